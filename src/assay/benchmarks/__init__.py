@@ -1,0 +1,27 @@
+"""The benchmarks: one declaration a file, found by its name. Nothing else needs to know that one exists."""
+
+import importlib
+import pkgutil
+from functools import cache
+
+from assay.model.benchmark import Benchmark
+from assay.model.errors import UsageError
+
+
+@cache
+def names() -> tuple[str, ...]:
+    """Every benchmark's name, sorted."""
+    return tuple(sorted(module.name for module in pkgutil.iter_modules(__path__)))
+
+
+@cache
+def get(name: str) -> Benchmark:
+    """The declaration; UsageError names those that exist."""
+    if name not in names():
+        raise UsageError(
+            f"there is no benchmark '{name}'",
+            why=f"known: {', '.join(names())}",
+            remedy="assay list benchmarks",
+        )
+    benchmark: Benchmark = importlib.import_module(f"{__name__}.{name}").benchmark
+    return benchmark

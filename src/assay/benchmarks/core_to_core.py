@@ -1,0 +1,19 @@
+"""The time a cache line takes from one core to another."""
+
+from assay.model.benchmark import Axis, Benchmark, Metric
+
+_LINES_BYTES = 4096
+
+benchmark = Benchmark(
+    name="core_to_core",
+    title="Core to core",
+    measures="how long a write of one core takes until another core sees it",
+    source="the hand-over of a flag in one cache line, as in N. Viennot, core-to-core-latency, 2022",
+    program="core_to_core",
+    kernels=("handover",),
+    axes=(Axis("lines", "distinct cache lines that carry the flag in turn", (1,), 1),),
+    metrics=(Metric("latency", "s", "lower", "handovers", "one way: half of a round trip of the flag"),),
+    memory_bytes=lambda _params: _LINES_BYTES,
+    min_cpus=2,
+    max_cpus=2,
+)

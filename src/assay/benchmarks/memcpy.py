@@ -1,0 +1,64 @@
+"""The rate of the C library's memcpy, by size, inside and outside the caches."""
+
+from assay.model.benchmark import Axis, Benchmark, Metric, Params, ParamValue
+from assay.model.machine import Topology
+from assay.model.placement import Placement
+
+_LARGEST = 64 * 2**20
+#: Cold buffers walk through a pool this many times the last-level cache, so that no line is met again in cache.
+_POOL_MULTIPLE = 4
+_UNKNOWN_CACHE_BYTES = 32 * 2**20
+_MEMORY_SHARE = 0.6
+_TOUCH_RATE = 2e9
+
+
+def _size(topology: Topology, placement: Placement, memory_bytes: int) -> dict[str, ParamValue]:
+    used = set(placement.cpus)
+    last_level = max((cache.level for cache in topology.caches), default=0)
+    cache_bytes = sum(
+        cache.size_bytes for cache in topology.caches if cache.level == last_level and used & set(cache.cpus)
+    )
+    wanted = _POOL_MULTIPLE * (cache_bytes or _UNKNOWN_CACHE_BYTES)
+    return {"pool": min(max(wanted, 2 * _LARGEST), int(_MEMORY_SHARE * memory_bytes / 2))}
+
+
+def _memory_bytes(params: Params) -> int:
+    size = int(params["bytes"])
+    return 2 * (max(size, int(params["pool"])) if params["buffers"] == "cold" else size)
+
+
+benchmark = Benchmark(
+    name="memcpy",
+    title="Copy rate by size (memcpy)",
+    measures="how fast one core copies a block of a given size with the C library's memcpy",
+    source="Q. O. Snell, A. R. Mikler, J. L. Gustafson, NetPIPE: A Network Protocol Independent Performance "
+    "Evaluator, 1996 (module memcpy)",
+    program="memcpy",
+    kernels=("memcpy",),
+    axes=(
+        Axis("bytes", "size of the copied block", tuple(2**power for power in range(27)), 2**20, "B", swept=True),
+        Axis(
+            "buffers",
+            "hot: one source and one target, met again in cache; cold: both walk through a pool beyond the caches",
+            ("hot", "cold"),
+            "hot",
+        ),
+        Axis("offset", "bytes added to the size, as NetPIPE's perturbation of 3 does", (0, -3, 3), 0, "B"),
+        Axis("pool", "bytes that cold sources walk through, and as many for targets", (), None, "B"),
+    ),
+    metrics=(
+        Metric(
+            "bandwidth",
+            "B/s",
+            "higher",
+            "bytes",
+            "bytes copied (read once and written once, counted once, as NetPIPE does)",
+            limit="copy",
+        ),
+        Metric("time", "s", "lower", "", "duration of one copy"),
+    ),
+    memory_bytes=_memory_bytes,
+    size=_size,
+    max_cpus=1,
+    setup_seconds=lambda params: 0.01 + _memory_bytes(params) / _TOUCH_RATE,
+)

@@ -1,0 +1,81 @@
+"""Sustainable memory bandwidth."""
+
+from assay.model.benchmark import Axis, Benchmark, Metric, Params, ParamValue
+from assay.model.machine import Topology
+from assay.model.placement import Placement
+
+_ARRAYS = 3
+_DOUBLE_BYTES = 8
+#: STREAM's rule: each array at least four times the last-level caches of all cores that take part.
+_CACHE_MULTIPLE = 4
+#: Without known caches: larger than any cache of a core group that we know of.
+_UNKNOWN_CACHE_BYTES = 32 * 2**20
+#: Never ask for more than this share of the memory that may be used.
+_MEMORY_SHARE = 0.6
+#: First touch of fresh pages, bytes per second: an assumption for plans only, on the slow side.
+_TOUCH_RATE = 2e9
+
+
+def _size(topology: Topology, placement: Placement, memory_bytes: int) -> dict[str, ParamValue]:
+    used = set(placement.cpus)
+    last_level = max((cache.level for cache in topology.caches), default=0)
+    cache_bytes = sum(
+        cache.size_bytes for cache in topology.caches if cache.level == last_level and used & set(cache.cpus)
+    )
+    wanted = _CACHE_MULTIPLE * (cache_bytes or _UNKNOWN_CACHE_BYTES)
+    allowed = int(_MEMORY_SHARE * memory_bytes / _ARRAYS)
+    return {"elements": min(wanted, allowed) // _DOUBLE_BYTES}
+
+
+def _memory_bytes(params: Params) -> int:
+    return _ARRAYS * _DOUBLE_BYTES * int(params["elements"])
+
+
+def _setup_seconds(params: Params) -> float:
+    return 0.05 + _memory_bytes(params) / _TOUCH_RATE
+
+
+benchmark = Benchmark(
+    name="stream",
+    title="Memory bandwidth (STREAM)",
+    measures="how fast the cores of a placement move long vectors between memory and registers",
+    source="J. D. McCalpin, STREAM: Sustainable Memory Bandwidth in High Performance Computers, 1991-2007",
+    program="stream",
+    kernels=("copy", "scale", "add", "triad"),
+    axes=(
+        Axis(
+            "stores",
+            "ordinary stores read the target's line first (write-allocate); non-temporal ones do not",
+            ("ordinary", "non-temporal"),
+            "ordinary",
+        ),
+        Axis(
+            "touch",
+            "who first writes the arrays: each thread its own part, or one thread everything",
+            ("parallel", "serial"),
+            "parallel",
+        ),
+        Axis("elements", "length of each of the three arrays of doubles", (), None, "elements"),
+    ),
+    metrics=(
+        Metric(
+            "bandwidth",
+            "B/s",
+            "higher",
+            "bytes",
+            "bytes that the source code names: 16 an element for copy and scale, 24 for add and triad",
+            limit="memory-bandwidth",
+        ),
+        Metric(
+            "traffic",
+            "B/s",
+            "higher",
+            "traffic_bytes",
+            "bytes that memory must move: with ordinary stores one more read of the target (write-allocate)",
+            limit="memory-traffic",
+        ),
+    ),
+    memory_bytes=_memory_bytes,
+    size=_size,
+    setup_seconds=_setup_seconds,
+)

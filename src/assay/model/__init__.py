@@ -1,0 +1,1 @@
+"""The words of Assay: frozen records, units and errors. Imports nothing else of ours."""

@@ -1,0 +1,96 @@
+"""What a benchmark is: which program, along which axes, which metrics, what it needs and what limits it."""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import Literal
+
+from assay.model.machine import Topology
+from assay.model.placement import Placement
+
+ParamValue = int | float | str
+Params = Mapping[str, ParamValue]
+
+
+@dataclass(frozen=True)
+class Axis:
+    """One parameter of a program.
+
+    Attributes:
+        name: as on the program's command line (`--name`).
+        meaning: one sentence for people.
+        values: the values that exist (a closed set of words), or the default ones (numbers).
+        default: the value when a study names none; None where `Benchmark.size` computes it.
+        unit: of numbers: `B`, `elements`; empty for words.
+        swept: whether results are drawn as a curve along this axis.
+    """
+
+    name: str
+    meaning: str
+    values: tuple[ParamValue, ...]
+    default: ParamValue | None
+    unit: str = ""
+    swept: bool = False
+
+
+@dataclass(frozen=True)
+class Metric:
+    """How samples of a kernel become a figure.
+
+    A rate is `work[kernel][work] * iterations / seconds`; a time (unit `s`) is `seconds / iterations`, divided by
+    `work[kernel][work]` where `work` is named (operations in one iteration).
+
+    Attributes:
+        name: `bandwidth`, `traffic`, `latency`.
+        unit: SI base unit: `B/s`, `flop/s`, `s`.
+        better: direction.
+        work: key in the header's work of one iteration; empty for times.
+        meaning: what is counted, one sentence.
+        limit: name of the law that bounds it (see assay.analyse.limits); empty where none is known.
+    """
+
+    name: str
+    unit: str
+    better: Literal["higher", "lower"]
+    work: str
+    meaning: str
+    limit: str = ""
+
+
+def _no_size(_topology: Topology, _placement: Placement, _memory_bytes: int) -> dict[str, ParamValue]:
+    return {}
+
+
+@dataclass(frozen=True)
+class Benchmark:
+    """One benchmark, declared beside nothing else: adding one is this record and one native program.
+
+    Attributes:
+        name: noun, equal to the module's name.
+        title: for headings.
+        measures: what it measures, one sentence.
+        source: the public definition or paper it follows.
+        program: name of the native executable.
+        kernels: in the order that the program runs them.
+        axes: every parameter that changes what is measured.
+        metrics: the first one is the headline.
+        memory_bytes: memory that a case needs, from its params.
+        size: params that follow from the machine, e.g. elements from its caches. Arguments: topology,
+            placement, bytes of memory that may be used; result: values for axes whose default is None.
+        min_cpus: fewest cpus of a placement that make sense.
+        max_cpus: most cpus it uses, None for as many as the placement has.
+        setup_seconds: estimate of the time a case takes before its first sample.
+    """
+
+    name: str
+    title: str
+    measures: str
+    source: str
+    program: str
+    kernels: tuple[str, ...]
+    axes: tuple[Axis, ...]
+    metrics: tuple[Metric, ...]
+    memory_bytes: Callable[[Params], int]
+    size: Callable[[Topology, Placement, int], dict[str, ParamValue]] = field(default=_no_size)
+    min_cpus: int = 1
+    max_cpus: int | None = None
+    setup_seconds: Callable[[Params], float] = field(default=lambda _params: 0.01)

@@ -1,0 +1,49 @@
+"""What a user is told when something cannot go on: what, why, and the next command to type."""
+
+
+class AssayError(Exception):
+    """A failure that a user can act on. It reaches them as three lines and an exit code, never a traceback.
+
+    Args:
+        what: what went wrong, one sentence without a full stop.
+        why: the cause, as far as it is known.
+        remedy: the next command to type or thing to do.
+    """
+
+    exit_code = 1
+
+    def __init__(self, what: str, *, why: str = "", remedy: str = "") -> None:
+        super().__init__(what)
+        self.what = what
+        self.why = why
+        self.remedy = remedy
+
+
+class MeasurementError(AssayError):
+    """A measurement failed."""
+
+    exit_code = 1
+
+
+class UsageError(AssayError):
+    """The request cannot be understood: a name, a value or a file is wrong."""
+
+    exit_code = 2
+
+
+class UnfitEnvironmentError(AssayError):
+    """The request is right, but this environment cannot do it."""
+
+    exit_code = 4
+
+
+class PartialRunError(AssayError):
+    """The run ended with part of its plan not measured."""
+
+    exit_code = 5
+
+
+class InterruptedRunError(AssayError):
+    """The user stopped the run; what was measured is kept."""
+
+    exit_code = 130

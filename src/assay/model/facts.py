@@ -1,0 +1,36 @@
+"""A fact about a machine: a value with its unit and where it was read, or why it is not known."""
+
+import msgspec
+
+FactValue = bool | int | float | str | list[str] | list[int]
+
+
+class Fact(msgspec.Struct, frozen=True, omit_defaults=True):
+    """One fact. Exactly one of `value` and `unavailable` is set.
+
+    Attributes:
+        value: in SI base units (s, Hz, B, B/s) where it has a unit.
+        unit: symbol of the unit, empty for names and counts.
+        source: where it was read, e.g. `/proc/meminfo`; `guess: archspec` where it is inferred.
+        unavailable: why the value is not known.
+    """
+
+    value: FactValue | None = None
+    unit: str = ""
+    source: str = ""
+    unavailable: str = ""
+
+    def __post_init__(self) -> None:
+        """Refuse a fact that says nothing or two things."""
+        if (self.value is None) == (not self.unavailable):
+            raise ValueError("a fact has either a value or a reason why it is unavailable")
+
+    @property
+    def known(self) -> bool:
+        """Whether there is a value."""
+        return self.value is not None
+
+
+def unavailable(reason: str) -> Fact:
+    """A fact that could not be found out, and why."""
+    return Fact(unavailable=reason)

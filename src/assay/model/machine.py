@@ -1,0 +1,132 @@
+"""Facts of one node: its topology, what this process may use of it, and everything else worth knowing."""
+
+from typing import Literal
+
+import msgspec
+
+from assay.model.facts import Fact
+
+MACHINE_SCHEMA = 1
+
+
+class Cache(msgspec.Struct, frozen=True):
+    """One cache and the cpus that share it.
+
+    Attributes:
+        level: 1, 2, 3 ...
+        kind: what it holds.
+        size_bytes: capacity.
+        line_bytes: line size, 0 where unknown.
+        cpus: OS indices of the processing units below it, ascending.
+    """
+
+    level: int
+    kind: Literal["data", "instruction", "unified"]
+    size_bytes: int
+    line_bytes: int
+    cpus: tuple[int, ...]
+
+
+class Core(msgspec.Struct, frozen=True):
+    """One physical core.
+
+    Attributes:
+        index: position of the core in the machine, from 0, in topology order (unique, unlike OS core ids).
+        cpus: OS indices of its hardware threads, ascending.
+        package: index of its package in `Topology.packages`.
+        numa: OS index of the nearest NUMA node that has memory local to it.
+        l3: index among the machine's last-level-cache groups, in topology order; cores that share
+            their largest shared cache carry the same number.
+        kind: efficiency class on hybrid processors (`performance`, `efficiency`), else empty.
+    """
+
+    index: int
+    cpus: tuple[int, ...]
+    package: int
+    numa: int
+    l3: int
+    kind: str = ""
+
+
+class NumaNode(msgspec.Struct, frozen=True):
+    """One memory node.
+
+    Attributes:
+        index: OS index.
+        memory_bytes: memory that belongs to it.
+        cpus: OS indices of the cpus local to it; empty for memory-only (CXL, HBM) nodes.
+        package: index of its package, None where it belongs to none.
+    """
+
+    index: int
+    memory_bytes: int
+    cpus: tuple[int, ...]
+    package: int | None
+
+
+class Topology(msgspec.Struct, frozen=True):
+    """How cores, caches and memory of one node hang together.
+
+    Attributes:
+        packages: for each package (socket), the OS indices of its cpus.
+        numa_nodes: by ascending OS index.
+        cores: in topology order. All cores, also those that this process may not use.
+        caches: every cache, L1 first.
+        distances: firmware's relative distances, `distances[i][j]` from cpus of `numa_nodes[i]` to memory of
+            `numa_nodes[j]`; empty where firmware gives none.
+        allowed_cpus: OS indices that this process may run on.
+        allowed_nodes: OS indices of memory nodes it may allocate from.
+    """
+
+    packages: tuple[tuple[int, ...], ...]
+    numa_nodes: tuple[NumaNode, ...]
+    cores: tuple[Core, ...]
+    caches: tuple[Cache, ...]
+    distances: tuple[tuple[int, ...], ...]
+    allowed_cpus: tuple[int, ...]
+    allowed_nodes: tuple[int, ...]
+
+    @property
+    def smt(self) -> int:
+        """Largest number of hardware threads of one core."""
+        return max((len(core.cpus) for core in self.cores), default=1)
+
+
+class Device(msgspec.Struct, frozen=True):
+    """A network interface, InfiniBand port or accelerator.
+
+    Attributes:
+        name: as the operating system calls it.
+        kind: what it is.
+        facts: driver, speed, mtu, numa node, address ... by name.
+    """
+
+    name: str
+    kind: Literal["network", "infiniband", "accelerator", "storage"]
+    facts: dict[str, Fact]
+
+
+class Machine(msgspec.Struct, frozen=True):
+    """Everything known of one node.
+
+    Attributes:
+        schema: version of this record.
+        host: its host name, or the name of the file or description it was loaded from.
+        origin: `live` when it is the machine this process runs on; only such a machine can be measured.
+        topology: cores, caches, memory nodes.
+        memory: bytes that this process may use now (the least of what is available, cgroup and ulimit).
+        facts: section -> name -> fact, e.g. `facts["processor"]["model"]`. Sections in display order.
+        devices: network interfaces, InfiniBand ports, accelerators.
+    """
+
+    schema: int
+    host: str
+    origin: Literal["live", "file", "synthetic"]
+    topology: Topology
+    memory: Fact
+    facts: dict[str, dict[str, Fact]]
+    devices: tuple[Device, ...]
+
+    def fact(self, section: str, name: str) -> Fact:
+        """The named fact, or an unavailable one that says that nobody looked."""
+        return self.facts.get(section, {}).get(name) or Fact(unavailable="not looked for")

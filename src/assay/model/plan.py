@@ -1,0 +1,162 @@
+"""What will be measured: a Study is the wish, a Plan is the wish applied to one machine, as plain data."""
+
+from typing import Literal
+
+import msgspec
+
+from assay.model.benchmark import ParamValue
+from assay.model.placement import Placement
+
+PLAN_SCHEMA = 1
+
+
+class Measure(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """One table `[[measure]]` of a study: a benchmark at some placements and points of its axes.
+
+    Attributes:
+        benchmark: name of the declaration.
+        placements: placement words (see docs), `*` allowed as an index: `all:numa:*`.
+        memory: memory words: `first-touch`, `interleave`, `bind:local`, `bind:*` (each node in turn).
+        axes: axis -> values; an axis that is absent takes its default. Sizes may be ranges, `1:64M`.
+        weight: share of the time budget against other measures.
+        why: what the measure is for, shown in the plan.
+    """
+
+    benchmark: str
+    placements: tuple[str, ...]
+    memory: tuple[str, ...] = ("first-touch",)
+    axes: dict[str, tuple[ParamValue, ...] | ParamValue] = {}
+    weight: float = 1.0
+    why: str = ""
+
+
+class Study(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """A stored plan that fits any machine.
+
+    Attributes:
+        title: for headings.
+        question: what it answers, one sentence.
+        measure: what it measures, in this order of importance.
+        launches: launches of each case (quick 3, standard 6, publication 10 or more).
+        precision: wanted half-width of the interval of a launch's median, relative to it.
+        budget_s: time budget in seconds, None for none.
+        repeats: a published study whose part this repeats.
+    """
+
+    title: str
+    question: str
+    measure: tuple[Measure, ...]
+    launches: int = 6
+    precision: float = 0.01
+    budget_s: float | None = None
+    repeats: str = ""
+
+
+class Case(msgspec.Struct, frozen=True):
+    """One benchmark at one point of its axes, placement and factor levels.
+
+    Attributes:
+        id: readable and unique in its plan, e.g. `stream/all/first-touch/stores=ordinary,touch=parallel`.
+        benchmark: name of the declaration.
+        params: every axis with its value.
+        placement: resolved.
+        factors: factor -> level, only those that are varied on purpose.
+        role: `sentinel` for the small fixed kernel between blocks that shows drift.
+        weight: share of the time budget.
+        memory_bytes: memory it needs on each host.
+        setup_s: estimated seconds before its first sample.
+    """
+
+    id: str
+    benchmark: str
+    params: dict[str, ParamValue]
+    placement: Placement
+    factors: dict[str, str] = {}
+    role: Literal["measure", "sentinel"] = "measure"
+    weight: float = 1.0
+    memory_bytes: int = 0
+    setup_s: float = 0.01
+
+
+class PlannedLaunch(msgspec.Struct, frozen=True):
+    """One start of one program for one or more cases that share placement, factors and program.
+
+    Attributes:
+        id: unique in its plan, sortable: `003-02` (block, position in it).
+        block: blocks hold one launch of each case, in random order; from 0.
+        program: native executable.
+        toolchain: name of the toolchain it is built with.
+        cases: ids, in the order they run.
+    """
+
+    id: str
+    block: int
+    program: str
+    toolchain: str
+    cases: tuple[str, ...]
+
+
+class Folded(msgspec.Struct, frozen=True):
+    """A wish that is the same thing as another on this machine: `wish` folds into `into` because `reason`."""
+
+    wish: str
+    into: str
+    reason: str
+
+
+class LeftOut(msgspec.Struct, frozen=True):
+    """A wish that cannot be measured on this machine, and why."""
+
+    wish: str
+    reason: str
+
+
+class Plan(msgspec.Struct, frozen=True):
+    """Ordered, seeded cases with repeats, an estimate of cost and a budget.
+
+    Attributes:
+        schema: version of this record.
+        study: name of the study.
+        title: of the study.
+        question: of the study.
+        machine: host name, or what describes the machine it was made for.
+        hosts: nodes that run each case, one rank each.
+        seed: of the order in the blocks.
+        precision: see Study.
+        launches: of each case.
+        budget_s: seconds, None for none.
+        estimate_s: estimated duration without a budget's cuts.
+        min_samples: of a kernel in a launch.
+        max_samples: of a kernel in a launch.
+        probe_cpus: the two cpus of the hand-over probe, empty where there is one core.
+        cases: by importance.
+        order: every launch, in the order they run.
+        folded: what fell together.
+        left_out: what is not measured.
+    """
+
+    schema: int
+    study: str
+    title: str
+    question: str
+    machine: str
+    hosts: tuple[str, ...]
+    seed: int
+    precision: float
+    launches: int
+    budget_s: float | None
+    estimate_s: float
+    min_samples: int
+    max_samples: int
+    probe_cpus: tuple[int, ...]
+    cases: tuple[Case, ...]
+    order: tuple[PlannedLaunch, ...]
+    folded: tuple[Folded, ...] = ()
+    left_out: tuple[LeftOut, ...] = ()
+
+    def case(self, case_id: str) -> Case:
+        """The case with this id; KeyError when there is none."""
+        for case in self.cases:
+            if case.id == case_id:
+                return case
+        raise KeyError(case_id)

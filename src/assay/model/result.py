@@ -1,0 +1,255 @@
+"""What may be said of a run: estimates with intervals, models, findings. `assay show --json` is `Analysis`."""
+
+from typing import Literal
+
+import msgspec
+
+from assay.model.benchmark import ParamValue
+
+RESULT_SCHEMA = 1
+
+CaseStatus = Literal["complete", "failed", "invalid", "incomplete", "timed-out", "skipped"]
+
+
+class Limit(msgspec.Struct, frozen=True):
+    """What a figure stands against.
+
+    Attributes:
+        value: in the estimate's unit.
+        source: `derived` from facts, `measured` in this run, or `given` by the user.
+        of: what it is and how it came about, in words.
+    """
+
+    value: float
+    source: Literal["derived", "measured", "given"]
+    of: str
+
+
+class Proof(msgspec.Struct, frozen=True):
+    """Placement as the programs read it back, over all launches of the estimate.
+
+    Attributes:
+        cpus: distinct affinity lists found, one list per host.
+        page_nodes: memory node -> share of the touched pages found on it; empty where the kernel does not say.
+        as_asked: whether every launch was placed as asked.
+    """
+
+    cpus: tuple[tuple[int, ...], ...]
+    page_nodes: dict[str, float]
+    as_asked: bool
+
+
+class Placed(msgspec.Struct, frozen=True):
+    """Placement of an estimate: asked and proven.
+
+    Attributes:
+        label: portable word.
+        hosts: nodes.
+        cpus: asked for, one list per host.
+        memory: policy asked for, e.g. `first-touch`, `bind:0`.
+        proven: what was found.
+    """
+
+    label: str
+    hosts: tuple[str, ...]
+    cpus: tuple[tuple[int, ...], ...]
+    memory: str
+    proven: Proof | None
+
+
+class Estimate(msgspec.Struct, frozen=True):
+    """A figure with everything it must carry. There is no bare-number form.
+
+    Attributes:
+        id: unique in its run: case, kernel, metric, host where there are several, state where stratified.
+        case: id of the case.
+        benchmark: name.
+        kernel: name.
+        metric: name.
+        unit: SI base unit.
+        better: direction.
+        params: every axis with its value.
+        placement: asked and proven.
+        factors: factor -> level.
+        state: state of the machine that the launches of this estimate share (`near`, `far`); None where one
+            state explains all.
+        median: median over launches of the launch's median; None unless complete.
+        lo: lower end of the interval.
+        hi: upper end of the interval.
+        method: `order-statistics` interval of the launch medians (6 launches or more), else their `range`, which
+            claims no confidence; `single` launch.
+        confidence: nominal, None for a range.
+        min: least sample.
+        max: largest sample.
+        p99: the sample that 99 % are at least as good as.
+        launches: number of launches.
+        samples: number of measured samples.
+        stop: why sampling ended in the launches: the worst of `precision`, `samples`, `time`.
+        precision: largest relative half-width reached by a launch's own interval, None where it has none.
+        steady: whether every launch reached a steady state.
+        modes: medians of the modes of the samples where there are two, else empty.
+        limit: what it stands against, None where nothing bounds it yet.
+        status: of the case.
+        reason: why the status is not complete.
+    """
+
+    id: str
+    case: str
+    benchmark: str
+    kernel: str
+    metric: str
+    unit: str
+    better: Literal["higher", "lower"]
+    params: dict[str, ParamValue]
+    placement: Placed
+    factors: dict[str, str]
+    state: str | None
+    median: float | None
+    lo: float | None
+    hi: float | None
+    method: Literal["order-statistics", "range", "single"] | None
+    confidence: float | None
+    min: float | None
+    max: float | None
+    p99: float | None
+    launches: int
+    samples: int
+    stop: str
+    precision: float | None
+    steady: bool | None
+    modes: tuple[float, ...]
+    limit: Limit | None
+    status: CaseStatus
+    reason: str | None
+
+
+class Model(msgspec.Struct, frozen=True):
+    """A fitted law.
+
+    Attributes:
+        id: unique in its run.
+        law: name, e.g. `cache-plateaus`.
+        of: estimates it was fitted to.
+        parameters: name -> [value, lo, hi], SI units.
+        residual: largest relative residual.
+        reason: why it could not be fitted; empty when it was.
+    """
+
+    id: str
+    law: str
+    of: tuple[str, ...]
+    parameters: dict[str, tuple[float, float, float]]
+    residual: float | None
+    reason: str = ""
+
+
+class Comparison(msgspec.Struct, frozen=True):
+    """Two things measured in the same blocks.
+
+    Attributes:
+        id: unique in its run.
+        a: estimate id.
+        b: estimate id, the base of the ratio.
+        ratio: a / b, Hodges-Lehmann over the blocks.
+        lo: lower end of the ratio's interval (exact signed-rank), or least ratio of a block.
+        hi: upper end.
+        blocks: pairs.
+        confidence: None for a range (fewer than 6 blocks).
+        verdict: in words of METHODS: `faster`, `slower`, `trivially different`, `equivalent`, `inconclusive`.
+    """
+
+    id: str
+    a: str
+    b: str
+    ratio: float
+    lo: float
+    hi: float
+    blocks: int
+    confidence: float | None
+    verdict: str
+
+
+class Finding(msgspec.Struct, frozen=True):
+    """A claim with its evidence.
+
+    Attributes:
+        id: unique in its run: rule and subject.
+        rule: name of the rule.
+        claim: one sentence with the figures that carry it.
+        severity: `problem` costs performance, `advice` offers some, `fact` is worth knowing.
+        status: `candidate` until the named experiment moves the metric; `observed` for what was measured directly
+            and needs no cause; `not assessed` where evidence is missing.
+        evidence: ids of estimates or comparisons.
+        statistic: what was tested, with its value: the bound of an interval.
+        threshold: what it was tested against.
+        rivals: other causes not excluded.
+        next: the experiment or remedy that comes next, a command where there is one.
+    """
+
+    id: str
+    rule: str
+    claim: str
+    severity: Literal["problem", "advice", "fact"]
+    status: Literal["candidate", "confirmed", "observed", "not assessed"]
+    evidence: tuple[str, ...]
+    statistic: str
+    threshold: str
+    rivals: tuple[str, ...] = ()
+    next: str = ""
+
+
+class Outcome(msgspec.Struct, frozen=True):
+    """How a case of the plan ended. Every case has one.
+
+    Attributes:
+        case: id.
+        status: see CaseStatus.
+        reason: in words, empty when complete.
+        launches: launches that yielded samples.
+        planned: launches that were planned.
+    """
+
+    case: str
+    status: CaseStatus
+    reason: str
+    launches: int
+    planned: int
+
+
+class Noise(msgspec.Struct, frozen=True):
+    """How quiet the machine was.
+
+    Attributes:
+        sentinel_p99: 99th percentile over median of the sentinel's samples; None without a sentinel.
+        drift: Theil-Sen slope x duration of the sentinel's launch medians, relative; None with fewer than 4.
+        drift_p: Kendall's p of that drift.
+        steal: largest share of cpu time taken by the hypervisor during a launch.
+        foreign: largest share used by other processes during a launch.
+        states: state -> [launches, median hand-over in s]; one entry when there is one.
+        disturbed: launches labelled as disturbed.
+        launches: all launches.
+    """
+
+    sentinel_p99: float | None
+    drift: float | None
+    drift_p: float | None
+    steal: float | None
+    foreign: float | None
+    states: dict[str, tuple[int, float]]
+    disturbed: int
+    launches: int
+
+
+class Analysis(msgspec.Struct, frozen=True):
+    """All that may be said of a run."""
+
+    schema: int
+    run: str
+    study: str
+    status: str
+    estimates: tuple[Estimate, ...]
+    models: tuple[Model, ...]
+    comparisons: tuple[Comparison, ...]
+    findings: tuple[Finding, ...]
+    outcomes: tuple[Outcome, ...]
+    noise: Noise

@@ -1,0 +1,97 @@
+"""An executed plan: what a run directory holds, as one value."""
+
+from typing import Literal
+
+import msgspec
+
+from assay.model.machine import Machine
+from assay.model.plan import Plan
+from assay.model.record import End, Header, Launch, Series, Verdict
+from assay.model.toolchain import Build
+
+RUN_SCHEMA = 1
+
+
+class RunInfo(msgspec.Struct, frozen=True):
+    """`run.json`: written when a run begins, never changed.
+
+    Attributes:
+        schema: version of the run directory.
+        id: name of the directory, sortable by time.
+        study: name of the study.
+        started: ISO time, UTC.
+        assay: version that measured.
+        command: the command line that began it.
+        environment: allowlisted environment variables that can change results (OMP_*, SLURM_* ...).
+        builds: toolchain -> manifest.
+    """
+
+    schema: int
+    id: str
+    study: str
+    started: str
+    assay: str
+    command: tuple[str, ...]
+    environment: dict[str, str]
+    builds: dict[str, Build]
+
+
+class CaseRecords(msgspec.Struct, frozen=True):
+    """What one launch recorded of one case.
+
+    Attributes:
+        header: how it was placed and what it did.
+        series: raw samples, warm-ups included.
+        verdict: None when the program ended before it.
+        end: None when the records break off.
+    """
+
+    header: Header
+    series: tuple[Series, ...]
+    verdict: Verdict | None
+    end: End | None
+
+
+class LaunchRecords(msgspec.Struct, frozen=True):
+    """One committed launch with its cases in the order they ran."""
+
+    launch: Launch
+    cases: tuple[CaseRecords, ...]
+
+
+class Ending(msgspec.Struct, frozen=True):
+    """`ending.json`: written when the plan is through or was stopped; absent after a crash.
+
+    Attributes:
+        status: `complete` when every launch was made, `cut` when the budget ended it, `interrupted` by the user.
+        ended: ISO time, UTC.
+        elapsed_s: wall time of all sessions together.
+        cut: case or launch -> why it was not (fully) measured: budget, failing program, memory ...
+    """
+
+    status: Literal["complete", "cut", "interrupted"]
+    ended: str
+    elapsed_s: float
+    cut: dict[str, str]
+
+
+class Run(msgspec.Struct, frozen=True):
+    """Everything in a run directory.
+
+    Attributes:
+        path: of the directory or packed file.
+        info: run.json.
+        plan: plan.json.
+        machines: host -> facts.
+        launches: in the order they were made.
+        ending: None for a run that was killed and not resumed, or that goes on now.
+        damage: what could not be read, a sentence each (line number and reason); such launches count as not made.
+    """
+
+    path: str
+    info: RunInfo
+    plan: Plan
+    machines: dict[str, Machine]
+    launches: tuple[LaunchRecords, ...]
+    ending: Ending | None
+    damage: tuple[str, ...] = ()

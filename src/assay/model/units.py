@@ -1,0 +1,98 @@
+"""Quantities for people: parsing what they type, scaling what they read. Inside, everything is SI base units."""
+
+import math
+import re
+
+from assay.model.errors import UsageError
+
+_SIZE = re.compile(r"(\d+(?:\.\d+)?)\s*([kmgt]?)(i?b?)", re.IGNORECASE)
+_DURATION = re.compile(r"(\d+(?:\.\d+)?)\s*(ms|s|min|m|h)?", re.IGNORECASE)
+_BINARY = {"": 1, "k": 2**10, "m": 2**20, "g": 2**30, "t": 2**40}
+_SECONDS = {"ms": 1e-3, "s": 1.0, "m": 60.0, "min": 60.0, "h": 3600.0}
+
+
+def parse_size(text: str) -> int:
+    """Bytes (or elements) from `64M`, `64MiB`, `1.5G`, `4096`. Suffixes are powers of 2^10."""
+    match = _SIZE.fullmatch(text.strip())
+    if not match:
+        raise UsageError(f"'{text}' is no size", why="a size looks like 4096, 64K or 1.5GiB")
+    return round(float(match[1]) * _BINARY[match[2].lower()])
+
+
+def parse_duration(text: str) -> float:
+    """Seconds from `90`, `60s`, `5m`, `1h`, `200ms`."""
+    match = _DURATION.fullmatch(text.strip())
+    if not match:
+        raise UsageError(f"'{text}' is no duration", why="a duration looks like 90, 60s, 5m or 1h")
+    return float(match[1]) * _SECONDS[(match[2] or "s").lower()]
+
+
+def parse_range(text: str) -> tuple[int, ...]:
+    """Sizes from `1:64M` (powers of two from first to last, both included) or a single size."""
+    first, colon, last = text.partition(":")
+    low = parse_size(first)
+    if not colon:
+        return (low,)
+    high = parse_size(last)
+    if not 0 < low <= high:
+        raise UsageError(f"'{text}' is no range of sizes", why="a range looks like 1:64M, smaller size first")
+    sizes = [low * 2**step for step in range(int(math.log2(high / low)) + 1)]
+    return tuple(sizes if sizes[-1] == high else [*sizes, high])
+
+
+def parse_cpu_list(text: str) -> tuple[int, ...]:
+    """Indices from the kernel's list form, `0-3,8,10-14:2`; empty for an empty list."""
+    indices: list[int] = []
+    for part in filter(None, text.strip().split(",")):
+        span, _, step = part.partition(":")
+        first, dash, last = span.partition("-")
+        indices.extend(range(int(first), int(last if dash else first) + 1, int(step or 1)))
+    return tuple(indices)
+
+
+def format_cpu_list(cpus: tuple[int, ...]) -> str:
+    """The kernel's list form of indices in any order, shortest runs: `0-3,8`."""
+    runs: list[list[int]] = []
+    for cpu in sorted(cpus):
+        if runs and cpu == runs[-1][1] + 1:
+            runs[-1][1] = cpu
+        else:
+            runs.append([cpu, cpu])
+    return ",".join(f"{first}" if first == last else f"{first}-{last}" for first, last in runs)
+
+
+def format_size(size_bytes: float) -> str:
+    """`4 KiB`, `1.5 MiB`: powers of 2^10, three digits."""
+    for unit in ("B", "KiB", "MiB", "GiB", "TiB"):
+        if abs(size_bytes) < 1024 or unit == "TiB":  # noqa: PLR2004 (1024 is what KiB means)
+            return f"{size_bytes:.3g} {unit}" if abs(size_bytes) < 1000 else f"{size_bytes:.0f} {unit}"  # noqa: PLR2004
+        size_bytes /= 1024
+    raise AssertionError
+
+
+def format_quantity(value: float, unit: str) -> str:
+    """A value in an SI base unit scaled for people with three significant digits: `42.1 GB/s`, `110 ns`."""
+    scaled, prefixed = scale(value, unit)
+    return f"{_digits(scaled)} {prefixed}".strip()
+
+
+def scale(value: float, unit: str) -> tuple[float, str]:
+    """Value and unit with the decimal prefix that leaves 1 to 999 before the point."""
+    if unit not in {"s", "B/s", "flop/s", "Hz", "bit/s"} or value == 0 or not math.isfinite(value):
+        return value, unit
+    if unit == "s":
+        steps = ((1.0, "s"), (1e-3, "ms"), (1e-6, "µs"), (1e-9, "ns"), (1e-12, "ps"))
+        factor, prefixed = next((step for step in steps if abs(value) >= step[0]), steps[-1])
+        return value / factor, prefixed
+    for factor, prefix in ((1e12, "T"), (1e9, "G"), (1e6, "M"), (1e3, "k")):
+        if abs(value) >= factor:
+            return value / factor, f"{prefix}{'FLOP/s' if unit == 'flop/s' else unit}"
+    return value, "FLOP/s" if unit == "flop/s" else unit
+
+
+def _digits(value: float) -> str:
+    """Three significant digits without an exponent: `42.1`, `1.00`, `1234`."""
+    if value == 0 or not math.isfinite(value):
+        return f"{value:g}"
+    rounded = float(f"{value:.3g}")
+    return f"{rounded:.{max(0, 2 - math.floor(math.log10(abs(rounded))))}f}"
