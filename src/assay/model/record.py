@@ -79,7 +79,7 @@ class Series(msgspec.Struct, frozen=True, tag="series"):
         rank: process.
         phase: warm-ups are kept, labelled.
         iterations: of each sample.
-        stop: why sampling ended: `precision`, `samples` (the most allowed), `time`; of a warm-up `steady` or `time`.
+        stop: why sampling ended: `precision`, `samples` (the most allowed), `time`; warm-up: `steady`, `time`.
         start_s: start of each sample, seconds since the program's start.
         seconds: duration of `iterations` iterations, undivided.
     """
@@ -225,7 +225,7 @@ class RecordError(AssayError):
 def decode_program_record(line: bytes | str) -> ProgramRecord:
     """One line of a native program's output; RecordError says what is wrong with it."""
     try:
-        record = _program_decoder.decode(line)
+        record: ProgramRecord = _program_decoder.decode(line)
     except (msgspec.ValidationError, msgspec.DecodeError, UnicodeDecodeError) as error:
         raise RecordError("not a valid record", why=str(error)) from error
     return record
@@ -234,9 +234,10 @@ def decode_program_record(line: bytes | str) -> ProgramRecord:
 def decode_record(line: bytes | str) -> Record:
     """One line of records.jsonl; RecordError says what is wrong with it."""
     try:
-        return _decoder.decode(line)
+        record: Record = _decoder.decode(line)
     except (msgspec.ValidationError, msgspec.DecodeError, UnicodeDecodeError) as error:
         raise RecordError("not a valid record", why=str(error)) from error
+    return record
 
 
 def encode_record(record: Record) -> bytes:
