@@ -1,0 +1,146 @@
+"""The cache of builds: one folder a key, written once, shared by every run that needs the same programs."""
+
+import fcntl
+import hashlib
+import os
+import shutil
+import tempfile
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from datetime import UTC, datetime
+from pathlib import Path
+
+import msgspec
+import platformdirs
+
+from assay.model.errors import UnfitEnvironmentError
+from assay.model.toolchain import Build, Toolchain
+from assay.toolchain import cmake, sources
+
+_KEY_DIGITS = 16
+_MANIFEST = "manifest.json"
+
+
+def builds_folder() -> Path:
+    """`$ASSAY_CACHE/builds`, else `builds` in the user's cache folder."""
+    chosen = os.environ.get("ASSAY_CACHE")
+    cache = Path(chosen).expanduser().resolve() if chosen else Path(platformdirs.user_cache_dir("assay"))
+    return cache / "builds"
+
+
+def build(toolchain: Toolchain, say: Callable[[str], None] = lambda _text: None, *, again: bool = False) -> Build:
+    """The native programs built with a toolchain, from the cache when they are there and whole.
+
+    Args:
+        toolchain: compiler and flags.
+        say: is told what goes on, a line at a time, when there is something to do.
+        again: build even if the cache has it.
+
+    Raises:
+        UnfitEnvironmentError: no CMake, no sources, a compiler that fails, or a cache that cannot be written.
+    """
+    native = sources.folder()
+    digest = sources.digest(native)
+    target = target_name()
+    key = _key(toolchain, digest, target)
+    folder = _writable(builds_folder()) / key
+    ready = None if again else _ready(folder, toolchain)
+    if ready:
+        return ready
+    with _lock(folder.with_suffix(".lock"), say):
+        ready = None if again else _ready(folder, toolchain)
+        if ready:  # another process built it while this one waited
+            return ready
+        say(f"building the native programs with {toolchain.name} ({toolchain.version})")
+        made = _make(native, folder, Build(key, toolchain, target, digest, {}, {}, openmp=False, built=""))
+    say(f"built {', '.join(made.programs)} in {folder}")
+    return made
+
+
+def target_name() -> str:
+    """Microarchitecture and a hash of the processor's features: what `-march=native` depends on."""
+    import archspec.cpu  # noqa: PLC0415 (reads a large table: only those who build pay)
+
+    features = hashlib.sha256()
+    for line in Path("/proc/cpuinfo").read_text().splitlines():
+        name, _, value = line.partition(":")
+        if name.strip() in {"vendor_id", "cpu family", "model", "flags", "Features", "CPU part", "cpu"}:
+            features.update(f"{name.strip()}={value.strip()}\n".encode())
+        if not line:  # the first processor speaks for all: builds run on every core
+            break
+    return f"{archspec.cpu.host().name}-{features.hexdigest()[:8]}"
+
+
+def _key(toolchain: Toolchain, digest: str, target: str) -> str:
+    compiler = str(Path(toolchain.compiler).resolve())
+    parts = (digest, compiler, toolchain.version, *toolchain.flags, target)
+    return hashlib.sha256("\0".join(parts).encode()).hexdigest()[:_KEY_DIGITS]
+
+
+def _ready(folder: Path, toolchain: Toolchain) -> Build | None:
+    """The build in a folder of the cache under the name asked for; None where it is absent or not whole."""
+    try:
+        made = msgspec.json.decode((folder / _MANIFEST).read_bytes(), type=Build)
+        whole = all(_sha256(Path(path)) == made.sha256[name] for name, path in made.programs.items())
+    except (OSError, msgspec.MsgspecError, KeyError):
+        return None
+    return msgspec.structs.replace(made, toolchain=toolchain) if whole and made.programs else None
+
+
+def _make(native: Path, folder: Path, blank: Build) -> Build:
+    """Build in a folder of its own, verify, and move the result to its place in one step."""
+    log = folder.with_suffix(".log")
+    with tempfile.TemporaryDirectory(prefix=f"{folder.name}.", dir=folder.parent) as scratch:
+        tree, finished = Path(scratch) / "tree", Path(scratch) / "finished"
+        cmake.compile_programs(native, tree, blank.toolchain, log)
+        finished.mkdir()
+        names = sources.programs(native)
+        for name in names:
+            if not os.access(tree / "bin" / name, os.X_OK):
+                raise UnfitEnvironmentError(
+                    f"the build made no program '{name}'", why=f"the log is {log}", remedy=f"less {log}"
+                )
+            shutil.copy2(tree / "bin" / name, finished / name)
+        made = msgspec.structs.replace(
+            blank,
+            programs={name: str(folder / name) for name in names},
+            sha256={name: _sha256(finished / name) for name in names},
+            openmp=cmake.has_openmp(tree),
+            built=datetime.now(UTC).isoformat(timespec="seconds"),
+        )
+        (finished / _MANIFEST).write_bytes(msgspec.json.format(msgspec.json.encode(made)))
+        if folder.exists():
+            folder.rename(Path(scratch) / "replaced")
+        finished.rename(folder)
+    return made
+
+
+@contextmanager
+def _lock(path: Path, say: Callable[[str], None]) -> Iterator[None]:
+    """Let one process at a time build a key; where the file system cannot lock, the last rename wins."""
+    with path.open("w") as file:
+        try:
+            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            say("waiting for another process that builds the same programs")
+            fcntl.flock(file, fcntl.LOCK_EX)
+        except OSError:
+            say("this file system cannot lock; building all the same")
+        yield
+
+
+def _writable(folder: Path) -> Path:
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        tempfile.TemporaryFile(dir=folder).close()
+    except OSError as error:
+        raise UnfitEnvironmentError(
+            f"cannot write to the cache of builds, {folder}",
+            why=error.strerror or str(error),
+            remedy="export ASSAY_CACHE=/a/folder/with/space",
+        ) from error
+    return folder
+
+
+def _sha256(path: Path) -> str:
+    return hashlib.sha256(path.read_bytes()).hexdigest()

@@ -1,0 +1,110 @@
+"""One CMake build: configure and compile into a folder, with the site's CMake or the one of our environment."""
+
+import os
+import re
+import shlex
+import shutil
+import subprocess
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+
+from assay.model.errors import UnfitEnvironmentError
+from assay.model.toolchain import Toolchain
+
+_OLDEST = (3, 20)
+_VERSION = re.compile(r"cmake version (\d+)\.(\d+)")
+_ERROR = re.compile(r"error:|CMake Error|undefined reference|No such file")
+_SHOWN_ERRORS = 3
+
+
+def compile_programs(native: Path, tree: Path, toolchain: Toolchain, log: Path) -> None:
+    """Build everything in `native` into `tree/bin`; what CMake and the compiler say goes to `log`.
+
+    Raises:
+        UnfitEnvironmentError: there is no CMake, or it or the compiler failed; with the first errors.
+    """
+    cmake, (generator, make) = _cmake(), _generator()
+    configure = [
+        cmake,
+        *("-S", str(native), "-B", str(tree), "-G", generator, f"-DCMAKE_MAKE_PROGRAM={make}"),
+        f"-DCMAKE_CXX_COMPILER={toolchain.compiler}",
+        # The build type adds nothing: the toolchain's flags are all there are, and the key covers them.
+        "-DCMAKE_BUILD_TYPE=Release",
+        "-DCMAKE_CXX_FLAGS_RELEASE=",
+        f"-DCMAKE_CXX_FLAGS={shlex.join(toolchain.flags)}",
+        "-DCMAKE_EXE_LINKER_FLAGS=",
+        f"-DCMAKE_RUNTIME_OUTPUT_DIRECTORY={tree / 'bin'}",
+        "-DBUILD_TESTING=OFF",
+    ]
+    compile_ = [cmake, "--build", str(tree), "--parallel", str(len(os.sched_getaffinity(0)))]
+    with log.open("w") as output:
+        for command in (configure, compile_):
+            output.write(f"$ {shlex.join(command)}\n")
+            output.flush()
+            done = subprocess.run(command, stdout=output, stderr=subprocess.STDOUT, check=False)
+            if done.returncode:
+                raise _failure(toolchain, log)
+
+
+def has_openmp(tree: Path) -> bool:
+    """Whether CMake found OpenMP for the compiler of this build tree."""
+    match = re.search(r"^OpenMP_CXX_FLAGS:STRING=(.*)$", (tree / "CMakeCache.txt").read_text(), re.MULTILINE)
+    return match is not None and not match[1].endswith("NOTFOUND")
+
+
+def first_errors(log: str) -> Sequence[str]:
+    """The first lines of a build log that name an error, else its last line."""
+    lines = [line.strip() for line in log.splitlines() if line.strip() and not line.startswith("$ ")]
+    return [line for line in lines if _ERROR.search(line)][:_SHOWN_ERRORS] or lines[-1:]
+
+
+def _failure(toolchain: Toolchain, log: Path) -> UnfitEnvironmentError:
+    return UnfitEnvironmentError(
+        f"cannot build the native programs with {toolchain.name} ({toolchain.version})",
+        why="\n        ".join(first_errors(log.read_text(errors="replace"))),
+        remedy=f"less {log}; then try another compiler: assay list toolchains",
+    )
+
+
+def _cmake() -> str:
+    candidates = [shutil.which("cmake"), str(_own("cmake"))]
+    for candidate in candidates:
+        if candidate and Path(candidate).exists() and _version(candidate) >= _OLDEST:
+            return candidate
+    found = ", ".join(
+        f"{path} is {'.'.join(map(str, _version(path)))}" for path in candidates if path and Path(path).exists()
+    )
+    raise UnfitEnvironmentError(
+        f"no CMake {'.'.join(map(str, _OLDEST))} or newer",
+        why=found or "there is no cmake on PATH, nor beside this Python",
+        remedy=f"{sys.executable} -m pip install cmake ninja, or: module load cmake",
+    )
+
+
+def _version(cmake: str) -> tuple[int, int]:
+    try:
+        done = subprocess.run([cmake, "--version"], capture_output=True, text=True, check=False, timeout=60)
+    except (OSError, subprocess.TimeoutExpired):
+        return (0, 0)
+    match = _VERSION.search(done.stdout)
+    return (int(match[1]), int(match[2])) if match else (0, 0)
+
+
+def _generator() -> tuple[str, str]:
+    ninja = shutil.which("ninja") or next((str(path) for path in [_own("ninja")] if path.exists()), None)
+    if ninja:
+        return "Ninja", ninja
+    make = shutil.which("make") or shutil.which("gmake")
+    if make:
+        return "Unix Makefiles", make
+    raise UnfitEnvironmentError(
+        "neither ninja nor make is here",
+        why="CMake needs one of them to compile",
+        remedy=f"{sys.executable} -m pip install ninja, or as root: apt install make, dnf install make",
+    )
+
+
+def _own(program: str) -> Path:
+    """Where a wheel puts a program: beside the Python that runs us."""
+    return Path(sys.prefix) / "bin" / program

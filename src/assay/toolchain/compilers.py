@@ -1,0 +1,214 @@
+"""Which C++ compilers this machine has, and with which flags they are used."""
+
+import os
+import platform
+import re
+import shlex
+import shutil
+import subprocess
+from collections.abc import Iterator, Mapping, Sequence
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+from assay.model.errors import UnfitEnvironmentError, UsageError
+from assay.model.toolchain import Toolchain
+
+#: The first major version whose C++20 is enough for the native programs, and where to find its number.
+_OLDEST = {"gcc": 11, "clang": 12}
+_MAJOR = {"gcc": re.compile(r"\) (\d+)\."), "clang": re.compile(r"clang version (\d+)\.")}
+#: Versioned names are tried where the plain one is missing or too old, newest first.
+_NEWEST = 30
+_INSTALL = (
+    "module load gcc, or as root: apt install g++ (Debian, Ubuntu), dnf install gcc-c++ (Fedora, RHEL), "
+    "zypper install gcc-c++ (SUSE)"
+)
+_KEYS = ("compiler", "flags")
+
+
+def find() -> tuple[Toolchain, ...]:
+    """Every usable toolchain with default flags, the default first: `$CXX` if set, then gcc, then clang."""
+    candidates = [_from_variable(os.environ["CXX"].strip())] if os.environ.get("CXX", "").strip() else []
+    for plain in ("g++", "clang++"):
+        usable = (_examine(command) for command in _commands(plain) if shutil.which(command))
+        candidates += [toolchain for toolchain in [next(filter(None, usable), None)] if toolchain]
+    return tuple({toolchain.name: toolchain for toolchain in reversed(candidates)}.values())[::-1]
+
+
+def get(name: str = "", declared: Mapping[str, Any] | None = None) -> Toolchain:
+    """The toolchain that a name means.
+
+    Args:
+        name: `gcc`, `clang`, a name in `declared`, or empty for the default; each followed by any number of
+            `+FLAG`, a compiler flag without its dash that is added to the usual ones: `gcc+O2`,
+            `clang+march=x86-64-v3`.
+        declared: the tables `[toolchain.NAME]` of the configuration, each with `compiler`, `flags` or both.
+
+    Raises:
+        UsageError: nothing has that name, or the compiler refuses a flag.
+        UnfitEnvironmentError: there is no usable compiler at all.
+    """
+    base, *levels = name.split("+")
+    declared = declared or {}
+    toolchain = _declared(base, declared[base]) if base in declared else _found(base, tuple(declared))
+    flags = (*toolchain.flags, *(f"-{level}" for level in levels))
+    _check(toolchain.compiler, flags)
+    return Toolchain("+".join([toolchain.name, *levels]), toolchain.compiler, toolchain.version, flags)
+
+
+def major_version(kind: str, version: str) -> int | None:
+    """The major version in the first line of `--version` of a `gcc` or `clang`; None where it is no such line."""
+    match = _MAJOR[kind].search(version)
+    return int(match[1]) if match else None
+
+
+def kind_of(version: str) -> str:
+    """`gcc`, `clang`, or empty for another compiler, from the output of `--version`."""
+    if "clang version" in version:
+        return "clang"
+    return "gcc" if "Free Software Foundation" in version else ""
+
+
+def accepts(compiler: str, flags: Sequence[str]) -> bool:
+    """Whether the compiler takes these flags on this machine."""
+    return not _refusal(compiler, tuple(flags))
+
+
+def _found(name: str, declared: tuple[str, ...]) -> Toolchain:
+    found = find()
+    if not found:
+        raise UnfitEnvironmentError(
+            "no usable C++ compiler",
+            why=_why_none(),
+            remedy=f"{_INSTALL}; or set CXX to its path",
+        )
+    for toolchain in found:
+        if name in ("", toolchain.name):
+            return toolchain
+    known = [*(toolchain.name for toolchain in found), *declared]
+    raise UsageError(
+        f"there is no toolchain '{name}'", why=f"known here: {', '.join(known)}", remedy="assay list toolchains"
+    )
+
+
+def _declared(name: str, table: object) -> Toolchain:
+    where = f"[toolchain.{name}] of the configuration"
+    remedy = f'[toolchain.{name}] takes compiler = "g++-13" and flags = "-O3 -march=native"'
+    if not isinstance(table, Mapping):
+        raise UsageError(f"{where} is no table", remedy=remedy)
+    for key, value in table.items():
+        if key not in _KEYS:
+            raise UsageError(f"unknown key '{key}' in {where}", why=f"known: {', '.join(_KEYS)}", remedy=remedy)
+        if not isinstance(value, str):
+            raise UsageError(f"'{key}' in {where} is no string", remedy=remedy)
+    if "compiler" in table:
+        toolchain = _examine(table["compiler"])
+        if toolchain is None:
+            raise UsageError(
+                f"cannot use the compiler of {where}", why=_complaint(table["compiler"]), remedy=remedy
+            )
+    else:
+        kinds = {known.name: known for known in find()}
+        toolchain = kinds.get(name) or _found("", ())
+    flags = tuple(split_flags(table["flags"])) if "flags" in table else toolchain.flags
+    return Toolchain(name, toolchain.compiler, toolchain.version, flags)
+
+
+def split_flags(text: str) -> list[str]:
+    """Flags as a shell would split them, though none is ever asked; UsageError for an open quotation."""
+    try:
+        return shlex.split(text)
+    except ValueError as error:
+        raise UsageError(
+            f"cannot split the flags '{text}'", why=str(error), remedy="close the quotation"
+        ) from error
+
+
+def _from_variable(command: str) -> Toolchain:
+    toolchain = _examine(command)
+    if toolchain is None:
+        raise UsageError(
+            f"cannot use the compiler in CXX, '{command}'",
+            why=_complaint(command),
+            remedy="unset CXX, or set it to the path of a C++ compiler",
+        )
+    return toolchain
+
+
+def _commands(plain: str) -> Iterator[str]:
+    yield plain
+    yield from (f"{plain}-{major}" for major in range(_NEWEST, _OLDEST["gcc"] - 1, -1))
+
+
+def _examine(command: str) -> Toolchain | None:
+    """The toolchain of a command, None when it is missing or too old."""
+    path = shutil.which(command)
+    version = _version(path) if path else ""
+    if not path or not version or _complaint(command):
+        return None
+    name = kind_of(version) or Path(path).name.replace("+", "")
+    return Toolchain(name, path, version.splitlines()[0], _default_flags(path))
+
+
+def _complaint(command: str) -> str:
+    """Why a command cannot be used, empty when it can."""
+    path = shutil.which(command)
+    if not path:
+        return f"there is no program '{command}'"
+    version = _version(path)
+    if not version:
+        return f"'{path} --version' fails"
+    kind = kind_of(version)
+    major = major_version(kind, version) if kind else None
+    if major is not None and major < _OLDEST[kind]:
+        return f"{path} is {kind} {major}, and the programs need C++20: {kind} {_OLDEST[kind]} or newer"
+    return ""
+
+
+def _why_none() -> str:
+    complaints = [_complaint(command) for command in ("g++", "clang++") if shutil.which(command)]
+    return "; ".join(complaints) or "neither g++ nor clang++ is on PATH"
+
+
+@cache
+def _version(path: str) -> str:
+    try:
+        done = subprocess.run(
+            [path, "--version"], capture_output=True, text=True, check=False, timeout=30, env=_plain_language()
+        )
+    except (OSError, subprocess.TimeoutExpired):
+        return ""
+    return done.stdout.strip() if done.returncode == 0 else ""
+
+
+def _default_flags(compiler: str) -> tuple[str, ...]:
+    """Optimised for this very processor, where the compiler knows how to say so."""
+    native = "-mcpu=native" if platform.machine() in {"aarch64", "ppc64le"} else "-march=native"
+    return ("-O3", native) if accepts(compiler, (native,)) else ("-O3",)
+
+
+def _check(compiler: str, flags: tuple[str, ...]) -> None:
+    refusal = _refusal(compiler, flags)
+    if refusal:
+        raise UsageError(
+            f"{compiler} refuses the flags '{shlex.join(flags)}'", why=refusal, remedy=f"{compiler} --help"
+        )
+
+
+@cache
+def _refusal(compiler: str, flags: tuple[str, ...]) -> str:
+    """What the compiler says against these flags when it compiles nothing; empty when it takes them."""
+    command = [compiler, *flags, "-x", "c++", "-S", "-o", "-", "-"]
+    try:
+        done = subprocess.run(
+            command, input="", capture_output=True, text=True, check=False, timeout=60, env=_plain_language()
+        )
+    except (OSError, subprocess.TimeoutExpired) as error:
+        return str(error)
+    if done.returncode == 0:
+        return ""
+    return (done.stderr.strip().splitlines() or ["it says nothing"])[0]
+
+
+def _plain_language() -> dict[str, str]:
+    return {**os.environ, "LC_ALL": "C"}

@@ -1,0 +1,41 @@
+"""What every test may use: one build of the native programs, a quiet environment, and honest skips."""
+
+import os
+from collections.abc import Generator
+
+import pytest
+
+from assay import toolchain
+from assay.model.errors import UnfitEnvironmentError
+from assay.model.toolchain import Build
+
+#: Variables of the machine that runs the tests and that would change what they see.
+_FOREIGN = ("ASSAY_", "NO_COLOR", "FORCE_COLOR", "OMP_", "GOMP_", "KMP_", "SLURM_", "PBS_", "LSB_")
+
+
+@pytest.fixture(autouse=True)
+def quiet_environment(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Tests see none of the user's settings; the cache of builds is kept, for building takes long."""
+    for name in os.environ:
+        if name.startswith(_FOREIGN) and name != "ASSAY_CACHE":
+            monkeypatch.delenv(name)
+
+
+@pytest.fixture(scope="session")
+def build() -> Build:
+    """The native programs built with the default toolchain."""
+    try:
+        chosen = toolchain.get()
+    except UnfitEnvironmentError as error:
+        pytest.skip(f"no compiler: {error.why}")
+    return toolchain.build(chosen)
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_makereport() -> Generator[None, pytest.TestReport, pytest.TestReport]:
+    """Where CI is set, everything that tests need must be there: a skip is a failure."""
+    report = yield
+    if os.environ.get("CI") and report.skipped and not hasattr(report, "wasxfail"):
+        report.outcome = "failed"
+        report.longrepr = f"skipped, though CI is set: {report.longrepr}"
+    return report
