@@ -32,7 +32,10 @@ def find() -> tuple[Toolchain, ...]:
     for plain in ("g++", "clang++"):
         usable = (_examine(command) for command in _commands(plain) if shutil.which(command))
         candidates += [toolchain for toolchain in [next(filter(None, usable), None)] if toolchain]
-    return tuple({toolchain.name: toolchain for toolchain in reversed(candidates)}.values())[::-1]
+    found: dict[str, Toolchain] = {}
+    for toolchain in candidates:
+        found.setdefault(toolchain.name, toolchain)
+    return tuple(found.values())
 
 
 def get(name: str = "", declared: Mapping[str, Any] | None = None) -> Toolchain:
