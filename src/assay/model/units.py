@@ -96,3 +96,15 @@ def _digits(value: float) -> str:
         return f"{value:g}"
     rounded = float(f"{value:.3g}")
     return f"{rounded:.{max(0, 2 - math.floor(math.log10(abs(rounded))))}f}"
+
+
+_QUANTITY = re.compile(r"([-+]?\d+(?:\.\d+)?(?:e[-+]?\d+)?)\s*([kMGTmunpµ]?)(B/s|flop/s|FLOP/s|bit/s|Hz|s)", re.ASCII)
+_DECIMAL = {"": 1.0, "k": 1e3, "M": 1e6, "G": 1e9, "T": 1e12, "m": 1e-3, "u": 1e-6, "µ": 1e-6, "n": 1e-9, "p": 1e-12}
+
+
+def parse_quantity(text: str) -> tuple[float, str]:
+    """Value in the SI base unit, and that unit, from `204.8 GB/s`, `85ns`, `1.2 TFLOP/s`."""
+    match = _QUANTITY.fullmatch(text.strip())
+    if not match:
+        raise UsageError(f"'{text}' is no quantity", why="a quantity looks like 204.8 GB/s, 1.2 TFLOP/s or 85 ns")
+    return float(match[1]) * _DECIMAL[match[2]], match[3].replace("FLOP", "flop")
