@@ -18,7 +18,8 @@ class Measure(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
         placements: placement words (see docs), `*` allowed as an index: `all:numa:*`.
         memory: memory words: `first-touch`, `interleave`, `bind:local`, `bind:*` (each node in turn).
         axes: axis -> values; an axis that is absent takes its default. Sizes may be ranges, `1:64M`.
-        weight: share of the time budget against other measures.
+        weight: share of the time budget that each of its cases gets, against cases of other measures.
+        min_memory_nodes: left out where fewer memory nodes may be used, because it would show nothing.
         why: what the measure is for, shown in the plan.
     """
 
@@ -27,6 +28,7 @@ class Measure(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     memory: tuple[str, ...] = ("first-touch",)
     axes: dict[str, tuple[ParamValue, ...] | ParamValue] = {}
     weight: float = 1.0
+    min_memory_nodes: int = 1
     why: str = ""
 
 

@@ -1,0 +1,242 @@
+"""Wishes of a study -> distinct cases on one machine; what folds together and what cannot be, with reasons."""
+
+import difflib
+import itertools
+import math
+from collections.abc import Iterator
+
+import msgspec
+
+from assay import benchmarks
+from assay.model.benchmark import Axis, Benchmark, ParamValue
+from assay.model.errors import UsageError
+from assay.model.machine import Machine, Topology
+from assay.model.placement import Placement
+from assay.model.plan import Case, Folded, LeftOut, Measure
+from assay.model.units import format_size, parse_range
+from assay.plan.cores import GROUPS, allowed_cores, grouped
+from assay.plan.placement import AbsentPlacementError, Binding, Place, bindings, memory_targets, places, plural
+
+
+class Setting(msgspec.Struct, frozen=True):
+    """What all cases of a plan share.
+
+    Attributes:
+        machine: where it will run.
+        hosts: names of the nodes, one rank each.
+        factors: each combination of factor levels, e.g. one for each toolchain; `({},)` where nothing varies.
+        stored: whether the study is one of Assay's own, which must fit any machine: what is absent is left out.
+            In a user's study a missing index is an error.
+    """
+
+    machine: Machine
+    hosts: tuple[str, ...]
+    factors: tuple[dict[str, str], ...]
+    stored: bool
+
+
+class Spot(msgspec.Struct, frozen=True):
+    """Where a wish would run."""
+
+    place: Place
+    binding: Binding
+
+
+class Selection(msgspec.Struct, frozen=True):
+    """Cases by importance, and what became of the other wishes."""
+
+    cases: tuple[Case, ...]
+    folded: tuple[Folded, ...]
+    left_out: tuple[LeftOut, ...]
+
+
+def select(measures: tuple[Measure, ...], setting: Setting) -> Selection:
+    """Distinct cases of a study on a machine, most important first.
+
+    Raises:
+        UsageError: unknown benchmark, axis, value or word; in a user's study also an index that does not exist.
+    """
+    topology = setting.machine.topology
+    cases: dict[str, Case] = {}
+    kept: dict[object, Spot] = {}
+    folded: dict[Folded, None] = {}
+    left_out: dict[LeftOut, None] = {}
+    for measure in measures:
+        benchmark = benchmarks.get(measure.benchmark)
+        points = tuple(_points(benchmark, measure))
+        for spot in _spots(measure, setting, left_out):
+            reason = _unfit(benchmark, spot.place)
+            if reason:
+                left_out[LeftOut(f"{benchmark.name} at {spot.place.word}", reason)] = None
+                continue
+            for point in points:
+                first = kept.setdefault(_identity(benchmark, spot, point, topology), spot)
+                if first != spot:
+                    folded[_fold(spot, first, topology)] = None
+                    continue
+                for case in _cases(benchmark, spot, point, (measure, setting), left_out):
+                    cases.setdefault(case.id, case)
+    return Selection(tuple(cases.values()), tuple(folded), tuple(left_out))
+
+
+def memory_available(machine: Machine, nodes: tuple[int, ...] = ()) -> int:
+    """Bytes that a case may use: what the machine has left now and no more than its memory nodes hold."""
+    wanted = nodes or memory_targets(machine.topology)
+    installed = sum(node.memory_bytes for node in machine.topology.numa_nodes if node.index in wanted)
+    if isinstance(machine.memory.value, int | float):
+        return int(min(machine.memory.value, installed or math.inf))
+    return installed
+
+
+def case_id(
+    benchmark: Benchmark, words: tuple[str, str], params: dict[str, ParamValue], levels: dict[str, str]
+) -> str:
+    """`stream/all/first-touch/stores=ordinary,touch=parallel/toolchain=gcc`; computed params are left out."""
+    stated = {axis.name for axis in benchmark.axes if axis.default is not None}
+    point = ",".join(f"{name}={value}" for name, value in params.items() if name in stated)
+    factors = ",".join(f"{name}={level}" for name, level in levels.items())
+    return "/".join(filter(None, (benchmark.name, *words, point, factors)))
+
+
+def _spots(measure: Measure, setting: Setting, left_out: dict[LeftOut, None]) -> Iterator[Spot]:
+    topology = setting.machine.topology
+    nodes = memory_targets(topology)
+    if len(nodes) < measure.min_memory_nodes:
+        wish = f"{measure.benchmark} at {', '.join(measure.placements)}" + (
+            f": {measure.why}" if measure.why else ""
+        )
+        needs = plural(measure.min_memory_nodes, "memory node")
+        left_out[LeftOut(wish, f"it needs {needs}; {plural(len(nodes), 'memory node')} may be used")] = None
+        return
+    for word in measure.placements:
+        for memory in measure.memory:
+            try:
+                for place in places(word, topology):
+                    for binding in bindings(memory, place, topology):
+                        yield Spot(place, binding)
+            except AbsentPlacementError as absent:
+                if absent.indexed and not setting.stored:
+                    raise
+                left_out[LeftOut(f"{measure.benchmark} at {_words(word, memory)}", absent.why)] = None
+
+
+def _points(benchmark: Benchmark, measure: Measure) -> Iterator[dict[str, ParamValue]]:
+    """Each combination of the measure's axis values, in the order of the benchmark's axes."""
+    axes = {axis.name: axis for axis in benchmark.axes}
+    for name in measure.axes:
+        if name not in axes:
+            near = difflib.get_close_matches(name, axes, n=1)
+            raise UsageError(
+                f"{benchmark.name} has no axis '{name}'",
+                why=f"did you mean '{near[0]}'?" if near else f"known: {', '.join(axes)}",
+                remedy=f"{benchmark.program} --help explains its axes",
+            )
+    chosen = {
+        axis.name: _values(benchmark, axis, measure.axes.get(axis.name, axis.default))
+        for axis in benchmark.axes
+        if axis.name in measure.axes or axis.default is not None
+    }
+    for combination in itertools.product(*chosen.values()):
+        yield dict(zip(chosen, combination, strict=True))
+
+
+def _values(
+    benchmark: Benchmark, axis: Axis, wanted: tuple[ParamValue, ...] | ParamValue | None
+) -> tuple[ParamValue, ...]:
+    values = wanted if isinstance(wanted, tuple) else (wanted,) if wanted is not None else ()
+    if any(isinstance(value, str) for value in axis.values):
+        for value in values:
+            if value not in axis.values:
+                raise UsageError(
+                    f"{benchmark.name} has no {axis.name} '{value}'",
+                    why=f"known: {', '.join(map(str, axis.values))}",
+                    remedy=f"{benchmark.program} --help explains its axes",
+                )
+        return values
+    numbers = (parse_range(value) if isinstance(value, str) else (value,) for value in values)
+    return tuple(number for several in numbers for number in several)
+
+
+def _unfit(benchmark: Benchmark, place: Place) -> str:
+    """Why the number of cpus does not suit the benchmark; empty where it does."""
+    count = len(place.cpus)
+    if count < benchmark.min_cpus:
+        return f"{benchmark.name} needs {plural(benchmark.min_cpus, 'cpu')}, {place.word} has {count}"
+    if benchmark.max_cpus is not None and count > benchmark.max_cpus:
+        return f"{benchmark.name} uses {plural(benchmark.max_cpus, 'cpu')}, {place.word} has {count}"
+    return ""
+
+
+def _cases(
+    benchmark: Benchmark,
+    spot: Spot,
+    point: dict[str, ParamValue],
+    of: tuple[Measure, Setting],
+    left_out: dict[LeftOut, None],
+) -> Iterator[Case]:
+    """The case at every combination of factor levels; nothing, and why in `left_out`, where memory lacks."""
+    measure, setting = of
+    words = (spot.place.word, spot.binding.word)
+    available = memory_available(setting.machine, spot.binding.memory.nodes)
+    placement = Placement(spot.place.word, spot.place.meaning, spot.place.cpus, spot.binding.memory, setting.hosts)
+    params = benchmark.size(setting.machine.topology, placement, available) | point
+    params = {axis.name: params[axis.name] for axis in benchmark.axes if axis.name in params}
+    needed = benchmark.memory_bytes(params)
+    if needed > available:
+        why = f"it needs {format_size(needed)} of memory; {format_size(available)} may be used"
+        left_out[LeftOut(case_id(benchmark, words, params, {}), why)] = None
+        return
+    for levels in setting.factors:
+        yield Case(
+            id=case_id(benchmark, words, params, levels),
+            benchmark=benchmark.name,
+            params=params,
+            placement=placement,
+            factors=levels,
+            weight=measure.weight,
+            memory_bytes=needed,
+            setup_s=benchmark.setup_seconds(params),
+        )
+
+
+def _identity(benchmark: Benchmark, spot: Spot, point: dict[str, ParamValue], topology: Topology) -> object:
+    """Equal for wishes that would measure the same thing."""
+    one_node = len(memory_targets(topology)) <= 1
+    policy = None if one_node else spot.binding.memory
+    return benchmark.name, frozenset(spot.place.cpus), policy, tuple(point.items())
+
+
+def _words(place: str, memory: str) -> str:
+    return place if memory == "first-touch" else f"{place}, {memory}"
+
+
+def _fold(spot: Spot, first: Spot, topology: Topology) -> Folded:
+    """The fold of a spot into an earlier one that is the same cpus and effectively the same memory."""
+    same_memory = spot.binding.word == first.binding.word
+    wish = _words(spot.place.word, spot.binding.word)
+    into = _words(first.place.word, first.binding.word)
+    if spot.place.word != first.place.word:
+        return Folded(wish, into, _same_cpus(spot.place, first.place, topology))
+    if same_memory or len(memory_targets(topology)) > 1:
+        return Folded(wish, into, "for these cores they name the same memory nodes")
+    existing = sum(node.memory_bytes > 0 for node in topology.numa_nodes)
+    subject = "this machine has one memory node" if existing <= 1 else "one memory node may be used"
+    return Folded(wish, into, f"{subject}, so every memory policy means the same")
+
+
+def _same_cpus(place: Place, first: Place, topology: Topology) -> str:
+    """Why two placement words are the same cpus, in words that a newcomer understands."""
+    cores = allowed_cores(topology)
+    if len(cores) == 1:
+        return "this machine has one core" if len(topology.cores) == 1 else "one core may be used"
+    if {place.word, first.word} == {"pair", "all"}:
+        return "this machine has two cores" if len(topology.cores) == len(cores) else "two cores may be used"
+    if {place.word, first.word} == {"half", "one-core"}:
+        return f"half of {len(cores)} cores is one core"
+    for word in (place.word, first.word):
+        kind = word.split(":")[1] if ":" in word else ""
+        if kind and len(grouped(cores, kind)) == 1:
+            name = GROUPS[kind][0]
+            one = len(grouped(topology.cores, kind)) == 1
+            return f"this machine has one {name}" if one else f"one {name} may be used"
+    return f"both are {place.meaning}" if place.meaning == first.meaning else f"{place.word} is {first.meaning}"

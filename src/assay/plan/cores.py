@@ -1,0 +1,83 @@
+"""The cores that may be used, in groups that share a cache, a memory node or a socket."""
+
+from collections.abc import Callable, Iterable
+
+import msgspec
+
+from assay.model.machine import Core, Topology
+
+#: Word in a placement -> what people call such a group, and the key that its cores share.
+GROUPS: dict[str, tuple[str, Callable[[Core], int]]] = {
+    "l3": ("L3 group", lambda core: core.l3),
+    "numa": ("NUMA node", lambda core: core.numa),
+    "socket": ("socket", lambda core: core.package),
+}
+
+
+def allowed_cores(topology: Topology) -> tuple[Core, ...]:
+    """Cores with an allowed hardware thread, in topology order; their `cpus` hold the allowed threads only."""
+    allowed = set(topology.allowed_cpus)
+    narrowed = (
+        msgspec.structs.replace(core, cpus=tuple(cpu for cpu in core.cpus if cpu in allowed))
+        for core in topology.cores
+    )
+    return tuple(core for core in narrowed if core.cpus)
+
+
+def grouped(cores: Iterable[Core], kind: str) -> dict[int, tuple[Core, ...]]:
+    """Index of the group -> its cores, both ascending; `kind` is a key of GROUPS."""
+    key = GROUPS[kind][1]
+    groups: dict[int, list[Core]] = {}
+    for core in cores:
+        groups.setdefault(key(core), []).append(core)
+    return {index: tuple(groups[index]) for index in sorted(groups)}
+
+
+def spread(cores: tuple[Core, ...], count: int) -> tuple[Core, ...]:
+    """`count` of the cores, as evenly as can be over sockets, NUMA nodes and L3 groups, in topology order."""
+    several_nodes_in_a_cache = any(len(grouped(group, "numa")) > 1 for group in grouped(cores, "l3").values())
+    inner = ("l3", "numa") if several_nodes_in_a_cache else ("numa", "l3")
+    keys: list[Callable[[Core], int | str]] = [GROUPS[kind][1] for kind in ("socket", *inner)]
+    keys.append(lambda core: core.kind)
+    chosen = {core.index for core in _share(cores, count, tuple(keys))}
+    return tuple(core for core in cores if core.index in chosen)
+
+
+def nearest_pair(cores: tuple[Core, ...]) -> tuple[int, ...]:
+    """One cpu of each of the two cores that are closest (same L3, else node, else socket); empty for one core.
+
+    On a hybrid processor two performance cores come before others.
+    """
+    fast = tuple(core for core in cores if core.kind == first_choice(cores).kind) if cores else ()
+    for candidates in (fast, cores):
+        for kind in ("l3", "numa", "socket"):
+            for group in grouped(candidates, kind).values():
+                if len(group) > 1:
+                    return group[0].cpus[0], group[1].cpus[0]
+    return (cores[0].cpus[0], cores[1].cpus[0]) if len(cores) > 1 else ()
+
+
+def first_choice(cores: tuple[Core, ...]) -> Core:
+    """The first performance core of a hybrid processor, else the first core."""
+    return next((core for core in cores if core.kind == "performance"), cores[0])
+
+
+def _share(cores: tuple[Core, ...], count: int, keys: tuple[Callable[[Core], int | str], ...]) -> tuple[Core, ...]:
+    if not keys:
+        return cores[:count]
+    groups: dict[int | str, list[Core]] = {}
+    for core in cores:
+        groups.setdefault(keys[0](core), []).append(core)
+    quotas = _apportion([len(group) for group in groups.values()], count)
+    shares = (_share(tuple(group), quota, keys[1:]) for group, quota in zip(groups.values(), quotas, strict=True))
+    return tuple(core for share in shares for core in share)
+
+
+def _apportion(sizes: list[int], count: int) -> list[int]:
+    """Whole shares of `count` in proportion to `sizes`: largest remainders first, in a tie earlier groups."""
+    total = sum(sizes)
+    shares = [size * count // total for size in sizes]
+    by_remainder = sorted(range(len(sizes)), key=lambda group: -(sizes[group] * count % total))
+    for group in by_remainder[: count - sum(shares)]:
+        shares[group] += 1
+    return shares

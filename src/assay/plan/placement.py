@@ -1,0 +1,264 @@
+"""Placement words and memory words on one machine: which cpus, which memory nodes, and the same in words."""
+
+import difflib
+import re
+from collections.abc import Iterable
+
+import msgspec
+
+from assay.model.errors import UsageError
+from assay.model.machine import Core, Topology
+from assay.model.placement import Memory
+from assay.model.units import format_cpu_list
+from assay.plan.cores import GROUPS, allowed_cores, first_choice, grouped, nearest_pair, spread
+
+#: Placement word -> what it means; I is an index, `*` for each such group or `first` for the first usable one.
+WORDS = {
+    "one-core": "one core (a performance core on a hybrid processor)",
+    "pair": "two cores that are as close as can be",
+    "half": "half of the cores, spread evenly over sockets, NUMA nodes and L3 groups",
+    "all": "all cores, one thread each",
+    "all-threads": "every hardware thread of every core, where there are several",
+    "all:l3:I": "the cores that share L3 cache I",
+    "all:numa:I": "the cores of NUMA node I",
+    "all:socket:I": "the cores of socket I",
+    "half:l3:I": "half of the cores that share L3 cache I",
+    "half:numa:I": "half of the cores of NUMA node I, spread evenly over its L3 groups",
+    "half:socket:I": "half of the cores of socket I, spread evenly over its NUMA nodes and L3 groups",
+}
+#: Memory word -> what it means.
+MEMORY_WORDS = {
+    "first-touch": "a page lies where the thread runs that first writes it",
+    "bind:local": "only the memory nodes of the cores that run",
+    "bind:N": "only memory node N",
+    "bind:*": "each memory node in turn",
+    "interleave": "pages dealt to all memory nodes in turn",
+}
+_GROUP_WORD = re.compile(r"(all|half):(l3|numa|socket):(\d+|\*|first)")
+_BIND_WORD = re.compile(r"bind:(\d+|\*|local)")
+
+
+class Place(msgspec.Struct, frozen=True):
+    """A placement word on one machine: cpus in thread order and what they are in words."""
+
+    word: str
+    meaning: str
+    cpus: tuple[int, ...]
+
+
+class Binding(msgspec.Struct, frozen=True):
+    """A memory word on one machine."""
+
+    word: str
+    memory: Memory
+
+
+class AbsentPlacementError(UsageError):
+    """A right word for something that this machine has not or that may not be used; `why` says so.
+
+    Attributes:
+        indexed: whether the word names its index, so that whoever wrote it meant one certain machine.
+    """
+
+    def __init__(self, word: str, why: str, *, indexed: bool = False) -> None:
+        super().__init__(
+            f"'{word}' means nothing on this machine", why=why, remedy="assay discover shows what there is"
+        )
+        self.indexed = indexed
+
+
+def places(word: str, topology: Topology) -> tuple[Place, ...]:
+    """What a placement word means here, several places where its index is `*`.
+
+    Raises:
+        UsageError: no such word.
+        AbsentPlacementError: this machine has no such thing.
+    """
+    match = _GROUP_WORD.fullmatch(word)
+    if not match and word not in WORDS:
+        raise _unknown(word, "placement", WORDS)
+    cores = allowed_cores(topology)
+    if not cores:
+        raise AbsentPlacementError(word, "no cpu may be used")
+    if match:
+        share, kind, index = match.groups()
+        return tuple(_group(share, kind, each, topology) for each in _indices(word, kind, index, topology))
+    return (_whole(word, cores, topology),)
+
+
+def bindings(word: str, place: Place, topology: Topology) -> tuple[Binding, ...]:
+    """What a memory word means for a place, several where its index is `*`; raises as `places`."""
+    targets = memory_targets(topology)
+    if word == "first-touch":
+        return (Binding(word, Memory()),)
+    if word == "interleave":
+        if not targets:
+            raise AbsentPlacementError(word, "no memory node is known")
+        return (Binding(word, Memory("interleave", targets)),)
+    match = _BIND_WORD.fullmatch(word)
+    if not match:
+        raise _unknown(word, "memory policy", MEMORY_WORDS)
+    if match[1] == "local":
+        return (Binding(word, Memory("bind", _local_nodes(word, place, topology))),)
+    nodes = targets if match[1] == "*" else (int(match[1]),)
+    for node in nodes:
+        if node not in targets:
+            raise AbsentPlacementError(word, _no_memory(node, topology), indexed=True)
+    return tuple(Binding(f"bind:{node}", Memory("bind", (node,))) for node in nodes)
+
+
+def memory_targets(topology: Topology) -> tuple[int, ...]:
+    """OS indices of the allowed memory nodes that have memory, those without cores included."""
+    allowed = set(topology.allowed_nodes)
+    return tuple(node.index for node in topology.numa_nodes if node.memory_bytes > 0 and node.index in allowed)
+
+
+def plural(count: int, noun: str) -> str:
+    """`one core`, `2 cores`."""
+    return f"one {noun}" if count == 1 else f"{count} {noun}s"
+
+
+def _whole(word: str, cores: tuple[Core, ...], topology: Topology) -> Place:
+    if word == "one-core":
+        core = first_choice(cores)
+        return Place(word, f"one {core.kind} core" if core.kind else "one core", core.cpus[:1])
+    if word == "pair":
+        cpus = nearest_pair(cores)
+        if not cpus:
+            raise AbsentPlacementError(word, _only_one(len(topology.cores), "core"))
+        return Place(word, f"two cores {_nearness(cpus, cores)}", cpus)
+    if word == "half":
+        chosen = spread(cores, max(1, len(cores) // 2))
+        return Place(word, f"{len(chosen)} of {plural(len(cores), 'core')}{_per_l3(chosen)}", _one_each(chosen))
+    if word == "all":
+        return Place(word, _all_of(cores, topology) + _threads_unused(cores), _one_each(cores))
+    threads = tuple(cpu for core in cores for cpu in core.cpus)
+    if len(threads) == len(cores):
+        one = "this machine has one hardware thread per core"
+        raise AbsentPlacementError(word, one if topology.smt == 1 else "one thread of each core may be used")
+    return Place(word, f"all {len(threads)} hardware threads of {plural(len(cores), 'core')}", threads)
+
+
+def _group(share: str, kind: str, index: int, topology: Topology) -> Place:
+    members = grouped(allowed_cores(topology), kind)[index]
+    name = f"{GROUPS[kind][0]} {index}"
+    word = f"{share}:{kind}:{index}"
+    if share == "half":
+        chosen = spread(members, max(1, len(members) // 2))
+        meaning = f"{len(chosen)} of {plural(len(members), 'core')} of {name}{_per_l3(chosen)}"
+        return Place(word, meaning, _one_each(chosen))
+    exists = sum(GROUPS[kind][1](core) == index for core in topology.cores)
+    count = (
+        f"all {exists} cores"
+        if exists == len(members) > 1
+        else f"the {plural(len(members), 'core')}"
+        if exists == len(members)
+        else f"{len(members)} allowed of {exists} cores"
+    )
+    return Place(word, f"{count} of {name}{_inside(members, kind)}", _one_each(members))
+
+
+def _indices(word: str, kind: str, index: str, topology: Topology) -> tuple[int, ...]:
+    usable = tuple(grouped(allowed_cores(topology), kind))
+    if index == "*":
+        return usable
+    if index == "first":
+        return usable[:1]
+    if int(index) in usable:
+        return (int(index),)
+    raise AbsentPlacementError(word, _no_group(kind, int(index), topology), indexed=True)
+
+
+def _no_group(kind: str, index: int, topology: Topology) -> str:
+    name = GROUPS[kind][0]
+    existing = grouped(topology.cores, kind)
+    if index in existing:
+        return f"no core of {name} {index} may be used (allowed cpus: {format_cpu_list(topology.allowed_cpus)})"
+    node = next((node for node in topology.numa_nodes if node.index == index), None)
+    if kind == "numa" and node:
+        if node.cpus:
+            return f"{name} {index} has no memory; its cores count to the nearest node that has"
+        return f"{name} {index} has memory but no cores"
+    return f"this machine has {plural(len(existing), name)} ({format_cpu_list(tuple(existing))})"
+
+
+def _no_memory(node: int, topology: Topology) -> str:
+    known = {each.index: each for each in topology.numa_nodes}
+    if node not in known:
+        indices = format_cpu_list(tuple(known))
+        return f"this machine has {plural(len(known), 'memory node')}" + (f" ({indices})" if indices else "")
+    return (
+        f"node {node} has no memory" if not known[node].memory_bytes else f"memory of node {node} is not allowed"
+    )
+
+
+def _local_nodes(word: str, place: Place, topology: Topology) -> tuple[int, ...]:
+    used = set(place.cpus)
+    local = {core.numa for core in topology.cores if used & set(core.cpus)}
+    nodes = tuple(node for node in memory_targets(topology) if node in local)
+    if len(nodes) < len(local):
+        missing = min(local - set(nodes))
+        raise AbsentPlacementError(word, f"{place.word} runs beside memory node {missing}, which is not allowed")
+    return nodes
+
+
+def _one_each(cores: Iterable[Core]) -> tuple[int, ...]:
+    return tuple(core.cpus[0] for core in cores)
+
+
+def _all_of(cores: tuple[Core, ...], topology: Topology) -> str:
+    if len(cores) < len(topology.cores):
+        return f"{plural(len(cores), 'core')}, all that may be used of {len(topology.cores)}"
+    kinds = sorted({core.kind for core in cores if core.kind}, reverse=True)
+    counts = ", ".join(f"{sum(core.kind == kind for core in cores)} {kind}" for kind in kinds)
+    return (
+        f"all {len(cores)} cores" * (len(cores) > 1)
+        + "the one core" * (len(cores) == 1)
+        + (f" ({counts})" if len(kinds) > 1 else "")
+    )
+
+
+def _threads_unused(cores: tuple[Core, ...]) -> str:
+    return ", one thread each" if any(len(core.cpus) > 1 for core in cores) else ""
+
+
+def _per_l3(chosen: tuple[Core, ...]) -> str:
+    """How many cores of each L3 group, where there are several groups."""
+    counts = [len(group) for group in grouped(chosen, "l3").values()]
+    if len(counts) == 1:
+        return ""
+    low, high = min(counts), max(counts)
+    return f", {low} of each L3 group" if low == high else f", {low} to {high} of each L3 group"
+
+
+def _inside(members: tuple[Core, ...], kind: str) -> str:
+    """What lies inside a group, or around an L3 group."""
+    if kind == "l3":
+        return f" (NUMA node {members[0].numa})"
+    inner = "numa" if kind == "socket" else "l3"
+    count = len(grouped(members, inner))
+    if count == 1:
+        return ""
+    return f", both {GROUPS[inner][0]}s" if count == 2 else f", its {count} {GROUPS[inner][0]}s"  # noqa: PLR2004
+
+
+def _nearness(cpus: tuple[int, ...], cores: tuple[Core, ...]) -> str:
+    pair = tuple(core for core in cores if core.cpus[0] in cpus)
+    for kind, (name, _) in GROUPS.items():
+        if len(grouped(pair, kind)) == 1:
+            return f"of one {name}"
+    return "of two sockets"
+
+
+def _only_one(existing: int, noun: str) -> str:
+    return f"this machine has one {noun}" if existing == 1 else f"one {noun} may be used"
+
+
+def _unknown(word: str, what: str, words: dict[str, str]) -> UsageError:
+    near = difflib.get_close_matches(word, words, n=3, cutoff=0.5)
+    hint = f"did you mean {' or '.join(near)}? " if near else ""
+    return UsageError(
+        f"there is no {what} '{word}'",
+        why=f"{hint}known: {', '.join(words)}",
+        remedy="I is an index, '*' for each or 'first'; see docs/placement.md",
+    )

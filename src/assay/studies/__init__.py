@@ -1,0 +1,72 @@
+"""The studies: stored plans that fit any machine, one TOML file each, and users' own by their path."""
+
+import difflib
+import re
+import tomllib
+from pathlib import Path
+from typing import Any
+
+import msgspec
+
+from assay.model.errors import UsageError
+from assay.model.plan import Measure, Study
+
+_FOLDER = Path(__file__).parent
+
+
+def names() -> tuple[str, ...]:
+    """Every stored study's name, sorted."""
+    return tuple(sorted(path.stem for path in _FOLDER.glob("*.toml")))
+
+
+def get(name_or_path: str) -> Study:
+    """A stored study by its name, or a user's own by the path of its TOML file.
+
+    Raises:
+        UsageError: no such study or file; the file is no TOML, has an unknown key, or lacks one.
+    """
+    stored = name_or_path in names()
+    path = _FOLDER / f"{name_or_path}.toml" if stored else Path(name_or_path)
+    if not stored and path.suffix != ".toml":
+        near = difflib.get_close_matches(name_or_path, names(), n=1)
+        hint = f"did you mean '{near[0]}'? " if near else ""
+        raise UsageError(
+            f"there is no study '{name_or_path}'",
+            why=f"{hint}known: {', '.join(names())}; or the path of a .toml file",
+            remedy=f"assay plan {near[0]}" if near else "assay list studies",
+        )
+    return _convert(_read(path), path)
+
+
+def _read(path: Path) -> dict[str, Any]:
+    try:
+        return tomllib.loads(path.read_text(encoding="utf-8"))
+    except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
+        why = error.strerror or str(error) if isinstance(error, OSError) else str(error)
+        raise UsageError(f"cannot read study '{path}'", why=why, remedy="assay list studies") from error
+
+
+def _convert(table: dict[str, Any], path: Path) -> Study:
+    _refuse_unknown(table, Study, path, "")
+    measures = table.get("measure", [])
+    for number, measure in enumerate(measures if isinstance(measures, list) else []):
+        _refuse_unknown(measure, Measure, path, f"measure[{number}].")
+    try:
+        study = msgspec.convert(table, Study)
+    except msgspec.ValidationError as error:
+        message = re.sub(r" - at `\$\.?(.*)`", r" at '\1'", str(error))
+        raise UsageError(f"study '{path}' cannot be used", why=message, remedy="see docs/studies.md") from error
+    if not study.measure:
+        raise UsageError(
+            f"study '{path}' asks for nothing", why="it has no [[measure]]", remedy="see docs/studies.md"
+        )
+    return study
+
+
+def _refuse_unknown(table: Any, record: type[msgspec.Struct], path: Path, where: str) -> None:  # noqa: ANN401 (TOML)
+    known = record.__struct_fields__
+    for key in table if isinstance(table, dict) else ():
+        if key not in known:
+            near = difflib.get_close_matches(key, known, n=1)
+            hint = f"did you mean '{near[0]}'?" if near else f"known: {', '.join(known)}"
+            raise UsageError(f"unknown key '{where}{key}' in {path}", why=hint, remedy=f"$EDITOR {path}")
