@@ -53,10 +53,17 @@ class CaseRecords(msgspec.Struct, frozen=True):
 
 
 class LaunchRecords(msgspec.Struct, frozen=True):
-    """One committed launch with its cases in the order they ran."""
+    """One committed launch.
+
+    Attributes:
+        launch: what was started and what the machine did around it.
+        cases: those that began, in the order they ran.
+        unstarted: case -> its end record, for cases that ended before they could begin (no header).
+    """
 
     launch: Launch
     cases: tuple[CaseRecords, ...]
+    unstarted: dict[str, End] = {}
 
 
 class Ending(msgspec.Struct, frozen=True):
