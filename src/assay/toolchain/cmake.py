@@ -29,13 +29,11 @@ def compile_programs(native: Path, tree: Path, toolchain: Toolchain, log: Path) 
         cmake,
         *("-S", str(native), "-B", str(tree), "-G", generator, f"-DCMAKE_MAKE_PROGRAM={make}"),
         f"-DCMAKE_CXX_COMPILER={toolchain.compiler}",
-        # The build type adds nothing: the toolchain's flags are all there are, and the key covers them.
-        "-DCMAKE_BUILD_TYPE=Release",
-        "-DCMAKE_CXX_FLAGS_RELEASE=",
+        # No build type: the toolchain's flags are all there are, and the key covers them.
+        "-DCMAKE_BUILD_TYPE=None",
         f"-DCMAKE_CXX_FLAGS={shlex.join(toolchain.flags)}",
         "-DCMAKE_EXE_LINKER_FLAGS=",
-        f"-DCMAKE_RUNTIME_OUTPUT_DIRECTORY={tree / 'bin'}",
-        "-DBUILD_TESTING=OFF",
+        "-DASSAY_TESTS=OFF",
     ]
     compile_ = [cmake, "--build", str(tree), "--parallel", str(len(os.sched_getaffinity(0)))]
     with log.open("w") as output:
@@ -68,13 +66,11 @@ def _failure(toolchain: Toolchain, log: Path) -> UnfitEnvironmentError:
 
 
 def _cmake() -> str:
-    candidates = [shutil.which("cmake"), str(_own("cmake"))]
+    candidates = [path for path in (shutil.which("cmake"), str(_own("cmake"))) if path and Path(path).exists()]
     for candidate in candidates:
-        if candidate and Path(candidate).exists() and _version(candidate) >= _OLDEST:
+        if _version(candidate) >= _OLDEST:
             return candidate
-    found = ", ".join(
-        f"{path} is {'.'.join(map(str, _version(path)))}" for path in candidates if path and Path(path).exists()
-    )
+    found = ", ".join(f"{path} is {'.'.join(map(str, _version(path)))}" for path in candidates)
     raise UnfitEnvironmentError(
         f"no CMake {'.'.join(map(str, _OLDEST))} or newer",
         why=found or "there is no cmake on PATH, nor beside this Python",

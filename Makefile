@@ -1,0 +1,59 @@
+# Verbs for people; `make help` lists them. Everything that they need is made in .venv, nothing outside this folder.
+SHELL := /bin/bash
+.SHELLFLAGS := -euo pipefail -c
+.DEFAULT_GOAL := help
+.PHONY: help run test lint format native docs bench clean
+
+BIN := .venv/bin
+LOCKED := pyproject.toml uv.lock tools/bootstrap tools/bootstrap.py
+# CMake and Ninja of the environment serve where the site has none, or an older one.
+export PATH := $(PATH):$(CURDIR)/$(BIN)
+
+help: ## say what there is
+	@sed -n 's/^\([a-z]*\):.*## \(.*\)/make \1\t\2/p' $(MAKEFILE_LIST) | expand -t 16
+
+run: .venv/.run ## measure this machine in about 90 seconds; the last line is the path of the report
+	@$(BIN)/assay run quick
+
+test: lint native docs ## run every check and every test
+	@$(BIN)/pytest
+
+lint: .venv/.test ## check style, types, layers and spelling
+	$(BIN)/ruff check
+	$(BIN)/ruff format --check
+	$(BIN)/mypy
+	$(BIN)/lint-imports
+	$(BIN)/codespell $$(git ls-files)
+	$(BIN)/clang-format --dry-run -Werror $$(git ls-files '*.cpp' '*.hpp')
+
+format: .venv/.test ## put the style right
+	$(BIN)/ruff check --fix
+	$(BIN)/ruff format
+	$(BIN)/clang-format -i $$(git ls-files '*.cpp' '*.hpp')
+
+native: .venv/.test ## build and test the native half, once more with sanitizers
+	cmake --preset release
+	cmake --build --preset release
+	ctest --preset release
+	cmake --preset asan-ubsan
+	cmake --build --preset asan-ubsan
+	ctest --preset asan-ubsan
+
+docs: .venv/.test ## build the documentation into docs/_build
+	$(BIN)/sphinx-build -W --keep-going -q -b html docs docs/_build
+	@echo "docs/_build/index.html"
+
+bench: .venv/.test ## Assay against its peers, as ratios measured now
+	@for script in bench/*.py; do echo "== $$script"; $(BIN)/python $$script; done
+
+clean: ## remove everything that was made here
+	rm -rf .venv .bootstrap build docs/_build .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache
+
+.venv/.run: $(LOCKED)
+	@tools/bootstrap run
+	@touch $@
+
+.venv/.test: $(LOCKED) tools/test_packages.py
+	@tools/bootstrap test
+	@$(BIN)/python tools/test_packages.py
+	@touch .venv/.run $@
