@@ -5,24 +5,18 @@ from pathlib import Path
 
 import msgspec
 
-from assay import benchmarks, studies
-from assay.model.benchmark import ParamValue
+from assay import studies
 from assay.model.errors import UnfitEnvironmentError, UsageError
 from assay.model.machine import Machine
-from assay.model.placement import Memory, Placement
-from assay.model.plan import PLAN_SCHEMA, Case, Plan, Study
-from assay.plan.cases import Selection, Setting, select
+from assay.model.plan import PLAN_SCHEMA, Plan, Study
+from assay.plan.cases import Selection, Setting, select, sentinel
 from assay.plan.cores import allowed_cores, nearest_pair
 from assay.plan.order import estimate_seconds, interleave
-from assay.plan.placement import places
 
 #: The name that launches carry when nobody chose a toolchain.
 DEFAULT_TOOLCHAIN = "default"
 _MIN_SAMPLES = 10
 _MAX_SAMPLES = 200
-#: Three arrays of doubles in 24 KB: inside any first-level data cache of 32 KiB.
-_SENTINEL_ELEMENTS = 1000
-_SENTINEL_WEIGHT = 0.1
 
 
 class Options(msgspec.Struct, frozen=True):
@@ -69,7 +63,7 @@ def make(name: str, study: Study, machine: Machine, options: Options = Options()
     selection = select(study.measure, setting)
     _check(name, selection)
     seed = secrets.randbits(32) if options.seed is None else options.seed
-    cases = (*selection.cases, _sentinel(setting))
+    cases = (*selection.cases, sentinel(setting))
     order = interleave(cases, launches, seed, toolchains[0])
     return Plan(
         schema=PLAN_SCHEMA,
@@ -98,11 +92,23 @@ def _choices(study: Study, options: Options) -> tuple[int, float, float | None]:
     precision = study.precision if options.precision is None else options.precision
     budget_s = study.budget_s if options.budget_s is None else options.budget_s
     if launches < 1:
-        raise UsageError(f"{launches} launches measure nothing", why="each case needs one at least")
+        raise UsageError(
+            f"{launches} launches measure nothing",
+            why="each case needs one at least",
+            remedy="assay plan STUDY --launches 3",
+        )
     if not 0 < precision < 1:
-        raise UsageError(f"{precision:g} is no precision", why="it is a share of the median: 0.01 is 1 %")
+        raise UsageError(
+            f"{precision:g} is no precision",
+            why="it is a share of the median: 0.01 is 1 %",
+            remedy="assay plan STUDY --precision 0.01",
+        )
     if budget_s is not None and budget_s <= 0:
-        raise UsageError(f"{budget_s:g} s is no budget", why="a budget is longer than nothing, e.g. 60s")
+        raise UsageError(
+            f"{budget_s:g} s is no budget",
+            why="a budget is longer than nothing",
+            remedy="assay plan STUDY --budget 60s",
+        )
     return launches, precision, budget_s
 
 
@@ -112,21 +118,3 @@ def _check(name: str, selection: Selection) -> None:
         raise UnfitEnvironmentError(
             f"nothing of study '{name}' can be measured here", why=reasons, remedy="assay list studies"
         )
-
-
-def _sentinel(setting: Setting) -> Case:
-    """One core, arrays in the first-level cache: a fixed piece of work that only the machine's state can slow."""
-    benchmark = benchmarks.get("stream")
-    (place,) = places("one-core", setting.machine.topology)
-    params: dict[str, ParamValue] = {"stores": "ordinary", "touch": "parallel", "elements": _SENTINEL_ELEMENTS}
-    return Case(
-        id="sentinel",
-        benchmark=benchmark.name,
-        params=params,
-        placement=Placement(place.word, place.meaning, place.cpus, Memory(), setting.hosts),
-        factors=setting.factors[0],
-        role="sentinel",
-        weight=_SENTINEL_WEIGHT,
-        memory_bytes=benchmark.memory_bytes(params),
-        setup_s=0.01,
-    )

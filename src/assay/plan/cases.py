@@ -11,11 +11,15 @@ from assay import benchmarks
 from assay.model.benchmark import Axis, Benchmark, ParamValue
 from assay.model.errors import UsageError
 from assay.model.machine import Machine, Topology
-from assay.model.placement import Placement
+from assay.model.placement import Memory, Placement
 from assay.model.plan import Case, Folded, LeftOut, Measure
 from assay.model.units import format_size, parse_range
 from assay.plan.cores import GROUPS, allowed_cores, grouped
 from assay.plan.placement import AbsentPlacementError, Binding, Place, bindings, memory_targets, places, plural
+
+#: Three arrays of doubles in 24 KB: inside any first-level data cache of 32 KiB.
+_SENTINEL_ELEMENTS = 1000
+_SENTINEL_WEIGHT = 0.1
 
 
 class Setting(msgspec.Struct, frozen=True):
@@ -79,6 +83,24 @@ def select(measures: tuple[Measure, ...], setting: Setting) -> Selection:
     return Selection(tuple(cases.values()), tuple(folded), tuple(left_out))
 
 
+def sentinel(setting: Setting) -> Case:
+    """One core, arrays in the first-level cache: a fixed piece of work that only the machine's state can slow."""
+    benchmark = benchmarks.get("stream")
+    (place,) = places("one-core", setting.machine.topology)
+    params: dict[str, ParamValue] = {"stores": "ordinary", "touch": "parallel", "elements": _SENTINEL_ELEMENTS}
+    return Case(
+        id="sentinel",
+        benchmark=benchmark.name,
+        params=params,
+        placement=Placement(place.word, place.meaning, place.cpus, Memory(), setting.hosts),
+        factors=setting.factors[0],
+        role="sentinel",
+        weight=_SENTINEL_WEIGHT,
+        memory_bytes=benchmark.memory_bytes(params),
+        setup_s=0.01,
+    )
+
+
 def memory_available(machine: Machine, nodes: tuple[int, ...] = ()) -> int:
     """Bytes that a case may use: what the machine has left now and no more than its memory nodes hold."""
     wanted = nodes or memory_targets(machine.topology)
@@ -102,9 +124,8 @@ def _spots(measure: Measure, setting: Setting, left_out: dict[LeftOut, None]) ->
     topology = setting.machine.topology
     nodes = memory_targets(topology)
     if len(nodes) < measure.min_memory_nodes:
-        wish = f"{measure.benchmark} at {', '.join(measure.placements)}" + (
-            f": {measure.why}" if measure.why else ""
-        )
+        axes = "".join(f", {name}={value}" for name, value in measure.axes.items())
+        wish = f"{measure.benchmark} at {', '.join(measure.placements)}{axes}"
         needs = plural(measure.min_memory_nodes, "memory node")
         left_out[LeftOut(wish, f"it needs {needs}; {plural(len(nodes), 'memory node')} may be used")] = None
         return

@@ -12,30 +12,51 @@ from assay.model.plan import Case, PlannedLaunch
 LAUNCH_S = 0.1
 #: Sampling of a case of weight 1 until its precision is reached, seconds. An assumption, for estimates only.
 SAMPLING_S = 1.0
+#: Longer launches are split: the probes before and after one can only speak for what lies between them.
+LONGEST_LAUNCH_S = 3.0
 
 
 def interleave(
     cases: tuple[Case, ...], blocks: int, seed: int, default_toolchain: str
 ) -> tuple[PlannedLaunch, ...]:
-    """Every launch, in order: blocks with one launch of each (program, placement, factors), order random in each.
+    """Every launch, in order: each block starts each case once, in launches of one program, placement and factors.
 
-    The cases of a launch are in random order too. A launch of the sentinel stands before each block and after the
-    last. The same seed gives the same order.
+    Launches are in random order in their block, a launch is split where it would be long, and the cases of a launch
+    are in random order too. The sentinel is launched before each block and after the last. The same seed gives the
+    same order.
     """
     chance = random.Random(seed)  # noqa: S311 (an order that can be repeated, nothing secret)
     sentinels = tuple(case for case in cases if case.role == "sentinel")
     groups = _groups(case for case in cases if case.role == "measure")
     launches: list[PlannedLaunch] = []
     for block in range(blocks):
-        order = [tuple(chance.sample(group, len(group))) for group in chance.sample(groups, len(groups))]
+        pieces = [piece for group in groups for piece in _split(chance.sample(group, len(group)))]
+        order = chance.sample(pieces, len(pieces))
         launches += _block(block, [sentinels] * bool(sentinels) + order, default_toolchain)
     return tuple(launches + _block(blocks, [sentinels] * bool(sentinels), default_toolchain))
 
 
 def estimate_seconds(cases: tuple[Case, ...], order: tuple[PlannedLaunch, ...]) -> float:
     """Expected duration of all launches without a budget's cuts."""
-    cost = {case.id: case.setup_s + SAMPLING_S * case.weight for case in cases}
+    cost = {case.id: _case_seconds(case) for case in cases}
     return sum(LAUNCH_S + sum(cost[case] for case in launch.cases) for launch in order)
+
+
+def _case_seconds(case: Case) -> float:
+    return case.setup_s + SAMPLING_S * case.weight
+
+
+def _split(cases: list[Case]) -> list[tuple[Case, ...]]:
+    """Runs of the cases, in their order, that take LONGEST_LAUNCH_S at most or are one case."""
+    pieces: list[list[Case]] = []
+    room = 0.0
+    for case in cases:
+        if not pieces or room < _case_seconds(case):
+            pieces.append([])
+            room = LONGEST_LAUNCH_S
+        pieces[-1].append(case)
+        room -= _case_seconds(case)
+    return [tuple(piece) for piece in pieces]
 
 
 def _groups(cases: Iterable[Case]) -> list[list[Case]]:
