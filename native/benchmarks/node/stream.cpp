@@ -1,0 +1,215 @@
+// Sustainable memory bandwidth, after the definition of J. D. McCalpin's STREAM: copy, scale, add and triad over
+// arrays of doubles much larger than the caches.
+#include <algorithm>
+#include <cfloat>
+#include <cmath>
+
+#include "harness/failure.hpp"
+#include "harness/program.hpp"
+#include "harness/vector.hpp"
+
+namespace {
+
+using assay::Part;
+using assay::Setting;
+using assay::Team;
+
+constexpr double scalar = 3.0;
+constexpr std::size_t line_doubles = 64 / sizeof(double);
+/// Arrays start this much apart modulo a page, so that equal elements do not meet in one cache set or memory bank.
+constexpr std::size_t stagger_bytes = 1024 + 64;
+constexpr double spoilt = -1.0;
+
+enum Kernel : std::size_t { copy, scale, add, triad };
+
+const assay::Declaration declaration{
+    .name = "stream",
+    .summary = "sustainable memory bandwidth: copy, scale, add, triad over long vectors of doubles",
+    .kernels = {"copy", "scale", "add", "triad"},
+    .axes =
+        {{"stores",
+          "ordinary stores read the target's line first (write-allocate); non-temporal ones do not",
+          {"ordinary", "non-temporal"},
+          "ordinary",
+          ""},
+         {"touch",
+          "who first writes the arrays: each thread its own part, or one thread everything",
+          {"parallel", "serial"},
+          "parallel",
+          ""},
+         {"elements", "length of each of the three arrays of doubles", {}, std::int64_t{10'000'000}, "elements"}},
+    .work = {{"copy", {"bytes", "traffic_bytes"}},
+             {"scale", {"bytes", "traffic_bytes"}},
+             {"add", {"bytes", "traffic_bytes"}},
+             {"triad", {"bytes", "traffic_bytes"}}},
+};
+
+/// The arrays that a kernel reads (y, z) and writes (x).
+struct Operands {
+    double* x;
+    const double* y;
+    const double* z;
+};
+
+template <std::size_t kernel, class Number>
+Number element(const Number& y, const Number& z) {
+    switch (kernel) {
+        case copy:
+            return y;
+        case scale:
+            return scalar * y;
+        case add:
+            return y + z;
+        default:
+            return y + scalar * z;
+    }
+}
+
+template <std::size_t kernel>
+void ordinary(const Operands& arrays, Part part) {
+    double* __restrict x = arrays.x;
+    const double* __restrict y = arrays.y;
+    const double* __restrict z = arrays.z;
+    for (std::size_t i = part.begin; i < part.end; ++i) {
+        x[i] = element<kernel, double>(y[i], z[i]);
+    }
+}
+
+/// Parts begin at a cache line; only the last one can end within a vector.
+template <std::size_t kernel>
+void non_temporal(const Operands& arrays, Part part) {
+    constexpr std::size_t width = assay::vector_doubles;
+    const std::size_t whole = part.begin + (part.end - part.begin) / width * width;
+    for (std::size_t i = part.begin; i < whole; i += width) {
+        assay::store_non_temporal(
+            reinterpret_cast<assay::Vector*>(arrays.x + i),
+            element<kernel, assay::Vector>(*reinterpret_cast<const assay::Vector*>(arrays.y + i),
+                                           *reinterpret_cast<const assay::Vector*>(arrays.z + i)));
+    }
+    ordinary<kernel>(arrays, {whole, part.end});
+    assay::fence_non_temporal();
+}
+
+using Loop = void (*)(const Operands&, Part);
+constexpr Loop ordinary_loops[] = {ordinary<copy>, ordinary<scale>, ordinary<add>, ordinary<triad>};
+constexpr Loop non_temporal_loops[] = {non_temporal<copy>, non_temporal<scale>, non_temporal<add>,
+                                       non_temporal<triad>};
+
+/// The first array's values: exact in binary, different from element to element.
+double start_value(std::size_t i) { return 1.0 + static_cast<double>(i % 16) / 16; }
+
+class Stream : public assay::Benchmark {
+  public:
+    explicit Stream(const Setting& setting)
+        : team_(setting.team),
+          elements_(static_cast<std::size_t>(setting.params.number("elements"))),
+          non_temporal_(setting.params.word("stores") == "non-temporal") {
+        if (non_temporal_ && !assay::has_non_temporal_stores) {
+            throw assay::Failure(assay::Exit::failed, "there are no non-temporal stores",
+                                 "the compiler that built this program offers none for this processor",
+                                 "--stores ordinary, or build with clang");
+        }
+        const std::size_t apart = elements_ * sizeof(double) / 4096 * 4096 + 4096 + stagger_bytes;
+        std::byte* buffer = setting.memory.allocate(3 * apart);
+        a_ = reinterpret_cast<double*>(buffer);
+        b_ = reinterpret_cast<double*>(buffer + apart);
+        c_ = reinterpret_cast<double*>(buffer + 2 * apart);
+        touch(setting.params.word("touch") == "serial");
+    }
+
+    [[nodiscard]] assay::Work work() const override {
+        assay::Work work;
+        for (std::size_t kernel = copy; kernel <= triad; ++kernel) {
+            const double vectors = kernel == copy || kernel == scale ? 2 : 3;
+            const double bytes = vectors * sizeof(double) * static_cast<double>(elements_);
+            const double allocated = non_temporal_ ? 0 : sizeof(double) * static_cast<double>(elements_);
+            work[declaration.kernels[kernel]] = {{"bytes", bytes}, {"traffic_bytes", bytes + allocated}};
+        }
+        return work;
+    }
+
+    void prepare(std::size_t kernel) override {
+        double* target = operands(kernel).x;
+        team_.run([&](int thread) {
+            const Part mine = part(thread);
+            std::fill(target + mine.begin, target + mine.end, spoilt);
+        });
+    }
+
+    void iterate(std::size_t kernel, std::uint64_t iterations, int thread) override {
+        const Loop loop = (non_temporal_ ? non_temporal_loops : ordinary_loops)[kernel];
+        const Operands arrays = operands(kernel);
+        const Part mine = part(thread);
+        for (std::uint64_t iteration = 0; iteration < iterations; ++iteration) {
+            loop(arrays, mine);
+            Team::barrier();
+        }
+    }
+
+    /// Largest relative error. The four kernels in their order make c = a, b = 3a, c = 4a, a = 15a.
+    double verify(std::size_t kernel) override {
+        constexpr double factors[] = {1, 3, 4, 15};
+        const double* target = operands(kernel).x;
+        std::vector<double> worst(static_cast<std::size_t>(team_.size()), 0);
+        team_.run([&](int thread) {
+            const Part mine = part(thread);
+            double largest = 0;
+            for (std::size_t i = mine.begin; i < mine.end; ++i) {
+                const double right = factors[kernel] * start_value(i);
+                const double error = std::abs(target[i] - right) / right;
+                largest = error <= largest ? largest : error;  // also takes an error that is no number
+            }
+            worst[static_cast<std::size_t>(thread)] = std::isfinite(largest) ? largest : DBL_MAX;
+        });
+        return *std::max_element(worst.begin(), worst.end());
+    }
+
+    [[nodiscard]] double tolerance() const override { return 1e-13; }
+
+  private:
+    [[nodiscard]] Operands operands(std::size_t kernel) const {
+        switch (kernel) {
+            case copy:
+                return {c_, a_, a_};
+            case scale:
+                return {b_, c_, c_};
+            case add:
+                return {c_, a_, b_};
+            default:
+                return {a_, b_, c_};
+        }
+    }
+
+    [[nodiscard]] Part part(int thread) const {
+        return assay::part_of(elements_, thread, team_.size(), line_doubles);
+    }
+
+    void touch(bool serial) {
+        team_.run([&](int thread) {
+            const Part mine = !serial ? part(thread) : thread == 0 ? Part{0, elements_} : Part{0, 0};
+            for (std::size_t i = mine.begin; i < mine.end; ++i) {
+                a_[i] = start_value(i);
+                b_[i] = spoilt;
+                c_[i] = spoilt;
+            }
+        });
+    }
+
+    const Team& team_;
+    std::size_t elements_;
+    bool non_temporal_;
+    double* a_;
+    double* b_;
+    double* c_;
+};
+
+}  // namespace
+
+int main(int argc, char** argv) {
+    return assay::run_program(
+        declaration,
+        [](const Setting& setting) -> std::unique_ptr<assay::Benchmark> {
+            return std::make_unique<Stream>(setting);
+        },
+        argc, argv);
+}

@@ -1,0 +1,42 @@
+// The command line of every program:
+//   PROGRAM --help | --describe
+//   PROGRAM [options] [--AXIS VALUE]... [--case ID [--AXIS VALUE]... [--seconds S]]...
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "harness/benchmark.hpp"
+#include "harness/sampler.hpp"
+
+namespace assay {
+
+/// One case as it was asked for.
+struct CaseRequest {
+    std::string id;
+    Params params;
+    Stopping stopping;
+};
+
+/// One launch as it was asked for.
+struct Request {
+    enum class Action { measure, help, describe };
+
+    Action action = Action::measure;
+    std::vector<int> cpus;  ///< empty: those that are allowed
+    MemoryPolicy memory;
+    std::vector<CaseRequest> cases;
+};
+
+/// Failure (usage) names the option, axis or value that is not known.
+Request parse_arguments(const std::vector<std::string>& arguments, const Declaration& declaration);
+
+/// A whole number with an optional suffix K, M, G or T (powers of 1024, also as KiB, MiB ...).
+std::int64_t parse_size(const std::string& text, const std::string& option);
+
+std::string help(const Declaration& declaration);
+
+/// One line of JSON that agrees with the Python declaration.
+std::string describe(const Declaration& declaration);
+
+}  // namespace assay

@@ -1,0 +1,97 @@
+// What a benchmark is to the harness: a declaration, and a type that prepares, iterates and verifies.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <string>
+#include <variant>
+#include <vector>
+
+#include "harness/memory.hpp"
+#include "harness/team.hpp"
+
+namespace assay {
+
+using Value = std::variant<std::int64_t, std::string>;
+
+/// Axis -> value, every axis of the declaration.
+struct Params {
+    std::map<std::string, Value> values;
+
+    [[nodiscard]] std::int64_t number(const std::string& axis) const {
+        return std::get<std::int64_t>(values.at(axis));
+    }
+    [[nodiscard]] const std::string& word(const std::string& axis) const {
+        return std::get<std::string>(values.at(axis));
+    }
+};
+
+/// One parameter: a closed set of words, or a whole number with a unit.
+struct Axis {
+    std::string name;
+    std::string meaning;
+    std::vector<std::string> words;  ///< empty for numbers
+    Value default_value;
+    std::string unit;
+    std::int64_t least = 1;  ///< of numbers
+};
+
+/// Kernel -> quantity -> amount in one iteration.
+using Work = std::map<std::string, std::map<std::string, double>>;
+
+struct Declaration {
+    std::string name;
+    std::string summary;
+    std::vector<std::string> kernels;  ///< in the order they run
+    std::vector<Axis> axes;
+    std::map<std::string, std::vector<std::string>> work;  ///< kernel -> quantities
+    int least_cpus = 1;
+    int most_cpus = 0;         ///< 0 for as many as there are
+    bool own_threads = false;  ///< the benchmark starts its own threads: the team is the calling one alone
+};
+
+/// One case, set up: buffers allocated and touched.
+class Benchmark {
+  public:
+    Benchmark() = default;
+    Benchmark(const Benchmark&) = delete;
+    Benchmark& operator=(const Benchmark&) = delete;
+    Benchmark(Benchmark&&) = delete;
+    Benchmark& operator=(Benchmark&&) = delete;
+    virtual ~Benchmark() = default;
+
+    [[nodiscard]] virtual Work work() const = 0;
+
+    /// Spoils the kernel's results, so that those found later were made since.
+    virtual void prepare(std::size_t kernel) = 0;
+
+    /// The timed region: called on every thread of the team at once, ends with a barrier. It may not allocate,
+    /// print or throw.
+    virtual void iterate(std::size_t kernel, std::uint64_t iterations, int thread) = 0;
+
+    /// Error of the results that the iterations since `prepare` left; finite.
+    virtual double verify(std::size_t kernel) = 0;
+
+    /// Largest error of right results.
+    [[nodiscard]] virtual double tolerance() const = 0;
+
+    /// Why the last iterations cannot count although nothing is wrong with their results; empty if they can.
+    [[nodiscard]] virtual std::string hindrance() const { return {}; }
+
+    /// Cpus, read back, of threads that are not of the team.
+    [[nodiscard]] virtual std::vector<int> own_cpus() const { return {}; }
+};
+
+/// What a case is set up with.
+struct Setting {
+    const Params& params;
+    const Team& team;
+    Memory& memory;
+    const std::vector<int>& cpus;  ///< asked for
+};
+
+using Factory = std::unique_ptr<Benchmark> (*)(const Setting&);
+
+}  // namespace assay

@@ -1,0 +1,77 @@
+#include "harness/clock.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <cmath>
+#include <cstring>
+#include <ctime>
+#include <limits>
+
+#include "harness/failure.hpp"
+
+namespace assay {
+namespace {
+
+constexpr double nanosecond = 1e-9;
+
+[[noreturn]] void unreadable(const std::string& why) {
+    throw Failure(Exit::environment, "the clock cannot be used", why,
+                  "measure on a machine whose kernel offers a working CLOCK_MONOTONIC");
+}
+
+/// Smallest step between two different readings.
+double resolution() {
+    constexpr int steps = 1000;
+    constexpr int patience = 10'000'000;
+    double smallest = std::numeric_limits<double>::infinity();
+    for (int step = 0; step < steps; ++step) {
+        const double before = now();
+        double after = before;
+        for (int reading = 0; after == before && reading < patience; ++reading) {
+            after = now();
+        }
+        if (after <= before) {
+            unreadable(after == before ? "it stands still" : "it goes back");
+        }
+        smallest = std::min(smallest, after - before);
+    }
+    return smallest;
+}
+
+/// Median over batches of the mean cost of a reading.
+double overhead() {
+    constexpr int readings = 1000;
+    std::array<double, 11> batches{};
+    for (double& batch : batches) {
+        const double before = now();
+        for (int reading = 1; reading < readings; ++reading) {
+            now();
+        }
+        batch = (now() - before) / readings;
+    }
+    std::nth_element(batches.begin(), batches.begin() + batches.size() / 2, batches.end());
+    return batches[batches.size() / 2];
+}
+
+}  // namespace
+
+double now() {
+    static timespec start{};
+    static const bool started = clock_gettime(CLOCK_MONOTONIC, &start) == 0;
+    timespec time{};
+    if (!started || clock_gettime(CLOCK_MONOTONIC, &time) != 0) {
+        return std::numeric_limits<double>::quiet_NaN();
+    }
+    return static_cast<double>(time.tv_sec - start.tv_sec) +
+           nanosecond * static_cast<double>(time.tv_nsec - start.tv_nsec);
+}
+
+Clock measure_clock() {
+    if (std::isnan(now())) {
+        unreadable(std::string("clock_gettime(CLOCK_MONOTONIC): ") + std::strerror(errno));
+    }
+    return {"CLOCK_MONOTONIC", resolution(), overhead()};
+}
+
+}  // namespace assay

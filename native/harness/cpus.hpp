@@ -1,0 +1,26 @@
+// Cpus: lists of them, which ones may be used, and putting threads on them.
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace assay {
+
+/// Cpus (or memory nodes) of a kernel list, in the order written: `0-3,8` or `4,0,2`. Failure (usage) names what
+/// is wrong with it; a number may stand in it once.
+std::vector<int> parse_list(std::string_view text, std::string_view noun);
+
+/// The shortest kernel list, `0-3,8`, of ascending numbers.
+std::string format_list(const std::vector<int>& numbers);
+
+/// Cpus of the calling thread's affinity mask, ascending. Failure (environment) if it cannot be read.
+std::vector<int> affinity();
+
+/// The cpu that the calling thread is pinned to; -1 if its mask is not exactly one cpu or cannot be read.
+int pinned_cpu() noexcept;
+
+/// Lets the calling thread run on this cpu only; false if the kernel refuses.
+bool pin(int cpu);
+
+}  // namespace assay

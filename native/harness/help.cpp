@@ -1,0 +1,95 @@
+// What a program says of itself, for people and for programs.
+#include "harness/arguments.hpp"
+#include "harness/json.hpp"
+
+namespace assay {
+namespace {
+
+std::string text_of(const Value& value) {
+    const auto* word = std::get_if<std::string>(&value);
+    return word != nullptr ? *word : std::to_string(std::get<std::int64_t>(value));
+}
+
+json::Text json_of(const Value& value) {
+    const auto* word = std::get_if<std::string>(&value);
+    return word != nullptr ? json::string(*word) : json::number(std::get<std::int64_t>(value));
+}
+
+json::Text json_of(const Axis& axis) {
+    std::vector<json::Member> members;
+    if (!axis.words.empty()) {
+        members.push_back({"values", json::strings(axis.words)});
+    }
+    if (!axis.unit.empty()) {
+        members.push_back({"unit", json::string(axis.unit)});
+    }
+    members.push_back({"default", json_of(axis.default_value)});
+    return json::object(members);
+}
+
+std::string choices(const Axis& axis) {
+    std::string text;
+    for (const std::string& word : axis.words) {
+        text += (text.empty() ? "" : "|") + word;
+    }
+    return axis.words.empty() ? "N" : text;
+}
+
+}  // namespace
+
+std::string help(const Declaration& declaration) {
+    std::string text =
+        declaration.name + ": " + declaration.summary + "\n\n" + "usage: " + declaration.name +
+        " [options] [--AXIS VALUE]... [--case ID [--AXIS VALUE]... [--seconds S]]...\n"
+        "       " +
+        declaration.name +
+        " --help | --describe\n\n"
+        "Records (JSON Lines) go to stdout, words to stderr. What stands before the first --case holds for all "
+        "cases.\n\n"
+        "options:\n"
+        "  --cpus LIST       cpus in the order of the threads, e.g. 0-3,8; default: all that are allowed";
+    if (declaration.most_cpus > 0) {
+        text += " (the first " + std::to_string(declaration.most_cpus) + ")";
+    }
+    text +=
+        "\n"
+        "  --memory POLICY   first-touch (default), bind:N[,N] or interleave:N[,N]\n"
+        "  --precision P     stop when the half-width of the median's interval is below this share; default 0.01\n"
+        "  --min-samples N   of a kernel, before the first look at the precision; default 10\n"
+        "  --max-samples N   of a kernel; default 200\n"
+        "  --seconds S       most seconds of sampling of a case, set-up excluded; default 2\n\n"
+        "axes:\n";
+    for (const Axis& axis : declaration.axes) {
+        text += "  --" + axis.name + " " + choices(axis) + "\n      " + axis.meaning +
+                (axis.unit.empty() ? "" : " [" + axis.unit + "]") + "; default " + text_of(axis.default_value) +
+                "\n";
+    }
+    if (declaration.axes.empty()) {
+        text += "  none\n";
+    }
+    return text +
+           "\nSizes take a suffix: 64K, 64M, 1G (powers of 1024).\n"
+           "exit: 0 all cases complete; 1 a case failed or is invalid; 2 usage; 4 the environment cannot do it\n";
+}
+
+std::string describe(const Declaration& declaration) {
+    std::vector<json::Member> axes;
+    for (const Axis& axis : declaration.axes) {
+        axes.push_back({axis.name, json_of(axis)});
+    }
+    std::vector<json::Member> work;
+    for (const auto& [kernel, quantities] : declaration.work) {
+        work.push_back({kernel, json::strings(quantities)});
+    }
+    return json::object({{"schema", json::number(std::int64_t{1})},
+                         {"benchmark", json::string(declaration.name)},
+                         {"program", json::string(declaration.name)},
+                         {"summary", json::string(declaration.summary)},
+                         {"kernels", json::strings(declaration.kernels)},
+                         {"axes", json::object(axes)},
+                         {"work", json::object(work)}})
+               .text +
+           "\n";
+}
+
+}  // namespace assay

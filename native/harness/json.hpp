@@ -1,0 +1,47 @@
+// Just enough JSON to write records: objects and arrays in the order given, doubles in shortest round-trip form.
+#pragma once
+
+#include <concepts>
+#include <cstdint>
+#include <initializer_list>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace assay::json {
+
+/// A finished piece of JSON text.
+struct Text {
+    std::string text;
+};
+
+Text number(double value);  ///< std::domain_error if it is not finite
+Text number(std::int64_t value);
+Text boolean(bool value);
+Text string(std::string_view value);
+
+struct Member {
+    std::string key;
+    Text value;
+};
+
+Text object(const std::vector<Member>& members);
+Text array(const std::vector<Text>& elements);
+
+template <class Range>
+Text numbers(const Range& values) {
+    std::vector<Text> elements;
+    elements.reserve(values.size());
+    for (const auto& value : values) {
+        if constexpr (std::integral<std::remove_cvref_t<decltype(value)>>) {
+            elements.push_back(number(static_cast<std::int64_t>(value)));
+        } else {
+            elements.push_back(number(value));
+        }
+    }
+    return array(elements);
+}
+
+Text strings(const std::vector<std::string>& values);
+
+}  // namespace assay::json

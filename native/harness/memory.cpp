@@ -1,0 +1,154 @@
+#include "harness/memory.hpp"
+
+#include <sys/mman.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <climits>
+#include <cstring>
+
+#include "harness/cpus.hpp"
+#include "harness/failure.hpp"
+
+namespace assay {
+namespace {
+
+// Of <linux/mempolicy.h>, which not every system has: the kernel's binary interface, which does not change.
+constexpr int mpol_default = 0;
+constexpr int mpol_bind = 2;
+constexpr int mpol_interleave = 3;
+
+constexpr std::size_t huge_page = std::size_t{1} << 21U;
+constexpr std::size_t sampled_pages = 65536;
+
+std::size_t page_size() { return static_cast<std::size_t>(sysconf(_SC_PAGESIZE)); }
+
+std::string mebibytes(std::uint64_t bytes) { return std::to_string(bytes >> 20U) + " MiB"; }
+
+std::size_t round_up(std::size_t value, std::size_t multiple) {
+    return (value + multiple - 1) / multiple * multiple;
+}
+
+/// Bits for the kernel, node n in bit n.
+std::vector<unsigned long> node_mask(const std::vector<int>& nodes) {
+    constexpr std::size_t bits = sizeof(unsigned long) * CHAR_BIT;
+    const auto largest = static_cast<std::size_t>(*std::max_element(nodes.begin(), nodes.end()));
+    std::vector<unsigned long> mask(largest / bits + 1, 0);
+    for (const int node : nodes) {
+        mask[static_cast<std::size_t>(node) / bits] |= 1UL << (static_cast<std::size_t>(node) % bits);
+    }
+    return mask;
+}
+
+}  // namespace
+
+MemoryPolicy MemoryPolicy::parse(std::string_view text) {
+    const std::size_t colon = text.find(':');
+    const std::string_view word = text.substr(0, colon);
+    const bool has_nodes = colon != std::string_view::npos;
+    MemoryPolicy policy;
+    policy.text = text;
+    if (word == "first-touch" && !has_nodes) {
+        return policy;
+    }
+    if ((word == "bind" || word == "interleave") && has_nodes) {
+        policy.kind = word == "bind" ? Kind::bind : Kind::interleave;
+        policy.nodes = parse_list(text.substr(colon + 1), "memory node");
+        return policy;
+    }
+    throw Failure(Exit::usage, "'" + std::string(text) + "' is no memory policy",
+                  "known: first-touch, bind:N[,N], interleave:N[,N]", "--memory first-touch");
+}
+
+Memory::~Memory() {
+    for (const Mapping& mapping : mappings_) {
+        munmap(mapping.start, mapping.mapped);
+    }
+}
+
+std::byte* Memory::allocate(std::size_t bytes) {
+    const Allowance allowance = memory_allowance();
+    const std::size_t wanted = round_up(std::max<std::size_t>(bytes, 1), page_size());
+    const std::size_t mapped = wanted + huge_page;
+    const auto refuse = [&](const std::string& why) -> Failure {
+        return {Exit::environment,
+                "the buffers need " + mebibytes(wanted) + ", which is more memory than may be used", why,
+                "ask for smaller buffers, or for a larger limit"};
+    };
+    if (mapped > allowance.bytes) {
+        throw refuse(mebibytes(allowance.bytes) + " is what " + allowance.bound + " leaves");
+    }
+    void* start =
+        mmap(nullptr, mapped, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    if (start == MAP_FAILED) {
+        throw refuse(std::string("mmap: ") + std::strerror(errno));
+    }
+    const std::size_t lead =
+        round_up(reinterpret_cast<std::uintptr_t>(start), huge_page) - reinterpret_cast<std::uintptr_t>(start);
+    std::byte* buffer = static_cast<std::byte*>(start) + lead;
+    mappings_.push_back({start, mapped, buffer, wanted});
+    apply_policy(buffer, wanted);
+    madvise(buffer, wanted, MADV_HUGEPAGE);  // refused where the kernel has none: then the pages are small
+    return buffer;
+}
+
+void Memory::apply_policy(std::byte* buffer, std::size_t bytes) const {
+    if (policy_.kind == MemoryPolicy::Kind::first_touch) {
+        // A policy that was inherited (numactl) must not stand behind what is called first touch. Where the kernel
+        // refuses the call it has no policies to inherit.
+        syscall(SYS_mbind, buffer, bytes, mpol_default, nullptr, 0UL, 0U);
+        syscall(SYS_set_mempolicy, mpol_default, nullptr, 0UL);
+        return;
+    }
+    const int mode = policy_.kind == MemoryPolicy::Kind::bind ? mpol_bind : mpol_interleave;
+    const std::vector<unsigned long> mask = node_mask(policy_.nodes);
+    const unsigned long bits = mask.size() * sizeof(unsigned long) * CHAR_BIT + 1;  // the kernel reads one less
+    if (syscall(SYS_mbind, buffer, bytes, mode, mask.data(), bits, 0U) != 0) {
+        throw Failure(Exit::environment, "the kernel refuses the memory policy '" + policy_.text + "'",
+                      std::string("mbind: ") + std::strerror(errno),
+                      "name memory nodes that exist and may be used, or --memory first-touch");
+    }
+}
+
+PageNodes Memory::page_nodes() const {
+    const std::size_t page = page_size();
+    std::size_t total = 0;
+    for (const Mapping& mapping : mappings_) {
+        total += mapping.bytes / page;
+    }
+    const std::size_t stride = total / sampled_pages + 1;
+    std::vector<void*> pages;
+    for (const Mapping& mapping : mappings_) {
+        for (std::size_t offset = 0; offset < mapping.bytes; offset += stride * page) {
+            pages.push_back(mapping.buffer + offset);
+        }
+    }
+    PageNodes found;
+    std::vector<int> status(pages.size(), -1);
+    if (syscall(SYS_move_pages, 0, pages.size(), pages.data(), nullptr, status.data(), 0) != 0) {
+        return found;
+    }
+    for (const int node : status) {
+        if (node >= 0) {
+            ++found[node];
+        }
+    }
+    return found;
+}
+
+std::string Memory::misplaced(const PageNodes& found) const {
+    if (policy_.kind == MemoryPolicy::Kind::first_touch) {
+        return {};
+    }
+    for (const auto& [node, pages] : found) {
+        if (std::find(policy_.nodes.begin(), policy_.nodes.end(), node) == policy_.nodes.end()) {
+            return std::to_string(pages) + " pages lie on memory node " + std::to_string(node) + ", asked for " +
+                   policy_.text;
+        }
+    }
+    return {};
+}
+
+}  // namespace assay

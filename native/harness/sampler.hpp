@@ -1,0 +1,56 @@
+// How samples of a kernel are taken.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "harness/benchmark.hpp"
+#include "harness/clock.hpp"
+#include "harness/team.hpp"
+
+namespace assay {
+
+/// When to stop.
+struct Stopping {
+    double precision = 0.01;  ///< of the median: half-width of its interval relative to it
+    std::int64_t min_samples = 10;
+    std::int64_t max_samples = 200;
+    double seconds = 2;  ///< most for all kernels of a case
+};
+
+/// Samples of one phase, in the order taken.
+struct Series {
+    std::string phase;
+    std::uint64_t iterations = 1;
+    std::string stop;
+    std::vector<double> start_s;
+    std::vector<double> seconds;
+};
+
+/// Takes the samples of one kernel: calibrates the iterations of a sample, warms up until steady, measures.
+class Sampler {
+  public:
+    Sampler(const Clock& clock, const Team& team, Benchmark& benchmark)
+        : clock_(clock), team_(team), benchmark_(benchmark) {}
+
+    /// Warm-up and measured series, within `stopping.seconds` (one sample is taken of each however long it lasts).
+    std::vector<Series> sample(std::size_t kernel, const Stopping& stopping);
+
+  private:
+    struct Interval {
+        double start;
+        double seconds;
+    };
+
+    Interval time(std::size_t kernel, std::uint64_t iterations);
+    std::uint64_t calibrate(std::size_t kernel, double until);
+    Series warm_up(std::size_t kernel, std::uint64_t iterations, const Stopping& stopping, double until);
+    Series measure(std::size_t kernel, std::uint64_t iterations, const Stopping& stopping, double until);
+
+    const Clock& clock_;
+    const Team& team_;
+    Benchmark& benchmark_;
+};
+
+}  // namespace assay

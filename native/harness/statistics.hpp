@@ -1,0 +1,38 @@
+// What sampling needs in order to know when to stop. Judgement belongs to those who read the samples.
+#pragma once
+
+#include <cstddef>
+#include <optional>
+#include <vector>
+
+namespace assay {
+
+/// Ranks, from 1, of the order statistics that bound the median with at least 95 % confidence.
+struct Ranks {
+    std::size_t lower;
+    std::size_t upper;
+};
+
+/// The lower rank is the largest l with binomial cdf(l-1; n, 1/2) <= 2.5 %, the upper one n+1-l; none for n <= 5.
+std::optional<Ranks> median_ranks(std::size_t n);
+
+/// Median of the samples; of an even number the mean of the middle two. Must not be empty.
+double median(std::vector<double> samples);
+
+/// Half-width of the median's interval relative to the median; none for n <= 5.
+std::optional<double> relative_half_width(std::vector<double> samples);
+
+/// The numbers of samples at which one may look: first, and each time half as many more (10, 15, 23, 34 ...).
+/// Looking after every sample would break the interval's coverage.
+class Looks {
+  public:
+    explicit Looks(std::size_t first) : next_(static_cast<double>(first)) {}
+
+    /// Whether this is a number at which to look.
+    bool due(std::size_t n);
+
+  private:
+    double next_;
+};
+
+}  // namespace assay
