@@ -3,11 +3,23 @@
 import os
 from dataclasses import replace
 from pathlib import Path
+from typing import Literal
 
-from assay.machine import allowance, hwloc, hwloc_xml, kernel
+from assay.machine import (
+    allowance,
+    described,
+    devices,
+    frequency,
+    hwloc,
+    hwloc_xml,
+    kernel,
+    memory,
+    processor,
+    system,
+)
 from assay.machine.topology import Cpus, Parts, assemble
 from assay.model.facts import Fact, unavailable
-from assay.model.machine import MACHINE_SCHEMA, Machine, Topology
+from assay.model.machine import MACHINE_SCHEMA, Machine
 
 __all__ = ["discover", "load_xml", "synthetic"]
 
@@ -17,15 +29,23 @@ def discover() -> tuple[Machine, str]:
     root = Path("/")
     document = hwloc.live() or ""
     exported = hwloc_xml.parse(document, "hwloc") if document else None
-    parts = exported.parts if exported else kernel.parts(root)
+    topology = assemble(_as_allowed(exported.parts if exported else kernel.parts(root), root))
+    allowed = allowance.memory(root, address_space=allowance.address_space())
+    host = os.uname()
     machine = Machine(
         schema=MACHINE_SCHEMA,
-        host=os.uname().nodename,
+        host=host.nodename,
         origin="live",
-        topology=assemble(_as_allowed(parts, root)),
-        memory=allowance.memory(root, address_space=allowance.address_space()),
-        facts={},
-        devices=(),
+        topology=topology,
+        memory=allowed,
+        facts={
+            "processor": processor.facts(root, topology, host.machine, processor.guess()),
+            "frequency": frequency.facts(root),
+            "memory": memory.facts(root, allowed),
+            "system": system.facts(root) | {"hwloc": hwloc.version()},
+            "mitigations": system.mitigations(root),
+        },
+        devices=devices.read(root, exported.devices if exported else ()),
     )
     return machine, document
 
@@ -33,15 +53,32 @@ def discover() -> tuple[Machine, str]:
 def load_xml(path: str | Path) -> Machine:
     """A machine that was saved with `lstopo --of xml`; UsageError where the file is none."""
     exported = hwloc_xml.parse(hwloc_xml.read(Path(path)), str(path))
-    topology = assemble(exported.parts)
-    return Machine(MACHINE_SCHEMA, str(path), "file", topology, _memory(topology, str(path)), {}, ())
+    return _elsewhere(exported, "file", str(path), "the file")
 
 
 def synthetic(description: str) -> Machine:
     """A machine from hwloc's short form, e.g. `pack:2 numa:4 l3:2 core:4 pu:1`; UsageError where it is wrong."""
-    topology = assemble(hwloc_xml.parse(hwloc.synthetic(description), description).parts)
-    source = "the description" if "memory=" in description.lower() else "assumed: hwloc gives each node 1 GiB"
-    return Machine(MACHINE_SCHEMA, description, "synthetic", topology, _memory(topology, source), {}, ())
+    exported = hwloc_xml.parse(hwloc.synthetic(description), description)
+    assumed = "" if "memory=" in description.lower() else " (assumed: hwloc gives each node 1 GiB)"
+    return _elsewhere(exported, "synthetic", description, f"the description{assumed}")
+
+
+def _elsewhere(
+    exported: hwloc_xml.Exported, origin: Literal["file", "synthetic"], name: str, source: str
+) -> Machine:
+    topology = assemble(exported.parts)
+    total = sum(node.memory_bytes for node in topology.numa_nodes)
+    memory_there = Fact(total, "B", source) if total else unavailable(f"{source} gives no sizes of memory")
+    teller = source.partition(" (")[0]
+    return Machine(
+        schema=MACHINE_SCHEMA,
+        host=name,
+        origin=origin,
+        topology=topology,
+        memory=memory_there,
+        facts=described.facts(exported, topology, memory_there, teller),
+        devices=described.devices(exported, topology, teller),
+    )
 
 
 def _as_allowed(parts: Parts, root: Path) -> Parts:
@@ -52,8 +89,3 @@ def _as_allowed(parts: Parts, root: Path) -> Parts:
         allowed_cpus=kernel.allowed_cpus(root) or Cpus(os.sched_getaffinity(0)),
         allowed_nodes=kernel.allowed_nodes(root) or parts.allowed_nodes,
     )
-
-
-def _memory(topology: Topology, source: str) -> Fact:
-    total = sum(node.memory_bytes for node in topology.numa_nodes)
-    return Fact(total, "B", source) if total else unavailable("the topology gives no memory sizes")

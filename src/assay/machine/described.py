@@ -1,0 +1,92 @@
+"""Facts and devices of a machine that this process does not run on: only what its XML or description tells."""
+
+from collections.abc import Mapping
+
+from assay.machine import processor
+from assay.machine.hwloc_xml import Device as HwlocDevice
+from assay.machine.hwloc_xml import Exported
+from assay.machine.topology import Cpus
+from assay.model.facts import Fact, unavailable
+from assay.model.machine import Device, Topology
+
+_PROCESSOR = {
+    "model": "CPUModel",
+    "vendor": "CPUVendor",
+    "family": "CPUFamilyNumber",
+    "model number": "CPUModelNumber",
+    "stepping": "CPUStepping",
+}
+_SYSTEM = {
+    "host name": "HostName",
+    "kernel": "OSRelease",
+    "kernel version": "OSVersion",
+    "product": "DMIProductName",
+    "firmware": "DMIBIOSVersion",
+    "cgroup": "LinuxCgroup",
+}
+_FREQUENCIES = {"nominal frequency": "FrequencyBaseMHz", "highest frequency": "FrequencyMaxMHz"}
+_NETWORK = "2"
+_INFINIBAND = "3"
+_ACCELERATORS = {"1", "5"}
+
+
+def facts(exported: Exported, topology: Topology, memory: Fact, source: str) -> dict[str, dict[str, Fact]]:
+    """The sections of a live machine, as far as `source` (a file's or description's name) fills them."""
+    silent = unavailable(f"{source} does not tell")
+    return {
+        "processor": {
+            **_named(exported.processor, _PROCESSOR, source),
+            "architecture": _named(exported.system, {"": "Architecture"}, source)[""],
+            **processor.counts(topology, source),
+            **{name: _highest(exported, info, source) for name, info in _FREQUENCIES.items()},
+        },
+        "frequency": dict.fromkeys(("driver", "governor", "boost"), silent),
+        "memory": {"total": memory, "transparent huge pages": silent, "modules": silent},
+        "system": {**_named(exported.system, _SYSTEM, source), "virtualisation": silent},
+        "mitigations": {"mitigations": silent},
+    }
+
+
+def _named(infos: Mapping[str, str], names: Mapping[str, str], source: str) -> dict[str, Fact]:
+    return {
+        name: Fact(infos[info], source=f"{source} ({info})")
+        if infos.get(info)
+        else unavailable(f"{source} does not tell")
+        for name, info in names.items()
+    }
+
+
+def _highest(exported: Exported, info: str, source: str) -> Fact:
+    """The highest of all kinds of cpu."""
+    values = [int(kind[info]) for kind in exported.kinds if kind.get(info, "").isdecimal()]
+    return (
+        Fact(max(values) * 10**6, "Hz", f"{source} ({info})") if values else unavailable(f"{source} does not tell")
+    )
+
+
+def devices(exported: Exported, topology: Topology, source: str) -> tuple[Device, ...]:
+    """Network interfaces, InfiniBand ports and accelerators that the XML holds."""
+    return tuple(found for device in exported.devices if (found := _device(device, topology, source)) is not None)
+
+
+def _device(device: HwlocDevice, topology: Topology, source: str) -> Device | None:
+    kind = device.attributes.get("osdev_type")
+    if device.kind != "OSDev" or kind not in {_NETWORK, _INFINIBAND, *_ACCELERATORS}:
+        return None
+    told = {name: Fact(value, source=source) for name, value in device.infos.items() if name != "Address"}
+    address = device.pci.get("pci_busid")
+    return Device(
+        device.attributes.get("name", "?"),
+        "network" if kind == _NETWORK else "infiniband" if kind == _INFINIBAND else "accelerator",
+        {
+            **told,
+            "PCI address": Fact(address, source=source) if address else unavailable("it is no PCI device"),
+            "NUMA node": _node(device.near, topology, source),
+        },
+    )
+
+
+def _node(near: Cpus, topology: Topology, source: str) -> Fact:
+    """The node that has all cpus near the device; a device that is near several belongs to none."""
+    own = [node.index for node in topology.numa_nodes if near and near <= frozenset(node.cpus)]
+    return Fact(own[0], source=source) if own else unavailable("it is near the cpus of several memory nodes")

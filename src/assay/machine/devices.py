@@ -1,0 +1,130 @@
+"""Network interfaces, InfiniBand ports and accelerators, each with the memory node that it is near."""
+
+import re
+from collections.abc import Iterator
+from pathlib import Path
+
+from assay.machine import files
+from assay.machine.hwloc_xml import Device as HwlocDevice
+from assay.model.facts import Fact, unavailable
+from assay.model.machine import Device
+
+_PCI_ADDRESS = re.compile(r"[0-9a-f]{4,}:[0-9a-f]{2}:[0-9a-f]{2}\.[0-7]")
+#: PCI base class and subclass: what it is.
+_ACCELERATORS = {"0300": "display controller", "0302": "3D controller", "1200": "processing accelerator"}
+
+
+def read(root: Path, seen: tuple[HwlocDevice, ...] = ()) -> tuple[Device, ...]:
+    """Every device of the three kinds; `seen` are hwloc's, which knows the names of PCI devices."""
+    return (*_network(root), *_infiniband(root), *_accelerators(root, seen))
+
+
+def _network(root: Path) -> Iterator[Device]:
+    for path in files.entries(root / "sys/class/net"):
+        if not path.is_dir():  # bonding_masters is a file
+            continue
+        at = f"sys/class/net/{path.name}"
+        virtual = "virtual" in path.resolve().parts
+        yield Device(
+            path.name,
+            "network",
+            {
+                "virtual": Fact(virtual, source=f"/{at}"),
+                "driver": _driver(path),
+                "speed": _speed(root, at, virtual=virtual),
+                "mtu": files.fact(root, f"{at}/mtu", int, "B"),
+                "state": files.fact(root, f"{at}/operstate", str),
+                **_locality(path / "device"),
+            },
+        )
+
+
+def _speed(root: Path, at: str, *, virtual: bool) -> Fact:
+    found = files.fact(
+        root, f"{at}/speed", lambda content: int(content) * 10**6 if int(content) > 0 else None, "bit/s"
+    )
+    if found.known:
+        return found
+    if virtual:
+        return unavailable("a virtual interface has no wire")
+    state = files.text(root / at / "operstate")
+    return unavailable("the link is down" if state == "down" else "the driver gives none")
+
+
+def _infiniband(root: Path) -> Iterator[Device]:
+    for adapter in files.entries(root / "sys/class/infiniband"):
+        for port in files.entries(adapter / "ports"):
+            at = f"sys/class/infiniband/{adapter.name}/ports/{port.name}"
+            yield Device(
+                f"{adapter.name}:{port.name}",
+                "infiniband",
+                {
+                    "driver": _driver(adapter),
+                    "rate": files.fact(root, f"{at}/rate", _rate, "bit/s"),
+                    "lanes": files.fact(root, f"{at}/rate", _lanes),
+                    "state": files.fact(root, f"{at}/state", lambda content: content.partition(": ")[2]),
+                    "link layer": files.fact(root, f"{at}/link_layer", str),
+                    "lid": files.fact(root, f"{at}/lid", lambda content: int(content, 16)),
+                    **_locality(adapter / "device"),
+                },
+            )
+
+
+def _rate(content: str) -> float | None:
+    """Bit/s from `100 Gb/sec (4X EDR)`."""
+    match = re.match(r"([\d.]+)\s*Gb/sec", content)
+    return float(match[1]) * 1e9 if match else None
+
+
+def _lanes(content: str) -> str | None:
+    match = re.search(r"\((.*)\)", content)
+    return match[1] if match else None
+
+
+def _accelerators(root: Path, seen: tuple[HwlocDevice, ...]) -> Iterator[Device]:
+    for path in files.entries(root / "sys/bus/pci/devices"):
+        kind = _ACCELERATORS.get((files.text(path / "class") or "").removeprefix("0x")[:4])
+        if kind is None:
+            continue
+        numbers = [(files.text(path / name) or "").removeprefix("0x") for name in ("vendor", "device")]
+        yield Device(
+            path.name,
+            "accelerator",
+            {
+                "class": Fact(kind, source=f"/sys/bus/pci/devices/{path.name}/class"),
+                "model": _model(path.name, seen),
+                "PCI id": Fact(":".join(numbers), source=f"/sys/bus/pci/devices/{path.name}"),
+                "driver": _driver(path, own=True),
+                **_locality(path),
+            },
+        )
+
+
+def _model(address: str, seen: tuple[HwlocDevice, ...]) -> Fact:
+    for device in seen:
+        names = [device.infos[name] for name in ("PCIVendor", "PCIDevice") if name in device.infos]
+        if device.kind == "PCIDev" and names and address.endswith(device.attributes.get("pci_busid", "?")):
+            return Fact(" ".join(names), source="hwloc")
+    return unavailable("no name of the PCI device is known here (hwloc has none)")
+
+
+def _driver(path: Path, *, own: bool = False) -> Fact:
+    link = (path if own else path / "device") / "driver"
+    if link.exists():
+        return Fact(link.resolve().name, source="the link 'driver' in /sys")
+    return unavailable("no driver is bound")
+
+
+def _locality(device: Path) -> dict[str, Fact]:
+    """PCI address and memory node: of the device, or of the PCI device that it hangs below (virtio)."""
+    real = device.resolve()
+    for path in (real, *real.parents):
+        if device.exists() and _PCI_ADDRESS.fullmatch(path.name):
+            node = files.number(path / "numa_node")
+            return {
+                "PCI address": Fact(path.name, source="/sys/bus/pci"),
+                "NUMA node": unavailable("the firmware assigns none to the device")
+                if node is None or node < 0
+                else Fact(node, source=f"/sys/bus/pci/devices/{path.name}/numa_node"),
+            }
+    return dict.fromkeys(("PCI address", "NUMA node"), unavailable("it is no PCI device"))

@@ -1,0 +1,56 @@
+"""Facts of who decides how fast the cores run, and how deep they sleep."""
+
+from pathlib import Path
+
+from assay.machine import files
+from assay.model.facts import Fact, unavailable
+
+_CPU = "sys/devices/system/cpu"
+_NO_POLICY = f"the kernel drives no frequency (no policy in /{_CPU}/cpufreq)"
+
+
+def facts(root: Path) -> dict[str, Fact]:
+    """The section `frequency`."""
+    return {
+        "driver": _of_policies(root, "scaling_driver"),
+        "governor": _of_policies(root, "scaling_governor"),
+        "energy preference": _of_policies(root, "energy_performance_preference"),
+        "boost": _boost(root),
+        "idle driver": files.fact(root, f"{_CPU}/cpuidle/current_driver", str),
+        "idle governor": _idle_governor(root),
+        "idle states": _idle_states(root),
+    }
+
+
+def _of_policies(root: Path, name: str) -> Fact:
+    """The value that all frequency policies share, or each that occurs."""
+    policies = files.entries(root / _CPU / "cpufreq", "policy*")
+    if not policies:
+        return unavailable(_NO_POLICY)
+    values = sorted({value for policy in policies if (value := files.text(policy / name))})
+    if not values:
+        return unavailable(f"the frequency driver has no {name}")
+    return Fact(values[0] if len(values) == 1 else values, source=f"/{_CPU}/cpufreq/policy*/{name}")
+
+
+def _boost(root: Path) -> Fact:
+    """Whether cores may run above the nominal frequency."""
+    turbo = files.fact(root, f"{_CPU}/intel_pstate/no_turbo", lambda content: int(content) == 0)
+    boost = files.fact(root, f"{_CPU}/cpufreq/boost", lambda content: int(content) != 0)
+    known = [fact for fact in (turbo, boost) if fact.known]
+    return known[0] if known else unavailable("no frequency driver tells whether cores may boost")
+
+
+def _idle_governor(root: Path) -> Fact:
+    governor = files.fact(root, f"{_CPU}/cpuidle/current_governor", str)
+    return governor if governor.known else files.fact(root, f"{_CPU}/cpuidle/current_governor_ro", str)
+
+
+def _idle_states(root: Path) -> Fact:
+    """Names of the first cpu's idle states with the time to wake up; those that are disabled say so."""
+    folder = f"{_CPU}/cpu0/cpuidle"
+    states = []
+    for state in files.entries(root / folder, "state*"):
+        disabled = ", disabled" if files.text(state / "disable") not in {"0", None} else ""
+        states.append(f"{files.text(state / 'name')} ({files.text(state / 'latency') or '?'} µs{disabled})")
+    return Fact(states, source=f"/{folder}") if states else unavailable(f"/{folder}: no idle states")

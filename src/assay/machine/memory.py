@@ -1,0 +1,54 @@
+"""Facts of memory: how much, in which pages, and what the kernel does with it unasked."""
+
+import re
+from pathlib import Path
+
+from assay.machine import dmi, files
+from assay.model.facts import Fact, unavailable
+from assay.model.units import format_size
+
+_MEMINFO = "proc/meminfo"
+_HUGE = "sys/kernel/mm/hugepages"
+_TRANSPARENT = "sys/kernel/mm/transparent_hugepage"
+
+
+def facts(root: Path, allowed: Fact) -> dict[str, Fact]:
+    """The section `memory`; `allowed` is what this process may use now."""
+    return {
+        "total": _amount(root, "MemTotal"),
+        "may be used now": allowed,
+        "swap": _amount(root, "SwapTotal"),
+        "transparent huge pages": files.fact(root, f"{_TRANSPARENT}/enabled", _chosen),
+        "defragmentation for them": files.fact(root, f"{_TRANSPARENT}/defrag", _chosen),
+        **_huge_pages(root),
+        "NUMA balancing": files.fact(root, "proc/sys/kernel/numa_balancing", lambda content: int(content) != 0),
+        "zone reclaim": files.fact(root, "proc/sys/vm/zone_reclaim_mode", lambda content: int(content) != 0),
+        **dmi.facts(root),
+    }
+
+
+def _amount(root: Path, name: str) -> Fact:
+    """A line of /proc/meminfo in bytes."""
+
+    def parse(content: str) -> int | None:
+        words = files.fields(content).get(name, "").split()
+        return int(words[0]) * 1024 if words else None
+
+    found = files.fact(root, _MEMINFO, parse, "B")
+    return Fact(found.value, "B", f"/{_MEMINFO} ({name})") if found.known else found
+
+
+def _chosen(content: str) -> str | None:
+    """The word in brackets of `always [madvise] never`."""
+    match = re.search(r"\[([\w+]+)\]", content)
+    return match[1] if match else None
+
+
+def _huge_pages(root: Path) -> dict[str, Fact]:
+    """Reserved huge pages by size."""
+    found: dict[str, Fact] = {}
+    for folder in files.entries(root / _HUGE, "hugepages-*kB"):
+        size = int(folder.name.removeprefix("hugepages-").removesuffix("kB")) * 1024
+        name = f"{_HUGE}/{folder.name}/nr_hugepages"
+        found[f"reserved pages of {format_size(size)}"] = files.fact(root, name, int)
+    return found or {"reserved huge pages": unavailable(f"/{_HUGE}: the kernel has no huge pages")}

@@ -1,0 +1,120 @@
+"""Facts of the processor: what the kernel says of it, and what archspec makes of that."""
+
+import re
+from pathlib import Path
+
+from assay.machine import files
+from assay.model.facts import Fact, unavailable
+from assay.model.machine import Topology
+
+_CPUINFO = "/proc/cpuinfo"
+_CPU0 = "sys/devices/system/cpu/cpu0"
+#: Names that /proc/cpuinfo uses on x86, Arm, Power, RISC-V and IBM Z for the same thing.
+_MODEL = ("model name", "cpu model", "cpu", "uarch")
+_VENDOR = ("vendor_id", "CPU implementer", "mvendorid")
+_FLAGS = ("flags", "Features", "features", "isa")
+#: Extensions that decide how many numbers an instruction works on; `asimd` is what Arm calls Neon.
+_VECTOR = re.compile(
+    r"sse2|sse4_2|avx\w*|fma|fma4|amx\w*|asimd|asimddp|sve\w*|sme\w*|altivec|vsx|vx|vxe2?|bf16|i8mm"
+)
+_MHZ = 10**6
+
+
+def facts(root: Path, topology: Topology, architecture: str, microarchitecture: Fact) -> dict[str, Fact]:
+    """The section `processor`.
+
+    Args:
+        root: `/`, or a stand-in.
+        topology: for the counts.
+        architecture: as `uname -m` gives it.
+        microarchitecture: see `guess`.
+    """
+    info = files.fields(files.text(root / "proc/cpuinfo"))
+    return {
+        "model": _model(info),
+        "vendor": _named(info, *_VENDOR),
+        "microarchitecture": microarchitecture,
+        "architecture": Fact(architecture, source="uname"),
+        "family": _named(info, "cpu family", "CPU architecture"),
+        "model number": _named(info, "model", "CPU part"),
+        "stepping": _named(info, "stepping", "CPU revision"),
+        "microcode": _named(info, "microcode"),
+        "vector instructions": _vector(info),
+        **counts(topology, "topology"),
+        "SMT": files.fact(root, "sys/devices/system/cpu/smt/control", str),
+        **_frequencies(root, info),
+    }
+
+
+def counts(topology: Topology, source: str) -> dict[str, Fact]:
+    """How many packages, cores and threads there are, and how many cpus may be used."""
+    return {
+        "packages": Fact(len(topology.packages), source=source),
+        "cores": Fact(len(topology.cores), source=source),
+        "threads": Fact(sum(len(core.cpus) for core in topology.cores), source=source),
+        "cpus that may be used": Fact(len(topology.allowed_cpus), source=source),
+    }
+
+
+def guess() -> Fact:
+    """The microarchitecture as archspec infers it from vendor and instruction sets."""
+    import archspec.cpu  # noqa: PLC0415 (reads a large table: only where it is wanted)
+
+    try:
+        host = archspec.cpu.host()
+    except (OSError, ValueError, KeyError, AttributeError, IndexError) as error:  # odd /proc/cpuinfo
+        return unavailable(f"archspec cannot tell: {error}")
+    generic = ", which knows only the generic level here" if host.vendor == "generic" else ""
+    return Fact(str(host.name), source=f"guess: archspec{generic}")
+
+
+def _named(info: dict[str, str], *names: str) -> Fact:
+    value = next((info[name] for name in names if info.get(name)), None)
+    return Fact(value, source=_CPUINFO) if value else unavailable(f"{_CPUINFO} has no line '{names[0]}'")
+
+
+def _model(info: dict[str, str]) -> Fact:
+    model = _named(info, *_MODEL)
+    if model.known or "CPU part" not in info:
+        return model
+    name = f"implementer {info.get('CPU implementer', 'unknown')}, part {info['CPU part']}"
+    return Fact(name, source=f"{_CPUINFO}, where Arm gives numbers and no name")
+
+
+def _vector(info: dict[str, str]) -> Fact:
+    flags = next((info[name] for name in _FLAGS if name in info), None)
+    if flags is None:
+        return unavailable(f"{_CPUINFO} lists no instruction sets")
+    names = [name for name in dict.fromkeys(flags.split()) if _VECTOR.fullmatch(name)]
+    return Fact(names, source=_CPUINFO) if names else unavailable(f"{_CPUINFO} lists no vector instructions")
+
+
+def _frequencies(root: Path, info: dict[str, str]) -> dict[str, Fact]:
+    return {
+        "nominal frequency": _nominal(root, info),
+        "lowest frequency": _frequency(root, f"{_CPU0}/cpufreq/cpuinfo_min_freq"),
+        "highest frequency": _frequency(root, f"{_CPU0}/cpufreq/cpuinfo_max_freq"),
+        "frequency now": _now(root, info),
+    }
+
+
+def _frequency(root: Path, name: str, hertz: int = 1000) -> Fact:
+    return files.fact(root, name, lambda content: int(content) * hertz or None, "Hz")
+
+
+def _nominal(root: Path, info: dict[str, str]) -> Fact:
+    """What is promised without boost: by the driver, the firmware (CPPC), or in the processor's name."""
+    for name, hertz in ((f"{_CPU0}/cpufreq/base_frequency", 1000), (f"{_CPU0}/acpi_cppc/nominal_freq", _MHZ)):
+        found = _frequency(root, name, hertz)
+        if found.known:
+            return found
+    written = re.search(r"@ ([\d.]+)\s*GHz", info.get("model name", ""))
+    if written:
+        return Fact(float(written[1]) * 1e9, "Hz", f"the name in {_CPUINFO}")
+    return unavailable("neither the frequency driver, nor ACPI, nor the processor's name gives it")
+
+
+def _now(root: Path, info: dict[str, str]) -> Fact:
+    if "cpu MHz" in info:
+        return Fact(float(info["cpu MHz"]) * _MHZ, "Hz", f"{_CPUINFO}, first cpu")
+    return _frequency(root, f"{_CPU0}/cpufreq/scaling_cur_freq")

@@ -1,0 +1,130 @@
+"""Facts of the system: kernel, firmware, what it is virtualised and contained by."""
+
+import os
+from pathlib import Path
+
+from assay.machine import allowance, files
+from assay.model.facts import Fact, unavailable
+
+_DMI = "sys/class/dmi/id"
+_CLOCK = "sys/devices/system/clocksource/clocksource0"
+_VULNERABILITIES = "sys/devices/system/cpu/vulnerabilities"
+#: What DMI says of the maker or product, and the hypervisor that says so.
+_PRODUCTS = {
+    "kvm": "KVM", "qemu": "QEMU", "vmware": "VMware", "virtualbox": "VirtualBox", "xen": "Xen", "bochs": "Bochs",
+    "virtual machine": "Hyper-V", "google compute engine": "KVM (Google)", "openstack": "KVM (OpenStack)",
+    "bhyve": "bhyve", "parallels": "Parallels", "apple virtualization": "Apple",
+}  # fmt: skip
+_CLOCKS = {"kvm-clock": "KVM", "hyperv_clocksource": "Hyper-V", "xen": "Xen"}
+_CONTAINERS = (
+    ("run/.containerenv", "Podman"),
+    (".dockerenv", "Docker"),
+    (".singularity.d", "Apptainer"),
+    ("run/systemd/container", "systemd"),
+)
+
+
+def facts(root: Path) -> dict[str, Fact]:
+    """The section `system`."""
+    return {
+        "host name": files.fact(root, "proc/sys/kernel/hostname", str),
+        "operating system": _operating_system(root),
+        "kernel": files.fact(root, "proc/sys/kernel/osrelease", str),
+        "kernel version": files.fact(root, "proc/sys/kernel/version", str),
+        "kernel command line": files.fact(root, "proc/cmdline", str),
+        "C library": libc(),
+        "product": _product(root),
+        "firmware": files.fact(root, f"{_DMI}/bios_version", str),
+        "virtualisation": _virtualisation(root),
+        "container": _container(root),
+        "cgroup": _cgroup(root),
+        "clock source": files.fact(root, f"{_CLOCK}/current_clocksource", str),
+        "isolated cpus": _isolated(root),
+        "boot id": files.fact(root, "proc/sys/kernel/random/boot_id", str),
+    }
+
+
+def mitigations(root: Path) -> dict[str, Fact]:
+    """The section `mitigations`: each vulnerability that the kernel knows, and what it does about it."""
+    names = [path.name for path in sorted(files.entries(root / _VULNERABILITIES))]
+    found = {
+        name.replace("_", " "): files.fact(
+            root, f"{_VULNERABILITIES}/{name}", lambda content: content.split("\n")[0]
+        )
+        for name in names
+    }
+    return found or {"mitigations": unavailable(f"/{_VULNERABILITIES}: no such file or directory")}
+
+
+def libc() -> Fact:
+    """The C library that this interpreter runs on."""
+    try:
+        version = os.confstr("CS_GNU_LIBC_VERSION")
+    except (ValueError, OSError):
+        version = None
+    return Fact(version, source="confstr") if version else unavailable("the C library does not name its version")
+
+
+def _operating_system(root: Path) -> Fact:
+    def pretty(content: str) -> str | None:
+        lines = (line.partition("=") for line in content.splitlines())
+        return {name: value.strip("\"'") for name, _, value in lines}.get("PRETTY_NAME")
+
+    return files.fact(root, "etc/os-release", pretty)
+
+
+def _product(root: Path) -> Fact:
+    words = [files.text(root / _DMI / name) for name in ("sys_vendor", "product_name")]
+    named = " ".join(word for word in words if word)
+    return Fact(named, source=f"/{_DMI}") if named else unavailable(f"the firmware gives no DMI table (/{_DMI})")
+
+
+def _virtualisation(root: Path) -> Fact:
+    """The hypervisor by name where something names it. Only x86 has a flag that excludes one."""
+    info = files.fields(files.text(root / "proc/cpuinfo"))
+    flags = info.get("flags", "").split()
+    named = _hypervisor(root)
+    if "hypervisor" in flags:
+        return named or Fact("a hypervisor that names itself nowhere", source="flag hypervisor in /proc/cpuinfo")
+    if flags:
+        return Fact("none", source="no flag hypervisor in /proc/cpuinfo")
+    return named or unavailable("nothing names a hypervisor, and this architecture has no flag that excludes one")
+
+
+def _hypervisor(root: Path) -> Fact | None:
+    kind = files.text(root / "sys/hypervisor/type")
+    if kind:
+        return Fact(kind.capitalize(), source="/sys/hypervisor/type")
+    product = " ".join(files.text(root / _DMI / name) or "" for name in ("sys_vendor", "product_name")).lower()
+    for word, name in _PRODUCTS.items():
+        if word in product:
+            return Fact(name, source=f"/{_DMI}")
+    clocks = (files.text(root / _CLOCK / "available_clocksource") or "").split()
+    for clock, name in _CLOCKS.items():
+        if clock in clocks:
+            return Fact(name, source=f"clock source {clock}")
+    tree = files.text(root / "proc/device-tree/hypervisor/compatible")
+    return Fact(tree.removeprefix("linux,").upper(), source="/proc/device-tree") if tree else None
+
+
+def _container(root: Path) -> Fact:
+    for name, kind in _CONTAINERS:
+        if (root / name).exists():
+            return Fact(kind, source=f"/{name}")
+    return Fact("none", source="none of " + ", ".join(f"/{name}" for name, _ in _CONTAINERS))
+
+
+def _cgroup(root: Path) -> Fact:
+    """Version of the hierarchy that limits memory, and the path of this process in it."""
+    groups = allowance.memberships(root)
+    for controllers, path in groups:
+        if "memory" in controllers.split(","):
+            return Fact(f"v1 {path}", source="/proc/self/cgroup")
+    unified = [path for controllers, path in groups if not controllers]
+    return Fact(f"v2 {unified[0]}", source="/proc/self/cgroup") if unified else unavailable("no /proc/self/cgroup")
+
+
+def _isolated(root: Path) -> Fact:
+    name = "sys/devices/system/cpu/isolated"
+    content = files.text(root / name)
+    return files.fact(root, name, str) if content is None else Fact(content or "none", source=f"/{name}")
