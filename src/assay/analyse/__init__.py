@@ -1,0 +1,38 @@
+"""Pure functions from a run to what may be said of it. Nothing here measures, reads a file or prints."""
+
+from collections.abc import Mapping
+
+from assay.analyse import states
+from assay.analyse.estimates import measure
+from assay.analyse.launches import yields
+from assay.analyse.limits import bound
+from assay.analyse.noise import noise
+from assay.analyse.outcomes import condemn, outcomes
+from assay.model.result import RESULT_SCHEMA, Analysis
+from assay.model.run import Run
+
+
+def analyse(run: Run, given: Mapping[str, float] = {}) -> Analysis:
+    """All that may be said of a run.
+
+    Args:
+        run: as it was stored.
+        given: limits that the user promises, by name of the law, in SI units, e.g. `memory-bandwidth` in B/s.
+    """
+    attempts = yields(run)
+    border = states.border(run)
+    ended = outcomes(run, attempts)
+    measured = bound(run, measure(run, attempts, ended, border), given)
+    estimates = tuple(each.estimate for each in measured)
+    return Analysis(
+        schema=RESULT_SCHEMA,
+        run=run.info.id,
+        study=run.plan.study,
+        status=run.ending.status if run.ending else "incomplete",
+        estimates=estimates,
+        models=(),
+        comparisons=(),
+        findings=(),
+        outcomes=condemn(ended, estimates),
+        noise=noise(run, attempts, border),
+    )

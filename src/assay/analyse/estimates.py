@@ -1,0 +1,286 @@
+"""Estimates: for each case, kernel, metric (and host, and state) a median over launches with its interval.
+
+The unit of inference is the median of a launch, since samples of one launch are correlated. Everything is judged
+as time; a rate is monotone in time, so its median, interval and percentiles are those of the time.
+"""
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Literal
+
+import msgspec
+import numpy as np
+
+from assay import benchmarks
+from assay.analyse import states
+from assay.analyse.launches import Sampled, Yield, misplaced, used, worst_stop
+from assay.analyse.modes import two_modes
+from assay.analyse.statistics import Samples, median_interval, percentile
+from assay.model.benchmark import Benchmark, Metric
+from assay.model.plan import Case
+from assay.model.result import Estimate, Outcome, Placed, Proof
+from assay.model.run import Run
+
+
+class LaunchMedian(msgspec.Struct, frozen=True):
+    """The median of one launch as a value of the metric, where it stands in the plan and in which state it was."""
+
+    block: int
+    state: str | None
+    value: float
+
+
+class Measured(msgspec.Struct, frozen=True):
+    """An estimate with the launches it rests on: what comparisons pair by block."""
+
+    estimate: Estimate
+    launches: tuple[LaunchMedian, ...]
+
+
+def measure(
+    run: Run,
+    attempts: Mapping[str, Sequence[Yield]],
+    outcomes: Mapping[str, Outcome],
+    border: float | None,
+) -> list[Measured]:
+    """Every estimate of the run, in the plan's order; the sentinel's samples are judged as noise, not here."""
+    return [
+        measured
+        for case in run.plan.cases
+        if case.role == "measure"
+        for measured in _of_case(case, attempts[case.id], outcomes[case.id], border)
+    ]
+
+
+def _of_case(case: Case, attempts: Sequence[Yield], outcome: Outcome, border: float | None) -> Iterable[Measured]:
+    benchmark = benchmarks.get(case.benchmark)
+    taken = used(attempts)
+    if outcome.status != "complete" or not taken:
+        yield from _without_figures(case, benchmark, attempts, outcome)
+        return
+    present = {key for each in taken for key in each.sampled}
+    hosts = sorted({host for _, host in present})
+    for host in hosts:
+        placed = _placed(case, attempts, host if len(hosts) > 1 else None)
+        for kernel in benchmark.kernels:
+            if (kernel, host) in present:
+                part = _Part(case, benchmark, kernel, host if len(hosts) > 1 else None, placed, outcome.reason)
+                yield from _of_kernel(
+                    part, [each for each in taken if (kernel, host) in each.sampled], host, border
+                )
+
+
+class _Part(msgspec.Struct, frozen=True):
+    """One kernel of a case on one host."""
+
+    case: Case
+    benchmark: Benchmark
+    kernel: str
+    host: str | None
+    placed: Placed
+    reason: str
+
+
+def _of_kernel(part: _Part, taken: Sequence[Yield], host: str, border: float | None) -> Iterable[Measured]:
+    groups: dict[str | None, list[Yield]] = {}
+    for each in taken:
+        groups.setdefault(states.state(each.bracket, border), []).append(each)
+    key = (part.kernel, host)
+    if not states.explain({name: [each.sampled[key].median for each in group] for name, group in groups.items()}):
+        groups = {None: list(taken)}
+    for name, group in groups.items():
+        samples = [each.sampled[key] for each in group]
+        summary = _Summary.of(samples)
+        for metric in part.benchmark.metrics:
+            estimate = _estimate(part, metric, name, summary)
+            work = samples[0].work
+            launches = tuple(
+                LaunchMedian(
+                    each.block,
+                    states.state(each.bracket, border),
+                    value(metric, each.sampled[key].median, work),
+                )
+                for each in group
+                if estimate.median is not None
+            )
+            yield Measured(estimate, launches)
+
+
+class _Summary(msgspec.Struct, frozen=True):
+    """Statistics of the seconds of one iteration, over launches and over all their samples."""
+
+    work: Mapping[str, float]
+    problem: str
+    median: float
+    lo: float
+    hi: float
+    confidence: float | None
+    min: float
+    max: float
+    p99: float
+    modes: tuple[float, ...]
+    launches: int
+    samples: int
+    stop: str
+    precision: float | None
+    steady: bool | None
+
+    @classmethod
+    def of(cls, sampled: Sequence[Sampled]) -> "_Summary":
+        """Summary of the launches of one kernel."""
+        ordered = np.sort(np.concatenate([each.seconds for each in sampled]))
+        interval = median_interval([each.median for each in sampled])
+        precisions = [each.precision for each in sampled]
+        return cls(
+            work=sampled[0].work,
+            problem=_problem(sampled, ordered),
+            median=interval.median,
+            lo=interval.lo,
+            hi=interval.hi,
+            confidence=interval.confidence,
+            min=float(ordered[0]),
+            max=float(ordered[-1]),
+            p99=percentile(ordered, 0.99),
+            modes=two_modes(ordered),
+            launches=len(sampled),
+            samples=ordered.size,
+            stop=worst_stop(each.stop for each in sampled),
+            precision=None if None in precisions else max(filter(None, precisions), default=0.0),
+            steady=_all_steady([each.steady for each in sampled]),
+        )
+
+
+def _problem(sampled: Sequence[Sampled], ordered: Samples) -> str:
+    if ordered[0] <= 0:
+        return "a sample lasted 0 s: it was shorter than the clock's resolution"
+    if any(each.work != sampled[0].work for each in sampled):
+        return "its launches did different amounts of work"
+    return ""
+
+
+def _all_steady(steady: Sequence[bool | None]) -> bool | None:
+    if False in steady:
+        return False
+    return None if None in steady else True
+
+
+def value(metric: Metric, seconds: float, work: Mapping[str, float]) -> float:
+    """A metric's value when one iteration of `work` lasts `seconds`: a time per operation or a rate."""
+    amount = work[metric.work] if metric.work else 1.0
+    return seconds / amount if metric.unit == "s" else amount / seconds
+
+
+def _estimate(part: _Part, metric: Metric, state: str | None, summary: _Summary) -> Estimate:
+    problem = summary.problem
+    if not problem and metric.work and metric.work not in summary.work:
+        problem = f"the program does not state its work in {metric.work}"
+    if problem:
+        return _blank(part, metric, "invalid", problem)
+
+    def convert(seconds: float) -> float:
+        return value(metric, seconds, summary.work)
+
+    lo, hi = sorted((convert(summary.lo), convert(summary.hi)))
+    least, most = sorted((convert(summary.min), convert(summary.max)))
+    return msgspec.structs.replace(
+        _blank(part, metric, "complete", part.reason or None),
+        id=_identity(part, metric, state),
+        state=state,
+        median=convert(summary.median),
+        lo=lo,
+        hi=hi,
+        method=_method(summary),
+        confidence=summary.confidence,
+        min=least,
+        max=most,
+        p99=convert(summary.p99),
+        launches=summary.launches,
+        samples=summary.samples,
+        stop=summary.stop,
+        precision=summary.precision,
+        steady=summary.steady,
+        modes=tuple(sorted(map(convert, summary.modes))),
+    )
+
+
+def _method(summary: _Summary) -> Literal["order-statistics", "range", "single"]:
+    if summary.launches == 1:
+        return "single"
+    return "order-statistics" if summary.confidence else "range"
+
+
+def _identity(part: _Part, metric: Metric, state: str | None) -> str:
+    marks = [f"host={part.host}"] if part.host else []
+    marks += [f"state={state}"] if state else []
+    return "/".join([part.case.id, part.kernel, metric.name, *marks])
+
+
+def _without_figures(
+    case: Case, benchmark: Benchmark, attempts: Sequence[Yield], outcome: Outcome
+) -> Iterable[Measured]:
+    placed = _placed(case, attempts, None)
+    for kernel in benchmark.kernels:
+        part = _Part(case, benchmark, kernel, None, placed, outcome.reason)
+        for metric in benchmark.metrics:
+            yield Measured(_blank(part, metric, outcome.status, outcome.reason), ())
+
+
+def _blank(part: _Part, metric: Metric, status: str, reason: str | None) -> Estimate:
+    return Estimate(
+        id=_identity(part, metric, None),
+        case=part.case.id,
+        benchmark=part.benchmark.name,
+        kernel=part.kernel,
+        metric=metric.name,
+        unit=metric.unit,
+        better=metric.better,
+        params=part.case.params,
+        placement=part.placed,
+        factors=part.case.factors,
+        state=None,
+        median=None,
+        lo=None,
+        hi=None,
+        method=None,
+        confidence=None,
+        min=None,
+        max=None,
+        p99=None,
+        launches=0,
+        samples=0,
+        stop="",
+        precision=None,
+        steady=None,
+        modes=(),
+        limit=None,
+        status=status,  # type: ignore[arg-type] # one of CaseStatus by construction
+        reason=reason,
+    )
+
+
+def _placed(case: Case, attempts: Sequence[Yield], host: str | None) -> Placed:
+    """Placement asked for and, from every header, found; of one host where there are several."""
+    ranks = [
+        rank
+        for each in attempts
+        if each.header is not None
+        for rank in each.header.ranks
+        if host is None or rank.host == host
+    ]
+    hosts = (host,) if host else case.placement.hosts
+    pages: dict[str, int] = {}
+    for rank in ranks:
+        for node, count in rank.page_nodes.items():
+            pages[node] = pages.get(node, 0) + count
+    total = sum(pages.values())
+    proof = Proof(
+        cpus=tuple(dict.fromkeys(rank.cpus for rank in ranks)),
+        page_nodes={node: count / total for node, count in sorted(pages.items())} if total else {},
+        as_asked=not any(misplaced(rank) for rank in ranks),
+    )
+    return Placed(
+        label=case.placement.label,
+        hosts=hosts,
+        cpus=(case.placement.cpus,) * max(len(hosts), 1),
+        memory=str(case.placement.memory),
+        proven=proof if ranks else None,
+    )

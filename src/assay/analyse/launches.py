@@ -1,0 +1,196 @@
+"""What each launch yielded of each case: whether it counts, and the samples of each kernel on each host."""
+
+from collections.abc import Iterable, Mapping, Sequence
+
+import msgspec
+import numpy as np
+
+from assay.analyse.statistics import Samples, median_interval
+from assay.analyse.steady import FEWEST, steady_starts
+from assay.model.plan import Case, PlannedLaunch
+from assay.model.record import Bracket, Header, Launch, Rank, Series
+from assay.model.result import CaseStatus
+from assay.model.run import CaseRecords, LaunchRecords, Run
+
+#: Pages found elsewhere than on the nodes asked for, as a share of all: more is a placement that did not happen.
+_STRAY_PAGES = 0.01
+
+
+class Sampled(msgspec.Struct, frozen=True):
+    """Samples of one kernel on one host in one launch.
+
+    Attributes:
+        seconds: of one iteration, measured phase, in the order taken.
+        median: of `seconds`.
+        precision: relative half-width of the median's own interval; None with too few samples for one.
+        steady: whether the series, warm-up joined, became steady; None with too few samples to know.
+        stop: why sampling ended.
+        work: quantity -> amount in one iteration.
+    """
+
+    seconds: Samples
+    median: float
+    precision: float | None
+    steady: bool | None
+    stop: str
+    work: Mapping[str, float]
+
+
+class Yield(msgspec.Struct, frozen=True):
+    """What one attempt of a launch gave for one case.
+
+    Attributes:
+        launch: id.
+        attempt: see Launch.
+        block: see Launch.
+        bracket: what the machine did around it.
+        status: of this attempt; only `complete` ones make estimates.
+        reason: why it is not complete.
+        header: None where the case did not start.
+        sampled: (kernel, host) -> samples.
+    """
+
+    launch: str
+    attempt: int
+    block: int
+    bracket: Bracket
+    status: CaseStatus
+    reason: str
+    header: Header | None
+    sampled: Mapping[tuple[str, str], Sampled]
+
+
+def yields(run: Run) -> dict[str, list[Yield]]:
+    """Case -> what its launches gave, in the order they were made. Every case of the plan has an entry."""
+    cases = {case.id: case for case in run.plan.cases}
+    found: dict[str, list[Yield]] = {case: [] for case in cases}
+    began = [{each.header.case: each for each in launch.cases} for launch in run.launches]
+    joined = {
+        (at, case, *key): _joined(parts)
+        for at, cases_begun in enumerate(began)
+        for case, records in cases_begun.items()
+        for key, parts in _parts(records).items()
+    }
+    steady = dict(zip(joined, steady_starts(list(joined.values())), strict=True))
+    for at, launch in enumerate(run.launches):
+        made = launch.launch
+        for case in filter(cases.__contains__, made.cases):
+            records = began[at].get(case)
+            sampled = {}
+            for key, parts in (_parts(records) if records else {}).items():
+                whole = (at, case, *key)
+                settled = None if joined[whole].size < FEWEST else steady[whole] is not None
+                measured = tuple(part for part in parts if part.phase == "measured" and part.seconds)
+                if measured and records:
+                    sampled[key] = _sampled(measured, records.header, settled=settled)
+            status, reason = _judge(launch, cases[case], records)
+            header = records.header if records else None
+            found[case].append(
+                Yield(made.id, made.attempt, made.block, made.bracket, status, reason, header, sampled)
+            )
+    return found
+
+
+def planned(run: Run) -> dict[str, list[PlannedLaunch]]:
+    """Case -> its launches in the plan."""
+    launches: dict[str, list[PlannedLaunch]] = {case.id: [] for case in run.plan.cases}
+    for launch in run.plan.order:
+        for case in launch.cases:
+            if case in launches:
+                launches[case].append(launch)
+    return launches
+
+
+def used(attempts: Iterable[Yield]) -> list[Yield]:
+    """The attempts that make estimates: complete and undisturbed; the disturbed ones where there is no other."""
+    complete = [each for each in attempts if each.status == "complete"]
+    return [each for each in complete if not each.bracket.disturbance] or complete
+
+
+def _parts(records: CaseRecords) -> dict[tuple[str, str], list[Series]]:
+    """(kernel, host) -> its series, warm-up first."""
+    hosts = {rank.rank: rank.host for rank in records.header.ranks}
+    parts: dict[tuple[str, str], list[Series]] = {}
+    for series in records.series:
+        parts.setdefault((series.kernel, hosts.get(series.rank, f"rank {series.rank}")), []).append(series)
+    return parts
+
+
+def _joined(parts: Sequence[Series]) -> Samples:
+    """Seconds of one iteration, in the order taken."""
+    return np.concatenate([np.asarray(part.seconds) / part.iterations for part in parts])
+
+
+def _sampled(measured: Sequence[Series], header: Header, *, settled: bool | None) -> Sampled:
+    seconds = _joined(measured)
+    interval = median_interval(seconds)
+    half_width = (interval.hi - interval.lo) / 2
+    return Sampled(
+        seconds,
+        interval.median,
+        half_width / interval.median if interval.confidence and interval.median else None,
+        settled,
+        worst_stop(part.stop for part in measured),
+        header.work.get(measured[0].kernel, {}),
+    )
+
+
+def worst_stop(stops: Iterable[str]) -> str:
+    """Of the reasons why sampling ended, the one that leaves most to be wished."""
+    return max(stops, key=("precision", "steady", "samples", "time").index, default="")
+
+
+def _judge(launch: LaunchRecords, case: Case, records: CaseRecords | None) -> tuple[CaseStatus, str]:
+    """Status of one case in one launch, and why it is not complete."""
+    if records and records.verdict and not records.verdict.passed:
+        wrong = records.verdict
+        return "failed", f"wrong result: error {wrong.error:.2g}, tolerated {wrong.tolerance:.2g}"
+    end = records.end if records else launch.unstarted.get(case.id)
+    if end is None:
+        return _broken_off(launch.launch, begun=records is not None)
+    if end.status != "complete":
+        return end.status, end.reason or "the program gives no reason"
+    if records is None or not any(each.phase == "measured" and each.seconds for each in records.series):
+        return "incomplete", "it recorded no samples"
+    stray = elsewhere(records.header, case)
+    return ("invalid", stray) if stray else ("complete", "")
+
+
+def _broken_off(launch: Launch, *, begun: bool) -> tuple[CaseStatus, str]:
+    said = f": {launch.message.strip().splitlines()[0]}" if launch.message.strip() else ""
+    if launch.exit_code is None:
+        return "timed-out", f"ended at its time limit{said}"
+    if launch.exit_code < 0:
+        return "incomplete", f"ended by signal {-launch.exit_code}{said}"
+    if launch.exit_code and not begun:
+        return "failed", f"the program ended with exit code {launch.exit_code}{said}"
+    return "incomplete", f"its records break off{said}"
+
+
+def elsewhere(header: Header, case: Case) -> str:
+    """How a case ran otherwise than asked: on other hosts, cpus or memory nodes; empty when it did not."""
+    found = {_short(rank.host) for rank in header.ranks}
+    absent = [host for host in case.placement.hosts if _short(host) not in found]
+    if absent:
+        return f"asked for {', '.join(absent)}, ran on {', '.join(sorted(found)) or 'nothing'}"
+    return next(filter(None, map(misplaced, header.ranks)), "")
+
+
+def _short(host: str) -> str:
+    return host.partition(".")[0]
+
+
+def misplaced(rank: Rank) -> str:
+    """How a process was placed otherwise than asked; empty when it was not."""
+    if rank.requested_cpus and rank.cpus != rank.requested_cpus:
+        return f"asked for cpus {list(rank.requested_cpus)}, ran on {list(rank.cpus)}"
+    policy, _, nodes = rank.requested_memory.partition(":")
+    pages = sum(rank.page_nodes.values())
+    if policy == "first-touch" or not nodes or not pages:
+        return ""
+    stray = pages - sum(rank.page_nodes.get(node, 0) for node in nodes.split(","))
+    if stray > _STRAY_PAGES * pages:
+        return (
+            f"asked for memory {rank.requested_memory}, but {100 * stray / pages:.0f} % of its pages lie elsewhere"
+        )
+    return ""

@@ -1,0 +1,174 @@
+"""What figures stand against, and what cannot be: the laws that bound a metric, by the name that it declares.
+
+A limit is `given` by the user, else `derived` from facts of the machine, else the best `measured` in this run.
+A new law is one function, entered in `_LAWS`.
+"""
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+
+import msgspec
+
+from assay import benchmarks
+from assay.analyse.estimates import Measured
+from assay.model.machine import Machine, Topology
+from assay.model.result import Estimate, Limit
+from assay.model.run import Run
+from assay.model.units import format_quantity
+
+#: Facts and clocks are known to a few percent: only what lies beyond this factor of a ceiling is impossible.
+_TOLERANCE = 1.05
+
+
+class _Bounds(msgspec.Struct, frozen=True):
+    """What the laws look at."""
+
+    run: Run
+    estimates: tuple[Estimate, ...]
+
+    def machine(self, estimate: Estimate) -> Machine | None:
+        """The machine of an estimate."""
+        for host in estimate.placement.hosts:
+            if host in self.run.machines:
+                return self.run.machines[host]
+        return next(iter(self.run.machines.values()), None)
+
+    def best(self, benchmark: str, metric: str, **params: str) -> Estimate | None:
+        """The highest median of a benchmark, among cases with these params."""
+        candidates = [
+            each
+            for each in self.estimates
+            if each.benchmark == benchmark
+            and each.metric == metric
+            and each.median is not None
+            and all(each.params.get(name) == wanted for name, wanted in params.items())
+        ]
+        return max(candidates, key=lambda each: each.median or 0.0, default=None)
+
+
+def bound(run: Run, measured: Sequence[Measured], given: Mapping[str, float]) -> list[Measured]:
+    """The same estimates with their limits; those above a physical ceiling lose their figures and say why."""
+    bounds = _Bounds(run, tuple(each.estimate for each in measured))
+    possible = [_possible(each, bounds) for each in measured]
+    bounds = _Bounds(run, tuple(each.estimate for each in possible))
+    return [
+        msgspec.structs.replace(
+            each, estimate=msgspec.structs.replace(each.estimate, limit=_limit(each.estimate, bounds, given))
+        )
+        for each in possible
+    ]
+
+
+def _law(estimate: Estimate) -> str:
+    metrics = benchmarks.get(estimate.benchmark).metrics
+    return next((metric.limit for metric in metrics if metric.name == estimate.metric), "")
+
+
+def _limit(estimate: Estimate, bounds: _Bounds, given: Mapping[str, float]) -> Limit | None:
+    name = _law(estimate)
+    if estimate.median is None or not name:
+        return None
+    if name in given:
+        return Limit(given[name], "given", f"{name} as given by the user")
+    law = _LAWS.get(name)
+    return law(estimate, bounds) if law else None
+
+
+def _memory(estimate: Estimate, bounds: _Bounds) -> Limit | None:
+    """Bytes per second between cores and memory: what the channels carry, else the best of this run."""
+    machine = bounds.machine(estimate)
+    if machine and _fits_caches(estimate, machine.topology):
+        return None
+    if machine and (peak := channel_peak(machine)):
+        return peak
+    best = bounds.best("stream", estimate.metric)
+    if best is None or best.median is None:
+        return None
+    what = "" if estimate.metric == "bandwidth" else f" ({estimate.metric})"
+    return Limit(best.median, "measured", f"the best {best.kernel} of this run ({describe(best)}){what}")
+
+
+def _copy(estimate: Estimate, bounds: _Bounds) -> Limit | None:
+    """Copies that are met again in cache: the fastest of this run; in memory: STREAM's copy on the same cores."""
+    if estimate.params.get("buffers") != "cold":
+        best = bounds.best("memcpy", estimate.metric, buffers="hot")
+        if best is None or best.median is None:
+            return None
+        return Limit(
+            best.median, "measured", f"the fastest copy of this run ({best.params.get('bytes')} B, in cache)"
+        )
+    copies = [
+        each
+        for each in bounds.estimates
+        if (each.benchmark, each.kernel, each.metric) == ("stream", "copy", "bandwidth")
+        and each.median is not None
+        and each.placement.cpus[:1] == estimate.placement.cpus[:1]
+    ]
+    best = max(copies, key=lambda each: each.median or 0.0, default=None)
+    if best is None or best.median is None:
+        return None
+    of = f"half of the best STREAM copy on the same cores ({describe(best)}), which counts each byte twice"
+    return Limit(best.median / 2, "measured", of)
+
+
+_LAWS: dict[str, Callable[[Estimate, _Bounds], Limit | None]] = {
+    "memory-bandwidth": _memory,
+    "memory-traffic": _memory,
+    "copy": _copy,
+}
+
+
+def describe(estimate: Estimate) -> str:
+    """Placement and words among the params: `all, non-temporal stores`."""
+    words = [f"{each} {name}" for name, each in estimate.params.items() if isinstance(each, str)]
+    state = [f"state {estimate.state}"] if estimate.state else []
+    return ", ".join([estimate.placement.label, *words, *state])
+
+
+def channel_peak(machine: Machine) -> Limit | None:
+    """Populated channels x transfers per second x 8 B of the whole node; None where its DIMMs cannot be read."""
+    channels = machine.fact("memory", "populated channels").value
+    rate = machine.fact("memory", "transfer rate").value
+    if not isinstance(channels, int) or not isinstance(rate, int | float) or not channels or not rate:
+        return None
+    of = f"{channels} populated channels x {rate / 1e6:.0f} MT/s x 8 B, the whole node"
+    return Limit(channels * rate * _CHANNEL_BYTES, "derived", of)
+
+
+_CHANNEL_BYTES = 8
+
+
+def _fits_caches(estimate: Estimate, topology: Topology) -> bool:
+    """Whether the working set may lie in the caches of the cores that work on it."""
+    case = benchmarks.get(estimate.benchmark)
+    used = set(estimate.placement.cpus[0]) if estimate.placement.cpus else set()
+    last = max((cache.level for cache in topology.caches), default=0)
+    cached = sum(cache.size_bytes for cache in topology.caches if cache.level == last and used & set(cache.cpus))
+    return 0 < case.memory_bytes(estimate.params) <= cached
+
+
+def _possible(measured: Measured, bounds: _Bounds) -> Measured:
+    """The estimate, or an invalid one where it exceeds what the machine can do."""
+    estimate = measured.estimate
+    if estimate.median is None or not _law(estimate).startswith("memory-"):
+        return measured
+    for ceiling in _ceilings(estimate, bounds):
+        if estimate.median > _TOLERANCE * ceiling.value:
+            figure = format_quantity(estimate.median, estimate.unit)
+            reason = f"{figure} is impossible: above {format_quantity(ceiling.value, 'B/s')}, {ceiling.of}"
+            condemned = msgspec.structs.replace(
+                estimate, median=None, lo=None, hi=None, method=None, confidence=None, modes=(), status="invalid",
+                reason=reason,
+            )  # fmt: skip
+            return Measured(condemned, ())
+    return measured
+
+
+def _ceilings(estimate: Estimate, bounds: _Bounds) -> Iterable[Limit]:
+    machine = bounds.machine(estimate)
+    if machine and not _fits_caches(estimate, machine.topology) and (peak := channel_peak(machine)):
+        yield peak
+    cached = bounds.best("memcpy", "bandwidth", buffers="hot")
+    cores = len(estimate.placement.cpus[0]) if estimate.placement.cpus else 0
+    if cached and cached.median and cores:
+        of = f"what {cores} cores copy in cache at most, each byte counted twice as here"
+        yield Limit(2 * cached.median * cores, "measured", of)

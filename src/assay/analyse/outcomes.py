@@ -1,0 +1,73 @@
+"""How each case of the plan ended. Nothing goes missing in silence."""
+
+from collections.abc import Iterable, Mapping, Sequence
+
+import msgspec
+
+from assay.analyse.launches import Yield, planned
+from assay.model.result import CaseStatus, Estimate, Outcome
+from assay.model.run import Run
+
+#: A single launch of these kinds condemns the case: a wrong result or a wrong place is no matter of chance.
+_CONDEMNS: tuple[CaseStatus, ...] = ("failed", "invalid")
+
+
+def outcomes(run: Run, attempts: Mapping[str, Sequence[Yield]]) -> dict[str, Outcome]:
+    """Case -> how it ended, for every case of the plan."""
+    plan = planned(run)
+    cut = run.ending.cut if run.ending else {}
+    return {
+        case.id: _outcome(
+            case.id,
+            attempts[case.id],
+            [launch.id for launch in plan[case.id]],
+            _why_missing(run, [case.id, *(launch.id for launch in plan[case.id])], cut),
+        )
+        for case in run.plan.cases
+    }
+
+
+def _outcome(case: str, attempts: Sequence[Yield], launches: Sequence[str], missing: str) -> Outcome:
+    complete = {each.launch for each in attempts if each.status == "complete"}
+    status, reason = _status(attempts, missing)
+    if status == "complete" and len(complete) < len(launches):
+        broken = {each.reason for each in attempts if each.status != "complete" and each.launch not in complete}
+        why = "; ".join(sorted(broken)) or missing
+        reason = f"{len(complete)} of {len(launches)} launches: {why}"
+    elif status == "complete" and all(each.bracket.disturbance for each in attempts if each.status == "complete"):
+        reason = f"every launch was disturbed: {attempts[-1].bracket.disturbance}"
+    return Outcome(case, status, reason, len(complete), len(launches))
+
+
+def _status(attempts: Sequence[Yield], missing: str) -> tuple[CaseStatus, str]:
+    for condemned in _CONDEMNS:
+        for each in attempts:
+            if each.status == condemned:
+                return condemned, each.reason
+    if any(each.status == "complete" for each in attempts):
+        return "complete", ""
+    if attempts:
+        return attempts[-1].status, attempts[-1].reason
+    return "skipped", missing
+
+
+def _why_missing(run: Run, names: Sequence[str], cut: Mapping[str, str]) -> str:
+    for name in names:
+        if name in cut:
+            return cut[name]
+    if run.ending is None:
+        return "the run has not ended; `assay run --resume` goes on with it"
+    if run.damage:
+        return f"its records are damaged: {run.damage[0]}"
+    return "the run was interrupted" if run.ending.status == "interrupted" else "the run did not reach it"
+
+
+def condemn(ended: Mapping[str, Outcome], estimates: Iterable[Estimate]) -> tuple[Outcome, ...]:
+    """Outcomes in which a case with an impossible figure is no longer complete."""
+    found = dict(ended)
+    for estimate in estimates:
+        if estimate.status != "complete" and found[estimate.case].status == "complete":
+            found[estimate.case] = msgspec.structs.replace(
+                found[estimate.case], status=estimate.status, reason=estimate.reason or ""
+            )
+    return tuple(found.values())

@@ -1,0 +1,53 @@
+"""States of the machine that the brackets show: on a virtual machine the host moves cores near and far unseen."""
+
+import math
+from collections.abc import Mapping, Sequence
+
+from assay.model.record import Bracket
+from assay.model.run import Run
+
+#: Groups of hand-over times are two states when a gap of this factor lies between them ...
+_FACTOR = 1.5
+#: ... and each holds so many probes: a single one may be chance.
+_FEWEST = 2
+#: A state explains the modes of a case when its launches differ by more than this from those of the other state.
+_EXPLAINS = 0.02
+
+NEAR, FAR, UNSETTLED = "near", "far", "unsettled"
+
+
+def border(run: Run) -> float | None:
+    """The hand-over time, in seconds, between near and far; None when the probes show one state.
+
+    The border lies in the widest gap (as a factor) between the medians of all probes, before and after launches.
+    """
+    probes = sorted(
+        probe.median_s
+        for launch in run.launches
+        for probe in (launch.launch.bracket.before, launch.launch.bracket.after)
+        if probe is not None and probe.median_s > 0
+    )
+    splits = range(_FEWEST, len(probes) - _FEWEST + 1)
+    split = max(splits, key=lambda at: probes[at] / probes[at - 1], default=None)
+    if split is None or probes[split] / probes[split - 1] < _FACTOR:
+        return None
+    return math.sqrt(probes[split] * probes[split - 1])
+
+
+def state(bracket: Bracket, between: float | None) -> str | None:
+    """`near` or `far`; `unsettled` when the probes before and after disagree; None without probes or border."""
+    probes = [probe.median_s for probe in (bracket.before, bracket.after) if probe is not None]
+    if between is None or not probes:
+        return None
+    far = {probe > between for probe in probes}
+    if len(far) > 1:
+        return UNSETTLED
+    return FAR if far.pop() else NEAR
+
+
+def explain(medians: Mapping[str | None, Sequence[float]]) -> bool:
+    """Whether states explain the launches' medians: near and far lie apart by more than 2 % and never overlap."""
+    near, far = medians.get(NEAR), medians.get(FAR)
+    if not near or not far:
+        return False
+    return max(near) * (1 + _EXPLAINS) < min(far) or max(far) * (1 + _EXPLAINS) < min(near)

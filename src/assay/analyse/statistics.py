@@ -1,0 +1,167 @@
+"""Intervals, trends and paired ratios without an assumption of normality."""
+
+import math
+from collections.abc import Sequence
+from functools import cache
+from typing import Literal, NamedTuple
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+Samples = NDArray[np.float64]
+
+CONFIDENCE = 0.95
+_TAIL = (1 - CONFIDENCE) / 2
+#: Comparisons: what is smaller than this is of no practical meaning (METHODS, 2).
+MARGIN = 0.01
+#: Up to here Kendall's distribution is counted, beyond it the normal law is good to three digits.
+_EXACT_KENDALL = 60
+
+
+class Interval(NamedTuple):
+    """A median (or shift) with its interval; `confidence` is None where `lo` and `hi` are only the range."""
+
+    median: float
+    lo: float
+    hi: float
+    confidence: float | None
+
+
+@cache
+def median_rank(n: int) -> int:
+    """Rank l, from 1, of the order statistics x(l), x(n+1-l) that hold the median with 95 %; 0 when none does.
+
+    The largest l with binomial cdf(l-1; n, 1/2) <= 2.5 %. Source: J.-Y. Le Boudec, Performance Evaluation of
+    Computer and Communication Systems, 2010, theorem 2.1 and its table for 95 %.
+    """
+    first = max(0, n // 2 - 5 * math.isqrt(n) - 1)  # ten standard deviations below the middle: nothing lies there
+    k = np.arange(first + 1, n // 2 + 1)
+    start = math.lgamma(n + 1) - math.lgamma(first + 1) - math.lgamma(n - first + 1) - n * math.log(2)
+    log_mass = start + np.concatenate(([0.0], np.cumsum(np.log((n - k + 1) / k))))
+    inside = int(np.searchsorted(np.cumsum(np.exp(log_mass)), _TAIL, side="right"))
+    return first + inside if inside else 0
+
+
+def median_interval(samples: ArrayLike) -> Interval:
+    """Median and its 95 % interval by order statistics; the range, without confidence, of 5 samples or fewer."""
+    ordered = np.sort(np.asarray(samples, dtype=np.float64))
+    rank = median_rank(ordered.size)
+    outer = max(rank, 1) - 1
+    return Interval(
+        sorted_median(ordered),
+        float(ordered[outer]),
+        float(ordered[-1 - outer]),
+        CONFIDENCE if rank else None,
+    )
+
+
+def sorted_median(ordered: Samples) -> float:
+    """Median of samples in ascending order."""
+    middle = ordered.size // 2
+    if ordered.size % 2:
+        return float(ordered[middle])
+    return float(ordered[middle - 1] + ordered[middle]) / 2
+
+
+def theil_sen(x: ArrayLike, y: ArrayLike) -> float:
+    """Median of the slopes between all pairs of points; x has at least two distinct values."""
+    x, y = np.asarray(x, dtype=np.float64), np.asarray(y, dtype=np.float64)
+    one, other = np.triu_indices(x.size, 1)
+    run, rise = x[other] - x[one], y[other] - y[one]
+    return float(np.median(rise[run != 0] / run[run != 0]))
+
+
+def kendall(x: ArrayLike, y: ArrayLike) -> tuple[float, float]:
+    """Kendall's tau-b and its two-sided p; exact without ties up to 60 points, else normal with ties' correction.
+
+    Source: M. G. Kendall, Rank Correlation Methods, 1970, chapters 4 and 5.
+    """
+    x, y = np.asarray(x, dtype=np.float64), np.asarray(y, dtype=np.float64)
+    n = x.size
+    one, other = np.triu_indices(n, 1)
+    score = float(np.sum(np.sign(x[other] - x[one]) * np.sign(y[other] - y[one])))
+    pairs = n * (n - 1) / 2
+    ties = [np.unique(values, return_counts=True)[1] for values in (x, y)]
+    tied_x, tied_y = (float(np.sum(t * (t - 1)) / 2) for t in ties)
+    if pairs in (tied_x, tied_y):
+        return 0.0, 1.0
+    tau = score / math.sqrt((pairs - tied_x) * (pairs - tied_y))
+    if not tied_x and not tied_y and n <= _EXACT_KENDALL:
+        discordant = round((pairs - abs(score)) / 2)
+        return tau, min(1.0, 2 * float(np.sum(_inversions(n)[: discordant + 1])))
+    return tau, math.erfc(abs(score) / math.sqrt(2 * _kendall_variance(n, ties[0], ties[1])))
+
+
+def _kendall_variance(n: int, ties_x: NDArray[np.intp], ties_y: NDArray[np.intp]) -> float:
+    tx, ty = ties_x.astype(float), ties_y.astype(float)
+    spread = n * (n - 1) * (2 * n + 5) - sum(float(np.sum(t * (t - 1) * (2 * t + 5))) for t in (tx, ty))
+    twos = float(np.sum(tx * (tx - 1)) * np.sum(ty * (ty - 1))) / (2 * n * (n - 1))
+    threes = float(np.sum(tx * (tx - 1) * (tx - 2)) * np.sum(ty * (ty - 1) * (ty - 2)))
+    return spread / 18 + twos + threes / (9 * n * (n - 1) * (n - 2))
+
+
+@cache
+def _inversions(n: int) -> Samples:
+    """Probability of each number of discordant pairs among all orders of n things."""
+    mass = np.ones(1)
+    for size in range(2, n + 1):
+        mass = np.convolve(mass, np.full(size, 1 / size))
+    return mass
+
+
+@cache
+def signed_rank(n: int) -> int:
+    """Rank k of the Walsh averages w(k), w(M+1-k) that hold the shift with 95 % (exact); 0 for fewer than 6 pairs.
+
+    The largest k with P(W <= k-1) <= 2.5 % for Wilcoxon's signed-rank sum W. Source: M. Hollander, D. A. Wolfe,
+    E. Chicken, Nonparametric Statistical Methods, 2014, section 3.3.
+    """
+    mass = np.ones(1)
+    for rank in range(1, n + 1):
+        mass = np.convolve(mass, np.concatenate(([0.5], np.zeros(rank - 1), [0.5])))
+    return int(np.searchsorted(np.cumsum(mass), _TAIL, side="right"))
+
+
+def hodges_lehmann(differences: ArrayLike) -> Interval:
+    """Median of the Walsh averages of paired differences, with the exact signed-rank interval.
+
+    Fewer than 6 pairs have none: then `lo` and `hi` are the least and the largest difference.
+    """
+    values = np.asarray(differences, dtype=np.float64)
+    one, other = np.triu_indices(values.size)
+    walsh = np.sort((values[one] + values[other]) / 2)
+    rank = signed_rank(values.size)
+    outer = max(rank, 1) - 1
+    return Interval(
+        sorted_median(walsh), float(walsh[outer]), float(walsh[-1 - outer]), CONFIDENCE if rank else None
+    )
+
+
+Verdict = Literal["faster", "slower", "trivially different", "equivalent", "inconclusive"]
+
+
+def verdict(lo: float, hi: float, confidence: float | None) -> Verdict:
+    """What the interval [lo, hi] of a speed-up (above 1 is faster) allows to say, with a margin of 1 %.
+
+    A mere range decides nothing.
+    """
+    low, high = 1 / (1 + MARGIN), 1 + MARGIN
+    if confidence is None:
+        return "inconclusive"
+    if lo > high:
+        return "faster"
+    if hi < low:
+        return "slower"
+    if low <= lo and hi <= high:
+        return "equivalent" if lo <= 1 <= hi else "trivially different"
+    return "inconclusive"
+
+
+def percentile(ordered: Samples, share: float) -> float:
+    """The smallest sample that at least `share` of the samples do not exceed; samples in ascending order."""
+    return float(ordered[max(0, math.ceil(share * ordered.size - 1e-9) - 1)])
+
+
+def geometric_mean(values: Sequence[float]) -> float:
+    """The only mean that ratios have."""
+    return math.exp(sum(map(math.log, values)) / len(values))

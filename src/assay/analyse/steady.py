@@ -1,0 +1,117 @@
+"""Where a series becomes steady: segments by optimal partition on mean and variance.
+
+Source: E. Barrett, C. F. Bolz-Tereick, R. Killick, S. Mount, L. Tratt, Virtual Machine Warmup Blows Hot and Cold,
+OOPSLA 2017 (the penalty 15 ln n, isolated outliers left aside while segments are sought).
+"""
+
+import math
+from collections.abc import Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+
+from assay.analyse.statistics import Samples
+
+#: Segments whose levels differ by less are one.
+SAME = 0.01
+_PENALTY = 15
+#: A steady segment holds at least so many samples, and a quarter of all.
+FEWEST = 10
+_SHARE = 4
+#: Boundaries are sought between this many blocks of equal length; up to 64 samples a block is one sample.
+_BLOCKS = 64
+#: A segment needs as many samples for its variance to mean something.
+_SEGMENT = 5
+#: Relative variance below which nothing is of interest (0.1 % squared); a clock's steps may leave none at all.
+_FLOOR = 1e-6
+_OUTLIER_WINDOW = 200
+_OUTLIER_SPREADS = 3
+_OUTLIER_RUN = 3
+
+
+def steady_starts(series: Sequence[Samples]) -> list[int | None]:
+    """For each series (seconds, in the order taken) the index from which it is steady; None when it never is."""
+    if not series:
+        return []
+    blocks, sizes, counts = _blocks(series)
+    lengths = np.array([values.size for values in series])
+    before = _partition(blocks, _PENALTY * np.log(np.maximum(lengths, 2)))
+    totals = blocks.cumsum(axis=1)
+    starts: list[int | None] = []
+    for row, length in enumerate(lengths.tolist()):
+        start = _last_level(before[row], totals[row], counts[row]) * sizes[row]
+        starts.append(start if length - start >= max(FEWEST, length / _SHARE) else None)
+    return starts
+
+
+def _blocks(series: Sequence[Samples]) -> tuple[NDArray[np.float64], list[int], list[int]]:
+    """Count, sum and sum of squares of each block: shape (series, blocks + 1, 3), first block empty.
+
+    Samples are taken relative to the series' median. Second and third result: block length and blocks of each.
+    """
+    table = np.zeros((len(series), _BLOCKS + 1, 3))
+    sizes, counts = [], []
+    for row, values in enumerate(series):
+        size = max(1, math.ceil(values.size / _BLOCKS))
+        edges = np.arange(0, values.size, size)
+        sizes.append(size)
+        counts.append(edges.size)
+        if not values.size:
+            continue
+        relative = values / (np.median(values) or 1.0) - 1
+        kept = ~_isolated(relative)
+        moments = np.column_stack((kept, np.where(kept, relative, 0), np.where(kept, relative**2, 0)))
+        table[row, 1 : edges.size + 1] = np.add.reduceat(moments, edges, axis=0)
+    return table, sizes, counts
+
+
+def _isolated(values: Samples) -> NDArray[np.bool_]:
+    """Samples far outside their window (3 times its 10-90 % spread from its median) in runs of one or two."""
+    far = np.zeros(values.size, dtype=bool)
+    for start in range(0, values.size, _OUTLIER_WINDOW):
+        window = values[start : start + _OUTLIER_WINDOW]
+        ordered = np.sort(window)
+        tenth = window.size // 10
+        spread = ordered[-1 - tenth] - ordered[tenth]
+        far[start : start + window.size] = np.abs(window - ordered[window.size // 2]) > _OUTLIER_SPREADS * max(
+            spread, math.sqrt(_FLOOR)
+        )
+    if values.size >= _OUTLIER_RUN and far.any():
+        run = far[:-2] & far[1:-1] & far[2:]
+        for shift in range(_OUTLIER_RUN):
+            far[shift : shift + run.size] &= ~run
+    return far
+
+
+def _partition(blocks: NDArray[np.float64], penalty: Samples) -> NDArray[np.intp]:
+    """Optimal partition of every series at once: where the last segment before each block edge begins."""
+    totals = blocks.cumsum(axis=1)
+    series, edges = totals.shape[:2]
+    best = np.full((series, edges), np.inf)
+    best[:, 0] = -penalty
+    before = np.zeros((series, edges), dtype=np.intp)
+    for edge in range(1, edges):
+        count, total, squares = np.moveaxis(totals[:, edge, None] - totals[:, :edge], 2, 0)
+        enough = count >= _SEGMENT
+        divisor = np.where(enough, count, 1)
+        variance = np.maximum(squares / divisor - (total / divisor) ** 2, 0)
+        scale = np.maximum(variance, _FLOOR)
+        cost = best[:, :edge] + count * (np.log(scale) + variance / scale) + penalty[:, None]
+        cost = np.where(enough, cost, np.inf)
+        before[:, edge] = cost.argmin(axis=1)
+        best[:, edge] = cost[np.arange(series), before[:, edge]]
+    return before
+
+
+def _last_level(before: NDArray[np.intp], totals: NDArray[np.float64], blocks: int) -> int:
+    """The block at which the last segment begins, joined with those before it that lie within 1 %."""
+    start = int(before[blocks])
+    while start:
+        count, total = (totals[blocks] - totals[start])[:2]
+        earlier = int(before[start])
+        count_earlier, total_earlier = (totals[start] - totals[earlier])[:2]
+        level = 1 + total / max(count, 1)
+        if not count_earlier or abs((1 + total_earlier / count_earlier) / level - 1) > SAME:
+            break
+        start = earlier
+    return start
