@@ -1,4 +1,4 @@
-"""Programs that some tests need and PyPI does not carry: install them where that is allowed, else say what is missing.
+"""Programs that some tests need and PyPI does not carry: install them where allowed, else say what is missing.
 
 As root on a machine with apt-get they are installed. Elsewhere nothing is touched: the tests that need them are
 skipped with the reason, except where CI is set, which makes each skip a failure.

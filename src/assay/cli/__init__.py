@@ -1,5 +1,6 @@
 """The commands: one module each, imported only when called. Nothing else prints, prompts or exits."""
 
+import difflib
 import importlib
 import os
 import sys
@@ -9,7 +10,7 @@ import click
 
 from assay import __version__
 from assay.cli import settings
-from assay.model.errors import AssayError, UsageError
+from assay.model.errors import AssayError, InterruptedRunError, UnfitEnvironmentError, UsageError
 
 _NOT_COMMANDS = {"__init__", "settings", "output"}
 _COMMANDS = {
@@ -17,7 +18,7 @@ _COMMANDS = {
     for path in sorted(Path(__file__).parent.glob("*.py"))
     if path.stem not in _NOT_COMMANDS
 }
-_CONTEXT = {"help_option_names": ["-h", "--help"], "auto_envvar_prefix": "ASSAY", "max_content_width": 100}
+_CONTEXT = {"help_option_names": ["-h", "--help"], "max_content_width": 100}
 
 
 class _Commands(click.Group):
@@ -34,6 +35,19 @@ class _Commands(click.Group):
         command: click.Command = importlib.import_module(_COMMANDS[cmd_name]).command
         return command
 
+    def resolve_command(
+        self, ctx: click.Context, args: list[str]
+    ) -> tuple[str | None, click.Command | None, list[str]]:
+        """The command that the first word names; UsageError names the nearest one, or all."""
+        if args[0].startswith("-") or args[0] in _COMMANDS:
+            return super().resolve_command(ctx, args)
+        near = difflib.get_close_matches(args[0], _COMMANDS, n=1)
+        raise UsageError(
+            f"there is no command '{args[0]}'",
+            why=f"known: {', '.join(sorted(_COMMANDS))}",
+            remedy=f"assay {near[0]} --help" if near else "assay --help",
+        )
+
 
 @click.group(cls=_Commands, context_settings=_CONTEXT)
 @click.version_option(__version__, "-V", "--version", prog_name="assay")
@@ -41,6 +55,7 @@ class _Commands(click.Group):
     "--color",
     type=click.Choice(["auto", "always", "never"]),
     default="auto",
+    envvar="ASSAY_COLOR",
     show_default=True,
     help="Colour in the terminal; NO_COLOR is kept.",
 )
@@ -65,25 +80,63 @@ def main() -> None:
 def _run(arguments: list[str]) -> int:
     try:
         code = assay.main(arguments, prog_name="assay", standalone_mode=False)
-    except click.ClickException as error:
+        sys.stdout.flush()
+    except click.exceptions.NoArgsIsHelpError as error:
         error.show()
         return error.exit_code
-    except AssayError as error:
-        _tell(error)
-        return error.exit_code
-    except (click.Abort, KeyboardInterrupt):
-        click.echo("assay: interrupted", err=True)
-        return 130
-    except BrokenPipeError:  # `assay show last | head`
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+    except (BrokenPipeError, SystemExit) as error:
+        if not isinstance(error, BrokenPipeError) and not isinstance(error.__context__, BrokenPipeError):
+            raise
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())  # `assay show last | head`
         return 0
-    except OSError as error:
-        path = f" '{error.filename}'" if error.filename else ""
-        _tell(
-            UsageError(f"cannot use{path}", why=error.strerror or str(error), remedy="check the path and the disk")
-        )
-        return 4
+    except (Exception, KeyboardInterrupt) as error:  # noqa: BLE001 (no traceback ever reaches a user)
+        told = _explained(error)
+        _tell(told)
+        return told.exit_code
     return code if isinstance(code, int) else 0
+
+
+def _explained(error: BaseException) -> AssayError:
+    """Any failure in the form that users are told."""
+    match error:
+        case AssayError():
+            return error
+        case click.Abort() | KeyboardInterrupt():
+            return InterruptedRunError("interrupted")
+        case click.ClickException():
+            return _usage(error)
+        case OSError():
+            return _unfit(error)
+    return _internal(error)
+
+
+def _usage(error: click.ClickException) -> UsageError:
+    """Click's own complaint in our form."""
+    path = error.ctx.command_path if isinstance(error, click.UsageError) and error.ctx else "assay"
+    what = error.format_message().rstrip(".")
+    return UsageError(what[:1].lower() + what[1:], remedy=f"{path} --help")
+
+
+def _unfit(error: OSError) -> UnfitEnvironmentError:
+    path = f" '{error.filename}'" if error.filename else " a file"
+    return UnfitEnvironmentError(
+        f"cannot use{path}", why=error.strerror or str(error), remedy="check the path, its rights and the disk"
+    )
+
+
+def _internal(error: BaseException) -> AssayError:
+    """A fault of ours: the traceback goes to a file that a report can carry."""
+    import tempfile
+    import traceback
+
+    with tempfile.NamedTemporaryFile("w", prefix="assay-error-", suffix=".log", delete=False) as log:
+        log.write(f"assay {__version__}, Python {sys.version}\n{sys.argv}\n\n")
+        traceback.print_exception(error, file=log)
+    return AssayError(
+        f"internal error, {type(error).__name__}: {error}",
+        why="this is a fault of Assay, not yours; runs keep every launch that had ended",
+        remedy=f"report it with {log.name}",
+    )
 
 
 def _tell(error: AssayError) -> None:

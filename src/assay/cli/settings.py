@@ -1,10 +1,11 @@
 """Configuration: flag > `ASSAY_*` > ./assay.toml > user's config > /etc/assay. Unknown keys are refused by name.
 
 A file holds one table per command whose keys are its options, e.g. `[run]` with `budget = "60s"`, and the tables
-of `TABLES`, which describe a site rather than a command.
+of `TABLES`, which describe a site rather than a command. In the environment the same option is `ASSAY_RUN_BUDGET`.
 """
 
-import tomllib
+import os
+from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
@@ -14,48 +15,90 @@ from assay.model.errors import UsageError
 
 #: Tables that are no command: `[toolchain.NAME]` declares a toolchain, `[limits]` gives what the vendor promises.
 TABLES = ("toolchain", "limits")
+#: Variables that belong to no command.
+VARIABLES = {
+    "ASSAY_RUNS": "folder of the runs, ./assay-runs when unset",
+    "ASSAY_CACHE": "folder of the builds, the user's cache folder when unset",
+    "ASSAY_COLOR": "the option --color",
+}
+SYSTEM_FILE = Path("/etc/assay/assay.toml")
 
 
 def files() -> list[Path]:
     """Configuration files that exist, the one that wins last."""
     import platformdirs
 
-    candidates = [
-        Path("/etc/assay/assay.toml"),
-        Path(platformdirs.user_config_dir("assay")) / "assay.toml",
-        Path("assay.toml"),
-    ]
-    return [path for path in candidates if path.is_file()]
+    user = Path(platformdirs.user_config_dir("assay")) / "assay.toml"
+    return [path for path in (SYSTEM_FILE, user, Path("assay.toml")) if path.is_file()]
 
 
 def table(name: str) -> dict[str, Any]:
     """A site table of all files together, e.g. `limits`; the file that wins replaces single keys."""
     merged: dict[str, Any] = {}
     for path in files():
-        merged |= _read(path).get(name, {})
+        values = _read(path).get(name, {})
+        if not isinstance(values, dict):
+            raise UsageError(f"'{name}' in {path} is no table", remedy=f"write it as [{name}]")
+        merged |= values
     return merged
 
 
 def defaults(group: click.Group) -> dict[str, Any]:
-    """Click's default map from all files; UsageError names an unknown table or key and its file."""
-    merged: dict[str, Any] = {}
+    """Click's default map from all files and the environment; UsageError names what nothing reads."""
+    merged: dict[str, dict[str, Any]] = {}
     for path in files():
         for name, values in _read(path).items():
-            if name in TABLES:
-                continue
-            command = group.get_command(click.Context(group), name)
-            if command is None or not isinstance(values, dict):
-                raise _unknown(path, f"[{name}]", group.list_commands(click.Context(group)) + list(TABLES))
-            keys = {key.replace("-", "_"): value for key, value in values.items()}
-            known = [parameter.name for parameter in command.params if isinstance(parameter, click.Option)]
-            for key in keys:
-                if key not in known:
-                    raise _unknown(path, f"{name}.{key}", [str(option) for option in known])
-            merged[name] = merged.get(name, {}) | keys
+            if name not in TABLES:
+                merged.setdefault(name, {}).update(_from_table(group, path, name, values))
+    for variable, text in os.environ.items():
+        if variable.startswith("ASSAY_") and variable not in VARIABLES:
+            name, values = _from_variable(group, variable, text)
+            merged.setdefault(name, {}).update(values)
     return merged
 
 
+def _from_table(group: click.Group, path: Path, name: str, values: object) -> dict[str, Any]:
+    commands = group.list_commands(click.Context(group))
+    if name not in commands or not isinstance(values, dict):
+        raise _unknown(f"key '{name}' in {path}", name, [*commands, *TABLES], f"$EDITOR {path}")
+    options = _options(group, name)
+    for key in values:
+        if key.replace("-", "_") not in options:
+            raise _unknown(f"key '{name}.{key}' in {path}", key, options, f"$EDITOR {path}")
+    return dict(_default(options[key.replace("-", "_")], value) for key, value in values.items())
+
+
+def _from_variable(group: click.Group, variable: str, text: str) -> tuple[str, dict[str, Any]]:
+    """Refuses a variable that nothing reads: a slip of the pen would change nothing, unseen."""
+    name, _, key = variable.removeprefix("ASSAY_").lower().partition("_")
+    options = _options(group, name)
+    if key not in options:
+        known = [f"ASSAY_{name}_{option}".upper() for option in options]
+        raise _unknown(f"variable '{variable}'", variable, [*known, *VARIABLES], f"unset {variable}")
+    return name, dict([_default(options[key], text)])
+
+
+def _options(group: click.Group, name: str) -> dict[str, click.Option]:
+    """The options of a command by their long names, `-` written as `_`; empty for no command."""
+    command = group.get_command(click.Context(group), name)
+    found = [parameter for parameter in command.params if isinstance(parameter, click.Option)] if command else []
+    return {
+        spelling.lstrip("-").replace("-", "_"): option
+        for option in found
+        for spelling in option.opts
+        if spelling.startswith("--")
+    }
+
+
+def _default(option: click.Option, value: object) -> tuple[str, object]:
+    """Name and value for click's default map; a repeatable option takes its words from one string, too."""
+    words = value.split() if option.multiple and isinstance(value, str) else value
+    return str(option.name), words
+
+
 def _read(path: Path) -> dict[str, Any]:
+    import tomllib
+
     try:
         return tomllib.loads(path.read_text())
     except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
@@ -64,9 +107,9 @@ def _read(path: Path) -> dict[str, Any]:
         ) from error
 
 
-def _unknown(path: Path, key: str, known: list[str]) -> UsageError:
+def _unknown(what: str, key: str, known: Iterable[str], remedy: str) -> UsageError:
     import difflib
 
-    near = difflib.get_close_matches(key.rpartition(".")[2].strip("[]"), known, n=1)
+    near = difflib.get_close_matches(key, known, n=1)
     hint = f"did you mean '{near[0]}'?" if near else f"known: {', '.join(known)}"
-    return UsageError(f"unknown key '{key}' in {path}", why=hint, remedy=f"$EDITOR {path}")
+    return UsageError(f"unknown {what}", why=hint, remedy=remedy)

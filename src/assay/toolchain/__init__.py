@@ -1,6 +1,6 @@
 """Compilers, their flags, and the cache of native programs that they built."""
 
 from assay.toolchain.building import build, builds_folder
-from assay.toolchain.compilers import find, get
+from assay.toolchain.compilers import find, get, with_flags
 
-__all__ = ["build", "builds_folder", "find", "get"]
+__all__ = ["build", "builds_folder", "find", "get", "with_flags"]

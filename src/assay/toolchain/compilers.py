@@ -59,6 +59,13 @@ def get(name: str = "", declared: Mapping[str, Any] | None = None) -> Toolchain:
     return Toolchain("+".join([toolchain.name, *levels]), toolchain.compiler, toolchain.version, flags)
 
 
+def with_flags(toolchain: Toolchain, text: str) -> Toolchain:
+    """The same compiler with other flags, split as a shell does; UsageError where the compiler refuses them."""
+    flags = tuple(_split(text))
+    _check(toolchain.compiler, flags)
+    return Toolchain(toolchain.name, toolchain.compiler, toolchain.version, flags)
+
+
 def major_version(kind: str, version: str) -> int | None:
     """The major version in the first line of `--version` of a `gcc` or `clang`; None where it is no such line."""
     match = _MAJOR[kind].search(version)
@@ -113,12 +120,11 @@ def _declared(name: str, table: object) -> Toolchain:
     else:
         kinds = {known.name: known for known in find()}
         toolchain = kinds.get(name) or _found("", ())
-    flags = tuple(split_flags(table["flags"])) if "flags" in table else toolchain.flags
+    flags = tuple(_split(table["flags"])) if "flags" in table else toolchain.flags
     return Toolchain(name, toolchain.compiler, toolchain.version, flags)
 
 
-def split_flags(text: str) -> list[str]:
-    """Flags as a shell would split them, though none is ever asked; UsageError for an open quotation."""
+def _split(text: str) -> list[str]:
     try:
         return shlex.split(text)
     except ValueError as error:
