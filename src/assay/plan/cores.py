@@ -13,6 +13,8 @@ GROUPS: dict[str, tuple[str, Callable[[Core], int]]] = {
     "socket": ("socket", lambda core: core.package),
 }
 
+_L3 = 3
+
 
 def allowed_cores(topology: Topology) -> tuple[Core, ...]:
     """Cores with an allowed hardware thread, in topology order; their `cpus` hold the allowed threads only."""
@@ -22,6 +24,16 @@ def allowed_cores(topology: Topology) -> tuple[Core, ...]:
         for core in topology.cores
     )
     return tuple(core for core in narrowed if core.cpus)
+
+
+def knows_shared_caches(topology: Topology) -> bool:
+    """Whether `Core.l3` stands for caches; where none is known, it repeats the NUMA node."""
+    core_of = {cpu: core.index for core in topology.cores for cpu in core.cpus}
+    return any(
+        cache.level == _L3 or len({core_of.get(cpu) for cpu in cache.cpus}) > 1
+        for cache in topology.caches
+        if cache.kind != "instruction"
+    )
 
 
 def grouped(cores: Iterable[Core], kind: str) -> dict[int, tuple[Core, ...]]:

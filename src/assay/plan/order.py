@@ -21,9 +21,8 @@ def interleave(
 ) -> tuple[PlannedLaunch, ...]:
     """Every launch, in order: each block starts each case once, in launches of one program, placement and factors.
 
-    Launches are in random order in their block, a launch is split where it would be long, and the cases of a launch
-    are in random order too. The sentinel is launched before each block and after the last. The same seed gives the
-    same order.
+    Launches are in random order in their block, a launch is split where it would be long, and its cases are in
+    random order too. The sentinel is launched before each block and after the last. A seed always gives one order.
     """
     chance = random.Random(seed)  # noqa: S311 (an order that can be repeated, nothing secret)
     sentinels = tuple(case for case in cases if case.role == "sentinel")

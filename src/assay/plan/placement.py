@@ -10,7 +10,15 @@ from assay.model.errors import UsageError
 from assay.model.machine import Core, Topology
 from assay.model.placement import Memory
 from assay.model.units import format_cpu_list
-from assay.plan.cores import GROUPS, allowed_cores, first_choice, grouped, nearest_pair, spread
+from assay.plan.cores import (
+    GROUPS,
+    allowed_cores,
+    first_choice,
+    grouped,
+    knows_shared_caches,
+    nearest_pair,
+    spread,
+)
 
 #: Placement word -> what it means; I is an index, `*` for each such group or `first` for the first usable one.
 WORDS = {
@@ -82,6 +90,8 @@ def places(word: str, topology: Topology) -> tuple[Place, ...]:
         raise AbsentPlacementError(word, "no cpu may be used")
     if match:
         share, kind, index = match.groups()
+        if kind == "l3" and not knows_shared_caches(topology):
+            raise AbsentPlacementError(word, "no cache is known that several cores share")
         return tuple(_group(share, kind, each, topology) for each in _indices(word, kind, index, topology))
     return (_whole(word, cores, topology),)
 
@@ -126,10 +136,12 @@ def _whole(word: str, cores: tuple[Core, ...], topology: Topology) -> Place:
         cpus = nearest_pair(cores)
         if not cpus:
             raise AbsentPlacementError(word, _only_one(len(topology.cores), "core"))
-        return Place(word, f"two cores {_nearness(cpus, cores)}", cpus)
+        return Place(word, f"two cores {_nearness(cpus, topology)}", cpus)
     if word == "half":
         chosen = spread(cores, max(1, len(cores) // 2))
-        return Place(word, f"{len(chosen)} of {plural(len(cores), 'core')}{_per_l3(chosen)}", _one_each(chosen))
+        return Place(
+            word, f"{len(chosen)} of {plural(len(cores), 'core')}{_per_group(chosen, topology)}", _one_each(chosen)
+        )
     if word == "all":
         return Place(word, _all_of(cores, topology) + _threads_unused(cores), _one_each(cores))
     threads = tuple(cpu for core in cores for cpu in core.cpus)
@@ -145,7 +157,7 @@ def _group(share: str, kind: str, index: int, topology: Topology) -> Place:
     word = f"{share}:{kind}:{index}"
     if share == "half":
         chosen = spread(members, max(1, len(members) // 2))
-        meaning = f"{len(chosen)} of {plural(len(members), 'core')} of {name}{_per_l3(chosen)}"
+        meaning = f"{len(chosen)} of {plural(len(members), 'core')} of {name}{_per_group(chosen, topology)}"
         return Place(word, meaning, _one_each(chosen))
     exists = sum(GROUPS[kind][1](core) == index for core in topology.cores)
     count = (
@@ -222,30 +234,32 @@ def _threads_unused(cores: tuple[Core, ...]) -> str:
     return ", one thread each" if any(len(core.cpus) > 1 for core in cores) else ""
 
 
-def _per_l3(chosen: tuple[Core, ...]) -> str:
-    """How many cores of each L3 group, where there are several groups."""
-    counts = [len(group) for group in grouped(chosen, "l3").values()]
+def _per_group(chosen: tuple[Core, ...], topology: Topology) -> str:
+    """How many cores of each L3 group (NUMA node where no L3 is known), where there are several."""
+    kind = "l3" if knows_shared_caches(topology) else "numa"
+    name = GROUPS[kind][0]
+    counts = [len(group) for group in grouped(chosen, kind).values()]
     if len(counts) == 1:
         return ""
     low, high = min(counts), max(counts)
-    return f", {low} of each L3 group" if low == high else f", {low} to {high} of each L3 group"
+    return f", {low} of each {name}" if low == high else f", {low} to {high} of each {name}"
 
 
 def _inside(members: tuple[Core, ...], kind: str) -> str:
     """What lies inside a group, or around an L3 group."""
     if kind == "l3":
         return f" (NUMA node {members[0].numa})"
-    inner = "numa" if kind == "socket" else "l3"
+    inner = "numa" if kind == "socket" and len(grouped(members, "numa")) > 1 else "l3"
     count = len(grouped(members, inner))
     if count == 1:
         return ""
     return f", both {GROUPS[inner][0]}s" if count == 2 else f", its {count} {GROUPS[inner][0]}s"  # noqa: PLR2004
 
 
-def _nearness(cpus: tuple[int, ...], cores: tuple[Core, ...]) -> str:
-    pair = tuple(core for core in cores if core.cpus[0] in cpus)
+def _nearness(cpus: tuple[int, ...], topology: Topology) -> str:
+    pair = tuple(core for core in topology.cores if set(core.cpus) & set(cpus))
     for kind, (name, _) in GROUPS.items():
-        if len(grouped(pair, kind)) == 1:
+        if len(grouped(pair, kind)) == 1 and (kind != "l3" or knows_shared_caches(topology)):
             return f"of one {name}"
     return "of two sockets"
 

@@ -1,0 +1,242 @@
+"""`assay plan`: what a study would measure on this machine or another, in which order, and what it would cost."""
+
+from __future__ import annotations
+
+import re
+import shlex
+from typing import TYPE_CHECKING
+
+import click
+
+if TYPE_CHECKING:
+    from rich.console import Console
+    from rich.table import Table
+
+    from assay.model.benchmark import Benchmark, ParamValue
+    from assay.model.machine import Machine
+    from assay.model.placement import Memory
+    from assay.model.plan import Case, Plan
+
+#: More placements than this under one heading are shown as one line when they differ in an index only.
+_FEW = 4
+_NUMBERS = {"cases", "needs"}
+_MINUTE = 60
+_HOUR = 3600
+
+
+@click.command()
+@click.argument("study")
+@click.option("--from", "--machine-from", "xml", metavar="FILE.xml", help="Plan for a machine saved by lstopo.")
+@click.option(
+    "--synthetic", metavar="DESCRIPTION", help='Plan for a described machine: "pack:2 numa:4 core:8 pu:2".'
+)
+@click.option("--seed", type=click.IntRange(min=0), help="Seed of the random order; drawn when not given.")
+@click.option("--launches", type=click.IntRange(min=1), help="Launches of each case.")
+@click.option("--precision", type=float, help="Half-width of a launch's interval to reach: 0.01 is 1 %.")
+@click.option("--budget", metavar="DURATION", help="Time budget: 60s, 5m, 1h.")
+@click.option("--toolchain", "toolchains", multiple=True, help="Build with it; several become a factor.")
+@click.option("--json", "as_json", is_flag=True, help="The whole plan as JSON.")
+@click.option("--all", "every", is_flag=True, help="List every case.")
+def command(  # noqa: PLR0913, PLR0917 (one parameter an option)
+    study: str,
+    xml: str | None,
+    synthetic: str | None,
+    seed: int | None,
+    launches: int | None,
+    precision: float | None,
+    budget: str | None,
+    toolchains: tuple[str, ...],
+    *,
+    as_json: bool,
+    every: bool,
+) -> None:
+    """Show what STUDY would measure, without measuring.
+
+    STUDY is the name of a stored study (quick, memory) or the path of your own (.toml).
+    """
+    from assay import plan as planning
+    from assay import studies
+    from assay.model.units import parse_duration
+
+    wish = studies.get(study)
+    machine = _machine(xml, synthetic)
+    options = planning.Options(
+        seed=seed,
+        launches=launches,
+        precision=precision,
+        budget_s=None if budget is None else parse_duration(budget),
+        toolchains=toolchains,
+    )
+    made = planning.make(study, wish, machine, options)
+    if as_json:
+        import msgspec
+
+        click.echo(msgspec.json.format(msgspec.json.encode(made), indent=2))
+        return
+    from rich.console import Console
+
+    console = Console(highlight=False, soft_wrap=False)
+    _show(made, console, every=every)
+    where = "" if machine.origin == "live" else ", on that machine"
+    console.print(f"\nnext: [bold]{_plain(shlex.join(['assay', 'run', study]))}[/bold]{where}")
+
+
+def _machine(xml: str | None, synthetic: str | None) -> Machine:
+    from assay import machine
+    from assay.model.errors import UsageError
+
+    if xml and synthetic:
+        raise UsageError(
+            "--from and --synthetic are two machines", why="a plan is for one", remedy="leave one of them out"
+        )
+    if xml:
+        return machine.load_xml(xml)
+    return machine.synthetic(synthetic) if synthetic else machine.discover()[0]
+
+
+def _show(plan: Plan, console: Console, *, every: bool) -> None:
+    from assay import benchmarks
+
+    console.print(f"[bold]{plan.title}[/bold] on {_plain(plan.machine)}")
+    console.print(_plain(plan.question))
+    measured = [case for case in plan.cases if case.role == "measure"]
+    for name in dict.fromkeys(case.benchmark for case in measured):
+        cases = [case for case in measured if case.benchmark == name]
+        console.print(f"\n[bold]{name}[/bold]: {_plain(benchmarks.get(name).measures)}")
+        for line in _axes(benchmarks.get(name), cases):
+            console.print(f"  {_plain(line)}")
+        console.print(_every_case(cases) if every else _placements(cases))
+    folded = [f"{fold.wish} is {fold.into}: {fold.reason}" for fold in plan.folded]
+    _list("Folded, because here it is the same", folded, console)
+    _list("Left out", [f"{left.wish}: {left.reason}" for left in plan.left_out], console)
+    _list("Order and cost", _order_and_cost(plan), console)
+
+
+def _axes(benchmark: Benchmark, cases: list[Case]) -> list[str]:
+    """What is varied, a line each: `stores: ordinary, non-temporal`, `bytes: 1 B to 64 MiB`, and factors."""
+    lines = []
+    for axis in benchmark.axes:
+        values = list(dict.fromkeys(case.params[axis.name] for case in cases if axis.name in case.params))
+        if axis.default is not None and values not in ([], [axis.default]):
+            lines.append(f"{axis.name}: {_values(values, axis.unit)}")
+    factors = {factor: dict.fromkeys(case.factors[factor] for case in cases) for factor in cases[0].factors}
+    return lines + [f"{factor}: {', '.join(levels)}" for factor, levels in factors.items()]
+
+
+def _values(values: list[ParamValue], unit: str) -> str:
+    from assay.model.units import format_size
+
+    numbers = [value for value in values if not isinstance(value, str)]
+    if len(numbers) > _FEW and unit == "B":
+        return f"{format_size(min(numbers))} to {format_size(max(numbers))}, {len(numbers)} sizes"
+    return ", ".join(f"{value} {unit}" if unit and value in numbers else str(value) for value in values)
+
+
+def _table(*columns: str) -> Table:
+    from rich.box import SIMPLE_HEAD
+    from rich.table import Table
+
+    table = Table(box=SIMPLE_HEAD, pad_edge=True, show_edge=False)
+    for column in columns:
+        table.add_column(column, overflow="fold", justify="right" if column in _NUMBERS else "left")
+    return table
+
+
+def _placements(cases: list[Case]) -> Table:
+    """A row for each placement and memory policy; many that differ in their indices only share one."""
+    from assay.model.units import format_cpu_list
+
+    table = _table("placement", "where", "cpus", "memory", "cases")
+    table.columns[0].no_wrap = table.columns[3].no_wrap = True
+    table.columns[2].no_wrap, table.columns[2].max_width, table.columns[2].overflow = True, 14, "ellipsis"
+    for (label, memory), alike in _alike(cases).items():
+        labels = list(dict.fromkeys(case.placement.label for case in alike))
+        memories = list(dict.fromkeys(case.placement.memory for case in alike))
+        rows: list[tuple[str, str, str, list[Case]]] = []
+        if len(labels) * len(memories) > _FEW:
+            rows.append((label, _many(len(labels), len(memories)), memory, alike))
+        else:
+            for one in labels:
+                for policy in memories:
+                    same = [c for c in alike if (c.placement.label, c.placement.memory) == (one, policy)]
+                    rows += [(one, same[0].placement.meaning, _policy(policy), same)] if same else []
+        for word, where, shown, group in rows:
+            cpus = format_cpu_list(tuple({cpu for case in group for cpu in case.placement.cpus}))
+            table.add_row(_plain(word), _plain(where), cpus, shown, str(len(group)))
+    return table
+
+
+def _many(places: int, memories: int) -> str:
+    if memories == 1:
+        return f"{places} placements"
+    return f"{places} x {memories} placements: each against the memory of each node"
+
+
+def _alike(cases: list[Case]) -> dict[tuple[str, str], list[Case]]:
+    """Cases by placement word and memory policy with `*` for their indices."""
+    alike: dict[tuple[str, str], list[Case]] = {}
+    for case in cases:
+        memory = case.placement.memory
+        bound = memory.policy == "bind" and len(memory.nodes) == 1
+        key = (re.sub(r":\d+$", ":*", case.placement.label), "bind:*" if bound else _policy(memory))
+        alike.setdefault(key, []).append(case)
+    return alike
+
+
+def _every_case(cases: list[Case]) -> Table:
+    from assay.model.units import format_cpu_list, format_size
+
+    table = _table("case", "cpus", "needs")
+    for case in cases:
+        cpus = format_cpu_list(case.placement.cpus)
+        table.add_row(_plain(case.id), cpus, format_size(case.memory_bytes).replace(" ", "\u00a0"))
+    return table
+
+
+def _policy(memory: Memory) -> str:
+    from assay.model.units import format_cpu_list
+
+    return f"{memory.policy}:{format_cpu_list(memory.nodes)}" if memory.nodes else memory.policy
+
+
+def _order_and_cost(plan: Plan) -> list[str]:
+    measured = sum(case.role == "measure" for case in plan.cases)
+    in_each_block = sum(launch.block == 0 for launch in plan.order) - 1
+    probe = f"cpus {plan.probe_cpus[0]} and {plan.probe_cpus[1]}" if plan.probe_cpus else "none: one core"
+    lines = [
+        f"{measured} cases, {plan.launches} launches of each, sampled until the median is known"
+        f" within {100 * plan.precision:.3g} %",
+        f"{plan.launches} blocks of about {in_each_block} launches in random order (seed {plan.seed})",
+        "sentinel, a small fixed kernel, before each block and after the last",
+        f"hand-over probe around every launch: {probe}",
+    ]
+    if len(plan.hosts) > 1:
+        lines.append(f"each launch runs on {len(plan.hosts)} hosts, one rank each")
+    budget = "no budget" if plan.budget_s is None else f"budget {_duration(plan.budget_s)}"
+    return [
+        *lines,
+        f"about {_duration(plan.estimate_s)} (assumed: 1 s of sampling for a case of weight 1); {budget}",
+    ]
+
+
+def _duration(seconds: float) -> str:
+    if seconds < 2 * _MINUTE:
+        return f"{seconds:.0f} s"
+    if seconds < _HOUR:
+        return f"{seconds / _MINUTE:.0f} min" if seconds >= 10 * _MINUTE else f"{seconds / _MINUTE:.1f} min"
+    return f"{seconds / _HOUR:.1f} h"
+
+
+def _list(heading: str, lines: list[str], console: Console) -> None:
+    from rich.padding import Padding
+
+    if lines:
+        console.print(f"\n[bold]{heading}[/bold]")
+    for line in lines:
+        console.print(Padding(_plain(line), (0, 0, 0, 2), expand=False))
+
+
+def _plain(text: str) -> str:
+    from rich.markup import escape
+
+    return escape(text)
