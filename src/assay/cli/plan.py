@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import shlex
+import textwrap
 from typing import TYPE_CHECKING
 
 import click
@@ -19,7 +20,6 @@ if TYPE_CHECKING:
 
 #: More placements than this under one heading are shown as one line when they differ in an index only.
 _FEW = 4
-_NUMBERS = {"cases", "needs"}
 _MINUTE = 60
 _HOUR = 3600
 
@@ -60,6 +60,8 @@ def command(  # noqa: PLR0913, PLR0917 (one parameter an option)
 
     wish = studies.get(study)
     machine = _machine(xml, synthetic)
+    if machine.origin == "live":
+        _check_toolchains(toolchains)
     options = planning.Options(
         seed=seed,
         launches=launches,
@@ -94,18 +96,34 @@ def _machine(xml: str | None, synthetic: str | None) -> Machine:
     return machine.synthetic(synthetic) if synthetic else machine.discover()[0]
 
 
+def _check_toolchains(names: tuple[str, ...]) -> None:
+    """UsageError or UnfitEnvironmentError for a toolchain that is not here."""
+    if names:
+        from assay import toolchain
+        from assay.cli import settings
+
+        declared = settings.table("toolchain")
+        for name in names:
+            toolchain.get(name, declared)
+
+
 def _show(plan: Plan, console: Console, *, every: bool) -> None:
     from assay import benchmarks
 
     console.print(f"[bold]{plan.title}[/bold] on {_plain(plan.machine)}")
-    console.print(_plain(plan.question))
+    _say(plan.question, console)
     measured = [case for case in plan.cases if case.role == "measure"]
     for name in dict.fromkeys(case.benchmark for case in measured):
         cases = [case for case in measured if case.benchmark == name]
-        console.print(f"\n[bold]{name}[/bold]: {_plain(benchmarks.get(name).measures)}")
+        console.print(f"\n[bold]{name}[/bold]")
+        _say(benchmarks.get(name).measures, console, indent="  ")
         for line in _axes(benchmarks.get(name), cases):
-            console.print(f"  {_plain(line)}")
-        console.print(_every_case(cases) if every else _placements(cases))
+            _say(line, console, indent="  ")
+        if every:
+            console.print()
+            _every_case(cases, console)
+        else:
+            console.print(_placements(cases))
     folded = [f"{fold.wish} is {fold.into}: {fold.reason}" for fold in plan.folded]
     _list("Folded, because here it is the same", folded, console)
     _list("Left out", [f"{left.wish}: {left.reason}" for left in plan.left_out], console)
@@ -138,7 +156,7 @@ def _table(*columns: str) -> Table:
 
     table = Table(box=SIMPLE_HEAD, pad_edge=True, show_edge=False)
     for column in columns:
-        table.add_column(column, overflow="fold", justify="right" if column in _NUMBERS else "left")
+        table.add_column(column, overflow="fold", justify="right" if column == "cases" else "left")
     return table
 
 
@@ -183,14 +201,13 @@ def _alike(cases: list[Case]) -> dict[tuple[str, str], list[Case]]:
     return alike
 
 
-def _every_case(cases: list[Case]) -> Table:
+def _every_case(cases: list[Case], console: Console) -> None:
     from assay.model.units import format_cpu_list, format_size
 
-    table = _table("case", "cpus", "needs")
     for case in cases:
+        console.print(f"  {_plain(case.id)}", soft_wrap=True)
         cpus = format_cpu_list(case.placement.cpus)
-        table.add_row(_plain(case.id), cpus, format_size(case.memory_bytes).replace(" ", "\u00a0"))
-    return table
+        console.print(f"    cpus {cpus}; needs {format_size(case.memory_bytes)}", style="dim", soft_wrap=True)
 
 
 def _policy(memory: Memory) -> str:
@@ -203,9 +220,9 @@ def _order_and_cost(plan: Plan) -> list[str]:
     measured = sum(case.role == "measure" for case in plan.cases)
     in_each_block = sum(launch.block == 0 for launch in plan.order) - 1
     probe = f"cpus {plan.probe_cpus[0]} and {plan.probe_cpus[1]}" if plan.probe_cpus else "none: one core"
+    within = f"{100 * plan.precision:.3g} %"
     lines = [
-        f"{measured} cases, {plan.launches} launches of each, sampled until the median is known"
-        f" within {100 * plan.precision:.3g} %",
+        f"{measured} cases, {plan.launches} launches of each, sampled until known within {within}",
         f"{plan.launches} blocks of about {in_each_block} launches in random order (seed {plan.seed})",
         "sentinel, a small fixed kernel, before each block and after the last",
         f"hand-over probe around every launch: {probe}",
@@ -228,12 +245,18 @@ def _duration(seconds: float) -> str:
 
 
 def _list(heading: str, lines: list[str], console: Console) -> None:
-    from rich.padding import Padding
-
     if lines:
         console.print(f"\n[bold]{heading}[/bold]")
     for line in lines:
-        console.print(Padding(_plain(line), (0, 0, 0, 2), expand=False))
+        _say(line, console, indent="  ")
+
+
+def _say(line: str, console: Console, indent: str = "") -> None:
+    """A paragraph as wide as the terminal."""
+    wrapped = textwrap.fill(
+        line, console.width, initial_indent=indent, subsequent_indent=indent, break_on_hyphens=False
+    )
+    console.print(_plain(wrapped), soft_wrap=True)
 
 
 def _plain(text: str) -> str:

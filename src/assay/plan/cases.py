@@ -260,4 +260,12 @@ def _same_cpus(place: Place, first: Place, topology: Topology) -> str:
             name = GROUPS[kind][0]
             one = len(grouped(topology.cores, kind)) == 1
             return f"this machine has one {name}" if one else f"one {name} may be used"
-    return f"both are {place.meaning}" if place.meaning == first.meaning else f"{place.word} is {first.meaning}"
+    if place.word.startswith("all:") and first.word.startswith("all:"):
+        return f"{_named(place.word)} is all of {_named(first.word)}"
+    return f"both are {first.meaning}"
+
+
+def _named(word: str) -> str:
+    """`all:numa:0` -> `NUMA node 0`."""
+    _, kind, index = word.split(":")
+    return f"{GROUPS[kind][0]} {index}"
