@@ -78,17 +78,16 @@ def main() -> None:
 
 
 def _run(arguments: list[str]) -> int:
+    screen = sys.stdout
     try:
         code = assay.main(arguments, prog_name="assay", standalone_mode=False)
-        sys.stdout.flush()
     except click.exceptions.NoArgsIsHelpError as error:
         error.show()
         return error.exit_code
-    except (BrokenPipeError, SystemExit) as error:
-        if not isinstance(error, BrokenPipeError) and not isinstance(error.__context__, BrokenPipeError):
+    except SystemExit:
+        if sys.stdout is screen:
             raise
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())  # `assay show last | head`
-        return 0
+        return 0  # `assay show last | head`: click has met a closed pipe and put a mute stand-in for stdout
     except (Exception, KeyboardInterrupt) as error:  # noqa: BLE001 (no traceback ever reaches a user)
         told = _explained(error)
         _tell(told)
