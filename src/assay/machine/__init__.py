@@ -41,8 +41,9 @@ def discover() -> tuple[Machine, str]:
         facts={
             "processor": processor.facts(root, topology, host.machine, processor.guess()),
             "frequency": frequency.facts(root),
-            "memory": memory.facts(root, allowed),
-            "system": system.facts(root) | {"hwloc": hwloc.version()},
+            "memory": memory.facts(root, topology, allowed),
+            "system": system.facts(root)
+            | {"hwloc": hwloc.version(exported.system.get("hwlocVersion", "2") if exported else "")},
             "mitigations": system.mitigations(root),
         },
         devices=devices.read(root, exported.devices if exported else ()),

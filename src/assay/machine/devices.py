@@ -24,7 +24,7 @@ def _network(root: Path) -> Iterator[Device]:
         if not path.is_dir():  # bonding_masters is a file
             continue
         at = f"sys/class/net/{path.name}"
-        virtual = "virtual" in path.resolve().parts
+        virtual = "/devices/virtual/" in str(path.resolve())
         yield Device(
             path.name,
             "network",

@@ -88,15 +88,15 @@ def facts(root: Path) -> dict[str, Fact]:
     try:
         table = (root / _TABLE).read_bytes()
     except PermissionError:
-        reason = f"/{_TABLE}: permission denied (needs root)"
-    except OSError as error:
-        reason = f"the firmware gives no DMI table (/{_TABLE}: {(error.strerror or str(error)).lower()})"
+        reason = f"/{_TABLE} needs root"
+    except OSError:
+        reason = f"the firmware gives no DMI table (no /{_TABLE})"
     else:
         slots = modules(table)
         if any(slot.size_bytes for slot in slots):
             return _from_smbios(slots)
         reason = f"/{_TABLE} names no memory module"
-    return _from_edac(root, f"{reason}; /{_EDAC} names none either")
+    return _from_edac(root, reason)
 
 
 def _from_smbios(slots: tuple[Module, ...]) -> dict[str, Fact]:
@@ -160,7 +160,9 @@ def _from_edac(root: Path, reason: str) -> dict[str, Fact]:
         if files.number(folder / "size")
     ]
     if not folders:
-        return dict.fromkeys(("modules", "transfer rate", "populated channels"), unavailable(reason))
+        return dict.fromkeys(
+            ("modules", "transfer rate", "populated channels"), unavailable(f"{reason}, and EDAC none")
+        )
     source = f"/{_EDAC}"
     slots = [
         Module(
@@ -178,7 +180,7 @@ def _from_edac(root: Path, reason: str) -> dict[str, Fact]:
     channels = {(slot.bank, place[1]) for slot, place in zip(slots, places, strict=True) if place}
     return {
         "modules": Fact(_summary(slots), source=source),
-        "transfer rate": unavailable(f"{reason.partition(';')[0]}; EDAC does not tell it"),
+        "transfer rate": unavailable(f"{reason}; EDAC does not tell it"),
         "populated channels": Fact(len(channels), source=source)
         if all(places)
         else unavailable(f"{source} does not name the channels"),

@@ -6,7 +6,8 @@ from assay.machine import files
 from assay.model.facts import Fact, unavailable
 
 _CPU = "sys/devices/system/cpu"
-_NO_POLICY = f"the kernel drives no frequency (no policy in /{_CPU}/cpufreq)"
+#: Why nothing is known of frequencies where the kernel leaves them to firmware or hypervisor.
+NO_POLICY = f"the kernel drives no frequency (no policy in /{_CPU}/cpufreq)"
 
 
 def facts(root: Path) -> dict[str, Fact]:
@@ -26,7 +27,7 @@ def _of_policies(root: Path, name: str) -> Fact:
     """The value that all frequency policies share, or each that occurs."""
     policies = files.entries(root / _CPU / "cpufreq", "policy*")
     if not policies:
-        return unavailable(_NO_POLICY)
+        return unavailable(NO_POLICY)
     values = sorted({value for policy in policies if (value := files.text(policy / name))})
     if not values:
         return unavailable(f"the frequency driver has no {name}")

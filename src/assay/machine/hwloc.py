@@ -5,6 +5,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from functools import cache
 from itertools import chain
+from pathlib import Path
 
 from assay.model.errors import UnfitEnvironmentError, UsageError
 from assay.model.facts import Fact, unavailable
@@ -39,7 +40,7 @@ def _in_wheel() -> Iterator[str]:
         files = importlib.metadata.files(_WHEEL) or []
     except importlib.metadata.PackageNotFoundError:
         return
-    yield from (str(file.locate()) for file in files if file.name == _SONAME)
+    yield from (str(Path(str(file.locate())).resolve()) for file in files if file.name == _SONAME)
 
 
 def live() -> str | None:
@@ -112,10 +113,11 @@ def _export(hwloc: ctypes.CDLL, topology: ctypes.c_void_p) -> str:
         hwloc.hwloc_free_xmlbuffer(topology, buffer)
 
 
-def version() -> Fact:
-    """The library in use, or what to install."""
+def version(told: str) -> Fact:
+    """The version that its XML `told`, with the file it was loaded from; or what to install."""
     hwloc = library()
     if hwloc is None:
         return unavailable(f"libhwloc is not installed, so /sys was read instead; to have it: {INSTALL}")
-    number = hwloc.hwloc_get_api_version()
-    return Fact(f"API {number >> 16}.{number >> 8 & 0xFF}", source=str(hwloc._name))  # noqa: SLF001 (its only name)
+    if not told:
+        return unavailable("HWLOC_ variables lead it to another machine, so /sys was read instead")
+    return Fact(told, source=str(hwloc._name))  # noqa: SLF001 (the only name that ctypes keeps)

@@ -5,6 +5,7 @@ from pathlib import Path
 
 from assay.machine import dmi, files
 from assay.model.facts import Fact, unavailable
+from assay.model.machine import Topology
 from assay.model.units import format_size
 
 _MEMINFO = "proc/meminfo"
@@ -12,10 +13,11 @@ _HUGE = "sys/kernel/mm/hugepages"
 _TRANSPARENT = "sys/kernel/mm/transparent_hugepage"
 
 
-def facts(root: Path, allowed: Fact) -> dict[str, Fact]:
+def facts(root: Path, topology: Topology, allowed: Fact) -> dict[str, Fact]:
     """The section `memory`; `allowed` is what this process may use now."""
     return {
         "total": _amount(root, "MemTotal"),
+        "of the memory nodes": _of_nodes(topology),
         "may be used now": allowed,
         "swap": _amount(root, "SwapTotal"),
         "transparent huge pages": files.fact(root, f"{_TRANSPARENT}/enabled", _chosen),
@@ -25,6 +27,12 @@ def facts(root: Path, allowed: Fact) -> dict[str, Fact]:
         "zone reclaim": files.fact(root, "proc/sys/vm/zone_reclaim_mode", lambda content: int(content) != 0),
         **dmi.facts(root),
     }
+
+
+def _of_nodes(topology: Topology) -> Fact:
+    """What the nodes together have; firmware and kernel do not always agree with the total."""
+    total = sum(node.memory_bytes for node in topology.numa_nodes)
+    return Fact(total, "B", "topology") if total else unavailable("no memory node tells its size")
 
 
 def _amount(root: Path, name: str) -> Fact:

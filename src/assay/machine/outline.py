@@ -1,15 +1,16 @@
 """A topology as an outline for people: equal siblings are folded into one line."""
 
 from collections import Counter
-from collections.abc import Callable, Iterable
+from collections.abc import Collection, Iterable
 from dataclasses import dataclass
 from itertools import groupby
 
 from assay.model.machine import Cache, Core, NumaNode, Topology
 from assay.model.units import format_cpu_list, format_size
 
-#: More groups than this in one folded line, and their cpus are told together.
-_APART = 4
+#: The cpus of so many groups are listed apart; of more only together, at their memory node.
+_APART = 16
+_L3 = 3
 
 
 @dataclass(frozen=True)
@@ -25,47 +26,34 @@ def outline(topology: Topology) -> tuple[Line, ...]:
     homeless = [node for node in topology.numa_nodes if node.package is None and not node.cpus]
     return (
         *(_package(topology, index) for index in range(len(topology.packages))),
-        *(Line(_node_text(topology, node, (), node.memory_bytes)) for node in homeless),
+        *(Line(_title(topology, node, ())) for node in homeless),
     )
 
 
 def _package(topology: Topology, index: int) -> Line:
     cores = [core for core in topology.cores if core.package == index]
     cpus = {cpu for core in cores for cpu in core.cpus}
-    nodes = [
-        node for node in topology.numa_nodes if cpus & set(node.cpus) or (node.package == index and not node.cpus)
-    ]
-    lines = tuple(
-        _node(topology, node, [core for core in cores if set(core.cpus) & set(node.cpus)]) for node in nodes
-    )
+    nodes = [node for node in topology.numa_nodes if cpus & set(node.cpus) or node.package == index]
     text = f"package {index}  {_plural(len(cores), 'core')}, cpus {_listed(cpus)}"
-    barred = cpus - set(topology.allowed_cpus)
-    if barred:
-        usable = cpus - barred
-        text += f" (may be used: {_listed(usable) if usable else 'none'})"
-    return Line(text, lines)
+    usable = cpus.intersection(topology.allowed_cpus)
+    if usable != cpus:
+        text += f" (may be used: {_listed(usable) or 'none'})"
+    at_home = {node.index: [core for core in cores if set(core.cpus) & set(node.cpus)] for node in nodes}
+    lines = [_node(topology, node, at_home[node.index]) for node in nodes]
+    nowhere = [core for core in cores if not any(core in found for found in at_home.values())]
+    return Line(text, (*lines, *_groups(topology, nowhere)))
 
 
 def _node(topology: Topology, node: NumaNode, cores: list[Core]) -> Line:
-    cpus = tuple(cpu for core in cores for cpu in core.cpus)
-    text = _node_text(topology, node, cpus, node.memory_bytes)
-    groups = [list(group) for _, group in groupby(cores, key=lambda core: core.l3)]
-    shaped = [(_shape(topology, group), group) for group in groups]
-    return Line(
-        text,
-        tuple(
-            Line(_folded(shape, [group for _, group in same]))
-            for shape, same in ((shape, list(same)) for shape, same in groupby(shaped, key=lambda pair: pair[0]))
-        ),
-    )
+    return Line(_title(topology, node, [cpu for core in cores for cpu in core.cpus]), _groups(topology, cores))
 
 
-def _node_text(topology: Topology, node: NumaNode, cpus: Iterable[int], memory_bytes: int) -> str:
-    words = [f"{format_size(memory_bytes)} memory" if memory_bytes else "no memory"]
-    listed = _listed(cpus)
-    words.append(f"cpus {listed}" if listed else "no cpus")
-    elsewhere = set(node.cpus) - set(cpus)
-    if elsewhere and listed:
+def _title(topology: Topology, node: NumaNode, cpus: Collection[int]) -> str:
+    """The node's memory, and those of its cpus that are in the package above."""
+    here = _listed(cpus)
+    words = [f"{format_size(node.memory_bytes)} memory" if node.memory_bytes else "no memory"]
+    words.append(f"cpus {here}" if here else "no cpus")
+    if here and set(node.cpus) - set(cpus):
         words.append("shared with another package")
     if node.index not in topology.allowed_nodes:
         words.append("may not be used")
@@ -73,69 +61,54 @@ def _node_text(topology: Topology, node: NumaNode, cpus: Iterable[int], memory_b
 
 
 def _distances(topology: Topology, node: NumaNode) -> list[str]:
-    """Firmware's distances to other nodes, equal ones counted: `distance 16 x3, 32 x4`."""
-    if len(topology.distances) < 2:  # noqa: PLR2004 (a single node has no other)
-        return []
+    """Firmware's distances to other nodes, equal ones counted: `distance 3 x 16, 4 x 32`."""
     position = topology.numa_nodes.index(node)
-    others = Counter(value for there, value in enumerate(topology.distances[position]) if there != position)
-    return ["distance " + ", ".join(f"{value} x{count}" for value, count in sorted(others.items()))]
+    row = topology.distances[position] if topology.distances else ()
+    others = Counter(value for there, value in enumerate(row) if there != position)
+    return ["distance " + ", ".join(f"{n} x {value}" for value, n in sorted(others.items()))] if others else []
+
+
+def _groups(topology: Topology, cores: list[Core]) -> tuple[Line, ...]:
+    """The cores by the cache that they share; neighbours of equal shape in one line, their cpus below it."""
+    groups = [list(group) for _, group in groupby(cores, key=lambda core: core.l3)]
+    lines = []
+    for shape, alike in groupby(groups, key=lambda group: _shape(topology, group)):
+        same = list(alike)
+        cpus = [_listed(cpu for core in group for cpu in core.cpus) for group in same]
+        below = (Line("cpus " + " | ".join(cpus)),) if 1 < len(same) <= _APART else ()
+        lines.append(Line(f"{len(same)} x {shape}" if len(same) > 1 else shape, below))
+    return tuple(lines)
 
 
 def _shape(topology: Topology, group: list[Core]) -> str:
-    """What a group of cores is, without saying which: equal groups have equal shapes."""
+    """What a group of cores is, without saying which: `L3 8 MiB: 4 cores (L1d 32 KiB, L2 512 KiB each)`."""
     cpus = {cpu for core in group for cpu in core.cpus}
     shared = [
-        f"L{cache.level} {format_size(cache.size_bytes)}"
+        cache
         for cache in topology.caches
-        if len(group) > 1 and cpus <= set(cache.cpus)
+        if cpus <= set(cache.cpus) and (len(group) > 1 or cache.level >= _L3) and cache.kind != "instruction"
     ]
-    third = [
-        f"L{cache.level} {format_size(cache.size_bytes)}"
-        for cache in topology.caches
-        if len(group) == 1 and cpus <= set(cache.cpus) and cache.level >= 3  # noqa: PLR2004 (the L3)
-    ]
-    classes = [_cores(topology, list(same)) for _, same in groupby(group, key=_class_of(topology))]
-    return " | ".join([" + ".join(shared + third), "; ".join(classes)])
+    own = [cache for cache in topology.caches if cache not in shared]
+    classes = [list(same) for _, same in groupby(group, key=lambda core: _cores([core], own, topology))]
+    told = "; ".join(_cores(same, own, topology) for same in classes)
+    return "".join(f"L{cache.level} {format_size(cache.size_bytes)}, " for cache in reversed(shared)) + told
 
 
-def _class_of(topology: Topology) -> Callable[[Core], tuple[object, ...]]:
-    """Cores of one kind, with as many threads and the same caches of their own, are told together."""
-
-    def key(core: Core) -> tuple[object, ...]:
-        return (core.kind, len(core.cpus), tuple(_private(topology, core)))
-
-    return key
-
-
-def _private(topology: Topology, core: Core) -> list[str]:
-    """The caches of a core below the L3, with the number of cores that share one."""
-    found = []
-    for cache in topology.caches:
-        if core.cpus[0] in cache.cpus and cache.level < 3:  # noqa: PLR2004 (the L3)
-            sharers = sum(1 for other in topology.cores if other.cpus[0] in cache.cpus)
-            per = "" if sharers == 1 else f" per {sharers}"
-            found.append(f"{_name(cache)} {format_size(cache.size_bytes)}{per}")
-    return found
+def _cores(cores: list[Core], own: list[Cache], topology: Topology) -> str:
+    """`8 performance cores of 2 threads (L1d 48 KiB, L2 2 MiB each)`."""
+    first = cores[0]
+    caches = [_cache(cache, topology) for cache in own if first.cpus[0] in cache.cpus]
+    each = " each" if len(cores) > 1 and not any(" per " in cache for cache in caches) else ""
+    noun = f"{first.kind} core".strip() + (f" of {len(first.cpus)} threads" if len(first.cpus) > 1 else "")
+    counted = f"{len(cores)} {noun.replace('core', 'cores', 1) if len(cores) > 1 else noun}"
+    return counted + (f" ({', '.join(caches)}{each})" if caches else "")
 
 
-def _name(cache: Cache) -> str:
-    return f"L{cache.level}" + {"data": "d", "instruction": "i", "unified": ""}[cache.kind]
-
-
-def _cores(topology: Topology, cores: list[Core]) -> str:
-    kind = f"{cores[0].kind} " if cores[0].kind else ""
-    threads = f" of {len(cores[0].cpus)} threads" if len(cores[0].cpus) > 1 else ""
-    own = _private(topology, cores[0])
-    caches = f" ({', '.join(own)}{' each' if len(cores) > 1 else ''})" if own else ""
-    return f"{len(cores)} {kind}core{'s' if len(cores) > 1 else ''}{threads}{caches}"
-
-
-def _folded(shape: str, groups: list[list[Core]]) -> str:
-    shared, _, cores = shape.partition(" | ")
-    count = f"{len(groups)} x " if len(groups) > 1 else ""
-    lists = [_listed(cpu for core in group for cpu in core.cpus) for group in groups]
-    told = f": cpus {' | '.join(lists)}" if 1 < len(groups) <= _APART else ""
-    return f"{count}{shared + ': ' if shared else ''}{cores}{told}"
+def _cache(cache: Cache, topology: Topology) -> str:
+    letter = {"data": "d", "instruction": "i", "unified": ""}[cache.kind]
+    sharers = sum(1 for core in topology.cores if core.cpus[0] in cache.cpus)
+    per = f" per {sharers} cores" if sharers > 1 else ""
+    return f"L{cache.level}{letter} {format_size(cache.size_bytes)}{per}"
 
 
 def _listed(cpus: Iterable[int]) -> str:

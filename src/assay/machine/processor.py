@@ -3,7 +3,7 @@
 import re
 from pathlib import Path
 
-from assay.machine import files
+from assay.machine import files, frequency
 from assay.model.facts import Fact, unavailable
 from assay.model.machine import Topology
 
@@ -15,8 +15,10 @@ _VENDOR = ("vendor_id", "CPU implementer", "mvendorid")
 _FLAGS = ("flags", "Features", "features", "isa")
 #: Extensions that decide how many numbers an instruction works on; `asimd` is what Arm calls Neon.
 _VECTOR = re.compile(
-    r"sse2|sse4_2|avx\w*|fma|fma4|amx\w*|asimd|asimddp|sve\w*|sme\w*|altivec|vsx|vx|vxe2?|bf16|i8mm"
+    r"sse2|sse4_2|avx\w*|fma|fma4|amx\w*|asimd|asimddp|sve\w*|sme2?|sme_\w+|altivec|vsx|vx|vxe2?|bf16|i8mm"
 )
+#: The kernel's words that are not words.
+_SMT = {"notsupported": "not supported", "notimplemented": "not implemented", "forceoff": "off for good"}
 _MHZ = 10**6
 
 
@@ -41,7 +43,7 @@ def facts(root: Path, topology: Topology, architecture: str, microarchitecture: 
         "microcode": _named(info, "microcode"),
         "vector instructions": _vector(info),
         **counts(topology, "topology"),
-        "SMT": files.fact(root, "sys/devices/system/cpu/smt/control", str),
+        "SMT": files.fact(root, "sys/devices/system/cpu/smt/control", lambda content: _SMT.get(content, content)),
         **_frequencies(root, info),
     }
 
@@ -92,14 +94,20 @@ def _vector(info: dict[str, str]) -> Fact:
 def _frequencies(root: Path, info: dict[str, str]) -> dict[str, Fact]:
     return {
         "nominal frequency": _nominal(root, info),
-        "lowest frequency": _frequency(root, f"{_CPU0}/cpufreq/cpuinfo_min_freq"),
-        "highest frequency": _frequency(root, f"{_CPU0}/cpufreq/cpuinfo_max_freq"),
+        "lowest frequency": _of_driver(root, "cpuinfo_min_freq"),
+        "highest frequency": _of_driver(root, "cpuinfo_max_freq"),
         "frequency now": _now(root, info),
     }
 
 
 def _frequency(root: Path, name: str, hertz: int = 1000) -> Fact:
     return files.fact(root, name, lambda content: int(content) * hertz or None, "Hz")
+
+
+def _of_driver(root: Path, name: str) -> Fact:
+    if not (root / _CPU0 / "cpufreq").exists():
+        return unavailable(frequency.NO_POLICY)
+    return _frequency(root, f"{_CPU0}/cpufreq/{name}")
 
 
 def _nominal(root: Path, info: dict[str, str]) -> Fact:
@@ -117,4 +125,4 @@ def _nominal(root: Path, info: dict[str, str]) -> Fact:
 def _now(root: Path, info: dict[str, str]) -> Fact:
     if "cpu MHz" in info:
         return Fact(float(info["cpu MHz"]) * _MHZ, "Hz", f"{_CPUINFO}, first cpu")
-    return _frequency(root, f"{_CPU0}/cpufreq/scaling_cur_freq")
+    return _of_driver(root, "scaling_cur_freq")

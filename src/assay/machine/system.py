@@ -7,6 +7,7 @@ from assay.machine import allowance, files
 from assay.model.facts import Fact, unavailable
 
 _DMI = "sys/class/dmi/id"
+_NO_DMI = f"the firmware gives no DMI table (no /{_DMI})"
 _CLOCK = "sys/devices/system/clocksource/clocksource0"
 _VULNERABILITIES = "sys/devices/system/cpu/vulnerabilities"
 #: What DMI says of the maker or product, and the hypervisor that says so.
@@ -34,7 +35,7 @@ def facts(root: Path) -> dict[str, Fact]:
         "kernel command line": files.fact(root, "proc/cmdline", str),
         "C library": libc(),
         "product": _product(root),
-        "firmware": files.fact(root, f"{_DMI}/bios_version", str),
+        "firmware": _firmware(root),
         "virtualisation": _virtualisation(root),
         "container": _container(root),
         "cgroup": _cgroup(root),
@@ -76,7 +77,12 @@ def _operating_system(root: Path) -> Fact:
 def _product(root: Path) -> Fact:
     words = [files.text(root / _DMI / name) for name in ("sys_vendor", "product_name")]
     named = " ".join(word for word in words if word)
-    return Fact(named, source=f"/{_DMI}") if named else unavailable(f"the firmware gives no DMI table (/{_DMI})")
+    return Fact(named, source=f"/{_DMI}") if named else unavailable(_NO_DMI)
+
+
+def _firmware(root: Path) -> Fact:
+    found = files.fact(root, f"{_DMI}/bios_version", str)
+    return found if found.known or (root / _DMI).exists() else unavailable(_NO_DMI)
 
 
 def _virtualisation(root: Path) -> Fact:

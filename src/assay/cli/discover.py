@@ -1,0 +1,260 @@
+"""`assay discover`: what this machine is, or another that was saved or is only described."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import click
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+
+    from rich.console import Console
+    from rich.text import Text
+    from rich.tree import Tree
+
+    from assay.machine.outline import Line
+    from assay.model.facts import Fact
+    from assay.model.machine import Device, Machine
+
+_INDENT = 2
+_NAME_WIDTH = 24
+_KINDS = {"network": "network interfaces", "infiniband": "InfiniBand ports", "accelerator": "accelerators"}
+#: Facts that the first lines tell already.
+_SUMMED_UP = {"packages", "cores", "threads", "cpus that may be used"}
+_UNAFFECTED = "Not affected"
+
+
+@click.command()
+@click.option("--from", "xml_in", metavar="FILE.xml", help="Show a machine saved by `lstopo --of xml`.")
+@click.option(
+    "--synthetic", metavar="DESCRIPTION", help='Show a described machine: "pack:2 numa:4 l3:2 core:4 pu:1".'
+)
+@click.option(
+    "--xml", "xml_out", metavar="FILE", help="Save this machine as hwloc's XML, to be loaded with --from."
+)
+@click.option("--json", "as_json", is_flag=True, help="Every fact with its unit and source as JSON.")
+def command(xml_in: str | None, synthetic: str | None, xml_out: str | None, *, as_json: bool) -> None:
+    """Find out what this machine is: cores, caches, memory, devices, and what may be used of them."""
+    machine, document = _machine(xml_in, synthetic)
+    if xml_out is not None:
+        _save(document, machine, xml_out)
+    if as_json:
+        import msgspec
+
+        click.echo(msgspec.json.format(msgspec.json.encode(machine), indent=2))
+        return
+    from rich.console import Console
+
+    _show(machine, Console(highlight=False))
+
+
+def _machine(xml_in: str | None, synthetic: str | None) -> tuple[Machine, str]:
+    from assay import machine
+    from assay.model.errors import UsageError
+
+    if xml_in is not None and synthetic is not None:
+        raise UsageError(
+            "--from and --synthetic are two machines", why="one is shown at a time", remedy="leave one of them out"
+        )
+    if xml_in is not None:
+        return machine.load_xml(xml_in), ""
+    return (machine.synthetic(synthetic), "") if synthetic is not None else machine.discover()
+
+
+def _save(document: str, machine: Machine, path: str) -> None:
+    from pathlib import Path
+
+    from assay.machine import hwloc
+    from assay.model.errors import UnfitEnvironmentError, UsageError
+
+    if machine.origin != "live":
+        raise UsageError("--xml saves the machine it runs on", remedy=f"assay discover --xml {path}")
+    if not document:
+        raise UnfitEnvironmentError(
+            "cannot write hwloc's XML",
+            why="libhwloc is not installed, or reads another machine",
+            remedy=hwloc.INSTALL,
+        )
+    Path(path).write_text(document, encoding="utf-8")
+    click.echo(f"wrote {path}", err=True)
+
+
+def _show(machine: Machine, console: Console) -> None:
+    from rich.text import Text
+
+    console.print(Text.assemble((machine.host, "bold"), (_origin(machine), "dim")))
+    for line in _summary(machine):
+        console.print(Text(line))
+    console.print()
+    console.print(_tree(machine))
+    for section, facts in machine.facts.items():
+        _list(section, _mitigations(facts) if section == "mitigations" else _rows(facts), console)
+    _show_devices(machine, console)
+    unknown = list(_unknown(machine))
+    if unknown:
+        console.print(Text("\nnot known", "bold"))
+        for names, reason in unknown:
+            _say(f"{names}: {reason}", console, Text(" " * _INDENT), "dim")
+
+
+def _origin(machine: Machine) -> str:
+    return {
+        "live": "",
+        "file": " (from a file)",
+        "synthetic": " (described; sizes that it leaves out are hwloc's defaults)",
+    }[machine.origin]
+
+
+def _summary(machine: Machine) -> Iterator[str]:
+    """Counts, and what this process may use of them."""
+    from assay.model.units import format_cpu_list
+
+    topology = machine.topology
+    model = machine.fact("processor", "model")
+    threads = sum(len(core.cpus) for core in topology.cores)
+    counts = [
+        _count(len(topology.packages), "package"),
+        _count(len(topology.numa_nodes), "NUMA node"),
+        _count(len(topology.cores), "core"),
+        _count(threads, "thread"),
+    ]
+    yield (f"{model.value}: " if model.known else "") + ", ".join(counts)
+    if len(topology.allowed_cpus) < threads:
+        cpus = format_cpu_list(topology.allowed_cpus)
+        yield f"may be used: {len(topology.allowed_cpus)} of {threads} cpus ({cpus})"
+    if machine.memory.known:
+        now = " now" if machine.origin == "live" else ""
+        yield f"may be used{now}: {_value(machine.memory)} of memory, by {machine.memory.source}"
+
+
+def _count(count: int, noun: str) -> str:
+    return f"{count} {noun}" if count == 1 else f"{count} {noun}s"
+
+
+def _tree(machine: Machine) -> Tree:
+    from rich.text import Text
+    from rich.tree import Tree
+
+    from assay.machine.outline import outline
+
+    def grow(tree: Tree, lines: Iterable[Line], style: str) -> None:
+        for line in lines:
+            below_style = "dim" if line.text.startswith("cpus") else style
+            grow(tree.add(Text(line.text, below_style)), line.below, "")
+
+    tree = Tree(Text("topology", "bold"), guide_style="dim")
+    grow(tree, outline(machine.topology), "")
+    return tree
+
+
+def _list(title: str, rows: list[tuple[str, str, str]], console: Console) -> None:
+    """A heading, and below it name, value, and where a guess comes from."""
+    from rich.text import Text
+
+    if rows:
+        console.print(Text(f"\n{title}", "bold"))
+    for name, value, note in rows:
+        lead = Text(" " * _INDENT + name.ljust(_NAME_WIDTH) + " ", "cyan")
+        _say(f"{value} ({note})" if note else value, console, lead)
+
+
+def _say(words: str, console: Console, lead: Text, style: str = "") -> None:
+    """A paragraph after `lead`, as wide as the terminal, its next lines indented."""
+    import textwrap
+
+    from rich.text import Text
+
+    indent = len(lead) if len(lead) > _INDENT else 2 * _INDENT
+    lines = textwrap.wrap(
+        words,
+        console.width - 1,
+        initial_indent=" " * len(lead),
+        subsequent_indent=" " * indent,
+        break_on_hyphens=False,
+    )
+    first = lines[0][len(lead) :] if lines else ""
+    console.print(Text.assemble(lead, (first, style)), soft_wrap=True)
+    for line in lines[1:]:
+        console.print(Text(line, style), soft_wrap=True)
+
+
+def _rows(facts: dict[str, Fact]) -> list[tuple[str, str, str]]:
+    return [
+        (name, _value(fact), fact.source if fact.source.startswith("guess") else "")
+        for name, fact in facts.items()
+        if fact.known and name not in _SUMMED_UP
+    ]
+
+
+def _mitigations(facts: dict[str, Fact]) -> list[tuple[str, str, str]]:
+    """The vulnerabilities that matter here, and how many do not."""
+    known = {name: str(fact.value) for name, fact in facts.items() if fact.known}
+    rows = [
+        (name, value.removeprefix("Mitigation: "), "") for name, value in known.items() if value != _UNAFFECTED
+    ]
+    unaffected = len(known) - len(rows)
+    return [*rows, ("not affected", f"by {unaffected} of {len(known)} that the kernel knows", "")] if known else []
+
+
+def _value(fact: Fact) -> str:
+    """A known fact for people."""
+    from assay.model.units import format_quantity, format_size
+
+    value = fact.value
+    if isinstance(value, bool):
+        return "yes" if value else "no"
+    if isinstance(value, list):
+        return ", ".join(map(str, value))
+    if isinstance(value, str) or value is None:
+        return str(value)
+    if fact.unit == "B":
+        return format_size(value)
+    if fact.unit == "T/s":
+        return f"{value / 1e6:.0f} MT/s"
+    return format_quantity(value, fact.unit) if fact.unit else str(value)
+
+
+def _show_devices(machine: Machine, console: Console) -> None:
+    from rich.text import Text
+
+    missing = []
+    for kind, title in _KINDS.items():
+        devices = [device for device in machine.devices if device.kind == kind]
+        virtual = [device.name for device in devices if _virtual(device)]
+        rows = [(device.name, _device(device), "") for device in devices if not _virtual(device)]
+        _list(title, [*rows, ("virtual", ", ".join(virtual), "")] if virtual else rows, console)
+        missing += [] if devices else [title]
+    if missing:
+        console.print(Text(f"\nnone found: {', '.join(missing)}"))
+
+
+def _virtual(device: Device) -> bool:
+    return "virtual" in device.facts and device.facts["virtual"].value is True
+
+
+def _device(device: Device) -> str:
+    """Known facts in a line; the name stands before those that do not explain themselves."""
+    speaking = {"driver", "class", "model", "speed", "rate", "lanes", "state", "link layer"}
+    known = {name: _value(fact) for name, fact in device.facts.items() if fact.known and name != "virtual"}
+    if "mtu" in device.facts and device.facts["mtu"].known:
+        known["mtu"] = str(device.facts["mtu"].value)
+    return ", ".join(
+        value if name in speaking else f"{name.upper() if name == 'mtu' else name} {value}"
+        for name, value in known.items()
+    )
+
+
+def _unknown(machine: Machine) -> Iterator[tuple[str, str]]:
+    """What could not be found out and why, together where the reason is one."""
+    found = [(section, name, fact) for section, facts in machine.facts.items() for name, fact in facts.items()]
+    for device in machine.devices:
+        if not _virtual(device):
+            found += [(device.name, name, fact) for name, fact in device.facts.items()]
+    reasons: dict[str, dict[str, list[str]]] = {}
+    for owner, name, fact in found:
+        if not fact.known:
+            reasons.setdefault(fact.unavailable, {}).setdefault(owner, []).append(name)
+    for reason, owners in reasons.items():
+        told = (owner if names == [owner] else f"{owner} ({', '.join(names)})" for owner, names in owners.items())
+        yield ", ".join(told), reason
