@@ -1,8 +1,10 @@
 """A fact about a machine: a value with its unit and where it was read, or why it is not known."""
 
+from collections.abc import Sequence
+
 import msgspec
 
-FactValue = bool | int | float | str | list[str] | list[int]
+FactValue = bool | int | float | str | Sequence[str | int]
 
 
 class Fact(msgspec.Struct, frozen=True, omit_defaults=True):

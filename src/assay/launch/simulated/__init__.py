@@ -1,0 +1,220 @@
+"""A machine with known laws that understands the command lines of the native programs and answers in records."""
+
+from collections.abc import Iterator
+from itertools import pairwise
+
+import msgspec
+import numpy as np
+
+from assay.launch.command import Command, CpuTimes, Outcome
+from assay.launch.simulated.law import Burst, Fault, FaultKind, Law
+from assay.launch.simulated.programs import Workload, workload
+from assay.launch.simulated.request import CaseRequest, Request, parse
+from assay.launch.simulated.sampler import Phase, Sampler, state
+from assay.model.machine import Topology
+from assay.model.record import RECORD_SCHEMA, Clock, End, Header, ProgramRecord, Rank, Verdict
+
+__all__ = ["Burst", "Fault", "FaultKind", "Law", "SimulatedMachine"]
+
+_CLOCK = Clock("simulated", 1e-9, 2e-8)
+_SIGSEGV = -11
+_TOLERANCE = 1e-13
+
+
+class SimulatedMachine:
+    """An executor without a machine. Its clock moves by what the programs would have taken.
+
+    Args:
+        topology: of each host.
+        law: how the hosts behave.
+        hosts: every launch runs on all of them, one rank each.
+        seed: same seed and same commands, same answers.
+    """
+
+    def __init__(
+        self, topology: Topology, law: Law | None = None, hosts: tuple[str, ...] = ("simulated",), seed: int = 1
+    ) -> None:
+        self.topology = topology
+        self.law = law or Law()
+        self.hosts = hosts
+        self.commands: list[Command] = []
+        self._seed = seed
+        self._matches: dict[Fault, int] = {}
+        self._now = 0.0
+        self._own = self._busy = self._stolen = 0.0
+
+    def now(self) -> float:
+        """Seconds on the machine's own clock."""
+        return self._now
+
+    def cpu_times(self) -> CpuTimes:
+        """Counters as the laws of foreign load and steal would leave them."""
+        return CpuTimes(self._busy, self._stolen, self._own, self._cpus, 0.0)
+
+    def execute(self, command: Command, timeout: float) -> Outcome:
+        """The records that the program would write, or what the planted fault makes of them."""
+        start = len(self.commands)
+        self.commands.append(command)
+        try:
+            request = parse(command.argv, self.topology.allowed_cpus)
+        except ValueError as error:
+            return Outcome(b"", f"{command.argv[0]}: {error}\n".encode(), 2)
+        return _Launch(self, request, timeout, np.random.default_rng([self._seed, start])).run()
+
+    def fault(self, case_ids: tuple[str, ...]) -> dict[str, FaultKind]:
+        """Case -> fault that strikes it in the start that is asked about; each call counts as one start."""
+        struck: dict[str, FaultKind] = {}
+        for fault in self.law.faults:
+            matching = [case_id for case_id in case_ids if fault.case in case_id]
+            if not matching:
+                continue
+            number = self._matches.get(fault, 0)
+            self._matches[fault] = number + 1
+            if not fault.starts or number in fault.starts:
+                struck.setdefault(matching[0], fault.kind)
+        return struck
+
+    def pass_time(self, seconds: float, own_cpus: int) -> None:
+        """Move the clock and the counters, `own_cpus` of the cpus being used by the program."""
+        end = self._now + seconds
+        foreign = sum(
+            max(0.0, min(end, burst.end_s) - max(self._now, burst.start_s)) * burst.share
+            for burst in self.law.bursts
+        )
+        self._own += own_cpus * seconds
+        self._busy += own_cpus * seconds + foreign * self._cpus
+        self._stolen += self.law.steal * seconds * self._cpus
+        self._now = end
+
+    @property
+    def _cpus(self) -> int:
+        return sum(len(core.cpus) for core in self.topology.cores)
+
+
+class _EndedError(Exception):
+    """The program ends here with this exit code (None: its time limit)."""
+
+    def __init__(self, exit_code: int | None, stderr: str = "") -> None:
+        super().__init__(stderr)
+        self.exit_code = exit_code
+        self.stderr = stderr
+
+
+class _Launch:
+    """One start of one program."""
+
+    def __init__(
+        self, machine: SimulatedMachine, request: Request, timeout: float, rng: np.random.Generator
+    ) -> None:
+        self.machine = machine
+        self.law = machine.law
+        self.request = request
+        self.rng = rng
+        self.launched = machine.now()
+        self.deadline = self.launched + timeout
+        self.lines: list[bytes] = []
+        self.exit_code = 0
+
+    def run(self) -> Outcome:
+        faults = self.machine.fault(tuple(case.id for case in self.request.cases))
+        try:
+            self._pass(self.law.spawn_s)
+            for case in self.request.cases:
+                self._case(case, faults.get(case.id))
+        except _EndedError as ended:
+            return Outcome(b"\n".join([*self.lines, b""]), ended.stderr.encode(), ended.exit_code, 0)
+        return Outcome(b"\n".join([*self.lines, b""]), b"", self.exit_code, 0)
+
+    def _case(self, case: CaseRequest, fault: FaultKind | None) -> None:
+        self._strike(case, fault)
+        if fault == "cannot-start":
+            self.exit_code = 1
+            self._write(End("failed", f"{case.id}: no memory for its arrays (simulated)"))
+            return
+        load = workload(self.machine.topology, self.law, self.request, case)
+        self._pass(load.memory_bytes / self.law.touch_rate)
+        header = self._header(case, load, misplaced=fault == "misplaced")
+        self._write(header)
+        if fault == "crash":
+            raise _EndedError(_SIGSEGV)
+        if fault == "hang":
+            self._pass(float("inf"))
+        for lines in self._sample(case, load, unsteady=fault == "unsteady"):
+            self.lines += lines
+        if fault == "garbage":
+            self.lines[-1] = self.lines[-1][: len(self.lines[-1]) // 2]
+        passed = fault != "wrong-result"
+        self._write(Verdict(passed, 0.0 if passed else 0.25, _TOLERANCE))
+        self._write(self._end(fault))
+
+    def _strike(self, case: CaseRequest, fault: FaultKind | None) -> None:
+        if fault == "interrupt":
+            raise KeyboardInterrupt
+        if fault == "refuses":
+            raise _EndedError(4, f"{self.request.program}: cannot run {case.id}\n  why: the kernel refuses\n")
+
+    def _end(self, fault: FaultKind | None) -> End:
+        if fault == "wrong-result":
+            self.exit_code = 1
+            return End("failed", "the result is wrong: error 0.25 exceeds 1e-13")
+        if fault == "misplaced":
+            self.exit_code = 1
+            return End("invalid", "placed otherwise than asked")
+        return End("complete")
+
+    def _sample(self, case: CaseRequest, load: Workload, *, unsteady: bool) -> Iterator[list[bytes]]:
+        sampler = Sampler(self.law, self.request, self.rng, self.launched)
+        share = case.seconds / len(load.seconds)
+        hosts = np.array([1 / self.law.slow_hosts.get(host, 1.0) for host in self.machine.hosts])
+        shift = self.rng.lognormal(0.0, self.law.launch_noise, len(hosts))
+        for kernel, seconds in load.seconds.items():
+            if self.request.program == "core_to_core":
+                # The hand-over follows the state itself, not the rate that the state leaves.
+                now = state(self.law, self.machine.now())
+                seconds *= self.law.handover[now] / self.law.handover[next(iter(self.law.handover))]  # noqa: PLW2901
+                seconds *= self.law.speed[now]  # noqa: PLW2901 (the sampler divides by it again)
+            clock = self.machine.now()
+            phases = sampler.phases(seconds * hosts * shift, clock, share, unsteady=unsteady)
+            self._pass(self.launched + phases[-1].end_s - clock)
+            for label, phase in zip(("warmup", "measured"), phases, strict=True):
+                yield _series(kernel, label, phase)
+
+    def _header(self, case: CaseRequest, load: Workload, *, misplaced: bool) -> Header:
+        asked = self.request.cpus
+        order = sorted(self.machine.topology.allowed_cpus)
+        following = dict(pairwise([*order, order[0]]))
+        found = tuple(following[cpu] for cpu in asked) if misplaced else asked
+        ranks = tuple(
+            Rank(rank, host, f"boot-of-{host}", asked, found, self.request.memory, load.pages())
+            for rank, host in enumerate(self.machine.hosts)
+        )
+        build = {"compiler": "none (simulated)", "flags": ""}
+        return Header(RECORD_SCHEMA, self.request.program, case.id, load.params, load.work, build, _CLOCK, ranks)
+
+    def _write(self, record: ProgramRecord) -> None:
+        self.lines.append(msgspec.json.encode(record))
+
+    def _pass(self, seconds: float) -> None:
+        if self.machine.now() + seconds > self.deadline:
+            self.machine.pass_time(self.deadline - self.machine.now(), len(self.request.cpus))
+            raise _EndedError(None)
+        self.machine.pass_time(seconds, len(self.request.cpus))
+
+
+def _series(kernel: str, label: str, phase: Phase) -> list[bytes]:
+    """One line a rank, encoded as they are: a thousand Series need not be made to be written."""
+    return [
+        msgspec.json.encode(
+            {
+                "type": "series",
+                "kernel": kernel,
+                "rank": rank,
+                "phase": label,
+                "iterations": phase.iterations,
+                "stop": phase.stop,
+                "start_s": starts.tolist(),
+                "seconds": seconds.tolist(),
+            }
+        )
+        for rank, (starts, seconds) in enumerate(zip(phase.start_s, phase.seconds, strict=True))
+    ]

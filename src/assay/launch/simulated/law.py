@@ -1,0 +1,87 @@
+"""How a simulated machine behaves: every figure is known, so that what is found can be held against it."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Literal
+
+FaultKind = Literal[
+    "crash", "hang", "garbage", "refuses", "wrong-result", "misplaced", "unsteady", "interrupt", "cannot-start"
+]
+
+
+@dataclass(frozen=True)
+class Fault:
+    """Something that goes wrong on purpose.
+
+    Attributes:
+        kind: `crash` ends the program by a signal in the case, `hang` never ends, `garbage` breaks a line of its
+            output, `refuses` exits 4 without records, `cannot-start` ends the case without a header,
+            `wrong-result` fails the verdict, `misplaced` runs on other cpus, `unsteady` never settles,
+            `interrupt` is the user's Ctrl-C.
+        case: part of the case's id; every case where empty.
+        starts: which of the starts that hold such a case, from 0; all of them where empty.
+    """
+
+    kind: FaultKind
+    case: str = ""
+    starts: tuple[int, ...] = ()
+
+
+@dataclass(frozen=True)
+class Burst:
+    """Other processes use `share` of all cpus from `start_s` to `end_s` on the machine's clock."""
+
+    start_s: float
+    end_s: float
+    share: float
+
+
+@dataclass(frozen=True)
+class Law:
+    """What is true of a simulated machine, in SI units.
+
+    Attributes:
+        core_traffic: bytes per second that one core can draw from its own node's memory.
+        node_traffic: bytes per second that the memory of one NUMA node gives.
+        remote: share of these rates that is left for memory of another node.
+        contention: share of a node's rate that is lost when all of its cores draw at once.
+        kernels: factor on the rate of a `stream` kernel; 1 where absent.
+        cache_rates: cache level -> bytes per second that one core copies while everything lies in that cache.
+        copy_rate: bytes per second that one core copies in memory.
+        call_s: cost of one call of memcpy.
+        handover: state -> time of one hand-over between two cores.
+        speed: state -> factor on every rate.
+        flips: (time, state) from which on it holds; the first state of `handover` holds at the start.
+        noise: sigma of the lognormal noise of a sample.
+        launch_noise: sigma of what all samples of one case in one launch have in common.
+        drift: relative slowing per second of the machine's clock.
+        slow_cores: cpu -> factor on its rate.
+        slow_hosts: host -> factor on every rate.
+        steal: share of the cpus' time that a hypervisor takes.
+        bursts: foreign load.
+        spawn_s: start of a process to its first instruction, and its end.
+        touch_rate: first touch of fresh pages, bytes per second.
+        faults: what goes wrong.
+    """
+
+    core_traffic: float = 12e9
+    node_traffic: float = 30e9
+    remote: float = 0.6
+    contention: float = 0.0
+    kernels: Mapping[str, float] = field(default_factory=dict)
+    cache_rates: Mapping[int, float] = field(default_factory=lambda: {1: 60e9, 2: 35e9, 3: 18e9, 4: 12e9})
+    copy_rate: float = 6e9
+    call_s: float = 4e-9
+    handover: Mapping[str, float] = field(default_factory=lambda: {"near": 28e-9, "far": 125e-9})
+    speed: Mapping[str, float] = field(default_factory=lambda: {"near": 1.0, "far": 0.6})
+    flips: tuple[tuple[float, str], ...] = ()
+    noise: float = 0.004
+    launch_noise: float = 0.003
+    drift: float = 0.0
+    slow_cores: Mapping[int, float] = field(default_factory=dict)
+    slow_hosts: Mapping[str, float] = field(default_factory=dict)
+    steal: float = 0.0
+    bursts: tuple[Burst, ...] = ()
+    spawn_s: float = 0.01
+    touch_rate: float = 4e9
+    faults: tuple[Fault, ...] = ()

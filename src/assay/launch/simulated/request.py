@@ -1,0 +1,78 @@
+"""The command line of a native program, read as the programs read it."""
+
+from dataclasses import dataclass
+
+from assay.model.benchmark import ParamValue
+from assay.model.units import parse_cpu_list
+
+_OPTIONS = {"cpus", "memory", "precision", "min-samples", "max-samples"}
+
+
+@dataclass(frozen=True)
+class CaseRequest:
+    """One `--case` with its axes (defaults of the whole command included) and seconds of sampling."""
+
+    id: str
+    params: dict[str, ParamValue]
+    seconds: float
+
+
+@dataclass(frozen=True)
+class Request:
+    """What a command line asks for.
+
+    Attributes:
+        program: name of the executable, without its folder.
+        cpus: in thread order.
+        memory: policy as asked.
+        precision: see Sampling.
+        min_samples: see Sampling.
+        max_samples: see Sampling.
+        cases: in order.
+    """
+
+    program: str
+    cpus: tuple[int, ...]
+    memory: str
+    precision: float
+    min_samples: int
+    max_samples: int
+    cases: tuple[CaseRequest, ...]
+
+
+def parse(argv: tuple[str, ...], allowed_cpus: tuple[int, ...]) -> Request:
+    """The request in `argv`; ValueError where a native program would exit 2."""
+    program = argv[0].rpartition("/")[2]
+    pairs = list(zip(argv[1::2], argv[2::2], strict=True))
+    options: dict[str, str] = {}
+    common: dict[str, str] = {}
+    cases: list[tuple[str, dict[str, str]]] = []
+    for flag, value in pairs:
+        name = flag.removeprefix("--")
+        if name == "case":
+            cases.append((value, {}))
+        elif name in _OPTIONS and not cases:
+            options[name] = value
+        else:
+            (cases[-1][1] if cases else common)[name] = value
+    return Request(
+        program,
+        parse_cpu_list(options["cpus"]) if "cpus" in options else allowed_cpus,
+        options.get("memory", "first-touch"),
+        float(options.get("precision", "0.01")),
+        int(options.get("min-samples", "10")),
+        int(options.get("max-samples", "200")),
+        tuple(_case(case, common | axes) for case, axes in cases or [(program, {})]),
+    )
+
+
+def _case(case_id: str, words: dict[str, str]) -> CaseRequest:
+    seconds = float(words.get("seconds", "2"))
+    return CaseRequest(case_id, {k: _value(v) for k, v in words.items() if k != "seconds"}, seconds)
+
+
+def _value(word: str) -> ParamValue:
+    try:
+        return int(word)
+    except ValueError:
+        return word

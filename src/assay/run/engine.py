@@ -1,0 +1,187 @@
+"""Executes a plan. Nothing in here is timed for a result: programs time themselves."""
+
+from collections.abc import Mapping
+from datetime import UTC, datetime
+
+from assay.launch.command import Command, CpuTimes, Executor, Launcher, Outcome, Sampling
+from assay.model.errors import UnfitEnvironmentError
+from assay.model.plan import Plan, PlannedLaunch
+from assay.model.record import Bracket, Handover, Launch
+from assay.model.run import Ending, LaunchRecords
+from assay.model.toolchain import Build
+from assay.run.ledger import Ledger
+from assay.run.records import Answer, how_it_ended, read_answer, read_handover
+from assay.run.watcher import Watcher
+from assay.store import RunDirectory, load
+
+_PROBE = "core_to_core"
+_PROBE_S = 0.005
+_PROBE_LIMIT_S = 5.0
+#: A launch is ended when it takes this much longer than expected.
+_PATIENCE = 4.0
+_LEAST_PATIENCE_S = 5.0
+#: The kernel counts cpu time in ticks: what differs by no more than one on each cpu is not known to be foreign.
+_TICK_S = 0.01
+_MESSAGE = 2000
+
+
+def execute(  # noqa: PLR0913 (the six things a run is made of)
+    plan: Plan,
+    directory: RunDirectory,
+    launcher: Launcher,
+    executor: Executor,
+    builds: Mapping[str, Build],
+    watcher: Watcher,
+) -> Ending:
+    """Make every launch of the plan that the directory does not hold yet, and say how it ended.
+
+    Args:
+        plan: what to measure.
+        directory: where every launch is saved as soon as it is through.
+        launcher: makes the command lines.
+        executor: starts them and tells the time.
+        builds: toolchain -> programs.
+        watcher: is told how it goes on.
+
+    Raises:
+        UnfitEnvironmentError: a program is missing or cannot be started, or the disk is full. What was measured
+            before is kept, and the run can be resumed.
+    """
+    _require_programs(plan, builds)
+    session = _Session(plan, directory, launcher, executor, builds)
+    interrupted = False
+    try:
+        while remaining := session.ledger.remaining():
+            session.make(remaining[0], watcher)
+    except KeyboardInterrupt:
+        interrupted = True
+    ending = session.ending(interrupted=interrupted)
+    directory.end(ending)
+    return ending
+
+
+class _Session:
+    """One go at a plan: from the first launch that is missing to the last, or until the user has enough."""
+
+    def __init__(
+        self,
+        plan: Plan,
+        directory: RunDirectory,
+        launcher: Launcher,
+        executor: Executor,
+        builds: Mapping[str, Build],
+    ) -> None:
+        self.plan = plan
+        self.directory = directory
+        self.launcher = launcher
+        self.executor = executor
+        self.builds = builds
+        self.cases = {case.id: case for case in plan.cases}
+        self.ledger = Ledger(plan, load(directory.path).launches, executor.now())
+
+    def make(self, launch: PlannedLaunch, watcher: Watcher) -> None:
+        """Make a launch, and again while it is disturbed; or cut it when the budget has no time for it."""
+        for attempt in range(len(self.plan.order)):
+            allotment = self.ledger.allot(launch, self.executor.now())
+            if not allotment:
+                self.ledger.cut(launch)
+                return
+            watcher.begins(launch, attempt, self.ledger.progress(self.executor.now()))
+            began = self.executor.now()
+            records = self.attempt(launch, attempt, allotment)
+            now = self.executor.now()
+            self.ledger.book(records, allotment, now - began)
+            watcher.ended(records.launch, self.ledger.progress(now))
+            if not self.ledger.may_repeat(records, now - began, now):
+                return
+
+    def attempt(self, launch: PlannedLaunch, attempt: int, seconds: dict[str, float]) -> LaunchRecords:
+        """Bracket, launch, bracket; check what the program wrote; save it."""
+        cases = tuple(self.cases[case_id] for case_id in launch.cases)
+        build = self.builds[launch.toolchain]
+        sampling = Sampling(self.plan.precision, self.plan.min_samples, self.plan.max_samples, seconds)
+        command = self.launcher.translate(self.plan, launch, cases, build.programs[launch.program], sampling)
+        started = datetime.now(UTC).isoformat()
+        outcome, bracket = self.bracketed(command, self._limit_s(launch, seconds))
+        answer = read_answer(outcome.stdout, cases)
+        record = Launch(
+            id=launch.id,
+            attempt=attempt,
+            block=launch.block,
+            program=launch.program,
+            toolchain=launch.toolchain,
+            build=build.key,
+            cases=launch.cases,
+            argv=command.argv,
+            environment=command.environment,
+            started=started,
+            exit_code=outcome.exit_code,
+            bracket=bracket,
+            message=_message(answer, outcome),
+        )
+        self._log(record, answer, outcome)
+        self.directory.append(answer.lines, record)
+        return LaunchRecords(record, answer.cases, answer.unstarted)
+
+    def bracketed(self, command: Command, limit_s: float) -> tuple[Outcome, Bracket]:
+        """Run a command between two probes of the machine's state."""
+        before = self._probe()
+        times, began = self.executor.cpu_times(), self.executor.now()
+        outcome = self.executor.execute(command, limit_s)
+        elapsed = self.executor.now() - began
+        steal, foreign = _shares(times, self.executor.cpu_times(), elapsed)
+        after = self._probe()
+        return outcome, Bracket(before, after, elapsed, steal, foreign, outcome.involuntary_switches, times.load)
+
+    def ending(self, *, interrupted: bool) -> Ending:
+        """How the run stands now."""
+        cut = self.ledger.shortfalls(interrupted=interrupted)
+        status = "interrupted" if interrupted else "cut" if cut else "complete"
+        elapsed = self.ledger.elapsed_s(self.executor.now())
+        return Ending(status, datetime.now(UTC).isoformat(), elapsed, cut)
+
+    def _probe(self) -> Handover | None:
+        program = next(iter(self.builds.values())).programs.get(_PROBE)
+        if not self.plan.probe_cpus or program is None:
+            return None
+        outcome = self.executor.execute(self.launcher.probe(self.plan, program, _PROBE_S), _PROBE_LIMIT_S)
+        return read_handover(outcome.stdout, self.plan.probe_cpus)
+
+    def _limit_s(self, launch: PlannedLaunch, seconds: Mapping[str, float]) -> float:
+        expected = self.ledger.experience.overhead(launch) + sum(seconds.values())
+        return _LEAST_PATIENCE_S + _PATIENCE * expected
+
+    def _log(self, launch: Launch, answer: Answer, outcome: Outcome) -> None:
+        name = f"{launch.id}.{launch.attempt}" if launch.attempt else launch.id
+        if outcome.stderr:
+            self.directory.log(f"{name}.err", outcome.stderr)
+        if answer.refused:  # what is no record stands nowhere else
+            self.directory.log(f"{name}.out", outcome.stdout)
+
+
+def _require_programs(plan: Plan, builds: Mapping[str, Build]) -> None:
+    for launch in plan.order:
+        if launch.program not in (builds[launch.toolchain].programs if launch.toolchain in builds else ()):
+            raise UnfitEnvironmentError(
+                f"program '{launch.program}' is not built with toolchain '{launch.toolchain}'",
+                why=f"built with: {', '.join(builds) or 'none'}",
+                remedy="assay build",
+            )
+
+
+def _shares(before: CpuTimes, after: CpuTimes, elapsed_s: float) -> tuple[float, float]:
+    """Share of the cpus' time that the hypervisor took, and that other processes used for certain."""
+    available = after.cpus * elapsed_s
+    if available <= 0:
+        return 0.0, 0.0
+    foreign = after.busy - before.busy - (after.own - before.own) - _TICK_S * after.cpus
+    steal = after.steal - before.steal
+    return min(1.0, max(0.0, steal) / available), min(1.0, max(0.0, foreign) / available)
+
+
+def _message(answer: Answer, outcome: Outcome) -> str:
+    said = outcome.stderr.decode(errors="replace").strip()
+    lines = [f"assay: {answer.refused}"] if answer.refused else []
+    if outcome.exit_code is None or outcome.exit_code < 0:
+        lines.append(f"assay: {how_it_ended(outcome.exit_code)}")
+    return "\n".join([*lines, said]).strip()[:_MESSAGE]

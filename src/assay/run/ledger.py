@@ -1,0 +1,132 @@
+"""What became of every launch of the plan so far, and what therefore comes next."""
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+
+import msgspec
+
+from assay.model.plan import Plan, PlannedLaunch
+from assay.model.run import LaunchRecords
+from assay.run.budget import Experience, allot, expected_s, inexperienced, spare_s
+from assay.run.records import failures
+from assay.run.watcher import Progress
+
+#: A case that failed this often in a program is not tried again.
+_MOST_FAILURES = 2
+#: Repeats of one disturbed launch.
+_MOST_REPEATS = 2
+#: Repeats of all launches together, as a share of the plan: a machine that is never quiet is not waited for.
+_REPEATED_SHARE = 0.25
+_FEWEST_REPEATS = 4
+#: Probes around a launch of an earlier session, which only the launch itself was timed of.
+_PROBES_S = 0.05
+
+
+class Ledger:
+    """Books each launch once and answers what is left to do.
+
+    Args:
+        plan: to be executed.
+        history: launches committed by earlier sessions.
+        began_s: executor's clock when this session began.
+    """
+
+    def __init__(self, plan: Plan, history: Sequence[LaunchRecords], began_s: float) -> None:
+        self.plan = plan
+        self.began_s = began_s
+        self.earlier_s = 0.0
+        self.experience: Experience = inexperienced(plan)
+        self._made: set[str] = set()
+        self._launches: Counter[str] = Counter()
+        self._failures: Counter[tuple[str, str]] = Counter()
+        self._why: dict[str, str] = {}
+        self._repeats = 0
+        self._budget_cut: set[str] = set()
+        for records in history:
+            wall_s = records.launch.bracket.elapsed_s + _PROBES_S
+            self.earlier_s += wall_s
+            self.book(records, {}, wall_s)
+
+    def book(self, records: LaunchRecords, allowed: Mapping[str, float], wall_s: float) -> None:
+        """A launch is committed."""
+        launch = records.launch
+        self.experience = self.experience.after(self.plan, records, allowed, wall_s)
+        if launch.id not in self._made:
+            self._launches.update(launch.cases)
+        self._made.add(launch.id)
+        self._repeats += launch.attempt > 0
+        for case_id, why in failures(records).items():
+            self._failures[launch.program, case_id] += 1
+            self._why[case_id] = why
+
+    def remaining(self) -> list[PlannedLaunch]:
+        """Launches not made and not cut, in order, without the cases that keep failing."""
+        left = []
+        for launch in self.plan.order:
+            if launch.id in self._made or launch.id in self._budget_cut:
+                continue
+            cases = tuple(case_id for case_id in launch.cases if not self._hopeless(launch.program, case_id))
+            if cases:
+                left.append(msgspec.structs.replace(launch, cases=cases))
+        return left
+
+    def allot(self, launch: PlannedLaunch, now_s: float) -> dict[str, float]:
+        """Case -> seconds of sampling for a launch that is about to start; empty when it has to be cut."""
+        others = [other for other in self.remaining() if other.id != launch.id]
+        measured = frozenset(self._launches)
+        return allot(self.plan, [launch, *others], self.left_s(now_s), measured, self.experience)
+
+    def cut(self, launch: PlannedLaunch) -> None:
+        """The budget has no time for this launch."""
+        self._budget_cut.add(launch.id)
+
+    def may_repeat(self, records: LaunchRecords, cost_s: float, now_s: float) -> bool:
+        """Whether a disturbed launch, which took `cost_s`, is made once more."""
+        most = max(_FEWEST_REPEATS, round(_REPEATED_SHARE * len(self.plan.order)))
+        return (
+            bool(records.launch.bracket.disturbance)
+            and not failures(records)
+            and records.launch.attempt < _MOST_REPEATS
+            and self._repeats < most
+            and spare_s(self.remaining(), self.left_s(now_s), self.experience) > cost_s
+        )
+
+    def elapsed_s(self, now_s: float) -> float:
+        """Of all sessions together."""
+        return self.earlier_s + now_s - self.began_s
+
+    def left_s(self, now_s: float) -> float | None:
+        """Of the budget; None without one."""
+        return None if self.plan.budget_s is None else self.plan.budget_s - self.elapsed_s(now_s)
+
+    def progress(self, now_s: float) -> Progress:
+        """For people who wait."""
+        remaining = self.remaining()
+        expected, left = expected_s(self.plan, remaining, self.experience), self.left_s(now_s)
+        planned = len(self.plan.order)
+        return Progress(
+            planned - len(remaining), planned, expected if left is None else max(0.0, min(expected, left))
+        )
+
+    def shortfalls(self, *, interrupted: bool) -> dict[str, str]:
+        """Case -> why it has fewer launches than planned, for every such case."""
+        planned = Counter(case_id for launch in self.plan.order for case_id in launch.cases)
+        return {
+            case.id: self._why_short(case.id, planned[case.id], interrupted=interrupted)
+            for case in self.plan.cases
+            if self._launches[case.id] < planned[case.id]
+        }
+
+    def _why_short(self, case_id: str, planned: int, *, interrupted: bool) -> str:
+        made = self._launches[case_id]
+        count = f"{made} of {planned} launches" if made else "not measured"
+        failed = max((n for (_, case), n in self._failures.items() if case == case_id), default=0)
+        if failed >= _MOST_FAILURES:
+            return f"{count}: failed {failed} times, the last time because {self._why[case_id]}"
+        cut = any(case_id in launch.cases for launch in self.plan.order if launch.id in self._budget_cut)
+        if cut and self.plan.budget_s is not None:
+            return f"{count}: the budget of {self.plan.budget_s:g} s was used up"
+        return f"{count}: {'interrupted' if interrupted else 'not reached'}"
+
+    def _hopeless(self, program: str, case_id: str) -> bool:
+        return self._failures[program, case_id] >= _MOST_FAILURES

@@ -1,0 +1,119 @@
+"""Real processes: the executor that touches the machine."""
+
+import contextlib
+import math
+import os
+import select
+import signal
+import subprocess
+import tempfile
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import IO
+
+from assay.launch.command import Command, CpuTimes, Outcome
+from assay.model.errors import UnfitEnvironmentError
+
+#: From the request to end to the order to.
+_GRACE_S = 1.0
+_LOOK_S = 0.01
+_TICKS = os.sysconf("SC_CLK_TCK")
+
+
+class Processes:
+    """Starts programs in process groups of their own and ends each group whole."""
+
+    def now(self) -> float:
+        """Seconds on the monotonic clock. For scheduling only: no result is ever timed with it."""
+        return time.monotonic()
+
+    def cpu_times(self) -> CpuTimes:
+        """From /proc/stat; zeros where there is none."""
+        own = os.times()
+        used = own.user + own.system + own.children_user + own.children_system
+        load = os.getloadavg()[0]
+        try:
+            lines = Path("/proc/stat").read_text().splitlines()
+        except OSError:
+            return CpuTimes(0.0, 0.0, 0.0, 0, load)
+        user, nice, system, _idle, _iowait, irq, softirq, steal = (int(word) for word in lines[0].split()[1:9])
+        cpus = sum(1 for line in lines if line.startswith("cpu")) - 1
+        return CpuTimes((user + nice + system + irq + softirq) / _TICKS, steal / _TICKS, used, cpus, load)
+
+    def execute(self, command: Command, timeout: float) -> Outcome:
+        """Start the command without a shell and wait; what it started is ended with it.
+
+        Raises:
+            UnfitEnvironmentError: it cannot be started.
+        """
+        # Files, not pipes: nobody has to read while the program is timing, and no pipe can fill up.
+        with tempfile.TemporaryFile() as stdout, tempfile.TemporaryFile() as stderr:
+            process = _start(command, stdout, stderr)
+            try:
+                switches = _wait(process, timeout)
+            finally:
+                _end_group(process)
+            stdout.seek(0)
+            stderr.seek(0)
+            code = None if switches is None else process.returncode
+            return Outcome(stdout.read(), stderr.read(), code, -1 if switches is None else switches)
+
+
+def _start(command: Command, stdout: IO[bytes], stderr: IO[bytes]) -> subprocess.Popen[bytes]:
+    environment = os.environ | command.environment
+    try:
+        return subprocess.Popen(
+            command.argv,
+            stdin=subprocess.DEVNULL,
+            stdout=stdout,
+            stderr=stderr,
+            env=environment,
+            start_new_session=True,
+        )
+    except OSError as error:
+        raise UnfitEnvironmentError(
+            f"cannot start '{command.argv[0]}'",
+            why=error.strerror or str(error),
+            remedy="build the programs again: assay build",
+        ) from error
+
+
+def _wait(process: subprocess.Popen[bytes], timeout: float) -> int | None:
+    """Involuntary context switches of the process, None when its time was up."""
+    deadline = time.monotonic() + timeout
+    with _sleeping_until_ended(process.pid) as sleep:
+        while (left := deadline - time.monotonic()) > 0:
+            sleep(left)
+            pid, status, usage = os.wait4(process.pid, os.WNOHANG)
+            if pid:
+                process.returncode = os.waitstatus_to_exitcode(status)
+                return usage.ru_nivcsw
+    return None
+
+
+@contextlib.contextmanager
+def _sleeping_until_ended(pid: int) -> Iterator[Callable[[float], object]]:
+    """Sleep until the process ends or the seconds are over, without taking the cpus that it is timing on."""
+    try:
+        handle = os.pidfd_open(pid)
+    except OSError:  # Linux before 5.3: look again and again
+        yield lambda left: time.sleep(min(left, _LOOK_S))
+        return
+    try:
+        poll = select.poll()
+        poll.register(handle, select.POLLIN)
+        yield lambda left: poll.poll(math.ceil(1000 * left))
+    finally:
+        os.close(handle)
+
+
+def _end_group(process: subprocess.Popen[bytes]) -> None:
+    """End the process and all that it started: asked first, then killed."""
+    with contextlib.suppress(ProcessLookupError, PermissionError):
+        if process.returncode is None:
+            os.killpg(process.pid, signal.SIGTERM)
+            with contextlib.suppress(subprocess.TimeoutExpired):
+                process.wait(_GRACE_S)
+        os.killpg(process.pid, signal.SIGKILL)
+    process.wait()

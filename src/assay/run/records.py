@@ -1,0 +1,115 @@
+"""Is what a program wrote what it was asked for?"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from assay.model.plan import Case
+from assay.model.record import (
+    RECORD_SCHEMA,
+    End,
+    Handover,
+    Header,
+    RecordError,
+    Series,
+    decode_program_record,
+)
+from assay.model.run import CaseRecords, LaunchRecords
+from assay.store.reading import Grouping
+
+
+@dataclass(frozen=True)
+class Answer:
+    """The believable part of a program's output.
+
+    Attributes:
+        lines: as they were written, up to the first that cannot be believed.
+        cases: the same, by case.
+        unstarted: ends of cases that never began.
+        refused: what is wrong with the line after `lines`, empty when nothing is.
+    """
+
+    lines: tuple[bytes, ...]
+    cases: tuple[CaseRecords, ...]
+    unstarted: dict[str, End]
+    refused: str
+
+
+def read_answer(stdout: bytes, cases: Sequence[Case]) -> Answer:
+    """What a program wrote, checked line by line against the schema and against what was asked for."""
+    asked = {case.id: case for case in cases}
+    grouping = Grouping(list(asked))
+    lines = [line for line in stdout.split(b"\n") if line]
+    for number, line in enumerate(lines):
+        try:
+            record = decode_program_record(line)
+            if isinstance(record, Header):
+                _check_header(record, asked)
+            grouping.take(record)
+        except RecordError as error:
+            why = f" ({error.why})" if error.why else ""
+            refused = f"line {number + 1} of its output: {error.what}{why}"
+            return Answer(tuple(lines[:number]), grouping.cases, grouping.unstarted, refused)
+    return Answer(tuple(lines), grouping.cases, grouping.unstarted, "")
+
+
+def failures(records: LaunchRecords) -> dict[str, str]:
+    """Case -> why this launch brought no good result of it.
+
+    Of cases without an end only the first is to blame: the program never came to those after it. A program that
+    ends by itself without a word on any case fails for all of them.
+    """
+    failed = {case_id: end.reason or end.status for case_id, end in records.unstarted.items()}
+    ended = set(failed)
+    for case in records.cases:
+        if case.end:
+            ended.add(case.header.case)
+            if case.end.status != "complete":
+                failed[case.header.case] = case.end.reason or case.end.status
+    open_cases = [case_id for case_id in records.launch.cases if case_id not in ended]
+    exit_code = records.launch.exit_code
+    silent = not records.cases and not records.unstarted and exit_code is not None and exit_code > 0
+    for case_id in open_cases if silent else open_cases[:1]:
+        failed[case_id] = records.launch.message.split("\n", 1)[0] or how_it_ended(exit_code)
+    return failed
+
+
+def how_it_ended(exit_code: int | None) -> str:
+    """An exit code in words."""
+    if exit_code is None:
+        return "the program was ended at its time limit"
+    if exit_code < 0:
+        return f"the program was ended by signal {-exit_code}"
+    return f"the program exited {exit_code} before it was through"
+
+
+def _check_header(header: Header, asked: dict[str, Case]) -> None:
+    if header.schema != RECORD_SCHEMA:
+        raise RecordError(
+            f"records of schema {header.schema}, this version writes and reads {RECORD_SCHEMA}",
+            why="the program was built from other sources: assay build",
+        )
+    case = asked.get(header.case)
+    if case is None:
+        raise RecordError(f"records of a case that was not asked for: '{header.case}'")
+    if header.benchmark != case.benchmark:
+        raise RecordError(f"records of benchmark '{header.benchmark}', asked for was '{case.benchmark}'")
+    found, wanted = len(header.ranks), len(case.placement.hosts)
+    if found != wanted:
+        raise RecordError(f"'{header.case}' ran on {found} ranks, asked for were {wanted}")
+
+
+def read_handover(stdout: bytes, cpus: tuple[int, ...]) -> Handover | None:
+    """The probe's samples; None where it brought none (then there is no bracket, and no claim from it)."""
+    per_iteration, measured = 1.0, None
+    for line in filter(None, stdout.split(b"\n")):
+        try:
+            record = decode_program_record(line)
+        except RecordError:
+            return None
+        if isinstance(record, Header):
+            per_iteration = record.work.get("handover", {}).get("handovers", 1.0)
+        elif isinstance(record, Series) and record.phase == "measured" and record.seconds:
+            measured = record
+    if measured is None:
+        return None
+    return Handover(cpus, round(measured.iterations * per_iteration), measured.seconds)

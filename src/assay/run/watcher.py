@@ -1,0 +1,32 @@
+"""Who is told how a run goes on."""
+
+from typing import Protocol
+
+import msgspec
+
+from assay.model.plan import PlannedLaunch
+from assay.model.record import Launch
+
+
+class Progress(msgspec.Struct, frozen=True):
+    """How far a run is.
+
+    Attributes:
+        made: launches that are through, cut ones included.
+        planned: all launches of the plan.
+        left_s: estimate of the seconds that are left.
+    """
+
+    made: int
+    planned: int
+    left_s: float
+
+
+class Watcher(Protocol):
+    """Is told before and after each launch; it must not take long."""
+
+    def begins(self, launch: PlannedLaunch, attempt: int, progress: Progress) -> None:
+        """The launch is about to start."""
+
+    def ended(self, launch: Launch, progress: Progress) -> None:
+        """The launch is committed."""

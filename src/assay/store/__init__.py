@@ -1,0 +1,8 @@
+"""Run directories: the truth of what was measured, and an index of them that can be deleted at any time."""
+
+from assay.store.directory import RunDirectory, create, reopen
+from assay.store.folder import find, runs_folder
+from assay.store.index import Listed, listing
+from assay.store.reading import load
+
+__all__ = ["Listed", "RunDirectory", "create", "find", "listing", "load", "reopen", "runs_folder"]

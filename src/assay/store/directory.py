@@ -1,0 +1,174 @@
+"""A run directory while it is measured: one writer, who appends launch by launch and loses nothing."""
+
+import os
+import re
+import secrets
+import shutil
+from collections.abc import Mapping, Sequence
+from datetime import UTC, datetime
+from pathlib import Path
+from types import TracebackType
+from typing import Self
+
+import msgspec
+
+from assay import __version__
+from assay.model.errors import AssayError
+from assay.model.machine import Machine
+from assay.model.plan import Plan
+from assay.model.record import Launch, encode_record
+from assay.model.run import RUN_SCHEMA, Ending, RunInfo
+from assay.model.toolchain import Build
+from assay.store.files import append_whole, lock, sync_folder, unwritable, write_whole
+from assay.store.folder import runs_folder
+from assay.store.reading import committed_bytes, load
+
+#: Variables that change what programs do; all others are nobody's business.
+_RECORDED = ("OMP_", "GOMP_", "KMP_", "SLURM_JOB_", "SLURM_CPUS", "MALLOC_", "GLIBC_TUNABLES", "LD_PRELOAD")
+
+
+class RunDirectory:
+    """Holds the lock of a run directory; a context manager that gives it back.
+
+    Attributes:
+        path: of the directory.
+        info: run.json.
+    """
+
+    def __init__(self, path: Path, info: RunInfo, handle: int) -> None:
+        self.path = path
+        self.info = info
+        self._lock = handle
+        try:
+            self._records = os.open(path / "records.jsonl", os.O_RDWR | os.O_CREAT, 0o644)
+        except OSError as error:
+            os.close(handle)
+            raise unwritable(path / "records.jsonl", error) from error
+        self._committed = os.fstat(self._records).st_size
+
+    def append(self, records: Sequence[bytes], launch: Launch) -> None:
+        """Commit the records of a launch (lines without newline), on disk when this returns.
+
+        Raises:
+            UnfitEnvironmentError: it could not be written whole; then nothing of it is.
+        """
+        content = b"".join(line + b"\n" for line in [*records, encode_record(launch)])
+        try:
+            self._committed = append_whole(self._records, self._committed, content)
+        except OSError as error:
+            raise unwritable(self.path / "records.jsonl", error) from error
+
+    def log(self, name: str, content: bytes) -> None:
+        """Keep `content` as logs/`name`: what a program said that is no record."""
+        try:
+            (self.path / "logs" / name).write_bytes(content)
+        except OSError as error:
+            raise unwritable(self.path / "logs" / name, error) from error
+
+    def end(self, ending: Ending) -> None:
+        """Write how the run ended."""
+        write_whole(self.path / "ending.json", _pretty(ending))
+
+    def close(self) -> None:
+        """Give the directory back."""
+        for handle in (self._records, self._lock):
+            os.close(handle)
+
+    def __enter__(self) -> Self:
+        """The directory itself."""
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        """Give the directory back."""
+        self.close()
+
+
+def create(  # noqa: PLR0913 (one value for each file that a run begins with)
+    plan: Plan,
+    machine: Machine,
+    xml: str,
+    builds: Mapping[str, Build],
+    command: Sequence[str],
+    folder: Path | None = None,
+) -> RunDirectory:
+    """Begin a run in the folder of runs; its id is sortable by time.
+
+    Args:
+        plan: what will be measured.
+        machine: where.
+        xml: hwloc's description of it, empty where there is none.
+        builds: toolchain -> manifest.
+        command: the command line that begins it.
+        folder: of runs; `runs_folder()` where None.
+
+    Raises:
+        UnfitEnvironmentError: the folder cannot be written.
+    """
+    now = datetime.now(UTC)
+    run_id = f"{now:%Y%m%d-%H%M%S}-{plan.study}-{secrets.token_hex(2)}"
+    path = (folder or runs_folder()) / run_id
+    environment = {name: value for name, value in os.environ.items() if name.startswith(_RECORDED)}
+    info = RunInfo(
+        RUN_SCHEMA, run_id, plan.study, now.isoformat(), __version__, tuple(command), environment, dict(builds)
+    )
+    try:
+        (path / "logs").mkdir(parents=True)
+        (path / "machine").mkdir()
+    except OSError as error:
+        raise unwritable(path, error) from error
+    try:
+        handle = lock(path / "lock")
+        write_whole(path / "plan.json", _pretty(plan))
+        host = re.sub(r"[^\w.-]+", "-", machine.host)
+        write_whole(path / "machine" / f"{host}.json", _pretty(machine))
+        if xml:
+            write_whole(path / "machine" / f"{host}.xml", xml.encode())
+        directory = RunDirectory(path, info, handle)
+        write_whole(path / "run.json", _pretty(info))  # last: with it the directory is a run
+        sync_folder(path.parent)
+    except AssayError:
+        shutil.rmtree(path, ignore_errors=True)
+        raise
+    return directory
+
+
+def reopen(path: Path) -> RunDirectory:
+    """Take a run up again where it stopped. A torn tail is moved to logs/torn-N.jsonl, never into oblivion.
+
+    Raises:
+        UnfitEnvironmentError: another process measures it, or it cannot be written.
+        UsageError: it is no run, or a newer Assay made it.
+    """
+    handle = lock(path / "lock")
+    try:
+        info = load(path).info
+        _set_torn_tail_aside(path)
+        (path / "ending.json").unlink(missing_ok=True)
+    except OSError as error:
+        os.close(handle)
+        raise unwritable(path, error) from error
+    except AssayError:
+        os.close(handle)
+        raise
+    return RunDirectory(path, info, handle)
+
+
+def _set_torn_tail_aside(path: Path) -> None:
+    records = path / "records.jsonl"
+    if not records.is_file():
+        return
+    content = records.read_bytes()
+    committed = committed_bytes(content)
+    if committed == len(content):
+        return
+    number = sum(1 for _ in (path / "logs").glob("torn-*.jsonl")) + 1
+    write_whole(path / "logs" / f"torn-{number}.jsonl", content[committed:])
+    with records.open("r+b") as file:
+        file.truncate(committed)
+        os.fsync(file.fileno())
+
+
+def _pretty(value: msgspec.Struct) -> bytes:
+    return msgspec.json.format(msgspec.json.encode(value), indent=2) + b"\n"

@@ -1,0 +1,103 @@
+"""Writing so that a crash, a full disk or a second process loses nothing."""
+
+import errno
+import fcntl
+import os
+import socket
+from pathlib import Path
+
+from assay.model.errors import UnfitEnvironmentError
+
+_FULL = {errno.ENOSPC, errno.EDQUOT, errno.EFBIG}
+
+
+def write_whole(path: Path, content: bytes) -> None:
+    """Write the file or leave it as it was: a temporary beside it, synced, renamed over it.
+
+    Raises:
+        UnfitEnvironmentError: the disk is full or the folder cannot be written.
+    """
+    temporary = path.with_name(f".{path.name}.{os.getpid()}")
+    try:
+        with temporary.open("wb") as file:
+            file.write(content)
+            file.flush()
+            os.fsync(file.fileno())
+        temporary.replace(path)
+        sync_folder(path.parent)
+    except OSError as error:
+        temporary.unlink(missing_ok=True)
+        raise unwritable(path, error) from error
+
+
+def sync_folder(folder: Path) -> None:
+    """Make the names in a folder last."""
+    handle = os.open(folder, os.O_RDONLY | os.O_DIRECTORY)
+    try:
+        os.fsync(handle)
+    except OSError as error:  # some network file systems do not sync folders, and need not
+        if error.errno not in {errno.EINVAL, errno.ENOTSUP}:
+            raise
+    finally:
+        os.close(handle)
+
+
+def append_whole(handle: int, committed: int, content: bytes) -> int:
+    """Append to an open file of `committed` bytes and sync it; the new size.
+
+    Raises:
+        OSError: it could not be written whole. Then, and when the user interrupts, the file is cut back to
+            `committed` bytes.
+    """
+    try:
+        os.lseek(handle, committed, os.SEEK_SET)
+        left = memoryview(content)
+        while left:
+            left = left[os.write(handle, left) :]
+        os.fsync(handle)
+    except BaseException:
+        os.ftruncate(handle, committed)
+        raise
+    return committed + len(content)
+
+
+def lock(path: Path) -> int:
+    """Hold the lock file until the returned handle is closed or this process ends.
+
+    Raises:
+        UnfitEnvironmentError: another process holds it, or the file system has no locks.
+    """
+    try:
+        handle = os.open(path, os.O_RDWR | os.O_CREAT, 0o644)
+    except OSError as error:
+        raise unwritable(path, error) from error
+    try:
+        fcntl.lockf(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        os.ftruncate(handle, 0)
+        os.pwrite(handle, f"process {os.getpid()} on {socket.gethostname()}\n".encode(), 0)
+    except OSError as error:
+        holder = os.pread(handle, 200, 0).decode(errors="replace").strip()
+        os.close(handle)
+        if error.errno in {errno.EACCES, errno.EAGAIN}:
+            raise UnfitEnvironmentError(
+                f"run '{path.parent.name}' is being measured already",
+                why=f"{holder or 'another process'} holds {path}",
+                remedy="wait until it ends, or end it; then: assay run --resume " + path.parent.name,
+            ) from error
+        raise unwritable(path, error) from error
+    return handle
+
+
+def unwritable(path: Path, error: OSError) -> UnfitEnvironmentError:
+    """What to tell a user when `path` could not be written."""
+    if error.errno in _FULL:
+        return UnfitEnvironmentError(
+            f"no space left to write '{path}'",
+            why=f"{error.strerror}; what was measured before is kept",
+            remedy="free some space, then: assay run --resume last",
+        )
+    return UnfitEnvironmentError(
+        f"cannot write '{path}'",
+        why=error.strerror or str(error),
+        remedy="choose another folder for runs: assay run --runs DIRECTORY, or export ASSAY_RUNS=DIRECTORY",
+    )

@@ -1,0 +1,63 @@
+"""The folder of runs and the names in it."""
+
+import os
+from pathlib import Path
+
+import msgspec
+
+from assay.model.errors import UsageError
+
+_STAMP = 15  # 20261120-143000
+
+
+class _Began(msgspec.Struct):
+    started: str = ""
+
+
+def runs_folder() -> Path:
+    """`$ASSAY_RUNS`, else `./assay-runs`. It need not exist."""
+    return Path(os.environ.get("ASSAY_RUNS") or "assay-runs")
+
+
+def run_ids(folder: Path) -> list[str]:
+    """Runs in the folder, oldest first. A directory without run.json never began to be one."""
+    if not folder.is_dir():
+        return []
+    names = [path.parent.name for path in folder.glob("*/run.json")]
+    return sorted(names, key=lambda name: (name[:_STAMP], _started(folder / name), name))
+
+
+def find(reference: str, folder: Path | None = None) -> Path:
+    """Directory of a run by id, unique prefix, path or `last` (the one that began last).
+
+    Raises:
+        UsageError: there is none, or the prefix fits several; it names what there is.
+    """
+    if (Path(reference) / "run.json").is_file():
+        return Path(reference)
+    folder = folder or runs_folder()
+    ids = run_ids(folder)
+    if not ids:
+        raise UsageError(f"there is no run in '{folder}'", remedy="assay run quick")
+    if reference == "last":
+        return folder / ids[-1]
+    matching = [run_id for run_id in ids if run_id.startswith(reference)]
+    if reference in matching or len(matching) == 1:
+        return folder / (reference if reference in matching else matching[0])
+    if matching:
+        raise UsageError(f"'{reference}' fits {len(matching)} runs", why=_some(matching), remedy="type more of it")
+    raise UsageError(
+        f"there is no run '{reference}' in '{folder}'", why=f"there are: {_some(ids)}", remedy="assay list"
+    )
+
+
+def _some(ids: list[str]) -> str:
+    shown = ids[-10:]
+    return ", ".join(shown) + (f" and {len(ids) - len(shown)} more" if len(ids) > len(shown) else "")
+
+
+def _started(path: Path) -> str:
+    try:
+        return msgspec.json.decode((path / "run.json").read_bytes(), type=_Began).started
+    except (OSError, msgspec.MsgspecError):
+        return ""

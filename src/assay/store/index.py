@@ -1,0 +1,97 @@
+"""An SQLite index of the folder of runs. It holds nothing that the directories do not, and may be deleted."""
+
+import sqlite3
+from contextlib import closing
+from pathlib import Path
+
+import msgspec
+
+from assay.model.errors import AssayError
+from assay.store.folder import run_ids, runs_folder
+from assay.store.reading import load
+
+_TABLE = "CREATE TABLE IF NOT EXISTS runs (id TEXT PRIMARY KEY, stamp TEXT, listed BLOB)"
+
+
+class Listed(msgspec.Struct, frozen=True):
+    """One line of `assay list`.
+
+    Attributes:
+        id: of the run.
+        study: its name.
+        title: of the study.
+        machine: where it ran.
+        started: ISO time, UTC.
+        status: `complete`, `cut`, `interrupted`; `unfinished` while it runs or when it was killed; else what is wrong.
+        launches: made, each counted once.
+        planned: launches of the plan.
+    """
+
+    id: str
+    study: str
+    title: str
+    machine: str
+    started: str
+    status: str
+    launches: int
+    planned: int
+
+
+def listing(folder: Path | None = None) -> tuple[Listed, ...]:
+    """Every run of the folder, oldest first. Only runs that changed since the last time are read."""
+    folder = folder or runs_folder()
+    if not folder.is_dir():
+        return ()
+    path = folder / "index.sqlite"
+    try:
+        return _listing(folder, str(path))
+    except sqlite3.Error:
+        pass
+    try:
+        path.unlink(missing_ok=True)
+        return _listing(folder, str(path))
+    except (sqlite3.Error, OSError):  # a folder that may only be read, or no locks there
+        return _listing(folder, ":memory:")
+
+
+def _listing(folder: Path, database: str) -> tuple[Listed, ...]:
+    with closing(sqlite3.connect(database, timeout=1)) as index, index:
+        index.execute(_TABLE)
+        known = {row[0]: row[1:] for row in index.execute("SELECT id, stamp, listed FROM runs")}
+        ids = run_ids(folder)
+        listed = {run_id: _indexed(index, folder / run_id, known.get(run_id)) for run_id in ids}
+        index.executemany("DELETE FROM runs WHERE id = ?", [(run_id,) for run_id in known.keys() - set(ids)])
+    return tuple(listed[run_id] for run_id in ids)
+
+
+def _indexed(index: sqlite3.Connection, path: Path, known: tuple[str, bytes] | None) -> Listed:
+    stamp = _stamp(path)
+    if known and known[0] == stamp:
+        try:
+            return msgspec.json.decode(known[1], type=Listed)
+        except msgspec.MsgspecError:  # another version's row
+            pass
+    listed = _read(path)
+    row = (path.name, stamp, msgspec.json.encode(listed))
+    index.execute("INSERT OR REPLACE INTO runs VALUES (?, ?, ?)", row)
+    return listed
+
+
+def _stamp(path: Path) -> str:
+    """Changes whenever the files do that a line is made of."""
+    files = [path / name for name in ("run.json", "records.jsonl", "ending.json")]
+    stats = [file.stat() for file in files if file.is_file()]
+    return " ".join(f"{stat.st_mtime_ns}:{stat.st_size}" for stat in stats)
+
+
+def _read(path: Path) -> Listed:
+    try:
+        run = load(path)
+    except AssayError as error:
+        return Listed(path.name, "", "", "", "", f"{error.what}: {error.why}", 0, 0)
+    made = {launch.launch.id for launch in run.launches}
+    status = run.ending.status if run.ending else "unfinished"
+    plan = run.plan
+    return Listed(
+        run.info.id, plan.study, plan.title, plan.machine, run.info.started, status, len(made), len(plan.order)
+    )

@@ -1,0 +1,216 @@
+"""Reading a run directory, whatever happened to it."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TypeVar
+
+import msgspec
+
+from assay.model.errors import UsageError
+from assay.model.machine import MACHINE_SCHEMA, Machine
+from assay.model.plan import PLAN_SCHEMA, Plan
+from assay.model.record import (
+    RECORD_SCHEMA,
+    End,
+    Header,
+    Launch,
+    ProgramRecord,
+    RecordError,
+    Series,
+    Verdict,
+    decode_record,
+)
+from assay.model.run import RUN_SCHEMA, CaseRecords, Ending, LaunchRecords, Run, RunInfo
+
+_Whole = TypeVar("_Whole", bound=msgspec.Struct)
+
+
+class _Versioned(msgspec.Struct):
+    schema: int = 0
+
+
+def load(path: Path) -> Run:
+    """Everything in a run directory. What cannot be read of its records is told in `damage`.
+
+    Raises:
+        UsageError: it is no run directory, one of its JSON files is broken, or a newer Assay made it.
+    """
+    info = _read(path / "run.json", RunInfo, RUN_SCHEMA)
+    plan = _read(path / "plan.json", Plan, PLAN_SCHEMA)
+    machines = [_read(file, Machine, MACHINE_SCHEMA) for file in sorted((path / "machine").glob("*.json"))]
+    ending = _read(path / "ending.json", Ending, None) if (path / "ending.json").is_file() else None
+    records = path / "records.jsonl"
+    launches, damage = read_records(records.read_bytes() if records.is_file() else b"")
+    by_host = {machine.host: machine for machine in machines}
+    return Run(str(path), info, plan, by_host, tuple(launches), ending, tuple(damage))
+
+
+def committed_bytes(content: bytes) -> int:
+    """Length of the records up to and with the last `launch` record."""
+    end = content.rfind(b"\n") + 1
+    while end:
+        begin = content.rfind(b"\n", 0, end - 1) + 1
+        try:
+            if isinstance(decode_record(content[begin : end - 1]), Launch):
+                return end
+        except RecordError:
+            pass
+        end = begin
+    return 0
+
+
+def read_records(content: bytes) -> tuple[list[LaunchRecords], list[str]]:
+    """The committed launches in records.jsonl, and a sentence for each thing that could not be read.
+
+    Raises:
+        UsageError: a newer Assay wrote the records.
+    """
+    *lines, torn = content.split(b"\n")
+    launches: list[LaunchRecords] = []
+    damage: list[str] = []
+    pending = _Pending()
+    for number, line in enumerate(lines, 1):
+        try:
+            record = decode_record(line)
+        except RecordError as error:
+            _refuse_newer(line)
+            # What stands before it cannot be told from the rest of its launch: see `_Pending.launch`.
+            pending = _Pending(broken=f"line {number} is {error.what} ({error.why})")
+            continue
+        if not isinstance(record, Launch):
+            if isinstance(record, Header) and record.schema > RECORD_SCHEMA:
+                raise _newer("records.jsonl", record.schema, RECORD_SCHEMA)
+            pending.records.append(record)
+            continue
+        try:
+            launches.append(pending.launch(record))
+        except RecordError as error:
+            damage.append(f"launch {record.id} (attempt {record.attempt}) counts as not made: {error.what}")
+        else:
+            if pending.broken:
+                damage.append(f"a launch before {record.id} is lost: {pending.broken}")
+        pending = _Pending()
+    if pending.broken:
+        damage.append(f"a launch is lost: {pending.broken}")
+    if pending.records or torn:
+        count = len(pending.records) + bool(torn)
+        damage.append(
+            f"the last {count} line{'s' * (count > 1)} were torn off by a crash: no launch record commits them"
+        )
+    return launches, damage
+
+
+@dataclass
+class _Pending:
+    """Records that wait for the launch record which commits them.
+
+    Attributes:
+        records: in order.
+        broken: what is wrong with a line before them, empty when nothing is.
+    """
+
+    records: list[ProgramRecord] = field(default_factory=list)
+    broken: str = ""
+
+    def launch(self, launch: Launch) -> LaunchRecords:
+        """The launch with its cases. After a broken line only a launch that stands there whole, from its first
+        case on, is believed; RecordError for the rest.
+        """
+        first = self.records[0] if self.records else None
+        whole = isinstance(first, Header) and first.case == launch.cases[0]
+        if self.broken and not whole:
+            raise RecordError(self.broken)
+        grouping = Grouping(launch.cases)
+        for record in self.records:
+            grouping.take(record)
+        return LaunchRecords(launch, grouping.cases, grouping.unstarted)
+
+
+class Grouping:
+    """Sorts the records of one launch by case, in the order in which they were written.
+
+    Args:
+        case_ids: cases of the launch, in the order asked for.
+    """
+
+    def __init__(self, case_ids: Sequence[str]) -> None:
+        self._waiting = list(case_ids)
+        self._open: CaseRecords | None = None
+        self._series: list[Series] = []
+        self._cases: list[CaseRecords] = []
+        self.unstarted: dict[str, End] = {}
+
+    @property
+    def cases(self) -> tuple[CaseRecords, ...]:
+        """Cases that began; the last one may have no end."""
+        return tuple([*self._cases, *self._closed(None)])
+
+    def take(self, record: ProgramRecord) -> None:
+        """The next record; RecordError, and nothing taken, where none of its kind may stand."""
+        match record:
+            case Header():
+                if record.case not in self._waiting:
+                    raise RecordError(f"records of a case that was not asked for here: '{record.case}'")
+                self._cases += self._closed(None)
+                del self._waiting[: self._waiting.index(record.case) + 1]
+                self._open, self._series = CaseRecords(record, (), None, None), []
+            case End() if self._open:
+                self._cases += self._closed(record)
+                self._open = None
+            case End():
+                if not self._waiting:
+                    raise RecordError("an end record follows that belongs to no case")
+                self.unstarted[self._waiting.pop(0)] = record
+            case Verdict() if self._open:
+                self._open = msgspec.structs.replace(self._open, verdict=record)
+            case Series() if self._open:
+                _check(self._open.header, record)
+                self._series.append(record)
+            case _:
+                raise RecordError(f"a {type(record).__name__.lower()} record stands outside any case")
+
+    def _closed(self, end: End | None) -> list[CaseRecords]:
+        return [msgspec.structs.replace(self._open, series=tuple(self._series), end=end)] if self._open else []
+
+
+def _check(header: Header, record: Series) -> None:
+    if record.kernel not in header.work:
+        raise RecordError(
+            f"samples of kernel '{record.kernel}', of which the header of '{header.case}' says nothing"
+        )
+    if not 0 <= record.rank < len(header.ranks):
+        raise RecordError(f"samples of rank {record.rank}, but '{header.case}' has {len(header.ranks)} ranks")
+
+
+def _refuse_newer(line: bytes) -> None:
+    """A line of a newer schema is no damage: it can be read by whoever has the newer Assay."""
+    try:
+        schema = msgspec.json.decode(line, type=_Versioned).schema
+    except msgspec.MsgspecError:
+        return
+    if schema > RECORD_SCHEMA:
+        raise _newer("records.jsonl", schema, RECORD_SCHEMA)
+
+
+def _read(path: Path, kind: type[_Whole], known: int | None) -> _Whole:
+    try:
+        content = path.read_bytes()
+    except OSError as error:
+        raise UsageError(
+            f"'{path.parent}' is no run directory", why=f"{path.name}: {error.strerror}", remedy="assay list"
+        ) from error
+    try:
+        if known is not None and (schema := msgspec.json.decode(content, type=_Versioned).schema) > known:
+            raise _newer(str(path), schema, known)
+        return msgspec.json.decode(content, type=kind)
+    except (msgspec.MsgspecError, UnicodeDecodeError) as error:
+        raise UsageError(f"cannot read '{path}'", why=str(error), remedy="assay list") from error
+
+
+def _newer(path: str, schema: int, known: int) -> UsageError:
+    return UsageError(
+        f"'{path}' was made by a newer Assay",
+        why=f"its schema is {schema}, this version reads up to {known}",
+        remedy="upgrade: pip install --upgrade assay",
+    )

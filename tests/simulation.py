@@ -1,0 +1,104 @@
+"""Runs on machines that do not exist: from a plan to a run directory, exactly and in milliseconds."""
+
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import msgspec
+
+from assay import machine, store, studies
+from assay import plan as planning
+from assay.launch.local import Local
+from assay.launch.simulated import Law, SimulatedMachine
+from assay.model.facts import Fact
+from assay.model.machine import Machine
+from assay.model.plan import Plan, PlannedLaunch, Study
+from assay.model.record import Launch
+from assay.model.run import Ending
+from assay.model.toolchain import Build, Toolchain
+from assay.run import Progress, execute
+
+TWO_CORES = "pack:1 numa:1(memory=8GB) l3:1(size=32MB) l2:2(size=1MB) l1:1(size=32kB) core:1 pu:1"
+EPYC_7601 = "pack:2 numa:4(memory=16GB) l3:2(size=8MB) l2:4(size=512kB) l1:1(size=32kB) core:1 pu:1"
+
+
+@dataclass
+class Recorder:
+    """A watcher that remembers."""
+
+    launches: list[Launch] = field(default_factory=list)
+    begun: list[tuple[str, int]] = field(default_factory=list)
+    progress: list[Progress] = field(default_factory=list)
+
+    def begins(self, launch: PlannedLaunch, attempt: int, progress: Progress) -> None:
+        self.begun.append((launch.id, attempt))
+        self.progress.append(progress)
+
+    def ended(self, launch: Launch, progress: Progress) -> None:
+        self.launches.append(launch)
+        self.progress.append(progress)
+
+
+def described(description: str = TWO_CORES) -> Machine:
+    """A machine from hwloc's short form, as if this process might use all of it."""
+    found = machine.synthetic(description)
+    total = sum(node.memory_bytes for node in found.topology.numa_nodes)
+    return msgspec.structs.replace(found, host="simulated", memory=Fact(total, "B", "simulated"))
+
+
+def plan_for(
+    description: str = TWO_CORES, study: str | Study = "quick", options: planning.Options | None = None
+) -> Plan:
+    """A plan of a stored study, or of one that the test made up, with a fixed seed."""
+    options = options or planning.Options()
+    options = msgspec.structs.replace(options, seed=7 if options.seed is None else options.seed)
+    name, wish = ("test", study) if isinstance(study, Study) else (study, studies.get(study))
+    return planning.make(name, wish, described(description), options)
+
+
+def builds_for(plan: Plan) -> dict[str, Build]:
+    """Builds that hold every program of the plan; there is no file behind them."""
+    programs = {name: f"/simulated/{name}" for name in ("stream", "memcpy", "core_to_core")}
+    return {
+        name: Build(
+            "0" * 16, Toolchain(name, "none", "simulated", ()), "simulated", "0" * 16, programs, {}, True, ""
+        )  # noqa: FBT003
+        for name in {launch.toolchain for launch in plan.order}
+    }
+
+
+def begin(folder: Path, plan: Plan, description: str = TWO_CORES) -> store.RunDirectory:
+    """An empty run directory for the plan."""
+    return store.create(plan, described(description), "", builds_for(plan), ("assay", "run", plan.study), folder)
+
+
+def carry_on(
+    directory: store.RunDirectory, plan: Plan, simulated: SimulatedMachine, watcher: Recorder | None = None
+) -> Ending:
+    """Execute what is left of the plan."""
+    with directory:
+        return execute(plan, directory, Local(), simulated, builds_for(plan), watcher or Recorder())
+
+
+def simulated_run(  # noqa: PLR0913 (each argument is one thing that tests vary)
+    folder: Path,
+    law: Law | None = None,
+    *,
+    description: str = TWO_CORES,
+    study: str | Study = "quick",
+    options: planning.Options | None = None,
+    seed: int = 1,
+) -> Path:
+    """Plan the study for a described machine, run it on a simulated one, and return the run directory.
+
+    Args:
+        folder: of runs, e.g. pytest's `tmp_path`.
+        law: of the machine; a plain one where None.
+        description: hwloc's short form, e.g. `TWO_CORES` or `EPYC_7601`.
+        study: name of a stored study, or a Study.
+        options: of the plan: budget_s, launches, precision, hosts ...; seed 7 where it has none.
+        seed: of the machine's noise.
+    """
+    plan = plan_for(description, study, options)
+    directory = begin(folder, plan, description)
+    carry_on(directory, plan, SimulatedMachine(described(description).topology, law, plan.hosts, seed))
+    return directory.path
