@@ -77,8 +77,8 @@ class Benchmark {
     /// Largest error of right results.
     [[nodiscard]] virtual double tolerance() const = 0;
 
-    /// Why the last iterations cannot count although nothing is wrong with their results; empty if they can.
-    [[nodiscard]] virtual std::string hindrance() const { return {}; }
+    /// Throws Failure if the last iterations were given up and so cannot count.
+    virtual void require_unhindered() const {}
 
     /// Cpus, read back, of threads that are not of the team.
     [[nodiscard]] virtual std::vector<int> own_cpus() const { return {}; }
@@ -88,8 +88,8 @@ class Benchmark {
 struct Setting {
     const Params& params;
     const Team& team;
-    Memory& memory;
-    const std::vector<int>& cpus;  ///< asked for
+    std::shared_ptr<Memory> memory;  ///< shared with threads that may outlive the case
+    const std::vector<int>& cpus;    ///< asked for
 };
 
 using Factory = std::unique_ptr<Benchmark> (*)(const Setting&);

@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <array>
 #include <cerrno>
-#include <cmath>
 #include <cstring>
 #include <ctime>
 #include <limits>
@@ -12,8 +11,6 @@
 
 namespace assay {
 namespace {
-
-constexpr double nanosecond = 1e-9;
 
 [[noreturn]] void unreadable(const std::string& why) {
     throw Failure(Exit::environment, "the clock cannot be used", why,
@@ -56,19 +53,19 @@ double overhead() {
 
 }  // namespace
 
-double now() {
+std::int64_t nanoseconds() {
     static timespec start{};
     static const bool started = clock_gettime(CLOCK_MONOTONIC, &start) == 0;
     timespec time{};
     if (!started || clock_gettime(CLOCK_MONOTONIC, &time) != 0) {
-        return std::numeric_limits<double>::quiet_NaN();
+        return -1;
     }
-    return static_cast<double>(time.tv_sec - start.tv_sec) +
-           nanosecond * static_cast<double>(time.tv_nsec - start.tv_nsec);
+    constexpr std::int64_t in_a_second = 1'000'000'000;
+    return (time.tv_sec - start.tv_sec) * in_a_second + (time.tv_nsec - start.tv_nsec);
 }
 
 Clock measure_clock() {
-    if (std::isnan(now())) {
+    if (nanoseconds() < 0) {
         unreadable(std::string("clock_gettime(CLOCK_MONOTONIC): ") + std::strerror(errno));
     }
     return {"CLOCK_MONOTONIC", resolution(), overhead()};

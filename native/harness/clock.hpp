@@ -1,6 +1,7 @@
 // The clock of the samples.
 #pragma once
 
+#include <cstdint>
 #include <string>
 
 namespace assay {
@@ -12,9 +13,15 @@ struct Clock {
     double overhead_s;    ///< median cost of one reading
 };
 
-/// Seconds since the first call in this process, on CLOCK_MONOTONIC; not a number if it cannot be read (it is
+/// Nanoseconds since the first call in this process, on CLOCK_MONOTONIC; negative if it cannot be read (it is
 /// called in timed regions, which nothing may leave by a throw).
-double now();
+std::int64_t nanoseconds();
+
+/// The double nearest to so many nanoseconds.
+constexpr double to_seconds(std::int64_t nanoseconds) { return static_cast<double>(nanoseconds) / 1e9; }
+
+/// `nanoseconds` in seconds.
+inline double now() { return to_seconds(nanoseconds()); }
 
 /// Measures the clock; Failure (environment) if it stands still, goes back or cannot be read.
 Clock measure_clock();

@@ -103,11 +103,11 @@ std::string format_list(const std::vector<int>& numbers) {
     return text;
 }
 
-std::vector<int> affinity() {
+std::vector<int> affinity(int thread_id) {
     // The kernel refuses a mask that is smaller than its own, whose size is not published: grow until it fits.
     for (int cpus = 1024; cpus <= largest_number; cpus *= 4) {
         Mask mask(cpus);
-        if (sched_getaffinity(0, mask.bytes(), mask.get()) == 0) {
+        if (sched_getaffinity(thread_id, mask.bytes(), mask.get()) == 0) {
             return mask.list();
         }
         if (errno != EINVAL) {
@@ -118,9 +118,9 @@ std::vector<int> affinity() {
                   std::string("sched_getaffinity: ") + std::strerror(errno), "measure outside of this sandbox");
 }
 
-int pinned_cpu() noexcept {
+int pinned_cpu(int thread_id) noexcept {
     try {
-        const std::vector<int> mask = affinity();
+        const std::vector<int> mask = affinity(thread_id);
         return mask.size() == 1 ? mask.front() : -1;
     } catch (const std::exception&) {
         return -1;

@@ -14,11 +14,11 @@ std::vector<int> parse_list(std::string_view text, std::string_view noun);
 /// The shortest kernel list, `0-3,8`, of ascending numbers.
 std::string format_list(const std::vector<int>& numbers);
 
-/// Cpus of the calling thread's affinity mask, ascending. Failure (environment) if it cannot be read.
-std::vector<int> affinity();
+/// Cpus of a thread's affinity mask (0: the calling one), ascending. Failure (environment) if it cannot be read.
+std::vector<int> affinity(int thread_id = 0);
 
-/// The cpu that the calling thread is pinned to; -1 if its mask is not exactly one cpu or cannot be read.
-int pinned_cpu() noexcept;
+/// The cpu that a thread (0: the calling one) is pinned to; -1 if its mask is not exactly one cpu or unreadable.
+int pinned_cpu(int thread_id = 0) noexcept;
 
 /// Lets the calling thread run on this cpu only; false if the kernel refuses.
 bool pin(int cpu);

@@ -59,18 +59,18 @@ class Launch {
 
     /// Measures one case and writes its records.
     Exit measure(const CaseRequest& request, Records& records) const {
-        Memory memory(request_.memory);
+        const auto memory = std::make_shared<Memory>(request_.memory);
         const auto benchmark = factory_({request.params, team_, memory, cpus_});
-        Whereabouts whereabouts = find(*benchmark, memory);
+        const Whereabouts whereabouts = find(*benchmark, *memory);
         records.header(declaration_, request, benchmark->work(), clock_, whereabouts);
         const double error = sample(request, *benchmark, records);
         const bool passed = error <= benchmark->tolerance();
         records.verdict(passed, error, benchmark->tolerance());
-        std::string misplaced = misplacement(whereabouts, memory);
+        std::string misplaced = misplacement(whereabouts, *memory);
         if (misplaced.empty()) {
-            misplaced = misplacement(find(*benchmark, memory), memory);
+            misplaced = misplacement(find(*benchmark, *memory), *memory);
         }
-        return conclude(records, passed, benchmark->hindrance(), misplaced);
+        return conclude(records, passed, misplaced);
     }
 
   private:
@@ -89,6 +89,7 @@ class Launch {
         for (std::size_t kernel = 0; kernel < declaration_.kernels.size(); ++kernel) {
             benchmark.prepare(kernel);
             team_.run([&](int thread) { benchmark.iterate(kernel, 1, thread); });
+            benchmark.require_unhindered();
             error = std::max(error, benchmark.verify(kernel));
             benchmark.prepare(kernel);
             Stopping stopping = request.stopping;
@@ -96,6 +97,7 @@ class Launch {
             const double begin = now();
             const std::vector<Series> phases = sampler.sample(kernel, stopping);
             seconds = std::max(0.0, seconds - (now() - begin));
+            benchmark.require_unhindered();
             error = std::max(error, benchmark.verify(kernel));
             for (const Series& phase : phases) {
                 records.series(declaration_.kernels[kernel], phase);
@@ -111,11 +113,8 @@ class Launch {
         return memory.misplaced(whereabouts.page_nodes);
     }
 
-    static Exit conclude(Records& records, bool passed, const std::string& hindrance,
-                         const std::string& misplaced) {
-        if (!hindrance.empty()) {
-            records.end("failed", hindrance);
-        } else if (!passed) {
+    static Exit conclude(Records& records, bool passed, const std::string& misplaced) {
+        if (!passed) {
             records.end("failed", "the results are wrong");
         } else if (!misplaced.empty()) {
             records.end("invalid", misplaced);

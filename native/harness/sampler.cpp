@@ -27,37 +27,46 @@ bool is_steady(const std::vector<double>& seconds) {
 }  // namespace
 
 Sampler::Interval Sampler::time(std::size_t kernel, std::uint64_t iterations) {
-    double start = 0;
-    double end = 0;
+    std::int64_t start = 0;
+    std::int64_t end = 0;
     team_.run([&](int thread) {
-        Team::barrier();
+        team_.barrier();
         if (thread == 0) {
-            start = now();
+            start = nanoseconds();
         }
         benchmark_.iterate(kernel, iterations, thread);
         if (thread == 0) {
-            end = now();
+            end = nanoseconds();
         }
     });
-    return {start, end - start};
+    return {to_seconds(start), to_seconds(end - start)};
 }
 
-/// Iterations that make a sample last long enough. What is run to find them out is no sample.
+/// Iterations that make samples last long enough, several in a row: the first ones are slow. What is run to find
+/// them out is no sample.
 std::uint64_t Sampler::calibrate(std::size_t kernel, double until) {
+    constexpr int in_a_row = 5;
     constexpr double most_growth = 100;
-    constexpr double margin = 1.2;  // the kernel gets faster as it gets warm
+    constexpr double margin = 1.2;
+    constexpr std::uint64_t most_iterations = std::uint64_t{1} << 40U;
     const double target =
         std::max(least_sample_s, multiple_of_clock * std::max(clock_.resolution_s, clock_.overhead_s));
     std::uint64_t iterations = 1;
-    for (;;) {
+    for (int long_enough = 0; long_enough < in_a_row && iterations < most_iterations;) {
         const double seconds = time(kernel, iterations).seconds;
-        if (seconds >= target || now() > until) {
-            return iterations;
+        if (now() > until) {
+            break;
         }
+        if (seconds >= target) {
+            ++long_enough;
+            continue;
+        }
+        long_enough = 0;
         const double growth =
             std::clamp(margin * target / std::max(seconds, clock_.resolution_s), margin, most_growth);
         iterations = static_cast<std::uint64_t>(std::ceil(static_cast<double>(iterations) * growth));
     }
+    return iterations;
 }
 
 Series Sampler::warm_up(std::size_t kernel, std::uint64_t iterations, const Stopping& stopping, double until) {

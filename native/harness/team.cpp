@@ -17,7 +17,8 @@ void require_allowed(const std::vector<int>& cpus, const std::vector<int>& allow
     }
 }
 
-Team::Team(const std::vector<int>& cpus, const std::vector<int>& allowed) : size_(static_cast<int>(cpus.size())) {
+Team::Team(const std::vector<int>& cpus, const std::vector<int>& allowed)
+    : size_(static_cast<int>(cpus.size())), barrier_(size_) {
     require_allowed(cpus, allowed);
 #ifdef _OPENMP
     omp_set_dynamic(0);

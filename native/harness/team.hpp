@@ -1,8 +1,10 @@
 // The threads that run a benchmark, each on a cpu of its own.
 #pragma once
 
-#include <string>
+#include <cstddef>
 #include <vector>
+
+#include "harness/barrier.hpp"
 
 #ifdef _OPENMP
 #include <omp.h>
@@ -33,16 +35,12 @@ class Team {
 #endif
     }
 
-    /// Inside `run`: nobody goes on before everybody is here. Also keeps the compiler from merging iterations.
-    static void barrier() {
-#ifdef _OPENMP
-#pragma omp barrier
-#endif
-        asm volatile("" ::: "memory");
-    }
+    /// Inside `run`: nobody goes on before everybody is here.
+    void barrier() const { barrier_.wait(); }
 
   private:
     int size_;
+    mutable Barrier barrier_;
 };
 
 /// Half-open range.

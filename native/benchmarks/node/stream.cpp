@@ -110,7 +110,7 @@ class Stream : public assay::Benchmark {
                                  "--stores ordinary, or build with clang");
         }
         const std::size_t apart = elements_ * sizeof(double) / 4096 * 4096 + 4096 + stagger_bytes;
-        std::byte* buffer = setting.memory.allocate(3 * apart);
+        std::byte* buffer = setting.memory->allocate(3 * apart);
         a_ = reinterpret_cast<double*>(buffer);
         b_ = reinterpret_cast<double*>(buffer + apart);
         c_ = reinterpret_cast<double*>(buffer + 2 * apart);
@@ -142,7 +142,7 @@ class Stream : public assay::Benchmark {
         const Part mine = part(thread);
         for (std::uint64_t iteration = 0; iteration < iterations; ++iteration) {
             loop(arrays, mine);
-            Team::barrier();
+            team_.barrier();
         }
     }
 

@@ -1,6 +1,6 @@
 """The time a cache line takes from one core to another."""
 
-from assay.model.benchmark import Axis, Benchmark, Metric
+from assay.model.benchmark import Benchmark, Metric
 
 _LINES_BYTES = 4096
 
@@ -11,7 +11,7 @@ benchmark = Benchmark(
     source="the hand-over of a flag in one cache line, as in N. Viennot, core-to-core-latency, 2022",
     program="core_to_core",
     kernels=("handover",),
-    axes=(Axis("lines", "distinct cache lines that carry the flag in turn", (1,), 1),),
+    axes=(),
     metrics=(Metric("latency", "s", "lower", "handovers", "one way: half of a round trip of the flag"),),
     memory_bytes=lambda _params: _LINES_BYTES,
     min_cpus=2,

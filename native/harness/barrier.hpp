@@ -1,0 +1,61 @@
+// Threads wait for each other inside timed regions.
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <thread>
+
+#if defined(__x86_64__)
+#include <immintrin.h>
+#endif
+
+namespace assay {
+
+/// Destructive interference reaches two lines: processors fetch them in pairs.
+inline constexpr std::size_t apart_bytes = 128;
+
+/// Tells the core that it waits.
+inline void relax() {
+#if defined(__x86_64__)
+    _mm_pause();
+#elif defined(__aarch64__)
+    asm volatile("yield");
+#endif
+}
+
+/// A barrier of our own, so that all compilers' OpenMP libraries share one (GCC's enters the kernel each time).
+class Barrier {
+  public:
+    explicit Barrier(int threads) : threads_(threads) {}
+
+    /// Returns when all threads are here. Also keeps the compiler from merging what stands before with what
+    /// follows.
+    void wait() {
+        asm volatile("" ::: "memory");
+        if (threads_ == 1) {
+            return;
+        }
+        const std::uint64_t generation = generation_.load(std::memory_order_relaxed);
+        if (arrived_.fetch_add(1, std::memory_order_acq_rel) + 1 == threads_) {
+            arrived_.store(0, std::memory_order_relaxed);
+            generation_.store(generation + 1, std::memory_order_release);
+            return;
+        }
+        // Others may need this very cpu, where a sandbox refuses to pin threads: after a while let them have it.
+        constexpr int patience = 1 << 14;
+        for (int spins = 0; generation_.load(std::memory_order_acquire) == generation; ++spins) {
+            if (spins < patience) {
+                relax();
+            } else {
+                std::this_thread::yield();
+            }
+        }
+    }
+
+  private:
+    int threads_;
+    alignas(apart_bytes) std::atomic<int> arrived_{0};
+    alignas(apart_bytes) std::atomic<std::uint64_t> generation_{0};
+};
+
+}  // namespace assay
