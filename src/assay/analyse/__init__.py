@@ -3,9 +3,13 @@
 from collections.abc import Mapping
 
 from assay.analyse import states
+from assay.analyse.comparisons import pairs
 from assay.analyse.estimates import measure
+from assay.analyse.evidence import Evidence
+from assay.analyse.findings import findings
 from assay.analyse.launches import yields
 from assay.analyse.limits import bound
+from assay.analyse.models import models
 from assay.analyse.noise import noise
 from assay.analyse.outcomes import condemn, outcomes
 from assay.model.result import RESULT_SCHEMA, Analysis
@@ -24,15 +28,23 @@ def analyse(run: Run, given: Mapping[str, float] = {}) -> Analysis:
     ended = outcomes(run, attempts)
     measured = bound(run, measure(run, attempts, ended, border), given)
     estimates = tuple(each.estimate for each in measured)
+    evidence = Evidence(
+        run=run,
+        measured=tuple(measured),
+        pairs=tuple(pairs(run, measured)),
+        models=models(run, estimates),
+        outcomes=condemn(ended, estimates),
+        noise=noise(run, attempts, border),
+    )
     return Analysis(
         schema=RESULT_SCHEMA,
         run=run.info.id,
         study=run.plan.study,
         status=run.ending.status if run.ending else "incomplete",
         estimates=estimates,
-        models=(),
-        comparisons=(),
-        findings=(),
-        outcomes=condemn(ended, estimates),
-        noise=noise(run, attempts, border),
+        models=evidence.models,
+        comparisons=tuple(pair.comparison for pair in evidence.pairs),
+        findings=findings(evidence),
+        outcomes=evidence.outcomes,
+        noise=evidence.noise,
     )

@@ -1,0 +1,98 @@
+"""What rules look at, and how they say what they found."""
+
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from typing import Literal
+
+import msgspec
+
+from assay.analyse.comparisons import Pair
+from assay.analyse.estimates import Measured
+from assay.model.result import Comparison, Estimate, Finding, Model, Noise, Outcome
+from assay.model.run import Run
+
+
+class Evidence(msgspec.Struct, frozen=True):
+    """Everything that is known of a run before rules are applied."""
+
+    run: Run
+    measured: tuple[Measured, ...]
+    pairs: tuple[Pair, ...]
+    models: tuple[Model, ...]
+    outcomes: tuple[Outcome, ...]
+    noise: Noise
+
+    def estimates(self, benchmark: str, kernel: str, metric: str = "bandwidth") -> list[Estimate]:
+        """Estimates with a figure."""
+        return [
+            each.estimate
+            for each in self.measured
+            if (each.estimate.benchmark, each.estimate.kernel, each.estimate.metric) == (benchmark, kernel, metric)
+            and each.estimate.median is not None
+        ]
+
+    def differing(self, name: str, kernel: str, a: str | None = None) -> list[Pair]:
+        """Pairs of one kernel that differ in this word, `a` being its level in the one that is judged."""
+        return [
+            pair
+            for pair in self.pairs
+            if pair.differ == name and pair.a.kernel == kernel and (a is None or pair.a.params.get(name) == a)
+        ]
+
+
+@dataclass(frozen=True)
+class Rule:
+    """One rule. `analyse/findings/` has a file for each, which defines `rule`.
+
+    Attributes:
+        name: of the file.
+        asks: the question that it answers, in words.
+        threshold: what its statistic is tested against, in words.
+        assess: what it finds; a finding `not assessed` where evidence is missing; nothing where all is well.
+    """
+
+    name: str
+    asks: str
+    threshold: str
+    assess: Callable[[Evidence], Iterable[Finding]]
+
+    def not_assessed(self, why: str, remedy: str = "") -> Finding:
+        """That the evidence for this rule is missing."""
+        return Finding(
+            id=f"{self.name}:not-assessed",
+            rule=self.name,
+            claim=f"Not assessed: {self.asks} {why[:1].upper()}{why[1:]}.",
+            severity="fact",
+            status="not assessed",
+            evidence=(),
+            statistic="",
+            threshold=self.threshold,
+            next=remedy,
+        )
+
+
+def lower(comparison: Comparison) -> str:
+    """The lower end of a ratio, named as what it is."""
+    return _end(comparison, comparison.lo, "lower bound (95 %)", "least ratio")
+
+
+def upper(comparison: Comparison) -> str:
+    """The upper end of a ratio, named as what it is."""
+    return _end(comparison, comparison.hi, "upper bound (95 %)", "largest ratio")
+
+
+def _end(comparison: Comparison, end: float, bound: str, extreme: str) -> str:
+    blocks = f"{comparison.blocks} block{'s' if comparison.blocks > 1 else ''}"
+    if comparison.confidence is None:
+        return f"{extreme} of {blocks} {end:.3g}"
+    return f"{bound} of the ratio over {blocks} {end:.3g}"
+
+
+def standing(comparison: Comparison) -> Literal["observed", "candidate"]:
+    """A ratio with an interval is observed; a mere range makes a candidate."""
+    return "observed" if comparison.confidence else "candidate"
+
+
+def decide(evidence: Evidence, comparison: Comparison) -> str:
+    """The command that turns a range into an interval; empty where there is one."""
+    return "" if comparison.confidence else f"assay run {evidence.run.plan.study} --launches 6"

@@ -1,0 +1,44 @@
+"""One thread that writes all arrays first puts them on its own memory node."""
+
+from collections.abc import Iterable
+
+from assay.analyse.evidence import Evidence, Rule, decide, standing
+from assay.model.result import Finding
+
+_FACTOR = 1.2
+
+
+def _assess(evidence: Evidence) -> Iterable[Finding]:
+    pairs = evidence.differing("touch", "triad", a="serial")
+    if not pairs:
+        yield rule.not_assessed(
+            "triad was not measured with serial first touch, which has one memory node to go to on many machines",
+            "assay run memory",
+        )
+    for pair in pairs:
+        comparison = pair.comparison
+        if 1 / comparison.hi < _FACTOR:
+            continue
+        least = "lower bound (95 %)" if comparison.confidence else f"least ratio of {comparison.blocks} blocks"
+        yield Finding(
+            id=f"{rule.name}:{pair.a.id}",
+            rule=rule.name,
+            claim=f"Arrays first written by one thread give {pair.a.placement.label} only {comparison.ratio:.2f} "
+            "of the bandwidth that they give when each thread first writes its own part.",
+            severity="advice",
+            status=standing(comparison),
+            evidence=(comparison.id, pair.a.id, pair.b.id),
+            statistic=f"{least} of parallel / serial {1 / comparison.hi:.3g}",
+            threshold=rule.threshold,
+            rivals=("NUMA balancing of the kernel moved pages meanwhile",),
+            next=decide(evidence, comparison)
+            or "initialise arrays in the threads that use them, or start with `numactl --interleave=all`",
+        )
+
+
+rule = Rule(
+    "first_touch",
+    "Does it matter which thread writes memory first?",
+    f"parallel / serial >= {_FACTOR}",
+    _assess,
+)

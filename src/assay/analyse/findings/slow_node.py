@@ -1,0 +1,71 @@
+"""A node that is slower than its like."""
+
+from collections.abc import Iterable, Mapping
+
+import numpy as np
+
+from assay.analyse.evidence import Evidence, Rule
+from assay.model.result import Finding
+from assay.model.units import format_quantity
+
+_FEWEST = 4
+_DEVIATIONS = 6
+_LOW = 0.03
+_TWICE = 2
+
+
+def _assess(evidence: Evidence) -> Iterable[Finding]:
+    hosts = evidence.run.plan.hosts
+    if len(hosts) < _FEWEST:
+        yield rule.not_assessed(f"{len(hosts)} of at least {_FEWEST} nodes that are needed to know what is usual")
+        return
+    cases: dict[str, dict[str, dict[int, float]]] = {}
+    names: dict[tuple[str, str], str] = {}
+    for each in evidence.measured:
+        estimate = each.estimate
+        if (estimate.kernel, estimate.metric) == ("triad", "bandwidth") and len(estimate.placement.hosts) == 1:
+            host = estimate.placement.hosts[0]
+            blocks = {launch.block: launch.value for launch in each.launches}
+            cases.setdefault(estimate.case, {}).setdefault(host, {}).update(blocks)
+            names[estimate.case, host] = estimate.id
+    for case, rates in cases.items():
+        for host, low in _slow(rates).items():
+            usual = float(np.median([rate for other in rates.values() for rate in other.values()]))
+            own = float(np.median(list(rates[host].values())))
+            yield Finding(
+                id=f"{rule.name}:{host}:{case}",
+                rule=rule.name,
+                claim=f"{host} gives {format_quantity(own, 'B/s')} triad where nodes like it give "
+                f"{format_quantity(usual, 'B/s')} ({100 * (1 - own / usual):.0f} % less).",
+                severity="problem",
+                status="candidate",
+                evidence=(names[case, host],),
+                statistic=f"low in {low} of {len(rates[host])} launches",
+                threshold=rule.threshold,
+                rivals=("another program on that node", "a missing memory module", "a lower clock"),
+                next=f"assay run {evidence.run.plan.study} on {host} alone, then `assay discover` there",
+            )
+
+
+def _slow(rates: Mapping[str, Mapping[int, float]]) -> dict[str, int]:
+    """Host -> launches in which it was low; those that were so twice."""
+    low: dict[str, int] = {}
+    for block in sorted({block for each in rates.values() for block in each}):
+        present = {host: each[block] for host, each in rates.items() if block in each}
+        if len(present) < _FEWEST:
+            continue
+        values = np.array(list(present.values()))
+        usual = float(np.median(values))
+        border = min(usual - _DEVIATIONS * float(np.median(np.abs(values - usual))), (1 - _LOW) * usual)
+        for host, rate in present.items():
+            if rate < border:
+                low[host] = low.get(host, 0) + 1
+    return {host: count for host, count in low.items() if count >= _TWICE}
+
+
+rule = Rule(
+    "slow_node",
+    "Is a node slower than its like?",
+    f"below the median by {_DEVIATIONS} median absolute deviations and {100 * _LOW:.0f} %, in {_TWICE} launches",
+    _assess,
+)

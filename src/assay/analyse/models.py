@@ -1,0 +1,107 @@
+"""Laws fitted to estimates: the plateaus that caches give the rate of a copy."""
+
+import math
+from collections.abc import Hashable, Sequence
+from itertools import pairwise
+
+import numpy as np
+from numpy.typing import NDArray
+
+from assay import benchmarks
+from assay.model.machine import Machine
+from assay.model.result import Estimate, Model
+from assay.model.run import Run
+from assay.model.units import format_size
+
+PLATEAUS = "cache-plateaus"
+_PLATEAU_POINTS = 3
+#: Below this share of the highest rate a small copy costs its call, not its bytes.
+_CALL_BOUND = 0.6
+#: How far rates of one plateau scatter (in ln), and what one more plateau costs (METHODS, 3: 4 ln n).
+_SCATTER = 0.10
+_PENALTY = 4
+#: A boundary belongs to a cache when source and target together are within this factor of its size.
+_BESIDE = 2
+
+
+def models(run: Run, estimates: Sequence[Estimate]) -> tuple[Model, ...]:
+    """One model for every copy curve in cache."""
+    curves: dict[Hashable, list[Estimate]] = {}
+    for each in estimates:
+        if each.benchmark == "memcpy" and each.params.get("buffers") == "hot" and _is_headline(each):
+            key = (each.params.get("offset"), each.placement.label, each.placement.memory, each.placement.hosts)
+            curves.setdefault((*key, tuple(each.factors.items()), each.state), []).append(each)
+    return tuple(_plateaus(_name(curve[0]), curve, run) for curve in curves.values())
+
+
+def _is_headline(estimate: Estimate) -> bool:
+    return estimate.metric == benchmarks.get(estimate.benchmark).metrics[0].name
+
+
+def _name(estimate: Estimate) -> str:
+    marks = [estimate.placement.label, estimate.placement.memory]
+    if estimate.params.get("offset"):
+        marks.append(f"offset={estimate.params['offset']}")
+    marks += [f"{factor}={level}" for factor, level in estimate.factors.items()]
+    marks += [f"host={host}" for host in estimate.placement.hosts[:1]]
+    return "/".join([PLATEAUS, "memcpy", *marks, *([f"state={estimate.state}"] if estimate.state else [])])
+
+
+def _plateaus(name: str, curve: Sequence[Estimate], run: Run) -> Model:
+    """Piecewise constant ln rate over the sizes that are not bound by the cost of a call.
+
+    Parameters: `rate 1`, `rate 2` ... [median, least, largest median of the plateau]; `boundary 1` ... [geometric
+    middle, last size before, first size after], named after the cache beside it.
+    """
+    known = sorted((int(each.params["bytes"]), each.median, each.id) for each in curve if each.median is not None)
+    of = tuple(identity for _, _, identity in known)
+    peak = max((rate for _, rate, _ in known), default=0.0)
+    first = next((at for at, (_, rate, _) in enumerate(known) if rate >= _CALL_BOUND * peak), len(known))
+    sizes = [size for size, _, _ in known[first:]]
+    rates = np.array([rate for _, rate, _ in known[first:]])
+    if len(sizes) < 2 * _PLATEAU_POINTS:
+        reason = f"{len(sizes)} sizes above the cost of a call: two plateaus need {2 * _PLATEAU_POINTS}"
+        return Model(name, PLATEAUS, of, {}, None, reason)
+    edges = _partition(np.log(rates))
+    machine = next((run.machines[host] for host in curve[0].placement.hosts if host in run.machines), None)
+    parameters: dict[str, tuple[float, float, float]] = {}
+    residual = 0.0
+    for number, (begin, end) in enumerate(pairwise(edges), 1):
+        plateau = rates[begin:end]
+        level = float(np.exp(np.log(plateau).mean()))
+        parameters[f"rate {number}"] = (level, float(plateau.min()), float(plateau.max()))
+        residual = max(residual, float(np.abs(plateau / level - 1).max()))
+        if end < len(sizes):
+            before, after = float(sizes[end - 1]), float(sizes[end])
+            beside = _cache_beside(before, after, machine)
+            parameters[f"boundary {number}{beside}"] = (math.sqrt(before * after), before, after)
+    return Model(name, PLATEAUS, of, parameters, residual)
+
+
+def _partition(values: NDArray[np.float64]) -> list[int]:
+    """Edges of the plateaus that cost least: squares in units of the scatter and a penalty for each plateau."""
+    n = values.size
+    total, squares = (np.concatenate(([0.0], np.cumsum(each))) for each in (values, values**2))
+    best, before = [0.0] + [math.inf] * n, [0] * (n + 1)
+    for end in range(_PLATEAU_POINTS, n + 1):
+        for begin in range(end - _PLATEAU_POINTS + 1):
+            inside = squares[end] - squares[begin] - (total[end] - total[begin]) ** 2 / (end - begin)
+            cost = best[begin] + float(inside) / _SCATTER**2 + _PENALTY * math.log(n)
+            if cost < best[end]:
+                best[end], before[end] = cost, begin
+    edges = [n]
+    while edges[-1]:
+        edges.append(before[edges[-1]])
+    return edges[::-1]
+
+
+def _cache_beside(before: float, after: float, machine: Machine | None) -> str:
+    """` (L2, 1 MiB)` where source and target together leave that cache between these sizes."""
+    caches = {
+        (cache.level, cache.size_bytes)
+        for cache in (machine.topology.caches if machine else ())
+        if cache.kind != "instruction" and 2 * before / _BESIDE <= cache.size_bytes <= 2 * after * _BESIDE
+    }
+    middle = math.log(2 * math.sqrt(before * after))
+    nearest = min(caches, key=lambda cache: abs(math.log(cache[1]) - middle), default=None)
+    return f" (L{nearest[0]}, {format_size(nearest[1])})" if nearest else ""
