@@ -1,0 +1,137 @@
+"""A curve over sizes: log-log, a series for each way of measuring, boundaries of the caches as lines."""
+
+from dataclasses import dataclass
+
+from assay.report.charts.theme import (
+    DASHES,
+    FAINT,
+    LIMIT,
+    MUTED,
+    Spec,
+    chart,
+    series_scales,
+)
+
+_SIZE = (
+    "datum.value >= 1073741824 ? format(datum.value/1073741824, '~r') + ' GiB' : "
+    "datum.value >= 1048576 ? format(datum.value/1048576, '~r') + ' MiB' : "
+    "datum.value >= 1024 ? format(datum.value/1024, '~r') + ' KiB' : format(datum.value, '~r') + ' B'"
+)
+
+
+@dataclass(frozen=True)
+class CurvePoint:
+    """One figure of a curve; see `intervals.Point`. `x` is the swept value, the rest in SI base units."""
+
+    x: float
+    series: str
+    value: float
+    lo: float
+    hi: float
+    text: str
+    basis: str
+    size: str
+
+
+@dataclass(frozen=True)
+class Boundary:
+    """A vertical line at `x` with its label, e.g. a cache's size."""
+
+    x: float
+    label: str
+
+
+@dataclass(frozen=True)
+class Ceiling:
+    """A horizontal line at `y` with its label, e.g. a limit."""
+
+    y: float
+    label: str
+
+
+def curve(
+    points: list[CurvePoint],
+    titles: tuple[str, str],
+    boundaries: tuple[Boundary, ...] = (),
+    ceilings: tuple[Ceiling, ...] = (),
+    *,
+    sizes: bool = True,
+) -> Spec:
+    """The curves of `points`; `titles` of x and y axis with their units; `sizes`: x is in bytes."""
+    names = list(dict.fromkeys(point.series for point in points))
+    colour, shape = series_scales(names)
+    dash: Spec = {
+        "field": "series",
+        "type": "nominal",
+        "legend": colour["legend"],
+        "scale": {"domain": names, "range": [DASHES[index % len(DASHES)] for index in range(len(names))]},
+    }
+    x_axis: Spec = {"title": titles[0], "tickCount": {"expr": "narrow ? 5 : 9"}, "grid": False}
+    if sizes:
+        x_axis |= {"labelExpr": _SIZE, "values": _ticks(points), "labelOverlap": "greedy", "labelSeparation": 8}
+    x: Spec = {"field": "x", "type": "quantitative", "scale": {"type": "log", "base": 2}, "axis": x_axis}
+    y_axis = {"title": titles[1], "format": "~s", "tickCount": 6}
+    y: Spec = {"field": "value", "type": "quantitative", "scale": {"type": "log", "nice": False}, "axis": y_axis}
+    tooltip = [
+        {"field": "size", "title": titles[0]},
+        {"field": "series", "title": "series"},
+        {"field": "text", "title": "median"},
+        {"field": "basis", "title": "basis"},
+    ]
+    layer: list[Spec] = [*_boundaries(boundaries), *_ceilings(ceilings)]
+    layer += [
+        {
+            "mark": {"type": "line", "strokeWidth": 1.6, "interpolate": "linear"},
+            "encoding": {"x": x, "y": y, "color": colour, "strokeDash": dash},
+        },
+        {
+            "mark": {"type": "rule", "strokeWidth": 2, "opacity": 0.6},
+            "encoding": {"x": x, "y": {**y, "field": "lo"}, "y2": {"field": "hi"}, "color": colour},
+        },
+        {
+            "mark": {"type": "point", "filled": True, "size": 42, "opacity": 1},
+            "encoding": {"x": x, "y": y, "color": colour, "shape": shape, "tooltip": tooltip},
+        },
+    ]
+    return chart([vars(point) for point in points], layer, height=340, usermeta={"narrow": 276})
+
+
+def _ticks(points: list[CurvePoint]) -> list[float]:
+    """Powers of 16 and their halves on the log axis: 1 B, 16 B, 256 B, 4 KiB, 64 KiB, 1 MiB ..."""
+    low, high = min(point.x for point in points), max(point.x for point in points)
+    step = 2 if high / max(low, 1) <= 2**12 else 4
+    return [float(2**power) for power in range(0, 60, step) if low <= 2**power <= high]
+
+
+def _boundaries(boundaries: tuple[Boundary, ...]) -> list[Spec]:
+    if not boundaries:
+        return []
+    data = {"values": [vars(boundary) for boundary in boundaries]}
+    x = {"field": "x", "type": "quantitative"}
+    return [
+        {
+            "data": data,
+            "mark": {"type": "rule", "strokeDash": [3, 3], "color": FAINT},
+            "encoding": {"x": x},
+        },
+        {
+            "data": data,
+            "mark": {"type": "text", "align": "right", "baseline": "bottom", "angle": 270, "dy": -3, "color": MUTED},
+            "encoding": {"x": x, "y": {"value": 0}, "text": {"field": "label"}},
+        },
+    ]
+
+
+def _ceilings(ceilings: tuple[Ceiling, ...]) -> list[Spec]:
+    if not ceilings:
+        return []
+    data = {"values": [vars(ceiling) for ceiling in ceilings]}
+    y = {"field": "y", "type": "quantitative"}
+    return [
+        {"data": data, "mark": {"type": "rule", "color": LIMIT, "strokeWidth": 1.5}, "encoding": {"y": y}},
+        {
+            "data": data,
+            "mark": {"type": "text", "align": "left", "baseline": "bottom", "dx": 4, "dy": -3, "color": LIMIT},
+            "encoding": {"x": {"value": 0}, "y": y, "text": {"field": "label"}},
+        },
+    ]

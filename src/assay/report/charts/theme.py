@@ -1,0 +1,87 @@
+"""The look that all charts share. Colours are CSS variables of the page, so that one drawing serves light, dark and print."""
+
+from typing import Any
+
+Spec = dict[str, Any]
+
+#: Vega-Lite that the charts are written for; the one that vl-convert carries.
+SCHEMA = "https://vega.github.io/schema/vega-lite/v6.json"
+WIDE, NARROW = 620, 250
+#: The page's text column on a phone, in which a narrow figure must fit.
+PHONE = 342
+COLOURS = [f"var(--series-{number})" for number in range(1, 7)]
+SHAPES = ["circle", "diamond", "square", "triangle-up", "cross", "triangle-down"]
+DASHES = [[1, 0], [6, 3], [2, 2], [8, 3, 2, 3], [4, 4], [1, 3]]
+INK, MUTED, FAINT, GRID, LIMIT = "var(--ink)", "var(--muted)", "var(--faint)", "var(--grid)", "var(--limit)"
+
+_CONFIG: Spec = {
+    "background": None,
+    "font": "sans-serif",
+    "view": {"stroke": None},
+    "axis": {
+        "labelColor": MUTED,
+        "titleColor": MUTED,
+        "titleFontWeight": "normal",
+        "labelFontSize": 11,
+        "titleFontSize": 11,
+        "gridColor": GRID,
+        "domainColor": FAINT,
+        "tickColor": FAINT,
+        "tickSize": 4,
+        "labelPadding": 4,
+        "titlePadding": 8,
+    },
+    "legend": {
+        "orient": "top",
+        "direction": "horizontal",
+        "labelColor": INK,
+        "titleColor": MUTED,
+        "titleFontWeight": "normal",
+        "labelFontSize": 11,
+        "titleFontSize": 11,
+        "symbolSize": 70,
+        "columnPadding": 14,
+        "rowPadding": 4,
+        "offset": 10,
+        "labelLimit": 260,
+    },
+    "text": {"fontSize": 11},
+}
+
+
+def chart(values: list[Spec], layer: list[Spec], **parts: Any) -> Spec:  # noqa: ANN401 (any part of a spec)
+    """A layered chart over `values`, wide; `narrowed` makes the phone's version of it."""
+    return {
+        "$schema": SCHEMA,
+        "width": WIDE,
+        "params": [{"name": "narrow", "value": False}],
+        "data": {"values": values},
+        "layer": layer,
+        "config": _CONFIG,
+        **parts,
+    }
+
+
+def narrowed(spec: Spec) -> Spec:
+    """The same chart for a phone: narrower, its legend in one column, its texts short (`narrow` is true)."""
+    legend = {**spec["config"]["legend"], "columns": 1, "labelLimit": 240}
+    axis = {**spec["config"]["axis"], "labelLimit": 112, "labelFontSize": 10.5}
+    width = spec.get("usermeta", {}).get("narrow", NARROW)
+    return {
+        **spec,
+        "width": width,
+        "params": [{"name": "narrow", "value": True}],
+        "config": {**spec["config"], "legend": legend, "axis": axis},
+    }
+
+
+def series_scales(names: list[str]) -> tuple[Spec, Spec]:
+    """Colour and shape of series, so that none is told by its colour alone; both carry the same legend."""
+    legend = {"title": None} if len(names) > 1 else None
+    cycle = range(len(names))
+    colour = {"domain": names, "range": [COLOURS[index % len(COLOURS)] for index in cycle]}
+    shape = {"domain": names, "range": [SHAPES[index % len(SHAPES)] for index in cycle]}
+    return (
+        {"field": "series", "type": "nominal", "scale": colour, "legend": legend},
+        {"field": "series", "type": "nominal", "scale": shape, "legend": legend},
+    )

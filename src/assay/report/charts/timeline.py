@@ -1,0 +1,76 @@
+"""The hand-over probe along the run: one short line for each launch, from the bracket before it to the one after."""
+
+from dataclasses import dataclass
+
+from assay.report.charts.theme import COLOURS, Spec, chart
+
+_STATES = ("quiet", "disturbed")
+
+
+@dataclass(frozen=True)
+class Span:
+    """One launch: start and end in seconds since the run began, hand-over before and after in ns, and its label."""
+
+    start: float
+    end: float
+    before: float
+    after: float
+    state: str
+    launch: str
+    note: str
+
+
+def timeline(spans: list[Span]) -> Spec:
+    """Hand-over of the probe cores along the run; disturbed launches have another colour and another shape."""
+    colour = {
+        "field": "state",
+        "type": "nominal",
+        "scale": {"domain": [*_STATES], "range": [COLOURS[0], COLOURS[1]]},
+        "legend": {"title": None},
+    }
+    shape = {
+        "field": "state",
+        "type": "nominal",
+        "scale": {"domain": [*_STATES], "range": ["circle", "diamond"]},
+        "legend": {"title": None},
+    }
+    tooltip = [
+        {"field": "launch", "title": "launch"},
+        {"field": "before", "title": "before (ns)", "format": ".3r"},
+        {"field": "after", "title": "after (ns)", "format": ".3r"},
+        {"field": "note", "title": "note"},
+    ]
+    low = min(min(span.before, span.after) for span in spans)
+    high = max(max(span.before, span.after) for span in spans)
+    logarithmic = high > 3 * low
+    scale: Spec = {"type": "log", "nice": False} if logarithmic else {"zero": True}
+    scale |= {"domain": [low * 0.8, high * 1.25]} if logarithmic else {"domain": [0, high * 1.15]}
+    axis: Spec = {"title": "hand-over, one way (ns)", "tickCount": 6, "format": "~r"}
+    y: Spec = {"type": "quantitative", "scale": scale, "axis": axis}
+    x: Spec = {"type": "quantitative", "axis": {"title": "time since the run began (s)", "grid": False}}
+    layer: list[Spec] = [
+        {
+            "mark": {"type": "rule", "strokeWidth": 2, "opacity": 0.55},
+            "encoding": {
+                "x": {**x, "field": "start"},
+                "x2": {"field": "end"},
+                "y": {**y, "field": "before"},
+                "y2": {"field": "after"},
+                "color": colour,
+            },
+        },
+        *(
+            {
+                "mark": {"type": "point", "filled": True, "size": 42, "opacity": 1},
+                "encoding": {
+                    "x": {**x, "field": time},
+                    "y": {**y, "field": value},
+                    "color": colour,
+                    "shape": shape,
+                    "tooltip": tooltip,
+                },
+            }
+            for time, value in (("start", "before"), ("end", "after"))
+        ),
+    ]
+    return chart([vars(span) for span in spans], layer, height=200, usermeta={"narrow": 284})

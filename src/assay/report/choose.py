@@ -1,0 +1,115 @@
+"""Which estimates a reader sees first, and how the rest is grouped. Knows declarations, no single benchmark."""
+
+from collections.abc import Callable, Hashable, Iterable
+from functools import cache
+from typing import TypeVar
+
+from assay import benchmarks
+from assay.model.benchmark import Benchmark
+from assay.model.errors import AssayError
+from assay.model.result import Analysis, Estimate
+
+Key = TypeVar("Key", bound=Hashable)
+
+
+@cache
+def declaration(name: str) -> Benchmark | None:
+    """The benchmark's declaration; None for one that this version does not know (a run of another version)."""
+    try:
+        return benchmarks.get(name)
+    except AssayError:
+        return None
+
+
+def title(name: str) -> str:
+    """Heading of a benchmark."""
+    declared = declaration(name)
+    return declared.title if declared else name
+
+
+def swept(name: str) -> str:
+    """Name of the axis along which the benchmark's results are a curve; empty where there is none."""
+    declared = declaration(name)
+    return next((axis.name for axis in declared.axes if axis.swept), "") if declared else ""
+
+
+def units(name: str) -> dict[str, str]:
+    """Axis -> unit."""
+    declared = declaration(name)
+    return {axis.name: axis.unit for axis in declared.axes} if declared else {}
+
+
+def meaning(estimate: Estimate) -> str:
+    """What the estimate's metric counts."""
+    declared = declaration(estimate.benchmark)
+    metrics = declared.metrics if declared else ()
+    return next((metric.meaning for metric in metrics if metric.name == estimate.metric), "")
+
+
+def of_benchmark(analysis: Analysis, name: str) -> tuple[Estimate, ...]:
+    """All estimates of a benchmark."""
+    return tuple(estimate for estimate in analysis.estimates if estimate.benchmark == name)
+
+
+def measured(estimates: Iterable[Estimate]) -> tuple[Estimate, ...]:
+    """Those that have a figure."""
+    return tuple(estimate for estimate in estimates if estimate.median is not None)
+
+
+def headline_metric(estimates: Iterable[Estimate]) -> tuple[Estimate, ...]:
+    """Estimates of the benchmark's first metric."""
+    estimates = tuple(estimates)
+    declared = declaration(estimates[0].benchmark) if estimates else None
+    first = declared.metrics[0].name if declared else (estimates[0].metric if estimates else "")
+    return tuple(estimate for estimate in estimates if estimate.metric == first)
+
+
+def headline_kernel(estimates: Iterable[Estimate]) -> tuple[Estimate, ...]:
+    """Estimates of the kernel that stands for the benchmark: the last that it declares, as STREAM's triad."""
+    estimates = tuple(estimates)
+    declared = declaration(estimates[0].benchmark) if estimates else None
+    last = declared.kernels[-1] if declared else (estimates[0].kernel if estimates else "")
+    return tuple(estimate for estimate in estimates if estimate.kernel == last)
+
+
+def grouped(estimates: Iterable[Estimate], key: Callable[[Estimate], Key]) -> dict[Key, tuple[Estimate, ...]]:
+    """Estimates by key, in order of first appearance."""
+    groups: dict[Key, list[Estimate]] = {}
+    for estimate in estimates:
+        groups.setdefault(key(estimate), []).append(estimate)
+    return {name: tuple(members) for name, members in groups.items()}
+
+
+def varied(estimates: Iterable[Estimate]) -> tuple[str, ...]:
+    """Axes and factors that differ among the estimates, without sizes that follow from the placement."""
+    estimates = tuple(estimates)
+    if not estimates:
+        return ()
+    declared = declaration(estimates[0].benchmark)
+    computed = {axis.name for axis in declared.axes if axis.default is None} if declared else set()
+    names = dict.fromkeys(name for estimate in estimates for name in [*estimate.params, *estimate.factors])
+    return tuple(
+        name
+        for name in names
+        if name not in computed and len({level(estimate, name) for estimate in estimates}) > 1
+    )
+
+
+def level(estimate: Estimate, name: str) -> str:
+    """The estimate's value on an axis or level of a factor."""
+    return str(estimate.factors.get(name, estimate.params.get(name, "")))
+
+
+def series(estimate: Estimate, names: Iterable[str]) -> str:
+    """Name of the series that the estimate belongs to: its levels of `names`, and the state of the machine."""
+    parts = [level(estimate, name) for name in names]
+    return ", ".join([part for part in parts if part] + ([f"{estimate.state} cores"] if estimate.state else []))
+
+
+def best(estimates: Iterable[Estimate]) -> Estimate | None:
+    """The one with the best median, None where nothing was measured."""
+    candidates = measured(estimates)
+    if not candidates:
+        return None
+    choose = max if candidates[0].better == "higher" else min
+    return choose(candidates, key=lambda estimate: estimate.median or 0.0)

@@ -1,0 +1,151 @@
+"""From estimates to figures: what every section draws, whatever its benchmark."""
+
+from collections.abc import Callable, Iterable
+
+from assay.model.result import Estimate
+from assay.model.units import scale
+from assay.report import choose, words
+from assay.report.charts.curve import Boundary, CurvePoint, curve
+from assay.report.charts.intervals import Point, intervals
+from assay.report.charts.ranked import Node, ranked
+from assay.report.section import Figure
+
+_WHISKERS = "Points are medians over launches; whiskers are {basis}."
+#: More nodes than this are drawn by rank rather than one row each.
+MANY_NODES = 8
+
+
+def _scaled(estimates: Iterable[Estimate]) -> tuple[float, str]:
+    """Factor and unit that fit the largest of the estimates."""
+    largest = max((abs(e.median) for e in estimates if e.median), default=1.0)
+    unit = next(iter(estimates)).unit
+    value, prefixed = scale(largest, unit)
+    return value / largest, prefixed
+
+
+def whiskers(estimates: Iterable[Estimate]) -> str:
+    """What the whiskers of a figure are, from how its intervals were made."""
+    made = dict.fromkeys(e.method for e in estimates)
+    kinds = {
+        "order-statistics": "95 % intervals of the median",
+        "range": "the range of the launches, which claims no confidence",
+        "single": "absent where there was one launch",
+    }
+    return _WHISKERS.format(basis=words.listed(kinds[method] for method in made if method))
+
+
+def placements(
+    estimates: tuple[Estimate, ...],
+    figure_id: str,
+    title: str,
+    row: Callable[[Estimate], str] = words.placed,
+) -> Figure:
+    """A forest plot with a row for each placement and a series for each combination of what else varies."""
+    estimates = choose.measured(estimates)
+    factor, unit = _scaled(estimates)
+    names = choose.varied(estimates)
+    several_hosts = len({e.placement.hosts for e in estimates}) > 1
+    points = []
+    for estimate in estimates:
+        figure = words.shown(estimate)
+        if figure is None or estimate.median is None:
+            continue
+        node = f" · {', '.join(estimate.placement.hosts)}" if several_hosts else ""
+        points.append(
+            Point(
+                row=row(estimate) + node,
+                series=choose.series(estimate, names) or title,
+                value=factor * estimate.median,
+                lo=factor * (estimate.median if estimate.lo is None else estimate.lo),
+                hi=factor * (estimate.median if estimate.hi is None else estimate.hi),
+                limit=factor * estimate.limit.value if estimate.limit else None,
+                text=f"{figure.value} {figure.unit} {figure.ends if figure.lo else ''}".strip(),
+                short=f"{figure.value} {figure.unit}",
+                basis=figure.basis,
+                limit_text=words.limit_text(estimate.limit, estimate.unit),
+            )
+        )
+    limited = " The upright red line in a row is the limit that the figure stands against."
+    caption = (
+        f"{title}{' by placement' if row is words.placed else ''}. {whiskers(estimates)}{limited if any(e.limit for e in estimates) else ''}"
+        f"{' Better is to the left.' if estimates[0].better == 'lower' else ''}"
+    )
+    result = "; ".join(f"{point.row}, {point.series}: {point.text}" for point in points)
+    return Figure(figure_id, caption, result, intervals(points, f"{title} ({unit})"))
+
+
+def curves(
+    estimates: tuple[Estimate, ...],
+    figure_id: str,
+    title: str,
+    boundaries: tuple[Boundary, ...] = (),
+    series: Callable[[Estimate], str] | None = None,
+) -> Figure:
+    """Curves along the benchmark's swept axis, a series for each combination of what else varies."""
+    estimates = choose.measured(estimates)
+    axis = choose.swept(estimates[0].benchmark)
+    axis_unit = choose.units(estimates[0].benchmark).get(axis, "")
+    name = series or _series_of(estimates, axis)
+    points = []
+    for estimate in estimates:
+        figure = words.shown(estimate)
+        if figure is None or not estimate.median:
+            continue
+        points.append(
+            CurvePoint(
+                x=float(estimate.params[axis]),
+                series=name(estimate) or title,
+                value=estimate.median,
+                lo=estimate.lo or estimate.median,
+                hi=estimate.hi or estimate.median,
+                text=f"{figure.value} {figure.unit} {figure.ends if figure.lo else ''}".strip(),
+                basis=figure.basis,
+                size=words.param(estimate.params[axis], axis_unit),
+            )
+        )
+    result = "; ".join(_curve_result(points, label) for label in dict.fromkeys(point.series for point in points))
+    unit = {"B": " (B)", "": ""}.get(axis_unit, f" ({axis_unit})")
+    spec = curve(
+        points, (f"{axis}{unit}", f"{title} ({estimates[0].unit})"), boundaries, sizes=axis_unit == "B"
+    )
+    caption = f"{title} by {axis}, both axes logarithmic. {whiskers(estimates)}"
+    return Figure(figure_id, caption, result, spec)
+
+
+def _series_of(estimates: tuple[Estimate, ...], axis: str) -> Callable[[Estimate], str]:
+    names = tuple(name for name in choose.varied(estimates) if name != axis)
+    where = len({words.placed(e) for e in estimates}) > 1
+
+    def name(estimate: Estimate) -> str:
+        parts = [words.placed(estimate)] if where else []
+        return ", ".join([*parts, *filter(None, [choose.series(estimate, names)])])
+
+    return name
+
+
+def _curve_result(points: list[CurvePoint], series: str) -> str:
+    of_series = [point for point in points if point.series == series]
+    top, last = max(of_series, key=lambda point: point.value), max(of_series, key=lambda point: point.x)
+    return f"{series}: most {top.text} at {top.size}, {last.text} at {last.size}"
+
+
+def nodes(estimates: tuple[Estimate, ...], figure_id: str, title: str) -> Figure:
+    """The figures of many like nodes by rank, all of one placement and series."""
+    estimates = choose.measured(estimates)
+    factor, unit = _scaled(estimates)
+    crowd = []
+    for estimate in estimates:
+        figure = words.shown(estimate)
+        if figure is not None and estimate.median is not None:
+            host = ", ".join(estimate.placement.hosts)
+            crowd.append(Node(host, factor * estimate.median, f"{figure.value} {figure.unit}", figure.basis))
+    ordered = sorted(crowd, key=lambda node: node.value)
+    caption = (
+        f"{title} of each node, slowest first; every point is one node's median over launches. "
+        "The intervals are in the table of all figures."
+    )
+    result = (
+        f"{len(ordered)} nodes, from {ordered[0].text} on {ordered[0].node} "
+        f"to {ordered[-1].text} on {ordered[-1].node}; middle node {ordered[len(ordered) // 2].text}"
+    )
+    return Figure(figure_id, caption, result, ranked(crowd, f"{title} ({unit})"))

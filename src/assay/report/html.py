@@ -1,0 +1,171 @@
+"""One HTML file that stands alone: no server, nothing loaded from outside, its raw data inside."""
+
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from functools import cache
+from importlib import resources
+from itertools import chain
+
+import jinja2
+import msgspec
+
+from assay import __version__
+from assay.model.machine import Machine
+from assay.model.result import Analysis, Finding
+from assay.model.run import Run
+from assay.report import choose, drawing, provenance, raw, vega, words
+from assay.report.rows import Row, Rows, compared
+from assay.report.section import Section
+from assay.report.sections import sections
+from assay.report.summary import by_severity, summary, unmeasured
+
+SEVERITY = {"problem": ("✕", "Problem"), "advice": ("▲", "Advice"), "fact": ("●", "Observation")}
+
+
+@dataclass(frozen=True)
+class _Topic:
+    """A section with what the page puts into it."""
+
+    section: Section
+    drawn: tuple[vega.Drawn, ...]
+    rows: list[Row]
+    comparisons: tuple[str, ...]
+    findings: tuple[Finding, ...]
+
+
+@dataclass(frozen=True)
+class _Node:
+    """A machine drawn, for all nodes that are like it."""
+
+    machine: Machine
+    hosts: tuple[str, ...]
+    measured: frozenset[int]
+
+
+def render(run: Run, analysis: Analysis) -> str:
+    """The whole page. Everything from outside is escaped; scripts run by their hash alone."""
+    with ThreadPoolExecutor(1) as pool:
+        library = pool.submit(vega.library)
+        rows = Rows(analysis)
+        topics, other = _topics(run, analysis, rows)
+        index, samples = raw.pack(run)
+        page = {
+            "run": run,
+            "analysis": analysis,
+            "summary": summary(run, analysis),
+            "headlines": list(chain.from_iterable(topic.section.headlines for topic in topics)),
+            "lead": _lead(run, analysis),
+            "nodes": _nodes(run),
+            "topics": topics,
+            "other_findings": other,
+            "not_assessed": [f for f in analysis.findings if f.status == "not assessed"],
+            "unmeasured": unmeasured(analysis),
+            "all_rows": [
+                (choose.title(name), rows.table(members))
+                for name, members in choose.grouped(analysis.estimates, lambda e: e.benchmark).items()
+            ],
+            "provenance": provenance.provenance(run),
+            "sources": provenance.sources(analysis),
+            "samples": samples,
+            "index": raw.compressed(index),
+            "estimates": raw.compressed(msgspec.json.encode(analysis)),
+            "sample_count": msgspec.json.decode(index, type=raw.RawIndex).samples,
+            "version": __version__,
+        }
+        script = _file("report.js")
+        policy = {"script_hashes": [vega.script_hash(script), library.result().sha256]}
+        return _template().render(page | policy, library=library.result().text, script=script, evidence=rows.evidence)
+
+
+def _topics(run: Run, analysis: Analysis, rows: Rows) -> tuple[list[_Topic], list[Finding]]:
+    """Sections with their findings beside them; findings that belong to none."""
+    written = sections(run, analysis)
+    homes: dict[str, list[Finding]] = {section.id: [] for section in written}
+    other = []
+    for finding in by_severity(analysis):
+        home = _home(finding, written, rows)
+        (homes[home] if home else other).append(finding)
+    ids = {e.id: section.id for section in reversed(written) for e in section.estimates}
+    topics = [
+        _Topic(
+            section,
+            tuple(vega.drawn(figure) for figure in section.figures),
+            rows.table(section.estimates),
+            tuple(compared(c) for c in analysis.comparisons if section.id in {ids.get(c.a), ids.get(c.b)}),
+            tuple(homes[section.id]),
+        )
+        for section in written
+    ]
+    return topics, other
+
+
+def _home(finding: Finding, written: list[Section], rows: Rows) -> str:
+    """The section that shows most of what the finding stands on; else the one of its benchmark; else noise."""
+    subjects, names = rows.subjects(finding), rows.benchmarks(finding)
+    shared = {section.id: len(subjects & {e.id for e in section.estimates}) for section in written}
+    best = max(shared, key=lambda name: shared[name], default="")
+    if best and shared[best]:
+        return best
+    by_name = next((section.id for section in written if section.benchmarks & names), "")
+    about_noise = not finding.evidence or finding.rule.startswith("noise")
+    return by_name or ("noise" if about_noise and "noise" in shared else "")
+
+
+def _lead(run: Run, analysis: Analysis) -> str:
+    """What was measured, where and when, in two sentences."""
+    hosts = len(run.plan.hosts)
+    where = run.plan.machine if hosts <= 1 else f"{hosts:,} nodes"
+    cases = words.count(len(analysis.outcomes), "case", "cases")
+    launches = words.count(len(run.launches), "launch", "launches")
+    took = f" in {words.seconds(run.ending.elapsed_s)}" if run.ending else ""
+    topics = dict.fromkeys(choose.title(e.benchmark) for e in analysis.estimates)
+    what = f" They cover {words.listed(topics).lower()}." if topics else ""
+    return (
+        f"On {run.info.started[:10]} Assay measured {where}: {cases} in {launches}{took}, in random order (seed "
+        f"{run.plan.seed})."
+        f"{what}"
+    )
+
+
+def _nodes(run: Run) -> list[_Node]:
+    """Machines to draw, like ones once."""
+    used: dict[str, frozenset[int]] = {}
+    for case in run.plan.cases:
+        for host in case.placement.hosts:
+            used[host] = used.get(host, frozenset()) | frozenset(case.placement.cpus)
+    groups: dict[bytes, list[str]] = {}
+    for host, machine in run.machines.items():
+        groups.setdefault(msgspec.json.encode(machine.topology), []).append(host)
+    return [
+        _Node(run.machines[hosts[0]], tuple(hosts), frozenset().union(*(used.get(host, frozenset()) for host in hosts)))
+        for hosts in groups.values()
+    ]
+
+
+@cache
+def _template() -> jinja2.Template:
+    environment = jinja2.Environment(
+        loader=jinja2.PackageLoader("assay.report"),
+        autoescape=True,
+        trim_blocks=True,
+        lstrip_blocks=True,
+        undefined=jinja2.StrictUndefined,
+    )
+    environment.globals |= {
+        "draw": drawing.draw,
+        "described": drawing.described,
+        "narrow": drawing.NARROW,
+        "style": _file("report.css"),
+        "severity": SEVERITY,
+        "shown": words.shown,
+        "limit_text": words.limit_text,
+        "share_text": words.share_text,
+        "placed": words.placed,
+        "fact": provenance.fact,
+        "sentence": words.sentence,
+    }
+    return environment.get_template("report.html")
+
+
+def _file(name: str) -> str:
+    return resources.files("assay.report").joinpath("templates", name).read_text("utf-8")

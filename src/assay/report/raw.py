@@ -1,0 +1,122 @@
+"""All raw samples inside the page: a small index and one block of bytes.
+
+Each series keeps its least sample (`base`) and the differences to it, in whole nanoseconds, which is the resolution of
+the clock. Byte 0 of every difference comes first, then byte 1 of every one, and so on (`planes` of them), since the
+high planes are nearly constant and compress to nothing. The block is gzipped and written in base64:
+
+    sample i of all = base(series of i) + sum over k of block[k * samples + i] * 256^k     nanoseconds
+
+The page's own decoder (`templates/report.js`) and `unpack` read the same form.
+"""
+
+import base64
+import gzip
+from collections.abc import Iterator
+from typing import Literal
+
+import msgspec
+import numpy as np
+import numpy.typing as npt
+
+from assay.model.record import Handover, Launch
+from assay.model.run import Run
+
+_NANO = 1e9
+
+
+class RawSeries(msgspec.Struct, frozen=True, array_like=True):
+    """One series of the block; arrays in JSON, in this order.
+
+    Attributes:
+        launch: id of the launch.
+        attempt: of the launch.
+        case: id, empty for the hand-over probe around the launch.
+        kernel: name.
+        host: node of the rank.
+        phase: the probe's are `before` and `after`.
+        iterations: of each sample; the time is of all of them together.
+        base: least sample, ns.
+        samples: how many.
+    """
+
+    launch: str
+    attempt: int
+    case: str
+    kernel: str
+    host: str
+    phase: Literal["warmup", "measured", "before", "after"]
+    iterations: int
+    base: int
+    samples: int
+
+
+class RawIndex(msgspec.Struct, frozen=True):
+    """What stands in the block, in its order."""
+
+    schema: int
+    samples: int
+    planes: int
+    series: tuple[RawSeries, ...]
+
+
+def pack(run: Run) -> tuple[bytes, str]:
+    """The index as JSON and the block as base64 text."""
+    index: list[RawSeries] = []
+    differences: list[npt.NDArray[np.uint64]] = []
+    for entry, seconds in _series(run):
+        nanoseconds = np.rint(np.asarray(seconds) * _NANO).astype(np.uint64)
+        base = int(nanoseconds.min()) if len(nanoseconds) else 0
+        index.append(msgspec.structs.replace(entry, base=base, samples=len(nanoseconds)))
+        differences.append(nanoseconds - np.uint64(base))
+    every = np.concatenate(differences) if differences else np.zeros(0, dtype=np.uint64)
+    planes = max(1, (int(every.max()).bit_length() + 7) // 8) if len(every) else 1
+    block = b"".join((every >> np.uint64(8 * plane)).astype(np.uint8).tobytes() for plane in range(planes))
+    head = RawIndex(1, len(every), planes, tuple(index))
+    return msgspec.json.encode(head), compressed(block)
+
+
+def unpack(index: bytes, block: str) -> list[tuple[RawSeries, npt.NDArray[np.int64]]]:
+    """Every series with its samples in nanoseconds: the inverse of `pack`."""
+    head = msgspec.json.decode(index, type=RawIndex)
+    planes = np.frombuffer(gzip.decompress(base64.b64decode(block)), dtype=np.uint8)
+    every = np.zeros(head.samples, dtype=np.int64)
+    for plane in range(head.planes):
+        every += planes[plane * head.samples : (plane + 1) * head.samples].astype(np.int64) << (8 * plane)
+    ends = np.cumsum([series.samples for series in head.series], dtype=np.int64)
+    parts = np.split(every, ends[:-1]) if head.series else []
+    return [(series, part + series.base) for series, part in zip(head.series, parts, strict=True)]
+
+
+def compressed(content: bytes) -> str:
+    """Content as gzip in base64; the same content always gives the same text."""
+    return base64.b64encode(gzip.compress(content, compresslevel=6, mtime=0)).decode("ascii")
+
+
+def _series(run: Run) -> Iterator[tuple[RawSeries, list[float]]]:
+    for records in run.launches:
+        launch, bracket = records.launch, records.launch.bracket
+        if bracket.before:
+            yield _probe(launch, "before", bracket.before), bracket.before.seconds
+        if bracket.after:
+            yield _probe(launch, "after", bracket.after), bracket.after.seconds
+        for case in records.cases:
+            hosts = {rank.rank: rank.host for rank in case.header.ranks}
+            for series in case.series:
+                yield (
+                    RawSeries(
+                        launch.id,
+                        launch.attempt,
+                        case.header.case,
+                        series.kernel,
+                        hosts.get(series.rank, str(series.rank)),
+                        series.phase,
+                        series.iterations,
+                        0,
+                        0,
+                    ),
+                    series.seconds,
+                )
+
+
+def _probe(launch: Launch, phase: Literal["before", "after"], probe: Handover) -> RawSeries:
+    return RawSeries(launch.id, launch.attempt, "", "handover", "", phase, probe.iterations, 0, 0)

@@ -1,0 +1,156 @@
+"""Estimates as rows of a table: every figure with its interval, placement, proof and limit."""
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+from assay.model.result import Analysis, Comparison, Estimate, Finding, Proof
+from assay.model.units import format_cpu_list
+from assay.report import choose, words
+
+
+@dataclass(frozen=True)
+class Row:
+    """One estimate in words.
+
+    Attributes:
+        anchor: of its row in the table of all figures.
+        what: kernel.
+        metric: name.
+        placed: label and memory policy.
+        nodes: hosts.
+        setting: axes and factors that vary.
+        state: of the machine, empty where one explains all.
+        value: median with its unit, empty where there is none.
+        ends: interval or range.
+        basis: what the ends are.
+        limit: value and source, or that none is known.
+        limit_of: how the limit came about.
+        share: of the limit.
+        proof: what the programs read back.
+        spread: least and largest sample, and the 99th percentile.
+        samples: samples and why sampling stopped.
+        note: modes, unsteadiness; or why there is no figure.
+    """
+
+    anchor: str
+    what: str
+    metric: str
+    placed: str
+    nodes: str
+    setting: str
+    state: str
+    value: str
+    ends: str
+    basis: str
+    limit: str
+    limit_of: str
+    share: str
+    proof: str
+    spread: str
+    samples: str
+    note: str
+
+
+class Rows:
+    """Makes rows; knows the anchors of all estimates of an analysis."""
+
+    def __init__(self, analysis: Analysis) -> None:
+        """Number the estimates of `analysis`."""
+        self._anchors = {e.id: f"e{number}" for number, e in enumerate(analysis.estimates, start=1)}
+        self._estimates = {e.id: e for e in analysis.estimates}
+        self._comparisons = {c.id: c for c in analysis.comparisons}
+
+    def table(self, estimates: Iterable[Estimate]) -> list[Row]:
+        """Rows of estimates that share a table: what they all have in common is left out of `setting`."""
+        estimates = tuple(estimates)
+        names = choose.varied(estimates)
+        several = len({e.placement.hosts for e in estimates}) > 1
+        return [self._row(e, names, several) for e in estimates]
+
+    def _row(self, e: Estimate, names: tuple[str, ...], several: bool) -> Row:  # noqa: FBT001 (private)
+        figure = words.shown(e)
+        units = choose.units(e.benchmark)
+        values = {name: e.factors.get(name, e.params.get(name, "")) for name in names}
+        return Row(
+            anchor=self._anchors[e.id],
+            what=e.kernel,
+            metric=e.metric,
+            placed=words.placed(e),
+            nodes=", ".join(e.placement.hosts) if several else "",
+            setting=", ".join(words.param(value, units.get(name, "")) for name, value in values.items()),
+            state=e.state or "",
+            value=f"{figure.value} {figure.unit}" if figure else "",
+            ends=figure.ends if figure else "",
+            basis=figure.basis if figure else "",
+            limit=words.limit_text(e.limit, e.unit) if figure else "",
+            limit_of=e.limit.of if e.limit else "",
+            share=words.share_text(e),
+            proof=_proof(e.placement.proven),
+            spread=_spread(e),
+            samples=f"{e.samples:,} ({e.stop})" if e.stop else f"{e.samples:,}",
+            note=_note(e),
+        )
+
+    def evidence(self, finding: Finding) -> list[tuple[str, str]]:
+        """What a finding stands on: anchor (empty for a comparison) and text."""
+        lines = []
+        for name in finding.evidence:
+            if name in self._comparisons:
+                lines.append(("", compared(self._comparisons[name])))
+            elif name in self._estimates:
+                figure = words.shown(self._estimates[name])
+                lines.append((self._anchors[name], f"{name}: {figure.full if figure else 'not measured'}"))
+            else:
+                lines.append(("", name))
+        return lines
+
+    def subjects(self, finding: Finding) -> set[str]:
+        """Ids of the estimates that a finding is about, those inside its comparisons too."""
+        found = set()
+        for name in finding.evidence:
+            comparison = self._comparisons.get(name)
+            found |= {comparison.a, comparison.b} if comparison else {name}
+        return found & set(self._estimates)
+
+    def benchmarks(self, finding: Finding) -> set[str]:
+        """Benchmarks that a finding is about."""
+        return {self._estimates[name].benchmark for name in self.subjects(finding)}
+
+
+def compared(comparison: Comparison) -> str:
+    """A comparison in words: ratio, interval or range, blocks, verdict."""
+    kind = f"{100 * comparison.confidence:.0f} % interval" if comparison.confidence else "range"
+    ends = f"[{comparison.lo:.3f}, {comparison.hi:.3f}]" if comparison.confidence else (
+        f"{comparison.lo:.3f} to {comparison.hi:.3f}"
+    )
+    blocks = words.count(comparison.blocks, "block", "blocks")
+    return (
+        f"{comparison.a} against {comparison.b}: ×{comparison.ratio:.3f} {ends} "
+        f"({kind}, {blocks}), {comparison.verdict}"
+    )
+
+
+def _proof(proof: Proof | None) -> str:
+    if proof is None:
+        return "not read back"
+    cpus = "; ".join(dict.fromkeys(format_cpu_list(cpus) for cpus in proof.cpus))
+    pages = ", ".join(f"{words.percent(share)} on node {node}" for node, share in proof.page_nodes.items())
+    return f"{'as asked' if proof.as_asked else 'NOT as asked'}: cpus {cpus}{f'; pages {pages}' if pages else ''}"
+
+
+def _spread(e: Estimate) -> str:
+    if e.min is None or e.max is None:
+        return ""
+    tail = f"; p99 {words.quantity(e.p99, e.unit)}" if e.p99 is not None else ""
+    return f"{words.quantity(e.min, e.unit)} to {words.quantity(e.max, e.unit)}{tail}"
+
+
+def _note(e: Estimate) -> str:
+    notes = []
+    if e.status != "complete":
+        notes.append(f"{e.status}: {e.reason}" if e.reason else e.status)
+    if e.modes:
+        notes.append("modes at " + words.listed(words.quantity(mode, e.unit) for mode in e.modes))
+    if e.steady is False:
+        notes.append("never became steady")
+    return "; ".join(notes)

@@ -1,0 +1,75 @@
+"""What a topic of the report consists of, before it is laid out."""
+
+from dataclasses import dataclass, field
+from typing import Any
+
+from assay.model.result import Estimate
+
+Spec = dict[str, Any]
+
+
+@dataclass(frozen=True)
+class Figure:
+    """A chart.
+
+    Attributes:
+        id: unique in the report, for links.
+        caption: what is drawn and how to read it, with units and what the whiskers are.
+        result: what the figure shows, in words with figures: the text alternative.
+        spec: Vega-Lite specification with a single `width`; see `assay.report.charts.theme`.
+    """
+
+    id: str
+    caption: str
+    result: str
+    spec: Spec
+
+
+@dataclass(frozen=True)
+class Table:
+    """A table whose first column names its rows.
+
+    Attributes:
+        caption: what it holds.
+        columns: headings.
+        rows: cells, text.
+        numeric: indices of the columns that hold figures.
+    """
+
+    caption: str
+    columns: tuple[str, ...]
+    rows: tuple[tuple[str, ...], ...]
+    numeric: frozenset[int] = frozenset()
+
+
+@dataclass(frozen=True)
+class Headline:
+    """A figure for the first page: what it is in words, and the estimate."""
+
+    label: str
+    estimate: Estimate
+
+
+@dataclass(frozen=True)
+class Section:
+    """A topic: what it means, in figures, in tables.
+
+    Attributes:
+        id: anchor.
+        title: heading.
+        meaning: paragraphs for a reader who does not know the field, with computed figures.
+        figures: charts.
+        tables: beside the one of `estimates`.
+        estimates: those that the section's own table lists.
+        headlines: what the first page shows of it.
+        benchmarks: names whose findings belong here.
+    """
+
+    id: str
+    title: str
+    meaning: tuple[str, ...]
+    figures: tuple[Figure, ...] = ()
+    tables: tuple[Table, ...] = ()
+    estimates: tuple[Estimate, ...] = ()
+    headlines: tuple[Headline, ...] = ()
+    benchmarks: frozenset[str] = field(default_factory=frozenset)

@@ -1,0 +1,42 @@
+"""The topics of the report: one module each, found by its name. Nothing else needs to know that one exists.
+
+A module defines `order` (where it stands), `claims` (benchmarks that need no general section because of it) and
+`section(run, analysis) -> Section | None` (None when the run has nothing for it). `general` draws every benchmark
+that no module claims.
+"""
+
+import importlib
+import pkgutil
+from typing import Protocol, cast
+
+from assay.model.result import Analysis
+from assay.model.run import Run
+from assay.report.section import Section
+from assay.report.sections import general
+
+
+class Topic(Protocol):
+    """What a module of this package defines."""
+
+    order: int
+    claims: frozenset[str]
+
+    def section(self, run: Run, analysis: Analysis) -> Section | None:
+        """The topic's section, None when the run has nothing for it."""
+
+
+def topics() -> list[Topic]:
+    """Every topic, in the order of the report."""
+    names = (module.name for module in pkgutil.iter_modules(__path__) if module.name != "general")
+    found = [cast("Topic", importlib.import_module(f"{__name__}.{name}")) for name in names]
+    return sorted(found, key=lambda topic: topic.order)
+
+
+def sections(run: Run, analysis: Analysis) -> list[Section]:
+    """Every section that this run can fill, general ones after the topics."""
+    found = topics()
+    claimed = frozenset().union(*(topic.claims for topic in found))
+    written = [topic.section(run, analysis) for topic in found]
+    others = dict.fromkeys(e.benchmark for e in analysis.estimates if e.benchmark not in claimed)
+    written += [general.section(name, analysis) for name in others]
+    return [section for section in written if section is not None]

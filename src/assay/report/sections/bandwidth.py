@@ -1,0 +1,115 @@
+"""Memory bandwidth: by placement, by kind of store, by kernel, by node."""
+
+from assay.model.result import Analysis, Estimate
+from assay.model.run import Run
+from assay.report import choose, figures, words
+from assay.report.section import Figure, Headline, Section
+from assay.report.sections import numa
+
+order = 10
+claims = frozenset({"stream"})
+
+
+def section(run: Run, analysis: Analysis) -> Section | None:
+    """The section, None where no bandwidth was planned."""
+    del run
+    estimates = choose.headline_metric(choose.of_benchmark(analysis, "stream"))
+    if not estimates:
+        return None
+    triad = choose.headline_kernel(estimates)
+    matrix = set(numa.matrix_estimates(analysis))
+    by_placement = tuple(e for e in triad if e.id not in matrix)
+    return Section(
+        id="memory-bandwidth",
+        title=choose.title("stream"),
+        meaning=_meaning(choose.measured(by_placement)),
+        figures=_figures(choose.measured(by_placement), choose.measured(estimates)),
+        estimates=by_placement,
+        headlines=_headlines(choose.measured(by_placement)),
+        benchmarks=claims,
+    )
+
+
+def _widest(estimates: tuple[Estimate, ...]) -> tuple[Estimate, ...]:
+    """Those of the placement that uses most cpus."""
+    cpus = max((sum(map(len, e.placement.cpus)) for e in estimates), default=0)
+    return tuple(e for e in estimates if sum(map(len, e.placement.cpus)) == cpus)
+
+
+def _narrowest(estimates: tuple[Estimate, ...]) -> tuple[Estimate, ...]:
+    cpus = min((sum(map(len, e.placement.cpus)) for e in estimates), default=0)
+    return tuple(e for e in estimates if sum(map(len, e.placement.cpus)) == cpus)
+
+
+def _headlines(triad: tuple[Estimate, ...]) -> tuple[Headline, ...]:
+    widest, narrowest = _widest(triad), _narrowest(triad)
+    top, single = choose.best(widest), choose.best(narrowest)
+    lines = [Headline(f"Memory bandwidth, {top.placement.label}", top)] if top else []
+    best = choose.best(triad)
+    if best and top and best.placement.label != top.placement.label and (best.lo or 0) > (top.hi or 0):
+        lines.append(Headline(f"Memory bandwidth, {best.placement.label}", best))
+    if single and top and single.placement.label != top.placement.label:
+        lines.append(Headline(f"Memory bandwidth, {single.placement.label}", single))
+    return tuple(lines)
+
+
+def _figures(triad: tuple[Estimate, ...], every: tuple[Estimate, ...]) -> tuple[Figure, ...]:
+    if not triad:
+        return ()
+    if len({e.placement.hosts for e in triad}) > figures.MANY_NODES:
+        crowd = tuple(e for e in _widest(triad) if e.params == _widest(triad)[0].params)
+        return (figures.nodes(crowd, "figure-bandwidth-nodes", f"Triad bandwidth, {crowd[0].placement.label}"),)
+    drawn = [figures.placements(triad, "figure-bandwidth", "Triad bandwidth")]
+    kernels = choose.grouped(_widest(every), lambda e: e.kernel)
+    if len(kernels) > 1:
+        drawn.append(_by_kernel(_widest(every)))
+    return tuple(drawn)
+
+
+def _by_kernel(estimates: tuple[Estimate, ...]) -> Figure:
+    label = estimates[0].placement.label
+    return figures.placements(
+        estimates,
+        "figure-bandwidth-kernels",
+        f"Bandwidth on {label} by kernel",
+        row=lambda e: e.kernel + ("" if len({words.placed(o) for o in estimates}) == 1 else f" · {words.placed(e)}"),
+    )
+
+
+def _meaning(triad: tuple[Estimate, ...]) -> tuple[str, ...]:
+    if not triad:
+        return ("No memory bandwidth could be measured; the reasons are listed under what was not measured.",)
+    widest, narrowest = _widest(triad), _narrowest(triad)
+    text = [
+        "Most programs that work on large arrays run at the speed of memory, not of the processor. The triad "
+        "a[i] = b[i] + s·c[i] over arrays far larger than the caches shows that speed."
+    ]
+    text += [_placement_sentence(widest)]
+    if widest[0].placement.label != narrowest[0].placement.label:
+        text += [_placement_sentence(narrowest)]
+    text += _limit_sentence(widest)
+    counted = choose.meaning(triad[0])
+    return (" ".join(text), f"Counted are {counted}." if counted else "")
+
+
+def _placement_sentence(estimates: tuple[Estimate, ...]) -> str:
+    estimates = estimates[: figures.MANY_NODES]
+    names = choose.varied(estimates)
+    parts = []
+    for estimate in estimates:
+        figure = words.shown(estimate)
+        if figure:
+            how = choose.series(estimate, names)
+            parts.append(f"{figure.full}{f' with {how}' if how else ''}")
+    return f"Placed {words.placed(estimates[0])}, it reaches {words.listed(parts)}."
+
+
+def _limit_sentence(estimates: tuple[Estimate, ...]) -> list[str]:
+    limited = choose.best(e for e in estimates if e.limit)
+    if limited is None or limited.limit is None:
+        return ["No limit is known to hold these figures against."]
+    share = words.share_text(limited)
+    return [
+        f"The best of the latter is {share} of the limit, {words.quantity(limited.limit.value, limited.unit)}: "
+        f"{limited.limit.of} ({limited.limit.source})."
+    ]

@@ -1,0 +1,97 @@
+"""The curve of memcpy: hot and cold, with the caches of the machine marked."""
+
+from assay.model.result import Analysis, Estimate
+from assay.model.run import Run
+from assay.model.units import format_size
+from assay.report import choose, figures, words
+from assay.report.charts.curve import Boundary
+from assay.report.section import Headline, Section
+
+order = 30
+claims = frozenset({"memcpy"})
+
+
+def section(run: Run, analysis: Analysis) -> Section | None:
+    """The section, None where no copies were planned."""
+    estimates = choose.headline_metric(choose.of_benchmark(analysis, "memcpy"))
+    if not estimates:
+        return None
+    measured = choose.measured(estimates)
+    powers = tuple(e for e in measured if not e.params.get("offset"))
+    boundaries = _boundaries(run, powers)
+    drawn = [figures.curves(powers, "figure-memcpy", "Copy rate", boundaries)] if powers else []
+    if len(powers) < len(measured):
+        title = "Copy rate of sizes beside the powers of two"
+        drawn.append(figures.curves(measured, "figure-memcpy-offset", title, boundaries, _beside))
+    return Section(
+        id="copy-rate",
+        title=choose.title("memcpy"),
+        meaning=_meaning(powers, boundaries),
+        figures=tuple(drawn),
+        estimates=estimates,
+        headlines=_headlines(powers),
+        benchmarks=claims,
+    )
+
+
+def _beside(estimate: Estimate) -> str:
+    offset = int(estimate.params.get("offset", 0))
+    return choose.series(estimate, ("buffers",)) + (f", {offset:+d} B" if offset else "")
+
+
+def _by_buffers(estimates: tuple[Estimate, ...]) -> dict[str, tuple[Estimate, ...]]:
+    return choose.grouped(estimates, lambda e: choose.series(e, ("buffers",)))
+
+
+def _headlines(estimates: tuple[Estimate, ...]) -> tuple[Headline, ...]:
+    lines = []
+    for name, members in _by_buffers(estimates).items():
+        best = choose.best(members)
+        if best:
+            lines.append(Headline(f"Copy rate, {name}, best size ({_size(best)})", best))
+    return tuple(lines)
+
+
+def _size(estimate: Estimate) -> str:
+    return words.param(estimate.params["bytes"], "B")
+
+
+def _boundaries(run: Run, estimates: tuple[Estimate, ...]) -> tuple[Boundary, ...]:
+    """Block size at which source and target together fill each data cache of the core that copied."""
+    machine = next(iter(run.machines.values()), None)
+    if machine is None or not estimates:
+        return ()
+    cpu = estimates[0].placement.cpus[0][0]
+    largest = max(float(e.params["bytes"]) for e in estimates)
+    sizes = {
+        cache.level: cache.size_bytes / 2
+        for cache in machine.topology.caches
+        if cache.kind != "instruction" and cpu in cache.cpus and cache.size_bytes
+    }
+    return tuple(
+        Boundary(size, f"½ L{level} = {format_size(size)}") for level, size in sorted(sizes.items()) if size < largest
+    )
+
+
+def _meaning(estimates: tuple[Estimate, ...], boundaries: tuple[Boundary, ...]) -> tuple[str, ...]:
+    if not estimates:
+        return ("No copies could be measured; the reasons are listed under what was not measured.",)
+    text = [
+        "A copy inside one node, such as a message between two processes on it, can be no faster than this curve "
+        "for its size. Hot copies reuse one source and one target, which stay in cache while they fit; cold ones "
+        "always meet new memory."
+    ]
+    for name, members in _by_buffers(estimates).items():
+        best, last = choose.best(members), max(members, key=lambda e: float(e.params["bytes"]))
+        top, end = words.shown(best) if best else None, words.shown(last)
+        if best and top and end:
+            text.append(
+                f"{words.sentence(f'with {name} buffers the best rate is {top.full} at {_size(best)}')} "
+                f"At {_size(last)} it is {end.value} {end.unit} {end.ends}."
+            )
+    if boundaries:
+        text.append(
+            "The broken upright lines mark the block size at which source and target together fill a cache: "
+            f"{words.listed(boundary.label for boundary in boundaries)}."
+        )
+    return (" ".join(text),)

@@ -1,0 +1,52 @@
+"""Any benchmark that has no section of its own: a curve where an axis is swept, else a plot by placement."""
+
+from assay.model.result import Analysis, Estimate
+from assay.report import choose, figures, words
+from assay.report.section import Figure, Headline, Section
+
+
+def section(name: str, analysis: Analysis) -> Section | None:
+    """Section of benchmark `name`; None where the analysis has no estimate of it."""
+    estimates = choose.of_benchmark(analysis, name)
+    headline = choose.headline_metric(estimates)
+    if not estimates:
+        return None
+    drawn = choose.measured(headline)
+    best = choose.best(headline)
+    return Section(
+        id=name.replace("_", "-"),
+        title=choose.title(name),
+        meaning=(_meaning(name, headline),),
+        figures=_figures(name, drawn) if drawn else (),
+        estimates=headline,
+        headlines=(Headline(f"{choose.title(name)}: {best.kernel}", best),) if best else (),
+        benchmarks=frozenset({name}),
+    )
+
+
+def _figures(name: str, drawn: tuple[Estimate, ...]) -> tuple[Figure, ...]:
+    by_kernel = choose.grouped(drawn, lambda e: e.kernel)
+    written = []
+    for kernel, members in by_kernel.items():
+        title = members[0].metric if len(by_kernel) == 1 else f"{members[0].metric} of {kernel}"
+        figure_id = f"figure-{name}-{kernel}".replace("_", "-")
+        hosts = {e.placement.hosts for e in members}
+        if choose.swept(name):
+            written.append(figures.curves(members, figure_id, title))
+        elif len(hosts) > figures.MANY_NODES:
+            written.append(figures.nodes(members, figure_id, title))
+        else:
+            written.append(figures.placements(members, figure_id, title))
+    return tuple(written)
+
+
+def _meaning(name: str, estimates: tuple[Estimate, ...]) -> str:
+    declared = choose.declaration(name)
+    text = words.sentence(f"this is {declared.measures}") if declared else ""
+    best = choose.best(estimates)
+    figure = words.shown(best) if best else None
+    if best and figure:
+        text += f" The best figure is {figure.full}, {best.kernel} placed {words.placed(best)}."
+        text += f" {words.sentence(best.metric + ' counts ' + choose.meaning(best))}" if choose.meaning(best) else ""
+        return text.strip()
+    return f"{text} Nothing of it could be measured; the reasons are listed under what was not measured.".strip()

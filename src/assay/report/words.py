@@ -1,0 +1,148 @@
+"""The words around figures: values with their intervals, limits, placements, parameters, for every renderer."""
+
+import math
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+
+from assay.model.benchmark import ParamValue
+from assay.model.result import Estimate, Limit
+from assay.model.units import format_size, scale
+
+_SIGNIFICANT = 3
+_PERCENT = 100
+
+
+@dataclass(frozen=True)
+class Shown:
+    """An estimate scaled for people; all figures share the unit and the digits.
+
+    Attributes:
+        value: the median.
+        lo: lower end.
+        hi: upper end.
+        unit: scaled unit, e.g. `GB/s`.
+        basis: what the ends are: `95 % interval, 6 launches`, `range of 3 launches`, `1 launch`.
+    """
+
+    value: str
+    lo: str
+    hi: str
+    unit: str
+    basis: str
+
+    @property
+    def ends(self) -> str:
+        """The interval: `[41.8, 42.6]`, or `41.8 to 42.6` for a range that claims no confidence."""
+        if not self.lo:
+            return "no interval"
+        return f"[{self.lo}, {self.hi}]" if "interval" in self.basis else f"{self.lo} to {self.hi}"
+
+    @property
+    def full(self) -> str:
+        """`42.1 GB/s [41.8, 42.6] (95 % interval, 6 launches)`."""
+        return f"{self.value} {self.unit} {self.ends} ({self.basis})"
+
+
+def shown(estimate: Estimate) -> Shown | None:
+    """The estimate for people, None where it has no figure."""
+    if estimate.median is None:
+        return None
+    scaled, unit = scale(estimate.median, estimate.unit)
+    factor = scaled / estimate.median if estimate.median else 1.0
+    digits = decimals(scaled)
+    ends = (estimate.lo, estimate.hi) if estimate.method in {"order-statistics", "range"} else (None, None)
+    lo, hi = (f"{end * factor:.{digits}f}" if end is not None else "" for end in ends)
+    return Shown(f"{scaled:.{digits}f}", lo, hi, unit, basis(estimate))
+
+
+def basis(estimate: Estimate) -> str:
+    """What stands behind an estimate's ends."""
+    launches = count(estimate.launches, "launch", "launches")
+    if estimate.method == "order-statistics":
+        return f"{_PERCENT * (estimate.confidence or 0):.0f} % interval, {launches}"
+    return f"range of {launches}" if estimate.method == "range" else launches
+
+
+def decimals(value: float) -> int:
+    """Places after the point that leave three significant digits."""
+    if value == 0 or not math.isfinite(value):
+        return 0
+    rounded = float(f"{value:.{_SIGNIFICANT}g}")
+    return max(0, _SIGNIFICANT - 1 - math.floor(math.log10(abs(rounded))))
+
+
+def quantity(value: float | None, unit: str) -> str:
+    """A bare quantity with three significant digits, for extremes and limits; a dash where there is none."""
+    if value is None:
+        return "–"
+    scaled, prefixed = scale(value, unit)
+    return f"{scaled:.{decimals(scaled)}f} {prefixed}".strip()
+
+
+def share(estimate: Estimate) -> float | None:
+    """The median as a share of its limit (of the limit's time for times); None without a limit."""
+    if estimate.limit is None or not estimate.median or not estimate.limit.value:
+        return None
+    ratio = estimate.median / estimate.limit.value
+    return ratio if estimate.better == "higher" else 1 / ratio
+
+
+def share_text(estimate: Estimate) -> str:
+    """`97 %`, or empty."""
+    value = share(estimate)
+    return "" if value is None else percent(value)
+
+
+def limit_text(limit: Limit | None, unit: str) -> str:
+    """`43.2 GB/s (measured)`; says that none is known."""
+    return "none known" if limit is None else f"{quantity(limit.value, unit)} ({limit.source})"
+
+
+def percent(value: float) -> str:
+    """A share: `97 %`, `0.4 %`."""
+    scaled = _PERCENT * value
+    return f"{scaled:.0f} %" if abs(scaled) >= 10 or scaled == 0 else f"{scaled:.1f} %"  # noqa: PLR2004
+
+
+def count(number: int, one: str, many: str) -> str:
+    """`1 launch`, `1,000 launches`."""
+    return f"{number:,} {one if number == 1 else many}"
+
+
+def listed(words: Iterable[str]) -> str:
+    """`a`, `a and b`, `a, b and c`."""
+    *first, last = [*words] or [""]
+    return f"{', '.join(first)} and {last}" if first else last
+
+
+def sentence(text: str) -> str:
+    """The text with a capital letter and a full stop."""
+    text = text.strip()
+    return text[:1].upper() + text[1:] + ("" if not text or text[-1] in ".!?" else ".")
+
+
+def param(value: ParamValue, unit: str = "") -> str:
+    """The value of one axis: sizes in KiB and MiB, whole numbers grouped."""
+    if unit == "B" and isinstance(value, int):
+        return format_size(value)
+    return f"{value:,}" if isinstance(value, int) else str(value)
+
+
+def params(values: Mapping[str, ParamValue], units: Mapping[str, str]) -> str:
+    """Axes and values in one line: `stores ordinary, touch parallel`."""
+    return ", ".join(f"{name} {param(value, units.get(name, ''))}" for name, value in values.items())
+
+
+def seconds(value: float) -> str:
+    """A duration for people: `42 s`, `3 min 20 s`, `2 h 5 min`."""
+    if value < 60:  # noqa: PLR2004 (a minute)
+        return f"{value:.2g} s" if value < 10 else f"{value:.0f} s"  # noqa: PLR2004
+    minutes, rest = divmod(round(value), 60)
+    hours, minutes = divmod(minutes, 60)
+    return f"{hours} h {minutes} min" if hours else f"{minutes} min {rest} s"
+
+
+def placed(estimate: Estimate) -> str:
+    """Placement in one line: label, memory policy where it is not first touch."""
+    memory = estimate.placement.memory
+    return estimate.placement.label + ("" if memory == "first-touch" else f" · {memory}")
