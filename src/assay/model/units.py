@@ -7,6 +7,10 @@ from assay.model.errors import UsageError
 
 _SIZE = re.compile(r"(\d+(?:\.\d+)?)\s*([kmgt]?)(i?b?)", re.IGNORECASE)
 _DURATION = re.compile(r"(\d+(?:\.\d+)?)\s*(ms|s|min|m|h)?", re.IGNORECASE)
+_QUANTITY = re.compile(
+    r"([-+]?\d+(?:\.\d+)?(?:e[-+]?\d+)?)\s*([kMGTmunpµ]?)(B/s|flop/s|FLOP/s|bit/s|Hz|s)", re.ASCII
+)
+_DECIMAL = {"": 1, "k": 1e3, "M": 1e6, "G": 1e9, "T": 1e12, "m": 1e-3, "u": 1e-6, "µ": 1e-6, "n": 1e-9, "p": 1e-12}
 _BINARY = {"": 1, "k": 2**10, "m": 2**20, "g": 2**30, "t": 2**40}
 _SECONDS = {"ms": 1e-3, "s": 1.0, "m": 60.0, "min": 60.0, "h": 3600.0}
 
@@ -65,7 +69,7 @@ def format_size(size_bytes: float) -> str:
     """`4 KiB`, `1.5 MiB`: powers of 2^10, three digits."""
     for unit in ("B", "KiB", "MiB", "GiB", "TiB"):
         if abs(size_bytes) < 1024 or unit == "TiB":  # noqa: PLR2004 (1024 is what KiB means)
-            return f"{size_bytes:.3g} {unit}" if abs(size_bytes) < 1000 else f"{size_bytes:.0f} {unit}"  # noqa: PLR2004
+            return f"{size_bytes:.3g} {unit}" if abs(size_bytes) < 999.5 else f"{size_bytes:.0f} {unit}"  # noqa: PLR2004
         size_bytes /= 1024
     raise AssertionError
 
@@ -80,12 +84,13 @@ def scale(value: float, unit: str) -> tuple[float, str]:
     """Value and unit with the decimal prefix that leaves 1 to 999 before the point."""
     if unit not in {"s", "B/s", "flop/s", "Hz", "bit/s"} or value == 0 or not math.isfinite(value):
         return value, unit
+    shown = abs(float(f"{value:.3g}"))  # 999.9 MB/s is shown as 1.00 GB/s
     if unit == "s":
         steps = ((1.0, "s"), (1e-3, "ms"), (1e-6, "µs"), (1e-9, "ns"), (1e-12, "ps"))
-        factor, prefixed = next((step for step in steps if abs(value) >= step[0]), steps[-1])
+        factor, prefixed = next((step for step in steps if shown >= step[0]), steps[-1])
         return value / factor, prefixed
     for factor, prefix in ((1e12, "T"), (1e9, "G"), (1e6, "M"), (1e3, "k")):
-        if abs(value) >= factor:
+        if shown >= factor:
             return value / factor, f"{prefix}{'FLOP/s' if unit == 'flop/s' else unit}"
     return value, "FLOP/s" if unit == "flop/s" else unit
 
@@ -96,10 +101,6 @@ def _digits(value: float) -> str:
         return f"{value:g}"
     rounded = float(f"{value:.3g}")
     return f"{rounded:.{max(0, 2 - math.floor(math.log10(abs(rounded))))}f}"
-
-
-_QUANTITY = re.compile(r"([-+]?\d+(?:\.\d+)?(?:e[-+]?\d+)?)\s*([kMGTmunpµ]?)(B/s|flop/s|FLOP/s|bit/s|Hz|s)", re.ASCII)
-_DECIMAL = {"": 1.0, "k": 1e3, "M": 1e6, "G": 1e9, "T": 1e12, "m": 1e-3, "u": 1e-6, "µ": 1e-6, "n": 1e-9, "p": 1e-12}
 
 
 def parse_quantity(text: str) -> tuple[float, str]:

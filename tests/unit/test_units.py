@@ -1,0 +1,143 @@
+"""Quantities: what people type and what they read, against values known without this code."""
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from assay.model import units
+from assay.model.errors import UsageError
+
+
+@pytest.mark.parametrize(
+    ("text", "size"),
+    [
+        ("4096", 4096),
+        ("64K", 65536),
+        ("64k", 65536),
+        ("1MiB", 1048576),
+        ("1.5G", 1610612736),
+        ("2 TiB", 2199023255552),
+    ],
+)
+def test_a_size_is_read_in_powers_of_1024(text: str, size: int) -> None:
+    assert units.parse_size(text) == size
+
+
+@pytest.mark.parametrize("text", ["", "K", "-1", "1e6", "1 KX", "0x10", "12 34"])
+def test_what_is_no_size_is_refused_by_name(text: str) -> None:
+    with pytest.raises(UsageError, match="size"):
+        units.parse_size(text)
+
+
+@pytest.mark.parametrize(
+    ("text", "seconds"), [("90", 90), ("60s", 60), ("5m", 300), ("5 min", 300), ("1.5h", 5400), ("200ms", 0.2)]
+)
+def test_a_duration_is_read_in_seconds(text: str, seconds: float) -> None:
+    assert units.parse_duration(text) == pytest.approx(seconds)
+
+
+@pytest.mark.parametrize("text", ["", "s", "1 day", "-5s", "1:30"])
+def test_what_is_no_duration_is_refused_by_name(text: str) -> None:
+    with pytest.raises(UsageError, match="duration"):
+        units.parse_duration(text)
+
+
+@pytest.mark.parametrize(
+    ("text", "sizes"),
+    [
+        ("1:8", (1, 2, 4, 8)),
+        ("4K", (4096,)),
+        ("3:20", (3, 6, 12, 20)),
+        ("1K:1K", (1024,)),
+    ],
+)
+def test_a_range_doubles_from_first_to_last_both_included(text: str, sizes: tuple[int, ...]) -> None:
+    assert units.parse_range(text) == sizes
+
+
+def test_osus_range_of_messages_has_23_sizes() -> None:
+    assert len(units.parse_range("1:4M")) == 23
+
+
+@pytest.mark.parametrize("text", ["8:1", "0:8", ":8", "1:"])
+def test_what_is_no_range_is_refused(text: str) -> None:
+    with pytest.raises(UsageError):
+        units.parse_range(text)
+
+
+@pytest.mark.parametrize(
+    ("text", "cpus"),
+    [("0-3,8,10-14:2", (0, 1, 2, 3, 8, 10, 12, 14)), ("", ()), ("5\n", (5,)), ("0-1", (0, 1))],
+)
+def test_a_list_of_cpus_is_read_as_the_kernel_writes_it(text: str, cpus: tuple[int, ...]) -> None:
+    assert units.parse_cpu_list(text) == cpus
+
+
+@given(st.sets(st.integers(0, 500)))
+def test_a_list_of_cpus_comes_back(cpus: set[int]) -> None:
+    assert units.parse_cpu_list(units.format_cpu_list(tuple(cpus))) == tuple(sorted(cpus))
+
+
+def test_a_list_of_cpus_is_written_in_shortest_runs() -> None:
+    assert units.format_cpu_list((8, 0, 1, 2, 3)) == "0-3,8"
+
+
+@pytest.mark.parametrize(
+    ("size", "text"),
+    [
+        (0, "0 B"),
+        (1, "1 B"),
+        (1023, "1023 B"),
+        (4096, "4 KiB"),
+        (1.5 * 2**20, "1.5 MiB"),
+        (999.7 * 1024, "1000 KiB"),
+        (2**40, "1 TiB"),
+        (5000 * 2**40, "5000 TiB"),
+    ],
+)
+def test_a_size_is_written_in_powers_of_1024(size: float, text: str) -> None:
+    assert units.format_size(size) == text
+
+
+@pytest.mark.parametrize(
+    ("value", "unit", "text"),
+    [
+        (42.13e9, "B/s", "42.1 GB/s"),
+        (1.1e-7, "s", "110 ns"),
+        (2.5e-9, "s", "2.50 ns"),
+        (60, "s", "60.0 s"),
+        (999.9e6, "B/s", "1.00 GB/s"),
+        (1.84e11, "flop/s", "184 GFLOP/s"),
+        (12.5, "flop/s", "12.5 FLOP/s"),
+        (2.6e9, "Hz", "2.60 GHz"),
+        (0, "s", "0 s"),
+        (float("nan"), "s", "nan s"),
+        (1.234, "", "1.23"),
+        (3e-6, "s", "3.00 µs"),
+    ],
+)
+def test_a_quantity_is_written_with_three_digits_and_a_prefix(value: float, unit: str, text: str) -> None:
+    assert units.format_quantity(value, unit) == text
+
+
+@pytest.mark.parametrize(
+    ("text", "value", "unit"),
+    [
+        ("204.8 GB/s", 204.8e9, "B/s"),
+        ("85ns", 85e-9, "s"),
+        ("1.2 TFLOP/s", 1.2e12, "flop/s"),
+        ("3 Hz", 3, "Hz"),
+        ("100 Gbit/s", 1e11, "bit/s"),
+        ("5 ms", 0.005, "s"),
+    ],
+)
+def test_a_quantity_is_read_in_si_base_units(text: str, value: float, unit: str) -> None:
+    read, read_unit = units.parse_quantity(text)
+    assert read == pytest.approx(value)
+    assert read_unit == unit
+
+
+@pytest.mark.parametrize("text", ["204.8", "GB/s", "1 GiB/s", "1 parsec", "12 Mb"])
+def test_what_is_no_quantity_is_refused_by_name(text: str) -> None:
+    with pytest.raises(UsageError, match="quantity"):
+        units.parse_quantity(text)
