@@ -60,8 +60,15 @@ def builds_for(plan: Plan) -> dict[str, Build]:
     programs = {name: f"/simulated/{name}" for name in ("stream", "memcpy", "core_to_core")}
     return {
         name: Build(
-            "0" * 16, Toolchain(name, "none", "simulated", ()), "simulated", "0" * 16, programs, {}, True, ""
-        )  # noqa: FBT003
+            key="0" * 16,
+            toolchain=Toolchain(name, "none", "simulated", ()),
+            target="simulated",
+            sources="0" * 16,
+            programs=programs,
+            sha256={},
+            openmp=True,
+            built="",
+        )
         for name in {launch.toolchain for launch in plan.order}
     }
 

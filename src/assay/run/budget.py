@@ -4,7 +4,7 @@ Seconds in here are for scheduling only; none of them is ever a result.
 """
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 
 from assay.model.plan import Plan, PlannedLaunch
 from assay.model.record import Series
@@ -115,11 +115,12 @@ def allot(
     measured: frozenset[str],
     experience: Experience,
 ) -> dict[str, float]:
-    """Spread the seconds that are left over the launches that remain: case -> seconds of sampling for the next one,
-    empty when it has to be cut.
+    """Seconds of sampling for each case of the next launch; empty when the launch has to be cut.
 
-    Every case gets what it needs for the fewest samples, and of the rest a share by its weight. Where that does not
-    fit, later blocks are cut whole, last first; then launches of the block at hand: first those whose cases are
+    The seconds that are left are spread over the launches that remain.
+
+    Every case gets what it needs for the fewest samples, and of the rest a share by its weight. Where that does
+    not fit, later blocks are cut whole, last first; then launches of the block at hand: first those whose cases are
     measured already, then those that would be measured for the first time; the least important first.
 
     Args:

@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping
 from datetime import UTC, datetime
+from typing import Literal
 
 from assay.launch.command import Command, CpuTimes, Executor, Launcher, Outcome, Sampling
 from assay.model.errors import UnfitEnvironmentError
@@ -25,7 +26,7 @@ _TICK_S = 0.01
 _MESSAGE = 2000
 
 
-def execute(  # noqa: PLR0913 (the six things a run is made of)
+def execute(  # noqa: PLR0913, PLR0917 (the six things a run is made of)
     plan: Plan,
     directory: RunDirectory,
     launcher: Launcher,
@@ -136,9 +137,9 @@ class _Session:
     def ending(self, *, interrupted: bool) -> Ending:
         """How the run stands now."""
         cut = self.ledger.shortfalls(interrupted=interrupted)
-        status = "interrupted" if interrupted else "cut" if cut else "complete"
         elapsed = self.ledger.elapsed_s(self.executor.now())
-        return Ending(status, datetime.now(UTC).isoformat(), elapsed, cut)
+        status: Literal["complete", "cut", "interrupted"] = "cut" if cut else "complete"
+        return Ending("interrupted" if interrupted else status, datetime.now(UTC).isoformat(), elapsed, cut)
 
     def _probe(self) -> Handover | None:
         program = next(iter(self.builds.values())).programs.get(_PROBE)

@@ -85,7 +85,7 @@ class RunDirectory:
         self.close()
 
 
-def create(  # noqa: PLR0913 (one value for each file that a run begins with)
+def create(  # noqa: PLR0913, PLR0917 (one value for each file that a run begins with)
     plan: Plan,
     machine: Machine,
     xml: str,

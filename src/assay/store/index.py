@@ -22,7 +22,8 @@ class Listed(msgspec.Struct, frozen=True):
         title: of the study.
         machine: where it ran.
         started: ISO time, UTC.
-        status: `complete`, `cut`, `interrupted`; `unfinished` while it runs or when it was killed; else what is wrong.
+        status: `complete`, `cut`, `interrupted`; `unfinished` while it runs or when it was killed; else what is
+            wrong with it.
         launches: made, each counted once.
         planned: launches of the plan.
     """

@@ -114,8 +114,9 @@ class _Pending:
     broken: str = ""
 
     def launch(self, launch: Launch) -> LaunchRecords:
-        """The launch with its cases. After a broken line only a launch that stands there whole, from its first
-        case on, is believed; RecordError for the rest.
+        """The launch with its cases; RecordError where it cannot be believed.
+
+        After a broken line only a launch is believed that stands there whole, from its first case on.
         """
         first = self.records[0] if self.records else None
         whole = isinstance(first, Header) and first.case == launch.cases[0]
@@ -144,7 +145,7 @@ class Grouping:
     @property
     def cases(self) -> tuple[CaseRecords, ...]:
         """Cases that began; the last one may have no end."""
-        return tuple([*self._cases, *self._closed(None)])
+        return (*self._cases, *self._closed(None))
 
     def take(self, record: ProgramRecord) -> None:
         """The next record; RecordError, and nothing taken, where none of its kind may stand."""

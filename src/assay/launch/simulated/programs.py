@@ -72,7 +72,8 @@ def _stream(topology: Topology, law: Law, request: Request, case: CaseRequest) -
 
 
 def _memcpy(topology: Topology, law: Law, request: Request, case: CaseRequest) -> Workload:
-    params: dict[str, ParamValue] = {"bytes": 2**20, "buffers": "hot", "offset": 0, "pool": 2**28} | case.params
+    params: dict[str, ParamValue] = {"bytes": 2**20, "buffers": "hot", "offset": 0, "pool": 2**28}
+    params |= case.params
     size = max(1, int(params["bytes"]) + int(params["offset"]))
     cold = params["buffers"] == "cold"
     memory_bytes = 2 * (max(size, int(params["pool"])) if cold else size)
