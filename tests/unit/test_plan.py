@@ -1,0 +1,312 @@
+from collections.abc import Callable
+
+import msgspec
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from assay import studies
+from assay.model.errors import UnfitEnvironmentError, UsageError
+from assay.model.facts import Fact
+from assay.model.machine import Core, Machine, NumaNode
+from assay.model.plan import Measure, Plan, Study
+from assay.plan import Options, make
+
+MakeMachine = Callable[..., Machine]
+SEVEN = Options(seed=7)
+
+
+def study_of(*measures: Measure, launches: int = 3) -> Study:
+    return Study("Title", "Question?", measures, launches=launches)
+
+
+def stored(name: str, machine: Machine, options: Options = SEVEN) -> Plan:
+    return make(name, studies.get(name), machine, options)
+
+
+def own(machine: Machine, *measures: Measure, options: Options = SEVEN) -> Plan:
+    return make("own.toml", study_of(*measures), machine, options)
+
+
+def ids(plan: Plan) -> list[str]:
+    return [case.id for case in plan.cases if case.role == "measure"]
+
+
+def narrowed(machine: Machine, cpus: tuple[int, ...], nodes: tuple[int, ...]) -> Machine:
+    topology = msgspec.structs.replace(machine.topology, allowed_cpus=cpus, allowed_nodes=nodes)
+    return msgspec.structs.replace(machine, topology=topology)
+
+
+def odd_machines(make_machine: MakeMachine) -> dict[str, Machine]:
+    two_nodes = make_machine(1, 2, 1, 2)
+    nodes = (NumaNode(0, 2**34, (0, 1), 0), NumaNode(1, 0, (2, 3), 0), NumaNode(2, 2**34, (), None))
+    cores = tuple(msgspec.structs.replace(core, numa=0) for core in two_nodes.topology.cores)
+    memoryless = msgspec.structs.replace(
+        two_nodes.topology, numa_nodes=nodes, cores=cores, allowed_nodes=(0, 1, 2), caches=()
+    )
+    eight = make_machine(cores=8)
+    kinds = tuple(
+        Core(core.index, core.cpus, 0, 0, 0, "performance" if core.index > 3 else "efficiency")
+        for core in eight.topology.cores
+    )
+    offline = msgspec.structs.replace(eight.topology, cores=eight.topology.cores[:5])
+    return {
+        "one core": make_machine(),
+        "two cores": make_machine(cores=2),
+        "two sockets with SMT": make_machine(2, 1, 1, 64, 2),
+        "eight nodes": make_machine(2, 4, 2, 4),
+        "memoryless and memory-only nodes": msgspec.structs.replace(two_nodes, topology=memoryless),
+        "hybrid": msgspec.structs.replace(eight, topology=msgspec.structs.replace(eight.topology, cores=kinds)),
+        "two of 192": narrowed(make_machine(2, 4, 1, 24), (100, 150), (4, 6)),
+        "offline cpus": msgspec.structs.replace(eight, topology=offline),
+    }
+
+
+ODD = (
+    "one core",
+    "two cores",
+    "two sockets with SMT",
+    "eight nodes",
+    "memoryless and memory-only nodes",
+    "hybrid",
+    "two of 192",
+    "offline cpus",
+)
+
+
+@pytest.mark.parametrize("name", ["quick", "memory"])
+@pytest.mark.parametrize("kind", ODD)
+def test_every_machine_gets_a_plan_of_distinct_cases_on_allowed_cpus(
+    kind: str, name: str, make_machine: MakeMachine
+) -> None:
+    machine = odd_machines(make_machine)[kind]
+    topology = machine.topology
+    existing = {cpu for core in topology.cores for cpu in core.cpus} & set(topology.allowed_cpus)
+    with_memory = {node.index for node in topology.numa_nodes if node.memory_bytes} & set(topology.allowed_nodes)
+    plan = stored(name, machine)
+    assert len({case.id for case in plan.cases}) == len(plan.cases)
+    for case in plan.cases:
+        assert case.placement.cpus
+        assert set(case.placement.cpus) <= existing
+        assert set(case.placement.memory.nodes) <= with_memory
+        assert case.memory_bytes <= machine.memory.value  # type: ignore[operator]  # a number here
+    policies = [None if len(with_memory) == 1 else case.placement.memory for case in plan.cases]
+    things = [
+        (case.benchmark, frozenset(case.placement.cpus), policy, tuple(case.params.items()))
+        for case, policy in zip(plan.cases, policies, strict=True)
+    ]
+    assert len(set(things)) == len(things)
+    assert set(plan.probe_cpus) <= existing
+    assert len(plan.probe_cpus) == (2 if len(topology.cores) > 1 else 0)
+
+
+def test_the_memory_study_of_the_dual_epyc_is_that_of_the_published_one(make_machine: MakeMachine) -> None:
+    plan = stored("memory", make_machine(2, 4, 2, 4))
+    by_place: dict[tuple[str, str], int] = {}
+    for case in plan.cases:
+        if case.benchmark == "stream" and case.role == "measure":
+            by_place[case.placement.label, str(case.placement.memory)] = len(case.placement.cpus)
+    matrix = {(f"all:numa:{cpu}", f"bind:{memory}"): 8 for cpu in range(8) for memory in range(8)}
+    assert by_place == matrix | {
+        ("all", "first-touch"): 64,
+        ("half", "first-touch"): 32,
+        ("all:socket:0", "first-touch"): 32,
+        ("all:numa:0", "first-touch"): 8,
+        ("half:numa:0", "first-touch"): 4,
+        ("all:l3:0", "first-touch"): 4,
+        ("one-core", "first-touch"): 1,
+        ("all", "bind:0,1,2,3,4,5,6,7"): 64,
+        ("all", "interleave:0,1,2,3,4,5,6,7"): 64,
+    }
+
+
+def test_the_memory_study_copies_three_bytes_more_and_less_than_powers_of_two(make_machine: MakeMachine) -> None:
+    plan = stored("memory", make_machine(cores=2))
+    sizes = {
+        int(case.params["bytes"]) + int(case.params["offset"])
+        for case in plan.cases
+        if case.benchmark == "memcpy" and case.params["buffers"] == "hot"
+    }
+    powers = {2**power for power in range(27)}
+    assert sizes == powers | {size + 3 for size in powers if size > 2} | {size - 3 for size in powers if size > 2}
+
+
+def test_on_two_cores_and_one_node_the_duplicates_fold_and_the_plan_says_so(make_machine: MakeMachine) -> None:
+    plan = stored("memory", make_machine(cores=2))
+    folds = {f"{fold.wish} is {fold.into}: {fold.reason}" for fold in plan.folded}
+    assert folds == {
+        "half is one-core: half of 2 cores is one core",
+        "all:socket:0 is all: this machine has one socket",
+        "all:numa:0 is all: this machine has one NUMA node",
+        "half:numa:0 is one-core: this machine has one NUMA node",
+        "all:l3:0 is all: this machine has one L3 group",
+        "all, bind:local is all: this machine has one memory node, so every memory policy means the same",
+        "all, interleave is all: this machine has one memory node, so every memory policy means the same",
+        "all:numa:0, bind:0 is all: this machine has one NUMA node",
+    }
+    assert [left.reason for left in plan.left_out] == [
+        "this machine has one hardware thread per core",
+        "it needs 2 memory nodes; one memory node may be used",
+    ]
+
+
+def test_on_one_core_what_needs_two_is_left_out_and_the_rest_remains(make_machine: MakeMachine) -> None:
+    plan = stored("quick", make_machine())
+    assert {case.benchmark for case in plan.cases} == {"stream", "memcpy"}
+    assert ("core_to_core at pair", "this machine has one core") in [(o.wish, o.reason) for o in plan.left_out]
+
+
+def test_serial_touch_is_measured_only_where_there_are_several_memory_nodes(make_machine: MakeMachine) -> None:
+    serial = "stream/all/first-touch/stores=ordinary,touch=serial"
+    assert serial in ids(stored("quick", make_machine(2, 1, 1, 2)))
+    assert serial not in ids(stored("quick", make_machine(1, 1, 2, 2)))
+
+
+def test_ids_are_readable_and_leave_computed_sizes_out(make_machine: MakeMachine) -> None:
+    machine = make_machine(1, 8, 1, 2)
+    plan = own(machine, Measure("stream", ("all:numa:0",), ("bind:3",)))
+    assert ids(plan) == ["stream/all:numa:0/bind:3/stores=ordinary,touch=parallel"]
+    (case, sentinel) = plan.cases
+    assert case.params["elements"] == 4 * 8 * 2**20 // 8  # STREAM's rule: four times the last-level cache
+    assert (sentinel.id, sentinel.role) == ("sentinel", "sentinel")
+
+
+def test_a_case_that_needs_more_memory_than_there_is_is_left_out_with_figures(make_machine: MakeMachine) -> None:
+    wish = Measure("memcpy", ("one-core",), axes={"bytes": ("1M", "64M")})
+    machine = msgspec.structs.replace(make_machine(cores=2), memory=Fact(value=100 * 2**20, unit="B"))
+    plan = own(machine, wish)
+    assert ids(plan) == ["memcpy/one-core/first-touch/bytes=1048576,buffers=hot,offset=0"]
+    (left,) = plan.left_out
+    assert left.wish == "memcpy/one-core/first-touch/bytes=67108864,buffers=hot,offset=0"
+    assert left.reason == "it needs 128 MiB of memory; 100 MiB may be used"
+
+
+def test_several_toolchains_are_a_factor_and_one_is_not(make_machine: MakeMachine) -> None:
+    wish = Measure("stream", ("all",))
+    several = own(make_machine(cores=2), wish, options=Options(seed=1, toolchains=("gcc", "clang")))
+    assert ids(several) == [
+        "stream/all/first-touch/stores=ordinary,touch=parallel/toolchain=gcc",
+        "stream/all/first-touch/stores=ordinary,touch=parallel/toolchain=clang",
+    ]
+    levels = {launch.cases[0]: launch.toolchain for launch in several.order}
+    assert levels == {ids(several)[0]: "gcc", ids(several)[1]: "clang", "sentinel": "gcc"}
+    one = own(make_machine(cores=2), wish, options=Options(seed=1, toolchains=("gcc",)))
+    assert ids(one) == ["stream/all/first-touch/stores=ordinary,touch=parallel"]
+    assert {launch.toolchain for launch in one.order} == {"gcc"}
+
+
+def test_blocks_hold_every_case_once_between_sentinels(make_machine: MakeMachine) -> None:
+    plan = stored("quick", make_machine(2, 4, 2, 4))
+    for block in range(plan.launches):
+        launches = [launch for launch in plan.order if launch.block == block]
+        assert launches[0].cases == ("sentinel",)
+        assert sorted(case for launch in launches[1:] for case in launch.cases) == sorted(ids(plan))
+    assert plan.order[-1].cases == ("sentinel",)
+    assert [launch.id for launch in plan.order] == sorted({launch.id for launch in plan.order})
+
+
+def test_a_launch_holds_cases_of_one_program_placement_and_toolchain(make_machine: MakeMachine) -> None:
+    plan = stored("memory", make_machine(2, 1, 1, 4, 2), Options(seed=3, toolchains=("gcc", "clang")))
+    for launch in plan.order:
+        cases = [plan.case(case) for case in launch.cases]
+        assert len({(case.benchmark, case.placement, case.factors["toolchain"]) for case in cases}) == 1
+        assert {case.factors["toolchain"] for case in cases} == {launch.toolchain}
+
+
+def test_long_launches_are_split_so_that_their_bracket_means_something(make_machine: MakeMachine) -> None:
+    plan = stored("quick", make_machine(cores=2))
+    copies = [launch for launch in plan.order if launch.program == "memcpy" and launch.block == 0]
+    assert len(copies) > 1
+    for launch in copies:
+        assert sum(plan.case(case).setup_s + plan.case(case).weight for case in launch.cases) <= 3.0
+
+
+def test_the_order_differs_from_block_to_block(make_machine: MakeMachine) -> None:
+    plan = stored("memory", make_machine(2, 4, 2, 4))
+    orders = {tuple(launch.cases for launch in plan.order if launch.block == block) for block in range(6)}
+    assert len(orders) == 6
+
+
+@given(st.integers(0, 2**32), st.integers(1, 5))
+def test_the_same_seed_gives_the_same_plan_and_a_plan_survives_json(
+    make_machine: MakeMachine, seed: int, launches: int
+) -> None:
+    options = Options(seed=seed, launches=launches)
+    machine = make_machine(1, 2, 1, 2)
+    plan = stored("quick", machine, options)
+    assert plan == stored("quick", machine, options)
+    assert msgspec.json.decode(msgspec.json.encode(plan), type=Plan) == plan
+    assert plan.seed == seed
+
+
+def test_a_seed_that_is_not_given_is_drawn_and_recorded(make_machine: MakeMachine) -> None:
+    machine = make_machine(1, 2, 1, 2)
+    first, second = (stored("quick", machine, Options()) for _ in range(2))
+    assert first.seed != second.seed
+    assert stored("quick", machine, Options(seed=first.seed)) == first
+
+
+def test_options_replace_what_the_study_says(make_machine: MakeMachine) -> None:
+    options = Options(seed=1, launches=10, precision=0.005, budget_s=600)
+    plan = stored("quick", make_machine(cores=2), options)
+    assert (plan.launches, plan.precision, plan.budget_s) == (10, 0.005, 600)
+    assert {launch.block for launch in plan.order} == set(range(11))
+
+
+@pytest.mark.parametrize(
+    ("options", "what"),
+    [
+        (Options(launches=0), "0 launches measure nothing"),
+        (Options(precision=1.5), "1.5 is no precision"),
+        (Options(budget_s=0), "0 s is no budget"),
+    ],
+)
+def test_an_option_out_of_range_is_refused(options: Options, what: str, make_machine: MakeMachine) -> None:
+    with pytest.raises(UsageError, match=what):
+        stored("quick", make_machine(cores=2), options)
+
+
+def test_a_thousand_like_hosts_need_as_many_launches_as_one(make_machine: MakeMachine) -> None:
+    hosts = tuple(f"node{number:04d}" for number in range(1000))
+    machine = make_machine(2, 4, 2, 4)
+    plan = stored("memory", machine, Options(seed=1, hosts=hosts))
+    assert plan.order == stored("memory", machine, Options(seed=1)).order
+    assert all(case.placement.hosts == hosts for case in plan.cases)
+
+
+@pytest.mark.parametrize(
+    ("wish", "what"),
+    [
+        (Measure("strem", ("all",)), "there is no benchmark 'strem'"),
+        (Measure("stream", ("al",)), "there is no placement 'al'"),
+        (Measure("stream", ("all",), ("bound",)), "there is no memory policy 'bound'"),
+        (Measure("stream", ("all",), axes={"store": "ordinary"}), "stream has no axis 'store'"),
+        (Measure("stream", ("all",), axes={"stores": "temporal"}), "stream has no stores 'temporal'"),
+        (Measure("memcpy", ("one-core",), axes={"bytes": "64:1"}), "'64:1' is no range of sizes"),
+        (Measure("stream", ("all:numa:7",)), "'all:numa:7' means nothing on this machine"),
+        (Measure("stream", ("all",), ("bind:7",)), "'bind:7' means nothing on this machine"),
+    ],
+)
+def test_a_wrong_wish_of_a_user_is_refused_by_name(wish: Measure, what: str, make_machine: MakeMachine) -> None:
+    with pytest.raises(UsageError, match=what):
+        own(make_machine(cores=2), wish)
+
+
+def test_an_index_that_a_stored_study_names_in_vain_is_left_out(make_machine: MakeMachine) -> None:
+    wishes = study_of(Measure("stream", ("all", "all:numa:7"), ("first-touch", "bind:7")))
+    plan = make("quick", wishes, make_machine(cores=2), SEVEN)
+    reasons = {left.wish: left.reason for left in plan.left_out}
+    assert reasons["stream at all:numa:7"] == "this machine has one NUMA node (0)"
+    assert reasons["stream at all, bind:7"] == "this machine has one memory node (0)"
+
+
+def test_more_cores_than_a_benchmark_uses_are_left_out(make_machine: MakeMachine) -> None:
+    plan = own(make_machine(cores=4), Measure("memcpy", ("one-core", "all")))
+    assert [left.reason for left in plan.left_out] == ["memcpy uses one cpu, all has 4"]
+
+
+def test_nothing_to_measure_is_said_with_its_reasons(make_machine: MakeMachine) -> None:
+    with pytest.raises(UnfitEnvironmentError) as caught:
+        own(make_machine(), Measure("core_to_core", ("pair", "all")))
+    assert "core_to_core at pair: this machine has one core" in caught.value.why
+    assert "core_to_core needs 2 cpus, all has 1" in caught.value.why

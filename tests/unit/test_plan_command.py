@@ -1,0 +1,107 @@
+import json
+from collections.abc import Callable
+from pathlib import Path
+
+import msgspec
+import pytest
+from click.testing import CliRunner, Result
+
+from assay.cli import assay
+from assay.model.errors import UsageError
+from assay.model.machine import Machine
+from assay.model.plan import Plan
+
+MakeMachine = Callable[..., Machine]
+Ask = Callable[..., Result]
+
+
+@pytest.fixture
+def ask(make_machine: MakeMachine, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Ask:
+    """`ask(machine, *words)`: `assay plan *words` on 80 columns for that machine."""
+
+    def run(shape: tuple[int, ...], *words: str) -> Result:
+        monkeypatch.setattr("assay.machine.synthetic", lambda _description: make_machine(*shape))
+        monkeypatch.setenv("COLUMNS", "80")
+        monkeypatch.chdir(tmp_path)
+        return CliRunner().invoke(assay, ["plan", *words, "--synthetic", "described"])
+
+    return run
+
+
+EPYC = (2, 4, 2, 4)
+
+
+def test_the_dual_epyc_is_shown_with_its_matrix_on_one_line(ask: Ask) -> None:
+    shown = ask(EPYC, "memory", "--seed", "1").output
+    words = " ".join(shown.split())
+    assert "8 x 8 placements" in words
+    assert "all:numa:* " in words
+    assert "all:numa:5" not in words
+    for placement in ("all:socket:0", "all:numa:0", "half:numa:0", "all:l3:0", "one-core", "half"):
+        assert any(line.split()[:1] == [placement] for line in shown.splitlines()), placement
+    assert "seed 1" in words
+    assert "this machine has one hardware thread per core" in words
+
+
+@pytest.mark.parametrize("shape", [(1, 1, 1, 1, 1), (1, 1, 1, 2, 1), EPYC, (2, 1, 1, 64, 2)])
+def test_no_line_is_wider_than_the_terminal(shape: tuple[int, ...], ask: Ask) -> None:
+    for study in ("quick", "memory"):
+        lines = ask(shape, study).output.splitlines()
+        assert [line for line in lines if len(line) > 80] == []
+
+
+def test_all_lists_every_case(ask: Ask) -> None:
+    shown = ask(EPYC, "memory", "--all").output
+    plan = msgspec.json.decode(ask(EPYC, "memory", "--json").output, type=Plan)
+    listed = {line.strip() for line in shown.splitlines()}
+    assert {case.id for case in plan.cases if case.role == "measure"} <= listed
+
+
+def test_json_is_the_plan_with_a_schema_number(ask: Ask) -> None:
+    options = ("--seed", "5", "--launches", "4", "--precision", "0.05", "--budget", "2m", "--json")
+    plan = json.loads(ask(EPYC, "quick", *options).output)
+    assert plan["schema"] == 1
+    assert [plan[key] for key in ("seed", "launches", "precision", "budget_s")] == [5, 4, 0.05, 120.0]
+
+
+def test_the_next_command_is_the_last_line(ask: Ask) -> None:
+    assert ask(EPYC, "quick").output.splitlines()[-1] == "next: assay run quick, on that machine"
+
+
+def test_toolchains_are_shown_as_a_factor(ask: Ask) -> None:
+    shown = ask(EPYC, "quick", "--toolchain", "gcc", "--toolchain", "clang").output
+    assert "toolchain: gcc, clang" in shown
+
+
+def test_what_is_folded_and_what_is_left_out_is_said_with_reasons(ask: Ask) -> None:
+    words = " ".join(ask((1, 1, 1, 2), "quick").output.split())
+    assert "half is one-core: half of 2 cores is one core" in words
+    assert "stream at all, touch=serial: it needs 2 memory nodes; one memory node may be used" in words
+
+
+def test_two_machines_at_once_are_refused(ask: Ask) -> None:
+    error = ask(EPYC, "quick", "--from", "node.xml").exception
+    assert isinstance(error, UsageError)
+    assert error.what == "--from and --synthetic are two machines"
+
+
+def test_a_machine_saved_as_xml_is_loaded(make_machine: MakeMachine, monkeypatch: pytest.MonkeyPatch) -> None:
+    loaded: list[str] = []
+
+    def load(path: str) -> Machine:
+        loaded.append(path)
+        return make_machine(cores=2)
+
+    monkeypatch.setattr("assay.machine.load_xml", load)
+    monkeypatch.setenv("COLUMNS", "80")
+    for option in ("--from", "--machine-from"):
+        assert CliRunner().invoke(assay, ["plan", "quick", option, "node.xml"]).exit_code == 0
+    assert loaded == ["node.xml", "node.xml"]
+
+
+def test_a_users_study_with_an_index_that_is_not_there_is_refused(ask: Ask, tmp_path: Path) -> None:
+    text = 'title = "t"\nquestion = "q?"\n[[measure]]\nbenchmark = "stream"\nplacements = ["all:numa:9"]\n'
+    (tmp_path / "own.toml").write_text(text)
+    error = ask(EPYC, "own.toml").exception
+    assert isinstance(error, UsageError)
+    assert error.why == "this machine has 8 NUMA nodes (0-7)"

@@ -1,0 +1,86 @@
+import re
+from pathlib import Path
+
+import pytest
+
+from assay import benchmarks, studies
+from assay.model.errors import UsageError
+
+OWN = """
+title = "Own"
+question = "Is node 1 slow?"
+[[measure]]
+benchmark = "stream"
+placements = ["all:numa:1"]
+"""
+
+
+def written(folder: Path, text: str) -> str:
+    path = folder / "own.toml"
+    path.write_text(text)
+    return str(path)
+
+
+@pytest.mark.parametrize("name", studies.names())
+def test_every_stored_study_loads_and_names_benchmarks_that_exist(name: str) -> None:
+    study = studies.get(name)
+    assert study.question.endswith("?")
+    for measure in study.measure:
+        assert benchmarks.get(measure.benchmark).name == measure.benchmark
+        assert measure.why
+
+
+def test_the_stored_studies_are_these() -> None:
+    assert studies.names() == ("memory", "quick")
+
+
+def test_a_users_own_study_is_found_by_its_path(tmp_path: Path) -> None:
+    study = studies.get(written(tmp_path, OWN))
+    assert study.measure[0].placements == ("all:numa:1",)
+    assert (study.launches, study.precision, study.budget_s) == (6, 0.01, None)
+
+
+def test_an_unknown_study_is_refused_with_a_near_match() -> None:
+    with pytest.raises(UsageError) as caught:
+        studies.get("quik")
+    assert caught.value.what == "there is no study 'quik'"
+    assert caught.value.why.startswith("did you mean 'quick'?")
+
+
+def test_an_unknown_key_is_refused_by_name_with_its_file_and_a_near_match(tmp_path: Path) -> None:
+    path = written(tmp_path, OWN.replace("placements", "placement"))
+    with pytest.raises(UsageError) as caught:
+        studies.get(path)
+    assert caught.value.what == f"unknown key 'measure[0].placement' in {path}"
+    assert caught.value.why == "did you mean 'placements'?"
+
+
+def test_an_unknown_key_at_the_top_is_refused_by_name(tmp_path: Path) -> None:
+    with pytest.raises(UsageError, match="unknown key 'budget' in") as caught:
+        studies.get(written(tmp_path, "budget = 60\n" + OWN))
+    assert caught.value.why == "did you mean 'budget_s'?"
+
+
+@pytest.mark.parametrize(
+    ("text", "what", "why"),
+    [
+        ("title = ", "cannot read study", "Invalid value"),
+        ("title = 'a'\nquestion = 'b'\nmeasure = []", "asks for nothing", "no \\[\\[measure\\]\\]"),
+        ("title = 'a'\nquestion = 'b'\nmeasure = 3", "cannot be used", "Expected `array`, got `int`"),
+        (OWN.replace('"Own"', "3"), "cannot be used", "Expected `str`, got `int` at 'title'"),
+        (OWN.replace('question = "Is node 1 slow?"', ""), "cannot be used", "missing required field `question`"),
+        (OWN.replace('["all:numa:1"]', '"all"'), "cannot be used", "at 'measure\\[0\\].placements'"),
+    ],
+)
+def test_a_broken_study_says_what_is_wrong(tmp_path: Path, text: str, what: str, why: str) -> None:
+    with pytest.raises(UsageError, match=what) as caught:
+        studies.get(written(tmp_path, text))
+    assert re.search(why, caught.value.why)
+
+
+def test_a_file_that_is_not_there_is_named(tmp_path: Path) -> None:
+    missing = str(tmp_path / "none.toml")
+    with pytest.raises(UsageError) as caught:
+        studies.get(missing)
+    assert caught.value.what == f"cannot read study '{missing}'"
+    assert caught.value.why == "No such file or directory"
