@@ -140,7 +140,7 @@ def _tree(machine: Machine) -> Tree:
 
     def grow(tree: Tree, lines: Iterable[Line], style: str) -> None:
         for line in lines:
-            below_style = "dim" if line.text.startswith("cpus") else style
+            below_style = "dim" if line.text.startswith(("cpus", "distance")) else style
             grow(tree.add(Text(line.text, below_style)), line.below, "")
 
     tree = Tree(Text("topology", "bold"), guide_style="dim")
@@ -204,15 +204,13 @@ def _value(fact: Fact) -> str:
     value = fact.value
     if isinstance(value, bool):
         return "yes" if value else "no"
-    if isinstance(value, list):
-        return ", ".join(map(str, value))
-    if isinstance(value, str) or value is None:
-        return str(value)
-    if fact.unit == "B":
-        return format_size(value)
-    if fact.unit == "T/s":
-        return f"{value / 1e6:.0f} MT/s"
-    return format_quantity(value, fact.unit) if fact.unit else str(value)
+    if isinstance(value, int | float):
+        if fact.unit == "B":
+            return format_size(value)
+        if fact.unit == "T/s":
+            return f"{value / 1e6:.0f} MT/s"
+        return format_quantity(value, fact.unit) if fact.unit else str(value)
+    return str(value) if isinstance(value, str) or value is None else ", ".join(map(str, value))
 
 
 def _show_devices(machine: Machine, console: Console) -> None:

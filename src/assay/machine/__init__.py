@@ -68,7 +68,8 @@ def _elsewhere(
     exported: hwloc_xml.Exported, origin: Literal["file", "synthetic"], name: str, source: str
 ) -> Machine:
     topology = assemble(exported.parts)
-    total = sum(node.memory_bytes for node in topology.numa_nodes)
+    # What a process on that machine may use at most: nobody can tell from here what is free.
+    total = sum(node.memory_bytes for node in topology.numa_nodes if node.index in topology.allowed_nodes)
     memory_there = Fact(total, "B", source) if total else unavailable(f"{source} gives no sizes of memory")
     teller = source.partition(" (")[0]
     return Machine(

@@ -25,9 +25,8 @@ _SYSTEM = {
     "cgroup": "LinuxCgroup",
 }
 _FREQUENCIES = {"nominal frequency": "FrequencyBaseMHz", "highest frequency": "FrequencyMaxMHz"}
-_NETWORK = "2"
-_INFINIBAND = "3"
-_ACCELERATORS = {"1", "5"}
+#: Hardware addresses are of no use here.
+_UNTOLD = {"Address", "NodeGUID", "SysImageGUID"}
 
 
 def facts(exported: Exported, topology: Topology, memory: Fact, source: str) -> dict[str, dict[str, Fact]]:
@@ -41,7 +40,7 @@ def facts(exported: Exported, topology: Topology, memory: Fact, source: str) -> 
             **{name: _highest(exported, info, source) for name, info in _FREQUENCIES.items()},
         },
         "frequency": dict.fromkeys(("driver", "governor", "boost"), silent),
-        "memory": {"total": memory, "transparent huge pages": silent, "modules": silent},
+        "memory": {"may be used": memory, "transparent huge pages": silent, "modules": silent},
         "system": {**_named(exported.system, _SYSTEM, source), "virtualisation": silent},
         "mitigations": {"mitigations": silent},
     }
@@ -65,22 +64,29 @@ def _highest(exported: Exported, info: str, source: str) -> Fact:
 
 
 def devices(exported: Exported, topology: Topology, source: str) -> tuple[Device, ...]:
-    """Network interfaces, InfiniBand ports and accelerators that the XML holds."""
-    return tuple(found for device in exported.devices if (found := _device(device, topology, source)) is not None)
+    """Network interfaces, InfiniBand ports and accelerators that the XML holds.
+
+    An accelerator has several names (`card0`, `renderD128`, `cuda0`): the first one is told.
+    """
+    models = {device.pci: device.infos for device in exported.devices if device.kind == "pci"}
+    found: dict[str, Device] = {}
+    for device in exported.devices:
+        if device.kind != "pci":
+            key = device.pci if device.kind == "accelerator" and device.pci else device.name
+            found.setdefault(key, _device(device, models.get(device.pci, {}), topology, source))
+    return tuple(found.values())
 
 
-def _device(device: HwlocDevice, topology: Topology, source: str) -> Device | None:
-    kind = device.attributes.get("osdev_type")
-    if device.kind != "OSDev" or kind not in {_NETWORK, _INFINIBAND, *_ACCELERATORS}:
-        return None
-    told = {name: Fact(value, source=source) for name, value in device.infos.items() if name != "Address"}
-    address = device.pci.get("pci_busid")
+def _device(device: HwlocDevice, model: Mapping[str, str], topology: Topology, source: str) -> Device:
+    told = {name: Fact(value, source=source) for name, value in device.infos.items() if name not in _UNTOLD}
+    words = " ".join(model[name] for name in ("PCIVendor", "PCIDevice") if name in model)
     return Device(
-        device.attributes.get("name", "?"),
-        "network" if kind == _NETWORK else "infiniband" if kind == _INFINIBAND else "accelerator",
+        device.name,
+        "network" if device.kind == "network" else "infiniband" if device.kind == "infiniband" else "accelerator",
         {
+            "model": Fact(words, source=source) if words else unavailable(f"{source} does not tell"),
             **told,
-            "PCI address": Fact(address, source=source) if address else unavailable("it is no PCI device"),
+            "PCI address": Fact(device.pci, source=source) if device.pci else unavailable("it is no PCI device"),
             "NUMA node": _node(device.near, topology, source),
         },
     )

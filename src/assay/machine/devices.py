@@ -103,7 +103,7 @@ def _accelerators(root: Path, seen: tuple[HwlocDevice, ...]) -> Iterator[Device]
 def _model(address: str, seen: tuple[HwlocDevice, ...]) -> Fact:
     for device in seen:
         names = [device.infos[name] for name in ("PCIVendor", "PCIDevice") if name in device.infos]
-        if device.kind == "PCIDev" and names and address.endswith(device.attributes.get("pci_busid", "?")):
+        if device.kind == "pci" and names and device.pci == address:
             return Fact(" ".join(names), source="hwloc")
     return unavailable("no name of the PCI device is known here (hwloc has none)")
 

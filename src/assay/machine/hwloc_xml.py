@@ -16,6 +16,11 @@ _LARGEST_FILE = 64 * 2**20
 _CONVERT = "write it again on that machine with hwloc 2: lstopo --of xml machine.xml"
 _LATENCY = 4
 _KINDS: dict[str, Literal["unified", "data", "instruction"]] = {"0": "unified", "1": "data", "2": "instruction"}
+#: By hwloc's major version: numbers in version 2, bits in version 3.
+_OS_DEVICES: dict[str, dict[int, Literal["network", "infiniband", "accelerator"]]] = {
+    "2": {1: "accelerator", 2: "network", 3: "infiniband", 5: "accelerator"},
+    "3": {4: "accelerator", 8: "accelerator", 12: "accelerator", 16: "network", 32: "infiniband"},
+}
 _ADDED_MEMORY = {"HBM", "MCDRAM", "CXL", "CXL-DRAM", "NVM", "CXL-NVM", "SPM", "GPUMemory"}
 _ADDED_INFOS = {"CXLDevice", "DAXDevice"}
 #: A core below this share of the largest core's capacity is an efficiency core: an assumption, since kernels
@@ -28,18 +33,18 @@ class Device:
     """A PCI or operating system device.
 
     Attributes:
-        kind: hwloc's type, `PCIDev` or `OSDev`.
-        attributes: of its element.
+        name: of an operating system device, else the PCI address.
+        kind: of an operating system device, else `pci`.
         infos: name -> value.
         near: cpus of the object it hangs below.
-        pci: attributes of the PCI device it belongs to, itself for a PCIDev.
+        pci: address of the PCI device it belongs to or is; empty where it is none.
     """
 
-    kind: str
-    attributes: dict[str, str]
+    name: str
+    kind: Literal["pci", "network", "infiniband", "accelerator"]
     infos: dict[str, str]
     near: Cpus
-    pci: dict[str, str]
+    pci: str
 
 
 @dataclass(frozen=True)
@@ -184,7 +189,7 @@ def _exported(root: Element) -> Exported:
         processor=_infos(by_type.get("Package", [machine])[0]) | _processor_of(machine),
         system=_infos(root) | _infos(machine),
         kinds=tuple(_infos(kind) for kind in kinds),
-        devices=tuple(_devices(objects, every)),
+        devices=tuple(_devices(objects, every, _OS_DEVICES[root.get("version", "")[0]])),
     )
 
 
@@ -206,7 +211,7 @@ def _node(element: Element, every: int) -> Node:
 def _caches(by_type: dict[str, list[Element]], every: int) -> Iterator[Cache]:
     for name, elements in by_type.items():
         if re.fullmatch(r"L\di?Cache", name):
-            for cache in elements:
+            for cache in (cache for cache in elements if cache.get("subtype") != "MemorySideCache"):
                 yield Cache(
                     level=int(cache.attrib["depth"]),
                     kind=_KINDS[cache.attrib["cache_type"]],
@@ -248,15 +253,27 @@ def by_capacity(capacities: dict[int, int]) -> dict[int, str]:
     return {cpu: "efficiency" if cpu in small else "performance" for cpu in capacities} if small else {}
 
 
-def _devices(objects: list[tuple[Element, tuple[Element, ...]]], every: int) -> Iterator[Device]:
+def _devices(
+    objects: list[tuple[Element, tuple[Element, ...]]],
+    every: int,
+    kinds: dict[int, Literal["network", "infiniband", "accelerator"]],
+) -> Iterator[Device]:
     for element, around in objects:
-        if element.get("type") in {"PCIDev", "OSDev"}:
-            near = next((outer.attrib["cpuset"] for outer in reversed(around) if "cpuset" in outer.attrib), None)
-            pci = next((outer for outer in (element, *reversed(around)) if outer.get("type") == "PCIDev"), None)
-            yield Device(
-                kind=element.attrib["type"],
-                attributes=dict(element.attrib),
-                infos=_infos(element),
-                near=_members(near, every),
-                pci=dict(pci.attrib) if pci is not None else {},
-            )
+        address = next(
+            (outer.get("pci_busid", "") for outer in (element, *reversed(around)) if _is_pci(outer)), ""
+        )
+        kind = kinds.get(int(element.get("osdev_type", "-1"))) if element.get("type") == "OSDev" else None
+        if kind is None and not _is_pci(element):
+            continue
+        near = next((outer.attrib["cpuset"] for outer in reversed(around) if "cpuset" in outer.attrib), None)
+        yield Device(
+            name=element.get("name", address),
+            kind=kind or "pci",
+            infos=_infos(element),
+            near=_members(near, every),
+            pci=address,
+        )
+
+
+def _is_pci(element: Element) -> bool:
+    return element.get("type") == "PCIDev"

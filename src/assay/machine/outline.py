@@ -1,6 +1,5 @@
 """A topology as an outline for people: equal siblings are folded into one line."""
 
-from collections import Counter
 from collections.abc import Collection, Iterable
 from dataclasses import dataclass
 from itertools import groupby
@@ -26,7 +25,7 @@ def outline(topology: Topology) -> tuple[Line, ...]:
     homeless = [node for node in topology.numa_nodes if node.package is None and not node.cpus]
     return (
         *(_package(topology, index) for index in range(len(topology.packages))),
-        *(Line(_title(topology, node, ())) for node in homeless),
+        *(_node(topology, node, []) for node in homeless),
     )
 
 
@@ -45,7 +44,8 @@ def _package(topology: Topology, index: int) -> Line:
 
 
 def _node(topology: Topology, node: NumaNode, cores: list[Core]) -> Line:
-    return Line(_title(topology, node, [cpu for core in cores for cpu in core.cpus]), _groups(topology, cores))
+    title = _title(topology, node, [cpu for core in cores for cpu in core.cpus])
+    return Line(title, (*_distances(topology, node), *_groups(topology, cores)))
 
 
 def _title(topology: Topology, node: NumaNode, cpus: Collection[int]) -> str:
@@ -57,15 +57,19 @@ def _title(topology: Topology, node: NumaNode, cpus: Collection[int]) -> str:
         words.append("shared with another package")
     if node.index not in topology.allowed_nodes:
         words.append("may not be used")
-    return f"NUMA node {node.index}  " + ", ".join([*words, *_distances(topology, node)])
+    return f"NUMA node {node.index}  " + ", ".join(words)
 
 
-def _distances(topology: Topology, node: NumaNode) -> list[str]:
-    """Firmware's distances to other nodes, equal ones counted: `distance 3 x 16, 4 x 32`."""
+def _distances(topology: Topology, node: NumaNode) -> tuple[Line, ...]:
+    """Firmware's distances to the other nodes, equal ones together: `distance 16 to nodes 1-3, 32 to 4-7`."""
     position = topology.numa_nodes.index(node)
     row = topology.distances[position] if topology.distances else ()
-    others = Counter(value for there, value in enumerate(row) if there != position)
-    return ["distance " + ", ".join(f"{n} x {value}" for value, n in sorted(others.items()))] if others else []
+    nodes: dict[int, list[int]] = {}
+    for there, value in enumerate(row):
+        if there != position:
+            nodes.setdefault(value, []).append(topology.numa_nodes[there].index)
+    told = [f"{value} to {format_cpu_list(tuple(indices))}" for value, indices in sorted(nodes.items())]
+    return (Line("distance to other nodes: " + ", ".join(told)),) if told else ()
 
 
 def _groups(topology: Topology, cores: list[Core]) -> tuple[Line, ...]:
