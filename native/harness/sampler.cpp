@@ -46,6 +46,7 @@ Sampler::Interval Sampler::time(std::size_t kernel, std::uint64_t iterations) {
 /// them out is no sample.
 std::uint64_t Sampler::calibrate(std::size_t kernel, double until) {
     constexpr int in_a_row = 5;
+    constexpr double ample = 10;  // no start is so slow that this might be too short
     constexpr double most_growth = 100;
     constexpr double margin = 1.2;
     constexpr std::uint64_t most_iterations = std::uint64_t{1} << 40U;
@@ -54,7 +55,7 @@ std::uint64_t Sampler::calibrate(std::size_t kernel, double until) {
     std::uint64_t iterations = 1;
     for (int long_enough = 0; long_enough < in_a_row && iterations < most_iterations;) {
         const double seconds = time(kernel, iterations).seconds;
-        if (now() > until) {
+        if (now() > until || seconds > ample * target) {
             break;
         }
         if (seconds >= target) {
