@@ -45,11 +45,8 @@ def workload(topology: Topology, law: Law, request: Request, case: CaseRequest) 
 
 
 def _stream(topology: Topology, law: Law, request: Request, case: CaseRequest) -> Workload:
-    params: dict[str, ParamValue] = {
-        "stores": "ordinary",
-        "touch": "parallel",
-        "elements": 10_000_000,
-    } | case.params
+    params: dict[str, ParamValue] = {"stores": "ordinary", "touch": "parallel", "elements": 10_000_000}
+    params |= case.params
     elements = int(params["elements"])
     allocate = params["stores"] == "ordinary"
     shares = _page_shares(topology, request, serial=params["touch"] == "serial")

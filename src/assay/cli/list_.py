@@ -1,0 +1,93 @@
+"""`assay list`: runs, studies, benchmarks, toolchains."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import click
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+_WHAT = ("runs", "studies", "benchmarks", "toolchains")
+_MINUTE = 16  # 2026-11-20T14:30
+
+
+@click.command()
+@click.argument("what", type=click.Choice(_WHAT), default="runs")
+@click.option("--runs", metavar="DIRECTORY", help="Folder of runs.  [default: $ASSAY_RUNS, else ./assay-runs]")
+@click.option("--json", "as_json", is_flag=True, help="As JSON.")
+def command(what: str, runs: str | None, *, as_json: bool) -> None:
+    """List runs (newest last), studies, benchmarks or toolchains."""
+    import msgspec
+
+    rows = {"runs": lambda: _runs(runs), "studies": _studies, "benchmarks": _benchmarks, "toolchains": _toolchains}
+    listed = rows[what]()
+    if as_json:
+        document = {"schema": 1, what: listed}
+        click.echo(msgspec.json.format(msgspec.json.encode(document)).decode())
+        return
+    if not listed:
+        click.echo(f"assay: no {what} yet; next: assay run quick", err=True)
+    _print(listed)
+
+
+def _runs(folder: str | None) -> list[dict[str, object]]:
+    from pathlib import Path
+
+    from assay import store
+
+    listed = store.listing(Path(folder) if folder else None)
+    return [
+        {
+            "id": one.id,
+            "status": one.status,
+            "launches": f"{one.launches}/{one.planned}",
+            "started": one.started[:_MINUTE].replace("T", " "),
+            "machine": one.machine,
+            "title": one.title,
+        }
+        for one in listed
+    ]
+
+
+def _studies() -> list[dict[str, object]]:
+    from assay import studies
+
+    stored = {name: studies.get(name) for name in studies.names()}
+    return [{"name": name, "title": study.title, "question": study.question} for name, study in stored.items()]
+
+
+def _benchmarks() -> list[dict[str, object]]:
+    from assay import benchmarks
+
+    known = [benchmarks.get(name) for name in benchmarks.names()]
+    return [{"name": one.name, "title": one.title, "measures": one.measures} for one in known]
+
+
+def _toolchains() -> list[dict[str, object]]:
+    from assay import toolchain
+    from assay.cli import settings
+
+    declared = settings.table("toolchain")
+    found = [*toolchain.find(), *(toolchain.get(name, declared) for name in declared)]
+    return [
+        {"name": one.name, "compiler": one.compiler, "version": one.version, "flags": " ".join(one.flags)}
+        for one in found
+    ]
+
+
+def _print(rows: Sequence[dict[str, object]]) -> None:
+    from rich.box import SIMPLE_HEAD
+    from rich.console import Console
+    from rich.markup import escape
+    from rich.table import Table
+
+    if not rows:
+        return
+    table = Table(box=SIMPLE_HEAD, show_edge=False)
+    for name in rows[0]:
+        table.add_column(name, overflow="fold", no_wrap=name in {"id", "name"})
+    for row in rows:
+        table.add_row(*(escape(str(value)) for value in row.values()))
+    Console().print(table)

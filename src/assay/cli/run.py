@@ -1,0 +1,325 @@
+"""`assay run`: plan, build, measure, analyse, report."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import click
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+    from contextlib import AbstractContextManager
+    from pathlib import Path
+
+    from typing import Self
+
+    from rich.console import Console
+
+    from assay.model.machine import Machine
+    from assay.model.plan import Plan, PlannedLaunch
+    from assay.model.record import Launch
+    from assay.model.result import Analysis
+    from assay.model.toolchain import Build
+    from assay.plan import Options
+    from assay.run import Progress, Watcher
+    from assay.store import RunDirectory
+
+#: Where there is no terminal, a line this often at most.
+_LINE_EVERY_S = 15.0
+_MINUTE_S = 60
+
+
+@click.command()
+@click.argument("study", required=False)
+@click.option("--budget", metavar="DURATION", help="Time budget: 60s, 5m, 1h. What it cuts is said.")
+@click.option("--precision", metavar="SHARE", help="Half-width of a launch's interval to reach: 1% or 0.01.")
+@click.option("--launches", type=click.IntRange(min=1), help="Launches of each case.")
+@click.option("--seed", type=click.IntRange(min=0), help="Seed of the random order; drawn when not given.")
+@click.option(
+    "--toolchain", "toolchains", metavar="NAME", multiple=True, help="Build with it; several become a factor."
+)
+@click.option("--resume", metavar="RUN", help="Go on with a run that was stopped: its id, a prefix, or last.")
+@click.option("--runs", metavar="DIRECTORY", help="Folder of runs.  [default: $ASSAY_RUNS, else ./assay-runs]")
+@click.option("--dry-run", is_flag=True, help="Print the exact commands; measure nothing.")
+def command(  # noqa: PLR0913, PLR0917 (one parameter an option)
+    study: str | None,
+    budget: str | None,
+    precision: str | None,
+    launches: int | None,
+    seed: int | None,
+    toolchains: tuple[str, ...],
+    resume: str | None,
+    runs: str | None,
+    *,
+    dry_run: bool,
+) -> None:
+    """Measure STUDY on this machine and explain the result.
+
+    STUDY is the name of a stored study (see assay list studies) or the path of your own (.toml). Every launch is
+    saved as soon as it is through: after Ctrl-C, or a crash, go on with --resume last.
+
+    The last line of the output is the path of the report. Exit codes: 0 all measured; 1 a case failed; 5 a case
+    was never measured; 130 interrupted.
+    """
+    import sys
+
+    from assay import plan as planning
+    from assay import store
+    from assay.model.units import parse_duration
+
+    folder = _folder(runs)
+    if resume is not None:
+        _refuse_others()
+        path = store.find(resume, folder)
+        if not _complete(path):
+            _measure(_reopen(path))
+    else:
+        options = planning.Options(
+            seed, launches, _share(precision), None if budget is None else parse_duration(budget), toolchains
+        )
+        plan, here, xml, builds = _plan(_named(study), options)
+        if dry_run:
+            _print_commands(plan, builds)
+            return
+        directory = store.create(plan, here, xml, builds, ("assay", *sys.argv[1:]), folder)
+        path = directory.path
+        cases = sum(case.role == "measure" for case in plan.cases)
+        _say(f"{plan.title}: {cases} cases in {len(plan.order)} launches, into {path}")
+        _measure(directory)
+    _tell_result(path)
+
+
+def _folder(runs: str | None) -> Path:
+    from pathlib import Path
+
+    from assay import store
+
+    return Path(runs) if runs else store.runs_folder()
+
+
+def _named(study: str | None) -> str:
+    from assay import studies
+    from assay.model.errors import UsageError
+
+    if study is None:
+        raise UsageError(
+            "which study?", why=f"stored: {', '.join(studies.names())}; or a path", remedy="assay run quick"
+        )
+    return study
+
+
+def _refuse_others() -> None:
+    """UsageError when more than --resume stands on the command line; a configuration's defaults do not matter."""
+    from click.core import ParameterSource
+
+    from assay.model.errors import UsageError
+
+    context = click.get_current_context()
+    given = {name for name in context.params if context.get_parameter_source(name) is ParameterSource.COMMANDLINE}
+    if given - {"resume", "runs"}:
+        raise UsageError(
+            "--resume takes neither a study nor other options",
+            why="a run goes on by the plan that it began with",
+            remedy="assay run --resume last",
+        )
+
+
+def _share(text: str | None) -> float | None:
+    """A share from `1%` or `0.01`."""
+    from assay.model.errors import UsageError
+
+    if text is None:
+        return None
+    try:
+        return float(text[:-1]) / 100 if text.endswith("%") else float(text)
+    except ValueError:
+        raise UsageError(f"'{text}' is no precision", why="a precision looks like 1% or 0.01") from None
+
+
+def _plan(study: str, options: Options) -> tuple[Plan, Machine, str, dict[str, Build]]:
+    """The study's plan for this machine, the machine with its XML, and the programs that the plan starts."""
+    import msgspec
+
+    from assay import machine, studies, toolchain
+    from assay import plan as planning
+
+    wish = studies.get(study)
+    here, xml = machine.discover()
+    names = options.toolchains or (toolchain.get().name,)
+    plan = planning.make(study, wish, here, msgspec.structs.replace(options, toolchains=names))
+    return plan, here, xml, _built(names)
+
+
+def _built(names: tuple[str, ...]) -> dict[str, Build]:
+    from assay import toolchain
+    from assay.cli import settings
+
+    declared = settings.table("toolchain")
+    return {name: toolchain.build(toolchain.get(name, declared), _say) for name in names}
+
+
+def _complete(path: Path) -> bool:
+    """Whether a run is through; then it stays as it is."""
+    from assay import store
+
+    ending = store.load(path).ending
+    if ending is None or ending.status != "complete":
+        return False
+    _say(f"run {path.name} is complete already")
+    return True
+
+
+def _reopen(path: Path) -> RunDirectory:
+    from assay import machine, store, toolchain
+    from assay.run.rehearsal import require_same
+
+    run = store.load(path)
+    builds = {name: toolchain.build(build.toolchain, _say) for name, build in run.info.builds.items()}
+    require_same(run, machine.discover()[0], builds)
+    directory = store.reopen(path)
+    for sentence in run.damage:
+        _say(sentence)
+    made = len({launch.launch.id for launch in run.launches})
+    _say(f"going on with {run.info.id}: {made} of {len(run.plan.order)} launches are made")
+    return directory
+
+
+def _print_commands(plan: Plan, builds: Mapping[str, Build]) -> None:
+    import shlex
+
+    from assay.launch.local import Local
+    from assay.run.rehearsal import rehearse
+
+    for launch, order in rehearse(plan, Local(), builds):
+        variables = [f"{name}={value}" for name, value in order.environment.items()]
+        click.echo(f"# launch {launch.id}")
+        click.echo(shlex.join(["env", *variables, *order.argv]))
+
+
+def _measure(directory: RunDirectory) -> None:
+    """Make the launches that are missing; InterruptedRunError when the user has enough."""
+    from contextlib import nullcontext
+
+    from rich.console import Console
+
+    from assay import store
+    from assay.launch.local import Local
+    from assay.model.errors import InterruptedRunError
+    from assay.run import execute
+    from assay.run.process import Processes
+
+    console = Console(stderr=True)
+    shown: AbstractContextManager[Watcher] = _Bar(console) if console.is_terminal else nullcontext(_Lines())
+    with directory, shown as watcher:
+        plan = store.load(directory.path).plan
+        ending = execute(plan, directory, Local(), Processes(), directory.info.builds, watcher)
+    if ending.status == "interrupted":
+        path = directory.path
+        raise InterruptedRunError(
+            f"interrupted; what was measured is kept in {path}",
+            why=f"{len(ending.cut)} cases have fewer launches than planned",
+            remedy=f"assay run --resume {path.name}   (or look at what there is: assay show {path.name})",
+        )
+
+
+def _tell_result(path: Path) -> None:
+    from rich.console import Console
+
+    from assay import store
+    from assay.analyse import analyse
+    from assay.cli import settings
+    from assay.report import html, terminal
+
+    run = store.load(path)
+    analysis = analyse(run, settings.table("limits"))
+    terminal.render(run, analysis, Console())
+    page = path / "report.html"
+    page.write_text(html.render(run, analysis), encoding="utf-8")
+    click.echo(page)
+    _judge(path, analysis)
+
+
+def _judge(path: Path, analysis: Analysis) -> None:
+    """Raise what the exit code must say; the report stands already."""
+    from assay.model.errors import MeasurementError, PartialRunError
+
+    skipped = [one for one in analysis.outcomes if one.status == "skipped"]
+    failed = [one for one in analysis.outcomes if one.status not in {"complete", "skipped"}]
+    for outcomes, kind, words in (
+        (failed, MeasurementError, "gave no valid result"),
+        (skipped, PartialRunError, "were never measured"),
+    ):
+        if outcomes:
+            raise kind(
+                f"{len(outcomes)} of {len(analysis.outcomes)} cases {words}",
+                why=f"the first, {outcomes[0].case}: {outcomes[0].reason}",
+                remedy=f"assay show {path.name}",
+            )
+
+
+def _say(text: str) -> None:
+    click.echo(f"assay: {text}", err=True)
+
+
+def _left(seconds: float) -> str:
+    return f"{seconds:.0f} s" if seconds < 2 * _MINUTE_S else f"{seconds / _MINUTE_S:.0f} min"
+
+
+class _Lines:
+    """Progress where nobody watches: a line now and then."""
+
+    def __init__(self) -> None:
+        self._told_s = 0.0
+
+    def begins(self, launch: PlannedLaunch, attempt: int, progress: Progress) -> None:
+        """Say it if the last line is old."""
+        import time
+
+        if time.monotonic() - self._told_s > _LINE_EVERY_S:
+            self._told_s = time.monotonic()
+            again = " again: it was disturbed" if attempt else ""
+            counted = f"{progress.made} of {progress.planned} launches, about {_left(progress.left_s)} left"
+            _say(f"{counted}; now {launch.program} ({launch.id}){again}")
+
+    def ended(self, launch: Launch, progress: Progress) -> None:
+        """Nothing: the next line will count it."""
+
+
+class _Bar:
+    """Progress in a terminal. Drawn only between launches: a refreshing thread would take time from the cores."""
+
+    def __init__(self, console: Console) -> None:
+        from rich.progress import BarColumn, MofNCompleteColumn, TextColumn
+        from rich.progress import Progress as Bar
+
+        columns = (
+            BarColumn(),
+            MofNCompleteColumn(),
+            TextColumn("{task.fields[left]}"),
+            TextColumn("{task.description}"),
+        )
+        self._bar = Bar(*columns, console=console, auto_refresh=False, transient=True)
+        self._task = self._bar.add_task("", total=None, left="")
+
+    def __enter__(self) -> Self:
+        self._bar.start()
+        return self
+
+    def __exit__(self, *_error: object) -> None:
+        self._bar.stop()
+
+    def begins(self, launch: PlannedLaunch, attempt: int, progress: Progress) -> None:
+        """What is measured now."""
+        again = " (again: disturbed)" if attempt else ""
+        self._show(progress, f"{launch.program}: {launch.cases[0]}{again}")
+
+    def ended(self, launch: Launch, progress: Progress) -> None:
+        """One more."""
+        del launch
+        self._show(progress, "")
+
+    def _show(self, progress: Progress, now: str) -> None:
+        left = f"about {_left(progress.left_s)} left"
+        self._bar.update(
+            self._task, completed=progress.made, total=progress.planned, description=now, left=left, refresh=True
+        )

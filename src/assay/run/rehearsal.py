@@ -1,0 +1,64 @@
+"""What a run would start, without starting it; and whether a run may be taken up here again."""
+
+from collections.abc import Iterator, Mapping
+
+import msgspec
+
+from assay.launch.command import Command, Launcher, Sampling
+from assay.model.errors import UnfitEnvironmentError
+from assay.model.machine import Machine, Topology
+from assay.model.plan import Plan, PlannedLaunch
+from assay.model.run import Run
+from assay.model.toolchain import Build
+from assay.run.budget import allot, inexperienced
+
+
+def rehearse(
+    plan: Plan, launcher: Launcher, builds: Mapping[str, Build]
+) -> Iterator[tuple[PlannedLaunch, Command]]:
+    """Every launch with its command; seconds of sampling as they are allotted before the first launch is made."""
+    cases = {case.id: case for case in plan.cases}
+    experience = inexperienced(plan)
+    measured: frozenset[str] = frozenset()
+    for position, launch in enumerate(plan.order):
+        others = plan.order[:position] + plan.order[position + 1 :]
+        seconds = allot(plan, [launch, *others], plan.budget_s, measured, experience)
+        sampling = Sampling(plan.precision, plan.min_samples, plan.max_samples, seconds)
+        if seconds:
+            group = tuple(cases[case_id] for case_id in launch.cases)
+            program = builds[launch.toolchain].programs[launch.program]
+            yield launch, launcher.translate(plan, launch, group, program, sampling)
+
+
+def require_same(run: Run, machine: Machine, builds: Mapping[str, Build]) -> None:
+    """Refuse to go on with a run on another machine or with other programs: its samples would not be of one thing.
+
+    Raises:
+        UnfitEnvironmentError: what differs.
+    """
+    again = f"assay run {run.info.study}"
+    if machine.host not in run.machines:
+        raise UnfitEnvironmentError(
+            f"run '{run.info.id}' was begun on another machine",
+            why=f"it measures {', '.join(run.machines)}; this is {machine.host}",
+            remedy=f"resume it there, or begin anew here: {again}",
+        )
+    if _shape(machine.topology) != _shape(run.machines[machine.host].topology):
+        raise UnfitEnvironmentError(
+            f"'{machine.host}' is not the machine it was when run '{run.info.id}' began",
+            why="its cores, caches or memory nodes, or what this process may use of them, have changed",
+            remedy=f"resume it under the same limits (taskset, cgroup, cpuset), or begin anew: {again}",
+        )
+    for name, build in builds.items():
+        if build.key != run.info.builds[name].key:
+            raise UnfitEnvironmentError(
+                f"run '{run.info.id}' was begun with other programs",
+                why=f"toolchain '{name}': build {run.info.builds[name].key} then, {build.key} now",
+                remedy=f"begin anew: {again}",
+            )
+
+
+def _shape(topology: Topology) -> Topology:
+    """What must not change; the size of memory does by some pages from boot to boot."""
+    nodes = tuple(msgspec.structs.replace(node, memory_bytes=0) for node in topology.numa_nodes)
+    return msgspec.structs.replace(topology, numa_nodes=nodes)
