@@ -310,3 +310,12 @@ def test_nothing_to_measure_is_said_with_its_reasons(make_machine: MakeMachine) 
         own(make_machine(), Measure("core_to_core", ("pair", "all")))
     assert "core_to_core at pair: this machine has one core" in caught.value.why
     assert "core_to_core needs 2 cpus, all has 1" in caught.value.why
+
+
+def test_one_place_without_its_local_memory_leaves_the_others(make_machine: MakeMachine) -> None:
+    machine = narrowed(make_machine(1, 3, 1, 2), tuple(range(6)), (0, 2))
+    plan = own(machine, Measure("stream", ("all:numa:*",), ("bind:local",)))
+    assert [case.placement.label for case in plan.cases if case.role == "measure"] == ["all:numa:0", "all:numa:2"]
+    (left,) = plan.left_out
+    assert left.wish == "stream at all:numa:1, bind:local"
+    assert left.reason == "all:numa:1 runs beside memory node 1, which is not allowed"

@@ -69,6 +69,7 @@ def test_an_unknown_key_at_the_top_is_refused_by_name(tmp_path: Path) -> None:
         ("title = 'a'\nquestion = 'b'\nmeasure = 3", "cannot be used", "Expected `array`, got `int`"),
         (OWN.replace('"Own"', "3"), "cannot be used", "Expected `str`, got `int` at 'title'"),
         (OWN.replace('question = "Is node 1 slow?"', ""), "cannot be used", "missing required field `question`"),
+        (OWN + "weight = 0", "cannot be used", "Expected `float` > 0.0 at 'measure\\[0\\].weight'"),
         (OWN.replace('["all:numa:1"]', '"all"'), "cannot be used", "at 'measure\\[0\\].placements'"),
     ],
 )

@@ -1,6 +1,6 @@
 """What will be measured: a Study is the wish, a Plan is the wish applied to one machine, as plain data."""
 
-from typing import Literal
+from typing import Annotated, Literal
 
 import msgspec
 
@@ -27,7 +27,7 @@ class Measure(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     placements: tuple[str, ...]
     memory: tuple[str, ...] = ("first-touch",)
     axes: dict[str, tuple[ParamValue, ...] | ParamValue] = {}
-    weight: float = 1.0
+    weight: Annotated[float, msgspec.Meta(gt=0)] = 1.0
     min_memory_nodes: int = 1
     why: str = ""
 

@@ -121,24 +121,40 @@ def case_id(
 
 
 def _spots(measure: Measure, setting: Setting, left_out: dict[LeftOut, None]) -> Iterator[Spot]:
+    """Every place with every memory policy of a measure; what is absent here goes to `left_out`."""
     topology = setting.machine.topology
     nodes = memory_targets(topology)
     if len(nodes) < measure.min_memory_nodes:
-        axes = "".join(f", {name}={value}" for name, value in measure.axes.items())
-        wish = f"{measure.benchmark} at {', '.join(measure.placements)}{axes}"
         needs = plural(measure.min_memory_nodes, "memory node")
-        left_out[LeftOut(wish, f"it needs {needs}; {plural(len(nodes), 'memory node')} may be used")] = None
+        left_out[LeftOut(_wish(measure), f"it needs {needs}; {plural(len(nodes), 'memory node')} may be used")] = (
+            None
+        )
         return
     for word in measure.placements:
-        for memory in measure.memory:
+        try:
+            found = places(word, topology)
+        except AbsentPlacementError as absent:
+            _leave_out(absent, f"{measure.benchmark} at {word}", setting, left_out)
+            continue
+        for memory, place in itertools.product(measure.memory, found):
             try:
-                for place in places(word, topology):
-                    for binding in bindings(memory, place, topology):
-                        yield Spot(place, binding)
+                for binding in bindings(memory, place, topology):
+                    yield Spot(place, binding)
             except AbsentPlacementError as absent:
-                if absent.indexed and not setting.stored:
-                    raise
-                left_out[LeftOut(f"{measure.benchmark} at {_words(word, memory)}", absent.why)] = None
+                _leave_out(absent, f"{measure.benchmark} at {_words(place.word, memory)}", setting, left_out)
+
+
+def _leave_out(absent: AbsentPlacementError, wish: str, setting: Setting, left_out: dict[LeftOut, None]) -> None:
+    if absent.indexed and not setting.stored:
+        raise absent
+    left_out[LeftOut(wish, absent.why)] = None
+
+
+def _wish(measure: Measure) -> str:
+    """`stream at all, touch=serial`."""
+    axes = ((name, value if isinstance(value, tuple) else (value,)) for name, value in measure.axes.items())
+    stated = "".join(f", {name}={','.join(map(str, values))}" for name, values in axes)
+    return f"{measure.benchmark} at {', '.join(measure.placements)}{stated}"
 
 
 def _points(benchmark: Benchmark, measure: Measure) -> Iterator[dict[str, ParamValue]]:
