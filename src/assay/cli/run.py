@@ -10,7 +10,6 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
     from contextlib import AbstractContextManager
     from pathlib import Path
-
     from typing import Self
 
     from rich.console import Console

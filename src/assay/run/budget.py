@@ -3,8 +3,9 @@
 Seconds in here are for scheduling only; none of them is ever a result.
 """
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from typing import NamedTuple
 
 from assay.model.plan import Plan, PlannedLaunch
 from assay.model.record import Series
@@ -66,14 +67,19 @@ class Experience:
         )
 
     def overhead(self, launch: PlannedLaunch) -> float:
-        """Seconds that a launch takes beyond sampling: as foreseen, corrected by what its cases took before.
+        """Seconds that a launch takes beyond sampling."""
+        return sum(self.overhead_of(launch, case_id) for case_id in launch.cases)
+
+    def overhead_of(self, launch: PlannedLaunch, case_id: str) -> float:
+        """A case's part of that: as foreseen, corrected by what its launch took before.
 
         A case that has not run yet is corrected as all were together, within reason.
         """
-        others = self.real_s / self.foreseen_s if self.foreseen_s else 1.0
-        others = min(max(others, _STRETCH[0]), _STRETCH[1])
-        start_s = _LAUNCH_S / len(launch.cases)
-        return sum((start_s + self.setup_s[one]) * self.stretch.get(one, others) for one in launch.cases)
+        stretch = self.stretch.get(case_id)
+        if stretch is None:
+            others = self.real_s / self.foreseen_s if self.foreseen_s else 1.0
+            stretch = min(max(others, _STRETCH[0]), _STRETCH[1])
+        return (_LAUNCH_S / len(launch.cases) + self.setup_s[case_id]) * stretch
 
     def least(self, launch: PlannedLaunch) -> float:
         """Seconds of sampling that make a launch worth while."""
@@ -115,36 +121,34 @@ def allot(
     measured: frozenset[str],
     experience: Experience,
 ) -> dict[str, float]:
-    """Seconds of sampling for each case of the next launch; empty when the launch has to be cut.
+    """Seconds of sampling for the cases of the next launch; a case that is missing has to be cut.
 
-    The seconds that are left are spread over the launches that remain.
-
-    Every case gets what it needs for the fewest samples, and of the rest a share by its weight. Where that does
-    not fit, later blocks are cut whole, last first; then launches of the block at hand: first those whose cases are
-    measured already, then those that would be measured for the first time; the least important first.
+    The seconds that are left are spread over the launches that remain: every case gets what it needs for the
+    fewest samples, and of the rest a share by its weight. Where that does not fit, later blocks are cut whole, last
+    first; then cases of the block at hand: first those that are measured already, then those that would be measured
+    for the first time; the least important first.
 
     Args:
         plan: with weights and importance (the order of its cases).
-        remaining: launches not made yet, at least one.
+        remaining: launches not made yet, at least one; the next one first.
         left_s: of the budget; None without one.
         measured: cases that have a launch.
         experience: costs so far.
     """
+    following = remaining[0]
     if left_s is None:
-        return dict.fromkeys(remaining[0].cases, UNLIMITED_S)
-    needs = [_Need(one, experience.overhead(one), experience.least(one)) for one in remaining]
-    kept = _fitting(plan, needs, left_s, measured)
-    if needs[0] not in kept:
-        return {}
+        return dict.fromkeys(following.cases, UNLIMITED_S)
+    weights = {case.id: case.weight for case in plan.cases}
+    kept = _fitting(plan, _needs(remaining, experience), left_s, measured)
     sampling_s = max(0.0, left_s - sum(need.overhead_s for need in kept))
     least_s = sum(need.least_s for need in kept)
-    weights = {case.id: case.weight for case in plan.cases}
-    weight = sum(weights[case_id] for need in kept for case_id in need.launch.cases) or 1.0
+    weight = sum(weights[need.case] for need in kept) or 1.0
     spare = max(0.0, sampling_s - least_s)
     scale = min(1.0, sampling_s / least_s) if least_s else 1.0
     return {
-        case_id: max(_SHORTEST_S, scale * experience.least_of(case_id) + spare * weights[case_id] / weight)
-        for case_id in remaining[0].cases
+        need.case: max(_SHORTEST_S, scale * need.least_s + spare * weights[need.case] / weight)
+        for need in kept
+        if need.launch is following
     }
 
 
@@ -167,42 +171,40 @@ def expected_s(plan: Plan, remaining: Sequence[PlannedLaunch], experience: Exper
     )
 
 
-@dataclass(frozen=True)
-class _Need:
+class _Need(NamedTuple):
+    """What one case of one launch needs."""
+
     launch: PlannedLaunch
+    case: str
     overhead_s: float
     least_s: float
 
 
-def _fitting(plan: Plan, needs: Sequence[_Need], left_s: float, measured: frozenset[str]) -> list[_Need]:
-    kept = list(needs)
-    block = kept[0].launch.block
+def _needs(launches: Sequence[PlannedLaunch], experience: Experience) -> list[_Need]:
+    return [
+        _Need(launch, case_id, experience.overhead_of(launch, case_id), experience.least_of(case_id))
+        for launch in launches
+        for case_id in launch.cases
+    ]
+
+
+def _fitting(plan: Plan, needs: list[_Need], left_s: float, measured: frozenset[str]) -> list[_Need]:
+    block = needs[0].launch.block
+    kept = needs
     while kept[-1].launch.block != block and _sum(kept, 1.0) > left_s:
         last = kept[-1].launch.block
         kept = [need for need in kept if need.launch.block != last]
-    if kept[-1].launch.block != block or _sum(kept, _POOR) <= left_s:
+    total = _sum(kept, _POOR)
+    if kept[-1].launch.block != block or total <= left_s:
         return kept
     importance = {case.id: position for position, case in enumerate(plan.cases)}
-
-    def dispensable(need: _Need) -> tuple[bool, int]:
-        cases = need.launch.cases
-        return measured.issuperset(cases), min(importance[case_id] for case_id in cases)
-
-    cut = {id(need) for need in _least_dispensable_last(kept, left_s, dispensable)}
-    return [need for need in kept if id(need) not in cut]
-
-
-def _least_dispensable_last(
-    needs: Sequence[_Need], left_s: float, dispensable: Callable[[_Need], tuple[bool, int]]
-) -> list[_Need]:
-    """The needs to be cut so that the others fit."""
-    total, cut = _sum(needs, _POOR), []
-    for need in sorted(needs, key=dispensable, reverse=True):
+    cut: set[int] = set()
+    for need in sorted(kept, key=lambda need: (need.case in measured, importance[need.case]), reverse=True):
         if total <= left_s:
             break
         total -= _sum([need], _POOR)
-        cut.append(need)
-    return cut
+        cut.add(id(need))
+    return [need for need in kept if id(need) not in cut]
 
 
 def _sum(needs: Sequence[_Need], share: float) -> float:

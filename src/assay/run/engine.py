@@ -4,6 +4,8 @@ from collections.abc import Mapping
 from datetime import UTC, datetime
 from typing import Literal
 
+import msgspec
+
 from assay.launch.command import Command, CpuTimes, Executor, Launcher, Outcome, Sampling
 from assay.model.errors import UnfitEnvironmentError
 from assay.model.plan import Plan, PlannedLaunch
@@ -81,12 +83,13 @@ class _Session:
         self.ledger = Ledger(plan, load(directory.path).launches, executor.now())
 
     def make(self, launch: PlannedLaunch, watcher: Watcher) -> None:
-        """Make a launch, and again while it is disturbed; or cut it when the budget has no time for it."""
+        """Make a launch, and again while it is disturbed; without the cases that the budget has no time for."""
         for attempt in range(len(self.plan.order)):
             allotment = self.ledger.allot(launch, self.executor.now())
+            self.ledger.cut(launch, [case_id for case_id in launch.cases if case_id not in allotment])
             if not allotment:
-                self.ledger.cut(launch)
                 return
+            launch = msgspec.structs.replace(launch, cases=tuple(allotment))
             watcher.begins(launch, attempt, self.ledger.progress(self.executor.now()))
             began = self.executor.now()
             records = self.attempt(launch, attempt, allotment)

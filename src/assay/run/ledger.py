@@ -1,7 +1,7 @@
 """What became of every launch of the plan so far, and what therefore comes next."""
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 
 import msgspec
 
@@ -41,7 +41,7 @@ class Ledger:
         self._failures: Counter[tuple[str, str]] = Counter()
         self._why: dict[str, str] = {}
         self._repeats = 0
-        self._budget_cut: set[str] = set()
+        self._budget_cut: set[tuple[str, str]] = set()
         for records in history:
             wall_s = records.launch.bracket.elapsed_s + _PROBES_S
             self.earlier_s += wall_s
@@ -61,24 +61,26 @@ class Ledger:
 
     def remaining(self) -> list[PlannedLaunch]:
         """Launches not made and not cut, in order, without the cases that keep failing."""
+        unmade = [launch for launch in self.plan.order if launch.id not in self._made]
+        if not self._budget_cut and not self._failures:
+            return unmade
         left = []
-        for launch in self.plan.order:
-            if launch.id in self._made or launch.id in self._budget_cut:
-                continue
-            cases = tuple(case_id for case_id in launch.cases if not self._hopeless(launch.program, case_id))
+        for launch in unmade:
+            cases = tuple(case_id for case_id in launch.cases if not self._given_up(launch, case_id))
             if cases:
-                left.append(msgspec.structs.replace(launch, cases=cases))
+                whole = len(cases) == len(launch.cases)
+                left.append(launch if whole else msgspec.structs.replace(launch, cases=cases))
         return left
 
     def allot(self, launch: PlannedLaunch, now_s: float) -> dict[str, float]:
-        """Case -> seconds of sampling for a launch that is about to start; empty when it has to be cut."""
+        """Seconds of sampling for the cases of a launch that is about to start; one that is missing is cut."""
         others = [other for other in self.remaining() if other.id != launch.id]
         measured = frozenset(self._launches)
         return allot(self.plan, [launch, *others], self.left_s(now_s), measured, self.experience)
 
-    def cut(self, launch: PlannedLaunch) -> None:
-        """The budget has no time for this launch."""
-        self._budget_cut.add(launch.id)
+    def cut(self, launch: PlannedLaunch, cases: Iterable[str]) -> None:
+        """The budget has no time for these cases of the launch."""
+        self._budget_cut.update((launch.id, case_id) for case_id in cases)
 
     def may_repeat(self, records: LaunchRecords, cost_s: float, now_s: float) -> bool:
         """Whether a disturbed launch, which took `cost_s`, is made once more."""
@@ -123,10 +125,10 @@ class Ledger:
         failed = max((n for (_, case), n in self._failures.items() if case == case_id), default=0)
         if failed >= _MOST_FAILURES:
             return f"{count}: failed {failed} times, the last time because {self._why[case_id]}"
-        cut = any(case_id in launch.cases for launch in self.plan.order if launch.id in self._budget_cut)
-        if cut and self.plan.budget_s is not None:
+        if any(case_id == case for _, case in self._budget_cut) and self.plan.budget_s is not None:
             return f"{count}: the budget of {self.plan.budget_s:g} s was used up"
         return f"{count}: {'interrupted' if interrupted else 'not reached'}"
 
-    def _hopeless(self, program: str, case_id: str) -> bool:
-        return self._failures[program, case_id] >= _MOST_FAILURES
+    def _given_up(self, launch: PlannedLaunch, case_id: str) -> bool:
+        failed = self._failures[launch.program, case_id] >= _MOST_FAILURES
+        return failed or (launch.id, case_id) in self._budget_cut

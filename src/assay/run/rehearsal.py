@@ -21,11 +21,11 @@ def rehearse(
     experience = inexperienced(plan)
     measured: frozenset[str] = frozenset()
     for position, launch in enumerate(plan.order):
-        others = plan.order[:position] + plan.order[position + 1 :]
+        others = () if plan.budget_s is None else plan.order[:position] + plan.order[position + 1 :]
         seconds = allot(plan, [launch, *others], plan.budget_s, measured, experience)
         sampling = Sampling(plan.precision, plan.min_samples, plan.max_samples, seconds)
         if seconds:
-            group = tuple(cases[case_id] for case_id in launch.cases)
+            group = tuple(cases[case_id] for case_id in seconds)
             program = builds[launch.toolchain].programs[launch.program]
             yield launch, launcher.translate(plan, launch, group, program, sampling)
 
