@@ -211,6 +211,20 @@ def test_an_unknown_memory_word_is_refused(make_machine: MakeMachine) -> None:
     assert caught.value.why.startswith("did you mean interleave?")
 
 
+def test_half_of_unequal_groups_is_half_of_each(make_machine: MakeMachine) -> None:
+    topology = with_topology(make_machine(1, 1, 2, 4), allowed_cpus=(0, 1, 2, 3, 4, 5, 6))
+    (place,) = places("half", topology)
+    assert place.cpus == (0, 1, 4)
+    assert place.meaning == "3 of 7 cores, 1 to 2 of each L3 group"
+
+
+def test_half_is_even_over_caches_that_hold_several_numa_nodes() -> None:
+    cores = tuple(Core(index, (index,), 0, numa=index // 3, l3=index // 6) for index in range(12))
+    nodes = tuple(NumaNode(node, 2**30, tuple(range(3 * node, 3 * node + 3)), 0) for node in range(4))
+    topology = Topology((tuple(range(12)),), nodes, cores, (), (), tuple(range(12)), (0, 1, 2, 3))
+    assert cpus("half", topology) == [(0, 1, 3, 6, 7, 9)]
+
+
 SHAPES = st.tuples(*[st.integers(1, most) for most in (3, 3, 4, 5, 2)])
 
 

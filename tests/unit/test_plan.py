@@ -171,6 +171,23 @@ def test_ids_are_readable_and_leave_computed_sizes_out(make_machine: MakeMachine
     assert (sentinel.id, sentinel.role) == ("sentinel", "sentinel")
 
 
+def test_a_size_that_the_user_gives_is_kept_and_named(make_machine: MakeMachine) -> None:
+    plan = own(make_machine(cores=2), Measure("stream", ("all",), axes={"elements": ("1M", 5000)}))
+    assert [(case.id, case.params["elements"]) for case in plan.cases[:2]] == [
+        ("stream/all/first-touch/stores=ordinary,touch=parallel,elements=1048576", 2**20),
+        ("stream/all/first-touch/stores=ordinary,touch=parallel,elements=5000", 5000),
+    ]
+
+
+def test_what_is_bound_to_a_node_fits_into_it(make_machine: MakeMachine) -> None:
+    machine = make_machine(1, 2, 1, 2)
+    small = msgspec.structs.replace(machine.topology.numa_nodes[1], memory_bytes=50 * 2**20)
+    topology = msgspec.structs.replace(machine.topology, numa_nodes=(machine.topology.numa_nodes[0], small))
+    plan = own(msgspec.structs.replace(machine, topology=topology), Measure("stream", ("all",), ("bind:*",)))
+    assert plan.cases[0].memory_bytes == 3 * 4 * 16 * 2**20
+    assert plan.cases[1].memory_bytes <= 50 * 2**20
+
+
 def test_a_case_that_needs_more_memory_than_there_is_is_left_out_with_figures(make_machine: MakeMachine) -> None:
     wish = Measure("memcpy", ("one-core",), axes={"bytes": ("1M", "64M")})
     machine = msgspec.structs.replace(make_machine(cores=2), memory=Fact(value=100 * 2**20, unit="B"))
@@ -221,10 +238,16 @@ def test_long_launches_are_split_so_that_their_bracket_means_something(make_mach
         assert sum(plan.case(case).setup_s + plan.case(case).weight for case in launch.cases) <= 3.0
 
 
-def test_the_order_differs_from_block_to_block(make_machine: MakeMachine) -> None:
-    plan = stored("memory", make_machine(2, 4, 2, 4))
-    orders = {tuple(launch.cases for launch in plan.order if launch.block == block) for block in range(6)}
-    assert len(orders) == 6
+def test_launches_are_in_another_order_in_each_block(make_machine: MakeMachine) -> None:
+    plan = own(make_machine(1, 8, 1, 2), Measure("stream", ("all:numa:*",)))
+    orders = {tuple(launch.cases for launch in plan.order if launch.block == block) for block in range(3)}
+    assert len(orders) == 3
+
+
+def test_cases_are_in_another_order_in_each_block(make_machine: MakeMachine) -> None:
+    plan = own(make_machine(cores=2), Measure("memcpy", ("one-core",), axes={"bytes": "1:128"}, weight=0.1))
+    orders = {launch.cases for launch in plan.order if launch.program == "memcpy"}
+    assert len(orders) == 3
 
 
 @given(st.integers(0, 2**32), st.integers(1, 5))

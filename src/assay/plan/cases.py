@@ -110,14 +110,11 @@ def memory_available(machine: Machine, nodes: tuple[int, ...] = ()) -> int:
     return installed
 
 
-def case_id(
-    benchmark: Benchmark, words: tuple[str, str], params: dict[str, ParamValue], levels: dict[str, str]
-) -> str:
-    """`stream/all/first-touch/stores=ordinary,touch=parallel/toolchain=gcc`; computed params are left out."""
-    stated = {axis.name for axis in benchmark.axes if axis.default is not None}
-    point = ",".join(f"{name}={value}" for name, value in params.items() if name in stated)
-    factors = ",".join(f"{name}={level}" for name, level in levels.items())
-    return "/".join(filter(None, (benchmark.name, *words, point, factors)))
+def _case_id(name: str, words: tuple[str, str], point: dict[str, ParamValue], levels: dict[str, str]) -> str:
+    """`stream/all/first-touch/stores=ordinary,touch=parallel/toolchain=gcc`; `point` has no computed params."""
+    axes = ",".join(f"{axis}={value}" for axis, value in point.items())
+    factors = ",".join(f"{factor}={level}" for factor, level in levels.items())
+    return "/".join(filter(None, (name, *words, axes, factors)))
 
 
 def _spots(measure: Measure, setting: Setting, left_out: dict[LeftOut, None]) -> Iterator[Spot]:
@@ -221,11 +218,11 @@ def _cases(
     needed = benchmark.memory_bytes(params)
     if needed > available:
         why = f"it needs {format_size(needed)} of memory; {format_size(available)} may be used"
-        left_out[LeftOut(case_id(benchmark, words, params, {}), why)] = None
+        left_out[LeftOut(_case_id(benchmark.name, words, point, {}), why)] = None
         return
     for levels in setting.factors:
         yield Case(
-            id=case_id(benchmark, words, params, levels),
+            id=_case_id(benchmark.name, words, point, levels),
             benchmark=benchmark.name,
             params=params,
             placement=placement,
