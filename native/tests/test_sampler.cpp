@@ -1,0 +1,80 @@
+// The sampler on a benchmark whose duration is known: it sleeps on the clock that samples are taken with.
+#include <algorithm>
+
+#include "check.hpp"
+#include "harness/cpus.hpp"
+#include "harness/sampler.hpp"
+
+namespace {
+
+/// Iterations of the wanted durations, one after the other, the last one for ever.
+class Wait : public assay::Benchmark {
+  public:
+    explicit Wait(std::vector<double> seconds) : seconds_(std::move(seconds)) {}
+
+    [[nodiscard]] assay::Work work() const override { return {}; }
+    void prepare(std::size_t /*kernel*/) override {}
+    double verify(std::size_t /*kernel*/) override { return 0; }
+    [[nodiscard]] double tolerance() const override { return 0; }
+
+    void iterate(std::size_t /*kernel*/, std::uint64_t iterations, int /*thread*/) override {
+        for (std::uint64_t iteration = 0; iteration < iterations; ++iteration) {
+            const double until = assay::now() + seconds_[std::min(next_++, seconds_.size() - 1)];
+            while (assay::now() < until) {
+            }
+        }
+    }
+
+  private:
+    std::vector<double> seconds_;
+    std::size_t next_ = 0;
+};
+
+std::vector<assay::Series> sample(Wait benchmark, const assay::Clock& clock, const assay::Stopping& stopping) {
+    const assay::Team team({assay::affinity().front()}, assay::affinity());
+    return assay::Sampler(clock, team, benchmark).sample(0, stopping);
+}
+
+const assay::Clock clock_1us{"test", 1e-6, 1e-6};
+
+void a_sample_lasts_a_hundred_times_the_clocks_resolution() {
+    const auto phases = sample(Wait({1e-6}), clock_1us, {.max_samples = 20, .seconds = 5});
+    CHECK(phases.size() == 2);
+    for (const assay::Series& series : phases) {
+        CHECK(series.iterations >= 10);
+        for (const double seconds : series.seconds) {
+            CHECK(seconds >= 100e-6);
+        }
+    }
+}
+
+void warm_ups_are_kept_apart_and_the_samples_keep_their_order() {
+    const auto phases = sample(Wait({1e-3}), clock_1us, {.precision = 1e-12, .max_samples = 12, .seconds = 60});
+    CHECK(phases.front().phase == "warmup" && phases.front().seconds.size() >= 10);
+    const assay::Series& measured = phases.back();
+    CHECK(measured.phase == "measured" && measured.stop == "samples" && measured.seconds.size() == 12);
+    CHECK(measured.start_s.size() == 12);
+    CHECK(std::is_sorted(measured.start_s.begin(), measured.start_s.end()));
+    CHECK(measured.start_s.front() > phases.front().start_s.back());
+}
+
+void a_wide_precision_stops_at_the_first_look() {
+    const auto phases = sample(Wait({1e-4}), clock_1us, {.precision = 1e6, .min_samples = 7, .seconds = 60});
+    CHECK(phases.back().stop == "precision" && phases.back().seconds.size() == 7);
+}
+
+void time_that_is_short_still_gives_a_sample_of_each_phase() {
+    const auto phases = sample(Wait({0.02}), clock_1us, {.seconds = 0.001});
+    CHECK(phases.front().stop == "time" && phases.front().seconds.size() == 1);
+    CHECK(phases.back().stop == "time" && phases.back().seconds.size() == 1);
+}
+
+}  // namespace
+
+int main() {
+    a_sample_lasts_a_hundred_times_the_clocks_resolution();
+    warm_ups_are_kept_apart_and_the_samples_keep_their_order();
+    a_wide_precision_stops_at_the_first_look();
+    time_that_is_short_still_gives_a_sample_of_each_phase();
+    return assay::test::failures == 0 ? 0 : 1;
+}
