@@ -300,7 +300,7 @@ def test_a_thousand_like_hosts_need_as_many_launches_as_one(make_machine: MakeMa
 @pytest.mark.parametrize(
     ("wish", "what"),
     [
-        (Measure("strem", ("all",)), "there is no benchmark 'strem'"),
+        (Measure("streams", ("all",)), "there is no benchmark 'streams'"),
         (Measure("stream", ("al",)), "there is no placement 'al'"),
         (Measure("stream", ("all",), ("bound",)), "there is no memory policy 'bound'"),
         (Measure("stream", ("all",), axes={"store": "ordinary"}), "stream has no axis 'store'"),
