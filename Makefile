@@ -26,10 +26,13 @@ lint: .venv/.test ## check style, types, layers and spelling
 	$(BIN)/codespell $$(git ls-files)
 	$(BIN)/clang-format --dry-run -Werror $$(git ls-files '*.cpp' '*.hpp')
 
-format: .venv/.test ## put the style right
+format: .venv/.test ## put the style right, and write anew what is generated
 	$(BIN)/ruff check --fix
 	$(BIN)/ruff format
 	$(BIN)/clang-format -i $$(git ls-files '*.cpp' '*.hpp')
+	$(BIN)/python tools/cli_reference.py > docs/cli.md
+	$(BIN)/python -c 'from assay.model.schema import records_schema; print(records_schema(), end="")' \
+		> schema/records.schema.json
 
 native: .venv/.test ## build and test the native half, once more with sanitizers
 	cmake --preset release

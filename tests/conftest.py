@@ -33,9 +33,9 @@ def build() -> Build:
 
 @pytest.hookimpl(wrapper=True)
 def pytest_runtest_makereport() -> Generator[None, pytest.TestReport, pytest.TestReport]:
-    """Where CI is set, everything that tests need must be there: a skip is a failure."""
+    """Where CI is set, a program that a test needs must be there; only the machine itself may be too small."""
     report = yield
-    if os.environ.get("CI") and report.skipped and not hasattr(report, "wasxfail"):
+    if os.environ.get("CI") and report.skipped and "this machine" not in str(report.longrepr):
         report.outcome = "failed"
         report.longrepr = f"skipped, though CI is set: {report.longrepr}"
     return report

@@ -31,7 +31,7 @@ def compile_programs(native: Path, tree: Path, toolchain: Toolchain, log: Path) 
         f"-DCMAKE_CXX_COMPILER={toolchain.compiler}",
         # No build type: the toolchain's flags are all there are, and the key covers them.
         "-DCMAKE_BUILD_TYPE=None",
-        f"-DCMAKE_CXX_FLAGS={shlex.join(toolchain.flags)}",
+        f"-DCMAKE_CXX_FLAGS={_for_rules(toolchain.flags)}",
         "-DCMAKE_EXE_LINKER_FLAGS=",
         "-DASSAY_TESTS=OFF",
     ]
@@ -43,6 +43,11 @@ def compile_programs(native: Path, tree: Path, toolchain: Toolchain, log: Path) 
             done = subprocess.run(command, stdout=output, stderr=subprocess.STDOUT, check=False)
             if done.returncode:
                 raise _failure(toolchain, log)
+
+
+def _for_rules(flags: Sequence[str]) -> str:
+    """Flags as CMake copies them into rules of ninja or make: quoted for the shell that runs those."""
+    return shlex.join(flags).replace("$", "$$")
 
 
 def has_openmp(tree: Path) -> bool:

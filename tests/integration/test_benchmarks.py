@@ -1,0 +1,81 @@
+"""Every benchmark is documented, built, declared alike on both sides, and right at its smallest size."""
+
+import json
+import os
+import subprocess
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from assay import benchmarks
+from assay.model.benchmark import Benchmark
+from assay.model.record import End, Header, Series, Verdict, decode_program_record
+from assay.model.toolchain import Build
+
+PAGES = Path(__file__).parents[2] / "docs" / "methods"
+#: An axis whose size follows from the machine takes this; small enough for any cache, large enough for a pool.
+SMALL = 65536
+
+pytestmark = pytest.mark.parametrize("name", benchmarks.names())
+
+
+def described(benchmark: Benchmark, build: Build) -> dict[str, Any]:
+    command = [build.programs[benchmark.program], "--describe"]
+    answer: dict[str, Any] = json.loads(subprocess.run(command, capture_output=True, check=True).stdout)
+    return answer
+
+
+def test_a_benchmark_is_documented_with_each_of_its_axes_and_metrics(name: str) -> None:
+    benchmark = benchmarks.get(name)
+    page = (PAGES / f"{name}.md").read_text()
+    words = [*(axis.name for axis in benchmark.axes), *(metric.name for metric in benchmark.metrics)]
+    assert [word for word in (*words, *benchmark.kernels) if f"`{word}`" not in page] == []
+
+
+@pytest.mark.native
+def test_a_program_describes_itself_as_it_is_declared(name: str, build: Build) -> None:
+    benchmark = benchmarks.get(name)
+    answer = described(benchmark, build)
+    assert (answer["schema"], answer["benchmark"], answer["program"]) == (1, name, benchmark.program)
+    assert answer["kernels"] == list(benchmark.kernels)
+    assert set(answer["axes"]) == {axis.name for axis in benchmark.axes}
+    for axis in benchmark.axes:
+        there = answer["axes"][axis.name]
+        assert there.get("unit", "") == axis.unit, axis.name
+        if "values" in there:
+            assert there["values"] == list(axis.values), axis.name
+        if axis.default is not None:
+            assert there["default"] == axis.default, axis.name
+
+
+@pytest.mark.native
+def test_each_metric_finds_the_work_it_counts(name: str, build: Build) -> None:
+    benchmark = benchmarks.get(name)
+    work = described(benchmark, build)["work"]
+    wanted = {metric.work for metric in benchmark.metrics if metric.work}
+    assert all(wanted <= set(work[kernel]) for kernel in benchmark.kernels)
+
+
+@pytest.mark.native
+def test_the_smallest_case_is_right_and_placed_as_asked(name: str, build: Build) -> None:
+    benchmark = benchmarks.get(name)
+    allowed = sorted(os.sched_getaffinity(0))
+    if len(allowed) < benchmark.min_cpus:
+        pytest.skip(f"this machine has fewer than {benchmark.min_cpus} cpus")
+    cpus = allowed[: benchmark.min_cpus]
+    axes = {axis.name: axis.values[0] if axis.values else SMALL for axis in benchmark.axes}
+    command = [build.programs[benchmark.program], "--cpus", ",".join(map(str, cpus)), "--seconds", "0.2"]
+    for axis, value in axes.items():
+        command += [f"--{axis}", str(value)]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+    records = [decode_program_record(line) for line in done.stdout.splitlines()]
+    header = records[0]
+    assert isinstance(header, Header)
+    assert header.params == axes
+    assert list(header.ranks[0].cpus) == cpus
+    measured = {record.kernel for record in records if isinstance(record, Series) and record.phase == "measured"}
+    assert measured == set(benchmark.kernels)
+    assert [record.passed for record in records if isinstance(record, Verdict)] == [True]
+    assert records[-1] == End("complete")
