@@ -58,7 +58,7 @@ def test_all_lists_every_case(ask: Ask) -> None:
 
 
 def test_json_is_the_plan_with_a_schema_number(ask: Ask) -> None:
-    options = ("--seed", "5", "--launches", "4", "--precision", "0.05", "--budget", "2m", "--json")
+    options = ("--seed", "5", "--launches", "4", "--precision", "5%", "--budget", "2m", "--json")
     plan = json.loads(ask(EPYC, "quick", *options).output)
     assert plan["schema"] == 1
     assert [plan[key] for key in ("seed", "launches", "precision", "budget_s")] == [5, 4, 0.05, 120.0]

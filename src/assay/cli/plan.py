@@ -32,7 +32,7 @@ _HOUR = 3600
 )
 @click.option("--seed", type=click.IntRange(min=0), help="Seed of the random order; drawn when not given.")
 @click.option("--launches", type=click.IntRange(min=1), help="Launches of each case.")
-@click.option("--precision", type=float, help="Half-width of a launch's interval to reach: 0.01 is 1 %.")
+@click.option("--precision", metavar="SHARE", help="Half-width of a launch's interval to reach: 1% or 0.01.")
 @click.option("--budget", metavar="DURATION", help="Time budget: 60s, 5m, 1h.")
 @click.option("--toolchain", "toolchains", multiple=True, help="Build with it; several become a factor.")
 @click.option("--json", "as_json", is_flag=True, help="The whole plan as JSON.")
@@ -43,7 +43,7 @@ def command(  # noqa: PLR0913, PLR0917 (one parameter an option)
     synthetic: str | None,
     seed: int | None,
     launches: int | None,
-    precision: float | None,
+    precision: str | None,
     budget: str | None,
     toolchains: tuple[str, ...],
     *,
@@ -56,7 +56,7 @@ def command(  # noqa: PLR0913, PLR0917 (one parameter an option)
     """
     from assay import plan as planning
     from assay import studies
-    from assay.model.units import parse_duration
+    from assay.model.units import parse_duration, parse_share
 
     wish = studies.get(study)
     machine = _machine(xml, synthetic)
@@ -65,7 +65,7 @@ def command(  # noqa: PLR0913, PLR0917 (one parameter an option)
     options = planning.Options(
         seed=seed,
         launches=launches,
-        precision=precision,
+        precision=None if precision is None else parse_share(precision),
         budget_s=None if budget is None else parse_duration(budget),
         toolchains=toolchains,
     )

@@ -31,6 +31,14 @@ def parse_duration(text: str) -> float:
     return float(match[1]) * _SECONDS[(match[2] or "s").lower()]
 
 
+def parse_share(text: str) -> float:
+    """A share from `1%` or `0.01`."""
+    try:
+        return float(text.removesuffix("%")) / (100 if text.endswith("%") else 1)
+    except ValueError:
+        raise UsageError(f"'{text}' is no share", why="a share looks like 1% or 0.01") from None
+
+
 def parse_range(text: str) -> tuple[int, ...]:
     """Sizes from `1:64M` (powers of two from first to last, both included) or a single size."""
     first, colon, last = text.partition(":")
