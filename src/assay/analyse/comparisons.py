@@ -24,12 +24,14 @@ class Pair(msgspec.Struct, frozen=True):
     Attributes:
         differ: name of the axis or factor in which they differ, or `cores` or `memory`.
         a: the one that is judged.
+        level: its word.
         b: the base of the ratio.
         comparison: the ratio a / b of the headline metric.
     """
 
     differ: str
     a: Estimate
+    level: str
     b: Estimate
     comparison: Comparison
 
@@ -40,13 +42,14 @@ def pairs(run: Run, measured: Sequence[Measured]) -> list[Pair]:
     Words are the levels of axes without numbers and of factors, `half` and `all-threads` against `all` cores, and
     memory policies against first touch or the cores' own node.
     """
+    halves = {folded.into: folded.wish for folded in run.plan.folded if folded.wish.startswith("half")}
     groups: dict[Hashable, list[tuple[str, Measured]]] = {}
     for each in measured:
         if each.launches and each.estimate.metric == benchmarks.get(each.estimate.benchmark).metrics[0].name:
-            words = _words(each.estimate)
+            words = _words(each.estimate, halves)
             for name, word in words.items():
                 rest = frozenset((other, level) for other, level in words.items() if other != name)
-                key = (name, _fixed(each.estimate), rest)
+                key = (name, _fixed(each.estimate, halves), rest)
                 groups.setdefault(key, []).append((word, each))
     return [
         pair
@@ -55,16 +58,16 @@ def pairs(run: Run, measured: Sequence[Measured]) -> list[Pair]:
     ]
 
 
-def _words(estimate: Estimate) -> dict[str, str]:
-    """Dimension -> level, of those along which pairs are made."""
+def _words(estimate: Estimate, halves: Mapping[str, str]) -> dict[str, str]:
+    """Dimension -> level, of those along which pairs are made; `halves`: what half of the cores folded into."""
     words = {name: level for name, level in estimate.params.items() if isinstance(level, str)}
-    cores = estimate.placement.label.partition(":")[0]
+    cores = halves.get(estimate.placement.label, estimate.placement.label).partition(":")[0]
     if cores in _CORES:
         words[CORES] = cores
     return words | estimate.factors | {MEMORY: estimate.placement.memory}
 
 
-def _fixed(estimate: Estimate) -> Hashable:
+def _fixed(estimate: Estimate, halves: Mapping[str, str]) -> Hashable:
     """What must be the same: kernel, host, the part of the machine, numbers that were chosen and not computed."""
     axes = benchmarks.get(estimate.benchmark).axes
     numbers = tuple(
@@ -72,12 +75,13 @@ def _fixed(estimate: Estimate) -> Hashable:
         for axis in axes
         if axis.default is not None and not isinstance(axis.default, str)
     )
-    cores, _, part = estimate.placement.label.partition(":")
+    label = halves.get(estimate.placement.label, estimate.placement.label)
+    cores, _, part = label.partition(":")
     return (
         estimate.benchmark,
         estimate.kernel,
         estimate.placement.hosts,
-        part if cores in _CORES else estimate.placement.label,
+        part if cores in _CORES else label,
         numbers,
     )
 
@@ -92,7 +96,7 @@ def _against_base(
     for level, a in group:
         for other, b in group:
             if other == base != level and (comparison := compare(a, b)):
-                yield Pair(name, a.estimate, b.estimate, comparison)
+                yield Pair(name, a.estimate, level, b.estimate, comparison)
 
 
 def _base(name: str, levels: Sequence[str], estimate: Estimate, machines: Mapping[str, Machine]) -> str:

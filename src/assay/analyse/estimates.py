@@ -86,7 +86,8 @@ def _of_kernel(part: _Part, taken: Sequence[Yield], host: str, border: float | N
         groups.setdefault(states.state(each.bracket, border), []).append(each)
     key = (part.kernel, host)
     if not states.explain({name: [each.sampled[key].median for each in group] for name, group in groups.items()}):
-        groups = {None: list(taken)}
+        shared = next(iter(groups)) if len(groups) == 1 else None
+        groups = {shared: list(taken)}
     for name, group in groups.items():
         samples = [each.sampled[key] for each in group]
         summary = _Summary.of(samples)

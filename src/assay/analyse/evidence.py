@@ -36,7 +36,7 @@ class Evidence(msgspec.Struct, frozen=True):
         return [
             pair
             for pair in self.pairs
-            if pair.differ == name and pair.a.kernel == kernel and (a is None or pair.a.params.get(name) == a)
+            if pair.differ == name and pair.a.kernel == kernel and (a is None or pair.level == a)
         ]
 
 

@@ -4,7 +4,7 @@ A limit is `given` by the user, else `derived` from facts of the machine, else t
 A new law is one function, entered in `_LAWS`.
 """
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 
 import msgspec
 
@@ -15,41 +15,56 @@ from assay.model.result import Estimate, Limit
 from assay.model.run import Run
 from assay.model.units import format_quantity
 
+_CHANNEL_BYTES = 8
+#: Begins the source of a fact that is inferred: a limit, but nothing that makes a figure impossible.
+GUESS = "guess"
 #: Facts and clocks are known to a few percent: only what lies beyond this factor of a ceiling is impossible.
 _TOLERANCE = 1.05
 
 
-class _Bounds(msgspec.Struct, frozen=True):
-    """What the laws look at."""
+class _Bounds:
+    """What the laws look at: the machines, and the best figure of each kind.
 
-    run: Run
-    estimates: tuple[Estimate, ...]
+    Args:
+        run: whose machines count.
+        estimates: whose medians count.
+    """
+
+    def __init__(self, run: Run, estimates: Iterable[Estimate]) -> None:
+        self._machines = run.machines
+        self._best: dict[Hashable, Estimate] = {}
+        for each in estimates:
+            if each.median is None:
+                continue
+            keys = [
+                (each.benchmark, each.metric, each.params.get("buffers")),
+                (each.benchmark, each.metric, each.kernel, each.placement.cpus[:1]),
+            ]
+            for key in keys:
+                if (each.median or 0.0) > (self._best[key].median or 0.0 if key in self._best else 0.0):
+                    self._best[key] = each
 
     def machine(self, estimate: Estimate) -> Machine | None:
         """The machine of an estimate."""
         for host in estimate.placement.hosts:
-            if host in self.run.machines:
-                return self.run.machines[host]
-        return next(iter(self.run.machines.values()), None)
+            if host in self._machines:
+                return self._machines[host]
+        return next(iter(self._machines.values()), None)
 
-    def best(self, benchmark: str, metric: str, **params: str) -> Estimate | None:
-        """The highest median of a benchmark, among cases with these params."""
-        candidates = [
-            each
-            for each in self.estimates
-            if each.benchmark == benchmark
-            and each.metric == metric
-            and each.median is not None
-            and all(each.params.get(name) == wanted for name, wanted in params.items())
-        ]
-        return max(candidates, key=lambda each: each.median or 0.0, default=None)
+    def best(self, benchmark: str, metric: str, buffers: str | None = None) -> Estimate | None:
+        """The highest median of a benchmark."""
+        return self._best.get((benchmark, metric, buffers))
+
+    def best_copy(self, estimate: Estimate) -> Estimate | None:
+        """The highest median of STREAM's copy on the cores of an estimate."""
+        return self._best.get(("stream", "bandwidth", "copy", estimate.placement.cpus[:1]))
 
 
 def bound(run: Run, measured: Sequence[Measured], given: Mapping[str, float]) -> list[Measured]:
     """The same estimates with their limits; those above a physical ceiling lose their figures and say why."""
-    bounds = _Bounds(run, tuple(each.estimate for each in measured))
+    bounds = _Bounds(run, (each.estimate for each in measured))
     possible = [_possible(each, bounds) for each in measured]
-    bounds = _Bounds(run, tuple(each.estimate for each in possible))
+    bounds = _Bounds(run, (each.estimate for each in possible))
     return [
         msgspec.structs.replace(
             each, estimate=msgspec.structs.replace(each.estimate, limit=_limit(each.estimate, bounds, given))
@@ -78,9 +93,12 @@ def _memory(estimate: Estimate, bounds: _Bounds) -> Limit | None:
     machine = bounds.machine(estimate)
     if machine and _fits_caches(estimate, machine.topology):
         return None
-    if machine and (peak := channel_peak(machine)):
-        return peak
+    peak = channel_peak(machine) if machine else None
     best = bounds.best("stream", estimate.metric)
+    if peak and not (
+        best and (best.median or 0.0) > _TOLERANCE * peak.value
+    ):  # else what it is guessed from is wrong
+        return peak
     if best is None or best.median is None:
         return None
     what = "" if estimate.metric == "bandwidth" else f" ({estimate.metric})"
@@ -90,20 +108,13 @@ def _memory(estimate: Estimate, bounds: _Bounds) -> Limit | None:
 def _copy(estimate: Estimate, bounds: _Bounds) -> Limit | None:
     """Copies that are met again in cache: the fastest of this run; in memory: STREAM's copy on the same cores."""
     if estimate.params.get("buffers") != "cold":
-        best = bounds.best("memcpy", estimate.metric, buffers="hot")
+        best = bounds.best("memcpy", estimate.metric, "hot")
         if best is None or best.median is None:
             return None
         return Limit(
             best.median, "measured", f"the fastest copy of this run ({best.params.get('bytes')} B, in cache)"
         )
-    copies = [
-        each
-        for each in bounds.estimates
-        if (each.benchmark, each.kernel, each.metric) == ("stream", "copy", "bandwidth")
-        and each.median is not None
-        and each.placement.cpus[:1] == estimate.placement.cpus[:1]
-    ]
-    best = max(copies, key=lambda each: each.median or 0.0, default=None)
+    best = bounds.best_copy(estimate)
     if best is None or best.median is None:
         return None
     of = f"half of the best STREAM copy on the same cores ({describe(best)}), which counts each byte twice"
@@ -126,15 +137,13 @@ def describe(estimate: Estimate) -> str:
 
 def channel_peak(machine: Machine) -> Limit | None:
     """Populated channels x transfers per second x 8 B of the whole node; None where its DIMMs cannot be read."""
-    channels = machine.fact("memory", "populated channels").value
-    rate = machine.fact("memory", "transfer rate").value
+    fact, rate = machine.fact("memory", "populated channels"), machine.fact("memory", "transfer rate").value
+    channels = fact.value
     if not isinstance(channels, int) or not isinstance(rate, int | float) or not channels or not rate:
         return None
-    of = f"{channels} populated channels x {rate / 1e6:.0f} MT/s x 8 B, the whole node"
+    guessed = f" ({GUESS} {fact.source.partition(': ')[2]})" if fact.source.startswith(GUESS) else ""
+    of = f"{channels} populated channels{guessed} x {rate / 1e6:.0f} MT/s x 8 B, the whole node"
     return Limit(channels * rate * _CHANNEL_BYTES, "derived", of)
-
-
-_CHANNEL_BYTES = 8
 
 
 def _fits_caches(estimate: Estimate, topology: Topology) -> bool:
@@ -166,8 +175,9 @@ def _possible(measured: Measured, bounds: _Bounds) -> Measured:
 def _ceilings(estimate: Estimate, bounds: _Bounds) -> Iterable[Limit]:
     machine = bounds.machine(estimate)
     if machine and not _fits_caches(estimate, machine.topology) and (peak := channel_peak(machine)):
-        yield peak
-    cached = bounds.best("memcpy", "bandwidth", buffers="hot")
+        if not machine.fact("memory", "populated channels").source.startswith(GUESS):
+            yield peak
+    cached = bounds.best("memcpy", "bandwidth", "hot")
     cores = len(estimate.placement.cpus[0]) if estimate.placement.cpus else 0
     if cached and cached.median and cores:
         of = f"what {cores} cores copy in cache at most, each byte counted twice as here"

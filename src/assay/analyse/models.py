@@ -14,14 +14,16 @@ from assay.model.run import Run
 from assay.model.units import format_size
 
 PLATEAUS = "cache-plateaus"
-_PLATEAU_POINTS = 3
+_PLATEAU_POINTS = 2
 #: Below this share of the highest rate a small copy costs its call, not its bytes.
-_CALL_BOUND = 0.6
+_CALL_BOUND = 0.8
 #: How far rates of one plateau scatter (in ln), and what one more plateau costs (METHODS, 3: 4 ln n).
 _SCATTER = 0.10
 _PENALTY = 4
 #: A boundary belongs to a cache when source and target together are within this factor of its size.
 _BESIDE = 2
+#: Rates that lie further from every plateau than this follow some other law.
+_RESIDUAL = 0.25
 
 
 def models(run: Run, estimates: Sequence[Estimate]) -> tuple[Model, ...]:
@@ -30,21 +32,25 @@ def models(run: Run, estimates: Sequence[Estimate]) -> tuple[Model, ...]:
     for each in estimates:
         if each.benchmark == "memcpy" and each.params.get("buffers") == "hot" and _is_headline(each):
             key = (each.params.get("offset"), each.placement.label, each.placement.memory, each.placement.hosts)
-            curves.setdefault((*key, tuple(each.factors.items()), each.state), []).append(each)
-    return tuple(_plateaus(_name(curve[0]), curve, run) for curve in curves.values())
+            curves.setdefault((*key, tuple(each.factors.items())), []).append(each)
+    return tuple(
+        _plateaus(_name(curve[0], state), [each for each in curve if each.state in {None, state}], run)
+        for curve in curves.values()
+        for state in dict.fromkeys(each.state for each in curve if each.state or not any(e.state for e in curve))
+    )
 
 
 def _is_headline(estimate: Estimate) -> bool:
     return estimate.metric == benchmarks.get(estimate.benchmark).metrics[0].name
 
 
-def _name(estimate: Estimate) -> str:
+def _name(estimate: Estimate, state: str | None) -> str:
     marks = [estimate.placement.label, estimate.placement.memory]
     if estimate.params.get("offset"):
         marks.append(f"offset={estimate.params['offset']}")
     marks += [f"{factor}={level}" for factor, level in estimate.factors.items()]
     marks += [f"host={host}" for host in estimate.placement.hosts[:1]]
-    return "/".join([PLATEAUS, "memcpy", *marks, *([f"state={estimate.state}"] if estimate.state else [])])
+    return "/".join([PLATEAUS, "memcpy", *marks, *([f"state={state}"] if state else [])])
 
 
 def _plateaus(name: str, curve: Sequence[Estimate], run: Run) -> Model:
@@ -75,6 +81,10 @@ def _plateaus(name: str, curve: Sequence[Estimate], run: Run) -> Model:
             before, after = float(sizes[end - 1]), float(sizes[end])
             beside = _cache_beside(before, after, machine)
             parameters[f"boundary {number}{beside}"] = (math.sqrt(before * after), before, after)
+    if residual > _RESIDUAL:
+        return Model(
+            name, PLATEAUS, of, {}, residual, f"rates lie up to {100 * residual:.0f} % beside their plateaus"
+        )
     return Model(name, PLATEAUS, of, parameters, residual)
 
 
