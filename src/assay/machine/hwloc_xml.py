@@ -13,6 +13,10 @@ from assay.model.errors import UsageError
 from assay.model.machine import Cache
 
 _LARGEST_FILE = 64 * 2**20
+#: Real trees are some twenty objects deep; broken or evil files must not cost minutes.
+_DEEPEST = 500
+#: More than any kernel can be built for.
+_MOST_CPUS = 2**16
 _CONVERT = "write it again on that machine with hwloc 2: lstopo --of xml machine.xml"
 _LATENCY = 4
 _KINDS: dict[str, Literal["unified", "data", "instruction"]] = {"0": "unified", "1": "data", "2": "instruction"}
@@ -116,12 +120,25 @@ def _tree(document: str, name: str) -> Element:
     """The root element. No entity is ever declared in hwloc's XML, so one that is has no good purpose."""
     builder = TreeBuilder()
     parser = expat.ParserCreate()
+    depth = 0
+
+    def start(tag: str, attributes: dict[str, str]) -> None:
+        nonlocal depth
+        depth += 1
+        if depth > _DEEPEST:
+            raise _refusal(name, f"it nests more than {_DEEPEST} objects, which no machine does")
+        builder.start(tag, attributes)
+
+    def end(tag: str) -> None:
+        nonlocal depth
+        depth -= 1
+        builder.end(tag)
 
     def refuse(entity: str, *_: object) -> None:
         raise _refusal(name, f"it declares the entity '{entity}', which hwloc never does")
 
-    parser.StartElementHandler = builder.start
-    parser.EndElementHandler = builder.end
+    parser.StartElementHandler = start
+    parser.EndElementHandler = end
     parser.CharacterDataHandler = builder.data
     parser.EntityDeclHandler = refuse
     try:
@@ -136,8 +153,11 @@ def bitmap(text: str) -> int:
 
     Groups of 32 bits, highest first: `0x3`, `0x1,,0x0` (an empty group is zero), `0xf...f,0x0`.
     """
+    groups = text.split(",")
+    if len(groups) > _MOST_CPUS // 32:
+        raise ValueError(f"a set of more than {_MOST_CPUS} members")
     bits = 0
-    for group in text.split(","):
+    for group in groups:
         bits = -1 if group == "0xf...f" else bits << 32 | int(group or "0", 16)
     return bits
 
@@ -145,6 +165,13 @@ def bitmap(text: str) -> int:
 def _members(text: str | None, within: int) -> Cpus:
     bits = bitmap(text or "0x0") & within
     return Cpus(i for i in range(bits.bit_length()) if bits >> i & 1)
+
+
+def _index(element: Element) -> int:
+    index = int(element.attrib["os_index"])
+    if not 0 <= index < _MOST_CPUS:
+        raise ValueError(f"os_index {index} of a {element.get('type')}")
+    return index
 
 
 def _infos(element: Element) -> dict[str, str]:
@@ -168,7 +195,7 @@ def _exported(root: Element) -> Exported:
     for element, _ in objects:
         by_type.setdefault(element.get("type", ""), []).append(element)
     machine = by_type.get("Machine", [Element("object")])[0]
-    every = sum({1 << int(pu.attrib["os_index"]) for pu in by_type.get("PU", [])})
+    every = sum({1 << _index(pu) for pu in by_type.get("PU", [])})
     nodes = tuple(_node(element, every) for element in by_type.get("NUMANode", []))
     kinds = root.findall("cpukind")
     parts = Parts(
@@ -201,7 +228,7 @@ def _processor_of(machine: Element) -> dict[str, str]:
 def _node(element: Element, every: int) -> Node:
     added = element.get("subtype", "") in _ADDED_MEMORY or bool(_ADDED_INFOS & _infos(element).keys())
     return Node(
-        index=int(element.attrib["os_index"]),
+        index=_index(element),
         memory_bytes=int(element.get("local_memory", "0")),
         near=_members(element.get("cpuset"), every),
         added=added,
