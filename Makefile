@@ -47,7 +47,8 @@ docs: .venv/.test ## build the documentation into docs/_build
 	@echo "docs/_build/index.html"
 
 bench: .venv/.test ## Assay against its peers, as ratios measured now
-	@for script in bench/*.py; do echo "== $$script"; $(BIN)/python $$script; done
+	$(BIN)/python bench/startup.py
+	$(BIN)/python bench/stream_ratio.py $$($(BIN)/assay build | grep /stream)
 
 clean: ## remove everything that was made here
 	rm -rf .venv .bootstrap build docs/_build .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache
