@@ -124,9 +124,9 @@ def allot(
     """Seconds of sampling for the cases of the next launch; a case that is missing has to be cut.
 
     The seconds that are left are spread over the launches that remain: every case gets what it needs for the
-    fewest samples, and of the rest a share by its weight. Where that does not fit, later blocks are cut whole, last
-    first; then cases of the block at hand: first those that are measured already, then those that would be measured
-    for the first time; the least important first.
+    fewest samples, and of the rest a share by its weight. Where that does not fit, later blocks are cut whole,
+    last first; then cases of the block at hand: first those that are measured already, then those that would be
+    measured for the first time; the least important first.
 
     Args:
         plan: with weights and importance (the order of its cases).

@@ -52,7 +52,8 @@ class Ledger:
         launch = records.launch
         self.experience = self.experience.after(self.plan, records, allowed, wall_s)
         if launch.id not in self._made:
-            self._launches.update(launch.cases)
+            self._launches.update([case.header.case for case in records.cases])
+            self._launches.update(records.unstarted.keys())
         self._made.add(launch.id)
         self._repeats += launch.attempt > 0
         for case_id, why in failures(records).items():
@@ -127,7 +128,7 @@ class Ledger:
             return f"{count}: failed {failed} times, the last time because {self._why[case_id]}"
         if any(case_id == case for _, case in self._budget_cut) and self.plan.budget_s is not None:
             return f"{count}: the budget of {self.plan.budget_s:g} s was used up"
-        return f"{count}: {'interrupted' if interrupted else 'not reached'}"
+        return f"{count}: {'interrupted' if interrupted else 'its program ended before it came to this case'}"
 
     def _given_up(self, launch: PlannedLaunch, case_id: str) -> bool:
         failed = self._failures[launch.program, case_id] >= _MOST_FAILURES
