@@ -1,13 +1,14 @@
 #include "harness/build.hpp"
 
+#include "compiled_with.hpp"
 #include "harness/vector.hpp"
 
 namespace assay {
 
 std::map<std::string, std::string> build() {
-    return {{"compiler", ASSAY_COMPILER},
-            {"version", ASSAY_COMPILER_VERSION},
-            {"flags", ASSAY_FLAGS},
+    return {{"compiler", compiler},
+            {"version", compiler_version},
+            {"flags", compiler_flags},
 #ifdef _OPENMP
             {"openmp", std::to_string(_OPENMP)},
 #else

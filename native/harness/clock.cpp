@@ -17,16 +17,16 @@ namespace {
                   "measure on a machine whose kernel offers a working CLOCK_MONOTONIC");
 }
 
-/// Smallest step between two different readings.
-double resolution() {
+/// Smallest step between two different readings, nanoseconds.
+std::int64_t resolution() {
     constexpr int steps = 1000;
     constexpr int patience = 10'000'000;
-    double smallest = std::numeric_limits<double>::infinity();
+    std::int64_t smallest = std::numeric_limits<std::int64_t>::max();
     for (int step = 0; step < steps; ++step) {
-        const double before = now();
-        double after = before;
+        const std::int64_t before = nanoseconds();
+        std::int64_t after = before;
         for (int reading = 0; after == before && reading < patience; ++reading) {
-            after = now();
+            after = nanoseconds();
         }
         if (after <= before) {
             unreadable(after == before ? "it stands still" : "it goes back");
@@ -36,16 +36,16 @@ double resolution() {
     return smallest;
 }
 
-/// Median over batches of the mean cost of a reading.
+/// Median over batches of the mean cost of a reading, nanoseconds.
 double overhead() {
     constexpr int readings = 1000;
     std::array<double, 11> batches{};
     for (double& batch : batches) {
-        const double before = now();
+        const std::int64_t before = nanoseconds();
         for (int reading = 1; reading < readings; ++reading) {
-            now();
+            nanoseconds();
         }
-        batch = (now() - before) / readings;
+        batch = static_cast<double>(nanoseconds() - before) / readings;
     }
     std::nth_element(batches.begin(), batches.begin() + batches.size() / 2, batches.end());
     return batches[batches.size() / 2];
@@ -68,7 +68,7 @@ Clock measure_clock() {
     if (nanoseconds() < 0) {
         unreadable(std::string("clock_gettime(CLOCK_MONOTONIC): ") + std::strerror(errno));
     }
-    return {"CLOCK_MONOTONIC", resolution(), overhead()};
+    return {"CLOCK_MONOTONIC", to_seconds(resolution()), overhead() / 1e9};
 }
 
 }  // namespace assay

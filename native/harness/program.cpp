@@ -93,7 +93,10 @@ class Launch {
             error = std::max(error, benchmark.verify(kernel));
             benchmark.prepare(kernel);
             Stopping stopping = request.stopping;
-            stopping.seconds = seconds / static_cast<double>(declaration_.kernels.size() - kernel);
+            // What one kernel leaves the next ones get; what it took too much never leaves them less than half.
+            const double share = request.stopping.seconds / static_cast<double>(declaration_.kernels.size());
+            stopping.seconds =
+                std::max(share / 2, seconds / static_cast<double>(declaration_.kernels.size() - kernel));
             const double begin = now();
             const std::vector<Series> phases = sampler.sample(kernel, stopping);
             seconds = std::max(0.0, seconds - (now() - begin));

@@ -44,7 +44,7 @@ Sampler::Interval Sampler::time(std::size_t kernel, std::uint64_t iterations) {
 
 /// Iterations that make samples last long enough, several in a row: the first ones are slow. What is run to find
 /// them out is no sample.
-std::uint64_t Sampler::calibrate(std::size_t kernel, double until) {
+std::uint64_t Sampler::calibrate(std::size_t kernel) {
     constexpr int in_a_row = 5;
     constexpr double ample = 10;  // no start is so slow that this might be too short
     constexpr double most_growth = 100;
@@ -55,7 +55,7 @@ std::uint64_t Sampler::calibrate(std::size_t kernel, double until) {
     std::uint64_t iterations = 1;
     for (int long_enough = 0; long_enough < in_a_row && iterations < most_iterations;) {
         const double seconds = time(kernel, iterations).seconds;
-        if (now() > until || seconds > ample * target) {
+        if (seconds > ample * target) {
             break;
         }
         if (seconds >= target) {
@@ -116,7 +116,7 @@ std::vector<Series> Sampler::sample(std::size_t kernel, const Stopping& stopping
     const double begin = now();
     const double until = begin + stopping.seconds;
     const double warm = begin + warm_up_share * stopping.seconds;
-    const std::uint64_t iterations = calibrate(kernel, warm);
+    const std::uint64_t iterations = calibrate(kernel);
     std::vector<Series> phases;
     phases.push_back(warm_up(kernel, iterations, stopping, warm));
     phases.push_back(measure(kernel, iterations, stopping, until));

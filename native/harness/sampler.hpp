@@ -44,7 +44,7 @@ class Sampler {
     };
 
     Interval time(std::size_t kernel, std::uint64_t iterations);
-    std::uint64_t calibrate(std::size_t kernel, double until);
+    std::uint64_t calibrate(std::size_t kernel);
     Series warm_up(std::size_t kernel, std::uint64_t iterations, const Stopping& stopping, double until);
     Series measure(std::size_t kernel, std::uint64_t iterations, const Stopping& stopping, double until);
 
