@@ -17,7 +17,8 @@ _LEAST_SAMPLE_S = 2e-6
 _WARMING = np.array([1.6, 1.15, 1.04] + [1.0] * 10)
 _UNSTEADY_SAMPLES = 40
 _GRID = 1.5
-_TAIL = 0.025
+#: 2.5 % on each side, kept in whole numbers.
+_ONE_IN = 40
 
 
 @dataclass(frozen=True)
@@ -121,6 +122,6 @@ def _before(durations: _Samples) -> _Samples:
 def interval_rank(n: int) -> int:
     """Largest rank l with binomial cdf(l - 1; n, 1/2) <= 2.5 %, 0 where there is none."""
     total, rank = 0, 0
-    while (total := total + math.comb(n, rank)) <= _TAIL * 2**n:
+    while (total := total + math.comb(n, rank)) * _ONE_IN <= 2**n:
         rank += 1
     return rank
