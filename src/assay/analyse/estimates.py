@@ -17,6 +17,7 @@ from assay.analyse.modes import two_modes
 from assay.analyse.statistics import Samples, median_interval, percentile
 from assay.model.benchmark import Benchmark, Metric
 from assay.model.plan import Case
+from assay.model.record import Rank
 from assay.model.result import Estimate, Outcome, Placed, Proof
 from assay.model.run import Run
 
@@ -59,8 +60,9 @@ def _of_case(case: Case, attempts: Sequence[Yield], outcome: Outcome, border: fl
         return
     present = {key for each in taken for key in each.sampled}
     hosts = sorted({host for _, host in present})
+    ranks = _ranks(attempts)
     for host in hosts:
-        placed = _placed(case, attempts, host if len(hosts) > 1 else None)
+        placed = _placed(case, ranks.get(host, ()), host if len(hosts) > 1 else None)
         for kernel in benchmark.kernels:
             if (kernel, host) in present:
                 part = _Part(case, benchmark, kernel, host if len(hosts) > 1 else None, placed, outcome.reason)
@@ -218,7 +220,7 @@ def _identity(part: _Part, metric: Metric, state: str | None) -> str:
 def _without_figures(
     case: Case, benchmark: Benchmark, attempts: Sequence[Yield], outcome: Outcome
 ) -> Iterable[Measured]:
-    placed = _placed(case, attempts, None)
+    placed = _placed(case, [rank for found in _ranks(attempts).values() for rank in found], None)
     for kernel in benchmark.kernels:
         part = _Part(case, benchmark, kernel, None, placed, outcome.reason)
         for metric in benchmark.metrics:
@@ -258,15 +260,17 @@ def _blank(part: _Part, metric: Metric, status: str, reason: str | None) -> Esti
     )
 
 
-def _placed(case: Case, attempts: Sequence[Yield], host: str | None) -> Placed:
-    """Placement asked for and, from every header, found; of one host where there are several."""
-    ranks = [
-        rank
-        for each in attempts
-        if each.header is not None
-        for rank in each.header.ranks
-        if host is None or rank.host == host
-    ]
+def _ranks(attempts: Iterable[Yield]) -> dict[str, list[Rank]]:
+    """Host -> its processes in all launches, disturbed and broken ones too."""
+    ranks: dict[str, list[Rank]] = {}
+    for each in attempts:
+        for rank in each.header.ranks if each.header else ():
+            ranks.setdefault(rank.host, []).append(rank)
+    return ranks
+
+
+def _placed(case: Case, ranks: Sequence[Rank], host: str | None) -> Placed:
+    """Placement asked for and, from the headers of every launch, found; of one host where there are several."""
     hosts = (host,) if host else case.placement.hosts
     pages: dict[str, int] = {}
     for rank in ranks:

@@ -174,9 +174,9 @@ def _possible(measured: Measured, bounds: _Bounds) -> Measured:
 
 def _ceilings(estimate: Estimate, bounds: _Bounds) -> Iterable[Limit]:
     machine = bounds.machine(estimate)
-    if machine and not _fits_caches(estimate, machine.topology) and (peak := channel_peak(machine)):
-        if not machine.fact("memory", "populated channels").source.startswith(GUESS):
-            yield peak
+    peak = channel_peak(machine) if machine and not _fits_caches(estimate, machine.topology) else None
+    if machine and peak and not machine.fact("memory", "populated channels").source.startswith(GUESS):
+        yield peak
     cached = bounds.best("memcpy", "bandwidth", "hot")
     cores = len(estimate.placement.cpus[0]) if estimate.placement.cpus else 0
     if cached and cached.median and cores:

@@ -9,6 +9,8 @@ from assay.model.units import format_quantity
 
 #: From here on one core nearly fills the memory's bandwidth.
 _MOST = 0.9
+#: Two cores of 49.9 % each do fill it.
+_ALMOST = 0.1
 
 
 def _assess(evidence: Evidence) -> Iterable[Finding]:
@@ -36,7 +38,7 @@ def _assess(evidence: Evidence) -> Iterable[Finding]:
 def _meaning(share: float) -> str:
     if share > _MOST:
         return "more cores add little"
-    return f"it takes at least {math.ceil(1 / share)} cores to fill the memory's bandwidth"
+    return f"it takes at least {math.ceil(1 / share - _ALMOST)} cores to fill the memory's bandwidth"
 
 
 def _best(triads: list[Estimate], label: str) -> Estimate | None:
