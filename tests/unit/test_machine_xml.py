@@ -106,7 +106,8 @@ REFUSED = {
     "distances that do not fit": (
         SMALLEST.replace(
             "</topology>",
-            '<distances2 type="NUMANode" kind="5"><indexes>0 1</indexes><u64values>1 2</u64values></distances2></topology>',
+            '<distances2 type="NUMANode" kind="5"><indexes>0 1</indexes><u64values>1 2</u64values></distances2>'
+            "</topology>",
         ),
         "distances",
     ),
