@@ -1,10 +1,9 @@
 // The rate of the C library's memcpy by size, after NetPIPE's module of that name: inside the caches, and outside.
 #include <algorithm>
-#include <cmath>
 #include <cstring>
-#include <numeric>
 
 #include "harness/program.hpp"
+#include "harness/walk.hpp"
 
 namespace {
 
@@ -45,33 +44,6 @@ using Copy = void* (*)(void*, const void*, std::size_t);
 /// Read once before each sample: the compiler cannot know what is called, so it calls it.
 Copy volatile const library_copy = std::memcpy;
 
-/// Equal blocks of a pool, visited in an order that neither meets a line again nor its neighbour soon: steps of
-/// the golden section come back to a neighbour only after more than a third of the pool.
-class Walk {
-  public:
-    explicit Walk(std::size_t slots) : slots_(slots), step_(golden_step(slots)) {}
-
-    std::size_t next() {
-        const std::size_t slot = slot_;
-        slot_ = slot_ + step_ < slots_ ? slot_ + step_ : slot_ + step_ - slots_;
-        return slot;
-    }
-
-  private:
-    static std::size_t golden_step(std::size_t slots) {
-        constexpr double golden = 0.6180339887498949;
-        auto step = static_cast<std::size_t>(std::llround(golden * static_cast<double>(slots)));
-        while (std::gcd(step, slots) != 1) {
-            ++step;
-        }
-        return slots == 1 ? 0 : step;
-    }
-
-    std::size_t slots_;
-    std::size_t step_;
-    std::size_t slot_ = 0;
-};
-
 /// The source's byte at a place: never 0, which is what spoilt targets hold.
 std::uint64_t pattern(std::size_t word) {
     constexpr std::uint64_t odd_bytes = 0x0101010101010101;
@@ -110,7 +82,7 @@ class Memcpy : public assay::Benchmark {
 
     void iterate(std::size_t /*kernel*/, std::uint64_t iterations, int /*thread*/) override {
         const Copy copy = library_copy;
-        Walk walk = walk_;
+        assay::Walk walk = walk_;
         for (std::uint64_t iteration = 0; iteration < iterations; ++iteration) {
             const std::size_t place = walk.next() * stride_;
             copy(target_ + place, source_ + place, bytes_);
@@ -141,7 +113,7 @@ class Memcpy : public assay::Benchmark {
     /// Calls visit(place) for each block that was copied to since `prepare`.
     template <class Visit>
     void for_visited(const Visit& visit) const {
-        Walk walk = visited_;
+        assay::Walk walk = visited_;
         for (std::uint64_t copy = 0; copy < std::min<std::uint64_t>(copies_, slots_); ++copy) {
             visit(walk.next() * stride_);
         }
@@ -150,8 +122,8 @@ class Memcpy : public assay::Benchmark {
     std::size_t bytes_;
     std::size_t stride_;
     std::size_t slots_;
-    Walk walk_;
-    Walk visited_;  ///< where the walk stood at `prepare`
+    assay::Walk walk_;
+    assay::Walk visited_;  ///< where the walk stood at `prepare`
     std::uint64_t copies_ = 0;
     std::byte* source_;
     std::byte* target_;
