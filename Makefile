@@ -6,8 +6,6 @@ SHELL := /bin/bash
 
 BIN := .venv/bin
 LOCKED := pyproject.toml uv.lock tools/bootstrap tools/bootstrap.py
-# CMake and Ninja of the environment serve where the site has none, or an older one.
-export PATH := $(PATH):$(CURDIR)/$(BIN)
 
 help: ## say what there is
 	@sed -n 's/^\([a-z]*\):.*## \(.*\)/make \1\t\2/p' $(MAKEFILE_LIST) | expand -t 16
@@ -34,6 +32,7 @@ format: .venv/.test ## put the style right, and write anew what is generated
 	$(BIN)/python -c 'from assay.model.schema import records_schema; print(records_schema(), end="")' \
 		> schema/records.schema.json
 
+native: export PATH := $(CURDIR)/$(BIN):$(PATH)
 native: .venv/.test ## build and test the native half, once more with sanitizers
 	cmake --preset release
 	cmake --build --preset release

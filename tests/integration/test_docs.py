@@ -15,13 +15,15 @@ PAGES = sorted(
     [ROOT / "README.md", ROOT / "CHANGELOG.md", ROOT / "bench" / "README.md", *(ROOT / "docs").rglob("*.md")]
 )
 PAGES = [page for page in PAGES if "_build" not in page.parts]
-CODE = re.compile(r"^```(?:console|sh|bash)?\n(.*?)^```$|^((?:    .+\n)+)|`([^`\n]+)`", re.MULTILINE | re.DOTALL)
+OTHER_CODE = re.compile(r"^```(?!console|sh|bash|\n).*?^```$", re.MULTILINE | re.DOTALL)
+CODE = re.compile(r"^```\w*\n.*?^```$|^(?:    .+\n)+|`[^`\n]+`", re.MULTILINE | re.DOTALL)
 LINK = re.compile(r"!?\[[^\]]*\]\(([^)\s#]+)")
 
 
 def commands(page: Path) -> list[list[str]]:
     """Words of each line of code that calls `assay` or `make`."""
-    lines = [line for match in CODE.finditer(page.read_text()) for line in (match[0].strip("`\n")).splitlines()]
+    text = OTHER_CODE.sub("", page.read_text())
+    lines = [line for match in CODE.finditer(text) for line in (match[0].strip("`\n")).splitlines()]
     words = [line.strip().removeprefix("$ ").removeprefix(".venv/bin/").split() for line in lines]
     return [line for line in words if line and line[0] in {"assay", "make"} and len(line) > 1]
 
@@ -52,7 +54,7 @@ def test_every_command_that_a_page_shows_exists_with_its_options(page: Path) -> 
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(ROOT)))
 def test_every_link_to_a_file_leads_to_one(page: Path) -> None:
-    targets = [link for link in LINK.findall(page.read_text()) if "://" not in link]
+    targets = [link for link in LINK.findall(OTHER_CODE.sub("", page.read_text())) if "://" not in link]
     missing = [
         link for link in targets if not (page.parent / link).exists() and not (page.parent / f"{link}.md").exists()
     ]
