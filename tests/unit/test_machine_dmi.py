@@ -22,7 +22,7 @@ def structure(kind: int, body: bytes, *strings: str) -> bytes:
 def slot(
     locator: str, bank: str, size_mb: int, *, kind: int = DDR4, speeds: tuple[int, int] = (3200, 2933)
 ) -> bytes:
-    """A memory device, type 17: sizes from 32 GiB on stand in the extended size; speeds possible and configured."""
+    """A memory device, type 17: sizes from 32 GiB on are extended; speeds possible and configured."""
     extended = size_mb >= 0x7FFF
     body = struct.pack(
         "<HHHHHBBBBBHHBBBBBIH",

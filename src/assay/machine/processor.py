@@ -13,10 +13,10 @@ _CPU0 = "sys/devices/system/cpu/cpu0"
 _MODEL = ("model name", "cpu model", "cpu", "uarch")
 _VENDOR = ("vendor_id", "CPU implementer", "mvendorid")
 _FLAGS = ("flags", "Features", "features", "isa")
-#: Extensions that decide how many numbers an instruction works on; `asimd` is what Arm calls Neon.
-_VECTOR = re.compile(
-    r"sse2|sse4_2|avx\w*|fma|fma4|amx\w*|asimd|asimddp|sve\w*|sme2?|sme_\w+|altivec|vsx|vx|vxe2?|bf16|i8mm"
-)
+#: Extensions that decide how many numbers an instruction works on; `asimd` is what Arm calls Neon. Arm's word for
+#: its matrix extension names an encryption of memory on x86, whose `flags` have an expression of their own.
+_VECTOR_X86 = re.compile(r"sse2|sse4_2|avx\w*|fma|fma4|amx\w*")
+_VECTOR = re.compile(r"asimd|asimddp|sve\w*|sme\w*|altivec|vsx|vx|vxe2?|bf16|i8mm")  # codespell:ignore sme
 #: The kernel's words that are not words.
 _SMT = {"notsupported": "not supported", "notimplemented": "not implemented", "forceoff": "off for good"}
 _MHZ = 10**6
@@ -84,10 +84,11 @@ def _model(info: dict[str, str]) -> Fact:
 
 
 def _vector(info: dict[str, str]) -> Fact:
-    flags = next((info[name] for name in _FLAGS if name in info), None)
-    if flags is None:
+    line = next((name for name in _FLAGS if name in info), None)
+    if line is None:
         return unavailable(f"{_CPUINFO} lists no instruction sets")
-    names = [name for name in dict.fromkeys(flags.split()) if _VECTOR.fullmatch(name)]
+    pattern = _VECTOR_X86 if line == "flags" else _VECTOR
+    names = [name for name in dict.fromkeys(info[line].split()) if pattern.fullmatch(name)]
     return Fact(names, source=_CPUINFO) if names else unavailable(f"{_CPUINFO} lists no vector instructions")
 
 
