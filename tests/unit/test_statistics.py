@@ -123,7 +123,7 @@ def test_verdicts_use_the_margin_of_one_percent(lo: float, hi: float, said: str)
 
 
 def _dip_by_linear_programming(x: np.ndarray) -> float:
-    """The least sup-distance of the distribution function to one that is convex up to a mode and concave after it."""
+    """The least distance of the distribution function to one that is convex up to a mode, then concave."""
     u, count = np.unique(x, return_counts=True)
     after = np.cumsum(count) / count.sum()
     before = after - count / count.sum()

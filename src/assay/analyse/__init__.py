@@ -23,10 +23,10 @@ def analyse(run: Run, given: Mapping[str, float] = {}) -> Analysis:
         run: as it was stored.
         given: limits that the user promises, by name of the law, in SI units, e.g. `memory-bandwidth` in B/s.
     """
-    attempts = yields(run)
     border = states.border(run)
+    attempts = yields(run, border)
     ended = outcomes(run, attempts)
-    measured = bound(run, measure(run, attempts, ended, border), given)
+    measured = bound(run, measure(run, attempts, ended), given)
     estimates = tuple(each.estimate for each in measured)
     evidence = Evidence(
         run=run,

@@ -41,18 +41,17 @@ def measure(
     run: Run,
     attempts: Mapping[str, Sequence[Yield]],
     outcomes: Mapping[str, Outcome],
-    border: float | None,
 ) -> list[Measured]:
     """Every estimate of the run, in the plan's order; the sentinel's samples are judged as noise, not here."""
     return [
         measured
         for case in run.plan.cases
         if case.role == "measure"
-        for measured in _of_case(case, attempts[case.id], outcomes[case.id], border)
+        for measured in _of_case(case, attempts[case.id], outcomes[case.id])
     ]
 
 
-def _of_case(case: Case, attempts: Sequence[Yield], outcome: Outcome, border: float | None) -> Iterable[Measured]:
+def _of_case(case: Case, attempts: Sequence[Yield], outcome: Outcome) -> Iterable[Measured]:
     benchmark = benchmarks.get(case.benchmark)
     taken = used(attempts)
     if outcome.status != "complete" or not taken:
@@ -66,9 +65,7 @@ def _of_case(case: Case, attempts: Sequence[Yield], outcome: Outcome, border: fl
         for kernel in benchmark.kernels:
             if (kernel, host) in present:
                 part = _Part(case, benchmark, kernel, host if len(hosts) > 1 else None, placed, outcome.reason)
-                yield from _of_kernel(
-                    part, [each for each in taken if (kernel, host) in each.sampled], host, border
-                )
+                yield from _of_kernel(part, [each for each in taken if (kernel, host) in each.sampled], host)
 
 
 class _Part(msgspec.Struct, frozen=True):
@@ -82,10 +79,10 @@ class _Part(msgspec.Struct, frozen=True):
     reason: str
 
 
-def _of_kernel(part: _Part, taken: Sequence[Yield], host: str, border: float | None) -> Iterable[Measured]:
+def _of_kernel(part: _Part, taken: Sequence[Yield], host: str) -> Iterable[Measured]:
     groups: dict[str | None, list[Yield]] = {}
     for each in taken:
-        groups.setdefault(states.state(each.bracket, border), []).append(each)
+        groups.setdefault(each.state, []).append(each)
     key = (part.kernel, host)
     if not states.explain({name: [each.sampled[key].median for each in group] for name, group in groups.items()}):
         shared = next(iter(groups)) if len(groups) == 1 else None
@@ -99,7 +96,7 @@ def _of_kernel(part: _Part, taken: Sequence[Yield], host: str, border: float | N
             launches = tuple(
                 LaunchMedian(
                     each.block,
-                    states.state(each.bracket, border),
+                    each.state,
                     value(metric, each.sampled[key].median, work),
                 )
                 for each in group

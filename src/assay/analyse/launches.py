@@ -5,6 +5,7 @@ from collections.abc import Iterable, Mapping, Sequence
 import msgspec
 import numpy as np
 
+from assay.analyse.states import state
 from assay.analyse.statistics import Samples, median_interval
 from assay.analyse.steady import FEWEST, steady_starts
 from assay.model.plan import Case, PlannedLaunch
@@ -44,6 +45,7 @@ class Yield(msgspec.Struct, frozen=True):
         attempt: see Launch.
         block: see Launch.
         bracket: what the machine did around it.
+        state: of the machine, see assay.analyse.states.
         status: of this attempt; only `complete` ones make estimates.
         reason: why it is not complete.
         header: None where the case did not start.
@@ -54,13 +56,14 @@ class Yield(msgspec.Struct, frozen=True):
     attempt: int
     block: int
     bracket: Bracket
+    state: str | None
     status: CaseStatus
     reason: str
     header: Header | None
     sampled: Mapping[tuple[str, str], Sampled]
 
 
-def yields(run: Run) -> dict[str, list[Yield]]:
+def yields(run: Run, border: float | None) -> dict[str, list[Yield]]:
     """Case -> what its launches gave, in the order they were made. Every case of the plan has an entry."""
     cases = {case.id: case for case in run.plan.cases}
     found: dict[str, list[Yield]] = {case: [] for case in cases}
@@ -74,6 +77,7 @@ def yields(run: Run) -> dict[str, list[Yield]]:
     steady = dict(zip(joined, steady_starts(list(joined.values())), strict=True))
     for at, launch in enumerate(run.launches):
         made = launch.launch
+        shown = state(made.bracket, border)
         for case in filter(cases.__contains__, made.cases):
             records = began[at].get(case)
             sampled = {}
@@ -86,7 +90,7 @@ def yields(run: Run) -> dict[str, list[Yield]]:
             status, reason = _judge(launch, cases[case], records)
             header = records.header if records else None
             found[case].append(
-                Yield(made.id, made.attempt, made.block, made.bracket, status, reason, header, sampled)
+                Yield(made.id, made.attempt, made.block, made.bracket, shown, status, reason, header, sampled)
             )
     return found
 

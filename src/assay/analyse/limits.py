@@ -95,9 +95,8 @@ def _memory(estimate: Estimate, bounds: _Bounds) -> Limit | None:
         return None
     peak = channel_peak(machine) if machine else None
     best = bounds.best("stream", estimate.metric)
-    if peak and not (
-        best and (best.median or 0.0) > _TOLERANCE * peak.value
-    ):  # else what it is guessed from is wrong
+    exceeded = peak and best and (best.median or 0.0) > _TOLERANCE * peak.value  # then it was guessed wrong
+    if peak and not exceeded:
         return peak
     if best is None or best.median is None:
         return None

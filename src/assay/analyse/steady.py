@@ -10,7 +10,7 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from assay.analyse.statistics import Samples
+from assay.analyse.statistics import Samples, sorted_median
 
 #: Segments whose levels differ by less are one.
 SAME = 0.01
@@ -31,9 +31,18 @@ _OUTLIER_RUN = 3
 
 def steady_starts(series: Sequence[Samples]) -> list[int | None]:
     """For each series (seconds, in the order taken) the index from which it is steady; None when it never is."""
-    if not series:
-        return []
-    blocks, sizes, counts = _blocks(series)
+    groups: dict[int, list[int]] = {}
+    for index, values in enumerate(series):  # short series need fewer steps: like lengths go together
+        groups.setdefault(min(_BLOCKS, 1 << max(values.size - 1, 0).bit_length()), []).append(index)
+    starts: dict[int, int | None] = {}
+    for edges, indices in groups.items():
+        starts |= zip(indices, _starts([series[index] for index in indices], edges), strict=True)
+    return [starts[index] for index in range(len(series))]
+
+
+def _starts(series: Sequence[Samples], most: int) -> list[int | None]:
+    """The same for series of at most `most` blocks."""
+    blocks, sizes, counts = _blocks(series, most)
     lengths = np.array([values.size for values in series])
     before = _partition(blocks, _PENALTY * np.log(np.maximum(lengths, 2)))
     totals = blocks.cumsum(axis=1)
@@ -44,12 +53,12 @@ def steady_starts(series: Sequence[Samples]) -> list[int | None]:
     return starts
 
 
-def _blocks(series: Sequence[Samples]) -> tuple[NDArray[np.float64], list[int], list[int]]:
+def _blocks(series: Sequence[Samples], most: int) -> tuple[NDArray[np.float64], list[int], list[int]]:
     """Count, sum and sum of squares of each block: shape (series, blocks + 1, 3), first block empty.
 
     Samples are taken relative to the series' median. Second and third result: block length and blocks of each.
     """
-    table = np.zeros((len(series), _BLOCKS + 1, 3))
+    table = np.zeros((len(series), most + 1, 3))
     sizes, counts = [], []
     for row, values in enumerate(series):
         size = max(1, math.ceil(values.size / _BLOCKS))
@@ -58,7 +67,7 @@ def _blocks(series: Sequence[Samples]) -> tuple[NDArray[np.float64], list[int], 
         counts.append(edges.size)
         if not values.size:
             continue
-        relative = values / (np.median(values) or 1.0) - 1
+        relative = values / (sorted_median(np.sort(values)) or 1.0) - 1
         kept = ~_isolated(relative)
         moments = np.column_stack((kept, np.where(kept, relative, 0), np.where(kept, relative**2, 0)))
         table[row, 1 : edges.size + 1] = np.add.reduceat(moments, edges, axis=0)
