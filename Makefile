@@ -33,6 +33,7 @@ format: .venv/.test ## put the style right, and write anew what is generated
 		> schema/records.schema.json
 
 native: export PATH := $(CURDIR)/$(BIN):$(PATH)
+native: export CMAKE_GENERATOR := Ninja
 native: .venv/.test ## build and test the native half, once more with sanitizers
 	cmake --preset release
 	cmake --build --preset release
