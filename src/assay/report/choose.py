@@ -39,6 +39,13 @@ def units(name: str) -> dict[str, str]:
     return {axis.name: axis.unit for axis in declared.axes} if declared else {}
 
 
+def axis_meaning(name: str, axis: str) -> str:
+    """What an axis is, in words."""
+    declared = declaration(name)
+    axes = declared.axes if declared else ()
+    return next((each.meaning for each in axes if each.name == axis), axis)
+
+
 def meaning(estimate: Estimate) -> str:
     """What the estimate's metric counts."""
     declared = declaration(estimate.benchmark)

@@ -15,6 +15,8 @@ _CORE_W, _CORE_H, _GAP, _PAD, _TITLE = 30, 24, 4, 9, 20
 _SMT_W = 46
 #: More cores than this are folded: like packages (then like memory nodes) are drawn once.
 _DRAWN_CORES = 160
+#: A small machine is drawn larger.
+_GROWN = 1.35
 
 Group = TypeVar("Group")
 
@@ -50,9 +52,11 @@ def draw(machine: Machine, measured: Iterable[int], width: int = WIDE) -> Markup
     if not boxes:
         return Markup()
     body = _flow(boxes, inner)
+    across, down = body.width + 2, body.height + 2
+    grown = min(_GROWN, width / across)
     return Markup(  # noqa: S704 (every text inside went through escape)
-        f'<svg xmlns="http://www.w3.org/2000/svg" class="machine" viewBox="0 0 {body.width + 2:.0f} '
-        f'{body.height + 2:.0f}" width="{body.width + 2:.0f}" height="{body.height + 2:.0f}" aria-hidden="true" '
+        f'<svg xmlns="http://www.w3.org/2000/svg" class="machine" viewBox="0 0 {across:.0f} {down:.0f}" '
+        f'width="{grown * across:.0f}" height="{grown * down:.0f}" aria-hidden="true" '
         f'focusable="false">{body.at(1, 1)}</svg>'
     )
 

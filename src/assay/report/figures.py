@@ -59,7 +59,7 @@ def placements(
                 lo=factor * (estimate.median if estimate.lo is None else estimate.lo),
                 hi=factor * (estimate.median if estimate.hi is None else estimate.hi),
                 limit=factor * estimate.limit.value if estimate.limit else None,
-                text=f"{figure.value} {figure.unit} {figure.ends if figure.lo else ''}".strip(),
+                text=figure.short,
                 short=f"{figure.value} {figure.unit}",
                 basis=figure.basis,
                 limit_text=words.limit_text(estimate.limit, estimate.unit),
@@ -86,6 +86,7 @@ def curves(
     axis = choose.swept(estimates[0].benchmark)
     axis_unit = choose.units(estimates[0].benchmark).get(axis, "")
     name = series or _series_of(estimates, axis)
+    factor, value_unit = _scaled(estimates)
     points = []
     for estimate in estimates:
         figure = words.shown(estimate)
@@ -95,20 +96,20 @@ def curves(
             CurvePoint(
                 x=float(estimate.params[axis]),
                 series=name(estimate) or title,
-                value=estimate.median,
-                lo=estimate.lo or estimate.median,
-                hi=estimate.hi or estimate.median,
-                text=f"{figure.value} {figure.unit} {figure.ends if figure.lo else ''}".strip(),
+                value=factor * estimate.median,
+                lo=factor * (estimate.lo or estimate.median),
+                hi=factor * (estimate.hi or estimate.median),
+                text=figure.short,
                 basis=figure.basis,
                 size=words.param(estimate.params[axis], axis_unit),
             )
         )
     result = "; ".join(_curve_result(points, label) for label in dict.fromkeys(point.series for point in points))
-    unit = {"B": " (B)", "": ""}.get(axis_unit, f" ({axis_unit})")
+    meaning = choose.axis_meaning(estimates[0].benchmark, axis)
     spec = curve(
-        points, (f"{axis}{unit}", f"{title} ({estimates[0].unit})"), boundaries, sizes=axis_unit == "B"
+        points, (meaning, f"{title} ({value_unit})"), boundaries, sizes=axis_unit == "B"
     )
-    caption = f"{title} by {axis}, both axes logarithmic. {whiskers(estimates)}"
+    caption = f"{title} by {meaning}, both axes logarithmic. {whiskers(estimates)}"
     return Figure(figure_id, caption, result, spec)
 
 

@@ -39,8 +39,14 @@ class Shown:
 
     @property
     def full(self) -> str:
-        """`42.1 GB/s [41.8, 42.6] (95 % interval, 6 launches)`."""
-        return f"{self.value} {self.unit} {self.ends} ({self.basis})"
+        """`42.1 GB/s (41.8 to 42.6, 95 % interval, 6 launches)`."""
+        ends = f"{self.lo} to {self.hi}, " if self.lo else ""
+        return f"{self.value} {self.unit} ({ends}{self.basis})"
+
+    @property
+    def short(self) -> str:
+        """`42.1 GB/s [41.8, 42.6]`."""
+        return f"{self.value} {self.unit} {self.ends}" if self.lo else f"{self.value} {self.unit}"
 
 
 def shown(estimate: Estimate) -> Shown | None:

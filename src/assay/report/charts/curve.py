@@ -1,5 +1,6 @@
 """A curve over sizes: log-log, a series for each way of measuring, boundaries of the caches as lines."""
 
+import math
 from dataclasses import dataclass
 
 from assay.report.charts.theme import (
@@ -19,6 +20,11 @@ _SIZE = (
 )
 
 
+_FEW_DECADES = 3
+#: Room for two rows of labels between the plot and its legend.
+_LABELS = 34
+
+
 @dataclass(frozen=True)
 class CurvePoint:
     """One figure of a curve; see `intervals.Point`. `x` is the swept value, the rest in SI base units."""
@@ -35,10 +41,11 @@ class CurvePoint:
 
 @dataclass(frozen=True)
 class Boundary:
-    """A vertical line at `x` with its label, e.g. a cache's size."""
+    """A vertical line at `x` with its label, e.g. a cache's size, and a shorter one for phones."""
 
     x: float
     label: str
+    short: str
 
 
 @dataclass(frozen=True)
@@ -68,9 +75,9 @@ def curve(
     }
     x_axis: Spec = {"title": titles[0], "tickCount": {"expr": "narrow ? 5 : 9"}, "grid": False}
     if sizes:
-        x_axis |= {"labelExpr": _SIZE, "values": _ticks(points), "labelOverlap": "greedy", "labelSeparation": 8}
+        x_axis |= {"labelExpr": _SIZE, "values": _ticks(points), "labelOverlap": "greedy", "labelSeparation": 8, "labelFlush": False}
     x: Spec = {"field": "x", "type": "quantitative", "scale": {"type": "log", "base": 2}, "axis": x_axis}
-    y_axis = {"title": titles[1], "format": "~s", "tickCount": 6}
+    y_axis = {"title": titles[1], "format": "~r", "values": _decades(points)}
     y: Spec = {"field": "value", "type": "quantitative", "scale": {"type": "log", "nice": False}, "axis": y_axis}
     tooltip = [
         {"field": "size", "title": titles[0]},
@@ -93,7 +100,9 @@ def curve(
             "encoding": {"x": x, "y": y, "color": colour, "shape": shape, "tooltip": tooltip},
         },
     ]
-    return chart([vars(point) for point in points], layer, height=340, usermeta={"narrow": 276})
+    spec = chart([vars(point) for point in points], layer, height=340, usermeta={"narrow": 286})
+    legend = {**spec["config"]["legend"], "offset": _LABELS if boundaries else 10}
+    return {**spec, "config": {**spec["config"], "legend": legend}}
 
 
 def _ticks(points: list[CurvePoint]) -> list[float]:
@@ -103,21 +112,33 @@ def _ticks(points: list[CurvePoint]) -> list[float]:
     return [float(2**power) for power in range(0, 60, step) if low <= 2**power <= high]
 
 
+def _decades(points: list[CurvePoint]) -> list[float]:
+    """Powers of ten, with their twofold and fivefold where there are few."""
+    low, high = min(point.lo for point in points), max(point.hi for point in points)
+    powers = range(math.floor(math.log10(low)), math.ceil(math.log10(high)) + 1)
+    steps = (1.0, 2.0, 5.0) if len(powers) <= _FEW_DECADES else (1.0,)
+    return [step * 10.0**power for power in powers for step in steps if low <= step * 10.0**power <= high]
+
+
 def _boundaries(boundaries: tuple[Boundary, ...]) -> list[Spec]:
     if not boundaries:
         return []
-    data = {"values": [vars(boundary) for boundary in boundaries]}
+    rows = [{**vars(boundary), "row": -8 - 13 * (number % 2)} for number, boundary in enumerate(boundaries)]
+    data = {"values": rows}
     x = {"field": "x", "type": "quantitative"}
     return [
         {
             "data": data,
-            "mark": {"type": "rule", "strokeDash": [3, 3], "color": FAINT},
+            "mark": {"type": "rule", "strokeDash": [3, 3], "color": FAINT, "y": {"expr": "datum.row + 4"}},
             "encoding": {"x": x},
         },
         {
             "data": data,
-            "mark": {"type": "text", "align": "right", "baseline": "bottom", "angle": 270, "dy": -3, "color": MUTED},
-            "encoding": {"x": x, "y": {"value": 0}, "text": {"field": "label"}},
+            "mark": {"type": "text", "baseline": "bottom", "color": MUTED, "y": {"expr": "datum.row + 4"}},
+            "encoding": {
+                "x": x,
+                "text": {"condition": {"test": "narrow", "field": "short"}, "field": "label"},
+            },
         },
     ]
 

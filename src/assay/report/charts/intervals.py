@@ -89,7 +89,7 @@ def intervals(points: list[Point], title: str) -> Spec:
     return chart(
         values,
         layer,
-        width=430,
+        width=530,
         height=height,
         encoding={"y": row, "yOffset": offset},
         usermeta={"narrow": 170},

@@ -6,17 +6,17 @@ Spec = dict[str, Any]
 
 #: Vega-Lite that the charts are written for; the one that vl-convert carries.
 SCHEMA = "https://vega.github.io/schema/vega-lite/v6.json"
-WIDE, NARROW = 620, 250
-#: The page's text column on a phone, in which a narrow figure must fit.
-PHONE = 342
+WIDE, NARROW = 790, 250
 COLOURS = [f"var(--series-{number})" for number in range(1, 7)]
 SHAPES = ["circle", "diamond", "square", "triangle-up", "cross", "triangle-down"]
 DASHES = [[1, 0], [6, 3], [2, 2], [8, 3, 2, 3], [4, 4], [1, 3]]
+#: Three families of equal widths: what is measured here fits there.
+FONT = "Helvetica, Arial, Liberation Sans, sans-serif"
 INK, MUTED, FAINT, GRID, LIMIT = "var(--ink)", "var(--muted)", "var(--faint)", "var(--grid)", "var(--limit)"
 
 _CONFIG: Spec = {
     "background": None,
-    "font": "sans-serif",
+    "font": FONT,
     "view": {"stroke": None},
     "axis": {
         "labelColor": MUTED,
@@ -40,6 +40,7 @@ _CONFIG: Spec = {
         "labelFontSize": 11,
         "titleFontSize": 11,
         "symbolSize": 70,
+        "symbolOpacity": 1,
         "columnPadding": 14,
         "rowPadding": 4,
         "offset": 10,

@@ -69,7 +69,7 @@ def _boundaries(run: Run, estimates: tuple[Estimate, ...]) -> tuple[Boundary, ..
         if cache.kind != "instruction" and cpu in cache.cpus and cache.size_bytes
     }
     return tuple(
-        Boundary(size, f"½ L{level} = {format_size(size)}") for level, size in sorted(sizes.items()) if size < largest
+        Boundary(size, f"½ L{level} = {format_size(size)}", f"½ L{level}") for level, size in sorted(sizes.items()) if size < largest
     )
 
 

@@ -1,0 +1,184 @@
+"""The report in a terminal: what was measured, what was found, what is missing. Good at 80 columns and without colour."""
+
+from rich.console import Console
+from rich.padding import Padding
+from rich.table import Table
+from rich.text import Text
+
+from assay.model.result import Analysis, Estimate, Noise
+from assay.model.run import Run
+from assay.report import choose, words
+from assay.report.summary import by_severity, unmeasured
+
+#: Rows of one benchmark; the HTML report has them all.
+_ROWS = 12
+_PLAIN = str.maketrans({"µ": "u", "·": "-", "–": "-", "×": "x", "≥": ">=", "…": "...", "“": '"', "”": '"', "½": "1/2"})
+_SEVERITY = {"problem": ("✗", "x", "red"), "advice": ("▲", "!", "yellow"), "fact": ("•", "*", "blue")}
+
+
+def render(run: Run, analysis: Analysis, console: Console) -> None:
+    """Print the report of a run."""
+    page = _Page(console)
+    page.say(Text(f"{run.plan.title}", style="bold"), Text(f" {page.dot} run {run.info.id}", style="dim"))
+    page.say(_machine(run, page.dot))
+    _estimates(analysis, page)
+    if choose.measured(analysis.estimates):
+        page.say()
+        page.say(Text("[a, b]: 95 % interval of n launches; a to b: their range, which claims no confidence", "dim"))
+    _findings(analysis, page)
+    _missing(run, analysis, page)
+    page.say()
+    page.say(f"Noise: {_noise(analysis.noise)}.")
+
+
+class _Page:
+    """Where the report is printed: keeps to ASCII where the terminal knows no more."""
+
+    def __init__(self, console: Console) -> None:
+        self.console = console
+        self.unicode = console.encoding.lower().replace("-", "").startswith("utf")
+        self.dot = "·" if self.unicode else "-"
+
+    def text(self, text: str) -> str:
+        """The text, in ASCII where it must be."""
+        return text if self.unicode else text.translate(_PLAIN).encode("ascii", "replace").decode()
+
+    def say(self, *parts: str | Text, indent: int = 0) -> None:
+        """One paragraph, wrapped at words."""
+        line = Text()
+        for part in parts:
+            style = part.style if isinstance(part, Text) else ""
+            line.append(self.text(str(part)), style=style)
+        self.console.print(Padding(line, (0, 0, 0, indent), expand=False) if indent else line)
+
+
+def _machine(run: Run, dot: str) -> str:
+    """The machine in one line."""
+    machine = next(iter(run.machines.values()), None)
+    if machine is None:
+        return run.plan.machine
+    topology, model = machine.topology, machine.fact("processor", "model")
+    parts = [
+        machine.host if len(run.plan.hosts) <= 1 else words.count(len(run.plan.hosts), "node", "nodes"),
+        str(model.value) if model.known else "",
+        words.count(len(topology.packages), "package", "packages"),
+        words.count(len(topology.numa_nodes), "memory node", "memory nodes"),
+        words.count(len(topology.cores), "core", "cores"),
+        f"{words.count(len(topology.allowed_cpus), 'cpu', 'cpus')} allowed",
+    ]
+    return f" {dot} ".join(filter(None, parts))
+
+
+def _estimates(analysis: Analysis, page: _Page) -> None:
+    if not choose.measured(analysis.estimates):
+        page.say()
+        page.say("Nothing was measured.")
+    for name in dict.fromkeys(e.benchmark for e in analysis.estimates):
+        rows, more = _rows(choose.headline_metric(choose.of_benchmark(analysis, name)))
+        if not rows:
+            continue
+        page.say()
+        page.say(Text(choose.title(name), style="bold"))
+        table = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0), show_header=True, header_style="dim")
+        for column, justify in _COLUMNS:
+            table.add_column(column, justify=justify, overflow="fold")  # type: ignore[arg-type]
+        for row in rows:
+            table.add_row(*(Text(page.text(cell)) for cell in row))
+        page.console.print(Padding(table, (0, 0, 0, 2), expand=False))
+        if more:
+            page.say(Text(f"{more} more: assay report, assay show --json", style="dim"), indent=2)
+
+
+_COLUMNS = (("what", "left"), ("placement", "left"), ("median", "right"), ("interval", "right"), ("of limit", "right"))
+
+
+def _rows(estimates: tuple[Estimate, ...]) -> tuple[list[tuple[str, ...]], int]:
+    """Rows of a benchmark and how many were left out: curves by their best, many nodes by their spread."""
+    headline = choose.measured(choose.headline_kernel(estimates))
+    axis = choose.swept(headline[0].benchmark) if headline else ""
+    names = tuple(name for name in choose.varied(headline) if name != axis)
+    if axis:
+        curves = choose.grouped(headline, lambda e: (words.placed(e), choose.series(e, names)))
+        return [_curve_row(members, axis, names) for members in curves.values()], 0
+    groups = choose.grouped(headline, lambda e: (words.placed(e), choose.series(e, names)))
+    rows = [_row(members, names) for members in groups.values()]
+    return rows[:_ROWS], max(0, len(rows) - _ROWS)
+
+
+def _curve_row(members: tuple[Estimate, ...], axis: str, names: tuple[str, ...]) -> tuple[str, ...]:
+    best = choose.best(members) or members[0]
+    size = words.param(best.params[axis], choose.units(best.benchmark).get(axis, ""))
+    what, *rest = _row((best,), names)
+    return (f"{what}, best at {size}", *rest)
+
+
+def _row(members: tuple[Estimate, ...], names: tuple[str, ...]) -> tuple[str, ...]:
+    """One row: an estimate, or the middle one of many nodes with the spread over them."""
+    ordered = sorted(members, key=lambda e: e.median or 0.0)
+    middle = ordered[len(ordered) // 2]
+    figure = words.shown(middle)
+    if figure is None:
+        return ("", "", "", "", "")
+    series = choose.series(middle, names)
+    what = f"{middle.kernel}{f', {series}' if series else ''}"
+    if len(members) > 1:
+        low, high = ordered[0].median, ordered[-1].median
+        spread = f"{words.quantity(low, middle.unit)} to {words.quantity(high, middle.unit)}"
+        placed = f"{words.placed(middle)}, {len(members):,} nodes"
+        return (what, placed, f"{figure.value} {figure.unit}", f"nodes {spread}", words.share_text(middle))
+    limit = words.share_text(middle)
+    source = f" {middle.limit.source}" if middle.limit and limit else ""
+    ends = f"{figure.ends} n={middle.launches}"
+    return (what, words.placed(middle), f"{figure.value} {figure.unit}", ends, f"{limit}{source}")
+
+
+def _findings(analysis: Analysis, page: _Page) -> None:
+    findings = by_severity(analysis)
+    if findings:
+        page.say()
+        page.say(Text("Findings", style="bold"))
+    grid = Table.grid(padding=(0, 2, 0, 0))
+    for finding in findings:
+        symbol, plain, colour = _SEVERITY[finding.severity]
+        tag = Text(f"{symbol if page.unicode else plain} {finding.severity}", style=f"bold {colour}", no_wrap=True)
+        claim = Text(page.text(words.sentence(finding.claim)))
+        if finding.next:
+            claim.append(page.text(f"\nnext: {finding.next}"), style="dim")
+        grid.add_row(tag, claim)
+    page.console.print(Padding(grid, (0, 0, 0, 2), expand=False))
+
+
+def _missing(run: Run, analysis: Analysis, page: _Page) -> None:
+    """What was not measured, by how it ended, each with its most frequent reason."""
+    lines = []
+    for status, outcomes in unmeasured(analysis).items():
+        reasons = [outcome.reason for outcome in outcomes if outcome.reason]
+        why = max(set(reasons), key=reasons.count) if reasons else "no reason recorded"
+        lines.append(f"{words.count(len(outcomes), 'case', 'cases')} {status}: {why}")
+    lines += [f"{out.wish}: {out.reason}" for out in run.plan.left_out]
+    if run.plan.folded:
+        lines.append(f"{words.count(len(run.plan.folded), 'wish is', 'wishes are')} the same as another one here")
+    if run.ending is None:
+        lines.append(f"the run did not end; go on with: assay run --resume {run.info.id}")
+    lines += [f"cannot be read: {damage}" for damage in run.damage]
+    if lines:
+        page.say()
+        page.say(Text("Not measured", style="bold"))
+        for line in lines:
+            page.say(line, indent=2)
+
+
+def _noise(noise: Noise) -> str:
+    parts = [f"{noise.disturbed} of {words.count(noise.launches, 'launch', 'launches')} disturbed"]
+    if noise.sentinel_p99 is not None:
+        parts.append(f"fixed work p99/median {noise.sentinel_p99:.3f}")
+    if noise.drift is not None:
+        parts.append(f"drift {100 * noise.drift:+.1f} %")
+    for name, value in (("steal", noise.steal), ("other processes", noise.foreign)):
+        if value is not None:
+            parts.append(f"{name} at most {words.percent(value)}")
+    if len(noise.states) > 1:
+        parts.append(
+            "states " + ", ".join(f"{name} {words.quantity(at, 's')}" for name, (_, at) in noise.states.items())
+        )
+    return ", ".join(parts)
