@@ -1,0 +1,60 @@
+"""How tests start a native program and read what it says."""
+
+import json
+import subprocess
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+import jsonschema
+
+from assay.model.record import End, Header, ProgramRecord, Series, decode_program_record
+
+_SCHEMA = json.loads((Path(__file__).parents[1] / "schema" / "records.schema.json").read_text())
+_VALIDATOR = jsonschema.Draft202012Validator(_SCHEMA)
+#: No native program of a test lasts near as long.
+LIMIT_S = 60.0
+
+
+@dataclass(frozen=True)
+class Told:
+    """What a program said: its exit code, its records and its words."""
+
+    exit_code: int
+    records: tuple[ProgramRecord, ...]
+    words: str
+
+    @property
+    def header(self) -> Header:
+        """The first header."""
+        return next(record for record in self.records if isinstance(record, Header))
+
+    @property
+    def ends(self) -> list[End]:
+        """How the cases ended, in order."""
+        return [record for record in self.records if isinstance(record, End)]
+
+    @property
+    def series(self) -> list[Series]:
+        """All series, in order."""
+        return [record for record in self.records if isinstance(record, Series)]
+
+
+def valid_records(stdout: str) -> tuple[ProgramRecord, ...]:
+    """Every line, held against the published schema and decoded."""
+    for line in stdout.splitlines():
+        _VALIDATOR.validate(json.loads(line))
+    return tuple(decode_program_record(line) for line in stdout.splitlines())
+
+
+def start(*command: str, environment: Mapping[str, str] | None = None) -> Told:
+    """Run it to its end."""
+    done = subprocess.run(
+        command,
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=LIMIT_S,
+        env=environment and dict(environment),
+    )
+    return Told(done.returncode, valid_records(done.stdout), done.stderr)
