@@ -35,7 +35,7 @@ _UNAFFECTED = "Not affected"
 )
 @click.option("--json", "as_json", is_flag=True, help="Every fact with its unit and source as JSON.")
 def command(xml_in: str | None, synthetic: str | None, xml_out: str | None, *, as_json: bool) -> None:
-    """Find out what this machine is: cores, caches, memory, devices, and what may be used of them."""
+    """Find out what this machine is: cores, caches, memory, devices."""
     machine, document = _machine(xml_in, synthetic)
     if xml_out is not None:
         _save(document, machine, xml_out)
