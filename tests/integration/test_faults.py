@@ -38,7 +38,8 @@ for case in cases:
     rank = dict(rank=0, host="h", boot_id="b", requested_cpus=[0], cpus=[0], requested_memory="first-touch",
                 page_nodes={{}})
     header = dict(type="header", schema=1, benchmark="{name}", case=case, params={{}},
-                  work={{"k": {{"bytes": 1.0}}}}, build={{}}, clock=dict(name="c", resolution_s=1e-9, overhead_s=1e-8), ranks=[rank])
+                  work={{"k": {{"bytes": 1.0}}}}, build={{}}, ranks=[rank],
+                  clock=dict(name="c", resolution_s=1e-9, overhead_s=1e-8))
     print(json.dumps(header), flush=True)
     misbehave(case)
     print(json.dumps(dict(type="series", kernel="k", rank=0, phase="measured", iterations=1, stop="samples",

@@ -19,13 +19,12 @@ _MINUTE = 16  # 2026-11-20T14:30
 @click.option("--json", "as_json", is_flag=True, help="As JSON.")
 def command(what: str, runs: str | None, *, as_json: bool) -> None:
     """List runs (newest last), studies, benchmarks or toolchains."""
-    import msgspec
+    from assay.cli import output
 
     rows = {"runs": lambda: _runs(runs), "studies": _studies, "benchmarks": _benchmarks, "toolchains": _toolchains}
     listed = rows[what]()
     if as_json:
-        document = {"schema": 1, what: listed}
-        click.echo(msgspec.json.format(msgspec.json.encode(document)).decode())
+        output.print_json({"schema": 1, what: listed})
         return
     if not listed:
         click.echo(f"assay: no {what} yet; next: assay run quick", err=True)
@@ -79,9 +78,9 @@ def _toolchains() -> list[dict[str, object]]:
 
 def _print(rows: Sequence[dict[str, object]]) -> None:
     from rich.box import SIMPLE_HEAD
-    from rich.console import Console
-    from rich.markup import escape
     from rich.table import Table
+
+    from assay.cli import output
 
     if not rows:
         return
@@ -89,5 +88,5 @@ def _print(rows: Sequence[dict[str, object]]) -> None:
     for name in rows[0]:
         table.add_column(name, overflow="fold", no_wrap=name in {"id", "name"})
     for row in rows:
-        table.add_row(*(escape(str(value)) for value in row.values()))
-    Console().print(table)
+        table.add_row(*(str(value) for value in row.values()))
+    output.console().print(table)

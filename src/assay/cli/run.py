@@ -199,15 +199,14 @@ def _measure(directory: RunDirectory) -> None:
     """Make the launches that are missing; InterruptedRunError when the user has enough."""
     from contextlib import nullcontext
 
-    from rich.console import Console
-
     from assay import store
+    from assay.cli import output
     from assay.launch.local import Local
     from assay.model.errors import InterruptedRunError
     from assay.run import execute
     from assay.run.process import Processes
 
-    console = Console(stderr=True)
+    console = output.console(stderr=True)
     shown: AbstractContextManager[Watcher] = _Bar(console) if console.is_terminal else nullcontext(_Lines())
     with directory, shown as watcher:
         plan = store.load(directory.path).plan
@@ -222,19 +221,12 @@ def _measure(directory: RunDirectory) -> None:
 
 
 def _tell_result(path: Path) -> None:
-    from rich.console import Console
+    from assay.cli import output
+    from assay.report import terminal
 
-    from assay import store
-    from assay.analyse import analyse
-    from assay.cli import settings
-    from assay.report import html, terminal
-
-    run = store.load(path)
-    analysis = analyse(run, settings.table("limits"))
-    terminal.render(run, analysis, Console())
-    page = path / "report.html"
-    page.write_text(html.render(run, analysis), encoding="utf-8")
-    click.echo(page)
+    run, analysis = output.load(str(path))
+    terminal.render(run, analysis, output.console())
+    click.echo(output.write_report(run, analysis))
     _judge(path, analysis)
 
 
