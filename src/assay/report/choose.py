@@ -5,7 +5,7 @@ from functools import cache
 from typing import TypeVar
 
 from assay import benchmarks
-from assay.model.benchmark import Benchmark
+from assay.model.benchmark import Benchmark, ParamValue
 from assay.model.errors import AssayError
 from assay.model.result import Analysis, Estimate
 
@@ -108,9 +108,31 @@ def level(estimate: Estimate, name: str) -> str:
 
 
 def series(estimate: Estimate, names: Iterable[str]) -> str:
-    """Name of the series that the estimate belongs to: its levels of `names`, and the state of the machine."""
-    parts = [level(estimate, name) for name in names]
-    return ", ".join([part for part in parts if part] + ([f"{estimate.state} cores"] if estimate.state else []))
+    """Name of the series that the estimate belongs to, e.g. `ordinary stores`, and the state of the machine.
+
+    It says the level of the first of `names`, and of the others where it is not the usual one.
+    """
+    usual = _defaults(estimate.benchmark)
+    parts = []
+    for name in names:
+        value = estimate.factors.get(name, estimate.params.get(name))
+        if value is None or (parts and value == usual.get(name)):
+            continue
+        number = isinstance(value, (int, float))
+        parts.append(f"{name} {value}" if number or name in estimate.factors else f"{value} {name}")
+    return ", ".join(parts + ([f"{estimate.state} cores"] if estimate.state else []))
+
+
+def is_usual(estimate: Estimate, but: Iterable[str] = ()) -> bool:
+    """Whether every axis has its default value; `but` names axes that may have any."""
+    usual = _defaults(estimate.benchmark)
+    return all(value == usual.get(name, value) for name, value in estimate.params.items() if name not in set(but))
+
+
+@cache
+def _defaults(name: str) -> dict[str, ParamValue]:
+    declared = declaration(name)
+    return {axis.name: axis.default for axis in declared.axes if axis.default is not None} if declared else {}
 
 
 def best(estimates: Iterable[Estimate]) -> Estimate | None:

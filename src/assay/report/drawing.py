@@ -16,7 +16,7 @@ _SMT_W = 46
 #: More cores than this are folded: like packages (then like memory nodes) are drawn once.
 _DRAWN_CORES = 160
 #: A small machine is drawn larger.
-_GROWN = 1.35
+_GROWN, _FEW_CORES = 1.35, 8
 
 Group = TypeVar("Group")
 
@@ -43,17 +43,17 @@ def draw(machine: Machine, measured: Iterable[int], width: int = WIDE) -> Markup
     topology = machine.topology
     marks = _Marks(frozenset(measured), frozenset(topology.allowed_cpus))
     packages = [_cores_of_package(topology, index) for index in range(len(topology.packages))] or [topology.cores]
-    inner = width - 2
-    boxes = [
-        _package(topology, index, cores, marks, inner, times)
-        for index, cores, times in _folded(topology, packages)
-        if cores
-    ]
-    if not boxes:
+    shown = [group for group in _folded(topology, packages) if group[1]]
+    if not shown:
         return Markup()
+    inner = width - 2
+    halves = (inner - _PAD) / 2
+    boxes = [_package(topology, *group, marks, halves) for group in shown]
+    if len(shown) == 1 or any(box.width > halves for box in boxes):
+        boxes = [_package(topology, *group, marks, inner) for group in shown]
     body = _flow(boxes, inner)
     across, down = body.width + 2, body.height + 2
-    grown = min(_GROWN, width / across)
+    grown = max(1.0, min(_GROWN, width / across)) if len(topology.cores) <= _FEW_CORES else 1.0
     return Markup(  # noqa: S704 (every text inside went through escape)
         f'<svg xmlns="http://www.w3.org/2000/svg" class="machine" viewBox="0 0 {across:.0f} {down:.0f}" '
         f'width="{grown * across:.0f}" height="{grown * down:.0f}" aria-hidden="true" '
@@ -105,8 +105,8 @@ def _shape(cores: tuple[Core, ...]) -> tuple[int, ...]:
     return tuple(groups.values())
 
 
-def _package(
-    topology: Topology, index: int, cores: tuple[Core, ...], marks: _Marks, width: float, times: int
+def _package(  # noqa: PLR0913 (a group of cores is three of them)
+    topology: Topology, index: int, cores: tuple[Core, ...], times: int, marks: _Marks, width: float
 ) -> _Box:
     title = f"Package {index}" + (f" — {times} alike, drawn once" if times > 1 else "")
     nodes = dict.fromkeys(core.numa for core in cores)
@@ -138,13 +138,13 @@ def _cache_group(topology: Topology, cores: tuple[Core, ...], marks: _Marks, wid
 
 
 def _cache_label(topology: Topology, core: Core) -> str:
-    """The caches that the core sees: `L3 8 MiB`, `L2 512 KiB`, one line."""
+    """The largest cache that the core has a part in: `L3 8 MiB`."""
     seen = {
         cache.level: cache.size_bytes
         for cache in topology.caches
         if cache.kind != "instruction" and core.cpus[0] in cache.cpus
     }
-    return " · ".join(f"L{level} {format_size(size)}" for level, size in sorted(seen.items(), reverse=True))
+    return f"L{max(seen)} {format_size(seen[max(seen)])}" if seen else "caches unknown"
 
 
 def _core(core: Core, marks: _Marks) -> _Box:

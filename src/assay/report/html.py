@@ -1,5 +1,6 @@
 """One HTML file that stands alone: no server, nothing loaded from outside, its raw data inside."""
 
+import re
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from functools import cache
@@ -8,6 +9,7 @@ from itertools import chain
 
 import jinja2
 import msgspec
+from markupsafe import Markup
 
 from assay import __version__
 from assay.model.machine import Machine
@@ -114,17 +116,27 @@ def _home(finding: Finding, written: list[Section], rows: Rows) -> str:
 def _lead(run: Run, analysis: Analysis) -> str:
     """What was measured, where and when, in two sentences."""
     hosts = len(run.plan.hosts)
-    where = run.plan.machine if hosts <= 1 else f"{hosts:,} nodes"
+    where = run.plan.machine if hosts <= 1 else f"{hosts:,} nodes such as {run.plan.hosts[0]}"
     cases = words.count(len(analysis.outcomes), "case", "cases")
     launches = words.count(len(run.launches), "launch", "launches")
-    took = f" in {words.seconds(run.ending.elapsed_s)}" if run.ending else ""
-    topics = dict.fromkeys(choose.title(e.benchmark) for e in analysis.estimates)
-    what = f" They cover {words.listed(topics).lower()}." if topics else ""
+    took = f", which took {words.seconds(run.ending.elapsed_s)}" if run.ending else ""
+    topics = words.listed(dict.fromkeys(choose.title(e.benchmark) for e in analysis.estimates)) or "nothing"
     return (
-        f"On {run.info.started[:10]} Assay measured {where}: {cases} in {launches}{took}, in random order (seed "
-        f"{run.plan.seed})."
-        f"{what}"
+        f"On {run.info.started[:10]} Assay measured {where}{_kind(run)}. {launches} of programs in random order covered "
+        f"{cases}{took}. The topics: {topics}."
     )
+
+
+def _kind(run: Run) -> str:
+    """What the machine is, in a bracket: processor, cores, memory."""
+    machine = next(iter(run.machines.values()), None)
+    if machine is None:
+        return ""
+    model = machine.fact("processor", "model")
+    memory = f"{provenance.fact(machine.memory)} of memory" if machine.memory.known else ""
+    cores = words.count(len(machine.topology.cores), "core", "cores")
+    parts = [str(model.value) if model.known else "", cores, memory]
+    return f" ({', '.join(filter(None, parts))})"
 
 
 def _nodes(run: Run) -> list[_Node]:
@@ -163,8 +175,17 @@ def _template() -> jinja2.Template:
         "placed": words.placed,
         "fact": provenance.fact,
         "sentence": words.sentence,
+        "prose": prose,
     }
     return environment.get_template("report.html")
+
+
+def prose(text: str) -> Markup:
+    """A sentence in HTML, what stands between backticks as code."""
+    parts = re.split(r"`([^`]+)`", words.sentence(text))
+    return Markup().join(
+        Markup("<code>{}</code>").format(part) if number % 2 else part for number, part in enumerate(parts)
+    )
 
 
 def _file(name: str) -> str:

@@ -7,28 +7,29 @@ from assay.model.run import Run
 from assay.report import words
 
 _NEAR_LIMIT = 0.9
-_DRIFT, _DRIFT_P = 0.02, 0.01
-_STEAL = 0.01
 
 
 @dataclass(frozen=True)
 class Summary:
-    """Three lists of sentences.
+    """Lists of sentences for the first page.
 
     Attributes:
         good: what a reader may rely on.
         wrong: what costs performance or trust.
         next: what to do, in order.
+        facts: what is worth knowing.
     """
 
     good: tuple[str, ...]
     wrong: tuple[str, ...]
     next: tuple[str, ...]
+    facts: tuple[str, ...]
 
 
 def summary(run: Run, analysis: Analysis) -> Summary:
-    """The first page's three lists."""
-    return Summary(_good(analysis), _wrong(run, analysis), _next(run, analysis))
+    """The first page's lists."""
+    facts = tuple(finding.claim for finding in by_severity(analysis) if finding.severity == "fact")
+    return Summary(_good(analysis), _wrong(run, analysis), _next(run, analysis), facts)
 
 
 def by_severity(analysis: Analysis) -> tuple[Finding, ...]:
@@ -62,10 +63,6 @@ def _good(analysis: Analysis) -> tuple[str, ...]:
             f"{words.count(len(near), 'figure reaches', 'figures reach')} {words.percent(_NEAR_LIMIT)} or more of a "
             "limit that was derived or given."
         )
-    noise = analysis.noise
-    if noise.launches and not noise.disturbed and len(noise.states) < 2 and (noise.steal or 0) < _STEAL:  # noqa: PLR2004
-        lines.append("The machine was quiet: no launch was disturbed and its cores stayed in one state.")
-    lines += [finding.claim for finding in by_severity(analysis) if finding.severity == "fact"]
     return tuple(lines)
 
 
@@ -77,25 +74,19 @@ def _wrong(run: Run, analysis: Analysis) -> tuple[str, ...]:
         lines.append("The run did not end: it goes on now, or it was killed. What it measured until then is here.")
     elif run.ending.status == "interrupted":
         lines.append("The run was interrupted before its plan was through.")
-    for status, outcomes in unmeasured(analysis).items():
-        lines.append(f"{words.count(len(outcomes), 'case is', 'cases are')} {status}.")
     if run.damage:
         lines.append(f"{words.count(len(run.damage), 'part', 'parts')} of the run directory could not be read.")
-    noise = analysis.noise
-    if noise.disturbed:
-        lines.append(f"{noise.disturbed} of {words.count(noise.launches, 'launch', 'launches')} were disturbed.")
-    if noise.drift is not None and abs(noise.drift) > _DRIFT and (noise.drift_p or 0) < _DRIFT_P:
-        lines.append(f"The machine drifted by {100 * noise.drift:+.1f} % over the run.")
     lines = [finding.claim for finding in by_severity(analysis) if finding.severity == "problem"] + lines
     return tuple(lines)
 
 
 def _next(run: Run, analysis: Analysis) -> tuple[str, ...]:
-    lines = [f.next for f in by_severity(analysis) if f.next and f.severity in {"problem", "advice"}]
+    findings = by_severity(analysis)
+    lines = [f.next for f in findings if f.next and f.severity in {"problem", "advice"}]
     if run.ending is None or run.ending.status != "complete":
-        lines.append(f"Measure what is missing: assay run --resume {run.info.id}")
+        lines.append(f"Measure what is missing: `assay run --resume {run.info.id}`")
     if any(e.method == "range" for e in analysis.estimates):
         lines.append(
-            f"Ranges here claim no confidence. For 95 % intervals: assay run {run.info.study} --launches 6"
+            f"Ranges here claim no confidence. For 95 % intervals: `assay run {run.info.study} --launches 6`"
         )
     return tuple(dict.fromkeys(lines))

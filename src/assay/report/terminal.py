@@ -85,8 +85,18 @@ def _estimates(analysis: Analysis, page: _Page) -> None:
         for row in rows:
             table.add_row(*(Text(page.text(cell)) for cell in row))
         page.console.print(Padding(table, (0, 0, 0, 2), expand=False))
+        for limit in _limits(analysis, name):
+            page.say(Text(limit, style="dim"), indent=2)
         if more:
             page.say(Text(f"{more} more: assay report, assay show --json", style="dim"), indent=2)
+
+
+def _limits(analysis: Analysis, name: str) -> tuple[str, ...]:
+    """What the shares of a benchmark's table are of; nothing where its rows have different limits."""
+    headline = choose.headline_kernel(choose.headline_metric(choose.of_benchmark(analysis, name)))
+    known = dict.fromkeys((e.limit, e.unit) for e in headline if e.limit)
+    texts = (f"limit {words.limit_text(limit, unit)}: {limit.of}" for limit, unit in known if limit)
+    return tuple(texts) if len(known) == 1 else ()
 
 
 _COLUMNS = (("what", "left"), ("placement", "left"), ("median", "right"), ("interval", "right"), ("of limit", "right"))
@@ -127,9 +137,8 @@ def _row(members: tuple[Estimate, ...], names: tuple[str, ...]) -> tuple[str, ..
         placed = f"{words.placed(middle)}, {len(members):,} nodes"
         return (what, placed, f"{figure.value} {figure.unit}", f"nodes {spread}", words.share_text(middle))
     limit = words.share_text(middle)
-    source = f" {middle.limit.source}" if middle.limit and limit else ""
     ends = f"{figure.ends} n={middle.launches}"
-    return (what, words.placed(middle), f"{figure.value} {figure.unit}", ends, f"{limit}{source}")
+    return (what, words.placed(middle), f"{figure.value} {figure.unit}", ends, limit)
 
 
 def _findings(analysis: Analysis, page: _Page) -> None:

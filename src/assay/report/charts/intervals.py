@@ -1,11 +1,12 @@
-"""A forest plot: one row a placement, a point with its interval for each series, the limit as a line across the row."""
+"""A forest plot: a row for each placement, in it a point with its interval for each series, the limit as a line."""
 
 from dataclasses import dataclass
 
-from assay.report.charts.theme import INK, LIMIT, MUTED, Spec, chart, series_scales
+from assay.report.charts.theme import GRID, INK, LIMIT, MUTED, Spec, chart, series_scales
 
 _STEP = 19
-_ROW_GAP = 12
+#: Empty space between rows, in steps.
+_GAP = 0.7
 
 
 @dataclass(frozen=True)
@@ -22,6 +23,7 @@ class Point:
         text: the figure with its interval, in words.
         short: the figure alone.
         basis: launches and kind of interval.
+        limit_text: the limit in words.
     """
 
     row: str
@@ -37,21 +39,18 @@ class Point:
 
 
 def intervals(points: list[Point], title: str) -> Spec:
-    """The plot of `points` in the order of their rows; `title` names quantity and unit of the axis."""
+    """The plot of `points`, rows in the order in which they come; `title` names quantity and unit of the axis."""
     names = list(dict.fromkeys(point.series for point in points))
-    rows = list(dict.fromkeys(point.row for point in points))
     colour, shape = series_scales(names)
-    values: list[Spec] = [vars(point) for point in points]
-    row: Spec = {
-        "field": "row",
-        "type": "nominal",
-        "sort": rows,
-        "axis": {"title": None, "labelColor": INK, "grid": False, "domain": False, "ticks": False, "labelLimit": 190},
-        "scale": {"paddingInner": _ROW_GAP / (_STEP * max(1, len(names)) + _ROW_GAP), "paddingOuter": 0.1},
+    values, labels, steps = _slots(points, names)
+    y: Spec = {
+        "field": "slot",
+        "type": "quantitative",
+        "scale": {"domain": [0, steps], "reverse": True, "nice": False},
+        "axis": None,
     }
-    offset: Spec = {"field": "series", "sort": names, "scale": {"paddingOuter": 0}}
     axis = {"title": title, "tickCount": {"expr": "narrow ? 4 : 8"}, "domain": False}
-    quantity: Spec = {"field": "value", "type": "quantitative", "scale": {"zero": True}, "axis": axis}
+    x: Spec = {"field": "value", "type": "quantitative", "scale": {"zero": True}, "axis": axis}
     tooltip = [
         {"field": "row", "title": "placement"},
         {"field": "series", "title": "series"},
@@ -59,23 +58,25 @@ def intervals(points: list[Point], title: str) -> Spec:
         {"field": "basis", "title": "basis"},
         {"field": "limit_text", "title": "limit"},
     ]
+    bar = {
+        "mark": {"type": "rule", "strokeWidth": 13, "opacity": 0.14},
+        "encoding": {"x": {**x, "field": "zero"}, "x2": {"field": "value"}, "color": colour, "tooltip": tooltip},
+    }
+    limit = {
+        "transform": [{"filter": "isValid(datum.limit)"}],
+        "mark": {"type": "rule", "color": LIMIT, "strokeWidth": 2},
+        "encoding": {"x": {**x, "field": "limit"}, "y": {**y, "field": "top"}, "y2": {"field": "bottom"}},
+    }
     layer: list[Spec] = [
-        {
-            "mark": {"type": "bar", "opacity": 0.13, "height": {"band": 0.8}},
-            "encoding": {"x": quantity, "color": colour, "tooltip": tooltip},
-        },
-        {
-            "transform": [{"filter": "isValid(datum.limit)"}],
-            "mark": {"type": "tick", "color": LIMIT, "thickness": 2, "height": {"band": 1}},
-            "encoding": {"x": {**quantity, "field": "limit"}},
-        },
+        bar,
+        *([limit] if any(point.limit is not None for point in points) else []),
         {
             "mark": {"type": "rule", "strokeWidth": 2.5},
-            "encoding": {"x": {**quantity, "field": "lo"}, "x2": {"field": "hi"}, "color": colour},
+            "encoding": {"x": {**x, "field": "lo"}, "x2": {"field": "hi"}, "color": colour},
         },
         {
             "mark": {"type": "point", "filled": True, "size": 62, "opacity": 1},
-            "encoding": {"x": quantity, "color": colour, "shape": shape, "tooltip": tooltip},
+            "encoding": {"x": x, "color": colour, "shape": shape, "tooltip": tooltip},
         },
         {
             "mark": {"type": "text", "align": "left", "dx": 10, "color": MUTED},
@@ -84,13 +85,38 @@ def intervals(points: list[Point], title: str) -> Spec:
                 "text": {"condition": {"test": "narrow", "field": "short"}, "field": "text"},
             },
         },
+        {
+            "data": {"values": labels},
+            "mark": {
+                "type": "text",
+                "align": "right",
+                "dx": -8,
+                "color": INK,
+                "limit": {"expr": "narrow ? 100 : 190"},
+            },
+            "encoding": {"x": {"value": 0}, "text": {"field": "row"}},
+        },
+        {
+            "data": {"values": labels[1:]},
+            "mark": {"type": "rule", "color": GRID},
+            "encoding": {"y": {**y, "field": "line"}},
+        },
     ]
-    height = max(1, len(rows)) * (_STEP * max(1, len(names)) + _ROW_GAP)
     return chart(
-        values,
-        layer,
-        width=530,
-        height=height,
-        encoding={"y": row, "yOffset": offset},
-        usermeta={"narrow": 170},
+        values, layer, width=530, height=_STEP * steps, encoding={"y": y}, usermeta={"narrow": 165}
     )
+
+
+def _slots(points: list[Point], names: list[str]) -> tuple[list[Spec], list[Spec], float]:
+    """Points with their place from the top, labels of rows, and the height; all in steps."""
+    values: list[Spec] = []
+    labels: list[Spec] = []
+    place = 0.0
+    for row in dict.fromkeys(point.row for point in points):
+        members = sorted((point for point in points if point.row == row), key=lambda p: names.index(p.series))
+        labels.append({"row": row, "slot": place + (_GAP + len(members)) / 2, "line": place})
+        for number, point in enumerate(members):
+            slot = place + _GAP / 2 + number + 0.5
+            values.append({**vars(point), "zero": 0, "slot": slot, "top": slot - 0.5, "bottom": slot + 0.5})
+        place += len(members) + _GAP
+    return values, labels, place

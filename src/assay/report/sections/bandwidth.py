@@ -60,19 +60,19 @@ def _figures(triad: tuple[Estimate, ...], every: tuple[Estimate, ...]) -> tuple[
         crowd = tuple(e for e in _widest(triad) if e.params == _widest(triad)[0].params)
         return (figures.nodes(crowd, "figure-bandwidth-nodes", f"Triad bandwidth, {crowd[0].placement.label}"),)
     drawn = [figures.placements(triad, "figure-bandwidth", "Triad bandwidth")]
-    kernels = choose.grouped(_widest(every), lambda e: e.kernel)
-    if len(kernels) > 1:
-        drawn.append(_by_kernel(_widest(every)))
+    usual = _usual(_widest(every))
+    if len({e.kernel for e in usual}) > 1:
+        title = f"Bandwidth on {usual[0].placement.label} by kernel"
+        drawn.append(figures.placements(usual, "figure-bandwidth-kernels", title, row=lambda e: e.kernel))
     return tuple(drawn)
 
 
-def _by_kernel(estimates: tuple[Estimate, ...]) -> Figure:
-    label = estimates[0].placement.label
-    return figures.placements(
-        estimates,
-        "figure-bandwidth-kernels",
-        f"Bandwidth on {label} by kernel",
-        row=lambda e: e.kernel + ("" if len({words.placed(o) for o in estimates}) == 1 else f" · {words.placed(e)}"),
+def _usual(estimates: tuple[Estimate, ...]) -> tuple[Estimate, ...]:
+    """Those with the memory policy of the first and with parallel first touch."""
+    return tuple(
+        e
+        for e in estimates
+        if e.placement.memory == estimates[0].placement.memory and choose.is_usual(e, but=("stores",))
     )
 
 
@@ -93,15 +93,20 @@ def _meaning(triad: tuple[Estimate, ...]) -> tuple[str, ...]:
 
 
 def _placement_sentence(estimates: tuple[Estimate, ...]) -> str:
-    estimates = estimates[: figures.MANY_NODES]
-    names = choose.varied(estimates)
+    usual = _usual(estimates) or estimates
+    label = usual[0].placement.label
+    one_node = tuple(e for e in usual if e.placement.hosts == usual[0].placement.hosts)
+    names = choose.varied(one_node)
     parts = []
-    for estimate in estimates:
+    for estimate in one_node:
         figure = words.shown(estimate)
         if figure:
             how = choose.series(estimate, names)
             parts.append(f"{figure.full}{f' with {how}' if how else ''}")
-    return f"Placed {words.placed(estimates[0])}, it reaches {words.listed(parts)}."
+    where = f" on {usual[0].placement.hosts[0]}" if len(one_node) < len(usual) else ""
+    return f"Placed “{label}”{where} ({words.count(sum(map(len, usual[0].placement.cpus)), 'cpu', 'cpus')}), it " + (
+        f"reaches {words.listed(parts)}."
+    )
 
 
 def _limit_sentence(estimates: tuple[Estimate, ...]) -> list[str]:
@@ -110,6 +115,6 @@ def _limit_sentence(estimates: tuple[Estimate, ...]) -> list[str]:
         return ["No limit is known to hold these figures against."]
     share = words.share_text(limited)
     return [
-        f"The best of the latter is {share} of the limit, {words.quantity(limited.limit.value, limited.unit)}: "
+        f"The best with “{limited.placement.label}” is {share} of the limit, {words.quantity(limited.limit.value, limited.unit)}: "
         f"{limited.limit.of} ({limited.limit.source})."
     ]

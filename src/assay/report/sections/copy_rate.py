@@ -20,9 +20,10 @@ def section(run: Run, analysis: Analysis) -> Section | None:
     powers = tuple(e for e in measured if not e.params.get("offset"))
     boundaries = _boundaries(run, powers)
     drawn = [figures.curves(powers, "figure-memcpy", "Copy rate", boundaries)] if powers else []
-    if len(powers) < len(measured):
-        title = "Copy rate of sizes beside the powers of two"
-        drawn.append(figures.curves(measured, "figure-memcpy-offset", title, boundaries, _beside))
+    hot = tuple(e for e in measured if choose.is_usual(e, but=("bytes", "offset")))
+    if any(e.params.get("offset") for e in hot):
+        title = "Hot copy rate of powers of two and of sizes beside them"
+        drawn.append(figures.curves(hot, "figure-memcpy-offset", title, boundaries, _beside))
     return Section(
         id="copy-rate",
         title=choose.title("memcpy"),
@@ -36,7 +37,7 @@ def section(run: Run, analysis: Analysis) -> Section | None:
 
 def _beside(estimate: Estimate) -> str:
     offset = int(estimate.params.get("offset", 0))
-    return choose.series(estimate, ("buffers",)) + (f", {offset:+d} B" if offset else "")
+    return f"{offset:+d} B" if offset else "powers of two"
 
 
 def _by_buffers(estimates: tuple[Estimate, ...]) -> dict[str, tuple[Estimate, ...]]:
@@ -86,7 +87,7 @@ def _meaning(estimates: tuple[Estimate, ...], boundaries: tuple[Boundary, ...]) 
         top, end = words.shown(best) if best else None, words.shown(last)
         if best and top and end:
             text.append(
-                f"{words.sentence(f'with {name} buffers the best rate is {top.full} at {_size(best)}')} "
+                f"{words.sentence(f'with {name} the best rate is {top.full} at {_size(best)}')} "
                 f"At {_size(last)} it is {end.value} {end.unit} {end.ends}."
             )
     if boundaries:
