@@ -11,13 +11,14 @@ from pathlib import Path
 import msgspec
 import numpy as np
 
-sys.path.insert(0, str(Path(__file__).parent.parent / "tests"))
+sys.path.insert(0, str(Path(__file__).parent.parent))
+
+from tests.simulation import simulated_run
 
 from assay import store
 from assay.analyse import analyse
 from assay.model.record import Series
 from assay.model.run import Run
-from simulation import simulated_run
 
 _MILLION = 1_000_000
 

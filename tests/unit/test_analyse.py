@@ -1,0 +1,218 @@
+"""Estimates, outcomes, states, limits and models of runs on machines whose laws are known."""
+
+import random
+from collections.abc import Callable
+from pathlib import Path
+
+import msgspec
+import numpy as np
+import pytest
+from tests.simulation import simulated_run
+
+from assay import store
+from assay.analyse import analyse
+from assay.analyse.models import PLATEAUS
+from assay.launch.simulated import Fault, Law
+from assay.model.facts import Fact
+from assay.model.record import Handover
+from assay.model.result import Analysis, Estimate
+from assay.model.run import LaunchRecords, Run
+from assay.plan import Options
+
+
+@pytest.fixture(scope="module")
+def run(tmp_path_factory: pytest.TempPathFactory) -> Run:
+    return store.load(simulated_run(tmp_path_factory.mktemp("runs"), options=Options(launches=6)))
+
+
+def _triad(analysis: Analysis, label: str = "all", stores: str = "ordinary") -> list[Estimate]:
+    return [
+        each
+        for each in analysis.estimates
+        if (each.kernel, each.metric, each.placement.label) == ("triad", "bandwidth", label)
+        and each.params["stores"] == stores
+    ]
+
+
+def _with(run: Run, change: Callable[[int, LaunchRecords], LaunchRecords]) -> Run:
+    return msgspec.structs.replace(run, launches=tuple(change(at, each) for at, each in enumerate(run.launches)))
+
+
+def _slowed(launch: LaunchRecords, factor: float, handover: float) -> LaunchRecords:
+    """The launch with probes of `handover` seconds, its cases slower by `factor`."""
+    probe = Handover((0, 1), 1, [handover] * 5)
+    bracket = msgspec.structs.replace(launch.launch.bracket, before=probe, after=probe)
+    cases = tuple(
+        msgspec.structs.replace(
+            case,
+            series=tuple(
+                msgspec.structs.replace(each, seconds=[value * factor for value in each.seconds])
+                for each in case.series
+            ),
+        )
+        for case in launch.cases
+    )
+    return msgspec.structs.replace(
+        launch, launch=msgspec.structs.replace(launch.launch, bracket=bracket), cases=cases
+    )
+
+
+def test_the_figure_of_a_known_law_is_found_with_its_interval(run: Run) -> None:
+    (triad,) = _triad(analyse(run), stores="non-temporal")
+    assert triad.median == pytest.approx(24e9, rel=0.02)  # two cores of 12 GB/s, below the node's 30
+    assert triad.lo is not None
+    assert triad.hi is not None
+    assert triad.min is not None
+    assert triad.max is not None
+    assert triad.p99 is not None
+    assert triad.median is not None
+    assert triad.min <= triad.p99 <= triad.lo <= triad.median <= triad.hi <= triad.max
+    assert (triad.method, triad.confidence, triad.launches) == ("order-statistics", 0.95, 6)
+    assert triad.placement.proven is not None
+    assert triad.placement.proven.as_asked
+
+
+def test_nothing_is_dropped(run: Run) -> None:
+    recorded = sum(
+        len(series.seconds)
+        for launch in run.launches
+        for case in launch.cases
+        for series in case.series
+        if series.phase == "measured" and case.header.case != "sentinel" and series.kernel == "triad"
+        if run.plan.case(case.header.case).role == "measure"
+    )
+    counted = sum(
+        each.samples for each in analyse(run).estimates if (each.kernel, each.metric) == ("triad", "bandwidth")
+    )
+    assert counted == recorded > 0
+
+
+def test_the_order_of_launches_changes_no_estimate(run: Run) -> None:
+    shuffled = list(run.launches)
+    random.Random(3).shuffle(shuffled)
+    again = analyse(msgspec.structs.replace(run, launches=tuple(shuffled)))
+    assert again.estimates == analyse(run).estimates
+
+
+def test_every_case_of_the_plan_has_an_outcome(run: Run) -> None:
+    assert [each.case for each in analyse(run).outcomes] == [case.id for case in run.plan.cases]
+
+
+def test_a_healthy_run_is_not_split_into_states(run: Run) -> None:
+    analysis = analyse(run)
+    assert {each.state for each in analysis.estimates} == {None}
+    assert len(analysis.noise.states) == 1
+
+
+def test_both_states_are_reported_and_neither_is_averaged_away(run: Run) -> None:
+    flipped = analyse(
+        _with(run, lambda _, each: _slowed(each, 1 / 0.6, 125e-9) if each.launch.block >= 3 else each)
+    )
+    triads = {each.state: each for each in _triad(flipped, stores="non-temporal")}
+    assert triads.keys() == {"near", "far"}
+    assert triads["near"].median == pytest.approx(24e9, rel=0.02)
+    assert triads["far"].median == pytest.approx(0.6 * 24e9, rel=0.02)
+    assert {"near", "far"} <= flipped.noise.states.keys()
+
+
+def test_a_state_that_explains_nothing_splits_nothing(run: Run) -> None:
+    flipped = analyse(_with(run, lambda _, each: _slowed(each, 1.0, 125e-9) if each.launch.block >= 3 else each))
+    assert {each.state for each in _triad(flipped)} == {None}
+
+
+def test_a_flip_in_the_middle_of_a_simulated_run_is_seen(tmp_path: Path) -> None:
+    plain = store.load(simulated_run(tmp_path / "plain", options=Options(launches=6)))
+    seconds = sum(each.launch.bracket.elapsed_s for each in plain.launches)
+    law = Law(flips=((seconds / 2, "far"),))
+    analysis = analyse(store.load(simulated_run(tmp_path / "flip", law, options=Options(launches=6))))
+    states = {each.state for each in analysis.estimates}
+    assert {"near", "far"} <= states
+    for each in _triad(analysis, stores="non-temporal"):
+        assert each.median == pytest.approx(24e9 * (0.6 if each.state == "far" else 1), rel=0.02)
+
+
+@pytest.mark.parametrize(
+    ("kind", "status"),
+    [("wrong-result", "failed"), ("misplaced", "invalid"), ("hang", "timed-out"), ("crash", "incomplete"),
+     ("cannot-start", "failed")],
+)  # fmt: skip
+def test_a_fault_gives_its_status_a_reason_and_no_figure(tmp_path: Path, kind: str, status: str) -> None:
+    law = Law(faults=(Fault(kind, "stream/one-core"),))  # type: ignore[arg-type]
+    analysis = analyse(store.load(simulated_run(tmp_path, law)))
+    struck = [each for each in analysis.outcomes if "stream/one-core" in each.case and each.status == status]
+    assert struck
+    assert all(each.reason for each in struck)
+    cases = {each.case for each in struck}
+    assert all(each.median is None and each.status == status for each in analysis.estimates if each.case in cases)
+
+
+def test_launches_that_were_not_made_are_said(run: Run) -> None:
+    cut = analyse(msgspec.structs.replace(run, launches=run.launches[:1]))
+    assert {each.status for each in cut.outcomes} == {"complete", "skipped"}
+    assert all(each.reason for each in cut.outcomes)
+
+
+def test_disturbed_launches_count_only_where_there_is_no_other(run: Run) -> None:
+    def disturb(launch: LaunchRecords) -> LaunchRecords:
+        slow = _slowed(launch, 2.0, 28e-9)
+        bracket = msgspec.structs.replace(slow.launch.bracket, foreign=0.5)
+        return msgspec.structs.replace(slow, launch=msgspec.structs.replace(slow.launch, bracket=bracket))
+
+    once = analyse(_with(run, lambda _, each: disturb(each) if each.launch.block == 0 else each))
+    (triad,) = _triad(once)
+    assert triad.launches == 5
+    assert once.noise.disturbed > 0
+    (triad,) = _triad(analyse(_with(run, lambda _, each: disturb(each))))
+    assert triad.launches == 6
+    assert "disturbed" in (triad.reason or "")
+
+
+def test_limits_are_given_before_derived_before_measured(run: Run) -> None:
+    (triad,) = _triad(analyse(run))
+    assert triad.limit is not None
+    assert triad.limit.source == "measured"
+    machine = run.machines["simulated"]
+    memory = {"populated channels": Fact(2, source="test"), "transfer rate": Fact(3.2e9, "T/s", "test")}
+    known = msgspec.structs.replace(
+        run, machines={"simulated": msgspec.structs.replace(machine, facts=machine.facts | {"memory": memory})}
+    )
+    (triad,) = _triad(analyse(known))
+    assert triad.limit is not None
+    assert (triad.limit.source, triad.limit.value) == ("derived", 2 * 3.2e9 * 8)
+    (triad,) = _triad(analyse(known, {"memory-bandwidth": 5e10}))
+    assert triad.limit is not None
+    assert (triad.limit.source, triad.limit.value) == ("given", 5e10)
+
+
+def test_what_cannot_be_is_invalid_and_names_the_ceiling(run: Run) -> None:
+    machine = run.machines["simulated"]
+    memory = {"populated channels": Fact(1, source="test"), "transfer rate": Fact(1.6e9, "T/s", "test")}
+    slow = msgspec.structs.replace(
+        run, machines={"simulated": msgspec.structs.replace(machine, facts=machine.facts | {"memory": memory})}
+    )
+    (triad,) = _triad(analyse(slow))
+    assert (triad.status, triad.median) == ("invalid", None)
+    assert "1 populated channels x 1600 MT/s" in (triad.reason or "")
+
+
+def test_the_plateaus_of_the_copy_curve_are_those_of_the_law(run: Run) -> None:
+    model = next(each for each in analyse(run).models if each.law == PLATEAUS)
+    rates = [value for name, (value, _, _) in model.parameters.items() if name.startswith("rate")]
+    assert rates[1:] == pytest.approx([35e9, 18e9, 6e9], rel=0.05)
+    assert [name for name in model.parameters if "(" in name] == [
+        "boundary 1 (L1, 32 KiB)", "boundary 2 (L2, 1 MiB)", "boundary 3 (L3, 32 MiB)",
+    ]  # fmt: skip
+
+
+def test_a_curve_of_too_few_sizes_says_why_it_has_no_law(run: Run) -> None:
+    def only_one(_: int, launch: LaunchRecords) -> LaunchRecords:
+        kept = tuple(case for case in launch.cases if case.header.params.get("bytes", 64) == 64)
+        return msgspec.structs.replace(launch, cases=kept)
+
+    assert all(each.reason and not each.parameters for each in analyse(_with(run, only_one)).models)
+
+
+def test_noise_shows_the_sentinels_tail(run: Run) -> None:
+    noise = analyse(run).noise
+    assert noise.sentinel_p99 == pytest.approx(np.exp(2.326 * 0.005), abs=0.006)  # 0.4 % and 0.3 % of noise
+    assert noise.drift_p is not None

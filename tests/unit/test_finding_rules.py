@@ -1,0 +1,210 @@
+"""Every rule: silent on a healthy machine, heard when its fault is planted."""
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import msgspec
+import pytest
+from tests.simulation import described, simulated_run
+
+from assay import store
+from assay.analyse import analyse
+from assay.analyse.findings import rules
+from assay.launch.simulated import Burst, Fault, Law
+from assay.model.plan import Measure, Study
+from assay.model.result import Analysis, Finding
+from assay.model.run import Run
+from assay.plan import Options
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+TWO_NODES = "pack:1 numa:2(memory=8GB) l3:1(size=8MB) l2:4(size=512kB) l1:1(size=32kB) core:1 pu:1"
+HOSTS = tuple(f"n{number}" for number in range(1, 6))
+
+
+def _study(launches: int = 6) -> Study:
+    stores: Mapping[str, tuple[str, ...]] = {"stores": ("ordinary", "non-temporal")}
+    return Study(
+        "Every rule",
+        "Does each rule hear its fault?",
+        (
+            Measure("stream", ("all", "half", "one-core"), axes=dict(stores)),
+            Measure("stream", ("all",), axes={"touch": "serial"}),
+            Measure("stream", ("all:numa:*",), memory=("bind:*",)),
+            Measure("memcpy", ("one-core",), axes={"bytes": tuple(2**power for power in range(6, 27, 2))}),
+            Measure("memcpy", ("one-core",), axes={"bytes": 2**26, "buffers": "cold"}),
+        ),
+        launches=launches,
+    )
+
+
+#: Eight cores whose memory gives all it has to half of them, and needs no more: nothing is wrong with it.
+HEALTHY = Law(core_traffic=12e9, node_traffic=30e9, remote=0.9)
+
+
+def _run(
+    folder: Path, law: Law = HEALTHY, *, launches: int = 6, hosts: tuple[str, ...] = (), seed: int = 1
+) -> Run:
+    options = Options(hosts=hosts, seed=seed)
+    path = simulated_run(folder, law, description=TWO_NODES, study=_study(launches), options=options, seed=seed)
+    return store.load(path)
+
+
+def _found(analysis: Analysis, rule: str) -> list[Finding]:
+    return [each for each in analysis.findings if each.rule == rule and each.status != "not assessed"]
+
+
+@pytest.fixture(scope="module")
+def healthy(tmp_path_factory: pytest.TempPathFactory) -> Analysis:
+    return analyse(_run(tmp_path_factory.mktemp("healthy")))
+
+
+def _changed(**changes: object) -> Law:
+    return Law(**({"core_traffic": 12e9, "node_traffic": 30e9, "remote": 0.9} | changes))  # type: ignore[arg-type]
+
+
+def test_rules_are_found_by_their_file_and_named_like_it() -> None:
+    assert {rule.name for rule in rules()} >= {"half_cores", "write_allocate", "slow_node", "not_measured"}
+    assert len({rule.name for rule in rules()}) == len(rules())
+
+
+def test_a_healthy_machine_has_no_problem(healthy: Analysis) -> None:
+    assert [each.claim for each in healthy.findings if each.severity == "problem"] == []
+
+
+def test_evidence_names_what_the_analysis_holds(healthy: Analysis) -> None:
+    known = {each.id for part in (healthy.estimates, healthy.comparisons, healthy.models) for each in part}
+    assert all(name in known for finding in healthy.findings for name in finding.evidence)
+
+
+def test_half_of_the_cores_beating_all_is_a_problem(tmp_path: Path, healthy: Analysis) -> None:
+    assert not _found(healthy, "half_cores")
+    (found,) = [
+        each
+        for each in _found(analyse(_run(tmp_path, _changed(contention=0.3, node_traffic=20e9))), "half_cores")
+        if "(half)" in each.claim
+    ]
+    assert found.severity == "problem"
+    assert found.status == "observed"
+    assert "95 %" in found.statistic
+
+
+def test_three_launches_make_a_candidate_and_name_the_command_that_decides(tmp_path: Path) -> None:
+    law = _changed(contention=0.3, node_traffic=20e9)
+    (found, *_) = _found(analyse(_run(tmp_path, law, launches=3)), "half_cores")
+    assert found.status == "candidate"
+    assert found.statistic.startswith("least ratio of 3 blocks")
+    assert "--launches 6" in found.next
+
+
+def test_write_allocate_is_recognised_by_its_four_thirds(healthy: Analysis) -> None:
+    (found,) = _found(healthy, "write_allocate")
+    assert found.severity == "advice"
+    assert "4/3" in found.claim
+    assert "x1.3" in found.claim
+
+
+def test_non_temporal_stores_without_gain_are_no_advice(healthy: Analysis, tmp_path: Path) -> None:
+    run = _run(tmp_path)
+    launches = tuple(
+        msgspec.structs.replace(
+            launch,
+            cases=tuple(
+                msgspec.structs.replace(
+                    case,
+                    series=tuple(
+                        msgspec.structs.replace(series, seconds=[value * 4 / 3 for value in series.seconds])
+                        for series in case.series
+                    ),
+                )
+                if case.header.params.get("stores") == "non-temporal"
+                else case
+                for case in launch.cases
+            ),
+        )
+        for launch in run.launches
+    )
+    assert _found(healthy, "write_allocate")
+    assert not _found(analyse(msgspec.structs.replace(run, launches=launches)), "write_allocate")
+
+
+def test_first_touch_and_remote_memory_are_heard_where_they_cost(tmp_path: Path) -> None:
+    analysis = analyse(_run(tmp_path, _changed(remote=0.5)))
+    assert _found(analysis, "first_touch")
+    (found,) = _found(analysis, "numa_penalty")
+    assert "0.5" in found.claim
+
+
+def test_remote_memory_that_costs_little_is_no_finding(healthy: Analysis) -> None:
+    assert not _found(healthy, "numa_penalty")
+
+
+def test_a_node_with_slow_memory_may_lack_a_channel(tmp_path: Path, healthy: Analysis) -> None:
+    node = described(TWO_NODES).topology.numa_nodes[1]
+    found = _found(analyse(_run(tmp_path, _changed(slow_cores=dict.fromkeys(node.cpus, 0.5)))), "memory_channel")
+    assert found
+    assert all("NUMA node 1" in each.claim for each in found)
+    assert not _found(healthy, "memory_channel")
+
+
+def test_a_slow_host_is_named_and_only_that_one(tmp_path: Path) -> None:
+    found = _found(analyse(_run(tmp_path, _changed(slow_hosts={"n3": 0.9}), hosts=HOSTS, launches=3)), "slow_node")
+    assert found
+    assert all(each.claim.startswith("n3 ") for each in found)
+
+
+def test_hosts_that_are_alike_are_not_slow(tmp_path: Path) -> None:
+    assert not _found(analyse(_run(tmp_path, hosts=HOSTS, launches=3)), "slow_node")
+
+
+def test_fewer_than_four_hosts_are_not_assessed(healthy: Analysis) -> None:
+    (said,) = [each for each in healthy.findings if each.rule == "slow_node"]
+    assert said.status == "not assessed"
+
+
+@pytest.mark.parametrize(
+    ("law", "word"),
+    [
+        (_changed(steal=0.06), "hypervisor"),
+        (_changed(bursts=(Burst(0, 1e9, 0.3),)), "other processes"),
+        (_changed(noise=0.08), "fixed small work"),
+        (_changed(drift=0.002), "slower"),
+    ],
+)
+def test_noise_of_the_machine_is_a_problem_with_its_kind(tmp_path: Path, law: Law, word: str) -> None:
+    loud = [each for each in _found(analyse(_run(tmp_path, law)), "machine_noise") if each.severity == "problem"]
+    assert word in loud[0].claim
+
+
+def test_where_copies_leave_each_cache_is_told(healthy: Analysis) -> None:
+    (found,) = _found(healthy, "cache_and_memory")
+    assert "L2, 512 KiB" in found.claim
+    assert "6.0" in found.claim  # GB/s, the law's rate of copies in memory
+
+
+def test_one_core_takes_its_share(healthy: Analysis) -> None:
+    (found,) = _found(healthy, "one_core")
+    assert "% of the" in found.claim
+
+
+def test_a_wrong_result_is_a_problem_and_a_missing_one_a_fact(tmp_path: Path) -> None:
+    run = _run(tmp_path, _changed(faults=(Fault("wrong-result", "half"),)), launches=3)
+    found = {each.id: each for each in _found(analyse(run), "not_measured")}
+    assert found["not_measured:wrong"].severity == "problem"
+    cut = msgspec.structs.replace(run, launches=run.launches[:2])
+    found = {each.id: each for each in _found(analyse(cut), "not_measured")}
+    assert found["not_measured:missing"].severity == "fact"
+
+
+def test_healthy_machines_are_called_ill_less_than_once_in_a_hundred_runs(tmp_path: Path) -> None:
+    alarms = 0
+    runs = 200
+    study = msgspec.structs.replace(_study(3), measure=_study().measure[:1] + _study().measure[2:3])
+    for seed in range(runs):
+        options = Options(hosts=HOSTS[:4], seed=seed)
+        path = simulated_run(
+            tmp_path / str(seed), HEALTHY, description=TWO_NODES, study=study, options=options, seed=seed
+        )
+        alarms += any(each.severity == "problem" for each in analyse(store.load(path)).findings)
+    assert alarms / runs < 0.01
