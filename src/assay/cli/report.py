@@ -18,7 +18,7 @@ from assay.cli import output
 )
 @output.limit_option
 def command(run: str, path: Path | None, limits: tuple[str, ...]) -> None:
-    """Write the report of a run as one HTML file that needs nothing else, and print its path.
+    """Write the report of a run as one HTML file and print its path.
 
     RUN is an id, a unique prefix of one, a path, or `last` (the default).
     """
