@@ -1,7 +1,6 @@
 """Intervals, trends and paired ratios without an assumption of normality."""
 
 import math
-from collections.abc import Sequence
 from functools import cache
 from typing import Literal, NamedTuple
 
@@ -160,8 +159,3 @@ def verdict(lo: float, hi: float, confidence: float | None) -> Verdict:
 def percentile(ordered: Samples, share: float) -> float:
     """The smallest sample that at least `share` of the samples do not exceed; samples in ascending order."""
     return float(ordered[max(0, math.ceil(share * ordered.size - 1e-9) - 1)])
-
-
-def geometric_mean(values: Sequence[float]) -> float:
-    """The only mean that ratios have."""
-    return math.exp(sum(map(math.log, values)) / len(values))
