@@ -50,7 +50,10 @@ def machine(host: str = "n1") -> Machine:
         allowed_nodes=(0,),
     )
     facts = {
-        "processor": {"model": Fact("Example 9000", source="/proc/cpuinfo"), "boost": Fact(unavailable="no driver")},
+        "processor": {
+            "model": Fact("Example 9000", source="/proc/cpuinfo"),
+            "boost": Fact(unavailable="no driver"),
+        },
         "system": {"kernel": Fact("6.1.0", source="uname")},
     }
     device = Device("eth0", "network", {"speed": Fact(1e9, unit="bit/s"), "driver": Fact("virtio_net")})
@@ -62,19 +65,17 @@ def _placement(label: str, cpus: tuple[int, ...], host: str) -> Placement:
 
 
 def _case(case_id: str, placement: Placement) -> Case:
-    return Case(case_id, case_id.split("/")[0], {}, placement)
+    return Case(case_id, case_id.split("/", maxsplit=1)[0], {}, placement)
 
 
 def estimate(case: str, kernel: str, median: float, **others: object) -> Estimate:
     """An estimate with three launches; `others` replaces fields."""
     cpus = (0,) if "/one-core/" in case else (0, 1)
-    placed = Placed(
-        case.split("/")[1], ("n1",), (cpus,), "first-touch", Proof((cpus,), {"0": 1.0}, as_asked=True)
-    )
+    placed = Placed(case.split("/")[1], ("n1",), (cpus,), "first-touch", Proof((cpus,), {"0": 1.0}, as_asked=True))
     made = Estimate(
         id=f"{case}#{kernel}.bandwidth",
         case=case,
-        benchmark=case.split("/")[0],
+        benchmark=case.split("/", maxsplit=1)[0],
         kernel=kernel,
         metric="bandwidth",
         unit="B/s",
@@ -154,7 +155,7 @@ def _records(number: int, case: str, host: str) -> LaunchRecords:
     cpus = (0,) if "/one-core/" in case else (0, 1)
     header = Header(
         1,
-        case.split("/")[0],
+        case.split("/", maxsplit=1)[0],
         case,
         {},
         {"triad": {"bytes": 2.4e8}},
@@ -208,13 +209,22 @@ def example(host: str = "n1") -> Example:
         min_samples=10,
         max_samples=200,
         probe_cpus=(0, 1),
-        cases=tuple(_case(c, _placement(c.split("/")[1], (0,) if "/one-core/" in c else (0, 1), host)) for c in cases),
+        cases=tuple(
+            _case(c, _placement(c.split("/")[1], (0,) if "/one-core/" in c else (0, 1), host)) for c in cases
+        ),
         order=tuple(PlannedLaunch(f"000-{i:02}", 0, "stream", "gcc", (c,)) for i, c in enumerate(cases)),
         folded=(Folded("stream at all:numa:0", "all", "this machine has one memory node"),),
         left_out=(LeftOut("stream at all-threads", "this machine has one thread a core"),),
     )
     build = Build(
-        "k1", Toolchain("gcc", "/usr/bin/g++", "g++ 13.2", ("-O3",)), "x86_64", "s", {}, {"stream": "ab12"}, True, "t"  # noqa: FBT003
+        "k1",
+        Toolchain("gcc", "/usr/bin/g++", "g++ 13.2", ("-O3",)),
+        "x86_64",
+        "s",
+        {},
+        {"stream": "ab12"},
+        openmp=True,
+        built="t",
     )
     info = RunInfo(
         1, "20260102-030405-quick-7f3a", "quick", "2026-01-02T03:04:05+00:00", "0.1.0",
@@ -235,9 +245,7 @@ def example(host: str = "n1") -> Example:
 def _analysis(run: Run, figures: tuple[Estimate, ...]) -> Analysis:
     ordinary = next(e for e in figures if e.kernel == "triad" and "/all/" in e.case)
     streaming = next(e for e in figures if e.kernel == "triad" and "/all/" in e.case and "non-temporal" in e.case)
-    comparison = Comparison(
-        "stores:all", streaming.id, ordinary.id, 1.36, 1.33, 1.39, 3, None, "faster"
-    )
+    comparison = Comparison("stores:all", streaming.id, ordinary.id, 1.36, 1.33, 1.39, 3, None, "faster")
     findings = (
         Finding(
             "non-temporal:all", "non-temporal",
@@ -246,11 +254,11 @@ def _analysis(run: Run, figures: tuple[Estimate, ...]) -> Analysis:
             ("the compiler may already use them",), "compile with -mnontemporal or use streaming stores",
         ),
         Finding(
-            "noise", "noise", "the cores changed between two states, 28 and 120 ns apart", "problem", "candidate", (),
+            "noise", "noise", "the cores changed between two states, 28 and 120 ns", "problem", "candidate", (),
             "2 states", "1", ("a hypervisor moves the cores",), "assay run quick --launches 6",
         ),
         Finding(
-            "half", "half-the-cores", "half of the cores against all could not be compared", "fact", "not assessed",
+            "half", "half-the-cores", "half of the cores could not be compared with all", "fact", "not assessed",
             (), "", "", (), "a machine with four cores",
         ),
     )  # fmt: skip

@@ -12,10 +12,17 @@ from assay.model.errors import UsageError
 @click.command()
 @output.run_argument
 @click.option(
-    "--format", "form", type=click.Choice(["csv", "json"]), default="csv", show_default=True, help="Form of the file."
+    "--format",
+    "form",
+    type=click.Choice(["csv", "json"]),
+    default="csv",
+    show_default=True,
+    help="Form of the file.",
 )
 @click.option("--samples", is_flag=True, help="Every raw sample instead of the estimates (CSV).")
-@click.option("-o", "--output", "path", type=click.Path(dir_okay=False, path_type=Path), help="File; stdout without it.")
+@click.option(
+    "-o", "--output", "path", type=click.Path(dir_okay=False, path_type=Path), help="File; stdout without it."
+)
 @output.limit_option
 def command(run: str, form: str, path: Path | None, limits: tuple[str, ...], *, samples: bool) -> None:
     """Export the figures of a run, in SI base units.

@@ -50,7 +50,7 @@ def load(reference: str, limits: tuple[str, ...] = ()) -> "tuple[Run, Analysis]"
 
 
 def given_limits(options: tuple[str, ...]) -> dict[str, float]:
-    """Limits by name in SI units: the table `[limits]` of the configuration, then `NAME=VALUE` of the command line."""
+    """Limits by name in SI units: the table `[limits]` of the configuration, then the options `NAME=VALUE`."""
     from assay.cli import settings
     from assay.model.units import parse_quantity
 
@@ -64,15 +64,17 @@ def given_limits(options: tuple[str, ...]) -> dict[str, float]:
                 remedy=f"assay show --limit '{next(iter(_units()))}=204.8 GB/s'",
             )
         wanted[name.strip()] = value
-    given = {}
+    given: dict[str, float] = {}
     for name, text in wanted.items():
-        value, unit = parse_quantity(text)
+        amount, unit = parse_quantity(text)
         expected = _units().get(name)
         if expected is None:
             raise UsageError(f"there is no limit '{name}'", why=f"known: {', '.join(sorted(_units()))}")
         if unit != expected:
-            raise UsageError(f"the limit '{name}' is in {expected}, not in {unit}", remedy=f"--limit '{name}=204.8 GB/s'")
-        given[name] = value
+            raise UsageError(
+                f"the limit '{name}' is in {expected}, not in {unit}", remedy=f"--limit '{name}=... {expected}'"
+            )
+        given[name] = amount
     return given
 
 

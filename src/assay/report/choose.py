@@ -113,7 +113,7 @@ def series(estimate: Estimate, names: Iterable[str]) -> str:
     It says the level of the first of `names`, and of the others where it is not the usual one.
     """
     usual = _defaults(estimate.benchmark)
-    parts = []
+    parts: list[str] = []
     for name in names:
         value = estimate.factors.get(name, estimate.params.get(name))
         if value is None or (parts and value == usual.get(name)):

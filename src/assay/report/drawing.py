@@ -2,7 +2,6 @@
 
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
-from typing import TypeVar
 
 from markupsafe import Markup, escape
 
@@ -11,14 +10,15 @@ from assay.model.units import format_size
 from assay.report import words
 
 WIDE, NARROW = 860, 346
-_CORE_W, _CORE_H, _GAP, _PAD, _TITLE = 30, 24, 4, 9, 20
+_CORE_W, _CORE_H, _GAP, _PAD, _TITLE = 30, 24, 4, 8, 20
 _SMT_W = 46
 #: More cores than this are folded: like packages (then like memory nodes) are drawn once.
 _DRAWN_CORES = 160
 #: A small machine is drawn larger.
 _GROWN, _FEW_CORES = 1.35, 8
 
-Group = TypeVar("Group")
+#: Index of a package, its cores, and how many packages are like it.
+_Group = tuple[int, tuple[Core, ...], int]
 
 
 @dataclass(frozen=True)
@@ -48,9 +48,9 @@ def draw(machine: Machine, measured: Iterable[int], width: int = WIDE) -> Markup
         return Markup()
     inner = width - 2
     halves = (inner - _PAD) / 2
-    boxes = [_package(topology, *group, marks, halves) for group in shown]
+    boxes = [_package(topology, group, marks, halves) for group in shown]
     if len(shown) == 1 or any(box.width > halves for box in boxes):
-        boxes = [_package(topology, *group, marks, inner) for group in shown]
+        boxes = [_package(topology, group, marks, inner) for group in shown]
     body = _flow(boxes, inner)
     across, down = body.width + 2, body.height + 2
     grown = max(1.0, min(_GROWN, width / across)) if len(topology.cores) <= _FEW_CORES else 1.0
@@ -71,7 +71,9 @@ def described(machine: Machine, measured: Iterable[int]) -> str:
     parts = [
         words.count(len(topology.packages), "package", "packages"),
         words.count(len(topology.numa_nodes), "memory node", "memory nodes"),
-        words.count(len({core.l3 for core in topology.cores}), "last-level cache group", "last-level cache groups"),
+        words.count(
+            len({core.l3 for core in topology.cores}), "last-level cache group", "last-level cache groups"
+        ),
         words.count(len(topology.cores), "core", "cores"),
         words.count(sum(len(core.cpus) for core in topology.cores), "hardware thread", "hardware threads"),
     ]
@@ -85,7 +87,7 @@ def _cores_of_package(topology: Topology, index: int) -> tuple[Core, ...]:
     return tuple(core for core in topology.cores if core.package == index)
 
 
-def _folded(topology: Topology, packages: list[tuple[Core, ...]]) -> list[tuple[int, tuple[Core, ...], int]]:
+def _folded(topology: Topology, packages: list[tuple[Core, ...]]) -> list[_Group]:
     """Packages to draw: (index, cores, how many are like it). All of them while they stay readable."""
     if len(topology.cores) <= _DRAWN_CORES or len(packages) == 1:
         return [(index, cores, 1) for index, cores in enumerate(packages)]
@@ -105,9 +107,8 @@ def _shape(cores: tuple[Core, ...]) -> tuple[int, ...]:
     return tuple(groups.values())
 
 
-def _package(  # noqa: PLR0913 (a group of cores is three of them)
-    topology: Topology, index: int, cores: tuple[Core, ...], times: int, marks: _Marks, width: float
-) -> _Box:
+def _package(topology: Topology, group: _Group, marks: _Marks, width: float) -> _Box:
+    index, cores, times = group
     title = f"Package {index}" + (f" — {times} alike, drawn once" if times > 1 else "")
     nodes = dict.fromkeys(core.numa for core in cores)
     boxes = [
@@ -158,7 +159,8 @@ def _core(core: Core, marks: _Marks) -> _Box:
         return (
             f'<g class="core {kind}"><title>core {core.index}, cpu {escape(text)}: {words_of}</title>'
             f'<rect x="{x:.1f}" y="{y:.1f}" width="{width}" height="{_CORE_H}" rx="3"/>'
-            f'<text x="{x + width / 2:.1f}" y="{y + _CORE_H / 2 + 4:.1f}" text-anchor="middle">{escape(text)}</text></g>'
+            f'<text x="{x + width / 2:.1f}" y="{y + _CORE_H / 2 + 4:.1f}" text-anchor="middle">'
+            f"{escape(text)}</text></g>"
         )
 
     return _Box(width, _CORE_H, at)
@@ -194,8 +196,3 @@ def _frame(title: str, body: _Box, kind: str) -> _Box:
         )
 
     return _Box(width, height, at)
-
-
-def measured_cpus(hosts_and_cpus: Iterable[tuple[int, ...]]) -> frozenset[int]:
-    """Every cpu that some placement used."""
-    return frozenset(cpu for cpus in hosts_and_cpus for cpu in cpus)

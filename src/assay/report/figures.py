@@ -65,11 +65,11 @@ def placements(
                 limit_text=words.limit_text(estimate.limit, estimate.unit),
             )
         )
-    limited = " The upright red line in a row is the limit that the figure stands against."
-    caption = (
-        f"{title}{' by placement' if row is words.placed else ''}. {whiskers(estimates)}{limited if any(e.limit for e in estimates) else ''}"
-        f"{' Better is to the left.' if estimates[0].better == 'lower' else ''}"
-    )
+    caption = f"{title}{' by placement' if row is words.placed else ''}. {whiskers(estimates)}"
+    if any(e.limit for e in estimates):
+        caption += " The upright red line in a row is the limit that the figure stands against."
+    if estimates[0].better == "lower":
+        caption += " Better is to the left."
     result = "; ".join(f"{point.row}, {point.series}: {point.text}" for point in points)
     return Figure(figure_id, caption, result, intervals(points, f"{title} ({unit})"))
 
@@ -106,9 +106,7 @@ def curves(
         )
     result = "; ".join(_curve_result(points, label) for label in dict.fromkeys(point.series for point in points))
     meaning = choose.axis_meaning(estimates[0].benchmark, axis)
-    spec = curve(
-        points, (meaning, f"{title} ({value_unit})"), boundaries, sizes=axis_unit == "B"
-    )
+    spec = curve(points, (meaning, f"{title} ({value_unit})"), boundaries, sizes=axis_unit == "B")
     caption = f"{title} by {meaning}, both axes logarithmic. {whiskers(estimates)}"
     return Figure(figure_id, caption, result, spec)
 

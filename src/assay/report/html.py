@@ -76,14 +76,16 @@ def render(run: Run, analysis: Analysis) -> str:
         }
         script = _file("report.js")
         policy = {"script_hashes": [vega.script_hash(script), library.result().sha256]}
-        return _template().render(page | policy, library=library.result().text, script=script, evidence=rows.evidence)
+        return _template().render(
+            page | policy, library=library.result().text, script=script, evidence=rows.evidence
+        )
 
 
 def _topics(run: Run, analysis: Analysis, rows: Rows) -> tuple[list[_Topic], list[Finding]]:
     """Sections with their findings beside them; findings that belong to none."""
     written = sections(run, analysis)
     homes: dict[str, list[Finding]] = {section.id: [] for section in written}
-    other = []
+    other: list[Finding] = []
     for finding in by_severity(analysis):
         home = _home(finding, written, rows)
         (homes[home] if home else other).append(finding)
@@ -122,7 +124,7 @@ def _lead(run: Run, analysis: Analysis) -> str:
     took = f", which took {words.seconds(run.ending.elapsed_s)}" if run.ending else ""
     topics = words.listed(dict.fromkeys(choose.title(e.benchmark) for e in analysis.estimates)) or "nothing"
     return (
-        f"On {run.info.started[:10]} Assay measured {where}{_kind(run)}. {launches} of programs in random order covered "
+        f"On {run.info.started[:10]} Assay measured {where}{_kind(run)}. {launches} in random order covered "
         f"{cases}{took}. The topics: {topics}."
     )
 
@@ -149,7 +151,11 @@ def _nodes(run: Run) -> list[_Node]:
     for host, machine in run.machines.items():
         groups.setdefault(msgspec.json.encode(machine.topology), []).append(host)
     return [
-        _Node(run.machines[hosts[0]], tuple(hosts), frozenset().union(*(used.get(host, frozenset()) for host in hosts)))
+        _Node(
+            run.machines[hosts[0]],
+            tuple(hosts),
+            frozenset().union(*(used.get(host, frozenset()) for host in hosts)),
+        )
         for hosts in groups.values()
     ]
 

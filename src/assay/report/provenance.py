@@ -19,11 +19,11 @@ def fact(known: Fact) -> str:
         return "yes" if value else "no"
     if isinstance(value, list):
         return ", ".join(map(str, value)) or "none"
-    if isinstance(value, str):
-        return value or "empty"
-    if known.unit == "B":
-        return format_size(value or 0)
-    return words.quantity(float(value or 0), known.unit) if known.unit else f"{value:,}"
+    if isinstance(value, (int, float)):
+        if known.unit == "B":
+            return format_size(value)
+        return words.quantity(value, known.unit) if known.unit else f"{value:,}"
+    return str(value)
 
 
 def provenance(run: Run) -> tuple[Table, ...]:

@@ -1,7 +1,7 @@
 """All raw samples inside the page: a small index and one block of bytes.
 
-Each series keeps its least sample (`base`) and the differences to it, in whole nanoseconds, which is the resolution of
-the clock. Byte 0 of every difference comes first, then byte 1 of every one, and so on (`planes` of them), since the
+Each series keeps its least sample (`base`) and the differences to it, in whole nanoseconds, the resolution of the
+clock. Byte 0 of every difference comes first, then byte 1 of every one, and so on (`planes` of them): the
 high planes are nearly constant and compress to nothing. The block is gzipped and written in base64:
 
     sample i of all = base(series of i) + sum over k of block[k * samples + i] * 256^k     nanoseconds

@@ -120,12 +120,14 @@ class Rows:
 def compared(comparison: Comparison) -> str:
     """A comparison in words: ratio, interval or range, blocks, verdict."""
     kind = f"{100 * comparison.confidence:.0f} % interval" if comparison.confidence else "range"
-    ends = f"[{comparison.lo:.3f}, {comparison.hi:.3f}]" if comparison.confidence else (
-        f"{comparison.lo:.3f} to {comparison.hi:.3f}"
+    ends = (
+        f"[{comparison.lo:.3f}, {comparison.hi:.3f}]"
+        if comparison.confidence
+        else (f"{comparison.lo:.3f} to {comparison.hi:.3f}")
     )
     blocks = words.count(comparison.blocks, "block", "blocks")
     return (
-        f"{comparison.a} against {comparison.b}: ×{comparison.ratio:.3f} {ends} "
+        f"{comparison.a} against {comparison.b}: ×{comparison.ratio:.3f} {ends} "  # noqa: RUF001 (a factor)
         f"({kind}, {blocks}), {comparison.verdict}"
     )
 

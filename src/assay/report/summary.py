@@ -53,15 +53,19 @@ def _good(analysis: Analysis) -> tuple[str, ...]:
     measured = [e for e in analysis.estimates if e.median is not None]
     complete = sum(outcome.status == "complete" for outcome in analysis.outcomes)
     if measured and complete == len(analysis.outcomes):
-        lines.append(f"All {words.count(complete, 'case', 'cases')} of the plan were measured and passed verification.")
+        lines.append(
+            f"All {words.count(complete, 'case', 'cases')} of the plan were measured and passed verification."
+        )
     proven = [e.placement.proven for e in measured if e.placement.proven]
     if proven and all(proof.as_asked for proof in proven):
         lines.append("Every program ran on the cpus that were asked for, as read back while it ran.")
-    near = [e for e in measured if (words.share(e) or 0) >= _NEAR_LIMIT and e.limit and e.limit.source != "measured"]
+    near = [
+        e for e in measured if (words.share(e) or 0) >= _NEAR_LIMIT and e.limit and e.limit.source != "measured"
+    ]
     if near:
         lines.append(
-            f"{words.count(len(near), 'figure reaches', 'figures reach')} {words.percent(_NEAR_LIMIT)} or more of a "
-            "limit that was derived or given."
+            f"{words.count(len(near), 'figure reaches', 'figures reach')} {words.percent(_NEAR_LIMIT)} of a "
+            "limit that was derived or given, or more."
         )
     return tuple(lines)
 

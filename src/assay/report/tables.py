@@ -19,7 +19,7 @@ SAMPLE_COLUMNS = (
 
 
 def csv(analysis: Analysis) -> str:
-    """Estimates as CSV (RFC 4180) in SI base units; absent values are empty, lists separated by blanks."""
+    """Estimates as CSV (RFC 4180) in SI base units; absent values are empty, lists have blanks."""
     lines = io.StringIO(newline="")
     writer = comma_separated.DictWriter(lines, COLUMNS)
     writer.writeheader()
@@ -28,7 +28,7 @@ def csv(analysis: Analysis) -> str:
 
 
 def samples(run: Run) -> Iterator[str]:
-    """Raw samples as CSV, line by line with line ends: undivided seconds of `iterations` iterations, warm-ups too."""
+    """Raw samples as CSV, line by line with line ends: seconds of `iterations` iterations, warm-ups too."""
     line = io.StringIO(newline="")
     writer = comma_separated.writer(line)
     for cells in _samples(run):
@@ -61,7 +61,8 @@ def _row(e: Estimate) -> dict[str, object]:
     proven = e.placement.proven
     same = (
         "id", "case", "benchmark", "kernel", "metric", "unit", "better", "state", "median", "lo", "hi", "method",
-        "confidence", "min", "max", "p99", "launches", "samples", "stop", "precision", "steady", "status", "reason",
+        "confidence", "min", "max", "p99", "launches", "samples", "stop", "precision", "steady", "status",
+        "reason",
     )  # fmt: skip
     return {name: getattr(e, name) for name in same} | {
         "params": _pairs(e.params),

@@ -1,4 +1,4 @@
-"""The report in a terminal: what was measured, what was found, what is missing. Good at 80 columns and without colour."""
+"""The report in a terminal: what was measured, what was found, what is missing. Good at 80 columns."""
 
 from rich.console import Console
 from rich.padding import Padding
@@ -12,7 +12,9 @@ from assay.report.summary import by_severity, unmeasured
 
 #: Rows of one benchmark; the HTML report has them all.
 _ROWS = 12
-_PLAIN = str.maketrans({"µ": "u", "·": "-", "–": "-", "×": "x", "≥": ">=", "…": "...", "“": '"', "”": '"', "½": "1/2"})
+_PLAIN = str.maketrans(
+    {"µ": "u", "·": "-", "–": "-", "×": "x", "≥": ">=", "…": "...", "“": '"', "”": '"', "½": "1/2"}  # noqa: RUF001
+)
 _SEVERITY = {"problem": ("✗", "x", "red"), "advice": ("▲", "!", "yellow"), "fact": ("•", "*", "blue")}
 
 
@@ -24,7 +26,9 @@ def render(run: Run, analysis: Analysis, console: Console) -> None:
     _estimates(analysis, page)
     if choose.measured(analysis.estimates):
         page.say()
-        page.say(Text("[a, b]: 95 % interval of n launches; a to b: their range, which claims no confidence", "dim"))
+        page.say(
+            Text("[a, b]: 95 % interval of n launches; a to b: their range, which claims no confidence", "dim")
+        )
     _findings(analysis, page)
     _missing(run, analysis, page)
     page.say()
@@ -99,7 +103,13 @@ def _limits(analysis: Analysis, name: str) -> tuple[str, ...]:
     return tuple(texts) if len(known) == 1 else ()
 
 
-_COLUMNS = (("what", "left"), ("placement", "left"), ("median", "right"), ("interval", "right"), ("of limit", "right"))
+_COLUMNS = (
+    ("what", "left"),
+    ("placement", "left"),
+    ("median", "right"),
+    ("interval", "right"),
+    ("of limit", "right"),
+)
 
 
 def _rows(estimates: tuple[Estimate, ...]) -> tuple[list[tuple[str, ...]], int]:

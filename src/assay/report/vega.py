@@ -76,7 +76,7 @@ def json_block(value: Any) -> str:  # noqa: ANN401 (any JSON)
 @cache
 def library() -> Library:
     """The library that vl-convert carries, of the same version as the drawings."""
-    source: str = vl_convert.javascript_bundle(vl_version=_version())
+    source: str = vl_convert.javascript_bundle("window.vegaEmbed = vegaEmbed;", vl_version=_version())
     return Library(compressed(source.encode()), script_hash(source))
 
 

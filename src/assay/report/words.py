@@ -80,7 +80,7 @@ def decimals(value: float) -> int:
 def quantity(value: float | None, unit: str) -> str:
     """A bare quantity with three significant digits, for extremes and limits; a dash where there is none."""
     if value is None:
-        return "–"
+        return "-"
     scaled, prefixed = scale(value, unit)
     return f"{scaled:.{decimals(scaled)}f} {prefixed}".strip()
 

@@ -1,1 +1,1 @@
-"""Charts: pure functions from values to Vega-Lite specifications. Each has a single `width` that a page may set."""
+"""Charts: pure functions from values to Vega-Lite specifications, each with a single `width`."""

@@ -75,7 +75,13 @@ def curve(
     }
     x_axis: Spec = {"title": titles[0], "tickCount": {"expr": "narrow ? 5 : 9"}, "grid": False}
     if sizes:
-        x_axis |= {"labelExpr": _SIZE, "values": _ticks(points), "labelOverlap": "greedy", "labelSeparation": 8, "labelFlush": False}
+        x_axis |= {
+            "labelExpr": _SIZE,
+            "values": _ticks(points),
+            "labelOverlap": "greedy",
+            "labelSeparation": 8,
+            "labelFlush": False,
+        }
     x: Spec = {"field": "x", "type": "quantitative", "scale": {"type": "log", "base": 2}, "axis": x_axis}
     y_axis = {"title": titles[1], "format": "~r", "values": _decades(points)}
     y: Spec = {"field": "value", "type": "quantitative", "scale": {"type": "log", "nice": False}, "axis": y_axis}

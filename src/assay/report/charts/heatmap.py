@@ -1,4 +1,4 @@
-"""A matrix as a heat map: each cell carries its figure and its ratio to the local one, so that colour only helps."""
+"""A matrix as a heat map. Each cell carries its figure and its ratio to the local one: colour only helps."""
 
 from dataclasses import dataclass
 

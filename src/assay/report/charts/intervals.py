@@ -1,4 +1,4 @@
-"""A forest plot: a row for each placement, in it a point with its interval for each series, the limit as a line."""
+"""A forest plot: a row for each placement, a point with its interval for each series, the limit as a line."""
 
 from dataclasses import dataclass
 
@@ -102,9 +102,7 @@ def intervals(points: list[Point], title: str) -> Spec:
             "encoding": {"y": {**y, "field": "line"}},
         },
     ]
-    return chart(
-        values, layer, width=530, height=_STEP * steps, encoding={"y": y}, usermeta={"narrow": 165}
-    )
+    return chart(values, layer, width=530, height=_STEP * steps, encoding={"y": y}, usermeta={"narrow": 165})
 
 
 def _slots(points: list[Point], names: list[str]) -> tuple[list[Spec], list[Spec], float]:

@@ -1,4 +1,4 @@
-"""The look that all charts share. Colours are CSS variables of the page, so that one drawing serves light, dark and print."""
+"""The look that all charts share. Colours are CSS variables of the page: one drawing for light, dark and print."""
 
 from typing import Any
 

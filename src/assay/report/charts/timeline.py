@@ -1,4 +1,4 @@
-"""The hand-over probe along the run: one short line for each launch, from the bracket before it to the one after."""
+"""The hand-over probe along the run: a line for each launch, from the bracket before it to the one after."""
 
 from dataclasses import dataclass
 
@@ -9,7 +9,7 @@ _STATES = ("quiet", "disturbed")
 
 @dataclass(frozen=True)
 class Span:
-    """One launch: start and end in seconds since the run began, hand-over before and after in ns, and its label."""
+    """One launch: start and end in seconds since the run began, hand-over before and after in ns, its label."""
 
     start: float
     end: float
@@ -22,16 +22,16 @@ class Span:
 
 def timeline(spans: list[Span]) -> Spec:
     """Hand-over of the probe cores along the run; disturbed launches have another colour and another shape."""
-    colour = {
+    colour: Spec = {
         "field": "state",
         "type": "nominal",
-        "scale": {"domain": [*_STATES], "range": [COLOURS[0], COLOURS[1]]},
+        "scale": {"domain": list(_STATES), "range": [COLOURS[0], COLOURS[1]]},
         "legend": {"title": None},
     }
-    shape = {
+    shape: Spec = {
         "field": "state",
         "type": "nominal",
-        "scale": {"domain": [*_STATES], "range": ["circle", "diamond"]},
+        "scale": {"domain": list(_STATES), "range": ["circle", "diamond"]},
         "legend": {"title": None},
     }
     tooltip = [
@@ -44,7 +44,7 @@ def timeline(spans: list[Span]) -> Spec:
     high = max(max(span.before, span.after) for span in spans)
     logarithmic = high > 3 * low
     scale: Spec = {"type": "log", "nice": False} if logarithmic else {"zero": True}
-    scale |= {"domain": [low * 0.8, high * 1.25]} if logarithmic else {"domain": [0, high * 1.15]}
+    scale["domain"] = [low * 0.8, high * 1.25] if logarithmic else [0, high * 1.15]
     axis: Spec = {"title": "hand-over, one way (ns)", "tickCount": 6, "format": "~r"}
     y: Spec = {"type": "quantitative", "scale": scale, "axis": axis}
     x: Spec = {"type": "quantitative", "axis": {"title": "time since the run began (s)", "grid": False}}
@@ -59,18 +59,9 @@ def timeline(spans: list[Span]) -> Spec:
                 "color": colour,
             },
         },
-        *(
-            {
-                "mark": {"type": "point", "filled": True, "size": 42, "opacity": 1},
-                "encoding": {
-                    "x": {**x, "field": time},
-                    "y": {**y, "field": value},
-                    "color": colour,
-                    "shape": shape,
-                    "tooltip": tooltip,
-                },
-            }
-            for time, value in (("start", "before"), ("end", "after"))
-        ),
     ]
+    for time, value in (("start", "before"), ("end", "after")):
+        encoding: Spec = {"x": {**x, "field": time}, "y": {**y, "field": value}, "color": colour, "shape": shape}
+        mark = {"type": "point", "filled": True, "size": 42, "opacity": 1}
+        layer.append({"mark": mark, "encoding": encoding | {"tooltip": tooltip}})
     return chart([vars(span) for span in spans], layer, height=200, usermeta={"narrow": 284})

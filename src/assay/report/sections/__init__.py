@@ -33,10 +33,11 @@ def topics() -> list[Topic]:
 
 
 def sections(run: Run, analysis: Analysis) -> list[Section]:
-    """Every section that this run can fill, general ones after the topics."""
+    """Every section that this run can fill, in order."""
     found = topics()
     claimed = frozenset().union(*(topic.claims for topic in found))
-    written = [topic.section(run, analysis) for topic in found]
     others = dict.fromkeys(e.benchmark for e in analysis.estimates if e.benchmark not in claimed)
+    written = [topic.section(run, analysis) for topic in found if topic.order < general.order]
     written += [general.section(name, analysis) for name in others]
+    written += [topic.section(run, analysis) for topic in found if topic.order > general.order]
     return [section for section in written if section is not None]

@@ -9,6 +9,11 @@ from assay.report.sections import numa
 order = 10
 claims = frozenset({"stream"})
 
+_WHY = (
+    "Most programs that work on large arrays run at the speed of memory, not of the processor. The triad "
+    "a[i] = b[i] + s·c[i] over arrays far larger than the caches shows that speed."
+)
+
 
 def section(run: Run, analysis: Analysis) -> Section | None:
     """The section, None where no bandwidth was planned."""
@@ -80,11 +85,7 @@ def _meaning(triad: tuple[Estimate, ...]) -> tuple[str, ...]:
     if not triad:
         return ("No memory bandwidth could be measured; the reasons are listed under what was not measured.",)
     widest, narrowest = _widest(triad), _narrowest(triad)
-    text = [
-        "Most programs that work on large arrays run at the speed of memory, not of the processor. The triad "
-        "a[i] = b[i] + s·c[i] over arrays far larger than the caches shows that speed."
-    ]
-    text += [_placement_sentence(widest)]
+    text = [_WHY, _placement_sentence(widest)]
     if widest[0].placement.label != narrowest[0].placement.label:
         text += [_placement_sentence(narrowest)]
     text += _limit_sentence(widest)
@@ -104,17 +105,16 @@ def _placement_sentence(estimates: tuple[Estimate, ...]) -> str:
             how = choose.series(estimate, names)
             parts.append(f"{figure.full}{f' with {how}' if how else ''}")
     where = f" on {usual[0].placement.hosts[0]}" if len(one_node) < len(usual) else ""
-    return f"Placed “{label}”{where} ({words.count(sum(map(len, usual[0].placement.cpus)), 'cpu', 'cpus')}), it " + (
-        f"reaches {words.listed(parts)}."
-    )
+    cpus = words.count(sum(map(len, usual[0].placement.cpus)), "cpu", "cpus")
+    return f"Placed “{label}”{where} ({cpus}), it reaches {words.listed(parts)}."
 
 
 def _limit_sentence(estimates: tuple[Estimate, ...]) -> list[str]:
     limited = choose.best(e for e in estimates if e.limit)
     if limited is None or limited.limit is None:
         return ["No limit is known to hold these figures against."]
-    share = words.share_text(limited)
+    share, limit = words.share_text(limited), words.quantity(limited.limit.value, limited.unit)
+    where = limited.placement.label
     return [
-        f"The best with “{limited.placement.label}” is {share} of the limit, {words.quantity(limited.limit.value, limited.unit)}: "
-        f"{limited.limit.of} ({limited.limit.source})."
+        f"The best with “{where}” is {share} of the limit, {limit} ({limited.limit.source}): {limited.limit.of}."
     ]

@@ -10,6 +10,12 @@ from assay.report.section import Headline, Section
 order = 30
 claims = frozenset({"memcpy"})
 
+_WHY = (
+    "A copy inside one node, such as a message between two processes on it, can be no faster than this curve "
+    "for its size. Hot copies reuse one source and one target, which stay in cache while they fit; cold ones "
+    "always meet new memory."
+)
+
 
 def section(run: Run, analysis: Analysis) -> Section | None:
     """The section, None where no copies were planned."""
@@ -70,18 +76,16 @@ def _boundaries(run: Run, estimates: tuple[Estimate, ...]) -> tuple[Boundary, ..
         if cache.kind != "instruction" and cpu in cache.cpus and cache.size_bytes
     }
     return tuple(
-        Boundary(size, f"½ L{level} = {format_size(size)}", f"½ L{level}") for level, size in sorted(sizes.items()) if size < largest
+        Boundary(size, f"½ L{level} = {format_size(size)}", f"½ L{level}")
+        for level, size in sorted(sizes.items())
+        if size < largest
     )
 
 
 def _meaning(estimates: tuple[Estimate, ...], boundaries: tuple[Boundary, ...]) -> tuple[str, ...]:
     if not estimates:
         return ("No copies could be measured; the reasons are listed under what was not measured.",)
-    text = [
-        "A copy inside one node, such as a message between two processes on it, can be no faster than this curve "
-        "for its size. Hot copies reuse one source and one target, which stay in cache while they fit; cold ones "
-        "always meet new memory."
-    ]
+    text = [_WHY]
     for name, members in _by_buffers(estimates).items():
         best, last = choose.best(members), max(members, key=lambda e: float(e.params["bytes"]))
         top, end = words.shown(best) if best else None, words.shown(last)

@@ -4,6 +4,8 @@ from assay.model.result import Analysis, Estimate
 from assay.report import choose, figures, words
 from assay.report.section import Figure, Headline, Section
 
+order = 80
+
 
 def section(name: str, analysis: Analysis) -> Section | None:
     """Section of benchmark `name`; None where the analysis has no estimate of it."""
@@ -47,6 +49,8 @@ def _meaning(name: str, estimates: tuple[Estimate, ...]) -> str:
     figure = words.shown(best) if best else None
     if best and figure:
         text += f" The best figure is {figure.full}, {best.kernel} placed {words.placed(best)}."
-        text += f" {words.sentence(best.metric + ' counts ' + choose.meaning(best))}" if choose.meaning(best) else ""
+        text += (
+            f" {words.sentence(best.metric + ' counts ' + choose.meaning(best))}" if choose.meaning(best) else ""
+        )
         return text.strip()
     return f"{text} Nothing of it could be measured; the reasons are listed under what was not measured.".strip()

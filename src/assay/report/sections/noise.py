@@ -32,16 +32,22 @@ def table(noise: Noise) -> Table:
     """The measures of noise, each with what it means."""
     rows = [
         ("Slow tail of fixed work", _tail(noise), "99th percentile over median of a small fixed kernel"),
-        ("Drift over the run", _drift(noise), "Theil-Sen slope × duration of that kernel, with Kendall's p"),
+        ("Drift over the run", _drift(noise), "Theil-Sen slope times duration of that kernel, with Kendall's p"),
         ("Taken by a hypervisor", _share(noise.steal), "largest share of cpu time during a launch"),
         ("Used by other processes", _share(noise.foreign), "largest share of cpu time during a launch"),
-        ("Disturbed launches", f"{noise.disturbed} of {noise.launches}", "repeated while the budget allowed; all kept"),
+        (
+            "Disturbed launches",
+            f"{noise.disturbed} of {noise.launches}",
+            "repeated while the budget allowed; all kept",
+        ),
     ]
     for state, (launches, handover) in noise.states.items():
         label = f"State “{state}”" if len(noise.states) > 1 else "Hand-over between the probe's cores"
         meaning = f"median, one way, in {words.count(launches, 'launch', 'launches')}"
         rows.append((label, words.quantity(handover, "s"), meaning))
-    return Table("Noise of the machine during the run", ("Measure", "Value", "Meaning"), tuple(rows), frozenset({1}))
+    return Table(
+        "Noise of the machine during the run", ("Measure", "Value", "Meaning"), tuple(rows), frozenset({1})
+    )
 
 
 def _tail(noise: Noise) -> str:
@@ -70,13 +76,15 @@ def _meaning(noise: Noise) -> str:
             for name, (launches, value) in noise.states.items()
         )
         text += (
-            f" The probe found the machine in {len(noise.states)} states: {states}. Figures that depend on the state "
+            f" The probe found the machine in {len(noise.states)} states: {states}. Figures that depend on it "
             "are reported for each state and never averaged over them."
         )
     elif noise.states:
         text += " The probe found one state throughout."
-    quiet = "no launch was disturbed" if not noise.disturbed else (
-        f"{noise.disturbed} of {words.count(noise.launches, 'launch', 'launches')} were disturbed"
+    quiet = (
+        "no launch was disturbed"
+        if not noise.disturbed
+        else (f"{noise.disturbed} of {words.count(noise.launches, 'launch', 'launches')} were disturbed")
     )
     return f"{text} {words.sentence(quiet)}"
 

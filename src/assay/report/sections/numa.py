@@ -39,10 +39,7 @@ def matrix_estimates(analysis: Analysis) -> tuple[str, ...]:
     bound = [e for e in stream if e.placement.memory.startswith(_BIND) and "," not in e.placement.memory]
     groups = choose.grouped(bound, lambda e: (e.placement.label, e.placement.hosts))
     return tuple(
-        e.id
-        for members in groups.values()
-        if len({e.placement.memory for e in members}) > 1
-        for e in members
+        e.id for members in groups.values() if len({e.placement.memory for e in members}) > 1 for e in members
     )
 
 
@@ -82,7 +79,7 @@ def _figure(name: str, estimates: tuple[Estimate, ...], home: dict[int, int], nu
                 column=f"node {_node(estimate)}",
                 value=value,
                 text=f"{value:.{words.decimals(scaled)}f}",
-                ratio=f"×{estimate.median / base:.2f}" if base else "",
+                ratio=f"×{estimate.median / base:.2f}" if base else "",  # noqa: RUF001 (a factor)
                 basis=f"{figure.ends} {figure.unit}, {figure.basis}",
                 local=_is_local(estimate, home),
             )
@@ -100,7 +97,9 @@ def _figure(name: str, estimates: tuple[Estimate, ...], home: dict[int, int], nu
 
 
 def _meaning(estimates: tuple[Estimate, ...], home: dict[int, int]) -> str:
-    text = "Memory that hangs at another die or socket is reached over a link, which is slower than the cores' own."
+    text = (
+        "Memory that hangs at another die or socket is reached over a link, which is slower than the cores' own."
+    )
     near = choose.measured(e for e in estimates if _is_local(e, home))
     far = choose.measured(e for e in estimates if not _is_local(e, home))
     for what, group in (("local", near), ("remote", far)):
