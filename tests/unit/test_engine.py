@@ -154,6 +154,8 @@ def test_repeats_do_not_break_the_budget(tmp_path: Path) -> None:
     law = Law(bursts=(Burst(0.0, 1e9, 0.5),))
     run = run_with(tmp_path, law, options=Options(budget_s=10, launches=10, precision=1e-6))
     assert ending(run).elapsed_s <= 11
+    repeated_s = sum(one.launch.bracket.elapsed_s for one in run.launches if one.launch.attempt)
+    assert 0 < repeated_s <= 0.2 * 10
 
 
 def test_steal_stands_in_the_bracket(tmp_path: Path) -> None:

@@ -1,5 +1,6 @@
 """What became of every launch of the plan so far, and what therefore comes next."""
 
+import math
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 
@@ -18,6 +19,8 @@ _MOST_REPEATS = 2
 #: Repeats of all launches together, as a share of the plan: a machine that is never quiet is not waited for.
 _REPEATED_SHARE = 0.25
 _FEWEST_REPEATS = 4
+#: Repeats never take more than this share of a budget from launches that have not been made once.
+_REPEATED_TIME = 0.2
 #: Probes around a launch of an earlier session, which only the launch itself was timed of.
 _PROBES_S = 0.05
 
@@ -41,6 +44,7 @@ class Ledger:
         self._failures: Counter[tuple[str, str]] = Counter()
         self._why: dict[str, str] = {}
         self._repeats = 0
+        self._repeated_s = 0.0
         self._budget_cut: set[tuple[str, str]] = set()
         for records in history:
             wall_s = records.launch.bracket.elapsed_s + _PROBES_S
@@ -55,7 +59,9 @@ class Ledger:
             self._launches.update([case.header.case for case in records.cases])
             self._launches.update(records.unstarted.keys())
         self._made.add(launch.id)
-        self._repeats += launch.attempt > 0
+        if launch.attempt:
+            self._repeats += 1
+            self._repeated_s += wall_s
         for case_id, why in failures(records).items():
             self._failures[launch.program, case_id] += 1
             self._why[case_id] = why
@@ -91,6 +97,7 @@ class Ledger:
             and not failures(records)
             and records.launch.attempt < _MOST_REPEATS
             and self._repeats < most
+            and self._repeated_s + cost_s <= _REPEATED_TIME * (self.plan.budget_s or math.inf)
             and spare_s(self.remaining(), self.left_s(now_s), self.experience) > cost_s
         )
 

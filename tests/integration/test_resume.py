@@ -1,0 +1,185 @@
+"""A run that is killed, interrupted or finished twice: nothing is lost, nothing is doubled."""
+
+import os
+import signal
+import subprocess
+import sys
+import time
+from collections import Counter
+from pathlib import Path
+
+import pytest
+
+from assay import store
+from assay.model.record import Launch, RecordError, decode_record
+from assay.model.run import Run
+from assay.model.toolchain import Build
+
+pytestmark = pytest.mark.native
+
+_ASSAY = (sys.executable, "-c", "from assay.cli import main; main()")
+_LIMIT_S = 300.0
+
+STUDY = """
+title = "Small"
+question = "Does it go on?"
+launches = 6
+precision = 0.5
+
+[[measure]]
+benchmark = "stream"
+placements = ["one-core", "all"]
+axes = { stores = ["ordinary", "non-temporal"], elements = 200000 }
+
+[[measure]]
+benchmark = "memcpy"
+placements = ["one-core"]
+axes = { bytes = "64:4K", buffers = "hot" }
+"""
+
+
+@pytest.fixture
+def home(tmp_path: Path, build: Build) -> Path:
+    """A folder to run in, with the programs built already."""
+    assert build.programs
+    (tmp_path / "small.toml").write_text(STUDY)
+    return tmp_path
+
+
+def start(home: Path, *arguments: str) -> subprocess.Popen[str]:
+    """`assay` in a process group of its own, as a shell starts it."""
+    return subprocess.Popen(
+        [*_ASSAY, *arguments],
+        cwd=home,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        process_group=0,
+    )
+
+
+def finish(home: Path, *arguments: str) -> tuple[int, str, str]:
+    process = start(home, *arguments)
+    out, err = process.communicate(timeout=_LIMIT_S)
+    return process.returncode, out, err
+
+
+def committed(home: Path) -> list[str]:
+    """Ids of the launches whose records are committed, in order."""
+    found: list[str] = []
+    for path in (home / "assay-runs").glob("*/records.jsonl"):
+        for line in path.read_bytes().splitlines():
+            try:
+                record = decode_record(line)
+            except RecordError:
+                continue
+            found += [record.id] if isinstance(record, Launch) else []
+    return found
+
+
+def start_and_stop(home: Path, launches: int, signal_number: int) -> tuple[int, str]:
+    """Begin the study and send the signal to the whole process group once so many launches are committed."""
+    process = start(home, "run", "small.toml")
+    deadline = time.monotonic() + _LIMIT_S
+    while len(set(committed(home))) < launches:
+        assert process.poll() is None, process.communicate()
+        assert time.monotonic() < deadline
+        time.sleep(0.005)
+    if signal_number == signal.SIGKILL:
+        process.kill()  # assay alone: what it started is not told
+    else:
+        os.killpg(process.pid, signal_number)
+    _, err = process.communicate(timeout=_LIMIT_S)
+    return process.returncode, err
+
+
+def last_run(home: Path) -> Run:
+    return store.load(store.find("last", home / "assay-runs"))
+
+
+def attempts(run: Run) -> Counter[tuple[str, int]]:
+    return Counter((one.launch.id, one.launch.attempt) for one in run.launches)
+
+
+def test_after_sigkill_the_run_goes_on_and_nothing_is_lost_or_doubled(home: Path) -> None:
+    code, _ = start_and_stop(home, 5, signal.SIGKILL)
+    assert code == -signal.SIGKILL
+    killed = last_run(home)
+    assert killed.ending is None
+    before = [(one.launch.id, one.launch.attempt, one.cases) for one in killed.launches]
+    assert 5 <= len({launch_id for launch_id, _, _ in before}) < len(killed.plan.order)
+
+    code, out, err = finish(home, "run", "--resume", "last")
+    assert code == 0, err
+    whole = last_run(home)
+    assert out.splitlines()[-1] == str(Path(whole.path) / "report.html")
+    assert [(one.launch.id, one.launch.attempt, one.cases) for one in whole.launches][: len(before)] == before
+    assert list(dict.fromkeys(one.launch.id for one in whole.launches)) == [one.id for one in whole.plan.order]
+    assert set(attempts(whole).values()) == {1}
+    assert whole.ending is not None
+    assert whole.ending.status == "complete"
+    assert whole.damage == ()
+
+
+def test_a_tail_torn_by_the_crash_is_set_aside_and_its_launch_made_again(home: Path) -> None:
+    start_and_stop(home, 4, signal.SIGKILL)
+    killed = last_run(home)
+    records = Path(killed.path) / "records.jsonl"
+    with records.open("ab") as file:
+        file.write(b'{"type":"header","schema":1,"bench')
+    code, _, err = finish(home, "run", "--resume", killed.info.id[:20])
+    assert code == 0, err
+    assert "torn off" in err
+    assert (Path(killed.path) / "logs" / "torn-1.jsonl").read_bytes().startswith(b'{"type":"header"')
+    whole = last_run(home)
+    assert {one.launch.id for one in whole.launches} == {one.id for one in whole.plan.order}
+    assert whole.damage == ()
+
+
+def test_ctrl_c_ends_with_130_and_a_valid_run_that_goes_on(home: Path) -> None:
+    code, err = start_and_stop(home, 3, signal.SIGINT)
+    assert code == 130
+    assert "assay run --resume" in err
+    assert "Traceback" not in err
+    interrupted = last_run(home)
+    assert interrupted.ending is not None
+    assert interrupted.ending.status == "interrupted"
+    assert interrupted.damage == ()
+    assert finish(home, "run", "--resume", "last")[0] == 0
+    whole = last_run(home)
+    assert set(attempts(whole).values()) == {1}
+    assert {one.launch.id for one in whole.launches} == {one.id for one in whole.plan.order}
+
+
+def test_a_complete_run_stays_as_it_is_and_says_so(home: Path) -> None:
+    assert finish(home, "run", "small.toml", "--launches", "1")[0] == 0
+    before = {path: path.read_bytes() for path in Path(last_run(home).path).glob("*.json*")}
+    code, out, err = finish(home, "run", "--resume", "last")
+    assert code == 0
+    assert "complete already" in err
+    assert out.splitlines()[-1].endswith("report.html")
+    assert {path: path.read_bytes() for path in Path(last_run(home).path).glob("*.json*")} == before
+
+
+def test_two_processes_in_one_run_directory_get_a_clear_answer(home: Path) -> None:
+    first = start(home, "run", "small.toml")
+    try:
+        deadline = time.monotonic() + _LIMIT_S
+        while len(committed(home)) < 1:
+            assert first.poll() is None
+            assert time.monotonic() < deadline
+            time.sleep(0.005)
+        code, _, err = finish(home, "run", "--resume", "last")
+        assert code == 4
+        assert "being measured already" in err
+        assert f"process {first.pid} on" in err
+    finally:
+        os.killpg(first.pid, signal.SIGINT)
+        first.communicate(timeout=_LIMIT_S)
+
+
+def test_resume_refuses_other_options_and_unknown_runs(home: Path) -> None:
+    code, _, err = finish(home, "run", "--resume", "last")
+    assert (code, "no run in" in err) == (2, True)
+    code, _, err = finish(home, "run", "small.toml", "--resume", "last")
+    assert (code, "neither a study nor other options" in err) == (2, True)
