@@ -252,6 +252,10 @@ def _say(text: str) -> None:
     click.echo(f"assay: {text}", err=True)
 
 
+def _cases(count: int) -> str:
+    return f"{count} case{'s' * (count > 1)}"
+
+
 def _left(seconds: float) -> str:
     return f"{seconds:.0f} s" if seconds < 2 * _MINUTE_S else f"{seconds / _MINUTE_S:.0f} min"
 
@@ -284,7 +288,7 @@ class _Bar:
         from rich.progress import Progress as Bar
 
         columns = (
-            BarColumn(),
+            BarColumn(bar_width=20),
             MofNCompleteColumn(),
             TextColumn("{task.fields[left]}"),
             TextColumn("{task.description}"),
@@ -302,7 +306,7 @@ class _Bar:
     def begins(self, launch: PlannedLaunch, attempt: int, progress: Progress) -> None:
         """What is measured now."""
         again = " (again: disturbed)" if attempt else ""
-        self._show(progress, f"{launch.program}: {launch.cases[0]}{again}")
+        self._show(progress, f"{launch.program}, {_cases(len(launch.cases))}{again}")
 
     def ended(self, launch: Launch, progress: Progress) -> None:
         """One more."""
