@@ -135,6 +135,15 @@ def _defaults(name: str) -> dict[str, ParamValue]:
     return {axis.name: axis.default for axis in declared.axes if axis.default is not None} if declared else {}
 
 
+def middle(estimates: Iterable[Estimate]) -> tuple[Estimate, ...]:
+    """For each figure that several nodes have, the estimate of the node in the middle; others as they are."""
+    groups = grouped(estimates, lambda e: (e.case, e.kernel, e.metric, e.state))
+    return tuple(
+        sorted(measured(members) or members, key=lambda e: e.median or 0.0)[len(measured(members) or members) // 2]
+        for members in groups.values()
+    )
+
+
 def best(estimates: Iterable[Estimate]) -> Estimate | None:
     """The one with the best median, None where nothing was measured."""
     candidates = measured(estimates)

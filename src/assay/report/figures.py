@@ -11,8 +11,6 @@ from assay.report.charts.ranked import Node, ranked
 from assay.report.section import Figure
 
 _WHISKERS = "Points are medians over launches; whiskers are {basis}."
-#: More nodes than this are drawn by rank rather than one row each.
-MANY_NODES = 8
 
 
 def _scaled(estimates: Iterable[Estimate]) -> tuple[float, str]:
@@ -44,16 +42,14 @@ def placements(
     estimates = choose.measured(estimates)
     factor, unit = _scaled(estimates)
     names = choose.varied(estimates)
-    several_hosts = len({e.placement.hosts for e in estimates}) > 1
     points = []
     for estimate in estimates:
         figure = words.shown(estimate)
         if figure is None or estimate.median is None:
             continue
-        node = f" · {', '.join(estimate.placement.hosts)}" if several_hosts else ""
         points.append(
             Point(
-                row=row(estimate) + node,
+                row=row(estimate),
                 series=choose.series(estimate, names) or title,
                 value=factor * estimate.median,
                 lo=factor * (estimate.median if estimate.lo is None else estimate.lo),

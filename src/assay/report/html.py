@@ -21,6 +21,9 @@ from assay.report.section import Section
 from assay.report.sections import sections
 from assay.report.summary import by_severity, summary, unmeasured
 
+#: Of more estimates than these, the table has those of the node in the middle; the page's data has them all.
+_LISTED = 3000
+
 SEVERITY = {"problem": ("✕", "Problem"), "advice": ("▲", "Advice"), "fact": ("●", "Observation")}
 
 
@@ -48,7 +51,8 @@ def render(run: Run, analysis: Analysis) -> str:
     """The whole page. Everything from outside is escaped; scripts run by their hash alone."""
     with ThreadPoolExecutor(1) as pool:
         library = pool.submit(vega.library)
-        rows = Rows(analysis)
+        listed = analysis.estimates if len(analysis.estimates) <= _LISTED else choose.middle(analysis.estimates)
+        rows = Rows(analysis, listed)
         topics, other = _topics(run, analysis, rows)
         index, samples = raw.pack(run)
         page = {
@@ -64,8 +68,9 @@ def render(run: Run, analysis: Analysis) -> str:
             "unmeasured": unmeasured(analysis),
             "all_rows": [
                 (choose.title(name), rows.table(members))
-                for name, members in choose.grouped(analysis.estimates, lambda e: e.benchmark).items()
+                for name, members in choose.grouped(listed, lambda e: e.benchmark).items()
             ],
+            "unlisted": len(analysis.estimates) - len(listed),
             "provenance": provenance.provenance(run),
             "sources": provenance.sources(analysis),
             "samples": samples,
@@ -104,15 +109,13 @@ def _topics(run: Run, analysis: Analysis, rows: Rows) -> tuple[list[_Topic], lis
 
 
 def _home(finding: Finding, written: list[Section], rows: Rows) -> str:
-    """The section that shows most of what the finding stands on; else the one of its benchmark; else noise."""
+    """The section that claims the rule; else the one that shows most of the evidence; else its benchmark's."""
     subjects, names = rows.subjects(finding), rows.benchmarks(finding)
+    claimed = next((section.id for section in written if finding.rule in section.rules), "")
     shared = {section.id: len(subjects & {e.id for e in section.estimates}) for section in written}
     best = max(shared, key=lambda name: shared[name], default="")
-    if best and shared[best]:
-        return best
     by_name = next((section.id for section in written if section.benchmarks & names), "")
-    about_noise = not finding.evidence or finding.rule.startswith("noise")
-    return by_name or ("noise" if about_noise and "noise" in shared else "")
+    return claimed or (best if best and shared[best] else by_name)
 
 
 def _lead(run: Run, analysis: Analysis) -> str:

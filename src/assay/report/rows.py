@@ -13,7 +13,7 @@ class Row:
     """One estimate in words.
 
     Attributes:
-        anchor: of its row in the table of all figures.
+        anchor: of its row in the table of all figures, empty where that has none.
         what: kernel.
         metric: name.
         placed: label and memory policy.
@@ -52,11 +52,11 @@ class Row:
 
 
 class Rows:
-    """Makes rows; knows the anchors of all estimates of an analysis."""
+    """Makes rows; knows the estimates of an analysis and where the page lists them."""
 
-    def __init__(self, analysis: Analysis) -> None:
-        """Number the estimates of `analysis`."""
-        self._anchors = {e.id: f"e{number}" for number, e in enumerate(analysis.estimates, start=1)}
+    def __init__(self, analysis: Analysis, listed: Iterable[Estimate]) -> None:
+        """Number the estimates of `analysis` that the table of all figures lists."""
+        self._anchors = {e.id: f"e{number}" for number, e in enumerate(listed, start=1)}
         self._estimates = {e.id: e for e in analysis.estimates}
         self._comparisons = {c.id: c for c in analysis.comparisons}
 
@@ -72,7 +72,7 @@ class Rows:
         units = choose.units(e.benchmark)
         values = {name: e.factors.get(name, e.params.get(name, "")) for name in names}
         return Row(
-            anchor=self._anchors[e.id],
+            anchor=self._anchors.get(e.id, ""),
             what=e.kernel,
             metric=e.metric,
             placed=words.placed(e),
@@ -99,7 +99,7 @@ class Rows:
                 lines.append(("", compared(self._comparisons[name])))
             elif name in self._estimates:
                 figure = words.shown(self._estimates[name])
-                lines.append((self._anchors[name], f"{name}: {figure.full if figure else 'not measured'}"))
+                lines.append((self._anchors.get(name, ""), f"{name}: {figure.full if figure else 'not measured'}"))
             else:
                 lines.append(("", name))
         return lines

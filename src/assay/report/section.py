@@ -63,6 +63,7 @@ class Section:
         estimates: those that the section's own table lists.
         headlines: what the first page shows of it.
         benchmarks: names whose findings belong here.
+        rules: names of rules whose findings belong here before all.
     """
 
     id: str
@@ -73,3 +74,4 @@ class Section:
     estimates: tuple[Estimate, ...] = ()
     headlines: tuple[Headline, ...] = ()
     benchmarks: frozenset[str] = field(default_factory=frozenset)
+    rules: frozenset[str] = field(default_factory=frozenset)

@@ -18,7 +18,7 @@ _WHY = (
 def section(run: Run, analysis: Analysis) -> Section | None:
     """The section, None where no bandwidth was planned."""
     del run
-    estimates = choose.headline_metric(choose.of_benchmark(analysis, "stream"))
+    estimates = choose.middle(choose.headline_metric(choose.of_benchmark(analysis, "stream")))
     if not estimates:
         return None
     triad = choose.headline_kernel(estimates)
@@ -61,9 +61,6 @@ def _headlines(triad: tuple[Estimate, ...]) -> tuple[Headline, ...]:
 def _figures(triad: tuple[Estimate, ...], every: tuple[Estimate, ...]) -> tuple[Figure, ...]:
     if not triad:
         return ()
-    if len({e.placement.hosts for e in triad}) > figures.MANY_NODES:
-        crowd = tuple(e for e in _widest(triad) if e.params == _widest(triad)[0].params)
-        return (figures.nodes(crowd, "figure-bandwidth-nodes", f"Triad bandwidth, {crowd[0].placement.label}"),)
     drawn = [figures.placements(triad, "figure-bandwidth", "Triad bandwidth")]
     usual = _usual(_widest(every))
     if len({e.kernel for e in usual}) > 1:
@@ -96,17 +93,15 @@ def _meaning(triad: tuple[Estimate, ...]) -> tuple[str, ...]:
 def _placement_sentence(estimates: tuple[Estimate, ...]) -> str:
     usual = _usual(estimates) or estimates
     label = usual[0].placement.label
-    one_node = tuple(e for e in usual if e.placement.hosts == usual[0].placement.hosts)
-    names = choose.varied(one_node)
+    names = choose.varied(usual)
     parts = []
-    for estimate in one_node:
+    for estimate in usual:
         figure = words.shown(estimate)
         if figure:
             how = choose.series(estimate, names)
             parts.append(f"{figure.full}{f' with {how}' if how else ''}")
-    where = f" on {usual[0].placement.hosts[0]}" if len(one_node) < len(usual) else ""
     cpus = words.count(sum(map(len, usual[0].placement.cpus)), "cpu", "cpus")
-    return f"Placed “{label}”{where} ({cpus}), it reaches {words.listed(parts)}."
+    return f"Placed “{label}” ({cpus}), it reaches {words.listed(parts)}."
 
 
 def _limit_sentence(estimates: tuple[Estimate, ...]) -> list[str]:

@@ -19,7 +19,7 @@ _WHY = (
 
 def section(run: Run, analysis: Analysis) -> Section | None:
     """The section, None where no copies were planned."""
-    estimates = choose.headline_metric(choose.of_benchmark(analysis, "memcpy"))
+    estimates = choose.middle(choose.headline_metric(choose.of_benchmark(analysis, "memcpy")))
     if not estimates:
         return None
     measured = choose.measured(estimates)

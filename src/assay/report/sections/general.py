@@ -10,7 +10,7 @@ order = 80
 def section(name: str, analysis: Analysis) -> Section | None:
     """Section of benchmark `name`; None where the analysis has no estimate of it."""
     estimates = choose.of_benchmark(analysis, name)
-    headline = choose.headline_metric(estimates)
+    headline = choose.middle(choose.headline_metric(estimates))
     if not estimates:
         return None
     drawn = choose.measured(headline)
@@ -32,13 +32,8 @@ def _figures(name: str, drawn: tuple[Estimate, ...]) -> tuple[Figure, ...]:
     for kernel, members in by_kernel.items():
         title = members[0].metric if len(by_kernel) == 1 else f"{members[0].metric} of {kernel}"
         figure_id = f"figure-{name}-{kernel}".replace("_", "-")
-        hosts = {e.placement.hosts for e in members}
-        if choose.swept(name):
-            written.append(figures.curves(members, figure_id, title))
-        elif len(hosts) > figures.MANY_NODES:
-            written.append(figures.nodes(members, figure_id, title))
-        else:
-            written.append(figures.placements(members, figure_id, title))
+        draw = figures.curves if choose.swept(name) else figures.placements
+        written.append(draw(members, figure_id, title))
     return tuple(written)
 
 

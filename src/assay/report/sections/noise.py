@@ -25,6 +25,7 @@ def section(run: Run, analysis: Analysis) -> Section | None:
         meaning=(_meaning(analysis.noise),),
         figures=(drawn,) if drawn else (),
         tables=(table(analysis.noise),),
+        rules=frozenset({"machine_noise"}),
     )
 
 

@@ -16,7 +16,7 @@ _BIND = "bind:"
 def section(run: Run, analysis: Analysis) -> Section | None:
     """The section, None where memory was not bound to several nodes."""
     wanted = set(matrix_estimates(analysis))
-    matrix = tuple(e for e in analysis.estimates if e.id in wanted)
+    matrix = choose.middle(e for e in analysis.estimates if e.id in wanted)
     measured = choose.measured(matrix)
     if not matrix:
         return None

@@ -1,0 +1,71 @@
+"""Many like nodes: who is in the middle, who falls behind."""
+
+from assay.model.result import Analysis, Estimate
+from assay.model.run import Run
+from assay.report import choose, figures, words
+from assay.report.section import Section, Table
+
+order = 5
+claims: frozenset[str] = frozenset()
+
+
+def section(run: Run, analysis: Analysis) -> Section | None:
+    """The section, None where one node was measured."""
+    nodes = len(run.plan.hosts)
+    crowds = _crowds(analysis)
+    if nodes <= 1 or not crowds:
+        return None
+    largest = max(crowds.values(), key=lambda crowd: max(sum(map(len, e.placement.cpus)) for e in crowd))
+    title = f"{largest[0].kernel.capitalize()} {largest[0].metric}, {words.placed(largest[0])}"
+    return Section(
+        id="nodes",
+        title="Node by node",
+        meaning=(_meaning(nodes, largest),),
+        figures=(figures.nodes(largest, "figure-nodes", title),),
+        tables=(_table(crowds),),
+        rules=frozenset({"slow_node"}),
+    )
+
+
+def _crowds(analysis: Analysis) -> dict[str, tuple[Estimate, ...]]:
+    """Headline figures that several nodes have and that are no point of a curve, by what they are."""
+    names = dict.fromkeys(e.benchmark for e in analysis.estimates if not choose.swept(e.benchmark))
+    crowds: dict[str, tuple[Estimate, ...]] = {}
+    for name in names:
+        headline = choose.headline_kernel(choose.headline_metric(choose.of_benchmark(analysis, name)))
+        crowds |= _labelled(choose.measured(headline))
+    return {label: crowd for label, crowd in crowds.items() if len(crowd) > 1}
+
+
+def _labelled(estimates: tuple[Estimate, ...]) -> dict[str, tuple[Estimate, ...]]:
+    varied = choose.varied(estimates)
+    return choose.grouped(estimates, lambda e: _label(e, varied))
+
+
+def _label(estimate: Estimate, varied: tuple[str, ...]) -> str:
+    series = choose.series(estimate, varied)
+    return f"{estimate.kernel}, {words.placed(estimate)}{f', {series}' if series else ''}"
+
+
+def _table(crowds: dict[str, tuple[Estimate, ...]]) -> Table:
+    rows = []
+    for label, crowd in crowds.items():
+        ordered = sorted(crowd, key=lambda e: e.median or 0.0)
+        chosen = (ordered[0], ordered[len(ordered) // 2], ordered[-1])
+        cells = [f"{', '.join(e.placement.hosts)}: {figure.short}" for e in chosen if (figure := words.shown(e))]
+        rows.append((label, f"{len(crowd):,}", *cells))
+    columns = ("Figure", "Nodes", "Lowest", "Middle", "Highest")
+    return Table("Nodes with the lowest, the middle and the highest median", columns, tuple(rows), frozenset({1}))
+
+
+def _meaning(nodes: int, crowd: tuple[Estimate, ...]) -> str:
+    ordered = sorted(crowd, key=lambda e: e.median or 0.0)
+    low, high = words.shown(ordered[0]), words.shown(ordered[-1])
+    text = (
+        f"All {nodes:,} nodes ran the same programs. A parallel program waits for its slowest node, so the low "
+        "end counts. Everywhere else in this report a figure is that of the node in the middle of them."
+    )
+    if low and high:
+        first, last = (", ".join(e.placement.hosts) for e in (ordered[0], ordered[-1]))
+        text += f" Here {words.placed(ordered[0])} lies between {low.full} on {first} and {high.full} on {last}."
+    return text
