@@ -19,6 +19,7 @@ constexpr std::int64_t only_rank = 0;
 
 json::Text map_of(const std::map<std::string, std::string>& values) {
     std::vector<json::Member> members;
+    members.reserve(values.size());
     for (const auto& [key, value] : values) {
         members.push_back({key, json::string(value)});
     }

@@ -13,7 +13,9 @@ namespace assay {
 
 #if defined(__AVX512F__)
 inline constexpr int vector_bytes = 64;
-#elif defined(__AVX__)
+#elif defined(__AVX__) || defined(__aarch64__)
+// Arm's only non-temporal store is of a pair of 16-byte registers (STNP); of one register clang makes an ordinary
+// one.
 inline constexpr int vector_bytes = 32;
 #else
 inline constexpr int vector_bytes = 16;

@@ -61,7 +61,7 @@ class Patience {
 /// What both threads see. The flag has its lines for itself; the rest is written rarely, or by the partner alone.
 struct Shared {
     std::shared_ptr<assay::Memory> memory;
-    std::atomic<std::uint64_t>* flag;
+    std::atomic<std::uint64_t>* flag = nullptr;
     alignas(assay::apart_bytes) std::atomic<std::uint64_t> answers{0};
     alignas(assay::apart_bytes) std::atomic<int> thread_id{0};
     std::atomic<bool> finished{false};
