@@ -48,6 +48,8 @@ docs: .venv/.test ## build the documentation into docs/_build
 
 bench: .venv/.test ## Assay against its peers, as ratios measured now
 	$(BIN)/python bench/startup.py
+	$(BIN)/python bench/analysis_speed.py
+	$(BIN)/python bench/engine_overhead.py
 	$(BIN)/python bench/stream_ratio.py $$($(BIN)/assay build | grep /stream)
 
 clean: ## remove everything that was made here

@@ -70,6 +70,6 @@ def test_the_readme_begins_with_the_two_commands() -> None:
 def test_the_test_would_see_a_command_that_does_not_exist(tmp_path: Path) -> None:
     page = tmp_path / "page.md"
     page.write_text(
-        "Say `assay messure quick`.\n\n```console\n$ .venv/bin/assay show last --jsn\n```\n\n    make rn\n"
+        "Say `assay gauge quick`.\n\n```console\n$ .venv/bin/assay show last --jsn\n```\n\n    make rn\n"
     )
-    assert commands(page) == [["assay", "messure", "quick"], ["assay", "show", "last", "--jsn"], ["make", "rn"]]
+    assert commands(page) == [["assay", "gauge", "quick"], ["assay", "show", "last", "--jsn"], ["make", "rn"]]

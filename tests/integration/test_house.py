@@ -190,3 +190,9 @@ def test_no_module_is_larger_than_a_reader_can_hold() -> None:
     ]
     lengths = {str(path.relative_to(ROOT)): len(path.read_text().splitlines()) for path in sources}
     assert {path: length for path, length in lengths.items() if length > 420} == {}
+
+
+def test_every_script_of_the_bench_is_run_by_make_and_explained() -> None:
+    makefile, page = ((ROOT / name).read_text() for name in ("Makefile", "bench/README.md"))
+    scripts = [path.name for path in (ROOT / "bench").glob("*.py")]
+    assert [name for name in scripts if f"bench/{name}" not in makefile or f"`{name}`" not in page] == []

@@ -105,7 +105,7 @@ def test_a_fault_of_ours_leaves_its_traceback_in_a_file_and_not_on_the_screen(
 
 
 def test_an_unknown_command_is_refused_with_the_nearest_one(capsys: pytest.CaptureFixture[str]) -> None:
-    assert cli._run(["buildd"]) == 2
+    assert cli._run(["builder"]) == 2
     assert "next: assay build --help" in capsys.readouterr().err
 
 
