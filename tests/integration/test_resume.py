@@ -46,10 +46,10 @@ def home(tmp_path: Path, build: Build) -> Path:
     return tmp_path
 
 
-def start(home: Path, *arguments: str) -> subprocess.Popen[str]:
+def start(home: Path, *arguments: str, shell: tuple[str, ...] = ()) -> subprocess.Popen[str]:
     """`assay` in a process group of its own, as a shell starts it."""
     return subprocess.Popen(
-        [*_ASSAY, *arguments],
+        [*shell, *_ASSAY, *arguments],
         cwd=home,
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
@@ -183,3 +183,20 @@ def test_resume_refuses_other_options_and_unknown_runs(home: Path) -> None:
     assert (code, "no run in" in err) == (2, True)
     code, _, err = finish(home, "run", "small.toml", "--resume", "last")
     assert (code, "neither a study nor other options" in err) == (2, True)
+
+
+def test_a_full_disk_ends_with_4_keeps_what_was_measured_and_goes_on_when_there_is_space(home: Path) -> None:
+    # Files may grow to 200 KiB: any user can set this limit, and it strikes in mid-write, as a full disk does.
+    (home / "small.toml").write_text(STUDY.replace("0.5", "0.000001"))
+    limited = ("bash", "-c", 'ulimit -f 200; exec "$@"', "bash")
+    process = start(home, "run", "small.toml", shell=limited)
+    _, err = process.communicate(timeout=_LIMIT_S)
+    assert process.returncode == 4, err
+    assert "no space left" in err
+    full = last_run(home)
+    assert len(full.launches) > 0
+    assert full.damage == ()
+    kept = [one.launch.id for one in full.launches]
+    assert finish(home, "run", "--resume", "last")[0] == 0
+    assert [one.launch.id for one in last_run(home).launches][: len(kept)] == kept
+    assert set(attempts(last_run(home)).values()) == {1}
