@@ -25,22 +25,31 @@ void say(const std::string& program, const std::string& what, const std::string&
     }
 }
 
+/// How many cpus a benchmark can use, in words.
+std::string wanted_cpus(const Declaration& declaration) {
+    const std::string least = std::to_string(declaration.least_cpus);
+    if (declaration.least_cpus == declaration.most_cpus) {
+        return "exactly " + least;
+    }
+    return "at least " + least +
+           (declaration.most_cpus > 0 ? " and at most " + std::to_string(declaration.most_cpus) : "");
+}
+
 /// The cpus asked for, else those that are allowed; as many as the benchmark can use.
 std::vector<int> choose_cpus(const Declaration& declaration, const Request& request,
                              const std::vector<int>& allowed) {
     std::vector<int> cpus = request.cpus.empty() ? allowed : request.cpus;
-    const auto most = static_cast<std::size_t>(declaration.most_cpus);
-    if (request.cpus.empty() && most > 0 && cpus.size() > most) {
+    const auto least = static_cast<std::size_t>(declaration.least_cpus);
+    const auto most = declaration.most_cpus > 0 ? static_cast<std::size_t>(declaration.most_cpus) : cpus.size();
+    if (request.cpus.empty() && cpus.size() > most) {
         cpus.resize(most);
     }
     require_allowed(cpus, allowed);
-    if (cpus.size() < static_cast<std::size_t>(declaration.least_cpus) || (most > 0 && cpus.size() > most)) {
-        throw Failure(Exit::usage,
-                      std::to_string(cpus.size()) + (cpus.size() == 1 ? " cpu is" : " cpus are") + " given",
-                      declaration.name + " needs " +
-                          (declaration.least_cpus == declaration.most_cpus ? "exactly " : "from 1 to ") +
-                          std::to_string(declaration.most_cpus) + "; allowed: " + format_list(allowed),
-                      "name them with --cpus");
+    if (cpus.size() < least || cpus.size() > most) {
+        throw Failure(
+            Exit::usage, std::to_string(cpus.size()) + (cpus.size() == 1 ? " cpu is" : " cpus are") + " given",
+            declaration.name + " needs " + wanted_cpus(declaration) + "; allowed: " + format_list(allowed),
+            "name them with --cpus");
     }
     return cpus;
 }

@@ -131,6 +131,16 @@ def test_help_names_every_axis_and_describe_is_one_line_of_json(build: Build) ->
         assert json.loads(described)["program"] == program
 
 
+def test_the_work_of_a_header_is_the_one_described(build: Build) -> None:
+    for program, small in (("stream", SMALL), ("memcpy", ("--bytes", "1K"))):
+        path = build.programs[program]
+        described = json.loads(subprocess.run([path, "--describe"], capture_output=True, check=True).stdout)[
+            "work"
+        ]
+        work = start(path, *QUICK, *small).header.work
+        assert {kernel: sorted(amounts) for kernel, amounts in work.items()} == described
+
+
 @pytest.mark.parametrize(
     ("arguments", "words"),
     [
