@@ -123,6 +123,22 @@ class Estimate(msgspec.Struct, frozen=True):
     reason: str | None
 
 
+class Point(msgspec.Struct, frozen=True):
+    """One estimate as a law sees it.
+
+    Attributes:
+        estimate: id.
+        at: where it stands, coordinate -> value, e.g. `{"cpu node": 0, "memory node": 1, "class": "one hop"}`.
+        value: [value, lo, hi], SI units.
+        ratio: value over what the law names for this place (see docs/models.md); None where it names nothing.
+    """
+
+    estimate: str
+    at: dict[str, ParamValue]
+    value: tuple[float, float, float]
+    ratio: float | None
+
+
 class Model(msgspec.Struct, frozen=True):
     """A fitted law.
 
@@ -133,6 +149,7 @@ class Model(msgspec.Struct, frozen=True):
         parameters: name -> [value, lo, hi], SI units.
         residual: largest relative residual.
         reason: why it could not be fitted; empty when it was.
+        points: the estimates as the law sees them; empty for laws that add nothing to them.
     """
 
     id: str
@@ -141,6 +158,37 @@ class Model(msgspec.Struct, frozen=True):
     parameters: dict[str, tuple[float, float, float]]
     residual: float | None
     reason: str = ""
+    points: tuple[Point, ...] = ()
+
+
+class Prediction(msgspec.Struct, frozen=True):
+    """What other measurements say that a figure must be, held against the figure: a line of the ledger.
+
+    Attributes:
+        id: unique in its run.
+        law: name.
+        what: what is predicted, in words.
+        unit: SI base unit.
+        lower: least value that is predicted.
+        upper: largest one.
+        of: estimates it was computed from; never the predicted one, nor any of its benchmark.
+        derivation: how, with figures.
+        measured: id of the estimate that was predicted.
+        value: [value, lo, hi] measured.
+        error: relative distance of the value from the predicted interval; 0 inside, negative below it.
+    """
+
+    id: str
+    law: str
+    what: str
+    unit: str
+    lower: float
+    upper: float
+    of: tuple[str, ...]
+    derivation: str
+    measured: str
+    value: tuple[float, float, float]
+    error: float
 
 
 class Comparison(msgspec.Struct, frozen=True):
@@ -228,6 +276,8 @@ class Noise(msgspec.Struct, frozen=True):
         states: state -> [launches, median hand-over in s]; one entry when there is one.
         disturbed: launches labelled as disturbed.
         launches: all launches.
+        resolution: what two launches of one case differ by, relative: 95 % of all such pairs of this run differ by
+            less. Effects smaller than this may be chance. None where no case has two launches.
     """
 
     sentinel_p99: float | None
@@ -238,6 +288,7 @@ class Noise(msgspec.Struct, frozen=True):
     states: dict[str, tuple[int, float]]
     disturbed: int
     launches: int
+    resolution: float | None = None
 
 
 class Analysis(msgspec.Struct, frozen=True):
@@ -253,3 +304,4 @@ class Analysis(msgspec.Struct, frozen=True):
     findings: tuple[Finding, ...]
     outcomes: tuple[Outcome, ...]
     noise: Noise
+    predictions: tuple[Prediction, ...] = ()
