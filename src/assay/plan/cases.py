@@ -1,21 +1,19 @@
 """Wishes of a study -> distinct cases on one machine; what folds together and what cannot be, with reasons."""
 
-import difflib
 import itertools
-import math
 from collections.abc import Iterator
 
 import msgspec
 
 from assay import benchmarks
-from assay.model.benchmark import Axis, Benchmark, ParamValue
-from assay.model.errors import UsageError
+from assay.model.benchmark import Benchmark
 from assay.model.machine import Machine, Topology
 from assay.model.placement import Memory, Placement
 from assay.model.plan import Case, Folded, LeftOut, Measure
-from assay.model.units import format_size, parse_range
+from assay.model.units import format_size
 from assay.plan.cores import GROUPS, allowed_cores, grouped
 from assay.plan.placement import AbsentPlacementError, Binding, Place, bindings, memory_targets, places, plural
+from assay.plan.points import Point, Wish, fitted, wished
 
 #: Three arrays of doubles in 24 KB: inside any first-level data cache of 32 KiB.
 _SENTINEL_ELEMENTS = 1000
@@ -67,13 +65,13 @@ def select(measures: tuple[Measure, ...], setting: Setting) -> Selection:
     left_out: dict[LeftOut, None] = {}
     for measure in measures:
         benchmark = benchmarks.get(measure.benchmark)
-        points = tuple(_points(benchmark, measure))
+        wishes = tuple(wished(benchmark, measure))
         for spot in _spots(measure, setting, left_out):
             reason = _unfit(benchmark, spot.place)
             if reason:
                 left_out[LeftOut(f"{benchmark.name} at {spot.place.word}", reason)] = None
                 continue
-            for point in points:
+            for point in _points(benchmark, spot, wishes, setting, left_out):
                 first = kept.setdefault(_identity(benchmark, spot, point, topology), spot)
                 if first != spot:
                     folded[_fold(spot, first, topology)] = None
@@ -87,7 +85,7 @@ def sentinel(setting: Setting) -> Case:
     """One core, arrays in the first-level cache: a fixed piece of work that only the machine's state can slow."""
     benchmark = benchmarks.get("stream")
     (place,) = places("one-core", setting.machine.topology)
-    params: dict[str, ParamValue] = {"stores": "ordinary", "touch": "parallel", "elements": _SENTINEL_ELEMENTS}
+    params: Point = {"stores": "ordinary", "touch": "parallel", "elements": _SENTINEL_ELEMENTS}
     return Case(
         id="sentinel",
         benchmark=benchmark.name,
@@ -104,13 +102,16 @@ def sentinel(setting: Setting) -> Case:
 def memory_available(machine: Machine, nodes: tuple[int, ...] = ()) -> int:
     """Bytes that a case may use: what the machine has left now and no more than its memory nodes hold."""
     wanted = nodes or memory_targets(machine.topology)
-    installed = sum(node.memory_bytes for node in machine.topology.numa_nodes if node.index in wanted)
-    if isinstance(machine.memory.value, int | float):
-        return int(min(machine.memory.value, installed or math.inf))
-    return installed
+    holding = [node for node in machine.topology.numa_nodes if node.memory_bytes > 0]
+    installed = sum(node.memory_bytes for node in holding if node.index in wanted)
+    if not isinstance(machine.memory.value, int | float):
+        return installed
+    if all(node.index in wanted for node in holding):
+        return int(machine.memory.value)  # a kernel that brings memory up late tells less of its nodes than it has
+    return int(min(machine.memory.value, installed))
 
 
-def _case_id(name: str, words: tuple[str, str], point: dict[str, ParamValue], levels: dict[str, str]) -> str:
+def _case_id(name: str, words: tuple[str, str], point: Point, levels: dict[str, str]) -> str:
     """`stream/all/first-touch/stores=ordinary,touch=parallel/toolchain=gcc`; `point` has no computed params."""
     axes = ",".join(f"{axis}={value}" for axis, value in point.items())
     factors = ",".join(f"{factor}={level}" for factor, level in levels.items())
@@ -154,43 +155,6 @@ def _wish(measure: Measure) -> str:
     return f"{measure.benchmark} at {', '.join(measure.placements)}{stated}"
 
 
-def _points(benchmark: Benchmark, measure: Measure) -> Iterator[dict[str, ParamValue]]:
-    """Each combination of the measure's axis values, in the order of the benchmark's axes."""
-    axes = {axis.name: axis for axis in benchmark.axes}
-    for name in measure.axes:
-        if name not in axes:
-            near = difflib.get_close_matches(name, axes, n=1)
-            raise UsageError(
-                f"{benchmark.name} has no axis '{name}'",
-                why=f"did you mean '{near[0]}'?" if near else f"known: {', '.join(axes)}",
-                remedy=f"{benchmark.program} --help explains its axes",
-            )
-    chosen = {
-        axis.name: _values(benchmark, axis, measure.axes.get(axis.name, axis.default))
-        for axis in benchmark.axes
-        if axis.name in measure.axes or axis.default is not None
-    }
-    for combination in itertools.product(*chosen.values()):
-        yield dict(zip(chosen, combination, strict=True))
-
-
-def _values(
-    benchmark: Benchmark, axis: Axis, wanted: tuple[ParamValue, ...] | ParamValue | None
-) -> tuple[ParamValue, ...]:
-    values = wanted if isinstance(wanted, tuple) else (wanted,) if wanted is not None else ()
-    if any(isinstance(value, str) for value in axis.values):
-        for value in values:
-            if value not in axis.values:
-                raise UsageError(
-                    f"{benchmark.name} has no {axis.name} '{value}'",
-                    why=f"known: {', '.join(map(str, axis.values))}",
-                    remedy=f"{benchmark.program} --help explains its axes",
-                )
-        return values
-    numbers = (parse_range(value) if isinstance(value, str) else (value,) for value in values)
-    return tuple(number for several in numbers for number in several)
-
-
 def _unfit(benchmark: Benchmark, place: Place) -> str:
     """Why the number of cpus does not suit the benchmark; empty where it does."""
     count = len(place.cpus)
@@ -201,10 +165,40 @@ def _unfit(benchmark: Benchmark, place: Place) -> str:
     return ""
 
 
+def _points(
+    benchmark: Benchmark, spot: Spot, wishes: tuple[Wish, ...], setting: Setting, left_out: dict[LeftOut, None]
+) -> Iterator[Point]:
+    """The points of a spot, sizes chosen by its memory; what was too large goes to `left_out`."""
+    available = memory_available(setting.machine, spot.binding.memory.nodes)
+    for wish in wishes:
+        point, passed = fitted(
+            wish, lambda tried: benchmark.memory_bytes(_params(benchmark, spot, tried, setting)), available
+        )
+        for large in passed:
+            words = _words(spot.place.word, spot.binding.word)
+            why = (
+                f"it needs {format_size(large.needed)} of memory, too much of the {format_size(available)} "
+                f"that may be used; {large.instead} is measured instead"
+            )
+            left_out[LeftOut(f"{benchmark.name} at {words}, {large.axis}={large.value}", why)] = None
+        yield point
+
+
+def _params(benchmark: Benchmark, spot: Spot, point: Point, setting: Setting) -> Point:
+    """Every axis with its value, those that follow from the machine too, in the order of the axes."""
+    available = memory_available(setting.machine, spot.binding.memory.nodes)
+    params = benchmark.size(setting.machine.topology, _placement(spot, setting), available) | point
+    return {axis.name: params[axis.name] for axis in benchmark.axes if axis.name in params}
+
+
+def _placement(spot: Spot, setting: Setting) -> Placement:
+    return Placement(spot.place.word, spot.place.meaning, spot.place.cpus, spot.binding.memory, setting.hosts)
+
+
 def _cases(
     benchmark: Benchmark,
     spot: Spot,
-    point: dict[str, ParamValue],
+    point: Point,
     of: tuple[Measure, Setting],
     left_out: dict[LeftOut, None],
 ) -> Iterator[Case]:
@@ -212,9 +206,7 @@ def _cases(
     measure, setting = of
     words = (spot.place.word, spot.binding.word)
     available = memory_available(setting.machine, spot.binding.memory.nodes)
-    placement = Placement(spot.place.word, spot.place.meaning, spot.place.cpus, spot.binding.memory, setting.hosts)
-    params = benchmark.size(setting.machine.topology, placement, available) | point
-    params = {axis.name: params[axis.name] for axis in benchmark.axes if axis.name in params}
+    params = _params(benchmark, spot, point, setting)
     needed = benchmark.memory_bytes(params)
     if needed > available:
         why = f"it needs {format_size(needed)} of memory; {format_size(available)} may be used"
@@ -225,7 +217,7 @@ def _cases(
             id=_case_id(benchmark.name, words, point, levels),
             benchmark=benchmark.name,
             params=params,
-            placement=placement,
+            placement=_placement(spot, setting),
             factors=levels,
             weight=measure.weight,
             memory_bytes=needed,
@@ -233,7 +225,7 @@ def _cases(
         )
 
 
-def _identity(benchmark: Benchmark, spot: Spot, point: dict[str, ParamValue], topology: Topology) -> object:
+def _identity(benchmark: Benchmark, spot: Spot, point: Point, topology: Topology) -> object:
     """Equal for wishes that would measure the same thing."""
     one_node = len(memory_targets(topology)) <= 1
     policy = None if one_node else spot.binding.memory
@@ -269,7 +261,7 @@ def _same_cpus(place: Place, first: Place, topology: Topology) -> str:
         return f"half of {len(cores)} cores is one core"
     for word in (place.word, first.word):
         kind = word.split(":")[1] if ":" in word else ""
-        if kind and len(grouped(cores, kind)) == 1:
+        if kind in GROUPS and len(grouped(cores, kind)) == 1:
             name = GROUPS[kind][0]
             one = len(grouped(topology.cores, kind)) == 1
             return f"this machine has one {name}" if one else f"one {name} may be used"

@@ -14,6 +14,8 @@ GROUPS: dict[str, tuple[str, Callable[[Core], int]]] = {
 }
 
 _L3 = 3
+#: A curve over numbers of cores has each up to this one, and as many points in each octave above it.
+_EACH_UP_TO = 8
 
 
 def allowed_cores(topology: Topology) -> tuple[Core, ...]:
@@ -47,12 +49,27 @@ def grouped(cores: Iterable[Core], kind: str) -> dict[int, tuple[Core, ...]]:
 
 def spread(cores: tuple[Core, ...], count: int) -> tuple[Core, ...]:
     """`count` of the cores, as evenly as can be over sockets, NUMA nodes and L3 groups, in topology order."""
-    several_nodes_in_a_cache = any(len(grouped(group, "numa")) > 1 for group in grouped(cores, "l3").values())
-    inner = ("l3", "numa") if several_nodes_in_a_cache else ("numa", "l3")
-    keys: list[Callable[[Core], int | str]] = [GROUPS[kind][1] for kind in ("socket", *inner)]
+    keys: list[Callable[[Core], int | str]] = [GROUPS[kind][1] for kind in ("socket", *_inner(cores))]
     keys.append(lambda core: core.kind)
     chosen = {core.index for core in _share(cores, count, tuple(keys))}
     return tuple(core for core in cores if core.index in chosen)
+
+
+def filled(cores: tuple[Core, ...]) -> tuple[Core, ...]:
+    """The cores in the order that fills one L3 group after another, node by node and socket by socket.
+
+    On a hybrid processor the performance cores come first.
+    """
+    keys = [GROUPS[kind][1] for kind in ("socket", *_inner(cores))]
+    fast = first_choice(cores).kind
+    return tuple(sorted(cores, key=lambda core: (core.kind != fast, *(key(core) for key in keys), core.index)))
+
+
+def counts(most: int) -> tuple[int, ...]:
+    """Numbers of cores along which a saturation curve is drawn: each up to 8, then 8 an octave; half and all."""
+    octaves = (round(_EACH_UP_TO * 2 ** (step / _EACH_UP_TO)) for step in range(_EACH_UP_TO * most.bit_length()))
+    wanted = {*range(1, _EACH_UP_TO + 1), *octaves, max(1, most // 2), most}
+    return tuple(sorted(count for count in wanted if count <= most))
 
 
 def nearest_pair(cores: tuple[Core, ...]) -> tuple[int, ...]:
@@ -72,6 +89,12 @@ def nearest_pair(cores: tuple[Core, ...]) -> tuple[int, ...]:
 def first_choice(cores: tuple[Core, ...]) -> Core:
     """The first performance core of a hybrid processor, else the first core."""
     return next((core for core in cores if core.kind == "performance"), cores[0])
+
+
+def _inner(cores: tuple[Core, ...]) -> tuple[str, str]:
+    """What lies inside a socket, the larger thing first."""
+    several_nodes_in_a_cache = any(len(grouped(group, "numa")) > 1 for group in grouped(cores, "l3").values())
+    return ("l3", "numa") if several_nodes_in_a_cache else ("numa", "l3")
 
 
 def _share(cores: tuple[Core, ...], count: int, keys: tuple[Callable[[Core], int | str], ...]) -> tuple[Core, ...]:

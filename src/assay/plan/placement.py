@@ -7,12 +7,14 @@ from collections.abc import Iterable
 import msgspec
 
 from assay.model.errors import UsageError
-from assay.model.machine import Core, Topology
+from assay.model.machine import Core, NumaNode, Topology
 from assay.model.placement import Memory
 from assay.model.units import format_cpu_list
 from assay.plan.cores import (
     GROUPS,
     allowed_cores,
+    counts,
+    filled,
     first_choice,
     grouped,
     knows_shared_caches,
@@ -33,17 +35,22 @@ WORDS = {
     "half:l3:I": "half of the cores that share L3 cache I",
     "half:numa:I": "half of the cores of NUMA node I, spread evenly over its L3 groups",
     "half:socket:I": "half of the cores of socket I, spread evenly over its NUMA nodes and L3 groups",
+    "cores:N": "N cores, one L3 group filled after another, node by node; `*` for 1, 2, 3 ... all",
+    "spread:N": "N cores, spread evenly over sockets, NUMA nodes and L3 groups; `*` for 1, 2, 3 ... all",
 }
 #: Memory word -> what it means.
 MEMORY_WORDS = {
     "first-touch": "a page lies where the thread runs that first writes it",
     "bind:local": "only the memory nodes of the cores that run",
+    "bind:remote": "only the memory node that is farthest from the cores that run",
     "bind:N": "only memory node N",
     "bind:*": "each memory node in turn",
     "interleave": "pages dealt to all memory nodes in turn",
 }
+_WHOLE = frozenset(word for word in WORDS if ":" not in word)
 _GROUP_WORD = re.compile(r"(all|half):(l3|numa|socket):(\d+|\*|first)")
-_BIND_WORD = re.compile(r"bind:(\d+|\*|local)")
+_COUNT_WORD = re.compile(r"(cores|spread):([1-9]\d*|\*)")
+_BIND_WORD = re.compile(r"bind:(\d+|\*|local|remote)")
 
 
 class Place(msgspec.Struct, frozen=True):
@@ -82,12 +89,16 @@ def places(word: str, topology: Topology) -> tuple[Place, ...]:
         UsageError: no such word.
         AbsentPlacementError: this machine has no such thing.
     """
-    match = _GROUP_WORD.fullmatch(word)
-    if not match and word not in WORDS:
+    match, counted = _GROUP_WORD.fullmatch(word), _COUNT_WORD.fullmatch(word)
+    if not match and not counted and word not in _WHOLE:
         raise _unknown(word, "placement", WORDS)
     cores = allowed_cores(topology)
     if not cores:
         raise AbsentPlacementError(word, "no cpu may be used")
+    if counted:
+        order, count = counted.groups()
+        numbers = counts(len(cores)) if count == "*" else (int(count),)
+        return tuple(_counted(order, number, cores, topology) for number in numbers)
     if match:
         share, kind, index = match.groups()
         if kind == "l3" and not knows_shared_caches(topology):
@@ -110,6 +121,8 @@ def bindings(word: str, place: Place, topology: Topology) -> tuple[Binding, ...]
         raise _unknown(word, "memory policy", MEMORY_WORDS)
     if match[1] == "local":
         return (Binding(word, Memory("bind", _local_nodes(word, place, topology))),)
+    if match[1] == "remote":
+        return (Binding(word, Memory("bind", (_remote_node(word, place, topology),))),)
     nodes = targets if match[1] == "*" else (int(match[1]),)
     for node in nodes:
         if node not in targets:
@@ -149,6 +162,20 @@ def _whole(word: str, cores: tuple[Core, ...], topology: Topology) -> Place:
         one = "this machine has one hardware thread per core"
         raise AbsentPlacementError(word, one if topology.smt == 1 else "one thread of each core may be used")
     return Place(word, f"all {len(threads)} hardware threads of {plural(len(cores), 'core')}", threads)
+
+
+def _counted(order: str, count: int, cores: tuple[Core, ...], topology: Topology) -> Place:
+    word = f"{order}:{count}"
+    if count > len(cores):
+        why = f"{plural(len(cores), 'core')} may be used"
+        raise AbsentPlacementError(word, why, indexed=True)
+    in_order = filled(cores)
+    chosen = in_order[:count] if order == "cores" else spread(in_order, count)
+    chosen = tuple(sorted(chosen, key=lambda core: core.index))
+    kind = "l3" if knows_shared_caches(topology) else "numa"
+    existing, used = len(grouped(cores, kind)), len(grouped(chosen, kind))
+    on = f", on {plural(used, GROUPS[kind][0])}" if existing > 1 else ""
+    return Place(word, f"{count} of {plural(len(cores), 'core')}{on}", _one_each(chosen))
 
 
 def _group(share: str, kind: str, index: int, topology: Topology) -> Place:
@@ -214,6 +241,27 @@ def _local_nodes(word: str, place: Place, topology: Topology) -> tuple[int, ...]
     return nodes
 
 
+def _remote_node(word: str, place: Place, topology: Topology) -> int:
+    """The allowed memory node farthest from the place: by the firmware's distances, else by socket."""
+    used = set(place.cpus)
+    cores = [core for core in topology.cores if used & set(core.cpus)]
+    local, sockets = {core.numa for core in cores}, {core.package for core in cores}
+    targets = memory_targets(topology)
+    others = [node for node in topology.numa_nodes if node.index in targets and node.index not in local]
+    if not others:
+        one = "this machine has one memory node" if len(topology.numa_nodes) <= 1 else "no other node may be used"
+        raise AbsentPlacementError(
+            word, one if len(targets) <= 1 else f"{place.word} runs beside every memory node"
+        )
+    position = {node.index: number for number, node in enumerate(topology.numa_nodes)}
+
+    def farness(node: NumaNode) -> tuple[int, bool, int]:
+        near = (topology.distances[position[own]][position[node.index]] for own in local if topology.distances)
+        return min(near, default=0), node.package not in sockets, -node.index
+
+    return max(others, key=farness).index
+
+
 def _one_each(cores: Iterable[Core]) -> tuple[int, ...]:
     return tuple(core.cpus[0] for core in cores)
 
@@ -274,5 +322,5 @@ def _unknown(word: str, what: str, words: dict[str, str]) -> UsageError:
     return UsageError(
         f"there is no {what} '{word}'",
         why=f"{hint}known: {', '.join(words)}",
-        remedy="I is an index, '*' for each or 'first'; see docs/placement.md",
+        remedy="I is an index, '*' for each or 'first'; N is a number; see docs/placement.md",
     )
