@@ -1,5 +1,7 @@
 """Quantities: what people type and what they read, against values known without this code."""
 
+from itertools import pairwise
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -59,7 +61,29 @@ def test_osus_range_of_messages_has_23_sizes() -> None:
     assert len(units.parse_range("1:4M")) == 23
 
 
-@pytest.mark.parametrize("text", ["8:1", "0:8", ":8", "1:"])
+def test_a_range_may_have_several_sizes_an_octave_in_whole_cache_lines() -> None:
+    assert units.parse_range("4K:8K/4") == (4096, 4864, 5824, 6912, 8192)
+    sizes = units.parse_range("4K:256M/8")
+    assert len(sizes) == 16 * 8 + 1
+    assert all(size % 64 == 0 for size in sizes)
+
+
+def test_small_sizes_of_an_octave_stay_apart_and_meet_once() -> None:
+    assert units.parse_range("1:4/2") == (1, 2, 3, 4)
+    assert units.parse_range("100:300/1") == (100, 200, 300)
+    assert units.parse_range("1025:1060/99") == (1025, 1060)
+
+
+@given(st.integers(1, 2**40), st.integers(0, 2**20), st.integers(1, 99))
+def test_a_range_ascends_from_first_to_last_in_steps_of_its_fineness(low: int, more: int, count: int) -> None:
+    sizes = units.parse_range(f"{low}:{low + more}/{count}")
+    assert (sizes[0], sizes[-1]) == (low, low + more)
+    assert list(sizes) == sorted(set(sizes))
+    for smaller, larger in pairwise(sizes):
+        assert larger - smaller <= smaller * (2 ** (1 / count) - 1) + 64
+
+
+@pytest.mark.parametrize("text", ["8:1", "0:8", ":8", "1:", "1:8/", "1:8/0", "1:8/x", "1:8/100", "4/2"])
 def test_what_is_no_range_is_refused(text: str) -> None:
     with pytest.raises(UsageError):
         units.parse_range(text)

@@ -12,6 +12,8 @@ _QUANTITY = re.compile(
 )
 _DECIMAL = {"": 1, "k": 1e3, "M": 1e6, "G": 1e9, "T": 1e12, "m": 1e-3, "u": 1e-6, "µ": 1e-6, "n": 1e-9, "p": 1e-12}
 _BINARY = {"": 1, "k": 2**10, "m": 2**20, "g": 2**30, "t": 2**40}
+#: Of nearly every processor; what is swept in whole lines is swept in these.
+_LINE_BYTES = 64
 _SECONDS = {"ms": 1e-3, "s": 1.0, "m": 60.0, "min": 60.0, "h": 3600.0}
 
 
@@ -40,16 +42,30 @@ def parse_share(text: str) -> float:
 
 
 def parse_range(text: str) -> tuple[int, ...]:
-    """Sizes from `1:64M` (powers of two from first to last, both included) or a single size."""
-    first, colon, last = text.partition(":")
+    """Sizes from first to last, both included, or a single size.
+
+    `1:64M` are powers of two times the first. `4K:256M/8` are 8 sizes an octave, evenly spaced on a logarithmic
+    scale; those between first and last are rounded to whole cache lines of 64, below 1 KiB to whole numbers.
+    """
+    first, colon, rest = text.partition(":")
     low = parse_size(first)
     if not colon:
         return (low,)
+    last, slash, count = rest.partition("/")
     high = parse_size(last)
-    if not 0 < low <= high:
-        raise UsageError(f"'{text}' is no range of sizes", why="a range looks like 1:64M, smaller size first")
-    sizes = [low * 2**step for step in range(int(math.log2(high / low)) + 1)]
-    return tuple(sizes if sizes[-1] == high else [*sizes, high])
+    if not 0 < low <= high or (slash and not re.fullmatch(r"[1-9]\d?", count)):
+        raise UsageError(
+            f"'{text}' is no range of sizes",
+            why="a range looks like 1:64M, smaller size first, or 4K:256M/8 with 1 to 99 sizes an octave",
+        )
+    an_octave = int(count or 1)
+    sizes = [low * 2 ** (step / an_octave) for step in range(1, math.ceil(an_octave * math.log2(high / low)))]
+    rounded = {_whole_lines(size) if slash else round(size) for size in sizes}
+    return tuple(sorted({low, high, *(size for size in rounded if low < size < high)}))
+
+
+def _whole_lines(size: float) -> int:
+    return round(size) if size < 1024 else _LINE_BYTES * round(size / _LINE_BYTES)  # noqa: PLR2004 (1 KiB)
 
 
 def parse_cpu_list(text: str) -> tuple[int, ...]:
