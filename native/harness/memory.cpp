@@ -6,8 +6,12 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <cinttypes>
 #include <climits>
+#include <cmath>
+#include <cstdio>
 #include <cstring>
+#include <fstream>
 
 #include "harness/cpus.hpp"
 #include "harness/failure.hpp"
@@ -20,7 +24,9 @@ constexpr int mpol_default = 0;
 constexpr int mpol_bind = 2;
 constexpr int mpol_interleave = 3;
 
-constexpr std::size_t huge_page = std::size_t{1} << 21U;
+constexpr std::size_t usual_huge_page = std::size_t{1} << 21U;
+constexpr double nearly_all = 0.99;  ///< of the pages are huge: a single small one changes nothing
+const char* const huge_pages = "/sys/kernel/mm/transparent_hugepage/";
 constexpr std::size_t sampled_pages = 65536;
 
 std::size_t page_size() { return static_cast<std::size_t>(sysconf(_SC_PAGESIZE)); }
@@ -29,6 +35,13 @@ std::string mebibytes(std::uint64_t bytes) { return std::to_string(bytes >> 20U)
 
 std::size_t round_up(std::size_t value, std::size_t multiple) {
     return (value + multiple - 1) / multiple * multiple;
+}
+
+/// The size for which Pages::huge stands: 2 MiB, but 512 MiB on an Arm kernel with pages of 64 KiB.
+std::size_t huge_page_size() {
+    std::size_t size = 0;
+    std::ifstream(std::string(huge_pages) + "hpage_pmd_size") >> size;
+    return std::max(size, usual_huge_page);
 }
 
 /// Bits for the kernel, node n in bit n.
@@ -70,7 +83,9 @@ Memory::~Memory() {
 
 std::byte* Memory::allocate(std::size_t bytes) {
     const Allowance allowance = memory_allowance();
-    const std::size_t wanted = round_up(std::max<std::size_t>(bytes, 1), page_size());
+    const std::size_t huge_page = pages_ == Pages::huge ? huge_page_size() : usual_huge_page;
+    const std::size_t wanted =
+        round_up(std::max<std::size_t>(bytes, 1), pages_ == Pages::huge ? huge_page : page_size());
     const std::size_t mapped = wanted + huge_page;
     const auto refuse = [&](const std::string& why) -> Failure {
         return {Exit::environment,
@@ -90,7 +105,8 @@ std::byte* Memory::allocate(std::size_t bytes) {
     std::byte* buffer = static_cast<std::byte*>(start) + lead;
     mappings_.push_back({start, mapped, buffer, wanted});
     apply_policy(buffer, wanted);
-    madvise(buffer, wanted, MADV_HUGEPAGE);  // refused where the kernel has none: then the pages are small
+    // Refused where the kernel has no huge pages: then all are small.
+    madvise(buffer, wanted, pages_ == Pages::small ? MADV_NOHUGEPAGE : MADV_HUGEPAGE);
     return buffer;
 }
 
@@ -138,7 +154,55 @@ PageNodes Memory::page_nodes() const {
     return found;
 }
 
-std::string Memory::misplaced(const PageNodes& found) const {
+std::optional<double> Memory::huge_page_share() const {
+    std::ifstream smaps("/proc/self/smaps");
+    double huge = 0;
+    bool ours = false;
+    bool told = false;
+    for (std::string line; std::getline(smaps, line);) {
+        std::uintptr_t begin = 0;
+        std::uintptr_t end = 0;
+        unsigned long kibibytes = 0;
+        if (std::sscanf(line.c_str(), "%" SCNxPTR "-%" SCNxPTR " ", &begin, &end) == 2) {
+            ours = std::any_of(mappings_.begin(), mappings_.end(), [&](const Mapping& mapping) {
+                const auto buffer = reinterpret_cast<std::uintptr_t>(mapping.buffer);
+                return begin <= buffer && buffer < end;
+            });
+        } else if (ours && std::sscanf(line.c_str(), "AnonHugePages: %lu kB", &kibibytes) == 1) {
+            huge += static_cast<double>(kibibytes) * 1024;
+            told = true;
+        }
+    }
+    double all = 0;
+    for (const Mapping& mapping : mappings_) {
+        all += static_cast<double>(mapping.bytes);
+    }
+    return told ? std::optional(std::min(1.0, huge / all)) : std::nullopt;
+}
+
+std::string Memory::misplaced(const PageNodes& found, std::optional<double> huge_page_share) const {
+    const std::string elsewhere = on_other_nodes(found);
+    return elsewhere.empty() ? of_other_size(huge_page_share) : elsewhere;
+}
+
+std::string Memory::of_other_size(std::optional<double> huge_page_share) const {
+    const std::string percent = std::to_string(std::lround(100 * huge_page_share.value_or(0))) + " %";
+    if (pages_ == Pages::small && huge_page_share.value_or(0) > 0) {
+        return percent + " of the buffers lie in huge pages, small ones were asked for";
+    }
+    if (pages_ == Pages::huge && !huge_page_share) {
+        return "huge pages were asked for, and the kernel does not say whether it gave any (/proc/self/smaps)";
+    }
+    if (pages_ == Pages::huge && *huge_page_share < nearly_all) {
+        std::string enabled;
+        std::getline(std::ifstream(std::string(huge_pages) + "enabled"), enabled);
+        return percent + " of the buffers lie in huge pages, all were asked to (" + huge_pages +
+               "enabled: " + (enabled.empty() ? "there is none" : enabled) + ")";
+    }
+    return {};
+}
+
+std::string Memory::on_other_nodes(const PageNodes& found) const {
     if (policy_.kind == MemoryPolicy::Kind::first_touch) {
         return {};
     }

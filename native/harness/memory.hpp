@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <map>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -24,6 +25,10 @@ struct MemoryPolicy {
 
 /// Memory node -> pages of the buffers found on it.
 using PageNodes = std::map<int, std::int64_t>;
+
+/// How large the pages of buffers shall be. By default they are huge where the kernel has such at hand; a
+/// benchmark that asks for one kind must get it.
+enum class Pages { as_offered, small, huge };
 
 /// Where limits of memory are read; a test plants folders of its own.
 struct KernelFiles {
@@ -51,15 +56,22 @@ class Memory {
     Memory& operator=(Memory&&) = delete;
     ~Memory();
 
-    /// Untouched memory, aligned to huge pages and advised to use them. Failure (environment) where more is asked
-    /// for than may be used, or the kernel refuses the policy.
+    /// Before the first buffer: the pages of all of them. Huge ones are filled up: the buffers grow to whole ones.
+    void use(Pages pages) { pages_ = pages; }
+
+    /// Untouched memory, aligned to huge pages and advised to use them (unless small ones are asked for). Failure
+    /// (environment) where more is asked for than may be used, or the kernel refuses the policy.
     std::byte* allocate(std::size_t bytes);
 
     /// Nodes of all pages, or of an even sample of 65,536; empty where the kernel does not say.
     [[nodiscard]] PageNodes page_nodes() const;
 
-    /// Why these pages lie otherwise than asked; empty where they lie as asked or the kernel does not say.
-    [[nodiscard]] std::string misplaced(const PageNodes& found) const;
+    /// Share of the buffers that lies in huge pages, by the kernel's own account (smaps); none where it has none.
+    [[nodiscard]] std::optional<double> huge_page_share() const;
+
+    /// Why these pages lie otherwise than asked, or are of another size; empty where all is as asked. Nodes that
+    /// the kernel does not tell are not held against it, but huge pages have to be proven.
+    [[nodiscard]] std::string misplaced(const PageNodes& found, std::optional<double> huge_page_share) const;
 
     [[nodiscard]] const MemoryPolicy& policy() const { return policy_; }
 
@@ -72,8 +84,11 @@ class Memory {
     };
 
     void apply_policy(std::byte* buffer, std::size_t bytes) const;
+    [[nodiscard]] std::string on_other_nodes(const PageNodes& found) const;
+    [[nodiscard]] std::string of_other_size(std::optional<double> huge_page_share) const;
 
     MemoryPolicy policy_;
+    Pages pages_ = Pages::as_offered;
     std::vector<Mapping> mappings_;
 };
 

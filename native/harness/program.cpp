@@ -87,7 +87,7 @@ class Launch {
         std::vector<int> found = team_.cpus();
         const std::vector<int> own = benchmark.own_cpus();
         found.insert(found.end(), own.begin(), own.end());
-        return {cpus_, found, request_.memory.text, memory.page_nodes()};
+        return {cpus_, found, request_.memory.text, memory.page_nodes(), memory.huge_page_share()};
     }
 
     /// Verifies, samples and verifies each kernel; the result is the largest error.
@@ -122,7 +122,7 @@ class Launch {
         if (whereabouts.cpus != whereabouts.requested_cpus) {
             return "a thread is not on the cpu that was asked for";
         }
-        return memory.misplaced(whereabouts.page_nodes);
+        return memory.misplaced(whereabouts.page_nodes, whereabouts.huge_page_share);
     }
 
     static Exit conclude(Records& records, bool passed, const std::string& misplaced) {

@@ -64,13 +64,17 @@ json::Text rank_of(const Whereabouts& whereabouts) {
     for (const auto& [node, count] : whereabouts.page_nodes) {
         pages.push_back({std::to_string(node), json::number(count)});
     }
-    return json::object({{"rank", json::number(only_rank)},
-                         {"host", json::string(host())},
-                         {"boot_id", json::string(boot_id())},
-                         {"requested_cpus", json::numbers(whereabouts.requested_cpus)},
-                         {"cpus", json::numbers(whereabouts.cpus)},
-                         {"requested_memory", json::string(whereabouts.requested_memory)},
-                         {"page_nodes", json::object(pages)}});
+    std::vector<json::Member> members{{"rank", json::number(only_rank)},
+                                      {"host", json::string(host())},
+                                      {"boot_id", json::string(boot_id())},
+                                      {"requested_cpus", json::numbers(whereabouts.requested_cpus)},
+                                      {"cpus", json::numbers(whereabouts.cpus)},
+                                      {"requested_memory", json::string(whereabouts.requested_memory)},
+                                      {"page_nodes", json::object(pages)}};
+    if (whereabouts.huge_page_share) {
+        members.push_back({"huge_page_share", json::number(*whereabouts.huge_page_share)});
+    }
+    return json::object(members);
 }
 
 }  // namespace

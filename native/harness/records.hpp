@@ -16,6 +16,7 @@ struct Whereabouts {
     std::vector<int> cpus;
     std::string requested_memory;
     PageNodes page_nodes;
+    std::optional<double> huge_page_share;
 };
 
 /// Collects the records of a case.

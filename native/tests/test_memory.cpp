@@ -100,14 +100,34 @@ void buffers_begin_at_a_huge_page_and_their_pages_are_found() {
         pages += count;
     }
     CHECK(pages == 3 || pages == 0);  // 0: this kernel does not say
-    CHECK(memory.misplaced(memory.page_nodes()).empty());
+    CHECK(memory.misplaced(memory.page_nodes(), {}).empty());
 }
 
 void pages_on_another_node_than_asked_for_are_misplaced() {
     const assay::Memory bound(assay::MemoryPolicy::parse("bind:1,3"));
-    CHECK(bound.misplaced({{1, 10}, {3, 10}}).empty());
-    CHECK(contains(bound.misplaced({{1, 10}, {2, 4}}), "4 pages lie on memory node 2"));
-    CHECK(bound.misplaced({}).empty());
+    CHECK(bound.misplaced({{1, 10}, {3, 10}}, {}).empty());
+    CHECK(contains(bound.misplaced({{1, 10}, {2, 4}}, {}), "4 pages lie on memory node 2"));
+    CHECK(bound.misplaced({}, {}).empty());
+}
+
+void huge_pages_that_were_asked_for_have_to_be_proven() {
+    assay::Memory memory(assay::MemoryPolicy{});
+    CHECK(memory.misplaced({}, 0.0).empty());
+    memory.use(assay::Pages::huge);
+    CHECK(memory.misplaced({}, 1.0).empty());
+    CHECK(contains(memory.misplaced({}, 0.5), "50 % of the buffers lie in huge pages, all were asked to"));
+    CHECK(contains(memory.misplaced({}, {}), "does not say"));
+}
+
+void small_pages_are_found_to_be_small() {
+    assay::Memory memory(assay::MemoryPolicy{});
+    memory.use(assay::Pages::small);
+    constexpr std::size_t bytes = 8 * mebibyte;
+    std::byte* buffer = memory.allocate(bytes);
+    std::fill(buffer, buffer + bytes, std::byte{1});
+    CHECK(memory.huge_page_share().value_or(0) == 0);
+    CHECK(memory.misplaced({}, memory.huge_page_share()).empty());
+    CHECK(contains(memory.misplaced({}, 0.25), "25 % of the buffers lie in huge pages, small ones"));
 }
 
 }  // namespace
@@ -120,5 +140,7 @@ int main() {
     more_memory_than_may_be_used_is_refused();
     buffers_begin_at_a_huge_page_and_their_pages_are_found();
     pages_on_another_node_than_asked_for_are_misplaced();
+    huge_pages_that_were_asked_for_have_to_be_proven();
+    small_pages_are_found_to_be_small();
     return assay::test::failures == 0 ? 0 : 1;
 }

@@ -6,7 +6,7 @@ record, which commits them: records that no `launch` record follows were torn of
 """
 
 import math
-from typing import Literal
+from typing import Annotated, Literal
 
 import msgspec
 
@@ -36,6 +36,8 @@ class Rank(msgspec.Struct, frozen=True):
         requested_memory: policy asked for, e.g. `bind:0`.
         page_nodes: memory node -> pages of the touched buffers found on it (move_pages); empty where the kernel
             does not say.
+        huge_page_share: share of the touched buffers that lies in huge pages (smaps); None where the kernel does
+            not say.
     """
 
     rank: int
@@ -45,6 +47,7 @@ class Rank(msgspec.Struct, frozen=True):
     cpus: tuple[int, ...]
     requested_memory: str
     page_nodes: dict[str, int]
+    huge_page_share: Annotated[float, msgspec.Meta(ge=0, le=1)] | None = None
 
 
 class Header(msgspec.Struct, frozen=True, tag="header"):
