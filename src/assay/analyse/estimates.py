@@ -90,7 +90,7 @@ def _of_kernel(part: _Part, taken: Sequence[Yield], host: str) -> Iterable[Measu
     for name, group in groups.items():
         samples = [each.sampled[key] for each in group]
         summary = _Summary.of(samples)
-        for metric in part.benchmark.metrics:
+        for metric in part.benchmark.metrics_of(part.kernel):
             estimate = _estimate(part, metric, name, summary)
             work = samples[0].work
             launches = tuple(
@@ -220,7 +220,7 @@ def _without_figures(
     placed = _placed(case, [rank for found in _ranks(attempts).values() for rank in found], None)
     for kernel in benchmark.kernels:
         part = _Part(case, benchmark, kernel, None, placed, outcome.reason)
-        for metric in benchmark.metrics:
+        for metric in benchmark.metrics_of(kernel):
             yield Measured(_blank(part, metric, outcome.status, outcome.reason), ())
 
 

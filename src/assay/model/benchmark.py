@@ -22,6 +22,8 @@ class Axis:
         default: the value when a study names none; None where `Benchmark.size` computes it.
         unit: of numbers: `B`, `elements`; empty for words.
         swept: whether results are drawn as a curve along this axis.
+        needs: value -> instruction sets, as the fact `processor / vector instructions` names them, of which the
+            processor must have one; values that are absent need none.
     """
 
     name: str
@@ -30,6 +32,7 @@ class Axis:
     default: ParamValue | None
     unit: str = ""
     swept: bool = False
+    needs: Mapping[ParamValue, tuple[str, ...]] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
@@ -46,6 +49,7 @@ class Metric:
         work: key in the header's work of one iteration; empty for times.
         meaning: what is counted, one sentence.
         limit: name of the law that bounds it (see assay.analyse.limits); empty where none is known.
+        kernels: those that it is a metric of; empty for all of the benchmark.
     """
 
     name: str
@@ -54,6 +58,7 @@ class Metric:
     work: str
     meaning: str
     limit: str = ""
+    kernels: tuple[str, ...] = ()
 
 
 def _no_size(_topology: Topology, _placement: Placement, _memory_bytes: int) -> dict[str, ParamValue]:
@@ -94,3 +99,7 @@ class Benchmark:
     min_cpus: int = 1
     max_cpus: int | None = None
     setup_seconds: Callable[[Params], float] = field(default=lambda _params: 0.01)
+
+    def metrics_of(self, kernel: str) -> tuple[Metric, ...]:
+        """The metrics of one kernel, in the order of `metrics`."""
+        return tuple(metric for metric in self.metrics if not metric.kernels or kernel in metric.kernels)
