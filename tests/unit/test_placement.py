@@ -244,9 +244,95 @@ def test_every_word_names_allowed_cpus_once_and_one_thread_a_core(
     machine = make_machine(*shape)
     allowed = data.draw(st.sets(st.sampled_from(machine.topology.allowed_cpus), min_size=1))
     topology = with_topology(machine, allowed_cpus=tuple(sorted(allowed)))
-    words = ("one-core", "half", "all", "all:l3:*", "all:numa:*", "all:socket:*", "half:numa:*", "half:socket:*")
+    groups = ("all:l3:*", "all:numa:*", "all:socket:*", "half:numa:*", "half:socket:*")
+    words = ("one-core", "half", "all", *groups, "cores:*", "spread:*")
     for place in (place for word in words for place in places(word, topology)):
         assert place.cpus
         assert set(place.cpus) <= allowed
         assert all(len(set(core.cpus) & set(place.cpus)) <= 1 for core in topology.cores)
         assert len(set(place.cpus)) == len(place.cpus)
+
+
+def test_compact_cores_fill_one_l3_group_after_another(make_machine: MakeMachine) -> None:
+    epyc = make_machine(2, 4, 2, 4).topology
+    assert cpus("cores:3", epyc) == [(0, 1, 2)]
+    assert cpus("cores:10", epyc) == [tuple(range(10))]
+    assert places("cores:10", epyc)[0].meaning == "10 of 64 cores, on 3 L3 groups"
+
+
+def test_compact_cores_go_node_by_node_whatever_the_order_of_the_cores() -> None:
+    cores = tuple(Core(index, (index,), index % 2, numa=index % 2, l3=index % 2) for index in range(8))
+    nodes = (NumaNode(0, 2**30, (0, 2, 4, 6), 0), NumaNode(1, 2**30, (1, 3, 5, 7), 1))
+    topology = Topology(((0, 2, 4, 6), (1, 3, 5, 7)), nodes, cores, (), (), tuple(range(8)), (0, 1))
+    assert cpus("cores:3", topology) == [(0, 2, 4)]
+    assert cpus("cores:5", topology) == [(0, 1, 2, 4, 6)]
+    assert cpus("spread:3", topology) == [(0, 1, 2)]
+
+
+def test_spread_cores_go_to_sockets_then_nodes_then_l3_groups(make_machine: MakeMachine) -> None:
+    epyc = make_machine(2, 4, 2, 4).topology
+    assert cpus("spread:2", epyc) == [(0, 32)]
+    assert cpus("spread:8", epyc) == [tuple(range(0, 64, 8))]
+    assert cpus("spread:16", epyc) == [tuple(range(0, 64, 4))]
+    assert places("spread:16", epyc)[0].meaning == "16 of 64 cores, on 16 L3 groups"
+
+
+def test_a_star_is_each_number_to_8_then_8_an_octave_with_half_and_all(make_machine: MakeMachine) -> None:
+    numbers = [int(place.word.split(":")[1]) for place in places("cores:*", make_machine(2, 1, 1, 64).topology)]
+    assert numbers[:16] == [1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 15, 16, 17]
+    assert {64, 128} <= set(numbers)
+    assert len(numbers) < 40
+    assert [place.word for place in places("spread:*", make_machine(cores=3).topology)] == [
+        "spread:1",
+        "spread:2",
+        "spread:3",
+    ]
+    odd = [int(place.word.split(":")[1]) for place in places("cores:*", make_machine(1, 1, 1, 57).topology)]
+    assert {28, 57} <= set(odd)
+
+
+def test_on_a_hybrid_processor_counted_cores_begin_with_performance_cores() -> None:
+    assert cpus("cores:5", hybrid()) == [(0, 4, 5, 6, 7)]
+    assert cpus("spread:1", hybrid()) == [(4,)]
+
+
+def test_more_cores_than_may_be_used_are_absent(make_machine: MakeMachine) -> None:
+    with pytest.raises(AbsentPlacementError) as caught:
+        places("spread:5", with_topology(make_machine(cores=8), allowed_cpus=(0, 1, 2)))
+    assert caught.value.why == "3 cores may be used"
+    assert caught.value.indexed
+
+
+@pytest.mark.parametrize("word", ["cores:0", "cores:-1", "cores:", "spread:x", "cores:N", "all:l3:I"])
+def test_a_number_of_cores_is_a_number(word: str, make_machine: MakeMachine) -> None:
+    with pytest.raises(UsageError, match="there is no placement"):
+        places(word, make_machine(cores=8).topology)
+
+
+def far(machine: Machine, *rows: tuple[int, ...]) -> Topology:
+    return with_topology(machine, distances=rows)
+
+
+def test_remote_memory_is_on_the_node_that_the_firmware_says_is_farthest(make_machine: MakeMachine) -> None:
+    topology = far(
+        make_machine(2, 2, 1, 2), (10, 16, 22, 28), (16, 10, 28, 22), (22, 28, 10, 16), (28, 22, 16, 10)
+    )
+    assert memory("bind:remote", "one-core", topology) == ["bind:3"]
+    assert memory("bind:remote", "all:numa:2", topology) == ["bind:1"]
+
+
+def test_remote_memory_is_on_another_socket_where_no_distances_are_known(make_machine: MakeMachine) -> None:
+    assert memory("bind:remote", "one-core", make_machine(2, 2, 1, 2).topology) == ["bind:2"]
+    assert memory("bind:remote", "one-core", make_machine(1, 2, 1, 2).topology) == ["bind:1"]
+
+
+def test_remote_memory_is_absent_where_there_is_none(make_machine: MakeMachine) -> None:
+    with pytest.raises(AbsentPlacementError) as caught:
+        memory("bind:remote", "one-core", make_machine(cores=2).topology)
+    assert caught.value.why == "this machine has one memory node"
+    with pytest.raises(AbsentPlacementError) as caught:
+        memory("bind:remote", "all", make_machine(1, 2, 1, 2).topology)
+    assert caught.value.why == "all runs beside every memory node"
+    with pytest.raises(AbsentPlacementError) as caught:
+        memory("bind:remote", "one-core", with_topology(make_machine(1, 2, 1, 2), allowed_nodes=(0,)))
+    assert caught.value.why == "no other node may be used"

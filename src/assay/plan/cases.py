@@ -11,7 +11,7 @@ from assay.model.machine import Machine, Topology
 from assay.model.placement import Memory, Placement
 from assay.model.plan import Case, Folded, LeftOut, Measure
 from assay.model.units import format_size
-from assay.plan.cores import GROUPS, allowed_cores, grouped
+from assay.plan.cores import GROUPS, allowed_cores, grouped, knows_shared_caches
 from assay.plan.placement import AbsentPlacementError, Binding, Place, bindings, memory_targets, places, plural
 from assay.plan.points import Point, Wish, fitted, wished
 
@@ -259,9 +259,12 @@ def _same_cpus(place: Place, first: Place, topology: Topology) -> str:
         return "this machine has two cores" if len(topology.cores) == len(cores) else "two cores may be used"
     if {place.word, first.word} == {"half", "one-core"}:
         return f"half of {len(cores)} cores is one core"
-    for word in (place.word, first.word):
-        kind = word.split(":")[1] if ":" in word else ""
-        if kind in GROUPS and len(grouped(cores, kind)) == 1:
+    words = (place.word, first.word)
+    kinds = [word.split(":")[1] for word in words if word.count(":") > 1]
+    if all(word.startswith(("cores:", "spread:")) for word in words):
+        kinds.append("l3" if knows_shared_caches(topology) else "numa")
+    for kind in kinds:
+        if len(grouped(cores, kind)) == 1:
             name = GROUPS[kind][0]
             one = len(grouped(topology.cores, kind)) == 1
             return f"this machine has one {name}" if one else f"one {name} may be used"

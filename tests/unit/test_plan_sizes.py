@@ -1,0 +1,78 @@
+"""Curves over numbers of cores, and sizes that follow from memory."""
+
+from collections.abc import Callable
+
+import msgspec
+import pytest
+
+from assay.model.errors import UsageError
+from assay.model.facts import Fact
+from assay.model.machine import Machine
+from assay.model.plan import Measure, Plan, Study
+from assay.plan import Options, make
+
+MakeMachine = Callable[..., Machine]
+
+
+def own(machine: Machine, *measures: Measure) -> Plan:
+    return make("own.toml", Study("Title", "Question?", measures, launches=3), machine, Options(seed=7))
+
+
+def test_a_curve_over_cores_measures_no_set_of_cores_twice(make_machine: MakeMachine) -> None:
+    plan = own(make_machine(1, 1, 2, 4), Measure("stream", ("one-core", "half", "all", "cores:*", "spread:*")))
+    labels = {case.placement.label: len(case.placement.cpus) for case in plan.cases if case.role == "measure"}
+    compact = {f"cores:{number}": number for number in range(2, 8)}
+    spread = {f"spread:{number}": number for number in (2, 3, 5, 6)}
+    assert labels == {"one-core": 1, "half": 4, "all": 8} | compact | spread
+    assert {(fold.wish, fold.into) for fold in plan.folded} == {
+        ("cores:1", "one-core"),
+        ("cores:8", "all"),
+        ("spread:1", "one-core"),
+        ("spread:4", "half"),
+        ("spread:7", "cores:7"),
+        ("spread:8", "all"),
+    }
+
+
+def test_in_one_l3_group_spread_is_compact(make_machine: MakeMachine) -> None:
+    plan = own(make_machine(cores=4), Measure("stream", ("cores:*", "spread:*")))
+    assert [case.placement.label for case in plan.cases[:-1]] == ["cores:1", "cores:2", "cores:3", "cores:4"]
+    assert {(fold.wish, fold.into, fold.reason) for fold in plan.folded} == {
+        (f"spread:{number}", f"cores:{number}", "this machine has one L3 group") for number in range(1, 5)
+    }
+
+
+def test_a_size_chosen_by_memory_is_the_first_that_leaves_some(make_machine: MakeMachine) -> None:
+    wish = Measure("memcpy", ("one-core",), axes={"bytes": "largest:4G,64M,1M", "buffers": ("hot", "cold")})
+    small = msgspec.structs.replace(make_machine(cores=2), memory=Fact(value=2**30, unit="B"))
+    plan = own(small, wish)
+    assert [case.params["bytes"] for case in plan.cases if case.role == "measure"] == [64 * 2**20] * 2
+    assert (plan.left_out[0].wish, plan.left_out[0].reason) == (
+        "memcpy at one-core, bytes=4294967296",
+        "it needs 8 GiB of memory, too much of the 1 GiB that may be used; 67108864 is measured instead",
+    )
+    large = own(make_machine(cores=2), wish)
+    assert {case.params["bytes"] for case in large.cases if case.role == "measure"} == {4 * 2**30}
+    assert not large.left_out
+
+
+def test_when_no_size_fits_the_smallest_is_left_out_with_its_figures(make_machine: MakeMachine) -> None:
+    tiny = msgspec.structs.replace(make_machine(cores=2), memory=Fact(value=2**20, unit="B"))
+    plan = own(tiny, Measure("memcpy", ("one-core",), axes={"bytes": ("largest:64M,1M", 64)}))
+    assert [case.params["bytes"] for case in plan.cases if case.role == "measure"] == [64]
+    assert plan.left_out[-1].reason == "it needs 2 MiB of memory; 1 MiB may be used"
+
+
+def test_a_wrong_value_among_sizes_chosen_by_memory_is_refused(make_machine: MakeMachine) -> None:
+    with pytest.raises(UsageError, match="stream has no stores 'big'"):
+        own(make_machine(cores=2), Measure("stream", ("all",), axes={"stores": "largest:big,ordinary"}))
+
+
+def test_one_nodes_own_figure_does_not_cap_what_the_machine_has(make_machine: MakeMachine) -> None:
+    machine = make_machine(cores=2)
+    late = msgspec.structs.replace(machine.topology.numa_nodes[0], memory_bytes=100 * 2**20)
+    topology = msgspec.structs.replace(machine.topology, numa_nodes=(late,))
+    plan = own(
+        msgspec.structs.replace(machine, topology=topology), Measure("memcpy", ("one-core",), axes={"bytes": "1G"})
+    )
+    assert [case.params["bytes"] for case in plan.cases if case.role == "measure"] == [2**30]
