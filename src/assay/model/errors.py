@@ -31,6 +31,12 @@ class UsageError(AssayError):
     exit_code = 2
 
 
+class ThresholdError(AssayError):
+    """A figure passed the threshold that the user set."""
+
+    exit_code = 3
+
+
 class UnfitEnvironmentError(AssayError):
     """The request is right, but this environment cannot do it."""
 

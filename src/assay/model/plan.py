@@ -8,6 +8,8 @@ from assay.model.benchmark import ParamValue
 from assay.model.placement import Placement
 
 PLAN_SCHEMA = 1
+#: What the id of a control adds to that of the case that it repeats.
+CONTROL = "/again"
 
 
 class Measure(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
@@ -54,6 +56,25 @@ class Study(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     repeats: str = ""
 
 
+class Factor(msgspec.Struct, frozen=True):
+    """A thing that is varied on purpose, level by level, in the same blocks.
+
+    Attributes:
+        name: as users say it: `memory`, `toolchain`, `flags`, an axis, or a `[factor.NAME]` of the configuration.
+        levels: the first one is the base of every comparison.
+        kind: what a level is: a memory word, a toolchain, compiler flags, a value of an axis, a command.
+        benchmark: the one whose axis it is; empty for every benchmark that has the axis, and for other kinds.
+        commands: level -> command that sets it, in the order of the configuration; the first one is the machine's
+            usual state and restores it at the end. Empty for other kinds.
+    """
+
+    name: str
+    levels: tuple[str, ...]
+    kind: Literal["memory", "toolchain", "flags", "axis", "commands"]
+    benchmark: str = ""
+    commands: dict[str, str] = {}
+
+
 class Case(msgspec.Struct, frozen=True):
     """One benchmark at one point of its axes, placement and factor levels.
 
@@ -63,7 +84,8 @@ class Case(msgspec.Struct, frozen=True):
         params: every axis with its value.
         placement: resolved.
         factors: factor -> level, only those that are varied on purpose.
-        role: `sentinel` for the small fixed kernel between blocks that shows drift.
+        role: `sentinel` for the small fixed kernel between blocks that shows drift; `control` for a case that is
+            measured a second time in each block, A against A, to show what the machine cannot tell apart.
         weight: share of the time budget.
         memory_bytes: memory it needs on each host.
         setup_s: estimated seconds before its first sample.
@@ -74,10 +96,17 @@ class Case(msgspec.Struct, frozen=True):
     params: dict[str, ParamValue]
     placement: Placement
     factors: dict[str, str] = {}
-    role: Literal["measure", "sentinel"] = "measure"
+    role: Literal["measure", "sentinel", "control"] = "measure"
     weight: float = 1.0
     memory_bytes: int = 0
     setup_s: float = 0.01
+
+    @property
+    def subject(self) -> str:
+        """The id without what factors add to it: equal for cases that only levels, or a control, tell apart."""
+        plain = self.id.removesuffix(CONTROL) if self.role == "control" else self.id
+        levels = ",".join(f"{factor}={level}" for factor, level in self.factors.items())
+        return plain.removesuffix(f"/{levels}") if levels else plain
 
 
 class PlannedLaunch(msgspec.Struct, frozen=True):
@@ -135,6 +164,7 @@ class Plan(msgspec.Struct, frozen=True):
         order: every launch, in the order they run.
         folded: what fell together.
         left_out: what is not measured.
+        factors: what is varied on purpose.
     """
 
     schema: int
@@ -155,6 +185,7 @@ class Plan(msgspec.Struct, frozen=True):
     order: tuple[PlannedLaunch, ...]
     folded: tuple[Folded, ...] = ()
     left_out: tuple[LeftOut, ...] = ()
+    factors: tuple[Factor, ...] = ()
 
     def case(self, case_id: str) -> Case:
         """The case with this id; KeyError when there is none."""

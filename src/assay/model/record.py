@@ -197,6 +197,7 @@ class Launch(msgspec.Struct, frozen=True, tag="launch"):
         exit_code: of the program; negative for a signal, None when it was ended at its time limit.
         bracket: what the machine did around it.
         message: what the program said on stderr, at most 2,000 characters.
+        prepared: factor -> command that was run just before it to set the factor's level.
     """
 
     id: str
@@ -212,6 +213,7 @@ class Launch(msgspec.Struct, frozen=True, tag="launch"):
     exit_code: int | None
     bracket: Bracket
     message: str = ""
+    prepared: dict[str, tuple[str, ...]] = {}
 
 
 ProgramRecord = Header | Series | Verdict | End

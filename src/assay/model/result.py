@@ -192,18 +192,30 @@ class Prediction(msgspec.Struct, frozen=True):
 
 
 class Comparison(msgspec.Struct, frozen=True):
-    """Two things measured in the same blocks.
+    """Two things measured in the same blocks, or in two runs.
 
     Attributes:
         id: unique in its run.
-        a: estimate id.
+        a: estimate id; of the control where `differ` is `control`, which has no estimate of its own in the run.
         b: estimate id, the base of the ratio.
-        ratio: a / b, Hodges-Lehmann over the blocks.
-        lo: lower end of the ratio's interval (exact signed-rank), or least ratio of a block.
+        ratio: a / b, Hodges-Lehmann over the blocks (over all pairs of launches between two runs).
+        lo: lower end of the ratio's interval (exact signed-rank; Mann-Whitney between runs), or least ratio.
         hi: upper end.
-        blocks: pairs.
-        confidence: None for a range (fewer than 6 blocks).
+        blocks: pairs; 0 between two runs, which have no blocks in common.
+        confidence: None for a range (fewer than 6 blocks, or 4 launches in a run).
         verdict: in words of METHODS: `faster`, `slower`, `trivially different`, `equivalent`, `inconclusive`.
+        differ: what tells a from b: an axis, a factor, `cores`, `memory`, `control` (A against A), or `run`.
+        level: of a.
+        base: level of b.
+        varied: whether it was varied on purpose; other pairs are those that the study happens to contain.
+        state: of the machine, where the comparison is within one.
+        launches: of a and of b that it rests on.
+        margin: differences below it have no practical meaning: 1 %, or the resolution where that is larger.
+        resolution: what A against A shows here: the 95th percentile of its effects, relative; None without one.
+        detectable: smallest relative difference that is found four times in five under the noise seen here; None
+            where so few pairs can find none.
+        p: two-sided, of the exact rank test; None for a range.
+        adjusted_p: of Benjamini and Yekutieli, among all comparisons of the same kind in the run.
     """
 
     id: str
@@ -215,6 +227,66 @@ class Comparison(msgspec.Struct, frozen=True):
     blocks: int
     confidence: float | None
     verdict: str
+    differ: str = ""
+    level: str = ""
+    base: str = ""
+    varied: bool = False
+    state: str | None = None
+    launches: tuple[int, int] = (0, 0)
+    margin: float = 0.01
+    resolution: float | None = None
+    detectable: float | None = None
+    p: float | None = None
+    adjusted_p: float | None = None
+
+
+class ComparedPair(msgspec.Struct, frozen=True):
+    """A comparison with the two estimates that it compares."""
+
+    a: Estimate
+    b: Estimate
+    comparison: Comparison
+
+
+class Difference(msgspec.Struct, frozen=True):
+    """What is not the same in two runs.
+
+    Attributes:
+        kind: `machine`, `topology`, `build`, `sources`, `schema`: such runs are compared only where the user
+            declares it; else `fact`, `environment`, `setting`, which are shown.
+        name: of what differs, e.g. `kernel release`.
+        a: in the run that is judged.
+        b: in the base.
+    """
+
+    kind: str
+    name: str
+    a: str
+    b: str
+
+
+class Compared(msgspec.Struct, frozen=True):
+    """`assay compare --json`: the comparisons of one run, or of two.
+
+    Attributes:
+        schema: version of this record.
+        run: that is judged.
+        base: the other run; empty where levels are compared inside one.
+        across: what was declared to differ, as the factor; empty without.
+        allowed: kinds of differences that were allowed.
+        differences: between the runs.
+        pairs: what was compared.
+        uncompared: estimate or case -> why it was not.
+    """
+
+    schema: int
+    run: str
+    base: str
+    across: str
+    allowed: tuple[str, ...]
+    differences: tuple[Difference, ...]
+    pairs: tuple[ComparedPair, ...]
+    uncompared: dict[str, str] = {}
 
 
 class Finding(msgspec.Struct, frozen=True):
