@@ -10,7 +10,7 @@ from tests.simulation import simulated_run
 
 from assay import store
 from assay.analyse import analyse
-from assay.analyse.models import PLATEAUS
+from assay.analyse.models.cache_plateaus import LAW as PLATEAUS
 from assay.launch.simulated import Fault, Law
 from assay.model.facts import Fact
 from assay.model.record import Handover

@@ -4,6 +4,7 @@ from collections.abc import Mapping
 
 from assay.analyse import states
 from assay.analyse.comparisons import pairs
+from assay.analyse.curves import Known
 from assay.analyse.estimates import measure
 from assay.analyse.evidence import Evidence
 from assay.analyse.findings import findings
@@ -12,6 +13,7 @@ from assay.analyse.limits import bound
 from assay.analyse.models import models
 from assay.analyse.noise import noise
 from assay.analyse.outcomes import condemn, outcomes
+from assay.analyse.predictions import predictions
 from assay.model.result import RESULT_SCHEMA, Analysis
 from assay.model.run import Run
 
@@ -28,13 +30,15 @@ def analyse(run: Run, given: Mapping[str, float] = {}) -> Analysis:
     ended = outcomes(run, attempts)
     measured = bound(run, measure(run, attempts, ended), given)
     estimates = tuple(each.estimate for each in measured)
+    known = Known(run, tuple(measured))
     evidence = Evidence(
         run=run,
         measured=tuple(measured),
         pairs=tuple(pairs(run, measured)),
-        models=models(run, estimates),
+        models=models(known),
+        predictions=predictions(known),
         outcomes=condemn(ended, estimates),
-        noise=noise(run, attempts, border),
+        noise=noise(run, attempts, border, measured),
     )
     return Analysis(
         schema=RESULT_SCHEMA,
@@ -47,4 +51,5 @@ def analyse(run: Run, given: Mapping[str, float] = {}) -> Analysis:
         findings=findings(evidence),
         outcomes=evidence.outcomes,
         noise=evidence.noise,
+        predictions=evidence.predictions,
     )

@@ -8,7 +8,7 @@ import msgspec
 
 from assay.analyse.comparisons import Pair
 from assay.analyse.estimates import Measured
-from assay.model.result import Comparison, Estimate, Finding, Model, Noise, Outcome
+from assay.model.result import Comparison, Estimate, Finding, Model, Noise, Outcome, Prediction
 from assay.model.run import Run
 
 
@@ -19,6 +19,7 @@ class Evidence(msgspec.Struct, frozen=True):
     measured: tuple[Measured, ...]
     pairs: tuple[Pair, ...]
     models: tuple[Model, ...]
+    predictions: tuple[Prediction, ...]
     outcomes: tuple[Outcome, ...]
     noise: Noise
 

@@ -1,13 +1,16 @@
 """How quiet the machine was: the sentinel's tail and drift, what others took, and the states seen."""
 
-from collections.abc import Mapping, Sequence
+import math
+from collections.abc import Iterable, Mapping, Sequence
 from datetime import datetime
 
 import numpy as np
 
 from assay.analyse import states
+from assay.analyse.curves import headline
+from assay.analyse.estimates import Measured
 from assay.analyse.launches import Yield
-from assay.analyse.statistics import Samples, kendall, percentile, sorted_median, theil_sen
+from assay.analyse.statistics import CONFIDENCE, Samples, kendall, percentile, sorted_median, theil_sen
 from assay.model.result import Noise
 from assay.model.run import Run
 
@@ -16,7 +19,9 @@ _FEWEST = 4
 _ONE = "one"
 
 
-def noise(run: Run, attempts: Mapping[str, Sequence[Yield]], border: float | None) -> Noise:
+def noise(
+    run: Run, attempts: Mapping[str, Sequence[Yield]], border: float | None, measured: Iterable[Measured]
+) -> Noise:
     """Noise of the run; the sentinel's launches count whether disturbed or not, since it is they that show it."""
     relative = _sentinel(run, attempts)
     brackets = [launch.launch.bracket for launch in run.launches]
@@ -31,7 +36,25 @@ def noise(run: Run, attempts: Mapping[str, Sequence[Yield]], border: float | Non
         states=_states(run, border),
         disturbed=sum(bool(bracket.disturbance) for bracket in brackets),
         launches=len(brackets),
+        resolution=_resolution(measured),
     )
+
+
+def _resolution(measured: Iterable[Measured]) -> float | None:
+    """What two launches of one case differ by, relative: the 95th percentile of |ln(a/b)| of headline metrics.
+
+    A against A, as the blocks of any run hold it. Every pair of launches of an estimate counts.
+    """
+    differences = [
+        np.abs(values[one] - values[other])
+        for each in measured
+        if each.estimate.metric == headline(each.estimate) and len(each.launches) > 1
+        for values in [np.log([launch.value for launch in each.launches])]
+        for one, other in [np.triu_indices(values.size, 1)]
+    ]
+    if not differences:
+        return None
+    return math.expm1(percentile(np.sort(np.concatenate(differences)), CONFIDENCE))
 
 
 def _sentinel(run: Run, attempts: Mapping[str, Sequence[Yield]]) -> dict[tuple[str, int], Samples]:

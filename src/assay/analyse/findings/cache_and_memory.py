@@ -3,7 +3,7 @@
 from collections.abc import Iterable
 
 from assay.analyse.evidence import Evidence, Rule
-from assay.analyse.models import PLATEAUS
+from assay.analyse.models.cache_plateaus import LAW as PLATEAUS
 from assay.model.result import Estimate, Finding
 from assay.model.units import format_quantity, format_size
 

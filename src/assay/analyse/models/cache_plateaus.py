@@ -1,19 +1,18 @@
-"""Laws fitted to estimates: the plateaus that caches give the rate of a copy."""
+"""The plateaus that caches give the rate of a copy."""
 
 import math
-from collections.abc import Hashable, Sequence
+from collections.abc import Iterable, Sequence
 from itertools import pairwise
 
 import numpy as np
 from numpy.typing import NDArray
 
-from assay import benchmarks
+from assay.analyse.curves import Known, curves
 from assay.model.machine import Machine
 from assay.model.result import Estimate, Model
-from assay.model.run import Run
 from assay.model.units import format_size
 
-PLATEAUS = "cache-plateaus"
+LAW = "cache-plateaus"
 _PLATEAU_POINTS = 2
 #: Below this share of the highest rate a small copy costs its call, not its bytes.
 _CALL_BOUND = 0.8
@@ -26,50 +25,31 @@ _BESIDE = 2
 _RESIDUAL = 0.25
 
 
-def models(run: Run, estimates: Sequence[Estimate]) -> tuple[Model, ...]:
+def fit(known: Known) -> Iterable[Model]:
     """One model for every copy curve in cache."""
-    curves: dict[Hashable, list[Estimate]] = {}
-    for each in estimates:
-        if each.benchmark == "memcpy" and each.params.get("buffers") == "hot" and _is_headline(each):
-            key = (each.params.get("offset"), each.placement.label, each.placement.memory, each.placement.hosts)
-            curves.setdefault((*key, tuple(each.factors.items())), []).append(each)
-    return tuple(
-        _plateaus(_name(curve[0], state), [each for each in curve if each.state in {None, state}], run)
-        for curve in curves.values()
-        for state in dict.fromkeys(each.state for each in curve if each.state or not any(e.state for e in curve))
-    )
+    hot = [each for each in known.of("memcpy") if each.estimate.params.get("buffers") == "hot"]
+    for curve in curves(hot, "bytes", "buffers"):
+        name = "/".join([LAW, "memcpy", *(mark for mark in curve.marks if mark != "offset=0")])
+        yield _plateaus(name, [each.estimate for each in curve.members], known)
 
 
-def _is_headline(estimate: Estimate) -> bool:
-    return estimate.metric == benchmarks.get(estimate.benchmark).metrics[0].name
-
-
-def _name(estimate: Estimate, state: str | None) -> str:
-    marks = [estimate.placement.label, estimate.placement.memory]
-    if estimate.params.get("offset"):
-        marks.append(f"offset={estimate.params['offset']}")
-    marks += [f"{factor}={level}" for factor, level in estimate.factors.items()]
-    marks += [f"host={host}" for host in estimate.placement.hosts[:1]]
-    return "/".join([PLATEAUS, "memcpy", *marks, *([f"state={state}"] if state else [])])
-
-
-def _plateaus(name: str, curve: Sequence[Estimate], run: Run) -> Model:
+def _plateaus(name: str, curve: Sequence[Estimate], known: Known) -> Model:
     """Piecewise constant ln rate over the sizes that are not bound by the cost of a call.
 
     Parameters: `rate 1`, `rate 2` ... [median, least, largest median of the plateau]; `boundary 1` ... [geometric
     middle, last size before, first size after], named after the cache beside it.
     """
-    known = sorted((int(each.params["bytes"]), each.median, each.id) for each in curve if each.median is not None)
-    of = tuple(identity for _, _, identity in known)
-    peak = max((rate for _, rate, _ in known), default=0.0)
-    first = next((at for at, (_, rate, _) in enumerate(known) if rate >= _CALL_BOUND * peak), len(known))
-    sizes = [size for size, _, _ in known[first:]]
-    rates = np.array([rate for _, rate, _ in known[first:]])
+    rated = sorted((int(each.params["bytes"]), each.median, each.id) for each in curve if each.median is not None)
+    of = tuple(identity for _, _, identity in rated)
+    peak = max((rate for _, rate, _ in rated), default=0.0)
+    first = next((at for at, (_, rate, _) in enumerate(rated) if rate >= _CALL_BOUND * peak), len(rated))
+    sizes = [size for size, _, _ in rated[first:]]
+    rates = np.array([rate for _, rate, _ in rated[first:]])
     if len(sizes) < 2 * _PLATEAU_POINTS:
         reason = f"{len(sizes)} sizes above the cost of a call: two plateaus need {2 * _PLATEAU_POINTS}"
-        return Model(name, PLATEAUS, of, {}, None, reason)
+        return Model(name, LAW, of, {}, None, reason)
     edges = _partition(np.log(rates))
-    machine = next((run.machines[host] for host in curve[0].placement.hosts if host in run.machines), None)
+    machine = known.machine(curve[0])
     parameters: dict[str, tuple[float, float, float]] = {}
     residual = 0.0
     for number, (begin, end) in enumerate(pairwise(edges), 1):
@@ -82,10 +62,8 @@ def _plateaus(name: str, curve: Sequence[Estimate], run: Run) -> Model:
             beside = _cache_beside(before, after, machine)
             parameters[f"boundary {number}{beside}"] = (math.sqrt(before * after), before, after)
     if residual > _RESIDUAL:
-        return Model(
-            name, PLATEAUS, of, {}, residual, f"rates lie up to {100 * residual:.0f} % beside their plateaus"
-        )
-    return Model(name, PLATEAUS, of, parameters, residual)
+        return Model(name, LAW, of, {}, residual, f"rates lie up to {100 * residual:.0f} % beside their plateaus")
+    return Model(name, LAW, of, parameters, residual)
 
 
 def _partition(values: NDArray[np.float64]) -> list[int]:

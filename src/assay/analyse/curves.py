@@ -1,0 +1,122 @@
+"""What laws are fitted to: estimates that are alike in everything but the law's own coordinates."""
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import NamedTuple
+
+import msgspec
+import numpy as np
+
+from assay import benchmarks
+from assay.analyse.estimates import Measured
+from assay.analyse.statistics import CONFIDENCE, Samples
+from assay.model.machine import Machine
+from assay.model.result import Estimate
+from assay.model.run import Run
+
+#: With fewer launches there is no bootstrap: the launches are the replicates, and their range the interval.
+_FEWEST = 6
+_DRAWS = 400
+_SEED = 1
+
+
+class Known(msgspec.Struct, frozen=True):
+    """A run and its estimates: what laws and predictions look at."""
+
+    run: Run
+    measured: tuple[Measured, ...]
+
+    def of(self, benchmark: str, kernel: str = "", metric: str = "") -> list[Measured]:
+        """Estimates with a figure, of one kernel (any where empty) and metric (the headline where empty)."""
+        return [
+            each
+            for each in self.measured
+            if each.estimate.benchmark == benchmark
+            and each.estimate.median is not None
+            and (not kernel or each.estimate.kernel == kernel)
+            and each.estimate.metric == (metric or headline(each.estimate))
+        ]
+
+    def machine(self, estimate: Estimate) -> Machine | None:
+        """The machine of an estimate."""
+        return machine_of(estimate, self.run.machines)
+
+
+class Curve(NamedTuple):
+    """Estimates of one kernel and metric that are alike but in a law's coordinates; `marks` say what they share."""
+
+    marks: tuple[str, ...]
+    members: tuple[Measured, ...]
+
+
+def headline(estimate: Estimate) -> str:
+    """Name of the first metric of its benchmark."""
+    return benchmarks.get(estimate.benchmark).metrics[0].name
+
+
+def machine_of(estimate: Estimate, machines: Mapping[str, Machine]) -> Machine | None:
+    """The machine of an estimate; the only one there is where its host is not among them."""
+    found = next((machines[host] for host in estimate.placement.hosts if host in machines), None)
+    return found or next(iter(machines.values()), None)
+
+
+def curves(measured: Iterable[Measured], *coordinates: str) -> list[Curve]:
+    """Groups that differ in nothing but `coordinates`: axes, and `label` and `memory` of the placement.
+
+    An estimate that no state was given joins the curve of each state.
+    """
+    groups: dict[tuple[str, ...], list[Measured]] = {}
+    for each in measured:
+        groups.setdefault(_marks(each.estimate, coordinates), []).append(each)
+    found = []
+    for marks, members in groups.items():
+        states: list[str | None] = list(
+            dict.fromkeys(each.estimate.state for each in members if each.estimate.state)
+        )
+        for state in states or [None]:
+            shared = tuple(each for each in members if each.estimate.state in {None, state})
+            found.append(Curve((*marks, f"state={state}") if state else marks, shared))
+    return found
+
+
+def _marks(estimate: Estimate, coordinates: Sequence[str]) -> tuple[str, ...]:
+    """What an estimate must share with its like, in words; not the params that follow from the machine."""
+    axes = [axis for axis in benchmarks.get(estimate.benchmark).axes if axis.name not in coordinates]
+    chosen = [axis for axis in axes if axis.default is not None and axis.name in estimate.params]
+    marks = [estimate.placement.label] if "label" not in coordinates else []
+    marks += [estimate.placement.memory] if "memory" not in coordinates else []
+    marks += [f"{axis.name}={estimate.params[axis.name]}" for axis in chosen]
+    marks += [f"{factor}={level}" for factor, level in estimate.factors.items()]
+    return (*marks, *(f"host={host}" for host in estimate.placement.hosts))
+
+
+def replicates(members: Sequence[Measured]) -> tuple[Samples, bool]:
+    """What the medians of `members` might have been, shape (draws, members); whether they make a 95 % interval.
+
+    With 6 launches or more 400 bootstrap draws of launches (all members' launches of a block are drawn together);
+    with fewer the launches themselves. A member that lacks a block has its median there.
+    """
+    blocks = sorted({launch.block for each in members for launch in each.launches})
+    row = {block: at for at, block in enumerate(blocks)}
+    values = np.tile([each.estimate.median or 0.0 for each in members], (max(len(blocks), 1), 1))
+    for column, each in enumerate(members):
+        for launch in each.launches:
+            values[row[launch.block], column] = launch.value
+    if len(blocks) < _FEWEST:
+        return values, False
+    drawn = np.random.default_rng(_SEED).integers(0, len(blocks), (_DRAWS, len(blocks)))
+    medians: Samples = np.median(values[drawn], axis=1)
+    return medians, True
+
+
+def ends(draws: Samples, *, confident: bool) -> tuple[float, float]:
+    """Where 95 % of bootstrap draws lie, or the range of a few launches."""
+    tail = (1 - CONFIDENCE) / 2 if confident else 0.0
+    low, high = np.quantile(draws, [tail, 1 - tail])
+    return float(low), float(high)
+
+
+def figure(estimate: Estimate, factor: float = 1.0) -> tuple[float, float, float]:
+    """[median, lo, hi] of an estimate with a figure, times `factor`."""
+    median = estimate.median or 0.0
+    ends_ = (median if estimate.lo is None else estimate.lo, median if estimate.hi is None else estimate.hi)
+    return factor * median, factor * ends_[0], factor * ends_[1]

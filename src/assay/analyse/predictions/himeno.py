@@ -1,0 +1,69 @@
+"""Himeno's rate from the bandwidth of memory, measured by stream alone."""
+
+from collections.abc import Iterable
+
+from assay.analyse.bounds import cached_bytes, fits_caches
+from assay.analyse.curves import Known, figure
+from assay.model.result import Estimate, Prediction
+from assay.model.units import format_quantity
+
+LAW = "himeno"
+_FLOPS = 34
+#: Traffic of one point: 60 B of the stencil and 12 B of copying back; 80 B where planes fall out of the cache
+#: between their uses (the layer condition breaks). METHODS: docs/models.md.
+_BYTES, _MOST_BYTES = 72, 80
+
+
+def predict(known: Known) -> Iterable[Prediction]:
+    """For each rate of himeno in memory: [34/80, 34/72] x the traffic of stream's triad at the same placement."""
+    triads = [each.estimate for each in known.of("stream", "triad", "traffic")]
+    for each in known.measured:
+        estimate = each.estimate
+        if estimate.benchmark != "himeno" or estimate.unit != "flop/s" or estimate.median is None:
+            continue
+        machine = known.machine(estimate)
+        if machine and fits_caches(estimate, machine.topology):
+            continue
+        source = max((triad for triad in triads if _alike(triad, estimate)), key=_likeness, default=None)
+        if source is not None:
+            yield _prediction(estimate, source, cached_bytes(estimate, machine.topology) if machine else 0)
+
+
+def _alike(triad: Estimate, estimate: Estimate) -> bool:
+    """Same cpus, hosts, memory policy, first touch, factors and state."""
+    return (
+        triad.placement.cpus == estimate.placement.cpus
+        and triad.placement.hosts == estimate.placement.hosts
+        and triad.placement.memory == estimate.placement.memory
+        and triad.params.get("touch", "parallel") == estimate.params.get("touch", "parallel")
+        and triad.factors == estimate.factors
+        and (triad.state == estimate.state or None in {triad.state, estimate.state})
+    )
+
+
+def _likeness(triad: Estimate) -> bool:
+    """Ordinary stores come first: himeno has no others."""
+    return triad.params.get("stores") == "ordinary"
+
+
+def _prediction(estimate: Estimate, source: Estimate, cache_bytes: int) -> Prediction:
+    _, slow, fast = figure(source)
+    lower, upper = _FLOPS / _MOST_BYTES * slow, _FLOPS / _BYTES * fast
+    value = figure(estimate)
+    outside = value[0] / upper - 1 if value[0] > upper else min(0.0, value[0] / lower - 1)
+    caches = f"; its arrays are larger than the {cache_bytes / 1e6:.0f} MB of the last-level caches"
+    return Prediction(
+        id=f"{LAW}:{estimate.id}",
+        law=LAW,
+        what=f"rate of himeno, {estimate.placement.label}, {estimate.placement.memory}",
+        unit=estimate.unit,
+        lower=lower,
+        upper=upper,
+        of=(source.id,),
+        derivation=f"{_FLOPS} flops a point over {_MOST_BYTES} B to {_BYTES} B a point x the traffic of stream's "
+        f"triad at the same placement ({format_quantity(slow, 'B/s')} to {format_quantity(fast, 'B/s')})"
+        f"{caches if cache_bytes else ''}",
+        measured=estimate.id,
+        value=value,
+        error=outside,
+    )
