@@ -137,7 +137,7 @@ def nodes(estimates: tuple[Estimate, ...], figure_id: str, title: str) -> Figure
     ordered = sorted(crowd, key=lambda node: node.value)
     caption = (
         f"{title} of each node, slowest first; every point is one node's median over launches. "
-        "The intervals are in the table of all figures."
+        "The upright axis does not begin at zero."
     )
     result = (
         f"{len(ordered)} nodes, from {ordered[0].text} on {ordered[0].node} "

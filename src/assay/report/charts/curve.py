@@ -20,7 +20,7 @@ _SIZE = (
 )
 
 
-_FEW_DECADES = 3
+_FEW_DECADES = 4
 #: Room for two rows of labels between the plot and its legend.
 _LABELS = 34
 

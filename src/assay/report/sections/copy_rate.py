@@ -92,7 +92,7 @@ def _meaning(estimates: tuple[Estimate, ...], boundaries: tuple[Boundary, ...]) 
         if best and top and end:
             text.append(
                 f"{words.sentence(f'with {name} the best rate is {top.full} at {_size(best)}')} "
-                f"At {_size(last)} it is {end.value} {end.unit} {end.ends}."
+                f"At {_size(last)} it is {end.short}."
             )
     if boundaries:
         text.append(
