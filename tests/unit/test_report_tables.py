@@ -63,8 +63,9 @@ def test_json_has_the_stable_form() -> None:
     assert {"run", "study", "estimates", "models", "comparisons", "findings"} <= set(document)
     first = document["estimates"][0]
     assert {
-        "id", "benchmark", "kernel", "metric", "unit", "better", "params", "placement", "factors", "state", "median",
-        "lo", "hi", "confidence", "min", "max", "p99", "launches", "samples", "stop", "limit", "status", "reason",
+        "id", "benchmark", "kernel", "metric", "unit", "better", "params", "placement", "factors", "state",
+        "median", "lo", "hi", "confidence", "min", "max", "p99", "launches", "samples", "stop", "limit", "status",
+        "reason",
     } <= set(first)  # fmt: skip
     assert {"label", "hosts", "cpus", "memory"} <= set(first["placement"])
     assert set(first["limit"]) == {"value", "source", "of"}

@@ -91,7 +91,7 @@ def _meaning(estimates: tuple[Estimate, ...], boundaries: tuple[Boundary, ...]) 
         top, end = words.shown(best) if best else None, words.shown(last)
         if best and top and end:
             text.append(
-                f"{words.sentence(f'with {name} the best rate is {top.full} at {_size(best)}')} "
+                f"{words.sentence(f'{name}: the best rate is {top.full} at {_size(best)}')} "
                 f"At {_size(last)} it is {end.short}."
             )
     if boundaries:
