@@ -52,10 +52,10 @@ def _by_buffers(estimates: tuple[Estimate, ...]) -> dict[str, tuple[Estimate, ..
 
 def _headlines(estimates: tuple[Estimate, ...]) -> tuple[Headline, ...]:
     lines = []
-    for name, members in _by_buffers(estimates).items():
+    for buffers, members in choose.grouped(estimates, lambda e: choose.level(e, "buffers")).items():
         best = choose.best(members)
         if best:
-            lines.append(Headline(f"Copy rate, {name}, best size ({_size(best)})", best))
+            lines.append(Headline(f"Copy rate, {buffers} buffers, best size ({_size(best)})", best))
     return tuple(lines)
 
 
