@@ -15,6 +15,7 @@ from assay.launch.simulated import Law
 from assay.model.result import Analysis
 from assay.model.run import Run
 from assay.report import choose, html, raw, vega, words
+from assay.report.charts.curve import CurvePoint, curve
 from assay.report.section import Figure
 from assay.report.sections import topics
 
@@ -229,3 +230,15 @@ def test_many_nodes_are_ranked_and_the_slow_one_is_named(tmp_path: Path) -> None
     assert "n07: " in table[0]
     middle = choose.middle(e for e in analysis.estimates if e.benchmark == "stream")
     assert "n07" not in {host for e in middle for host in e.placement.hosts}
+
+
+def test_a_line_joins_only_neighbours_of_one_state() -> None:
+    def at(x: float, state: str) -> CurvePoint:
+        return CurvePoint(x, "hot", state, 1.0, 1.0, 1.0, "", "", "")
+
+    sizes = [at(1, ""), at(2, "near"), at(2, "far"), at(4, "near"), at(8, "near"), at(8, "far")]
+    spec = curve(sizes, ("size", "rate"))
+    joined: dict[tuple[str, int], list[float]] = {}
+    for point in next(layer["data"]["values"] for layer in spec["layer"] if layer["mark"].get("type") == "line"):
+        joined.setdefault((point["series"], point["segment"]), []).append(point["x"])
+    assert joined == {("hot, near", 0): [1, 2, 4, 8], ("hot, far", 0): [1, 2], ("hot, far", 1): [8]}
