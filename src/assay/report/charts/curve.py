@@ -27,7 +27,7 @@ _LABELS = 34
 
 @dataclass(frozen=True)
 class CurvePoint:
-    """One figure of a curve; see `intervals.Point`. `x` is the swept value; `state` is empty where it is of all."""
+    """One figure of a curve; see `intervals.Point`. `x` is the swept value, `state` empty where it is of all."""
 
     x: float
     curve: str
