@@ -254,7 +254,8 @@ def _analysis(run: Run, figures: tuple[Estimate, ...]) -> Analysis:
             ("the compiler may already use them",), "compile with -mnontemporal or use streaming stores",
         ),
         Finding(
-            "noise", "noise", "the cores changed between two states, 28 and 120 ns", "problem", "candidate", (),
+            "noise", "machine_noise", "the cores changed between two states, 28 and 120 ns",
+            "problem", "candidate", (),
             "2 states", "1", ("a hypervisor moves the cores",), "assay run quick --launches 6",
         ),
         Finding(

@@ -108,10 +108,17 @@ def level(estimate: Estimate, name: str) -> str:
 
 
 def series(estimate: Estimate, names: Iterable[str]) -> str:
-    """Name of the series that the estimate belongs to, e.g. `ordinary stores`, and the state of the machine.
+    """Name of the series that the estimate belongs to: `levels` and the state of the machine."""
+    return ", ".join(filter(None, [levels(estimate, names), state(estimate)]))
 
-    It says the level of the first of `names`, and of the others where it is not the usual one.
-    """
+
+def state(estimate: Estimate) -> str:
+    """The state of the machine that the estimate holds for, e.g. `near cores`; empty where one explains all."""
+    return f"{estimate.state} cores" if estimate.state else ""
+
+
+def levels(estimate: Estimate, names: Iterable[str]) -> str:
+    """Levels in words, e.g. `ordinary stores`: of the first of `names`, of others where not the usual one."""
     usual = _defaults(estimate.benchmark)
     parts: list[str] = []
     for name in names:
@@ -120,7 +127,7 @@ def series(estimate: Estimate, names: Iterable[str]) -> str:
             continue
         number = isinstance(value, (int, float))
         parts.append(f"{name} {value}" if number or name in estimate.factors else f"{value} {name}")
-    return ", ".join(parts + ([f"{estimate.state} cores"] if estimate.state else []))
+    return ", ".join(parts)
 
 
 def is_usual(estimate: Estimate, but: Iterable[str] = ()) -> bool:

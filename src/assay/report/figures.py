@@ -91,7 +91,8 @@ def curves(
         points.append(
             CurvePoint(
                 x=float(estimate.params[axis]),
-                series=name(estimate) or title,
+                curve=name(estimate) or title,
+                state=choose.state(estimate),
                 value=factor * estimate.median,
                 lo=factor * (estimate.lo or estimate.median),
                 hi=factor * (estimate.hi or estimate.median),
@@ -104,6 +105,10 @@ def curves(
     meaning = choose.axis_meaning(estimates[0].benchmark, axis)
     spec = curve(points, (meaning, f"{title} ({value_unit})"), boundaries, sizes=axis_unit == "B")
     caption = f"{title} by {meaning}, both axes logarithmic. {whiskers(estimates)}"
+    if any(point.state for point in points):
+        caption += (
+            " Lines follow one state of the machine; points without a state hold for all, gaps were not measured."
+        )
     return Figure(figure_id, caption, result, spec)
 
 
@@ -113,7 +118,7 @@ def _series_of(estimates: tuple[Estimate, ...], axis: str) -> Callable[[Estimate
 
     def name(estimate: Estimate) -> str:
         parts = [words.placed(estimate)] if where else []
-        return ", ".join([*parts, *filter(None, [choose.series(estimate, names)])])
+        return ", ".join([*parts, *filter(None, [choose.levels(estimate, names)])])
 
     return name
 
@@ -137,7 +142,7 @@ def nodes(estimates: tuple[Estimate, ...], figure_id: str, title: str) -> Figure
     ordered = sorted(crowd, key=lambda node: node.value)
     caption = (
         f"{title} of each node, slowest first; every point is one node's median over launches. "
-        "The intervals are in the table of all figures."
+        "The upright axis does not begin at zero."
     )
     result = (
         f"{len(ordered)} nodes, from {ordered[0].text} on {ordered[0].node} "

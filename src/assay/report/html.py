@@ -150,6 +150,7 @@ def _nodes(run: Run) -> list[_Node]:
     for case in run.plan.cases:
         for host in case.placement.hosts:
             used[host] = used.get(host, frozenset()) | frozenset(case.placement.cpus)
+    anywhere = frozenset().union(*used.values())
     groups: dict[bytes, list[str]] = {}
     for host, machine in run.machines.items():
         groups.setdefault(msgspec.json.encode(machine.topology), []).append(host)
@@ -157,7 +158,7 @@ def _nodes(run: Run) -> list[_Node]:
         _Node(
             run.machines[hosts[0]],
             tuple(hosts),
-            frozenset().union(*(used.get(host, frozenset()) for host in hosts)),
+            frozenset().union(*(used.get(host, anywhere) for host in hosts)),
         )
         for hosts in groups.values()
     ]
@@ -191,6 +192,8 @@ def _template() -> jinja2.Template:
 
 def prose(text: str) -> Markup:
     """A sentence in HTML, what stands between backticks as code."""
+    if words.is_command(text):
+        return Markup("<code>{}</code>").format(text)
     parts = re.split(r"`([^`]+)`", words.sentence(text))
     return Markup().join(
         Markup("<code>{}</code>").format(part) if number % 2 else part for number, part in enumerate(parts)

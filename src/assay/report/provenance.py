@@ -9,6 +9,8 @@ from assay.model.units import format_cpu_list, format_size
 from assay.report import choose, words
 from assay.report.section import Table
 
+_KIB_FROM = 2**20
+
 
 def fact(known: Fact) -> str:
     """A fact in words: its value with the unit, or why it is not known."""
@@ -20,8 +22,8 @@ def fact(known: Fact) -> str:
     if isinstance(value, list):
         return ", ".join(map(str, value)) or "none"
     if isinstance(value, (int, float)):
-        if known.unit == "B":
-            return format_size(value)
+        if known.unit == "B":  # an MTU is known as 1,500 B, not as 1.46 KiB
+            return format_size(value) if value >= _KIB_FROM or value % 1024 == 0 else f"{value:,} B"
         return words.quantity(value, known.unit) if known.unit else f"{value:,}"
     return str(value)
 

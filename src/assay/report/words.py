@@ -45,8 +45,10 @@ class Shown:
 
     @property
     def short(self) -> str:
-        """`42.1 GB/s [41.8, 42.6]`."""
-        return f"{self.value} {self.unit} {self.ends}" if self.lo else f"{self.value} {self.unit}"
+        """`42.1 GB/s [41.8, 42.6]`, or `42.1 GB/s (41.8 to 42.6)` for a range."""
+        if not self.lo:
+            return f"{self.value} {self.unit}"
+        return f"{self.value} {self.unit} {self.ends if self.ends[0] == '[' else f'({self.ends})'}"
 
 
 def shown(estimate: Estimate) -> Shown | None:
@@ -122,9 +124,16 @@ def listed(words: Iterable[str]) -> str:
 
 
 def sentence(text: str) -> str:
-    """The text with a capital letter and a full stop."""
+    """The text with a capital letter and a full stop; a command stays as it is."""
     text = text.strip()
+    if is_command(text):
+        return text
     return text[:1].upper() + text[1:] + ("" if not text or text[-1] in ".!?" else ".")
+
+
+def is_command(text: str) -> bool:
+    """Whether the text is a command to type."""
+    return text.startswith("assay ")
 
 
 def param(value: ParamValue, unit: str = "") -> str:

@@ -19,6 +19,8 @@ _LAUNCH_S = 0.1
 _LEAST_S = 0.02
 #: A launch is made even when its samples will be fewer than wanted, down to this share of the time they need.
 _POOR = 0.25
+#: What is kept back for starts and set-ups that take longer than foreseen.
+_MARGIN = 1.1
 #: Set-up estimates may be wrong by this factor before we stop believing the correction.
 _STRETCH = (0.2, 5.0)
 _SHORTEST_S = 0.001
@@ -33,16 +35,16 @@ class Experience:
         stretch: case -> seconds beyond sampling of its last launch, over what was foreseen for that launch.
         span_s: case -> seconds of sampling in its last launch.
         least_s: case -> seconds in which it takes the fewest samples allowed.
-        foreseen_s: sum of the overheads that were foreseen for these launches.
-        real_s: sum of what they were.
+        foreseen_s: program -> sum of the overheads that were foreseen for its launches.
+        real_s: program -> sum of what they were.
     """
 
     setup_s: Mapping[str, float]
     stretch: Mapping[str, float] = field(default_factory=dict)
     span_s: Mapping[str, float] = field(default_factory=dict)
     least_s: Mapping[str, float] = field(default_factory=dict)
-    foreseen_s: float = 0.0
-    real_s: float = 0.0
+    foreseen_s: Mapping[str, float] = field(default_factory=dict)
+    real_s: Mapping[str, float] = field(default_factory=dict)
 
     def after(
         self, plan: Plan, records: LaunchRecords, allowed: Mapping[str, float], wall_s: float
@@ -62,8 +64,8 @@ class Experience:
             {**self.stretch, **dict.fromkeys(launch.cases, overhead / foreseen)},
             {**self.span_s, **spans},
             {**self.least_s, **least},
-            self.foreseen_s + foreseen,
-            self.real_s + overhead,
+            {**self.foreseen_s, launch.program: self.foreseen_s.get(launch.program, 0.0) + foreseen},
+            {**self.real_s, launch.program: self.real_s.get(launch.program, 0.0) + overhead},
         )
 
     def overhead(self, launch: PlannedLaunch) -> float:
@@ -73,11 +75,12 @@ class Experience:
     def overhead_of(self, launch: PlannedLaunch, case_id: str) -> float:
         """A case's part of that: as foreseen, corrected by what its launch took before.
 
-        A case that has not run yet is corrected as all were together, within reason.
+        A case that has not run yet is corrected as all of its program were together, within reason.
         """
         stretch = self.stretch.get(case_id)
         if stretch is None:
-            others = self.real_s / self.foreseen_s if self.foreseen_s else 1.0
+            foreseen = self.foreseen_s.get(launch.program)
+            others = self.real_s[launch.program] / foreseen if foreseen else 1.0
             stretch = min(max(others, _STRETCH[0]), _STRETCH[1])
         return (_LAUNCH_S / len(launch.cases) + self.setup_s[case_id]) * stretch
 
@@ -140,7 +143,7 @@ def allot(
         return dict.fromkeys(following.cases, UNLIMITED_S)
     weights = {case.id: case.weight for case in plan.cases}
     kept = _fitting(plan, _needs(remaining, experience), left_s, measured)
-    sampling_s = max(0.0, left_s - sum(need.overhead_s for need in kept))
+    sampling_s = max(0.0, left_s - _MARGIN * sum(need.overhead_s for need in kept))
     least_s = sum(need.least_s for need in kept)
     weight = sum(weights[need.case] for need in kept) or 1.0
     spare = max(0.0, sampling_s - least_s)

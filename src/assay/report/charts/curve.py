@@ -20,23 +20,29 @@ _SIZE = (
 )
 
 
-_FEW_DECADES = 3
+_FEW_DECADES = 4
 #: Room for two rows of labels between the plot and its legend.
 _LABELS = 34
 
 
 @dataclass(frozen=True)
 class CurvePoint:
-    """One figure of a curve; see `intervals.Point`. `x` is the swept value, the rest in SI base units."""
+    """One figure of a curve; see `intervals.Point`. `x` is the swept value, `state` empty where it is of all."""
 
     x: float
-    series: str
+    curve: str
+    state: str
     value: float
     lo: float
     hi: float
     text: str
     basis: str
     size: str
+
+    @property
+    def series(self) -> str:
+        """Curve and state."""
+        return f"{self.curve}, {self.state}" if self.state else self.curve
 
 
 @dataclass(frozen=True)
@@ -94,8 +100,9 @@ def curve(
     layer: list[Spec] = [*_boundaries(boundaries), *_ceilings(ceilings)]
     layer += [
         {
-            "mark": {"type": "line", "strokeWidth": 1.6, "interpolate": "linear"},
-            "encoding": {"x": x, "y": y, "color": colour, "strokeDash": dash},
+            "data": {"values": _lines(points)},
+            "mark": {"type": "line", "strokeWidth": 1.6},
+            "encoding": {"x": x, "y": y, "color": colour, "strokeDash": dash, "detail": {"field": "segment"}},
         },
         {
             "mark": {"type": "rule", "strokeWidth": 2, "opacity": 0.6},
@@ -106,9 +113,30 @@ def curve(
             "encoding": {"x": x, "y": y, "color": colour, "shape": shape, "tooltip": tooltip},
         },
     ]
-    spec = chart([vars(point) for point in points], layer, height=340, usermeta={"narrow": 286})
+    spec = chart(
+        [vars(point) | {"series": point.series} for point in points], layer, height=340, usermeta={"narrow": 286}
+    )
     legend = {**spec["config"]["legend"], "offset": _LABELS if boundaries else 10}
     return {**spec, "config": {**spec["config"], "legend": legend}}
+
+
+def _lines(points: list[CurvePoint]) -> list[Spec]:
+    """What may be joined: neighbours of one curve in one state, with the points that all states share."""
+    lines: list[Spec] = []
+    for curve_name in dict.fromkeys(point.curve for point in points):
+        members = [point for point in points if point.curve == curve_name]
+        sizes = sorted({point.x for point in members})
+        for state in dict.fromkeys(point.state for point in members if point.state) or [""]:
+            segment = 0
+            series = next(point.series for point in members if point.state == state)
+            at = {point.x: point for point in members if not point.state}
+            at |= {point.x: point for point in members if point.state == state}
+            for size in sizes:
+                if size in at:
+                    lines.append({"x": size, "value": at[size].value, "series": series, "segment": segment})
+                else:
+                    segment += 1
+    return lines
 
 
 def _ticks(points: list[CurvePoint]) -> list[float]:

@@ -4,7 +4,7 @@ from dataclasses import dataclass
 
 from assay.report.charts.theme import COLOURS, MUTED, Spec, chart
 
-_LABELLED = 3
+_LABELLED = 1
 
 
 @dataclass(frozen=True)
@@ -18,7 +18,7 @@ class Node:
 
 
 def ranked(nodes: list[Node], title: str) -> Spec:
-    """The figures of `nodes` by rank, the lowest ones named; `title` names quantity and unit."""
+    """The figures of `nodes` by rank, the lowest one named; `title` names quantity and unit."""
     ordered = sorted(nodes, key=lambda node: node.value)
     values: list[Spec] = [
         {**vars(node), "rank": rank + 1, "name": node.node if rank < _LABELLED else ""}
@@ -35,7 +35,12 @@ def ranked(nodes: list[Node], title: str) -> Spec:
         "axis": {"title": "nodes, slowest first", "grid": False, "tickMinStep": 1},
         "scale": {"nice": False},
     }
-    y: Spec = {"field": "value", "type": "quantitative", "scale": {"zero": True}, "axis": {"title": title}}
+    y: Spec = {
+        "field": "value",
+        "type": "quantitative",
+        "scale": {"zero": False, "padding": 12},
+        "axis": {"title": title},
+    }
     layer: list[Spec] = [
         {
             "mark": {"type": "point", "filled": True, "size": 14, "opacity": 0.9, "color": COLOURS[0]},

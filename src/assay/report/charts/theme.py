@@ -34,6 +34,7 @@ _CONFIG: Spec = {
     "legend": {
         "orient": "top",
         "direction": "horizontal",
+        "columns": 3,
         "labelColor": INK,
         "titleColor": MUTED,
         "titleFontWeight": "normal",

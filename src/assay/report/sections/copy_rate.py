@@ -47,15 +47,20 @@ def _beside(estimate: Estimate) -> str:
 
 
 def _by_buffers(estimates: tuple[Estimate, ...]) -> dict[str, tuple[Estimate, ...]]:
-    return choose.grouped(estimates, lambda e: choose.series(e, ("buffers",)))
+    return choose.grouped(estimates, lambda e: choose.level(e, "buffers"))
+
+
+def _rate(estimate: Estimate) -> str:
+    figure, state = words.shown(estimate), choose.state(estimate)
+    return f"{figure.full if figure else ''} at {_size(estimate)}{f' ({state})' if state else ''}"
 
 
 def _headlines(estimates: tuple[Estimate, ...]) -> tuple[Headline, ...]:
     lines = []
-    for name, members in _by_buffers(estimates).items():
+    for buffers, members in _by_buffers(estimates).items():
         best = choose.best(members)
         if best:
-            lines.append(Headline(f"Copy rate, {name}, best size ({_size(best)})", best))
+            lines.append(Headline(f"Copy rate, {buffers} buffers, best size ({_size(best)})", best))
     return tuple(lines)
 
 
@@ -86,14 +91,11 @@ def _meaning(estimates: tuple[Estimate, ...], boundaries: tuple[Boundary, ...]) 
     if not estimates:
         return ("No copies could be measured; the reasons are listed under what was not measured.",)
     text = [_WHY]
-    for name, members in _by_buffers(estimates).items():
-        best, last = choose.best(members), max(members, key=lambda e: float(e.params["bytes"]))
-        top, end = words.shown(best) if best else None, words.shown(last)
-        if best and top and end:
-            text.append(
-                f"{words.sentence(f'with {name} the best rate is {top.full} at {_size(best)}')} "
-                f"At {_size(last)} it is {end.value} {end.unit} {end.ends}."
-            )
+    for buffers, members in _by_buffers(estimates).items():
+        largest = max(float(e.params["bytes"]) for e in members)
+        best, last = choose.best(members), choose.best(e for e in members if float(e.params["bytes"]) == largest)
+        text += [words.sentence(f"with {buffers} buffers the best rate is {_rate(best)}")] if best else []
+        text += [words.sentence(f"the largest blocks get {_rate(last)}")] if last else []
     if boundaries:
         text.append(
             "The broken upright lines mark the block size at which source and target together fill a cache: "

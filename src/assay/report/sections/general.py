@@ -30,7 +30,7 @@ def _figures(name: str, drawn: tuple[Estimate, ...]) -> tuple[Figure, ...]:
     by_kernel = choose.grouped(drawn, lambda e: e.kernel)
     written = []
     for kernel, members in by_kernel.items():
-        title = members[0].metric if len(by_kernel) == 1 else f"{members[0].metric} of {kernel}"
+        title = members[0].metric.capitalize() + ("" if len(by_kernel) == 1 else f" of {kernel}")
         figure_id = f"figure-{name}-{kernel}".replace("_", "-")
         draw = figures.curves if choose.swept(name) else figures.placements
         written.append(draw(members, figure_id, title))

@@ -107,7 +107,7 @@ def _meaning(estimates: tuple[Estimate, ...], home: dict[int, int]) -> str:
             low, high = (min(group, key=lambda e: e.median or 0), max(group, key=lambda e: e.median or 0))
             ends = [words.shown(e) for e in (low, high)]
             text += f" The {what} medians of {len(group)} pairs lie between " + " and ".join(
-                f"{end.value} {end.unit} {end.ends}" for end in ends if end
+                end.short for end in ends if end
             )
             text += "."
     return text if near or far else text + " None of the pairs could be measured."

@@ -1,0 +1,240 @@
+"""The report in a real Chromium: with scripts and without, wide and narrow, light and dark, on paper."""
+
+import csv
+import re
+import shutil
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import pytest
+from playwright.sync_api import Browser, Page, sync_playwright
+from tests.unit.report_example import example
+
+from assay.model.run import Run
+from assay.report import html
+
+pytestmark = pytest.mark.browser
+
+_FLAGS = ["--no-sandbox", "--disable-gpu", "--disable-background-networking", "--disable-component-update"]
+_LIVE = "html[data-figures=live]"
+
+
+@dataclass
+class Opened:
+    """A page with everything that it said and asked for."""
+
+    page: Page
+    told: list[str] = field(default_factory=list)
+    asked: list[str] = field(default_factory=list)
+
+
+@pytest.fixture(scope="module")
+def browser() -> Iterator[Browser]:
+    chromium = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
+    if chromium is None:
+        pytest.skip("no Chromium on PATH")
+    with sync_playwright() as playwright:
+        browser = playwright.chromium.launch(executable_path=chromium, args=_FLAGS)
+        yield browser
+        browser.close()
+
+
+@pytest.fixture(scope="module")
+def report(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    here = example()
+    path = tmp_path_factory.mktemp("report") / "report.html"
+    path.write_text(html.render(here.run, here.analysis), encoding="utf-8")
+    return path
+
+
+def _open(
+    browser: Browser, report: Path, width: int = 1280, scheme: str = "light", *, scripts: bool = True
+) -> Opened:
+    context = browser.new_context(
+        viewport={"width": width, "height": 900},
+        color_scheme=scheme,  # type: ignore[arg-type]
+        java_script_enabled=scripts,
+    )
+    opened = Opened(context.new_page())
+    opened.page.on("console", lambda message: opened.told.append(f"{message.type}: {message.text}"))
+    opened.page.on("pageerror", lambda error: opened.told.append(str(error)))
+    opened.page.on("request", lambda request: opened.asked.append(request.url))
+    opened.page.goto(report.as_uri())
+    if scripts:
+        opened.page.wait_for_selector(_LIVE, timeout=60_000)
+    return opened
+
+
+def test_it_says_nothing_on_the_console_and_asks_for_nothing(browser: Browser, report: Path) -> None:
+    opened = _open(browser, report)
+    assert opened.told == []
+    assert opened.asked == [report.as_uri()]
+
+
+def test_every_figure_becomes_a_live_chart_with_marks_and_tooltips(browser: Browser, report: Path) -> None:
+    page = _open(browser, report).page
+    charts = page.locator(".chart")
+    assert charts.count() == 4
+    for number in range(charts.count()):
+        chart = charts.nth(number)
+        assert chart.locator(".live svg .mark-symbol path").count() > 2
+        assert not chart.locator(".static").first.is_visible()
+    page.locator("#figure-memcpy .live .mark-symbol path").nth(4).hover()
+    tooltip = page.locator("#vg-tooltip-element.visible")
+    tooltip.wait_for()
+    words = tooltip.inner_text()
+    assert "hot buffers" in words
+    assert "95 % interval, 6 launches" in words
+    assert "16 B" in words
+
+
+def test_without_scripts_drawings_and_tables_stand(browser: Browser, report: Path) -> None:
+    page = _open(browser, report, scripts=False).page
+    for number in range(4):
+        drawing = page.locator(".chart").nth(number).locator(".wide svg")
+        assert drawing.is_visible()
+        assert drawing.locator(".mark-symbol path").count() > 2
+    assert page.locator("svg.machine").first.is_visible()
+    assert page.get_by_role("table", name="Memory bandwidth (STREAM): median").is_visible()
+    assert page.locator("#all-figures tbody tr").count() == len(example().analysis.estimates)
+    assert not page.locator("button").first.is_visible()
+
+
+@pytest.mark.parametrize("width", [1280, 800, 390, 320])
+@pytest.mark.parametrize("scripts", [True, False])
+def test_the_page_never_scrolls_sideways(browser: Browser, report: Path, width: int, *, scripts: bool) -> None:
+    page = _open(browser, report, width, scripts=scripts).page
+    assert page.evaluate("document.documentElement.scrollWidth") <= width
+    page.evaluate("document.querySelectorAll('details').forEach(each => { each.open = true; })")
+    assert page.evaluate("document.documentElement.scrollWidth") <= width
+
+
+def test_on_a_phone_figures_fit_and_their_text_is_readable(browser: Browser, report: Path) -> None:
+    page = _open(browser, report, 390).page
+    for number in range(4):
+        chart = page.locator(".chart").nth(number)
+        shown = chart.locator(".live svg")
+        box, frame = shown.bounding_box(), chart.bounding_box()
+        assert box
+        assert frame
+        assert box["width"] <= frame["width"] + 1
+        sizes = shown.locator("text").evaluate_all(
+            "all => all.map(each => parseFloat(getComputedStyle(each).fontSize) * "
+            "each.ownerSVGElement.getScreenCTM().a)"
+        )
+        assert min(sizes) >= 9
+
+
+_CONTRAST = """
+() => {
+  const light = (rgb) => {
+    const [r, g, b] = rgb.match(/[\\d.]+/g).slice(0, 3).map(v => v / 255)
+      .map(v => v <= 0.03928 ? v / 12.92 : ((v + 0.055) / 1.055) ** 2.4);
+    return 0.2126 * r + 0.7152 * g + 0.0722 * b;
+  };
+  const paper = (each) => {
+    for (let at = each; at; at = at.parentElement) {
+      const colour = getComputedStyle(at).backgroundColor;
+      if (!/, 0\\)|transparent/.test(colour)) return colour;
+    }
+    return 'rgb(255, 255, 255)';
+  };
+  const worst = {};
+  for (const each of document.querySelectorAll('p, li, td, th, h1, h2, h3, dd, dt, figcaption, a, svg text')) {
+    if (!each.checkVisibility() || !each.textContent.trim()) continue;
+    const style = getComputedStyle(each);
+    const ink = light(each instanceof SVGElement ? style.fill : style.color);
+    const back = light(paper(each));
+    const ratio = (Math.max(ink, back) + 0.05) / (Math.min(ink, back) + 0.05);
+    const name = each.tagName + '.' + (each.closest('[class]')?.getAttribute('class') ?? '');
+    if (ratio < 4.5) worst[name] = ratio;
+  }
+  return worst;
+}
+"""
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_all_text_has_the_contrast_that_reading_needs(browser: Browser, report: Path, scheme: str) -> None:
+    page = _open(browser, report, scheme=scheme).page
+    assert page.evaluate(_CONTRAST) == {}
+
+
+def test_dark_mode_is_dark(browser: Browser, report: Path) -> None:
+    shades = [
+        _open(browser, report, scheme=scheme).page.evaluate("getComputedStyle(document.body).backgroundColor")
+        for scheme in ("light", "dark")
+    ]
+    assert shades[0] == "rgb(255, 255, 255)"
+    assert max(map(int, re.findall(r"\d+", shades[1])[:3])) < 60
+
+
+def test_the_keyboard_reaches_the_report_its_figures_and_its_tables(browser: Browser, report: Path) -> None:
+    page = _open(browser, report).page
+    page.keyboard.press("Tab")
+    assert page.evaluate("document.activeElement.textContent") == "Skip to the report"
+    page.keyboard.press("Enter")
+    assert page.evaluate("document.activeElement.id") == "content"
+    seen = set()
+    for _ in range(60):
+        page.keyboard.press("Tab")
+        seen.add(page.evaluate("document.activeElement.className.split(' ')[0] || document.activeElement.tagName"))
+    assert {"canvas", "scroll", "SUMMARY", "BUTTON"} <= seen
+
+
+def test_every_figure_has_words_for_those_who_cannot_see_it(browser: Browser, report: Path) -> None:
+    page = _open(browser, report).page
+    images = page.get_by_role("img")
+    assert images.count() == 5
+    names = [images.nth(number).get_attribute("aria-label") or "" for number in range(5)]
+    assert all(len(name) > 30 for name in names)
+    assert any("42.2 GB/s" in name for name in names)
+    for landmark in ("banner", "navigation", "main", "contentinfo"):
+        assert page.get_by_role(landmark).count() == 1
+
+
+def test_on_paper_everything_is_light_and_the_navigation_is_gone(browser: Browser, report: Path) -> None:
+    page = _open(browser, report, scheme="dark").page
+    page.emulate_media(media="print")
+    assert page.evaluate("getComputedStyle(document.body).backgroundColor") == "rgb(255, 255, 255)"
+    assert not page.locator("nav").is_visible()
+    assert page.locator(".chart svg").first.count() == 1
+
+
+def test_raw_samples_can_be_taken_from_the_page(browser: Browser, report: Path, tmp_path: Path) -> None:
+    page = _open(browser, report).page
+    with page.expect_download() as download:
+        page.get_by_role("button", name="Raw samples (CSV)").click()
+    target = tmp_path / "samples.csv"
+    download.value.save_as(target)
+    with target.open(newline="") as lines:
+        rows = [row for row in csv.DictReader(lines) if row["case"]]
+    assert [(row["kernel"], row["phase"], int(row["nanoseconds"])) for row in rows] == _samples(example().run)
+
+
+def _samples(run: Run) -> list[tuple[str, str, int]]:
+    return [
+        (series.kernel, series.phase, round(seconds * 1e9))
+        for records in run.launches
+        for case in records.cases
+        for series in case.series
+        for seconds in series.seconds
+    ]
+
+
+def test_a_link_to_a_figure_opens_the_table_that_holds_it(browser: Browser, report: Path) -> None:
+    page = _open(browser, report).page
+    row = page.locator("#all-figures tbody tr").first
+    assert not row.is_visible()
+    page.locator("#memory-bandwidth tbody a").first.click()
+    page.locator("tr:target").wait_for(state="visible")
+
+
+def test_a_script_in_a_name_does_not_run(browser: Browser, tmp_path: Path) -> None:
+    here = example(host="<img src=x onerror=alert(1)><script>alert(2)</script>")
+    path = tmp_path / "hostile.html"
+    path.write_text(html.render(here.run, here.analysis), encoding="utf-8")
+    opened = _open(browser, path)
+    assert opened.told == []
+    assert opened.asked == [path.as_uri()]

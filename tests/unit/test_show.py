@@ -1,0 +1,164 @@
+"""`assay show`, `assay report`, `assay export` on runs of a machine that does not exist."""
+
+import csv
+import io
+import json
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner, Result
+from tests.simulation import simulated_run
+
+from assay.cli import assay, output
+from assay.model.errors import AssayError, UsageError
+from assay.model.units import parse_quantity
+
+
+@pytest.fixture
+def run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    runs = tmp_path / "runs"
+    runs.mkdir()
+    monkeypatch.setenv("ASSAY_RUNS", str(runs))
+    monkeypatch.chdir(tmp_path)
+    return simulated_run(runs)
+
+
+def _assay(*arguments: str) -> Result:
+    return CliRunner().invoke(assay, arguments, catch_exceptions=False)
+
+
+@pytest.mark.usefixtures("run")
+def test_show_json_is_one_document_with_triad_and_memcpy() -> None:
+    shown = _assay("show", "--json")
+    assert shown.exit_code == 0
+    document = json.loads(shown.stdout)
+    assert document["schema"] == 1
+    kernels = {e["kernel"] for e in document["estimates"] if e["median"]}
+    assert {"triad", "memcpy"} <= kernels
+    for e in document["estimates"]:
+        if e["median"]:
+            assert e["lo"] <= e["median"] <= e["hi"]
+            assert e["placement"]["proven"]["as_asked"]
+
+
+def test_a_run_is_found_by_last_by_prefix_and_by_path(run: Path) -> None:
+    texts = {_assay("show", reference).stdout for reference in ("last", run.name, run.name[:-2], str(run))}
+    assert len(texts) == 1
+    assert run.name in texts.pop()
+
+
+def test_report_writes_one_file_and_prints_its_path_last(run: Path, tmp_path: Path) -> None:
+    written = _assay("report")
+    assert written.stdout.splitlines()[-1] == str(run / "report.html")
+    assert (run / "report.html").read_text("utf-8").startswith("<!doctype html>")
+    elsewhere = tmp_path / "my report.html"
+    assert _assay("report", "last", "-o", str(elsewhere)).stdout.strip() == str(elsewhere)
+    assert elsewhere.is_file()
+    assert not list(tmp_path.glob("*.part"))
+
+
+@pytest.mark.usefixtures("run")
+def test_export_gives_estimates_or_samples(tmp_path: Path) -> None:
+    rows = list(csv.DictReader(io.StringIO(_assay("export").stdout, newline="")))
+    document = json.loads(_assay("export", "--format", "json").stdout)
+    assert [row["id"] for row in rows] == [e["id"] for e in document["estimates"]]
+    target = tmp_path / "samples.csv"
+    _assay("export", "--samples", "-o", str(target))
+    with target.open(newline="") as lines:
+        assert {row["phase"] for row in csv.DictReader(lines)} == {"warmup", "measured"}
+
+
+@pytest.mark.usefixtures("run")
+def test_samples_have_no_json_form() -> None:
+    with pytest.raises(UsageError, match="raw samples are exported as CSV"):
+        _assay("export", "--samples", "--format", "json")
+
+
+@pytest.mark.usefixtures("run")
+def test_a_given_limit_replaces_the_measured_one() -> None:
+    document = json.loads(_assay("show", "--json", "--limit", "memory-bandwidth=204.8 GB/s").stdout)
+    limits = [e["limit"] for e in document["estimates"] if e["kernel"] == "triad" and e["metric"] == "bandwidth"]
+    assert {(limit["value"], limit["source"]) for limit in limits} == {(204.8e9, "given")}
+
+
+@pytest.mark.usefixtures("run")
+def test_a_limit_of_the_configuration_counts_unless_an_option_says_otherwise() -> None:
+    Path("assay.toml").write_text('[limits]\nmemory-bandwidth = "100 GB/s"\ncopy = "10 GB/s"\n')
+    assert output.given_limits(()) == {"memory-bandwidth": 1e11, "copy": 1e10}
+    assert output.given_limits(("copy=20 GB/s",)) == {"memory-bandwidth": 1e11, "copy": 2e10}
+
+
+@pytest.mark.parametrize(
+    ("option", "what"),
+    [
+        ("copy", "'copy' is no limit"),
+        ("copy=fast", "'fast' is no quantity"),
+        ("copy=10 ns", "the limit 'copy' is in B/s, not in s"),
+        ("warp=10 GB/s", "there is no limit 'warp'"),
+    ],
+)
+@pytest.mark.usefixtures("run")
+def test_a_wrong_limit_is_refused_by_name(option: str, what: str) -> None:
+    with pytest.raises(UsageError) as refused:
+        _assay("show", "--limit", option)
+    assert refused.value.what == what
+    assert refused.value.why or refused.value.remedy
+
+
+@pytest.mark.usefixtures("run")
+def test_an_unknown_run_is_refused_with_the_next_command() -> None:
+    with pytest.raises(AssayError) as refused:
+        _assay("show", "19990101-nothing")
+    assert refused.value.remedy
+
+
+def test_a_damaged_run_still_has_a_report(run: Path) -> None:
+    records = run / "records.jsonl"
+    lines = records.read_bytes().splitlines(keepends=True)
+    records.write_bytes(b"".join(lines[: len(lines) // 2]) + b"{broken\n" + b"".join(lines[len(lines) // 2 :]))
+    assert "Not measured" in _assay("show").stdout
+    page = Path(_assay("report").stdout.strip()).read_text("utf-8")
+    assert "Records that could not be read" in page
+
+
+def test_a_run_that_was_killed_still_has_a_report(run: Path) -> None:
+    (run / "ending.json").unlink()
+    assert f"assay run --resume {run.name}" in _assay("show").stdout
+    assert "goes on now, or it was killed" in Path(_assay("report").stdout.strip()).read_text("utf-8")
+
+
+@pytest.mark.parametrize(
+    ("text", "value", "unit"),
+    [
+        ("204.8 GB/s", 204.8e9, "B/s"),
+        ("85ns", 85e-9, "s"),
+        ("0.2 µs", 2e-7, "s"),
+        ("1.2 TFLOP/s", 1.2e12, "flop/s"),
+        ("3e9 B/s", 3e9, "B/s"),
+        ("100 Mbit/s", 1e8, "bit/s"),
+    ],
+)
+def test_quantities_are_read_in_si_units(text: str, value: float, unit: str) -> None:
+    amount, found = parse_quantity(text)
+    assert amount == pytest.approx(value)
+    assert found == unit
+
+
+@pytest.mark.parametrize("text", ["", "12", "GB/s", "12 GiB/s", "1,2 GB/s", "12 parsecs"])
+def test_what_is_no_quantity_is_refused(text: str) -> None:
+    with pytest.raises(UsageError):
+        parse_quantity(text)
+
+
+def test_a_full_disk_leaves_the_old_report(run: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    page = run / "report.html"
+    page.write_text("old")
+
+    def full(*_: object, **__: object) -> int:
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(Path, "write_text", full)
+    with pytest.raises(OSError, match="No space left"):
+        output.write(page, "new")
+    assert page.read_text() == "old"
+    assert list(run.glob("*.part")) == []
