@@ -1,0 +1,92 @@
+// The cycle, walked load by load and counted by addresses: not by the places that the ring itself wrote down.
+#include <map>
+#include <set>
+#include <vector>
+
+#include "check.hpp"
+#include "harness/ring.hpp"
+
+using assay::test::contains;
+using assay::test::failure_of;
+
+namespace {
+
+constexpr std::size_t line = 64;
+
+/// Lines met on one lap, as distances from where it began; the last one is 0 if it comes back.
+std::vector<std::ptrdiff_t> lap(assay::Ring& ring) {
+    const auto* begin = static_cast<const std::byte*>(ring.at());
+    std::vector<std::ptrdiff_t> met;
+    for (std::size_t load = 0; load < ring.lines(); ++load) {
+        ring.walk(1);
+        met.push_back(static_cast<const std::byte*>(ring.at()) - begin);
+    }
+    return met;
+}
+
+void a_lap_meets_every_line_once_and_comes_back() {
+    for (const std::size_t lines : {1UL, 2UL, 3UL, 17UL, 1000UL, 65537UL}) {
+        assay::Memory memory(assay::MemoryPolicy{});
+        assay::Ring ring(memory, lines * line + line - 1, line, 1);
+        CHECK(ring.lines() == lines);
+        const std::vector<std::ptrdiff_t> met = lap(ring);
+        CHECK(std::set(met.begin(), met.end()).size() == lines);
+        CHECK(met.back() == 0);
+        CHECK(ring.broken() == 0);
+    }
+}
+
+void a_long_walk_ends_where_its_loads_lead() {
+    assay::Memory memory(assay::MemoryPolicy{});
+    assay::Ring ring(memory, 100 * line, line, 1);
+    const std::uint64_t begin = ring.place();
+    const std::vector<std::ptrdiff_t> met = lap(ring);
+    const auto* first = static_cast<const std::byte*>(ring.at());
+    ring.walk(10 * 100 + 38);
+    CHECK(ring.place() == (begin + 38) % 100);
+    CHECK(static_cast<const std::byte*>(ring.at()) - first == met[37]);
+}
+
+void a_seed_always_gives_one_cycle_and_every_cycle_is_as_likely() {
+    std::map<std::vector<std::ptrdiff_t>, int> seen;
+    for (std::uint64_t seed = 0; seed < 3000; ++seed) {
+        assay::Memory memory(assay::MemoryPolicy{});
+        assay::Ring ring(memory, 4 * line, line, seed);
+        while (lap(ring), reinterpret_cast<std::uintptr_t>(ring.at()) % 4096 != 0) {
+            ring.walk(1);  // to the first line of the buffer
+        }
+        const std::vector<std::ptrdiff_t> cycle = lap(ring);
+        CHECK(cycle == lap(ring));
+        ++seen[cycle];
+    }
+    CHECK(seen.size() == 6);  // of 4 lines there are 3! cycles
+    for (const auto& [cycle, times] : seen) {
+        CHECK(times > 400 && times < 600);  // 500 expected, five sigma are 102
+    }
+}
+
+void a_line_that_leads_elsewhere_breaks_the_ring() {
+    assay::Memory memory(assay::MemoryPolicy{});
+    assay::Ring ring(memory, 1000 * line, line, 1);
+    auto* here = const_cast<void*>(ring.at());
+    *static_cast<void**>(here) = here;
+    CHECK(ring.broken() == 1);
+}
+
+void what_holds_no_line_is_refused() {
+    assay::Memory memory(assay::MemoryPolicy{});
+    CHECK(contains(failure_of([&] { assay::Ring(memory, 63, line, 1); }),
+                   "63 bytes cannot be walked in lines of 64"));
+    CHECK(contains(failure_of([&] { assay::Ring(memory, 4096, 24, 1); }), "a multiple of 16 bytes"));
+}
+
+}  // namespace
+
+int main() {
+    a_lap_meets_every_line_once_and_comes_back();
+    a_long_walk_ends_where_its_loads_lead();
+    a_seed_always_gives_one_cycle_and_every_cycle_is_as_likely();
+    a_line_that_leads_elsewhere_breaks_the_ring();
+    what_holds_no_line_is_refused();
+    return assay::test::failures == 0 ? 0 : 1;
+}

@@ -1,0 +1,60 @@
+"""The time of one load, by working set and by size of pages."""
+
+from assay.model.benchmark import Axis, Benchmark, Metric, Params, ParamValue
+from assay.model.machine import Topology
+from assay.model.placement import Placement
+
+_USUAL_LINE_BYTES = 64
+_SEED = 1
+_HUGE_PAGE_BYTES = 2 * 2**20
+#: The order of the lines, 4 bytes each, is needed until they are linked.
+_ORDER_BYTES = 4
+#: Set-up: linking and checking a line, and walking the lines that fill the caches. Assumptions for plans only.
+_LINK_S = 80e-9
+_WARM_S = 0.15
+
+
+def _size(topology: Topology, placement: Placement, _memory_bytes: int) -> dict[str, ParamValue]:
+    used = set(placement.cpus)
+    lines = [cache.line_bytes for cache in topology.caches if used & set(cache.cpus) and cache.line_bytes]
+    return {"line": max(lines, default=_USUAL_LINE_BYTES), "seed": _SEED}
+
+
+def _memory_bytes(params: Params) -> int:
+    size = int(params["bytes"])
+    pages = -(-size // _HUGE_PAGE_BYTES) * _HUGE_PAGE_BYTES if params["pages"] == "huge" else size
+    return pages + _ORDER_BYTES * size // int(params["line"])
+
+
+def _setup_seconds(params: Params) -> float:
+    lines = int(params["bytes"]) / int(params["line"])
+    return 0.01 + _LINK_S * lines + min(_WARM_S, _LINK_S * lines)
+
+
+benchmark = Benchmark(
+    name="latency",
+    title="Load latency",
+    measures="how long a load takes that has to wait for the one before, by working set",
+    source="pointer chase along a random cycle: S. Sattolo, An algorithm to generate a random cyclic permutation, "
+    "Information Processing Letters 22, 1986; L. McVoy, C. Staelin, lmbench (lat_mem_rd), 1996",
+    program="latency",
+    kernels=("chase",),
+    axes=(
+        Axis(
+            "bytes",
+            "working set that the walk goes through",
+            tuple(2**power for power in range(12, 29)),
+            2**28,
+            "B",
+            swept=True,
+        ),
+        Axis("pages", "size of the pages of the working set", ("small", "huge"), "small"),
+        Axis("line", "distance of the addresses that are loaded", (64, 128, 256), None, "B"),
+        Axis("seed", "of the random cycle", (_SEED,), None),
+    ),
+    metrics=(Metric("latency", "s", "lower", "loads", "one load, of which each waits for the one before"),),
+    memory_bytes=_memory_bytes,
+    size=_size,
+    max_cpus=1,
+    setup_seconds=_setup_seconds,
+)
