@@ -2,23 +2,44 @@
 
 As root on a machine with apt-get they are installed. Elsewhere nothing is touched: the tests that need them are
 skipped with the reason, except where CI is set, which makes each skip a failure.
+
+The guest of tests/cluster is made of two Debian packages that are only unpacked, into build/guest: nobody wants a
+kernel installed by a test.
 """
 
 import os
+import platform
+import re
 import shutil
 import subprocess
 import sys
+import tempfile
+from pathlib import Path
 
 #: Program -> Debian packages that bring it and what the tests need beside it.
 PACKAGES = {
     "g++": ("g++",),
     "clang++": ("clang", "libomp-dev"),
     "chromium": ("chromium", "fonts-dejavu-core"),
+    "qemu-system-x86_64": ("qemu-system-x86",),
+}
+GUEST = Path(__file__).resolve().parents[1] / "build" / "guest"
+#: File in `GUEST` -> Debian package that brings it, and where in it.
+UNPACKED = {
+    "vmlinuz": ("linux-image-cloud-amd64", "boot/vmlinuz-*"),
+    "busybox": ("busybox-static", "bin/busybox"),
 }
 
 
 def main() -> None:
-    """Say what is missing; install it as root with apt-get."""
+    """Say what is missing; install it as root with apt-get, and unpack what only has to be there."""
+    install_missing()
+    if platform.machine() == "x86_64":  # the guest runs what this machine's compiler makes
+        unpack_missing()
+
+
+def install_missing() -> None:
+    """Programs, for the whole machine."""
     absent = missing()
     if not absent:
         return
@@ -43,6 +64,41 @@ def install(packages: list[str]) -> None:
     environment = {**os.environ, "DEBIAN_FRONTEND": "noninteractive"}
     for command in (["update", "-q"], ["install", "-q", "-y", "--no-install-recommends", *packages]):
         subprocess.run(["apt-get", *command], stdout=sys.stderr, env=environment, check=False)
+
+
+def unpack_missing() -> None:
+    """Files of packages that are not installed; this needs apt, but not root."""
+    absent = [name for name in UNPACKED if not (GUEST / name).exists()]
+    if absent and all(map(shutil.which, ("apt-get", "apt-cache", "dpkg-deb"))):
+        say(f"unpacking {', '.join(UNPACKED[name][0] for name in absent)} into {GUEST}")
+        if os.geteuid() == 0:
+            subprocess.run(["apt-get", "update", "-q"], stdout=sys.stderr, check=False)
+        for name in absent:
+            unpack(name)
+        absent = [name for name in absent if not (GUEST / name).exists()]
+    if absent:
+        say(f"still missing: {', '.join(absent)} in {GUEST}; the tests of placement on many nodes will be skipped")
+        say("next: on Debian, sudo apt update, then tools/test_packages.py again")
+
+
+def unpack(name: str) -> None:
+    """One file out of the newest package; it stays missing where that cannot be had."""
+    package, pattern = UNPACKED[name]
+    with tempfile.TemporaryDirectory() as scratch:
+        fetch = ["apt-get", "-o", "APT::Sandbox::User=root", "download", "-q", newest(package)]
+        subprocess.run(fetch, cwd=scratch, stdout=sys.stderr, check=False)
+        for archive in Path(scratch).glob("*.deb"):
+            subprocess.run(["dpkg-deb", "-x", archive, scratch], check=False)
+        for found in Path(scratch).glob(pattern):
+            GUEST.mkdir(parents=True, exist_ok=True)
+            shutil.copyfile(found, GUEST / name)
+
+
+def newest(package: str) -> str:
+    """The kernel that a package without files stands for, else the package itself."""
+    depends = subprocess.run(["apt-cache", "depends", package], capture_output=True, text=True, check=False)
+    match = re.search(r"Depends: (linux-image-\d\S+)", depends.stdout)
+    return match[1] if match else package
 
 
 def say(text: str) -> None:

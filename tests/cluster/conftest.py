@@ -1,0 +1,47 @@
+"""One boot for all tests of placement on a machine of several memory nodes."""
+
+import os
+import platform
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from tests.cluster import guest as machine
+from tests.cluster.guest import Guest, Parts
+from tests.cluster.launches import all_launches
+
+ROOT = Path(__file__).parents[2]
+UNPACKED = ROOT / "build" / "guest"
+BUILT = ROOT / "build" / "static" / "bin"
+REMEDY = "next: python tools/test_packages.py"
+
+
+@pytest.fixture(scope="session")
+def parts() -> Parts:
+    """What a guest is made of; a skip says what is missing."""
+    if platform.machine() != "x86_64":
+        pytest.skip("this machine is no x86-64: its programs would not run in the guest")
+    absent = [program for program in ("qemu-system-x86_64", "setpriv") if not shutil.which(program)]
+    absent += [str(UNPACKED / name) for name in ("vmlinuz", "busybox") if not (UNPACKED / name).exists()]
+    if absent:
+        pytest.skip(f"a guest needs {', '.join(absent)}; {REMEDY}")
+    return Parts(UNPACKED / "vmlinuz", UNPACKED / "busybox")
+
+
+@pytest.fixture(scope="session")
+def programs() -> dict[str, Path]:
+    """The native programs, statically linked, by name."""
+    own = str(Path(sys.prefix) / "bin")
+    environment = {**os.environ, "PATH": f"{own}:{os.environ['PATH']}", "CMAKE_GENERATOR": "Ninja"}
+    for command in (["cmake", "--preset", "static"], ["cmake", "--build", "--preset", "static"]):
+        done = subprocess.run(command, cwd=ROOT, env=environment, capture_output=True, text=True, check=False)
+        assert done.returncode == 0, done.stdout + done.stderr
+    return {path.name: path for path in BUILT.iterdir()}
+
+
+@pytest.fixture(scope="session")
+def guest(parts: Parts, programs: dict[str, Path], tmp_path_factory: pytest.TempPathFactory) -> Guest:
+    """The guest after all launches."""
+    return machine.run(parts, programs, all_launches(), tmp_path_factory.mktemp("guest"))

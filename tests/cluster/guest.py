@@ -1,0 +1,110 @@
+"""A machine of two sockets and four memory nodes: Debian's kernel under qemu's emulation, neither root nor KVM."""
+
+import shlex
+import subprocess
+import tarfile
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from tests.cluster import initramfs
+from tests.native_programs import Told, valid_records
+
+CPUS = tuple(range(8))
+NODES = tuple(range(4))
+#: Node k has these cpus; nodes 0 and 1 are of the first socket.
+CPUS_OF = {node: (2 * node, 2 * node + 1) for node in NODES}
+#: As a server of two sockets with two dies each may say: same node, same socket, and one or two links away.
+DISTANCES = ((10, 16, 22, 28), (16, 10, 28, 22), (22, 28, 10, 16), (28, 22, 16, 10))
+NODE_MIB = 256
+#: Boot and all launches take a third of this on two slow cores.
+LIMIT_S = 180.0
+
+_INIT = Path(__file__).with_name("init.sh")
+_CONSOLE_LINES = 25
+
+
+@dataclass(frozen=True)
+class Parts:
+    """What a guest is made of: a kernel image for x86-64, and a busybox that is statically linked."""
+
+    kernel: Path
+    busybox: Path
+
+
+@dataclass(frozen=True)
+class Guest:
+    """What came out of the guest.
+
+    Attributes:
+        told: name of a launch -> exit code, records and words of its program.
+        root: folder with the files of /proc and /sys that describe the machine.
+    """
+
+    told: Mapping[str, Told]
+    root: Path
+
+
+class GuestError(Exception):
+    """The guest did not do all that it was started for; the message ends with what its console said last."""
+
+
+def run(parts: Parts, programs: Mapping[str, Path], launches: Mapping[str, Sequence[str]], work: Path) -> Guest:
+    """Boot once, run every launch inside, power off; GuestError where that fails or takes too long.
+
+    Args:
+        parts: of the guest.
+        programs: statically linked, found inside by their names.
+        launches: name -> words of a command line; also the functions of `init.sh`.
+        work: an empty folder.
+    """
+    script = [shlex.join(("launch", name, *command)) for name, command in launches.items()]
+    files = {
+        "init": _INIT.read_bytes(),
+        "bin/busybox": parts.busybox.read_bytes(),
+        "launches": "\n".join(("PATH=/bin:/programs", *script, "")).encode(),
+        **{f"programs/{name}": path.read_bytes() for name, path in programs.items()},
+    }
+    (work / "initramfs").write_bytes(initramfs.archive(files))
+    _boot(parts.kernel, work)
+    with tarfile.open(work / "sent") as sent:
+        sent.extractall(work / "out", filter="data")
+    return Guest({name: _told(work / "out/launches" / name) for name in launches}, work / "out/machine")
+
+
+def _boot(kernel: Path, work: Path) -> None:
+    """From power on to power off. Whatever ends this process also ends the guest (PDEATHSIG)."""
+    command = ["setpriv", "--pdeathsig", "KILL", "qemu-system-x86_64", *_machine(), "-kernel", str(kernel)]
+    command += ["-initrd", str(work / "initramfs")]
+    # What the kernel moves on its own account is not what is tested here.
+    command += ["-append", "console=ttyS0 panic=-1 numa_balancing=disable"]
+    command += ["-serial", f"file:{work / 'console'}", "-serial", f"file:{work / 'sent'}"]
+    try:
+        done = subprocess.run(command, capture_output=True, text=True, check=False, timeout=LIMIT_S)
+    except subprocess.TimeoutExpired:
+        raise GuestError(f"the guest was not done after {LIMIT_S:.0f} s\n{_last_words(work)}") from None
+    if done.returncode or not tarfile.is_tarfile(work / "sent"):
+        raise GuestError(f"qemu ended with {done.returncode}: {done.stderr}\n{_last_words(work)}")
+
+
+def _machine() -> list[str]:
+    options = ["-machine", "pc", "-accel", "tcg", "-cpu", "max", "-nodefaults", "-display", "none", "-no-reboot"]
+    options += ["-m", f"{NODE_MIB * len(NODES)}M", "-smp", f"{len(CPUS)},sockets=2,cores=4,threads=1"]
+    for node, (first, last) in CPUS_OF.items():
+        options += ["-object", f"memory-backend-ram,id=memory{node},size={NODE_MIB}M"]
+        options += ["-numa", f"node,nodeid={node},cpus={first}-{last},memdev=memory{node}"]
+    for here, row in enumerate(DISTANCES):
+        for there, distance in enumerate(row):
+            options += ["-numa", f"dist,src={here},dst={there},val={distance}"]
+    return options
+
+
+def _last_words(work: Path) -> str:
+    console = work / "console"
+    lines = console.read_text(errors="replace").splitlines() if console.exists() else []
+    return "\n".join(("its console ends:", *lines[-_CONSOLE_LINES:]))
+
+
+def _told(folder: Path) -> Told:
+    stdout, stderr, code = ((folder / name).read_text() for name in ("stdout", "stderr", "exit"))
+    return Told(int(code), valid_records(stdout), stderr)

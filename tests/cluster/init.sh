@@ -1,0 +1,63 @@
+#!/bin/busybox sh
+# The first process of the guest: runs each launch, then sends all that was said, and what the kernel says of the
+# machine, through the second serial port.
+/bin/busybox mkdir -p /proc /sys /dev /tmp /out/machine
+/bin/busybox --install -s /bin
+mount -t proc proc /proc
+mount -t sysfs sysfs /sys
+mount -t devtmpfs devtmpfs /dev
+mount -t cgroup2 cgroup2 /sys/fs/cgroup
+
+# launch NAME COMMAND...: what it says and how it ends.
+launch() {
+    folder=/out/launches/$1
+    shift
+    mkdir -p "$folder"
+    "$@" >"$folder/stdout" 2>"$folder/stderr" </dev/null
+    echo $? >"$folder/exit"
+}
+
+# group NAME CPUS NODES: a control group that may use no others.
+group() {
+    mkdir "/sys/fs/cgroup/$1"
+    echo "$2" >"/sys/fs/cgroup/$1/cpuset.cpus"
+    echo "$3" >"/sys/fs/cgroup/$1/cpuset.mems"
+}
+
+# within GROUP COMMAND...: in a control group.
+within() {
+    sh -c 'echo $$ >"/sys/fs/cgroup/$0/cgroup.procs" && exec "$@"' "$@"
+}
+
+# moved GROUP FILE VALUE SIGN COMMAND...: the group is changed once the command, which goes on, shows the sign.
+moved() {
+    group=$1 folder=/sys/fs/cgroup/$1 file=$2 value=$3 sign=$4
+    shift 4
+    within "$group" "$@" &
+    until [ -s "$folder/cgroup.procs" ] || ! kill -0 $!; do sleep 0.1; done
+    id=$(cat "$folder/cgroup.procs")
+    until grep -qs "$sign" "/proc/$id/status" "/proc/$id/numa_maps" || ! kill -0 "$id"; do sleep 0.1; done
+    echo "$value" >"$folder/$file"
+    wait $!
+}
+
+echo +cpuset >/sys/fs/cgroup/cgroup.subtree_control
+group narrow 0-3 1
+group cpus 0-3 0-1
+group nodes 0-3 0-1
+. /launches
+
+cd /
+for file in /proc/meminfo /proc/cpuinfo /proc/self/status /proc/version \
+    /sys/devices/system/cpu/online /sys/devices/system/cpu/cpu[0-9]*/topology/* \
+    /sys/devices/system/cpu/cpu[0-9]*/cache/index*/* \
+    /sys/devices/system/node/node[0-9]*/cpulist /sys/devices/system/node/node[0-9]*/distance \
+    /sys/devices/system/node/node[0-9]*/meminfo; do
+    [ -f "$file" ] || continue
+    mkdir -p "/out/machine${file%/*}"
+    cat "$file" >"/out/machine$file"
+done
+
+stty -F /dev/ttyS1 raw
+tar -c -z -C /out . >/dev/ttyS1
+poweroff -f
