@@ -49,12 +49,21 @@ def _available(root: Path) -> Iterator[Bound]:
 
 
 def _cgroups(root: Path) -> Iterator[Bound]:
+    """What each cgroup around the process leaves."""
+    for folder in folders(root, "memory"):
+        for names in (("memory.max", "memory.current"), ("memory.limit_in_bytes", "memory.usage_in_bytes")):
+            limit, used = (files.number(folder / name) for name in names)
+            if limit is not None and limit < _NO_LIMIT:
+                yield Bound(limit - (used or 0), f"/{folder.relative_to(root) / names[0]}")
+
+
+def folders(root: Path, controller: str) -> Iterator[Path]:
+    """Folders of the cgroups that a controller applies to this process, its own first, then each around it."""
     for controllers, path in memberships(root):
         if controllers == "":
-            yield from _walk(root, _mount(root, "cgroup2", ""), path, ("memory.max", "memory.current"))
-        elif "memory" in controllers.split(","):
-            mount = _mount(root, "cgroup", "memory")
-            yield from _walk(root, mount, path, ("memory.limit_in_bytes", "memory.usage_in_bytes"))
+            yield from _walk(root, _mount(root, "cgroup2", ""), path)
+        elif controller in controllers.split(","):
+            yield from _walk(root, _mount(root, "cgroup", controller), path)
 
 
 def memberships(root: Path) -> list[tuple[str, str]]:
@@ -81,8 +90,8 @@ def _mount(root: Path, kind: str, controller: str) -> _Mount | None:
     return None
 
 
-def _walk(root: Path, mount: _Mount | None, path: str, names: tuple[str, str]) -> Iterator[Bound]:
-    """What each cgroup from the process's own up to the root of the mount leaves."""
+def _walk(root: Path, mount: _Mount | None, path: str) -> Iterator[Path]:
+    """Each cgroup from the process's own up to the root of the mount."""
     if mount is None:
         return
     inside = PurePosixPath(path)
@@ -93,8 +102,4 @@ def _walk(root: Path, mount: _Mount | None, path: str, names: tuple[str, str]) -
     if ".." in inside.parts or inside.is_absolute():
         inside = PurePosixPath()
     for part in (inside, *inside.parents):
-        folder = root / mount.point.lstrip("/") / part
-        limit, used = (files.number(folder / name) for name in names)
-        if limit is not None and limit < _NO_LIMIT:
-            shown = "/" + str(PurePosixPath(mount.point.lstrip("/")) / part / names[0])
-            yield Bound(limit - (used or 0), shown)
+        yield root / mount.point.lstrip("/") / part

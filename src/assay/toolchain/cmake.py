@@ -45,6 +45,11 @@ def compile_programs(native: Path, tree: Path, toolchain: Toolchain, log: Path) 
                 raise _failure(toolchain, log)
 
 
+def tools() -> tuple[str, str]:
+    """Paths of CMake and of the ninja or make that it drives; UnfitEnvironmentError says which is missing."""
+    return _cmake(), _generator()[1]
+
+
 def _for_rules(flags: Sequence[str]) -> str:
     """Flags as CMake copies them into rules of ninja or make: quoted for the shell that runs those."""
     return shlex.join(flags).replace("$", "$$")

@@ -1,0 +1,167 @@
+"""`assay doctor`: settings and states of this machine that would move or spoil a measurement, before a run."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import click
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from pathlib import Path
+
+    from rich.console import Console
+
+    from assay.model.check import Check, Checks
+    from assay.model.facts import Fact
+
+_MARKS = {"ok": ("ok", "green"), "warning": ("warning", "yellow"), "problem": ("problem", "red")}
+
+
+@click.command()
+@click.option("--json", "as_json", is_flag=True, help="Every check with the facts it stands on as JSON.")
+def command(*, as_json: bool) -> None:
+    """Check what would move or spoil a measurement: settings, limits, who else is there, what Assay needs.
+
+    A warning can change figures, a problem prevents measuring. Nothing is changed; the command that would change a
+    setting is shown.
+
+    Exit codes: 0 nothing prevents measuring; 4 something does.
+    """
+    from assay.cli import output
+    from assay.model.errors import UnfitEnvironmentError
+
+    checks = _checks()
+    if as_json:
+        output.print_json(checks)
+    else:
+        _show(checks, output.console())
+    problems = [check for check in checks.checks if check.state == "problem"]
+    if problems:
+        raise UnfitEnvironmentError(
+            "nothing can be measured here yet",
+            why="; ".join(f"{check.name}: {check.found}" for check in problems),
+            remedy=problems[0].remedy,
+        )
+
+
+def _checks() -> Checks:
+    """This machine's facts with those of this moment, judged."""
+    import os
+    from pathlib import Path
+
+    import msgspec
+
+    from assay import machine, store, toolchain
+    from assay.machine import doctor, state
+    from assay.model.check import CHECKS_SCHEMA, Checks
+
+    here, _ = machine.discover()
+    facts = here.facts | {
+        "now": state.facts(Path("/"), own=frozenset({os.getpid()})),
+        "tools": {"compiler": _of(_compiler), "build tools": _of(lambda: ", ".join(toolchain.tools()))},
+        "folders": _folder("runs", store.runs_folder()) | _folder("builds", toolchain.builds_folder()),
+    }
+    found = doctor.examine(msgspec.structs.replace(here, facts=facts))
+    fit = all(check.state != "problem" for check in found)
+    return Checks(CHECKS_SCHEMA, here.host, fit, found)
+
+
+def _of(find: Callable[[], str]) -> Fact:
+    """What a search found, or why it failed."""
+    from assay.model.errors import AssayError
+    from assay.model.facts import Fact, unavailable
+
+    try:
+        return Fact(find(), source="PATH and the environment of this Python")
+    except AssayError as error:
+        return unavailable(f"{error.what}: {error.why}" if error.why else error.what)
+
+
+def _compiler() -> str:
+    from assay import toolchain
+
+    default = toolchain.get()
+    return f"{default.version} ({default.compiler})"
+
+
+def _folder(name: str, folder: Path) -> dict[str, Fact]:
+    """Free bytes and the file system of a folder, or of the one in which it would be made."""
+    import os
+    import shutil
+
+    from assay.model.facts import Fact, unavailable
+
+    folder = folder.absolute()
+    there = next(path for path in (folder, *folder.parents) if path.exists())
+    if not there.is_dir() or not os.access(there, os.W_OK | os.X_OK):
+        return {name: unavailable(f"{there} cannot be written")}
+    kind = _file_system(there)
+    return {
+        name: Fact(shutil.disk_usage(there).free, "B", str(there)),
+        f"file system of {name}": Fact(kind, source="/proc/self/mountinfo") if kind else unavailable("not told"),
+    }
+
+
+def _file_system(folder: Path) -> str:
+    """Kind of the file system that holds a folder: of the longest mount point above it (proc(5), mountinfo)."""
+    from pathlib import Path
+
+    from assay.machine import files
+
+    kinds: dict[Path, str] = {}
+    for line in (files.text(Path("/proc/self/mountinfo")) or "").splitlines():
+        mounted, _, tail = line.partition(" - ")
+        kinds[Path(mounted.split()[4])] = tail.split()[0]
+    resolved = folder.resolve()
+    return next((kinds[path] for path in (resolved, *resolved.parents) if path in kinds), "")
+
+
+def _show(checks: Checks, console: Console) -> None:
+    """What needs attention with its reason and remedy, then what is fine, then what is not known."""
+    from rich.text import Text
+
+    by_state: dict[str, list[Check]] = {}
+    for check in checks.checks:
+        by_state.setdefault(check.state, []).append(check)
+    troubled = by_state.get("problem", []) + by_state.get("warning", [])
+    for check in troubled:
+        word, style = _MARKS[check.state]
+        console.print(Text.assemble((f"{word}: ", style), (f"{check.name}: ", "bold"), check.found))
+        _say(check.why, console, "  why:  ")
+        if check.remedy:
+            _say(check.remedy, console, "  next: ")
+    if troubled:
+        console.print()
+    for check in by_state.get("ok", []):
+        _say(f"ok: {check.name}: {check.found}", console, "")
+    unknown = by_state.get("unknown", [])
+    if unknown:
+        console.print("\nnot known")
+    for check in unknown:
+        _say(f"{check.name}: {check.found}", console, "  ")
+    console.print()
+    _say(_sum(by_state), console, "")
+
+
+def _sum(by_state: dict[str, list[Check]]) -> str:
+    problems, warnings = len(by_state.get("problem", [])), len(by_state.get("warning", []))
+    counted = f"{warnings} warning{'s' * (warnings != 1)}" if warnings else "no warnings"
+    if problems:
+        return f"{problems} problem{'s' * (problems > 1)}, {counted}: nothing can be measured here yet"
+    return f"{counted}; nothing prevents measuring. next: assay run quick"
+
+
+def _say(line: str, console: Console, indent: str) -> None:
+    """A paragraph as wide as the terminal."""
+    import textwrap
+
+    wrapped = textwrap.fill(
+        line,
+        console.width,
+        initial_indent=indent,
+        subsequent_indent=" " * len(indent),
+        break_on_hyphens=False,
+        break_long_words=False,
+    )
+    console.print(wrapped, soft_wrap=True)

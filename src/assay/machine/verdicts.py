@@ -1,0 +1,242 @@
+"""How single facts are judged: what a setting or state means for measurements, and what would change it."""
+
+import re
+from collections.abc import Callable
+from typing import NamedTuple
+
+from assay.model.check import State
+from assay.model.facts import Fact
+from assay.model.machine import Machine
+from assay.model.units import format_cpu_list, format_size
+
+#: Above these shares of all cpus' time a launch counts as disturbed, and is repeated.
+_FOREIGN_SHARE = 0.08
+_STEAL_SHARE = 0.01
+#: A core that sleeps deeper than this takes noticeably long to begin.
+_DEEP_SLEEP_US = 50
+_LEAST_MEMORY = 256 * 2**20
+#: STREAM's rule for three arrays, and the share of the memory that its arrays may take.
+_CACHES = 12
+_MEMORY_SHARE = 0.6
+_SWAPPED = 64 * 2**20
+_LEAST_DISK, _ENOUGH_DISK = 2**26, 2**30
+_LOCKABLE = 2**26
+#: Clocks that a program reads without entering the kernel.
+_FAST_CLOCKS = {
+    "tsc", "arch_sys_counter", "timebase", "riscv_clocksource", "kvm-clock", "hyperv_clocksource_tsc_page",
+}  # fmt: skip
+_NETWORK_FILE_SYSTEMS = {"nfs", "nfs4", "lustre", "gpfs", "beegfs", "cifs", "ceph", "fuse.sshfs", "9p", "afs"}
+
+
+class Verdict(NamedTuple):
+    """What a rule makes of its facts."""
+
+    state: State
+    found: str
+    remedy: str = ""
+
+
+def governor(_machine: Machine, fact: Fact) -> Verdict:
+    """Anything but `performance` changes the clock with the load."""
+    if fact.value == "performance":
+        return Verdict("ok", "performance")
+    return Verdict("warning", _words(fact), "sudo cpupower frequency-set -g performance")
+
+
+def energy(_machine: Machine, fact: Fact) -> Verdict:
+    """What the processor is told to prefer."""
+    if fact.value in {"performance", "default"}:
+        return Verdict("ok", str(fact.value))
+    return Verdict("warning", _words(fact), "sudo cpupower set --epp performance")
+
+
+def boost(machine: Machine, fact: Fact) -> Verdict:
+    """Whether cores may run above the nominal clock."""
+    if fact.value:
+        return Verdict("ok", "on: the clock depends on how many cores run, and how warm they are")
+    intel = "pstate" in str(machine.fact("frequency", "driver").value)
+    command = (
+        "echo 0 | sudo tee /sys/devices/system/cpu/intel_pstate/no_turbo"
+        if intel
+        else "echo 1 | sudo tee /sys/devices/system/cpu/cpufreq/boost"
+    )
+    return Verdict("warning", "off", command)
+
+
+def idle(_machine: Machine, fact: Fact) -> Verdict:
+    """Sleep from which a core wakes late."""
+    names = fact.value if isinstance(fact.value, tuple | list) else ()
+    states = [match for name in names if (match := re.fullmatch(r"(.+) \((\d+) µs(, disabled)?\)", str(name)))]
+    deep = [f"{state[1]} ({state[2]} µs)" for state in states if int(state[2]) > _DEEP_SLEEP_US and not state[3]]
+    if deep:
+        return Verdict(
+            "warning", f"cores may sleep in {', '.join(deep)}", f"sudo cpupower idle-set -D {_DEEP_SLEEP_US}"
+        )
+    return Verdict("ok", "no state takes long to wake from")
+
+
+def huge_pages(_machine: Machine, fact: Fact) -> Verdict:
+    """`never` refuses them even to programs that ask."""
+    if fact.value == "never":
+        command = "echo madvise | sudo tee /sys/kernel/mm/transparent_hugepage/enabled"
+        return Verdict("warning", "never: measurements with huge pages fail", command)
+    return Verdict("ok", str(fact.value))
+
+
+def balancing(machine: Machine, fact: Fact) -> Verdict:
+    """Only matters with several memory nodes."""
+    if fact.value and _memory_nodes(machine) > 1:
+        return Verdict("warning", "on", "sudo sysctl kernel.numa_balancing=0")
+    return Verdict("ok", "on, with one memory node" if fact.value else "off")
+
+
+def reclaim(machine: Machine, fact: Fact) -> Verdict:
+    """Only matters with several memory nodes."""
+    if fact.value and _memory_nodes(machine) > 1:
+        return Verdict("warning", "on", "sudo sysctl vm.zone_reclaim_mode=0")
+    return Verdict("ok", "on, with one memory node" if fact.value else "off")
+
+
+def smt(_machine: Machine, fact: Fact) -> Verdict:
+    """A fact to know, never a fault."""
+    told = (
+        "on: placements run one thread a core unless they say all-threads"
+        if fact.value == "on"
+        else str(fact.value)
+    )
+    return Verdict("ok", told)
+
+
+def cpus(machine: Machine, fact: Fact) -> Verdict:
+    """All of the machine, or a part."""
+    existing = {cpu for core in machine.topology.cores for cpu in core.cpus}
+    allowed = existing & set(machine.topology.allowed_cpus)
+    if not allowed:
+        return Verdict("problem", "none may be used", "ask the scheduler for cpus, or widen the cpuset")
+    if len(allowed) == len(existing):
+        return Verdict("ok", f"all {fact.value}")
+    found = f"{len(allowed)} of {len(existing)} ({format_cpu_list(tuple(allowed))})"
+    return Verdict("warning", found, "taskset -cp $$ shows the mask; a job, container or cgroup sets it")
+
+
+def nodes(machine: Machine, _fact: Fact) -> Verdict:
+    """All of the machine, or a part."""
+    holding = [node.index for node in machine.topology.numa_nodes if node.memory_bytes]
+    allowed = [node for node in holding if node in machine.topology.allowed_nodes]
+    if len(allowed) == len(holding):
+        return Verdict("ok", f"all {len(holding)}")
+    found = f"{len(allowed)} of {len(holding)} ({format_cpu_list(tuple(allowed))})"
+    return Verdict("warning", found, "numactl --show shows the mask; a job, container or cgroup sets it")
+
+
+def quota(machine: Machine, fact: Fact) -> Verdict:
+    """Less time than cpus."""
+    allowed = len(machine.topology.allowed_cpus)
+    if _number(fact) == 0 or _number(fact) >= allowed:
+        return Verdict(
+            "ok", "none" if _number(fact) == 0 else f"{_number(fact):g} cpus, no fewer than may be used"
+        )
+    found = f"{_number(fact):.3g} cpus' worth of time for {allowed} cpus"
+    return Verdict("warning", found, "give the container or job as many cpus as it may run on")
+
+
+def memory(machine: Machine, fact: Fact) -> Verdict:
+    """Room for arrays beyond the caches."""
+    there = _number(fact)
+    usable = set(machine.topology.allowed_cpus)
+    last = max((cache.level for cache in machine.topology.caches), default=0)
+    caches = [c.size_bytes for c in machine.topology.caches if c.level == last and usable & set(c.cpus)]
+    wanted = _CACHES * sum(caches) / _MEMORY_SHARE
+    if there < _LEAST_MEMORY:
+        return Verdict("problem", format_size(there), "end what uses it (ps aux --sort -rss), or widen the cgroup")
+    if there < wanted:
+        found = f"{format_size(there)}; arrays beyond the caches of all cores want {format_size(wanted)}"
+        return Verdict("warning", found, "end what uses it (ps aux --sort -rss), or widen the cgroup")
+    return Verdict("ok", format_size(there))
+
+
+def swap(_machine: Machine, fact: Fact) -> Verdict:
+    """Memory that is out, and will come back."""
+    if _number(fact) > _SWAPPED:
+        return Verdict("warning", format_size(_number(fact)), "sudo swapoff -a, when memory has room for it")
+    return Verdict("ok", "none" if not _number(fact) else format_size(_number(fact)))
+
+
+def others(machine: Machine, fact: Fact) -> Verdict:
+    """Time that other processes use now."""
+    share = f"{100 * _number(fact):.0f} % of all cpus' time"
+    if _number(fact) <= _FOREIGN_SHARE:
+        return Verdict("ok", share)
+    busiest = machine.fact("now", "busiest processes")
+    named = f": {_words(busiest)}" if busiest.known and busiest.value != "none" else ""
+    return Verdict("warning", f"{share}{named}", "end it or wait; launches that it disturbs are repeated")
+
+
+def virtual(_machine: Machine, fact: Fact) -> Verdict:
+    """Whether there is a host that moves us."""
+    if fact.value == "none":
+        return Verdict("ok", "none")
+    return Verdict("warning", str(fact.value), "nothing to change from inside; measure on the metal where you can")
+
+
+def steal(_machine: Machine, fact: Fact) -> Verdict:
+    """Time that the host gives to others now."""
+    share = f"{100 * _number(fact):.1f} % of all cpus' time"
+    if _number(fact) > _STEAL_SHARE:
+        return Verdict("warning", share, "ask for a host of your own, or for dedicated cores")
+    return Verdict("ok", share)
+
+
+def clock(_machine: Machine, fact: Fact) -> Verdict:
+    """Whether the clock is read without the kernel."""
+    if fact.value in _FAST_CLOCKS:
+        return Verdict("ok", str(fact.value))
+    command = "cat /sys/devices/system/clocksource/clocksource0/available_clocksource; boot with tsc=reliable"
+    return Verdict("warning", str(fact.value), command)
+
+
+def mitigations(machine: Machine, _fact: Fact) -> Verdict:
+    """A fact to know, never a fault."""
+    active = sum("Mitigation" in str(fact.value) for fact in machine.facts.get("mitigations", {}).values())
+    return Verdict("ok", f"{active} active" if active else "none active")
+
+
+def lockable(machine: Machine, fact: Fact) -> Verdict:
+    """Only matters with InfiniBand."""
+    told = "unlimited" if fact.value == "unlimited" else format_size(_number(fact))
+    if told != "unlimited" and _number(fact) < _LOCKABLE and any(d.kind == "infiniband" for d in machine.devices):
+        return Verdict("warning", told, "ulimit -l unlimited, by /etc/security/limits.conf")
+    return Verdict("ok", told)
+
+
+def present(_machine: Machine, fact: Fact) -> Verdict:
+    """It is here."""
+    return Verdict("ok", _words(fact))
+
+
+def folder(variable: str, section_name: str) -> Callable[[Machine, Fact], Verdict]:
+    """The rule of a folder: room, and a file system that other nodes share or not."""
+
+    def judge(machine: Machine, fact: Fact) -> Verdict:
+        kind = machine.fact("folders", f"file system of {section_name}")
+        told = f"{format_size(_number(fact))} free on {kind.value or 'an unknown file system'}"
+        if kind.value in _NETWORK_FILE_SYSTEMS:
+            told += ", over the network"
+        if _number(fact) < _ENOUGH_DISK:
+            state: State = "problem" if _number(fact) < _LEAST_DISK else "warning"
+            return Verdict(state, told, f"export {variable}=/a/folder/with/space")
+        return Verdict("ok", told)
+
+    return judge
+
+
+def _words(fact: Fact) -> str:
+    return ", ".join(map(str, fact.value)) if isinstance(fact.value, tuple | list) else str(fact.value)
+
+
+def _number(fact: Fact) -> float:
+    return float(fact.value) if isinstance(fact.value, int | float) else 0.0
+
+
+def _memory_nodes(machine: Machine) -> int:
+    return sum(node.memory_bytes > 0 for node in machine.topology.numa_nodes)
