@@ -205,8 +205,9 @@ def test_several_toolchains_are_a_factor_and_one_is_not(make_machine: MakeMachin
         "stream/all/first-touch/stores=ordinary,touch=parallel/toolchain=gcc",
         "stream/all/first-touch/stores=ordinary,touch=parallel/toolchain=clang",
     ]
+    gcc, clang = ids(several)
     levels = {launch.cases[0]: launch.toolchain for launch in several.order}
-    assert levels == {ids(several)[0]: "gcc", ids(several)[1]: "clang", "sentinel": "gcc"}
+    assert levels == {gcc: "gcc", clang: "clang", f"{gcc}/again": "gcc", "sentinel": "gcc"}
     one = own(make_machine(cores=2), wish, options=Options(seed=1, toolchains=("gcc",)))
     assert ids(one) == ["stream/all/first-touch/stores=ordinary,touch=parallel"]
     assert {launch.toolchain for launch in one.order} == {"gcc"}

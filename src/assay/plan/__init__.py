@@ -8,7 +8,8 @@ import msgspec
 from assay import studies
 from assay.model.errors import UnfitEnvironmentError, UsageError
 from assay.model.machine import Machine
-from assay.model.plan import PLAN_SCHEMA, Plan, Study
+from assay.model.plan import PLAN_SCHEMA, Factor, Plan, Study
+from assay.plan import factors
 from assay.plan.cases import Selection, Setting, select, sentinel
 from assay.plan.cores import allowed_cores, nearest_pair
 from assay.plan.order import estimate_seconds, interleave
@@ -28,6 +29,7 @@ class Options(msgspec.Struct, frozen=True):
         precision: wanted relative half-width of the interval of a launch's median.
         budget_s: seconds.
         toolchains: names; with several, the toolchain is a factor.
+        factors: what else is varied on purpose.
         hosts: nodes that run each case, one rank each; the machine itself where empty.
     """
 
@@ -37,6 +39,7 @@ class Options(msgspec.Struct, frozen=True):
     budget_s: float | None = None
     toolchains: tuple[str, ...] = ()
     hosts: tuple[str, ...] = ()
+    factors: tuple[Factor, ...] = ()
 
 
 def make(name: str, study: Study, machine: Machine, options: Options = Options()) -> Plan:  # noqa: B008 (frozen)
@@ -52,18 +55,20 @@ def make(name: str, study: Study, machine: Machine, options: Options = Options()
         UsageError: an unknown word, benchmark, axis or value; an option out of range.
         UnfitEnvironmentError: nothing of the study can be measured here.
     """
-    launches, precision, budget_s = _choices(study, options)
+    _check_options(study, options)
     toolchains = tuple(dict.fromkeys(options.toolchains)) or (DEFAULT_TOOLCHAIN,)
     setting = Setting(
         machine=machine,
         hosts=options.hosts or (machine.host,),
-        factors=tuple({"toolchain": each} for each in toolchains) if len(toolchains) > 1 else ({},),
+        factors=_factors(toolchains, options.factors),
         stored=name in studies.names(),
     )
     selection = select(study.measure, setting)
-    _check(name, selection)
+    _check(name, selection, setting.factors)
     seed = secrets.randbits(32) if options.seed is None else options.seed
-    cases = (*selection.cases, sentinel(setting))
+    controls = factors.controls(selection.cases, setting.factors)
+    launches, budget_s = _extent(study, options, selection, setting.factors)
+    cases = (*selection.cases, *controls, sentinel(setting))
     order = interleave(cases, launches, seed, toolchains[0])
     return Plan(
         schema=PLAN_SCHEMA,
@@ -73,7 +78,7 @@ def make(name: str, study: Study, machine: Machine, options: Options = Options()
         machine=machine.host,
         hosts=setting.hosts,
         seed=seed,
-        precision=precision,
+        precision=study.precision if options.precision is None else options.precision,
         launches=launches,
         budget_s=budget_s,
         estimate_s=estimate_seconds(cases, order),
@@ -84,10 +89,36 @@ def make(name: str, study: Study, machine: Machine, options: Options = Options()
         order=order,
         folded=selection.folded,
         left_out=selection.left_out,
+        factors=setting.factors,
     )
 
 
-def _choices(study: Study, options: Options) -> tuple[int, float, float | None]:
+def _factors(toolchains: tuple[str, ...], others: tuple[Factor, ...]) -> tuple[Factor, ...]:
+    if len(toolchains) == 1:
+        return others
+    if any(factor.name == factors.TOOLCHAIN for factor in others):
+        raise UsageError(
+            "the toolchain is varied twice",
+            why="several --toolchain are the same as --vary toolchain=...",
+            remedy=f"leave out --toolchain, and say --vary toolchain={','.join(toolchains)}",
+        )
+    return (factors.of_toolchains(toolchains), *others)
+
+
+def _extent(
+    study: Study, options: Options, selection: Selection, varied: tuple[Factor, ...]
+) -> tuple[int, float | None]:
+    """Launches and budget. Varying makes more of both: a budget of the study's own grows as its launches do."""
+    fewest = factors.blocks(selection.cases, varied) if varied else 1
+    launches = max(study.launches, fewest) if options.launches is None else options.launches
+    if options.budget_s is not None or study.budget_s is None:
+        return launches, options.budget_s
+    subjects = len({case.subject for case in selection.cases})
+    cases = len(selection.cases) + len(factors.controls(selection.cases, varied))
+    return launches, study.budget_s * (cases / subjects) * (launches / study.launches if varied else 1)
+
+
+def _check_options(study: Study, options: Options) -> None:
     launches = study.launches if options.launches is None else options.launches
     precision = study.precision if options.precision is None else options.precision
     budget_s = study.budget_s if options.budget_s is None else options.budget_s
@@ -109,12 +140,21 @@ def _choices(study: Study, options: Options) -> tuple[int, float, float | None]:
             why="a budget is longer than nothing",
             remedy="assay plan STUDY --budget 60s",
         )
-    return launches, precision, budget_s
 
 
-def _check(name: str, selection: Selection) -> None:
+def _check(name: str, selection: Selection, varied: tuple[Factor, ...]) -> None:
     if not selection.cases:
         reasons = "; ".join(f"{left.wish}: {left.reason}" for left in selection.left_out) or "it asks for nothing"
         raise UnfitEnvironmentError(
             f"nothing of study '{name}' can be measured here", why=reasons, remedy="assay list studies"
         )
+    for factor in varied:
+        found = {case.factors[factor.name] for case in selection.cases if factor.name in case.factors}
+        for level in factor.levels:
+            if level not in found:
+                why = "; ".join(left.reason for left in selection.left_out if level in left.wish)
+                raise UnfitEnvironmentError(
+                    f"no case of study '{name}' can have {factor.name}={level} here",
+                    why=why or f"none of its benchmarks has {factor.name}",
+                    remedy=f"leave the level out, or see assay plan {name}",
+                )

@@ -9,8 +9,9 @@ from assay import benchmarks
 from assay.model.benchmark import Benchmark
 from assay.model.machine import Machine, Topology
 from assay.model.placement import Memory, Placement
-from assay.model.plan import Case, Folded, LeftOut, Measure
+from assay.model.plan import Case, Factor, Folded, LeftOut, Measure
 from assay.model.units import format_size
+from assay.plan import factors
 from assay.plan.cores import GROUPS, allowed_cores, grouped, knows_shared_caches
 from assay.plan.placement import AbsentPlacementError, Binding, Place, bindings, memory_targets, places, plural
 from assay.plan.points import Point, Wish, fitted, wished
@@ -26,14 +27,14 @@ class Setting(msgspec.Struct, frozen=True):
     Attributes:
         machine: where it will run.
         hosts: names of the nodes, one rank each.
-        factors: each combination of factor levels, e.g. one for each toolchain; `({},)` where nothing varies.
+        factors: what is varied on purpose.
         stored: whether the study is one of Assay's own, which must fit any machine: what is absent is left out.
             In a user's study a missing index is an error.
     """
 
     machine: Machine
     hosts: tuple[str, ...]
-    factors: tuple[dict[str, str], ...]
+    factors: tuple[Factor, ...]
     stored: bool
 
 
@@ -63,7 +64,7 @@ def select(measures: tuple[Measure, ...], setting: Setting) -> Selection:
     kept: dict[object, Spot] = {}
     folded: dict[Folded, None] = {}
     left_out: dict[LeftOut, None] = {}
-    for measure in measures:
+    for measure in (factors.applied(each, setting.factors) for each in measures):
         benchmark = benchmarks.get(measure.benchmark)
         wishes = tuple(wished(benchmark, measure))
         for spot in _spots(measure, setting, left_out):
@@ -72,7 +73,7 @@ def select(measures: tuple[Measure, ...], setting: Setting) -> Selection:
                 left_out[LeftOut(f"{benchmark.name} at {spot.place.word}", reason)] = None
                 continue
             for point in _points(benchmark, spot, wishes, setting, left_out):
-                first = kept.setdefault(_identity(benchmark, spot, point, topology), spot)
+                first = kept.setdefault(_identity(benchmark, spot, point, setting), spot)
                 if first != spot:
                     folded[_fold(spot, first, topology)] = None
                     continue
@@ -91,7 +92,7 @@ def sentinel(setting: Setting) -> Case:
         benchmark=benchmark.name,
         params=params,
         placement=Placement(place.word, place.meaning, place.cpus, Memory(), setting.hosts),
-        factors=setting.factors[0],
+        factors=factors.surroundings(setting.factors),
         role="sentinel",
         weight=_SENTINEL_WEIGHT,
         memory_bytes=benchmark.memory_bytes(params),
@@ -113,9 +114,10 @@ def memory_available(machine: Machine, nodes: tuple[int, ...] = ()) -> int:
 
 def _case_id(name: str, words: tuple[str, str], point: Point, levels: dict[str, str]) -> str:
     """`stream/all/first-touch/stores=ordinary,touch=parallel/toolchain=gcc`; `point` has no computed params."""
-    axes = ",".join(f"{axis}={value}" for axis, value in point.items())
-    factors = ",".join(f"{factor}={level}" for factor, level in levels.items())
-    return "/".join(filter(None, (name, *words, axes, factors)))
+    axes = ",".join(f"{axis}={value}" for axis, value in point.items() if axis not in levels)
+    varied = ",".join(f"{factor}={level}" for factor, level in levels.items())
+    place, memory = words
+    return "/".join(filter(None, (name, place, "" if factors.MEMORY in levels else memory, axes, varied)))
 
 
 def _spots(measure: Measure, setting: Setting, left_out: dict[LeftOut, None]) -> Iterator[Spot]:
@@ -212,7 +214,7 @@ def _cases(
         why = f"it needs {format_size(needed)} of memory; {format_size(available)} may be used"
         left_out[LeftOut(_case_id(benchmark.name, words, point, {}), why)] = None
         return
-    for levels in setting.factors:
+    for levels in factors.combinations(benchmark.name, setting.factors, spot.binding.word, point):
         yield Case(
             id=_case_id(benchmark.name, words, point, levels),
             benchmark=benchmark.name,
@@ -225,10 +227,12 @@ def _cases(
         )
 
 
-def _identity(benchmark: Benchmark, spot: Spot, point: Point, topology: Topology) -> object:
-    """Equal for wishes that would measure the same thing."""
-    one_node = len(memory_targets(topology)) <= 1
-    policy = None if one_node else spot.binding.memory
+def _identity(benchmark: Benchmark, spot: Spot, point: Point, setting: Setting) -> object:
+    """Equal for wishes that would measure the same thing; what is varied on purpose never folds."""
+    one_node = len(memory_targets(setting.machine.topology)) <= 1
+    policy: object = None if one_node else spot.binding.memory
+    if any(factor.name == factors.MEMORY for factor in setting.factors):
+        policy = spot.binding.word
     return benchmark.name, frozenset(spot.place.cpus), policy, tuple(point.items())
 
 

@@ -6,7 +6,9 @@ from collections.abc import Iterable
 import msgspec
 
 from assay import benchmarks
+from assay.model.placement import Memory
 from assay.model.plan import Case, PlannedLaunch
+from assay.plan import factors
 
 #: Start of a process and the two probes that bracket it, seconds. An assumption, for estimates only.
 LAUNCH_S = 0.1
@@ -22,15 +24,16 @@ def interleave(
     """Every launch, in order: each block starts each case once, in launches of one program, placement and factors.
 
     Launches are in random order in their block, a launch is split where it would be long, and its cases are in
-    random order too. The sentinel is launched before each block and after the last. A seed always gives one order.
+    random order too. Where factors vary, the launches that only they tell apart stand side by side in random order.
+    The sentinel is launched before each block and after the last. A seed always gives one order.
     """
     chance = random.Random(seed)  # noqa: S311 (an order that can be repeated, nothing secret)
     sentinels = tuple(case for case in cases if case.role == "sentinel")
-    groups = _groups(case for case in cases if case.role == "measure")
+    bundles = _bundles(case for case in cases if case.role != "sentinel")
     launches: list[PlannedLaunch] = []
     for block in range(blocks):
-        pieces = [piece for group in groups for piece in _split(chance.sample(group, len(group)))]
-        order = chance.sample(pieces, len(pieces))
+        pieces = [piece for bundle in bundles for piece in _split(chance.sample(bundle, len(bundle)))]
+        order = [launch for piece in chance.sample(pieces, len(pieces)) for launch in _shuffled(piece, chance)]
         launches += _block(block, [sentinels] * bool(sentinels) + order, default_toolchain)
     return tuple(launches + _block(blocks, [sentinels] * bool(sentinels), default_toolchain))
 
@@ -45,26 +48,43 @@ def _case_seconds(case: Case) -> float:
     return case.setup_s + SAMPLING_S * case.weight
 
 
-def _split(cases: list[Case]) -> list[tuple[Case, ...]]:
-    """Runs of the cases, in their order, that take LONGEST_LAUNCH_S at most or are one case."""
-    pieces: list[list[Case]] = []
+#: A subject at each combination of factor levels (one where nothing varies), and its control.
+_Subject = list[Case]
+
+
+def _split(subjects: list[_Subject]) -> list[list[_Subject]]:
+    """Runs of the subjects, in their order, of which one launch takes LONGEST_LAUNCH_S at most or is one case."""
+    pieces: list[list[_Subject]] = []
     room = 0.0
-    for case in cases:
-        if not pieces or room < _case_seconds(case):
+    for subject in subjects:
+        seconds = max(map(_case_seconds, subject))
+        if not pieces or room < seconds:
             pieces.append([])
             room = LONGEST_LAUNCH_S
-        pieces[-1].append(case)
-        room -= _case_seconds(case)
-    return [tuple(piece) for piece in pieces]
+        pieces[-1].append(subject)
+        room -= seconds
+    return pieces
 
 
-def _groups(cases: Iterable[Case]) -> list[list[Case]]:
-    groups: dict[object, list[Case]] = {}
+def _shuffled(piece: list[_Subject], chance: random.Random) -> list[tuple[Case, ...]]:
+    """A launch for each combination of levels, side by side in random order, each with the same order of subjects."""
+    launches: dict[object, list[Case]] = {}
+    for case in (case for subject in piece for case in subject):
+        launches.setdefault((tuple(case.factors.items()), case.role), []).append(case)
+    sides = [tuple(launch) for launch in launches.values()]
+    return chance.sample(sides, len(sides)) if len(sides) > 1 else sides
+
+
+def _bundles(cases: Iterable[Case]) -> list[list[_Subject]]:
+    """Subjects that share program and placement: what differs among the cases of a bundle is what is varied."""
+    bundles: dict[object, dict[str, _Subject]] = {}
     for case in cases:
         where = msgspec.structs.replace(case.placement, label="", meaning="")
-        key = (benchmarks.get(case.benchmark).program, where, tuple(case.factors.items()))
-        groups.setdefault(key, []).append(case)
-    return list(groups.values())
+        if factors.MEMORY in case.factors:
+            where = msgspec.structs.replace(where, memory=Memory())
+        key = (benchmarks.get(case.benchmark).program, where, tuple(case.factors))
+        bundles.setdefault(key, {}).setdefault(case.subject, []).append(case)
+    return [list(bundle.values()) for bundle in bundles.values()]
 
 
 def _block(block: int, order: list[tuple[Case, ...]], default_toolchain: str) -> list[PlannedLaunch]:
@@ -73,7 +93,7 @@ def _block(block: int, order: list[tuple[Case, ...]], default_toolchain: str) ->
             id=f"{block:03d}-{position:02d}",
             block=block,
             program=benchmarks.get(group[0].benchmark).program,
-            toolchain=group[0].factors.get("toolchain", default_toolchain),
+            toolchain=factors.toolchain(group[0].factors, default_toolchain),
             cases=tuple(case.id for case in group),
         )
         for position, group in enumerate(order)

@@ -1,0 +1,265 @@
+"""Factors: what a user varies on purpose, and what that makes of a study's measures, cases and launches."""
+
+import difflib
+import itertools
+import shlex
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import Any
+
+import msgspec
+
+from assay import benchmarks
+from assay.model.benchmark import Axis, Benchmark
+from assay.model.errors import UsageError
+from assay.model.plan import CONTROL, Case, Factor, Measure, Study
+from assay.model.units import parse_size
+
+MEMORY, TOOLCHAIN, FLAGS = "memory", "toolchain", "flags"
+_BUILT_IN = (MEMORY, TOOLCHAIN, FLAGS)
+_FEWEST_LEVELS = 2
+#: 5 blocks cannot give 95 % (METHODS, 2).
+_FEWEST_BLOCKS = 6
+#: More are not made unless the user asks for them.
+_MOST_BLOCKS = 10
+_SIGNIFICANT = 0.05
+_HELP = "assay run STUDY --vary memory=first-touch,interleave"
+
+
+def parse(wishes: Sequence[str], study: Study, declared: Mapping[str, Any]) -> tuple[Factor, ...]:
+    """The factors that `--vary NAME=LEVEL,LEVEL` asks for, in the order given.
+
+    Levels are parted by commas, or by `|` where the text holds one. A factor of the configuration may stand
+    without levels: then all of them are meant.
+
+    Args:
+        wishes: as typed.
+        study: whose benchmarks have the axes.
+        declared: the tables `[factor.NAME]` of the configuration.
+
+    Raises:
+        UsageError: no such factor, fewer than two levels, a level that cannot be, a factor given twice.
+    """
+    commands = {name: _commands(name, table) for name, table in declared.items()}
+    measured = {measure.benchmark: benchmarks.get(measure.benchmark) for measure in study.measure}
+    factors: list[Factor] = []
+    for wish in wishes:
+        name, equals, text = wish.partition("=")
+        levels = tuple(level.strip() for level in text.split("|" if "|" in text else ",")) if equals else ()
+        factor = _factor(name.strip(), levels, commands, measured)
+        if factor.name in {other.name for other in factors}:
+            raise UsageError(f"'{factor.name}' is varied twice", why="a factor is given once", remedy=_HELP)
+        factors.append(factor)
+    return tuple(factors)
+
+
+def of_toolchains(names: tuple[str, ...]) -> Factor:
+    """The factor that several toolchains are."""
+    return Factor(TOOLCHAIN, _several(TOOLCHAIN, names), "toolchain")
+
+
+def _factor(
+    name: str,
+    levels: tuple[str, ...],
+    commands: Mapping[str, Mapping[str, str]],
+    measured: Mapping[str, Benchmark],
+) -> Factor:
+    if name == MEMORY:
+        return Factor(name, tuple(_memory(level) for level in _several(name, levels)), "memory")
+    if name == TOOLCHAIN:
+        return of_toolchains(levels)
+    if name == FLAGS:
+        return Factor(name, _several(name, tuple(map(_flags, levels))), "flags")
+    of, dot, axis = name.rpartition(".")
+    having = [
+        (each, one)
+        for each in measured.values()
+        for one in each.axes
+        if one.name == axis and (not dot or each.name == of)
+    ]
+    if name in commands:
+        if having:
+            raise UsageError(
+                f"'{name}' is an axis of {having[0][0].name} and a factor of the configuration",
+                why="which of the two is meant cannot be told",
+                remedy=f"rename [factor.{name}], or say --vary {having[0][0].name}.{name}=...",
+            )
+        return _of_commands(name, levels, commands[name])
+    if not having:
+        raise _unknown(name, commands, measured)
+    words = [_word(level, having) for level in _several(name, levels)]
+    return Factor(axis, _several(name, tuple(words)), "axis", benchmark=of)
+
+
+def _several(name: str, levels: tuple[str, ...]) -> tuple[str, ...]:
+    """The levels; UsageError unless they are two or more, each said once."""
+    if len(set(levels)) < len(levels):
+        raise UsageError(
+            f"a level of '{name}' is given twice: {', '.join(levels)}",
+            why="the first level is always measured a second time, A against A",
+            remedy=_HELP,
+        )
+    if len(levels) < _FEWEST_LEVELS or not all(levels):
+        raise UsageError(
+            f"'{name}' needs two levels or more", why="a comparison is of two things", remedy=f"--vary {name}=A,B"
+        )
+    return levels
+
+
+def _memory(level: str) -> str:
+    if level == "bind:*":
+        raise UsageError(
+            "'bind:*' is no level of memory",
+            why="it is one policy for each node",
+            remedy="--vary memory=bind:0,bind:1",
+        )
+    return level
+
+
+def _flags(level: str) -> str:
+    try:
+        return shlex.join(shlex.split(level))
+    except ValueError as error:
+        raise UsageError(
+            f"cannot split the flags '{level}'", why=str(error), remedy="close the quotation"
+        ) from error
+
+
+def _word(level: str, having: Sequence[tuple[Benchmark, Axis]]) -> str:
+    """A level of an axis as cases are named by it: a word of its closed set, or one whole number."""
+    for benchmark, axis in having:
+        words = [str(value) for value in axis.values if isinstance(value, str)]
+        if words and level not in words:
+            raise UsageError(
+                f"{benchmark.name} has no {axis.name} '{level}'",
+                why=f"known: {', '.join(words)}",
+                remedy=f"--vary {benchmark.name}.{axis.name}={','.join(words[:2])}",
+            )
+        if not words:
+            return level if _whole(level) else str(parse_size(level))
+    return level
+
+
+def _whole(level: str) -> bool:
+    return level.removeprefix("-").isdecimal()
+
+
+def _commands(name: str, table: object) -> dict[str, str]:
+    """Level -> command of a table `[factor.NAME]`; UsageError where it is none."""
+    where = f"[factor.{name}] of the configuration"
+    remedy = f'[factor.{name}]   levels = {{ on = "cpupower idle-set -E", off = "cpupower idle-set -D 0" }}'
+    if name in _BUILT_IN:
+        raise UsageError(
+            f"{where} has a name that is taken", why=f"--vary {name} means another thing", remedy=remedy
+        )
+    if not isinstance(table, Mapping):
+        raise UsageError(f"{where} is no table", remedy=remedy)
+    for key in table:
+        if key != "levels":
+            raise UsageError(f"unknown key '{key}' in {where}", why="known: levels", remedy=remedy)
+    levels = table.get("levels")
+    if not isinstance(levels, Mapping) or len(levels) < _FEWEST_LEVELS:
+        raise UsageError(f"{where} needs levels", why="two or more, each with its command", remedy=remedy)
+    for level, text in levels.items():
+        if not isinstance(text, str) or not text.strip():
+            raise UsageError(f"level '{level}' in {where} has no command", remedy=remedy)
+        try:
+            shlex.split(text)
+        except ValueError as error:
+            raise UsageError(
+                f"cannot split the command '{text}' in {where}", why=str(error), remedy=remedy
+            ) from error
+    return dict(levels)
+
+
+def _of_commands(name: str, levels: tuple[str, ...], commands: Mapping[str, str]) -> Factor:
+    levels = levels or tuple(commands)
+    for level in levels:
+        if level not in commands:
+            near = difflib.get_close_matches(level, commands, n=1)
+            hint = f"did you mean '{near[0]}'?" if near else f"known: {', '.join(commands)}"
+            raise UsageError(f"'{name}' has no level '{level}'", why=hint, remedy=f"--vary {name}")
+    return Factor(name, _several(name, levels), "commands", commands=dict(commands))
+
+
+def _unknown(name: str, commands: Iterable[str], measured: Mapping[str, Benchmark]) -> UsageError:
+    axes = [axis.name for benchmark in measured.values() for axis in benchmark.axes]
+    known = list(dict.fromkeys([*_BUILT_IN, *commands, *axes]))
+    near = difflib.get_close_matches(name.rpartition(".")[2], known, n=1)
+    hint = f"did you mean '{near[0]}'?" if near and "." not in name else f"known: {', '.join(known)}"
+    return UsageError(
+        f"nothing is called '{name}' that could be varied here",
+        why=hint,
+        remedy=f"{_HELP}; or declare [factor.{name}] in assay.toml",
+    )
+
+
+def applied(measure: Measure, factors: Iterable[Factor]) -> Measure:
+    """The measure with the levels of memory and of its axes in place of its own."""
+    axes = {axis.name: axis for axis in benchmarks.get(measure.benchmark).axes}
+    for factor in varied(measure.benchmark, factors):
+        if factor.kind == "memory":
+            measure = msgspec.structs.replace(measure, memory=factor.levels)
+        elif factor.kind == "axis":
+            words = any(isinstance(value, str) for value in axes[factor.name].values)
+            levels = factor.levels if words else tuple(int(level) for level in factor.levels)
+            measure = msgspec.structs.replace(measure, axes=measure.axes | {factor.name: levels})
+    return measure
+
+
+def varied(benchmark: str, factors: Iterable[Factor]) -> list[Factor]:
+    """The factors that cases of a benchmark have."""
+    axes = {axis.name for axis in benchmarks.get(benchmark).axes}
+    return [
+        factor
+        for factor in factors
+        if factor.kind != "axis" or (factor.name in axes and factor.benchmark in ("", benchmark))
+    ]
+
+
+def combinations(
+    benchmark: str, factors: Iterable[Factor], memory: str, point: Mapping[str, object]
+) -> Iterator[dict[str, str]]:
+    """Factor -> level for each case of a benchmark at one memory policy and one point of its axes."""
+    having = varied(benchmark, factors)
+    fixed = {MEMORY: memory} | {axis: str(value) for axis, value in point.items()}
+    levels = [(fixed[f.name],) if f.kind in {"memory", "axis"} else f.levels for f in having]
+    for combination in itertools.product(*levels):
+        yield {factor.name: level for factor, level in zip(having, combination, strict=True)}
+
+
+def surroundings(factors: Iterable[Factor]) -> dict[str, str]:
+    """The first level of every factor that is no property of a case: what the sentinel runs under."""
+    return {factor.name: factor.levels[0] for factor in factors if factor.kind not in {"memory", "axis"}}
+
+
+def toolchain(levels: Mapping[str, str], default: str) -> str:
+    """Name of the toolchain under these levels: `gcc`, or `gcc -O2` where flags vary."""
+    return " ".join(filter(None, (levels.get(TOOLCHAIN, default), levels.get(FLAGS))))
+
+
+def controls(cases: Iterable[Case], factors: Iterable[Factor]) -> tuple[Case, ...]:
+    """The cases at the first level of all factors once more, A against A: what the machine cannot tell apart."""
+    first = {factor.name: factor.levels[0] for factor in factors}
+    return tuple(
+        msgspec.structs.replace(case, id=case.id + CONTROL, role="control")
+        for case in cases
+        if case.factors and all(level == first[name] for name, level in case.factors.items())
+    )
+
+
+def blocks(cases: Iterable[Case], factors: Iterable[Factor]) -> int:
+    """Blocks in which a single effect can be shown among all comparisons: 6 at least, 10 at most.
+
+    The least p of the signed-rank test over B blocks is 2^(1-B); the procedure of Benjamini and Yekutieli
+    multiplies it by m (1 + 1/2 + ... + 1/m) when one of m comparisons differs.
+    """
+    first = {factor.name: factor.levels[0] for factor in factors}
+    count = sum(
+        len(benchmarks.get(case.benchmark).kernels)
+        for case in cases
+        for name, level in case.factors.items()
+        if level != first[name]
+    )
+    penalty = count * sum(1 / rank for rank in range(1, count + 1))
+    enough = (b for b in range(_FEWEST_BLOCKS, _MOST_BLOCKS) if penalty * 2.0 ** (1 - b) <= _SIGNIFICANT)
+    return next(enough, _MOST_BLOCKS)
