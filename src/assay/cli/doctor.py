@@ -35,7 +35,9 @@ def command(*, as_json: bool) -> None:
     if as_json:
         output.print_json(checks)
     else:
-        _show(checks, output.console())
+        from rich.console import Console
+
+        _show(checks, Console(highlight=False, markup=False, emoji=False))
     problems = [check for check in checks.checks if check.state == "problem"]
     if problems:
         raise UnfitEnvironmentError(

@@ -1,6 +1,6 @@
 """Settings and states of a machine that move or spoil figures: facts -> checks, by a table of rules.
 
-Adding a check is one `Rule`: which facts it reads, why they matter, and a small function of `verdicts` that judges.
+Adding a check is one `Rule`: which facts it reads, why they matter, a small function of `verdicts` that judges.
 """
 
 from collections.abc import Callable

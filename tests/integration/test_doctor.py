@@ -1,0 +1,52 @@
+"""`assay doctor` on the machine that the tests run on, and where it lacks something."""
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+ASSAY = (sys.executable, "-c", "from assay.cli import main; main()", "doctor")
+
+
+def doctor(*arguments: str, **environment: str) -> "subprocess.CompletedProcess[str]":
+    return subprocess.run(
+        [*ASSAY, *arguments],
+        capture_output=True,
+        text=True,
+        check=False,
+        env=os.environ | {"COLUMNS": "80"} | environment,
+    )
+
+
+def test_every_check_is_told_within_80_columns(tmp_path: Path) -> None:
+    done = doctor(ASSAY_RUNS=str(tmp_path), ASSAY_CACHE=str(tmp_path))
+    shown = json.loads(doctor("--json", ASSAY_RUNS=str(tmp_path), ASSAY_CACHE=str(tmp_path)).stdout)
+    assert done.returncode == (0 if shown["fit"] else 4)
+    assert shown["schema"] == 1
+    words = " ".join(done.stdout.split())
+    assert [check["name"] for check in shown["checks"] if check["name"] not in words] == []
+    spaceless = [line for line in done.stdout.splitlines() if len(line) > 80 and " " in line.strip()[:70]]
+    assert spaceless == []
+
+
+def test_a_folder_that_cannot_hold_runs_is_a_problem_with_exit_code_4(tmp_path: Path) -> None:
+    file = tmp_path / "file"
+    file.write_text("")
+    done = doctor(ASSAY_RUNS=str(file / "runs"))
+    assert done.returncode == 4
+    assert "problem: folder of runs" in done.stdout
+    assert "assay: nothing can be measured here yet" in done.stderr
+    assert "export ASSAY_RUNS=" in done.stderr
+
+
+def test_without_a_compiler_the_doctor_says_what_to_install(tmp_path: Path) -> None:
+    done = doctor(PATH=str(tmp_path), CXX="", ASSAY_RUNS=str(tmp_path), ASSAY_CACHE=str(tmp_path))
+    assert done.returncode == 4
+    assert "problem: C++ compiler" in done.stdout
+    assert "apt install g++" in done.stdout
+
+
+def test_nothing_is_written_where_runs_and_builds_would_go(tmp_path: Path) -> None:
+    doctor(ASSAY_RUNS=str(tmp_path / "runs"), ASSAY_CACHE=str(tmp_path / "cache"))
+    assert list(tmp_path.iterdir()) == []
