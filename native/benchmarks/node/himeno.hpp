@@ -1,0 +1,294 @@
+// The grid of the Himeno benchmark: its arrays, one Jacobi sweep, and what its results must be.
+#pragma once
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <cstddef>
+#include <cstdint>
+#include <numbers>
+#include <string_view>
+
+#include "harness/team.hpp"
+#include "harness/vector.hpp"
+
+namespace himeno {
+
+using assay::Part;
+
+/// Points along i, j and k, boundaries included; k is contiguous.
+struct Size {
+    std::string_view name;
+    std::size_t i;
+    std::size_t j;
+    std::size_t k;
+
+    [[nodiscard]] std::size_t points() const { return i * j * k; }
+    [[nodiscard]] std::size_t inner_points() const { return (i - 2) * (j - 2) * (k - 2); }
+};
+
+inline constexpr std::array<Size, 5> sizes{
+    {{"XS", 32, 32, 64}, {"S", 64, 64, 128}, {"M", 128, 128, 256}, {"L", 256, 256, 512}, {"XL", 512, 512, 1024}}};
+
+inline constexpr double flops_per_point = 34;
+inline constexpr float omega = 0.8F;
+inline constexpr float spoilt = -1;
+
+/// As wide as the instructions compiled for; its address may be that of any float.
+using Lanes = float __attribute__((vector_size(assay::vector_bytes), aligned(4), may_alias));
+inline constexpr std::size_t lanes = assay::vector_bytes / sizeof(float);
+
+/// What a look at the arrays finds, of some rows.
+struct Residual {
+    double squares = 0;  ///< sum of the squared changes that the next sweep would make before relaxation
+    double largest = 0;  ///< of these changes
+    double misplaced =
+        0;             ///< largest difference of a boundary from its start, or of p from the last sweep's result
+    double first = 0;  ///< largest difference of p from what one sweep of the start makes
+};
+
+/// GOSA of a sweep and of the one that follows.
+struct Gosa {
+    double of_sweep = 0;
+    double of_next = 0;
+};
+
+/// The change of every inner point in the first sweep: a sixth of the start's second difference.
+inline double first_change(const Size& size) {
+    const auto intervals = static_cast<double>(size.i - 1);
+    return 1 / (3 * intervals * intervals);
+}
+
+/// Sine modes along i that the changes consist of.
+inline std::size_t modes(const Size& size) { return (size.i - 1) / 2; }
+
+/// GOSA in exact arithmetic after `sweeps` (from 1) sweeps of the start: the share of modes [begin, end) of
+/// modes(size). The coefficients are constant, the boundaries fixed and the start a parabola along i, so the first
+/// sweep changes all inner points by the same amount, and each sine mode of the changes shrinks by its own factor,
+/// 1 - omega + omega/3 (cos x + cos y + cos z), from sweep to sweep.
+inline Gosa exact_gosa(const Size& size, std::uint64_t sweeps, Part modes) {
+    const auto angle = [](std::size_t mode, std::size_t points) {
+        return std::numbers::pi * static_cast<double>(2 * mode + 1) / static_cast<double>(points - 1);
+    };
+    // Of the sum of squares of ones along a line of inner points, what lies in one odd mode.
+    const auto weight = [](double angle, std::size_t points) {
+        const double cotangent = 1 / std::tan(angle / 2);
+        return 2 / static_cast<double>(points - 1) * cotangent * cotangent;
+    };
+    const double relaxation = omega;
+    Gosa gosa;
+    for (std::size_t l = modes.begin; l < modes.end; ++l) {
+        const double x = angle(l, size.i);
+        for (std::size_t m = 0; m < (size.j - 1) / 2; ++m) {
+            const double y = angle(m, size.j);
+            const double weight_xy = weight(x, size.i) * weight(y, size.j);
+            for (std::size_t n = 0; n < (size.k - 1) / 2; ++n) {
+                const double z = angle(n, size.k);
+                const double factor = 1 - relaxation + relaxation / 3 * (std::cos(x) + std::cos(y) + std::cos(z));
+                const double squares =
+                    weight_xy * weight(z, size.k) * std::pow(factor * factor, static_cast<double>(sweeps - 1));
+                gosa.of_sweep += squares;
+                gosa.of_next += squares * factor * factor;
+            }
+        }
+    }
+    const double change = first_change(size);
+    return {gosa.of_sweep * change * change, gosa.of_next * change * change};
+}
+
+/// The arrays a (4), b (3), c (3), p, bnd, wrk1 and wrk2. Work is dealt by rows: runs of inner points along k, in
+/// the order of memory.
+class Grid {
+  public:
+    static constexpr std::size_t arrays = 14;
+
+    static std::size_t bytes(const Size& size) { return arrays * apart(size) * sizeof(float); }
+
+    /// `buffer` holds bytes(size) and is aligned to a page.
+    Grid(const Size& size, std::byte* buffer) : size_(size) {
+        const auto array = [&](std::size_t index) {
+            return reinterpret_cast<float*>(buffer) + index * apart(size) + lead;
+        };
+        for (std::size_t index = 0; index < 3; ++index) {
+            b_[index] = array(4 + index);
+            c_[index] = array(7 + index);
+        }
+        a_ = {array(0), array(1), array(2), array(3)};
+        p_ = array(10);
+        bnd_ = array(11);
+        wrk1_ = array(12);
+        wrk2_ = array(13);
+    }
+
+    [[nodiscard]] std::size_t rows() const { return (size_.i - 2) * (size_.j - 2); }
+
+    /// Writes the start values of all arrays around these rows; parts that cover all rows cover all points.
+    void initialise(Part rows) {
+        const Part points = points_around(rows);
+        for (std::size_t index = 0; index < 3; ++index) {
+            std::fill(a_[index] + points.begin, a_[index] + points.end, 1.0F);
+            std::fill(b_[index] + points.begin, b_[index] + points.end, 0.0F);
+            std::fill(c_[index] + points.begin, c_[index] + points.end, 1.0F);
+        }
+        std::fill(a_[3] + points.begin, a_[3] + points.end, 1.0F / 6.0F);
+        std::fill(bnd_ + points.begin, bnd_ + points.end, 1.0F);
+        std::fill(wrk1_ + points.begin, wrk1_ + points.end, 0.0F);
+        restart(rows);
+    }
+
+    /// Start values of p, and a result of the last sweep that is none.
+    void restart(Part rows) {
+        const Part points = points_around(rows);
+        for (std::size_t point = points.begin; point < points.end; point += size_.k) {
+            std::fill_n(p_ + point, size_.k, start_value(point / size_.k / size_.j));
+        }
+        std::fill(wrk2_ + points.begin, wrk2_ + points.end, spoilt);
+    }
+
+    /// One Jacobi sweep over these rows: wrk2 from p. The result is their part of GOSA.
+    [[nodiscard]] double sweep(Part rows) {
+        double gosa = 0;
+        for (std::size_t row = rows.begin; row < rows.end; ++row) {
+            gosa += sweep_row(first_point(row));
+        }
+        return gosa;
+    }
+
+    /// p from wrk2.
+    void copy_back(Part rows) {
+        for (std::size_t row = rows.begin; row < rows.end; ++row) {
+            const std::size_t point = first_point(row);
+            std::size_t k = 0;
+            for (; k + lanes <= size_.k - 2; k += lanes) {
+                at(p_ + point + k) = at(wrk2_ + point + k);
+            }
+            for (; k < size_.k - 2; ++k) {
+                p_[point + k] = wrk2_[point + k];
+            }
+        }
+    }
+
+    /// Looks at the arrays after a sweep and its copy-back, in double precision.
+    [[nodiscard]] Residual residual(Part rows) const {
+        Residual found;
+        const double first = omega * first_change(size_);
+        for (std::size_t row = rows.begin; row < rows.end; ++row) {
+            const std::size_t begin = first_point(row);
+            const double start = start_value(begin / size_.k / size_.j);
+            for (std::size_t point = begin; point < begin + size_.k - 2; ++point) {
+                const double change = change_of(point);
+                found.squares += change * change;
+                found.largest = greater(found.largest, std::abs(change));
+                found.misplaced = greater(found.misplaced, std::abs(double{p_[point]} - double{wrk2_[point]}));
+                found.first = greater(found.first, std::abs(double{p_[point]} - start - first));
+            }
+        }
+        const Part points = points_around(rows);
+        for (std::size_t point = points.begin; point < points.end; ++point) {
+            if (!is_inner(point)) {
+                const double start = start_value(point / size_.k / size_.j);
+                found.misplaced = greater(found.misplaced, std::abs(p_[point] - start));
+            }
+        }
+        return found;
+    }
+
+    /// For a fault that a test plants.
+    [[nodiscard]] float& pressure(std::size_t point) { return p_[point]; }
+
+  private:
+    static constexpr std::size_t line_floats = 64 / sizeof(float);
+    /// Before each array, so that the first inner point of a row begins a cache line.
+    static constexpr std::size_t lead = line_floats - 1;
+    /// After each array, so that equal points of two arrays do not meet in one cache set or memory bank.
+    static constexpr std::size_t stagger = 17 * line_floats;
+
+    static std::size_t apart(const Size& size) { return size.points() + stagger; }
+
+    static Lanes& at(float* address) { return *reinterpret_cast<Lanes*>(address); }
+    static const Lanes& at(const float* address) { return *reinterpret_cast<const Lanes*>(address); }
+
+    /// Also takes what is no number.
+    static double greater(double one, double other) { return other <= one ? one : other; }
+
+    [[nodiscard]] std::size_t first_point(std::size_t row) const {
+        const std::size_t inner = size_.j - 2;
+        return ((row / inner + 1) * size_.j + row % inner + 1) * size_.k + 1;
+    }
+
+    [[nodiscard]] Part points_around(Part rows) const {
+        return {rows.begin == 0 ? 0 : first_point(rows.begin) - 1,
+                rows.end == this->rows() ? size_.points() : first_point(rows.end) - 1};
+    }
+
+    [[nodiscard]] bool is_inner(std::size_t point) const {
+        const auto inside = [](std::size_t index, std::size_t count) { return index > 0 && index + 1 < count; };
+        return inside(point % size_.k, size_.k) && inside(point / size_.k % size_.j, size_.j) &&
+               inside(point / size_.k / size_.j, size_.i);
+    }
+
+    [[nodiscard]] float start_value(std::size_t i) const {
+        return static_cast<float>(i * i) / static_cast<float>((size_.i - 1) * (size_.i - 1));
+    }
+
+    /// The definition, of `Number`s read by `read`: by how much a sweep changes a point before relaxation.
+    template <class Number, class Read>
+    [[nodiscard]] Number change(std::size_t point, const Read& read) const {
+        const std::size_t i = size_.j * size_.k;
+        const std::size_t j = size_.k;
+        const auto p = [&](std::size_t offset) -> Number { return read(p_ + offset); };
+        const auto of = [&](const float* array) -> Number { return read(array + point); };
+        const Number sum =
+            of(a_[0]) * p(point + i) + of(a_[1]) * p(point + j) + of(a_[2]) * p(point + 1) +
+            of(b_[0]) * (p(point + i + j) - p(point + i - j) - p(point - i + j) + p(point - i - j)) +
+            of(b_[1]) * (p(point + j + 1) - p(point - j + 1) - p(point + j - 1) + p(point - j - 1)) +
+            of(b_[2]) * (p(point + i + 1) - p(point - i + 1) - p(point + i - 1) + p(point - i - 1)) +
+            of(c_[0]) * p(point - i) + of(c_[1]) * p(point - j) + of(c_[2]) * p(point - 1) + of(wrk1_);
+        return (sum * of(a_[3]) - p(point)) * of(bnd_);
+    }
+
+    [[nodiscard]] double change_of(std::size_t point) const {
+        return change<double>(point, [](const float* address) -> double { return *address; });
+    }
+
+    /// The last vector of a row overlaps the one before; its lanes that were counted there are not counted again.
+    [[nodiscard]] double sweep_row(std::size_t begin) {
+        const std::size_t inner = size_.k - 2;
+        Lanes squares{};
+        for (std::size_t k = 0; k + lanes <= inner; k += lanes) {
+            const Lanes changes = sweep_lanes(begin + k);
+            squares += changes * changes;
+        }
+        const std::size_t rest = inner % lanes;
+        if (rest > 0) {
+            const Lanes changes = sweep_lanes(begin + inner - lanes);
+            Lanes counted{};
+            for (std::size_t lane = lanes - rest; lane < lanes; ++lane) {
+                counted[lane] = 1;
+            }
+            squares += changes * changes * counted;
+        }
+        double sum = 0;
+        for (std::size_t lane = 0; lane < lanes; ++lane) {
+            sum += squares[lane];
+        }
+        return sum;
+    }
+
+    Lanes sweep_lanes(std::size_t point) {
+        const Lanes changes = change<Lanes>(point, [](const float* address) -> Lanes { return at(address); });
+        at(wrk2_ + point) = at(p_ + point) + omega * changes;
+        return changes;
+    }
+
+    Size size_;
+    std::array<float*, 4> a_{};
+    std::array<float*, 3> b_{};
+    std::array<float*, 3> c_{};
+    float* p_;
+    float* bnd_;
+    float* wrk1_;
+    float* wrk2_;
+};
+
+}  // namespace himeno
