@@ -9,8 +9,9 @@ import numpy as np
 from assay import benchmarks
 from assay.analyse.estimates import Measured
 from assay.analyse.statistics import CONFIDENCE, Samples
+from assay.model.benchmark import ParamValue
 from assay.model.machine import Machine
-from assay.model.result import Estimate
+from assay.model.result import Estimate, Point
 from assay.model.run import Run
 
 #: With fewer launches there is no bootstrap: the launches are the replicates, and their range the interval.
@@ -42,15 +43,15 @@ class Known(msgspec.Struct, frozen=True):
 
 
 class Curve(NamedTuple):
-    """Estimates of one kernel and metric that are alike but in a law's coordinates; `marks` say what they share."""
+    """Estimates of a kernel and metric that are alike but in a law's coordinates; `marks`: what they share."""
 
     marks: tuple[str, ...]
     members: tuple[Measured, ...]
 
 
 def headline(estimate: Estimate) -> str:
-    """Name of the first metric of its benchmark."""
-    return benchmarks.get(estimate.benchmark).metrics[0].name
+    """Name of the first metric of its kernel."""
+    return benchmarks.get(estimate.benchmark).metrics_of(estimate.kernel)[0].name
 
 
 def machine_of(estimate: Estimate, machines: Mapping[str, Machine]) -> Machine | None:
@@ -72,7 +73,7 @@ def curves(measured: Iterable[Measured], *coordinates: str) -> list[Curve]:
         states: list[str | None] = list(
             dict.fromkeys(each.estimate.state for each in members if each.estimate.state)
         )
-        for state in states or [None]:
+        for state in states:
             shared = tuple(each for each in members if each.estimate.state in {None, state})
             found.append(Curve((*marks, f"state={state}") if state else marks, shared))
     return found
@@ -120,3 +121,13 @@ def figure(estimate: Estimate, factor: float = 1.0) -> tuple[float, float, float
     median = estimate.median or 0.0
     ends_ = (median if estimate.lo is None else estimate.lo, median if estimate.hi is None else estimate.hi)
     return factor * median, factor * ends_[0], factor * ends_[1]
+
+
+def point(
+    estimate: Estimate,
+    at: Mapping[str, ParamValue],
+    ratio: float | None,
+    value: tuple[float, float, float] | None = None,
+) -> Point:
+    """An estimate as a law sees it; `value` where that is another than the estimate's own."""
+    return Point(estimate.id, dict(at), value or figure(estimate), ratio)

@@ -1,0 +1,58 @@
+"""How long cores take to hand over a cache line, by what lies between them."""
+
+from collections.abc import Iterable
+
+import numpy as np
+
+from assay.analyse.curves import Curve, Known, curves, point
+from assay.model.machine import Core, Machine
+from assay.model.result import Estimate, Model
+
+LAW = "core-to-core"
+_PAIR = 2
+#: What two cores share, nearest first, and how it is called.
+_SHARED = (("index", "same core"), ("l3", "same L3"), ("numa", "same node"), ("package", "same socket"))
+_FAR = "other socket"
+
+
+def fit(known: Known) -> Iterable[Model]:
+    """One model for all pairs of a run."""
+    pairs = [each for each in known.of("core_to_core") if len(each.estimate.placement.cpus[0]) == _PAIR]
+    for curve in curves(pairs, "label"):
+        machine = known.machine(curve.members[0].estimate)
+        if machine:
+            yield _model(curve, machine)
+
+
+def _model(curve: Curve, machine: Machine) -> Model:
+    """Parameters: for each class of pairs the median of their medians, the least and the largest."""
+    cores = {cpu: core for core in machine.topology.cores for cpu in core.cpus}
+    of_pair = [(each.estimate, _class(each.estimate, cores)) for each in curve.members]
+    values: dict[str, list[float]] = {}
+    for estimate, kind in of_pair:
+        values.setdefault(kind, []).append(estimate.median or 0.0)
+    order = [*(name for _, name in _SHARED), _FAR]
+    parameters = {
+        kind: (float(np.median(values[kind])), min(values[kind]), max(values[kind]))
+        for kind in sorted(values, key=order.index)
+    }
+    points = tuple(
+        point(
+            estimate,
+            {"a": estimate.placement.cpus[0][0], "b": estimate.placement.cpus[0][1], "class": kind},
+            (estimate.median or 0.0) / parameters[kind][0],
+        )
+        for estimate, kind in of_pair
+    )
+    residual = max(abs(each.ratio - 1) for each in points if each.ratio is not None)
+    of = tuple(estimate.id for estimate, _ in of_pair)
+    return Model("/".join([LAW, *curve.marks]), LAW, of, parameters, residual, points=points)
+
+
+def _class(estimate: Estimate, cores: dict[int, Core]) -> str:
+    """What the two cpus share."""
+    one, other = (cores.get(cpu) for cpu in estimate.placement.cpus[0])
+    for name, kind in _SHARED:
+        if one and other and getattr(one, name) == getattr(other, name):
+            return kind
+    return _FAR
