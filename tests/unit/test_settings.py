@@ -86,7 +86,7 @@ def test_the_environment_sets_flags_and_lists_too(
     [
         ('[run]\nbugdet = "60s"\n', "run.bugdet", "did you mean 'budget'?"),
         ("[rnu]\n", "rnu", "did you mean 'run'?"),
-        ('budget = "60s"\n', "budget", "known: run, toolchain, limits"),
+        ('budget = "60s"\n', "budget", "known: run, toolchain, limits, factor"),
         ("run = 3\n", "run", "did you mean 'run'?"),
     ],
 )

@@ -24,7 +24,7 @@ def interleave(
     """Every launch, in order: each block starts each case once, in launches of one program, placement and factors.
 
     Launches are in random order in their block, a launch is split where it would be long, and its cases are in
-    random order too. Where factors vary, the launches that only they tell apart stand side by side in random order.
+    random order too. Where factors vary, launches that only levels tell apart stand side by side, in random order.
     The sentinel is launched before each block and after the last. A seed always gives one order.
     """
     chance = random.Random(seed)  # noqa: S311 (an order that can be repeated, nothing secret)
@@ -67,7 +67,7 @@ def _split(subjects: list[_Subject]) -> list[list[_Subject]]:
 
 
 def _shuffled(piece: list[_Subject], chance: random.Random) -> list[tuple[Case, ...]]:
-    """A launch for each combination of levels, side by side in random order, each with the same order of subjects."""
+    """A launch for each combination of levels, in random order, all with the same order of subjects."""
     launches: dict[object, list[Case]] = {}
     for case in (case for subject in piece for case in subject):
         launches.setdefault((tuple(case.factors.items()), case.role), []).append(case)

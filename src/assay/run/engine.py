@@ -13,6 +13,7 @@ from assay.model.record import Bracket, Handover, Launch
 from assay.model.run import Ending, LaunchRecords
 from assay.model.toolchain import Build
 from assay.run.ledger import Ledger
+from assay.run.levels import Levels, restoring
 from assay.run.records import Answer, how_it_ended, read_answer, read_handover
 from assay.run.watcher import Watcher
 from assay.store import RunDirectory, load
@@ -47,19 +48,20 @@ def execute(  # noqa: PLR0913, PLR0917 (the six things a run is made of)
         watcher: is told how it goes on.
 
     Raises:
-        UnfitEnvironmentError: a program is missing or cannot be started, or the disk is full. What was measured
-            before is kept, and the run can be resumed.
+        UnfitEnvironmentError: a program is missing or cannot be started, the disk is full, or the command of a
+            factor's level fails. What was measured before is kept, and the run can be resumed.
     """
     _require_programs(plan, builds)
     session = _Session(plan, directory, launcher, executor, builds)
     interrupted = False
-    try:
-        while remaining := session.ledger.remaining():
-            session.make(remaining[0], watcher)
-    except KeyboardInterrupt:
-        interrupted = True
-    ending = session.ending(interrupted=interrupted)
-    directory.end(ending)
+    with restoring(session.levels):
+        try:
+            while remaining := session.ledger.remaining():
+                session.make(remaining[0], watcher)
+        except KeyboardInterrupt:
+            interrupted = True
+        ending = session.ending(interrupted=interrupted)
+        directory.end(ending)
     return ending
 
 
@@ -79,6 +81,7 @@ class _Session:
         self.launcher = launcher
         self.executor = executor
         self.builds = builds
+        self.levels = Levels(plan, directory, executor)
         self.cases = {case.id: case for case in plan.cases}
         self.ledger = Ledger(plan, load(directory.path).launches, executor.now())
 
@@ -100,8 +103,9 @@ class _Session:
                 return
 
     def attempt(self, launch: PlannedLaunch, attempt: int, seconds: dict[str, float]) -> LaunchRecords:
-        """Bracket, launch, bracket; check what the program wrote; save it."""
+        """Set its levels; bracket, launch, bracket; check what the program wrote; save it."""
         cases = tuple(self.cases[case_id] for case_id in launch.cases)
+        prepared = self.levels.set(cases, _name(launch.id, attempt))
         build = self.builds[launch.toolchain]
         sampling = Sampling(self.plan.precision, self.plan.min_samples, self.plan.max_samples, seconds)
         command = self.launcher.translate(self.plan, launch, cases, build.programs[launch.program], sampling)
@@ -122,6 +126,7 @@ class _Session:
             exit_code=outcome.exit_code,
             bracket=bracket,
             message=_message(answer, outcome),
+            prepared=prepared,
         )
         self._log(record, answer, outcome)
         self.directory.append(answer.lines, record)
@@ -156,11 +161,16 @@ class _Session:
         return _LEAST_PATIENCE_S + _PATIENCE * expected
 
     def _log(self, launch: Launch, answer: Answer, outcome: Outcome) -> None:
-        name = f"{launch.id}.{launch.attempt}" if launch.attempt else launch.id
+        name = _name(launch.id, launch.attempt)
         if outcome.stderr:
             self.directory.log(f"{name}.err", outcome.stderr)
         if answer.refused:  # what is no record stands nowhere else
             self.directory.log(f"{name}.out", outcome.stdout)
+
+
+def _name(launch: str, attempt: int) -> str:
+    """Of the logs of a launch."""
+    return f"{launch}.{attempt}" if attempt else launch
 
 
 def _require_programs(plan: Plan, builds: Mapping[str, Build]) -> None:

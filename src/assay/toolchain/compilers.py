@@ -44,19 +44,22 @@ def get(name: str = "", declared: Mapping[str, Any] | None = None) -> Toolchain:
     Args:
         name: `gcc`, `clang`, a name in `declared`, or empty for the default; each followed by any number of
             `+FLAG`, a compiler flag without its dash that is added to the usual ones: `gcc+O2`,
-            `clang+march=x86-64-v3`.
+            `clang+march=x86-64-v3`. What follows a space are flags in place of the usual ones: `gcc -O2 -g`.
         declared: the tables `[toolchain.NAME]` of the configuration, each with `compiler`, `flags` or both.
 
     Raises:
         UsageError: nothing has that name, or the compiler refuses a flag.
         UnfitEnvironmentError: there is no usable compiler at all.
     """
-    base, *levels = name.split("+")
+    named, _, flags = name.strip().partition(" ")
+    base, *levels = named.split("+")
     declared = declared or {}
     toolchain = _declared(base, declared[base]) if base in declared else _found(base, tuple(declared))
-    flags = (*toolchain.flags, *(f"-{level}" for level in levels))
-    _check(toolchain.compiler, flags)
-    return Toolchain("+".join([toolchain.name, *levels]), toolchain.compiler, toolchain.version, flags)
+    usual = tuple(_split(flags)) if flags else toolchain.flags
+    chosen = (*usual, *(f"-{level}" for level in levels))
+    _check(toolchain.compiler, chosen)
+    known = "+".join([toolchain.name, *levels])
+    return Toolchain(f"{known} {flags}" if flags else known, toolchain.compiler, toolchain.version, chosen)
 
 
 def with_flags(toolchain: Toolchain, text: str) -> Toolchain:

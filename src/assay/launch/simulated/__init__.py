@@ -1,5 +1,6 @@
 """A machine with known laws that understands the command lines of the native programs and answers in records."""
 
+import math
 from collections.abc import Iterator
 from itertools import pairwise
 
@@ -40,6 +41,7 @@ class SimulatedMachine:
         self.commands: list[Command] = []
         self._seed = seed
         self._matches: dict[Fault, int] = {}
+        self._settings: dict[str, float] = {}
         self._now = 0.0
         self._own = self._busy = self._stolen = 0.0
 
@@ -55,11 +57,24 @@ class SimulatedMachine:
         """The records that the program would write, or what the planted fault makes of them."""
         start = len(self.commands)
         self.commands.append(command)
+        if (setting := " ".join(command.argv)) in self.law.commands:
+            return self._set(command.argv[0], self.law.commands[setting])
         try:
             request = parse(command.argv, self.topology.allowed_cpus)
         except ValueError as error:
             return Outcome(b"", f"{command.argv[0]}: {error}\n".encode(), 2)
         return _Launch(self, request, timeout, np.random.default_rng([self._seed, start])).run()
+
+    def _set(self, program: str, factor: float) -> Outcome:
+        if not factor:
+            return Outcome(b"", f"{program}: not permitted (simulated)\n".encode(), 1)
+        self._settings[program] = factor
+        return Outcome(b"", b"", 0)
+
+    @property
+    def boost(self) -> float:
+        """Factor on every rate that commands have set."""
+        return math.prod(self._settings.values())
 
     def fault(self, case_ids: tuple[str, ...]) -> dict[str, FaultKind]:
         """Case -> fault that strikes it in the start that is asked about; each call counts as one start."""
@@ -166,7 +181,7 @@ class _Launch:
         sampler = Sampler(self.law, self.request, self.rng, self.launched)
         share = case.seconds / len(load.seconds)
         hosts = np.array([1 / self.law.slow_hosts.get(host, 1.0) for host in self.machine.hosts])
-        shift = self.rng.lognormal(0.0, self.law.launch_noise, len(hosts))
+        shift = self.rng.lognormal(0.0, self.law.launch_noise, len(hosts)) / self.machine.boost
         for kernel, seconds in load.seconds.items():
             if self.request.program == "core_to_core":
                 # The hand-over follows the state itself, not the rate that the state leaves.

@@ -62,6 +62,8 @@ class Law:
         spawn_s: start of a process to its first instruction, and its end.
         touch_rate: first touch of fresh pages, bytes per second.
         faults: what goes wrong.
+        commands: command line that sets a level of a factor -> factor on every rate from then on, until another
+            command of the same program; 0 where it fails.
     """
 
     core_traffic: float = 12e9
@@ -85,3 +87,4 @@ class Law:
     spawn_s: float = 0.01
     touch_rate: float = 4e9
     faults: tuple[Fault, ...] = ()
+    commands: Mapping[str, float] = field(default_factory=dict)
