@@ -70,13 +70,16 @@ def curves(measured: Iterable[Measured], *coordinates: str) -> list[Curve]:
         groups.setdefault(_marks(each.estimate, coordinates), []).append(each)
     found = []
     for marks, members in groups.items():
-        states: list[str | None] = list(
-            dict.fromkeys(each.estimate.state for each in members if each.estimate.state)
-        )
-        for state in states:
+        for state in states_of(each.estimate for each in members):
             shared = tuple(each for each in members if each.estimate.state in {None, state})
             found.append(Curve((*marks, f"state={state}") if state else marks, shared))
     return found
+
+
+def states_of(estimates: Iterable[Estimate]) -> list[str | None]:
+    """The states that estimates were made in; a single None where they do not matter."""
+    states: list[str | None] = [*dict.fromkeys(each.state for each in estimates if each.state)]
+    return states or [None]
 
 
 def _marks(estimate: Estimate, coordinates: Sequence[str]) -> tuple[str, ...]:

@@ -1,13 +1,13 @@
-"""The roofline: what a kernel can reach, min(peak, intensity x bandwidth), and where every kernel of the run stands.
+"""The roofline: what a kernel can reach, min(peak, intensity x bandwidth), and where each kernel of the run stands.
 
-Source: S. Williams, A. Waterman, D. Patterson, Roofline, Communications of the ACM 52, 2009. Peak and bandwidths are
-those measured in this run on the same cpus; intensity is flops over the bytes that memory must move.
+Source: S. Williams, A. Waterman, D. Patterson, Roofline, Communications of the ACM 52, 2009. Peak and bandwidths
+are those measured in this run on the same cpus; intensity is flops over the bytes that memory must move.
 """
 
 from collections.abc import Hashable, Iterable, Sequence
 from typing import NamedTuple
 
-from assay.analyse.curves import Known, figure, point
+from assay.analyse.curves import Known, figure, point, states_of
 from assay.analyse.models import cache_plateaus
 from assay.model.result import Estimate, Model, Point
 
@@ -37,17 +37,12 @@ def fit(known: Known) -> Iterable[Model]:
             levels = tuple(estimate.factors.items())
             groups.setdefault((estimate.placement.cpus[:1], estimate.placement.hosts, levels), []).append(estimate)
     for group in groups.values():
-        for state in _states(group):
+        for state in states_of(group):
             yield from _model([each for each in group if each.state in {None, state}], state, known)
 
 
-def _states(group: Sequence[Estimate]) -> list[str | None]:
-    states: list[str | None] = [*dict.fromkeys(each.state for each in group if each.state)]
-    return states or [None]
-
-
 def _model(group: Sequence[Estimate], state: str | None, known: Known) -> Iterable[Model]:
-    """Parameters: `peak`, `bandwidth memory`, `bandwidth L1` ..., and where they meet the peak, `ridge memory` ..."""
+    """Parameters: `peak`, `bandwidth memory`, `bandwidth L1` ..., and where they meet the peak: `ridge L1` ..."""
     flops = [each for each in group if each.benchmark == "flops" and each.unit == FLOP]
     peak = max((each for each in flops if each.params.get("precision") == _PRECISION), key=_median, default=None)
     traffic = [each for each in group if each.benchmark == "stream" and each.metric == TRAFFIC]

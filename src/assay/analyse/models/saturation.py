@@ -1,4 +1,4 @@
-"""How many cores fill the memory's bandwidth: the fewest that reach .95 of the most that any number of them gets."""
+"""How many cores fill the memory's bandwidth: the fewest that reach .95 of what any number of them gets."""
 
 from collections.abc import Iterable, Mapping
 
