@@ -14,7 +14,7 @@ _ARRAYS = 14
 _FLOAT_BYTES = 4
 #: Each array ends 17 lines of 64 B after its last point.
 _STAGGER_BYTES = 17 * 64
-#: First touch of fresh pages and a look at each point, bytes per second: an assumption for plans only, on the slow side.
+#: First touch and a look at each point, bytes per second: an assumption for plans only, on the slow side.
 _TOUCH_RATE = 1e9
 
 
@@ -26,7 +26,7 @@ def _memory_bytes(params: Params) -> int:
 benchmark = Benchmark(
     name="himeno",
     title="Stencil (Himeno)",
-    measures="how fast the cores of a placement relax a Poisson equation, a stencil that reads 13 arrays of memory",
+    measures="how fast the cores of a placement relax a Poisson equation: a stencil over 14 arrays",
     source="R. Himeno, Himeno benchmark (himenoBMTxp), RIKEN, 2001",
     program="himeno",
     kernels=("jacobi",),

@@ -1,0 +1,76 @@
+"""himeno: points, flops and GOSA as published, right on any number of threads, wrong results caught."""
+
+import os
+from pathlib import Path
+
+import pytest
+from tests.native_programs import Told, start
+from tests.planted_programs import planted
+
+from assay import benchmarks
+from assay.benchmarks.himeno import GRIDS
+from assay.model.record import End, Verdict
+from assay.model.toolchain import Build
+
+pytestmark = pytest.mark.native
+
+QUICK = ("--seconds", "0.1", "--size", "XS")
+
+
+def himeno(build: Build, *arguments: str) -> Told:
+    return start(build.programs["himeno"], *QUICK, *arguments)
+
+
+def verdict(told: Told) -> Verdict:
+    (only,) = [record for record in told.records if isinstance(record, Verdict)]
+    return only
+
+
+@pytest.mark.parametrize(("size", "inner"), [("XS", 30 * 30 * 62), ("S", 62 * 62 * 126), ("M", 126 * 126 * 254)])
+def test_work_is_that_of_the_official_grids(build: Build, size: str, inner: int) -> None:
+    told = himeno(build, "--size", size)
+    assert told.ends == [End("complete")]
+    assert told.header.work == {"jacobi": {"flops": 34 * inner, "bytes": 64 * inner, "traffic_bytes": 72 * inner}}
+
+
+def test_mflops_follow_from_work_and_time_as_the_benchmark_defines_them(build: Build) -> None:
+    told = himeno(build, "--size", "S")
+    sample, series = told.series[-1].seconds[0], told.series[-1]
+    i, j, k = GRIDS["S"]
+    official = (i - 2) * (j - 2) * (k - 2) * 34 / sample * 1e-6 * series.iterations
+    assert told.header.work["jacobi"]["flops"] * series.iterations / sample / 1e6 == pytest.approx(official)
+
+
+@pytest.mark.parametrize("touch", ["parallel", "serial"])
+def test_results_are_right_on_every_number_of_cpus(build: Build, touch: str) -> None:
+    allowed = sorted(os.sched_getaffinity(0))
+    for count in range(1, min(len(allowed), 4) + 1):
+        told = himeno(build, "--touch", touch, "--cpus", ",".join(map(str, allowed[:count])))
+        assert told.ends == [End("complete")]
+        assert verdict(told).error < 2e-7
+
+
+@pytest.mark.parametrize("size", ["XS", "S", "M"])
+def test_the_declared_memory_is_what_the_pages_show(build: Build, size: str) -> None:
+    told = himeno(build, "--size", size)
+    pages = sum(told.header.ranks[0].page_nodes.values())
+    if not pages:
+        pytest.skip("this machine's kernel does not say where pages lie")
+    declared = benchmarks.get("himeno").memory_bytes(told.header.params)
+    assert min(-(-declared // os.sysconf("SC_PAGESIZE")), 65536) == pages
+
+
+def test_a_wrong_sweep_is_a_failed_verdict(build: Build, tmp_path: Path) -> None:
+    sweep = "gosa = grid_.sweep(mine);"
+    faults = (
+        ("grid_.copy_back(mine);", "if (iteration > 0) { grid_.copy_back(mine); }"),
+        (sweep, "gosa = 1.01 * grid_.sweep(mine);"),
+        (sweep, "gosa = grid_.sweep({mine.begin, mine.end - 1});"),
+        (sweep, sweep + " grid_.pressure(65536 / 2 + 5) += 1e-5F;"),
+        (sweep, sweep + " grid_.pressure(0) = -1;"),
+    )
+    for program in planted(build.toolchain, tmp_path, "himeno", faults):
+        told = start(program, *QUICK)
+        assert told.exit_code == 1, program
+        assert told.ends == [End("failed", "the results are wrong")]
+        assert verdict(told).error > 2 * verdict(told).tolerance
