@@ -8,8 +8,9 @@ mount -t sysfs sysfs /sys
 mount -t devtmpfs devtmpfs /dev
 mount -t cgroup2 cgroup2 /sys/fs/cgroup
 
-# launch NAME COMMAND...: what it says and how it ends.
+# launch NAME COMMAND...: keeps what it says and how it ends.
 launch() {
+    echo "launch $1" >/dev/console
     folder=/out/launches/$1
     shift
     mkdir -p "$folder"
@@ -29,15 +30,22 @@ within() {
     sh -c 'echo $$ >"/sys/fs/cgroup/$0/cgroup.procs" && exec "$@"' "$@"
 }
 
+# shows GROUP SIGN: whether the kernel says so of the process in the group.
+shows() {
+    id=$(cat "/sys/fs/cgroup/$1/cgroup.procs")
+    grep -qs "$2" "/proc/$id/status" "/proc/$id/numa_maps"
+}
+
 # moved GROUP FILE VALUE SIGN COMMAND...: the group is changed once the command, which goes on, shows the sign.
 moved() {
-    group=$1 folder=/sys/fs/cgroup/$1 file=$2 value=$3 sign=$4
+    group=$1 file=$2 value=$3 sign=$4
     shift 4
     within "$group" "$@" &
-    until [ -s "$folder/cgroup.procs" ] || ! kill -0 $!; do sleep 0.1; done
-    id=$(cat "$folder/cgroup.procs")
-    until grep -qs "$sign" "/proc/$id/status" "/proc/$id/numa_maps" || ! kill -0 "$id"; do sleep 0.1; done
-    echo "$value" >"$folder/$file"
+    for _ in $(seq 100); do
+        shows "$group" "$sign" && break
+        sleep 0.1
+    done
+    echo "$value" >"/sys/fs/cgroup/$group/$file"
     wait $!
 }
 

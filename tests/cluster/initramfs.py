@@ -7,7 +7,7 @@ _ALIGNMENT = 4
 
 
 def archive(files: Mapping[str, bytes]) -> bytes:
-    """Executable files by path (without a leading `/`), each behind the folders it stands in; ends with a trailer."""
+    """Executable files by path (without a leading `/`), behind the folders they stand in."""
     folders = sorted({folder for path in files for folder in _above(path)})
     entries = [_entry(folder, _FOLDER, b"") for folder in folders]
     entries += [_entry(path, _FILE, content) for path, content in files.items()]

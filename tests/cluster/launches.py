@@ -2,9 +2,10 @@
 
 from collections.abc import Iterable, Mapping
 
+from tests.cluster.guest import CPUS, CPUS_OF, NODES
+
 from assay import benchmarks
 from assay.model.benchmark import Benchmark
-from tests.cluster.guest import CPUS, CPUS_OF, NODES
 
 #: Three arrays whose touched pages have no gap: they end in the middle of a page, and less than one lies between.
 ELEMENTS = 33024

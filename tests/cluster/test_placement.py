@@ -1,4 +1,4 @@
-"""Threads and pages lie where they were asked to on a machine of four memory nodes, or the record says otherwise."""
+"""On a machine of four memory nodes threads and pages lie where asked, or the record says otherwise."""
 
 import pytest
 from tests.cluster.guest import CPUS, NODES, Guest
@@ -10,7 +10,7 @@ from assay.model.record import End, Rank, Verdict
 pytestmark = pytest.mark.cluster
 
 HUGE_PAGE_PAGES = 512
-#: Parts of threads end within pages: at each of two borders in each of three arrays one page may be the neighbour's.
+#: Parts of threads end within pages: at both borders in each of three arrays a page may be the neighbour's.
 BORDER_PAGES = 6
 
 
@@ -149,4 +149,4 @@ def test_pages_that_are_moved_while_they_are_measured_make_the_case_invalid(gues
 def test_the_pages_of_these_tests_are_those_of_the_arrays() -> None:
     bytes_of_an_array = ELEMENTS * 8
     assert bytes_of_an_array % 4096 == 2048
-    assert PAGES == -(-(3 * bytes_of_an_array + 2 * (4096 - 2048 + 1088)) // 4096)
+    assert -(-(3 * bytes_of_an_array + 2 * (4096 - 2048 + 1088)) // 4096) == PAGES
