@@ -10,6 +10,7 @@ from assay.model.errors import UsageError
 from assay.model.machine import Core, NumaNode, Topology
 from assay.model.placement import Memory
 from assay.model.units import format_cpu_list
+from assay.plan import pairs
 from assay.plan.cores import (
     GROUPS,
     allowed_cores,
@@ -35,8 +36,18 @@ WORDS = {
     "half:l3:I": "half of the cores that share L3 cache I",
     "half:numa:I": "half of the cores of NUMA node I, spread evenly over its L3 groups",
     "half:socket:I": "half of the cores of socket I, spread evenly over its NUMA nodes and L3 groups",
+    "one-core:l3:I": "one of the cores that share L3 cache I",
+    "one-core:numa:I": "one core of NUMA node I",
+    "one-core:socket:I": "one core of socket I",
     "cores:N": "N cores, one L3 group filled after another, node by node; `*` for 1, 2, 3 ... all",
     "spread:N": "N cores, spread evenly over sockets, NUMA nodes and L3 groups; `*` for 1, 2, 3 ... all",
+    "pair:*": "every pair of at most 16 cores; of more a sample with pairs of every kind",
+    "pair:A-B": "the cpus A and B",
+    "pair:same-core": "two hardware threads of one core",
+    "pair:same-l3": "the nearest two cores of one L3 group",
+    "pair:other-l3": "the nearest two cores of one NUMA node in two L3 groups",
+    "pair:other-numa": "the nearest two cores of one socket on two NUMA nodes",
+    "pair:other-socket": "the nearest two cores of two sockets",
 }
 #: Memory word -> what it means.
 MEMORY_WORDS = {
@@ -48,8 +59,10 @@ MEMORY_WORDS = {
     "interleave": "pages dealt to all memory nodes in turn",
 }
 _WHOLE = frozenset(word for word in WORDS if ":" not in word)
-_GROUP_WORD = re.compile(r"(all|half):(l3|numa|socket):(\d+|\*|first)")
+_GROUP_WORD = re.compile(r"(all|half|one-core):(l3|numa|socket):(\d+|\*|first)")
+_PAIR_WORD = re.compile(r"pair:(\*|(\d+)-(\d+)|same-core|same-l3|other-l3|other-numa|other-socket)")
 _COUNT_WORD = re.compile(r"(cores|spread):([1-9]\d*|\*)")
+_NO_SHARED_CACHE = "no cache is known that several cores share"
 _BIND_WORD = re.compile(r"bind:(\d+|\*|local|remote)")
 
 
@@ -89,12 +102,14 @@ def places(word: str, topology: Topology) -> tuple[Place, ...]:
         UsageError: no such word.
         AbsentPlacementError: this machine has no such thing.
     """
-    match, counted = _GROUP_WORD.fullmatch(word), _COUNT_WORD.fullmatch(word)
-    if not match and not counted and word not in _WHOLE:
+    match, counted, paired = (form.fullmatch(word) for form in (_GROUP_WORD, _COUNT_WORD, _PAIR_WORD))
+    if not match and not counted and not paired and word not in _WHOLE:
         raise _unknown(word, "placement", WORDS)
     cores = allowed_cores(topology)
     if not cores:
         raise AbsentPlacementError(word, "no cpu may be used")
+    if paired:
+        return _paired(word, paired, cores, topology)
     if counted:
         order, count = counted.groups()
         numbers = counts(len(cores)) if count == "*" else (int(count),)
@@ -102,7 +117,7 @@ def places(word: str, topology: Topology) -> tuple[Place, ...]:
     if match:
         share, kind, index = match.groups()
         if kind == "l3" and not knows_shared_caches(topology):
-            raise AbsentPlacementError(word, "no cache is known that several cores share")
+            raise AbsentPlacementError(word, _NO_SHARED_CACHE)
         return tuple(_group(share, kind, each, topology) for each in _indices(word, kind, index, topology))
     return (_whole(word, cores, topology),)
 
@@ -149,7 +164,7 @@ def _whole(word: str, cores: tuple[Core, ...], topology: Topology) -> Place:
         cpus = nearest_pair(cores)
         if not cpus:
             raise AbsentPlacementError(word, _only_one(len(topology.cores), "core"))
-        return Place(word, f"two cores {_nearness(cpus, topology)}", cpus)
+        return Place(word, _two(cpus, topology), cpus)
     if word == "half":
         chosen = spread(cores, max(1, len(cores) // 2))
         return Place(
@@ -159,8 +174,7 @@ def _whole(word: str, cores: tuple[Core, ...], topology: Topology) -> Place:
         return Place(word, _all_of(cores, topology) + _threads_unused(cores), _one_each(cores))
     threads = tuple(cpu for core in cores for cpu in core.cpus)
     if len(threads) == len(cores):
-        one = "this machine has one hardware thread per core"
-        raise AbsentPlacementError(word, one if topology.smt == 1 else "one thread of each core may be used")
+        raise AbsentPlacementError(word, _no_siblings(topology))
     return Place(word, f"all {len(threads)} hardware threads of {plural(len(cores), 'core')}", threads)
 
 
@@ -182,6 +196,11 @@ def _group(share: str, kind: str, index: int, topology: Topology) -> Place:
     members = grouped(allowed_cores(topology), kind)[index]
     name = f"{GROUPS[kind][0]} {index}"
     word = f"{share}:{kind}:{index}"
+    if share == "one-core":
+        core = first_choice(members)
+        return Place(
+            word, f"one {core.kind} core of {name}" if core.kind else f"one core of {name}", core.cpus[:1]
+        )
     if share == "half":
         chosen = spread(members, max(1, len(members) // 2))
         meaning = f"{len(chosen)} of {plural(len(members), 'core')} of {name}{_per_group(chosen, topology)}"
@@ -304,12 +323,57 @@ def _inside(members: tuple[Core, ...], kind: str) -> str:
     return f", both {GROUPS[inner][0]}s" if count == 2 else f", its {count} {GROUPS[inner][0]}s"  # noqa: PLR2004
 
 
-def _nearness(cpus: tuple[int, ...], topology: Topology) -> str:
-    pair = tuple(core for core in topology.cores if set(core.cpus) & set(cpus))
-    for kind, (name, _) in GROUPS.items():
-        if len(grouped(pair, kind)) == 1 and (kind != "l3" or knows_shared_caches(topology)):
-            return f"of one {name}"
-    return "of two sockets"
+def _paired(word: str, match: re.Match[str], cores: tuple[Core, ...], topology: Topology) -> tuple[Place, ...]:
+    kind, one, other = match.groups()
+    if one is not None:
+        return (_two_cpus(word, (int(one), int(other)), topology),)
+    if kind == "same-core":
+        threads = next((core.cpus[:2] for core in cores if len(core.cpus) > 1), None)
+        if not threads:
+            raise AbsentPlacementError(word, _no_siblings(topology))
+        return (Place(word, f"cpus {threads[0]} and {threads[1]}, two hardware threads of one core", threads),)
+    if kind == "*":
+        chosen = pairs.sample(cores, topology)
+        if not chosen:
+            raise AbsentPlacementError(word, _only_one(len(topology.cores), "core"))
+        known = knows_shared_caches(topology)
+        return tuple(_two_cores(f"pair:{a.cpus[0]}-{b.cpus[0]}", (a, b), known_caches=known) for a, b in chosen)
+    if kind == "same-l3" and not knows_shared_caches(topology):
+        raise AbsentPlacementError(word, _NO_SHARED_CACHE)
+    nearest = pairs.nearest(kind, cores, topology)
+    if not nearest:
+        raise AbsentPlacementError(word, f"there are no two cores {pairs.BETWEEN[kind]} that may be used")
+    return (_two_cores(word, nearest, known_caches=knows_shared_caches(topology)),)
+
+
+def _two_cores(word: str, pair: pairs.Pair, *, known_caches: bool) -> Place:
+    cpus = (pair[0].cpus[0], pair[1].cpus[0])
+    relation = pairs.relation(*pair, known_caches=known_caches)
+    return Place(word, f"cpus {cpus[0]} and {cpus[1]}, two cores {relation}", cpus)
+
+
+def _two_cpus(word: str, cpus: tuple[int, int], topology: Topology) -> Place:
+    known = {cpu for core in topology.cores for cpu in core.cpus} & set(topology.allowed_cpus)
+    for cpu in cpus:
+        if cpu not in known:
+            why = f"cpu {cpu} may not be used (allowed: {format_cpu_list(topology.allowed_cpus)})"
+            raise AbsentPlacementError(word, why, indexed=True)
+    if cpus[0] == cpus[1]:
+        raise AbsentPlacementError(word, "a pair is two different cpus", indexed=True)
+    return Place(word, f"cpus {cpus[0]} and {cpus[1]}, {_two(cpus, topology)}", cpus)
+
+
+def _two(cpus: tuple[int, ...], topology: Topology) -> str:
+    """`two cores of one L3 group`, `two hardware threads of one core`."""
+    one, *others = (core for core in topology.cores if set(core.cpus) & set(cpus))
+    if not others:
+        return "two hardware threads of one core"
+    return f"two cores {pairs.relation(one, others[0], known_caches=knows_shared_caches(topology))}"
+
+
+def _no_siblings(topology: Topology) -> str:
+    one = "this machine has one hardware thread per core"
+    return one if topology.smt == 1 else "one thread of each core may be used"
 
 
 def _only_one(existing: int, noun: str) -> str:

@@ -1,0 +1,117 @@
+"""Pairs of cores: which there are, what lies between them, and which of many are measured."""
+
+from collections import Counter
+from collections.abc import Callable
+
+import msgspec
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from assay.model.errors import UsageError
+from assay.model.machine import Machine, Topology
+from assay.plan.cores import allowed_cores
+from assay.plan.pairs import BETWEEN, between
+from assay.plan.placement import AbsentPlacementError, places
+
+MakeMachine = Callable[..., Machine]
+
+
+def absent(word: str, topology: Topology) -> str:
+    with pytest.raises(AbsentPlacementError) as caught:
+        places(word, topology)
+    return caught.value.why
+
+
+def kinds(topology: Topology) -> Counter[str]:
+    """How many pairs of each kind `pair:*` has."""
+    core = {each.cpus[0]: each for each in allowed_cores(topology)}
+    return Counter(between(*(core[cpu] for cpu in place.cpus)) for place in places("pair:*", topology))
+
+
+def test_each_class_of_the_dual_epyc_has_its_nearest_pair(make_machine: MakeMachine) -> None:
+    topology = make_machine(2, 4, 2, 4, 2).topology
+    found = {word: places(word, topology)[0] for word in (f"pair:{kind}" for kind in ("same-core", *BETWEEN))}
+    assert {word: (place.cpus, place.meaning) for word, place in found.items()} == {
+        "pair:same-core": ((0, 1), "cpus 0 and 1, two hardware threads of one core"),
+        "pair:same-l3": ((0, 2), "cpus 0 and 2, two cores of one L3 group"),
+        "pair:other-l3": ((0, 8), "cpus 0 and 8, two cores of one NUMA node, in two L3 groups"),
+        "pair:other-numa": ((0, 16), "cpus 0 and 16, two cores of one socket, on two NUMA nodes"),
+        "pair:other-socket": ((0, 64), "cpus 0 and 64, two cores of two sockets"),
+    }
+
+
+def test_the_firmwares_distances_say_which_pair_is_nearest(make_machine: MakeMachine) -> None:
+    distances = ((10, 16, 32, 22), (16, 10, 32, 32), (32, 32, 10, 16), (22, 32, 16, 10))
+    topology = msgspec.structs.replace(make_machine(2, 2, 1, 2).topology, distances=distances)
+    assert places("pair:other-socket", topology)[0].cpus == (0, 6)
+
+
+@pytest.mark.parametrize(
+    ("word", "why"),
+    [
+        ("pair:same-core", "this machine has one hardware thread per core"),
+        ("pair:other-l3", "there are no two cores of one NUMA node, in two L3 groups that may be used"),
+        ("pair:other-numa", "there are no two cores of one socket, on two NUMA nodes that may be used"),
+        ("pair:other-socket", "there are no two cores of two sockets that may be used"),
+        ("pair:0-9", "cpu 9 may not be used (allowed: 0-3)"),
+        ("pair:2-2", "a pair is two different cpus"),
+    ],
+)
+def test_a_pair_that_a_small_machine_has_not_says_why(word: str, why: str, make_machine: MakeMachine) -> None:
+    assert absent(word, make_machine(cores=4).topology) == why
+
+
+def test_one_core_has_no_pair(make_machine: MakeMachine) -> None:
+    assert absent("pair:*", make_machine().topology) == "this machine has one core"
+
+
+def test_without_a_known_shared_cache_no_pair_is_said_to_share_one(make_machine: MakeMachine) -> None:
+    topology = msgspec.structs.replace(make_machine(cores=2).topology, caches=())
+    assert absent("pair:same-l3", topology) == "no cache is known that several cores share"
+    assert places("pair:*", topology)[0].meaning == "cpus 0 and 1, two cores of one NUMA node"
+
+
+def test_a_pair_may_be_named_by_its_cpus(make_machine: MakeMachine) -> None:
+    (place,) = places("pair:7-2", make_machine(2, 1, 1, 4).topology)
+    assert (place.word, place.cpus) == ("pair:7-2", (7, 2))
+    with pytest.raises(UsageError, match="there is no placement 'pair:7'"):
+        places("pair:7", make_machine(cores=8).topology)
+
+
+def test_sixteen_cores_have_120_pairs_and_all_are_measured(make_machine: MakeMachine) -> None:
+    found = places("pair:*", make_machine(2, 1, 2, 4, 2).topology)
+    assert len({frozenset(place.cpus) for place in found}) == len(found) == 120
+    assert found[-1].word == "pair:28-30"
+
+
+@pytest.mark.parametrize(
+    ("shape", "expected"),
+    [
+        # 24 core complexes of 8, 8 of them in each socket against each other, and the 28 pairs inside one complex
+        ((2, 1, 12, 8), {"same-l3": 28, "other-l3": 2 * 28, "other-socket": 8 * 8}),
+        # the same as 4 nodes a socket: 2 complexes of each node, and the pairs inside one of each of 4 nodes
+        ((2, 4, 3, 8), {"same-l3": 4 * 28, "other-l3": 8, "other-numa": 2 * (28 - 4), "other-socket": 8 * 8}),
+        # one cache of 64 cores in each socket: 22 of the cores of the first one against each other
+        ((2, 1, 1, 64), {"same-l3": 22 * 21 // 2, "other-socket": 1}),
+    ],
+)
+def test_a_large_machine_has_a_sample_with_pairs_of_every_kind(
+    shape: tuple[int, ...], expected: dict[str, int], make_machine: MakeMachine
+) -> None:
+    assert kinds(make_machine(*shape).topology) == expected
+
+
+@settings(deadline=None)  # large machines take long to make
+@given(st.tuples(*[st.integers(1, most) for most in (4, 4, 4, 40, 2)]))
+def test_every_sample_is_small_and_has_each_kind_that_there_is(
+    make_machine: MakeMachine, shape: tuple[int, ...]
+) -> None:
+    sockets, nodes, groups, cores, _ = shape
+    if sockets * nodes * groups * cores == 1:
+        return
+    topology = make_machine(*shape).topology
+    found = places("pair:*", topology)
+    assert len({frozenset(place.cpus) for place in found}) == len(found) <= 250
+    exist = {"other-socket": sockets > 1, "other-numa": nodes > 1, "other-l3": groups > 1, "same-l3": cores > 1}
+    assert set(kinds(topology)) == {kind for kind, there in exist.items() if there}
