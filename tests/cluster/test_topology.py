@@ -43,8 +43,8 @@ def test_small_caches_are_a_core_s_own_and_each_last_level_stays_within_a_packag
     assert shared[1] == shared[2] == each
     assert sorted(cpu for group in shared[3] for cpu in group) == list(CPUS)
     assert all(len({cpu // 4 for cpu in group}) == 1 for group in shared[3])
-    groups = {core.l3: tuple(one.cpus[0] for one in topology.cores if one.l3 == core.l3) for core in topology.cores}
-    assert set(groups.values()) == shared[3]
+    numbered = {(topology.cores[cpu].l3, group) for group in shared[3] for cpu in group}
+    assert len(numbered) == len({number for number, _ in numbered}) == len(shared[3])
 
 
 def test_all_cpus_and_nodes_may_be_used(topology: Topology) -> None:
