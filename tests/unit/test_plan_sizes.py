@@ -6,7 +6,7 @@ import msgspec
 import pytest
 
 from assay.model.errors import UsageError
-from assay.model.facts import Fact
+from assay.model.facts import Fact, unavailable
 from assay.model.machine import Machine
 from assay.model.plan import Measure, Plan, Study
 from assay.plan import Options, make
@@ -76,3 +76,31 @@ def test_one_nodes_own_figure_does_not_cap_what_the_machine_has(make_machine: Ma
         msgspec.structs.replace(machine, topology=topology), Measure("memcpy", ("one-core",), axes={"bytes": "1G"})
     )
     assert [case.params["bytes"] for case in plan.cases if case.role == "measure"] == [2**30]
+
+
+def with_pages(machine: Machine, fact: Fact) -> Machine:
+    return msgspec.structs.replace(machine, origin="live", facts={"memory": {"transparent huge pages": fact}})
+
+
+def test_values_whose_needs_the_machine_does_not_meet_are_left_out_with_what_it_has(
+    make_machine: MakeMachine,
+) -> None:
+    wish = Measure("latency", ("one-core",), axes={"bytes": 4096, "pages": ("small", "huge")})
+    machine = make_machine(cores=2)
+    plan = own(with_pages(machine, Fact("never")), wish)
+    assert [case.params["pages"] for case in plan.cases if case.role == "measure"] == ["small"]
+    assert [(left.wish, left.reason) for left in plan.left_out] == [
+        ("latency, pages=huge", "it needs always or madvise (transparent huge pages: never)")
+    ]
+    plan = own(with_pages(machine, unavailable("no such file")), wish)
+    assert plan.left_out[0].reason == "it needs always or madvise (transparent huge pages: no such file)"
+
+
+@pytest.mark.parametrize("word", ["always", "madvise"])
+def test_values_whose_needs_are_met_or_cannot_be_known_are_planned(word: str, make_machine: MakeMachine) -> None:
+    wish = Measure("latency", ("one-core",), axes={"bytes": 4096, "pages": ("small", "huge")})
+    for machine in (make_machine(), with_pages(make_machine(), Fact(word))):
+        assert [case.params["pages"] for case in own(machine, wish).cases if case.role == "measure"] == [
+            "small",
+            "huge",
+        ]

@@ -22,8 +22,8 @@ class Axis:
         default: the value when a study names none; None where `Benchmark.size` computes it.
         unit: of numbers: `B`, `elements`; empty for words.
         swept: whether results are drawn as a curve along this axis.
-        needs: value -> instruction sets, as the fact `processor / vector instructions` names them, of which the
-            processor must have one; values that are absent need none.
+        needs: value -> words of which the fact `needs_of` must have one; values that are absent need none.
+        needs_of: section and name of that fact; by default the instruction sets that the processor has.
     """
 
     name: str
@@ -33,6 +33,7 @@ class Axis:
     unit: str = ""
     swept: bool = False
     needs: Mapping[ParamValue, tuple[str, ...]] = field(default_factory=dict)
+    needs_of: tuple[str, str] = ("processor", "vector instructions")
 
 
 @dataclass(frozen=True)

@@ -14,7 +14,7 @@ from assay.model.units import format_size
 from assay.plan import factors
 from assay.plan.cores import GROUPS, allowed_cores, grouped, knows_shared_caches
 from assay.plan.placement import AbsentPlacementError, Binding, Place, bindings, memory_targets, places, plural
-from assay.plan.points import Point, Wish, fitted, wished
+from assay.plan.points import Point, Wish, fitted, unmet, wished
 
 #: Three arrays of doubles in 24 KB: inside any first-level data cache of 32 KiB.
 _SENTINEL_ELEMENTS = 1000
@@ -66,7 +66,7 @@ def select(measures: tuple[Measure, ...], setting: Setting) -> Selection:
     left_out: dict[LeftOut, None] = {}
     for measure in (factors.applied(each, setting.factors) for each in measures):
         benchmark = benchmarks.get(measure.benchmark)
-        wishes = tuple(wished(benchmark, measure))
+        wishes = tuple(_possible(benchmark, measure, setting.machine, left_out))
         for spot in _spots(measure, setting, left_out):
             reason = _unfit(benchmark, spot.place)
             if reason:
@@ -165,6 +165,17 @@ def _unfit(benchmark: Benchmark, place: Place) -> str:
     if benchmark.max_cpus is not None and count > benchmark.max_cpus:
         return f"{benchmark.name} uses {plural(benchmark.max_cpus, 'cpu')}, {place.word} has {count}"
     return ""
+
+
+def _possible(
+    benchmark: Benchmark, measure: Measure, machine: Machine, left_out: dict[LeftOut, None]
+) -> Iterator[Wish]:
+    """The wishes of a measure whose needs this machine meets; what it lacks goes to `left_out`."""
+    for wish in wished(benchmark, measure):
+        lacking = tuple(unmet(benchmark, wish, machine))
+        left_out |= {LeftOut(f"{benchmark.name}, {value}", why): None for value, why in lacking}
+        if not lacking:
+            yield wish
 
 
 def _points(

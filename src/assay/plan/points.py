@@ -8,6 +8,7 @@ import msgspec
 
 from assay.model.benchmark import Axis, Benchmark, ParamValue
 from assay.model.errors import UsageError
+from assay.model.machine import Machine
 from assay.model.plan import Measure
 from assay.model.units import parse_range
 
@@ -80,6 +81,23 @@ def fitted(wish: Wish, needed: Callable[[Point], int], available: int) -> tuple[
             larger = itertools.takewhile(lambda each: each != point[axis], value.values)  # noqa: B023 (used at once)
             passed += [TooLarge(axis, each, sizes[each], point[axis]) for each in larger]
     return {axis: point[axis] for axis in wish}, tuple(passed)
+
+
+def unmet(benchmark: Benchmark, wish: Wish, machine: Machine) -> Iterator[tuple[str, str]]:
+    """What this machine lacks for a wish, `axis=value` and why: the declaration says what values need.
+
+    What nobody can know of a machine that is only described is taken to be there.
+    """
+    for axis in benchmark.axes:
+        value = wish.get(axis.name)
+        words = () if value is None or isinstance(value, Largest) else axis.needs.get(value, ())
+        fact = machine.fact(*axis.needs_of)
+        if not words or (not fact.known and machine.origin != "live"):
+            continue
+        has = fact.value if isinstance(fact.value, tuple | list) else (fact.value,)
+        if not set(words) & set(has):
+            found = fact.unavailable or ", ".join(map(str, has))
+            yield f"{axis.name}={value}", f"it needs {' or '.join(words)} ({axis.needs_of[1]}: {found})"
 
 
 def _values(
