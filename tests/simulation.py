@@ -5,7 +5,7 @@ from pathlib import Path
 
 import msgspec
 
-from assay import machine, store, studies
+from assay import benchmarks, machine, store, studies
 from assay import plan as planning
 from assay.launch.local import Local
 from assay.launch.simulated import Law, SimulatedMachine
@@ -57,7 +57,9 @@ def plan_for(
 
 def builds_for(plan: Plan) -> dict[str, Build]:
     """Builds that hold every program of the plan; there is no file behind them."""
-    programs = {name: f"/simulated/{name}" for name in ("stream", "memcpy", "core_to_core")}
+    programs = {
+        name: f"/simulated/{name}" for name in (benchmarks.get(each).program for each in benchmarks.names())
+    }
     return {
         name: Build(
             key="0" * 16,

@@ -41,12 +41,13 @@ def measure(
     run: Run,
     attempts: Mapping[str, Sequence[Yield]],
     outcomes: Mapping[str, Outcome],
+    role: Literal["measure", "control"] = "measure",
 ) -> list[Measured]:
-    """Every estimate of the run, in the plan's order; the sentinel's samples are judged as noise, not here."""
+    """Every estimate of the run's cases of a role, in the plan's order; the sentinel is judged as noise, not here."""
     return [
         measured
         for case in run.plan.cases
-        if case.role == "measure"
+        if case.role == role
         for measured in _of_case(case, attempts[case.id], outcomes[case.id])
     ]
 

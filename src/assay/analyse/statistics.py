@@ -109,16 +109,22 @@ def _inversions(n: int) -> Samples:
 
 
 @cache
+def signed_rank_masses(n: int) -> Samples:
+    """Probability of each value 0 .. n(n+1)/2 of Wilcoxon's signed-rank sum of n differences without ties."""
+    mass = np.ones(1)
+    for rank in range(1, n + 1):
+        mass = np.convolve(mass, np.concatenate(([0.5], np.zeros(rank - 1), [0.5])))
+    return mass
+
+
+@cache
 def signed_rank(n: int) -> int:
     """Rank k of the Walsh averages w(k), w(M+1-k) that hold the shift with 95 % (exact); 0 for fewer than 6 pairs.
 
     The largest k with P(W <= k-1) <= 2.5 % for Wilcoxon's signed-rank sum W. Source: M. Hollander, D. A. Wolfe,
     E. Chicken, Nonparametric Statistical Methods, 2014, section 3.3.
     """
-    mass = np.ones(1)
-    for rank in range(1, n + 1):
-        mass = np.convolve(mass, np.concatenate(([0.5], np.zeros(rank - 1), [0.5])))
-    return int(np.searchsorted(np.cumsum(mass), _TAIL, side="right"))
+    return int(np.searchsorted(np.cumsum(signed_rank_masses(n)), _TAIL, side="right"))
 
 
 def hodges_lehmann(differences: ArrayLike) -> Interval:
@@ -139,12 +145,13 @@ def hodges_lehmann(differences: ArrayLike) -> Interval:
 Verdict = Literal["faster", "slower", "trivially different", "equivalent", "inconclusive"]
 
 
-def verdict(lo: float, hi: float, confidence: float | None) -> Verdict:
-    """What the interval [lo, hi] of a speed-up (above 1 is faster) allows to say, with a margin of 1 %.
+def verdict(lo: float, hi: float, confidence: float | None, margin: float = MARGIN) -> Verdict:
+    """What the interval [lo, hi] of a speed-up (above 1 is faster) allows to say, with a margin below which
+    differences have no meaning.
 
     A mere range decides nothing.
     """
-    low, high = 1 / (1 + MARGIN), 1 + MARGIN
+    low, high = 1 / (1 + margin), 1 + margin
     if confidence is None:
         return "inconclusive"
     if lo > high:

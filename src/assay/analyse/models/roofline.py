@@ -1,4 +1,4 @@
-"""The roofline: what a kernel can reach, min(peak, intensity x bandwidth), and where each kernel of the run stands.
+"""The roofline: what a kernel can reach, min(peak, intensity x bandwidth), and where kernels of the run stand.
 
 Source: S. Williams, A. Waterman, D. Patterson, Roofline, Communications of the ACM 52, 2009. Peak and bandwidths
 are those measured in this run on the same cpus; intensity is flops over the bytes that memory must move.

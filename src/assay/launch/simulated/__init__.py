@@ -9,7 +9,8 @@ import numpy as np
 
 from assay.launch.command import Command, CpuTimes, Outcome
 from assay.launch.simulated.law import Burst, Fault, FaultKind, Law
-from assay.launch.simulated.programs import Workload, workload
+from assay.launch.simulated.programs import workload
+from assay.launch.simulated.rates import Workload
 from assay.launch.simulated.request import CaseRequest, Request, parse
 from assay.launch.simulated.sampler import Phase, Sampler, state
 from assay.model.machine import Topology

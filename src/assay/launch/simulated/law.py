@@ -49,7 +49,21 @@ class Law:
         cache_rates: cache level -> bytes per second that one core copies while everything lies in that cache.
         copy_rate: bytes per second that one core copies in memory.
         call_s: cost of one call of memcpy.
+        load_s: cache level -> time of a dependent load that it answers.
+        memory_load_s: the same for memory of the own node.
+        remote_load: factor on it for memory of another node.
+        tlb_bytes: how much small pages may hold before a load has to walk the page table ...
+        tlb_s: ... and what that adds.
+        clock_hz: clock of a core while few work.
+        loaded_clock_hz: while all work.
+        fma_units: of a core.
+        vector_bits: width of such a unit.
+        himeno_bytes: what memory moves for one point of himeno.
+        load_queue: factor on the latency of memory when all of its bandwidth is drawn.
+        smt: factor on the bandwidth of a core when all of its threads work.
         handover: state -> time of one hand-over between two cores.
+        handover_far: what two cpus do not share (`core`, `l3` ...) -> factor on it; the last one counts.
+        slow_pairs: pair of cpus -> factor on their hand-over.
         speed: state -> factor on every rate.
         flips: (time, state) from which on it holds; the first state of `handover` holds at the start.
         noise: sigma of the lognormal noise of a sample.
@@ -74,7 +88,23 @@ class Law:
     cache_rates: Mapping[int, float] = field(default_factory=lambda: {1: 60e9, 2: 35e9, 3: 18e9, 4: 12e9})
     copy_rate: float = 6e9
     call_s: float = 4e-9
+    load_s: Mapping[int, float] = field(default_factory=lambda: {1: 1.2e-9, 2: 4e-9, 3: 14e-9, 4: 40e-9})
+    memory_load_s: float = 90e-9
+    remote_load: float = 1.2
+    tlb_bytes: int = 2**62
+    tlb_s: float = 0.0
+    clock_hz: float = 3e9
+    loaded_clock_hz: float = 3e9
+    fma_units: int = 2
+    vector_bits: int = 512
+    himeno_bytes: float = 74.0
+    load_queue: float = 2.5
+    smt: float = 1.0
     handover: Mapping[str, float] = field(default_factory=lambda: {"near": 28e-9, "far": 125e-9})
+    handover_far: Mapping[str, float] = field(
+        default_factory=lambda: {"core": 1.0, "l3": 2.0, "numa": 3.0, "package": 5.0}
+    )
+    slow_pairs: Mapping[tuple[int, int], float] = field(default_factory=dict)
     speed: Mapping[str, float] = field(default_factory=lambda: {"near": 1.0, "far": 0.6})
     flips: tuple[tuple[float, str], ...] = ()
     noise: float = 0.004

@@ -1,0 +1,183 @@
+"""Which two things of a run are compared: those that differ in one word, measured in the same blocks."""
+
+from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
+
+import msgspec
+
+from assay import benchmarks
+from assay.analyse.comparisons.effects import adjusted, compare, resolution
+from assay.analyse.estimates import Measured
+from assay.model.machine import Machine
+from assay.model.plan import CONTROL, Factor
+from assay.model.result import Comparison, Estimate
+from assay.model.run import Run
+
+#: Dimensions that are no axis and no factor.
+CORES, MEMORY = "cores", "memory"
+_CORES = ("all", "half", "all-threads")
+#: What tells a control from the case that it repeats.
+CONTROL_WORD = "control"
+
+
+class Pair(msgspec.Struct, frozen=True):
+    """Two estimates that differ in one word.
+
+    Attributes:
+        differ: name of the axis or factor in which they differ, or `cores` or `memory`; `control` for A against A.
+        a: the one that is judged.
+        level: its word.
+        b: the base of the ratio.
+        comparison: the ratio a / b of the headline metric.
+    """
+
+    differ: str
+    a: Estimate
+    level: str
+    b: Estimate
+    comparison: Comparison
+
+
+class _Sides(msgspec.Struct, frozen=True):
+    """Two measured things and the word that tells them apart."""
+
+    differ: str
+    a: Measured
+    level: str
+    b: Measured
+    base: str
+
+
+def pairs(run: Run, measured: Sequence[Measured], controls: Sequence[Measured] = ()) -> list[Pair]:
+    """Every two estimates of a headline metric that differ in one word; the base is the usual one of the two.
+
+    Words are the levels of axes without numbers and of factors, `half` and `all-threads` against `all` cores, and
+    memory policies against first touch or the cores' own node. Of what is varied on purpose the first level is the
+    base, and no difference is claimed that is smaller than what the first level shows against itself.
+
+    Args:
+        run: as it was stored.
+        measured: estimates of its cases.
+        controls: estimates of the cases that were measured twice in each block.
+    """
+    varied = {factor.name: factor for factor in run.plan.factors}
+    against_self = {_subject(run, sides.b): sides for sides in _controls(run, measured, controls)}
+    found = []
+    for sides in [*against_self.values(), *_sides(run, measured, varied)]:
+        own = against_self.get(_subject(run, sides.b)) if sides.differ in varied else None
+        comparison = compare(sides.a, sides.b, resolution(own.a, own.b) if own else None)
+        if comparison:
+            told = msgspec.structs.replace(
+                comparison, differ=sides.differ, level=sides.level, base=sides.base, varied=sides.differ in varied
+            )
+            found.append(Pair(sides.differ, sides.a.estimate, sides.level, sides.b.estimate, told))
+    return _adjusted(found)
+
+
+def _adjusted(found: Sequence[Pair]) -> list[Pair]:
+    """With p adjusted among what was varied on purpose, and among the pairs that the study happens to contain.
+
+    Only what was varied loses a claim by it: the other pairs are looked at one by one, by rules with thresholds.
+    """
+    chosen = [pair.comparison for pair in found if pair.comparison.varied]
+    others = [pair.comparison for pair in found if not pair.comparison.varied and pair.differ != CONTROL_WORD]
+    told = {each.id: each for each in (*adjusted(chosen, binding=True), *adjusted(others, binding=False))}
+    return [
+        msgspec.structs.replace(pair, comparison=told.get(pair.comparison.id, pair.comparison)) for pair in found
+    ]
+
+
+def _controls(run: Run, measured: Sequence[Measured], controls: Sequence[Measured]) -> Iterator[_Sides]:
+    """Each control beside the estimate that it repeats."""
+    firsts = {each.estimate.id: each for each in measured}
+    for again in controls:
+        estimate = again.estimate
+        first = firsts.get(estimate.case.removesuffix(CONTROL) + estimate.id.removeprefix(estimate.case))
+        if first and first.launches and again.launches and _headline(estimate):
+            yield _Sides(CONTROL_WORD, again, "again", first, "first")
+
+
+def _subject(run: Run, measured: Measured) -> Hashable:
+    """What estimates share that only factors tell apart."""
+    estimate = measured.estimate
+    return run.plan.case(estimate.case).subject, estimate.id.removeprefix(estimate.case)
+
+
+def _headline(estimate: Estimate) -> bool:
+    return estimate.metric == benchmarks.get(estimate.benchmark).metrics[0].name
+
+
+def _sides(run: Run, measured: Sequence[Measured], varied: Mapping[str, Factor]) -> Iterator[_Sides]:
+    halves = {folded.into: folded.wish for folded in run.plan.folded if folded.wish.startswith("half")}
+    groups: dict[tuple[Hashable, ...], list[tuple[str, Measured]]] = {}
+    for each in measured:
+        if each.launches and _headline(each.estimate):
+            words = _words(each.estimate, halves)
+            for name, word in words.items():
+                rest = frozenset((other, level) for other, level in words.items() if other != name)
+                key = (name, _fixed(each.estimate, halves), rest)
+                groups.setdefault(key, []).append((word, each))
+    for (name, *_), group in groups.items():
+        yield from _against_base(str(name), group, varied.get(str(name)), run.machines)
+
+
+def _words(estimate: Estimate, halves: Mapping[str, str]) -> dict[str, str]:
+    """Dimension -> level, of those along which pairs are made; `halves`: what half of the cores folded into."""
+    words = {name: level for name, level in estimate.params.items() if isinstance(level, str)}
+    cores = halves.get(estimate.placement.label, estimate.placement.label).partition(":")[0]
+    if cores in _CORES:
+        words[CORES] = cores
+    return words | {MEMORY: estimate.placement.memory} | estimate.factors
+
+
+def _fixed(estimate: Estimate, halves: Mapping[str, str]) -> Hashable:
+    """What must be the same: kernel, host, the part of the machine, numbers that were chosen and not computed."""
+    axes = benchmarks.get(estimate.benchmark).axes
+    numbers = tuple(
+        estimate.params.get(axis.name)
+        for axis in axes
+        if axis.default is not None and not isinstance(axis.default, str) and axis.name not in estimate.factors
+    )
+    label = halves.get(estimate.placement.label, estimate.placement.label)
+    cores, _, part = label.partition(":")
+    return (
+        estimate.benchmark,
+        estimate.kernel,
+        estimate.placement.hosts,
+        part if cores in _CORES else label,
+        numbers,
+    )
+
+
+def _against_base(
+    name: str, group: Sequence[tuple[str, Measured]], factor: Factor | None, machines: Mapping[str, Machine]
+) -> Iterator[_Sides]:
+    levels = list(dict.fromkeys(level for level, _ in group))
+    if len(levels) == 1:
+        return
+    base = factor.levels[0] if factor else _base(name, levels, group[0][1].estimate, machines)
+    for level, a in group:
+        for other, b in group:
+            if other == base != level:
+                yield _Sides(name, a, level, b, base)
+
+
+def _base(name: str, levels: Sequence[str], estimate: Estimate, machines: Mapping[str, Machine]) -> str:
+    if name == CORES:
+        usual = "all"
+    elif name == MEMORY:
+        own = own_node(estimate, machines)
+        usual = f"bind:{own}" if f"bind:{own}" in levels else "first-touch"
+    else:
+        axes = {axis.name: axis.default for axis in benchmarks.get(estimate.benchmark).axes}
+        usual = str(axes.get(name, levels[0]))
+    return usual if usual in levels else levels[0]
+
+
+def own_node(estimate: Estimate, machines: Mapping[str, Machine]) -> int | None:
+    """The NUMA node that all cpus of an estimate belong to; None where they are spread over several."""
+    machine = next((machines[host] for host in estimate.placement.hosts if host in machines), None)
+    machine = machine or next(iter(machines.values()), None)
+    if machine is None or not estimate.placement.cpus:
+        return None
+    nodes = {core.numa for core in machine.topology.cores if set(core.cpus) & set(estimate.placement.cpus[0])}
+    return nodes.pop() if len(nodes) == 1 else None
