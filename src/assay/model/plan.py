@@ -22,6 +22,8 @@ class Measure(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
         axes: axis -> values; an axis that is absent takes its default. Sizes may be ranges, `1:64M`.
         weight: share of the time budget that each of its cases gets, against cases of other measures.
         min_memory_nodes: left out where fewer memory nodes may be used, because it would show nothing.
+        apart: measure each memory policy even where one memory node makes them the same: a table of policies keeps
+            its rows, and their equality is measured.
         why: what the measure is for, shown in the plan.
     """
 
@@ -31,6 +33,7 @@ class Measure(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     axes: dict[str, tuple[ParamValue, ...] | ParamValue] = {}
     weight: Annotated[float, msgspec.Meta(gt=0)] = 1.0
     min_memory_nodes: int = 1
+    apart: bool = False
     why: str = ""
 
 

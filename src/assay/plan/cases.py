@@ -73,7 +73,7 @@ def select(measures: tuple[Measure, ...], setting: Setting) -> Selection:
                 left_out[LeftOut(f"{benchmark.name} at {spot.place.word}", reason)] = None
                 continue
             for point in _points(benchmark, spot, wishes, setting, left_out):
-                first = kept.setdefault(_identity(benchmark, spot, point, setting), spot)
+                first = kept.setdefault(_identity(benchmark, spot, point, setting, apart=measure.apart), spot)
                 if first != spot:
                     folded[_fold(spot, first, topology)] = None
                     continue
@@ -238,9 +238,9 @@ def _cases(
         )
 
 
-def _identity(benchmark: Benchmark, spot: Spot, point: Point, setting: Setting) -> object:
+def _identity(benchmark: Benchmark, spot: Spot, point: Point, setting: Setting, *, apart: bool) -> object:
     """Equal for wishes that would measure the same thing; what is varied on purpose never folds."""
-    one_node = len(memory_targets(setting.machine.topology)) <= 1
+    one_node = len(memory_targets(setting.machine.topology)) <= 1 and not apart
     policy: object = None if one_node else spot.binding.memory
     if any(factor.name == factors.MEMORY for factor in setting.factors):
         policy = spot.binding.word
