@@ -43,7 +43,7 @@ def measure(
     outcomes: Mapping[str, Outcome],
     role: Literal["measure", "control"] = "measure",
 ) -> list[Measured]:
-    """Every estimate of the run's cases of a role, in the plan's order; the sentinel is judged as noise, not here."""
+    """Every estimate of the cases of a role, in the plan's order; the sentinel is judged as noise, not here."""
     return [
         measured
         for case in run.plan.cases

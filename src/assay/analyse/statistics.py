@@ -146,10 +146,9 @@ Verdict = Literal["faster", "slower", "trivially different", "equivalent", "inco
 
 
 def verdict(lo: float, hi: float, confidence: float | None, margin: float = MARGIN) -> Verdict:
-    """What the interval [lo, hi] of a speed-up (above 1 is faster) allows to say, with a margin below which
-    differences have no meaning.
+    """What the interval [lo, hi] of a speed-up (above 1 is faster) allows to say.
 
-    A mere range decides nothing.
+    Differences below the margin have no practical meaning. A mere range decides nothing.
     """
     low, high = 1 / (1 + margin), 1 + margin
     if confidence is None:

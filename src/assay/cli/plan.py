@@ -35,6 +35,9 @@ _HOUR = 3600
 @click.option("--precision", metavar="SHARE", help="Half-width of a launch's interval to reach: 1% or 0.01.")
 @click.option("--budget", metavar="DURATION", help="Time budget: 60s, 5m, 1h.")
 @click.option("--toolchain", "toolchains", multiple=True, help="Build with it; several become a factor.")
+@click.option(
+    "--vary", "wishes", metavar="NAME[=A,B]", multiple=True, help="Vary it level by level, as in assay run."
+)
 @click.option("--json", "as_json", is_flag=True, help="The whole plan as JSON.")
 @click.option("--all", "every", is_flag=True, help="List every case.")
 def command(  # noqa: PLR0913, PLR0917 (one parameter an option)
@@ -46,6 +49,7 @@ def command(  # noqa: PLR0913, PLR0917 (one parameter an option)
     precision: str | None,
     budget: str | None,
     toolchains: tuple[str, ...],
+    wishes: tuple[str, ...],
     *,
     as_json: bool,
     every: bool,
@@ -56,20 +60,22 @@ def command(  # noqa: PLR0913, PLR0917 (one parameter an option)
     """
     from assay import plan as planning
     from assay import studies
+    from assay.cli import settings
     from assay.model.units import parse_duration, parse_share
 
     wish = studies.get(study)
     machine = _machine(xml, synthetic)
-    if machine.origin == "live":
-        _check_toolchains(toolchains)
     options = planning.Options(
         seed=seed,
         launches=launches,
         precision=None if precision is None else parse_share(precision),
         budget_s=None if budget is None else parse_duration(budget),
         toolchains=toolchains,
+        factors=planning.parse(wishes, wish, settings.table("factor")),
     )
     made = planning.make(study, wish, machine, options)
+    if machine.origin == "live":
+        _check_toolchains(made)
     if as_json:
         import msgspec
 
@@ -79,8 +85,9 @@ def command(  # noqa: PLR0913, PLR0917 (one parameter an option)
 
     console = Console(highlight=False, soft_wrap=False)
     _show(made, console, every=every)
+    varied = [word for wish in wishes for word in ("--vary", wish)]
     where = "" if machine.origin == "live" else ", on that machine"
-    console.print(f"\nnext: [bold]{_plain(shlex.join(['assay', 'run', study]))}[/bold]{where}")
+    console.print(f"\nnext: [bold]{_plain(shlex.join(['assay', 'run', study, *varied]))}[/bold]{where}")
 
 
 def _machine(xml: str | None, synthetic: str | None) -> Machine:
@@ -96,15 +103,16 @@ def _machine(xml: str | None, synthetic: str | None) -> Machine:
     return machine.synthetic(synthetic) if synthetic else machine.discover()[0]
 
 
-def _check_toolchains(names: tuple[str, ...]) -> None:
+def _check_toolchains(plan: Plan) -> None:
     """UsageError or UnfitEnvironmentError for a toolchain that is not here."""
-    if names:
-        from assay import toolchain
-        from assay.cli import settings
+    from assay import plan as planning
+    from assay import toolchain
+    from assay.cli import settings
 
-        declared = settings.table("toolchain")
-        for name in names:
-            toolchain.get(name, declared)
+    declared = settings.table("toolchain")
+    for name in dict.fromkeys(launch.toolchain for launch in plan.order):
+        if name != planning.DEFAULT_TOOLCHAIN:
+            toolchain.get(name.removeprefix(planning.DEFAULT_TOOLCHAIN), declared)
 
 
 def _show(plan: Plan, console: Console, *, every: bool) -> None:
@@ -227,6 +235,10 @@ def _order_and_cost(plan: Plan) -> list[str]:
         "sentinel, a small fixed kernel, before each block and after the last",
         f"hand-over probe around every launch: {probe}",
     ]
+    if plan.factors:
+        varied = "; ".join(f"{factor.name} ({', '.join(factor.levels)})" for factor in plan.factors)
+        lines.append(f"varied in each block, launches side by side in random order: {varied}")
+        lines.append("the first level twice, A against A: what the machine cannot tell apart is no difference")
     if len(plan.hosts) > 1:
         lines.append(f"each launch runs on {len(plan.hosts)} hosts, one rank each")
     budget = "no budget" if plan.budget_s is None else f"budget {_duration(plan.budget_s)}"

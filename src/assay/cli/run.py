@@ -37,6 +37,14 @@ _MINUTE_S = 60
 @click.option(
     "--toolchain", "toolchains", metavar="NAME", multiple=True, help="Build with it; several become a factor."
 )
+@click.option(
+    "--vary",
+    "wishes",
+    metavar="NAME[=A,B]",
+    multiple=True,
+    help="Vary it level by level in the same blocks: memory=first-touch,interleave, toolchain=gcc,clang, "
+    "flags='-O3|-O2', an axis, or a factor of assay.toml. Several make every combination.",
+)
 @click.option("--resume", metavar="RUN", help="Go on with a run that was stopped: its id, a prefix, or last.")
 @click.option("--runs", metavar="DIRECTORY", help="Folder of runs.  [default: $ASSAY_RUNS, else ./assay-runs]")
 @click.option("--dry-run", is_flag=True, help="Print the exact commands; measure nothing.")
@@ -47,6 +55,7 @@ def command(  # noqa: PLR0913, PLR0917 (one parameter an option)
     launches: int | None,
     seed: int | None,
     toolchains: tuple[str, ...],
+    wishes: tuple[str, ...],
     resume: str | None,
     runs: str | None,
     *,
@@ -76,7 +85,7 @@ def command(  # noqa: PLR0913, PLR0917 (one parameter an option)
         options = planning.Options(
             seed, launches, _share(precision), None if budget is None else parse_duration(budget), toolchains
         )
-        plan, here, xml, builds = _plan(_named(study), options)
+        plan, here, xml, builds = _plan(_named(study), options, wishes)
         if dry_run:
             _print_commands(plan, builds)
             return
@@ -135,26 +144,31 @@ def _share(text: str | None) -> float | None:
         raise UsageError(f"'{text}' is no precision", why="a precision looks like 1% or 0.01") from None
 
 
-def _plan(study: str, options: Options) -> tuple[Plan, Machine, str, dict[str, Build]]:
+def _plan(study: str, options: Options, wishes: tuple[str, ...]) -> tuple[Plan, Machine, str, dict[str, Build]]:
     """The study's plan for this machine, the machine with its XML, and the programs that the plan starts."""
     import msgspec
 
     from assay import machine, studies, toolchain
     from assay import plan as planning
+    from assay.cli import settings
 
     wish = studies.get(study)
+    factors = planning.parse(wishes, wish, settings.table("factor"))
+    varied = any(factor.kind == "toolchain" for factor in factors)
+    names = options.toolchains or (() if varied else (toolchain.get().name,))
     here, xml = machine.discover()
-    names = options.toolchains or (toolchain.get().name,)
-    plan = planning.make(study, wish, here, msgspec.structs.replace(options, toolchains=names))
-    return plan, here, xml, _built(names)
+    plan = planning.make(study, wish, here, msgspec.structs.replace(options, toolchains=names, factors=factors))
+    return plan, here, xml, _built(tuple(dict.fromkeys(launch.toolchain for launch in plan.order)))
 
 
 def _built(names: tuple[str, ...]) -> dict[str, Build]:
+    """A build of each; all names are looked up first, so that none is built when another is wrong."""
     from assay import toolchain
     from assay.cli import settings
 
     declared = settings.table("toolchain")
-    return {name: toolchain.build(toolchain.get(name, declared), _say) for name in names}
+    chosen = {name: toolchain.get(name, declared) for name in names}
+    return {name: toolchain.build(one, _say) for name, one in chosen.items()}
 
 
 def _complete(path: Path) -> bool:
@@ -187,11 +201,14 @@ def _print_commands(plan: Plan, builds: Mapping[str, Build]) -> None:
     import shlex
 
     from assay.launch.local import Local
+    from assay.run.levels import commands
     from assay.run.rehearsal import rehearse
 
     for launch, order in rehearse(plan, Local(), builds):
         variables = [f"{name}={value}" for name, value in order.environment.items()]
         click.echo(f"# launch {launch.id}")
+        for argv in commands(plan, [plan.case(case) for case in launch.cases]).values():
+            click.echo(shlex.join(argv))
         click.echo(shlex.join(["env", *variables, *order.argv]))
 
 
@@ -226,6 +243,11 @@ def _tell_result(path: Path) -> None:
 
     run, analysis = output.load(str(path))
     terminal.render(run, analysis, output.console())
+    if run.plan.factors:
+        from assay.analyse.comparisons import within
+        from assay.report import compare_table
+
+        compare_table.render(within(run, analysis), output.console())
     click.echo(output.write_report(run, analysis))
     _judge(path, analysis)
 

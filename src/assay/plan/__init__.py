@@ -12,7 +12,10 @@ from assay.model.plan import PLAN_SCHEMA, Factor, Plan, Study
 from assay.plan import factors
 from assay.plan.cases import Selection, Setting, select, sentinel
 from assay.plan.cores import allowed_cores, nearest_pair
+from assay.plan.factors import parse
 from assay.plan.order import estimate_seconds, interleave
+
+__all__ = ["DEFAULT_TOOLCHAIN", "Options", "make", "parse"]
 
 #: The name that launches carry when nobody chose a toolchain.
 DEFAULT_TOOLCHAIN = "default"
@@ -152,7 +155,7 @@ def _check(name: str, selection: Selection, varied: tuple[Factor, ...]) -> None:
         found = {case.factors[factor.name] for case in selection.cases if factor.name in case.factors}
         for level in factor.levels:
             if level not in found:
-                why = "; ".join(left.reason for left in selection.left_out if level in left.wish)
+                why = "; ".join(dict.fromkeys(left.reason for left in selection.left_out if level in left.wish))
                 raise UnfitEnvironmentError(
                     f"no case of study '{name}' can have {factor.name}={level} here",
                     why=why or f"none of its benchmarks has {factor.name}",

@@ -51,7 +51,7 @@ def get(name: str = "", declared: Mapping[str, Any] | None = None) -> Toolchain:
         UsageError: nothing has that name, or the compiler refuses a flag.
         UnfitEnvironmentError: there is no usable compiler at all.
     """
-    named, _, flags = name.strip().partition(" ")
+    named, _, flags = name.partition(" ")
     base, *levels = named.split("+")
     declared = declared or {}
     toolchain = _declared(base, declared[base]) if base in declared else _found(base, tuple(declared))

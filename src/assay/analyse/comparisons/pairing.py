@@ -1,6 +1,6 @@
 """Which two things of a run are compared: those that differ in one word, measured in the same blocks."""
 
-from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Hashable, Iterator, Mapping, Sequence
 
 import msgspec
 
@@ -60,7 +60,7 @@ def pairs(run: Run, measured: Sequence[Measured], controls: Sequence[Measured] =
         controls: estimates of the cases that were measured twice in each block.
     """
     varied = {factor.name: factor for factor in run.plan.factors}
-    against_self = {_subject(run, sides.b): sides for sides in _controls(run, measured, controls)}
+    against_self = {_subject(run, sides.b): sides for sides in _controls(measured, controls)}
     found = []
     for sides in [*against_self.values(), *_sides(run, measured, varied)]:
         own = against_self.get(_subject(run, sides.b)) if sides.differ in varied else None
@@ -86,7 +86,7 @@ def _adjusted(found: Sequence[Pair]) -> list[Pair]:
     ]
 
 
-def _controls(run: Run, measured: Sequence[Measured], controls: Sequence[Measured]) -> Iterator[_Sides]:
+def _controls(measured: Sequence[Measured], controls: Sequence[Measured]) -> Iterator[_Sides]:
     """Each control beside the estimate that it repeats."""
     firsts = {each.estimate.id: each for each in measured}
     for again in controls:
@@ -108,7 +108,7 @@ def _headline(estimate: Estimate) -> bool:
 
 def _sides(run: Run, measured: Sequence[Measured], varied: Mapping[str, Factor]) -> Iterator[_Sides]:
     halves = {folded.into: folded.wish for folded in run.plan.folded if folded.wish.startswith("half")}
-    groups: dict[tuple[Hashable, ...], list[tuple[str, Measured]]] = {}
+    groups: dict[tuple[str, Hashable, Hashable], list[tuple[str, Measured]]] = {}
     for each in measured:
         if each.launches and _headline(each.estimate):
             words = _words(each.estimate, halves)
@@ -116,8 +116,8 @@ def _sides(run: Run, measured: Sequence[Measured], varied: Mapping[str, Factor])
                 rest = frozenset((other, level) for other, level in words.items() if other != name)
                 key = (name, _fixed(each.estimate, halves), rest)
                 groups.setdefault(key, []).append((word, each))
-    for (name, *_), group in groups.items():
-        yield from _against_base(str(name), group, varied.get(str(name)), run.machines)
+    for (name, _, _), group in groups.items():
+        yield from _against_base(name, group, varied.get(name), run.machines)
 
 
 def _words(estimate: Estimate, halves: Mapping[str, str]) -> dict[str, str]:

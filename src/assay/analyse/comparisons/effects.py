@@ -1,0 +1,114 @@
+"""How large the ratio of two measured things is, how sure that is, and what may be said of it."""
+
+import math
+from collections.abc import Iterable, Sequence
+
+import msgspec
+import numpy as np
+
+from assay.analyse.comparisons.ranks import benjamini_yekutieli, null_effects, shift, signed_rank_p
+from assay.analyse.estimates import LaunchMedian, Measured
+from assay.analyse.statistics import CONFIDENCE, MARGIN, Interval, hodges_lehmann, percentile, verdict
+from assay.model.result import Comparison
+
+_SIGNIFICANT = 1 - CONFIDENCE
+#: An interval's half-width is about 1.96 standard errors; .84 more find an effect four times in five.
+_FOUR_IN_FIVE = 1 + 0.84 / 1.96
+
+
+def compare(a: Measured, b: Measured, resolution: float | None = None) -> Comparison | None:
+    """The ratio a / b over the blocks that have both, in the same state; None where no block has.
+
+    Args:
+        a: that is judged.
+        b: the base.
+        resolution: of the machine, relative: what A against A shows.
+    """
+    state = _common_state(a, b)
+    differences = _differences(a, b, state)
+    if differences is None or not differences:
+        return None
+    effect = hodges_lehmann(differences)
+    p = signed_rank_p(differences) if effect.confidence else None
+    shared = _told(a, b, effect, p, resolution)
+    return msgspec.structs.replace(
+        shared, blocks=len(differences), launches=(len(differences), len(differences)), state=state
+    )
+
+
+def compare_unpaired(a: Measured, b: Measured) -> Comparison | None:
+    """The ratio a / b of two runs, which have no blocks in common; None where they were in different states."""
+    if a.estimate.state != b.estimate.state and a.estimate.state and b.estimate.state:
+        return None
+    state = _common_state(a, b)
+    of_a, of_b = (_logarithms(each, state) for each in (a, b))
+    if not of_a or not of_b:
+        return None
+    effect, p = shift(of_a, of_b)
+    shared = _told(a, b, effect, p, None)
+    return msgspec.structs.replace(shared, launches=(len(of_a), len(of_b)), state=state)
+
+
+def resolution(a: Measured, b: Measured) -> float | None:
+    """The 95th percentile of the relative effects that a thing shows against itself; None without blocks."""
+    differences = _differences(a, b, _common_state(a, b))
+    return math.expm1(percentile(null_effects(differences), CONFIDENCE)) if differences else None
+
+
+def adjusted(comparisons: Sequence[Comparison], *, binding: bool) -> list[Comparison]:
+    """The comparisons with p adjusted among them; where that is binding, those above 5 % lose their claim."""
+    tested = [each for each in comparisons if each.p is not None]
+    found = []
+    for each, p in zip(tested, benjamini_yekutieli([each.p or 0.0 for each in tested]), strict=True):
+        claims = each.verdict in {"faster", "slower", "trivially different"}
+        word = "inconclusive" if binding and claims and p > _SIGNIFICANT else each.verdict
+        found.append(msgspec.structs.replace(each, adjusted_p=p, verdict=word))
+    return found
+
+
+def _told(a: Measured, b: Measured, effect: Interval, p: float | None, own: float | None) -> Comparison:
+    ratio, lo, hi = (math.exp(each) for each in (effect.median, effect.lo, effect.hi))
+    speed_up = (lo, hi) if a.estimate.better == "higher" else (1 / hi, 1 / lo)
+    margin = max(MARGIN, own or 0.0)
+    detectable = None
+    if effect.confidence:
+        detectable = math.expm1(math.log1p(margin) + _FOUR_IN_FIVE * (effect.hi - effect.lo) / 2)
+    return Comparison(
+        id=f"{a.estimate.id} : {b.estimate.id}",
+        a=a.estimate.id,
+        b=b.estimate.id,
+        ratio=ratio,
+        lo=lo,
+        hi=hi,
+        blocks=0,
+        confidence=effect.confidence,
+        verdict=verdict(*speed_up, effect.confidence, margin),
+        margin=margin,
+        resolution=own,
+        detectable=detectable,
+        p=p,
+    )
+
+
+def _common_state(a: Measured, b: Measured) -> str | None:
+    return a.estimate.state or b.estimate.state
+
+
+def _differences(a: Measured, b: Measured, state: str | None) -> list[float] | None:
+    """ln(a/b) of each block that has both in the state; None where a and b were in different ones."""
+    if a.estimate.state and b.estimate.state and a.estimate.state != b.estimate.state:
+        return None
+    of_a, of_b = (_by_block(each.launches, state) for each in (a, b))
+    return [math.log(of_a[block] / of_b[block]) for block in sorted(of_a.keys() & of_b.keys())]
+
+
+def _logarithms(measured: Measured, state: str | None) -> list[float]:
+    return [math.log(each.value) for each in measured.launches if state is None or each.state == state]
+
+
+def _by_block(launches: Iterable[LaunchMedian], state: str | None) -> dict[int, float]:
+    values: dict[int, list[float]] = {}
+    for launch in launches:
+        if state is None or launch.state == state:
+            values.setdefault(launch.block, []).append(launch.value)
+    return {block: float(np.median(each)) for block, each in values.items()}
