@@ -41,6 +41,9 @@ EPYC = [
         tuple(c for c in range(32, 64) if c % 4 < 2),
     ),
     ("one-core", "one core", (0,)),
+    ("one-core:numa:3", "one core of NUMA node 3", (24,)),
+    ("one-core:l3:15", "one core of L3 group 15", (60,)),
+    ("one-core:socket:1", "one core of socket 1", (32,)),
     ("pair", "two cores of one L3 group", (0, 1)),
 ]
 

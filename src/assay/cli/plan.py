@@ -180,7 +180,7 @@ def _placements(cases: list[Case]) -> Table:
         memories = list(dict.fromkeys(case.placement.memory for case in alike))
         rows: list[tuple[str, str, str, list[Case]]] = []
         if len(labels) * len(memories) > _FEW:
-            rows.append((label, _many(len(labels), len(memories)), memory, alike))
+            rows.append((label, _many(len(labels), len(memories), alike), memory, alike))
         else:
             for one in labels:
                 for policy in memories:
@@ -192,9 +192,10 @@ def _placements(cases: list[Case]) -> Table:
     return table
 
 
-def _many(places: int, memories: int) -> str:
+def _many(places: int, memories: int, cases: list[Case]) -> str:
     if memories == 1:
-        return f"{places} placements"
+        sizes = [len(case.placement.cpus) for case in cases]
+        return f"{places} placements" + (f", {min(sizes)} to {max(sizes)} cpus" if min(sizes) < max(sizes) else "")
     return f"{places} x {memories} placements: each against the memory of each node"
 
 
@@ -204,7 +205,7 @@ def _alike(cases: list[Case]) -> dict[tuple[str, str], list[Case]]:
     for case in cases:
         memory = case.placement.memory
         bound = memory.policy == "bind" and len(memory.nodes) == 1
-        key = (re.sub(r":\d+$", ":*", case.placement.label), "bind:*" if bound else _policy(memory))
+        key = (re.sub(r":\d+(-\d+)?$", ":*", case.placement.label), "bind:*" if bound else _policy(memory))
         alike.setdefault(key, []).append(case)
     return alike
 
@@ -259,8 +260,20 @@ def _duration(seconds: float) -> str:
 def _list(heading: str, lines: list[str], console: Console) -> None:
     if lines:
         console.print(f"\n[bold]{heading}[/bold]")
-    for line in lines:
+    for line in _brief(lines):
         _say(line, console, indent="  ")
+
+
+def _brief(lines: list[str]) -> list[str]:
+    """Lines that differ in their numbers only, when they are many: the first, and how many are like it."""
+    alike: dict[str, list[str]] = {}
+    for line in lines:
+        alike.setdefault(re.sub(r"\d+", "0", line), []).append(line)
+    return [
+        shown
+        for group in alike.values()
+        for shown in (group if len(group) < _FEW else [group[0], f"... and {len(group) - 1} more like it"])
+    ]
 
 
 def _say(line: str, console: Console, indent: str = "") -> None:

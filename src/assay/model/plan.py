@@ -47,6 +47,7 @@ class Study(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
         launches: launches of each case (quick 3, standard 6, publication 10 or more).
         precision: wanted half-width of the interval of a launch's median, relative to it.
         budget_s: time budget in seconds, None for none.
+        grows: the budget is that of a small machine; one where the plan takes longer gets what the plan takes.
         repeats: a published study whose part this repeats.
     """
 
@@ -56,6 +57,7 @@ class Study(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     launches: int = 6
     precision: float = 0.01
     budget_s: float | None = None
+    grows: bool = False
     repeats: str = ""
 
 

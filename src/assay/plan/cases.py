@@ -13,7 +13,16 @@ from assay.model.plan import Case, Factor, Folded, LeftOut, Measure
 from assay.model.units import format_size
 from assay.plan import factors
 from assay.plan.cores import GROUPS, allowed_cores, grouped, knows_shared_caches
-from assay.plan.placement import AbsentPlacementError, Binding, Place, bindings, memory_targets, places, plural
+from assay.plan.placement import (
+    AbsentPlacementError,
+    Binding,
+    Place,
+    bindings,
+    memory_targets,
+    passed_over,
+    places,
+    plural,
+)
 from assay.plan.points import Point, Wish, fitted, unmet, wished
 
 #: Three arrays of doubles in 24 KB: inside any first-level data cache of 32 KiB.
@@ -136,6 +145,9 @@ def _spots(measure: Measure, setting: Setting, left_out: dict[LeftOut, None]) ->
         except AbsentPlacementError as absent:
             _leave_out(absent, f"{measure.benchmark} at {word}", setting, left_out)
             continue
+        sampled = passed_over(word, found, topology)
+        if sampled:
+            left_out[LeftOut(f"{measure.benchmark} at {word}", sampled)] = None
         for memory, place in itertools.product(measure.memory, found):
             try:
                 for binding in bindings(memory, place, topology):

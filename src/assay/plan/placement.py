@@ -122,6 +122,14 @@ def places(word: str, topology: Topology) -> tuple[Place, ...]:
     return (_whole(word, cores, topology),)
 
 
+def passed_over(word: str, found: tuple[Place, ...], topology: Topology) -> str:
+    """How much of what a word with `*` could mean was sampled; empty where that is all of it."""
+    cores = len(allowed_cores(topology))
+    possible = {"cores:*": cores, "spread:*": cores, "pair:*": cores * (cores - 1) // 2}.get(word, 0)
+    what = "pairs of cores" if word == "pair:*" else "numbers of cores"
+    return f"a sample: {len(found)} of {possible} {what} are measured" if len(found) < possible else ""
+
+
 def bindings(word: str, place: Place, topology: Topology) -> tuple[Binding, ...]:
     """What a memory word means for a place, several where its index is `*`; raises as `places`."""
     targets = memory_targets(topology)
