@@ -9,6 +9,9 @@ from assay.model.machine import Machine, Topology
 from assay.model.result import Estimate, Limit
 from assay.model.run import Run
 
+#: Kernel of `flops` that measures the clock while all cores of a placement work.
+LOADED_CLOCK = "loaded-clock"
+
 
 class Bounds:
     """The machines, and the best figure of each kind.
@@ -31,6 +34,10 @@ class Bounds:
                 (each.benchmark, each.metric, each.kernel, *where),
                 (each.case, each.metric, each.kernel, each.placement.hosts, each.state),
             ]
+            if each.benchmark == "flops":
+                keys.append(("flops", each.unit, each.params.get("precision"), *where))
+                if each.kernel == LOADED_CLOCK:
+                    keys.append((LOADED_CLOCK, *where))
             for key in keys:
                 if (each.median or 0.0) > (self._best[key].median or 0.0 if key in self._best else 0.0):
                     self._best[key] = each
@@ -46,6 +53,16 @@ class Bounds:
     def best_on(self, estimate: Estimate, benchmark: str, metric: str, kernel: str) -> Estimate | None:
         """The highest median of a kernel on the cores of an estimate, on whichever host."""
         return self._best.get((benchmark, metric, kernel, estimate.placement.cpus[:1]))
+
+    def best_flops(self, estimate: Estimate) -> Estimate | None:
+        """The highest rate of `flops` on the cores of an estimate, in its precision (of himeno: fp32)."""
+        precision = estimate.params.get("precision", "fp32" if estimate.benchmark == "himeno" else "fp64")
+        place = (estimate.placement.cpus[:1], estimate.placement.hosts)
+        return self._best.get(("flops", "flop/s", precision, *place))
+
+    def loaded_clock(self, estimate: Estimate) -> Estimate | None:
+        """The clock of the cores of an estimate while they work."""
+        return self._best.get((LOADED_CLOCK, estimate.placement.cpus[:1], estimate.placement.hosts))
 
     def same_case(self, estimate: Estimate, metric: str) -> Estimate | None:
         """Another metric of the same samples."""

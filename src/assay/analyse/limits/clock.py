@@ -1,0 +1,15 @@
+"""The clock of a core: what is promised for it."""
+
+from assay.analyse.bounds import Bounds, Law
+from assay.analyse.peak import nominal
+from assay.model.result import Estimate, Limit
+
+
+def _limit(estimate: Estimate, bounds: Bounds) -> Limit | None:
+    """The nominal clock; above it is turbo. Nothing where no nominal clock is known."""
+    machine = bounds.machine(estimate)
+    clock = nominal(machine) if machine else None
+    return Limit(clock[0], "derived", clock[1]) if clock else None
+
+
+law = Law(("clock",), _limit)

@@ -1,0 +1,71 @@
+"""The theoretical peak of floating-point operations: cores x clock x units x lanes x 2, each with its source."""
+
+from typing import NamedTuple
+
+from assay.model.machine import Machine
+from assay.model.result import Estimate
+from assay.model.units import format_quantity
+
+_BITS = {"fp64": 64, "fp32": 32, "double": 64, "single": 32}
+#: Flops of one operation in one lane; what is missing (divisions, square roots, mixes) has no peak of this form.
+_FLOPS = {"fma": 2, "add": 1, "multiply": 1}
+#: Fused multiply-add units of a core and their width in bits, by archspec's name of the microarchitecture. From
+#: the vendors' optimisation manuals; parts of a family that have one unit fewer exist, so it is an assumption.
+_UNITS = {
+    **dict.fromkeys(("haswell", "broadwell", "skylake", "zen2", "zen3", "zen4"), (2, 256)),
+    **dict.fromkeys(("skylake_avx512", "cascadelake", "icelake", "sapphirerapids", "zen5", "a64fx"), (2, 512)),
+    **dict.fromkeys(("neoverse_n1", "neoverse_n2"), (2, 128)),
+    **dict.fromkeys(("neoverse_v1", "neoverse_v2"), (4, 128)),
+    "zen": (2, 128),
+}
+_COMMON = (2, 512)
+
+
+class Units(NamedTuple):
+    """Units of a core and their width; `why` says where that is from."""
+
+    of_core: int
+    bits: int
+    why: str
+
+
+class Rate(NamedTuple):
+    """Flops per cycle of a placement at the width, precision and operation of an estimate, and its derivation."""
+
+    per_cycle: float
+    derivation: str
+
+
+def units(machine: Machine) -> Units:
+    """What the microarchitecture has, else what most have: an assumption in both cases, and said so."""
+    name = machine.fact("processor", "microarchitecture").value
+    if isinstance(name, str) and name in _UNITS:
+        return Units(*_UNITS[name], f"assumed of {name}")
+    return Units(*_COMMON, f"assumed, for {name or 'this microarchitecture'} is not in the table")
+
+
+def rate(estimate: Estimate, machine: Machine) -> Rate | None:
+    """Flops that the cores of an estimate can do in one cycle; None for mixes, divisions and square roots."""
+    flops = _FLOPS.get(str(estimate.params.get("mix")))
+    bits = _BITS.get(str(estimate.params.get("precision")))
+    if flops is None or bits is None or not estimate.placement.cpus:
+        return None
+    found = units(machine)
+    width = str(estimate.params.get("width", "scalar"))
+    used = int(width) if width.isdecimal() else bits
+    lanes = used // bits
+    turns = max(1, used // found.bits)
+    used_cpus = set(estimate.placement.cpus[0])
+    cores = sum(1 for core in machine.topology.cores if used_cpus & set(core.cpus))
+    operation = "2 flops" if flops > 1 else "1 flop"
+    half = f" / {turns} (units of {found.bits} bits)" if turns > 1 else ""
+    words = f"{cores} cores x {found.of_core} units ({found.why}) x {lanes} lanes{half} x {operation}"
+    return Rate(cores * found.of_core * lanes / turns * flops, words)
+
+
+def nominal(machine: Machine) -> tuple[float, str] | None:
+    """The clock that is promised without boost, and where that is written; None where nothing promises one."""
+    fact = machine.fact("processor", "nominal frequency")
+    if not isinstance(fact.value, int | float) or not fact.value:
+        return None
+    return float(fact.value), f"{format_quantity(float(fact.value), 'Hz')} nominal ({fact.source})"
