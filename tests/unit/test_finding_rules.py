@@ -83,7 +83,7 @@ def test_half_of_the_cores_beating_all_is_a_problem(tmp_path: Path, healthy: Ana
     (found,) = [
         each
         for each in _found(analyse(_run(tmp_path, _changed(contention=0.3, node_traffic=20e9))), "half_cores")
-        if "(half)" in each.claim
+        if "half)" in each.claim
     ]
     assert found.severity == "problem"
     assert found.status == "observed"

@@ -6,6 +6,7 @@ from typing import Literal
 
 import msgspec
 
+from assay.analyse.bounds import LOADED_CLOCK
 from assay.analyse.comparisons import Pair
 from assay.analyse.estimates import Measured
 from assay.model.result import Comparison, Estimate, Finding, Model, Noise, Outcome, Prediction
@@ -31,6 +32,29 @@ class Evidence(msgspec.Struct, frozen=True):
             if (each.estimate.benchmark, each.estimate.kernel, each.estimate.metric) == (benchmark, kernel, metric)
             and each.estimate.median is not None
         ]
+
+    def of_unit(self, benchmark: str, unit: str) -> list[Estimate]:
+        """Estimates of a benchmark with a figure in this unit, of whatever kernel."""
+        return [
+            each.estimate
+            for each in self.measured
+            if (each.estimate.benchmark, each.estimate.unit) == (benchmark, unit)
+            and each.estimate.median is not None
+        ]
+
+    def clocks(self) -> list[Estimate]:
+        """The clock under load: of each set of cpus the estimate at the widest vectors."""
+        found: dict[object, Estimate] = {}
+        for each in self.of_unit("flops", "Hz"):
+            if each.kernel == LOADED_CLOCK:
+                found.setdefault((each.placement.cpus, each.placement.hosts, each.state), each)
+        return list(found.values())
+
+    def resolution(self, comparison: Comparison) -> float:
+        """What cannot be told from nothing: what A against A showed, else what launches of one case differ by."""
+        if comparison.resolution is not None:
+            return comparison.resolution
+        return self.noise.resolution or 0.0
 
     def differing(self, name: str, kernel: str, a: str | None = None) -> list[Pair]:
         """Pairs of one kernel that differ in this word, `a` being its level in the one that is judged."""

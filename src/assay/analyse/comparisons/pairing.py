@@ -92,7 +92,7 @@ def _controls(measured: Sequence[Measured], controls: Sequence[Measured]) -> Ite
     for again in controls:
         estimate = again.estimate
         first = firsts.get(estimate.case.removesuffix(CONTROL) + estimate.id.removeprefix(estimate.case))
-        if first and first.launches and again.launches and _headline(estimate):
+        if first and first.launches and again.launches and headline(estimate):
             yield _Sides(CONTROL_WORD, again, "again", first, "first")
 
 
@@ -102,15 +102,16 @@ def _subject(run: Run, measured: Measured) -> Hashable:
     return run.plan.case(estimate.case).subject, estimate.id.removeprefix(estimate.case)
 
 
-def _headline(estimate: Estimate) -> bool:
-    return estimate.metric == benchmarks.get(estimate.benchmark).metrics[0].name
+def headline(estimate: Estimate) -> bool:
+    """Whether it is of the first metric of its kernel, the one that is compared."""
+    return estimate.metric == benchmarks.get(estimate.benchmark).metrics_of(estimate.kernel)[0].name
 
 
 def _sides(run: Run, measured: Sequence[Measured], varied: Mapping[str, Factor]) -> Iterator[_Sides]:
     halves = {folded.into: folded.wish for folded in run.plan.folded if folded.wish.startswith("half")}
     groups: dict[tuple[str, Hashable, Hashable], list[tuple[str, Measured]]] = {}
     for each in measured:
-        if each.launches and _headline(each.estimate):
+        if each.launches and headline(each.estimate):
             words = _words(each.estimate, halves)
             for name, word in words.items():
                 rest = frozenset((other, level) for other, level in words.items() if other != name)

@@ -1,0 +1,145 @@
+"""Two runs side by side: the same cases, launches that share no blocks, and what else is not the same."""
+
+from collections.abc import Hashable, Sequence
+
+import msgspec
+
+from assay import benchmarks
+from assay.analyse import states
+from assay.analyse.comparisons.effects import adjusted, compare_unpaired
+from assay.analyse.comparisons.environment import GUARDED, differences, refuse_undeclared
+from assay.analyse.comparisons.pairing import MEMORY, headline
+from assay.analyse.estimates import Measured, measure
+from assay.analyse.launches import yields
+from assay.analyse.limits import bound
+from assay.analyse.outcomes import outcomes
+from assay.model.errors import UsageError
+from assay.model.result import RESULT_SCHEMA, Analysis, Compared, ComparedPair, Difference, Estimate
+from assay.model.run import Run
+
+
+def within(run: Run, analysis: Analysis) -> Compared:
+    """The comparisons of one run; the estimate of a control is that of the case which it repeats."""
+    estimates = {each.id: each for each in analysis.estimates}
+    pairs = tuple(
+        ComparedPair(estimates.get(each.a, estimates[each.b]), estimates[each.b], each)
+        for each in analysis.comparisons
+        if each.b in estimates
+    )
+    cases = {case.id for case in run.plan.cases if case.factors}
+    lost = {
+        each.case: each.reason for each in analysis.outcomes if each.case in cases and each.status != "complete"
+    }
+    return Compared(RESULT_SCHEMA, run.info.id, "", "", (), (), pairs, lost)
+
+
+def between(run: Run, base: Run, across: str = "", allowed: Sequence[str] = ()) -> Compared:
+    """The headline figures that both runs have, as ratios to the base.
+
+    Args:
+        run: that is judged.
+        base: the other one.
+        across: what is declared to differ, as the factor: a guarded kind of difference, an axis, a factor, `memory`.
+        allowed: guarded kinds of differences that are allowed without being the point.
+
+    Raises:
+        UsageError: something guarded differs and was not declared; nothing is called `across`; nothing can be
+            compared.
+    """
+    found = differences(run, base)
+    refuse_undeclared(found, (across, *allowed))
+    guarded = {each.kind for each in found}
+    joint = None
+    if not guarded & {"machine", "topology"}:  # near and far mean the same on one machine only
+        joint = states.border(msgspec.structs.replace(run, launches=run.launches + base.launches))
+    of_run, of_base = (_measured(each, joint or states.border(each)) for each in (run, base))
+    _refuse_unknown(across, [*of_run, *of_base])
+    sides = {_key(each, base, across): each for each in of_base}
+    pairs: list[ComparedPair] = []
+    left: dict[str, str] = {}
+    for one in of_run:
+        other = sides.pop(_key(one, run, across), None)
+        pair, why = _pair(one, other, base)
+        if pair:
+            pairs.append(_named(pair, across, found, (run.info.id, base.info.id)))
+        else:
+            left[one.estimate.id] = why
+    left |= {each.estimate.id: f"only in {base.info.id}" for each in sides.values()}
+    if not pairs:
+        first = next(iter(left.items()), ("nothing", "neither run has a figure"))
+        raise UsageError(
+            "the two runs have nothing in common that could be compared",
+            why=f"{first[0]}: {first[1]}",
+            remedy=f"assay show {run.info.id}; assay show {base.info.id}",
+        )
+    told = {each.id: each for each in adjusted([pair.comparison for pair in pairs], binding=True)}
+    compared = tuple(
+        msgspec.structs.replace(pair, comparison=told.get(pair.comparison.id, pair.comparison)) for pair in pairs
+    )
+    return Compared(RESULT_SCHEMA, run.info.id, base.info.id, across, tuple(allowed), found, compared, left)
+
+
+def _measured(run: Run, border: float | None) -> list[Measured]:
+    """The headline estimates of a run under a border between its states."""
+    attempts = yields(run, border)
+    ended = outcomes(run, attempts)
+    return [each for each in bound(run, measure(run, attempts, ended), {}) if headline(each.estimate)]
+
+
+def _refuse_unknown(across: str, measured: Sequence[Measured]) -> None:
+    known = {name for each in measured for name in (*each.estimate.params, *each.estimate.factors)}
+    if across and across not in known | {*GUARDED, MEMORY}:
+        raise UsageError(
+            f"nothing is called '{across}' that two runs could differ in",
+            why=f"known: {', '.join([*GUARDED, MEMORY, *sorted(known)])}",
+            remedy="assay compare RUN RUN --across build",
+        )
+
+
+def _key(measured: Measured, run: Run, across: str) -> Hashable:
+    """Equal for what is the same in both runs: kernel, place, memory, chosen axes and levels; not what is `across`."""
+    estimate = measured.estimate
+    chosen = {axis.name for axis in benchmarks.get(estimate.benchmark).axes if axis.default is not None}
+    words = {name: str(value) for name, value in estimate.params.items() if name in chosen} | estimate.factors
+    policy, _, nodes = estimate.placement.memory.partition(":")
+    words.setdefault(MEMORY, f"{policy}:{nodes}" if policy == "bind" else policy)
+    words.pop(across, None)
+    host = estimate.placement.hosts if len(run.plan.hosts) > 1 else ()
+    return (
+        estimate.benchmark, estimate.kernel, estimate.metric, estimate.placement.label, host,
+        estimate.state, frozenset(words.items()),
+    )  # fmt: skip
+
+
+def _pair(one: Measured, other: Measured | None, base: Run) -> tuple[ComparedPair | None, str]:
+    """The two compared, or why they are not."""
+    if other is None:
+        state = f" in the state '{one.estimate.state}'" if one.estimate.state else ""
+        return None, f"{base.info.id} has no such figure{state}"
+    for each in (one.estimate, other.estimate):
+        if each.median is None:
+            return None, each.reason or each.status
+    comparison = compare_unpaired(one, other)
+    if comparison is None:
+        return None, "the machine was in different states"
+    return ComparedPair(one.estimate, other.estimate, comparison), ""
+
+
+def _named(pair: ComparedPair, across: str, found: Sequence[Difference], runs: tuple[str, str]) -> ComparedPair:
+    """With the word that tells the two apart: of what was declared to differ, else the names of the runs."""
+    declared = [each for each in found if each.kind == across]
+    level, base = runs
+    if declared:
+        level, base = "; ".join(each.a for each in declared), "; ".join(each.b for each in declared)
+    elif across:
+        level, base = _word(pair.a, across), _word(pair.b, across)
+    comparison = msgspec.structs.replace(
+        pair.comparison, differ=across or "run", level=level, base=base, varied=bool(across)
+    )
+    return msgspec.structs.replace(pair, comparison=comparison)
+
+
+def _word(estimate: Estimate, name: str) -> str:
+    if name == MEMORY:
+        return estimate.factors.get(MEMORY, estimate.placement.memory)
+    return str(estimate.factors.get(name, estimate.params.get(name, "")))

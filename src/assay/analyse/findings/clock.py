@@ -1,0 +1,89 @@
+"""The clock under load against the one that is allowed: governor, power limit, or turbo."""
+
+from collections.abc import Iterable
+
+from assay.analyse.curves import machine_of
+from assay.analyse.evidence import Evidence, Rule
+from assay.analyse.peak import nominal
+from assay.model.machine import Machine
+from assay.model.result import Estimate, Finding
+from assay.model.units import format_quantity
+
+_SHARE = 0.95
+_TURBO = 1.01
+
+
+def _assess(evidence: Evidence) -> Iterable[Finding]:
+    clocks = evidence.clocks()
+    if not clocks:
+        yield rule.not_assessed("the clock under load was not measured", "assay run flops")
+        return
+    judged = 0
+    for estimate in clocks:
+        machine = machine_of(estimate, evidence.run.machines)
+        allowed = _allowed(machine, estimate) if machine else None
+        if machine is None or allowed is None:
+            continue
+        judged += 1
+        if (estimate.hi or estimate.median or 0.0) < _SHARE * allowed[0]:
+            yield _slow(estimate, allowed, machine, evidence)
+        promised = nominal(machine)
+        if promised and (estimate.lo or 0.0) > _TURBO * promised[0]:
+            yield _turbo(estimate, promised)
+    if not judged:
+        yield rule.not_assessed(
+            "no facts say at which clock the cores may run; they are left to firmware or hypervisor"
+        )
+
+
+def _allowed(machine: Machine, estimate: Estimate) -> tuple[float, str] | None:
+    """What the cores should keep: a single one the highest clock, several the nominal one."""
+    highest = machine.fact("processor", "highest frequency")
+    boost = machine.fact("frequency", "boost").value is not False
+    alone = len(estimate.placement.cpus[0]) == 1
+    if alone and boost and isinstance(highest.value, int | float):
+        return float(highest.value), f"{format_quantity(float(highest.value), 'Hz')} highest ({highest.source})"
+    return nominal(machine)
+
+
+def _slow(estimate: Estimate, allowed: tuple[float, str], machine: Machine, evidence: Evidence) -> Finding:
+    governor = machine.fact("frequency", "governor")
+    set_to = f" The governor is {governor.value}." if governor.known else ""
+    decided = estimate.confidence is not None
+    return Finding(
+        id=f"{rule.name}:{estimate.id}",
+        rule=rule.name,
+        claim=f"Under load the cores of {estimate.placement.label} run at "
+        f"{format_quantity(estimate.median or 0, 'Hz')}, {100 * (estimate.median or 0) / allowed[0]:.0f} % of {allowed[1]}.{set_to}",
+        severity="problem",
+        status="candidate",
+        evidence=(estimate.id,),
+        statistic=f"{'upper bound (95 %)' if decided else 'largest of the launches'} / allowed "
+        f"{(estimate.hi or 0) / allowed[0]:.3g}",
+        threshold=rule.threshold,
+        rivals=("a power or thermal limit", "the hypervisor", "the governor"),
+        next=f"sudo cpupower frequency-set --governor performance, then assay run {evidence.run.plan.study}",
+    )
+
+
+def _turbo(estimate: Estimate, promised: tuple[float, str]) -> Finding:
+    share = (estimate.median or 0) / promised[0]
+    return Finding(
+        id=f"{rule.name}:turbo:{estimate.id}",
+        rule=rule.name,
+        claim=f"Turbo: the cores of {estimate.placement.label} run at "
+        f"{format_quantity(estimate.median or 0, 'Hz')}, {100 * share:.0f} % of {promised[1]}. Efficiencies against the nominal clock may exceed 100 %.",
+        severity="fact",
+        status="observed",
+        evidence=(estimate.id,),
+        statistic=f"clock / nominal {share:.3g}",
+        threshold=f"> {_TURBO}",
+    )
+
+
+rule = Rule(
+    "clock",
+    "Do the cores keep the clock that they are allowed under load?",
+    f"loaded / allowed < {_SHARE} (one core: the highest clock, several: the nominal one)",
+    _assess,
+)

@@ -1,0 +1,57 @@
+"""What pages of 4 KiB cost where a program walks through more than the TLB covers."""
+
+from collections.abc import Iterable
+
+from assay.analyse.comparisons import Pair
+from assay.analyse.evidence import Evidence, Rule, decide, standing
+from assay.model.result import Finding
+from assay.model.units import format_size
+
+_FACTOR = 1.03
+_AXIS = "pages"
+
+
+def _assess(evidence: Evidence) -> Iterable[Finding]:
+    pairs = [pair for pair in evidence.pairs if pair.differ == _AXIS and pair.level == "huge"]
+    if not pairs:
+        yield rule.not_assessed("nothing was measured with small and with huge pages", "assay run caches")
+        return
+    costly = [pair for pair in pairs if _least(pair) >= max(_FACTOR, 1 + evidence.resolution(pair.comparison))]
+    if not costly:
+        return
+    largest = max(costly, key=lambda pair: (_size(pair), _least(pair)))
+    comparison = largest.comparison
+    gain = comparison.ratio if largest.a.better == "higher" else 1 / comparison.ratio
+    size = f" of {format_size(_size(largest))}" if _size(largest) else ""
+    least = "lower bound (95 %)" if comparison.confidence else f"least ratio of {comparison.blocks} blocks"
+    yield Finding(
+        id=f"{rule.name}:{largest.a.id}",
+        rule=rule.name,
+        claim=f"Huge pages make random loads from a working set{size} {gain:.2f} times as fast as pages of 4 KiB.",
+        severity="advice",
+        status=standing(comparison),
+        evidence=tuple(pair.comparison.id for pair in costly),
+        statistic=f"{least} of small / huge {_least(largest):.3g}",
+        threshold=rule.threshold,
+        rivals=("huge pages lie in one piece: their lines fall into other sets of the caches",),
+        next=decide(evidence, comparison)
+        or "let programs with large arrays have huge pages: `madvise`, or "
+        "`echo always > /sys/kernel/mm/transparent_hugepage/enabled`",
+    )
+
+
+def _least(pair: Pair) -> float:
+    """Lower end of what huge pages gain."""
+    return pair.comparison.lo if pair.a.better == "higher" else 1 / pair.comparison.hi
+
+
+def _size(pair: Pair) -> int:
+    return int(pair.a.params.get("bytes", 0))
+
+
+rule = Rule(
+    "huge_pages",
+    "Do huge pages help?",
+    f"small / huge >= {_FACTOR} and beyond what two launches of one case differ by",
+    _assess,
+)

@@ -1,0 +1,56 @@
+"""Pages dealt to all memory nodes against pages that one thread wrote first: a study's table in one rule."""
+
+from collections.abc import Iterable
+
+from assay.analyse.comparisons import MEMORY, Pair
+from assay.analyse.evidence import Evidence, Rule, decide, lower, standing
+from assay.model.result import Finding
+from assay.model.units import format_quantity
+
+_FACTOR = 1.2
+_KERNELS = ("triad", "jacobi")
+
+
+def _assess(evidence: Evidence) -> Iterable[Finding]:
+    pairs = [pair for kernel in _KERNELS for pair in evidence.differing(MEMORY, kernel) if _serial(pair)]
+    if not pairs:
+        why = "nothing was measured with serial first touch and with interleaved pages"
+        yield rule.not_assessed(why, "assay run interleave")
+    best: dict[str, Pair] = {}
+    for pair in sorted(pairs, key=lambda pair: pair.comparison.lo):
+        if pair.comparison.lo >= _FACTOR:
+            best[pair.a.benchmark] = pair
+    for pair in best.values():
+        dealt, heaped = (format_quantity(each.median or 0, each.unit) for each in (pair.a, pair.b))
+        yield Finding(
+            id=f"{rule.name}:{pair.a.id}",
+            rule=rule.name,
+            claim=f"Interleaved pages lift {pair.a.benchmark} on {pair.a.placement.label} from {heaped} to "
+            f"{dealt}, x{pair.comparison.ratio:.2f}, where one thread writes the arrays first.",
+            severity="advice",
+            status=standing(pair.comparison),
+            evidence=(pair.comparison.id, pair.a.id, pair.b.id),
+            statistic=lower(pair.comparison),
+            threshold=rule.threshold,
+            rivals=("NUMA balancing of the kernel moved pages meanwhile",),
+            next=decide(evidence, pair.comparison)
+            or "start such programs with `numactl --interleave=all`, or initialise arrays in the threads that use "
+            "them",
+        )
+
+
+def _serial(pair: Pair) -> bool:
+    """Whether interleaved pages are held against first touch by one thread."""
+    return (
+        pair.a.placement.memory.startswith("interleave")
+        and pair.b.placement.memory == "first-touch"
+        and pair.a.params.get("touch") == "serial"
+    )
+
+
+rule = Rule(
+    "interleave",
+    "Do interleaved pages help programs that write their arrays with one thread?",
+    f"interleave / first touch by one thread >= {_FACTOR}",
+    _assess,
+)

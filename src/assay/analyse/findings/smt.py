@@ -1,0 +1,57 @@
+"""Whether the second hardware thread of each core helps."""
+
+from collections.abc import Iterable
+
+from assay.analyse.comparisons import CORES, Pair
+from assay.analyse.evidence import Evidence, Rule, decide, lower, standing, upper
+from assay.model.result import Finding
+
+_FACTOR = 1.02
+_PERCENT = 100
+
+
+def _assess(evidence: Evidence) -> Iterable[Finding]:
+    pairs = [pair for pair in evidence.pairs if pair.differ == CORES and pair.level == "all-threads"]
+    if not pairs:
+        why = "nothing was measured on all hardware threads and on all cores; many machines have one thread a core"
+        yield rule.not_assessed(why, "assay run memory")
+    kinds: dict[tuple[str, str], Pair] = {}
+    for pair in pairs:
+        floor = max(_FACTOR, 1 + evidence.resolution(pair.comparison))
+        ratio = pair.comparison
+        lo, hi = (ratio.lo, ratio.hi) if pair.a.better == "higher" else (1 / ratio.hi, 1 / ratio.lo)
+        if hi < 1 / floor:
+            kinds.setdefault((pair.a.benchmark, "slower"), pair)
+        elif lo > floor:
+            kinds.setdefault((pair.a.benchmark, "faster"), pair)
+    for (_, direction), pair in kinds.items():
+        yield _finding(evidence, pair, direction)
+
+
+def _finding(evidence: Evidence, pair: Pair, direction: str) -> Finding:
+    comparison = pair.comparison
+    change = abs(_PERCENT * (comparison.ratio - 1))
+    end = lower(comparison) if (direction == "faster") == (pair.a.better == "higher") else upper(comparison)
+    start = "start one thread for each core (`OMP_PLACES=cores`)"
+    use = "use all hardware threads for programs like this one"
+    return Finding(
+        id=f"{rule.name}:{pair.a.id}",
+        rule=rule.name,
+        claim=f"Two threads on each core make {pair.a.benchmark} ({pair.a.kernel}) {change:.0f} % {direction} "
+        "than one.",
+        severity="advice",
+        status=standing(comparison),
+        evidence=(comparison.id, pair.a.id, pair.b.id),
+        statistic=end,
+        threshold=rule.threshold,
+        rivals=("the threads of a core share its caches: another size of problem may differ",),
+        next=decide(evidence, comparison) or (start if direction == "slower" else use),
+    )
+
+
+rule = Rule(
+    "smt",
+    "Does the second hardware thread of each core help?",
+    f"all threads / all cores beyond {_FACTOR} and beyond what two launches of one case differ by",
+    _assess,
+)
