@@ -5,6 +5,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <array>
 #include <cerrno>
 #include <cinttypes>
 #include <climits>
@@ -23,6 +24,8 @@ namespace {
 constexpr int mpol_default = 0;
 constexpr int mpol_bind = 2;
 constexpr int mpol_interleave = 3;
+constexpr unsigned long mpol_f_addr = 2;
+constexpr int most_nodes = 1024;  // no kernel is built for more (NODES_SHIFT is at most 10)
 
 constexpr std::size_t usual_huge_page = std::size_t{1} << 21U;
 constexpr double nearly_all = 0.99;  ///< of the pages are huge: a single small one changes nothing
@@ -53,6 +56,22 @@ std::vector<unsigned long> node_mask(const std::vector<int>& nodes) {
         mask[static_cast<std::size_t>(node) / bits] |= 1UL << (static_cast<std::size_t>(node) % bits);
     }
     return mask;
+}
+
+/// The nodes of the policy that a page has, as the kernel keeps it; empty where it does not say.
+std::vector<int> nodes_of_policy(std::byte* page) {
+    constexpr std::size_t bits = sizeof(unsigned long) * CHAR_BIT;
+    std::array<unsigned long, most_nodes / bits> mask{};
+    int mode = 0;
+    std::vector<int> nodes;
+    if (syscall(SYS_get_mempolicy, &mode, mask.data(), most_nodes + 1UL, page, mpol_f_addr) == 0) {
+        for (int node = 0; node < most_nodes; ++node) {
+            if (mask[static_cast<std::size_t>(node) / bits] >> (static_cast<std::size_t>(node) % bits) & 1U) {
+                nodes.push_back(node);
+            }
+        }
+    }
+    return nodes;
 }
 
 }  // namespace
@@ -121,10 +140,17 @@ void Memory::apply_policy(std::byte* buffer, std::size_t bytes) const {
     const int mode = policy_.kind == MemoryPolicy::Kind::bind ? mpol_bind : mpol_interleave;
     const std::vector<unsigned long> mask = node_mask(policy_.nodes);
     const unsigned long bits = mask.size() * sizeof(unsigned long) * CHAR_BIT + 1;  // the kernel reads one less
+    const auto refuse = [&](const std::string& why) -> Failure {
+        return {Exit::environment, "the kernel refuses the memory policy '" + policy_.text + "'", why,
+                "name memory nodes that exist and may be used, or --memory first-touch"};
+    };
     if (syscall(SYS_mbind, buffer, bytes, mode, mask.data(), bits, 0U) != 0) {
-        throw Failure(Exit::environment, "the kernel refuses the memory policy '" + policy_.text + "'",
-                      std::string("mbind: ") + std::strerror(errno),
-                      "name memory nodes that exist and may be used, or --memory first-touch");
+        throw refuse(std::string("mbind: ") + std::strerror(errno));
+    }
+    // Of several nodes the kernel silently leaves out those that this process may not use.
+    const std::vector<int> granted = nodes_of_policy(buffer);
+    if (!granted.empty() && granted.size() < policy_.nodes.size()) {
+        throw refuse("it grants only memory node " + format_list(granted) + " of them");
     }
 }
 

@@ -100,6 +100,8 @@ def _grouped() -> dict[str, tuple[str, ...]]:
         "narrow-default": (*narrow, "0"),
         "narrow-bind-1": (*narrow, "0", "--memory", "bind:1"),
         "narrow-bind-0": (*narrow, "0", "--memory", "bind:0"),
+        "narrow-bind-0-1": (*narrow, "0", "--memory", "bind:0,1"),
+        "narrow-interleave": (*narrow, "0", "--memory", "interleave:0-3"),
         "narrow-cpu": (*narrow, "4"),
         "moved-cpus": ("moved", "cpus", "cpuset.cpus", "3", "Cpus_allowed_list:.0$", *_LONG, "--cpus", "0"),
         "moved-nodes": (

@@ -122,6 +122,15 @@ def test_memory_that_a_control_group_forbids_is_refused_and_never_silently_elsew
     assert placed(guest, "narrow-bind-1").page_nodes == {"1": PAGES}
 
 
+@pytest.mark.parametrize(("name", "policy"), [("bind-0-1", "bind:0,1"), ("interleave", "interleave:0-3")])
+def test_nodes_of_which_a_control_group_forbids_some_are_refused(guest: Guest, name: str, policy: str) -> None:
+    told = guest.told[f"narrow-{name}"]
+    assert told.exit_code == 4
+    assert f"the kernel refuses the memory policy '{policy}'" in told.words
+    assert "it grants only memory node 1 of them" in told.words
+    assert [end.status for end in told.ends] == ["failed"]
+
+
 def test_first_touch_in_a_control_group_is_recorded_where_the_kernel_let_it_be(guest: Guest) -> None:
     rank = placed(guest, "narrow-default")
     assert (rank.cpus, rank.page_nodes) == ((0,), {"1": PAGES})
