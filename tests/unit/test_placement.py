@@ -297,6 +297,7 @@ def test_a_star_is_each_number_to_8_then_8_an_octave_with_half_and_all(make_mach
 def test_on_a_hybrid_processor_counted_cores_begin_with_performance_cores() -> None:
     assert cpus("cores:5", hybrid()) == [(0, 4, 5, 6, 7)]
     assert cpus("spread:1", hybrid()) == [(4,)]
+    assert cpus("spread:5", hybrid()) == [(0, 4, 5, 6, 7)]
 
 
 def test_more_cores_than_may_be_used_are_absent(make_machine: MakeMachine) -> None:

@@ -155,6 +155,8 @@ def _values(values: list[ParamValue], unit: str) -> str:
     numbers = [value for value in values if not isinstance(value, str)]
     if len(numbers) > _FEW and unit == "B":
         return f"{format_size(min(numbers))} to {format_size(max(numbers))}, {len(numbers)} sizes"
+    if unit == "B":
+        return ", ".join(format_size(value) for value in numbers)
     return ", ".join(f"{value} {unit}" if unit and value in numbers else str(value) for value in values)
 
 

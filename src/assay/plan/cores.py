@@ -49,6 +49,8 @@ def grouped(cores: Iterable[Core], kind: str) -> dict[int, tuple[Core, ...]]:
 
 def spread(cores: tuple[Core, ...], count: int) -> tuple[Core, ...]:
     """`count` of the cores, as evenly as can be over sockets, NUMA nodes and L3 groups, in topology order."""
+    if not count:
+        return ()
     keys: list[Callable[[Core], int | str]] = [GROUPS[kind][1] for kind in ("socket", *_inner(cores))]
     keys.append(lambda core: core.kind)
     chosen = {core.index for core in _share(cores, count, tuple(keys))}

@@ -192,7 +192,12 @@ def _counted(order: str, count: int, cores: tuple[Core, ...], topology: Topology
         why = f"{plural(len(cores), 'core')} may be used"
         raise AbsentPlacementError(word, why, indexed=True)
     in_order = filled(cores)
-    chosen = in_order[:count] if order == "cores" else spread(in_order, count)
+    fast = tuple(core for core in in_order if core.kind == in_order[0].kind)
+    slow = in_order[len(fast) :]
+    if order == "cores":
+        chosen = in_order[:count]
+    else:  # of a hybrid processor, too, the performance cores come first
+        chosen = spread(fast, min(count, len(fast))) + spread(slow, max(0, count - len(fast)))
     chosen = tuple(sorted(chosen, key=lambda core: core.index))
     kind = "l3" if knows_shared_caches(topology) else "numa"
     existing, used = len(grouped(cores, kind)), len(grouped(chosen, kind))

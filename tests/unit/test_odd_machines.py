@@ -1,0 +1,206 @@
+"""`assay plan node` for machines that are not like most: it is right, or says what it leaves out."""
+
+import re
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import msgspec
+import pytest
+from click.testing import CliRunner
+
+from assay import machine as machines
+from assay.cli import assay
+from assay.model.machine import Cache, Machine, NumaNode
+from assay.model.plan import Case, Plan
+
+MakeMachine = Callable[..., Machine]
+MACHINES = Path(__file__).parents[1] / "machines"
+#: What a plan of the whole node may cost at most, however large the node is.
+MOST_CASES, MOST_S = 1200, 3600
+
+
+@dataclass(frozen=True)
+class Shown:
+    """`assay plan node` as it is printed on 80 columns, and as data."""
+
+    text: str
+    plan: Plan
+
+    @property
+    def words(self) -> str:
+        """The text without its line breaks."""
+        return " ".join(self.text.split())
+
+    def cases(self, benchmark: str, **params: Any) -> list[Case]:  # noqa: ANN401 (values of axes)
+        """The measured cases of a benchmark with these params."""
+        return [
+            case
+            for case in self.plan.cases
+            if case.benchmark == benchmark and case.role == "measure" and params.items() <= case.params.items()
+        ]
+
+    def places(self, benchmark: str, **params: Any) -> dict[str, tuple[int, ...]]:  # noqa: ANN401 (values of axes)
+        """Placement word -> cpus."""
+        return {case.placement.label: case.placement.cpus for case in self.cases(benchmark, **params)}
+
+
+Ask = Callable[[Machine], Shown]
+
+
+@pytest.fixture
+def ask(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Ask:
+    """The plan of the study `node` for a machine; it is bounded and no line is too long."""
+
+    def run(machine: Machine) -> Shown:
+        monkeypatch.setattr("assay.machine.synthetic", lambda _description: machine)
+        monkeypatch.setenv("COLUMNS", "80")
+        monkeypatch.chdir(tmp_path)
+        words = ["plan", "node", "--seed", "1", "--synthetic", "described"]
+        text = CliRunner().invoke(assay, words, catch_exceptions=False).output
+        plan = msgspec.json.decode(CliRunner().invoke(assay, [*words, "--json"]).output, type=Plan)
+        assert [line for line in text.splitlines() if len(line) > 80] == []
+        assert len(plan.cases) < MOST_CASES
+        assert plan.estimate_s < MOST_S
+        assert plan.budget_s is not None
+        assert plan.budget_s >= plan.estimate_s
+        return Shown(text, plan)
+
+    return run
+
+
+def changed(machine: Machine, **topology: Any) -> Machine:  # noqa: ANN401 (fields of Topology)
+    return msgspec.structs.replace(machine, topology=msgspec.structs.replace(machine.topology, **topology))
+
+
+def test_one_core_is_measured_alone_and_what_needs_two_is_left_out(ask: Ask, make_machine: MakeMachine) -> None:
+    shown = ask(make_machine())
+    assert shown.places("stream") == {"all": (0,)}
+    assert not shown.cases("core_to_core")
+    assert "core_to_core at pair: this machine has one core" in shown.words
+    assert "cores:1 is all: this machine has one core" in shown.words
+    assert "hand-over probe around every launch: none: one core" in shown.words
+
+
+def test_two_cores_take_the_six_minutes_that_are_promised(ask: Ask, make_machine: MakeMachine) -> None:
+    plan = ask(make_machine(cores=2)).plan
+    assert plan.budget_s == 330
+    assert plan.launches == 6
+
+
+def test_two_sockets_of_64_cores_with_smt_are_sampled_and_the_plan_says_so(
+    ask: Ask, make_machine: MakeMachine
+) -> None:
+    shown = ask(make_machine(2, 1, 16, 4, 2))
+    places = shown.places("stream", stores="ordinary", touch="parallel")
+    assert places["all"] == tuple(range(0, 256, 2))
+    assert len(places["all-threads"]) == 256
+    assert places["cores:2"] == (0, 2)
+    assert places["spread:2"] == (0, 128)
+    assert "stream at cores:*: a sample: 39 of 128 numbers of cores are measured" in shown.words
+    assert re.search(r"core_to_core at pair:\*: a sample: \d+ of 8128 pairs of cores are measured", shown.words)
+    assert len(shown.cases("core_to_core")) <= 241
+
+
+def test_eight_nodes_have_a_matrix_of_bandwidth_and_one_of_latency(ask: Ask, make_machine: MakeMachine) -> None:
+    shown = ask(make_machine(2, 4, 2, 4))
+    every = {(f"numa:{cpu}", f"bind:{memory}") for cpu in range(8) for memory in range(8)}
+    for benchmark, word in (("stream", "all"), ("latency", "one-core")):
+        cells = {
+            (case.placement.label.removeprefix(f"{word}:"), str(case.placement.memory))
+            for case in shown.cases(benchmark)
+            if case.placement.label.startswith(f"{word}:numa:") and case.placement.memory.policy == "bind"
+        }
+        assert cells >= every
+    assert shown.text.count("8 x 8 placements") == 2
+    assert {str(case.placement.memory) for case in shown.cases("stream", touch="serial")} >= {
+        "first-touch",
+        "interleave:0,1,2,3,4,5,6,7",
+    }
+
+
+def test_nodes_without_memory_and_nodes_without_cores_are_told_apart(ask: Ask, make_machine: MakeMachine) -> None:
+    machine = make_machine(1, 2, 1, 2)
+    cores = tuple(msgspec.structs.replace(core, numa=0) for core in machine.topology.cores)
+    nodes = (
+        NumaNode(0, 2**36, (0, 1), 0),
+        NumaNode(1, 0, (2, 3), 0),
+        NumaNode(2, 2**38, (), None),  # memory only: CXL
+    )
+    shown = ask(changed(machine, cores=cores, numa_nodes=nodes, allowed_nodes=(0, 1, 2)))
+    bound = {
+        (case.placement.label, str(case.placement.memory))
+        for case in shown.cases("stream")
+        if ":numa:" in case.placement.label and case.placement.memory.policy == "bind"
+    }
+    assert {memory for _, memory in bound} | {
+        str(case.placement.memory) for case in shown.cases("stream") if case.placement.memory.policy == "bind"
+    } == {"bind:0", "bind:2"}
+    assert {str(case.placement.memory) for case in shown.cases("latency")} >= {"bind:0", "bind:2"}
+    assert not any("1" in str(case.placement.memory) for case in shown.plan.cases)
+
+
+def test_a_node_of_8_gib_beside_a_large_one_bounds_what_is_bound_to_it(
+    ask: Ask, make_machine: MakeMachine
+) -> None:
+    machine = make_machine(1, 2, 1, 2)
+    small = msgspec.structs.replace(machine.topology.numa_nodes[1], memory_bytes=200 * 2**20)
+    shown = ask(changed(machine, numa_nodes=(machine.topology.numa_nodes[0], small)))
+    for case in shown.plan.cases:
+        if case.placement.memory.nodes == (1,):
+            assert case.memory_bytes <= 200 * 2**20
+    assert re.search(r"latency/one-core:numa:0/bind:1/\S+ it needs \S+ MiB of memory; 200 MiB", shown.words)
+
+
+def test_a_hybrid_processor_begins_with_its_performance_cores(ask: Ask) -> None:
+    shown = ask(machines.load_xml(MACHINES / "hybrid.xml"))
+    assert "all 8 cores (2 performance, 6 efficiency), one thread each" in shown.words
+    places = shown.places("stream", stores="ordinary")
+    assert places["one-core"] == (0,)
+    assert places["cores:2"] == (0, 2)
+    assert places["cores:3"] == (0, 2, 4)
+    assert "spread:1 is one-core: both are one performance core" in shown.words
+    assert shown.places("latency") == {"one-core": (0,)}
+
+
+def test_a_cgroup_that_allows_2_of_192_cpus_bounds_every_placement(ask: Ask, make_machine: MakeMachine) -> None:
+    shown = ask(changed(make_machine(2, 4, 1, 24), allowed_cpus=(100, 150), allowed_nodes=(4, 6)))
+    assert {cpu for case in shown.plan.cases for cpu in case.placement.cpus} == {100, 150}
+    assert {node for case in shown.plan.cases for node in case.placement.memory.nodes} == {4, 6}
+    assert "2 cores, all that may be used of 192" in shown.words
+    assert "half is one-core: half of 2 cores is one core" in shown.words
+    assert shown.plan.probe_cpus == (100, 150)
+
+
+def test_offline_cpus_take_part_in_nothing(ask: Ask, make_machine: MakeMachine) -> None:
+    machine = make_machine(cores=8)
+    shown = ask(changed(machine, cores=machine.topology.cores[:5], allowed_cpus=(0, 1, 2, 3, 4)))
+    assert shown.places("stream", stores="ordinary") == {
+        "all": (0, 1, 2, 3, 4),
+        "one-core": (0,),
+        "half": (0, 1),
+        "cores:3": (0, 1, 2),
+        "cores:4": (0, 1, 2, 3),
+    }
+    assert {cpu for case in shown.plan.cases for cpu in case.placement.cpus} == {0, 1, 2, 3, 4}
+
+
+def test_an_arm_server_without_shared_caches_is_planned_by_its_memory_nodes(
+    ask: Ask, make_machine: MakeMachine
+) -> None:
+    machine = make_machine(2, 1, 1, 40)
+    own = tuple(Cache(2, "unified", 2**20, 64, (cpu,)) for cpu in range(80))
+    shown = ask(changed(machine, caches=own))
+    places = shown.places("stream", stores="ordinary", touch="parallel")
+    assert places["cores:3"] == (0, 1, 2)
+    assert places["spread:4"] == (0, 1, 40, 41)
+    assert "40 of 80 cores, 20 of each NUMA node" in shown.words
+    assert "stream at all:l3:first: no cache is known that several cores share" in shown.words
+    assert not any(":l3:" in case.placement.label for case in shown.plan.cases)
+    elements = {
+        case.params["elements"]
+        for case in shown.cases("stream", stores="ordinary")
+        if case.id.startswith("stream/all/")
+    }
+    assert elements == {4 * 80 * 2**20 // 8}  # STREAM's rule for 80 caches of 1 MiB
