@@ -244,7 +244,7 @@ def _tell_result(path: Path) -> None:
     run, analysis = output.load(str(path))
     terminal.render(run, analysis, output.console())
     if run.plan.factors:
-        from assay.analyse.comparisons import within
+        from assay.analyse.comparisons.runs import within
         from assay.report import compare_table
 
         compare_table.render(within(run, analysis), output.console())

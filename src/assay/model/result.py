@@ -88,6 +88,8 @@ class Estimate(msgspec.Struct, frozen=True):
         precision: largest relative half-width reached by a launch's own interval, None where it has none.
         steady: whether every launch reached a steady state.
         modes: medians of the modes of the samples where there are two, else empty.
+        disturbed: how many of its launches were disturbed: they count where no repeat was quiet.
+        set_aside: disturbed launches of the case that do not count, since their own repeat was quiet.
         limit: what it stands against, None where nothing bounds it yet.
         status: of the case.
         reason: why the status is not complete.
@@ -121,6 +123,8 @@ class Estimate(msgspec.Struct, frozen=True):
     limit: Limit | None
     status: CaseStatus
     reason: str | None
+    disturbed: int = 0
+    set_aside: int = 0
 
 
 class Point(msgspec.Struct, frozen=True):
@@ -252,7 +256,7 @@ class Difference(msgspec.Struct, frozen=True):
     """What is not the same in two runs.
 
     Attributes:
-        kind: `machine`, `topology`, `build`, `sources`, `schema`: such runs are compared only where the user
+        kind: `machine`, `topology`, `toolchain`, `sources`, `schema`: such runs are compared only where the user
             declares it; else `fact`, `environment`, `setting`, which are shown.
         name: of what differs, e.g. `kernel release`.
         a: in the run that is judged.

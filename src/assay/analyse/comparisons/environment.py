@@ -1,20 +1,19 @@
-"""What is not the same in two runs: machine, builds, settings. Some of it forbids a comparison until it is declared."""
+"""What is not the same in two runs. Some of it forbids a comparison until the user declares it."""
 
 import shlex
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 
-import msgspec
-
 from assay.model.errors import UsageError
 from assay.model.facts import Fact
 from assay.model.machine import Machine, Topology
+from assay.model.record import RECORD_SCHEMA
 from assay.model.result import Difference
 from assay.model.run import Run
 from assay.model.toolchain import Build
 from assay.model.units import format_cpu_list, format_quantity, format_size
 
 #: Kinds of differences that a user has to declare before such runs are compared.
-GUARDED = ("machine", "topology", "build", "sources", "schema")
+GUARDED = ("machine", "topology", "toolchain", "sources", "schema")
 _MACHINE = {("processor", name) for name in ("model", "architecture", "vector instructions")}
 #: Facts that change from minute to minute, or with each boot, and mean nothing for a comparison.
 _PASSING = {
@@ -35,7 +34,7 @@ def differences(run: Run, base: Run) -> tuple[Difference, ...]:
         *_differing("machine", _facts(one, _MACHINE), _facts(other, _MACHINE)),
         *_differing("topology", _shape(one.topology), _shape(other.topology)),
         *_differing("sources", _sources(run.info.builds), _sources(base.info.builds)),
-        *_differing("build", _builds(run.info.builds), _builds(base.info.builds)),
+        *_differing("toolchain", _builds(run.info.builds), _builds(base.info.builds)),
         *_differing("setting", _settings(run), _settings(base)),
         *_differing("environment", run.info.environment, base.info.environment),
         *_differing("fact", _facts(one), _facts(other)),
@@ -54,8 +53,8 @@ def refuse_undeclared(found: Iterable[Difference], declared: Sequence[str]) -> N
     raise UsageError(
         f"these runs differ in what nobody declared: {', '.join(kinds)}",
         why=f"{first.name}: {first.a} against {first.b}{more}",
-        remedy=f"if that is what you compare: --across {kinds[0]}"
-        + (f"; to compare all the same: {' '.join(f'--allow {kind}' for kind in kinds)}"),
+        remedy=f"if that is what you compare: --across {kinds[0]}; "
+        f"to compare all the same: {' '.join(f'--allow {kind}' for kind in kinds)}",
     )
 
 
@@ -71,8 +70,8 @@ def _machine(run: Run) -> Machine:
 
 
 def _schemas(run: Run) -> dict[str, str]:
-    headers = (case.header.schema for launch in run.launches for case in launch.cases)
-    return {"run directory": str(run.info.schema), "records": ", ".join(map(str, sorted(set(headers))))}
+    headers = {case.header.schema for launch in run.launches for case in launch.cases} or {RECORD_SCHEMA}
+    return {"run directory": str(run.info.schema), "records": ", ".join(map(str, sorted(headers)))}
 
 
 def _facts(machine: Machine, only: set[tuple[str, str]] | None = None) -> dict[str, str]:

@@ -14,7 +14,7 @@ from assay.model.run import Run
 
 #: Dimensions that are no axis and no factor.
 CORES, MEMORY = "cores", "memory"
-_CORES = ("all", "half", "all-threads")
+_CORES = ("all", "half", "all-threads", "one-core")
 #: What tells a control from the case that it repeats.
 CONTROL_WORD = "control"
 

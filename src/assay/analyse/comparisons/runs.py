@@ -39,7 +39,7 @@ def between(run: Run, base: Run, across: str = "", allowed: Sequence[str] = ()) 
     Args:
         run: that is judged.
         base: the other one.
-        across: what is declared to differ, as the factor: a guarded kind of difference, an axis, a factor, `memory`.
+        across: what is declared to differ, as the factor: a guarded kind, an axis, a factor, `memory`.
         allowed: guarded kinds of differences that are allowed without being the point.
 
     Raises:
@@ -54,17 +54,17 @@ def between(run: Run, base: Run, across: str = "", allowed: Sequence[str] = ()) 
         joint = states.border(msgspec.structs.replace(run, launches=run.launches + base.launches))
     of_run, of_base = (_measured(each, joint or states.border(each)) for each in (run, base))
     _refuse_unknown(across, [*of_run, *of_base])
-    sides = {_key(each, base, across): each for each in of_base}
+    sides = _sorted(of_base, base, across)
     pairs: list[ComparedPair] = []
     left: dict[str, str] = {}
-    for one in of_run:
-        other = sides.pop(_key(one, run, across), None)
-        pair, why = _pair(one, other, base)
-        if pair:
-            pairs.append(_named(pair, across, found, (run.info.id, base.info.id)))
-        else:
-            left[one.estimate.id] = why
-    left |= {each.estimate.id: f"only in {base.info.id}" for each in sides.values()}
+    for key, ones in _sorted(of_run, run, across).items():
+        others = sides.pop(key, [])
+        for one in ones:
+            made = list(filter(None, (_pair(one, other) for other in others)))
+            pairs += [_named(pair, across, found, (run.info.id, base.info.id)) for pair in made]
+            if not made:
+                left[one.estimate.id] = _why(one, others, base)
+    left |= {each.estimate.id: f"only in {base.info.id}" for others in sides.values() for each in others}
     if not pairs:
         first = next(iter(left.items()), ("nothing", "neither run has a figure"))
         raise UsageError(
@@ -92,37 +92,52 @@ def _refuse_unknown(across: str, measured: Sequence[Measured]) -> None:
         raise UsageError(
             f"nothing is called '{across}' that two runs could differ in",
             why=f"known: {', '.join([*GUARDED, MEMORY, *sorted(known)])}",
-            remedy="assay compare RUN RUN --across build",
+            remedy="assay compare RUN RUN --across toolchain",
         )
 
 
-def _key(measured: Measured, run: Run, across: str) -> Hashable:
-    """Equal for what is the same in both runs: kernel, place, memory, chosen axes and levels; not what is `across`."""
-    estimate = measured.estimate
+def _sorted(measured: Sequence[Measured], run: Run, across: str) -> dict[Hashable, list[Measured]]:
+    """By what has to be the same in both runs: one estimate each, or one for each state of the machine."""
+    groups: dict[Hashable, list[Measured]] = {}
+    for each in measured:
+        groups.setdefault(_key(each.estimate, run, across), []).append(each)
+    for group in groups.values():
+        if len({each.estimate.case for each in group}) > 1:
+            raise UsageError(
+                f"{run.info.id} has several levels of '{across}' itself",
+                why=", ".join(dict.fromkeys(_word(each.estimate, across) for each in group)),
+                remedy=f"assay compare {run.info.id}",
+            )
+    return groups
+
+
+def _key(estimate: Estimate, run: Run, across: str) -> Hashable:
+    """Kernel, place, memory, chosen axes and levels, without what is `across`."""
     chosen = {axis.name for axis in benchmarks.get(estimate.benchmark).axes if axis.default is not None}
     words = {name: str(value) for name, value in estimate.params.items() if name in chosen} | estimate.factors
     policy, _, nodes = estimate.placement.memory.partition(":")
     words.setdefault(MEMORY, f"{policy}:{nodes}" if policy == "bind" else policy)
     words.pop(across, None)
     host = estimate.placement.hosts if len(run.plan.hosts) > 1 else ()
-    return (
-        estimate.benchmark, estimate.kernel, estimate.metric, estimate.placement.label, host,
-        estimate.state, frozenset(words.items()),
-    )  # fmt: skip
+    same = (estimate.benchmark, estimate.kernel, estimate.metric, estimate.placement.label, host)
+    return (*same, frozenset(words.items()))
 
 
-def _pair(one: Measured, other: Measured | None, base: Run) -> tuple[ComparedPair | None, str]:
-    """The two compared, or why they are not."""
-    if other is None:
-        state = f" in the state '{one.estimate.state}'" if one.estimate.state else ""
-        return None, f"{base.info.id} has no such figure{state}"
-    for each in (one.estimate, other.estimate):
-        if each.median is None:
-            return None, each.reason or each.status
-    comparison = compare_unpaired(one, other)
-    if comparison is None:
-        return None, "the machine was in different states"
-    return ComparedPair(one.estimate, other.estimate, comparison), ""
+def _pair(one: Measured, other: Measured) -> ComparedPair | None:
+    """The two compared; None where one has no figure, or none in the state of the other."""
+    comparison = compare_unpaired(one, other) if one.launches and other.launches else None
+    return ComparedPair(one.estimate, other.estimate, comparison) if comparison else None
+
+
+def _why(one: Measured, others: Sequence[Measured], base: Run) -> str:
+    """Why an estimate is not compared."""
+    if not others:
+        return f"{base.info.id} has no such figure"
+    for each in (one, *others):
+        if not each.launches:
+            return each.estimate.reason or each.estimate.status
+    states_of_base = ", ".join(str(other.estimate.state) for other in others)
+    return f"the machine was in different states: {one.estimate.state} against {states_of_base}"
 
 
 def _named(pair: ComparedPair, across: str, found: Sequence[Difference], runs: tuple[str, str]) -> ComparedPair:
