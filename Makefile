@@ -51,6 +51,7 @@ bench: .venv/.test ## Assay against its peers, as ratios measured now
 	$(BIN)/python bench/analysis_speed.py
 	$(BIN)/python bench/engine_overhead.py
 	$(BIN)/python bench/stream_ratio.py $$($(BIN)/assay build | grep /stream)
+	$(BIN)/python bench/latency_ratio.py $$($(BIN)/assay build | grep /latency)
 
 clean: ## remove everything that was made here
 	rm -rf .venv .bootstrap build docs/_build .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache
