@@ -4,6 +4,8 @@ import importlib
 import pkgutil
 from functools import cache
 
+import msgspec
+
 from assay.analyse.evidence import Evidence, Rule
 from assay.model.result import Finding
 
@@ -19,6 +21,15 @@ def rules() -> tuple[Rule, ...]:
 
 
 def findings(evidence: Evidence) -> tuple[Finding, ...]:
-    """What all rules find: problems, then advice, then facts, then what was not assessed."""
-    found = [finding for rule in rules() for finding in rule.assess(evidence)]
+    """What all rules find: problems, then advice, then facts, then what was not assessed.
+
+    Nothing is called a problem on a range alone: a candidate is advice until an interval decides.
+    """
+    found = [_weighed(finding) for rule in rules() for finding in rule.assess(evidence)]
     return tuple(sorted(found, key=lambda each: (each.status == "not assessed", _SEVERITIES.index(each.severity))))
+
+
+def _weighed(finding: Finding) -> Finding:
+    if finding.severity == "problem" and finding.status == "candidate":
+        return msgspec.structs.replace(finding, severity="advice")
+    return finding

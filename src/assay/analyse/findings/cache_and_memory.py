@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable
 
-from assay.analyse.evidence import Evidence, Rule
+from assay.analyse.evidence import FEWEST_BLOCKS, Evidence, Rule
 from assay.analyse.models.cache_plateaus import LAW as PLATEAUS
 from assay.model.result import Estimate, Finding
 from assay.model.units import format_quantity, format_size
@@ -10,13 +10,17 @@ from assay.model.units import format_quantity, format_size
 
 def _assess(evidence: Evidence) -> Iterable[Finding]:
     copies = evidence.estimates("memcpy", "memcpy")
+    copies = [each for each in copies if each.launches >= FEWEST_BLOCKS] or copies
     cached = max((each for each in copies if each.params["buffers"] == "hot"), key=_rate, default=None)
     cold = [each for each in copies if each.params["buffers"] == "cold"] or copies
     memory = max(cold, key=lambda each: int(each.params["bytes"]), default=None)
     if cached is None or memory is None or memory is cached:
         yield rule.not_assessed("memcpy was not measured in and out of the caches", "assay run quick")
         return
-    model = next((each for each in evidence.models if each.law == PLATEAUS and cached.id in each.of), None)
+    model = next(
+        (each for each in evidence.models if each.law == PLATEAUS and not each.reason and cached.id in each.of),
+        None,
+    )
     falls = [
         f"{format_size(after)}{name.partition(' (')[1]}{name.partition(' (')[2]}"
         for name, (_, _, after) in (model.parameters.items() if model else ())

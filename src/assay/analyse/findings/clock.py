@@ -54,7 +54,8 @@ def _slow(estimate: Estimate, allowed: tuple[float, str], machine: Machine, evid
         id=f"{rule.name}:{estimate.id}",
         rule=rule.name,
         claim=f"Under load the cores of {estimate.placement.label} run at "
-        f"{format_quantity(estimate.median or 0, 'Hz')}, {100 * (estimate.median or 0) / allowed[0]:.0f} % of {allowed[1]}.{set_to}",
+        f"{format_quantity(estimate.median or 0, 'Hz')}, {100 * (estimate.median or 0) / allowed[0]:.0f} % of "
+        f"{allowed[1]}.{set_to}",
         severity="problem",
         status="candidate",
         evidence=(estimate.id,),
@@ -72,7 +73,8 @@ def _turbo(estimate: Estimate, promised: tuple[float, str]) -> Finding:
         id=f"{rule.name}:turbo:{estimate.id}",
         rule=rule.name,
         claim=f"Turbo: the cores of {estimate.placement.label} run at "
-        f"{format_quantity(estimate.median or 0, 'Hz')}, {100 * share:.0f} % of {promised[1]}. Efficiencies against the nominal clock may exceed 100 %.",
+        f"{format_quantity(estimate.median or 0, 'Hz')}, {100 * share:.0f} % of "
+        f"{promised[1]}. Efficiencies against the nominal clock may exceed 100 %.",
         severity="fact",
         status="observed",
         evidence=(estimate.id,),

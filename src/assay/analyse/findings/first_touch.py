@@ -6,13 +6,14 @@ from assay.analyse.evidence import Evidence, Rule, decide, standing
 from assay.model.result import Finding
 
 _FACTOR = 1.2
+_KERNELS = ("triad", "jacobi")
 
 
 def _assess(evidence: Evidence) -> Iterable[Finding]:
-    pairs = evidence.differing("touch", "triad", a="serial")
+    pairs = [pair for kernel in _KERNELS for pair in evidence.differing("touch", kernel, a="serial")]
     if not pairs:
         yield rule.not_assessed(
-            "triad was not measured with serial first touch, which has one memory node to go to on many machines",
+            "nothing was measured with serial first touch, which has one memory node to go to on many machines",
             "assay run memory",
         )
     for pair in pairs:
@@ -23,8 +24,8 @@ def _assess(evidence: Evidence) -> Iterable[Finding]:
         yield Finding(
             id=f"{rule.name}:{pair.a.id}",
             rule=rule.name,
-            claim=f"Arrays first written by one thread give {pair.a.placement.label} only {comparison.ratio:.2f} "
-            "of the bandwidth that they give when each thread first writes its own part.",
+            claim=f"Arrays first written by one thread give {pair.a.benchmark} on {pair.a.placement.label} "
+            f"only {comparison.ratio:.2f} of the rate that they give when each thread first writes its own part.",
             severity="advice",
             status=standing(comparison),
             evidence=(comparison.id, pair.a.id, pair.b.id),

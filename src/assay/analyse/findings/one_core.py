@@ -3,8 +3,9 @@
 import math
 from collections.abc import Iterable
 
-from assay.analyse.evidence import Evidence, Rule
-from assay.model.result import Estimate, Finding
+from assay.analyse.comparisons import CORES, Pair
+from assay.analyse.evidence import FEWEST_BLOCKS, Evidence, Rule, decide, lower, standing, upper
+from assay.model.result import Finding
 from assay.model.units import format_quantity
 
 #: From here on one core nearly fills the memory's bandwidth.
@@ -14,37 +15,50 @@ _ALMOST = 0.1
 
 
 def _assess(evidence: Evidence) -> Iterable[Finding]:
-    triads = evidence.estimates("stream", "triad")
-    one = _best(triads, "one-core")
-    everyone = _best(triads, "all")
-    if one is None or everyone is None or not one.median or not everyone.median:
-        yield rule.not_assessed("triad was not measured on one core and on all", "assay run quick")
+    # On two cores `half` is one core, and pairs carry that word.
+    pairs = [pair for pair in evidence.differing(CORES, "triad") if pair.a.placement.label == "one-core"]
+    if not pairs:
+        yield rule.not_assessed(
+            f"triad was not measured on one core and on all in {FEWEST_BLOCKS} blocks or more", "assay run quick"
+        )
         return
-    share = one.median / everyone.median
-    cores = len(everyone.placement.cpus[0])
-    yield Finding(
-        id=f"{rule.name}:{one.id}",
+    # The stores that give all cores most are the ones that one core has to be held against.
+    pair = max(pairs, key=lambda pair: pair.b.median or 0)
+    if pair.comparison.ratio > 1:
+        yield rule.not_assessed(
+            f"one core drew x{pair.comparison.ratio:.2f} of what all drew: something else held these back",
+            "assay run quick, on an idle machine",
+        )
+        return
+    yield _finding(evidence, pair)
+
+
+def _finding(evidence: Evidence, pair: Pair) -> Finding:
+    comparison = pair.comparison
+    one, everyone = (format_quantity(each.median or 0, each.unit) for each in (pair.a, pair.b))
+    cores = len(pair.b.placement.cpus[0])
+    return Finding(
+        id=f"{rule.name}:{pair.a.id}",
         rule=rule.name,
-        claim=f"One core draws {format_quantity(one.median, one.unit)} triad, {100 * share:.0f} % of the "
-        f"{format_quantity(everyone.median, everyone.unit)} of all {cores} cores: {_meaning(share)}.",
+        claim=f"One core draws {one} triad, {100 * comparison.ratio:.0f} % of the {everyone} of all {cores} cores "
+        f"with the same stores: {_meaning(comparison.lo, comparison.hi)}.",
         severity="fact",
-        status="observed",
-        evidence=(one.id, everyone.id),
-        statistic=f"one core / all, best of each: {share:.3g}",
+        status=standing(comparison),
+        evidence=(comparison.id, pair.a.id, pair.b.id),
+        statistic=f"{lower(comparison)}, {upper(comparison)}",
         threshold=rule.threshold,
+        next=decide(evidence, comparison),
     )
 
 
-def _meaning(share: float) -> str:
-    if share > _MOST:
+def _meaning(lo: float, hi: float) -> str:
+    """How many cores it takes, as far as both ends of the ratio agree."""
+    if lo > _MOST:
         return "more cores add little"
-    return f"it takes at least {math.ceil(1 / share - _ALMOST)} cores to fill the memory's bandwidth"
-
-
-def _best(triads: list[Estimate], label: str) -> Estimate | None:
-    return max(
-        (each for each in triads if each.placement.label == label), key=lambda each: each.median or 0, default=None
-    )
+    fewest, most = (math.ceil(1 / min(end, 1.0) - _ALMOST) for end in (hi, lo))
+    if fewest == most:
+        return f"it takes at least {fewest} cores to fill the memory's bandwidth"
+    return f"it takes at least {fewest} to {most} cores to fill the memory's bandwidth"
 
 
 rule = Rule("one_core", "What share of the node's bandwidth can one core draw?", "none: a fact", _assess)

@@ -16,27 +16,26 @@ def fit(known: Known) -> Iterable[Model]:
         for each in known.of("loaded_latency", "load")
         if each.estimate.unit == "B/s"
     }
-    for curve in curves(known.of("loaded_latency", "chase"), "load"):
+    for curve in curves(known.of("loaded_latency", "chase"), "delay"):
         yield _model(curve, drawn)
 
 
 def _model(curve: Curve, drawn: dict[tuple[str, tuple[str, ...], str | None], Estimate]) -> Model:
-    """Parameters: `idle` and `loaded` latency, and the most `bandwidth` that was drawn beside it."""
+    """Parameters: latency `idle` (least bandwidth beside it) and `loaded` (most), and that most `bandwidth`."""
     name = "/".join([LAW, *curve.marks])
-    members = sorted((each.estimate for each in curve.members), key=lambda each: float(each.params["load"]))
+    members = sorted((each.estimate for each in curve.members), key=lambda each: -float(each.params["delay"]))
     of = tuple(each.id for each in members)
     if len(members) < _FEWEST:
-        return Model(name, LAW, of, {}, None, f"{len(members)} load: a curve needs {_FEWEST}")
+        return Model(name, LAW, of, {}, None, f"{len(members)} delay: a curve needs {_FEWEST}")
     beside = [drawn.get((each.case, each.placement.hosts, each.state)) for each in members]
     idle = figure(members[0])
-    parameters = {"idle": idle, "loaded": figure(max(members, key=lambda each: each.median or 0.0))}
-    busiest = max((each for each in beside if each), key=lambda each: each.median or 0.0, default=None)
-    if busiest is not None:
-        parameters["bandwidth"] = figure(busiest)
+    parameters = {"idle": idle, "loaded": figure(members[-1])}
+    if beside[-1] is not None:
+        parameters["bandwidth"] = figure(beside[-1])
     points = tuple(
         point(
             each,
-            {"load": each.params["load"]}
+            {"delay": each.params["delay"]}
             | ({"bandwidth": load.median} if load and load.median is not None else {}),
             figure(each)[0] / idle[0],
         )

@@ -15,6 +15,8 @@ from assay.model.machine import Topology
 
 _MEMORY_BYTES = 2**28
 _LOAD_BYTES = 2.0**26
+#: Turns of delay that halve what streams draw.
+_DELAY = 30
 
 
 def latency(topology: Topology, law: Law, request: Request, case: CaseRequest) -> Workload:
@@ -33,13 +35,13 @@ def latency(topology: Topology, law: Law, request: Request, case: CaseRequest) -
 
 
 def loaded_latency(topology: Topology, law: Law, request: Request, case: CaseRequest) -> Workload:
-    """One core walks through memory, the others draw `load` percent; waiting grows with its square."""
-    params = params_of(case, {"load": 100})
-    drawn = float(params["load"]) / 100
+    """One core walks through memory, the others draw what their delay leaves; waiting grows with its square."""
+    params = params_of(case, {"delay": 0, "pages": "huge", "bytes": _MEMORY_BYTES, "line": 64})
+    drawn = 1 / (1 + float(params["delay"]) / _DELAY)
     shares = page_shares(topology, request, serial=False)
     idle = _load_s(topology, law, request.cpus[0], _MEMORY_BYTES, shares[0])
     others, theirs = request.cpus[1:], shares[1:]
-    rate = max(drawn, 1e-3) * memory_rate(topology, law, others, theirs) if others else 1.0
+    rate = drawn * memory_rate(topology, law, others, theirs) if others else 1.0
     return Workload(
         params,
         {"chase": {"loads": 1.0}, "load": {"bytes": _LOAD_BYTES}},
