@@ -1,0 +1,279 @@
+"""Laws fitted to runs on machines whose laws are known, and to curves whose published figures are."""
+
+from pathlib import Path
+
+import msgspec
+import numpy as np
+import pytest
+from scipy import stats
+from tests.simulation import described, simulated_run
+
+from assay import store
+from assay.analyse import analyse, nodes
+from assay.analyse.curves import Known, curves, replicates
+from assay.analyse.estimates import measure
+from assay.analyse.launches import yields
+from assay.analyse.models import laws
+from assay.analyse.outcomes import outcomes
+from assay.analyse.plateaus import plateaus
+from assay.launch.simulated import Law
+from assay.model.machine import Topology
+from assay.model.plan import Measure, Study
+from assay.model.result import Analysis, Model
+from assay.model.run import Run
+
+FOUR_NODES = "pack:2 numa:2(memory=8GB) l3:1(size=8MB) l2:4(size=512kB) l1:1(size=32kB) core:1 pu:1"
+#: Distances of a machine with two sockets of two nodes each, whose nodes are joined crosswise.
+DISTANCES = ((10, 16, 22, 28), (16, 10, 28, 22), (22, 28, 10, 16), (28, 22, 16, 10))
+SIZES = tuple(int(2 ** (step / 8)) // 64 * 64 for step in range(12 * 8, 28 * 8 + 1))
+TLB = Law(tlb_bytes=2**21, tlb_s=6e-9)
+
+
+def _study(*measures: Measure, launches: int = 6) -> Study:
+    return Study("Laws", "Is every law found?", measures, launches=launches)
+
+
+def _analysis(folder: Path, study: Study, law: Law | None = None, description: str = FOUR_NODES) -> Analysis:
+    return analyse(store.load(simulated_run(folder, law, description=description, study=study)))
+
+
+def _models(analysis: Analysis, law: str, *marks: str) -> list[Model]:
+    return [each for each in analysis.models if each.law == law and all(mark in each.id for mark in marks)]
+
+
+@pytest.fixture(scope="module")
+def staircase(tmp_path_factory: pytest.TempPathFactory) -> Analysis:
+    both = _study(Measure("latency", ("one-core",), axes={"bytes": SIZES, "pages": ("small", "huge")}))
+    return _analysis(tmp_path_factory.mktemp("latency"), both, TLB)
+
+
+def test_laws_are_found_by_their_file() -> None:
+    assert {"cache_plateaus", "latency_levels", "saturation", "roofline", "numa_matrix", "core_to_core"} <= set(
+        laws()
+    )
+
+
+def test_the_levels_of_latency_are_those_of_the_law_with_their_caches(staircase: Analysis) -> None:
+    (model,) = _models(staircase, "latency-levels", "pages=huge")
+    latencies = {name: value for name, value in model.parameters.items() if name.startswith("latency")}
+    assert list(latencies) == ["latency 1 (L1)", "latency 2 (L2)", "latency 3 (L3)", "latency 4 (memory)"]
+    assert [value for value, _, _ in latencies.values()] == pytest.approx([1.2e-9, 4e-9, 14e-9, 90e-9], rel=0.01)
+    boundaries = {name: value for name, value in model.parameters.items() if name.startswith("boundary")}
+    assert list(boundaries) == ["boundary 1 (L1, 32 KiB)", "boundary 2 (L2, 512 KiB)", "boundary 3 (L3, 8 MiB)"]
+    for (_, before, after), size in zip(boundaries.values(), (2**15, 2**19, 2**23), strict=True):
+        assert before <= size < after <= 1.2 * before
+
+
+def test_a_knee_that_only_small_pages_show_is_the_tlb(staircase: Analysis) -> None:
+    (model,) = _models(staircase, "latency-levels", "pages=small")
+    (name,) = [name for name in model.parameters if "TLB" in name]
+    _, before, after = model.parameters[name]
+    assert before <= 2**21 < after
+    assert model.parameters["latency 4 (L3)"][0] == pytest.approx(20e-9, rel=0.01)
+
+
+def test_a_knee_without_a_curve_of_huge_pages_is_named_after_nothing_but_a_cache(tmp_path: Path) -> None:
+    study = _study(Measure("latency", ("one-core",), axes={"bytes": SIZES, "pages": "small"}))
+    (model,) = _models(_analysis(tmp_path, study, TLB), "latency-levels")
+    assert not any("TLB" in name for name in model.parameters)
+    assert "boundary 3" in model.parameters
+
+
+def test_few_sizes_have_no_levels_and_say_so(tmp_path: Path) -> None:
+    study = _study(Measure("latency", ("one-core",), axes={"bytes": (4096, 2**20, 2**26)}))
+    (model,) = _models(_analysis(tmp_path, study), "latency-levels")
+    assert not model.parameters
+    assert "3 sizes" in model.reason
+
+
+@pytest.mark.parametrize("noise", [0.0, 0.01, 0.04])
+def test_plateaus_are_found_at_their_edges_under_noise(noise: float) -> None:
+    levels = np.repeat(np.log([1.0, 3.5, 12.0, 90.0]), (24, 40, 40, 25))
+    values = levels + np.random.default_rng(3).normal(0, noise, levels.size)
+    assert plateaus(values, 8) == [(0, 24), (24, 64), (64, 104), (104, 129)]
+
+
+def test_a_slope_between_two_plateaus_is_no_plateau() -> None:
+    slope = np.linspace(0, np.log(6), 14)[1:-1]
+    values = np.concatenate((np.zeros(20), slope, np.full(20, np.log(6))))
+    assert [round(float(np.exp(values[begin]))) for begin, _ in plateaus(values, 8)] == [1, 6]
+
+
+def test_outliers_make_no_level() -> None:
+    values = np.zeros(40)
+    values[[7, 20, 33]] = np.log(1.5)
+    assert plateaus(values, 8) == [(0, 40)]
+
+
+def test_the_fewest_cores_that_fill_memory_are_found_in_both_orders(tmp_path: Path) -> None:
+    study = _study(Measure("stream", ("all", "one-core", "cores:*", "spread:*"), axes={"stores": "non-temporal"}))
+    analysis = _analysis(tmp_path, study, Law(core_traffic=10e9, node_traffic=25e9))
+    (compact,), (spread,) = (_models(analysis, "saturation", order) for order in ("compact", "spread"))
+    # A node's 25 GB/s are 2.5 cores of 10: compact needs the last node's third core, spread three of each node.
+    assert spread.parameters["cores"][0] == 12
+    assert compact.parameters["cores"][0] in {15, 16}
+    assert compact.parameters["maximum"][0] == pytest.approx(100e9, rel=0.02)
+    assert compact.parameters["one core"][0] == pytest.approx(10e9, rel=0.02)
+    assert max(point.ratio or 0 for point in compact.points) == 1
+
+
+def test_folded_numbers_of_cores_stand_on_the_curve(tmp_path: Path) -> None:
+    two = "pack:1 numa:1(memory=8GB) l3:1(size=32MB) l2:2(size=1MB) l1:1(size=32kB) core:1 pu:1"
+    study = _study(Measure("stream", ("all", "one-core"), axes={}), Measure("stream", ("cores:*", "spread:*")))
+    analysis = _analysis(tmp_path, study, description=two)
+    for model in _models(analysis, "saturation"):
+        assert [point.at["cores"] for point in model.points] == [1, 2]
+
+
+def _with_distances(run: Run, distances: tuple[tuple[int, ...], ...]) -> Run:
+    machines = {
+        host: msgspec.structs.replace(
+            machine, topology=msgspec.structs.replace(machine.topology, distances=distances)
+        )
+        for host, machine in run.machines.items()
+    }
+    return msgspec.structs.replace(run, machines=machines)
+
+
+@pytest.fixture(scope="module")
+def matrix(tmp_path_factory: pytest.TempPathFactory) -> Run:
+    study = _study(Measure("stream", ("all:numa:*",), memory=("bind:*",)))
+    return store.load(simulated_run(tmp_path_factory.mktemp("numa"), description=FOUR_NODES, study=study))
+
+
+def test_a_matrix_has_every_cell_with_its_class_and_its_ratio_to_local(matrix: Run) -> None:
+    (model,) = _models(analyse(_with_distances(matrix, DISTANCES)), "numa-matrix", "bandwidth")
+    cells = {(point.at["cpu node"], point.at["memory node"]): point for point in model.points}
+    assert len(cells) == 16
+    assert cells[0, 3].at["class"] == "two hops"
+    assert cells[0, 0].ratio == 1
+    for kind in ("same socket", "one hop", "two hops"):
+        assert model.parameters[kind][0] == pytest.approx(0.6, rel=0.02)
+    assert model.parameters["same node"] == (1, 1, 1)
+
+
+def test_rank_agreement_with_distances_is_kendalls_tau_b(matrix: Run) -> None:
+    (model,) = _models(analyse(_with_distances(matrix, DISTANCES)), "numa-matrix", "bandwidth")
+    away = [float(point.at["distance"]) for point in model.points]
+    oracle = stats.kendalltau(away, [-point.value[0] for point in model.points], method="asymptotic")
+    assert model.parameters["tau"][0] == pytest.approx(oracle.statistic)
+    assert model.parameters["tau p"][0] == pytest.approx(oracle.pvalue)
+    assert model.parameters["tau"][0] > 0.3  # local is faster than everything else, whatever the distance
+
+
+def test_without_distances_there_is_no_rank_to_agree_with(matrix: Run) -> None:
+    (model,) = _models(analyse(_with_distances(matrix, ())), "numa-matrix", "bandwidth")
+    assert "tau" not in model.parameters
+    assert {point.at["class"] for point in model.points} == {"same node", "same socket", "other socket"}
+
+
+def _topology(packages: tuple[int | None, ...], distances: tuple[tuple[int, ...], ...]) -> Topology:
+    topology = described(FOUR_NODES).topology
+    listed = tuple(
+        msgspec.structs.replace(node, index=number, package=package)
+        for number, (node, package) in enumerate(zip(topology.numa_nodes, packages, strict=False))
+    )
+    return msgspec.structs.replace(topology, numa_nodes=listed, distances=distances)
+
+
+@pytest.mark.parametrize(
+    ("packages", "distances", "expected"),
+    [
+        ((0, 0, 1, 1), DISTANCES, ["same node", "same socket", "one hop", "two hops"]),
+        # EPYC's firmware: one distance for the other socket.
+        ((0, 0, 1, 1), ((10, 16, 32, 32), (16, 10, 32, 32), (32, 32, 10, 16), (32, 32, 16, 10)),
+         ["same node", "same socket", "other socket", "other socket"]),
+        ((0, 1), ((10, 21), (21, 10)), ["same node", "other socket"]),
+        ((0, 0), ((10, 11), (11, 10)), ["same node", "same socket"]),
+        # Memory that belongs to no socket.
+        ((0, None), ((10, 14), (14, 10)), ["same node", "other socket"]),
+    ],
+)  # fmt: skip
+def test_classes_of_nodes_are_named_from_sockets_and_distances(
+    packages: tuple[int | None, ...], distances: tuple[tuple[int, ...], ...], expected: list[str]
+) -> None:
+    found = nodes.classes(_topology(packages, distances))
+    assert [found[0, there] for there in range(len(packages))] == expected
+
+
+def test_pairs_of_cores_are_classed_by_what_they_share(tmp_path: Path) -> None:
+    cpus = ((0, 1), (0, 4), (0, 8), (2, 3))
+    study = _study(Measure("core_to_core", tuple(f"pair:{a}-{b}" for a, b in cpus)))
+    (model,) = _models(_analysis(tmp_path, study), "core-to-core")
+    assert list(model.parameters) == ["same L3", "same socket", "other socket"]
+    near, socket, far = (model.parameters[name][0] for name in model.parameters)
+    assert (near, socket / near, far / near) == pytest.approx((28e-9, 3, 5), rel=0.02)
+    assert {(point.at["a"], point.at["b"]) for point in model.points} == set(cpus)
+
+
+def test_latency_rises_with_the_bandwidth_beside_it(tmp_path: Path) -> None:
+    study = _study(Measure("loaded_latency", ("all",), axes={"delay": (0, 30, 1000), "pages": "small"}))
+    (model,) = _models(_analysis(tmp_path, study, Law(load_queue=3.0)), "loaded-latency")
+    assert model.parameters["loaded"][0] / model.parameters["idle"][0] == pytest.approx(3, rel=0.03)
+    assert [point.at["delay"] for point in model.points] == [1000, 30, 0]
+    assert model.points[1].ratio == pytest.approx(1 + 2 / 4, rel=0.03)
+
+
+def test_replicates_of_six_launches_are_drawn_and_of_three_are_the_launches(tmp_path: Path) -> None:
+    def drawn(launches: int) -> tuple[int, bool]:
+        study = _study(Measure("stream", ("one-core", "all")), launches=launches)
+        run = store.load(simulated_run(tmp_path / str(launches), study=study))
+        known = _known(run)
+        (curve,) = curves(known.of("stream", "triad"), "label")
+        draws, confident = replicates(curve.members)
+        return len(draws), confident
+
+    assert drawn(3) == (3, False)
+    assert drawn(6) == (400, True)
+
+
+def _known(run: Run) -> Known:
+    attempts = yields(run, None)
+    return Known(run, tuple(measure(run, attempts, outcomes(run, attempts))))
+
+
+@pytest.fixture(scope="module")
+def himeno(tmp_path_factory: pytest.TempPathFactory) -> Run:
+    study = _study(
+        Measure("stream", ("all",), axes={"stores": ("ordinary", "non-temporal")}),
+        Measure("himeno", ("all",), axes={"size": ("XS", "L")}),
+    )
+    return store.load(simulated_run(tmp_path_factory.mktemp("himeno"), description=FOUR_NODES, study=study))
+
+
+def test_himeno_is_predicted_from_stream_and_only_where_it_does_not_fit_the_caches(himeno: Run) -> None:
+    (prediction,) = analyse(himeno).predictions
+    assert "size=L" in prediction.measured
+    assert all(each.startswith("stream/") for each in prediction.of)
+    # 34 flops and 74 B a point at four nodes of 30 GB/s: between 80 B and 72 B.
+    assert prediction.lower == pytest.approx(34 / 80 * 120e9, rel=0.02)
+    assert prediction.upper == pytest.approx(34 / 72 * 120e9, rel=0.02)
+    assert prediction.value[0] == pytest.approx(34 / 74 * 120e9, rel=0.02)
+    assert prediction.error == 0
+
+
+def test_the_prediction_does_not_look_at_himeno(himeno: Run) -> None:
+    def slowed(factor: float) -> Analysis:
+        launches = tuple(
+            msgspec.structs.replace(
+                launch,
+                cases=tuple(
+                    msgspec.structs.replace(
+                        case,
+                        series=tuple(
+                            msgspec.structs.replace(each, seconds=[value * factor for value in each.seconds])
+                            for each in case.series
+                        ),
+                    )
+                    if case.header.benchmark == "himeno"
+                    else case
+                    for case in launch.cases
+                ),
+            )
+            for launch in himeno.launches
+        )
+        return analyse(msgspec.structs.replace(himeno, launches=launches))
+
+    (plain,), (slow,) = slowed(1.0).predictions, slowed(2.0).predictions
+    assert (slow.lower, slow.upper) == (plain.lower, plain.upper)
+    assert slow.error == pytest.approx(34 / 74 / 2 * 80 / 34 - 1, abs=0.02)  # half of 34/74, against 34/80
