@@ -9,7 +9,7 @@ import pytest
 from tests.simulation import simulated_run
 
 from assay import store
-from assay.analyse import analyse
+from assay.analyse import analyse, states
 from assay.analyse.models.cache_plateaus import LAW as PLATEAUS
 from assay.launch.simulated import Fault, Law
 from assay.model.facts import Fact
@@ -150,7 +150,7 @@ def test_launches_that_were_not_made_are_said(run: Run) -> None:
     assert all(each.reason for each in cut.outcomes)
 
 
-def test_disturbed_launches_count_only_where_there_is_no_other(run: Run) -> None:
+def test_a_disturbed_launch_is_set_aside_only_where_its_repeat_was_quiet(run: Run) -> None:
     def disturb(launch: LaunchRecords) -> LaunchRecords:
         slow = _slowed(launch, 2.0, 28e-9)
         bracket = msgspec.structs.replace(slow.launch.bracket, foreign=0.5)
@@ -158,11 +158,41 @@ def test_disturbed_launches_count_only_where_there_is_no_other(run: Run) -> None
 
     once = analyse(_with(run, lambda _, each: disturb(each) if each.launch.block == 0 else each))
     (triad,) = _triad(once)
-    assert triad.launches == 5
+    assert (triad.launches, triad.disturbed, triad.set_aside) == (6, 1, 0)
     assert once.noise.disturbed > 0
     (triad,) = _triad(analyse(_with(run, lambda _, each: disturb(each))))
-    assert triad.launches == 6
+    assert (triad.launches, triad.disturbed) == (6, 6)
     assert "disturbed" in (triad.reason or "")
+    repeats = [
+        msgspec.structs.replace(each, launch=msgspec.structs.replace(each.launch, attempt=1))
+        for each in run.launches
+        if each.launch.block == 0
+    ]
+    first = _with(run, lambda _, each: disturb(each) if each.launch.block == 0 else each)
+    repeated = analyse(msgspec.structs.replace(first, launches=(*first.launches, *repeats)))
+    (triad,) = _triad(repeated)
+    assert (triad.launches, triad.disturbed, triad.set_aside) == (6, 0, 1)
+
+
+@pytest.mark.parametrize(
+    ("near", "far", "explained"),
+    [
+        ([1.0], [1.1], False),  # two launches, 10 % apart: chance makes that
+        ([1.0], [1.7], True),  # the flip that virtual machines show
+        ([1.0, 1.01, 1.0], [1.05, 1.06, 1.05], True),
+        ([1.0, 1.05, 1.0], [1.05, 1.06, 1.02], False),  # they overlap
+        ([1.0, 1.01, 1.0], [1.02, 1.025, 1.022], False),  # less than 2 %
+    ],
+)
+def test_states_explain_launches_that_lie_plainly_apart(
+    near: list[float], far: list[float], *, explained: bool
+) -> None:
+    assert states.explain({"near": near, "far": far}) is explained
+
+
+def test_two_launches_of_one_law_are_seldom_told_apart_by_chance() -> None:
+    pairs = np.exp(np.random.default_rng(11).normal(0, 0.03, (2000, 2)))
+    assert sum(states.explain({"near": [one], "far": [other]}) for one, other in pairs) <= 2
 
 
 def test_limits_are_given_before_derived_before_measured(run: Run) -> None:

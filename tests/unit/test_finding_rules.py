@@ -98,6 +98,20 @@ def test_three_launches_make_a_candidate_and_name_the_command_that_decides(tmp_p
     assert "--launches 6" in found.next
 
 
+def test_nothing_is_called_a_problem_on_a_range_alone(tmp_path: Path) -> None:
+    analysis = analyse(_run(tmp_path, _changed(contention=0.3, node_traffic=20e9), launches=3))
+    assert any(each.status == "candidate" for each in analysis.findings)
+    assert not [each for each in analysis.findings if each.status == "candidate" and each.severity == "problem"]
+
+
+def test_one_or_two_blocks_carry_no_claim(tmp_path: Path) -> None:
+    for launches in (1, 2):
+        analysis = analyse(_run(tmp_path / str(launches), _changed(contention=0.3, node_traffic=20e9), launches=launches))
+        assert not _found(analysis, "half_cores")
+        assert not _found(analysis, "write_allocate")
+        assert not _found(analysis, "one_core")
+
+
 def test_write_allocate_is_recognised_by_its_four_thirds(healthy: Analysis) -> None:
     (found,) = _found(healthy, "write_allocate")
     assert found.severity == "advice"

@@ -61,11 +61,14 @@ def _of_case(case: Case, attempts: Sequence[Yield], outcome: Outcome) -> Iterabl
     present = {key for each in taken for key in each.sampled}
     hosts = sorted({host for _, host in present})
     ranks = _ranks(attempts)
+    aside = sum(each.status == "complete" for each in attempts) - len(taken)
     for host in hosts:
         placed = _placed(case, ranks.get(host, ()), host if len(hosts) > 1 else None)
         for kernel in benchmark.kernels:
             if (kernel, host) in present:
-                part = _Part(case, benchmark, kernel, host if len(hosts) > 1 else None, placed, outcome.reason)
+                part = _Part(
+                    case, benchmark, kernel, host if len(hosts) > 1 else None, placed, outcome.reason, aside
+                )
                 yield from _of_kernel(part, [each for each in taken if (kernel, host) in each.sampled], host)
 
 
@@ -78,6 +81,7 @@ class _Part(msgspec.Struct, frozen=True):
     host: str | None
     placed: Placed
     reason: str
+    set_aside: int = 0
 
 
 def _of_kernel(part: _Part, taken: Sequence[Yield], host: str) -> Iterable[Measured]:
@@ -91,8 +95,11 @@ def _of_kernel(part: _Part, taken: Sequence[Yield], host: str) -> Iterable[Measu
     for name, group in groups.items():
         samples = [each.sampled[key] for each in group]
         summary = _Summary.of(samples)
+        disturbed = sum(bool(each.bracket.disturbance) for each in group)
         for metric in part.benchmark.metrics_of(part.kernel):
-            estimate = _estimate(part, metric, name, summary)
+            estimate = msgspec.structs.replace(
+                _estimate(part, metric, name, summary), disturbed=disturbed, set_aside=part.set_aside
+            )
             work = samples[0].work
             launches = tuple(
                 LaunchMedian(

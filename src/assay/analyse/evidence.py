@@ -12,6 +12,9 @@ from assay.analyse.estimates import Measured
 from assay.model.result import Comparison, Estimate, Finding, Model, Noise, Outcome, Prediction
 from assay.model.run import Run
 
+#: Rules look at a ratio from so many blocks on.
+FEWEST_BLOCKS = 3
+
 
 class Evidence(msgspec.Struct, frozen=True):
     """Everything that is known of a run before rules are applied."""
@@ -57,11 +60,17 @@ class Evidence(msgspec.Struct, frozen=True):
         return self.noise.resolution or 0.0
 
     def differing(self, name: str, kernel: str, a: str | None = None) -> list[Pair]:
-        """Pairs of one kernel that differ in this word, `a` being its level in the one that is judged."""
+        """Pairs of one kernel that differ in this word, `a` being its level in the one that is judged.
+
+        Only those of three blocks or more: with fewer, a ratio is one chance.
+        """
         return [
             pair
             for pair in self.pairs
-            if pair.differ == name and pair.a.kernel == kernel and (a is None or pair.level == a)
+            if pair.comparison.blocks >= FEWEST_BLOCKS
+            and pair.differ == name
+            and pair.a.kernel == kernel
+            and (a is None or pair.level == a)
         ]
 
 

@@ -106,9 +106,13 @@ def planned(run: Run) -> dict[str, list[PlannedLaunch]]:
 
 
 def used(attempts: Iterable[Yield]) -> list[Yield]:
-    """The attempts that make estimates: complete and undisturbed; the disturbed ones where there is no other."""
+    """The attempts that make estimates: of each planned launch the quiet ones, all of them where none was quiet.
+
+    So a disturbed attempt is set aside only where its own repeat was quiet, and no case loses a launch by it.
+    """
     complete = [each for each in attempts if each.status == "complete"]
-    return [each for each in complete if not each.bracket.disturbance] or complete
+    quiet = {each.launch for each in complete if not each.bracket.disturbance}
+    return [each for each in complete if each.launch not in quiet or not each.bracket.disturbance]
 
 
 def _parts(records: CaseRecords) -> dict[tuple[str, str], list[Series]]:

@@ -10,8 +10,13 @@ from assay.model.run import Run
 _FACTOR = 1.5
 #: ... and each holds so many probes: a single one may be chance.
 _FEWEST = 2
-#: A state explains the modes of a case when its launches differ by more than this from those of the other state.
+#: A state explains the modes of a case when its launches differ by more than this from those of the other ...
 _EXPLAINS = 0.02
+#: ... but two launches so far apart are no rarity: with fewer than so many on either side ...
+_CERTAIN = 3
+#: ... only a gap counts that launches of one state seldom make by chance: 3 % noise (standard deviation) makes it
+#: between one launch and one other in 2 of 100,000 cases, 5 % noise in 1 of 100.
+_PLAIN = 0.20
 
 NEAR, FAR, UNSETTLED = "near", "far", "unsettled"
 
@@ -46,8 +51,12 @@ def state(bracket: Bracket, between: float | None) -> str | None:
 
 
 def explain(medians: Mapping[str | None, Sequence[float]]) -> bool:
-    """Whether states explain the launches' medians: near and far lie apart by more than 2 % and never overlap."""
+    """Whether states explain the launches' medians: near and far never overlap, and a gap lies between them.
+
+    The gap is 2 % where both states have three launches, else 20 %.
+    """
     near, far = medians.get(NEAR), medians.get(FAR)
     if not near or not far:
         return False
-    return max(near) * (1 + _EXPLAINS) < min(far) or max(far) * (1 + _EXPLAINS) < min(near)
+    gap = 1 + (_EXPLAINS if min(len(near), len(far)) >= _CERTAIN else _PLAIN)
+    return max(near) * gap < min(far) or max(far) * gap < min(near)

@@ -40,8 +40,8 @@ class _Staircase(NamedTuple):
 
 
 def fit(known: Known) -> Iterable[Model]:
-    """One model for each curve: a placement, memory policy and page size."""
-    found = [_staircase(curve) for curve in curves(known.of("latency"), "bytes")]
+    """One model for each curve: a placement, memory policy and page size; a single size is no curve."""
+    found = [_staircase(curve) for curve in curves(known.of("latency"), "bytes") if len(curve.members) > 1]
     for stairs in found:
         huge = next((other for other in found if _is_huge_twin(other, stairs)), None)
         yield _model(stairs, huge, known)
