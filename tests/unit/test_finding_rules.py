@@ -105,8 +105,9 @@ def test_nothing_is_called_a_problem_on_a_range_alone(tmp_path: Path) -> None:
 
 
 def test_one_or_two_blocks_carry_no_claim(tmp_path: Path) -> None:
+    law = _changed(contention=0.3, node_traffic=20e9)
     for launches in (1, 2):
-        analysis = analyse(_run(tmp_path / str(launches), _changed(contention=0.3, node_traffic=20e9), launches=launches))
+        analysis = analyse(_run(tmp_path / str(launches), law, launches=launches))
         assert not _found(analysis, "half_cores")
         assert not _found(analysis, "write_allocate")
         assert not _found(analysis, "one_core")
