@@ -18,8 +18,8 @@ import subprocess
 import tempfile
 from pathlib import Path
 
-#: Working set -> loads in a sample of the peer: some 20 to 100 us, as ours are, so that other processes that run in
-#: between spoil as few of them.
+#: Working set -> loads in a sample of the peer: some 20 us, as ours last, so that processes that run in between
+#: spoil as few of them.
 _LOADS = {16 * 2**10: 20_000, 256 * 2**10: 6_000, 4 * 2**20: 1_500, 128 * 2**20: 200}
 _HERE = Path(__file__).parent
 _SAMPLES = 200

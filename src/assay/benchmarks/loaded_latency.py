@@ -65,7 +65,7 @@ benchmark = Benchmark(
             "pages",
             "size of the pages of all buffers",
             ("small", "huge"),
-            "huge",
+            "small",
             needs={"huge": ("always", "madvise")},
             needs_of=("memory", "transparent huge pages"),
         ),
