@@ -145,20 +145,22 @@ def hodges_lehmann(differences: ArrayLike) -> Interval:
 Verdict = Literal["faster", "slower", "trivially different", "equivalent", "inconclusive"]
 
 
-def verdict(lo: float, hi: float, confidence: float | None, margin: float = MARGIN) -> Verdict:
-    """What the interval [lo, hi] of a speed-up (above 1 is faster) allows to say.
+def verdict(lo: float, hi: float, confidence: float | None, floor: float = 0.0) -> Verdict:
+    """What the interval [lo, hi] of a speed-up (above 1 is faster) allows to say, with a margin of 1 %.
 
-    Differences below the margin have no practical meaning. A mere range decides nothing.
+    A mere range decides nothing. No difference is claimed that does not exceed `floor`, what the machine cannot tell
+    apart; and a floor above the margin makes nothing equivalent: only the interval can.
     """
-    low, high = 1 / (1 + margin), 1 + margin
+    margin = 1 + max(MARGIN, floor)
     if confidence is None:
         return "inconclusive"
-    if lo > high:
+    if lo > margin:
         return "faster"
-    if hi < low:
+    if hi < 1 / margin:
         return "slower"
-    if low <= lo and hi <= high:
-        return "equivalent" if lo <= 1 <= hi else "trivially different"
+    if 1 / (1 + MARGIN) <= lo and hi <= 1 + MARGIN:
+        apart = lo > 1 + floor or hi < 1 / (1 + floor)
+        return "trivially different" if apart else "equivalent"
     return "inconclusive"
 
 

@@ -214,7 +214,7 @@ class Comparison(msgspec.Struct, frozen=True):
         varied: whether it was varied on purpose; other pairs are those that the study happens to contain.
         state: of the machine, where the comparison is within one.
         launches: of a and of b that it rests on.
-        margin: differences below it have no practical meaning: 1 %, or the resolution where that is larger.
+        margin: a difference has to exceed it to be called one: 1 %, or the resolution where that is larger.
         resolution: what A against A shows here: the 95th percentile of its effects, relative; None without one.
         detectable: smallest relative difference that is found four times in five under the noise seen here; None
             where so few pairs can find none.

@@ -1,4 +1,4 @@
-"""Comparisons in a terminal: how much differs, how sure that is, what else was not the same. Good at 80 columns."""
+"""Comparisons in a terminal: how much differs, how sure that is, what else was not the same."""
 
 from collections.abc import Iterable, Sequence
 

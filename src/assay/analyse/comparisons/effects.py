@@ -82,7 +82,7 @@ def _told(a: Measured, b: Measured, effect: Interval, p: float | None, own: floa
         hi=hi,
         blocks=0,
         confidence=effect.confidence,
-        verdict=verdict(*speed_up, effect.confidence, margin),
+        verdict=verdict(*speed_up, effect.confidence, own or 0.0),
         margin=margin,
         resolution=own,
         detectable=detectable,
