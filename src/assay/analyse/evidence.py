@@ -59,8 +59,8 @@ class Evidence(msgspec.Struct, frozen=True):
             return comparison.resolution
         return self.noise.resolution or 0.0
 
-    def differing(self, name: str, kernel: str, a: str | None = None) -> list[Pair]:
-        """Pairs of one kernel that differ in this word, `a` being its level in the one that is judged.
+    def differing(self, name: str, kernel: str = "", a: str | None = None) -> list[Pair]:
+        """Pairs of one kernel (any where empty) that differ in this word, `a` being the level of the judged one.
 
         Only those of three blocks or more: with fewer, a ratio is one chance.
         """
@@ -69,7 +69,7 @@ class Evidence(msgspec.Struct, frozen=True):
             for pair in self.pairs
             if pair.comparison.blocks >= FEWEST_BLOCKS
             and pair.differ == name
-            and pair.a.kernel == kernel
+            and (not kernel or pair.a.kernel == kernel)
             and (a is None or pair.level == a)
         ]
 

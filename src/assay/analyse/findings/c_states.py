@@ -10,7 +10,7 @@ _FACTOR_NAME = "cstates"
 
 
 def _assess(evidence: Evidence) -> Iterable[Finding]:
-    pairs = [pair for pair in evidence.pairs if pair.differ == _FACTOR_NAME and pair.a.unit == "s"]
+    pairs = [pair for pair in evidence.differing(_FACTOR_NAME) if pair.a.unit == "s"]
     if not pairs:
         why = f"no latency was measured at two levels of a factor '{_FACTOR_NAME}'; no benchmark leaves cores idle"
         yield rule.not_assessed(why, "describe the factor in assay.toml (docs/configuration.md)")

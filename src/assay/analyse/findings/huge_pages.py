@@ -12,7 +12,7 @@ _AXIS = "pages"
 
 
 def _assess(evidence: Evidence) -> Iterable[Finding]:
-    pairs = [pair for pair in evidence.pairs if pair.differ == _AXIS and pair.level == "huge"]
+    pairs = evidence.differing(_AXIS, a="huge")
     if not pairs:
         yield rule.not_assessed("nothing was measured with small and with huge pages", "assay run caches")
         return

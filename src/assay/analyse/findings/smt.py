@@ -11,7 +11,7 @@ _PERCENT = 100
 
 
 def _assess(evidence: Evidence) -> Iterable[Finding]:
-    pairs = [pair for pair in evidence.pairs if pair.differ == CORES and pair.level == "all-threads"]
+    pairs = evidence.differing(CORES, a="all-threads")
     if not pairs:
         why = "nothing was measured on all hardware threads and on all cores; many machines have one thread a core"
         yield rule.not_assessed(why, "assay run memory")
