@@ -5,6 +5,7 @@ from collections.abc import Callable
 import msgspec
 import pytest
 
+from assay import studies
 from assay.model.errors import UsageError
 from assay.model.facts import Fact, unavailable
 from assay.model.machine import Machine
@@ -104,3 +105,42 @@ def test_values_whose_needs_are_met_or_cannot_be_known_are_planned(word: str, ma
             "small",
             "huge",
         ]
+
+
+def test_policies_of_a_table_are_measured_apart_even_with_one_memory_node(make_machine: MakeMachine) -> None:
+    wish = Measure("stream", ("all",), ("first-touch", "interleave"), apart=True)
+    plan = own(make_machine(cores=2), wish)
+    assert [str(case.placement.memory) for case in plan.cases if case.role == "measure"] == [
+        "first-touch",
+        "interleave:0",
+    ]
+    assert not plan.folded
+
+
+def test_the_published_table_of_interleaving_has_its_two_rows_on_every_machine(make_machine: MakeMachine) -> None:
+    for machine, nodes in ((make_machine(cores=16), "0"), (make_machine(2, 1, 1, 8), "0,1")):
+        plan = make("interleave", studies.get("interleave"), machine, Options(seed=7))
+        rows = {
+            str(case.placement.memory): (len(case.placement.cpus), case.params["size"])
+            for case in plan.cases
+            if case.params.get("touch") == "serial"
+        }
+        assert rows == {"first-touch": (16, "XL"), f"interleave:{nodes}": (16, "XL")}
+
+
+def test_the_published_table_takes_a_smaller_grid_where_memory_is_short(make_machine: MakeMachine) -> None:
+    short = msgspec.structs.replace(make_machine(cores=2), memory=Fact(value=8 * 2**30, unit="B"))
+    plan = make("interleave", studies.get("interleave"), short, Options(seed=7))
+    assert {case.params["size"] for case in plan.cases if case.role == "measure"} == {"L"}
+    assert "size=XL" in plan.left_out[0].wish
+    assert "it needs 14 GiB of memory" in plan.left_out[0].reason
+
+
+def test_a_budget_that_grows_is_what_the_plan_takes_and_the_users_is_kept(make_machine: MakeMachine) -> None:
+    wish = Study("T", "Q?", (Measure("stream", ("cores:*",)),), launches=3, budget_s=10, grows=True)
+    large = make_machine(cores=64)
+    plan = make("own.toml", wish, large, Options(seed=7))
+    assert plan.budget_s == plan.estimate_s > 10
+    assert make("own.toml", wish, make_machine(), Options(seed=7)).budget_s == 10
+    assert make("own.toml", wish, large, Options(seed=7, budget_s=20)).budget_s == 20
+    assert make("own.toml", msgspec.structs.replace(wish, grows=False), large, Options(seed=7)).budget_s == 10
