@@ -37,7 +37,7 @@ class Bounds:
             if each.benchmark == "flops":
                 keys.append(("flops", each.unit, each.params.get("precision"), *where))
                 if each.kernel == LOADED_CLOCK:
-                    keys.append((LOADED_CLOCK, *where))
+                    keys += [(LOADED_CLOCK, *where), (LOADED_CLOCK, each.case, each.placement.hosts)]
             for key in keys:
                 if (each.median or 0.0) > (self._best[key].median or 0.0 if key in self._best else 0.0):
                     self._best[key] = each
@@ -61,8 +61,10 @@ class Bounds:
         return self._best.get(("flops", "flop/s", precision, *place))
 
     def loaded_clock(self, estimate: Estimate) -> Estimate | None:
-        """The clock of the cores of an estimate while they work."""
-        return self._best.get((LOADED_CLOCK, estimate.placement.cpus[:1], estimate.placement.hosts))
+        """The clock of the cores of an estimate while they work: of the same case, else the highest."""
+        hosts = estimate.placement.hosts
+        same = self._best.get((LOADED_CLOCK, estimate.case, hosts))
+        return same or self._best.get((LOADED_CLOCK, estimate.placement.cpus[:1], hosts))
 
     def same_case(self, estimate: Estimate, metric: str) -> Estimate | None:
         """Another metric of the same samples."""
