@@ -11,7 +11,9 @@ import pytest
 from click.testing import CliRunner
 
 from assay import machine as machines
+from assay import plan, studies
 from assay.cli import assay
+from assay.model.facts import Fact
 from assay.model.machine import Cache, Machine, NumaNode
 from assay.model.plan import Case, Plan
 
@@ -59,13 +61,13 @@ def ask(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Ask:
         monkeypatch.chdir(tmp_path)
         words = ["plan", "node", "--seed", "1", "--synthetic", "described"]
         text = CliRunner().invoke(assay, words, catch_exceptions=False).output
-        plan = msgspec.json.decode(CliRunner().invoke(assay, [*words, "--json"]).output, type=Plan)
+        made = msgspec.json.decode(CliRunner().invoke(assay, [*words, "--json"]).output, type=Plan)
         assert [line for line in text.splitlines() if len(line) > 80] == []
-        assert len(plan.cases) < MOST_CASES
-        assert plan.estimate_s < MOST_S
-        assert plan.budget_s is not None
-        assert plan.budget_s >= plan.estimate_s
-        return Shown(text, plan)
+        assert len(made.cases) < MOST_CASES
+        assert made.estimate_s < MOST_S
+        assert made.budget_s is not None
+        assert made.budget_s >= made.estimate_s
+        return Shown(text, made)
 
     return run
 
@@ -84,9 +86,8 @@ def test_one_core_is_measured_alone_and_what_needs_two_is_left_out(ask: Ask, mak
 
 
 def test_two_cores_take_the_six_minutes_that_are_promised(ask: Ask, make_machine: MakeMachine) -> None:
-    plan = ask(make_machine(cores=2)).plan
-    assert plan.budget_s == 330
-    assert plan.launches == 6
+    shown = ask(make_machine(cores=2))
+    assert (shown.plan.budget_s, shown.plan.launches) == (330, 6)
 
 
 def test_two_sockets_of_64_cores_with_smt_are_sampled_and_the_plan_says_so(
@@ -204,3 +205,13 @@ def test_an_arm_server_without_shared_caches_is_planned_by_its_memory_nodes(
         if case.id.startswith("stream/all/")
     }
     assert elements == {4 * 80 * 2**20 // 8}  # STREAM's rule for 80 caches of 1 MiB
+
+
+def test_an_arm_processor_computes_with_what_it_has(make_machine: MakeMachine) -> None:
+    facts = {"processor": {"vector instructions": Fact(("asimd", "asimddp"))}}
+    arm = msgspec.structs.replace(make_machine(cores=4), origin="live", facts=facts)
+    made = plan.make("flops", studies.get("flops"), arm, plan.Options(seed=1))
+    assert {case.params["width"] for case in made.cases if case.benchmark == "flops"} == {"scalar", "128"}
+    assert {left.wish: left.reason for left in made.left_out if "512" in left.wish} == {
+        "flops, width=512": "it needs avx512f (vector instructions: asimd, asimddp)"
+    }

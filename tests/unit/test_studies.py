@@ -31,7 +31,7 @@ def test_every_stored_study_loads_and_names_benchmarks_that_exist(name: str) -> 
 
 
 def test_the_stored_studies_are_these() -> None:
-    assert studies.names() == ("memory", "quick")
+    assert studies.names() == ("caches", "flops", "interleave", "memory", "node", "numa", "quick")
 
 
 def test_a_users_own_study_is_found_by_its_path(tmp_path: Path) -> None:
