@@ -13,7 +13,7 @@ Change = tuple[str, str]
 
 
 def planted(toolchain: Toolchain, folder: Path, program: str, changes: Sequence[Change]) -> list[str]:
-    """A copy of one program for each change (what stands in its source once, what shall stand there); their paths."""
+    """A copy of one program for each change (what stands in its source once, what shall stand there); paths."""
     native = folder / "native"
     shutil.copytree(sources.folder(), native)
     source = native / "benchmarks" / "node" / f"{program}.cpp"

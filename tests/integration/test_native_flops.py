@@ -1,0 +1,112 @@
+"""flops: what it counts, right results in every width, and what it says of a width that is not there."""
+
+import os
+from pathlib import Path
+
+import pytest
+from tests.native_programs import Told, start
+from tests.planted_programs import planted, with_flags
+
+from assay import benchmarks
+from assay.model.record import End, Verdict
+from assay.model.toolchain import Build
+
+pytestmark = pytest.mark.native
+
+QUICK = ("--seconds", "0.01", "--max-samples", "10")
+AXES = {axis.name: axis.values for axis in benchmarks.get("flops").axes}
+#: flops of one turn of each mix, as published.
+FLOPS = dict(zip([f"mix-{module}" for module in range(1, 9)], (14, 7, 17, 15, 29, 29, 12, 30), strict=True))
+
+
+def flops(build: Build, *arguments: str) -> Told:
+    return start(build.programs["flops"], *QUICK, *arguments)
+
+
+def every(axis: str, *more: str) -> list[str]:
+    """A case for each value of an axis."""
+    return [word for value in AXES[axis] for word in ("--case", str(value), f"--{axis}", str(value), *more)]
+
+
+def lacks(told: Told) -> list[str]:
+    return [end.reason for end in told.ends if end.status != "complete"]
+
+
+@pytest.mark.parametrize("precision", AXES["precision"])
+@pytest.mark.parametrize("width", AXES["width"])
+def test_results_of_every_mix_are_right_or_what_lacks_is_named(build: Build, precision: str, width: str) -> None:
+    told = flops(
+        build,
+        "--cpus",
+        str(min(os.sched_getaffinity(0))),
+        "--precision",
+        precision,
+        "--width",
+        width,
+        *every("mix"),
+    )
+    assert all(reason.startswith("there are no ") for reason in lacks(told))
+    verdicts = [record for record in told.records if isinstance(record, Verdict)]
+    assert len(verdicts) + len(lacks(told)) == len(AXES["mix"])
+    assert all(verdict.passed for verdict in verdicts)
+    if width == "scalar":
+        assert set(lacks(told)) <= {reason for reason in lacks(told) if "fused" in reason}
+
+
+def test_flops_are_those_of_all_cores_and_lanes(build: Build) -> None:
+    cpus = sorted(os.sched_getaffinity(0))[:2]
+    work = {}
+    for count in range(1, len(cpus) + 1):
+        told = flops(build, "--cpus", ",".join(map(str, cpus[:count])), *every("mix"))
+        headers = [record for record in told.records if hasattr(record, "work")]
+        work[count] = {header.case: header.work["arithmetic"]["flops"] for header in headers}
+    for mix, in_a_turn in FLOPS.items():
+        assert work[1][mix] % in_a_turn == 0
+    if len(cpus) == 2:
+        assert work[2] == {mix: 2 * amount for mix, amount in work[1].items()}
+
+
+def test_a_wider_register_holds_more_numbers(build: Build) -> None:
+    for precision, bits in (("fp64", 64), ("fp32", 32)):
+        told = flops(build, "--precision", precision, *every("width"))
+        headers = [record for record in told.records if hasattr(record, "work")]
+        amounts = {header.case: header.work["arithmetic"]["flops"] for header in headers}
+        for width, amount in amounts.items():
+            if width != "scalar":
+                assert amount == int(width) // bits * amounts["scalar"]
+
+
+def test_the_clock_counts_adds_of_one_core(build: Build) -> None:
+    work = flops(build).header.work
+    assert set(work) == {"clock", "loaded-clock", "arithmetic"}
+    assert work["clock"] == {"cycles": 2**18}
+    assert set(work["loaded-clock"]) == {"cycles"}
+
+
+def test_a_width_that_the_build_lacks_fails_and_says_why(build: Build, tmp_path: Path) -> None:
+    (program,) = planted(with_flags(build.toolchain, "-O1"), tmp_path, "flops", [("int main(", "int main(")])
+    told = start(program, *QUICK, *every("width", "--mix", "add"), "--case", "fused", "--mix", "fma")
+    assert told.exit_code in (0, 1)
+    for case, end in zip((*AXES["width"], "fused"), told.ends, strict=True):
+        if end != End("complete"):
+            what = "fused operations" if case == "fused" else f"{case}-bit vectors"
+            assert end.status == "failed"
+            assert end.reason.startswith(f"there are no {what}: ")
+            assert "built" in end.reason
+    assert told.ends[0] == End("complete")
+    if os.uname().machine == "x86_64":
+        assert [end.status for end in told.ends] == ["complete", "complete", "failed", "failed", "failed"]
+        assert "\n  next: " in told.words
+
+
+def test_wrong_operations_are_failed_verdicts(build: Build, tmp_path: Path) -> None:
+    faults = (
+        ("x = Vector::add(x,", "x = Vector::subtract(x,"),
+        ("x = Vector::subtract(x, of.minus);", "x = Vector::subtract(x, of.plus);"),
+        ("flops::keep_all<sizeof...(chain)>(x);", "flops::keep_all<sizeof...(chain)>(x); sum += 1;"),
+        ("for (std::uint64_t done = 0; done < turns; ++done) {", "for (std::uint64_t done = 1; false; ++done) {"),
+    )
+    for program in planted(build.toolchain, tmp_path, "flops", faults):
+        told = start(program, *QUICK, "--mix", "mix-2")
+        assert told.exit_code == 1, program
+        assert told.ends == [End("failed", "the results are wrong")]
