@@ -45,6 +45,10 @@ class Evidence(msgspec.Struct, frozen=True):
             and each.estimate.median is not None
         ]
 
+    def confidence(self, name: str) -> float | None:
+        """Of the interval of the estimate with this id; None for a range."""
+        return next((each.estimate.confidence for each in self.measured if each.estimate.id == name), None)
+
     def clocks(self) -> list[Estimate]:
         """The clock under load: of each set of cpus the estimate at the widest vectors."""
         found: dict[object, Estimate] = {}

@@ -57,7 +57,7 @@ def _slow(estimate: Estimate, allowed: tuple[float, str], machine: Machine, evid
         f"{format_quantity(estimate.median or 0, 'Hz')}, {100 * (estimate.median or 0) / allowed[0]:.0f} % of "
         f"{allowed[1]}.{set_to}",
         severity="problem",
-        status="candidate",
+        status="observed" if decided else "candidate",
         evidence=(estimate.id,),
         statistic=f"{'upper bound (95 %)' if decided else 'largest of the launches'} / allowed "
         f"{(estimate.hi or 0) / allowed[0]:.3g}",

@@ -28,7 +28,7 @@ def _assess(evidence: Evidence) -> Iterable[Finding]:
         judged = judged or bool(known)
         slow = {kind: outliers for kind, points in known.items() if (outliers := _outliers(points))}
         if slow:
-            yield _finding(model, slow)
+            yield _finding(evidence, model, slow)
     if not judged:
         yield rule.not_assessed(f"fewer than {_FEWEST} pairs of like distance were measured", "assay run node")
 
@@ -41,11 +41,12 @@ def _outliers(points: Sequence[Point]) -> list[Point]:
     return [point for point in points if point.value[1] > border]
 
 
-def _finding(model: Model, slow: Mapping[str, Sequence[Point]]) -> Finding:
+def _finding(evidence: Evidence, model: Model, slow: Mapping[str, Sequence[Point]]) -> Finding:
     outliers = [point for points in slow.values() for point in points]
     worst = max(outliers, key=lambda point: point.ratio or 0.0)
     shown = ", ".join(f"{point.at['a']}-{point.at['b']} x{point.ratio or 0:.2f}" for point in outliers[:_SHOWN])
     usual = model.parameters[str(worst.at["class"])][0]
+    confident = all(evidence.confidence(point.estimate) for point in outliers)
     ends = Counter(point.at[end] for point in outliers for end in ("a", "b"))
     cpu, count = ends.most_common(1)[0]
     common = f" All of them are pairs of cpu {cpu}." if count == len(outliers) > 1 else ""
@@ -56,7 +57,7 @@ def _finding(model: Model, slow: Mapping[str, Sequence[Point]]) -> Finding:
         claim=f"{len(outliers)} of {len(model.points)} pairs of cpus hand over a cache line slower than "
         f"their like ({shown}{more}; {worst.at['class']}: {format_quantity(usual, 's')} usually).{common}",
         severity="problem",
-        status="candidate",
+        status="observed" if confident else "candidate",
         evidence=(model.id, *(point.estimate for point in outliers)),
         statistic=f"lower end of the slowest over the median of its class {worst.value[1] / usual:.3g}",
         threshold=rule.threshold,

@@ -34,7 +34,7 @@ def _assess(evidence: Evidence) -> Iterable[Finding]:
                 claim=f"The memory of NUMA node {node} gives its own cores {math.exp(effect.median):.2f} of the "
                 "triad that the other nodes give theirs.",
                 severity="problem",
-                status="candidate",
+                status="observed" if effect.confidence else "candidate",
                 evidence=(measured.estimate.id,),
                 statistic=f"{end} of node {node} / median of the others {math.exp(effect.hi):.3g}",
                 threshold=rule.threshold,

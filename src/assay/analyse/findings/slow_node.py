@@ -38,7 +38,7 @@ def _assess(evidence: Evidence) -> Iterable[Finding]:
                 claim=f"{host} gives {format_quantity(own, 'B/s')} triad where nodes like it give "
                 f"{format_quantity(usual, 'B/s')} ({100 * (1 - own / usual):.0f} % less).",
                 severity="problem",
-                status="candidate",
+                status="observed",
                 evidence=(names[case, host],),
                 statistic=f"low in {low} of {len(rates[host])} launches",
                 threshold=rule.threshold,

@@ -1,0 +1,195 @@
+"""What figures stand against: published peaks, and the order of sources."""
+
+import re
+from pathlib import Path
+
+import msgspec
+import pytest
+from tests.simulation import simulated_run
+
+from assay import store
+from assay.analyse import analyse
+from assay.analyse.limits import laws
+from assay.launch.simulated import Law
+from assay.model.benchmark import ParamValue
+from assay.model.facts import Fact
+from assay.model.plan import Measure, Study
+from assay.model.result import Analysis, Estimate
+from assay.model.run import Run
+
+MACHINE = "pack:1 numa:1(memory=8GB) l3:1(size=32MB) l2:4(size=1MB) l1:1(size=32kB) core:1 pu:2"
+AXES: dict[str, tuple[ParamValue, ...] | ParamValue] = {
+    "precision": ("fp64", "fp32"),
+    "width": ("scalar", "512"),
+    "mix": ("fma", "add", "divide"),
+}
+FLOPS = Study(
+    "Peak", "What is the peak?", (Measure("flops", ("all", "one-core"), axes=AXES),), launches=6
+)  # fmt: skip
+
+
+@pytest.fixture(scope="module")
+def run(tmp_path_factory: pytest.TempPathFactory) -> Run:
+    return store.load(
+        simulated_run(tmp_path_factory.mktemp("flops"), Law(clock_hz=3e9), description=MACHINE, study=FLOPS)
+    )
+
+
+def _with(run: Run, **facts: Fact) -> Run:
+    """The run on machines with facts of the processor; names have `_` for spaces."""
+    named = {name.replace("_", " "): fact for name, fact in facts.items()}
+    machines = {
+        host: msgspec.structs.replace(
+            machine, facts=machine.facts | {"processor": machine.facts.get("processor", {}) | named}
+        )
+        for host, machine in run.machines.items()
+    }
+    return msgspec.structs.replace(run, machines=machines)
+
+
+def _rate(analysis: Analysis, label: str = "all", **params: str) -> Estimate:
+    wanted = {"precision": "fp64", "width": "512", "mix": "fma"} | params
+    (found,) = [
+        each
+        for each in analysis.estimates
+        if each.unit == "flop/s" and each.placement.label == label and wanted.items() <= each.params.items()
+    ]
+    return found
+
+
+def test_laws_are_found_by_the_name_that_metrics_use() -> None:
+    assert {"memory-bandwidth", "memory-traffic", "copy", "flops-peak", "clock", "roofline"} <= laws().keys()
+
+
+def test_the_peak_is_cores_clock_units_lanes_and_two_flops_and_says_each(run: Run) -> None:
+    known = _with(run, nominal_frequency=Fact(2.5e9, "Hz", "test"), microarchitecture=Fact("zen5", source="test"))
+    limit = _rate(analyse(known)).limit
+    assert limit is not None
+    assert (limit.source, limit.value) == ("derived", 4 * 2.5e9 * 2 * 8 * 2)
+    for part in ("4 cores", "2 units (assumed of zen5)", "8 lanes", "2 flops", "2.50 GHz nominal (test)"):
+        assert part in limit.of
+
+
+@pytest.mark.parametrize(
+    ("microarchitecture", "clock", "per_core"),
+    [
+        # Intel, APP metrics: Xeon Platinum 8280, 28 cores at 2.7 GHz, 2419.2 GFLOP/s; Xeon E5-2697 v3, 14 cores at
+        # 2.6 GHz, 582.4. AMD, EPYC 7742 in HPC literature: 64 cores at 2.25 GHz, 2304.
+        ("cascadelake", 2.7e9, 2419.2e9 / 28),
+        ("haswell", 2.6e9, 582.4e9 / 14),
+        ("zen2", 2.25e9, 2304e9 / 64),
+    ],
+)
+def test_peaks_are_those_that_vendors_publish(
+    run: Run, microarchitecture: str, clock: float, per_core: float
+) -> None:
+    facts = {
+        "nominal_frequency": Fact(clock, "Hz", "test"),
+        "microarchitecture": Fact(microarchitecture, source="test"),
+    }
+    slow = _rate(analyse(_with(_slowed(run, 4), **facts)))
+    assert slow.limit is not None
+    assert slow.limit.value == pytest.approx(4 * per_core)
+
+
+def _slowed(run: Run, factor: float) -> Run:
+    """The same run with figures that an older processor reaches too."""
+    launches = tuple(
+        msgspec.structs.replace(
+            launch,
+            cases=tuple(
+                msgspec.structs.replace(
+                    case,
+                    series=tuple(
+                        msgspec.structs.replace(each, seconds=[value * factor for value in each.seconds])
+                        for each in case.series
+                    ),
+                )
+                for case in launch.cases
+            ),
+        )
+        for launch in run.launches
+    )
+    return msgspec.structs.replace(run, launches=launches)
+
+
+def test_without_a_nominal_clock_the_loaded_one_counts_and_is_said_to_be_measured(run: Run) -> None:
+    limit = _rate(analyse(_with(run, microarchitecture=Fact("zen5", source="test"))), width="scalar").limit
+    assert limit is not None
+    assert limit.value == pytest.approx(4 * 3e9 * 2 * 1 * 2, rel=0.02)
+    assert "measured in this run" in limit.of
+
+
+def test_an_assumption_that_a_figure_exceeds_is_not_used(run: Run) -> None:
+    # Two units of 512 bits do 8 times what two of 128 bits do at half of the lanes.
+    facts = {"nominal_frequency": Fact(2.5e9, "Hz", "test"), "microarchitecture": Fact("zen", source="test")}
+    limit = _rate(analyse(_with(run, **facts))).limit
+    assert limit is not None
+    assert limit.source == "measured"
+
+
+def test_operations_without_a_peak_stand_against_the_best_of_this_run(run: Run) -> None:
+    analysis = analyse(run)
+    limit = _rate(analysis, mix="divide").limit
+    assert limit is not None
+    assert (limit.source, limit.value) == ("measured", _rate(analysis).median)
+
+
+def test_a_peak_that_the_user_gives_counts_more_than_what_is_derived(run: Run) -> None:
+    known = _with(run, nominal_frequency=Fact(2.5e9, "Hz", "test"))
+    limit = _rate(analyse(known, {"flops-peak": 1e12})).limit
+    assert limit is not None
+    assert (limit.source, limit.value) == ("given", 1e12)
+
+
+def test_efficiency_is_told_at_the_nominal_and_the_loaded_clock_and_beyond_it_is_turbo(run: Run) -> None:
+    known = _with(run, nominal_frequency=Fact(2.5e9, "Hz", "test"), microarchitecture=Fact("zen5", source="test"))
+    found = {each.id: each for each in analyse(known).findings}
+    claim = found["flops_peak:fp64"].claim
+    assert "120 % at 2.50 GHz nominal" in claim
+    assert re.search(r"(99|100|101) % at (2\.9\d|3\.0\d) GHz under load", claim)
+    assert "turbo" in claim
+    assert any(
+        each.rule == "clock" and each.severity == "fact" and "Turbo" in each.claim for each in found.values()
+    )
+
+
+def test_a_clock_below_what_is_allowed_is_a_problem_and_the_nominal_one_is_not(tmp_path: Path, run: Run) -> None:
+    nominal = Fact(3e9, "Hz", "test")
+    assert not [each for each in analyse(_with(run, nominal_frequency=nominal)).findings if each.rule == "clock"]
+    path = simulated_run(
+        tmp_path, Law(clock_hz=3e9, loaded_clock_hz=2e9), description=MACHINE, study=FLOPS
+    )  # fmt: skip
+    slow = analyse(_with(store.load(path), nominal_frequency=nominal))
+    (problem,) = [each for each in slow.findings if each.rule == "clock"]
+    assert (problem.severity, problem.status) == ("problem", "observed")
+    assert "67 %" in problem.claim
+
+
+def test_without_facts_the_clock_is_not_assessed(run: Run) -> None:
+    (said,) = [each for each in analyse(run).findings if each.rule == "clock"]
+    assert said.status == "not assessed"
+
+
+def test_the_roofline_has_its_ceilings_and_every_kernel_below_them(tmp_path: Path) -> None:
+    study = Study(
+        "Roofline",
+        "Where do the kernels stand?",
+        (
+            Measure("flops", ("one-core",), axes={"precision": "fp64", "width": "512", "mix": "fma"}),
+            Measure("stream", ("one-core",), axes={"stores": ("ordinary", "non-temporal")}),
+            Measure("memcpy", ("one-core",), axes={"bytes": tuple(2**power for power in range(8, 27))}),
+            Measure("himeno", ("one-core",), axes={"size": "L"}),
+        ),
+        launches=6,
+    )
+    path = simulated_run(tmp_path, Law(clock_hz=2e9), description=MACHINE, study=study)
+    (model,) = [each for each in analyse(store.load(path)).models if each.law == "roofline"]
+    assert model.parameters["peak"][0] == pytest.approx(2e9 * 2 * 8 * 2, rel=0.02)
+    assert model.parameters["bandwidth memory"][0] == pytest.approx(12e9, rel=0.02)
+    assert model.parameters["bandwidth L2"][0] == pytest.approx(2 * 35e9, rel=0.05)
+    assert model.parameters["ridge memory"][0] == pytest.approx(64 / 12, rel=0.03)
+    intensities = {(point.at["kernel"], round(float(point.at["intensity"]), 4)) for point in model.points}
+    assert {("triad", 0.0625), ("triad", 0.0833), ("scale", 0.0625), ("jacobi", 0.4722)} <= intensities
+    assert "copy" not in {kernel for kernel, _ in intensities}
+    assert all(point.ratio is not None and 0.9 < point.ratio < 1.02 for point in model.points)
