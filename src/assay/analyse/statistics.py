@@ -148,8 +148,8 @@ Verdict = Literal["faster", "slower", "trivially different", "equivalent", "inco
 def verdict(lo: float, hi: float, confidence: float | None, floor: float = 0.0) -> Verdict:
     """What the interval [lo, hi] of a speed-up (above 1 is faster) allows to say, with a margin of 1 %.
 
-    A mere range decides nothing. No difference is claimed that does not exceed `floor`, what the machine cannot tell
-    apart; and a floor above the margin makes nothing equivalent: only the interval can.
+    A mere range decides nothing. No difference is claimed that does not exceed `floor`, what the machine cannot
+    tell apart; but what cannot be told apart is not thereby equivalent.
     """
     margin = 1 + max(MARGIN, floor)
     if confidence is None:
@@ -158,7 +158,7 @@ def verdict(lo: float, hi: float, confidence: float | None, floor: float = 0.0) 
         return "faster"
     if hi < 1 / margin:
         return "slower"
-    if 1 / (1 + MARGIN) <= lo and hi <= 1 + MARGIN:
+    if lo >= 1 / (1 + MARGIN) and hi <= 1 + MARGIN:
         apart = lo > 1 + floor or hi < 1 / (1 + floor)
         return "trivially different" if apart else "equivalent"
     return "inconclusive"

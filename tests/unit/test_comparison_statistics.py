@@ -1,0 +1,115 @@
+"""Rank tests, adjusted p and the resolution of A against A, against scipy and brute force."""
+
+import itertools
+import math
+
+import numpy as np
+import pytest
+from scipy import stats
+
+from assay.analyse.comparisons.ranks import (
+    benjamini_yekutieli,
+    mann_whitney_masses,
+    null_effects,
+    shift,
+    signed_rank_p,
+)
+from assay.analyse.statistics import hodges_lehmann, verdict
+
+
+@pytest.mark.parametrize("n", [6, 7, 10, 14])
+def test_the_signed_rank_p_is_scipys(n: int) -> None:
+    rng = np.random.default_rng(n)
+    for _ in range(50):
+        differences = rng.normal(0.4, 1, n)
+        expected = stats.wilcoxon(differences, method="exact").pvalue
+        assert signed_rank_p(differences) == pytest.approx(expected, rel=1e-12)
+
+
+def test_p_and_interval_of_pairs_say_the_same() -> None:
+    rng = np.random.default_rng(3)
+    for _ in range(300):
+        differences = rng.normal(0.7, 1, 9)
+        interval = hodges_lehmann(differences)
+        assert (signed_rank_p(differences) <= 0.05) == (not interval.lo <= 0 <= interval.hi)
+
+
+def test_differences_of_nothing_are_no_evidence() -> None:
+    assert signed_rank_p(np.zeros(8)) == 1
+
+
+@pytest.mark.parametrize(("m", "n"), [(1, 1), (2, 3), (4, 4), (5, 3)])
+def test_the_law_of_u_is_that_of_all_arrangements(m: int, n: int) -> None:
+    values = list(itertools.combinations(range(m + n), m))
+    sums = [sum(places) - m * (m - 1) // 2 for places in values]
+    counted = np.bincount(sums, minlength=m * n + 1) / len(values)
+    assert mann_whitney_masses(m, n) == pytest.approx(counted, abs=1e-15)
+
+
+@pytest.mark.parametrize(("m", "n"), [(4, 4), (6, 6), (6, 10), (12, 5)])
+def test_the_unpaired_p_is_scipys(m: int, n: int) -> None:
+    rng = np.random.default_rng(m * n)
+    for _ in range(50):
+        a, b = rng.normal(0.8, 1, m), rng.normal(0, 1, n)
+        _, p = shift(a, b)
+        assert p == pytest.approx(stats.mannwhitneyu(a, b, method="exact").pvalue, rel=1e-9)
+
+
+@pytest.mark.parametrize(("m", "n"), [(4, 4), (6, 6), (10, 6)])
+def test_the_unpaired_interval_covers_the_shift_as_often_as_it_says(m: int, n: int) -> None:
+    rng = np.random.default_rng(m)
+    draws = 2000
+    covered = 0
+    for _ in range(draws):
+        interval, _ = shift(rng.gumbel(0.5, 1, m), rng.gumbel(0, 1, n))
+        covered += interval.lo <= 0.5 <= interval.hi
+    assert covered / draws >= 0.945
+
+
+def test_three_launches_have_a_range_and_no_p() -> None:
+    interval, p = shift([1, 2, 3], [0, 0, 0, 0])
+    assert (interval.median, interval.lo, interval.hi, interval.confidence, p) == (2, 1, 3, None, None)
+
+
+def test_adjusted_p_is_scipys() -> None:
+    p = np.random.default_rng(5).uniform(0, 0.2, 23)
+    assert benjamini_yekutieli(list(p)) == pytest.approx(stats.false_discovery_control(p, method="by"))
+    assert benjamini_yekutieli([]) == []
+    assert benjamini_yekutieli([0.04]) == [0.04]
+
+
+def test_effects_of_a_against_a_are_those_of_every_sign() -> None:
+    differences = [0.01, -0.004, 0.02, 0.003, -0.008, 0.001]
+    expected = sorted(
+        abs(hodges_lehmann([sign * value for sign, value in zip(signs, differences, strict=True)]).median)
+        for signs in itertools.product((1, -1), repeat=6)
+    )
+    assert null_effects(differences) == pytest.approx(expected)
+
+
+def test_the_resolution_bounds_new_effects_of_nothing_in_19_of_20() -> None:
+    rng = np.random.default_rng(9)
+    inside = 0
+    for _ in range(400):
+        effects = null_effects(rng.normal(0, 0.01, 8))
+        floor = effects[math.ceil(0.95 * effects.size) - 1]
+        inside += abs(hodges_lehmann(rng.normal(0, 0.01, 8)).median) <= floor
+    assert 0.88 <= inside / 400 <= 0.97
+
+
+@pytest.mark.parametrize(
+    ("lo", "hi", "floor", "expected"),
+    [
+        (1.02, 1.05, 0.0, "faster"),
+        (1.02, 1.05, 0.03, "inconclusive"),
+        (0.90, 0.95, 0.03, "slower"),
+        (1.002, 1.006, 0.0, "trivially different"),
+        (1.002, 1.006, 0.004, "equivalent"),
+        (0.95, 1.05, 0.20, "inconclusive"),
+    ],
+)
+def test_no_claim_is_smaller_than_the_floor_and_noise_makes_nothing_equivalent(
+    lo: float, hi: float, floor: float, expected: str
+) -> None:
+    assert verdict(lo, hi, 0.95, floor) == expected
+    assert verdict(lo, hi, None, floor) == "inconclusive"

@@ -1,0 +1,265 @@
+"""What is varied on purpose: how it is said, planned, and set by commands."""
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import msgspec
+import pytest
+from tests.simulation import begin, carry_on, described, plan_for
+
+from assay import plan as planning
+from assay import store, studies
+from assay.launch.simulated import Fault, Law, SimulatedMachine
+from assay.model.errors import UnfitEnvironmentError, UsageError
+from assay.model.machine import Machine
+from assay.model.plan import Measure, Plan, Study
+from assay.plan import Options, make, parse
+
+MakeMachine = Callable[..., Machine]
+
+STUDY = Study("t", "q?", (Measure("stream", ("one-core",)), Measure("memcpy", ("one-core",), axes={"bytes": 64})))
+STREAM = Study("t", "q?", (Measure("stream", ("one-core",)),))
+SLEEP = {"sleep": {"levels": {"on": "idle --on", "off": "idle --off 0"}}}
+
+
+def varied(
+    machine: Machine,
+    *wishes: str,
+    study: Study = STREAM,
+    options: Options = Options(),  # noqa: B008 (frozen)
+) -> Plan:
+    factors = parse(wishes, study, {})
+    return make("own", study, machine, msgspec.structs.replace(options, seed=1, factors=factors))
+
+
+def ids(plan: Plan, role: str = "measure") -> list[str]:
+    return [case.id for case in plan.cases if case.role == role]
+
+
+@pytest.mark.parametrize(
+    ("wish", "levels"),
+    [
+        ("memory=first-touch,interleave", ("first-touch", "interleave")),
+        ("flags=-O3 -march=native|-O2", ("-O3 -march=native", "-O2")),
+        ("flags=-Wl,-z,now -O3|-O2", ("-Wl,-z,now -O3", "-O2")),
+        ("toolchain=gcc,clang", ("gcc", "clang")),
+        ("stores=non-temporal,ordinary", ("non-temporal", "ordinary")),
+        ("bytes=64,4K", ("64", "4096")),
+        ("offset=-3,0", ("-3", "0")),
+        ("sleep", ("on", "off")),
+        ("sleep=off,on", ("off", "on")),
+    ],
+)
+def test_levels_are_parted_by_commas_or_by_bars(wish: str, levels: tuple[str, ...]) -> None:
+    (factor,) = parse([wish], STUDY, SLEEP)
+    assert factor.levels == levels
+
+
+@pytest.mark.parametrize(
+    ("wish", "what", "why"),
+    [
+        ("memroy=a,b", "'memroy'", "did you mean 'memory'?"),
+        ("memory=first-touch", "two levels", "two things"),
+        ("memory", "two levels", ""),
+        ("memory=first-touch,first-touch", "given twice", "A against A"),
+        ("memory=bind:0,bind:*", "'bind:*'", "each node"),
+        ("stores=ordinary,cached", "no stores 'cached'", "known: ordinary, non-temporal"),
+        ("himeno.touch=serial,parallel", "'himeno.touch'", "known:"),
+        ("flags='-O2|-O3", "cannot split", "quotation"),
+        ("sleep=on,deep", "no level 'deep'", "known: on, off"),
+        ("bytes=64,many", "no size", ""),
+    ],
+)
+def test_what_cannot_be_varied_is_refused_by_name(wish: str, what: str, why: str) -> None:
+    with pytest.raises(UsageError) as caught:
+        parse([wish], STUDY, SLEEP)
+    assert what in caught.value.what
+    assert why in caught.value.why
+
+
+@pytest.mark.parametrize(
+    ("table", "what"),
+    [
+        ({"sleep": {"level": {}}}, "unknown key 'level'"),
+        ({"sleep": {"levels": {"on": "idle"}}}, "needs levels"),
+        ({"sleep": {"levels": {"on": "idle", "off": " "}}}, "level 'off'"),
+        ({"sleep": {"levels": {"on": "idle", "off": "'"}}}, "cannot split"),
+        ({"sleep": "idle"}, "no table"),
+        ({"memory": {"levels": {"on": "a", "off": "b"}}}, "taken"),
+    ],
+)
+def test_a_table_that_is_no_factor_is_refused(table: dict[str, Any], what: str) -> None:
+    with pytest.raises(UsageError) as caught:
+        parse(["memory=first-touch,interleave"], STUDY, table)
+    assert what in caught.value.what
+
+
+def test_a_name_that_is_axis_and_factor_has_to_be_qualified() -> None:
+    table = {"stores": {"levels": {"a": "x", "b": "y"}}}
+    with pytest.raises(UsageError, match="axis of stream and a factor"):
+        parse(["stores=ordinary,non-temporal"], STUDY, table)
+    (factor,) = parse(["stream.stores=ordinary,non-temporal"], STUDY, table)
+    assert (factor.name, factor.benchmark, factor.kind) == ("stores", "stream", "axis")
+
+
+def test_several_factors_make_every_combination_and_the_first_is_measured_twice(make_machine: MakeMachine) -> None:
+    plan = varied(make_machine(nodes=2, cores=2), "memory=first-touch,interleave", "stores=ordinary,non-temporal")
+    assert ids(plan) == [
+        f"stream/one-core/touch=parallel/memory={memory},stores={stores}"
+        for memory, stores in [
+            ("first-touch", "ordinary"),
+            ("first-touch", "non-temporal"),
+            ("interleave", "ordinary"),
+            ("interleave", "non-temporal"),
+        ]
+    ]
+    assert ids(plan, "control") == [f"{ids(plan)[0]}/again"]
+    assert {case.subject for case in plan.cases if case.role != "sentinel"} == {"stream/one-core/touch=parallel"}
+    policies = {case.factors["memory"]: str(case.placement.memory) for case in plan.cases if case.factors}
+    assert policies == {"first-touch": "first-touch", "interleave": "interleave:0,1"}
+
+
+def test_levels_of_memory_are_measured_though_one_node_makes_them_the_same(make_machine: MakeMachine) -> None:
+    plan = varied(make_machine(cores=2), "memory=first-touch,interleave")
+    assert [case.factors["memory"] for case in plan.cases if case.role == "measure"] == [
+        "first-touch",
+        "interleave",
+    ]
+
+
+def test_a_benchmark_without_the_axis_is_measured_once(make_machine: MakeMachine) -> None:
+    plan = varied(make_machine(cores=2), "stores=ordinary,non-temporal", study=STUDY)
+    copies = [case for case in plan.cases if case.benchmark == "memcpy"]
+    assert [(case.factors, case.role) for case in copies] == [({}, "measure")]
+
+
+def test_each_block_has_all_levels_side_by_side_in_an_order_that_changes(make_machine: MakeMachine) -> None:
+    plan = varied(
+        make_machine(nodes=2, cores=2), "memory=first-touch,interleave", study=STUDY, options=Options(launches=8)
+    )
+    orders = set()
+    for block in range(8):
+        launches = [launch for launch in plan.order if launch.block == block][1:]
+        assert sorted(case for launch in launches for case in launch.cases) == sorted(
+            [*ids(plan), *ids(plan, "control")]
+        )
+        subjects = [plan.case(launch.cases[0]).subject for launch in launches]
+        assert [subjects[at] for at in (0, 3)] == [subjects[at] for at in (2, 5)]
+        orders.add(tuple(plan.case(launch.cases[0]).id for launch in launches))
+    assert len(orders) > 4
+
+
+def test_flags_are_levels_of_the_toolchain(make_machine: MakeMachine) -> None:
+    plan = varied(make_machine(cores=2), "flags=-O3|-O2", options=Options(toolchains=("clang",)))
+    assert {launch.toolchain for launch in plan.order} == {"clang -O3", "clang -O2"}
+    both = varied(make_machine(cores=2), "toolchain=gcc,clang", "flags=-O3|-O2")
+    assert {launch.toolchain for launch in both.order} == {"gcc -O3", "gcc -O2", "clang -O3", "clang -O2"}
+
+
+def test_a_toolchain_varied_in_two_ways_is_refused(make_machine: MakeMachine) -> None:
+    with pytest.raises(UsageError, match="varied twice"):
+        varied(make_machine(cores=2), "toolchain=gcc,clang", options=Options(toolchains=("gcc", "clang")))
+    with pytest.raises(UsageError, match="varied twice"):
+        parse(["memory=first-touch,interleave", "memory=bind:0,bind:1"], STREAM, {})
+
+
+def test_a_level_that_this_machine_lacks_is_exit_4(make_machine: MakeMachine) -> None:
+    study = studies.get("quick")
+    factors = parse(["memory=first-touch,bind:7"], study, {})
+    with pytest.raises(UnfitEnvironmentError) as caught:
+        make("quick", study, make_machine(cores=2), Options(factors=factors))
+    assert "memory=bind:7" in caught.value.what
+    assert "one memory node" in caught.value.why
+
+
+def test_blocks_are_enough_to_show_one_effect_among_all(make_machine: MakeMachine) -> None:
+    # 4 kernels: 2^(1-B) x 4 x (1 + 1/2 + 1/3 + 1/4) <= .05 from B = 9 on.
+    assert varied(make_machine(cores=2), "stores=ordinary,non-temporal").launches == 9
+    single = Study("t", "q?", (Measure("memcpy", ("one-core",), axes={"bytes": 64}),))
+    assert varied(make_machine(cores=2), "buffers=hot,cold", study=single).launches == 6
+    assert varied(make_machine(cores=2), "stores=ordinary,non-temporal", options=Options(launches=3)).launches == 3
+    many = varied(make_machine(cores=2), "memory=first-touch,interleave", study=studies.get("quick"))
+    assert many.launches == 10
+
+
+def test_a_studys_budget_grows_with_what_is_varied_and_the_users_does_not(make_machine: MakeMachine) -> None:
+    study = Study("t", "q?", STREAM.measure, launches=3, budget_s=60)
+    plan = varied(make_machine(cores=2), "stores=ordinary,non-temporal", study=study)
+    assert plan.budget_s == 60 * 3 * plan.launches / 3
+    own = varied(make_machine(cores=2), "stores=ordinary,non-temporal", study=study, options=Options(budget_s=30))
+    assert own.budget_s == 30
+
+
+def sleeping() -> Plan:
+    factors = parse(["sleep"], STREAM, SLEEP)
+    return plan_for(study=STREAM, options=planning.Options(launches=2, factors=factors))
+
+
+def simulated(law: Law) -> SimulatedMachine:
+    return SimulatedMachine(described().topology, law)
+
+
+def settings(machine: SimulatedMachine) -> list[str]:
+    return [" ".join(command.argv) for command in machine.commands if command.argv[0] == "idle"]
+
+
+LEVELS = {"idle --on": 1.0, "idle --off 0": 0.9}
+
+
+def test_the_command_of_a_level_runs_before_each_launch_and_is_recorded_and_logged(tmp_path: Path) -> None:
+    plan = sleeping()
+    directory, machine = begin(tmp_path, plan), simulated(Law(commands=LEVELS))
+    carry_on(directory, plan, machine)
+    launches = [records.launch for records in store.load(directory.path).launches]
+    cases = {case.id: case for case in plan.cases}
+    expected = {"on": ("idle", "--on"), "off": ("idle", "--off", "0")}
+    assert [launch.prepared for launch in launches] == [
+        {"sleep": expected[cases[launch.cases[0]].factors["sleep"]]} for launch in launches
+    ]
+    assert settings(machine) == [" ".join(launch.prepared["sleep"]) for launch in launches] + ["idle --on"]
+    log = (directory.path / "logs" / f"{launches[0].id}.sleep.out").read_text()
+    assert log == "$ idle --on\nexit 0\n"
+    assert (directory.path / "logs" / "restore.sleep.out").is_file()
+
+
+def test_the_usual_state_is_the_first_of_the_table_whatever_is_the_base(tmp_path: Path) -> None:
+    factors = parse(["sleep=off,on"], STREAM, SLEEP)
+    plan = plan_for(study=STREAM, options=planning.Options(launches=1, factors=factors))
+    machine = simulated(Law(commands=LEVELS))
+    carry_on(begin(tmp_path, plan), plan, machine)
+    assert settings(machine)[0] == "idle --off 0"
+    assert settings(machine)[-1] == "idle --on"
+
+
+def test_after_ctrl_c_the_usual_state_is_restored(tmp_path: Path) -> None:
+    plan = sleeping()
+    machine = simulated(Law(commands=LEVELS, faults=(Fault("interrupt", "sleep=off"),)))
+    ending = carry_on(begin(tmp_path, plan), plan, machine)
+    assert ending.status == "interrupted"
+    assert settings(machine)[-2:] == ["idle --off 0", "idle --on"]
+
+
+def test_a_command_that_fails_ends_the_run_with_exit_4_after_restoring(tmp_path: Path) -> None:
+    plan = sleeping()
+    directory, machine = begin(tmp_path, plan), simulated(Law(commands={**LEVELS, "idle --off 0": 0}))
+    with pytest.raises(UnfitEnvironmentError) as caught:
+        carry_on(directory, plan, machine)
+    assert "not permitted" in caught.value.why
+    assert "idle --off 0" in caught.value.remedy
+    assert settings(machine)[-1] == "idle --on"
+    assert all(
+        records.launch.prepared["sleep"] == ("idle", "--on") for records in store.load(directory.path).launches
+    )
+
+
+def test_a_restoring_command_that_fails_is_told(tmp_path: Path) -> None:
+    declared = {"sleep": {"levels": {"usual": "idle --usual", **SLEEP["sleep"]["levels"]}}}
+    factors = parse(["sleep=on,off"], STREAM, declared)
+    plan = plan_for(study=STREAM, options=planning.Options(launches=1, factors=factors))
+    directory = begin(tmp_path, plan)
+    with pytest.raises(UnfitEnvironmentError, match="'sleep' was not put back"):
+        carry_on(directory, plan, simulated(Law(commands={**LEVELS, "idle --usual": 0})))
+    ending = store.load(directory.path).ending
+    assert ending is not None
+    assert ending.status == "complete"
