@@ -1,4 +1,4 @@
-"""`assay export`: figures or raw samples for other programs."""
+"""`assay export`: figures or raw samples for other programs, and charts for papers."""
 
 from collections.abc import Iterable
 from pathlib import Path
@@ -7,6 +7,18 @@ import click
 
 from assay.cli import output
 from assay.model.errors import UsageError
+
+_FORMS = ("svg", "png", "pdf")
+
+
+def _forms(_context: click.Context, _parameter: click.Parameter, value: str) -> tuple[str, ...]:
+    """The forms in `svg,png,pdf`."""
+    forms = tuple(dict.fromkeys(part.strip().lower() for part in value.split(",") if part.strip()))
+    unknown = [form for form in forms if form not in _FORMS]
+    if unknown or not forms:
+        what = f"'{unknown[0]}' is no form of a figure" if unknown else "no form of a figure is named"
+        raise UsageError(what, why=f"known: {', '.join(_FORMS)}", remedy="assay export --figures DIR")
+    return forms
 
 
 @click.command()
@@ -23,12 +35,49 @@ from assay.model.errors import UsageError
 @click.option(
     "-o", "--output", "path", type=click.Path(dir_okay=False, path_type=Path), help="File; stdout without it."
 )
+@click.option(
+    "--figures",
+    "folder",
+    type=click.Path(file_okay=False, path_type=Path),
+    metavar="DIR",
+    help="Write the report's charts into this folder instead, and print their paths.",
+)
+@click.option(
+    "--figure-format",
+    "forms",
+    default="svg,pdf",
+    show_default=True,
+    metavar="FORM,...",
+    callback=_forms,
+    help="Forms of the charts: svg, png, pdf.",
+)
+@click.option(
+    "--figure-size",
+    "size",
+    type=click.Choice(["column", "page"]),
+    default="column",
+    show_default=True,
+    help="Width of the charts: a column of a paper, or a page.",
+)
 @output.limit_option
-def command(run: str, form: str, path: Path | None, limits: tuple[str, ...], *, samples: bool) -> None:
-    """Export the figures of a run, in SI base units.
+def command(  # noqa: PLR0913 (each is an option)
+    run: str,
+    *,
+    form: str,
+    path: Path | None,
+    folder: Path | None,
+    forms: tuple[str, ...],
+    size: str,
+    limits: tuple[str, ...],
+    samples: bool,
+) -> None:
+    """Export the figures of a run, in SI base units, or its charts.
 
     RUN is an id, a unique prefix of one, a path, or `last` (the default).
     """
+    if folder is not None:
+        _charts(run, folder, forms, size, limits)
+        return
     if samples and form != "csv":
         raise UsageError("raw samples are exported as CSV", remedy=f"assay export {run} --format csv --samples")
     parts = _parts(run, form, limits, samples=samples)
@@ -37,6 +86,19 @@ def command(run: str, form: str, path: Path | None, limits: tuple[str, ...], *, 
             click.echo(part, nl=False)
     else:
         click.echo(output.write(path, "".join(parts)), err=True)
+
+
+def _charts(run: str, folder: Path, forms: tuple[str, ...], size: str, limits: tuple[str, ...]) -> None:
+    """Write each chart in each form, named after its section and figure."""
+    from assay.report import gallery
+
+    found, analysis = output.load(run, limits)
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        for name, content in gallery.charts(found, analysis, forms, size):
+            click.echo(output.write(folder / name, content))
+    except OSError as error:
+        raise UsageError(f"the charts cannot be written to {folder}", why=str(error)) from error
 
 
 def _parts(run: str, form: str, limits: tuple[str, ...], *, samples: bool) -> Iterable[str]:

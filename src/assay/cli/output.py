@@ -86,12 +86,15 @@ def _units() -> dict[str, str]:
     return {metric.limit: metric.unit for each in declared for metric in each.metrics if metric.limit}
 
 
-def write(path: Path, text: str) -> Path:
+def write(path: Path, content: str | bytes) -> Path:
     """Write the file whole or not at all, and return its absolute path."""
     path = path.absolute()
     draft = path.with_name(f".{path.name}.part")
     try:
-        draft.write_text(text, encoding="utf-8", newline="")
+        if isinstance(content, str):
+            draft.write_text(content, encoding="utf-8", newline="")
+        else:
+            draft.write_bytes(content)
         draft.replace(path)
     finally:
         draft.unlink(missing_ok=True)

@@ -10,6 +10,7 @@ from assay.model.errors import AssayError
 from assay.model.result import Analysis, Estimate
 
 Key = TypeVar("Key", bound=Hashable)
+Thing = TypeVar("Thing")
 
 
 @cache
@@ -64,11 +65,15 @@ def measured(estimates: Iterable[Estimate]) -> tuple[Estimate, ...]:
 
 
 def headline_metric(estimates: Iterable[Estimate]) -> tuple[Estimate, ...]:
-    """Estimates of the benchmark's first metric."""
+    """Estimates of the first metric of their kernel."""
     estimates = tuple(estimates)
-    declared = declaration(estimates[0].benchmark) if estimates else None
-    first = declared.metrics[0].name if declared else (estimates[0].metric if estimates else "")
-    return tuple(estimate for estimate in estimates if estimate.metric == first)
+    return tuple(estimate for estimate in estimates if estimate.metric == _first_metric(estimate, estimates[0]))
+
+
+def _first_metric(estimate: Estimate, first: Estimate) -> str:
+    declared = declaration(estimate.benchmark)
+    metrics = declared.metrics_of(estimate.kernel) if declared else ()
+    return metrics[0].name if metrics else first.metric
 
 
 def headline_kernel(estimates: Iterable[Estimate]) -> tuple[Estimate, ...]:
@@ -79,11 +84,11 @@ def headline_kernel(estimates: Iterable[Estimate]) -> tuple[Estimate, ...]:
     return tuple(estimate for estimate in estimates if estimate.kernel == last)
 
 
-def grouped(estimates: Iterable[Estimate], key: Callable[[Estimate], Key]) -> dict[Key, tuple[Estimate, ...]]:
-    """Estimates by key, in order of first appearance."""
-    groups: dict[Key, list[Estimate]] = {}
-    for estimate in estimates:
-        groups.setdefault(key(estimate), []).append(estimate)
+def grouped(things: Iterable[Thing], key: Callable[[Thing], Key]) -> dict[Key, tuple[Thing, ...]]:
+    """Estimates, or other things, by key, in order of first appearance."""
+    groups: dict[Key, list[Thing]] = {}
+    for thing in things:
+        groups.setdefault(key(thing), []).append(thing)
     return {name: tuple(members) for name, members in groups.items()}
 
 
@@ -130,10 +135,14 @@ def levels(estimate: Estimate, names: Iterable[str]) -> str:
     return ", ".join(parts)
 
 
-def is_usual(estimate: Estimate, but: Iterable[str] = ()) -> bool:
-    """Whether every axis has its default value; `but` names axes that may have any."""
+def is_usual(estimate: Estimate, axis: str = "", but: Iterable[str] = ()) -> bool:
+    """Whether an axis (each, where none is named) has its default value, or one that follows from the machine.
+
+    `but` names axes that may have any value.
+    """
     usual = _defaults(estimate.benchmark)
-    return all(value == usual.get(name, value) for name, value in estimate.params.items() if name not in set(but))
+    params = {axis: estimate.params[axis]} if axis else estimate.params
+    return all(value == usual.get(name, value) for name, value in params.items() if name not in set(but))
 
 
 @cache

@@ -5,15 +5,17 @@ from collections.abc import Callable, Iterable
 from assay.model.result import Estimate
 from assay.model.units import scale
 from assay.report import choose, words
-from assay.report.charts.curve import Boundary, CurvePoint, curve
+from assay.report.charts.curve import CurvePoint, Guides, curve
 from assay.report.charts.intervals import Point, intervals
 from assay.report.charts.ranked import Node, ranked
 from assay.report.section import Figure
 
+Name = Callable[[Estimate], str]
+
 _WHISKERS = "Points are medians over launches; whiskers are {basis}."
 
 
-def _scaled(estimates: Iterable[Estimate]) -> tuple[float, str]:
+def scaled(estimates: Iterable[Estimate]) -> tuple[float, str]:
     """Factor and unit that fit the largest of the estimates."""
     largest = max((abs(e.median) for e in estimates if e.median), default=1.0)
     unit = next(iter(estimates)).unit
@@ -36,12 +38,16 @@ def placements(
     estimates: tuple[Estimate, ...],
     figure_id: str,
     title: str,
-    row: Callable[[Estimate], str] = words.placed,
+    row: Name = words.placed,
+    but: tuple[str, ...] = (),
 ) -> Figure:
-    """A forest plot with a row for each placement and a series for each combination of what else varies."""
+    """A forest plot with a row for each placement and a series for each combination of what else varies.
+
+    `row` names rows by something else, and `but` the axes that it speaks of.
+    """
     estimates = choose.measured(estimates)
-    factor, unit = _scaled(estimates)
-    names = choose.varied(estimates)
+    factor, unit = scaled(estimates)
+    names = tuple(name for name in choose.varied(estimates) if name not in but)
     points = []
     for estimate in estimates:
         figure = words.shown(estimate)
@@ -74,15 +80,15 @@ def curves(
     estimates: tuple[Estimate, ...],
     figure_id: str,
     title: str,
-    boundaries: tuple[Boundary, ...] = (),
-    series: Callable[[Estimate], str] | None = None,
+    guides: Guides | None = None,
+    series: Name | None = None,
 ) -> Figure:
     """Curves along the benchmark's swept axis, a series for each combination of what else varies."""
     estimates = choose.measured(estimates)
     axis = choose.swept(estimates[0].benchmark)
     axis_unit = choose.units(estimates[0].benchmark).get(axis, "")
-    name = series or _series_of(estimates, axis)
-    factor, value_unit = _scaled(estimates)
+    name = series or series_of(estimates, axis)
+    factor, value_unit = scaled(estimates)
     points = []
     for estimate in estimates:
         figure = words.shown(estimate)
@@ -103,7 +109,7 @@ def curves(
         )
     result = "; ".join(_curve_result(points, label) for label in dict.fromkeys(point.series for point in points))
     meaning = choose.axis_meaning(estimates[0].benchmark, axis)
-    spec = curve(points, (meaning, f"{title} ({value_unit})"), boundaries, sizes=axis_unit == "B")
+    spec = curve(points, (meaning, f"{title} ({value_unit})"), guides or Guides(), sizes=axis_unit == "B")
     caption = f"{title} by {meaning}, both axes logarithmic. {whiskers(estimates)}"
     if any(point.state for point in points):
         caption += (
@@ -112,7 +118,8 @@ def curves(
     return Figure(figure_id, caption, result, spec)
 
 
-def _series_of(estimates: tuple[Estimate, ...], axis: str) -> Callable[[Estimate], str]:
+def series_of(estimates: tuple[Estimate, ...], axis: str) -> Name:
+    """What names the curves along `axis`: the placement where there are several, and the levels that vary."""
     names = tuple(name for name in choose.varied(estimates) if name != axis)
     where = len({words.placed(e) for e in estimates}) > 1
 
@@ -132,7 +139,7 @@ def _curve_result(points: list[CurvePoint], series: str) -> str:
 def nodes(estimates: tuple[Estimate, ...], figure_id: str, title: str) -> Figure:
     """The figures of many like nodes by rank, all of one placement and series."""
     estimates = choose.measured(estimates)
-    factor, unit = _scaled(estimates)
+    factor, unit = scaled(estimates)
     crowd = []
     for estimate in estimates:
         figure = words.shown(estimate)

@@ -15,7 +15,7 @@ from assay import __version__
 from assay.model.machine import Machine
 from assay.model.result import Analysis, Finding
 from assay.model.run import Run
-from assay.report import choose, drawing, provenance, raw, vega, words
+from assay.report import choose, drawing, fitted, provenance, raw, vega, words
 from assay.report.rows import Row, Rows, compared
 from assay.report.section import Section
 from assay.report.sections import sections
@@ -66,6 +66,7 @@ def render(run: Run, analysis: Analysis) -> str:
             "other_findings": other,
             "not_assessed": [f for f in analysis.findings if f.status == "not assessed"],
             "unmeasured": unmeasured(analysis),
+            "unfitted": fitted.unfitted(analysis),
             "all_rows": [
                 (choose.title(name), rows.table(members))
                 for name, members in choose.grouped(listed, lambda e: e.benchmark).items()

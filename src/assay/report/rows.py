@@ -3,6 +3,7 @@
 from collections.abc import Iterable
 from dataclasses import dataclass
 
+from assay.model.benchmark import ParamValue
 from assay.model.result import Analysis, Comparison, Estimate, Finding, Proof
 from assay.model.units import format_cpu_list
 from assay.report import choose, words
@@ -77,7 +78,7 @@ class Rows:
             metric=e.metric,
             placed=words.placed(e),
             nodes=", ".join(e.placement.hosts) if several else "",
-            setting=", ".join(words.param(value, units.get(name, "")) for name, value in values.items()),
+            setting=", ".join(_setting(name, value, units.get(name, "")) for name, value in values.items()),
             state=e.state or "",
             value=f"{figure.value} {figure.unit}" if figure else "",
             ends=figure.ends if figure else "",
@@ -130,6 +131,12 @@ def compared(comparison: Comparison) -> str:
         f"{comparison.a} against {comparison.b}: ×{comparison.ratio:.3f} {ends} "  # noqa: RUF001 (a factor)
         f"({kind}, {blocks}), {comparison.verdict}"
     )
+
+
+def _setting(name: str, value: ParamValue, unit: str) -> str:
+    """A level; a number that is no size with its name."""
+    bare = isinstance(value, str) or unit == "B"
+    return words.param(value, unit) if bare else f"{name} {words.param(value)}"
 
 
 def _proof(proof: Proof | None) -> str:

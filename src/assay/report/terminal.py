@@ -1,5 +1,7 @@
 """The report in a terminal: what was measured, what was found, what is missing. Good at 80 columns."""
 
+from collections.abc import Iterable
+
 from rich.console import Console
 from rich.padding import Padding
 from rich.table import Table
@@ -8,6 +10,7 @@ from rich.text import Text
 from assay.model.result import Analysis, Estimate, Noise
 from assay.model.run import Run
 from assay.report import choose, words
+from assay.report.sections import numa, saturation, topics
 from assay.report.summary import by_severity, unmeasured
 
 #: Rows of one benchmark; the HTML report has them all.
@@ -23,7 +26,7 @@ def render(run: Run, analysis: Analysis, console: Console) -> None:
     page = _Page(console)
     page.say(Text(f"{run.plan.title}", style="bold"), Text(f" {page.dot} run {run.info.id}", style="dim"))
     page.say(_machine(run, page.dot))
-    _estimates(analysis, page)
+    _topics(run, analysis, page)
     if choose.measured(analysis.estimates):
         page.say()
         page.say(
@@ -55,6 +58,15 @@ class _Page:
             line.append(self.text(str(part)), style=style)
         self.console.print(Padding(line, (0, 0, 0, indent), expand=False) if indent else line)
 
+    def table(self, columns: Iterable[tuple[str, str]], rows: Iterable[tuple[str, ...]]) -> None:
+        """Rows under their headings."""
+        table = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0), show_header=True, header_style="dim")
+        for column, justify in columns:
+            table.add_column(column, justify=justify, overflow="fold")  # type: ignore[arg-type]
+        for row in rows:
+            table.add_row(*(Text(self.text(cell)) for cell in row))
+        self.console.print(Padding(table, (0, 0, 0, 2), expand=False))
+
 
 def _machine(run: Run, dot: str) -> str:
     """The machine in one line."""
@@ -73,26 +85,41 @@ def _machine(run: Run, dot: str) -> str:
     return f" {dot} ".join(filter(None, parts))
 
 
-def _estimates(analysis: Analysis, page: _Page) -> None:
+def _topics(run: Run, analysis: Analysis, page: _Page) -> None:
+    """The tables of each topic; of benchmarks that have none the headline figures, in the place of their topic."""
     if not choose.measured(analysis.estimates):
         page.say()
         page.say("Nothing was measured.")
-    for name in dict.fromkeys(e.benchmark for e in analysis.estimates):
-        rows, more = _rows(choose.headline_metric(choose.of_benchmark(analysis, name)))
-        if not rows:
-            continue
-        page.say()
-        page.say(Text(choose.title(name), style="bold"))
-        table = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0), show_header=True, header_style="dim")
-        for column, justify in _COLUMNS:
-            table.add_column(column, justify=justify, overflow="fold")  # type: ignore[arg-type]
-        for row in rows:
-            table.add_row(*(Text(page.text(cell)) for cell in row))
-        page.console.print(Padding(table, (0, 0, 0, 2), expand=False))
-        for limit in _limits(analysis, name):
-            page.say(Text(limit, style="dim"), indent=2)
-        if more:
-            page.say(Text(f"{more} more: assay report, assay show --json", style="dim"), indent=2)
+    names = list(dict.fromkeys(e.benchmark for e in analysis.estimates))
+    for topic in topics():
+        found = topic.tables(run, analysis)
+        for table in found:
+            page.say()
+            page.say(Text(table.caption.partition(": ")[0], style="bold"))
+            columns = [(name, "right" if at in table.numeric else "left") for at, name in enumerate(table.columns)]
+            page.table(columns, table.rows)
+        for name in [name for name in names if name in topic.claims]:
+            names.remove(name)
+            if not found:
+                _figures(analysis, name, page)
+    for name in names:
+        _figures(analysis, name, page)
+
+
+def _figures(analysis: Analysis, name: str, page: _Page) -> None:
+    """Headline figures of a benchmark, without those that a topic shows as a matrix or a curve."""
+    elsewhere = numa.cells(analysis)
+    estimates = choose.headline_metric(choose.of_benchmark(analysis, name))
+    rows, more = _rows(tuple(e for e in estimates if e.id not in elsewhere and not saturation.is_counted(e)))
+    if not rows:
+        return
+    page.say()
+    page.say(Text(choose.title(name), style="bold"))
+    page.table(_COLUMNS, rows)
+    for limit in _limits(analysis, name):
+        page.say(Text(limit, style="dim"), indent=2)
+    if more:
+        page.say(Text(f"{more} more: assay report, assay show --json", style="dim"), indent=2)
 
 
 def _limits(analysis: Analysis, name: str) -> tuple[str, ...]:

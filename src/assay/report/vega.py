@@ -5,6 +5,7 @@ import hashlib
 import re
 from dataclasses import dataclass
 from functools import cache
+from importlib import resources
 from typing import Any
 
 import msgspec
@@ -18,6 +19,10 @@ from assay.report.section import Figure, Spec
 _VERSION = SCHEMA.rsplit("/v", 1)[-1].removesuffix(".json")
 #: Accessibility attributes of single marks: the static drawing is one image with one text alternative.
 _MARK_WORDS = re.compile(r' (?:aria-[a-z]+|role|pointer-events)="[^"]*"')
+#: A chart's own pixel is 1/96 inch, a point of print 1/72; a PNG has 300 dots an inch.
+_POINTS, _PPI = 0.75, 300
+_VARIABLE = re.compile(r"var\(--([a-z0-9-]+)\)")
+_COLOUR = re.compile(r"--([a-z0-9-]+): (#[0-9a-f]{6})")
 _IDS = re.compile(r'(\bid="|url\(#|href="#)')
 
 
@@ -66,6 +71,29 @@ def svg(spec: Spec, prefix: str) -> Markup:
     text: str = vl_convert.vegalite_to_svg(spec, vl_version=_version())
     text = _IDS.sub(rf"\g<1>{prefix}", _MARK_WORDS.sub("", text))
     return Markup(text.replace("<svg ", '<svg aria-hidden="true" focusable="false" ', 1))  # noqa: S704 (Vega escapes)
+
+
+def exported(figure: Figure, form: str, size: str) -> bytes:
+    """The figure as a file for a paper: on white, in the page's light colours, as wide as a column or a page."""
+    spec = narrowed(figure.spec) if size == "column" else figure.spec
+    text = _VARIABLE.sub(lambda found: _light()[found[1]], msgspec.json.encode(spec).decode())
+    plain = msgspec.json.decode(text) | {"background": "#ffffff", "padding": 4}
+    plain["config"] = {name: part for name, part in plain["config"].items() if name != "background"}
+    written: str | bytes
+    if form == "png":
+        written = vl_convert.vegalite_to_png(plain, vl_version=_version(), scale=_POINTS, ppi=_PPI)
+    elif form == "pdf":
+        written = vl_convert.vegalite_to_pdf(plain, vl_version=_version(), scale=_POINTS)
+    else:
+        written = vl_convert.vegalite_to_svg(plain, vl_version=_version())
+    return written.encode() if isinstance(written, str) else written
+
+
+@cache
+def _light() -> dict[str, str]:
+    """The page's colours in light, by the name of the variable: the first block of its style."""
+    style = resources.files("assay.report").joinpath("templates", "report.css").read_text("utf-8")
+    return dict(_COLOUR.findall(style.partition("}")[0]))
 
 
 def json_block(value: Any) -> str:  # noqa: ANN401 (any JSON)

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from assay.model.benchmark import ParamValue
 from assay.model.result import Estimate, Limit
-from assay.model.units import format_size, scale
+from assay.model.units import format_cpu_list, format_size, parse_cpu_list, scale
 
 _SIGNIFICANT = 3
 _PERCENT = 100
@@ -55,12 +55,23 @@ def shown(estimate: Estimate) -> Shown | None:
     """The estimate for people, None where it has no figure."""
     if estimate.median is None:
         return None
-    scaled, unit = scale(estimate.median, estimate.unit)
-    factor = scaled / estimate.median if estimate.median else 1.0
-    digits = decimals(scaled)
     ends = (estimate.lo, estimate.hi) if estimate.method in {"order-statistics", "range"} else (None, None)
+    return interval(estimate.median, ends, estimate.unit, basis(estimate))
+
+
+def interval(value: float, ends: tuple[float | None, float | None], unit: str, stands_on: str) -> Shown:
+    """A figure with its ends for people; `stands_on`: what the ends are, as in `Shown.basis`."""
+    scaled, prefixed = scale(value, unit)
+    factor = scaled / value if value else 1.0
+    digits = decimals(scaled)
     lo, hi = (f"{end * factor:.{digits}f}" if end is not None else "" for end in ends)
-    return Shown(f"{scaled:.{digits}f}", lo, hi, unit, basis(estimate))
+    return Shown(f"{scaled:.{digits}f}", lo, hi, prefixed, stands_on)
+
+
+def ratio(value: tuple[float, float, float], stands_on: str) -> Shown:
+    """A ratio with its ends, to three places."""
+    middle, lo, hi = (f"{each:.3f}" for each in value)
+    return Shown(f"×{middle}", lo, hi, "", stands_on)  # noqa: RUF001 (a factor)
 
 
 def basis(estimate: Estimate) -> str:
@@ -159,5 +170,12 @@ def seconds(value: float) -> str:
 
 def placed(estimate: Estimate) -> str:
     """Placement in one line: label, memory policy where it is not first touch."""
-    memory = estimate.placement.memory
-    return estimate.placement.label + ("" if memory == "first-touch" else f" · {memory}")
+    return " · ".join(filter(None, [estimate.placement.label, memory(estimate)]))
+
+
+def memory(estimate: Estimate) -> str:
+    """Memory policy in short: `bind:0`, `interleave:0-7`; empty for first touch."""
+    policy, colon, nodes = estimate.placement.memory.partition(":")
+    if not colon:
+        return "" if policy == "first-touch" else policy
+    return f"{policy}:{format_cpu_list(parse_cpu_list(nodes))}"

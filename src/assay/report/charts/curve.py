@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from assay.report.charts.theme import (
     DASHES,
     FAINT,
-    LIMIT,
+    INK,
     MUTED,
     Spec,
     chart,
@@ -21,6 +21,8 @@ _SIZE = (
 
 
 _FEW_DECADES = 4
+#: More points than these are drawn small.
+_MANY = 120
 #: Room for two rows of labels between the plot and its legend.
 _LABELS = 34
 
@@ -55,18 +57,28 @@ class Boundary:
 
 
 @dataclass(frozen=True)
-class Ceiling:
-    """A horizontal line at `y` with its label, e.g. a limit."""
+class Step:
+    """A level that a law found: from `x` to `end` at `y`, with its label; empty where another step has it."""
 
+    x: float
+    end: float
     y: float
+    series: str
     label: str
+
+
+@dataclass(frozen=True)
+class Guides:
+    """What is drawn beside the points: boundaries of caches, levels of a law."""
+
+    boundaries: tuple[Boundary, ...] = ()
+    steps: tuple[Step, ...] = ()
 
 
 def curve(
     points: list[CurvePoint],
     titles: tuple[str, str],
-    boundaries: tuple[Boundary, ...] = (),
-    ceilings: tuple[Ceiling, ...] = (),
+    guides: Guides = Guides(),
     *,
     sizes: bool = True,
 ) -> Spec:
@@ -90,18 +102,19 @@ def curve(
         }
     x: Spec = {"field": "x", "type": "quantitative", "scale": {"type": "log", "base": 2}, "axis": x_axis}
     y_axis = {"title": titles[1], "format": "~r", "values": _decades(points)}
-    y: Spec = {"field": "value", "type": "quantitative", "scale": {"type": "log", "nice": False}, "axis": y_axis}
+    y: Spec = {"field": "value", "type": "quantitative", "scale": _frame(points, guides), "axis": y_axis}
     tooltip = [
         {"field": "size", "title": titles[0]},
         {"field": "series", "title": "series"},
         {"field": "text", "title": "median"},
         {"field": "basis", "title": "basis"},
     ]
-    layer: list[Spec] = [*_boundaries(boundaries), *_ceilings(ceilings)]
+    many = len(points) > _MANY
+    layer: list[Spec] = _boundaries(guides.boundaries)
     layer += [
         {
             "data": {"values": _lines(points)},
-            "mark": {"type": "line", "strokeWidth": 1.6},
+            "mark": {"type": "line", "strokeWidth": 1.6 if not many else 1},
             "encoding": {"x": x, "y": y, "color": colour, "strokeDash": dash, "detail": {"field": "segment"}},
         },
         {
@@ -109,15 +122,24 @@ def curve(
             "encoding": {"x": x, "y": {**y, "field": "lo"}, "y2": {"field": "hi"}, "color": colour},
         },
         {
-            "mark": {"type": "point", "filled": True, "size": 42, "opacity": 1},
+            "mark": {"type": "point", "filled": True, "size": 42 if not many else 16, "opacity": 1},
             "encoding": {"x": x, "y": y, "color": colour, "shape": shape, "tooltip": tooltip},
         },
+        *_steps(guides.steps, x, y, colour),
     ]
     spec = chart(
         [vars(point) | {"series": point.series} for point in points], layer, height=340, usermeta={"narrow": 286}
     )
-    legend = {**spec["config"]["legend"], "offset": _LABELS if boundaries else 10}
+    legend = {**spec["config"]["legend"], "offset": _LABELS if guides.boundaries else 10}
     return {**spec, "config": {**spec["config"], "legend": legend}}
+
+
+def _frame(points: list[CurvePoint], guides: Guides) -> Spec:
+    """The scale of y, with room for the labels of steps."""
+    scale: Spec = {"type": "log", "nice": False}
+    if guides.steps:
+        scale["domain"] = [min(point.lo for point in points) / 1.25, 1.5 * max(point.hi for point in points)]
+    return scale
 
 
 def _lines(points: list[CurvePoint]) -> list[Spec]:
@@ -177,16 +199,14 @@ def _boundaries(boundaries: tuple[Boundary, ...]) -> list[Spec]:
     ]
 
 
-def _ceilings(ceilings: tuple[Ceiling, ...]) -> list[Spec]:
-    if not ceilings:
+def _steps(steps: tuple[Step, ...], x: Spec, y: Spec, colour: Spec) -> list[Spec]:
+    """Levels as broad strokes behind their label, which stands above their beginning."""
+    if not steps:
         return []
-    data = {"values": [vars(ceiling) for ceiling in ceilings]}
-    y = {"field": "y", "type": "quantitative"}
+    data = {"values": [{**vars(step), "value": step.y} for step in steps]}
+    stroke = {"type": "rule", "strokeWidth": 7, "opacity": 0.25, "strokeCap": "round"}
+    text = {"type": "text", "align": "left", "baseline": "bottom", "dx": 3, "dy": -9, "color": INK}
     return [
-        {"data": data, "mark": {"type": "rule", "color": LIMIT, "strokeWidth": 1.5}, "encoding": {"y": y}},
-        {
-            "data": data,
-            "mark": {"type": "text", "align": "left", "baseline": "bottom", "dx": 4, "dy": -3, "color": LIMIT},
-            "encoding": {"x": {"value": 0}, "y": y, "text": {"field": "label"}},
-        },
+        {"data": data, "mark": stroke, "encoding": {"x": x, "x2": {"field": "end"}, "y": y, "color": colour}},
+        {"data": data, "mark": text, "encoding": {"x": x, "y": y, "text": {"field": "label"}}},
     ]

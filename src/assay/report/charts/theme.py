@@ -68,10 +68,11 @@ def narrowed(spec: Spec) -> Spec:
     """The same chart for a phone: narrower, its legend in one column, its texts short (`narrow` is true)."""
     legend = {**spec["config"]["legend"], "columns": 1, "labelLimit": 240}
     axis = {**spec["config"]["axis"], "labelLimit": 112, "labelFontSize": 10.5}
-    width = spec.get("usermeta", {}).get("narrow", NARROW)
+    meta = spec.get("usermeta", {})
     return {
         **spec,
-        "width": width,
+        "width": meta.get("narrow", NARROW),
+        "height": meta.get("narrow_height", spec["height"]),
         "params": [{"name": "narrow", "value": True}],
         "config": {**spec["config"], "legend": legend, "axis": axis},
     }

@@ -5,6 +5,8 @@ from dataclasses import dataclass
 from assay.report.charts.theme import COLOURS, Spec, chart
 
 _STATES = ("quiet", "disturbed")
+#: Of more launches than these, quiet ones are lines without points.
+_POINTS = 250
 
 
 @dataclass(frozen=True)
@@ -50,7 +52,7 @@ def timeline(spans: list[Span]) -> Spec:
     x: Spec = {"type": "quantitative", "axis": {"title": "time since the run began (s)", "grid": False}}
     layer: list[Spec] = [
         {
-            "mark": {"type": "rule", "strokeWidth": 2, "opacity": 0.55},
+            "mark": {"type": "rule", "strokeWidth": 2, "strokeCap": "round", "opacity": 0.55},
             "encoding": {
                 "x": {**x, "field": "start"},
                 "x2": {"field": "end"},
@@ -60,8 +62,10 @@ def timeline(spans: list[Span]) -> Spec:
             },
         },
     ]
+    few = len(spans) <= _POINTS
+    pointed = [vars(span) for span in spans if few or span.state != _STATES[0]]
     for time, value in (("start", "before"), ("end", "after")):
         encoding: Spec = {"x": {**x, "field": time}, "y": {**y, "field": value}, "color": colour, "shape": shape}
         mark = {"type": "point", "filled": True, "size": 42, "opacity": 1}
-        layer.append({"mark": mark, "encoding": encoding | {"tooltip": tooltip}})
+        layer.append({"data": {"values": pointed}, "mark": mark, "encoding": encoding | {"tooltip": tooltip}})
     return chart([vars(span) for span in spans], layer, height=200, usermeta={"narrow": 284})

@@ -1,8 +1,9 @@
 """The topics of the report: one module each, found by its name. Nothing else needs to know that one exists.
 
-A module defines `order` (where it stands), `claims` (benchmarks that need no general section because of it) and
-`section(run, analysis) -> Section | None` (None when the run has nothing for it). `general` draws every benchmark
-that no module claims.
+A module defines `order` (where it stands), `claims` (benchmarks that need no general section because of it),
+`section(run, analysis) -> Section | None` (None when the run has nothing for it) and `tables(run, analysis)`: what
+a terminal shows in place of a general list of the benchmarks that it claims; where that is empty, the list.
+`general` draws every benchmark that no module claims.
 """
 
 import importlib
@@ -11,7 +12,7 @@ from typing import Protocol, cast
 
 from assay.model.result import Analysis
 from assay.model.run import Run
-from assay.report.section import Section
+from assay.report.section import Section, Table
 from assay.report.sections import general
 
 
@@ -23,6 +24,9 @@ class Topic(Protocol):
 
     def section(self, run: Run, analysis: Analysis) -> Section | None:
         """The topic's section, None when the run has nothing for it."""
+
+    def tables(self, run: Run, analysis: Analysis) -> tuple[Table, ...]:
+        """What a terminal shows of it."""
 
 
 def topics() -> list[Topic]:

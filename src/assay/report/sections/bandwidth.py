@@ -3,8 +3,8 @@
 from assay.model.result import Analysis, Estimate
 from assay.model.run import Run
 from assay.report import choose, figures, words
-from assay.report.section import Figure, Headline, Section
-from assay.report.sections import numa
+from assay.report.section import Figure, Headline, Section, Table
+from assay.report.sections import numa, saturation
 
 order = 10
 claims = frozenset({"stream"})
@@ -22,8 +22,10 @@ def section(run: Run, analysis: Analysis) -> Section | None:
     if not estimates:
         return None
     triad = choose.headline_kernel(estimates)
-    matrix = set(numa.matrix_estimates(analysis))
-    by_placement = tuple(e for e in triad if e.id not in matrix)
+    matrix = numa.cells(analysis)
+    by_placement = tuple(e for e in triad if e.id not in matrix and not saturation.is_counted(e))
+    if not by_placement:
+        return None
     return Section(
         id="memory-bandwidth",
         title=choose.title("stream"),
@@ -33,6 +35,11 @@ def section(run: Run, analysis: Analysis) -> Section | None:
         headlines=_headlines(choose.measured(by_placement)),
         benchmarks=claims,
     )
+
+
+def tables(_run: Run, _analysis: Analysis) -> tuple[Table, ...]:
+    """None: a terminal lists the figures."""
+    return ()
 
 
 def _widest(estimates: tuple[Estimate, ...]) -> tuple[Estimate, ...]:

@@ -4,8 +4,8 @@ from assay.model.result import Analysis, Estimate
 from assay.model.run import Run
 from assay.model.units import format_size
 from assay.report import choose, figures, words
-from assay.report.charts.curve import Boundary
-from assay.report.section import Headline, Section
+from assay.report.charts.curve import Boundary, Guides
+from assay.report.section import Headline, Section, Table
 
 order = 30
 claims = frozenset({"memcpy"})
@@ -25,11 +25,11 @@ def section(run: Run, analysis: Analysis) -> Section | None:
     measured = choose.measured(estimates)
     powers = tuple(e for e in measured if not e.params.get("offset"))
     boundaries = _boundaries(run, powers)
-    drawn = [figures.curves(powers, "figure-memcpy", "Copy rate", boundaries)] if powers else []
+    drawn = [figures.curves(powers, "figure-memcpy", "Copy rate", Guides(boundaries))] if powers else []
     hot = tuple(e for e in measured if choose.is_usual(e, but=("bytes", "offset")))
     if any(e.params.get("offset") for e in hot):
         title = "Hot copy rate of powers of two and of sizes beside them"
-        drawn.append(figures.curves(hot, "figure-memcpy-offset", title, boundaries, _beside))
+        drawn.append(figures.curves(hot, "figure-memcpy-offset", title, Guides(boundaries), _beside))
     return Section(
         id="copy-rate",
         title=choose.title("memcpy"),
@@ -39,6 +39,11 @@ def section(run: Run, analysis: Analysis) -> Section | None:
         headlines=_headlines(powers),
         benchmarks=claims,
     )
+
+
+def tables(_run: Run, _analysis: Analysis) -> tuple[Table, ...]:
+    """None: a terminal lists the best sizes."""
+    return ()
 
 
 def _beside(estimate: Estimate) -> str:

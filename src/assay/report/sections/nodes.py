@@ -27,6 +27,11 @@ def section(run: Run, analysis: Analysis) -> Section | None:
     )
 
 
+def tables(_run: Run, _analysis: Analysis) -> tuple[Table, ...]:
+    """None: a terminal says how far the nodes of a figure lie apart."""
+    return ()
+
+
 def _crowds(analysis: Analysis) -> dict[str, tuple[Estimate, ...]]:
     """Headline figures that several nodes have and that are no point of a curve, by what they are."""
     names = dict.fromkeys(e.benchmark for e in analysis.estimates if not choose.swept(e.benchmark))

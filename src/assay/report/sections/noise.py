@@ -29,6 +29,11 @@ def section(run: Run, analysis: Analysis) -> Section | None:
     )
 
 
+def tables(_run: Run, _analysis: Analysis) -> tuple[Table, ...]:
+    """None: a terminal ends with a line of it."""
+    return ()
+
+
 def table(noise: Noise) -> Table:
     """The measures of noise, each with what it means."""
     rows = [

@@ -1,113 +1,137 @@
-"""Cores of each memory node against the memory of every node."""
+"""Cores of each memory node against the memory of every node: bandwidth, latency, and what firmware says."""
 
-from assay.model.result import Analysis, Estimate
+from assay.model.result import Analysis, Point
 from assay.model.run import Run
-from assay.model.units import scale
-from assay.report import choose, words
+from assay.report import choose, figures, fitted, words
 from assay.report.charts.heatmap import Cell, heatmap
-from assay.report.section import Figure, Section
+from assay.report.fitted import Fitted
+from assay.report.section import Figure, Section, Table
 
 order = 20
 claims: frozenset[str] = frozenset()
 
-_BIND = "bind:"
+LAW = "numa-matrix"
+_VALUE = " value"
+_TAU = ("tau", "tau p")
+_SURE = 0.05
+
+_WHY = "Memory that hangs at another die or socket is reached over a link, which is slower than the cores' own."
 
 
 def section(run: Run, analysis: Analysis) -> Section | None:
     """The section, None where memory was not bound to several nodes."""
-    wanted = set(matrix_estimates(analysis))
-    matrix = choose.middle(e for e in analysis.estimates if e.id in wanted)
-    measured = choose.measured(matrix)
-    if not matrix:
+    found = fitted.fitted(analysis, LAW)
+    if not found:
         return None
-    home = _homes(run)
-    groups = choose.grouped(measured, lambda e: choose.series(e, _series_names(measured)))
-    drawn = tuple(_figure(name, members, home, number) for number, (name, members) in enumerate(groups.items()))
     return Section(
         id="memory-nodes",
         title="Near and far memory",
-        meaning=(_meaning(measured, home),),
-        figures=drawn,
-        estimates=matrix,
-        benchmarks=frozenset(),
+        meaning=(f"{_WHY} {_meaning(_whole(found) or found)}", _agreement(found)),
+        figures=tuple(_figure(each, found, number) for number, each in enumerate(_whole(found))),
+        tables=tables(run, analysis),
+        estimates=choose.middle(fitted.of(found)),
+        rules=frozenset({"numa_penalty", "numa_distances"}),
     )
 
 
-def matrix_estimates(analysis: Analysis) -> tuple[str, ...]:
-    """Ids of headline estimates whose cpus were measured against more than one node's memory."""
-    stream = choose.headline_kernel(choose.headline_metric(choose.of_benchmark(analysis, "stream")))
-    bound = [e for e in stream if e.placement.memory.startswith(_BIND) and "," not in e.placement.memory]
-    groups = choose.grouped(bound, lambda e: (e.placement.label, e.placement.hosts))
-    return tuple(
-        e.id for members in groups.values() if len({e.placement.memory for e in members}) > 1 for e in members
-    )
-
-
-def _series_names(estimates: tuple[Estimate, ...]) -> tuple[str, ...]:
-    return choose.varied(estimates)
-
-
-def _homes(run: Run) -> dict[int, int]:
-    """Cpu -> memory node that is local to it, on the first machine."""
-    machine = next(iter(run.machines.values()), None)
-    return {cpu: node.index for node in machine.topology.numa_nodes for cpu in node.cpus} if machine else {}
-
-
-def _node(estimate: Estimate) -> int:
-    return int(estimate.placement.memory.removeprefix(_BIND))
-
-
-def _is_local(estimate: Estimate, home: dict[int, int]) -> bool:
-    return {home.get(cpu) for cpus in estimate.placement.cpus for cpu in cpus} == {_node(estimate)}
-
-
-def _figure(name: str, estimates: tuple[Estimate, ...], home: dict[int, int], number: int) -> Figure:
-    largest = max(e.median or 0.0 for e in estimates)
-    scaled, unit = scale(largest, estimates[0].unit)
-    factor = scaled / largest
-    local = {e.placement.label: e.median for e in estimates if _is_local(e, home)}
-    cells = []
-    for estimate in sorted(estimates, key=_node):
-        figure = words.shown(estimate)
-        if figure is None or estimate.median is None:
-            continue
-        base = local.get(estimate.placement.label)
-        value = factor * estimate.median
-        cells.append(
-            Cell(
-                row=estimate.placement.label,
-                column=f"node {_node(estimate)}",
-                value=value,
-                text=f"{value:.{words.decimals(scaled)}f}",
-                ratio=f"×{estimate.median / base:.2f}" if base else "",  # noqa: RUF001 (a factor)
-                basis=f"{figure.ends} {figure.unit}, {figure.basis}",
-                local=_is_local(estimate, home),
-            )
-        )
-    order_of_rows = list(dict.fromkeys(e.placement.label for e in estimates))
-    cells.sort(key=lambda cell: (order_of_rows.index(cell.row), int(cell.column.split()[1])))
-    suffix = f", {name}" if name else ""
+def tables(_run: Run, analysis: Analysis) -> tuple[Table, ...]:
+    """Each class of pairs of nodes: firmware's distances, figures, and their ratios to local memory."""
+    found = fitted.fitted(analysis, LAW)
+    names = fitted.labels(found)
+    rows = []
+    for each in found:
+        unit = each.estimates[0].unit
+        for kind in [name for name in each.model.parameters if not name.endswith(_VALUE) and name not in _TAU]:
+            points = [point for point in each.model.points if point.at["class"] == kind]
+            away = sorted({int(point.at["distance"]) for point in points if "distance" in point.at})
+            middle, low, high = each.model.parameters[kind]
+            value = words.quantity(each.model.parameters[f"{kind}{_VALUE}"][0], unit)
+            spread = f"{middle:.2f}" if len(points) == 1 else f"{middle:.2f} ({low:.2f} to {high:.2f})"
+            distances = ", ".join(map(str, away)) or "none given"
+            rows.append((names[each.model.id], kind, distances, f"{len(points)}", value, spread))
+    columns = ("What", "Between", "Distance", "Pairs", "Median", "Ratio to local")
     caption = (
-        f"Triad bandwidth in {unit}{suffix}: cores of a row against the memory of a column. Below each figure "
-        "stands its ratio to the same cores' local memory. Intervals are in the table."
+        "Classes of pairs of memory nodes: median over the pairs, and their ratios to the same cores' own memory"
     )
-    result = "; ".join(f"{cell.row} with {cell.column}: {cell.text} {unit} {cell.ratio}" for cell in cells)
-    titles = ("cores", "memory of", f"{unit}{suffix}")
-    return Figure(f"figure-numa-{number}", caption, result, heatmap(cells, titles))
+    return (Table(caption, columns, tuple(rows), frozenset({2, 3, 4, 5})),) if rows else ()
 
 
-def _meaning(estimates: tuple[Estimate, ...], home: dict[int, int]) -> str:
-    text = (
-        "Memory that hangs at another die or socket is reached over a link, which is slower than the cores' own."
+def _whole(found: tuple[Fitted, ...]) -> tuple[Fitted, ...]:
+    """Those with the cores of several nodes: one row is no matrix."""
+    return tuple(each for each in found if len({point.at["cpu node"] for point in each.model.points}) > 1)
+
+
+def cells(analysis: Analysis) -> frozenset[str]:
+    """Ids of the estimates that a matrix of memory nodes shows."""
+    return frozenset(name for model in analysis.models if model.law == LAW for name in model.of)
+
+
+def _figure(each: Fitted, found: tuple[Fitted, ...], number: int) -> Figure:
+    factor, unit = figures.scaled(each.estimates)
+    points = sorted(each.model.points, key=lambda point: (int(point.at["cpu node"]), int(point.at["memory node"])))
+    drawn = [_cell(each, point, factor) for point in points]
+    name = fitted.labels(found)[each.model.id]
+    latency = each.estimates[0].better == "lower"
+    told = f" ({name})" if name not in {"", fitted.kind(each)} else ""
+    what = "Latency of a load" if latency else "Triad bandwidth"
+    notes = " and the distance that firmware gives" if any(cell.note for cell in drawn) else ""
+    caption = (
+        f"{what} in {unit}{told}: cores of the memory node of a row against the memory of a column. Below each "
+        "figure "
+        f"stand its ratio to the same cores' own memory{notes}. Dark is slow. Intervals are in the table."
     )
-    near = choose.measured(e for e in estimates if _is_local(e, home))
-    far = choose.measured(e for e in estimates if not _is_local(e, home))
-    for what, group in (("local", near), ("remote", far)):
-        if group:
-            low, high = (min(group, key=lambda e: e.median or 0), max(group, key=lambda e: e.median or 0))
-            ends = [words.shown(e) for e in (low, high)]
-            text += f" The {what} medians of {len(group)} pairs lie between " + " and ".join(
-                end.short for end in ends if end
-            )
-            text += "."
-    return text if near or far else text + " None of the pairs could be measured."
+    result = "; ".join(f"{cell.row} with {cell.column}: {cell.text} {unit} {cell.ratio}" for cell in drawn)
+    title = f"{'latency' if latency else 'bandwidth'} ({unit})"
+    spec = heatmap(drawn, ("cores of", "memory of", title), "lower" if latency else "higher")
+    return Figure(f"figure-numa-{number}", caption, result, spec)
+
+
+def _cell(each: Fitted, point: Point, factor: float) -> Cell:
+    figure = words.shown(each.estimate(point))
+    value = factor * point.value[0]
+    distance = f"distance {point.at['distance']}" if "distance" in point.at else ""
+    return Cell(
+        row=f"node {point.at['cpu node']}",
+        column=f"node {point.at['memory node']}",
+        value=value,
+        text=f"{value:.{words.decimals(value)}f}",
+        ratio=f"×{point.ratio:.2f}" if point.ratio is not None else "",  # noqa: RUF001 (a factor)
+        basis=f"{figure.ends} {figure.unit}, {figure.basis}; {point.at['class']}" if figure else "",
+        local=point.at["cpu node"] == point.at["memory node"],
+        note=distance,
+    )
+
+
+def _meaning(found: tuple[Fitted, ...]) -> str:
+    names = fitted.labels(found)
+    told = []
+    for each in found:
+        kinds = [name for name in each.model.parameters if f"{name}{_VALUE}" in each.model.parameters]
+        unit = each.estimates[0].unit
+        parts = words.listed(
+            f"{words.quantity(each.model.parameters[f'{kind}{_VALUE}'][0], unit)} for {kind} "
+            f"(×{each.model.parameters[kind][0]:.2f})"  # noqa: RUF001 (a factor)
+            for kind in kinds
+        )
+        told.append(words.sentence(f"median {names[each.model.id]}: {parts}"))
+    return " ".join(told)
+
+
+def _agreement(found: tuple[Fitted, ...]) -> str:
+    """Whether firmware's distances rank the pairs as they were measured."""
+    names = fitted.labels(found)
+    told = []
+    for each in found:
+        if "tau" not in each.model.parameters:
+            continue
+        tau, p = each.model.parameters["tau"][0], each.model.parameters["tau p"][0]
+        agrees = (
+            "ranks the pairs as they were measured" if tau > 0 else "does not rank the pairs as they were measured"
+        )
+        sure = agrees if p <= _SURE else "cannot be told to agree or not with so few pairs"
+        told.append(f"{names[each.model.id]}: firmware's distance {sure} (Kendall's τ {tau:.2f}, p = {p:.2g})")
+    return (
+        words.sentence("; ".join(told))
+        if told
+        else "Firmware gives no distances that differ, so there is no rank to agree with."
+    )

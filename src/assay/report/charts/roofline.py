@@ -1,0 +1,190 @@
+"""A roofline: what a kernel can reach by its flops a byte, one roof a level, and the kernels of the run below."""
+
+import math
+from dataclasses import dataclass
+
+from assay.report.charts.theme import DASHES, INK, LIMIT, MUTED, Spec, chart, series_scales
+
+#: Kernels whose labels are nearer than this, in decades across and up, share one label or move apart.
+_NEAR, _APART = 0.07, 0.13
+
+
+@dataclass(frozen=True)
+class Roof:
+    """Bandwidth of one level in flop/s for an intensity of 1, and where it meets the peak."""
+
+    name: str
+    bandwidth: float
+    ridge: float
+    label: str
+
+
+@dataclass(frozen=True)
+class Kernel:
+    """A kernel: flops a byte, its rate with ends in the axis' scaled unit, its words."""
+
+    intensity: float
+    value: float
+    lo: float
+    hi: float
+    series: str
+    label: str
+    text: str
+    basis: str
+    share: str
+
+
+def roofline(kernels: list[Kernel], roofs: list[Roof], peak: tuple[float, str], unit: str) -> Spec:
+    """Kernels under `roofs` and the `peak` (value in `unit`, label)."""
+    left, right = _span(kernels, roofs)
+    lowest = min([kernel.lo for kernel in kernels] + [roof.bandwidth * left for roof in roofs])
+    bottom, top = 0.6 * lowest, 1.9 * peak[0]
+    x: Spec = {
+        "field": "intensity",
+        "type": "quantitative",
+        "scale": {"type": "log", "domain": [left, right], "nice": False},
+        "axis": {
+            "title": "intensity (flop per byte of memory traffic)",
+            "format": "~r",
+            "grid": False,
+            "values": _ticks(left, right),
+        },
+    }
+    y: Spec = {
+        "field": "value",
+        "type": "quantitative",
+        "scale": {"type": "log", "domain": [bottom, top], "nice": False},
+        "axis": {"title": f"rate ({unit})", "format": "~r", "values": _ticks(bottom, top)},
+    }
+    names = list(dict.fromkeys(kernel.series for kernel in kernels))
+    colour, shape = series_scales(names)
+    tooltip = [
+        {"field": "label", "title": "kernel"},
+        {"field": "text", "title": "rate"},
+        {"field": "basis", "title": "basis"},
+        {"field": "flops", "title": "flop per byte"},
+        {"field": "share", "title": "of the roof above it"},
+    ]
+    values = [{**vars(kernel), "flops": f"{kernel.intensity:.3g}"} for kernel in kernels]
+    return chart(
+        values,
+        [
+            *_roofs(roofs, peak, (left, right, bottom), x, y),
+            {
+                "mark": {"type": "rule", "strokeWidth": 2.5},
+                "encoding": {"x": x, "y": {**y, "field": "lo"}, "y2": {"field": "hi"}, "color": colour},
+            },
+            {
+                "mark": {"type": "point", "filled": True, "size": 70, "opacity": 1},
+                "encoding": {"x": x, "y": y, "color": colour, "shape": shape, "tooltip": tooltip},
+            },
+            {
+                "data": {"values": _labels(kernels)},
+                "mark": {
+                    "type": "text",
+                    "align": "left",
+                    "dx": 9,
+                    "color": INK,
+                    "fontSize": {"expr": "narrow ? 10 : 11"},
+                },
+                "encoding": {"x": x, "y": y, "text": {"field": "label"}},
+            },
+        ],
+        height=360,
+        usermeta={"narrow": 280},
+    )
+
+
+def _roofs(
+    roofs: list[Roof], peak: tuple[float, str], frame: tuple[float, float, float], x: Spec, y: Spec
+) -> list[Spec]:
+    """The peak, and for each level a line up to it with its name at the left and its ridge as a dot."""
+    left, right, bottom = frame
+    flat = min((roof.ridge for roof in roofs), default=left)
+    ends = [
+        {"intensity": at, "value": value, "roof": roof.name}
+        for roof in roofs
+        for at, value in (
+            (max(left, bottom / roof.bandwidth), max(left, bottom / roof.bandwidth) * roof.bandwidth),
+            (roof.ridge, peak[0]),
+        )
+    ]
+    named = [
+        {
+            "intensity": max(left, 1.02 * bottom / roof.bandwidth),
+            "value": max(left, 1.02 * bottom / roof.bandwidth) * roof.bandwidth,
+            "label": roof.label,
+        }
+        for roof in roofs
+    ]
+    order = [roof.name for roof in roofs]
+    dash = {"domain": order, "range": [DASHES[at % len(DASHES)] for at in range(len(order))]}
+    top = [{"intensity": at, "value": peak[0]} for at in (flat, right)]
+    ridge = [{"intensity": roof.ridge, "value": peak[0]} for roof in roofs]
+    return [
+        {
+            "data": {"values": ends},
+            "mark": {"type": "line", "color": LIMIT, "strokeWidth": 1.5},
+            "encoding": {
+                "x": x,
+                "y": y,
+                "detail": {"field": "roof"},
+                "strokeDash": {"field": "roof", "type": "nominal", "scale": dash, "legend": None},
+            },
+        },
+        {
+            "data": {"values": top},
+            "mark": {"type": "line", "color": LIMIT, "strokeWidth": 1.5},
+            "encoding": {"x": x, "y": y},
+        },
+        {
+            "data": {"values": ridge},
+            "mark": {"type": "point", "filled": True, "size": 26, "color": LIMIT, "opacity": 1},
+            "encoding": {"x": x, "y": y},
+        },
+        {
+            "data": {"values": [{"intensity": right, "value": peak[0], "label": peak[1]}]},
+            "mark": {"type": "text", "align": "right", "baseline": "bottom", "dy": -5, "color": LIMIT},
+            "encoding": {"x": x, "y": y, "text": {"field": "label"}},
+        },
+        {
+            "data": {"values": named},
+            "mark": {"type": "text", "align": "left", "baseline": "bottom", "dx": 4, "dy": -6, "color": MUTED},
+            "encoding": {"x": x, "y": y, "text": {"field": "label"}},
+        },
+    ]
+
+
+def _span(kernels: list[Kernel], roofs: list[Roof]) -> tuple[float, float]:
+    """From below the first kernel to beyond the last ridge and kernel."""
+    places = [kernel.intensity for kernel in kernels] + [roof.ridge for roof in roofs]
+    return min(places) / 2.5, max(places) * 4
+
+
+def _ticks(low: float, high: float) -> list[float]:
+    powers = range(math.floor(math.log10(low)), math.ceil(math.log10(high)) + 1)
+    steps = (1.0, 2.0, 5.0) if len(powers) <= 3 else (1.0,)  # noqa: PLR2004 (decades)
+    return [step * 10.0**power for power in powers for step in steps if low <= step * 10.0**power <= high]
+
+
+def _labels(kernels: list[Kernel]) -> list[Spec]:
+    """One label for what stands at one place, moved up where another stands there."""
+    places: list[tuple[float, float, list[str]]] = []
+    for kernel in sorted(kernels, key=lambda kernel: (kernel.intensity, kernel.value)):
+        x, y = math.log10(kernel.intensity), math.log10(kernel.value)
+        near = next(
+            (names for at_x, at_y, names in places if abs(at_x - x) < _NEAR and abs(at_y - y) < _NEAR), None
+        )
+        if near is None:
+            places.append((x, y, [kernel.label]))
+        elif kernel.label not in near:
+            near.append(kernel.label)
+    labels: list[Spec] = []
+    taken: list[tuple[float, float]] = []
+    for x, y, names in places:
+        free = y
+        while any(abs(x - other_x) < 3 * _APART and abs(free - other_y) < _APART for other_x, other_y in taken):
+            free += _APART
+        taken.append((x, free))
+        labels.append({"intensity": 10**x, "value": 10**free, "label": ", ".join(names)})
+    return labels

@@ -1,0 +1,194 @@
+"""What was varied on purpose: paired ratios, what may be said of them, and what the machine cannot tell apart."""
+
+from assay.model.result import Analysis, Comparison, Estimate
+from assay.model.run import Run
+from assay.report import choose, words
+from assay.report.charts.banded import Banded, banded
+from assay.report.section import Figure, Section, Table
+
+order = 7
+claims: frozenset[str] = frozenset()
+
+_CONTROL = "control"
+#: More rows make no figure: the table has them all.
+_ROWS = 36
+
+_WHY = (
+    "Levels were measured side by side in the same blocks, in random order, so that a drift of the machine falls "
+    "on all "
+    "alike. A ratio above 1 is a higher figure than that of the base. A verdict looks at the interval, never at "
+    "the point; "
+    "“inconclusive” means that the interval is too wide to say."
+)
+
+
+def section(_run: Run, analysis: Analysis) -> Section | None:
+    """The section, None where nothing was varied on purpose."""
+    varied = _varied(analysis)
+    if not varied:
+        return None
+    known = {e.id: e for e in analysis.estimates}
+    factors = choose.grouped(varied, lambda each: each.differ)
+    drawn = tuple(
+        _figure(factor, members, known)
+        for factor, members in factors.items()
+        if any(each.a in known for each in members)
+    )
+    return Section(
+        id="comparisons",
+        title="What was varied",
+        meaning=(f"{_WHY} {_meaning(varied, known)}".strip(), _resolution(analysis)),
+        figures=drawn,
+        tables=_tables(analysis),
+        rules=frozenset({"comparison", "factor"}),
+    )
+
+
+def tables(_run: Run, analysis: Analysis) -> tuple[Table, ...]:
+    """Each comparison of the kernels that stand for their benchmark."""
+    known = {e.id: e for e in analysis.estimates}
+    rows = [
+        (_what(each, known), f"{each.level} : {each.base}", f"{each.ratio:.3f}", _ends(each), each.verdict)
+        for each in _headline(_varied(analysis), known)
+    ]
+    columns = ("What", "Levels", "Ratio", "Interval", "Verdict")
+    return (Table("Levels compared", columns, tuple(rows), frozenset({2, 3})),) if rows else ()
+
+
+def _varied(analysis: Analysis) -> tuple[Comparison, ...]:
+    shown = {e.id for e in choose.middle(analysis.estimates)}
+    return tuple(c for c in analysis.comparisons if c.varied and c.differ != _CONTROL and {c.a, c.b} <= shown)
+
+
+def _headline(comparisons: tuple[Comparison, ...], known: dict[str, Estimate]) -> tuple[Comparison, ...]:
+    """Those of the kernels that stand for their benchmarks."""
+    return tuple(each for each in comparisons if choose.headline_kernel([known[each.a]]))
+
+
+def _ends(each: Comparison) -> str:
+    return f"[{each.lo:.3f}, {each.hi:.3f}]" if each.confidence else f"{each.lo:.3f} to {each.hi:.3f}"
+
+
+def _basis(each: Comparison) -> str:
+    blocks = words.count(each.blocks, "block", "blocks")
+    return f"{100 * each.confidence:.0f} % interval, {blocks}" if each.confidence else f"range of {blocks}"
+
+
+def _what(each: Comparison, known: dict[str, Estimate]) -> str:
+    """The kernel and where it ran, without the word that was varied."""
+    a = known[each.a]
+    units = choose.units(a.benchmark)
+    settings = [
+        words.param(value, units.get(name, ""))
+        for name, value in a.params.items()
+        if name != each.differ and not choose.is_usual(a, name)
+    ]
+    where = a.placement.label if each.differ == "memory" else words.placed(a)
+    state = [f"{each.state} cores"] if each.state else []
+    kernel = a.kernel if a.kernel == a.benchmark else f"{a.benchmark} {a.kernel}"
+    return ", ".join([kernel, where, *settings, *state])
+
+
+def _figure(factor: str, members: tuple[Comparison, ...], known: dict[str, Estimate]) -> Figure:
+    shown = members if len(members) <= _ROWS else _headline(members, known)[:_ROWS]
+    rows = []
+    bases = dict.fromkeys(each.base for each in members)
+    for each in shown:
+        what = _what(each, known)
+        text = f"{each.ratio:.3f} {_ends(each) if each.confidence else f'({_ends(each)})'}, {each.verdict}"
+        rows.append(
+            Banded(
+                what, each.level, each.ratio, each.lo, each.hi, 1 / (1 + each.margin), 1 + each.margin,
+                text, f"{each.ratio:.3f} {each.verdict}", _basis(each),
+            )
+        )  # fmt: skip
+    margin = max(each.margin for each in shown)
+    base = words.listed(f"“{name}”" for name in bases)
+    caption = (
+        f"Ratio of each level of “{factor}” to {base}, paired within blocks, with its interval or range. The grey "
+        "band is "
+        f"what counts as no difference, up to {words.percent(margin)} either way: 1 %, or what this machine shows "
+        "of a "
+        "level against itself, where that is larger."
+    )
+    if len(shown) < len(members):
+        caption += f" {len(shown)} of {len(members)} comparisons are drawn; the table has them all."
+    result = "; ".join(f"{row.row}, {row.series}: {row.text}" for row in rows)
+    figure_id = f"figure-compare-{factor}".replace("_", "-").replace(" ", "-")
+    return Figure(figure_id, caption, result, banded(rows, f"ratio to {base}", "no difference", 1.0))
+
+
+def _tables(analysis: Analysis) -> tuple[Table, ...]:
+    known = {e.id: e for e in analysis.estimates}
+    rows = [
+        (
+            _what(each, known),
+            f"{each.level} against {each.base}",
+            f"{each.ratio:.3f}",
+            _ends(each),
+            _basis(each),
+            each.verdict,
+            words.percent(each.margin),
+            "none" if each.detectable is None else words.percent(each.detectable),
+            "" if each.adjusted_p is None else f"{each.adjusted_p:.2g}",
+        )
+        for each in _varied(analysis)
+    ]
+    columns = ("What", "Levels", "Ratio", "Interval", "Basis", "Verdict", "Margin", "Detectable", "Adjusted p")
+    caption = (
+        "Comparisons: ratio of medians paired within blocks (Hodges-Lehmann), the margin below which a difference "
+        "means "
+        "nothing, the smallest difference that four runs in five would have shown, p after Benjamini and Yekutieli"
+    )
+    return (Table(caption, columns, tuple(rows), frozenset({2, 3, 6, 7, 8})), *_controls(analysis))
+
+
+def _controls(analysis: Analysis) -> tuple[Table, ...]:
+    """A against A."""
+    rows = [
+        (
+            each.b,
+            f"{each.ratio:.3f}",
+            _ends(each),
+            _basis(each),
+            words.percent(each.resolution) if each.resolution is not None else "",
+        )
+        for each in analysis.comparisons
+        if each.differ == _CONTROL
+    ]
+    columns = ("What", "Ratio", "Interval", "Basis", "Resolution")
+    caption = (
+        "A against A: the first level measured twice in each block, which shows what cannot be told apart here"
+    )
+    return (Table(caption, columns, tuple(rows), frozenset({1, 2, 4})),) if rows else ()
+
+
+def _resolution(analysis: Analysis) -> str:
+    found = [
+        each.resolution for each in analysis.comparisons if each.differ == _CONTROL and each.resolution is not None
+    ]
+    if not found:
+        return ""
+    return (
+        f"The same level measured twice in each block differs from itself by up to {words.percent(max(found))} in "
+        "95 of "
+        "100 cases: no smaller difference is claimed."
+    )
+
+
+def _meaning(varied: tuple[Comparison, ...], known: dict[str, Estimate]) -> str:
+    counted = {
+        verdict: sum(each.verdict == verdict for each in varied)
+        for verdict in dict.fromkeys(c.verdict for c in varied)
+    }
+    told = words.listed(f"{number} {verdict}" for verdict, number in counted.items())
+    text = f"Of {words.count(len(varied), 'comparison', 'comparisons')}: {told}."
+    sure = [each for each in varied if each.verdict in {"faster", "slower"}]
+    if sure:
+        largest = max(sure, key=lambda each: max(each.ratio, 1 / each.ratio))
+        text += (
+            f" The largest difference: {_what(largest, known)} with {largest.level} is {largest.ratio:.3f} times "
+            "what it is "
+            f"with {largest.base} ({_ends(largest)}, {_basis(largest)})."
+        )
+    return text

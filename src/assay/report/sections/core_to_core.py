@@ -1,0 +1,116 @@
+"""How long a cache line takes from one core to another, for all pairs or a sample of them."""
+
+from assay.model.result import Analysis, Estimate
+from assay.model.run import Run
+from assay.report import choose, figures, fitted, words
+from assay.report.charts.heatmap import Cell, heatmap
+from assay.report.fitted import Fitted
+from assay.report.section import Figure, Headline, Section, Table
+
+order = 60
+claims = frozenset({"core_to_core"})
+
+LAW = "core-to-core"
+#: Fewer cpus make no matrix.
+_MATRIX = 3
+
+_WHY = (
+    "When one core writes what another waits for, such as a lock, a flag of a barrier or a message between "
+    "processes, "
+    "the cache line has to travel. How far it travels sets the least time of all that."
+)
+
+
+def section(run: Run, analysis: Analysis) -> Section | None:
+    """The section, None where no pair was planned."""
+    estimates = choose.middle(choose.headline_metric(choose.of_benchmark(analysis, "core_to_core")))
+    if not estimates:
+        return None
+    measured = choose.measured(estimates)
+    found = fitted.fitted(analysis, LAW)
+    best = choose.best(measured)
+    return Section(
+        id="core-to-core",
+        title="Core to core",
+        meaning=(f"{_WHY} {_meaning(found)}".strip(),) if measured else (f"{_WHY} No pair could be measured.",),
+        figures=tuple(
+            _figure(run, each, number) for number, each in enumerate(found) if len(_cpus(each)) >= _MATRIX
+        )
+        or ((figures.placements(measured, "figure-core-to-core", "Hand-over, one way"),) if measured else ()),
+        tables=tables(run, analysis),
+        estimates=estimates,
+        headlines=(Headline("Nearest two cores, one way", best),) if best else (),
+        benchmarks=claims,
+    )
+
+
+def tables(_run: Run, analysis: Analysis) -> tuple[Table, ...]:
+    """Each kind of pair with its median and the nearest and farthest pair."""
+    found = fitted.fitted(analysis, LAW)
+    names = fitted.labels(found)
+    rows = [
+        (
+            ", ".join(filter(None, [kind, names[each.model.id]])),
+            f"{sum(point.at['class'] == kind for point in each.model.points):,}",
+            words.quantity(middle, "s"),
+            words.quantity(low, "s"),
+            words.quantity(high, "s"),
+        )
+        for each in found
+        for kind, (middle, low, high) in each.model.parameters.items()
+    ]
+    caption = "Hand-over of a cache line, one way, by what the two cores share: medians of pairs"
+    columns = ("The two cores share", "Pairs", "Median", "Least pair", "Largest pair")
+    return (Table(caption, columns, tuple(rows), frozenset({1, 2, 3, 4})),) if rows else ()
+
+
+def _cpus(each: Fitted) -> list[int]:
+    return sorted({int(point.at[end]) for point in each.model.points for end in ("a", "b")})
+
+
+def _figure(run: Run, each: Fitted, number: int) -> Figure:
+    machine = next(iter(run.machines.values()), None)
+    place = {cpu: core.index for core in (machine.topology.cores if machine else ()) for cpu in core.cpus}
+    cpus = sorted(_cpus(each), key=lambda cpu: (place.get(cpu, cpu), cpu))
+    factor, unit = figures.scaled(each.estimates)
+    pairs = {(int(point.at["a"]), int(point.at["b"])): point for point in each.model.points}
+    cells = []
+    for row in cpus:
+        for column in cpus:
+            point = pairs.get((row, column)) or pairs.get((column, row))
+            if point is None:
+                continue
+            estimate: Estimate = each.estimate(point)
+            figure = words.shown(estimate)
+            value = factor * point.value[0]
+            basis = f"{figure.ends} {figure.unit}, {figure.basis}" if figure else ""
+            text = f"{value:.{min(1, words.decimals(value))}f}"
+            cells.append(Cell(f"{row}", f"{column}", value, text, "", basis, note=str(point.at["class"])))
+    possible = len(cpus) * (len(cpus) - 1) // 2
+    sampled = (
+        f" Measured are {len(pairs):,} of the {possible:,} pairs of these cpus, a sample with pairs of every "
+        "kind; empty "
+        "cells were not measured."
+        if len(pairs) < possible
+        else ""
+    )
+    caption = (
+        f"Hand-over of a cache line between two cpus, one way, in {unit}. Each pair was measured once and stands "
+        "on both "
+        f"sides of the diagonal.{sampled} Intervals are in the table."
+    )
+    result = words.sentence(_meaning((each,)))
+    spec = heatmap(cells, ("cpu", "cpu", f"one way ({unit})"), "lower", [f"{cpu}" for cpu in cpus])
+    return Figure(f"figure-core-to-core{f'-{number}' if number else ''}", caption, result, spec)
+
+
+def _meaning(found: tuple[Fitted, ...]) -> str:
+    told = []
+    for each in found:
+        kinds = words.listed(
+            f"{words.quantity(middle, 's')} ({kind}; {words.quantity(low, 's')} to {words.quantity(high, 's')})"
+            for kind, (middle, low, high) in each.model.parameters.items()
+        )
+        state = f" with {each.state}" if each.state else ""
+        told.append(f"The median pair takes {kinds}{state}; in brackets the nearest and the farthest pair.")
+    return " ".join(told)

@@ -1,0 +1,142 @@
+"""Operations a second in registers, by precision, width and mix, and the clock that the cores keep meanwhile."""
+
+from assay.model.result import Analysis, Estimate
+from assay.model.run import Run
+from assay.report import choose, figures, words
+from assay.report.section import Figure, Headline, Section, Table
+
+order = 40
+claims = frozenset({"flops"})
+
+_RATE, _CLOCK = "flop/s", "Hz"
+_WHY = (
+    "What the arithmetic units give when nothing has to come from memory: chains of independent operations in "
+    "registers. "
+    "Wider instructions do more at once; divisions and roots are slow; a fused multiply-add counts as two "
+    "operations."
+)
+
+
+def section(run: Run, analysis: Analysis) -> Section | None:
+    """The section, None where no arithmetic was planned."""
+    every = choose.middle(choose.headline_metric(choose.of_benchmark(analysis, "flops")))
+    if not every:
+        return None
+    rates = tuple(e for e in every if e.unit == _RATE)
+    measured = choose.measured(rates)
+    best = _best(measured)
+    return Section(
+        id="flops",
+        title=choose.title("flops"),
+        meaning=(f"{_WHY} {_meaning(run, analysis, measured)}".strip(),),
+        figures=_figures(measured),
+        tables=tables(run, analysis),
+        estimates=rates,
+        headlines=tuple(
+            Headline(f"Peak arithmetic, {e.placement.label}, {e.params.get('precision', '')}", e) for e in best
+        ),
+        benchmarks=claims,
+    )
+
+
+def tables(run: Run, analysis: Analysis) -> tuple[Table, ...]:
+    """The clock as the machine names it, as one core keeps it, and as it is while all work; peaks by precision."""
+    every = choose.measured(choose.middle(choose.headline_metric(choose.of_benchmark(analysis, "flops"))))
+    rates = tuple(e for e in every if e.unit == _RATE)
+    peaks = tuple(_peak_row(e) for e in _peaks(rates))
+    clocks = _clocks(run, tuple(e for e in every if e.unit == _CLOCK))
+    best, clock = ("Peak of", "Rate", "Interval", "Of limit", "By"), ("Clock", "Value", "Interval", "Basis")
+    found = (
+        Table("Best rate of each placement and precision", best, peaks, frozenset({1, 2, 3})),
+        Table("Clock of the cores", clock, clocks, frozenset({1, 2})),
+    )
+    return tuple(table for table in found if table.rows)
+
+
+def _peaks(rates: tuple[Estimate, ...]) -> tuple[Estimate, ...]:
+    """The best of each placement and precision."""
+    groups = choose.grouped(rates, lambda e: (e.placement.label, e.params.get("precision", ""), e.state))
+    return tuple(best for members in groups.values() if (best := choose.best(members)))
+
+
+def _best(measured: tuple[Estimate, ...]) -> tuple[Estimate, ...]:
+    """Double precision on the most cores, one for each state."""
+    double = [e for e in _peaks(measured) if e.params.get("precision", "fp64") == "fp64"]
+    cpus = max((len(e.placement.cpus[0]) for e in double), default=0)
+    return tuple(e for e in double if len(e.placement.cpus[0]) == cpus)[:1]
+
+
+def _peak_row(e: Estimate) -> tuple[str, ...]:
+    figure = words.shown(e)
+    name = ", ".join(filter(None, [e.placement.label, str(e.params.get("precision", "")), choose.state(e)]))
+    how = " ".join(str(e.params[axis]) for axis in ("width", "mix") if axis in e.params)
+    if figure is None:
+        return (name, "", "", "", how)
+    return (name, f"{figure.value} {figure.unit}", figure.ends, words.share_text(e) or "no limit", _width(how))
+
+
+def _width(text: str) -> str:
+    first, _, rest = text.partition(" ")
+    return f"{first}-bit {rest}" if first.isdigit() else text
+
+
+def _figures(measured: tuple[Estimate, ...]) -> tuple[Figure, ...]:
+    """One plot for each placement: a row for each mix, a series for each precision and width."""
+    groups = choose.grouped(measured, lambda e: (e.placement.label, str(e.params.get("precision", ""))))
+    return tuple(
+        figures.placements(
+            members,
+            f"figure-flops-{label.replace(':', '-')}-{precision}",
+            f"Rate of {label}, {precision}",
+            row=lambda e: _MIXES.get(str(e.params.get("mix", e.kernel)), str(e.params.get("mix", e.kernel))),
+            but=("mix", "precision"),
+        )
+        for (label, precision), members in groups.items()
+    )
+
+
+_MIXES = {
+    "fma": "fused multiply-add",
+    "add": "add",
+    "multiply": "multiply",
+    "divide": "divide",
+    "sqrt": "square root",
+}
+
+
+def _clocks(run: Run, clocks: tuple[Estimate, ...]) -> tuple[tuple[str, ...], ...]:
+    """Rows of the table of clocks."""
+    rows = []
+    machine = next(iter(run.machines.values()), None)
+    for section_name in ("processor", "frequency") if machine and clocks else ():
+        for name, fact in (machine.facts.get(section_name, {}) if machine else {}).items():
+            if fact.known and fact.unit == _CLOCK and isinstance(fact.value, (int, float)):
+                rows.append((f"{name}, as the machine says", words.quantity(fact.value, _CLOCK), "", fact.source))
+    groups = choose.grouped(clocks, lambda e: (e.placement.label, e.kernel, e.state))
+    for (label, kernel, _), members in groups.items():
+        ordered = sorted(members, key=lambda e: e.median or 0.0)
+        for number, e in enumerate(dict.fromkeys([ordered[0].id, ordered[-1].id])):
+            estimate = next(each for each in members if each.id == e)
+            figure = words.shown(estimate)
+            which = (" least", " most")[number] if len(members) > 1 else ""
+            what = "beside the work" if kernel == "loaded-clock" else "alone"
+            if figure:
+                rows.append(
+                    (f"{label}, {what}{which}", f"{figure.value} {figure.unit}", figure.ends, figure.basis)
+                )
+    return tuple(rows)
+
+
+def _meaning(run: Run, analysis: Analysis, measured: tuple[Estimate, ...]) -> str:
+    del run, analysis
+    best = next(iter(_best(measured)), None)
+    figure = words.shown(best) if best else None
+    if best is None or figure is None:
+        return "None of it could be measured."
+    how = _width(" ".join(str(best.params[axis]) for axis in ("width", "mix") if axis in best.params))
+    text = f"The most is {figure.full} on “{best.placement.label}” with {how} in double precision."
+    if best.limit:
+        text += (
+            f" That is {words.share_text(best)} of {words.quantity(best.limit.value, best.unit)}: {best.limit.of}."
+        )
+    return text

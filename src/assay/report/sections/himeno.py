@@ -1,0 +1,116 @@
+"""The stencil, and the ledger: what other measurements said that it would do, and what it did."""
+
+from assay.model.result import Analysis, Prediction
+from assay.model.run import Run
+from assay.model.units import scale
+from assay.report import choose, figures, words
+from assay.report.charts.banded import Banded, banded
+from assay.report.section import Figure, Headline, Section, Table
+from assay.report.sections import touch
+
+order = 50
+claims = frozenset({"himeno"})
+
+_WHY = (
+    "A Jacobi sweep over a three-dimensional grid does 34 operations a point and moves 14 arrays, as weather, "
+    "flow and "
+    "heat codes do. It has few operations for each byte, so memory bandwidth predicts it: the band was computed "
+    "from "
+    "other measurements alone."
+)
+
+
+def section(run: Run, analysis: Analysis) -> Section | None:
+    """The section, None where the stencil was not planned."""
+    estimates = choose.middle(choose.headline_metric(choose.of_benchmark(analysis, "himeno")))
+    if not estimates:
+        return None
+    measured = choose.measured(estimates)
+    ledger = _ledger(analysis)
+    best = choose.best(measured)
+    elsewhere = {e.id for members in touch.groups(analysis).values() for e in members}
+    apart = measured and not {e.id for e in measured} <= elsewhere
+    drawn = [figures.placements(measured, "figure-himeno", "Rate of the stencil")] if apart else []
+    drawn += [_figure(ledger)] if ledger else []
+    return Section(
+        id="himeno",
+        title=choose.title("himeno"),
+        meaning=(f"{_WHY} {_meaning(ledger)}" if measured else f"{_WHY} It could not be measured.",),
+        figures=tuple(drawn),
+        tables=tables(run, analysis),
+        estimates=estimates,
+        headlines=(Headline(f"Stencil, {words.placed(best)}", best),) if best else (),
+        benchmarks=claims,
+    )
+
+
+def tables(_run: Run, analysis: Analysis) -> tuple[Table, ...]:
+    """The ledger of predictions."""
+    rows = tuple(
+        (
+            _row(line),
+            f"{words.quantity(line.lower, line.unit)} to {words.quantity(line.upper, line.unit)}",
+            words.interval(line.value[0], (line.value[1], line.value[2]), line.unit, "").short,
+            _error(line),
+        )
+        for line in _ledger(analysis)
+    )
+    caption = "Prediction ledger: what other measurements predicted, what was measured, and the error"
+    columns = ("Prediction", "Predicted", "Measured", "Error")
+    return (Table(caption, columns, rows, frozenset({1, 2, 3})),) if rows else ()
+
+
+def _ledger(analysis: Analysis) -> tuple[Prediction, ...]:
+    shown = {e.id for e in choose.middle(analysis.estimates)}
+    return tuple(line for line in analysis.predictions if line.measured in shown)
+
+
+def _row(line: Prediction) -> str:
+    size = line.measured.partition("size=")[2].partition(",")[0].partition("#")[0]
+    return f"{line.what}{f', size {size}' if size else ''}"
+
+
+def _error(line: Prediction) -> str:
+    if line.error == 0:
+        return "inside"
+    return f"{100 * line.error:+.1f} %"
+
+
+def _figure(ledger: tuple[Prediction, ...]) -> Figure:
+    largest = max(line.upper for line in ledger)
+    scaled, unit = scale(largest, ledger[0].unit)
+    factor = scaled / largest
+    rows = []
+    for line in ledger:
+        value, lo, hi = (factor * end for end in line.value)
+        figure = words.interval(line.value[0], (line.value[1], line.value[2]), line.unit, "")
+        plain = f"{figure.value} {figure.unit}"
+        verdict = "inside the band" if line.error == 0 else f"{_error(line)} from the band"
+        rows.append(
+            Banded(
+                _row(line), "measured", value, lo, hi, factor * line.lower, factor * line.upper,
+                f"{plain}, {verdict}", plain, line.derivation,
+            )
+        )  # fmt: skip
+    caption = (
+        "Prediction ledger: the grey band is what was predicted from other measurements, the point what was "
+        "measured, "
+        "with its interval or range."
+    )
+    result = "; ".join(
+        f"{row.row}: predicted {row.band_lo:.3g} to {row.band_hi:.3g} {unit}, measured {row.text}" for row in rows
+    )
+    return Figure("figure-ledger", caption, result, banded(rows, f"rate ({unit})", "predicted"))
+
+
+def _meaning(ledger: tuple[Prediction, ...]) -> str:
+    if not ledger:
+        return (
+            "Nothing was predicted: bandwidth was not measured at the same placement, or the grid fits the caches."
+        )
+    inside = sum(line.error == 0 for line in ledger)
+    text = f"{inside} of {words.count(len(ledger), 'prediction holds', 'predictions hold')}."
+    worst = max(ledger, key=lambda line: abs(line.error))
+    if worst.error:
+        text += f" The largest error is {_error(worst)} ({_row(worst)})."
+    return f"{text} {words.sentence(ledger[0].derivation)}"

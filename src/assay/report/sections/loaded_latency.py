@@ -1,0 +1,104 @@
+"""What a load takes while other cores draw bandwidth."""
+
+from assay.model.result import Analysis
+from assay.model.run import Run
+from assay.report import choose, figures, fitted, words
+from assay.report.charts.lines import LinePoint, lines
+from assay.report.fitted import Fitted
+from assay.report.section import Figure, Headline, Section, Table
+
+order = 27
+claims = frozenset({"loaded_latency"})
+
+LAW = "loaded-latency"
+_WALK = "chase"
+
+_WHY = (
+    "A memory that is busy answers late. One core walks through memory while the others draw bandwidth, from "
+    "little to "
+    "all they can. The curve stays flat as long as requests do not queue; where it turns up, the memory is full."
+)
+
+
+def section(run: Run, analysis: Analysis) -> Section | None:
+    """The section, None where it was not planned."""
+    estimates = choose.middle(choose.headline_metric(choose.of_benchmark(analysis, "loaded_latency")))
+    if not estimates:
+        return None
+    found = tuple(each for each in fitted.fitted(analysis, LAW) if "bandwidth" in each.model.parameters)
+    walks = [e for e in choose.measured(estimates) if e.kernel == _WALK]
+    worst = max(walks, key=lambda e: e.median or 0.0, default=None)
+    return Section(
+        id="loaded-latency",
+        title="Latency under load",
+        meaning=(f"{_WHY} {_meaning(found)}".strip(),),
+        figures=(_figure(found, analysis),) if found else (),
+        tables=tables(run, analysis),
+        estimates=estimates,
+        headlines=(Headline("One load from busy memory", worst),) if worst else (),
+        benchmarks=claims,
+    )
+
+
+def tables(_run: Run, analysis: Analysis) -> tuple[Table, ...]:
+    """Idle and loaded latency, their ratio, and the bandwidth drawn beside it."""
+    found = fitted.fitted(analysis, LAW)
+    names = fitted.labels(found)
+    rows = []
+    for each in found:
+        idle, loaded = (each.model.parameters[name][0] for name in ("idle", "loaded"))
+        drawn = each.shown("bandwidth", "B/s").short if "bandwidth" in each.model.parameters else "not known"
+        shown = (each.shown("idle", "s").short, each.shown("loaded", "s").short)
+        rows.append(
+            (names[each.model.id] or words.placed(each.estimates[0]), *shown, f"{loaded / idle:.2f}", drawn)
+        )
+    columns = ("Placement", "Idle", "Loaded", "Ratio", "Bandwidth beside it")
+    return (
+        Table("One load from idle and from busy memory", columns, tuple(rows), frozenset({1, 2, 3, 4})),
+    ) * bool(rows)
+
+
+def _figure(found: tuple[Fitted, ...], analysis: Analysis) -> Figure:
+    names = fitted.labels(found)
+    beside = {
+        (e.case, e.placement.hosts, e.state): e
+        for e in choose.of_benchmark(analysis, "loaded_latency")
+        if e.unit == "B/s" and e.median is not None
+    }
+    factor, unit = figures.scaled(fitted.of(found))
+    across, across_unit = figures.scaled(beside.values())
+    points = []
+    for each in found:
+        for number, point in enumerate(each.model.points):
+            estimate = each.estimate(point)
+            load = beside.get((estimate.case, estimate.placement.hosts, estimate.state))
+            ends = (load.lo, load.hi) if load else (None, None)
+            drawn = float(point.at.get("bandwidth", 0.0))
+            x_lo, x_hi = (across * (drawn if end is None else end) for end in ends)
+            value, lo, hi = (factor * end for end in point.value)
+            figure = words.shown(estimate)
+            text, basis = (figure.short, figure.basis) if figure else ("", "")
+            name = names[each.model.id] or "one load"
+            place = f"{words.quantity(drawn, 'B/s')} drawn"
+            points.append(LinePoint(across * drawn, name, value, lo, hi, text, basis, place, number, x_lo, x_hi))
+    caption = (
+        f"Time of one load against the bandwidth that other cores draw. {figures.whiskers(fitted.of(found))} "
+        "Points are joined in the order of the load that was asked for."
+    )
+    result = "; ".join(f"{point.series}: {point.text} beside {point.place}" for point in points)
+    titles = (f"bandwidth beside it ({across_unit})", f"time of one load ({unit})")
+    return Figure("figure-loaded-latency", caption, result, lines(points, titles))
+
+
+def _meaning(found: tuple[Fitted, ...]) -> str:
+    told = []
+    for each in found:
+        idle, loaded = (each.shown(name, "s") for name in ("idle", "loaded"))
+        ratio = each.model.parameters["loaded"][0] / each.model.parameters["idle"][0]
+        beside = each.shown("bandwidth", "B/s").short
+        told.append(
+            f"A load takes {idle.full} from idle memory and {loaded.full}, {ratio:.2f} times as long, at worst; "
+            "the "
+            f"most that was drawn beside it is {beside}."
+        )
+    return " ".join(told)

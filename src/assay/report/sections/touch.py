@@ -1,0 +1,179 @@
+"""Who touches memory first, and whether its pages are dealt to all memory nodes."""
+
+from assay.model.result import Analysis, Comparison, Estimate
+from assay.model.run import Run
+from assay.report import choose, figures, words
+from assay.report.section import Figure, Section, Table
+from assay.report.sections import numa
+
+order = 15
+claims: frozenset[str] = frozenset()
+
+_NONE, _INTERLEAVE, _BIND = "first-touch", "interleave", "bind"
+#: Classes of pairs of nodes where firmware gives no distances, the nearest first.
+_FAR = {"same node": 0, "same socket": 1, "other socket": 2}
+_WHY = (
+    "The operating system puts a page on the memory node of the thread that first writes it. When one thread "
+    "prepares "
+    "all data, every thread later draws from that one node. Pages dealt to all nodes in turn (interleave) even "
+    "that out; "
+    "when each thread touches its own part first, all memory is near."
+)
+
+
+def section(_run: Run, analysis: Analysis) -> Section | None:
+    """The section, None where no first touch and no memory policy was varied."""
+    found = groups(analysis)
+    if not found:
+        return None
+    drawn = tuple(_figure(name, members) for name, members in found.items())
+    estimates = tuple(e for members in found.values() for e in members)
+    nodes = {str(node) for e in estimates if e.placement.proven for node in e.placement.proven.page_nodes}
+    note = "This machine has one memory node, so that a policy can only cost." if len(nodes) == 1 else ""
+    return Section(
+        id="first-touch",
+        title="First touch and interleave",
+        meaning=(f"{_WHY} {_meaning(analysis, estimates)}".strip(), note),
+        figures=drawn,
+        tables=(*published(analysis), *_compared(analysis, estimates)),
+        estimates=estimates,
+        rules=frozenset({"first_touch", "interleave"}),
+    )
+
+
+def published(analysis: Analysis) -> tuple[Table, ...]:
+    """The stencil without an option and with interleaved pages, in MFLOPS, as a published table has it."""
+    rates = choose.middle(choose.headline_metric(choose.of_benchmark(analysis, "himeno")))
+    settings = choose.grouped(
+        choose.measured(rates),
+        lambda e: (e.placement.label, *sorted(e.params.items()), *e.factors.items(), e.state),
+    )
+    tables = []
+    for members in settings.values():
+        policies = {e.placement.memory.partition(":")[0]: e for e in members}
+        if _NONE in policies and _INTERLEAVE in policies:
+            tables.append(_two_rows(analysis, policies[_NONE], policies[_INTERLEAVE]))
+    return tuple(tables)
+
+
+def tables(_run: Run, analysis: Analysis) -> tuple[Table, ...]:
+    """The published table."""
+    return published(analysis)
+
+
+def _two_rows(analysis: Analysis, none: Estimate, interleaved: Estimate) -> Table:
+    rows = []
+    for option, e in (("none", none), ("interleave", interleaved)):
+        mflops = (f"{(value or 0.0) / 1e6:,.0f}" for value in (e.median, e.lo, e.hi))
+        middle, lo, hi = mflops
+        sure = e.method == "order-statistics"
+        ratio = _ratio(analysis, interleaved, none) if e is interleaved else "1"
+        rows.append((option, middle, f"[{lo}, {hi}]" if sure else f"{lo} to {hi}", ratio))
+    threads = words.count(len(none.placement.cpus[0]), "thread", "threads")
+    touched = f"{none.params.get('touch', 'parallel')} first touch"
+    where = f"size {none.params.get('size', '')}, {threads}, {touched}" + (
+        f", {choose.state(none)}" if none.state else ""
+    )
+    caption = f"Himeno without a memory option and with interleave ({where}; {words.basis(none)})"
+    return Table(caption, ("Option", "MFLOPS", "Interval", "Ratio"), tuple(rows), frozenset({1, 2, 3}))
+
+
+def _ratio(analysis: Analysis, a: Estimate, b: Estimate) -> str:
+    """The paired ratio a / b with its ends; of medians, without ends, where they were not compared."""
+    found = compared(analysis, a.id, b.id)
+    if found is None:
+        return f"{(a.median or 0.0) / b.median:.3f}" if b.median else ""
+    ends = f"[{found.lo:.3f}, {found.hi:.3f}]" if found.confidence else f"({found.lo:.3f} to {found.hi:.3f})"
+    return f"{found.ratio:.3f} {ends}"
+
+
+def compared(analysis: Analysis, a: str, b: str) -> Comparison | None:
+    """The comparison of two estimates."""
+    return next((each for each in analysis.comparisons if (each.a, each.b) == (a, b)), None)
+
+
+def groups(analysis: Analysis) -> dict[str, tuple[Estimate, ...]]:
+    """Kernel and placement -> headline estimates of the same cpus that differ in first touch or memory policy."""
+    far = _farthest(analysis)
+    found: dict[str, tuple[Estimate, ...]] = {}
+    for name in dict.fromkeys(e.benchmark for e in analysis.estimates if "touch" in e.params):
+        headline = choose.headline_kernel(choose.headline_metric(choose.of_benchmark(analysis, name)))
+        usual = choose.measured(choose.middle(headline))
+        by_cpus = choose.grouped(usual, lambda e: (e.placement.label, e.placement.cpus))
+        for (label, _), members in by_cpus.items():
+            kept = tuple(e for e in members if e.id not in far or far[e.id])
+            policies = {e.placement.memory.partition(":")[0] for e in kept}
+            # Cores of one node against the memory of each are the matrix of the memory nodes.
+            if policies != {_BIND} and len({way(e) for e in kept}) > 1:
+                found[f"{kept[0].kernel} {kept[0].metric}, {label}"] = kept
+    return found
+
+
+def _farthest(analysis: Analysis) -> dict[str, bool]:
+    """Cells of the matrices of memory nodes -> whether it is the cores' own memory or the farthest from them."""
+    found: dict[str, bool] = {}
+    for model in analysis.models:
+        if model.law != numa.LAW:
+            continue
+        rows = choose.grouped(model.points, lambda point: point.at["cpu node"])
+        for cpu, points in rows.items():
+            far = max(points, key=lambda p: (p.at.get("distance", 0), _FAR.get(str(p.at["class"]), len(_FAR))))
+            for point in points:
+                found[point.estimate] = point is far or point.at["memory node"] == cpu
+    return found
+
+
+def _figure(name: str, members: tuple[Estimate, ...]) -> Figure:
+    title = name[:1].upper() + name[1:]
+    anchor = "".join(letter if letter.isalnum() else "-" for letter in name).replace("--", "-")
+    return figures.placements(members, f"figure-touch-{anchor}", title, row=way, but=("touch",))
+
+
+def way(estimate: Estimate) -> str:
+    """How the pages came to lie where they do: `parallel first touch`, `interleaved, serial touch`."""
+    policy, _, nodes = words.memory(estimate).partition(":")
+    touched = f"{estimate.params['touch']} touch"
+    if policy == _BIND:
+        several = "nodes" if "," in nodes or "-" in nodes else "node"
+        return f"on {several} {nodes}, {touched}"
+    return f"{policy}d, {touched}" if policy else f"{estimate.params['touch']} first touch"
+
+
+def _compared(analysis: Analysis, estimates: tuple[Estimate, ...]) -> tuple[Table, ...]:
+    """Paired ratios between the ways."""
+    known = {e.id: e for e in estimates}
+    rows = [
+        (
+            f"{known[each.a].benchmark}, {known[each.a].placement.label}",
+            f"{way(known[each.a])} against {way(known[each.b])}",
+            f"{each.ratio:.3f}",
+            f"[{each.lo:.3f}, {each.hi:.3f}]" if each.confidence else f"{each.lo:.3f} to {each.hi:.3f}",
+            f"{each.blocks}",
+            each.verdict,
+        )
+        for each in _between(analysis, known)
+    ]
+    columns = ("What", "Ways", "Ratio", "Interval", "Blocks", "Verdict")
+    caption = "Paired ratios of the ways in which memory was touched and dealt"
+    return (Table(caption, columns, tuple(rows), frozenset({2, 3, 4})),) if rows else ()
+
+
+def _between(analysis: Analysis, known: dict[str, Estimate]) -> list[Comparison]:
+    """Comparisons of two ways."""
+    pairs = [each for each in analysis.comparisons if each.a in known and each.b in known]
+    return [each for each in pairs if way(known[each.a]) != way(known[each.b])]
+
+
+def _meaning(analysis: Analysis, estimates: tuple[Estimate, ...]) -> str:
+    """The largest effect that is sure, in words."""
+    known = {e.id: e for e in estimates}
+    sure = [each for each in _between(analysis, known) if each.verdict in {"faster", "slower"}]
+    if not sure:
+        return "No difference between the ways was shown here."
+    largest = max(sure, key=lambda each: max(each.ratio, 1 / each.ratio))
+    a, b = known[largest.a], known[largest.b]
+    return (
+        f"The largest effect: {a.benchmark} on “{a.placement.label}” with {way(a)} runs at {largest.ratio:.3g} "
+        "times "
+        f"({largest.lo:.3g} to {largest.hi:.3g}) its rate with {way(b)}."
+    )
