@@ -8,6 +8,7 @@ import numpy as np
 
 from assay.analyse.comparisons.ranks import benjamini_yekutieli, null_effects, shift, signed_rank_p
 from assay.analyse.estimates import LaunchMedian, Measured
+from assay.analyse.states import UNSETTLED
 from assay.analyse.statistics import CONFIDENCE, MARGIN, Interval, hodges_lehmann, percentile, verdict
 from assay.model.result import Comparison
 
@@ -26,7 +27,7 @@ def compare(a: Measured, b: Measured, resolution: float | None = None) -> Compar
     """
     state = _common_state(a, b)
     differences = _differences(a, b, state)
-    if differences is None or not differences:
+    if not differences:
         return None
     effect = hodges_lehmann(differences)
     p = signed_rank_p(differences) if effect.confidence else None
@@ -38,7 +39,7 @@ def compare(a: Measured, b: Measured, resolution: float | None = None) -> Compar
 
 def compare_unpaired(a: Measured, b: Measured) -> Comparison | None:
     """The ratio a / b of two runs, which have no blocks in common; None where they were in different states."""
-    if a.estimate.state != b.estimate.state and a.estimate.state and b.estimate.state:
+    if _apart(a, b):
         return None
     state = _common_state(a, b)
     of_a, of_b = (_logarithms(each, state) for each in (a, b))
@@ -94,10 +95,16 @@ def _common_state(a: Measured, b: Measured) -> str | None:
     return a.estimate.state or b.estimate.state
 
 
-def _differences(a: Measured, b: Measured, state: str | None) -> list[float] | None:
-    """ln(a/b) of each block that has both in the state; None where a and b were in different ones."""
-    if a.estimate.state and b.estimate.state and a.estimate.state != b.estimate.state:
-        return None
+def _apart(a: Measured, b: Measured) -> bool:
+    """Whether there is no state in which both were measured; one that changed during the launches is none."""
+    found = {a.estimate.state, b.estimate.state} - {None}
+    return len(found) > 1 or UNSETTLED in found
+
+
+def _differences(a: Measured, b: Measured, state: str | None) -> list[float]:
+    """ln(a/b) of each block that has both in the state."""
+    if _apart(a, b):
+        return []
     of_a, of_b = (_by_block(each.launches, state) for each in (a, b))
     return [math.log(of_a[block] / of_b[block]) for block in sorted(of_a.keys() & of_b.keys())]
 

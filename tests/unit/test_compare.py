@@ -1,0 +1,377 @@
+"""Comparisons on simulated machines: planted effects are found, nothing is found where nothing is, two runs."""
+
+import io
+import json
+from pathlib import Path
+
+import msgspec
+import pytest
+from click.testing import CliRunner, Result
+from rich.console import Console
+from tests.simulation import TWO_CORES, begin, carry_on, described, plan_for, simulated_run
+
+from assay import store
+from assay.analyse import analyse
+from assay.analyse.comparisons.runs import between, within
+from assay.cli import assay
+from assay.launch.simulated import Law, SimulatedMachine
+from assay.model.errors import ThresholdError, UsageError
+from assay.model.plan import Factor, Measure, Study
+from assay.model.result import Compared, Comparison
+from assay.model.run import Run
+from assay.plan import Options
+from assay.report import compare_table
+
+STUDY = Study("t", "q?", (Measure("stream", ("one-core",)),), launches=6)
+BOOST = Factor("boost", ("off", "on"), "commands", commands={"off": "boost off", "on": "boost on"})
+DRIFT = 0.03 / 100  # 3 % over a run of about 100 simulated seconds
+
+
+def boosted(folder: Path, gain: float, seed: int, launches: int | None = None, drift: float = DRIFT) -> Run:
+    """A run with the factor `boost`, which speeds everything up by `gain`, on a machine that drifts."""
+    law = Law(commands={"boost off": 1.0, "boost on": 1.0 + gain}, drift=drift, noise=0.01)
+    options = Options(launches=launches, factors=(BOOST,))
+    return store.load(simulated_run(folder, law, study=STUDY, options=options, seed=seed))
+
+
+def effects(run: Run, differ: str = "boost") -> list[Comparison]:
+    return [each for each in analyse(run).comparisons if each.differ == differ]
+
+
+def test_a_planted_effect_of_5_percent_is_found_under_drift(tmp_path: Path) -> None:
+    for seed in range(5):
+        found = effects(boosted(tmp_path, 0.05, seed))
+        assert [each.verdict for each in found] == ["faster"] * 4
+        for each in found:
+            assert (each.level, each.base, each.varied, each.blocks, each.confidence) == (
+                "on",
+                "off",
+                True,
+                9,
+                0.95,
+            )
+            assert each.ratio == pytest.approx(1.05, abs=0.01)
+            assert each.resolution is not None
+            assert each.margin == max(0.01, each.resolution)
+            assert each.adjusted_p is not None
+            assert each.p is not None
+            assert each.p < each.adjusted_p <= 0.05
+
+
+def test_nothing_is_found_where_nothing_was_planted(tmp_path: Path) -> None:
+    runs, claims, small = 40, 0, 0
+    for seed in range(runs):
+        found = effects(boosted(tmp_path, 0.0, seed, launches=6))
+        claims += any(each.verdict in {"faster", "slower", "trivially different"} for each in found)
+        small += any(each.p is not None and each.p <= 0.05 for each in found[:1])
+    assert claims == 0
+    assert small / runs <= 0.05 + 2 * (0.05 * 0.95 / runs) ** 0.5
+
+
+def test_an_effect_as_large_as_the_detectable_one_is_found_about_four_times_in_five(tmp_path: Path) -> None:
+    single = Study("t", "q?", (Measure("memcpy", ("one-core",), axes={"bytes": 2**26}),), launches=8)
+
+    def only(gain: float, seed: int) -> Comparison:
+        law = Law(launch_noise=0.01, noise=0.01, commands={"boost off": 1.0, "boost on": 1 + gain})
+        found = simulated_run(tmp_path, law, study=single, options=Options(factors=(BOOST,)), seed=seed)
+        return effects(store.load(found))[0]
+
+    detectable = sorted(each.detectable or 0.0 for each in (only(0.0, seed) for seed in range(9)))[4]
+    found = sum(only(detectable, 100 + seed).verdict == "faster" for seed in range(30))
+    assert 0.5 <= found / 30 <= 0.97
+
+
+def test_a_against_a_is_compared_and_is_the_floor(tmp_path: Path) -> None:
+    law = Law(commands={"boost off": 1.0, "boost on": 1.01}, launch_noise=0.03)
+    run = store.load(simulated_run(tmp_path, law, study=STUDY, options=Options(factors=(BOOST,))))
+    controls = effects(run, "control")
+    assert [each.a for each in controls] == [
+        f"stream/one-core/first-touch/stores=ordinary,touch=parallel/boost=off/again/{kernel}/bandwidth"
+        for kernel in ("copy", "scale", "add", "triad")
+    ]
+    assert not any(each.varied for each in controls)
+    for each in effects(run):
+        assert each.resolution is not None
+        assert each.margin == max(0.01, each.resolution) > 0.01
+        assert each.verdict == "inconclusive"
+    assert {estimate.factors["boost"] for estimate in analyse(run).estimates} == {"off", "on"}
+
+
+def test_six_blocks_are_too_few_for_one_claim_among_many(tmp_path: Path) -> None:
+    found = effects(boosted(tmp_path, 0.05, 1, launches=6))
+    assert {(each.p, each.verdict) for each in found} == {(2 / 2**6, "inconclusive")}
+    assert found[0].adjusted_p == pytest.approx(2 / 2**6 * (1 + 1 / 2 + 1 / 3 + 1 / 4))
+
+
+def test_each_factor_is_compared_at_every_level_of_the_other(tmp_path: Path) -> None:
+    stores = Factor("stores", ("ordinary", "non-temporal"), "axis")
+    law = Law(commands={"boost off": 1.0, "boost on": 1.05})
+    run = store.load(simulated_run(tmp_path, law, study=STUDY, options=Options(factors=(BOOST, stores))))
+    triads = [each for each in analyse(run).comparisons if each.b.endswith("triad/bandwidth") and each.varied]
+    assert sorted((each.differ, each.level, each.base) for each in triads) == [
+        ("boost", "on", "off"),
+        ("boost", "on", "off"),
+        ("stores", "non-temporal", "ordinary"),
+        ("stores", "non-temporal", "ordinary"),
+    ]
+    assert {each.verdict for each in triads} == {"faster"}
+
+
+def test_levels_of_a_number_are_compared(tmp_path: Path) -> None:
+    sizes = Factor("bytes", ("64", "67108864"), "axis")
+    study = Study("t", "q?", (Measure("memcpy", ("one-core",)),))
+    run = store.load(simulated_run(tmp_path, study=study, options=Options(factors=(sizes,))))
+    (found,) = effects(run, "bytes")
+    assert (found.level, found.base) == ("67108864", "64")
+
+
+def test_comparisons_are_made_within_a_state(tmp_path: Path) -> None:
+    flips = tuple((60.0 * number, ("near", "far")[number % 2]) for number in range(1, 6))
+    law = Law(commands={"boost off": 1.0, "boost on": 1.05}, flips=flips)
+    options = Options(factors=(BOOST,), launches=24)
+    run = store.load(simulated_run(tmp_path, law, study=STUDY, options=options))
+    found = effects(run)
+    assert {each.state for each in found} == {"near", "far"}
+    for each in found:
+        assert each.blocks >= 6
+        assert each.ratio == pytest.approx(1.05, abs=0.01)
+
+
+# Two runs
+
+
+def pair(tmp_path: Path, gain: float = 0.0, launches: int = 6) -> tuple[Run, Run]:
+    """A run and its base, with `gain` between them."""
+    law = Law(core_traffic=12e9 * (1 + gain))
+    base = simulated_run(tmp_path, study=STUDY, options=Options(launches=launches), seed=1)
+    run = simulated_run(tmp_path, law, study=STUDY, options=Options(launches=launches), seed=2)
+    return store.load(run), store.load(base)
+
+
+def test_two_runs_are_compared_by_their_launches(tmp_path: Path) -> None:
+    run, base = pair(tmp_path, 0.05)
+    compared = between(run, base)
+    assert (compared.run, compared.base) == (run.info.id, base.info.id)
+    assert len(compared.pairs) == 4
+    for each in compared.pairs:
+        assert each.comparison.verdict == "faster"
+        assert each.comparison.ratio == pytest.approx(1.05, abs=0.01)
+        assert (each.comparison.blocks, each.comparison.launches) == (0, (6, 6))
+        assert (each.a.median or 0) > (each.b.median or 0)
+    slower = between(base, run)
+    assert {each.comparison.verdict for each in slower.pairs} == {"slower"}
+
+
+def test_three_launches_show_a_difference_and_claim_nothing(tmp_path: Path) -> None:
+    compared = between(*pair(tmp_path, 0.2, launches=3))
+    assert {(each.comparison.verdict, each.comparison.confidence) for each in compared.pairs} == {
+        ("inconclusive", None)
+    }
+    assert compared.pairs[0].comparison.ratio == pytest.approx(1.2, abs=0.03)
+
+
+def test_drift_falls_on_one_of_two_runs_but_on_both_levels_of_one(tmp_path: Path) -> None:
+    law = Law(drift=0.05 / 20, commands={"boost off": 1.0, "boost on": 1.0})
+    machine = SimulatedMachine(described().topology, law)
+    paths = []
+    for _ in range(2):
+        plan = plan_for(TWO_CORES, STUDY, Options(launches=8))
+        directory = begin(tmp_path, plan)
+        carry_on(directory, plan, machine)
+        paths.append(directory.path)
+    base, run = map(store.load, paths)
+    assert {each.comparison.verdict for each in between(run, base).pairs} == {"slower"}
+    interleaved = store.load(simulated_run(tmp_path, law, study=STUDY, options=Options(factors=(BOOST,))))
+    assert not {each.verdict for each in effects(interleaved)} & {"faster", "slower"}
+
+
+def other_machine(run: Run) -> Run:
+    (machine,) = run.machines.values()
+    processor = machine.facts["processor"] | {"model": msgspec.structs.replace(
+        machine.facts["processor"]["model"], value="Another", unavailable="")}  # fmt: skip
+    changed = msgspec.structs.replace(machine, facts=machine.facts | {"processor": processor})
+    return msgspec.structs.replace(run, machines={machine.host: changed})
+
+
+def other_flags(run: Run) -> Run:
+    builds = {
+        name: msgspec.structs.replace(build, toolchain=msgspec.structs.replace(build.toolchain, flags=("-O1",)))
+        for name, build in run.info.builds.items()
+    }
+    return msgspec.structs.replace(run, info=msgspec.structs.replace(run.info, builds=builds))
+
+
+def other_sources(run: Run) -> Run:
+    builds = {name: msgspec.structs.replace(build, sources="f" * 16) for name, build in run.info.builds.items()}
+    return msgspec.structs.replace(run, info=msgspec.structs.replace(run.info, builds=builds))
+
+
+def fewer_cpus(run: Run) -> Run:
+    (machine,) = run.machines.values()
+    topology = msgspec.structs.replace(machine.topology, allowed_cpus=(0,))
+    changed = msgspec.structs.replace(machine, topology=topology)
+    return msgspec.structs.replace(run, machines={machine.host: changed})
+
+
+def older_records(run: Run) -> Run:
+    return msgspec.structs.replace(run, info=msgspec.structs.replace(run.info, schema=0))
+
+
+@pytest.mark.parametrize(
+    ("change", "kind"),
+    [
+        (other_machine, "machine"),
+        (other_flags, "toolchain"),
+        (other_sources, "sources"),
+        (fewer_cpus, "topology"),
+        (older_records, "schema"),
+    ],
+)
+def test_what_differs_undeclared_is_refused_until_it_is_declared(
+    tmp_path: Path, change: object, kind: str
+) -> None:
+    run, base = pair(tmp_path)
+    assert callable(change)
+    run = change(run)
+    with pytest.raises(UsageError) as caught:
+        between(run, base)
+    assert kind in caught.value.what
+    assert f"--across {kind}" in caught.value.remedy
+    assert f"--allow {kind}" in caught.value.remedy
+    allowed = between(run, base, allowed=(kind,))
+    assert {each.comparison.differ for each in allowed.pairs} == {"run"}
+    across = between(run, base, across=kind)
+    assert {(each.comparison.differ, each.comparison.varied) for each in across.pairs} == {(kind, True)}
+    assert kind in {each.kind for each in across.differences}
+    assert across.pairs[0].comparison.level != across.pairs[0].comparison.base
+
+
+def test_a_setting_that_differs_is_shown_and_refuses_nothing(tmp_path: Path) -> None:
+    run, base = pair(tmp_path)
+    run = msgspec.structs.replace(run, info=msgspec.structs.replace(run.info, environment={"OMP_STACKSIZE": "1G"}))
+    shown = [(each.kind, each.name, each.a, each.b) for each in between(run, base).differences]
+    assert ("environment", "OMP_STACKSIZE", "1G", "none") in shown
+
+
+def stores(folder: Path, level: str) -> Run:
+    study = Study("t", "q?", (Measure("stream", ("one-core",), axes={"stores": level}),), launches=6)
+    return store.load(simulated_run(folder, study=study))
+
+
+def test_an_axis_may_be_what_two_runs_are_compared_across(tmp_path: Path) -> None:
+    run, base = stores(tmp_path, "non-temporal"), stores(tmp_path, "ordinary")
+    with pytest.raises(UsageError, match="nothing in common"):
+        between(run, base)
+    compared = between(run, base, across="stores")
+    words = {(each.comparison.level, each.comparison.base) for each in compared.pairs}
+    assert words == {("non-temporal", "ordinary")}
+    with pytest.raises(UsageError, match="'colour'"):
+        between(run, base, across="colour")
+
+
+def test_a_run_with_several_levels_of_what_is_compared_across_is_refused(tmp_path: Path) -> None:
+    run = boosted(tmp_path, 0.0, 1, launches=1)
+    with pytest.raises(UsageError, match="several levels of 'boost'"):
+        between(run, run, across="boost")
+
+
+def test_cases_of_one_run_only_are_named_with_the_reason(tmp_path: Path) -> None:
+    wide = Study("t", "q?", (Measure("stream", ("one-core", "all")),), launches=6)
+    run = store.load(simulated_run(tmp_path, study=wide))
+    _, base = pair(tmp_path)
+    compared = between(run, base)
+    lost = [name for name in compared.uncompared if name.startswith("stream/all/")]
+    assert len(lost) == 4
+    assert base.info.id in compared.uncompared[lost[0]]
+    back = between(base, run).uncompared
+    assert {why for name, why in back.items() if name.startswith("stream/all/")} == {f"only in {run.info.id}"}
+
+
+def test_near_is_never_compared_with_far(tmp_path: Path) -> None:
+    near = store.load(simulated_run(tmp_path, study=STUDY, seed=1))
+    handover = {"far": 125e-9, "near": 28e-9}
+    far = store.load(simulated_run(tmp_path, Law(handover=handover), study=STUDY, seed=2))
+    with pytest.raises(UsageError) as caught:
+        between(far, near)
+    assert "different states: far against near" in caught.value.why
+
+
+# The command
+
+
+@pytest.fixture
+def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.chdir(tmp_path)
+    return tmp_path / "assay-runs"
+
+
+def invoke(*arguments: str) -> Result:
+    return CliRunner().invoke(assay, ["compare", *arguments])
+
+
+def test_the_command_prints_two_runs_with_what_is_not_the_same(home: Path) -> None:
+    run, base = pair(home, 0.05)
+    result = invoke(base.info.id, run.info.id)
+    assert result.exit_code == 0, result.output
+    assert f"{run.info.id} against {base.info.id} (base)" in result.output
+    assert result.output.count("faster") == 4
+    assert "Two runs are two times" in result.output
+    document = json.loads(invoke(base.info.id, run.info.id, "--json").stdout)
+    assert (document["schema"], document["base"]) == (1, base.info.id)
+    assert document["pairs"][0]["comparison"]["verdict"] == "faster"
+
+
+def test_a_regression_beyond_the_threshold_is_exit_3_and_a_smaller_one_is_not(home: Path) -> None:
+    run, base = pair(home, -0.08)
+    assert invoke(base.info.id, run.info.id, "--fail-below", "20%").exit_code == 0
+    error = invoke(base.info.id, run.info.id, "--fail-below", "5%").exception
+    assert isinstance(error, ThresholdError)
+    assert error.exit_code == 3
+    assert invoke(run.info.id, base.info.id, "--fail-below", "5%").exit_code == 0
+
+
+def test_a_regression_that_is_only_a_range_fails_nothing(home: Path) -> None:
+    run, base = pair(home, -0.3, launches=3)
+    assert invoke(base.info.id, run.info.id, "--fail-below", "5%").exit_code == 0
+
+
+def test_one_run_shows_its_levels_and_what_a_against_a_showed(home: Path) -> None:
+    boosted(home, 0.05, 1)
+    result = invoke("last")
+    assert "boost on against off (base)" in result.output
+    assert "A against A: this machine cannot tell apart less than" in result.output
+    assert result.output.count("faster") == 4
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        (("a", "b", "c"), "one run or two"),
+        (("last", "--across", "machine"), "for two runs"),
+        (("last", "last", "--allow", "moon"), "'moon'"),
+        (("last",), "nothing is varied"),
+        (("nonesuch", "last"), "nonesuch"),
+    ],
+)
+def test_what_cannot_be_compared_is_told(home: Path, arguments: tuple[str, ...], words: str) -> None:
+    simulated_run(home, study=STUDY, options=Options(launches=1))
+    error = invoke(*arguments).exception
+    assert isinstance(error, UsageError)
+    assert words in error.what
+
+
+def rendered(compared: Compared, width: int) -> list[str]:
+    console = Console(file=io.StringIO(), width=width, highlight=False, markup=False, emoji=False)
+    compare_table.render(compared, console)
+    assert isinstance(console.file, io.StringIO)
+    return console.file.getvalue().splitlines()
+
+
+def test_tables_fit_80_columns_and_keep_every_verdict_whole(tmp_path: Path) -> None:
+    run = boosted(tmp_path, 0.0, 1)
+    for compared in (within(run, analyse(run)), between(*pair(tmp_path))):
+        lines = rendered(compared, 80)
+        assert [line for line in lines if len(line) > 80] == []
+        verdicts = [each.comparison.verdict for each in compared.pairs if each.comparison.differ != "control"]
+        for word in set(verdicts) - {"trivially different"}:
+            assert sum(line.rstrip().endswith(word) for line in lines) == verdicts.count(word)
