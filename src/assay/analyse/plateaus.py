@@ -6,7 +6,7 @@ import numpy as np
 from numpy.lib.stride_tricks import sliding_window_view
 from numpy.typing import NDArray
 
-from assay.analyse.statistics import Samples
+from assay.analyse.statistics import Samples, theil_sen
 
 #: How far points of one plateau scatter (in ln); a point counts for this many squares of it at most.
 _SCATTER = 0.04
@@ -51,9 +51,8 @@ def _level(values: Samples, part: tuple[int, int]) -> float:
 
 
 def _rise(values: Samples) -> float:
-    """What a straight line through the points (least squares) rises along them."""
-    x = np.arange(values.size) - (values.size - 1) / 2
-    return float(x @ values / (x @ x)) * (values.size - 1)
+    """What a straight line rises along the points: the median slope, which outliers do not turn."""
+    return theil_sen(np.arange(values.size), values) * (values.size - 1)
 
 
 def _partition(values: Samples) -> list[tuple[int, int]]:

@@ -20,8 +20,9 @@ TLB = "TLB"
 _PAGES = "pages="
 #: Knees of two page sizes are the same one when their sizes differ by less than this factor.
 _SAME_KNEE = 1.5
-#: A boundary belongs to a cache within this factor of its size.
-_BESIDE = 2.0
+#: A boundary belongs to a cache within this factor of its size: pages of 4 KiB fall unevenly into its sets, so that
+#: a curve leaves a plateau well before the cache is full.
+_BESIDE = 3.0
 _FEWEST_SIZES = 2 * FEWEST
 
 
@@ -86,7 +87,7 @@ def _model(stairs: _Staircase, huge: _Staircase | None, known: Known) -> Model:
     for number, (begin, end) in enumerate(stairs.parts):
         levels = np.median(draws[:, begin:end], axis=1)
         level = math.exp(float(np.median(np.log(_medians(stairs)[begin:end]))))
-        where = _where(number, names, caches, math.sqrt(stairs.sizes[begin] * stairs.sizes[end - 1]))
+        where = _where(number, names, caches, float(stairs.sizes[end - 1]))
         parameters[f"latency {number + 1}{where}"] = (level, *ends(levels, confident=confident))
         if number < len(boundaries):
             parameters[f"boundary {number + 1}{_label(names[number])}"] = boundaries[number]
@@ -179,7 +180,7 @@ def _where(number: int, names: Sequence[_Cache | str | None], caches: Sequence[_
     if not caches:
         return ""
     passed = max((each.size_bytes for each in names[:number] if isinstance(each, _Cache)), default=0)
-    holding = next((cache for cache in caches if cache.size_bytes > max(passed, size)), None)
+    holding = next((cache for cache in caches if cache.size_bytes > passed and cache.size_bytes >= size), None)
     return f" (L{holding.level})" if holding else f" ({MEMORY})"
 
 
