@@ -20,8 +20,8 @@ TLB = "TLB"
 _PAGES = "pages="
 #: Knees of two page sizes are the same one when their sizes differ by less than this factor.
 _SAME_KNEE = 1.5
-#: A boundary belongs to a cache within this factor of its size: pages of 4 KiB fall unevenly into its sets, so that
-#: a curve leaves a plateau well before the cache is full.
+#: A boundary belongs to a cache within this factor of its size: pages of 4 KiB fall unevenly into its sets, so
+#: that a curve leaves a plateau well before the cache is full.
 _BESIDE = 3.0
 _FEWEST_SIZES = 2 * FEWEST
 
