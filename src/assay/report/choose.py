@@ -130,7 +130,7 @@ def levels(estimate: Estimate, names: Iterable[str]) -> str:
         value = estimate.factors.get(name, estimate.params.get(name))
         if value is None or (parts and value == usual.get(name)):
             continue
-        number = isinstance(value, (int, float))
+        number = isinstance(value, (int, float)) or value.isdigit()
         parts.append(f"{name} {value}" if number or name in estimate.factors else f"{value} {name}")
     return ", ".join(parts)
 

@@ -31,13 +31,17 @@ class Fitted:
     def shown(self, name: str, unit: str) -> words.Shown:
         """A parameter with its ends: a bootstrap interval from six launches on, else the range of the launches."""
         value, lo, hi = self.model.parameters[name]
-        return words.interval(value, (lo, hi), unit, self.basis)
+        alone = self._weakest.method == "single"
+        return words.interval(value, (None, None) if alone else (lo, hi), unit, self.basis)
 
     @property
     def basis(self) -> str:
         """What the ends of parameters and points are."""
-        weakest = min(self.estimates, key=lambda estimate: estimate.launches)
-        return words.basis(weakest)
+        return words.basis(self._weakest)
+
+    @property
+    def _weakest(self) -> Estimate:
+        return min(self.estimates, key=lambda estimate: estimate.launches)
 
 
 def fitted(analysis: Analysis, law: str) -> tuple[Fitted, ...]:

@@ -71,7 +71,7 @@ class Rows:
     def _row(self, e: Estimate, names: tuple[str, ...], several: bool) -> Row:  # noqa: FBT001 (private)
         figure = words.shown(e)
         units = choose.units(e.benchmark)
-        values = {name: e.factors.get(name, e.params.get(name, "")) for name in names}
+        values = {name: value for name in names if (value := e.factors.get(name, e.params.get(name))) is not None}
         return Row(
             anchor=self._anchors.get(e.id, ""),
             what=e.kernel,

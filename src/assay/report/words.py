@@ -47,8 +47,9 @@ class Shown:
     def short(self) -> str:
         """`42.1 GB/s [41.8, 42.6]`, or `42.1 GB/s (41.8 to 42.6)` for a range."""
         if not self.lo:
-            return f"{self.value} {self.unit}"
-        return f"{self.value} {self.unit} {self.ends if self.ends[0] == '[' else f'({self.ends})'}"
+            return f"{self.value} {self.unit}".strip()
+        ends = self.ends if self.ends[0] == "[" else f"({self.ends})"
+        return " ".join(filter(None, [self.value, self.unit, ends]))
 
 
 def shown(estimate: Estimate) -> Shown | None:

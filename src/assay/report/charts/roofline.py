@@ -3,10 +3,13 @@
 import math
 from dataclasses import dataclass
 
-from assay.report.charts.theme import DASHES, INK, LIMIT, MUTED, Spec, chart, series_scales
+from assay.report.charts.theme import DASHES, INK, LIMIT, MUTED, WIDE, Spec, chart, series_scales
 
 #: Kernels whose labels are nearer than this, in decades across and up, share one label or move apart.
-_NEAR, _APART = 0.07, 0.13
+_NEAR, _APART, _WIDE = 0.05, 0.14, 0.3
+_NARROW, _HEIGHT = 280, 360
+#: What the axis shows above the peak.
+_ABOVE = 1.9
 
 
 @dataclass(frozen=True)
@@ -38,7 +41,7 @@ def roofline(kernels: list[Kernel], roofs: list[Roof], peak: tuple[float, str], 
     """Kernels under `roofs` and the `peak` (value in `unit`, label)."""
     left, right = _span(kernels, roofs)
     lowest = min([kernel.lo for kernel in kernels] + [roof.bandwidth * left for roof in roofs])
-    bottom, top = 0.6 * lowest, 1.9 * peak[0]
+    bottom, top = 0.6 * lowest, _ABOVE * peak[0]
     x: Spec = {
         "field": "intensity",
         "type": "quantitative",
@@ -83,15 +86,16 @@ def roofline(kernels: list[Kernel], roofs: list[Roof], peak: tuple[float, str], 
                 "mark": {
                     "type": "text",
                     "align": "left",
-                    "dx": 9,
+                    "dx": 8,
+                    "dy": 9,
                     "color": INK,
                     "fontSize": {"expr": "narrow ? 10 : 11"},
                 },
                 "encoding": {"x": x, "y": y, "text": {"field": "label"}},
             },
         ],
-        height=360,
-        usermeta={"narrow": 280},
+        height=_HEIGHT,
+        usermeta={"narrow": _NARROW},
     )
 
 
@@ -109,14 +113,8 @@ def _roofs(
             (roof.ridge, peak[0]),
         )
     ]
-    named = [
-        {
-            "intensity": max(left, 1.02 * bottom / roof.bandwidth),
-            "value": max(left, 1.02 * bottom / roof.bandwidth) * roof.bandwidth,
-            "label": roof.label,
-        }
-        for roof in roofs
-    ]
+    starts = [(max(left, bottom / roof.bandwidth), roof) for roof in roofs]
+    named = [{"intensity": at, "value": at * roof.bandwidth, "label": roof.label} for at, roof in starts]
     order = [roof.name for roof in roofs]
     dash = {"domain": order, "range": [DASHES[at % len(DASHES)] for at in range(len(order))]}
     top = [{"intensity": at, "value": peak[0]} for at in (flat, right)]
@@ -149,10 +147,25 @@ def _roofs(
         },
         {
             "data": {"values": named},
-            "mark": {"type": "text", "align": "left", "baseline": "bottom", "dx": 4, "dy": -6, "color": MUTED},
+            "mark": {
+                "type": "text",
+                "align": "left",
+                "baseline": "bottom",
+                "dx": 14,
+                "dy": -3,
+                "color": MUTED,
+                "angle": {"expr": _slope(left, right, bottom, _ABOVE * peak[0])},
+            },
             "encoding": {"x": x, "y": y, "text": {"field": "label"}},
         },
     ]
+
+
+def _slope(left: float, right: float, bottom: float, top: float) -> str:
+    """The angle of a roof as it is drawn, for the text along it: wide, and on a phone."""
+    rise = _HEIGHT / math.log10(top / bottom)
+    wide, narrow = (-math.degrees(math.atan2(rise, width / math.log10(right / left))) for width in (WIDE, _NARROW))
+    return f"narrow ? {narrow:.2f} : {wide:.2f}"
 
 
 def _span(kernels: list[Kernel], roofs: list[Roof]) -> tuple[float, float]:
@@ -168,23 +181,22 @@ def _ticks(low: float, high: float) -> list[float]:
 
 
 def _labels(kernels: list[Kernel]) -> list[Spec]:
-    """One label for what stands at one place, moved up where another stands there."""
+    """One label for what stands at one place, moved down where another label stands there."""
     places: list[tuple[float, float, list[str]]] = []
-    for kernel in sorted(kernels, key=lambda kernel: (kernel.intensity, kernel.value)):
+    for kernel in sorted(kernels, key=lambda kernel: (-kernel.intensity, -kernel.value)):
         x, y = math.log10(kernel.intensity), math.log10(kernel.value)
-        near = next(
-            (names for at_x, at_y, names in places if abs(at_x - x) < _NEAR and abs(at_y - y) < _NEAR), None
-        )
-        if near is None:
+        near = (names for at_x, at_y, names in places if abs(at_x - x) < _NEAR and abs(at_y - y) < _NEAR)
+        names = next(near, None)
+        if names is None:
             places.append((x, y, [kernel.label]))
-        elif kernel.label not in near:
-            near.append(kernel.label)
+        elif kernel.label not in names:
+            names.append(kernel.label)
     labels: list[Spec] = []
     taken: list[tuple[float, float]] = []
     for x, y, names in places:
         free = y
-        while any(abs(x - other_x) < 3 * _APART and abs(free - other_y) < _APART for other_x, other_y in taken):
-            free += _APART
+        while any(abs(x - at_x) < _WIDE and abs(free - at_y) < _APART for at_x, at_y in taken):
+            free -= _APART
         taken.append((x, free))
         labels.append({"intensity": 10**x, "value": 10**free, "label": ", ".join(names)})
     return labels

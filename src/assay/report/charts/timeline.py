@@ -64,7 +64,7 @@ def timeline(spans: list[Span]) -> Spec:
     ]
     few = len(spans) <= _POINTS
     pointed = [vars(span) for span in spans if few or span.state != _STATES[0]]
-    for time, value in (("start", "before"), ("end", "after")):
+    for time, value in (("start", "before"), ("end", "after")) if pointed else ():
         encoding: Spec = {"x": {**x, "field": time}, "y": {**y, "field": value}, "color": colour, "shape": shape}
         mark = {"type": "point", "filled": True, "size": 42, "opacity": 1}
         layer.append({"data": {"values": pointed}, "mark": mark, "encoding": encoding | {"tooltip": tooltip}})

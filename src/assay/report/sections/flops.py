@@ -2,13 +2,13 @@
 
 from assay.model.result import Analysis, Estimate
 from assay.model.run import Run
-from assay.report import choose, figures, words
+from assay.report import choose, figures, provenance, words
 from assay.report.section import Figure, Headline, Section, Table
 
 order = 40
 claims = frozenset({"flops"})
 
-_RATE, _CLOCK = "flop/s", "Hz"
+_RATE, _CLOCK, _LOADED = "flop/s", "Hz", "loaded-clock"
 _WHY = (
     "What the arithmetic units give when nothing has to come from memory: chains of independent operations in "
     "registers. "
@@ -45,7 +45,7 @@ def tables(run: Run, analysis: Analysis) -> tuple[Table, ...]:
     rates = tuple(e for e in every if e.unit == _RATE)
     peaks = tuple(_peak_row(e) for e in _peaks(rates))
     clocks = _clocks(run, tuple(e for e in every if e.unit == _CLOCK))
-    best, clock = ("Peak of", "Rate", "Interval", "Of limit", "By"), ("Clock", "Value", "Interval", "Basis")
+    best, clock = ("Peak of", "Rate", "Interval", "Of limit", "By"), ("Clock", "Least", "Most", "Over")
     found = (
         Table("Best rate of each placement and precision", best, peaks, frozenset({1, 2, 3})),
         Table("Clock of the cores", clock, clocks, frozenset({1, 2})),
@@ -105,25 +105,23 @@ _MIXES = {
 
 
 def _clocks(run: Run, clocks: tuple[Estimate, ...]) -> tuple[tuple[str, ...], ...]:
-    """Rows of the table of clocks."""
-    rows = []
+    """Rows of the table of clocks: what the machine names, then what each placement kept over its cases."""
     machine = next(iter(run.machines.values()), None)
-    for section_name in ("processor", "frequency") if machine and clocks else ():
-        for name, fact in (machine.facts.get(section_name, {}) if machine else {}).items():
-            if fact.known and fact.unit == _CLOCK and isinstance(fact.value, (int, float)):
-                rows.append((f"{name}, as the machine says", words.quantity(fact.value, _CLOCK), "", fact.source))
-    groups = choose.grouped(clocks, lambda e: (e.placement.label, e.kernel, e.state))
-    for (label, kernel, _), members in groups.items():
+    known = {
+        name: fact
+        for part in ("processor", "frequency")
+        for name, fact in (machine.facts.get(part, {}) if machine and clocks else {}).items()
+        if fact.known and fact.unit == _CLOCK
+    }
+    rows = [
+        (f"{name}, as the machine says", provenance.fact(fact), "", fact.source) for name, fact in known.items()
+    ]
+    groups = choose.grouped(clocks, lambda e: (e.placement.label, e.kernel, choose.state(e)))
+    for (label, kernel, state), members in groups.items():
         ordered = sorted(members, key=lambda e: e.median or 0.0)
-        for number, e in enumerate(dict.fromkeys([ordered[0].id, ordered[-1].id])):
-            estimate = next(each for each in members if each.id == e)
-            figure = words.shown(estimate)
-            which = (" least", " most")[number] if len(members) > 1 else ""
-            what = "beside the work" if kernel == "loaded-clock" else "alone"
-            if figure:
-                rows.append(
-                    (f"{label}, {what}{which}", f"{figure.value} {figure.unit}", figure.ends, figure.basis)
-                )
+        least, most = (figure.short if (figure := words.shown(e)) else "" for e in (ordered[0], ordered[-1]))
+        what = ", ".join(filter(None, [label, "beside the work" if kernel == _LOADED else "alone", state]))
+        rows.append((what, least, most if len(members) > 1 else "", words.count(len(members), "case", "cases")))
     return tuple(rows)
 
 

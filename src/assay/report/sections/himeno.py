@@ -1,6 +1,6 @@
 """The stencil, and the ledger: what other measurements said that it would do, and what it did."""
 
-from assay.model.result import Analysis, Prediction
+from assay.model.result import Analysis, Estimate, Prediction
 from assay.model.run import Run
 from assay.model.units import scale
 from assay.report import choose, figures, words
@@ -26,16 +26,17 @@ def section(run: Run, analysis: Analysis) -> Section | None:
     if not estimates:
         return None
     measured = choose.measured(estimates)
+    known = {e.id: e for e in analysis.estimates}
     ledger = _ledger(analysis)
     best = choose.best(measured)
     elsewhere = {e.id for members in touch.groups(analysis).values() for e in members}
     apart = measured and not {e.id for e in measured} <= elsewhere
     drawn = [figures.placements(measured, "figure-himeno", "Rate of the stencil")] if apart else []
-    drawn += [_figure(ledger)] if ledger else []
+    drawn += [_figure(ledger, known)] if ledger else []
     return Section(
         id="himeno",
         title=choose.title("himeno"),
-        meaning=(f"{_WHY} {_meaning(ledger)}" if measured else f"{_WHY} It could not be measured.",),
+        meaning=(f"{_WHY} {_meaning(ledger, known)}" if measured else f"{_WHY} It could not be measured.",),
         figures=tuple(drawn),
         tables=tables(run, analysis),
         estimates=estimates,
@@ -46,9 +47,10 @@ def section(run: Run, analysis: Analysis) -> Section | None:
 
 def tables(_run: Run, analysis: Analysis) -> tuple[Table, ...]:
     """The ledger of predictions."""
+    known = {e.id: e for e in analysis.estimates}
     rows = tuple(
         (
-            _row(line),
+            _row(line, known),
             f"{words.quantity(line.lower, line.unit)} to {words.quantity(line.upper, line.unit)}",
             words.interval(line.value[0], (line.value[1], line.value[2]), line.unit, "").short,
             _error(line),
@@ -65,9 +67,12 @@ def _ledger(analysis: Analysis) -> tuple[Prediction, ...]:
     return tuple(line for line in analysis.predictions if line.measured in shown)
 
 
-def _row(line: Prediction) -> str:
-    size = line.measured.partition("size=")[2].partition(",")[0].partition("#")[0]
-    return f"{line.what}{f', size {size}' if size else ''}"
+def _row(line: Prediction, known: dict[str, Estimate]) -> str:
+    """What was predicted: `himeno L, all`."""
+    e = known[line.measured]
+    name = f"{e.benchmark} {e.params.get('size', '')}".strip()
+    touched = "" if choose.is_usual(e, "touch") else f"{e.params['touch']} touch"
+    return ", ".join(filter(None, [name, words.placed(e), touched, choose.state(e)]))
 
 
 def _error(line: Prediction) -> str:
@@ -76,7 +81,7 @@ def _error(line: Prediction) -> str:
     return f"{100 * line.error:+.1f} %"
 
 
-def _figure(ledger: tuple[Prediction, ...]) -> Figure:
+def _figure(ledger: tuple[Prediction, ...], known: dict[str, Estimate]) -> Figure:
     largest = max(line.upper for line in ledger)
     scaled, unit = scale(largest, ledger[0].unit)
     factor = scaled / largest
@@ -88,7 +93,7 @@ def _figure(ledger: tuple[Prediction, ...]) -> Figure:
         verdict = "inside the band" if line.error == 0 else f"{_error(line)} from the band"
         rows.append(
             Banded(
-                _row(line), "measured", value, lo, hi, factor * line.lower, factor * line.upper,
+                _row(line, known), "measured", value, lo, hi, factor * line.lower, factor * line.upper,
                 f"{plain}, {verdict}", plain, line.derivation,
             )
         )  # fmt: skip
@@ -103,7 +108,7 @@ def _figure(ledger: tuple[Prediction, ...]) -> Figure:
     return Figure("figure-ledger", caption, result, banded(rows, f"rate ({unit})", "predicted"))
 
 
-def _meaning(ledger: tuple[Prediction, ...]) -> str:
+def _meaning(ledger: tuple[Prediction, ...], known: dict[str, Estimate]) -> str:
     if not ledger:
         return (
             "Nothing was predicted: bandwidth was not measured at the same placement, or the grid fits the caches."
@@ -112,5 +117,5 @@ def _meaning(ledger: tuple[Prediction, ...]) -> str:
     text = f"{inside} of {words.count(len(ledger), 'prediction holds', 'predictions hold')}."
     worst = max(ledger, key=lambda line: abs(line.error))
     if worst.error:
-        text += f" The largest error is {_error(worst)} ({_row(worst)})."
+        text += f" The largest error is {_error(worst)} ({_row(worst, known)})."
     return f"{text} {words.sentence(ledger[0].derivation)}"

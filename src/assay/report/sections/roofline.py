@@ -48,9 +48,7 @@ def tables(_run: Run, analysis: Analysis) -> tuple[Table, ...]:
         rows.append((f"{where}: peak", f"{peak.value} {peak.unit}", peak.ends, ""))
         for level in _levels(each):
             rate, ridge = each.shown(f"{_BANDWIDTH}{level}", "B/s"), each.shown(f"ridge {level}", "")
-            rows.append(
-                (f"{where}: {level}", f"{rate.value} {rate.unit}", rate.ends, f"{ridge.value} {ridge.ends}")
-            )
+            rows.append((f"{where}: {level}", f"{rate.value} {rate.unit}", rate.ends, ridge.short))
     caption = "Roofs: measured peak in double precision, measured bandwidth of each level, and where they meet"
     columns = ("Roof", "Rate", "Interval", "Ridge (flop/B)")
     return (Table(caption, columns, tuple(rows), frozenset({1, 2, 3})),) if rows else ()
@@ -83,20 +81,27 @@ def _figure(each: Fitted, number: int) -> Figure:
         )
         for level in _levels(each)
     ]
-    kernels = [_kernel(each, point, factor) for point in each.model.points if float(point.at["intensity"]) > 0]
+    kernels = [_kernel(each, point, factor) for point in each.model.points if _drawn(each.estimate(point))]
     top = each.shown("peak", "flop/s")
     caption = (
         f"Roofline of “{_where(each)}”, both axes logarithmic: rate against flops per byte that memory must move. "
         "Red "
         "lines are measured: the peak in double precision and the bandwidth of each level; a dot marks each "
         "ridge. "
-        "Kernels stand at their medians with their intervals."
+        "Kernels stand at their medians with their intervals; those with another first touch or memory policy are "
+        "in the "
+        "the table alone."
     )
     result = f"Peak {top.full}; " + "; ".join(
         f"{kernel.label} {kernel.text} at {kernel.intensity:.3g} flop/B" for kernel in kernels
     )
     spec = roofline(kernels, roofs, (scaled, f"peak {words.quantity(peak, 'flop/s')}"), unit)
     return Figure(f"figure-roofline{f'-{number}' if number else ''}", caption, result, spec)
+
+
+def _drawn(estimate: Estimate) -> bool:
+    """Whether memory was touched and dealt in the usual way: others crowd the figure and stand in the table."""
+    return estimate.placement.memory == "first-touch" and choose.is_usual(estimate, but=("stores", "size"))
 
 
 def _kernel(each: Fitted, point: Point, factor: float) -> Kernel:
@@ -108,7 +113,7 @@ def _kernel(each: Fitted, point: Point, factor: float) -> Kernel:
         value=factor * value,
         lo=factor * lo,
         hi=factor * hi,
-        series=choose.title(estimate.benchmark),
+        series=", ".join(filter(None, [estimate.benchmark, choose.levels(estimate, ["stores"])])),
         label=_name(estimate),
         text=figure.short,
         basis=figure.basis,
@@ -156,7 +161,7 @@ def _meaning(found: tuple[Fitted, ...]) -> str:
     for each in found:
         peak, ridge = each.shown("peak", "flop/s"), each.shown("ridge memory", "")
         told.append(
-            f"“{_where(each)}” peaks at {peak.full} and needs {ridge.value} {ridge.ends} flops for each byte of "
+            f"“{_where(each)}” peaks at {peak.full} and needs {ridge.short} flops for each byte of "
             "memory traffic to get there."
         )
     return " ".join(told)

@@ -126,17 +126,21 @@ def _farthest(analysis: Analysis) -> dict[str, bool]:
 def _figure(name: str, members: tuple[Estimate, ...]) -> Figure:
     title = name[:1].upper() + name[1:]
     anchor = "".join(letter if letter.isalnum() else "-" for letter in name).replace("--", "-")
-    return figures.placements(members, f"figure-touch-{anchor}", title, row=way, but=("touch",))
+    return figures.placements(members, f"figure-touch-{anchor}", title, row=_policy)
 
 
 def way(estimate: Estimate) -> str:
-    """How the pages came to lie where they do: `parallel first touch`, `interleaved, serial touch`."""
+    """How the pages came to lie where they do: `serial first touch`, `interleaved, serial touch`."""
+    touched = estimate.params["touch"]
+    return f"{touched} first touch" if not words.memory(estimate) else f"{_policy(estimate)}, {touched} touch"
+
+
+def _policy(estimate: Estimate) -> str:
+    """Where pages may lie: `first touch`, `on node 3`, `interleaved`."""
     policy, _, nodes = words.memory(estimate).partition(":")
-    touched = f"{estimate.params['touch']} touch"
     if policy == _BIND:
-        several = "nodes" if "," in nodes or "-" in nodes else "node"
-        return f"on {several} {nodes}, {touched}"
-    return f"{policy}d, {touched}" if policy else f"{estimate.params['touch']} first touch"
+        return f"on {'nodes' if set(nodes) & set(',-') else 'node'} {nodes}"
+    return f"{policy}d" if policy else "first touch"
 
 
 def _compared(analysis: Analysis, estimates: tuple[Estimate, ...]) -> tuple[Table, ...]:
