@@ -53,6 +53,8 @@ bench: .venv/.test ## Assay against its peers, as ratios measured now
 	$(BIN)/python bench/false_alarms.py 100
 	$(BIN)/python bench/stream_ratio.py $$($(BIN)/assay build | grep /stream)
 	$(BIN)/python bench/latency_ratio.py $$($(BIN)/assay build | grep /latency)
+	$(BIN)/python bench/flops_ratio.py $$($(BIN)/assay build | grep /flops)
+	$(BIN)/python bench/himeno_ratio.py $$($(BIN)/assay build | grep /himeno)
 
 clean: ## remove everything that was made here
 	rm -rf .venv .bootstrap build docs/_build .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache

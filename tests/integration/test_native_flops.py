@@ -8,7 +8,7 @@ from tests.native_programs import Told, start
 from tests.planted_programs import planted, with_flags
 
 from assay import benchmarks
-from assay.model.record import End, Verdict
+from assay.model.record import End, Header, Verdict
 from assay.model.toolchain import Build
 
 pytestmark = pytest.mark.native
@@ -26,6 +26,12 @@ def flops(build: Build, *arguments: str) -> Told:
 def every(axis: str, *more: str) -> list[str]:
     """A case for each value of an axis."""
     return [word for value in AXES[axis] for word in ("--case", str(value), f"--{axis}", str(value), *more)]
+
+
+def flops_of(told: Told) -> dict[str, float]:
+    """Of each case that began, in one iteration."""
+    headers = [record for record in told.records if isinstance(record, Header)]
+    return {header.case: header.work["arithmetic"]["flops"] for header in headers}
 
 
 def lacks(told: Told) -> list[str]:
@@ -57,9 +63,7 @@ def test_flops_are_those_of_all_cores_and_lanes(build: Build) -> None:
     cpus = sorted(os.sched_getaffinity(0))[:2]
     work = {}
     for count in range(1, len(cpus) + 1):
-        told = flops(build, "--cpus", ",".join(map(str, cpus[:count])), *every("mix"))
-        headers = [record for record in told.records if hasattr(record, "work")]
-        work[count] = {header.case: header.work["arithmetic"]["flops"] for header in headers}
+        work[count] = flops_of(flops(build, "--cpus", ",".join(map(str, cpus[:count])), *every("mix")))
     for mix, in_a_turn in FLOPS.items():
         assert work[1][mix] % in_a_turn == 0
     if len(cpus) == 2:
@@ -68,9 +72,7 @@ def test_flops_are_those_of_all_cores_and_lanes(build: Build) -> None:
 
 def test_a_wider_register_holds_more_numbers(build: Build) -> None:
     for precision, bits in (("fp64", 64), ("fp32", 32)):
-        told = flops(build, "--precision", precision, *every("width"))
-        headers = [record for record in told.records if hasattr(record, "work")]
-        amounts = {header.case: header.work["arithmetic"]["flops"] for header in headers}
+        amounts = flops_of(flops(build, "--precision", precision, *every("width")))
         for width, amount in amounts.items():
             if width != "scalar":
                 assert amount == int(width) // bits * amounts["scalar"]
@@ -106,7 +108,7 @@ def test_wrong_operations_are_failed_verdicts(build: Build, tmp_path: Path) -> N
         ("flops::keep_all<sizeof...(chain)>(x);", "flops::keep_all<sizeof...(chain)>(x); sum += 1;"),
         ("for (std::uint64_t done = 0; done < turns; ++done) {", "for (std::uint64_t done = 1; false; ++done) {"),
     )
-    for program in planted(build.toolchain, tmp_path, "flops", faults):
+    for program in planted(with_flags(build.toolchain, "-O1"), tmp_path, "flops", faults):
         told = start(program, *QUICK, "--mix", "mix-2")
         assert told.exit_code == 1, program
         assert told.ends == [End("failed", "the results are wrong")]
