@@ -15,7 +15,7 @@ namespace {
 /// Sums and products of sizes stay whole numbers, in 64 bits and in doubles, up to this.
 constexpr std::int64_t largest_number = std::int64_t{1} << 48U;
 
-constexpr const char* ask_help = "--help lists what there is";
+constexpr const char* ask_help = "--help";
 
 Failure bad_value(const std::string& option, const std::string& text, const std::string& why) {
     return {Exit::usage, "'" + text + "' is no value of " + option, why, ask_help};

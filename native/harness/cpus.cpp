@@ -6,6 +6,7 @@
 #include <cerrno>
 #include <charconv>
 #include <cstring>
+#include <fstream>
 #include <memory>
 
 #include "harness/failure.hpp"
@@ -85,6 +86,12 @@ std::vector<int> parse_list(std::string_view text, std::string_view noun) {
         rest = more ? rest.substr(comma + 1) : rest;
     }
     return numbers;
+}
+
+std::vector<int> listed(const std::string& path) {
+    std::string line;
+    std::getline(std::ifstream(path), line);
+    return line.empty() ? std::vector<int>{} : parse_list(line, "number");
 }
 
 std::string format_list(const std::vector<int>& numbers) {

@@ -11,6 +11,9 @@ namespace assay {
 /// is wrong with it; a number may stand in it once.
 std::vector<int> parse_list(std::string_view text, std::string_view noun);
 
+/// The kernel list in a file; empty where the file is missing or empty.
+std::vector<int> listed(const std::string& path);
+
 /// The shortest kernel list, `0-3,8`, of ascending numbers.
 std::string format_list(const std::vector<int>& numbers);
 

@@ -74,6 +74,18 @@ std::vector<int> nodes_of_policy(std::byte* page) {
     return nodes;
 }
 
+/// Failure (usage) for a memory node that this machine lacks; what it may not use the kernel tells.
+void require_existing(const std::vector<int>& nodes) {
+    const std::vector<int> online = listed("/sys/devices/system/node/online");
+    for (const int node : nodes) {
+        if (!online.empty() && std::find(online.begin(), online.end(), node) == online.end()) {
+            throw Failure(Exit::usage, "memory node " + std::to_string(node) + " cannot be used",
+                          "it does not exist; there are: " + format_list(online),
+                          "--memory bind:" + std::to_string(online.front()));
+        }
+    }
+}
+
 }  // namespace
 
 MemoryPolicy MemoryPolicy::parse(std::string_view text) {
@@ -109,7 +121,7 @@ std::byte* Memory::allocate(std::size_t bytes) {
     const auto refuse = [&](const std::string& why) -> Failure {
         return {Exit::environment,
                 "the buffers need " + mebibytes(wanted) + ", which is more memory than may be used", why,
-                "ask for smaller buffers, or for a larger limit"};
+                "--help"};  // names the axes that size them
     };
     if (mapped > allowance.bytes) {
         throw refuse(mebibytes(allowance.bytes) + " is what " + allowance.bound + " leaves");
@@ -137,12 +149,13 @@ void Memory::apply_policy(std::byte* buffer, std::size_t bytes) const {
         syscall(SYS_set_mempolicy, mpol_default, nullptr, 0UL);
         return;
     }
+    require_existing(policy_.nodes);
     const int mode = policy_.kind == MemoryPolicy::Kind::bind ? mpol_bind : mpol_interleave;
     const std::vector<unsigned long> mask = node_mask(policy_.nodes);
     const unsigned long bits = mask.size() * sizeof(unsigned long) * CHAR_BIT + 1;  // the kernel reads one less
     const auto refuse = [&](const std::string& why) -> Failure {
         return {Exit::environment, "the kernel refuses the memory policy '" + policy_.text + "'", why,
-                "name memory nodes that exist and may be used, or --memory first-touch"};
+                "--memory first-touch"};
     };
     if (syscall(SYS_mbind, buffer, bytes, mode, mask.data(), bits, 0U) != 0) {
         throw refuse(std::string("mbind: ") + std::strerror(errno));

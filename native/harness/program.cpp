@@ -1,6 +1,7 @@
 #include "harness/program.hpp"
 
 #include <algorithm>
+#include <cerrno>
 #include <csignal>
 #include <exception>
 #include <iostream>
@@ -9,19 +10,22 @@
 #include "harness/clock.hpp"
 #include "harness/cpus.hpp"
 #include "harness/failure.hpp"
+#include "harness/parent.hpp"
 #include "harness/records.hpp"
 #include "harness/sampler.hpp"
 
 namespace assay {
 namespace {
 
+/// What to do next is shown with the program, as it was called, where it begins with an option of it.
 void say(const std::string& program, const std::string& what, const std::string& why, const std::string& next) {
     std::cerr << program << ": " << what << '\n';
     if (!why.empty()) {
         std::cerr << "  why: " << why << '\n';
     }
     if (!next.empty()) {
-        std::cerr << "  next: " << next << '\n';
+        const bool option = next.rfind("--", 0) == 0;
+        std::cerr << "  next: " << (option ? std::string(program_invocation_name) + ' ' : "") << next << '\n';
     }
 }
 
@@ -152,14 +156,16 @@ Exit graver(Exit one, Exit other) { return static_cast<int>(one) > static_cast<i
 Exit measure_case(const Launch& launch, const CaseRequest& request, const std::string& program) {
     Records records;
     Exit exit = Exit::complete;
+    const std::string about =
+        request.id == program ? "" : request.id + ": ";  // alone it is named after the program
     try {
         exit = launch.measure(request, records);
     } catch (const Failure& failure) {
-        say(program, request.id + ": " + failure.what(), failure.why, failure.next);
+        say(program, about + failure.what(), failure.why, failure.next);
         records.end("failed", std::string(failure.what()) + ": " + failure.why);
         exit = failure.exit;
     } catch (const std::exception& error) {
-        say(program, request.id + ": it cannot be measured", error.what(), "");
+        say(program, about + "it cannot be measured", error.what(), "");
         records.end("failed", error.what());
         exit = Exit::failed;
     }
@@ -205,6 +211,7 @@ Exit act(const Declaration& declaration, Factory factory, const Request& request
 int run_program(const Declaration& declaration, Factory factory, int argc, char** argv) {
     std::signal(SIGPIPE, SIG_IGN);  // a reader that is gone is told as a failed write, with a message
     try {
+        end_with_parent();
         const Request request = parse_arguments({argv + 1, argv + argc}, declaration);
         return static_cast<int>(act(declaration, factory, request));
     } catch (const Failure& failure) {

@@ -10,8 +10,13 @@ namespace assay {
 void require_allowed(const std::vector<int>& cpus, const std::vector<int>& allowed) {
     for (const int cpu : cpus) {
         if (std::find(allowed.begin(), allowed.end(), cpu) == allowed.end()) {
-            throw Failure(Exit::usage, "cpu " + std::to_string(cpu) + " cannot be used",
-                          "it does not exist or this process may not run on it; allowed: " + format_list(allowed),
+            const std::vector<int> present = listed("/sys/devices/system/cpu/present");
+            const bool absent =
+                !present.empty() && std::find(present.begin(), present.end(), cpu) == present.end();
+            throw Failure(absent ? Exit::usage : Exit::environment,
+                          "cpu " + std::to_string(cpu) + " cannot be used",
+                          std::string(absent ? "it does not exist" : "this process may not run on it") +
+                              "; allowed: " + format_list(allowed),
                           "--cpus " + format_list(allowed));
         }
     }
@@ -27,10 +32,10 @@ Team::Team(const std::vector<int>& cpus, const std::vector<int>& allowed)
 #pragma omp master
     threads = omp_get_num_threads();
     if (threads != size_) {
-        throw Failure(
-            Exit::environment,
-            "OpenMP gives " + std::to_string(threads) + " threads for " + std::to_string(size_) + " cpus",
-            "OMP_THREAD_LIMIT or another limit of this environment", "unset OMP_THREAD_LIMIT");
+        throw Failure(Exit::environment,
+                      "OpenMP gives " + std::to_string(threads) +
+                          (threads == 1 ? " thread for " : " threads for ") + std::to_string(size_) + " cpus",
+                      "OMP_THREAD_LIMIT or another limit of this environment", "unset OMP_THREAD_LIMIT");
     }
 #else
     if (size_ > 1) {

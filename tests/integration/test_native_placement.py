@@ -68,7 +68,8 @@ def test_a_cpu_that_taskset_forbids_is_refused(build: Build) -> None:
     if not others:
         pytest.skip("this machine lends one cpu")
     told = start("taskset", "-c", str(first), build.programs["stream"], *QUICK, "--cpus", str(others[0]))
-    assert told.exit_code == 2
+    assert told.exit_code == 4
+    assert "this process may not run on it" in told.words
     assert f"allowed: {first}\n" in told.words
 
 
@@ -114,6 +115,9 @@ def test_bound_pages_are_found_on_their_node(build: Build) -> None:
 
 def test_a_memory_node_that_does_not_exist_is_refused(build: Build) -> None:
     told = start(build.programs["stream"], *QUICK, "--memory", "bind:1000")
-    assert told.exit_code == 4
-    assert "the kernel refuses the memory policy 'bind:1000'" in told.words
+    if not Path("/sys/devices/system/node/online").exists():
+        pytest.skip("this machine does not list its memory nodes")
+    assert told.exit_code == 2
+    assert "memory node 1000 cannot be used" in told.words
+    assert "it does not exist" in told.words
     assert [end.status for end in told.ends] == ["failed"]

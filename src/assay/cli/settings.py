@@ -21,6 +21,7 @@ VARIABLES = {
     "ASSAY_RUNS": "folder of the runs, ./assay-runs when unset",
     "ASSAY_CACHE": "folder of the builds, the user's cache folder when unset",
     "ASSAY_COLOR": "the option --color",
+    "ASSAY_PARENT": "process that native programs end with; set for them by assay run",
 }
 SYSTEM_FILE = Path("/etc/assay/assay.toml")
 

@@ -92,8 +92,8 @@ def restoring(levels: Levels) -> Iterator[Levels]:
 
 @contextmanager
 def _deaf() -> Iterator[None]:
-    """An impatient second Ctrl-C waits until the machine is as it was."""
-    before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
+    """An impatient second Ctrl-C, or another request to end, waits until the machine is as it was."""
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT, signal.SIGTERM, signal.SIGHUP})
     try:
         yield
     finally:

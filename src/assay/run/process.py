@@ -15,6 +15,9 @@ from typing import IO
 from assay.launch.command import Command, CpuTimes, Outcome
 from assay.model.errors import UnfitEnvironmentError
 
+#: Native programs end with the process that it names, even when that is killed. A launcher whose programs are
+#: started by others sets it to nothing.
+_PARENT = "ASSAY_PARENT"
 #: From the request to end to the order to.
 _GRACE_S = 1.0
 _LOOK_S = 0.01
@@ -61,7 +64,7 @@ class Processes:
 
 
 def _start(command: Command, stdout: IO[bytes], stderr: IO[bytes]) -> subprocess.Popen[bytes]:
-    environment = os.environ | command.environment
+    environment = os.environ | {_PARENT: str(os.getpid())} | command.environment
     try:
         return subprocess.Popen(
             command.argv,
