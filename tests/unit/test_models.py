@@ -277,3 +277,12 @@ def test_the_prediction_does_not_look_at_himeno(himeno: Run) -> None:
     (plain,), (slow,) = slowed(1.0).predictions, slowed(2.0).predictions
     assert (slow.lower, slow.upper) == (plain.lower, plain.upper)
     assert slow.error == pytest.approx(34 / 74 / 2 * 80 / 34 - 1, abs=0.02)  # half of 34/74, against 34/80
+
+
+@pytest.mark.parametrize("launch_noise", [0.003, 0.03])
+def test_the_resolution_is_what_two_launches_of_one_case_differ_by(tmp_path: Path, launch_noise: float) -> None:
+    sizes = tuple(2**power for power in range(12, 27))
+    study = _study(Measure("latency", ("one-core",), axes={"bytes": sizes, "pages": ("small", "huge")}))
+    noise = _analysis(tmp_path, study, Law(noise=1e-4, launch_noise=launch_noise)).noise
+    # The difference of two launches of sigma s has 95 % within 1.96 x sqrt(2) x s.
+    assert noise.resolution == pytest.approx(1.96 * np.sqrt(2) * launch_noise, rel=0.25)

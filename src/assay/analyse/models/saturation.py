@@ -18,14 +18,14 @@ _FEWEST = 2
 
 
 def fit(known: Known) -> Iterable[Model]:
-    """One model for each way to add cores, and kind of stores."""
+    """One model for each way to add cores, and kind of stores; a single number of cores is no curve."""
     triads = known.of("stream", "triad")
     words = _words(known.run)
     for word, order in _ORDERS.items():
         having = [each for each in triads if _counted(each, words, word)]
         if not any(each.estimate.placement.label.startswith(f"{word}:") for each in having):
             continue
-        for curve in curves(having, "label"):
+        for curve in (each for each in curves(having, "label") if len(each.members) >= _FEWEST):
             name = "/".join([LAW, order, *curve.marks])
             yield _model(name, order, sorted(curve.members, key=_cores))
 
@@ -52,8 +52,6 @@ def _model(name: str, order: str, members: list[Measured]) -> Model:
     """Parameters: `cores`, `maximum`, `cores at maximum`, `one core`."""
     of = tuple(each.estimate.id for each in members)
     cores = np.array([_cores(each) for each in members], dtype=np.float64)
-    if len(members) < _FEWEST:
-        return Model(name, LAW, of, {}, None, f"{len(members)} number of cores: a curve needs {_FEWEST}")
     medians = np.array([[each.estimate.median or 0.0 for each in members]])
     draws, confident = replicates(members)
 
