@@ -45,14 +45,34 @@ def section(_run: Run, analysis: Analysis) -> Section | None:
 
 
 def tables(_run: Run, analysis: Analysis) -> tuple[Table, ...]:
-    """Each comparison of the kernels that stand for their benchmark."""
+    """Each comparison of the kernels that stand for their benchmark; those along a curve in one row."""
     known = {e.id: e for e in analysis.estimates}
-    rows = [
-        (_what(each, known), f"{each.level} : {each.base}", f"{each.ratio:.3f}", _ends(each), each.verdict)
-        for each in _headline(_varied(analysis), known)
-    ]
+    shown = _headline(_varied(analysis), known)
+    groups = choose.grouped(shown, lambda each: (_curve(each, known), each.level, each.base))
+    rows = [row for (curve, *_), members in groups.items() for row in _rows(curve, members, known)]
     columns = ("What", "Levels", "Ratio", "Interval", "Verdict")
     return (Table("Levels compared", columns, tuple(rows), frozenset({2, 3})),) if rows else ()
+
+
+def _rows(curve: str, members: tuple[Comparison, ...], known: dict[str, Estimate]) -> list[tuple[str, ...]]:
+    levels = f"{members[0].level} : {members[0].base}"
+    if not curve:
+        return [(_what(each, known), levels, f"{each.ratio:.3f}", _ends(each), each.verdict) for each in members]
+    low, high = min(each.ratio for each in members), max(each.ratio for each in members)
+    what = f"{curve}, {words.count(len(members), 'point', 'points')}"
+    return [(what, levels, f"{low:.3f} to {high:.3f}", "", _counted(members))]
+
+
+def _curve(each: Comparison, known: dict[str, Estimate]) -> str:
+    """Name of the curve that a comparison belongs to; empty where it belongs to none."""
+    axis = choose.swept(known[each.a].benchmark)
+    return _what(each, known, axis) if axis in known[each.a].params else ""
+
+
+def _counted(comparisons: tuple[Comparison, ...]) -> str:
+    """`24 slower and 49 equivalent`."""
+    verdicts = choose.grouped(comparisons, lambda each: each.verdict)
+    return words.listed(f"{len(members)} {verdict}" for verdict, members in verdicts.items())
 
 
 def _varied(analysis: Analysis) -> tuple[Comparison, ...]:
@@ -74,14 +94,14 @@ def _basis(each: Comparison) -> str:
     return f"{100 * each.confidence:.0f} % interval, {blocks}" if each.confidence else f"range of {blocks}"
 
 
-def _what(each: Comparison, known: dict[str, Estimate]) -> str:
-    """The kernel and where it ran, without the word that was varied."""
+def _what(each: Comparison, known: dict[str, Estimate], but: str = "") -> str:
+    """The kernel and where it ran, without the word that was varied, and without the axis `but`."""
     a = known[each.a]
     units = choose.units(a.benchmark)
     settings = [
         words.param(value, units.get(name, ""))
         for name, value in a.params.items()
-        if name != each.differ and not choose.is_usual(a, name)
+        if name not in {each.differ, but} and not choose.is_usual(a, name)
     ]
     where = a.placement.label if each.differ == "memory" else words.placed(a)
     state = [f"{each.state} cores"] if each.state else []
@@ -90,7 +110,10 @@ def _what(each: Comparison, known: dict[str, Estimate]) -> str:
 
 
 def _figure(factor: str, members: tuple[Comparison, ...], known: dict[str, Estimate]) -> Figure:
-    shown = members if len(members) <= _ROWS else _headline(members, known)[:_ROWS]
+    shown = members
+    if len(members) > _ROWS:
+        chosen = _headline(members, known)
+        shown = (tuple(each for each in chosen if not _curve(each, known)) or chosen)[:_ROWS]
     rows = []
     bases = dict.fromkeys(each.base for each in members)
     for each in shown:
@@ -164,9 +187,7 @@ def _controls(analysis: Analysis) -> tuple[Table, ...]:
 
 
 def _resolution(analysis: Analysis) -> str:
-    found = [
-        each.resolution for each in analysis.comparisons if each.differ == _CONTROL and each.resolution is not None
-    ]
+    found = [each.resolution for each in analysis.comparisons if each.varied and each.resolution is not None]
     if not found:
         return ""
     return (
@@ -177,12 +198,7 @@ def _resolution(analysis: Analysis) -> str:
 
 
 def _meaning(varied: tuple[Comparison, ...], known: dict[str, Estimate]) -> str:
-    counted = {
-        verdict: sum(each.verdict == verdict for each in varied)
-        for verdict in dict.fromkeys(c.verdict for c in varied)
-    }
-    told = words.listed(f"{number} {verdict}" for verdict, number in counted.items())
-    text = f"Of {words.count(len(varied), 'comparison', 'comparisons')}: {told}."
+    text = f"Of {words.count(len(varied), 'comparison', 'comparisons')}: {_counted(varied)}."
     sure = [each for each in varied if each.verdict in {"faster", "slower"}]
     if sure:
         largest = max(sure, key=lambda each: max(each.ratio, 1 / each.ratio))
