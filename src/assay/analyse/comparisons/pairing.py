@@ -1,5 +1,6 @@
 """Which two things of a run are compared: those that differ in one word, measured in the same blocks."""
 
+import itertools
 from collections.abc import Hashable, Iterator, Mapping, Sequence
 
 import msgspec
@@ -60,17 +61,26 @@ def pairs(run: Run, measured: Sequence[Measured], controls: Sequence[Measured] =
         controls: estimates of the cases that were measured twice in each block.
     """
     varied = {factor.name: factor for factor in run.plan.factors}
-    against_self = {_subject(run, sides.b): sides for sides in _controls(measured, controls)}
+    subjects = {case.id: case.subject for case in run.plan.cases}
+    repeated: dict[Hashable, list[_Sides]] = {}
+    for sides in _controls(measured, controls):
+        repeated.setdefault(_figure(sides.b.estimate, subjects), []).append(sides)
     found = []
-    for sides in [*against_self.values(), *_sides(run, measured, varied)]:
-        own = against_self.get(_subject(run, sides.b)) if sides.differ in varied else None
-        comparison = compare(sides.a, sides.b, resolution(own.a, own.b) if own else None)
+    for sides in [*itertools.chain(*repeated.values()), *_sides(run, measured, varied)]:
+        alike = repeated.get(_figure(sides.b.estimate, subjects), []) if sides.differ in varied else []
+        comparison = compare(sides.a, sides.b, _resolution(alike, sides.b.estimate.state))
         if comparison:
             told = msgspec.structs.replace(
                 comparison, differ=sides.differ, level=sides.level, base=sides.base, varied=sides.differ in varied
             )
             found.append(Pair(sides.differ, sides.a.estimate, sides.level, sides.b.estimate, told))
     return _adjusted(found)
+
+
+def _resolution(alike: Sequence[_Sides], state: str | None) -> float | None:
+    """What A against A of a subject shows, in this state where there are several."""
+    known = [(each.b.estimate.state == state, found) for each in alike if (found := resolution(each.a, each.b))]
+    return max(known)[1] if known else None
 
 
 def _adjusted(found: Sequence[Pair]) -> list[Pair]:
@@ -87,19 +97,21 @@ def _adjusted(found: Sequence[Pair]) -> list[Pair]:
 
 
 def _controls(measured: Sequence[Measured], controls: Sequence[Measured]) -> Iterator[_Sides]:
-    """Each control beside the estimate that it repeats."""
-    firsts = {each.estimate.id: each for each in measured}
+    """Each control beside the estimates that it repeats, in every state that these were found in."""
+    repeated = {each.estimate.case: each.estimate.case.removesuffix(CONTROL) for each in controls}
+    firsts: dict[Hashable, list[Measured]] = {}
+    for each in measured:
+        if each.launches and headline(each.estimate):
+            firsts.setdefault(_figure(each.estimate), []).append(each)
     for again in controls:
-        estimate = again.estimate
-        first = firsts.get(estimate.case.removesuffix(CONTROL) + estimate.id.removeprefix(estimate.case))
-        if first and first.launches and again.launches and headline(estimate):
+        for first in firsts.get(_figure(again.estimate, repeated), []) if again.launches else []:
             yield _Sides(CONTROL_WORD, again, "again", first, "first")
 
 
-def _subject(run: Run, measured: Measured) -> Hashable:
-    """What estimates share that only factors tell apart."""
-    estimate = measured.estimate
-    return run.plan.case(estimate.case).subject, estimate.id.removeprefix(estimate.case)
+def _figure(estimate: Estimate, subjects: Mapping[str, str] = {}) -> Hashable:
+    """What makes an estimate but for the state of the machine; of its subject where these are given."""
+    case = subjects.get(estimate.case, estimate.case)
+    return case, estimate.kernel, estimate.metric, estimate.placement.hosts
 
 
 def headline(estimate: Estimate) -> bool:
