@@ -26,7 +26,7 @@ _SEED = 20_260_901
 
 def _measure(program: Path, cpus: list[int], precision: str, width: str) -> dict[str, float] | None:
     """Kernel -> cycles or flops per second, by the median sample; None where there is no such width."""
-    axes = ["--precision", precision, "--width", width, "--mix", "fma"]
+    axes = ["--format", precision, "--width", width, "--mix", "fma"]
     command = [str(program), "--cpus", ",".join(map(str, cpus)), "--seconds", "1", "--min-samples", "50", *axes]
     done = subprocess.run(command, check=False, capture_output=True, text=True)
     if done.returncode:

@@ -81,3 +81,8 @@ def test_the_smallest_case_is_right_and_placed_as_asked(name: str, build: Build)
     assert measured == set(benchmark.kernels)
     assert [record.passed for record in records if isinstance(record, Verdict)] == [True]
     assert records[-1] == End("complete")
+
+
+def test_no_axis_has_the_name_of_an_option_that_every_program_takes(name: str) -> None:
+    options = {"help", "describe", "cpus", "memory", "precision", "min-samples", "max-samples", "seconds", "case"}
+    assert not options & {axis.name for axis in benchmarks.get(name).axes}

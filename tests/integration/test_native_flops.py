@@ -38,14 +38,14 @@ def lacks(told: Told) -> list[str]:
     return [end.reason for end in told.ends if end.status != "complete"]
 
 
-@pytest.mark.parametrize("precision", AXES["precision"])
+@pytest.mark.parametrize("precision", AXES["format"])
 @pytest.mark.parametrize("width", AXES["width"])
 def test_results_of_every_mix_are_right_or_what_lacks_is_named(build: Build, precision: str, width: str) -> None:
     told = flops(
         build,
         "--cpus",
         str(min(os.sched_getaffinity(0))),
-        "--precision",
+        "--format",
         precision,
         "--width",
         width,
@@ -72,7 +72,7 @@ def test_flops_are_those_of_all_cores_and_lanes(build: Build) -> None:
 
 def test_a_wider_register_holds_more_numbers(build: Build) -> None:
     for precision, bits in (("fp64", 64), ("fp32", 32)):
-        amounts = flops_of(flops(build, "--precision", precision, *every("width")))
+        amounts = flops_of(flops(build, "--format", precision, *every("width")))
         for width, amount in amounts.items():
             if width != "scalar":
                 assert amount == int(width) // bits * amounts["scalar"]

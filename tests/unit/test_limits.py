@@ -19,7 +19,7 @@ from assay.model.run import Run
 
 MACHINE = "pack:1 numa:1(memory=8GB) l3:1(size=32MB) l2:4(size=1MB) l1:1(size=32kB) core:1 pu:2"
 AXES: dict[str, tuple[ParamValue, ...] | ParamValue] = {
-    "precision": ("fp64", "fp32"),
+    "format": ("fp64", "fp32"),
     "width": ("scalar", "512"),
     "mix": ("fma", "add", "divide"),
 }
@@ -48,7 +48,7 @@ def _with(run: Run, **facts: Fact) -> Run:
 
 
 def _rate(analysis: Analysis, label: str = "all", **params: str) -> Estimate:
-    wanted = {"precision": "fp64", "width": "512", "mix": "fma"} | params
+    wanted = {"format": "fp64", "width": "512", "mix": "fma"} | params
     (found,) = [
         each
         for each in analysis.estimates
@@ -176,7 +176,7 @@ def test_the_roofline_has_its_ceilings_and_every_kernel_below_them(tmp_path: Pat
         "Roofline",
         "Where do the kernels stand?",
         (
-            Measure("flops", ("one-core",), axes={"precision": "fp64", "width": "512", "mix": "fma"}),
+            Measure("flops", ("one-core",), axes={"format": "fp64", "width": "512", "mix": "fma"}),
             Measure("stream", ("one-core",), axes={"stores": ("ordinary", "non-temporal")}),
             Measure("memcpy", ("one-core",), axes={"bytes": tuple(2**power for power in range(8, 27))}),
             Measure("himeno", ("one-core",), axes={"size": "L"}),

@@ -168,7 +168,7 @@ const assay::Declaration declaration{
     .name = "flops",
     .summary = "floating-point operations in registers, and the clock that the cores keep meanwhile",
     .kernels = {"clock", "loaded-clock", "arithmetic"},
-    .axes = {{"precision", "of the numbers", {"fp64", "fp32"}, "fp64", ""},
+    .axes = {{"format", "of the numbers, by IEEE 754", {"fp64", "fp32"}, "fp64", ""},
              {"width", "bits of an instruction, or one number", {"scalar", "128", "256", "512"}, "scalar", ""},
              {"mix", "which operations, and how many of each", names_of_mixes(), "add", ""}},
     .work = {{"clock", {"cycles"}}, {"loaded-clock", {"cycles"}}, {"arithmetic", {"flops"}}},
@@ -199,7 +199,7 @@ class Flops : public assay::Benchmark {
         : team_(setting.team),
           unit_(*std::find_if(units.begin(), units.end(),
                               [&](const Unit& unit) {
-                                  return unit.precision == setting.params.word("precision") &&
+                                  return unit.precision == setting.params.word("format") &&
                                          unit.width == setting.params.word("width");
                               })),
           mix_(static_cast<std::size_t>(

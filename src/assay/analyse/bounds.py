@@ -35,7 +35,7 @@ class Bounds:
                 (each.case, each.metric, each.kernel, each.placement.hosts, each.state),
             ]
             if each.benchmark == "flops":
-                keys.append(("flops", each.unit, each.params.get("precision"), *where))
+                keys.append(("flops", each.unit, each.params.get("format"), *where))
                 if each.kernel == LOADED_CLOCK:
                     keys += [(LOADED_CLOCK, *where), (LOADED_CLOCK, each.case, each.placement.hosts)]
             for key in keys:
@@ -56,7 +56,7 @@ class Bounds:
 
     def best_flops(self, estimate: Estimate) -> Estimate | None:
         """The highest rate of `flops` on the cores of an estimate, in its precision (of himeno: fp32)."""
-        precision = estimate.params.get("precision", "fp32" if estimate.benchmark == "himeno" else "fp64")
+        precision = estimate.params.get("format", "fp32" if estimate.benchmark == "himeno" else "fp64")
         place = (estimate.placement.cpus[:1], estimate.placement.hosts)
         return self._best.get(("flops", "flop/s", precision, *place))
 

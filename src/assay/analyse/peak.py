@@ -47,7 +47,7 @@ def units(machine: Machine) -> Units:
 def rate(estimate: Estimate, machine: Machine) -> Rate | None:
     """Flops that the cores of an estimate can do in one cycle; None for mixes, divisions and square roots."""
     flops = _FLOPS.get(str(estimate.params.get("mix")))
-    bits = _BITS.get(str(estimate.params.get("precision")))
+    bits = _BITS.get(str(estimate.params.get("format")))
     if flops is None or bits is None or not estimate.placement.cpus:
         return None
     found = units(machine)

@@ -16,7 +16,7 @@ benchmark = Benchmark(
     program="flops",
     kernels=("clock", "loaded-clock", "arithmetic"),
     axes=(
-        Axis("precision", "of the numbers", ("fp64", "fp32"), "fp64"),
+        Axis("format", "of the numbers, by IEEE 754", ("fp64", "fp32"), "fp64"),
         Axis(
             "width",
             "bits of an instruction, or one number",

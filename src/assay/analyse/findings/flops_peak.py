@@ -18,7 +18,7 @@ def _assess(evidence: Evidence) -> Iterable[Finding]:
         yield rule.not_assessed("fused multiply-adds were not measured", "assay run flops")
         return
     for precision in _PRECISIONS:
-        of_kind = [each for each in rates if each.params.get("precision") == precision]
+        of_kind = [each for each in rates if each.params.get("format") == precision]
         best = max(of_kind, key=lambda each: each.median or 0.0, default=None)
         if best is not None:
             yield _finding(evidence, best, precision)

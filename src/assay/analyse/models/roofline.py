@@ -44,7 +44,7 @@ def fit(known: Known) -> Iterable[Model]:
 def _model(group: Sequence[Estimate], state: str | None, known: Known) -> Iterable[Model]:
     """Parameters: `peak`, `bandwidth memory`, `bandwidth L1` ..., and where they meet the peak: `ridge L1` ..."""
     flops = [each for each in group if each.benchmark == "flops" and each.unit == FLOP]
-    peak = max((each for each in flops if each.params.get("precision") == _PRECISION), key=_median, default=None)
+    peak = max((each for each in flops if each.params.get("format") == _PRECISION), key=_median, default=None)
     traffic = [each for each in group if each.benchmark == "stream" and each.metric == TRAFFIC]
     memory = max(traffic, key=_median, default=None)
     if peak is None or memory is None:

@@ -14,10 +14,10 @@ _HIMENO_FLOPS, _HIMENO_BYTES, _HIMENO_TRAFFIC = 34, 64, 72
 
 def flops(topology: Topology, law: Law, request: Request, case: CaseRequest) -> Workload:
     """Cores x clock x units x lanes x flops of an operation; a vector wider than the unit takes two turns."""
-    params = params_of(case, {"precision": "fp64", "width": "scalar", "mix": "fma"})
+    params = params_of(case, {"format": "fp64", "width": "scalar", "mix": "fma"})
     clock = clock_of(topology, law, request)
     bits = 0 if params["width"] == "scalar" else int(params["width"])
-    lanes = max(1.0, min(bits, law.vector_bits) / _BITS[str(params["precision"])])
+    lanes = max(1.0, min(bits, law.vector_bits) / _BITS[str(params["format"])])
     each = 2 if params["mix"] == "fma" else 1
     rate = len(request.cpus) * clock * law.fma_units * lanes * each
     work = {"clock": {"cycles": _CYCLES}, "loaded-clock": {"cycles": _CYCLES}, "arithmetic": {"flops": _FLOPS}}

@@ -33,7 +33,7 @@ def section(run: Run, analysis: Analysis) -> Section | None:
         tables=tables(run, analysis),
         estimates=rates,
         headlines=tuple(
-            Headline(f"Peak arithmetic, {e.placement.label}, {e.params.get('precision', '')}", e) for e in best
+            Headline(f"Peak arithmetic, {e.placement.label}, {e.params.get('format', '')}", e) for e in best
         ),
         benchmarks=claims,
     )
@@ -55,20 +55,20 @@ def tables(run: Run, analysis: Analysis) -> tuple[Table, ...]:
 
 def _peaks(rates: tuple[Estimate, ...]) -> tuple[Estimate, ...]:
     """The best of each placement and precision."""
-    groups = choose.grouped(rates, lambda e: (e.placement.label, e.params.get("precision", ""), e.state))
+    groups = choose.grouped(rates, lambda e: (e.placement.label, e.params.get("format", ""), e.state))
     return tuple(best for members in groups.values() if (best := choose.best(members)))
 
 
 def _best(measured: tuple[Estimate, ...]) -> tuple[Estimate, ...]:
     """Double precision on the most cores, one for each state."""
-    double = [e for e in _peaks(measured) if e.params.get("precision", "fp64") == "fp64"]
+    double = [e for e in _peaks(measured) if e.params.get("format", "fp64") == "fp64"]
     cpus = max((len(e.placement.cpus[0]) for e in double), default=0)
     return tuple(e for e in double if len(e.placement.cpus[0]) == cpus)[:1]
 
 
 def _peak_row(e: Estimate) -> tuple[str, ...]:
     figure = words.shown(e)
-    name = ", ".join(filter(None, [e.placement.label, str(e.params.get("precision", "")), choose.state(e)]))
+    name = ", ".join(filter(None, [e.placement.label, str(e.params.get("format", "")), choose.state(e)]))
     how = " ".join(str(e.params[axis]) for axis in ("width", "mix") if axis in e.params)
     if figure is None:
         return (name, "", "", "", how)
@@ -82,14 +82,14 @@ def _width(text: str) -> str:
 
 def _figures(measured: tuple[Estimate, ...]) -> tuple[Figure, ...]:
     """One plot for each placement: a row for each mix, a series for each precision and width."""
-    groups = choose.grouped(measured, lambda e: (e.placement.label, str(e.params.get("precision", ""))))
+    groups = choose.grouped(measured, lambda e: (e.placement.label, str(e.params.get("format", ""))))
     return tuple(
         figures.placements(
             members,
             f"figure-flops-{label.replace(':', '-')}-{precision}",
             f"Rate of {label}, {precision}",
             row=lambda e: _MIXES.get(str(e.params.get("mix", e.kernel)), str(e.params.get("mix", e.kernel))),
-            but=("mix", "precision"),
+            but=("mix", "format"),
         )
         for (label, precision), members in groups.items()
     )
