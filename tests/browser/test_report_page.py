@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import Browser, Page, sync_playwright
 from tests.unit.report_example import example
+from tests.unit.report_node import node
 
 from assay.model.run import Run
 from assay.report import html
@@ -44,6 +45,14 @@ def browser() -> Iterator[Browser]:
 def report(tmp_path_factory: pytest.TempPathFactory) -> Path:
     here = example()
     path = tmp_path_factory.mktemp("report") / "report.html"
+    path.write_text(html.render(here.run, here.analysis), encoding="utf-8")
+    return path
+
+
+@pytest.fixture(scope="module")
+def of_a_node(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    here = node(tmp_path_factory.mktemp("node"))
+    path = tmp_path_factory.mktemp("report") / "node.html"
     path.write_text(html.render(here.run, here.analysis), encoding="utf-8")
     return path
 
@@ -124,6 +133,27 @@ def test_on_a_phone_figures_fit_and_their_text_is_readable(browser: Browser, rep
             "each.ownerSVGElement.getScreenCTM().a)"
         )
         assert min(sizes) >= 9
+
+
+@pytest.mark.parametrize("width", [1280, 390])
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_every_figure_of_a_node_is_alive_quiet_and_fits(
+    browser: Browser, of_a_node: Path, width: int, scheme: str
+) -> None:
+    opened = _open(browser, of_a_node, width, scheme)
+    page = opened.page
+    assert opened.told == []
+    assert page.evaluate("document.documentElement.scrollWidth") <= width
+    charts = page.locator(".chart")
+    assert charts.count() == of_a_node.read_text("utf-8").count('<figure id="figure-') > 12
+    for number in range(charts.count()):
+        shown, frame = charts.nth(number).locator(".live svg").bounding_box(), charts.nth(number).bounding_box()
+        assert shown
+        assert frame
+        assert shown["width"] <= frame["width"] + 1
+        assert shown["height"] > 60
+        assert charts.nth(number).locator(".live svg path, .live svg line").count() > 2
+        assert len(charts.nth(number).get_attribute("aria-label") or "") > 30
 
 
 _CONTRAST = """

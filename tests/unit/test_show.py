@@ -3,7 +3,9 @@
 import csv
 import io
 import json
+import re
 from pathlib import Path
+from xml.etree import ElementTree as ET
 
 import pytest
 from click.testing import CliRunner, Result
@@ -66,6 +68,55 @@ def test_export_gives_estimates_or_samples(tmp_path: Path) -> None:
     _assay("export", "--samples", "-o", str(target))
     with target.open(newline="") as lines:
         assert {row["phase"] for row in csv.DictReader(lines)} == {"warmup", "measured"}
+
+
+@pytest.mark.usefixtures("run")
+@pytest.mark.parametrize("size", ["column", "page"])
+def test_charts_are_exported_as_files_that_stand_alone(tmp_path: Path, size: str) -> None:
+    folder = tmp_path / "charts"
+    told = _assay("export", "--figures", str(folder), "--figure-format", "svg,png,pdf", "--figure-size", size)
+    assert told.stdout.splitlines() == [str(path) for path in map(Path, told.stdout.split())]
+    written = {path.name: path.read_bytes() for path in map(Path, told.stdout.split())}
+    assert set(written) == {path.name for path in folder.iterdir()}
+    assert {"copy-rate-memcpy.svg", "memory-bandwidth-bandwidth.png", "noise-states.pdf"} <= set(written)
+    for name, content in written.items():
+        if name.endswith(".png"):
+            assert content.startswith(b"\x89PNG\r\n\x1a\n")
+        elif name.endswith(".pdf"):
+            assert content.startswith(b"%PDF-")
+            assert b"%%EOF" in content[-32:]
+        else:
+            drawn = ET.fromstring(content)  # noqa: S314 (written just now)
+            assert drawn.tag == "{http://www.w3.org/2000/svg}svg"
+            assert not re.findall(rb"(?:href|src)=|url\((?!#)|var\(|<script|<style", content)
+            assert b"serif" not in content.replace(b"sans-serif", b"")
+            assert float(drawn.attrib["width"]) < (400 if size == "column" else 1000)
+
+
+@pytest.mark.usefixtures("run")
+def test_the_names_of_exported_charts_do_not_change(tmp_path: Path) -> None:
+    names = [
+        sorted(Path(line).name for line in _assay("export", "--figures", str(tmp_path / each)).stdout.split())
+        for each in ("first", "second")
+    ]
+    assert names[0] == names[1]
+    assert {name.rpartition(".")[2] for name in names[0]} == {"svg", "pdf"}
+
+
+@pytest.mark.parametrize("forms", ["gif", "svg,jpeg", ","])
+@pytest.mark.usefixtures("run")
+def test_an_unknown_form_of_a_chart_is_refused_with_those_that_exist(tmp_path: Path, forms: str) -> None:
+    with pytest.raises(UsageError) as refused:
+        _assay("export", "--figures", str(tmp_path / "charts"), "--figure-format", forms)
+    assert refused.value.why == "known: svg, png, pdf"
+    assert not (tmp_path / "charts").exists()
+
+
+@pytest.mark.usefixtures("run")
+def test_a_folder_that_cannot_be_made_is_refused_by_name(tmp_path: Path) -> None:
+    (tmp_path / "file").write_text("")
+    with pytest.raises(AssayError, match="file/charts"):
+        _assay("export", "--figures", str(tmp_path / "file" / "charts"))
 
 
 @pytest.mark.usefixtures("run")

@@ -22,6 +22,7 @@ _MARK_WORDS = re.compile(r' (?:aria-[a-z]+|role|pointer-events)="[^"]*"')
 #: A chart's own pixel is 1/96 inch, a point of print 1/72; a PNG has 300 dots an inch.
 _POINTS, _PPI = 0.75, 300
 _VARIABLE = re.compile(r"var\(--([a-z0-9-]+)\)")
+_SIZE = re.compile(r'width="([\d.]+)" height="([\d.]+)"')
 _COLOUR = re.compile(r"--([a-z0-9-]+): (#[0-9a-f]{6})")
 _IDS = re.compile(r'(\bid="|url\(#|href="#)')
 
@@ -79,14 +80,19 @@ def exported(figure: Figure, form: str, size: str) -> bytes:
     text = _VARIABLE.sub(lambda found: _light()[found[1]], msgspec.json.encode(spec).decode())
     plain = msgspec.json.decode(text) | {"background": "#ffffff", "padding": 4}
     plain["config"] = {name: part for name, part in plain["config"].items() if name != "background"}
-    written: str | bytes
     if form == "png":
-        written = vl_convert.vegalite_to_png(plain, vl_version=_version(), scale=_POINTS, ppi=_PPI)
-    elif form == "pdf":
-        written = vl_convert.vegalite_to_pdf(plain, vl_version=_version(), scale=_POINTS)
-    else:
-        written = vl_convert.vegalite_to_svg(plain, vl_version=_version())
-    return written.encode() if isinstance(written, str) else written
+        raster: bytes = vl_convert.vegalite_to_png(plain, vl_version=_version(), scale=_POINTS, ppi=_PPI)
+        return raster
+    drawn: str = vl_convert.vegalite_to_svg(plain, vl_version=_version())
+    if form == "svg":
+        return drawn.encode()
+    printed: bytes = vl_convert.svg_to_pdf(_SIZE.sub(lambda found: _in_points(*found.groups()), drawn, count=1))
+    return printed
+
+
+def _in_points(width: str, height: str) -> str:
+    """The size of a drawing on paper, whose unit is the point."""
+    return f'width="{_POINTS * float(width):g}" height="{_POINTS * float(height):g}"'
 
 
 @cache

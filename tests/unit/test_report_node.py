@@ -1,0 +1,256 @@
+"""The sections of a node: what they draw is what the simulated machine's laws say."""
+
+import io
+import itertools
+import re
+from typing import Any
+
+import msgspec
+import pytest
+from rich.console import Console
+from tests.unit.report_example import Example
+from tests.unit.report_node import LAW, MEMORY, VARIED, node
+
+from assay.model.result import Model
+from assay.report import html, terminal, vega
+from assay.report.section import Figure, Section, Table
+from assay.report.sections import sections
+
+_IDS = {
+    "memory-bandwidth", "saturation", "first-touch", "memory-nodes", "load-latency", "loaded-latency", "copy-rate",
+    "flops", "roofline", "himeno", "core-to-core", "noise",
+}  # fmt: skip
+
+
+@pytest.fixture(scope="module")
+def here(tmp_path_factory: pytest.TempPathFactory) -> Example:
+    return node(tmp_path_factory.mktemp("node"))
+
+
+@pytest.fixture(scope="module")
+def varied(tmp_path_factory: pytest.TempPathFactory) -> Example:
+    return node(tmp_path_factory.mktemp("varied"), VARIED, MEMORY)
+
+
+@pytest.fixture(scope="module")
+def written(here: Example) -> dict[str, Section]:
+    return {section.id: section for section in sections(here.run, here.analysis)}
+
+
+def _rows(figure: Figure) -> list[dict[str, Any]]:
+    rows: list[dict[str, Any]] = figure.spec["data"]["values"]
+    return rows
+
+
+def _layers(figure: Figure, key: str) -> list[dict[str, Any]]:
+    """Rows of the layers that have data of their own with this key."""
+    found = [layer["data"]["values"] for layer in figure.spec["layer"] if "data" in layer]
+    return [row for rows in found for row in rows if key in row]
+
+
+def _table(section: Section, start: str) -> Table:
+    return next(table for table in section.tables if table.caption.startswith(start))
+
+
+def test_every_topic_of_a_node_has_its_section(written: dict[str, Section]) -> None:
+    assert set(written) == _IDS
+
+
+def test_every_figure_is_drawn_has_its_intervals_and_is_told_in_words(written: dict[str, Section]) -> None:
+    for section in written.values():
+        for figure in section.figures:
+            assert "<svg" in vega.svg(figure.spec, "f-")
+            assert len(figure.caption) > 40
+            assert re.search(r"\d", figure.result)
+            for row in _rows(figure):
+                if "lo" in row:
+                    assert row["lo"] <= row["value"] <= row["hi"], figure.id
+                    assert row["basis"], figure.id
+                if {"row", "column"} <= set(row):
+                    assert "interval" in row["basis"]
+
+
+def test_every_figure_has_a_table_with_the_same_estimates(written: dict[str, Section]) -> None:
+    for section in written.values():
+        if section.figures:
+            assert section.estimates or section.tables, section.id
+
+
+def test_the_staircase_has_the_steps_that_the_caches_have(written: dict[str, Section]) -> None:
+    (figure,) = written["load-latency"].figures
+    steps = {step["label"]: step for step in _layers(figure, "end") if step["label"]}
+    levels = {label.split("  ")[0]: 1e-9 * step["y"] for label, step in steps.items()}
+    for level, seconds in (("L1", LAW.load_s[1]), ("L2", LAW.load_s[2]), ("memory", LAW.memory_load_s)):
+        assert levels[level] == pytest.approx(seconds, rel=0.12)
+    lines = {line["label"]: line["x"] for line in _layers(figure, "short")}
+    assert lines["L1 = 32 KiB"] == 2**15
+    (knee,) = [x for label, x in lines.items() if label.startswith("TLB ends")]
+    assert knee == pytest.approx(LAW.tlb_bytes, rel=0.2)
+    names = [row[:2] for row in _table(written["load-latency"], "Levels").rows]
+    assert ("huge pages", "memory") in names
+    assert ("small pages", "L3") in names
+
+
+def test_the_saturation_point_is_the_fewest_cores_that_reach_it(written: dict[str, Section]) -> None:
+    (figure,) = written["saturation"].figures
+    marks = {mark["series"]: mark for mark in _layers(figure, "label") if "series" in mark}
+    series = {name: list(rows) for name, rows in itertools.groupby(_rows(figure), lambda row: row["series"])}
+    assert set(marks) == set(series)
+    for name, rows in series.items():
+        top = max(row["value"] for row in rows)
+        assert marks[name]["x"] == min(row["x"] for row in rows if row["value"] >= 0.95 * top)
+        assert marks[name]["lo"] <= marks[name]["x"] <= marks[name]["hi"]
+        assert marks[name]["label"] in figure.result
+
+
+def test_a_matrix_has_every_cell_its_ratio_to_local_and_its_distance(written: dict[str, Section]) -> None:
+    for figure in written["memory-nodes"].figures:
+        cells = {(cell["row"], cell["column"]): cell for cell in _rows(figure)}
+        assert set(cells) == set(itertools.product(("node 0", "node 1"), repeat=2))
+        assert {cells[name]["note"] for name in cells if name[0] != name[1]} == {"distance 21"}
+        assert {cells[name]["ratio"] for name in cells if name[0] == name[1]} == {"×1.00"}  # noqa: RUF001
+    far = [cell["ratio"] for cell in _rows(written["memory-nodes"].figures[0]) if cell["row"] != cell["column"]]
+    assert all(float(ratio[1:]) == pytest.approx(LAW.remote, abs=0.01) for ratio in far)
+
+
+def test_the_matrix_is_held_against_the_distances_that_firmware_gives(written: dict[str, Section]) -> None:
+    rows = [row[1:3] for row in _table(written["memory-nodes"], "Classes").rows]
+    assert rows.count(("same node", "10")) == rows.count(("other socket", "21")) == 2
+    assert "Kendall" in written["memory-nodes"].meaning[1]
+
+
+def test_the_published_table_has_two_rows_and_the_paired_ratio(written: dict[str, Section]) -> None:
+    table = _table(written["first-touch"], "Himeno without a memory option and with interleave")
+    assert table.columns == ("Option", "MFLOPS", "Interval", "Ratio")
+    assert [row[0] for row in table.rows] == ["none", "interleave"]
+    none, interleaved = (float(row[1].replace(",", "")) for row in table.rows)
+    ratio, lo, hi = map(float, re.findall(r"\d+\.\d+", table.rows[1][3]))
+    assert ratio == pytest.approx(interleaved / none, rel=0.02)
+    assert ratio == pytest.approx(2.0, rel=0.02)  # the memory of two nodes in place of one
+    assert lo <= ratio <= hi
+
+
+def test_ways_of_touching_memory_stand_in_one_figure(written: dict[str, Section]) -> None:
+    figure = next(f for f in written["first-touch"].figures if "triad" in f.id)
+    points = {(row["row"], row["series"]): row["value"] for row in _rows(figure)}
+    serial = "ordinary stores, serial touch"
+    assert points["interleaved", serial] > points["first touch", serial]
+    assert not {row for row, _ in points if row.startswith("on node")}
+
+
+def test_a_roof_meets_the_peak_at_its_ridge_and_no_kernel_stands_above(written: dict[str, Section]) -> None:
+    for figure in written["roofline"].figures:
+        ends = _layers(figure, "roof")
+        peak = max(row["value"] for row in ends)
+        bandwidth = {
+            roof: max(row["value"] / row["intensity"] for row in rows)
+            for roof, rows in itertools.groupby(ends, lambda row: row["roof"])
+        }
+        assert "memory" in bandwidth
+        for row in ends:
+            assert row["value"] == pytest.approx(min(peak, row["intensity"] * bandwidth[row["roof"]]))
+        names = {row["label"] for row in _rows(figure)}
+        assert {"scale", "add", "triad"} <= names
+        for row in _rows(figure):
+            assert row["value"] <= 1.02 * min(peak, row["intensity"] * bandwidth["memory"])
+    assert any("himeno L" in figure.result for figure in written["roofline"].figures)
+
+
+def test_the_ledger_shows_band_measurement_and_error(here: Example, written: dict[str, Section]) -> None:
+    figure = next(figure for figure in written["himeno"].figures if figure.id == "figure-ledger")
+    assert len(_rows(figure)) == len(here.analysis.predictions) == 3
+    for row, line in zip(_rows(figure), here.analysis.predictions, strict=True):
+        assert row["band_lo"] / row["value"] == pytest.approx(line.lower / line.value[0])
+        assert row["band_hi"] / row["value"] == pytest.approx(line.upper / line.value[0])
+        assert ("inside the band" in row["text"]) == (line.error == 0)
+    wrong = msgspec.structs.replace(here.analysis.predictions[0], error=-0.25)
+    analysis = msgspec.structs.replace(here.analysis, predictions=(wrong,))
+    section = next(each for each in sections(here.run, analysis) if each.id == "himeno")
+    assert "0 of 1 prediction holds" in section.meaning[0]
+    assert _table(section, "Prediction ledger").rows[0][-1] == "-25.0 %"
+
+
+def test_all_pairs_of_cores_make_a_symmetric_matrix(written: dict[str, Section]) -> None:
+    (figure,) = written["core-to-core"].figures
+    cells = {(cell["row"], cell["column"]): cell["value"] for cell in _rows(figure)}
+    assert len(cells) == 8 * 7
+    assert all(cells[column, row] == value for (row, column), value in cells.items())
+    assert "sample" not in figure.caption
+    kinds = {row[0]: row[1] for row in _table(written["core-to-core"], "Hand-over").rows}
+    assert kinds == {"same L3": "12", "other socket": "16"}
+
+
+def test_a_sample_of_pairs_says_that_it_is_one(here: Example) -> None:
+    (model,) = (model for model in here.analysis.models if model.law == "core-to-core")
+    fewer = msgspec.structs.replace(model, points=model.points[::3], of=model.of[::3])
+    analysis = msgspec.structs.replace(here.analysis, models=(fewer,))
+    section = next(each for each in sections(here.run, analysis) if each.id == "core-to-core")
+    assert f"{len(fewer.points)} of the 28 pairs" in section.figures[0].caption
+
+
+def test_latency_under_load_rises_with_the_bandwidth_beside_it(written: dict[str, Section]) -> None:
+    (figure,) = written["loaded-latency"].figures
+    points = sorted(_rows(figure), key=lambda row: row["number"])
+    assert [row["x"] for row in points] == sorted(row["x"] for row in points)
+    assert points[-1]["value"] / points[0]["value"] == pytest.approx(LAW.load_queue, rel=0.05)
+    assert all(row["x_lo"] <= row["x"] <= row["x_hi"] for row in points)
+
+
+def test_the_clock_is_told_alone_and_beside_the_work(written: dict[str, Section]) -> None:
+    rows = {row[0]: row[1] for row in _table(written["flops"], "Clock").rows}
+    assert {"all, alone", "all, beside the work", "one-core, alone", "one-core, beside the work"} <= set(rows)
+    assert all(text.startswith(("2.9", "3.0")) for name, text in rows.items() if "the machine says" not in name)
+
+
+def test_what_was_varied_stands_with_margin_verdict_and_resolution(varied: Example) -> None:
+    section = next(each for each in sections(varied.run, varied.analysis) if each.id == "comparisons")
+    (figure,) = section.figures
+    compared = {c.ratio: c for c in varied.analysis.comparisons if c.varied and c.differ != "control"}
+    assert {row["value"] for row in _rows(figure)} == set(compared)
+    for row in _rows(figure):
+        comparison = compared[row["value"]]
+        assert (row["lo"], row["hi"]) == (comparison.lo, comparison.hi)
+        assert row["band_hi"] == pytest.approx(1 + comparison.margin)
+        assert row["text"].endswith(comparison.verdict)
+    assert "differs from itself by up to" in section.meaning[1]
+    controls = [c for c in varied.analysis.comparisons if c.differ == "control"]
+    assert len(_table(section, "A against A").rows) == len(controls) > 0
+    assert len(_table(section, "Comparisons").rows) == len(compared)
+
+
+def test_a_law_that_could_not_be_fitted_says_why(here: Example) -> None:
+    failed = Model("saturation/compact", "saturation", (), {}, None, "1 number of cores: a curve needs 2")
+    kept = tuple(model for model in here.analysis.models if model.law != "saturation")
+    page = html.render(here.run, msgspec.structs.replace(here.analysis, models=(*kept, failed)))
+    assert "Laws that could not be fitted" in page
+    assert "1 number of cores: a curve needs 2" in page
+    assert 'id="saturation"' not in page
+
+
+def test_without_models_nothing_of_them_is_drawn(here: Example) -> None:
+    bare = msgspec.structs.replace(here.analysis, models=(), predictions=(), comparisons=())
+    found = {section.id for section in sections(here.run, bare)}
+    assert not found & {"saturation", "memory-nodes", "roofline", "comparisons"}
+    assert {"load-latency", "core-to-core", "flops", "himeno"} <= found
+
+
+def _printed(example: Example) -> str:
+    console = Console(width=80, markup=False, highlight=False, file=io.StringIO())
+    with console.capture() as captured:
+        terminal.render(example.run, example.analysis, console)
+    return captured.get()
+
+
+def test_the_terminal_tells_the_same_topics_in_eighty_columns(here: Example) -> None:
+    text = _printed(here)
+    assert max(map(len, text.splitlines())) <= 80
+    headings = (
+        "Himeno without a memory option", "Saturation", "Classes of pairs", "Levels of the load latency", "Roofs",
+        "One load from idle", "Best rate", "Clock of the cores", "Prediction ledger", "Hand-over",
+    )  # fmt: skip
+    for heading in headings:
+        assert f"\n{heading}" in text, heading
+    assert re.search(r"none +[\d,]+ +\[[\d,]+, [\d,]+\] +1\n", text)
+    assert re.search(r"interleave +[\d,]+ +\[[\d,]+, [\d,]+\] +2\.\d+ \[", text)
+    assert "cores:" not in text
+    assert "all:numa:0" not in text
