@@ -44,7 +44,8 @@ constexpr int adds_beside(Operation operation) {
 /// What a thread works on.
 struct alignas(assay::apart_bytes) Slot {
     std::array<std::byte, flops::chains * widest_bytes> values;
-    std::uint64_t sum;
+    std::uint64_t sum;    ///< of the dependent adds
+    std::uint64_t turns;  ///< that were done: some mixes end where they began
 };
 
 /// One operation on one value. What stands alone in its mix alternates between two operands.
@@ -62,7 +63,7 @@ FLOPS_INLINE void operate(typename Vector::Register& x, Lanes<Vector>& of) {
         x = mixes[mix].alone(mixes[mix].divisions) ? Vector::divide(of.numerator, x)
                                                    : Vector::divide(x, of.divisor);
     } else if constexpr (operation == Operation::fma) {
-        x = Vector::fma(x, of.factor, of.plus);
+        x = Vector::accumulate(x, of.factor, other ? of.opposite : of.plus);
     } else {
         flops::keep(of.numerator);  // a chain of roots would end at 1, which is no work
         x = Vector::root(of.numerator);
@@ -111,16 +112,18 @@ void run(std::uint64_t turns, Slot& slot) {
     Register x[flops::chains];
     for_each_chain<Vector>([&](std::size_t chain) { std::memcpy(&x[chain], at(chain), sizeof(Register)); });
     std::uint64_t sum = slot.sum;
-    for (std::uint64_t done = 0; done < turns; ++done) {
+    std::uint64_t done = 0;
+    for (; done < turns; ++done) {
         turn<Vector, mix, loaded>(x, of, sum, std::make_index_sequence<mixes[mix].operations()>{});
     }
     for_each_chain<Vector>([&](std::size_t chain) { std::memcpy(at(chain), &x[chain], sizeof(Register)); });
     slot.sum = sum;
+    slot.turns += done;
 }
 
 /// One precision and width as compiled.
 struct Unit {
-    const char* precision;
+    const char* format;
     const char* width;
     std::size_t number_bytes;
     std::size_t lanes;    ///< 0 where this program was built without it
@@ -130,9 +133,9 @@ struct Unit {
 };
 
 template <class Number, class Vector, std::size_t... mix>
-Unit unit_of(const char* precision, const char* width, std::index_sequence<mix...> /*mixes*/) {
+Unit unit_of(const char* format, const char* width, std::index_sequence<mix...> /*mixes*/) {
     if constexpr (Vector::available) {
-        return {precision,
+        return {format,
                 width,
                 sizeof(Number),
                 Vector::lanes,
@@ -140,13 +143,13 @@ Unit unit_of(const char* precision, const char* width, std::index_sequence<mix..
                 {run<Number, Vector, mix, false>...},
                 {run<Number, Vector, mix, true>...}};
     } else {
-        return {precision, width, sizeof(Number), 0, 1, {}, {}};
+        return {format, width, sizeof(Number), 0, 1, {}, {}};
     }
 }
 
 template <class Number, class Vector>
-Unit unit(const char* precision, const char* width) {
-    return unit_of<Number, Vector>(precision, width, std::make_index_sequence<mixes.size()>{});
+Unit unit(const char* format, const char* width) {
+    return unit_of<Number, Vector>(format, width, std::make_index_sequence<mixes.size()>{});
 }
 
 const std::array units{
@@ -199,7 +202,7 @@ class Flops : public assay::Benchmark {
         : team_(setting.team),
           unit_(*std::find_if(units.begin(), units.end(),
                               [&](const Unit& unit) {
-                                  return unit.precision == setting.params.word("format") &&
+                                  return unit.format == setting.params.word("format") &&
                                          unit.width == setting.params.word("width");
                               })),
           mix_(static_cast<std::size_t>(
@@ -232,6 +235,7 @@ class Flops : public assay::Benchmark {
         team_.run([&](int thread) {
             Slot& slot = slots_[thread];
             slot.sum = 0;
+            slot.turns = 0;
             for (std::size_t index = 0; index < flops::chains * unit_.lanes; ++index) {
                 write(slot, index, flops::start_value(index));
             }
@@ -255,7 +259,7 @@ class Flops : public assay::Benchmark {
         }
     }
 
-    /// Largest relative error of a number; adds that are missing count whole.
+    /// Largest relative error of a number; adds or turns that are missing count whole.
     double verify(std::size_t kernel) override {
         const std::uint64_t turned = kernel == clock ? 0 : done_ * turns(kernel);
         const std::uint64_t adds = kernel == clock          ? done_ * clock_adds
@@ -272,7 +276,7 @@ class Flops : public assay::Benchmark {
             }
         }
         for (int thread = 0; thread < team_.size(); ++thread) {
-            worst += slots_[thread].sum == adds ? 0 : 1;
+            worst += slots_[thread].sum == adds && slots_[thread].turns == turned ? 0 : 1;
         }
         return std::isfinite(worst) ? worst : DBL_MAX;
     }

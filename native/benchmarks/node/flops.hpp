@@ -85,7 +85,7 @@ struct Unavailable {
     FLOPS_INLINE static Type subtract(Type x, Type y) { return difference; }                              \
     FLOPS_INLINE static Type multiply(Type x, Type y) { return product; }                                 \
     FLOPS_INLINE static Type divide(Type x, Type y) { return quotient; }                                  \
-    FLOPS_INLINE static Type fma(Type x, Type a, Type b) { return fused; }                                \
+    FLOPS_INLINE static Type accumulate(Type x, Type a, Type b) { return fused; }                         \
     FLOPS_INLINE static Type root(Type x) { return square_root; }
 
 #define FLOPS_VECTOR(Name, Number, Type, fused, square_root)                                                 \
@@ -95,31 +95,46 @@ struct Unavailable {
     }
 
 #if defined(__FMA__)
-#define FLOPS_FMA(instruction) instruction(x, a, b)
+#define FLOPS_FMA(instruction) instruction(a, b, x)
 #else
-#define FLOPS_FMA(instruction) x* a + b  // never called: the mix is refused
+#define FLOPS_FMA(instruction) x + a* b  // never called: the mix is refused
 #endif
 
 #if defined(__SSE2__)
+// The intrinsic keeps the upper half of a factor, which costs a copy.
+#if defined(__FMA__)
+#define FLOPS_ACCUMULATE_ONE(instruction) \
+    asm volatile(instruction " %2, %1, %0" : "+" FLOPS_REGISTER(x) : FLOPS_REGISTER(a), FLOPS_REGISTER(b))
+#else
+#define FLOPS_ACCUMULATE_ONE(instruction) x += a * b  // never called: the mix is refused
+#endif
+FLOPS_INLINE __m128d accumulate_one(__m128d x, __m128d a, __m128d b) {
+    FLOPS_ACCUMULATE_ONE("vfmadd231sd");
+    return x;
+}
+FLOPS_INLINE __m128 accumulate_one(__m128 x, __m128 a, __m128 b) {
+    FLOPS_ACCUMULATE_ONE("vfmadd231ss");
+    return x;
+}
 // Of C++'s own scalars the compiler would put several into one register, and others into memory.
 struct Double {
     FLOPS_INSTRUCTIONS(double, __m128d, 1, _mm_set_sd(number), _mm_add_sd(x, y), _mm_sub_sd(x, y),
-                       _mm_mul_sd(x, y), _mm_div_sd(x, y), FLOPS_FMA(_mm_fmadd_sd), _mm_sqrt_sd(x, x))
+                       _mm_mul_sd(x, y), _mm_div_sd(x, y), accumulate_one(x, a, b), _mm_sqrt_sd(x, x))
 };
 struct Float {
     FLOPS_INSTRUCTIONS(float, __m128, 1, _mm_set_ss(number), _mm_add_ss(x, y), _mm_sub_ss(x, y), _mm_mul_ss(x, y),
-                       _mm_div_ss(x, y), FLOPS_FMA(_mm_fmadd_ss), _mm_sqrt_ss(x))
+                       _mm_div_ss(x, y), accumulate_one(x, a, b), _mm_sqrt_ss(x))
 };
 FLOPS_VECTOR(Doubles128, double, __m128d, FLOPS_FMA(_mm_fmadd_pd), _mm_sqrt_pd(x));
 FLOPS_VECTOR(Floats128, float, __m128, FLOPS_FMA(_mm_fmadd_ps), _mm_sqrt_ps(x));
 #elif defined(__aarch64__)
-FLOPS_VECTOR(Doubles128, double, float64x2_t, vfmaq_f64(b, x, a), vsqrtq_f64(x));
-FLOPS_VECTOR(Floats128, float, float32x4_t, vfmaq_f32(b, x, a), vsqrtq_f32(x));
+FLOPS_VECTOR(Doubles128, double, float64x2_t, vfmaq_f64(x, a, b), vsqrtq_f64(x));
+FLOPS_VECTOR(Floats128, float, float32x4_t, vfmaq_f32(x, a, b), vsqrtq_f32(x));
 #endif
 
 #if !defined(__SSE2__)
-FLOPS_VECTOR(Double, double, double, std::fma(x, a, b), std::sqrt(x));
-FLOPS_VECTOR(Float, float, float, std::fma(x, a, b), std::sqrt(x));
+FLOPS_VECTOR(Double, double, double, std::fma(a, b, x), std::sqrt(x));
+FLOPS_VECTOR(Float, float, float, std::fma(a, b, x), std::sqrt(x));
 #endif
 #if !defined(__SSE2__) && !defined(__aarch64__)
 using Doubles128 = Unavailable;
@@ -144,8 +159,8 @@ FLOPS_INLINE __m512 root512(__m512 x) {
     asm volatile("vsqrtps %0, %0" : "+v"(x));
     return x;
 }
-FLOPS_VECTOR(Doubles512, double, __m512d, _mm512_fmadd_pd(x, a, b), root512(x));
-FLOPS_VECTOR(Floats512, float, __m512, _mm512_fmadd_ps(x, a, b), root512(x));
+FLOPS_VECTOR(Doubles512, double, __m512d, _mm512_fmadd_pd(a, b, x), root512(x));
+FLOPS_VECTOR(Floats512, float, __m512, _mm512_fmadd_ps(a, b, x), root512(x));
 #else
 using Doubles512 = Unavailable;
 using Floats512 = Unavailable;
@@ -154,6 +169,7 @@ using Floats512 = Unavailable;
 #undef FLOPS_VECTOR
 #undef FLOPS_INSTRUCTIONS
 #undef FLOPS_FMA
+#undef FLOPS_ACCUMULATE_ONE
 
 /// `count` integer adds, each waiting for the one before: a cycle each. Of two registers, because some processors
 /// fold adds of constants away.

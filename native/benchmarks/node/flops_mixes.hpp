@@ -102,7 +102,7 @@ inline double reference(const Mix& mix, const Operands<double>& of, double x, st
                     x = mix.alone(mix.divisions) ? of.numerator / x : x / of.divisor;
                     break;
                 case Operation::fma:
-                    x = x * of.factor + of.plus;
+                    x += of.factor * (other ? of.opposite : of.plus);
                     break;
                 case Operation::root:
                     x = std::sqrt(of.numerator);
