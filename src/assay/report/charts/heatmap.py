@@ -12,8 +12,8 @@ _CELL = 60
 _LARGEST = 790
 #: A line of text in a cell, and what surrounds them.
 _LINE, _ROOM = 13, 14
-#: More columns than these leave no room for figures, on a page and on a phone; more rows none for every label.
-_READABLE, _READABLE_NARROW, _LABELLED = 16, 8, 32
+#: More columns than these leave no room for figures: on a page, on a phone, for all lines of a cell on a phone.
+_READABLE, _READABLE_NARROW, _WHOLE_NARROW = 16, 8, 4
 
 
 @dataclass(frozen=True)
@@ -71,10 +71,7 @@ def heatmap(
             "mark": {"type": "rect", "stroke": "var(--paper)", "strokeWidth": gap},
             "encoding": {"color": fill, "tooltip": tooltip},
         },
-        *(
-            _line(number, name, lines, ink, few=len(columns) <= _READABLE_NARROW)
-            for number, name in enumerate(lines)
-        ),
+        *(_line(number, name, lines, ink, len(columns)) for number, name in enumerate(lines)),
     ]
     across = min(_LARGEST, max(3, len(columns)) * _CELL)
     down = len(rows) * (_ROOM + _LINE * len(lines)) if lines else across * len(rows) / len(columns)
@@ -97,14 +94,14 @@ def heatmap(
     )
 
 
-def _line(number: int, name: str, lines: list[str], ink: Spec, *, few: bool) -> Spec:
-    """One line of a cell's text; on a phone the first alone, where there is room."""
-    first = number == 0
-    shown = (0 if not few else 1) if first else 0
+def _line(number: int, name: str, lines: list[str], ink: Spec, columns: int) -> Spec:
+    """One line of a cell's text; on a phone all where there are few columns, else the first or none."""
+    first, whole = number == 0, columns <= _WHOLE_NARROW
+    offset = _LINE * (number - (len(lines) - 1) / 2)
     mark = {
         "type": "text",
-        "dy": {"expr": f"narrow ? 0 : {_LINE * (number - (len(lines) - 1) / 2)}"},
-        "fontSize": {"expr": "narrow ? 9 : 11"} if first else 9.5,
-        "opacity": {"expr": f"narrow ? {shown} : 1"},
+        "dy": {"expr": f"narrow ? {offset if whole else 0} : {offset}"},
+        "fontSize": {"expr": "narrow ? 9.5 : 11"} if first else 9.5,
+        "opacity": {"expr": f"narrow ? {int(whole or (first and columns <= _READABLE_NARROW))} : 1"},
     }
     return {"mark": mark, "encoding": {"text": {"field": name}, "color": ink}}

@@ -4,7 +4,7 @@ from assay.model.result import Analysis, Estimate
 from assay.model.run import Run
 from assay.report import choose, figures, words
 from assay.report.section import Figure, Headline, Section, Table
-from assay.report.sections import numa, saturation
+from assay.report.sections import numa, saturation, touch
 
 order = 10
 claims = frozenset({"stream"})
@@ -23,7 +23,8 @@ def section(run: Run, analysis: Analysis) -> Section | None:
         return None
     triad = choose.headline_kernel(estimates)
     matrix = numa.cells(analysis)
-    by_placement = tuple(e for e in triad if e.id not in matrix and not saturation.is_counted(e))
+    ways = {e.id for members in touch.groups(analysis).values() for e in members if not _is_plain(e)}
+    by_placement = tuple(e for e in triad if e.id not in matrix | ways and not saturation.is_counted(e))
     if not by_placement:
         return None
     return Section(
@@ -35,6 +36,11 @@ def section(run: Run, analysis: Analysis) -> Section | None:
         headlines=_headlines(choose.measured(by_placement)),
         benchmarks=claims,
     )
+
+
+def _is_plain(estimate: Estimate) -> bool:
+    """Whether each thread touched its own part and no memory policy was set."""
+    return estimate.placement.memory == "first-touch" and choose.is_usual(estimate, "touch")
 
 
 def tables(_run: Run, _analysis: Analysis) -> tuple[Table, ...]:

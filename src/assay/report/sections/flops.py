@@ -86,7 +86,7 @@ def _figures(measured: tuple[Estimate, ...]) -> tuple[Figure, ...]:
     return tuple(
         figures.placements(
             members,
-            f"figure-flops-{label.replace(':', '-')}-{precision}",
+            f"figure-flops-{label.replace(':', '-')}-{precision}".rstrip("-"),
             f"Rate of {label}, {precision}",
             row=lambda e: _MIXES.get(str(e.params.get("mix", e.kernel)), str(e.params.get("mix", e.kernel))),
             but=("mix", "format"),

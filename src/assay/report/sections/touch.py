@@ -44,16 +44,23 @@ def section(_run: Run, analysis: Analysis) -> Section | None:
 def published(analysis: Analysis) -> tuple[Table, ...]:
     """The stencil without an option and with interleaved pages, in MFLOPS, as a published table has it."""
     rates = choose.middle(choose.headline_metric(choose.of_benchmark(analysis, "himeno")))
-    settings = choose.grouped(
-        choose.measured(rates),
-        lambda e: (e.placement.label, *sorted(e.params.items()), *e.factors.items(), e.state),
-    )
-    tables = []
-    for members in settings.values():
-        policies = {e.placement.memory.partition(":")[0]: e for e in members}
-        if _NONE in policies and _INTERLEAVE in policies:
-            tables.append(_two_rows(analysis, policies[_NONE], policies[_INTERLEAVE]))
-    return tuple(tables)
+    found = []
+    for members in choose.grouped(choose.measured(rates), _setting).values():
+        plain = [e for e in members if e.placement.memory == _NONE]
+        dealt = [e for e in members if e.placement.memory.startswith(_INTERLEAVE)] if plain else []
+        found += [_two_rows(analysis, _of_state(plain, each.state), each) for each in dealt]
+    return tuple(found)
+
+
+def _setting(estimate: Estimate) -> tuple[object, ...]:
+    """What the two rows share."""
+    factors = {name: level for name, level in estimate.factors.items() if name != "memory"}
+    return (estimate.placement.label, *sorted(estimate.params.items()), *factors.values())
+
+
+def _of_state(estimates: list[Estimate], state: str | None) -> Estimate:
+    """The one of the same state, else one that holds for all, else the first."""
+    return next((e for wanted in (state, None) for e in estimates if e.state == wanted), estimates[0])
 
 
 def tables(_run: Run, analysis: Analysis) -> tuple[Table, ...]:
@@ -79,17 +86,12 @@ def _two_rows(analysis: Analysis, none: Estimate, interleaved: Estimate) -> Tabl
 
 
 def _ratio(analysis: Analysis, a: Estimate, b: Estimate) -> str:
-    """The paired ratio a / b with its ends; of medians, without ends, where they were not compared."""
-    found = compared(analysis, a.id, b.id)
+    """The paired ratio a / b with its ends."""
+    found = next((each for each in analysis.comparisons if (each.a, each.b) == (a.id, b.id)), None)
     if found is None:
-        return f"{(a.median or 0.0) / b.median:.3f}" if b.median else ""
+        return "not compared: other state" if a.state != b.state else "not compared: no block has both"
     ends = f"[{found.lo:.3f}, {found.hi:.3f}]" if found.confidence else f"({found.lo:.3f} to {found.hi:.3f})"
     return f"{found.ratio:.3f} {ends}"
-
-
-def compared(analysis: Analysis, a: str, b: str) -> Comparison | None:
-    """The comparison of two estimates."""
-    return next((each for each in analysis.comparisons if (each.a, each.b) == (a, b)), None)
 
 
 def groups(analysis: Analysis) -> dict[str, tuple[Estimate, ...]]:
