@@ -59,7 +59,7 @@ def test_levels_are_parted_by_commas_or_by_bars(wish: str, levels: tuple[str, ..
 @pytest.mark.parametrize(
     ("wish", "what", "why"),
     [
-        ("memoryx=a,b", "'memroy'", "did you mean 'memory'?"),
+        ("memoryx=a,b", "'memoryx'", "did you mean 'memory'?"),
         ("memory=first-touch", "two levels", "two things"),
         ("memory", "two levels", ""),
         ("memory=first-touch,first-touch", "given twice", "A against A"),
