@@ -142,6 +142,42 @@ def test_every_command_says_what_it_does_in_one_line_that_fits() -> None:
         assert len(first) <= 70, name
 
 
+def test_a_wrong_word_always_comes_with_a_next_command(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    def fail() -> None:
+        raise UsageError("no remedy of its own")
+
+    run_with(fail, monkeypatch)
+    assert capsys.readouterr().err.splitlines()[-1] == "  next: assay trial --help"
+
+
+@pytest.mark.parametrize("command", [["discover"], ["list", "studies"], ["plan", "quick"], ["doctor"]])
+def test_a_terminal_that_knows_ascii_only_gets_ascii(command: list[str]) -> None:
+    script = "from assay import cli; cli.main()"
+    done = subprocess.run(
+        [sys.executable, "-c", script, *command],
+        capture_output=True,
+        check=False,
+        env={**os.environ, "PYTHONIOENCODING": "ascii"},
+    )
+    assert b"internal error" not in done.stderr
+    assert done.stdout.isascii()
+    assert done.stdout
+
+
+def test_what_ascii_lacks_is_written_as_its_nearest() -> None:
+    words = "'3 \\u00b5s \\u2265 2 \\u4e2d'"
+    script = f"from assay import cli; cli.assay.main = lambda *a, **k: print({words}); cli.main()"
+    done = subprocess.run(
+        [sys.executable, "-c", script],
+        capture_output=True,
+        check=True,
+        env={**os.environ, "PYTHONIOENCODING": "ascii"},
+    )
+    assert done.stdout == b"3 us >= 2 ?\n"
+
+
 def test_a_reader_that_goes_away_is_no_failure() -> None:
     command = f"set -o pipefail; {sys.executable} -c 'from assay.cli import main; main()' --help | true"
     done = subprocess.run(["bash", "-c", command], capture_output=True, text=True, check=False)

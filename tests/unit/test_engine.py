@@ -24,6 +24,7 @@ from assay.model.plan import Measure, Study
 from assay.model.run import Ending, LaunchRecords, Run
 from assay.plan import Options
 from assay.run import execute
+from assay.run.ledger import unmade
 from assay.run.rehearsal import rehearse, require_same
 
 FEW = Study(
@@ -55,6 +56,29 @@ def states(records: LaunchRecords) -> tuple[float, float]:
     assert bracket.before is not None
     assert bracket.after is not None
     return bracket.before.median_s, bracket.after.median_s
+
+
+def test_a_run_that_a_budget_cut_goes_on_with_a_larger_one_to_its_end(tmp_path: Path) -> None:
+    path = simulated_run(tmp_path, Law(spawn_s=0.1), study=FEW, options=Options(budget_s=1.2))
+    cut = store.load(path)
+    missing = unmade(cut)
+    assert ending(cut).status == "cut"
+    assert missing is not None
+    assert missing.used_s < missing.needed_s
+    assert any(
+        set(one.launch.cases) < set(planned.cases)
+        for one in cut.launches
+        for planned in cut.plan.order
+        if one.launch.id == planned.id
+    ), "the budget should cut a launch in part, too"
+    directory = store.reopen(path, missing.needed_s)
+    plan = store.load(path).plan
+    assert plan == msgspec.structs.replace(cut.plan, budget_s=missing.needed_s)
+    assert carry_on(directory, plan, SimulatedMachine(described().topology)).status == "complete"
+    whole = store.load(path)
+    assert unmade(whole) is None
+    made = [(one.launch.id, case) for one in whole.launches for case in one.launch.cases]
+    assert sorted(made) == sorted((launch.id, case) for launch in plan.order for case in launch.cases)
 
 
 def test_a_plan_without_a_budget_is_carried_out_whole_and_in_order(tmp_path: Path) -> None:

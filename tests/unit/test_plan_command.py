@@ -68,6 +68,47 @@ def test_the_next_command_is_the_last_line(ask: Ask) -> None:
     assert ask(EPYC, "quick").output.splitlines()[-1] == "next: assay run quick, on that machine"
 
 
+def test_sizes_that_differ_between_kinds_of_buffers_are_shown_for_each(ask: Ask) -> None:
+    words = " ".join(ask(EPYC, "quick").output.split())
+    assert "bytes: 1 B to 64 MiB, 27 sizes (buffers=hot); 64 B to 64 MiB, 21 sizes (buffers=cold)" in words
+    assert "48" in words
+
+
+@pytest.mark.parametrize("names", [("",), ("  ",), ("gcc", "gcc")])
+@pytest.mark.parametrize("command", [("plan", "quick"), ("run", "quick"), ("build",)])
+def test_a_toolchain_without_a_name_or_named_twice_is_refused(
+    command: tuple[str, ...], names: tuple[str, ...]
+) -> None:
+    words = [word for name in names for word in ("--toolchain", name)]
+    result = CliRunner().invoke(assay, [*command, *words])
+    assert result.exit_code == 2
+    assert "a name is empty" in result.output or "'gcc' is given twice" in result.output
+
+
+@pytest.mark.parametrize("command", ["plan", "discover"])
+def test_an_empty_description_is_no_wish_for_this_machine(command: str) -> None:
+    words = ["quick"] if command == "plan" else []
+    error = CliRunner().invoke(assay, [command, *words, "--synthetic", ""]).exception
+    assert isinstance(error, UsageError)
+    assert error.what == "'' describes no machine"
+
+
+@pytest.mark.parametrize("description", ["pack:999999999", "pack:64 core:1024", "9" * 5000])
+def test_a_description_larger_than_any_machine_is_refused(description: str) -> None:
+    error = CliRunner().invoke(assay, ["plan", "quick", "--synthetic", description]).exception
+    assert isinstance(error, UsageError)
+    assert "more than 8192" in error.why
+    assert error.remedy.startswith("assay discover --synthetic")
+
+
+@pytest.mark.parametrize("number", ["0", "-1", "1001", "1000000", "9" * 30, "9" * 5000, "many", "1.5", ""])
+@pytest.mark.parametrize("command", ["plan", "run"])
+def test_a_number_of_launches_that_nobody_can_mean_is_refused(command: str, number: str) -> None:
+    result = CliRunner().invoke(assay, [command, "quick", "--launches", number])
+    assert result.exit_code == 2
+    assert "is no whole number from 1 to 1000" in " ".join(result.output.split())
+
+
 def test_toolchains_are_shown_as_a_factor(ask: Ask) -> None:
     shown = ask(EPYC, "quick", "--toolchain", "gcc", "--toolchain", "clang").output
     assert "toolchain: gcc, clang" in shown

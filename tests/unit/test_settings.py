@@ -87,7 +87,6 @@ def test_the_environment_sets_flags_and_lists_too(
         ('[run]\nbugdet = "60s"\n', "run.bugdet", "did you mean 'budget'?"),
         ("[rnu]\n", "rnu", "did you mean 'run'?"),
         ('budget = "60s"\n', "budget", "known: run, toolchain, limits, factor"),
-        ("run = 3\n", "run", "did you mean 'run'?"),
     ],
 )
 def test_an_unknown_key_is_refused_by_name_and_file(
@@ -99,6 +98,30 @@ def test_an_unknown_key_is_refused_by_name_and_file(
     assert f"'{key}'" in caught.value.what
     assert str(places["user"]) in caught.value.what
     assert caught.value.why == hint
+
+
+def test_a_commands_name_that_is_no_table_is_told_as_such(places: dict[str, Path]) -> None:
+    places["here"].write_text("run = 3\n")
+    with pytest.raises(UsageError, match=r"'run' in .*assay\.toml is no table") as caught:
+        settings.defaults(group)
+    assert caught.value.remedy == "write it as [run]"
+
+
+def test_a_number_stands_for_a_flag_as_its_text_does(
+    places: dict[str, Path], capsys: pytest.CaptureFixture[str]
+) -> None:
+    places["here"].write_text("[run]\njson = 1\nbudget = 90\ntoolchain = [1, 2]\n")
+    assert output_of([], capsys) == "90 True 1,2 None"
+
+
+@pytest.mark.parametrize("value", ["true", "[1, 2]", "{ a = 1 }", "2026-11-20", "[[1], [2]]"])
+def test_a_value_that_no_command_line_could_hold_is_refused_by_its_key(
+    places: dict[str, Path], value: str
+) -> None:
+    key = "toolchain" if value == "[[1], [2]]" else "budget"
+    places["here"].write_text(f"[run]\n{key} = {value}\n")
+    with pytest.raises(UsageError, match=rf"'run\.{key}' in .*assay\.toml is (a|true)"):
+        settings.defaults(group)
 
 
 def test_an_unknown_variable_is_refused_by_name(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -156,6 +156,43 @@ def test_a_wrong_limit_is_refused_by_name(option: str, what: str) -> None:
     assert refused.value.why or refused.value.remedy
 
 
+@pytest.mark.parametrize(
+    ("option", "remedy"),
+    [
+        ("copy", "assay show --limit 'copy=204.8 GB/s'"),
+        ("copy=fast", "assay show --limit 'copy=204.8 GB/s'"),
+        ("copy=-3 GB/s", "assay show --limit 'copy=204.8 GB/s'"),
+        ("copy=0 GB/s", "assay show --limit 'copy=204.8 GB/s'"),
+        ("memory-bandwith=3 GB/s", "assay show --limit 'memory-bandwidth=204.8 GB/s'"),
+    ],
+)
+@pytest.mark.usefixtures("run")
+def test_a_wrong_limit_comes_with_a_command_that_has_that_limit(option: str, remedy: str) -> None:
+    with pytest.raises(UsageError) as refused:
+        _assay("show", "--limit", option)
+    assert refused.value.remedy == remedy
+
+
+@pytest.mark.usefixtures("run")
+def test_a_file_that_cannot_be_written_is_named_as_it_was_asked_for(tmp_path: Path) -> None:
+    (tmp_path / "file").write_text("")
+    for path in ("/nowhere/x.html", str(tmp_path / "file" / "x.html")):
+        with pytest.raises(OSError, match="directory") as refused:
+            _assay("report", "-o", path)
+        assert refused.value.filename == path
+
+
+@pytest.mark.parametrize(("columns", "widest"), [("60", 60), ("1", 40), ("abc", 80)])
+@pytest.mark.parametrize("words", [("show",), ("list",), ("discover", "--synthetic", "pack:2 core:2 pu:2")])
+@pytest.mark.usefixtures("run")
+def test_every_command_is_as_wide_as_columns_says_down_to_what_can_be_read(
+    words: tuple[str, ...], columns: str, widest: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("COLUMNS", columns)
+    lines = _assay(*words).stdout.splitlines()
+    assert max(len(line.rstrip()) for line in lines) <= widest
+
+
 @pytest.mark.usefixtures("run")
 def test_an_unknown_run_is_refused_with_the_next_command() -> None:
     with pytest.raises(AssayError) as refused:

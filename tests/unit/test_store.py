@@ -11,9 +11,10 @@ from pathlib import Path
 
 import msgspec
 import pytest
-from tests.simulation import begin, plan_for, simulated_run
+from tests.simulation import begin, carry_on, described, plan_for, simulated_run
 
 from assay import machine, store
+from assay.launch.simulated import SimulatedMachine
 from assay.model.errors import UnfitEnvironmentError, UsageError
 from assay.model.plan import Measure, Study
 from assay.model.record import Launch, decode_record
@@ -112,13 +113,39 @@ def test_a_corrupt_launch_record_costs_its_launch_and_no_other(run: Path) -> Non
     assert len(store.load(run).damage) == 1
 
 
+@pytest.mark.parametrize("harm", ["a line of samples", "a launch record", "every record"])
+def test_a_run_that_lost_launches_is_listed_as_damaged_and_made_whole_by_resuming(run: Path, harm: str) -> None:
+    plan = store.load(run).plan
+    if harm == "every record":
+        (run / "records.jsonl").write_bytes(b"")
+    else:
+        spoil(run, launch_lines(run)[2] - (harm == "a line of samples"), b"\x00\rnothing of the kind")
+    (listed,) = store.listing(run.parent)
+    assert listed.status == "damaged"
+    assert listed.launches < listed.planned
+    assert carry_on(store.reopen(run), plan, SimulatedMachine(described().topology)).status == "complete"
+    whole = store.load(run)
+    assert sorted(ids(run)) == sorted(launch.id for launch in plan.order)
+    assert whole.damage == ()
+    assert [one.status for one in store.listing(run.parent)] == ["complete"]
+
+
+def test_reopening_moves_a_line_that_cannot_be_read_aside_with_its_launch_and_keeps_every_byte(run: Path) -> None:
+    first, second = launch_lines(run)[:2]
+    spoil(run, second - 1, b"nothing of the kind")
+    spoilt = (run / "records.jsonl").read_bytes().splitlines(keepends=True)
+    store.reopen(run).close()
+    assert (run / "logs" / "torn-1.jsonl").read_bytes() == b"".join(spoilt[first + 1 : second + 1])
+    assert (run / "records.jsonl").read_bytes() == b"".join(spoilt[: first + 1] + spoilt[second + 1 :])
+
+
 @pytest.mark.parametrize("name", ["run.json", "plan.json"])
 def test_a_file_of_a_newer_schema_is_refused(run: Path, name: str) -> None:
     document = json.loads((run / name).read_text())
     (run / name).write_text(json.dumps(document | {"schema": 99, "news": True}))
     with pytest.raises(UsageError, match="newer Assay") as refused:
         store.load(run)
-    assert "upgrade" in refused.value.remedy
+    assert "git pull && make run" in refused.value.remedy
 
 
 def test_records_of_a_newer_schema_are_refused_not_taken_for_damage(run: Path) -> None:

@@ -1,5 +1,6 @@
 """Quantities: what people type and what they read, against values known without this code."""
 
+from collections.abc import Callable
 from itertools import pairwise
 
 import pytest
@@ -36,6 +37,28 @@ def test_what_is_no_size_is_refused_by_name(text: str) -> None:
 )
 def test_a_duration_is_read_in_seconds(text: str, seconds: float) -> None:
     assert units.parse_duration(text) == pytest.approx(seconds)
+
+
+@pytest.mark.parametrize(
+    ("parse", "text"),
+    [
+        (units.parse_duration, "soon"),
+        (units.parse_duration, "9" * 400 + "h"),
+        (units.parse_duration, "9000h"),
+        (units.parse_size, "big"),
+        (units.parse_size, "9" * 400),
+        (units.parse_size, "257T"),
+        (units.parse_share, "half"),
+        (units.parse_quantity, "fast"),
+        (units.parse_range, "8:1"),
+    ],
+)
+def test_what_is_refused_comes_with_a_form_that_is_not(parse: Callable[[str], object], text: str) -> None:
+    with pytest.raises(UsageError) as refused:
+        parse(text)
+    form = refused.value.remedy.removeprefix("write it as ").strip("'")
+    assert parse(form)
+    assert len(refused.value.what) < 80
 
 
 @pytest.mark.parametrize("text", ["", "s", "1 day", "-5s", "1:30"])

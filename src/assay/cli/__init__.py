@@ -1,7 +1,10 @@
 """The commands: one module each, imported only when called. Nothing else prints, prompts or exits."""
 
+import codecs
+import contextlib
 import difflib
 import importlib
+import io
 import os
 import sys
 from pathlib import Path
@@ -18,6 +21,10 @@ _COMMANDS = {
     for path in sorted(Path(__file__).parent.glob("*.py"))
     if path.stem not in _NOT_COMMANDS
 }
+#: How characters are written where the terminal has only ASCII.
+_PLAIN = {"µ": "u", "·": "-", "≥": ">=", "≤": "<=", "…": "...", "“": '"', "”": '"', "½": "1/2"}
+_PLAIN |= {"–": "-", "×": "x"}  # noqa: RUF001 (characters that only look like these are what is meant)
+_PLAINLY = "assay.plainly"
 _CONTEXT = {"help_option_names": ["-h", "--help"], "max_content_width": 100}
 
 
@@ -74,7 +81,18 @@ def assay(ctx: click.Context, color: str) -> None:
 
 def main() -> None:
     """Run the command line; every failure is what, why and the next command on stderr, and an exit code."""
+    codecs.register_error(_PLAINLY, _plain)
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, io.TextIOWrapper) and stream.errors != "surrogateescape":
+            stream.reconfigure(errors=_PLAINLY)
     sys.exit(_run(sys.argv[1:]))
+
+
+def _plain(error: UnicodeError) -> tuple[str, int]:
+    """What stands for characters that the terminal does not know."""
+    if not isinstance(error, UnicodeEncodeError):
+        raise error
+    return "".join(_PLAIN.get(letter, "?") for letter in error.object[error.start : error.end]), error.end
 
 
 def _run(arguments: list[str]) -> int:
@@ -90,7 +108,8 @@ def _run(arguments: list[str]) -> int:
         return 0  # `assay show last | head`: click has met a closed pipe and put a mute stand-in for stdout
     except (Exception, KeyboardInterrupt) as error:  # noqa: BLE001 (no traceback ever reaches a user)
         told = _explained(error)
-        _tell(told)
+        with contextlib.suppress(OSError):  # a terminal that was closed
+            _tell(told, arguments)
         return told.exit_code
     return code if isinstance(code, int) else 0
 
@@ -138,9 +157,13 @@ def _internal(error: BaseException) -> AssayError:
     )
 
 
-def _tell(error: AssayError) -> None:
+def _tell(error: AssayError, arguments: list[str]) -> None:
+    remedy = error.remedy
+    if not remedy and isinstance(error, UsageError):
+        named = next((word for word in arguments if word in _COMMANDS), "")
+        remedy = " ".join(filter(None, ("assay", named, "--help")))
     click.echo(f"assay: {error.what}", err=True)
     if error.why:
         click.echo(f"  why:  {error.why}", err=True)
-    if error.remedy:
-        click.echo(f"  next: {error.remedy}", err=True)
+    if remedy:
+        click.echo(f"  next: {remedy}", err=True)

@@ -2,6 +2,8 @@
 
 import click
 
+from assay.cli import output
+
 
 @click.command()
 @click.option(
@@ -9,6 +11,7 @@ import click
     "names",
     metavar="NAME",
     multiple=True,
+    callback=output.each_once,
     help="Compiler to build with: gcc, clang, a name in assay.toml, each with added flags as gcc+O2. "
     "May be given more than once. Default: the first of `assay list toolchains`.",
 )

@@ -44,9 +44,9 @@ def command(xml_in: str | None, synthetic: str | None, xml_out: str | None, *, a
 
         click.echo(msgspec.json.format(msgspec.json.encode(machine), indent=2))
         return
-    from rich.console import Console
+    from assay.cli import output
 
-    _show(machine, Console(highlight=False))
+    _show(machine, output.console())
 
 
 def _machine(xml_in: str | None, synthetic: str | None) -> tuple[Machine, str]:

@@ -21,10 +21,10 @@ _MARKS = {"ok": ("ok", "green"), "warning": ("warning", "yellow"), "problem": ("
 @click.command()
 @click.option("--json", "as_json", is_flag=True, help="Every check with the facts it stands on as JSON.")
 def command(*, as_json: bool) -> None:
-    """Check what would move or spoil a measurement: settings, limits, who else is there, what Assay needs.
+    """Check what would move or spoil a measurement, before a run.
 
-    A warning can change figures, a problem prevents measuring. Nothing is changed; the command that would change a
-    setting is shown.
+    Looked at are settings, limits, who else is there, and what Assay needs. A warning can change figures, a
+    problem prevents measuring. Nothing is changed; the command that would change a setting is shown.
 
     Exit codes: 0 nothing prevents measuring; 4 something does.
     """
@@ -35,9 +35,7 @@ def command(*, as_json: bool) -> None:
     if as_json:
         output.print_json(checks)
     else:
-        from rich.console import Console
-
-        _show(checks, Console(highlight=False, markup=False, emoji=False))
+        _show(checks, output.console())
     problems = [check for check in checks.checks if check.state == "problem"]
     if problems:
         raise UnfitEnvironmentError(

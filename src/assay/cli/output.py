@@ -1,6 +1,9 @@
 """What the commands that print share: the terminal, JSON, limits that a user gives, the report's file."""
 
+import os
 import sys
+from collections.abc import Callable, Sequence
+from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -14,6 +17,59 @@ if TYPE_CHECKING:
     from assay.model.result import Analysis
     from assay.model.run import Run
 
+#: Where output is no terminal and COLUMNS does not say how wide it shall be.
+_WIDTH = 100
+#: Narrower than this nothing reads well: then the terminal breaks the lines.
+_NARROWEST = 40
+#: More launches of each case than anybody waits for.
+_MOST_LAUNCHES = 1000
+
+
+def _whole(least: int, most: int) -> Callable[[click.Context, click.Parameter, str | None], int | None]:
+    """Reads an option as a whole number within bounds, both included."""
+
+    def number(ctx: click.Context, param: click.Parameter, text: str | None) -> int | None:
+        if text is None:
+            return None
+        try:
+            value = int(text)
+        except ValueError:  # also more digits than Python reads
+            value = least - 1
+        if not least <= value <= most:
+            shown = f"'{text}'" if len(text) <= _WIDTH else "this"
+            raise click.BadParameter(f"{shown} is no whole number from {least} to {most}", ctx, param)
+        return value
+
+    return number
+
+
+def each_once(ctx: click.Context, param: click.Parameter, names: Sequence[str]) -> tuple[str, ...]:
+    """Names, none of them empty or said twice."""
+    for name in names:
+        if not name.strip():
+            raise click.BadParameter("a name is empty", ctx, param)
+        if names.count(name) > 1:
+            raise click.BadParameter(f"'{name}' is given twice", ctx, param)
+    return tuple(names)
+
+
+launches_option = click.option(
+    "--launches",
+    metavar="N",
+    callback=_whole(1, _MOST_LAUNCHES),
+    help=f"Launches of each case, {_MOST_LAUNCHES} at most.",
+)
+seed_option = click.option(
+    "--seed", metavar="N", callback=_whole(0, 2**63 - 1), help="Seed of the random order; drawn when not given."
+)
+toolchains_option = click.option(
+    "--toolchain",
+    "toolchains",
+    metavar="NAME",
+    multiple=True,
+    callback=each_once,
+    help="Build with it; several become a factor.",
+)
 run_argument = click.argument("run", default="last", required=False, metavar="[RUN]")
 limit_option = click.option(
     "--limit",
@@ -25,20 +81,22 @@ limit_option = click.option(
 json_option = click.option("--json", "as_json", is_flag=True, help="Print JSON.")
 
 
-def console(*, stderr: bool = False) -> "Console":
-    """A terminal that keeps NO_COLOR and --color, and folds nothing where output is no terminal."""
+def console(*, stderr: bool = False, markup: bool = False) -> "Console":
+    """A terminal that keeps NO_COLOR, --color and COLUMNS; every command prints to one of these."""
     from rich.console import Console
 
     stream = sys.stderr if stderr else sys.stdout
-    width = None if stream.isatty() else 100
-    return Console(stderr=stderr, highlight=False, soft_wrap=False, width=width, markup=False, emoji=False)
+    width = None if stream.isatty() or "COLUMNS" in os.environ else _WIDTH
+    shown = Console(stderr=stderr, highlight=False, soft_wrap=False, width=width, markup=markup, emoji=False)
+    shown.width = max(shown.width, _NARROWEST)
+    return shown
 
 
 def print_json(value: Any) -> None:  # noqa: ANN401 (any record)
     """The value as indented JSON on stdout."""
     import msgspec
 
-    click.echo(msgspec.json.format(msgspec.json.encode(value)).decode())
+    click.echo(msgspec.json.format(msgspec.json.encode(value)))
 
 
 def load(reference: str, limits: tuple[str, ...] = ()) -> "tuple[Run, Analysis]":
@@ -58,24 +116,38 @@ def given_limits(options: tuple[str, ...]) -> dict[str, float]:
     for option in options:
         name, equals, value = option.partition("=")
         if not equals:
-            raise UsageError(
-                f"'{option}' is no limit",
-                why="a limit looks like NAME=VALUE",
-                remedy=f"assay show --limit '{next(iter(_units()))}=204.8 GB/s'",
-            )
+            raise UsageError(f"'{option}' is no limit", why="a limit looks like NAME=VALUE", remedy=_example(name))
         wanted[name.strip()] = value
     given: dict[str, float] = {}
     for name, text in wanted.items():
-        amount, unit = parse_quantity(text)
         expected = _units().get(name)
         if expected is None:
-            raise UsageError(f"there is no limit '{name}'", why=f"known: {', '.join(sorted(_units()))}")
+            known = f"known: {', '.join(sorted(_units()))}"
+            raise UsageError(f"there is no limit '{name}'", why=known, remedy=_example(name))
+        try:
+            amount, unit = parse_quantity(text)
+        except UsageError as error:
+            raise UsageError(error.what, why=error.why, remedy=_example(name)) from error
         if unit != expected:
-            raise UsageError(
-                f"the limit '{name}' is in {expected}, not in {unit}", remedy=f"--limit '{name}=... {expected}'"
-            )
+            raise UsageError(f"the limit '{name}' is in {expected}, not in {unit}", remedy=_example(name))
+        if amount <= 0:
+            raise UsageError(f"the limit '{name}' is above 0, not {text}", remedy=_example(name))
         given[name] = amount
     return given
+
+
+_EXAMPLES = {"B/s": "204.8 GB/s", "flop/s": "1.2 TFLOP/s", "s": "85 ns", "Hz": "2.6 GHz", "bit/s": "100 Gbit/s"}
+
+
+def _example(name: str) -> str:
+    """A command line with this limit, or with one that exists, nearest by name."""
+    import difflib
+
+    near = difflib.get_close_matches(name, _units(), n=1) or sorted(_units())
+    unit = _units()[near[0]]
+    context = click.get_current_context(silent=True)
+    typed = context.command_path if context else "assay show"
+    return f"{typed} --limit '{near[0]}={_EXAMPLES.get(unit, f'1 {unit}')}'"
 
 
 def _units() -> dict[str, str]:
@@ -96,8 +168,11 @@ def write(path: Path, content: str | bytes) -> Path:
         else:
             draft.write_bytes(content)
         draft.replace(path)
+    except OSError as error:  # of the file that was asked for, not of its draft
+        raise OSError(error.errno, error.strerror, str(path)) from error
     finally:
-        draft.unlink(missing_ok=True)
+        with suppress(OSError):
+            draft.unlink()
     return path
 
 

@@ -9,11 +9,13 @@ from typing import TYPE_CHECKING
 
 import click
 
+from assay.cli import output
+
 if TYPE_CHECKING:
     from rich.console import Console
     from rich.table import Table
 
-    from assay.model.benchmark import Benchmark, ParamValue
+    from assay.model.benchmark import Axis, Benchmark, ParamValue
     from assay.model.machine import Machine
     from assay.model.placement import Memory
     from assay.model.plan import Case, Plan
@@ -30,11 +32,11 @@ _HOUR = 3600
 @click.option(
     "--synthetic", metavar="DESCRIPTION", help='Plan for a described machine: "pack:2 numa:4 core:8 pu:2".'
 )
-@click.option("--seed", type=click.IntRange(min=0), help="Seed of the random order; drawn when not given.")
-@click.option("--launches", type=click.IntRange(min=1), help="Launches of each case.")
+@output.seed_option
+@output.launches_option
 @click.option("--precision", metavar="SHARE", help="Half-width of a launch's interval to reach: 1% or 0.01.")
 @click.option("--budget", metavar="DURATION", help="Time budget: 60s, 5m, 1h.")
-@click.option("--toolchain", "toolchains", multiple=True, help="Build with it; several become a factor.")
+@output.toolchains_option
 @click.option(
     "--vary", "wishes", metavar="NAME[=A,B]", multiple=True, help="Vary it level by level, as in assay run."
 )
@@ -81,9 +83,7 @@ def command(  # noqa: PLR0913, PLR0917 (one parameter an option)
 
         click.echo(msgspec.json.format(msgspec.json.encode(made), indent=2))
         return
-    from rich.console import Console
-
-    console = Console(highlight=False, soft_wrap=False)
+    console = output.console(markup=True)
     _show(made, console, every=every)
     varied = [word for wish in wishes for word in ("--vary", wish)]
     where = "" if machine.origin == "live" else ", on that machine"
@@ -94,13 +94,13 @@ def _machine(xml: str | None, synthetic: str | None) -> Machine:
     from assay import machine
     from assay.model.errors import UsageError
 
-    if xml and synthetic:
+    if xml is not None and synthetic is not None:
         raise UsageError(
             "--from and --synthetic are two machines", why="a plan is for one", remedy="leave one of them out"
         )
-    if xml:
+    if xml is not None:
         return machine.load_xml(xml)
-    return machine.synthetic(synthetic) if synthetic else machine.discover()[0]
+    return machine.synthetic(synthetic) if synthetic is not None else machine.discover()[0]
 
 
 def _check_toolchains(plan: Plan) -> None:
@@ -142,11 +142,28 @@ def _axes(benchmark: Benchmark, cases: list[Case]) -> list[str]:
     """What is varied, a line each: `stores: ordinary, non-temporal`, `bytes: 1 B to 64 MiB`, and factors."""
     lines = []
     for axis in benchmark.axes:
-        values = list(dict.fromkeys(case.params[axis.name] for case in cases if axis.name in case.params))
+        values = _of_axis(axis.name, cases)
         if axis.default is not None and values not in ([], [axis.default]):
-            lines.append(f"{axis.name}: {_values(values, axis.unit)}")
+            lines.append(f"{axis.name}: {_by_level(axis, cases) or _values(values, axis.unit)}")
     factors = {factor: dict.fromkeys(case.factors[factor] for case in cases) for factor in cases[0].factors}
     return lines + [f"{factor}: {', '.join(levels)}" for factor, levels in factors.items()]
+
+
+def _of_axis(name: str, cases: list[Case]) -> list[ParamValue]:
+    return list(dict.fromkeys(case.params[name] for case in cases if name in case.params))
+
+
+def _by_level(axis: Axis, cases: list[Case]) -> str:
+    """Many values of an axis, for each level of another where they differ; empty where one list says it all."""
+    for other in {name: None for case in cases for name in case.params if name != axis.name}:
+        levels = {
+            level: [case for case in cases if case.params[other] == level] for level in _of_axis(other, cases)
+        }
+        swept = {level: _of_axis(axis.name, alike) for level, alike in levels.items()}
+        many = all(len(values) > _FEW for values in swept.values())
+        if 1 < len(swept) <= _FEW and many and len({frozenset(values) for values in swept.values()}) > 1:
+            return "; ".join(f"{_values(values, axis.unit)} ({other}={level})" for level, values in swept.items())
+    return ""
 
 
 def _values(values: list[ParamValue], unit: str) -> str:

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from contextlib import contextmanager, suppress
 from typing import TYPE_CHECKING
 
 import click
 
+from assay.cli import output
+
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Iterator, Mapping
     from contextlib import AbstractContextManager
     from pathlib import Path
     from typing import Self
@@ -18,10 +21,13 @@ if TYPE_CHECKING:
     from assay.model.plan import Plan, PlannedLaunch
     from assay.model.record import Launch
     from assay.model.result import Analysis
+    from assay.model.run import Run
     from assay.model.toolchain import Build
     from assay.plan import Options
     from assay.run import Progress, Watcher
     from assay.store import RunDirectory
+
+    _Planned = tuple[Plan, Machine, str, dict[str, Build]]
 
 #: Where there is no terminal, a line this often at most.
 _LINE_EVERY_S = 15.0
@@ -30,13 +36,13 @@ _MINUTE_S = 60
 
 @click.command()
 @click.argument("study", required=False)
-@click.option("--budget", metavar="DURATION", help="Time budget: 60s, 5m, 1h. What it cuts is said.")
-@click.option("--precision", metavar="SHARE", help="Half-width of a launch's interval to reach: 1% or 0.01.")
-@click.option("--launches", type=click.IntRange(min=1), help="Launches of each case.")
-@click.option("--seed", type=click.IntRange(min=0), help="Seed of the random order; drawn when not given.")
 @click.option(
-    "--toolchain", "toolchains", metavar="NAME", multiple=True, help="Build with it; several become a factor."
+    "--budget", metavar="DURATION", help="Time budget of the whole run: 60s, 5m, 1h. What it cuts is said."
 )
+@click.option("--precision", metavar="SHARE", help="Half-width of a launch's interval to reach: 1% or 0.01.")
+@output.launches_option
+@output.seed_option
+@output.toolchains_option
 @click.option(
     "--vary",
     "wishes",
@@ -45,7 +51,12 @@ _MINUTE_S = 60
     help="Vary it level by level in the same blocks: memory=first-touch,interleave, toolchain=gcc,clang, "
     "flags='-O3|-O2', an axis, or a factor of assay.toml. Several make every combination.",
 )
-@click.option("--resume", metavar="RUN", help="Go on with a run that was stopped: its id, a prefix, or last.")
+@click.option(
+    "--resume",
+    metavar="RUN",
+    help="Go on with a run that was stopped: its id, a prefix, or last. Where a budget cut it, --budget "
+    "gives the whole of it a larger one.",
+)
 @click.option("--runs", metavar="DIRECTORY", help="Folder of runs.  [default: $ASSAY_RUNS, else ./assay-runs]")
 @click.option("--dry-run", is_flag=True, help="Print the exact commands; measure nothing.")
 def command(  # noqa: PLR0913, PLR0917 (one parameter an option)
@@ -64,37 +75,53 @@ def command(  # noqa: PLR0913, PLR0917 (one parameter an option)
     """Measure STUDY on this machine and explain the result.
 
     STUDY is the name of a stored study (see assay list studies) or the path of your own (.toml). Every launch is
-    saved as soon as it is through: after Ctrl-C, or a crash, go on with --resume last.
+    saved as soon as it is through: after Ctrl-C, a request to end (SIGTERM, SIGHUP) or a crash, go on with
+    --resume last.
 
     The last line of the output is the path of the report. Exit codes: 0 all measured; 1 a case failed; 5 a case
-    was never measured; 130 interrupted.
+    was never measured; 130 interrupted, by whichever signal.
     """
-    import sys
-
     from assay import plan as planning
     from assay import store
-    from assay.model.units import parse_duration
+    from assay.model.units import parse_duration, parse_share
 
     folder = _folder(runs)
-    if resume is not None:
-        _refuse_others()
-        path = store.find(resume, folder)
-        if not _complete(path):
-            _measure(_reopen(path))
-    else:
-        options = planning.Options(
-            seed, launches, _share(precision), None if budget is None else parse_duration(budget), toolchains
-        )
-        plan, here, xml, builds = _plan(_named(study), options, wishes)
-        if dry_run:
-            _print_commands(plan, builds)
-            return
-        directory = store.create(plan, here, xml, builds, ("assay", *sys.argv[1:]), folder)
-        path = directory.path
-        cases = sum(case.role == "measure" for case in plan.cases)
-        _say(f"{plan.title}: {cases} cases in {len(plan.order)} launches, into {path}")
-        _measure(directory)
-    _tell_result(path)
+    budget_s = None if budget is None else parse_duration(budget)
+    with _ending_on_request():
+        if resume is not None:
+            larger = "budget" in _given()
+            path = store.find(resume, folder)
+            _go_on(path, budget_s if larger else None)
+        else:
+            share = None if precision is None else parse_share(precision)
+            options = planning.Options(seed, launches, share, budget_s, toolchains)
+            planned = _plan(_named(study), options, wishes)
+            if dry_run:
+                _print_commands(planned[0], planned[-1])
+                return
+            path = _begin(planned, folder)
+        _tell_result(path)
+
+
+@contextmanager
+def _ending_on_request() -> Iterator[None]:
+    """A batch system, or a terminal that closes, ends a run as Ctrl-C does; what is ignored (nohup) stays so."""
+    import signal
+
+    def end(_number: int, _frame: object) -> None:
+        for each in handled:  # one is enough: the run is ending
+            signal.signal(each, signal.SIG_IGN)
+        raise KeyboardInterrupt
+
+    requests = (signal.SIGTERM, signal.SIGHUP)
+    handled = [each for each in requests if signal.getsignal(each) is signal.SIG_DFL]
+    for each in handled:
+        signal.signal(each, end)
+    try:
+        yield
+    finally:
+        for each in handled:
+            signal.signal(each, signal.SIG_DFL)
 
 
 def _folder(runs: str | None) -> Path:
@@ -116,35 +143,28 @@ def _named(study: str | None) -> str:
     return study
 
 
-def _refuse_others() -> None:
-    """UsageError when more than --resume stands on the command line; a configuration's defaults do not matter."""
+def _given() -> set[str]:
+    """What stands on the command line beside --resume; a configuration's defaults do not matter.
+
+    Raises:
+        UsageError: what a run that goes on cannot take.
+    """
     from click.core import ParameterSource
 
     from assay.model.errors import UsageError
 
     context = click.get_current_context()
     given = {name for name in context.params if context.get_parameter_source(name) is ParameterSource.COMMANDLINE}
-    if given - {"resume", "runs"}:
+    if given - {"resume", "runs", "budget"}:
         raise UsageError(
-            "--resume takes neither a study nor other options",
+            "--resume takes neither a study nor other options than --budget",
             why="a run goes on by the plan that it began with",
             remedy="assay run --resume last",
         )
+    return given
 
 
-def _share(text: str | None) -> float | None:
-    """A share from `1%` or `0.01`."""
-    from assay.model.errors import UsageError
-
-    if text is None:
-        return None
-    try:
-        return float(text[:-1]) / 100 if text.endswith("%") else float(text)
-    except ValueError:
-        raise UsageError(f"'{text}' is no precision", why="a precision looks like 1% or 0.01") from None
-
-
-def _plan(study: str, options: Options, wishes: tuple[str, ...]) -> tuple[Plan, Machine, str, dict[str, Build]]:
+def _plan(study: str, options: Options, wishes: tuple[str, ...]) -> _Planned:
     """The study's plan for this machine, the machine with its XML, and the programs that the plan starts."""
     import msgspec
 
@@ -171,25 +191,50 @@ def _built(names: tuple[str, ...]) -> dict[str, Build]:
     return {name: toolchain.build(one, _say) for name, one in chosen.items()}
 
 
-def _complete(path: Path) -> bool:
-    """Whether a run is through; then it stays as it is."""
+def _begin(planned: _Planned, folder: Path) -> Path:
+    """Measure a plan from its first launch on; the directory of the run."""
+    import sys
+
     from assay import store
 
-    ending = store.load(path).ending
-    if ending is None or ending.status != "complete":
-        return False
-    _say(f"run {path.name} is complete already")
-    return True
+    plan, here, xml, builds = planned
+    directory = store.create(plan, here, xml, builds, ("assay", *sys.argv[1:]), folder)
+    cases = sum(case.role == "measure" for case in plan.cases)
+    _say(f"{plan.title}: {cases} cases in {len(plan.order)} launches, into {directory.path}")
+    _measure(directory)
+    return directory.path
 
 
-def _reopen(path: Path) -> RunDirectory:
+def _go_on(path: Path, budget_s: float | None) -> None:
+    """Measure what is missing of a run; one that has all of its launches stays as it is."""
+    from assay import store
+    from assay.run.ledger import unmade
+
+    run = store.load(path)
+    missing = unmade(run)
+    if missing or run.ending is None or run.ending.status != "complete":
+        if budget_s is not None and missing and budget_s <= missing.used_s:
+            from assay.model.errors import UsageError
+
+            raise UsageError(
+                f"a budget of {budget_s:g} s is used up",
+                why=f"the run took {missing.used_s:.0f} s so far, and its budget is for the whole of it",
+                remedy=f"assay run --resume {path.name} --budget {_typed(missing.needed_s)}",
+            )
+        _measure(_reopen(run, budget_s))
+    else:
+        _say(f"run {path.name} is complete already")
+
+
+def _reopen(run: Run, budget_s: float | None) -> RunDirectory:
+    from pathlib import Path
+
     from assay import machine, store, toolchain
     from assay.run.rehearsal import require_same
 
-    run = store.load(path)
     builds = {name: toolchain.build(build.toolchain, _say) for name, build in run.info.builds.items()}
     require_same(run, machine.discover()[0], builds)
-    directory = store.reopen(path)
+    directory = store.reopen(Path(run.path), budget_s)
     for sentence in run.damage:
         _say(sentence)
     made = len({launch.launch.id for launch in run.launches})
@@ -200,11 +245,11 @@ def _reopen(path: Path) -> RunDirectory:
 def _print_commands(plan: Plan, builds: Mapping[str, Build]) -> None:
     import shlex
 
-    from assay.launch.local import Local
+    from assay import launch as launchers
     from assay.run.levels import commands
     from assay.run.rehearsal import rehearse
 
-    for launch, order in rehearse(plan, Local(), builds):
+    for launch, order in rehearse(plan, launchers.fitting(plan), builds):
         variables = [f"{name}={value}" for name, value in order.environment.items()]
         click.echo(f"# launch {launch.id}")
         for argv in commands(plan, [plan.case(case) for case in launch.cases]).values():
@@ -216,9 +261,7 @@ def _measure(directory: RunDirectory) -> None:
     """Make the launches that are missing; InterruptedRunError when the user has enough."""
     from contextlib import nullcontext
 
-    from assay import store
-    from assay.cli import output
-    from assay.launch.local import Local
+    from assay import launch, store
     from assay.model.errors import InterruptedRunError
     from assay.run import execute
     from assay.run.process import Processes
@@ -227,7 +270,8 @@ def _measure(directory: RunDirectory) -> None:
     shown: AbstractContextManager[Watcher] = _Bar(console) if console.is_terminal else nullcontext(_Lines())
     with directory, shown as watcher:
         plan = store.load(directory.path).plan
-        ending = execute(plan, directory, Local(), Processes(), directory.info.builds, watcher)
+        launcher = launch.fitting(plan)
+        ending = execute(plan, directory, launcher, Processes(), directory.info.builds, watcher)
     if ending.status == "interrupted":
         path = directory.path
         raise InterruptedRunError(
@@ -238,7 +282,6 @@ def _measure(directory: RunDirectory) -> None:
 
 
 def _tell_result(path: Path) -> None:
-    from assay.cli import output
     from assay.report import terminal
 
     run, analysis = output.load(str(path))
@@ -248,8 +291,21 @@ def _tell_result(path: Path) -> None:
         from assay.report import compare_table
 
         compare_table.render(within(run, analysis), output.console())
+    _tell_cut(run)
     click.echo(output.write_report(run, analysis))
     _judge(path, analysis)
+
+
+def _tell_cut(run: Run) -> None:
+    """What a budget cut, and how to have it nevertheless."""
+    from assay.run.ledger import unmade
+
+    missing = unmade(run)
+    if missing and run.ending and run.ending.status == "cut":
+        _say(
+            f"{missing.launches} of {len(run.plan.order)} launches cut by the budget of {run.plan.budget_s:g} s; "
+            f"go on with: assay run --resume {run.info.id} --budget {_typed(missing.needed_s)}"
+        )
 
 
 def _judge(path: Path, analysis: Analysis) -> None:
@@ -276,6 +332,12 @@ def _say(text: str) -> None:
 
 def _cases(count: int) -> str:
     return f"{count} case{'s' * (count > 1)}"
+
+
+def _typed(seconds: float) -> str:
+    """A budget of at least these seconds, as it is typed."""
+    tens, minutes = -(-seconds // 10), -(-seconds // _MINUTE_S)
+    return f"{10 * tens:.0f}s" if seconds < 2 * _MINUTE_S else f"{minutes:.0f}m"
 
 
 def _left(seconds: float) -> str:
@@ -323,7 +385,8 @@ class _Bar:
         return self
 
     def __exit__(self, *_error: object) -> None:
-        self._bar.stop()
+        with suppress(OSError):  # the terminal may be gone
+            self._bar.stop()
 
     def begins(self, launch: PlannedLaunch, attempt: int, progress: Progress) -> None:
         """What is measured now."""

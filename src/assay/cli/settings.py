@@ -61,13 +61,22 @@ def defaults(group: click.Group) -> dict[str, Any]:
 
 def _from_table(group: click.Group, path: Path, name: str, values: object) -> dict[str, Any]:
     commands = group.list_commands(click.Context(group))
-    if name not in commands or not isinstance(values, dict):
+    if name not in commands:
         raise _unknown(f"key '{name}' in {path}", name, [*commands, *TABLES], f"$EDITOR {path}")
+    if not isinstance(values, dict):
+        raise UsageError(
+            f"'{name}' in {path} is no table",
+            why="it holds the options of a command",
+            remedy=f"write it as [{name}]",
+        )
     options = _options(group, name)
     for key in values:
         if key.replace("-", "_") not in options:
             raise _unknown(f"key '{name}.{key}' in {path}", key, options, f"$EDITOR {path}")
-    return dict(_default(options[key.replace("-", "_")], value) for key, value in values.items())
+    return dict(
+        _default(options[key.replace("-", "_")], value, f"'{name}.{key}' in {path}")
+        for key, value in values.items()
+    )
 
 
 def _from_variable(group: click.Group, variable: str, text: str) -> tuple[str, dict[str, Any]]:
@@ -77,7 +86,7 @@ def _from_variable(group: click.Group, variable: str, text: str) -> tuple[str, d
     if key not in options:
         known = [f"ASSAY_{name}_{option}".upper() for option in options]
         raise _unknown(f"variable '{variable}'", variable, [*known, *VARIABLES], f"unset {variable}")
-    return name, dict([_default(options[key], text)])
+    return name, dict([_default(options[key], text, f"'{variable}'")])
 
 
 def _options(group: click.Group, name: str) -> dict[str, click.Option]:
@@ -92,10 +101,20 @@ def _options(group: click.Group, name: str) -> dict[str, click.Option]:
     }
 
 
-def _default(option: click.Option, value: object) -> tuple[str, object]:
+def _default(option: click.Option, value: object, where: str) -> tuple[str, object]:
     """Name and value for click's default map; a repeatable option takes its words from one string, too."""
-    words = value.split() if option.multiple and isinstance(value, str) else value
-    return str(option.name), words
+    if option.multiple:
+        words = value.split() if isinstance(value, str) else value if isinstance(value, list) else [value]
+        return str(option.name), [_word(each, where) for each in words]
+    return str(option.name), value if option.is_flag and isinstance(value, bool) else _word(value, where)
+
+
+def _word(value: object, where: str) -> str:
+    """A value as it would be typed."""
+    if isinstance(value, str | int | float) and not isinstance(value, bool):
+        return str(value)
+    shown = {bool: "true or false", list: "a list", dict: "a table"}.get(type(value), "a date")
+    raise UsageError(f"{where} is {shown}", why="one value is wanted", remedy='write it as KEY = "VALUE"')
 
 
 def _read(path: Path) -> dict[str, Any]:

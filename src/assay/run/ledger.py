@@ -3,11 +3,12 @@
 import math
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
+from typing import NamedTuple
 
 import msgspec
 
 from assay.model.plan import Plan, PlannedLaunch
-from assay.model.run import LaunchRecords
+from assay.model.run import LaunchRecords, Run
 from assay.run.budget import Experience, allot, expected_s, inexperienced, spare_s
 from assay.run.records import failures
 from assay.run.watcher import Progress
@@ -21,8 +22,33 @@ _REPEATED_SHARE = 0.25
 _FEWEST_REPEATS = 4
 #: Repeats never take more than this share of a budget from launches that have not been made once.
 _REPEATED_TIME = 0.2
+#: An estimate of time that shall suffice is this much longer than what is expected.
+_ROOM = 1.2
 #: Probes around a launch of an earlier session, which only the launch itself was timed of.
 _PROBES_S = 0.05
+
+
+class Unmade(NamedTuple):
+    """What a run was planned to make and has not made, though nothing was wrong with it.
+
+    Attributes:
+        launches: of which cases are missing.
+        used_s: what the run took so far.
+        needed_s: an estimate of what the whole of it takes.
+    """
+
+    launches: int
+    used_s: float
+    needed_s: float
+
+
+def unmade(run: Run) -> Unmade | None:
+    """What resuming a run would make; None where there is nothing."""
+    ledger = Ledger(run.plan, run.launches, 0.0)
+    launches = ledger.remaining()
+    used_s = ledger.elapsed_s(0.0)
+    needed_s = used_s + _ROOM * expected_s(run.plan, launches, ledger.experience)
+    return Unmade(len(launches), used_s, needed_s) if launches else None
 
 
 class Ledger:
@@ -39,13 +65,13 @@ class Ledger:
         self.began_s = began_s
         self.earlier_s = 0.0
         self.experience: Experience = inexperienced(plan)
-        self._made: set[str] = set()
+        self._left = {launch.id: launch for launch in plan.order}
         self._launches: Counter[str] = Counter()
         self._failures: Counter[tuple[str, str]] = Counter()
         self._why: dict[str, str] = {}
         self._repeats = 0
         self._repeated_s = 0.0
-        self._budget_cut: set[tuple[str, str]] = set()
+        self._budget_cut: set[str] = set()
         for records in history:
             wall_s = records.launch.bracket.elapsed_s + _PROBES_S
             self.earlier_s += wall_s
@@ -55,10 +81,10 @@ class Ledger:
         """A launch is committed."""
         launch = records.launch
         self.experience = self.experience.after(self.plan, records, allowed, wall_s)
-        if launch.id not in self._made:
-            self._launches.update([case.header.case for case in records.cases])
-            self._launches.update(records.unstarted.keys())
-        self._made.add(launch.id)
+        new = frozenset(self._left[launch.id].cases if launch.id in self._left else ())
+        told = (*(case.header.case for case in records.cases), *records.unstarted)
+        self._launches.update(case_id for case_id in told if case_id in new)
+        self._strike(launch.id, launch.cases)
         if launch.attempt:
             self._repeats += 1
             self._repeated_s += wall_s
@@ -67,12 +93,11 @@ class Ledger:
             self._why[case_id] = why
 
     def remaining(self) -> list[PlannedLaunch]:
-        """Launches not made and not cut, in order, without the cases that keep failing."""
-        unmade = [launch for launch in self.plan.order if launch.id not in self._made]
-        if not self._budget_cut and not self._failures:
-            return unmade
+        """Launches not made and not cut, in order, without the cases that are made or keep failing."""
+        if not self._failures:
+            return list(self._left.values())
         left = []
-        for launch in unmade:
+        for launch in self._left.values():
             cases = tuple(case_id for case_id in launch.cases if not self._given_up(launch, case_id))
             if cases:
                 whole = len(cases) == len(launch.cases)
@@ -87,7 +112,9 @@ class Ledger:
 
     def cut(self, launch: PlannedLaunch, cases: Iterable[str]) -> None:
         """The budget has no time for these cases of the launch."""
-        self._budget_cut.update((launch.id, case_id) for case_id in cases)
+        cut = tuple(cases)
+        self._budget_cut.update(cut)
+        self._strike(launch.id, cut)
 
     def may_repeat(self, records: LaunchRecords, cost_s: float, now_s: float) -> bool:
         """Whether a disturbed launch, which took `cost_s`, is made once more."""
@@ -133,10 +160,20 @@ class Ledger:
         failed = max((n for (_, case), n in self._failures.items() if case == case_id), default=0)
         if failed >= _MOST_FAILURES:
             return f"{count}: failed {failed} times, the last time because {self._why[case_id]}"
-        if any(case_id == case for _, case in self._budget_cut) and self.plan.budget_s is not None:
+        if case_id in self._budget_cut and self.plan.budget_s is not None:
             return f"{count}: the budget of {self.plan.budget_s:g} s was used up"
         return f"{count}: {'interrupted' if interrupted else 'its program ended before it came to this case'}"
 
+    def _strike(self, launch_id: str, cases: Sequence[str]) -> None:
+        """These cases of the launch are made or cut: what is left of it is what a run goes on with."""
+        launch = self._left.get(launch_id)
+        if launch is None:
+            return
+        left = tuple(case_id for case_id in launch.cases if case_id not in cases)
+        if left:
+            self._left[launch_id] = msgspec.structs.replace(launch, cases=left)
+        else:
+            del self._left[launch_id]
+
     def _given_up(self, launch: PlannedLaunch, case_id: str) -> bool:
-        failed = self._failures[launch.program, case_id] >= _MOST_FAILURES
-        return failed or (launch.id, case_id) in self._budget_cut
+        return self._failures[launch.program, case_id] >= _MOST_FAILURES

@@ -10,7 +10,7 @@ from assay.model.machine import Machine, Topology
 from assay.model.plan import Plan, PlannedLaunch
 from assay.model.run import Run
 from assay.model.toolchain import Build
-from assay.run.budget import allot, inexperienced
+from assay.run.budget import inexperienced, spread
 
 
 def rehearse(
@@ -18,11 +18,9 @@ def rehearse(
 ) -> Iterator[tuple[PlannedLaunch, Command]]:
     """Every launch with its command; seconds of sampling as they are allotted before the first launch is made."""
     cases = {case.id: case for case in plan.cases}
-    experience = inexperienced(plan)
-    measured: frozenset[str] = frozenset()
-    for position, launch in enumerate(plan.order):
-        others = () if plan.budget_s is None else plan.order[:position] + plan.order[position + 1 :]
-        seconds = allot(plan, [launch, *others], plan.budget_s, measured, experience)
+    shares = spread(plan, plan.order, plan.budget_s, frozenset(), inexperienced(plan))
+    for launch in plan.order:
+        seconds = {case: shares[launch.id, case] for case in launch.cases if (launch.id, case) in shares}
         sampling = Sampling(plan.precision, plan.min_samples, plan.max_samples, seconds)
         if seconds:
             group = tuple(cases[case_id] for case_id in seconds)

@@ -21,7 +21,7 @@ from assay.model.run import RUN_SCHEMA, Ending, RunInfo
 from assay.model.toolchain import Build
 from assay.store.files import append_whole, lock, sync_folder, unwritable, write_whole
 from assay.store.folder import runs_folder
-from assay.store.reading import committed_bytes, load
+from assay.store.reading import load, read_records
 
 #: Variables that change what programs do; all others are nobody's business.
 _RECORDED = ("OMP_", "GOMP_", "KMP_", "SLURM_JOB_", "SLURM_CPUS", "MALLOC_", "GLIBC_TUNABLES", "LD_PRELOAD")
@@ -134,8 +134,10 @@ def create(  # noqa: PLR0913, PLR0917 (one value for each file that a run begins
     return directory
 
 
-def reopen(path: Path) -> RunDirectory:
-    """Take a run up again where it stopped. A torn tail is moved to logs/torn-N.jsonl, never into oblivion.
+def reopen(path: Path, budget_s: float | None = None) -> RunDirectory:
+    """Take a run up again where it stopped, with a new budget for the whole of it where one is given.
+
+    Records that cannot be read are moved to logs/torn-N.jsonl, never into oblivion.
 
     Raises:
         UnfitEnvironmentError: another process measures it, or it cannot be written.
@@ -143,8 +145,10 @@ def reopen(path: Path) -> RunDirectory:
     """
     handle = lock(path / "lock")
     try:
-        info = load(path).info
-        _set_torn_tail_aside(path)
+        run = load(path)
+        _set_aside(path / "records.jsonl", path / "logs")
+        if budget_s is not None:
+            write_whole(path / "plan.json", _pretty(msgspec.structs.replace(run.plan, budget_s=budget_s)))
         (path / "ending.json").unlink(missing_ok=True)
     except OSError as error:
         os.close(handle)
@@ -152,21 +156,25 @@ def reopen(path: Path) -> RunDirectory:
     except AssayError:
         os.close(handle)
         raise
-    return RunDirectory(path, info, handle)
+    return RunDirectory(path, run.info, handle)
 
 
-def _set_torn_tail_aside(path: Path) -> None:
-    records = path / "records.jsonl"
-    if not records.is_file():
+def _set_aside(records: Path, logs: Path) -> None:
+    """Move the lines that belong to no launch out of the records."""
+    content = records.read_bytes() if records.is_file() else b""
+    believed = read_records(content).lines
+    lines = re.findall(rb"[^\n]*\n|[^\n]+", content)
+    kept = b"".join(line for number, line in enumerate(lines, 1) if number in believed)
+    if kept == content:
         return
-    content = records.read_bytes()
-    committed = committed_bytes(content)
-    if committed == len(content):
+    number = sum(1 for _ in logs.glob("torn-*.jsonl")) + 1
+    aside = b"".join(line for number, line in enumerate(lines, 1) if number not in believed)
+    write_whole(logs / f"torn-{number}.jsonl", aside)
+    if not content.startswith(kept):
+        write_whole(records, kept)
         return
-    number = sum(1 for _ in (path / "logs").glob("torn-*.jsonl")) + 1
-    write_whole(path / "logs" / f"torn-{number}.jsonl", content[committed:])
-    with records.open("r+b") as file:
-        file.truncate(committed)
+    with records.open("r+b") as file:  # only the tail goes: that works on a full disk, too
+        file.truncate(len(kept))
         os.fsync(file.fileno())
 
 

@@ -45,7 +45,11 @@ def find(reference: str, folder: Path | None = None) -> Path:
     if reference in matching or len(matching) == 1:
         return folder / (reference if reference in matching else matching[0])
     if matching:
-        raise UsageError(f"'{reference}' fits {len(matching)} runs", why=_some(matching), remedy="type more of it")
+        raise UsageError(
+            f"'{reference}' fits {len(matching)} runs",
+            why=_some(matching),
+            remedy=f"name one of them, e.g. assay show {matching[-1]}",
+        )
     raise UsageError(
         f"there is no run '{reference}' in '{folder}'", why=f"there are: {_some(ids)}", remedy="assay list"
     )

@@ -22,8 +22,8 @@ class Listed(msgspec.Struct, frozen=True):
         title: of the study.
         machine: where it ran.
         started: ISO time, UTC.
-        status: `complete`, `cut`, `interrupted`; `unfinished` while it runs or when it was killed; else what is
-            wrong with it.
+        status: `complete`, `cut`, `interrupted`; `damaged` when launches that were made cannot be read any more;
+            `unfinished` while it runs or when it was killed; else what is wrong with it.
         launches: made, each counted once.
         planned: launches of the plan.
     """
@@ -91,8 +91,10 @@ def _read(path: Path) -> Listed:
     except AssayError as error:
         return Listed(path.name, "", "", "", "", f"{error.what}: {error.why}", 0, 0)
     made = {launch.launch.id for launch in run.launches}
-    status = run.ending.status if run.ending else "unfinished"
     plan = run.plan
+    status: str = run.ending.status if run.ending else "unfinished"
+    if len(made) < len(plan.order) and (status == "complete" or (run.damage and run.ending)):
+        status = "damaged"
     return Listed(
         run.info.id, plan.study, plan.title, plan.machine, run.info.started, status, len(made), len(plan.order)
     )

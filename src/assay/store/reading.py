@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TypeVar
+from typing import NamedTuple, TypeVar
 
 import msgspec
 
@@ -41,27 +41,27 @@ def load(path: Path) -> Run:
     machines = [_read(file, Machine, MACHINE_SCHEMA) for file in sorted((path / "machine").glob("*.json"))]
     ending = _read(path / "ending.json", Ending, None) if (path / "ending.json").is_file() else None
     records = path / "records.jsonl"
-    launches, damage = read_records(records.read_bytes() if records.is_file() else b"")
+    launches, damage, _ = read_records(records.read_bytes() if records.is_file() else b"")
     by_host = {machine.host: machine for machine in machines}
     return Run(str(path), info, plan, by_host, tuple(launches), ending, tuple(damage))
 
 
-def committed_bytes(content: bytes) -> int:
-    """Length of the records up to and with the last `launch` record."""
-    end = content.rfind(b"\n") + 1
-    while end:
-        begin = content.rfind(b"\n", 0, end - 1) + 1
-        try:
-            if isinstance(decode_record(content[begin : end - 1]), Launch):
-                return end
-        except RecordError:
-            pass
-        end = begin
-    return 0
+class Records(NamedTuple):
+    """What stands in records.jsonl.
+
+    Attributes:
+        launches: those that are committed and can be believed.
+        damage: a sentence for each thing that could not be read.
+        lines: those of the launches; all others cannot be read or belong to no launch.
+    """
+
+    launches: list[LaunchRecords]
+    damage: list[str]
+    lines: set[int]
 
 
-def read_records(content: bytes) -> tuple[list[LaunchRecords], list[str]]:
-    """The committed launches in records.jsonl, and a sentence for each thing that could not be read.
+def read_records(content: bytes) -> Records:
+    """The committed launches in records.jsonl; lines are counted from 1.
 
     Raises:
         UsageError: a newer Assay wrote the records.
@@ -69,6 +69,7 @@ def read_records(content: bytes) -> tuple[list[LaunchRecords], list[str]]:
     *lines, torn = content.split(b"\n")
     launches: list[LaunchRecords] = []
     damage: list[str] = []
+    believed: set[int] = set()
     pending = _Pending()
     for number, line in enumerate(lines, 1):
         try:
@@ -88,6 +89,7 @@ def read_records(content: bytes) -> tuple[list[LaunchRecords], list[str]]:
         except RecordError as error:
             damage.append(f"launch {record.id} (attempt {record.attempt}) counts as not made: {error.what}")
         else:
+            believed.update(range(number - len(pending.records), number + 1))
             if pending.broken:
                 damage.append(f"a launch before {record.id} is lost: {pending.broken}")
         pending = _Pending()
@@ -98,7 +100,7 @@ def read_records(content: bytes) -> tuple[list[LaunchRecords], list[str]]:
         damage.append(
             f"the last {count} line{'s' * (count > 1)} were torn off by a crash: no launch record commits them"
         )
-    return launches, damage
+    return Records(launches, damage, believed)
 
 
 @dataclass
@@ -213,5 +215,5 @@ def _newer(path: str, schema: int, known: int) -> UsageError:
     return UsageError(
         f"'{path}' was made by a newer Assay",
         why=f"its schema is {schema}, this version reads up to {known}",
-        remedy="upgrade: pip install --upgrade assay",
+        remedy="update Assay in its folder: git pull && make run",
     )
