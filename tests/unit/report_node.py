@@ -29,7 +29,7 @@ STUDY = Study(
         Measure("latency", ("one-core",), axes={"bytes": "4K:256M/4", "pages": ("small", "huge")}),
         Measure("loaded_latency", _ALL, axes={"delay": (0, 30, 300)}),
         Measure("core_to_core", ("pair:*",)),
-        Measure("flops", (*_ALL, "one-core"), axes={"mix": ("fma", "add"), "width": "256"}),
+        Measure("flops", (*_ALL, "one-core"), axes={"mix": ("fma", "add"), "width": ("128", "256")}),
         Measure("himeno", _ALL, ("first-touch", "interleave"), {"size": "L", "touch": "serial"}),
         Measure("himeno", _ALL, axes={"size": "L"}),
         Measure("memcpy", ("one-core",), axes={"bytes": "64:64M", "buffers": "hot"}),

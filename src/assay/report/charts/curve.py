@@ -1,6 +1,6 @@
 """A curve over sizes: log-log, a series for each way of measuring, boundaries of the caches as lines."""
 
-import math
+import itertools
 from dataclasses import dataclass
 
 from assay.report.charts.theme import (
@@ -10,6 +10,7 @@ from assay.report.charts.theme import (
     MUTED,
     Spec,
     chart,
+    log_ticks,
     series_scales,
 )
 
@@ -21,6 +22,8 @@ _SIZE = (
 
 
 _FEW_DECADES = 4
+#: Neighbours farther apart than so many usual steps are not joined.
+_WIDEST = 4
 #: More points than these are drawn small.
 _MANY = 120
 #: Room for two rows of labels between the plot and its legend.
@@ -101,7 +104,11 @@ def curve(
             "labelFlush": False,
         }
     x: Spec = {"field": "x", "type": "quantitative", "scale": {"type": "log", "base": 2}, "axis": x_axis}
-    y_axis = {"title": titles[1], "format": "~r", "values": _decades(points)}
+    y_axis = {
+        "title": titles[1],
+        "format": "~r",
+        "values": log_ticks(min(point.lo for point in points), max(point.hi for point in points), _FEW_DECADES),
+    }
     y: Spec = {"field": "value", "type": "quantitative", "scale": _frame(points, guides), "axis": y_axis}
     tooltip = [
         {"field": "size", "title": titles[0]},
@@ -145,6 +152,7 @@ def _frame(points: list[CurvePoint], guides: Guides) -> Spec:
 def _lines(points: list[CurvePoint]) -> list[Spec]:
     """What may be joined: neighbours of one curve in one state, with the points that all states share."""
     lines: list[Spec] = []
+    widest = _WIDEST * _step(sorted({point.x for point in points}))
     for curve_name in dict.fromkeys(point.curve for point in points):
         members = [point for point in points if point.curve == curve_name]
         sizes = sorted({point.x for point in members})
@@ -153,7 +161,8 @@ def _lines(points: list[CurvePoint]) -> list[Spec]:
             series = next(point.series for point in members if point.state == state)
             at = {point.x: point for point in members if not point.state}
             at |= {point.x: point for point in members if point.state == state}
-            for size in sizes:
+            for before, size in zip([sizes[0], *sizes], sizes, strict=False):
+                segment += size / before > widest
                 if size in at:
                     lines.append({"x": size, "value": at[size].value, "series": series, "segment": segment})
                 else:
@@ -161,19 +170,17 @@ def _lines(points: list[CurvePoint]) -> list[Spec]:
     return lines
 
 
+def _step(sizes: list[float]) -> float:
+    """The usual factor between neighbours."""
+    factors = sorted(after / before for before, after in itertools.pairwise(sizes))
+    return factors[len(factors) // 2] if factors else 1.0
+
+
 def _ticks(points: list[CurvePoint]) -> list[float]:
     """Powers of 16 and their halves on the log axis: 1 B, 16 B, 256 B, 4 KiB, 64 KiB, 1 MiB ..."""
     low, high = min(point.x for point in points), max(point.x for point in points)
     step = 2 if high / max(low, 1) <= 2**12 else 4
     return [float(2**power) for power in range(0, 60, step) if low <= 2**power <= high]
-
-
-def _decades(points: list[CurvePoint]) -> list[float]:
-    """Powers of ten, with their twofold and fivefold where there are few."""
-    low, high = min(point.lo for point in points), max(point.hi for point in points)
-    powers = range(math.floor(math.log10(low)), math.ceil(math.log10(high)) + 1)
-    steps = (1.0, 2.0, 5.0) if len(powers) <= _FEW_DECADES else (1.0,)
-    return [step * 10.0**power for power in powers for step in steps if low <= step * 10.0**power <= high]
 
 
 def _boundaries(boundaries: tuple[Boundary, ...]) -> list[Spec]:

@@ -3,7 +3,7 @@
 import math
 from dataclasses import dataclass
 
-from assay.report.charts.theme import DASHES, INK, LIMIT, MUTED, WIDE, Spec, chart, series_scales
+from assay.report.charts.theme import DASHES, INK, LIMIT, MUTED, WIDE, Spec, chart, log_ticks, series_scales
 
 #: Kernels whose labels are nearer than this, in decades across and up, share one label or move apart.
 _NEAR, _APART, _WIDE = 0.05, 0.14, 0.3
@@ -50,14 +50,14 @@ def roofline(kernels: list[Kernel], roofs: list[Roof], peak: tuple[float, str], 
             "title": "intensity (flop per byte of memory traffic)",
             "format": "~r",
             "grid": False,
-            "values": _ticks(left, right),
+            "values": log_ticks(left, right),
         },
     }
     y: Spec = {
         "field": "value",
         "type": "quantitative",
         "scale": {"type": "log", "domain": [bottom, top], "nice": False},
-        "axis": {"title": f"rate ({unit})", "format": "~r", "values": _ticks(bottom, top)},
+        "axis": {"title": f"rate ({unit})", "format": "~r", "values": log_ticks(bottom, top)},
     }
     names = list(dict.fromkeys(kernel.series for kernel in kernels))
     colour, shape = series_scales(names)
@@ -172,12 +172,6 @@ def _span(kernels: list[Kernel], roofs: list[Roof]) -> tuple[float, float]:
     """From below the first kernel to beyond the last ridge and kernel."""
     places = [kernel.intensity for kernel in kernels] + [roof.ridge for roof in roofs]
     return min(places) / 2.5, max(places) * 4
-
-
-def _ticks(low: float, high: float) -> list[float]:
-    powers = range(math.floor(math.log10(low)), math.ceil(math.log10(high)) + 1)
-    steps = (1.0, 2.0, 5.0) if len(powers) <= 3 else (1.0,)  # noqa: PLR2004 (decades)
-    return [step * 10.0**power for power in powers for step in steps if low <= step * 10.0**power <= high]
 
 
 def _labels(kernels: list[Kernel]) -> list[Spec]:

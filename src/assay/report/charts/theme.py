@@ -1,5 +1,6 @@
 """The look that all charts share. Colours are CSS variables of the page: one drawing for light, dark and print."""
 
+import math
 from typing import Any
 
 Spec = dict[str, Any]
@@ -88,3 +89,10 @@ def series_scales(names: list[str]) -> tuple[Spec, Spec]:
         {"field": "series", "type": "nominal", "scale": colour, "legend": legend},
         {"field": "series", "type": "nominal", "scale": shape, "legend": legend},
     )
+
+
+def log_ticks(low: float, high: float, many: int = 3) -> list[float]:
+    """1, 2 and 5 times each power of ten between two ends; powers alone where there are more than `many`."""
+    powers = range(math.floor(math.log10(low)), math.ceil(math.log10(high)) + 1)
+    steps = (1.0, 2.0, 5.0) if len(powers) <= many else (1.0,)
+    return [step * 10.0**power for power in powers for step in steps if low <= step * 10.0**power <= high]

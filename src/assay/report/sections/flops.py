@@ -3,6 +3,7 @@
 from assay.model.result import Analysis, Estimate
 from assay.model.run import Run
 from assay.report import choose, figures, provenance, words
+from assay.report.charts.dots import Dot, dotted
 from assay.report.section import Figure, Headline, Section, Table
 
 order = 40
@@ -54,9 +55,13 @@ def tables(run: Run, analysis: Analysis) -> tuple[Table, ...]:
 
 
 def _peaks(rates: tuple[Estimate, ...]) -> tuple[Estimate, ...]:
-    """The best of each placement and precision."""
-    groups = choose.grouped(rates, lambda e: (e.placement.label, e.params.get("format", ""), e.state))
-    return tuple(best for members in groups.values() if (best := choose.best(members)))
+    """The best of each placement and precision, in each state where there are several."""
+    found: dict[str, Estimate] = {}
+    for members in choose.grouped(rates, lambda e: (e.placement.label, e.params.get("format", ""))).values():
+        for state in {e.state for e in members if e.state} or {""}:
+            best = choose.best(e for e in members if e.state in {None, state})
+            found |= {best.id: best} if best else {}
+    return tuple(found.values())
 
 
 def _best(measured: tuple[Estimate, ...]) -> tuple[Estimate, ...]:
@@ -81,17 +86,46 @@ def _width(text: str) -> str:
 
 
 def _figures(measured: tuple[Estimate, ...]) -> tuple[Figure, ...]:
-    """One plot for each placement: a row for each mix, a series for each precision and width."""
+    """One plot for each placement and precision: a row for each mix, a mark for each width."""
     groups = choose.grouped(measured, lambda e: (e.placement.label, str(e.params.get("format", ""))))
-    return tuple(
-        figures.placements(
-            members,
-            f"figure-flops-{label.replace(':', '-')}-{precision}".rstrip("-"),
-            f"Rate of {label}, {precision}",
-            row=lambda e: _MIXES.get(str(e.params.get("mix", e.kernel)), str(e.params.get("mix", e.kernel))),
-            but=("mix", "format"),
-        )
-        for (label, precision), members in groups.items()
+    return tuple(_figure(label, precision, members) for (label, precision), members in groups.items())
+
+
+def _figure(label: str, precision: str, members: tuple[Estimate, ...]) -> Figure:
+    factor, unit = figures.scaled(members)
+    names = tuple(name for name in choose.varied(members) if name != "mix")
+    dots = [_dot(e, names, factor) for e in sorted(members, key=_rank)]
+    title = f"Rate on {label}" + (f", {precision}" if precision else "")
+    caption = (
+        f"{title}, by mix of operations and width of instructions, logarithmic. {figures.whiskers(members)} A "
+        "short red line is the limit of the mark on it."
+    )
+    result = "; ".join(f"{dot.row}, {dot.series}: {dot.text}" for dot in dots)
+    anchor = f"figure-flops-{label.replace(':', '-')}-{precision}".rstrip("-")
+    return Figure(anchor, caption, result, dotted(dots, f"rate ({unit})"))
+
+
+def _rank(estimate: Estimate) -> tuple[int, ...]:
+    """Mixes and widths as the benchmark declares them."""
+    declared = choose.declaration(estimate.benchmark)
+    axes = {axis.name: axis.values for axis in declared.axes} if declared else {}
+    params = ((axes.get(name, ()), estimate.params.get(name)) for name in ("mix", "width"))
+    return tuple(values.index(value) if value in values else len(values) for values, value in params)
+
+
+def _dot(e: Estimate, names: tuple[str, ...], factor: float) -> Dot:
+    figure, value = words.shown(e), factor * (e.median or 0.0)
+    mix = str(e.params.get("mix", e.kernel))
+    return Dot(
+        row=_MIXES.get(mix, mix),
+        series=choose.levels(e, names) or "rate",
+        value=value,
+        lo=value if e.lo is None else factor * e.lo,
+        hi=value if e.hi is None else factor * e.hi,
+        limit=factor * e.limit.value if e.limit else None,
+        text=" ".join(filter(None, [figure.short if figure else "", choose.state(e)])),
+        basis=figure.basis if figure else "",
+        share=words.share_text(e),
     )
 
 
@@ -113,9 +147,7 @@ def _clocks(run: Run, clocks: tuple[Estimate, ...]) -> tuple[tuple[str, ...], ..
         for name, fact in (machine.facts.get(part, {}) if machine and clocks else {}).items()
         if fact.known and fact.unit == _CLOCK
     }
-    rows = [
-        (f"{name}, as the machine says", provenance.fact(fact), "", fact.source) for name, fact in known.items()
-    ]
+    rows = [(f"{name} (a fact)", provenance.fact(fact), "", fact.source) for name, fact in known.items()]
     groups = choose.grouped(clocks, lambda e: (e.placement.label, e.kernel, choose.state(e)))
     for (label, kernel, state), members in groups.items():
         ordered = sorted(members, key=lambda e: e.median or 0.0)
