@@ -1,6 +1,7 @@
 """A run that is killed, interrupted or finished twice: nothing is lost, nothing is doubled."""
 
 import os
+import re
 import signal
 import subprocess
 import sys
@@ -46,10 +47,37 @@ def home(tmp_path: Path, build: Build) -> Path:
     return tmp_path
 
 
-def start(home: Path, *arguments: str, shell: tuple[str, ...] = ()) -> subprocess.Popen[str]:
+#: A launch that lasts until somebody ends it, as far as a test is concerned.
+LONG = """
+title = "Long"
+question = "Does it end?"
+launches = 1
+precision = 0.000001
+
+[[measure]]
+benchmark = "memcpy"
+placements = ["one-core"]
+axes = { bytes = "1K:512M/9", buffers = "cold" }
+"""
+
+
+def measuring(pid: int) -> list[int]:
+    """Programs that a process has started and that have measured for a while: no probe lasts as long."""
+    found = []
+    for child in Path(f"/proc/{pid}/task/{pid}/children").read_text().split():
+        try:
+            used = Path(f"/proc/{child}/stat").read_text().rpartition(")")[2].split()[11]
+            name = Path(f"/proc/{child}/comm").read_text().strip()
+        except (FileNotFoundError, ProcessLookupError):
+            continue
+        found += [int(child)] if name == "memcpy" and int(used) > 20 else []
+    return found
+
+
+def start(home: Path, *arguments: str, through: tuple[str, ...] = ()) -> subprocess.Popen[str]:
     """`assay` in a process group of its own, as a shell starts it."""
     return subprocess.Popen(
-        [*shell, *_ASSAY, *arguments],
+        [*through, *_ASSAY, *arguments],
         cwd=home,
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
@@ -136,8 +164,9 @@ def test_a_tail_torn_by_the_crash_is_set_aside_and_its_launch_made_again(home: P
     assert whole.damage == ()
 
 
-def test_ctrl_c_ends_with_130_and_a_valid_run_that_goes_on(home: Path) -> None:
-    code, err = start_and_stop(home, 3, signal.SIGINT)
+@pytest.mark.parametrize("asked", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP])
+def test_who_is_asked_to_end_ends_with_130_and_a_valid_run_that_goes_on(home: Path, asked: signal.Signals) -> None:
+    code, err = start_and_stop(home, 3, asked)
     assert code == 130
     assert "assay run --resume" in err
     assert "Traceback" not in err
@@ -149,6 +178,78 @@ def test_ctrl_c_ends_with_130_and_a_valid_run_that_goes_on(home: Path) -> None:
     whole = last_run(home)
     assert set(attempts(whole).values()) == {1}
     assert {one.launch.id for one in whole.launches} == {one.id for one in whole.plan.order}
+
+
+@pytest.mark.parametrize("asked", [signal.SIGTERM, signal.SIGHUP, signal.SIGKILL])
+def test_however_assay_alone_ends_its_program_ends_too(home: Path, asked: signal.Signals) -> None:
+    (home / "small.toml").write_text(LONG)
+    process = start(home, "run", "small.toml")
+    deadline = time.monotonic() + _LIMIT_S
+    while not (started := measuring(process.pid)):
+        assert process.poll() is None, process.communicate()
+        assert time.monotonic() < deadline
+        time.sleep(0.005)
+    process.send_signal(asked)
+    _, err = process.communicate(timeout=_LIMIT_S)
+    assert process.returncode == (-asked if asked == signal.SIGKILL else 130), err
+    while any(Path(f"/proc/{pid}/exe").exists() for pid in started):
+        assert time.monotonic() < deadline
+        time.sleep(0.005)
+
+
+def test_under_nohup_a_terminal_that_closes_changes_nothing(home: Path) -> None:
+    process = start(home, "run", "small.toml", "--launches", "1", through=("nohup",))
+    deadline = time.monotonic() + _LIMIT_S
+    while not committed(home):
+        assert process.poll() is None, process.communicate()
+        assert time.monotonic() < deadline
+        time.sleep(0.005)
+    os.killpg(process.pid, signal.SIGHUP)
+    process.communicate(timeout=_LIMIT_S)
+    assert process.returncode == 0
+    assert store.load(store.find("last", home / "assay-runs")).ending is not None
+
+
+@pytest.mark.parametrize("harm", ["a launch", "all records"])
+def test_a_complete_run_that_was_damaged_is_made_whole_again(home: Path, harm: str) -> None:
+    assert finish(home, "run", "small.toml", "--launches", "1")[0] == 0
+    records = Path(last_run(home).path) / "records.jsonl"
+    lines = records.read_bytes().splitlines(keepends=True)
+    first = last_run(home).launches[0].launch.id.encode()  # all attempts of it: a repeat would stand for the first
+    spoilt = [b"spoilt\n" if b'"type":"launch","id":"%b"' % first in line else line for line in lines]
+    assert spoilt != lines
+    records.write_bytes(b"".join(spoilt) if harm == "a launch" else b"")
+    assert "damaged" in finish(home, "list")[1]
+    code, out, err = finish(home, "run", "--resume", "last")
+    assert code == 0, err
+    assert "complete already" not in err
+    assert out.splitlines()[-1].endswith("report.html")
+    whole = last_run(home)
+    assert {one.launch.id for one in whole.launches} == {one.id for one in whole.plan.order}
+    assert whole.damage == ()
+    assert "damaged" not in finish(home, "list")[1]
+    assert "complete already" in finish(home, "run", "--resume", "last")[2]
+
+
+def test_what_a_budget_cut_is_said_with_the_command_that_has_it_made(home: Path) -> None:
+    code, out, err = finish(home, "run", "small.toml", "--launches", "20", "--budget", "2s")
+    assert code == 0, err
+    said = re.search(r"(\d+) of (\d+) launches cut by the budget of 2 s; go on with: assay (.+)", err)
+    assert said, err
+    cut = last_run(home)
+    assert int(said[2]) == len(cut.plan.order)
+    made = {(one.launch.id, case) for one in cut.launches for case in one.launch.cases}
+    short = [one for one in cut.plan.order if not {(one.id, case) for case in one.cases} <= made]
+    assert int(said[1]) == len(short) > 0
+    code, _, err = finish(home, "run", "--resume", "last", "--budget", "1s")
+    assert (code, "is used up" in err) == (2, True)
+    code, out, err = finish(home, *said[3].split())
+    assert code == 0, err
+    assert out.splitlines()[-1].endswith("report.html")
+    whole = last_run(home)
+    assert whole.ending is not None
+    assert whole.ending.status == "complete"
+    assert "cut by the budget" not in err
 
 
 def test_a_complete_run_stays_as_it_is_and_says_so(home: Path) -> None:
@@ -189,7 +290,7 @@ def test_a_full_disk_ends_with_4_keeps_what_was_measured_and_goes_on_when_there_
     # Files may grow to 200 KiB: any user can set this limit, and it strikes in mid-write, as a full disk does.
     (home / "small.toml").write_text(STUDY.replace("0.5", "0.000001"))
     limited = ("bash", "-c", 'ulimit -f 200; exec "$@"', "bash")
-    process = start(home, "run", "small.toml", shell=limited)
+    process = start(home, "run", "small.toml", through=limited)
     _, err = process.communicate(timeout=_LIMIT_S)
     assert process.returncode == 4, err
     assert "no space left" in err

@@ -83,7 +83,7 @@ def test_cases_that_a_budget_never_reached_are_exit_5_and_the_report_stands() ->
     [
         ((), "which study?"),
         (("nonesuch",), "nonesuch"),
-        (("quick", "--precision", "much"), "no precision"),
+        (("quick", "--precision", "much"), "no share"),
         (("quick", "--budget", "soon"), "no duration"),
         (("--resume", "last"), "no run in"),
         (("quick", "--resume", "last"), "neither a study nor other options"),
