@@ -174,6 +174,20 @@ def test_a_disturbed_launch_is_set_aside_only_where_its_repeat_was_quiet(run: Ru
     assert (triad.launches, triad.disturbed, triad.set_aside) == (6, 0, 1)
 
 
+def test_a_probe_that_was_held_up_is_no_state(run: Run) -> None:
+    def held_up(at: int, launch: LaunchRecords) -> LaunchRecords:
+        before = launch.launch.bracket.before
+        assert before is not None
+        slow = msgspec.structs.replace(before, seconds=[50 * seconds for seconds in before.seconds])
+        bracket = msgspec.structs.replace(launch.launch.bracket, before=slow)
+        held = msgspec.structs.replace(launch, launch=msgspec.structs.replace(launch.launch, bracket=bracket))
+        return held if at in {2, 5, 9} else launch
+
+    analysis = analyse(_with(run, held_up))
+    assert set(analysis.noise.states) == {"one"}
+    assert {each.state for each in analysis.estimates} == {None}
+
+
 @pytest.mark.parametrize(
     ("near", "far", "explained"),
     [

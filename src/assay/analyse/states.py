@@ -1,6 +1,7 @@
 """States of the machine that the brackets show: on a virtual machine the host moves cores near and far unseen."""
 
 import math
+from collections import Counter
 from collections.abc import Mapping, Sequence
 
 from assay.model.record import Bracket
@@ -8,7 +9,7 @@ from assay.model.run import Run
 
 #: Groups of hand-over times are two states when a gap of this factor lies between them ...
 _FACTOR = 1.5
-#: ... and each holds so many probes: a single one may be chance.
+#: ... and so many launches stayed in each: a single one may be chance.
 _FEWEST = 2
 #: A state explains the modes of a case when its launches differ by more than this from those of the other ...
 _EXPLAINS = 0.02
@@ -24,19 +25,23 @@ NEAR, FAR, UNSETTLED = "near", "far", "unsettled"
 def border(run: Run) -> float | None:
     """The hand-over time, in seconds, between near and far; None when the probes show one state.
 
-    The border lies in the widest gap (as a factor) between the medians of all probes, before and after launches.
+    The border lies in the widest gap (as a factor) between the medians of all probes, before and after launches. A
+    state is one that launches stayed in: a probe that was held up once is none.
     """
+    brackets = [launch.launch.bracket for launch in run.launches]
     probes = sorted(
         probe.median_s
-        for launch in run.launches
-        for probe in (launch.launch.bracket.before, launch.launch.bracket.after)
+        for bracket in brackets
+        for probe in (bracket.before, bracket.after)
         if probe is not None and probe.median_s > 0
     )
     splits = range(_FEWEST, len(probes) - _FEWEST + 1)
     split = max(splits, key=lambda at: probes[at] / probes[at - 1], default=None)
     if split is None or probes[split] / probes[split - 1] < _FACTOR:
         return None
-    return math.sqrt(probes[split] * probes[split - 1])
+    between = math.sqrt(probes[split] * probes[split - 1])
+    stayed = Counter(state(bracket, between) for bracket in brackets)
+    return between if min(stayed[NEAR], stayed[FAR]) >= _FEWEST else None
 
 
 def state(bracket: Bracket, between: float | None) -> str | None:
