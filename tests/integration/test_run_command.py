@@ -1,6 +1,7 @@
 """`assay run` and `assay list` as a user types them."""
 
 import json
+import re
 import shlex
 import subprocess
 from pathlib import Path
@@ -52,6 +53,17 @@ def test_a_dry_run_prints_commands_that_can_be_typed_and_measures_nothing(home: 
     records = [decode_program_record(line) for line in output.splitlines()]
     asked = [word for word in shlex.split(lines[1]) if word.startswith(("stream/", "memcpy/"))]
     assert [record.case for record in records if isinstance(record, Header)] == asked
+
+
+@pytest.mark.native
+@pytest.mark.usefixtures("build", "home")
+def test_a_dry_run_says_what_the_budget_has_no_time_for() -> None:
+    result = invoke("run", "tiny.toml", "--dry-run", "--launches", "1000", "--budget", "10s")
+    assert result.exit_code == 0, result.output
+    shown = sum(line.startswith("# launch") for line in result.stdout.splitlines())
+    told = re.search(r"the budget of 10 s has time for (\d+) of (\d+) launches", result.stderr)
+    assert told
+    assert 0 < shown == int(told[1]) < int(told[2])
 
 
 @pytest.mark.native

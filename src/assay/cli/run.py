@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
 import click
@@ -11,26 +11,18 @@ from assay.cli import output
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
-    from contextlib import AbstractContextManager
     from pathlib import Path
-    from typing import Self
-
-    from rich.console import Console
 
     from assay.model.machine import Machine
-    from assay.model.plan import Plan, PlannedLaunch
-    from assay.model.record import Launch
+    from assay.model.plan import Plan
     from assay.model.result import Analysis
     from assay.model.run import Run
     from assay.model.toolchain import Build
     from assay.plan import Options
-    from assay.run import Progress, Watcher
     from assay.store import RunDirectory
 
     _Planned = tuple[Plan, Machine, str, dict[str, Build]]
 
-#: Where there is no terminal, a line this often at most.
-_LINE_EVERY_S = 15.0
 _MINUTE_S = 60
 
 
@@ -249,26 +241,29 @@ def _print_commands(plan: Plan, builds: Mapping[str, Build]) -> None:
     from assay.run.levels import commands
     from assay.run.rehearsal import rehearse
 
+    made = 0
     for launch, order in rehearse(plan, launchers.fitting(plan), builds):
         variables = [f"{name}={value}" for name, value in order.environment.items()]
+        made += 1
         click.echo(f"# launch {launch.id}")
         for argv in commands(plan, [plan.case(case) for case in launch.cases]).values():
             click.echo(shlex.join(argv))
         click.echo(shlex.join(["env", *variables, *order.argv]))
+    if made < len(plan.order):
+        _say(
+            f"the budget of {plan.budget_s:g} s has time for {made} of {len(plan.order)} launches, as it looks now"
+        )
 
 
 def _measure(directory: RunDirectory) -> None:
     """Make the launches that are missing; InterruptedRunError when the user has enough."""
-    from contextlib import nullcontext
-
     from assay import launch, store
+    from assay.cli import progress
     from assay.model.errors import InterruptedRunError
     from assay.run import execute
     from assay.run.process import Processes
 
-    console = output.console(stderr=True)
-    shown: AbstractContextManager[Watcher] = _Bar(console) if console.is_terminal else nullcontext(_Lines())
-    with directory, shown as watcher:
+    with directory, progress.shown() as watcher:
         plan = store.load(directory.path).plan
         launcher = launch.fitting(plan)
         ending = execute(plan, directory, launcher, Processes(), directory.info.builds, watcher)
@@ -330,76 +325,7 @@ def _say(text: str) -> None:
     click.echo(f"assay: {text}", err=True)
 
 
-def _cases(count: int) -> str:
-    return f"{count} case{'s' * (count > 1)}"
-
-
 def _typed(seconds: float) -> str:
     """A budget of at least these seconds, as it is typed."""
     tens, minutes = -(-seconds // 10), -(-seconds // _MINUTE_S)
     return f"{10 * tens:.0f}s" if seconds < 2 * _MINUTE_S else f"{minutes:.0f}m"
-
-
-def _left(seconds: float) -> str:
-    return f"{seconds:.0f} s" if seconds < 2 * _MINUTE_S else f"{seconds / _MINUTE_S:.0f} min"
-
-
-class _Lines:
-    """Progress where nobody watches: a line now and then."""
-
-    def __init__(self) -> None:
-        self._told_s = 0.0
-
-    def begins(self, launch: PlannedLaunch, attempt: int, progress: Progress) -> None:
-        """Say it if the last line is old."""
-        import time
-
-        if time.monotonic() - self._told_s > _LINE_EVERY_S:
-            self._told_s = time.monotonic()
-            again = " again: it was disturbed" if attempt else ""
-            counted = f"{progress.made} of {progress.planned} launches, about {_left(progress.left_s)} left"
-            _say(f"{counted}; now {launch.program} ({launch.id}){again}")
-
-    def ended(self, launch: Launch, progress: Progress) -> None:
-        """Nothing: the next line will count it."""
-
-
-class _Bar:
-    """Progress in a terminal. Drawn only between launches: a refreshing thread would take time from the cores."""
-
-    def __init__(self, console: Console) -> None:
-        from rich.progress import BarColumn, MofNCompleteColumn, TextColumn
-        from rich.progress import Progress as Bar
-
-        columns = (
-            BarColumn(bar_width=20),
-            MofNCompleteColumn(),
-            TextColumn("{task.fields[left]}"),
-            TextColumn("{task.description}"),
-        )
-        self._bar = Bar(*columns, console=console, auto_refresh=False, transient=True)
-        self._task = self._bar.add_task("", total=None, left="")
-
-    def __enter__(self) -> Self:
-        self._bar.start()
-        return self
-
-    def __exit__(self, *_error: object) -> None:
-        with suppress(OSError):  # the terminal may be gone
-            self._bar.stop()
-
-    def begins(self, launch: PlannedLaunch, attempt: int, progress: Progress) -> None:
-        """What is measured now."""
-        again = " (again: disturbed)" if attempt else ""
-        self._show(progress, f"{launch.program}, {_cases(len(launch.cases))}{again}")
-
-    def ended(self, launch: Launch, progress: Progress) -> None:
-        """One more."""
-        del launch
-        self._show(progress, "")
-
-    def _show(self, progress: Progress, now: str) -> None:
-        left = f"about {_left(progress.left_s)} left"
-        self._bar.update(
-            self._task, completed=progress.made, total=progress.planned, description=now, left=left, refresh=True
-        )
