@@ -1,6 +1,7 @@
 """A curve over sizes: log-log, a series for each way of measuring, boundaries of the caches as lines."""
 
 import itertools
+import math
 from dataclasses import dataclass
 
 from assay.report.charts.theme import (
@@ -22,6 +23,9 @@ _SIZE = (
 
 
 _FEW_DECADES = 4
+#: Labels of steps nearer than this share of the axis, and this in ln y, stand above each other; beyond the last
+#: share of the axis they end where their step ends.
+_LABEL, _LINE, _LATE = 0.16, 0.35, 0.8
 #: Neighbours farther apart than so many usual steps are not joined.
 _WIDEST = 4
 #: More points than these are drawn small.
@@ -207,13 +211,37 @@ def _boundaries(boundaries: tuple[Boundary, ...]) -> list[Spec]:
 
 
 def _steps(steps: tuple[Step, ...], x: Spec, y: Spec, colour: Spec) -> list[Spec]:
-    """Levels as broad strokes behind their label, which stands above their beginning."""
+    """Levels as broad strokes, each below its label: at its beginning, far on the axis at its end."""
     if not steps:
         return []
-    data = {"values": [{**vars(step), "value": step.y} for step in steps]}
+    first, last = (
+        math.log(pick(each)) for pick, each in ((min, [s.x for s in steps]), (max, [s.end for s in steps]))
+    )
+    placed: list[tuple[float, float, int]] = []
+    values: list[Spec] = []
+    for step in steps:
+        late = math.log(step.x) > first + _LATE * (last - first)
+        place = ((math.log(step.x) - first) / max(last - first, 1.0), math.log(step.y))
+        near = [
+            lift for at, level, lift in placed if abs(at - place[0]) < _LABEL and abs(level - place[1]) < _LINE
+        ]
+        lift = 1 + max(near) if near else 0
+        if step.label:
+            placed.append((*place, lift))
+        at = step.end if late else step.x
+        values.append({**vars(step), "value": step.y, "lift": lift, "side": "right" if late else "left", "at": at})
+    data = {"values": values}
     stroke = {"type": "rule", "strokeWidth": 7, "opacity": 0.25, "strokeCap": "round"}
-    text = {"type": "text", "align": "left", "baseline": "bottom", "dx": 3, "dy": -9, "color": INK}
+    text = {
+        "type": "text",
+        "align": {"expr": "datum.side"},
+        "baseline": "bottom",
+        "dx": 3,
+        "dy": {"expr": "-9 - 13 * datum.lift"},
+        "color": INK,
+    }
+    label: Spec = {"x": {**x, "field": "at"}, "y": y, "text": {"field": "label"}}
     return [
         {"data": data, "mark": stroke, "encoding": {"x": x, "x2": {"field": "end"}, "y": y, "color": colour}},
-        {"data": data, "mark": text, "encoding": {"x": x, "y": y, "text": {"field": "label"}}},
+        {"data": data, "mark": text, "encoding": label},
     ]

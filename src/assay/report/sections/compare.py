@@ -15,10 +15,8 @@ _ROWS = 36
 
 _WHY = (
     "Levels were measured side by side in the same blocks, in random order, so that a drift of the machine falls "
-    "on all "
-    "alike. A ratio above 1 is a higher figure than that of the base. A verdict looks at the interval, never at "
-    "the point; "
-    "“inconclusive” means that the interval is too wide to say."
+    "on all alike. A ratio above 1 is a higher figure than that of the base. A verdict looks at the interval, "
+    "never at the point; “inconclusive” means that the interval is too wide to say."
 )
 
 
@@ -129,10 +127,8 @@ def _figure(factor: str, members: tuple[Comparison, ...], known: dict[str, Estim
     base = words.listed(f"“{name}”" for name in bases)
     caption = (
         f"Ratio of each level of “{factor}” to {base}, paired within blocks, with its interval or range. The grey "
-        "band is "
-        f"what counts as no difference, up to {words.percent(margin)} either way: 1 %, or what this machine shows "
-        "of a "
-        "level against itself, where that is larger."
+        f"band is what counts as no difference, up to {words.percent(margin)} either way: 1 %, or what this "
+        "machine shows of a level against itself, where that is larger."
     )
     if len(shown) < len(members):
         caption += f" {len(shown)} of {len(members)} comparisons are drawn; the table has them all."
@@ -159,9 +155,9 @@ def _tables(analysis: Analysis) -> tuple[Table, ...]:
     ]
     columns = ("What", "Levels", "Ratio", "Interval", "Basis", "Verdict", "Margin", "Detectable", "Adjusted p")
     caption = (
-        "Comparisons: ratio of medians paired within blocks (Hodges-Lehmann), the margin below which a difference "
-        "means "
-        "nothing, the smallest difference that four runs in five would have shown, p after Benjamini and Yekutieli"
+        "Comparisons: ratio of medians paired within blocks (Hodges-Lehmann), the margin below which a "
+        "difference means nothing, the smallest difference that four runs in five would have shown, p after "
+        "Benjamini and Yekutieli"
     )
     return (Table(caption, columns, tuple(rows), frozenset({2, 3, 6, 7, 8})), *_controls(analysis))
 
@@ -192,8 +188,7 @@ def _resolution(analysis: Analysis) -> str:
         return ""
     return (
         f"The same level measured twice in each block differs from itself by up to {words.percent(max(found))} in "
-        "95 of "
-        "100 cases: no smaller difference is claimed."
+        "95 of 100 cases: no smaller difference is claimed."
     )
 
 
@@ -204,7 +199,6 @@ def _meaning(varied: tuple[Comparison, ...], known: dict[str, Estimate]) -> str:
         largest = max(sure, key=lambda each: max(each.ratio, 1 / each.ratio))
         text += (
             f" The largest difference: {_what(largest, known)} with {largest.level} is {largest.ratio:.3f} times "
-            "what it is "
-            f"with {largest.base} ({_ends(largest)}, {_basis(largest)})."
+            f"what it is with {largest.base} ({_ends(largest)}, {_basis(largest)})."
         )
     return text

@@ -16,8 +16,7 @@ _MATRIX = 3
 
 _WHY = (
     "When one core writes what another waits for, such as a lock, a flag of a barrier or a message between "
-    "processes, "
-    "the cache line has to travel. How far it travels sets the least time of all that."
+    "processes, the cache line has to travel. How far it travels sets the least time of all that."
 )
 
 
@@ -89,15 +88,13 @@ def _figure(run: Run, each: Fitted, number: int) -> Figure:
     possible = len(cpus) * (len(cpus) - 1) // 2
     sampled = (
         f" Measured are {len(pairs):,} of the {possible:,} pairs of these cpus, a sample with pairs of every "
-        "kind; empty "
-        "cells were not measured."
+        "kind; empty cells were not measured."
         if len(pairs) < possible
         else ""
     )
     caption = (
         f"Hand-over of a cache line between two cpus, one way, in {unit}. Each pair was measured once and stands "
-        "on both "
-        f"sides of the diagonal.{sampled} Intervals are in the table."
+        f"on both sides of the diagonal.{sampled} Intervals are in the table."
     )
     result = words.sentence(_meaning((each,)))
     spec = heatmap(cells, ("cpu", "cpu", f"one way ({unit})"), "lower", [f"{cpu}" for cpu in cpus])

@@ -12,9 +12,8 @@ claims = frozenset({"flops"})
 _RATE, _CLOCK, _LOADED = "flop/s", "Hz", "loaded-clock"
 _WHY = (
     "What the arithmetic units give when nothing has to come from memory: chains of independent operations in "
-    "registers. "
-    "Wider instructions do more at once; divisions and roots are slow; a fused multiply-add counts as two "
-    "operations."
+    "registers. Wider instructions do more at once; divisions and roots are slow; a fused multiply-add counts as "
+    "two operations."
 )
 
 

@@ -13,10 +13,8 @@ claims = frozenset({"himeno"})
 
 _WHY = (
     "A Jacobi sweep over a three-dimensional grid does 34 operations a point and moves 14 arrays, as weather, "
-    "flow and "
-    "heat codes do. It has few operations for each byte, so memory bandwidth predicts it: the band was computed "
-    "from "
-    "other measurements alone."
+    "flow and heat codes do. It has few operations for each byte, so memory bandwidth predicts it: the band was "
+    "computed from other measurements alone."
 )
 
 
@@ -99,8 +97,7 @@ def _figure(ledger: tuple[Prediction, ...], known: dict[str, Estimate]) -> Figur
         )  # fmt: skip
     caption = (
         "Prediction ledger: the grey band is what was predicted from other measurements, the point what was "
-        "measured, "
-        "with its interval or range."
+        "measured, with its interval or range."
     )
     result = "; ".join(
         f"{row.row}: predicted {row.band_lo:.3g} to {row.band_hi:.3g} {unit}, measured {row.text}" for row in rows

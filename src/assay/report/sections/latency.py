@@ -24,9 +24,8 @@ _ALIKE = 1.15
 _WHY = (
     "Each load waits for the one before, along a random cycle through the working set, so that nothing can be "
     "fetched ahead. While the working set fits a cache, every load takes what that cache takes; beyond it the "
-    "time "
-    "rises to the next step. Where small pages are slower than huge ones, the processor looks up addresses (TLB "
-    "misses)."
+    "time rises to the next step. Where small pages are slower than huge ones, the processor looks up addresses "
+    "(TLB misses)."
 )
 
 
@@ -156,8 +155,7 @@ def _meaning(found: tuple[Fitted, ...]) -> tuple[str, ...]:
             text.append(words.sentence(f"{f'with {walk} ' if walk else ''}a load takes {told}"))
     reading = (
         "Broad strokes are the levels that the fit found; the broken upright lines mark what the machine says of "
-        "its "
-        "caches, and where the fit found the end of a TLB."
+        "its caches, and where the fit found the end of a TLB."
     )
     return (" ".join(text), reading)
 

@@ -11,12 +11,11 @@ order = 27
 claims = frozenset({"loaded_latency"})
 
 LAW = "loaded-latency"
-_WALK = "chase"
 
 _WHY = (
     "A memory that is busy answers late. One core walks through memory while the others draw bandwidth, from "
-    "little to "
-    "all they can. The curve stays flat as long as requests do not queue; where it turns up, the memory is full."
+    "little to all they can. The curve stays flat as long as requests do not queue; where it turns up, the "
+    "memory is full."
 )
 
 
@@ -26,8 +25,7 @@ def section(run: Run, analysis: Analysis) -> Section | None:
     if not estimates:
         return None
     found = tuple(each for each in fitted.fitted(analysis, LAW) if "bandwidth" in each.model.parameters)
-    walks = [e for e in choose.measured(estimates) if e.kernel == _WALK]
-    worst = max(walks, key=lambda e: e.median or 0.0, default=None)
+    busy = tuple(each.estimate(each.model.points[-1]) for each in found)
     return Section(
         id="loaded-latency",
         title="Latency under load",
@@ -35,7 +33,7 @@ def section(run: Run, analysis: Analysis) -> Section | None:
         figures=(_figure(found, analysis),) if found else (),
         tables=tables(run, analysis),
         estimates=estimates,
-        headlines=(Headline("One load from busy memory", worst),) if worst else (),
+        headlines=tuple(Headline("One load from busy memory", e) for e in busy[:1]),
         benchmarks=claims,
     )
 
@@ -97,8 +95,7 @@ def _meaning(found: tuple[Fitted, ...]) -> str:
         ratio = each.model.parameters["loaded"][0] / each.model.parameters["idle"][0]
         beside = each.shown("bandwidth", "B/s").short
         told.append(
-            f"A load takes {idle.full} from idle memory and {loaded.full}, {ratio:.2f} times as long, at worst; "
-            "the "
-            f"most that was drawn beside it is {beside}."
+            f"A load takes {idle.full} from idle memory and {loaded.full}, {ratio:.2f} times as long, while the "
+            f"others draw all they can, {beside}."
         )
     return " ".join(told)

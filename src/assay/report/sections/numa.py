@@ -77,8 +77,7 @@ def _figure(each: Fitted, found: tuple[Fitted, ...], number: int) -> Figure:
     notes = " and the distance that firmware gives" if any(cell.note for cell in drawn) else ""
     caption = (
         f"{what} in {unit}{told}: cores of the memory node of a row against the memory of a column. Below each "
-        "figure "
-        f"stand its ratio to the same cores' own memory{notes}. Dark is slow. Intervals are in the table."
+        f"figure stand its ratio to the same cores' own memory{notes}. Dark is slow. Intervals are in the table."
     )
     result = "; ".join(f"{cell.row} with {cell.column}: {cell.text} {unit} {cell.ratio}" for cell in drawn)
     title = f"{'latency' if latency else 'bandwidth'} ({unit})"

@@ -16,11 +16,9 @@ _BANDWIDTH = "bandwidth "
 
 _WHY = (
     "A kernel that does few operations on each byte runs at the speed of memory, one that does many at the speed "
-    "of the "
-    "arithmetic units; the ridge is where one turns into the other. Peak and bandwidths are those measured here "
-    "on the "
-    "same cpus, so a kernel can stand on its roof, and one that stands well below it is held back by something "
-    "else."
+    "of the arithmetic units; the ridge is where one turns into the other. Peak and bandwidths are those "
+    "measured here on the same cpus, so a kernel can stand on its roof, and one that stands well below it is "
+    "held back by something else."
 )
 
 
@@ -85,12 +83,9 @@ def _figure(each: Fitted, number: int) -> Figure:
     top = each.shown("peak", "flop/s")
     caption = (
         f"Roofline of “{_where(each)}”, both axes logarithmic: rate against flops per byte that memory must move. "
-        "Red "
-        "lines are measured: the peak in double precision and the bandwidth of each level; a dot marks each "
-        "ridge. "
-        "Kernels stand at their medians with their intervals; those with another first touch or memory policy are "
-        "in the "
-        "the table alone."
+        "Red lines are measured: the peak in double precision and the bandwidth of each level; a dot marks each "
+        "ridge. Kernels stand at their medians with their intervals; other ways of touching memory are in the "
+        "table alone."
     )
     result = f"Peak {top.full}; " + "; ".join(
         f"{kernel.label} {kernel.text} at {kernel.intensity:.3g} flop/B" for kernel in kernels

@@ -15,10 +15,8 @@ _FILLED = 0.95
 
 _WHY = (
     "One core alone rarely draws all that memory can give, and often not all cores are needed. The curve adds "
-    "cores "
-    "one by one: “compact” fills one last-level cache group after another, “spread” deals them over all groups. "
-    "Cores "
-    "beyond the saturation point add nothing to programs that wait for memory."
+    "cores one by one: “compact” fills one last-level cache group after another, “spread” deals them over all "
+    "groups. Cores beyond the saturation point add nothing to programs that wait for memory."
 )
 
 
@@ -82,8 +80,7 @@ def _figure(found: tuple[Fitted, ...]) -> Figure:
     spec = lines(points, ("cores", title), tuple(marks), levels)
     caption = (
         f"Triad bandwidth by number of cores. {figures.whiskers(fitted.of(found))} A ring marks the fewest cores "
-        "that "
-        f"reach {words.percent(_FILLED)} of the most; the grey band is where it may lie."
+        f"that reach {words.percent(_FILLED)} of the most; the grey band is where it may lie."
     )
     caption += " The red line is the limit." if levels else ""
     result = "; ".join(

@@ -14,10 +14,8 @@ _NONE, _INTERLEAVE, _BIND = "first-touch", "interleave", "bind"
 _FAR = {"same node": 0, "same socket": 1, "other socket": 2}
 _WHY = (
     "The operating system puts a page on the memory node of the thread that first writes it. When one thread "
-    "prepares "
-    "all data, every thread later draws from that one node. Pages dealt to all nodes in turn (interleave) even "
-    "that out; "
-    "when each thread touches its own part first, all memory is near."
+    "prepares all data, every thread later draws from that one node. Pages dealt to all nodes in turn "
+    "(interleave) even that out; when each thread touches its own part first, all memory is near."
 )
 
 
@@ -180,6 +178,5 @@ def _meaning(analysis: Analysis, estimates: tuple[Estimate, ...]) -> str:
     a, b = known[largest.a], known[largest.b]
     return (
         f"The largest effect: {a.benchmark} on “{a.placement.label}” with {way(a)} runs at {largest.ratio:.3g} "
-        "times "
-        f"({largest.lo:.3g} to {largest.hi:.3g}) its rate with {way(b)}."
+        f"times ({largest.lo:.3g} to {largest.hi:.3g}) its rate with {way(b)}."
     )
