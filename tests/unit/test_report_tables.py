@@ -83,7 +83,7 @@ def test_the_printed_report_fits_eighty_columns_and_shows_figures_with_their_ran
 
 def test_the_printed_report_shows_findings_and_what_is_missing() -> None:
     flat = re.sub(r"\s+", " ", _printed())
-    assert "problem The cores changed between two states" in flat
+    assert "problem Candidate: The cores changed between two states" in flat
     assert "next: compile with -mnontemporal" in flat
     assert "1 case failed: result wrong by 0.5" in flat
     assert "this machine has one thread a core" in flat

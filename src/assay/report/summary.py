@@ -29,7 +29,7 @@ class Summary:
 def summary(run: Run, analysis: Analysis) -> Summary:
     """The first page's lists."""
     facts = tuple(finding.claim for finding in by_severity(analysis) if finding.severity == "fact")
-    return Summary(_good(analysis), _wrong(run, analysis), _next(run, analysis), facts)
+    return Summary(_good(run, analysis), _wrong(run, analysis), _next(run, analysis), facts)
 
 
 def by_severity(analysis: Analysis) -> tuple[Finding, ...]:
@@ -48,13 +48,14 @@ def unmeasured(analysis: Analysis) -> dict[CaseStatus, tuple[Outcome, ...]]:
     return {status: tuple(outcomes) for status, outcomes in ended.items()}
 
 
-def _good(analysis: Analysis) -> tuple[str, ...]:
+def _good(run: Run, analysis: Analysis) -> tuple[str, ...]:
     lines = []
+    cut = ", some in fewer launches than planned" if run.ending and run.ending.status == "cut" else ""
     measured = [e for e in analysis.estimates if e.median is not None]
     complete = sum(outcome.status == "complete" for outcome in analysis.outcomes)
     if measured and complete == len(analysis.outcomes):
         lines.append(
-            f"All {words.count(complete, 'case', 'cases')} of the plan were measured and passed verification."
+            f"All {words.count(complete, 'case', 'cases')} of the plan were measured and passed verification{cut}."
         )
     proven = [e.placement.proven for e in measured if e.placement.proven]
     if proven and all(proof.as_asked for proof in proven):
@@ -89,8 +90,9 @@ def _next(run: Run, analysis: Analysis) -> tuple[str, ...]:
     lines = [f.next for f in findings if f.next and f.severity in {"problem", "advice"}]
     if run.ending is None or run.ending.status != "complete":
         lines.append(f"Measure what is missing: `assay run --resume {run.info.id}`")
-    if any(e.method == "range" for e in analysis.estimates):
+    if any(e.method == "range" for e in analysis.estimates) and not any("--launches" in line for line in lines):
         lines.append(
             f"Ranges here claim no confidence. For 95 % intervals: `assay run {run.info.study} --launches 6`"
         )
-    return tuple(dict.fromkeys(lines))
+    # A command that another line names with its reason needs no line of its own.
+    return tuple(dict.fromkeys(line for line in lines if not any(line in other != line for other in lines)))

@@ -187,7 +187,8 @@ def _findings(analysis: Analysis, page: _Page) -> None:
     for finding in findings:
         symbol, plain, colour = _SEVERITY[finding.severity]
         tag = Text(f"{symbol if page.unicode else plain} {finding.severity}", style=f"bold {colour}", no_wrap=True)
-        claim = Text(page.text(words.sentence(finding.claim)))
+        doubt = "Candidate: " if finding.status == "candidate" else ""
+        claim = Text(page.text(doubt + words.sentence(finding.claim)))
         if finding.next:
             claim.append(page.text(f"\nnext: {finding.next}"), style="dim")
         grid.add_row(tag, claim)

@@ -59,12 +59,26 @@ def _narrowest(estimates: tuple[Estimate, ...]) -> tuple[Estimate, ...]:
     return tuple(e for e in estimates if sum(map(len, e.placement.cpus)) == cpus)
 
 
+def _prevailing(estimates: tuple[Estimate, ...]) -> tuple[Estimate, ...]:
+    """Those of the machine's state that most launches found: a headline rests on no single launch."""
+    launches: dict[str | None, int] = {}
+    for each in estimates:
+        launches[each.state] = launches.get(each.state, 0) + each.launches
+    state = max(launches, key=lambda name: launches[name], default=None)
+    return tuple(each for each in estimates if each.state == state)
+
+
 def _headlines(triad: tuple[Estimate, ...]) -> tuple[Headline, ...]:
     widest, narrowest = _widest(triad), _narrowest(triad)
-    top, single = choose.best(widest), choose.best(narrowest)
+    top, single = choose.best(_prevailing(widest)), choose.best(_prevailing(narrowest))
     lines = [Headline(f"Memory bandwidth, {top.placement.label}", top)] if top else []
-    best = choose.best(triad)
-    if best and top and best.placement.label != top.placement.label and (best.lo or 0) > (top.hi or 0):
+    best = choose.best(_prevailing(triad))
+    if (
+        best
+        and top
+        and best.placement.label not in {top.placement.label, single and single.placement.label}
+        and (best.lo or 0) > (top.hi or 0)
+    ):
         lines.append(Headline(f"Memory bandwidth, {best.placement.label}", best))
     if single and top and single.placement.label != top.placement.label:
         lines.append(Headline(f"Memory bandwidth, {single.placement.label}", single))

@@ -83,8 +83,8 @@ def _meaning(noise: Noise) -> str:
             for name, (launches, value) in noise.states.items()
         )
         text += (
-            f" The probe found the machine in {len(noise.states)} states: {states}. Figures that depend on it "
-            "are reported for each state and never averaged over them."
+            f" The probe found the machine in {len(noise.states)} states: {states}. Figures that near and "
+            "far plainly explain are reported for each."
         )
     elif noise.states:
         text += " The probe found one state throughout."
@@ -105,7 +105,7 @@ def _figure(run: Run) -> Figure | None:
     result = f"{len(spans)} launches; hand-over between {min(values):.3g} and {max(values):.3g} ns"
     caption = (
         "Time of one hand-over between the probe's two cores just before and just after each launch, joined by a "
-        "line. A sloping line means that the cores moved during the launch."
+        "line. A line that spans a factor of 1.5 or more means that the cores moved during the launch."
     )
     return Figure("figure-states", caption, result, timeline(spans))
 
