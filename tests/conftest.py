@@ -1,6 +1,7 @@
 """What every test may use: one build of the native programs, a quiet environment, and honest skips."""
 
 import os
+import signal
 from collections.abc import Generator
 
 import pytest
@@ -11,6 +12,11 @@ from assay.model.toolchain import Build
 
 #: Variables of the machine that runs the tests and that would change what they see.
 _FOREIGN = ("ASSAY_", "NO_COLOR", "FORCE_COLOR", "OMP_", "GOMP_", "KMP_", "SLURM_", "PBS_", "LSB_")
+
+# A shell starts what runs in its background with SIGINT ignored, and every program below inherits that: tests of
+# Ctrl-C would wait in vain. A handler, unlike an ignored signal, is not inherited.
+if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
+    signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
 @pytest.fixture(autouse=True)
