@@ -74,7 +74,8 @@ def test_a_program_ends_with_a_launcher_that_is_killed(build: Build) -> None:
 
 def test_a_program_that_is_used_alone_outlives_its_shell(build: Build) -> None:
     command = [sys.executable, "-c", SHELL, build.programs["memcpy"], *LONG]
-    pid = int(subprocess.run(command, check=True, capture_output=True, text=True).stdout)
+    # Its stderr is not caught: the program inherits it and would keep the pipe open.
+    pid = int(subprocess.run(command, check=True, stdout=subprocess.PIPE, text=True, timeout=LIMIT_S).stdout)
     try:
         assert within(LIMIT_S, lambda: samples(pid))
     finally:
