@@ -40,6 +40,10 @@ def channel_peak(machine: Machine) -> Limit | None:
     return Limit(channels * rate * _CHANNEL_BYTES, "derived", of)
 
 
+#: Copies from this size on spend their time on bytes: an assumption.
+_CEILING_BYTES = 1024
+
+
 def _ceilings(estimate: Estimate, bounds: Bounds) -> Iterable[Limit]:
     machine = bounds.machine(estimate)
     peak = channel_peak(machine) if machine and not fits_caches(estimate, machine.topology) else None
@@ -47,7 +51,8 @@ def _ceilings(estimate: Estimate, bounds: Bounds) -> Iterable[Limit]:
         yield peak
     cached = bounds.best("memcpy", "bandwidth", "hot")
     cores = len(estimate.placement.cpus[0]) if estimate.placement.cpus else 0
-    if cached and cached.median and cores:
+    # Copies of a few hundred bytes are slowed by their calls, so the fastest of them is no ceiling of the cache.
+    if cached and cached.median and cores and int(cached.params["bytes"]) >= _CEILING_BYTES:
         of = f"what {cores} cores copy in cache at most, each byte counted twice as here"
         yield Limit(2 * cached.median * cores, "measured", of)
 
