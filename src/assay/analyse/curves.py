@@ -51,7 +51,7 @@ class Curve(NamedTuple):
 
 def headline(estimate: Estimate) -> str:
     """Name of the first metric of its kernel."""
-    return benchmarks.get(estimate.benchmark).metrics_of(estimate.kernel)[0].name
+    return benchmarks.get(estimate.benchmark).metrics_of(estimate.kernel, estimate.params)[0].name
 
 
 def machine_of(estimate: Estimate, machines: Mapping[str, Machine]) -> Machine | None:

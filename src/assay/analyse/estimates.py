@@ -96,7 +96,7 @@ def _of_kernel(part: _Part, taken: Sequence[Yield], host: str) -> Iterable[Measu
         samples = [each.sampled[key] for each in group]
         summary = _Summary.of(samples)
         disturbed = sum(bool(each.bracket.disturbance) for each in group)
-        for metric in part.benchmark.metrics_of(part.kernel):
+        for metric in part.benchmark.metrics_of(part.kernel, part.case.params):
             estimate = msgspec.structs.replace(
                 _estimate(part, metric, name, summary), disturbed=disturbed, set_aside=part.set_aside
             )
@@ -228,7 +228,7 @@ def _without_figures(
     placed = _placed(case, [rank for found in _ranks(attempts).values() for rank in found], None)
     for kernel in benchmark.kernels:
         part = _Part(case, benchmark, kernel, None, placed, outcome.reason)
-        for metric in benchmark.metrics_of(kernel):
+        for metric in benchmark.metrics_of(kernel, case.params):
             yield Measured(_blank(part, metric, outcome.status, outcome.reason), ())
 
 

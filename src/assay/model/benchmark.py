@@ -51,6 +51,8 @@ class Metric:
         meaning: what is counted, one sentence.
         limit: name of the law that bounds it (see assay.analyse.limits); empty where none is known.
         kernels: those that it is a metric of; empty for all of the benchmark.
+        when: axis -> values for which it is a metric; axes that are absent do not matter.
+        over: of the ranks of a joint benchmark, whose time counts: the slowest one's in each sample, or the mean.
     """
 
     name: str
@@ -60,6 +62,8 @@ class Metric:
     meaning: str
     limit: str = ""
     kernels: tuple[str, ...] = ()
+    when: Mapping[str, tuple[ParamValue, ...]] = field(default_factory=dict)
+    over: Literal["slowest", "mean"] = "slowest"
 
 
 def _no_size(_topology: Topology, _placement: Placement, _memory_bytes: int) -> dict[str, ParamValue]:
@@ -85,6 +89,8 @@ class Benchmark:
         min_cpus: fewest cpus of a placement that make sense.
         max_cpus: most cpus it uses, None for as many as the placement has.
         setup_seconds: estimate of the time a case takes before its first sample.
+        joint: its ranks work on one thing together by messages: it is an MPI program, each cpu of a placement is a
+            rank of its own, and a sample lasts as long as its slowest rank. Others are measured host by host.
     """
 
     name: str
@@ -100,7 +106,13 @@ class Benchmark:
     min_cpus: int = 1
     max_cpus: int | None = None
     setup_seconds: Callable[[Params], float] = field(default=lambda _params: 0.01)
+    joint: bool = False
 
-    def metrics_of(self, kernel: str) -> tuple[Metric, ...]:
-        """The metrics of one kernel, in the order of `metrics`."""
-        return tuple(metric for metric in self.metrics if not metric.kernels or kernel in metric.kernels)
+    def metrics_of(self, kernel: str, params: Params) -> tuple[Metric, ...]:
+        """The metrics of one kernel at a point of the axes, in the order of `metrics`."""
+        return tuple(
+            metric
+            for metric in self.metrics
+            if (not metric.kernels or kernel in metric.kernels)
+            and all(params.get(axis) in values for axis, values in metric.when.items())
+        )

@@ -30,9 +30,11 @@ class Placement(msgspec.Struct, frozen=True):
     Attributes:
         label: portable word, e.g. `one-core`, `half`, `all`, `all:numa:0`, `all-threads`.
         meaning: the same in words, e.g. `all 8 cores of NUMA node 0`.
-        cpus: OS indices, one thread each, in thread order.
+        cpus: OS indices, one thread each, in thread order; of all ranks of a host together.
         memory: policy for the pages it touches.
-        hosts: names of the nodes that run it, one rank each.
+        hosts: names of the nodes that run it.
+        ranks: cpus of each rank on a host, the same on every host; ranks are numbered host by host. Empty where
+            each host has one rank with all of the cpus.
     """
 
     label: str
@@ -40,3 +42,9 @@ class Placement(msgspec.Struct, frozen=True):
     cpus: tuple[int, ...]
     memory: Memory
     hosts: tuple[str, ...]
+    ranks: tuple[tuple[int, ...], ...] = ()
+
+    @property
+    def rank_cpus(self) -> tuple[tuple[int, ...], ...]:
+        """Cpus of each rank, in the order of the ranks, over all hosts."""
+        return (self.ranks or (self.cpus,)) * len(self.hosts)

@@ -17,7 +17,8 @@ class Measure(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
     Attributes:
         benchmark: name of the declaration.
-        placements: placement words (see docs), `*` allowed as an index: `all:numa:*`.
+        placements: placement words (see docs), `*` allowed as an index: `all:numa:*`; with `@2`, `@all` on each of
+            so many nodes.
         memory: memory words: `first-touch`, `interleave`, `bind:local`, `bind:*` (each node in turn).
         axes: axis -> values; an axis that is absent takes its default. Sizes may be ranges, `1:64M`.
         weight: share of the time budget that each of its cases gets, against cases of other measures.
@@ -67,17 +68,20 @@ class Factor(msgspec.Struct, frozen=True):
     Attributes:
         name: as users say it: `memory`, `toolchain`, `flags`, an axis, or a `[factor.NAME]` of the configuration.
         levels: the first one is the base of every comparison.
-        kind: what a level is: a memory word, a toolchain, compiler flags, a value of an axis, a command.
+        kind: what a level is: a memory word, a toolchain, compiler flags, an MPI, a network, a value of an axis, a
+            command.
         benchmark: the one whose axis it is; empty for every benchmark that has the axis, and for other kinds.
         commands: level -> command that sets it, in the order of the configuration; the first one is the machine's
             usual state and restores it at the end. Empty for other kinds.
+        devices: level -> interface or port, `eth0` or `mlx5_0:1`, of kind `network`; empty for other kinds.
     """
 
     name: str
     levels: tuple[str, ...]
-    kind: Literal["memory", "toolchain", "flags", "axis", "commands"]
+    kind: Literal["memory", "toolchain", "flags", "mpi", "network", "axis", "commands"]
     benchmark: str = ""
     commands: dict[str, str] = {}
+    devices: dict[str, str] = {}
 
 
 class Case(msgspec.Struct, frozen=True):
@@ -156,7 +160,7 @@ class Plan(msgspec.Struct, frozen=True):
         title: of the study.
         question: of the study.
         machine: host name, or what describes the machine it was made for.
-        hosts: nodes that run each case, one rank each.
+        hosts: nodes that may be used; each case names those that it runs on.
         seed: of the order in the blocks.
         precision: see Study.
         launches: of each case.

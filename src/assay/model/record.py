@@ -62,6 +62,8 @@ class Header(msgspec.Struct, frozen=True, tag="header"):
         build: compiler, flags and features the program was compiled with.
         clock: of the samples.
         ranks: one entry per process.
+        mpi: what passes the messages: `library` as it names itself, `standard`, `threads` granted, and each
+            variable of the environment, of an allowlist, that can change its ways; empty for programs of one process.
     """
 
     schema: int
@@ -72,6 +74,7 @@ class Header(msgspec.Struct, frozen=True, tag="header"):
     build: dict[str, str]
     clock: Clock
     ranks: tuple[Rank, ...]
+    mpi: dict[str, str] = {}
 
 
 class Series(msgspec.Struct, frozen=True, tag="series"):
@@ -103,6 +106,35 @@ class Series(msgspec.Struct, frozen=True, tag="series"):
             raise ValueError("a sample has at least one iteration")
         if any(not math.isfinite(value) or value < 0 for value in self.seconds):
             raise ValueError("a duration is negative or not finite")
+
+
+class Counter(msgspec.Struct, frozen=True):
+    """What one network interface or InfiniBand port carried, in bytes, by its own counters."""
+
+    sent: int
+    received: int
+
+
+class HostTraffic(msgspec.Struct, frozen=True):
+    """Traffic of one host: of every interface (`eth0`) and InfiniBand port (`mlx5_0:1`) that has counters."""
+
+    host: str
+    boot_id: str
+    interfaces: dict[str, Counter]
+
+
+class Traffic(msgspec.Struct, frozen=True, tag="traffic"):
+    """What every host's interfaces carried while a case was sampled: the proof of the way that its messages took.
+
+    Attributes:
+        seconds: from the first reading of the counters to the last.
+        payload: bytes of all messages that ranks sent meanwhile, their warm-up and calibration included.
+        hosts: one entry per host, whatever else used its interfaces included.
+    """
+
+    seconds: float
+    payload: float
+    hosts: tuple[HostTraffic, ...]
 
 
 class Verdict(msgspec.Struct, frozen=True, tag="verdict"):
@@ -149,8 +181,9 @@ class Bracket(msgspec.Struct, frozen=True):
         before: probe just before it; None where there is one core or no probe.
         after: probe just after it.
         elapsed_s: wall time of the launch, start of program to its end.
-        steal: share of the cpus' time that the hypervisor took during the launch.
-        foreign: share of the cpus' time that other processes used during the launch.
+        steal: share of the cpus' time that the hypervisor took during the launch; None where nobody looked, since
+            it ran on other hosts than this one.
+        foreign: share of the cpus' time that other processes used during the launch; None as above.
         involuntary_switches: context switches forced on the program, -1 where unknown.
         load: one-minute load average before it.
     """
@@ -158,8 +191,8 @@ class Bracket(msgspec.Struct, frozen=True):
     before: Handover | None
     after: Handover | None
     elapsed_s: float
-    steal: float
-    foreign: float
+    steal: float | None
+    foreign: float | None
     involuntary_switches: int
     load: float
 
@@ -175,7 +208,7 @@ class Bracket(msgspec.Struct, frozen=True):
             ratio = self.after.median_s / self.before.median_s
             if not 1 / self.MOVED < ratio < self.MOVED:
                 return f"hand-over changed x{ratio:.2f} during the launch"
-        if self.foreign > self.FOREIGN:
+        if self.foreign is not None and self.foreign > self.FOREIGN:
             return f"other processes used {100 * self.foreign:.0f} % of the cpus"
         return ""
 
@@ -216,7 +249,7 @@ class Launch(msgspec.Struct, frozen=True, tag="launch"):
     prepared: dict[str, tuple[str, ...]] = {}
 
 
-ProgramRecord = Header | Series | Verdict | End
+ProgramRecord = Header | Series | Traffic | Verdict | End
 Record = ProgramRecord | Launch
 
 _program_decoder = msgspec.json.Decoder(ProgramRecord)

@@ -6,7 +6,7 @@ import msgspec
 
 from assay.model.machine import Machine
 from assay.model.plan import Plan
-from assay.model.record import End, Header, Launch, Series, Verdict
+from assay.model.record import End, Header, Launch, Series, Traffic, Verdict
 from assay.model.toolchain import Build
 
 RUN_SCHEMA = 1
@@ -44,12 +44,14 @@ class CaseRecords(msgspec.Struct, frozen=True):
         series: raw samples, warm-ups included.
         verdict: None when the program ended before it.
         end: None when the records break off.
+        traffic: what the networks carried meanwhile; None where the program passes no messages.
     """
 
     header: Header
     series: tuple[Series, ...]
     verdict: Verdict | None
     end: End | None
+    traffic: Traffic | None = None
 
 
 class LaunchRecords(msgspec.Struct, frozen=True):

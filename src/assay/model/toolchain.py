@@ -1,22 +1,45 @@
 """What the native programs are built with."""
 
+from typing import Literal
+
 import msgspec
 
 
-class Toolchain(msgspec.Struct, frozen=True):
-    """A compiler with its flags; later an MPI and a BLAS. A factor like any other.
+class Mpi(msgspec.Struct, frozen=True):
+    """One installed MPI: what compiles for it, and what starts its programs.
 
     Attributes:
-        name: as users say it: `gcc`, `clang`, or a name of assay.toml; with `+flags` level where flags vary.
+        name: kind and version, e.g. `openmpi-4.1.4`, or a name of assay.toml.
+        kind: which family it is of: what its launcher and its environment are like.
+        version: of the library, e.g. `4.1.4`.
+        compiler: path of its wrapper for C++ (`mpicxx`).
+        launcher: path of its own launcher (`mpiexec`).
+    """
+
+    name: str
+    kind: Literal["openmpi", "mpich", "intel"]
+    version: str
+    compiler: str
+    launcher: str
+
+
+class Toolchain(msgspec.Struct, frozen=True):
+    """A compiler with its flags, and an MPI where programs pass messages. A factor like any other.
+
+    Attributes:
+        name: as users say it: `gcc`, `clang`, or a name of assay.toml; with `+flags` level where flags vary, and
+            with `/MPI` where there is one: `gcc/openmpi-4.1.4`.
         compiler: path of the C++ compiler.
         version: first line of `--version`.
         flags: as given to the compiler, split.
+        mpi: None: only the programs of one process are built.
     """
 
     name: str
     compiler: str
     version: str
     flags: tuple[str, ...]
+    mpi: Mpi | None = None
 
 
 class Build(msgspec.Struct, frozen=True):

@@ -72,7 +72,7 @@ def headline_metric(estimates: Iterable[Estimate]) -> tuple[Estimate, ...]:
 
 def _first_metric(estimate: Estimate, first: Estimate) -> str:
     declared = declaration(estimate.benchmark)
-    metrics = declared.metrics_of(estimate.kernel) if declared else ()
+    metrics = declared.metrics_of(estimate.kernel, estimate.params) if declared else ()
     return metrics[0].name if metrics else first.metric
 
 

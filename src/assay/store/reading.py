@@ -18,6 +18,7 @@ from assay.model.record import (
     ProgramRecord,
     RecordError,
     Series,
+    Traffic,
     Verdict,
     decode_record,
 )
@@ -167,6 +168,8 @@ class Grouping:
                 self.unstarted[self._waiting.pop(0)] = record
             case Verdict() if self._open:
                 self._open = msgspec.structs.replace(self._open, verdict=record)
+            case Traffic() if self._open:
+                self._open = msgspec.structs.replace(self._open, traffic=record)
             case Series() if self._open:
                 _check(self._open.header, record)
                 self._series.append(record)

@@ -116,7 +116,9 @@ def _figure(estimate: Estimate, subjects: Mapping[str, str] = {}) -> Hashable:
 
 def headline(estimate: Estimate) -> bool:
     """Whether it is of the first metric of its kernel, the one that is compared."""
-    return estimate.metric == benchmarks.get(estimate.benchmark).metrics_of(estimate.kernel)[0].name
+    return (
+        estimate.metric == benchmarks.get(estimate.benchmark).metrics_of(estimate.kernel, estimate.params)[0].name
+    )
 
 
 def _sides(run: Run, measured: Sequence[Measured], varied: Mapping[str, Factor]) -> Iterator[_Sides]:
