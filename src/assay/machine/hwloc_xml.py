@@ -164,7 +164,9 @@ def bitmap(text: str) -> int:
 
 def _members(text: str | None, within: int) -> Cpus:
     bits = bitmap(text or "0x0") & within
-    return Cpus(i for i in range(bits.bit_length()) if bits >> i & 1)
+    first = max(0, (bits & -bits).bit_length() - 1)  # most sets are few members far from 0
+    bits >>= first
+    return Cpus(first + i for i in range(bits.bit_length()) if bits >> i & 1)
 
 
 def _index(element: Element) -> int:

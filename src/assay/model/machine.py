@@ -64,7 +64,7 @@ class NumaNode(msgspec.Struct, frozen=True):
     package: int | None
 
 
-class Topology(msgspec.Struct, frozen=True):
+class Topology(msgspec.Struct, frozen=True, cache_hash=True):
     """How cores, caches and memory of one node hang together.
 
     Attributes:

@@ -1,6 +1,5 @@
 """Wishes of a study -> distinct cases on one machine; what folds together and what cannot be, with reasons."""
 
-import itertools
 from collections.abc import Iterator
 
 import msgspec
@@ -13,17 +12,17 @@ from assay.model.plan import Case, Factor, Folded, LeftOut, Measure
 from assay.model.units import format_size
 from assay.plan import factors
 from assay.plan.cores import GROUPS, allowed_cores, grouped, knows_shared_caches
+from assay.plan.nodes import memory_targets
 from assay.plan.placement import (
     AbsentPlacementError,
     Binding,
     Place,
     bindings,
-    memory_targets,
-    passed_over,
     places,
     plural,
 )
 from assay.plan.points import Point, Wish, fitted, unmet, wished
+from assay.plan.sampling import facing, passed_over
 
 #: Three arrays of doubles in 24 KB: inside any first-level data cache of 32 KiB.
 _SENTINEL_ELEMENTS = 1000
@@ -111,7 +110,7 @@ def sentinel(setting: Setting) -> Case:
 
 def memory_available(machine: Machine, nodes: tuple[int, ...] = ()) -> int:
     """Bytes that a case may use: what the machine has left now and no more than its memory nodes hold."""
-    wanted = nodes or memory_targets(machine.topology)
+    wanted = set(nodes or memory_targets(machine.topology))
     holding = [node for node in machine.topology.numa_nodes if node.memory_bytes > 0]
     installed = sum(node.memory_bytes for node in holding if node.index in wanted)
     if not isinstance(machine.memory.value, int | float):
@@ -145,15 +144,18 @@ def _spots(measure: Measure, setting: Setting, left_out: dict[LeftOut, None]) ->
         except AbsentPlacementError as absent:
             _leave_out(absent, f"{measure.benchmark} at {word}", setting, left_out)
             continue
-        sampled = passed_over(word, found, topology)
-        if sampled:
+        if sampled := passed_over(word, found, topology):
             left_out[LeftOut(f"{measure.benchmark} at {word}", sampled)] = None
-        for memory, place in itertools.product(measure.memory, found):
-            try:
-                for binding in bindings(memory, place, topology):
-                    yield Spot(place, binding)
-            except AbsentPlacementError as absent:
-                _leave_out(absent, f"{measure.benchmark} at {_words(place.word, memory)}", setting, left_out)
+        for memory in measure.memory:
+            faced, sampled = facing(word, memory, found, topology)
+            if sampled:
+                left_out[LeftOut(f"{measure.benchmark} at {_words(word, memory)}", sampled)] = None
+            for place in faced:
+                try:
+                    for binding in bindings(memory, place, topology):
+                        yield Spot(place, binding)
+                except AbsentPlacementError as absent:
+                    _leave_out(absent, f"{measure.benchmark} at {_words(place.word, memory)}", setting, left_out)
 
 
 def _leave_out(absent: AbsentPlacementError, wish: str, setting: Setting, left_out: dict[LeftOut, None]) -> None:

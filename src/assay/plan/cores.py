@@ -1,6 +1,7 @@
 """The cores that may be used, in groups that share a cache, a memory node or a socket."""
 
 from collections.abc import Callable, Iterable
+from functools import lru_cache
 
 import msgspec
 
@@ -18,6 +19,7 @@ _L3 = 3
 _EACH_UP_TO = 8
 
 
+@lru_cache(maxsize=4)
 def allowed_cores(topology: Topology) -> tuple[Core, ...]:
     """Cores with an allowed hardware thread, in topology order; their `cpus` hold the allowed threads only."""
     allowed = set(topology.allowed_cpus)
@@ -28,6 +30,7 @@ def allowed_cores(topology: Topology) -> tuple[Core, ...]:
     return tuple(core for core in narrowed if core.cpus)
 
 
+@lru_cache(maxsize=4)
 def knows_shared_caches(topology: Topology) -> bool:
     """Whether `Core.l3` stands for caches; where none is known, it repeats the NUMA node."""
     core_of = {cpu: core.index for core in topology.cores for cpu in core.cpus}
@@ -79,13 +82,18 @@ def nearest_pair(cores: tuple[Core, ...]) -> tuple[int, ...]:
 
     On a hybrid processor two performance cores come before others.
     """
-    fast = tuple(core for core in cores if core.kind == first_choice(cores).kind) if cores else ()
-    for candidates in (fast, cores):
+    for candidates in (performance(cores), cores):
         for kind in ("l3", "numa", "socket"):
             for group in grouped(candidates, kind).values():
                 if len(group) > 1:
                     return group[0].cpus[0], group[1].cpus[0]
     return (cores[0].cpus[0], cores[1].cpus[0]) if len(cores) > 1 else ()
+
+
+def performance(cores: tuple[Core, ...]) -> tuple[Core, ...]:
+    """The performance cores of a hybrid processor, else all cores."""
+    kind = first_choice(cores).kind if cores else ""
+    return tuple(core for core in cores if core.kind == kind)
 
 
 def first_choice(cores: tuple[Core, ...]) -> Core:

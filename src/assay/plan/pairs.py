@@ -4,7 +4,8 @@ import itertools
 from collections.abc import Iterator
 
 from assay.model.machine import Core, Topology
-from assay.plan.cores import first_choice, grouped, spread
+from assay.plan import nodes
+from assay.plan.cores import grouped, performance, spread
 
 Pair = tuple[Core, Core]
 
@@ -41,11 +42,9 @@ def nearest(kind: str, cores: tuple[Core, ...], topology: Topology) -> Pair | No
 
     On a hybrid processor two performance cores come before others.
     """
-    fast = tuple(core for core in cores if core.kind == first_choice(cores).kind)
-    for candidates in (fast, cores):
-        # Cores of one L3 group are equally near to all others: two of each are enough to look at.
-        few = [core for group in grouped(candidates, "l3").values() for core in group[:2]]
-        of_kind = (pair for pair in itertools.combinations(few, 2) if between(*pair) == kind)
+    for candidates in (performance(cores), cores):
+        few = _few(kind, candidates, topology)
+        of_kind = (pair for group in few for pair in itertools.combinations(group, 2) if between(*pair) == kind)
         found = min(of_kind, key=lambda pair: _distance(pair, topology), default=None)
         if found:
             return found
@@ -56,8 +55,8 @@ def sample(cores: tuple[Core, ...], topology: Topology) -> tuple[Pair, ...]:
     """Every pair of at most 16 cores; of more, about 240 pairs at most, the same for machines that are alike.
 
     The sample has every pair of 16 L3 groups at most (one core of each), every pair inside the largest L3 group
-    of each NUMA node of the first socket (of as many of its cores as there is room for), and the nearest of each
-    kind.
+    of each NUMA node of the first socket (of 16 nodes at most of the machine, and of as many of the group's cores
+    as there is room for), and the nearest of each kind.
     """
     if len(cores) <= _EVERY_PAIR_OF:
         return tuple(itertools.combinations(cores, 2))
@@ -66,12 +65,23 @@ def sample(cores: tuple[Core, ...], topology: Topology) -> tuple[Pair, ...]:
     first_socket = next(iter(grouped(cores, "socket").values()))
     largest = [
         max(grouped(node, "l3").values(), key=lambda group: (len(group), -group[0].index))
-        for node in grouped(first_socket, "numa").values()
+        for index, node in grouped(first_socket, "numa").items()
+        if index in nodes.sample(topology)
     ]
     members = _most_members((_SAMPLE - len(across)) // len(largest))
     inside = (pair for group in largest for pair in _pairs_of(group, members))
     each_kind = (pair for kind in BETWEEN if (pair := nearest(kind, cores, topology)))
     return tuple(dict.fromkeys((*across, *inside, *each_kind)))
+
+
+def _few(kind: str, cores: tuple[Core, ...], topology: Topology) -> list[tuple[Core, ...]]:
+    """Groups of cores in which to look for a pair of a kind: what lies between all others is no different."""
+    if kind == "same-l3":
+        return [group[:2] for group in grouped(cores, "l3").values()]
+    of_nodes = sorted(grouped(cores, "numa").items(), key=lambda each: each[1][0].l3)
+    if kind == "other-l3":
+        return [tuple(group[0] for group in grouped(node, "l3").values())[:2] for _, node in of_nodes]
+    return [tuple(node[0] for index, node in of_nodes if index in nodes.sample(topology))]
 
 
 def _pairs_of(group: tuple[Core, ...], members: int) -> Iterator[Pair]:

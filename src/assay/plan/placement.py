@@ -10,7 +10,7 @@ from assay.model.errors import UsageError
 from assay.model.machine import Core, NumaNode, Topology
 from assay.model.placement import Memory
 from assay.model.units import format_cpu_list
-from assay.plan import pairs
+from assay.plan import nodes, pairs
 from assay.plan.cores import (
     GROUPS,
     allowed_cores,
@@ -22,6 +22,7 @@ from assay.plan.cores import (
     nearest_pair,
     spread,
 )
+from assay.plan.nodes import memory_targets
 
 #: Placement word -> what it means; I is an index, `*` for each such group or `first` for the first usable one.
 WORDS = {
@@ -55,7 +56,7 @@ MEMORY_WORDS = {
     "bind:local": "only the memory nodes of the cores that run",
     "bind:remote": "only the memory node that is farthest from the cores that run",
     "bind:N": "only memory node N",
-    "bind:*": "each memory node in turn",
+    "bind:*": "each memory node in turn; of more than 16 a sample with every distance",
     "interleave": "pages dealt to all memory nodes in turn",
 }
 _WHOLE = frozenset(word for word in WORDS if ":" not in word)
@@ -113,21 +114,13 @@ def places(word: str, topology: Topology) -> tuple[Place, ...]:
     if counted:
         order, count = counted.groups()
         numbers = counts(len(cores)) if count == "*" else (int(count),)
-        return tuple(_counted(order, number, cores, topology) for number in numbers)
+        return _counted(order, numbers, cores, topology)
     if match:
         share, kind, index = match.groups()
         if kind == "l3" and not knows_shared_caches(topology):
             raise AbsentPlacementError(word, _NO_SHARED_CACHE)
-        return tuple(_group(share, kind, each, topology) for each in _indices(word, kind, index, topology))
+        return _groups(share, kind, _indices(word, kind, index, topology), topology)
     return (_whole(word, cores, topology),)
-
-
-def passed_over(word: str, found: tuple[Place, ...], topology: Topology) -> str:
-    """How much of what a word with `*` could mean was sampled; empty where that is all of it."""
-    cores = len(allowed_cores(topology))
-    possible = {"cores:*": cores, "spread:*": cores, "pair:*": cores * (cores - 1) // 2}.get(word, 0)
-    what = "pairs of cores" if word == "pair:*" else "numbers of cores"
-    return f"a sample: {len(found)} of {possible} {what} are measured" if len(found) < possible else ""
 
 
 def bindings(word: str, place: Place, topology: Topology) -> tuple[Binding, ...]:
@@ -146,17 +139,12 @@ def bindings(word: str, place: Place, topology: Topology) -> tuple[Binding, ...]
         return (Binding(word, Memory("bind", _local_nodes(word, place, topology))),)
     if match[1] == "remote":
         return (Binding(word, Memory("bind", (_remote_node(word, place, topology),))),)
-    nodes = targets if match[1] == "*" else (int(match[1]),)
-    for node in nodes:
+    sampled = nodes.sample(topology)
+    wanted = tuple(node for node in targets if node in sampled) if match[1] == "*" else (int(match[1]),)
+    for node in wanted:
         if node not in targets:
             raise AbsentPlacementError(word, _no_memory(node, topology), indexed=True)
-    return tuple(Binding(f"bind:{node}", Memory("bind", (node,))) for node in nodes)
-
-
-def memory_targets(topology: Topology) -> tuple[int, ...]:
-    """OS indices of the allowed memory nodes that have memory, those without cores included."""
-    allowed = set(topology.allowed_nodes)
-    return tuple(node.index for node in topology.numa_nodes if node.memory_bytes > 0 and node.index in allowed)
+    return tuple(Binding(f"bind:{node}", Memory("bind", (node,))) for node in wanted)
 
 
 def plural(count: int, noun: str) -> str:
@@ -186,29 +174,39 @@ def _whole(word: str, cores: tuple[Core, ...], topology: Topology) -> Place:
     return Place(word, f"all {len(threads)} hardware threads of {plural(len(cores), 'core')}", threads)
 
 
-def _counted(order: str, count: int, cores: tuple[Core, ...], topology: Topology) -> Place:
-    word = f"{order}:{count}"
-    if count > len(cores):
-        why = f"{plural(len(cores), 'core')} may be used"
-        raise AbsentPlacementError(word, why, indexed=True)
+def _counted(
+    order: str, numbers: tuple[int, ...], cores: tuple[Core, ...], topology: Topology
+) -> tuple[Place, ...]:
     in_order = filled(cores)
     fast = tuple(core for core in in_order if core.kind == in_order[0].kind)
     slow = in_order[len(fast) :]
-    if order == "cores":
-        chosen = in_order[:count]
-    else:  # of a hybrid processor, too, the performance cores come first
-        chosen = spread(fast, min(count, len(fast))) + spread(slow, max(0, count - len(fast)))
-    chosen = tuple(sorted(chosen, key=lambda core: core.index))
     kind = "l3" if knows_shared_caches(topology) else "numa"
-    existing, used = len(grouped(cores, kind)), len(grouped(chosen, kind))
-    on = f", on {plural(used, GROUPS[kind][0])}" if existing > 1 else ""
-    return Place(word, f"{count} of {plural(len(cores), 'core')}{on}", _one_each(chosen))
+    existing = len(grouped(cores, kind))
+    found = []
+    for count in numbers:
+        word = f"{order}:{count}"
+        if count > len(cores):
+            raise AbsentPlacementError(word, f"{plural(len(cores), 'core')} may be used", indexed=True)
+        if order == "cores":
+            chosen = in_order[:count]
+        else:  # of a hybrid processor, too, the performance cores come first
+            chosen = spread(fast, min(count, len(fast))) + spread(slow, max(0, count - len(fast)))
+        chosen = tuple(sorted(chosen, key=lambda core: core.index))
+        on = f", on {plural(len(grouped(chosen, kind)), GROUPS[kind][0])}" if existing > 1 else ""
+        found.append(Place(word, f"{count} of {plural(len(cores), 'core')}{on}", _one_each(chosen)))
+    return tuple(found)
 
 
-def _group(share: str, kind: str, index: int, topology: Topology) -> Place:
-    members = grouped(allowed_cores(topology), kind)[index]
+def _groups(share: str, kind: str, indices: tuple[int, ...], topology: Topology) -> tuple[Place, ...]:
+    allowed, existing = grouped(allowed_cores(topology), kind), grouped(topology.cores, kind)
+    return tuple(
+        _group(f"{share}:{kind}:{index}", allowed[index], len(existing[index]), topology) for index in indices
+    )
+
+
+def _group(word: str, members: tuple[Core, ...], exists: int, topology: Topology) -> Place:
+    share, kind, index = word.split(":")
     name = f"{GROUPS[kind][0]} {index}"
-    word = f"{share}:{kind}:{index}"
     if share == "one-core":
         core = first_choice(members)
         return Place(
@@ -218,7 +216,6 @@ def _group(share: str, kind: str, index: int, topology: Topology) -> Place:
         chosen = spread(members, max(1, len(members) // 2))
         meaning = f"{len(chosen)} of {plural(len(members), 'core')} of {name}{_per_group(chosen, topology)}"
         return Place(word, meaning, _one_each(chosen))
-    exists = sum(GROUPS[kind][1](core) == index for core in topology.cores)
     count = (
         f"all {exists} cores"
         if exists == len(members) > 1
