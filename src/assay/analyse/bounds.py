@@ -1,20 +1,30 @@
 """What laws of limits look at: machines, and the best figures of a run."""
 
-from collections.abc import Callable, Hashable, Iterable
+from collections.abc import Callable, Hashable, Iterable, Mapping
 from dataclasses import dataclass, field
+from statistics import median
 
 from assay import benchmarks
 from assay.analyse.curves import machine_of
 from assay.model.machine import Machine, Topology
 from assay.model.result import Estimate, Limit
 from assay.model.run import Run
+from assay.model.units import format_quantity
 
 #: Kernel of `flops` that measures the clock while all cores of a placement work.
 LOADED_CLOCK = "loaded-clock"
+#: Below this share of the run's own clock a clock is none: its core did something else in between.
+CLOCK_SHARE = 0.5
+#: (benchmark, metric) that count the bytes which memory moves, write-allocate included.
+_MEMORY_RATES = frozenset({("stream", "traffic"), ("loaded_latency", "bandwidth")})
 
 
 class Bounds:
     """The machines, and the best figure of each kind.
+
+    Attributes:
+        clock: of the run in Hz: the median of the best samples of all its clocks; 0 where none was measured.
+        memory_rate: see `best_memory_rate`.
 
     Args:
         run: whose machines count.
@@ -22,11 +32,12 @@ class Bounds:
     """
 
     def __init__(self, run: Run, estimates: Iterable[Estimate]) -> None:
+        found = [each for each in estimates if each.median is not None]
         self._machines = run.machines
         self._best: dict[Hashable, Estimate] = {}
-        for each in estimates:
-            if each.median is None:
-                continue
+        self.clock = median([best_clock(each) for each in found if each.unit == "Hz"] or [0.0])
+        self.memory_rate = best_memory_rate(found, run.machines)
+        for each in found:
             where = (each.placement.cpus[:1], each.placement.hosts)
             keys: list[Hashable] = [
                 (each.benchmark, each.metric, each.params.get("buffers")),
@@ -36,15 +47,26 @@ class Bounds:
             ]
             if each.benchmark == "flops":
                 keys.append(("flops", each.unit, each.params.get("format"), *where))
-                if each.kernel == LOADED_CLOCK:
-                    keys += [(LOADED_CLOCK, *where), (LOADED_CLOCK, each.case, each.placement.hosts)]
+                if each.kernel == LOADED_CLOCK and best_clock(each) >= CLOCK_SHARE * self.clock:
+                    self._clocked((_family(each), *where), each)
+                    self._clocked(where, each)
             for key in keys:
                 if (each.median or 0.0) > (self._best[key].median or 0.0 if key in self._best else 0.0):
                     self._best[key] = each
 
+    def _clocked(self, place: Hashable, estimate: Estimate) -> None:
+        """Keep the clock of a place that has the best sample."""
+        known = self._best.get((LOADED_CLOCK, place))
+        if known is None or best_clock(estimate) > best_clock(known):
+            self._best[LOADED_CLOCK, place] = estimate
+
     def machine(self, estimate: Estimate) -> Machine | None:
         """The machine of an estimate."""
         return machine_of(estimate, self._machines)
+
+    def is_clock(self, estimate: Estimate) -> bool:
+        """Whether a frequency can be the clock of its cores, and not time that they spent on something else."""
+        return (estimate.median or 0.0) >= CLOCK_SHARE * self.clock
 
     def best(self, benchmark: str, metric: str, buffers: str | None = None) -> Estimate | None:
         """The highest median of a benchmark."""
@@ -60,15 +82,53 @@ class Bounds:
         place = (estimate.placement.cpus[:1], estimate.placement.hosts)
         return self._best.get(("flops", "flop/s", precision, *place))
 
-    def loaded_clock(self, estimate: Estimate) -> Estimate | None:
-        """The clock of the cores of an estimate while they work: of the same case, else the highest."""
-        hosts = estimate.placement.hosts
-        same = self._best.get((LOADED_CLOCK, estimate.case, hosts))
-        return same or self._best.get((LOADED_CLOCK, estimate.placement.cpus[:1], hosts))
+    def loaded_clock(self, estimate: Estimate) -> tuple[float, str] | None:
+        """The clock that the cores of an estimate reach under load, and in words which one that is; one for all.
+
+        The best sample of all cases on these cores with the same instructions (width and mix, of whichever
+        precision), else of all cases on these cores: a core that was taken away for a moment cannot set it, and
+        figures of one family stand against one clock.
+        """
+        place = (estimate.placement.cpus[:1], estimate.placement.hosts)
+        same = self._best.get((LOADED_CLOCK, (_family(estimate), *place)))
+        found = same or self._best.get((LOADED_CLOCK, place))
+        if found is None:
+            return None
+        value = best_clock(found)
+        beside = " ".join(str(each) for each in _family(found) if each is not None)
+        return (
+            value,
+            f"{format_quantity(value, 'Hz')} under load (measured in this run beside {beside}, best sample)",
+        )
 
     def same_case(self, estimate: Estimate, metric: str) -> Estimate | None:
         """Another metric of the same samples."""
         return self._best.get((estimate.case, metric, estimate.kernel, estimate.placement.hosts, estimate.state))
+
+
+def _family(estimate: Estimate) -> tuple[object, ...]:
+    """Width and mix: instructions that the clock of a core may depend on."""
+    return estimate.params.get("width"), estimate.params.get("mix")
+
+
+def best_clock(estimate: Estimate) -> float:
+    """The highest clock that a sample shows: adds that wait for each other are never faster than the clock."""
+    return estimate.max or estimate.median or 0.0
+
+
+def best_memory_rate(estimates: Iterable[Estimate], machines: Mapping[str, Machine]) -> Estimate | None:
+    """The highest rate at which memory was seen to move bytes, write-allocate counted; None where none was.
+
+    The one measured limit of memory: what figures stand against, and the roof of the roofline.
+    """
+    found = [
+        each
+        for each in estimates
+        if (each.benchmark, each.metric) in _MEMORY_RATES
+        and each.median is not None
+        and not ((machine := machine_of(each, machines)) and fits_caches(each, machine.topology))
+    ]
+    return max(found, key=lambda each: each.median or 0.0, default=None)
 
 
 def _none(_estimate: Estimate, _bounds: Bounds) -> Iterable[Limit]:

@@ -6,7 +6,7 @@ from typing import Literal
 
 import msgspec
 
-from assay.analyse.bounds import LOADED_CLOCK
+from assay.analyse.bounds import LOADED_CLOCK, Bounds
 from assay.analyse.comparisons import Pair
 from assay.analyse.estimates import Measured
 from assay.model.result import Comparison, Estimate, Finding, Model, Noise, Outcome, Prediction
@@ -49,11 +49,16 @@ class Evidence(msgspec.Struct, frozen=True):
         """Of the interval of the estimate with this id; None for a range."""
         return next((each.estimate.confidence for each in self.measured if each.estimate.id == name), None)
 
+    def bounds(self) -> Bounds:
+        """The best figures of the run."""
+        return Bounds(self.run, (each.estimate for each in self.measured))
+
     def clocks(self) -> list[Estimate]:
-        """The clock under load: of each set of cpus the estimate at the widest vectors."""
+        """The clock under load: of each set of cpus the first estimate that can be one."""
         found: dict[object, Estimate] = {}
+        bounds = self.bounds()
         for each in self.of_unit("flops", "Hz"):
-            if each.kernel == LOADED_CLOCK:
+            if each.kernel == LOADED_CLOCK and bounds.is_clock(each):
                 found.setdefault((each.placement.cpus, each.placement.hosts, each.state), each)
         return list(found.values())
 
@@ -124,6 +129,14 @@ def _end(comparison: Comparison, end: float, bound: str, extreme: str) -> str:
     if comparison.confidence is None:
         return f"{extreme} of {blocks} {end:.3g}"
     return f"{bound} of the ratio over {blocks} {end:.3g}"
+
+
+def paired(comparison: Comparison) -> str:
+    """A ratio as what it is: `x1.38, paired by block (1.31 to 1.45, range of 3 blocks)`."""
+    what = "range" if comparison.confidence is None else f"{100 * comparison.confidence:.0f} % interval"
+    blocks = f"{comparison.blocks} block{'s' if comparison.blocks > 1 else ''}"
+    ends = f"{comparison.lo:.2f} to {comparison.hi:.2f}"
+    return f"x{comparison.ratio:.2f}, paired by block ({ends}, {what} of {blocks})"
 
 
 def standing(comparison: Comparison) -> Literal["observed", "candidate"]:

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable
 
+from assay.analyse.bounds import CLOCK_SHARE
 from assay.analyse.curves import machine_of
 from assay.analyse.evidence import Evidence, Rule
 from assay.analyse.peak import nominal
@@ -15,6 +16,7 @@ _TURBO = 1.01
 
 def _assess(evidence: Evidence) -> Iterable[Finding]:
     clocks = evidence.clocks()
+    yield from _refused(evidence)
     if not clocks:
         yield rule.not_assessed("the clock under load was not measured", "assay run flops")
         return
@@ -34,6 +36,31 @@ def _assess(evidence: Evidence) -> Iterable[Finding]:
         yield rule.not_assessed(
             "no facts say at which clock the cores may run; they are left to firmware or hypervisor"
         )
+
+
+def _refused(evidence: Evidence) -> Iterable[Finding]:
+    """One finding for all clocks that cannot be any."""
+    bounds = evidence.bounds()
+    refused = [each for each in evidence.of_unit("flops", "Hz") if not bounds.is_clock(each)]
+    if not refused:
+        return
+    slow = sorted(each.median or 0.0 for each in refused)
+    figures = " to ".join(dict.fromkeys(format_quantity(each, "Hz") for each in (slow[0], slow[-1])))
+    typical = format_quantity(bounds.clock, "Hz")
+    yield Finding(
+        id=f"{rule.name}:refused",
+        rule=rule.name,
+        claim=f"{len(refused)} clock{'s' if len(refused) > 1 else ''} of {figures} cannot be any: below "
+        f"{CLOCK_SHARE:.0%} of {typical}, the run's own. The cores did something else in between; no limit rests "
+        f"on them ({refused[0].case}{' and others' if len(refused) > 1 else ''}).",
+        severity="fact",
+        status="observed",
+        evidence=tuple(each.id for each in refused),
+        statistic=f"clock / the run's own {slow[0] / bounds.clock:.2g}",
+        threshold=f"< {CLOCK_SHARE}",
+        rivals=("other programs", "the hypervisor"),
+        next=f"assay run {evidence.run.plan.study}",
+    )
 
 
 def _allowed(machine: Machine, estimate: Estimate) -> tuple[float, str] | None:
@@ -62,8 +89,8 @@ def _slow(estimate: Estimate, allowed: tuple[float, str], machine: Machine, evid
         statistic=f"{'upper bound (95 %)' if decided else 'largest of the launches'} / allowed "
         f"{(estimate.hi or 0) / allowed[0]:.3g}",
         threshold=rule.threshold,
-        rivals=("a power or thermal limit", "the hypervisor", "the governor"),
-        next=f"sudo cpupower frequency-set --governor performance, then assay run {evidence.run.plan.study}",
+        rivals=("a power or thermal limit", "the hypervisor", "the governor", "other programs on these cores"),
+        next=f"sudo cpupower frequency-set --governor performance && assay run {evidence.run.plan.study}",
     )
 
 

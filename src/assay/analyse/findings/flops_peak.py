@@ -27,16 +27,10 @@ def _assess(evidence: Evidence) -> Iterable[Finding]:
 def _finding(evidence: Evidence, best: Estimate, precision: str) -> Finding:
     machine = machine_of(best, evidence.run.machines)
     per_cycle = rate(best, machine) if machine else None
-    clocks = {each.placement.cpus: each for each in evidence.clocks()}
     against = []
     if machine and per_cycle:
-        promised, loaded = nominal(machine), clocks.get(best.placement.cpus)
-        if promised:
-            against.append((per_cycle.per_cycle * promised[0], promised[1]))
-        if loaded is not None and loaded.median:
-            against.append(
-                (per_cycle.per_cycle * loaded.median, f"{format_quantity(loaded.median, 'Hz')} under load")
-            )
+        clocks = (nominal(machine), evidence.bounds().loaded_clock(best))
+        against = [(per_cycle.per_cycle * clock[0], clock[1]) for clock in clocks if clock]
     shares = [f"{_PERCENT * (best.median or 0) / value:.0f} % at {clock}" for value, clock in against]
     of = f": {', '.join(shares)}, of {per_cycle.derivation}" if shares and per_cycle else ", which no fact bounds"
     beyond = any((best.lo or 0) > value for value, _ in against[:1]) and machine and nominal(machine)
@@ -48,7 +42,7 @@ def _finding(evidence: Evidence, best: Estimate, precision: str) -> Finding:
         f"{best.placement.label} (width {best.params.get('width')}){of}{turbo}.",
         severity="fact",
         status="observed",
-        evidence=(best.id, *(each.id for each in [clocks.get(best.placement.cpus)] if each)),
+        evidence=(best.id,),
         statistic="; ".join(shares) or "none",
         threshold=rule.threshold,
     )

@@ -1,7 +1,7 @@
 """What figures stand against, and what cannot be: the laws that bound a metric, one a file, found by its name.
 
 A metric declares the name of its law. A limit is `given` by the user, else `derived` from facts of the machine,
-else the best `measured` in this run.
+else the best `measured` in this run, which names the estimate that set it.
 """
 
 import importlib

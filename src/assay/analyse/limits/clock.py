@@ -6,9 +6,9 @@ from assay.model.result import Estimate, Limit
 
 
 def _limit(estimate: Estimate, bounds: Bounds) -> Limit | None:
-    """The nominal clock; above it is turbo. Nothing where no nominal clock is known."""
+    """The nominal clock; above it is turbo. Nothing where none is known, or where the figure is no clock."""
     machine = bounds.machine(estimate)
-    clock = nominal(machine) if machine else None
+    clock = nominal(machine) if machine and bounds.is_clock(estimate) else None
     return Limit(clock[0], "derived", clock[1]) if clock else None
 
 

@@ -12,12 +12,12 @@ def _limit(estimate: Estimate, bounds: Bounds) -> Limit | None:
         return None
     where = "in memory" if buffers == "cold" else "in cache"
     fastest = Limit(
-        best.median, "measured", f"the fastest copy of this run ({best.params.get('bytes')} B, {where})"
+        best.median, "measured", f"the best measured copy of this run ({best.params.get('bytes')} B, {where})"
     )
     stream = bounds.best_on(estimate, "stream", "bandwidth", "copy")
     if buffers == "hot" or stream is None or stream.median is None or stream.median / 2 <= best.median:
         return fastest
-    of = f"half of the best STREAM copy on the same cores ({describe(stream)}), which counts each byte twice"
+    of = f"half of the best measured copy of STREAM on these cores ({describe(stream)}), which counts bytes twice"
     return Limit(stream.median / 2, "measured", of)
 
 

@@ -3,10 +3,10 @@
 from assay.analyse.bounds import Bounds, Law, describe
 from assay.analyse.peak import nominal, rate
 from assay.model.result import Estimate, Limit
-from assay.model.units import format_quantity
 
-#: An assumed number of units that a figure exceeds by more than turbo explains is wrong.
-_MOST_TURBO = 1.6
+#: An assumed number of units that a figure exceeds by more is wrong: turbo explains so much above the nominal
+#: clock, nothing explains more than scatter above the clock under load.
+_MOST_TURBO, _SCATTER = 1.6, 1.05
 
 
 def _limit(estimate: Estimate, bounds: Bounds) -> Limit | None:
@@ -14,20 +14,14 @@ def _limit(estimate: Estimate, bounds: Bounds) -> Limit | None:
     machine = bounds.machine(estimate)
     per_cycle = rate(estimate, machine) if machine else None
     if machine and per_cycle:
-        clock = nominal(machine) or _loaded(estimate, bounds)
-        if clock and (estimate.median or 0.0) <= _MOST_TURBO * per_cycle.per_cycle * clock[0]:
+        promised = nominal(machine)
+        clock, most = (promised, _MOST_TURBO) if promised else (bounds.loaded_clock(estimate), _SCATTER)
+        if clock and (estimate.median or 0.0) <= most * per_cycle.per_cycle * clock[0]:
             return Limit(per_cycle.per_cycle * clock[0], "derived", f"{per_cycle.derivation} x {clock[1]}")
     best = bounds.best_flops(estimate)
     if best is None or best.median is None:
         return None
-    return Limit(best.median, "measured", f"the best of this run on these cores ({describe(best)})")
-
-
-def _loaded(estimate: Estimate, bounds: Bounds) -> tuple[float, str] | None:
-    clock = bounds.loaded_clock(estimate)
-    if clock is None or clock.median is None:
-        return None
-    return clock.median, f"{format_quantity(clock.median, 'Hz')} (clock under load, measured in this run)"
+    return Limit(best.median, "measured", f"the best measured on these cores in this run ({describe(best)})")
 
 
 law = Law(("flops-peak",), _limit)

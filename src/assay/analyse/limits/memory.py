@@ -14,19 +14,20 @@ _TOLERANCE = 1.05
 
 
 def _limit(estimate: Estimate, bounds: Bounds) -> Limit | None:
-    """What the channels carry, else the best of this run; nothing where the working set fits the caches."""
+    """What the channels carry, else the best measured rate; nothing where the working set fits the caches."""
     machine = bounds.machine(estimate)
     if machine and fits_caches(estimate, machine.topology):
         return None
-    peak = channel_peak(machine) if machine else None
-    best = bounds.best("stream", estimate.metric)
+    peak, best = channel_peak(machine) if machine else None, bounds.memory_rate
     exceeded = peak and best and (best.median or 0.0) > _TOLERANCE * peak.value  # then it was guessed wrong
     if peak and not exceeded:
         return peak
     if best is None or best.median is None:
         return None
-    what = "" if estimate.metric == "bandwidth" else f" ({estimate.metric})"
-    return Limit(best.median, "measured", f"the best {best.kernel} of this run ({describe(best)}){what}")
+    of = f"the best measured memory rate of this run: {best.benchmark} {best.kernel} ({describe(best)})"
+    if (estimate.median or 0.0) > best.median:
+        of += ", which this figure exceeds: some of its bytes stay in the caches"
+    return Limit(best.median, "measured", of)
 
 
 def channel_peak(machine: Machine) -> Limit | None:

@@ -1,6 +1,6 @@
 """A rate of floating-point operations that memory decides: intensity x bandwidth."""
 
-from assay.analyse.bounds import Bounds, Law
+from assay.analyse.bounds import Bounds, Law, describe
 from assay.analyse.limits import memory
 from assay.model.result import Estimate, Limit
 
@@ -17,8 +17,8 @@ def _limit(estimate: Estimate, bounds: Bounds) -> Limit | None:
         return None
     intensity = estimate.median / traffic.median
     best = bounds.best_flops(estimate)
-    if best is not None and best.median is not None and best.median < intensity * above.value:
-        return Limit(best.median, "measured", "the best flops of this run on these cores")
+    if best is not None and best.median is not None and estimate.median <= best.median < intensity * above.value:
+        return Limit(best.median, "measured", f"the best measured flops on these cores ({describe(best)})")
     return Limit(intensity * above.value, above.source, f"{intensity:.3g} flops a byte x {above.of}")
 
 

@@ -7,6 +7,7 @@ are those measured in this run on the same cpus; intensity is flops over the byt
 from collections.abc import Hashable, Iterable, Sequence
 from typing import NamedTuple
 
+from assay.analyse.bounds import best_memory_rate
 from assay.analyse.curves import Known, figure, point, states_of
 from assay.analyse.models import cache_plateaus
 from assay.model.result import Estimate, Model, Point
@@ -46,7 +47,7 @@ def _model(group: Sequence[Estimate], state: str | None, known: Known) -> Iterab
     flops = [each for each in group if each.benchmark == "flops" and each.unit == FLOP]
     peak = max((each for each in flops if each.params.get("format") == _PRECISION), key=_median, default=None)
     traffic = [each for each in group if each.benchmark == "stream" and each.metric == TRAFFIC]
-    memory = max(traffic, key=_median, default=None)
+    memory = best_memory_rate(group, known.run.machines)
     if peak is None or memory is None:
         return
     bandwidths = {"memory": figure(memory)} | _cached(group, state, known)
