@@ -22,14 +22,15 @@ import msgspec
 
 from assay import machine, store, toolchain
 from assay import plan as planning
-from assay.launch.command import Command, Sampling
-from assay.launch.local import Local
+from assay.launch.command import Command, Sampling, Site
+from assay.launch.starter import Starter
 from assay.model.plan import Measure, Plan, PlannedLaunch, Study
 from assay.run import execute
 from assay.run.process import Processes
 
 if TYPE_CHECKING:
     from assay.model.record import Launch
+    from assay.model.toolchain import Build
     from assay.run import Progress
 
 _STUDY = Study(
@@ -67,7 +68,8 @@ def main() -> None:
     options = planning.Options(seed=1, launches=1, toolchains=(chosen.name,))
     plan = planning.make("overhead", _STUDY, here, options)
     one = next(launch for launch in plan.order if launch.cases != ("sentinel",))
-    command = _command(plan, one, build.programs[one.program])
+    command = _command(plan, one, build)
+    starter = Starter(Site(here.host))
     clocked, bare, waited, alone = Clocked(), [], [], []
     single = msgspec.structs.replace(plan, order=(one,))
     with tempfile.TemporaryDirectory() as folder:
@@ -78,25 +80,14 @@ def main() -> None:
             waited.append(_triad(Processes().execute(command, 60).stdout))
             directory = store.create(single, here, xml, {chosen.name: build}, ("bench",), Path(folder))
             with directory:
-                execute(single, directory, _Fixed(command), Processes(), {chosen.name: build}, clocked)
+                execute(single, directory, starter, Processes(), {chosen.name: build}, clocked)
     _print(clocked.seconds, bare, waited, alone)
 
 
-class _Fixed(Local):
-    """The same command for every launch."""
-
-    def __init__(self, command: Command) -> None:
-        self.command = command
-
-    def translate(self, *_planned: object) -> Command:
-        """Always the same."""
-        return self.command
-
-
-def _command(plan: Plan, launch: PlannedLaunch, program: str) -> Command:
+def _command(plan: Plan, launch: PlannedLaunch, build: Build) -> Command:
     cases = tuple(plan.case(case_id) for case_id in launch.cases)
     fewest = Sampling(1e-9, 50, 50, dict.fromkeys(launch.cases, _SECONDS))
-    return Local().translate(plan, launch, cases, program, fewest)
+    return Starter(Site(plan.hosts[0])).command(plan, cases, build, launch.program, fewest)
 
 
 def _triad(stdout: bytes) -> float:

@@ -7,8 +7,10 @@ import msgspec
 
 from assay import benchmarks, machine, store, studies
 from assay import plan as planning
-from assay.launch.local import Local
+from assay.launch.command import Site
+from assay.launch.local import launcher
 from assay.launch.simulated import Law, SimulatedMachine
+from assay.launch.starter import Starter
 from assay.model.facts import Fact
 from assay.model.machine import Machine
 from assay.model.plan import Plan, PlannedLaunch, Study
@@ -80,12 +82,17 @@ def begin(folder: Path, plan: Plan, description: str = TWO_CORES) -> store.RunDi
     return store.create(plan, described(description), "", builds_for(plan), ("assay", "run", plan.study), folder)
 
 
+def starter_for(plan: Plan) -> Starter:
+    """What makes the commands of a machine that has no launchers: the programs', as they are."""
+    return Starter(Site(plan.hosts[0]), launcher)
+
+
 def carry_on(
     directory: store.RunDirectory, plan: Plan, simulated: SimulatedMachine, watcher: Recorder | None = None
 ) -> Ending:
     """Execute what is left of the plan."""
     with directory:
-        return execute(plan, directory, Local(), simulated, builds_for(plan), watcher or Recorder())
+        return execute(plan, directory, starter_for(plan), simulated, builds_for(plan), watcher or Recorder())
 
 
 def simulated_run(  # noqa: PLR0913 (each argument is one thing that tests vary)

@@ -8,7 +8,8 @@ from click.testing import CliRunner, Result
 
 from assay import machine, store, toolchain
 from assay.cli import assay
-from assay.launch.local import Local
+from assay.launch.command import Site
+from assay.launch.starter import Starter
 from assay.model.errors import UnfitEnvironmentError
 from assay.model.run import Run
 from assay.plan import Options, make, parse
@@ -56,7 +57,7 @@ def run(home: Path, *wishes: str, declared: dict[str, object] | None = None) -> 
     builds = {name: toolchain.build(toolchain.get(name)) for name in {one.toolchain for one in plan.order}}
     with store.create(plan, here, xml, builds, ("assay", "run"), home / "assay-runs") as directory:
         path = directory.path
-        execute(plan, directory, Local(), Processes(), builds, Silent())
+        execute(plan, directory, Starter(Site(here.host)), Processes(), builds, Silent())
     return store.load(path)
 
 

@@ -9,7 +9,9 @@ import pytest
 from tests.simulation import Recorder, begin, builds_for, plan_for
 
 from assay import store
-from assay.launch.local import Local
+from assay.launch.command import Site
+from assay.launch.local import launcher
+from assay.launch.starter import Starter
 from assay.model.plan import Measure, Plan, Study
 from assay.model.run import Run
 from assay.run import engine, execute
@@ -68,7 +70,7 @@ def carry_out(folder: Path, misbehave: str) -> tuple[Plan, Run]:
 
 def _execute(plan: Plan, directory: RunDirectory, programs: dict[str, str]) -> None:
     builds = {name: msgspec.structs.replace(build, programs=programs) for name, build in builds_for(plan).items()}
-    execute(plan, directory, Local(), Processes(), builds, Recorder())
+    execute(plan, directory, Starter(Site(plan.hosts[0]), launcher), Processes(), builds, Recorder())
 
 
 def complete_launches(run: Run, benchmark: str) -> int:

@@ -14,10 +14,10 @@ from tests.simulation import (
     described,
     plan_for,
     simulated_run,
+    starter_for,
 )
 
 from assay import store
-from assay.launch.local import Local
 from assay.launch.simulated import Burst, Fault, FaultKind, Law, SimulatedMachine
 from assay.model.errors import UnfitEnvironmentError
 from assay.model.plan import Measure, Study
@@ -140,7 +140,7 @@ def test_precision_is_spread_by_weight() -> None:
         for word, weight in (("one-core", 1.0), ("all", 4.0))
     )
     plan = plan_for(study=Study("S", "Q?", (light, heavy)), options=Options(budget_s=100))
-    commands = {launch.cases: order.argv for launch, order in rehearse(plan, Local(), builds_for(plan))}
+    commands = {launch.cases: order.argv for launch, order in rehearse(plan, starter_for(plan), builds_for(plan))}
     seconds = {cases[0].partition("/first-touch")[0]: float(argv[-1]) for cases, argv in commands.items()}
     assert seconds["stream/all"] / seconds["stream/one-core"] == pytest.approx(4, rel=0.05)
 
@@ -311,7 +311,7 @@ def test_a_missing_program_is_told_before_anything_starts(tmp_path: Path) -> Non
     plan = plan_for(study=FEW)
     machine = SimulatedMachine(described().topology)
     with begin(tmp_path, plan) as directory, pytest.raises(UnfitEnvironmentError, match="not built"):
-        execute(plan, directory, Local(), machine, {}, Recorder())
+        execute(plan, directory, starter_for(plan), machine, {}, Recorder())
     assert machine.commands == []
 
 
@@ -327,7 +327,7 @@ def test_a_rehearsal_shows_the_commands_that_the_run_then_starts(tmp_path: Path)
     machine = SimulatedMachine(described().topology)
     carry_on(begin(tmp_path, plan), plan, machine)
     started = [command for command in machine.commands if not command.argv[0].endswith("core_to_core")]
-    assert [order for _, order in rehearse(plan, Local(), builds_for(plan))] == started
+    assert [order for _, order in rehearse(plan, starter_for(plan), builds_for(plan))] == started
 
 
 def test_a_run_is_not_taken_up_on_another_machine_or_with_other_programs(tmp_path: Path) -> None:

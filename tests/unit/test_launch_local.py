@@ -4,18 +4,26 @@ import shlex
 
 import msgspec
 import pytest
-from tests.simulation import plan_for
+from tests.simulation import builds_for, plan_for
 
-from assay.launch.command import Sampling
-from assay.launch.local import Local, cpu_list
+from assay.launch.arguments import cpu_list
+from assay.launch.command import Sampling, Site
+from assay.launch.starter import Starter
 from assay.model.placement import Memory, Placement
-from assay.model.plan import Case, PlannedLaunch
+from assay.model.plan import Case
+from assay.model.toolchain import Build
 
-PLAN = msgspec.structs.replace(plan_for(), probe_cpus=(0, 64))
+PLAN = msgspec.structs.replace(plan_for(), hosts=("n1",), probe_cpus=(0, 64))
+STARTER = Starter(Site("n1"))
 
 
 def case(case_id: str, cpus: tuple[int, ...], memory: Memory, **params: int | str) -> Case:
     return Case(case_id, "stream", dict(params), Placement("test", "a test's", cpus, memory, ("n1",)))
+
+
+def build() -> Build:
+    programs = {name: f"/cache/{name}" for name in ("stream", "core_to_core")}
+    return msgspec.structs.replace(next(iter(builds_for(PLAN).values())), programs=programs)
 
 
 def test_a_launch_names_its_placement_once_and_each_case_with_its_axes() -> None:
@@ -23,9 +31,8 @@ def test_a_launch_names_its_placement_once_and_each_case_with_its_axes() -> None
         case("stream/a", (0, 1, 2, 3, 8), Memory("bind", (0, 2)), stores="ordinary", elements=1000),
         case("stream/b", (0, 1, 2, 3, 8), Memory("bind", (0, 2)), stores="non-temporal", elements=1000),
     )
-    launch = PlannedLaunch("000-00", 0, "stream", "gcc", ("stream/a", "stream/b"))
     sampling = Sampling(0.01, 10, 200, {"stream/a": 1.5, "stream/b": 0.25})
-    command = Local().translate(PLAN, launch, cases, "/cache/stream", sampling)
+    command = STARTER.command(PLAN, cases, build(), "stream", sampling)
     assert shlex.join(command.argv) == (
         "/cache/stream --cpus 0-3,8 --memory bind:0,2 --precision 0.01 --min-samples 10 --max-samples 200"
         " --case stream/a --stores ordinary --elements 1000 --seconds 1.500"
@@ -35,8 +42,7 @@ def test_a_launch_names_its_placement_once_and_each_case_with_its_axes() -> None
 
 def test_openmp_is_told_not_to_pin_against_the_programs_own_placement() -> None:
     one = case("c", (0,), Memory())
-    launch = PlannedLaunch("000-00", 0, "stream", "gcc", ("c",))
-    command = Local().translate(PLAN, launch, (one,), "stream", Sampling(0.01, 10, 200, {"c": 1.0}))
+    command = STARTER.command(PLAN, (one,), build(), "stream", Sampling(0.01, 10, 200, {"c": 1.0}))
     assert command.environment == {
         "OMP_PROC_BIND": "false",
         "OMP_DYNAMIC": "false",
@@ -45,7 +51,7 @@ def test_openmp_is_told_not_to_pin_against_the_programs_own_placement() -> None:
 
 
 def test_the_probe_runs_on_the_plans_two_cpus_for_as_long_as_asked() -> None:
-    command = Local().probe(PLAN, "/cache/core_to_core", 0.005)
+    command = STARTER.probe(PLAN, build(), "core_to_core", 0.005)
     assert shlex.join(command.argv) == (
         "/cache/core_to_core --cpus 0,64 --min-samples 10 --max-samples 50 --seconds 0.005"
     )

@@ -3,11 +3,10 @@
 import sys
 from pathlib import Path
 
-import msgspec
 import pytest
-from tests.simulation import plan_for
 
 from assay import launch
+from assay.launch.command import Layout, Site
 from assay.launch.local import Local
 from assay.model.errors import UnfitEnvironmentError, UsageError
 
@@ -17,8 +16,8 @@ from assay.launch.local import Local
 class Abroad(Local):
     name = "abroad"
 
-    def fits(self, plan):
-        return len(plan.hosts) > 1
+    def fits(self, layout, site):
+        return len(layout.hosts) > 1
 
 launcher = Abroad()
 """
@@ -34,16 +33,20 @@ def abroad(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     launch.get.cache_clear()
 
 
-def test_a_plan_for_one_host_is_started_here() -> None:
-    assert isinstance(launch.fitting(plan_for()), Local)
+SITE = Site("n1")
+HERE = Layout(("n1",), ((0,),))
+ON_TWO = Layout(("n1", "n2"), ((0,),))
+
+
+def test_a_program_that_stands_alone_is_started_here() -> None:
+    assert isinstance(launch.fitting(HERE, SITE), Local)
     assert "simulated" not in launch.names()
 
 
-def test_a_plan_for_hosts_that_nothing_reaches_is_refused() -> None:
-    plan = msgspec.structs.replace(plan_for(), hosts=("n1", "n2"))
-    with pytest.raises(UnfitEnvironmentError, match="2 hosts") as refused:
-        launch.fitting(plan)
-    assert refused.value.remedy.startswith("assay run quick")
+def test_a_layout_that_nothing_starts_is_refused() -> None:
+    with pytest.raises(UnfitEnvironmentError, match="2 processes on n1, n2") as refused:
+        launch.fitting(ON_TWO, SITE)
+    assert refused.value.remedy == "assay doctor --hosts n1,n2"
 
 
 def test_an_unknown_launcher_is_refused_with_those_that_exist() -> None:
@@ -56,9 +59,8 @@ def test_an_unknown_launcher_is_refused_with_those_that_exist() -> None:
 def test_a_launcher_is_a_new_file_and_no_edit() -> None:
     try:
         assert "abroad" in launch.names()
-        plan = msgspec.structs.replace(plan_for(), hosts=("n1", "n2"))
-        assert launch.fitting(plan).name == "abroad"
-        assert launch.fitting(plan_for()).name == "local"
+        assert launch.fitting(ON_TWO, SITE).name == "abroad"
+        assert launch.fitting(HERE, SITE).name == "local"
     finally:
         launch.names.cache_clear()
         launch.get.cache_clear()

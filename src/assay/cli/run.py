@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
     from pathlib import Path
 
+    from assay.launch.starter import Starter
     from assay.model.machine import Machine
     from assay.model.plan import Plan
     from assay.model.result import Analysis
@@ -237,12 +238,11 @@ def _reopen(run: Run, budget_s: float | None) -> RunDirectory:
 def _print_commands(plan: Plan, builds: Mapping[str, Build]) -> None:
     import shlex
 
-    from assay import launch as launchers
     from assay.run.levels import commands
     from assay.run.rehearsal import rehearse
 
     made = 0
-    for launch, order in rehearse(plan, launchers.fitting(plan), builds):
+    for launch, order in rehearse(plan, starter(), builds):
         variables = [f"{name}={value}" for name, value in order.environment.items()]
         made += 1
         click.echo(f"# launch {launch.id}")
@@ -255,9 +255,19 @@ def _print_commands(plan: Plan, builds: Mapping[str, Build]) -> None:
         )
 
 
+def starter(run: str = "") -> Starter:
+    """What makes the commands of a run, typed here."""
+    import os
+
+    from assay.launch.command import Site
+    from assay.launch.starter import Starter
+
+    return Starter(Site(os.uname().nodename, run=run, root=os.geteuid() == 0))
+
+
 def _measure(directory: RunDirectory) -> None:
     """Make the launches that are missing; InterruptedRunError when the user has enough."""
-    from assay import launch, store
+    from assay import store
     from assay.cli import progress
     from assay.model.errors import InterruptedRunError
     from assay.run import execute
@@ -265,8 +275,7 @@ def _measure(directory: RunDirectory) -> None:
 
     with directory, progress.shown() as watcher:
         plan = store.load(directory.path).plan
-        launcher = launch.fitting(plan)
-        ending = execute(plan, directory, launcher, Processes(), directory.info.builds, watcher)
+        ending = execute(plan, directory, starter(directory.info.id), Processes(), directory.info.builds, watcher)
     if ending.status == "interrupted":
         path = directory.path
         raise InterruptedRunError(

@@ -7,12 +7,11 @@ import importlib
 import pkgutil
 from functools import cache
 
-from assay.launch.command import Launcher
+from assay.launch.command import Launcher, Layout, Site
 from assay.model.errors import UnfitEnvironmentError, UsageError
-from assay.model.plan import Plan
 
 #: What stands beside them: the words that they share, and machines that do not exist.
-_NOT_LAUNCHERS = {"command", "simulated"}
+_NOT_LAUNCHERS = {"arguments", "command", "simulated", "starter"}
 
 
 @cache
@@ -30,13 +29,20 @@ def get(name: str) -> Launcher:
     return launcher
 
 
-def fitting(plan: Plan) -> Launcher:
-    """The launcher for a plan, here and now; UnfitEnvironmentError where there is none."""
-    for name in names():
-        if get(name).fits(plan):
-            return get(name)
+def fitting(layout: Layout, site: Site) -> Launcher:
+    """The launcher for a layout: the one that the user wants, else the best of those that fit.
+
+    Raises:
+        UsageError: there is no launcher of that name.
+        UnfitEnvironmentError: it does not fit, or none does.
+    """
+    wanted = (get(site.launcher),) if site.launcher and layout.mpi else tuple(map(get, names()))
+    found = [launcher for launcher in wanted if launcher.fits(layout, site)]
+    if found:
+        return min(found, key=lambda launcher: launcher.preference)
+    of = f" with {layout.mpi.name}" if layout.mpi else ""
     raise UnfitEnvironmentError(
-        f"nothing here starts programs on {len(plan.hosts)} hosts",
-        why=f"launchers: {', '.join(names())}",
-        remedy=f"assay run {plan.study}   on one host",
+        f"nothing here starts {layout.size} processes on {', '.join(layout.hosts)}{of}",
+        why=f"tried: {', '.join(launcher.name for launcher in wanted)}",
+        remedy="assay doctor --hosts " + ",".join(layout.hosts),
     )

@@ -1,10 +1,10 @@
 """What a launcher makes and an executor starts."""
 
-from typing import Protocol
+from typing import Literal, Protocol
 
 import msgspec
 
-from assay.model.plan import Case, Plan, PlannedLaunch
+from assay.model.toolchain import Mpi
 
 
 class Command(msgspec.Struct, frozen=True):
@@ -69,21 +69,64 @@ class CpuTimes(msgspec.Struct, frozen=True):
     load: float
 
 
+class Layout(msgspec.Struct, frozen=True):
+    """Where the processes of one launch go.
+
+    Attributes:
+        hosts: nodes, in the order of the ranks.
+        ranks: cpus of each rank on a host, the same on every host; ranks are numbered host by host.
+        mpi: what the program was built with; None for a program that stands alone on each host.
+        network: device that messages shall use, an interface (`eth0`) or a port (`mlx5_0:1`); empty for whatever
+            the MPI chooses.
+    """
+
+    hosts: tuple[str, ...]
+    ranks: tuple[tuple[int, ...], ...]
+    mpi: Mpi | None = None
+    network: str = ""
+
+    @property
+    def size(self) -> int:
+        """Number of ranks."""
+        return len(self.hosts) * len(self.ranks)
+
+
+class Site(msgspec.Struct, frozen=True):
+    """The place where commands are typed.
+
+    Attributes:
+        host: name of this machine.
+        scheduler: that gave the nodes that this process may use; empty outside an allocation.
+        launcher: name of the launcher that the user wants; empty for the one that fits best.
+        run: id that everything started elsewhere carries (`ASSAY_RUN`), so that it can be found and ended.
+        ssh_config: file for `ssh -F`; empty for the user's own.
+        root: whether this process is root, which some launchers refuse to serve unless told to.
+    """
+
+    host: str
+    scheduler: Literal["", "slurm", "pbs", "flux", "lsf"] = ""
+    launcher: str = ""
+    run: str = ""
+    ssh_config: str = ""
+    root: bool = False
+
+
 class Launcher(Protocol):
-    """A pure translator. `launch/` has one module for each; `translate` and `probe` do no I/O."""
+    """A pure translator: it starts nothing and asks nobody. `launch/` has one module for each.
+
+    Attributes:
+        name: as users say it.
+        preference: of those that fit, the one with the lowest is taken.
+    """
 
     name: str
+    preference: int
 
-    def fits(self, plan: Plan) -> bool:
-        """Whether it can start the launches of the plan, here and now."""
+    def fits(self, layout: Layout, site: Site) -> bool:
+        """Whether it can start a program so."""
 
-    def translate(
-        self, plan: Plan, launch: PlannedLaunch, cases: tuple[Case, ...], program: str, sampling: Sampling
-    ) -> Command:
-        """The command that runs the cases of a launch with `program`, the path of its executable."""
-
-    def probe(self, plan: Plan, program: str, seconds: float) -> Command:
-        """The command that measures the hand-over between the plan's probe cpus for `seconds`."""
+    def translate(self, layout: Layout, site: Site, argv: tuple[str, ...], environment: dict[str, str]) -> Command:
+        """The command that starts `argv`, with these variables set, on each rank of the layout."""
 
 
 class Executor(Protocol):

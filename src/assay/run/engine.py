@@ -6,9 +6,10 @@ from typing import Literal
 
 import msgspec
 
-from assay.launch.command import Command, CpuTimes, Executor, Launcher, Outcome, Sampling
+from assay.launch.command import Command, CpuTimes, Executor, Outcome, Sampling
+from assay.launch.starter import Starter
 from assay.model.errors import UnfitEnvironmentError
-from assay.model.plan import Plan, PlannedLaunch
+from assay.model.plan import Case, Plan, PlannedLaunch
 from assay.model.record import Bracket, Handover, Launch
 from assay.model.run import Ending, LaunchRecords
 from assay.model.toolchain import Build
@@ -24,6 +25,9 @@ _PROBE_LIMIT_S = 5.0
 #: A launch is ended when it takes this much longer than expected.
 _PATIENCE = 4.0
 _LEAST_PATIENCE_S = 5.0
+#: What the launcher of an MPI may take on slow nodes, and each rank more. Assumptions: nothing is timed by them.
+_MPI_START_S = 30.0
+_RANK_START_S = 0.1
 #: The kernel counts cpu time in ticks: what differs by no more than one on each cpu is not known to be foreign.
 _TICK_S = 0.01
 _MESSAGE = 2000
@@ -32,7 +36,7 @@ _MESSAGE = 2000
 def execute(  # noqa: PLR0913, PLR0917 (the six things a run is made of)
     plan: Plan,
     directory: RunDirectory,
-    launcher: Launcher,
+    starter: Starter,
     executor: Executor,
     builds: Mapping[str, Build],
     watcher: Watcher,
@@ -42,7 +46,7 @@ def execute(  # noqa: PLR0913, PLR0917 (the six things a run is made of)
     Args:
         plan: what to measure.
         directory: where every launch is saved as soon as it is through.
-        launcher: makes the command lines.
+        starter: makes the command lines.
         executor: starts them and tells the time.
         builds: toolchain -> programs.
         watcher: is told how it goes on.
@@ -52,7 +56,7 @@ def execute(  # noqa: PLR0913, PLR0917 (the six things a run is made of)
             factor's level fails. What was measured before is kept, and the run can be resumed.
     """
     _require_programs(plan, builds)
-    session = _Session(plan, directory, launcher, executor, builds)
+    session = _Session(plan, directory, starter, executor, builds)
     interrupted = False
     with restoring(session.levels):
         try:
@@ -72,13 +76,13 @@ class _Session:
         self,
         plan: Plan,
         directory: RunDirectory,
-        launcher: Launcher,
+        starter: Starter,
         executor: Executor,
         builds: Mapping[str, Build],
     ) -> None:
         self.plan = plan
         self.directory = directory
-        self.launcher = launcher
+        self.starter = starter
         self.executor = executor
         self.builds = builds
         self.levels = Levels(plan, directory, executor)
@@ -108,9 +112,11 @@ class _Session:
         prepared = self.levels.set(cases, _name(launch.id, attempt))
         build = self.builds[launch.toolchain]
         sampling = Sampling(self.plan.precision, self.plan.min_samples, self.plan.max_samples, seconds)
-        command = self.launcher.translate(self.plan, launch, cases, build.programs[launch.program], sampling)
+        command = self.starter.command(self.plan, cases, build, launch.program, sampling)
         started = datetime.now(UTC).isoformat()
-        outcome, bracket = self.bracketed(command, self._limit_s(launch, seconds))
+        outcome, bracket = self.bracketed(
+            command, self._limit_s(launch, cases, seconds), here=self.starter.runs_here(cases)
+        )
         answer = read_answer(outcome.stdout, cases)
         record = Launch(
             id=launch.id,
@@ -132,13 +138,13 @@ class _Session:
         self.directory.append(answer.lines, record)
         return LaunchRecords(record, answer.cases, answer.unstarted)
 
-    def bracketed(self, command: Command, limit_s: float) -> tuple[Outcome, Bracket]:
-        """Run a command between two probes of the machine's state."""
+    def bracketed(self, command: Command, limit_s: float, *, here: bool) -> tuple[Outcome, Bracket]:
+        """Run a command between two probes of the machine's state; `here`: all of it runs on this machine."""
         before = self._probe()
         times, began = self.executor.cpu_times(), self.executor.now()
         outcome = self.executor.execute(command, limit_s)
         elapsed = self.executor.now() - began
-        steal, foreign = _shares(times, self.executor.cpu_times(), elapsed)
+        steal, foreign = _shares(times, self.executor.cpu_times(), elapsed) if here else (None, None)
         after = self._probe()
         return outcome, Bracket(before, after, elapsed, steal, foreign, outcome.involuntary_switches, times.load)
 
@@ -150,15 +156,17 @@ class _Session:
         return Ending("interrupted" if interrupted else status, datetime.now(UTC).isoformat(), elapsed, cut)
 
     def _probe(self) -> Handover | None:
-        program = next(iter(self.builds.values())).programs.get(_PROBE)
-        if not self.plan.probe_cpus or program is None:
+        build = next(iter(self.builds.values()))
+        if not self.plan.probe_cpus or _PROBE not in build.programs:
             return None
-        outcome = self.executor.execute(self.launcher.probe(self.plan, program, _PROBE_S), _PROBE_LIMIT_S)
+        command = self.starter.probe(self.plan, build, _PROBE, _PROBE_S)
+        outcome = self.executor.execute(command, _PROBE_LIMIT_S)
         return read_handover(outcome.stdout, self.plan.probe_cpus)
 
-    def _limit_s(self, launch: PlannedLaunch, seconds: Mapping[str, float]) -> float:
+    def _limit_s(self, launch: PlannedLaunch, cases: tuple[Case, ...], seconds: Mapping[str, float]) -> float:
         expected = self.ledger.experience.overhead(launch) + sum(seconds.values())
-        return _LEAST_PATIENCE_S + _PATIENCE * expected
+        start = _MPI_START_S + _RANK_START_S * len(cases[0].placement.rank_cpus)
+        return (start if cases[0].placement.ranks else _LEAST_PATIENCE_S) + _PATIENCE * expected
 
     def _log(self, launch: Launch, answer: Answer, outcome: Outcome) -> None:
         name = _name(launch.id, launch.attempt)

@@ -93,7 +93,7 @@ def _check_header(header: Header, asked: dict[str, Case]) -> None:
         raise RecordError(f"records of a case that was not asked for: '{header.case}'")
     if header.benchmark != case.benchmark:
         raise RecordError(f"records of benchmark '{header.benchmark}', asked for was '{case.benchmark}'")
-    found, wanted = len(header.ranks), len(case.placement.hosts)
+    found, wanted = len(header.ranks), len(case.placement.rank_cpus)
     if found != wanted:
         raise RecordError(f"'{header.case}' ran on {found} ranks, asked for were {wanted}")
 

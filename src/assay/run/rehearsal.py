@@ -4,7 +4,8 @@ from collections.abc import Iterator, Mapping
 
 import msgspec
 
-from assay.launch.command import Command, Launcher, Sampling
+from assay.launch.command import Command, Sampling
+from assay.launch.starter import Starter
 from assay.model.errors import UnfitEnvironmentError
 from assay.model.machine import Machine, Topology
 from assay.model.plan import Plan, PlannedLaunch
@@ -13,9 +14,7 @@ from assay.model.toolchain import Build
 from assay.run.budget import inexperienced, spread
 
 
-def rehearse(
-    plan: Plan, launcher: Launcher, builds: Mapping[str, Build]
-) -> Iterator[tuple[PlannedLaunch, Command]]:
+def rehearse(plan: Plan, starter: Starter, builds: Mapping[str, Build]) -> Iterator[tuple[PlannedLaunch, Command]]:
     """Every launch with its command; seconds of sampling as they are allotted before the first launch is made."""
     cases = {case.id: case for case in plan.cases}
     shares = spread(plan, plan.order, plan.budget_s, frozenset(), inexperienced(plan))
@@ -24,8 +23,7 @@ def rehearse(
         sampling = Sampling(plan.precision, plan.min_samples, plan.max_samples, seconds)
         if seconds:
             group = tuple(cases[case_id] for case_id in seconds)
-            program = builds[launch.toolchain].programs[launch.program]
-            yield launch, launcher.translate(plan, launch, group, program, sampling)
+            yield launch, starter.command(plan, group, builds[launch.toolchain], launch.program, sampling)
 
 
 def require_same(run: Run, machine: Machine, builds: Mapping[str, Build]) -> None:
