@@ -1,0 +1,64 @@
+"""From a planned launch to the command that makes it: the program's arguments, in the words of its launcher."""
+
+from assay.launch import arguments
+from assay.launch.command import Command, Launcher, Layout, Sampling, Site
+from assay.model.placement import Placement
+from assay.model.plan import Case, Plan
+from assay.model.toolchain import Build, Mpi
+
+#: What must not come in from outside: OpenMP runtimes that pin threads themselves, or let them sleep between
+#: parallel regions, would work against the programs' own placement.
+_ENVIRONMENT = {"OMP_PROC_BIND": "false", "OMP_DYNAMIC": "false", "OMP_WAIT_POLICY": "active"}
+
+
+class Starter:
+    """Makes the commands of a run; it starts nothing.
+
+    Args:
+        site: where they will be typed.
+        launcher: that makes all of them; the one that fits each layout best where None.
+    """
+
+    def __init__(self, site: Site, launcher: Launcher | None = None) -> None:
+        self.site = site
+        self._launcher = launcher
+
+    def command(
+        self, plan: Plan, cases: tuple[Case, ...], build: Build, program: str, sampling: Sampling
+    ) -> Command:
+        """The command that measures `cases`, which share placement and levels, with a program of the build.
+
+        Raises:
+            UnfitEnvironmentError: nothing here can start it so.
+        """
+        network = network_of(plan, cases[0])
+        layout = layout_of(cases[0].placement, build.toolchain.mpi, network)
+        return self._translated(layout, arguments.measuring(build.programs[program], cases, sampling, network))
+
+    def probe(self, plan: Plan, build: Build, program: str, seconds: float) -> Command:
+        """The command that measures the hand-over between the plan's probe cpus, on its first host."""
+        layout = Layout(plan.hosts[:1], (plan.probe_cpus,))
+        return self._translated(layout, arguments.probing(build.programs[program], plan.probe_cpus, seconds))
+
+    def runs_here(self, cases: tuple[Case, ...]) -> bool:
+        """Whether all of it runs on this machine, so that its counters speak of it."""
+        return all(host == self.site.host for host in cases[0].placement.hosts)
+
+    def _translated(self, layout: Layout, argv: tuple[str, ...]) -> Command:
+        from assay.launch import fitting  # noqa: PLC0415 (the package finds launchers, which know nothing of it)
+
+        launcher = self._launcher or fitting(layout, self.site)
+        return launcher.translate(layout, self.site, argv, dict(_ENVIRONMENT))
+
+
+def layout_of(placement: Placement, mpi: Mpi | None, network: str = "") -> Layout:
+    """Where the processes of a placement go; without ranks of its own it is one of programs without MPI."""
+    if not placement.ranks:
+        return Layout(placement.hosts, (placement.cpus,))
+    return Layout(placement.hosts, placement.ranks, mpi, network)
+
+
+def network_of(plan: Plan, case: Case) -> str:
+    """The device of the network that a case is measured over; empty where none is chosen."""
+    found = (factor for factor in plan.factors if factor.kind == "network" and factor.name in case.factors)
+    return next((factor.devices[case.factors[factor.name]] for factor in found), "")
