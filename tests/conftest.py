@@ -13,10 +13,11 @@ from assay.model.toolchain import Build
 #: Variables of the machine that runs the tests and that would change what they see.
 _FOREIGN = ("ASSAY_", "NO_COLOR", "FORCE_COLOR", "OMP_", "GOMP_", "KMP_", "SLURM_", "PBS_", "LSB_")
 
-# A shell starts what runs in its background with SIGINT ignored, and every program below inherits that: tests of
-# Ctrl-C would wait in vain. A handler, unlike an ignored signal, is not inherited.
-if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
-    signal.signal(signal.SIGINT, signal.default_int_handler)
+# A shell starts what runs in its background with SIGINT ignored, nohup with SIGHUP, and every program below
+# inherits that: tests of Ctrl-C would wait in vain. A handler, unlike an ignored signal, is not inherited.
+for ignored in (signal.SIGINT, signal.SIGHUP):
+    if signal.getsignal(ignored) is signal.SIG_IGN:
+        signal.signal(ignored, signal.default_int_handler)
 
 
 @pytest.fixture(autouse=True)

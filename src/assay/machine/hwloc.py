@@ -14,6 +14,8 @@ from assay.model.facts import Fact, unavailable
 
 #: Cpus, caches and the like of a described machine; Linux on x86 knows 8,192 cpus at most.
 _MOST_PARTS = 8192
+#: `=32MB`, `=0.5GiB`: a size that is not in bytes.
+_SIZE = re.compile(r"=(\d+(?:\.\d+)?)([kmgt])i?b")
 _COUNT = re.compile(r"(?<![^\s:\]])\d+(?![^\s(\[])")
 _EXAMPLE = 'assay discover --synthetic "pack:2 numa:4(memory=32GB) l3:2(size=8MB) core:4 pu:1"'
 _SONAME = "libhwloc.so.15"
@@ -90,8 +92,11 @@ def synthetic(description: str) -> str:
 
 
 def _as_hwloc_says(description: str) -> str:
-    """The words `socket` and `node` of hwloc 1, and a last level `pu:1` that goes without saying."""
-    levels = description.strip().lower().split()
+    """The words `socket` and `node` of hwloc 1, a last level `pu:1` that goes without saying, and sizes in bytes.
+
+    `32MB` is 32 x 2^20 B to older releases of hwloc and 32 x 10^6 B to newer ones; here it is always the former.
+    """
+    levels = _SIZE.sub(_in_bytes, description.strip().lower()).split()
     renamed = [
         level.replace("socket:", "pack:").replace("node:", "numa:").replace("numanuma:", "numa:")
         for level in levels
@@ -133,3 +138,8 @@ def version(told: str) -> Fact:
     if not told:
         return unavailable("HWLOC_ variables lead it to another machine, so /sys was read instead")
     return Fact(told, source=str(hwloc._name))  # noqa: SLF001 (the only name that ctypes keeps)
+
+
+def _in_bytes(size: re.Match[str]) -> str:
+    number, prefix = size.groups()
+    return f"={int(float(number) * 1024 ** ' kmgt'.index(prefix))}"
