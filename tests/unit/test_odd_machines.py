@@ -20,7 +20,7 @@ from assay.model.plan import Case, Plan
 MakeMachine = Callable[..., Machine]
 MACHINES = Path(__file__).parents[1] / "machines"
 #: What a plan of the whole node may cost at most, however large the node is.
-MOST_CASES, MOST_S = 1200, 3600
+MOST_CASES, MOST_S = 1300, 3600
 
 
 @dataclass(frozen=True)
@@ -119,6 +119,55 @@ def test_eight_nodes_have_a_matrix_of_bandwidth_and_one_of_latency(ask: Ask, mak
         "first-touch",
         "interleave:0,1,2,3,4,5,6,7",
     }
+
+
+def matrix(shown: Shown, benchmark: str, word: str) -> set[tuple[int, int]]:
+    """The cells (cpu node, memory node) that are measured of a benchmark at `word:numa:*`."""
+    return {
+        (int(case.placement.label.rpartition(":")[2]), case.placement.memory.nodes[0])
+        for case in shown.cases(benchmark)
+        if case.placement.label.startswith(f"{word}:numa:") and case.placement.memory.policy == "bind"
+    }
+
+
+@pytest.mark.parametrize(("sockets", "nodes", "cores"), [(8, 8, 4), (1, 1025, 4)])
+def test_many_nodes_have_matrices_of_a_sample_and_the_plan_says_so(
+    ask: Ask, make_machine: MakeMachine, sockets: int, nodes: int, cores: int
+) -> None:
+    shown = ask(changed(make_machine(sockets, nodes, 1, cores), caches=()))  # as hwloc describes them
+    for benchmark, word in (("stream", "all"), ("latency", "one-core")):
+        cells = matrix(shown, benchmark, word)
+        chosen = {cpu for cpu, _ in cells}
+        assert len(chosen) == 16
+        assert cells == {(cpu, memory) for cpu in chosen for memory in chosen}
+        same_socket = sum(cpu != memory and cpu // nodes == memory // nodes for cpu, memory in cells)
+        assert same_socket >= 4
+        assert sockets == 1 or len(cells) - 16 - same_socket >= 4
+        total = (sockets * nodes) ** 2
+        assert f"{benchmark} at {word}:numa:*, bind:*: a sample: 256 of {total} cells are measured" in shown.words
+    assert shown.text.count("16 x 16 placements") == 2
+    assert len(shown.cases("core_to_core")) <= 241
+
+
+def test_eight_sockets_of_1024_cores_are_sampled_and_the_plan_says_so(ask: Ask, make_machine: MakeMachine) -> None:
+    shown = ask(make_machine(8, 1, 1, 1024))
+    assert len(matrix(shown, "stream", "all")) == len(matrix(shown, "latency", "one-core")) == 64
+    assert "stream at cores:*: a sample: 87 of 8192 numbers of cores are measured" in shown.words
+    pairs = list(shown.places("core_to_core").values())
+    assert sum(one // 1024 == other // 1024 for one, other in pairs) >= 4
+    assert sum(one // 1024 != other // 1024 for one, other in pairs) >= 4
+    assert len(pairs) <= 241
+
+
+def test_two_sockets_of_128_cores_with_smt_have_curves_up_to_256_cores(
+    ask: Ask, make_machine: MakeMachine
+) -> None:
+    shown = ask(make_machine(2, 1, 16, 8, 2))
+    places = shown.places("stream", stores="ordinary", touch="parallel")
+    assert len(places["all-threads"]) == 512
+    assert places["all"] == tuple(range(0, 512, 2))
+    assert places["spread:2"] == (0, 256)
+    assert "stream at spread:*: a sample: 47 of 256 numbers of cores are measured" in shown.words
 
 
 def test_nodes_without_memory_and_nodes_without_cores_are_told_apart(ask: Ask, make_machine: MakeMachine) -> None:
