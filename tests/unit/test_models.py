@@ -250,6 +250,20 @@ def test_himeno_is_predicted_from_stream_and_only_where_it_does_not_fit_the_cach
     assert prediction.upper == pytest.approx(34 / 72 * 120e9, rel=0.02)
     assert prediction.value[0] == pytest.approx(34 / 74 * 120e9, rel=0.02)
     assert prediction.error == 0
+    assert prediction.middle == (prediction.lower + prediction.upper) / 2
+    assert prediction.half_width == pytest.approx((80 - 72) / (80 + 72), rel=0.2)
+    assert prediction.deviation == pytest.approx(2 / 74 / (1 / 72 + 1 / 80) - 1, abs=0.01)
+    assert prediction.states == (None, None)
+
+
+def test_a_prediction_names_the_states_of_the_machine_that_it_rests_on(tmp_path: Path) -> None:
+    study = _study(Measure("stream", ("all",)), Measure("himeno", ("all",), axes={"size": "L"}), launches=12)
+    law = Law(flips=tuple((5.0 * at, ("near", "far")[at % 2]) for at in range(60)))
+    found = _analysis(tmp_path, study, law, description=FOUR_NODES).predictions
+    assert {each.states for each in found} == {("near", "near"), ("far", "far")}
+    for each in found:
+        assert f"state {each.states[0]} (" in each.derivation
+        assert each.what.endswith(f"state {each.states[1]}")
 
 
 def test_the_prediction_does_not_look_at_himeno(himeno: Run) -> None:

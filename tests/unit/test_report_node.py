@@ -167,7 +167,12 @@ def test_the_ledger_shows_band_measurement_and_error(here: Example, written: dic
     analysis = msgspec.structs.replace(here.analysis, predictions=(wrong,))
     section = next(each for each in sections(here.run, analysis) if each.id == "himeno")
     assert "0 of 1 prediction holds" in section.meaning[0]
-    assert _table(section, "Prediction ledger").rows[0][-1] == "-25.0 %"
+    table = _table(section, "Prediction ledger")
+    row = dict(zip(table.columns, table.rows[0], strict=True))
+    assert row["Outside"] == "-25.0 %"
+    assert row["Of the middle"] == f"{100 * wrong.deviation:+.1f} %"
+    assert "±" in row["Middle"]
+    assert row["State from, of"] == "any, any"
 
 
 def test_all_pairs_of_cores_make_a_symmetric_matrix(written: dict[str, Section]) -> None:

@@ -175,10 +175,15 @@ class Prediction(msgspec.Struct, frozen=True):
         unit: SI base unit.
         lower: least value that is predicted.
         upper: largest one.
+        middle: of the two.
+        half_width: half of their distance, relative to the middle: how much the prediction leaves open.
+        states: of the machine in which the estimates were made, the predicted one last; None where one explains
+            all.
         of: estimates it was computed from; never the predicted one, nor any of its benchmark.
         derivation: how, with figures.
         measured: id of the estimate that was predicted.
         value: [value, lo, hi] measured.
+        deviation: of the value from the middle, relative to the middle; negative below it.
         error: relative distance of the value from the predicted interval; 0 inside, negative below it.
     """
 
@@ -188,10 +193,14 @@ class Prediction(msgspec.Struct, frozen=True):
     unit: str
     lower: float
     upper: float
+    middle: float
+    half_width: float
     of: tuple[str, ...]
+    states: tuple[str | None, ...]
     derivation: str
     measured: str
     value: tuple[float, float, float]
+    deviation: float
     error: float
 
 

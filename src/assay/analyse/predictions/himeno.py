@@ -49,21 +49,30 @@ def _likeness(triad: Estimate) -> bool:
 def _prediction(estimate: Estimate, source: Estimate, cache_bytes: int) -> Prediction:
     _, slow, fast = figure(source)
     lower, upper = _FLOPS / _MOST_BYTES * slow, _FLOPS / _BYTES * fast
+    middle = (lower + upper) / 2
     value = figure(estimate)
     outside = value[0] / upper - 1 if value[0] > upper else min(0.0, value[0] / lower - 1)
     caches = f"; its arrays are larger than the {cache_bytes / 1e6:.0f} MB of the last-level caches"
     return Prediction(
         id=f"{LAW}:{estimate.id}",
         law=LAW,
-        what=f"rate of himeno, {estimate.placement.label}, {estimate.placement.memory}",
+        what=f"rate of himeno, {estimate.placement.label}, {estimate.placement.memory}{_in_state(estimate)}",
         unit=estimate.unit,
         lower=lower,
         upper=upper,
+        middle=middle,
+        half_width=(upper - lower) / 2 / middle,
         of=(source.id,),
+        states=(source.state, estimate.state),
         derivation=f"{_FLOPS} flops a point over {_MOST_BYTES} B to {_BYTES} B a point x the traffic of stream's "
-        f"triad at the same placement ({format_quantity(slow, 'B/s')} to {format_quantity(fast, 'B/s')})"
-        f"{caches if cache_bytes else ''}",
+        f"triad at the same placement{_in_state(source)} ({format_quantity(slow, 'B/s')} to "
+        f"{format_quantity(fast, 'B/s')}){caches if cache_bytes else ''}",
         measured=estimate.id,
         value=value,
+        deviation=value[0] / middle - 1,
         error=outside,
     )
+
+
+def _in_state(estimate: Estimate) -> str:
+    return f", state {estimate.state}" if estimate.state else ""

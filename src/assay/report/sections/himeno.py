@@ -50,14 +50,20 @@ def tables(_run: Run, analysis: Analysis) -> tuple[Table, ...]:
         (
             _row(line, known),
             f"{words.quantity(line.lower, line.unit)} to {words.quantity(line.upper, line.unit)}",
+            f"{words.quantity(line.middle, line.unit)} ± {words.percent(line.half_width)}",
             words.interval(line.value[0], (line.value[1], line.value[2]), line.unit, "").short,
+            _signed(line.deviation),
+            _states(line),
             _error(line),
         )
         for line in _ledger(analysis)
     )
-    caption = "Prediction ledger: what other measurements predicted, what was measured, and the error"
-    columns = ("Prediction", "Predicted", "Measured", "Error")
-    return (Table(caption, columns, rows, frozenset({1, 2, 3})),) if rows else ()
+    caption = (
+        "Prediction ledger: what other measurements predicted, with half of its width; what was measured, and how "
+        "far from the middle and outside"
+    )
+    columns = ("Prediction", "Predicted", "Middle", "Measured", "Of the middle", "State from, of", "Outside")
+    return (Table(caption, columns, rows, frozenset({1, 2, 3, 4, 6})),) if rows else ()
 
 
 def _ledger(analysis: Analysis) -> tuple[Prediction, ...]:
@@ -76,7 +82,16 @@ def _row(line: Prediction, known: dict[str, Estimate]) -> str:
 def _error(line: Prediction) -> str:
     if line.error == 0:
         return "inside"
-    return f"{100 * line.error:+.1f} %"
+    return _signed(line.error)
+
+
+def _signed(share: float) -> str:
+    return f"{100 * share:+.1f} %"
+
+
+def _states(line: Prediction) -> str:
+    """States of the machine, of what predicts and of what was predicted: `near, near`; `any` where none counts."""
+    return ", ".join(state or "any" for state in line.states)
 
 
 def _figure(ledger: tuple[Prediction, ...], known: dict[str, Estimate]) -> Figure:
@@ -89,6 +104,7 @@ def _figure(ledger: tuple[Prediction, ...], known: dict[str, Estimate]) -> Figur
         figure = words.interval(line.value[0], (line.value[1], line.value[2]), line.unit, "")
         plain = f"{figure.value} {figure.unit}"
         verdict = "inside the band" if line.error == 0 else f"{_error(line)} from the band"
+        verdict += f", {_signed(line.deviation)} from its middle"
         rows.append(
             Banded(
                 _row(line, known), "measured", value, lo, hi, factor * line.lower, factor * line.upper,
@@ -114,5 +130,12 @@ def _meaning(ledger: tuple[Prediction, ...], known: dict[str, Estimate]) -> str:
     text = f"{inside} of {words.count(len(ledger), 'prediction holds', 'predictions hold')}."
     worst = max(ledger, key=lambda line: abs(line.error))
     if worst.error:
-        text += f" The largest error is {_error(worst)} ({_row(worst, known)})."
+        text += f" The largest error is {_error(worst)} beyond the band ({_row(worst, known)})."
+    farthest, widest = (
+        max(map(abs, each)) for each in zip(*((e.deviation, e.half_width) for e in ledger), strict=True)
+    )
+    text += (
+        f" What was measured lies up to {words.percent(farthest)} beside the middle of its prediction, whose half "
+        f"is up to {words.percent(widest)} wide."
+    )
     return f"{text} {words.sentence(ledger[0].derivation)}"
