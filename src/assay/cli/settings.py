@@ -13,9 +13,9 @@ import click
 
 from assay.model.errors import UsageError
 
-#: Tables that are no command: `[toolchain.NAME]` declares a toolchain, `[limits]` gives what the vendor promises,
-#: `[factor.NAME]` the commands that set the levels of a factor.
-TABLES = ("toolchain", "limits", "factor")
+#: Tables that are no command: `[toolchain.NAME]` and `[mpi.NAME]` declare a toolchain and an MPI, `[limits]` gives
+#: what the vendor promises, `[factor.NAME]` the commands that set the levels of a factor.
+TABLES = ("toolchain", "mpi", "limits", "factor")
 #: Variables that belong to no command.
 VARIABLES = {
     "ASSAY_RUNS": "folder of the runs, ./assay-runs when unset",

@@ -32,6 +32,7 @@ class Options(msgspec.Struct, frozen=True):
         precision: wanted relative half-width of the interval of a launch's median.
         budget_s: seconds.
         toolchains: names; with several, the toolchain is a factor.
+        mpis: names; with several, the MPI is a factor of what passes messages.
         factors: what else is varied on purpose.
         hosts: nodes that run each case, one rank each; the machine itself where empty.
     """
@@ -43,6 +44,7 @@ class Options(msgspec.Struct, frozen=True):
     toolchains: tuple[str, ...] = ()
     hosts: tuple[str, ...] = ()
     factors: tuple[Factor, ...] = ()
+    mpis: tuple[str, ...] = ()
 
 
 def make(name: str, study: Study, machine: Machine, options: Options = Options()) -> Plan:  # noqa: B008 (frozen)
@@ -60,10 +62,11 @@ def make(name: str, study: Study, machine: Machine, options: Options = Options()
     """
     _check_options(study, options)
     toolchains = tuple(dict.fromkeys(options.toolchains)) or (DEFAULT_TOOLCHAIN,)
+    mpis = tuple(dict.fromkeys(options.mpis))
     setting = Setting(
         machine=machine,
         hosts=options.hosts or (machine.host,),
-        factors=_factors(toolchains, options.factors),
+        factors=_factors(toolchains, mpis, options.factors),
         stored=name in studies.names(),
     )
     selection = select(study.measure, setting)
@@ -72,7 +75,7 @@ def make(name: str, study: Study, machine: Machine, options: Options = Options()
     controls = factors.controls(selection.cases, setting.factors)
     launches, budget_s = _extent(study, options, selection, setting.factors)
     cases = (*selection.cases, *controls, sentinel(setting))
-    order = interleave(cases, launches, seed, toolchains[0])
+    order = interleave(cases, launches, seed, toolchains[0], mpis[0] if mpis else "")
     estimate_s = estimate_seconds(cases, order)
     grows = study.grows and options.budget_s is None
     return Plan(
@@ -98,16 +101,21 @@ def make(name: str, study: Study, machine: Machine, options: Options = Options()
     )
 
 
-def _factors(toolchains: tuple[str, ...], others: tuple[Factor, ...]) -> tuple[Factor, ...]:
-    if len(toolchains) == 1:
-        return others
-    if any(factor.name == factors.TOOLCHAIN for factor in others):
-        raise UsageError(
-            "the toolchain is varied twice",
-            why="several --toolchain are the same as --vary toolchain=...",
-            remedy=f"leave out --toolchain, and say --vary toolchain={','.join(toolchains)}",
-        )
-    return (factors.of_toolchains(toolchains), *others)
+def _factors(toolchains: tuple[str, ...], mpis: tuple[str, ...], others: tuple[Factor, ...]) -> tuple[Factor, ...]:
+    """All factors, with those that several toolchains and MPIs are; UsageError where one is varied twice."""
+    several: list[Factor] = []
+    for name, levels, made in (
+        (factors.TOOLCHAIN, toolchains, factors.of_toolchains),
+        (factors.MPI, mpis, factors.of_mpis),
+    ):
+        if len(levels) > 1 and any(factor.name == name for factor in others):
+            raise UsageError(
+                f"the {name} is varied twice",
+                why=f"several --{name} are the same as --vary {name}=...",
+                remedy=f"leave out --{name}, and say --vary {name}={','.join(levels)}",
+            )
+        several += [made(levels)] if len(levels) > 1 else []
+    return (*several, *others)
 
 
 def _extent(

@@ -9,13 +9,14 @@ from typing import Any
 import msgspec
 
 from assay import benchmarks
+from assay import toolchain as toolchains
 from assay.model.benchmark import Axis, Benchmark
 from assay.model.errors import UsageError
 from assay.model.plan import CONTROL, Case, Factor, Measure, Study
 from assay.model.units import parse_size
 
-MEMORY, TOOLCHAIN, FLAGS = "memory", "toolchain", "flags"
-_BUILT_IN = (MEMORY, TOOLCHAIN, FLAGS)
+MEMORY, TOOLCHAIN, FLAGS, MPI = "memory", "toolchain", "flags", "mpi"
+_BUILT_IN = (MEMORY, TOOLCHAIN, FLAGS, MPI)
 _FEWEST_LEVELS = 2
 #: 5 blocks cannot give 95 % (METHODS, 2).
 _FEWEST_BLOCKS = 6
@@ -57,6 +58,11 @@ def of_toolchains(names: tuple[str, ...]) -> Factor:
     return Factor(TOOLCHAIN, _several(TOOLCHAIN, names), "toolchain")
 
 
+def of_mpis(names: tuple[str, ...]) -> Factor:
+    """The factor that several MPIs are."""
+    return Factor(MPI, _several(MPI, names), "mpi")
+
+
 def _factor(
     name: str,
     levels: tuple[str, ...],
@@ -67,6 +73,8 @@ def _factor(
         return Factor(name, tuple(_memory(level) for level in _several(name, levels)), "memory")
     if name == TOOLCHAIN:
         return of_toolchains(levels)
+    if name == MPI:
+        return of_mpis(levels)
     if name == FLAGS:
         return Factor(name, _several(name, tuple(map(_flags, levels))), "flags")
     of, dot, axis = name.rpartition(".")
@@ -208,12 +216,15 @@ def applied(measure: Measure, factors: Iterable[Factor]) -> Measure:
 
 def varied(benchmark: str, factors: Iterable[Factor]) -> list[Factor]:
     """The factors that cases of a benchmark have."""
-    axes = {axis.name for axis in benchmarks.get(benchmark).axes}
-    return [
-        factor
-        for factor in factors
-        if factor.kind != "axis" or (factor.name in axes and factor.benchmark in ("", benchmark))
-    ]
+    one = benchmarks.get(benchmark)
+    return [factor for factor in factors if _concerns(factor, one)]
+
+
+def _concerns(factor: Factor, benchmark: Benchmark) -> bool:
+    if factor.kind == "axis":
+        axes = {axis.name for axis in benchmark.axes}
+        return factor.name in axes and factor.benchmark in ("", benchmark.name)
+    return factor.kind != "mpi" or benchmark.joint  # one process passes no messages
 
 
 def combinations(
@@ -229,12 +240,19 @@ def combinations(
 
 def surroundings(factors: Iterable[Factor]) -> dict[str, str]:
     """The first level of every factor that is no property of a case: what the sentinel runs under."""
-    return {factor.name: factor.levels[0] for factor in factors if factor.kind not in {"memory", "axis"}}
+    return {factor.name: factor.levels[0] for factor in factors if factor.kind not in {"memory", "axis", "mpi"}}
 
 
-def toolchain(levels: Mapping[str, str], default: str) -> str:
-    """Name of the toolchain under these levels: `gcc`, or `gcc -O2` where flags vary."""
-    return " ".join(filter(None, (levels.get(TOOLCHAIN, default), levels.get(FLAGS))))
+def toolchain(levels: Mapping[str, str], default: str, mpi: str = "") -> str:
+    """Name of the toolchain under these levels: `gcc`, `gcc -O2` where flags vary, `gcc/mpich` of an MPI program.
+
+    Args:
+        levels: factor -> level.
+        default: the toolchain where none is varied.
+        mpi: the MPI where none is varied; empty for a program of one process.
+    """
+    plain = " ".join(filter(None, (levels.get(TOOLCHAIN, default), levels.get(FLAGS))))
+    return toolchains.joined(plain, levels.get(MPI, mpi))
 
 
 def controls(cases: Iterable[Case], factors: Iterable[Factor]) -> tuple[Case, ...]:

@@ -19,13 +19,14 @@ LONGEST_LAUNCH_S = 3.0
 
 
 def interleave(
-    cases: tuple[Case, ...], blocks: int, seed: int, default_toolchain: str
+    cases: tuple[Case, ...], blocks: int, seed: int, default_toolchain: str, default_mpi: str = ""
 ) -> tuple[PlannedLaunch, ...]:
     """Every launch, in order: each block starts each case once, in launches of one program, placement and factors.
 
     Launches are in random order in their block, a launch is split where it would be long, and its cases are in
     random order too. Where factors vary, launches that only levels tell apart stand side by side, in random order.
-    The sentinel is launched before each block and after the last. A seed always gives one order.
+    The sentinel is launched before each block and after the last. A seed always gives one order. The toolchain and
+    the MPI named here are those of launches whose levels name none.
     """
     chance = random.Random(seed)  # noqa: S311 (an order that can be repeated, nothing secret)
     sentinels = tuple(case for case in cases if case.role == "sentinel")
@@ -34,8 +35,8 @@ def interleave(
     for block in range(blocks):
         pieces = [piece for bundle in bundles for piece in _split(chance.sample(bundle, len(bundle)))]
         order = [launch for piece in chance.sample(pieces, len(pieces)) for launch in _shuffled(piece, chance)]
-        launches += _block(block, [sentinels] * bool(sentinels) + order, default_toolchain)
-    return tuple(launches + _block(blocks, [sentinels] * bool(sentinels), default_toolchain))
+        launches += _block(block, [sentinels] * bool(sentinels) + order, default_toolchain, default_mpi)
+    return tuple(launches + _block(blocks, [sentinels] * bool(sentinels), default_toolchain, default_mpi))
 
 
 def estimate_seconds(cases: tuple[Case, ...], order: tuple[PlannedLaunch, ...]) -> float:
@@ -87,14 +88,20 @@ def _bundles(cases: Iterable[Case]) -> list[list[_Subject]]:
     return [list(bundle.values()) for bundle in bundles.values()]
 
 
-def _block(block: int, order: list[tuple[Case, ...]], default_toolchain: str) -> list[PlannedLaunch]:
-    return [
-        PlannedLaunch(
-            id=f"{block:03d}-{position:02d}",
-            block=block,
-            program=benchmarks.get(group[0].benchmark).program,
-            toolchain=factors.toolchain(group[0].factors, default_toolchain),
-            cases=tuple(case.id for case in group),
+def _block(
+    block: int, order: list[tuple[Case, ...]], default_toolchain: str, default_mpi: str
+) -> list[PlannedLaunch]:
+    launches = []
+    for position, group in enumerate(order):
+        benchmark = benchmarks.get(group[0].benchmark)
+        mpi = default_mpi if benchmark.joint else ""
+        launches.append(
+            PlannedLaunch(
+                id=f"{block:03d}-{position:02d}",
+                block=block,
+                program=benchmark.program,
+                toolchain=factors.toolchain(group[0].factors, default_toolchain, mpi),
+                cases=tuple(case.id for case in group),
+            )
         )
-        for position, group in enumerate(order)
-    ]
+    return launches

@@ -1,7 +1,23 @@
-"""Compilers, their flags, and the cache of native programs that they built."""
+"""Compilers, their flags and MPIs, and the cache of native programs that they built."""
 
-from assay.toolchain.building import build, builds_folder
+from assay.toolchain.building import build
+from assay.toolchain.cache import builds_folder
 from assay.toolchain.cmake import tools
-from assay.toolchain.compilers import find, get, with_flags
+from assay.toolchain.compilers import find, full_name, get, with_flags
+from assay.toolchain.mpis import find_mpis, get_mpi, mpi_names, mpis_folder
+from assay.toolchain.names import joined
 
-__all__ = ["build", "builds_folder", "find", "get", "tools", "with_flags"]
+__all__ = [
+    "build",
+    "builds_folder",
+    "find",
+    "find_mpis",
+    "full_name",
+    "get",
+    "get_mpi",
+    "joined",
+    "mpi_names",
+    "mpis_folder",
+    "tools",
+    "with_flags",
+]

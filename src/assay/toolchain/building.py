@@ -11,34 +11,49 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 import msgspec
-import platformdirs
 
 from assay.model.errors import UnfitEnvironmentError
 from assay.model.toolchain import Build, Toolchain
 from assay.toolchain import cmake, sources
+from assay.toolchain.cache import builds_folder
+from assay.toolchain.names import parted, spelled
 
 _KEY_DIGITS = 16
 _MANIFEST = "manifest.json"
 
 
-def builds_folder() -> Path:
-    """`$ASSAY_CACHE/builds`, else `builds` in the user's cache folder."""
-    chosen = os.environ.get("ASSAY_CACHE")
-    cache = Path(chosen).expanduser().resolve() if chosen else Path(platformdirs.user_cache_dir("assay"))
-    return cache / "builds"
-
-
 def build(toolchain: Toolchain, say: Callable[[str], None] = lambda _text: None, *, again: bool = False) -> Build:
     """The native programs built with a toolchain, from the cache when they are there and whole.
 
+    Programs of one process know nothing of MPI: those of a toolchain with an MPI are of the build without it.
+
     Args:
-        toolchain: compiler and flags.
+        toolchain: compiler, flags and MPI.
         say: is told what goes on, a line at a time, when there is something to do.
         again: build even if the cache has it.
 
     Raises:
         UnfitEnvironmentError: no CMake, no sources, a compiler that fails, or a cache that cannot be written.
     """
+    made = _build(toolchain, say, again=again)
+    if toolchain.mpi is None:
+        return made
+    alone = _build(_without_mpi(toolchain), say, again=again)
+    return msgspec.structs.replace(
+        made,
+        programs=alone.programs | made.programs,
+        sha256=alone.sha256 | made.sha256,
+        openmp=alone.openmp,
+    )
+
+
+def _without_mpi(toolchain: Toolchain) -> Toolchain:
+    name = spelled(parted(toolchain.name)._replace(mpi=""))
+    return msgspec.structs.replace(toolchain, name=name, mpi=None)
+
+
+def _build(toolchain: Toolchain, say: Callable[[str], None], *, again: bool) -> Build:
+    """One entry of the cache: the programs of one process, or those of an MPI."""
     native = sources.folder()
     digest = sources.digest(native)
     target = target_name()
@@ -73,7 +88,9 @@ def target_name() -> str:
 
 def _key(toolchain: Toolchain, digest: str, target: str) -> str:
     compiler = str(Path(toolchain.compiler).resolve())
-    parts = (digest, compiler, toolchain.version, *toolchain.flags, target)
+    mpi = toolchain.mpi
+    wrapper = (str(Path(mpi.compiler).resolve()), mpi.version) if mpi else ()
+    parts = (digest, compiler, toolchain.version, *toolchain.flags, target, *wrapper)
     return hashlib.sha256("\0".join(parts).encode()).hexdigest()[:_KEY_DIGITS]
 
 
@@ -94,7 +111,7 @@ def _make(native: Path, folder: Path, blank: Build) -> Build:
         tree, finished = Path(scratch) / "tree", Path(scratch) / "finished"
         cmake.compile_programs(native, tree, blank.toolchain, log)
         finished.mkdir()
-        names = sources.programs(native)
+        names = sources.programs(native, mpi=blank.toolchain.mpi is not None)
         for name in names:
             if not os.access(tree / "bin" / name, os.X_OK):
                 raise UnfitEnvironmentError(

