@@ -11,6 +11,7 @@ from assay.model.placement import Memory, Placement
 from assay.model.plan import Case, Factor, Folded, LeftOut, Measure
 from assay.model.units import format_size
 from assay.plan import factors
+from assay.plan import hosts as over_nodes
 from assay.plan.cores import GROUPS, allowed_cores, grouped, knows_shared_caches
 from assay.plan.nodes import memory_targets
 from assay.plan.placement import (
@@ -34,8 +35,9 @@ class Setting(msgspec.Struct, frozen=True):
 
     Attributes:
         machine: where it will run.
-        hosts: names of the nodes, one rank each.
+        hosts: names of the nodes.
         factors: what is varied on purpose.
+        nic_node: NUMA node of the network card where the user names it.
         stored: whether the study is one of Assay's own, which must fit any machine: what is absent is left out.
             In a user's study a missing index is an error.
     """
@@ -44,13 +46,28 @@ class Setting(msgspec.Struct, frozen=True):
     hosts: tuple[str, ...]
     factors: tuple[Factor, ...]
     stored: bool
+    nic_node: int | None = None
 
 
 class Spot(msgspec.Struct, frozen=True):
-    """Where a wish would run."""
+    """Where a wish would run.
+
+    Attributes:
+        place: on each host; its word is the whole one, with the number of nodes.
+        binding: of the memory.
+        hosts: nodes.
+        joint: whether each cpu is a rank of its own.
+    """
 
     place: Place
     binding: Binding
+    hosts: tuple[str, ...]
+    joint: bool
+
+    @property
+    def ranks(self) -> int:
+        """Ranks on each host."""
+        return len(self.place.cpus) if self.joint else 1
 
 
 class Selection(msgspec.Struct, frozen=True):
@@ -76,7 +93,7 @@ def select(measures: tuple[Measure, ...], setting: Setting) -> Selection:
         benchmark = benchmarks.get(measure.benchmark)
         wishes = tuple(_possible(benchmark, measure, setting.machine, left_out))
         for spot in _spots(measure, setting, left_out):
-            reason = _unfit(benchmark, spot.place)
+            reason = _unfit(benchmark, spot)
             if reason:
                 left_out[LeftOut(f"{benchmark.name} at {spot.place.word}", reason)] = None
                 continue
@@ -90,16 +107,17 @@ def select(measures: tuple[Measure, ...], setting: Setting) -> Selection:
     return Selection(tuple(cases.values()), tuple(folded), tuple(left_out))
 
 
-def sentinel(setting: Setting) -> Case:
+def sentinel(setting: Setting, *, first_host_only: bool = False) -> Case:
     """One core, arrays in the first-level cache: a fixed piece of work that only the machine's state can slow."""
     benchmark = benchmarks.get("stream")
     (place,) = places("one-core", setting.machine.topology)
+    hosts = setting.hosts[:1] if first_host_only else setting.hosts
     params: Point = {"stores": "ordinary", "touch": "parallel", "elements": _SENTINEL_ELEMENTS}
     return Case(
         id="sentinel",
         benchmark=benchmark.name,
         params=params,
-        placement=Placement(place.word, place.meaning, place.cpus, Memory(), setting.hosts),
+        placement=Placement(place.word, place.meaning, place.cpus, Memory(), hosts),
         factors=factors.surroundings(setting.factors),
         role="sentinel",
         weight=_SENTINEL_WEIGHT,
@@ -140,22 +158,39 @@ def _spots(measure: Measure, setting: Setting, left_out: dict[LeftOut, None]) ->
         return
     for word in measure.placements:
         try:
-            found = places(word, topology)
+            plain, hosts = _resolved(word, measure, setting)
+            found = places(plain, topology)
         except AbsentPlacementError as absent:
             _leave_out(absent, f"{measure.benchmark} at {word}", setting, left_out)
             continue
-        if sampled := passed_over(word, found, topology):
+        if sampled := passed_over(plain, found, topology):
             left_out[LeftOut(f"{measure.benchmark} at {word}", sampled)] = None
         for memory in measure.memory:
-            faced, sampled = facing(word, memory, found, topology)
+            faced, sampled = facing(plain, memory, found, topology)
             if sampled:
                 left_out[LeftOut(f"{measure.benchmark} at {_words(word, memory)}", sampled)] = None
             for place in faced:
+                shown = _on_nodes(word, place, hosts)
                 try:
                     for binding in bindings(memory, place, topology):
-                        yield Spot(place, binding)
+                        yield Spot(shown, binding, hosts, benchmarks.get(measure.benchmark).joint)
                 except AbsentPlacementError as absent:
-                    _leave_out(absent, f"{measure.benchmark} at {_words(place.word, memory)}", setting, left_out)
+                    _leave_out(absent, f"{measure.benchmark} at {_words(shown.word, memory)}", setting, left_out)
+
+
+def _resolved(word: str, measure: Measure, setting: Setting) -> tuple[str, tuple[str, ...]]:
+    """What a word means on each node, as a word of one, and the nodes; raises as `places`."""
+    plain, nodes = over_nodes.split(word)
+    joint = benchmarks.get(measure.benchmark).joint
+    hosts = over_nodes.chosen(word, nodes, setting.hosts, joint=joint)
+    return over_nodes.beside_network(plain, setting.machine, setting.nic_node), hosts
+
+
+def _on_nodes(word: str, place: Place, hosts: tuple[str, ...]) -> Place:
+    """A place under the word that asked for it, with the nodes in its meaning."""
+    _, nodes = over_nodes.split(word)
+    meaning = f"{place.meaning}, on each of {plural(len(hosts), 'node')}" if nodes else place.meaning
+    return Place(over_nodes.label(word, place.word), meaning, place.cpus)
 
 
 def _leave_out(absent: AbsentPlacementError, wish: str, setting: Setting, left_out: dict[LeftOut, None]) -> None:
@@ -171,9 +206,10 @@ def _wish(measure: Measure) -> str:
     return f"{measure.benchmark} at {', '.join(measure.placements)}{stated}"
 
 
-def _unfit(benchmark: Benchmark, place: Place) -> str:
+def _unfit(benchmark: Benchmark, spot: Spot) -> str:
     """Why the number of cpus does not suit the benchmark; empty where it does."""
-    count = len(place.cpus)
+    place = spot.place
+    count = len(place.cpus) * (len(spot.hosts) if benchmark.joint else 1)
     if count < benchmark.min_cpus:
         return f"{benchmark.name} needs {plural(benchmark.min_cpus, 'cpu')}, {place.word} has {count}"
     if benchmark.max_cpus is not None and count > benchmark.max_cpus:
@@ -199,7 +235,9 @@ def _points(
     available = memory_available(setting.machine, spot.binding.memory.nodes)
     for wish in wishes:
         point, passed = fitted(
-            wish, lambda tried: benchmark.memory_bytes(_params(benchmark, spot, tried, setting)), available
+            wish,
+            lambda tried: spot.ranks * benchmark.memory_bytes(_params(benchmark, spot, tried, setting)),
+            available,
         )
         for large in passed:
             words = _words(spot.place.word, spot.binding.word)
@@ -214,12 +252,13 @@ def _points(
 def _params(benchmark: Benchmark, spot: Spot, point: Point, setting: Setting) -> Point:
     """Every axis with its value, those that follow from the machine too, in the order of the axes."""
     available = memory_available(setting.machine, spot.binding.memory.nodes)
-    params = benchmark.size(setting.machine.topology, _placement(spot, setting), available) | point
+    params = benchmark.size(setting.machine.topology, _placement(spot), available) | point
     return {axis.name: params[axis.name] for axis in benchmark.axes if axis.name in params}
 
 
-def _placement(spot: Spot, setting: Setting) -> Placement:
-    return Placement(spot.place.word, spot.place.meaning, spot.place.cpus, spot.binding.memory, setting.hosts)
+def _placement(spot: Spot) -> Placement:
+    ranks = tuple((cpu,) for cpu in spot.place.cpus) if spot.joint else ()
+    return Placement(spot.place.word, spot.place.meaning, spot.place.cpus, spot.binding.memory, spot.hosts, ranks)
 
 
 def _cases(
@@ -234,7 +273,7 @@ def _cases(
     words = (spot.place.word, spot.binding.word)
     available = memory_available(setting.machine, spot.binding.memory.nodes)
     params = _params(benchmark, spot, point, setting)
-    needed = benchmark.memory_bytes(params)
+    needed = spot.ranks * benchmark.memory_bytes(params)
     if needed > available:
         why = f"it needs {format_size(needed)} of memory; {format_size(available)} may be used"
         left_out[LeftOut(_case_id(benchmark.name, words, point, {}), why)] = None
@@ -244,7 +283,7 @@ def _cases(
             id=_case_id(benchmark.name, words, point, levels),
             benchmark=benchmark.name,
             params=params,
-            placement=_placement(spot, setting),
+            placement=_placement(spot),
             factors=levels,
             weight=measure.weight,
             memory_bytes=needed,
@@ -258,7 +297,7 @@ def _identity(benchmark: Benchmark, spot: Spot, point: Point, setting: Setting, 
     policy: object = None if one_node else spot.binding.memory
     if any(factor.name == factors.MEMORY for factor in setting.factors):
         policy = spot.binding.word
-    return benchmark.name, frozenset(spot.place.cpus), policy, tuple(point.items())
+    return benchmark.name, frozenset(spot.place.cpus), spot.hosts, policy, tuple(point.items())
 
 
 def _words(place: str, memory: str) -> str:
