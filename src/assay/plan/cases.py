@@ -233,12 +233,12 @@ def _points(
 ) -> Iterator[Point]:
     """The points of a spot, sizes chosen by its memory; what was too large goes to `left_out`."""
     available = memory_available(setting.machine, spot.binding.memory.nodes)
+
+    def needed(tried: Point) -> int:
+        return spot.ranks * benchmark.memory_bytes(_params(benchmark, spot, tried, setting))
+
     for wish in wishes:
-        point, passed = fitted(
-            wish,
-            lambda tried: spot.ranks * benchmark.memory_bytes(_params(benchmark, spot, tried, setting)),
-            available,
-        )
+        point, passed = fitted(wish, needed, available)
         for large in passed:
             words = _words(spot.place.word, spot.binding.word)
             why = (

@@ -1,7 +1,7 @@
 """Placement words over several nodes, and beside the network card.
 
-`WORD@2` is WORD on each of two nodes. Without it a program that passes messages stays inside the first node; others
-run on every node at once. `near-nic` and `far-nic` stand for the memory node that the network card belongs to and
+`WORD@2` is WORD on each of two nodes. Without it a program that passes messages stays inside the first node;
+others run on every node at once. `near-nic` and `far-nic` stand for the memory node that the network card belongs to and
 for the one that is farthest from it.
 """
 
@@ -78,9 +78,8 @@ def beside_network(word: str, machine: Machine, given: int | None) -> str:
         return word
     near = network_node(machine) if given is None else given
     if near is None:
-        raise AbsentPlacementError(
-            word, "which NUMA node the network card belongs to is not known (see --nic-node)"
-        )
+        why = "nobody knows which NUMA node the network card belongs to (see --nic-node)"
+        raise AbsentPlacementError(word, why)
     share, side = match.groups()
     return f"{share}:numa:{near if side == 'near' else _farthest(word, near, machine)}"
 
