@@ -34,7 +34,8 @@ class Options(msgspec.Struct, frozen=True):
         toolchains: names; with several, the toolchain is a factor.
         mpis: names; with several, the MPI is a factor of what passes messages.
         factors: what else is varied on purpose.
-        hosts: nodes that run each case, one rank each; the machine itself where empty.
+        hosts: nodes that may be used; the machine itself where empty.
+        nic_node: NUMA node of the network card, where the machine does not tell it or tells it wrongly.
     """
 
     seed: int | None = None
@@ -45,6 +46,7 @@ class Options(msgspec.Struct, frozen=True):
     hosts: tuple[str, ...] = ()
     factors: tuple[Factor, ...] = ()
     mpis: tuple[str, ...] = ()
+    nic_node: int | None = None
 
 
 def make(name: str, study: Study, machine: Machine, options: Options = Options()) -> Plan:  # noqa: B008 (frozen)
@@ -68,13 +70,15 @@ def make(name: str, study: Study, machine: Machine, options: Options = Options()
         hosts=options.hosts or (machine.host,),
         factors=_factors(toolchains, mpis, options.factors),
         stored=name in studies.names(),
+        nic_node=options.nic_node,
     )
     selection = select(study.measure, setting)
     _check(name, selection, setting.factors)
     seed = secrets.randbits(32) if options.seed is None else options.seed
     controls = factors.controls(selection.cases, setting.factors)
     launches, budget_s = _extent(study, options, selection, setting.factors)
-    cases = (*selection.cases, *controls, sentinel(setting))
+    joint = any(case.placement.ranks for case in selection.cases)
+    cases = (*selection.cases, *controls, sentinel(setting, first_host_only=joint))
     order = interleave(cases, launches, seed, toolchains[0], mpis[0] if mpis else "")
     estimate_s = estimate_seconds(cases, order)
     grows = study.grows and options.budget_s is None

@@ -1,8 +1,8 @@
 """Placement words over several nodes, and beside the network card.
 
 `WORD@2` is WORD on each of two nodes. Without it a program that passes messages stays inside the first node;
-others run on every node at once. `near-nic` and `far-nic` stand for the memory node that the network card belongs to and
-for the one that is farthest from it.
+others run on every node at once. `near-nic` and `far-nic` stand for the memory node that the network card belongs
+to and for the one that is farthest from it.
 """
 
 import re
