@@ -61,4 +61,4 @@ def layout_of(placement: Placement, mpi: Mpi | None, network: str = "") -> Layou
 def network_of(plan: Plan, case: Case) -> str:
     """The device of the network that a case is measured over; empty where none is chosen."""
     found = (factor for factor in plan.factors if factor.kind == "network" and factor.name in case.factors)
-    return next((factor.devices[case.factors[factor.name]] for factor in found), "")
+    return next((factor.devices[case.factors[factor.name]] for factor in found), plan.network)

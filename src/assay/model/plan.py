@@ -174,6 +174,7 @@ class Plan(msgspec.Struct, frozen=True):
         folded: what fell together.
         left_out: what is not measured.
         factors: what is varied on purpose.
+        network: device that messages shall use where networks are not varied; empty for the MPI's choice.
     """
 
     schema: int
@@ -195,6 +196,7 @@ class Plan(msgspec.Struct, frozen=True):
     folded: tuple[Folded, ...] = ()
     left_out: tuple[LeftOut, ...] = ()
     factors: tuple[Factor, ...] = ()
+    network: str = ""
 
     def case(self, case_id: str) -> Case:
         """The case with this id; KeyError when there is none."""

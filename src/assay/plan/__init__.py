@@ -13,9 +13,10 @@ from assay.plan import factors
 from assay.plan.cases import Selection, Setting, select, sentinel
 from assay.plan.cores import allowed_cores, nearest_pair
 from assay.plan.factors import parse
+from assay.plan.networks import of_networks, parse_networks
 from assay.plan.order import estimate_seconds, interleave
 
-__all__ = ["DEFAULT_TOOLCHAIN", "Options", "make", "parse"]
+__all__ = ["DEFAULT_TOOLCHAIN", "Options", "make", "parse", "parse_networks"]
 
 #: The name that launches carry when nobody chose a toolchain.
 DEFAULT_TOOLCHAIN = "default"
@@ -35,6 +36,7 @@ class Options(msgspec.Struct, frozen=True):
         mpis: names; with several, the MPI is a factor of what passes messages.
         factors: what else is varied on purpose.
         hosts: nodes that may be used; the machine itself where empty.
+        networks: name -> device that messages shall use; with several, the network is a factor.
         nic_node: NUMA node of the network card, where the machine does not tell it or tells it wrongly.
     """
 
@@ -46,6 +48,7 @@ class Options(msgspec.Struct, frozen=True):
     hosts: tuple[str, ...] = ()
     factors: tuple[Factor, ...] = ()
     mpis: tuple[str, ...] = ()
+    networks: dict[str, str] = {}
     nic_node: int | None = None
 
 
@@ -68,7 +71,7 @@ def make(name: str, study: Study, machine: Machine, options: Options = Options()
     setting = Setting(
         machine=machine,
         hosts=options.hosts or (machine.host,),
-        factors=_factors(toolchains, mpis, options.factors),
+        factors=(*_factors(toolchains, mpis, options.factors), *of_networks(options.networks)),
         stored=name in studies.names(),
         nic_node=options.nic_node,
     )
@@ -102,6 +105,7 @@ def make(name: str, study: Study, machine: Machine, options: Options = Options()
         folded=selection.folded,
         left_out=selection.left_out,
         factors=setting.factors,
+        network=next(iter(options.networks.values())) if len(options.networks) == 1 else "",
     )
 
 

@@ -278,7 +278,10 @@ def _cases(
         why = f"it needs {format_size(needed)} of memory; {format_size(available)} may be used"
         left_out[LeftOut(_case_id(benchmark.name, words, point, {}), why)] = None
         return
-    for levels in factors.combinations(benchmark.name, setting.factors, spot.binding.word, point):
+    # Inside a node messages go through memory: which network there is does not matter.
+    inside = len(spot.hosts) == 1
+    concerning = tuple(each for each in setting.factors if not (inside and each.kind == "network"))
+    for levels in factors.combinations(benchmark.name, concerning, spot.binding.word, point):
         yield Case(
             id=_case_id(benchmark.name, words, point, levels),
             benchmark=benchmark.name,

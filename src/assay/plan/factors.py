@@ -224,7 +224,7 @@ def _concerns(factor: Factor, benchmark: Benchmark) -> bool:
     if factor.kind == "axis":
         axes = {axis.name for axis in benchmark.axes}
         return factor.name in axes and factor.benchmark in ("", benchmark.name)
-    return factor.kind != "mpi" or benchmark.joint  # one process passes no messages
+    return factor.kind not in {"mpi", "network"} or benchmark.joint  # one process passes no messages
 
 
 def combinations(
@@ -240,7 +240,8 @@ def combinations(
 
 def surroundings(factors: Iterable[Factor]) -> dict[str, str]:
     """The first level of every factor that is no property of a case: what the sentinel runs under."""
-    return {factor.name: factor.levels[0] for factor in factors if factor.kind not in {"memory", "axis", "mpi"}}
+    around = [factor for factor in factors if factor.kind in {"toolchain", "flags", "commands"}]
+    return {factor.name: factor.levels[0] for factor in around}
 
 
 def toolchain(levels: Mapping[str, str], default: str, mpi: str = "") -> str:
