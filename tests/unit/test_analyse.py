@@ -9,7 +9,7 @@ import pytest
 from tests.simulation import simulated_run
 
 from assay import store
-from assay.analyse import analyse, states
+from assay.analyse import analyse
 from assay.analyse.models.cache_plateaus import LAW as PLATEAUS
 from assay.launch.simulated import Fault, Law
 from assay.model.facts import Fact
@@ -188,25 +188,43 @@ def test_a_probe_that_was_held_up_is_no_state(run: Run) -> None:
     assert {each.state for each in analysis.estimates} == {None}
 
 
-@pytest.mark.parametrize(
-    ("near", "far", "explained"),
-    [
-        ([1.0], [1.1], False),  # two launches, 10 % apart: chance makes that
-        ([1.0], [1.7], True),  # the flip that virtual machines show
-        ([1.0, 1.01, 1.0], [1.05, 1.06, 1.05], True),
-        ([1.0, 1.05, 1.0], [1.05, 1.06, 1.02], False),  # they overlap
-        ([1.0, 1.01, 1.0], [1.02, 1.025, 1.022], False),  # less than 2 %
-    ],
-)
-def test_states_explain_launches_that_lie_plainly_apart(
-    near: list[float], far: list[float], *, explained: bool
-) -> None:
-    assert states.explain({"near": near, "far": far}) is explained
+def test_launches_in_which_the_state_changed_are_set_aside_where_states_explain(run: Run) -> None:
+    def flip(launch: LaunchRecords) -> LaunchRecords:
+        if launch.launch.block == 0:
+            return launch
+        slow = _slowed(launch, 1 / 0.6, 125e-9)
+        if launch.launch.block < 4:
+            return slow
+        if launch.launch.block > 4:
+            return _slowed(launch, 1.0, 28e-9)
+        changed = msgspec.structs.replace(slow.launch.bracket, before=launch.launch.bracket.before)
+        return msgspec.structs.replace(slow, launch=msgspec.structs.replace(slow.launch, bracket=changed))
+
+    longer = tuple(
+        msgspec.structs.replace(
+            each,
+            launch=msgspec.structs.replace(
+                each.launch, id=f"9{each.launch.id}", block=each.launch.block + run.plan.launches
+            ),
+        )
+        for each in run.launches
+    )
+    twice = msgspec.structs.replace(run, launches=run.launches + longer)
+    triads = {each.state: each for each in _triad(analyse(_with(twice, lambda _, each: flip(each))))}
+    assert {state: (each.launches, each.set_aside) for state, each in triads.items()} == {
+        "near": (8, 1),
+        "far": (3, 1),
+    }
+    assert (triads["far"].confidence, triads["near"].confidence) == (None, 0.95)
+    assert triads["far"].disturbed == 0
 
 
-def test_two_launches_of_one_law_are_seldom_told_apart_by_chance() -> None:
-    pairs = np.exp(np.random.default_rng(11).normal(0, 0.03, (2000, 2)))
-    assert sum(states.explain({"near": [one], "far": [other]}) for one, other in pairs) <= 2
+def test_too_few_launches_in_a_state_are_pooled_and_bear_no_name(run: Run) -> None:
+    few = _with(run, lambda _, each: _slowed(each, 1 / 0.6, 125e-9) if each.launch.block >= 4 else each)
+    (triad,) = _triad(analyse(few), stores="non-temporal")
+    assert (triad.state, triad.launches) == (None, 6)
+    claims = [each.claim for each in analyse(few).findings if each.id == "machine_noise:states"]
+    assert "pooled" in claims[0]
 
 
 def test_limits_are_given_before_derived_before_measured(run: Run) -> None:

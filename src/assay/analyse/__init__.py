@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping
 
-from assay.analyse import states
+from assay.analyse import states, strata
 from assay.analyse.comparisons import pairs
 from assay.analyse.curves import Known
 from assay.analyse.estimates import measure
@@ -28,13 +28,14 @@ def analyse(run: Run, given: Mapping[str, float] = {}) -> Analysis:
     border = states.border(run)
     attempts = yields(run, border)
     ended = outcomes(run, attempts)
-    measured = bound(run, measure(run, attempts, ended), given)
+    explained = strata.explained((run.plan.cases, attempts))
+    measured = bound(run, measure(run, attempts, ended, explained), given)
     estimates = tuple(each.estimate for each in measured)
     known = Known(run, tuple(measured))
     evidence = Evidence(
         run=run,
         measured=tuple(measured),
-        pairs=tuple(pairs(run, measured, measure(run, attempts, ended, "control"))),
+        pairs=tuple(pairs(run, measured, measure(run, attempts, ended, explained, "control"))),
         models=models(known),
         predictions=predictions(known),
         outcomes=condemn(ended, estimates),

@@ -4,16 +4,16 @@ The unit of inference is the median of a launch, since samples of one launch are
 as time; a rate is monotone in time, so its median, interval and percentiles are those of the time.
 """
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import Literal
 
 import msgspec
 import numpy as np
 
 from assay import benchmarks
-from assay.analyse import states
 from assay.analyse.launches import Sampled, Yield, misplaced, used, worst_stop
 from assay.analyse.modes import two_modes
+from assay.analyse.states import FAR, NEAR
 from assay.analyse.statistics import Samples, median_interval, percentile
 from assay.model.benchmark import Benchmark, Metric
 from assay.model.plan import Case
@@ -41,18 +41,27 @@ def measure(
     run: Run,
     attempts: Mapping[str, Sequence[Yield]],
     outcomes: Mapping[str, Outcome],
+    explained: Collection[str] = (),
     role: Literal["measure", "control"] = "measure",
 ) -> list[Measured]:
-    """Every estimate of the cases of a role, in the plan's order; the sentinel is judged as noise, not here."""
+    """Every estimate of the cases of a role, in the plan's order; the sentinel is judged as noise, not here.
+
+    Args:
+        run: as it was stored.
+        attempts: what its launches gave.
+        outcomes: how its cases ended.
+        explained: benchmarks that the states of the machine explain: their figures are given for each state.
+        role: of the cases.
+    """
     return [
         measured
         for case in run.plan.cases
         if case.role == role
-        for measured in _of_case(case, attempts[case.id], outcomes[case.id])
+        for measured in _of_case(case, attempts[case.id], outcomes[case.id], split=case.benchmark in explained)
     ]
 
 
-def _of_case(case: Case, attempts: Sequence[Yield], outcome: Outcome) -> Iterable[Measured]:
+def _of_case(case: Case, attempts: Sequence[Yield], outcome: Outcome, *, split: bool) -> Iterable[Measured]:
     benchmark = benchmarks.get(case.benchmark)
     taken = used(attempts)
     if outcome.status != "complete" or not taken:
@@ -61,7 +70,8 @@ def _of_case(case: Case, attempts: Sequence[Yield], outcome: Outcome) -> Iterabl
     present = {key for each in taken for key in each.sampled}
     hosts = sorted({host for _, host in present})
     ranks = _ranks(attempts)
-    aside = sum(each.status == "complete" for each in attempts) - len(taken)
+    groups = _by_state(taken) if split else {None: taken}
+    aside = sum(each.status == "complete" for each in attempts) - sum(map(len, groups.values()))
     for host in hosts:
         placed = _placed(case, ranks.get(host, ()), host if len(hosts) > 1 else None)
         for kernel in benchmark.kernels:
@@ -69,7 +79,18 @@ def _of_case(case: Case, attempts: Sequence[Yield], outcome: Outcome) -> Iterabl
                 part = _Part(
                     case, benchmark, kernel, host if len(hosts) > 1 else None, placed, outcome.reason, aside
                 )
-                yield from _of_kernel(part, [each for each in taken if (kernel, host) in each.sampled], host)
+                for state, group in groups.items():
+                    yield from _of_state(
+                        part, state, [(e, e.sampled[kernel, host]) for e in group if (kernel, host) in e.sampled]
+                    )
+
+
+def _by_state(taken: Iterable[Yield]) -> dict[str | None, list[Yield]]:
+    """State -> its launches; those in which it changed, or was not seen, count only where there are no others."""
+    groups: dict[str | None, list[Yield]] = {}
+    for each in taken:
+        groups.setdefault(each.state, []).append(each)
+    return {state: groups[state] for state in (NEAR, FAR) if state in groups} or groups
 
 
 class _Part(msgspec.Struct, frozen=True):
@@ -84,33 +105,21 @@ class _Part(msgspec.Struct, frozen=True):
     set_aside: int = 0
 
 
-def _of_kernel(part: _Part, taken: Sequence[Yield], host: str) -> Iterable[Measured]:
-    groups: dict[str | None, list[Yield]] = {}
-    for each in taken:
-        groups.setdefault(each.state, []).append(each)
-    key = (part.kernel, host)
-    if not states.explain({name: [each.sampled[key].median for each in group] for name, group in groups.items()}):
-        shared = next(iter(groups)) if len(groups) == 1 else None
-        groups = {shared: list(taken)}
-    for name, group in groups.items():
-        samples = [each.sampled[key] for each in group]
-        summary = _Summary.of(samples)
-        disturbed = sum(bool(each.bracket.disturbance) for each in group)
-        for metric in part.benchmark.metrics_of(part.kernel, part.case.params):
-            estimate = msgspec.structs.replace(
-                _estimate(part, metric, name, summary), disturbed=disturbed, set_aside=part.set_aside
-            )
-            work = samples[0].work
-            launches = tuple(
-                LaunchMedian(
-                    each.block,
-                    each.state,
-                    value(metric, each.sampled[key].median, work),
-                )
-                for each in group
-                if estimate.median is not None
-            )
-            yield Measured(estimate, launches)
+def _of_state(part: _Part, state: str | None, group: Sequence[tuple[Yield, Sampled]]) -> Iterable[Measured]:
+    if not group:
+        return
+    summary = _Summary.of([sampled for _, sampled in group])
+    disturbed = sum(bool(each.bracket.disturbance) for each, _ in group)
+    for metric in part.benchmark.metrics_of(part.kernel, part.case.params):
+        estimate = msgspec.structs.replace(
+            _estimate(part, metric, state, summary), disturbed=disturbed, set_aside=part.set_aside
+        )
+        launches = tuple(
+            LaunchMedian(each.block, each.state, value(metric, sampled.median, sampled.work))
+            for each, sampled in group
+            if estimate.median is not None
+        )
+        yield Measured(estimate, launches)
 
 
 class _Summary(msgspec.Struct, frozen=True):

@@ -10,7 +10,7 @@ from assay.analyse import states
 from assay.analyse.curves import headline
 from assay.analyse.estimates import Measured
 from assay.analyse.launches import Yield
-from assay.analyse.statistics import CONFIDENCE, Samples, kendall, percentile, sorted_median, theil_sen
+from assay.analyse.statistics import CONFIDENCE, Samples, kendall, medians, percentile, sorted_median, theil_sen
 from assay.model.result import Noise
 from assay.model.run import Run
 
@@ -25,7 +25,7 @@ def noise(
     """Noise of the run; the sentinel's launches count whether disturbed or not, since it is they that show it."""
     relative = _sentinel(run, attempts)
     brackets = [launch.launch.bracket for launch in run.launches]
-    drift, drift_p = _drift(run, {name: float(np.median(values)) for name, values in relative.items()})
+    drift, drift_p = _drift(run, {name: float(medians(values)) for name, values in relative.items()})
     pooled = np.sort(np.concatenate(list(relative.values()))) if relative else None
     return Noise(
         sentinel_p99=None if pooled is None else percentile(pooled, 0.99) / sorted_median(pooled),
@@ -66,7 +66,7 @@ def _sentinel(run: Run, attempts: Mapping[str, Sequence[Yield]]) -> dict[tuple[s
         complete = [each for each in attempts[case.id] if each.status == "complete"]
         for key in {key for each in complete for key in each.sampled}:
             having = [each for each in complete if key in each.sampled]
-            usual = float(np.median(np.concatenate([each.sampled[key].seconds for each in having])))
+            usual = float(medians(np.concatenate([each.sampled[key].seconds for each in having])))
             for each in having:
                 if usual:
                     parts.setdefault((each.launch, each.attempt), []).append(each.sampled[key].seconds / usual)
@@ -95,4 +95,4 @@ def _states(run: Run, border: float | None) -> dict[str, tuple[int, float]]:
             name = states.state(bracket, border) or _ONE
             probes.setdefault(name, []).extend(found)
             launches[name] = launches.get(name, 0) + 1
-    return {name: (launches[name], float(np.median(probes[name]))) for name in sorted(probes)}
+    return {name: (launches[name], float(medians(probes[name]))) for name in sorted(probes)}

@@ -2,22 +2,14 @@
 
 import math
 from collections import Counter
-from collections.abc import Mapping, Sequence
 
 from assay.model.record import Bracket
 from assay.model.run import Run
 
 #: Groups of hand-over times are two states when a gap of this factor lies between them ...
-_FACTOR = 1.5
+FACTOR = 1.5
 #: ... and so many launches stayed in each: a single one may be chance.
 _FEWEST = 2
-#: A state explains the modes of a case when its launches differ by more than this from those of the other ...
-_EXPLAINS = 0.02
-#: ... but two launches so far apart are no rarity: with fewer than so many on either side ...
-_CERTAIN = 3
-#: ... only a gap counts that launches of one state seldom make by chance: 3 % noise (standard deviation) makes it
-#: between one launch and one other in 2 of 100,000 cases, 5 % noise in 1 of 100.
-_PLAIN = 0.20
 
 NEAR, FAR, UNSETTLED = "near", "far", "unsettled"
 
@@ -37,7 +29,7 @@ def border(run: Run) -> float | None:
     )
     splits = range(_FEWEST, len(probes) - _FEWEST + 1)
     split = max(splits, key=lambda at: probes[at] / probes[at - 1], default=None)
-    if split is None or probes[split] / probes[split - 1] < _FACTOR:
+    if split is None or probes[split] / probes[split - 1] < FACTOR:
         return None
     between = math.sqrt(probes[split] * probes[split - 1])
     stayed = Counter(state(bracket, between) for bracket in brackets)
@@ -53,15 +45,3 @@ def state(bracket: Bracket, between: float | None) -> str | None:
     if len(far) > 1:
         return UNSETTLED
     return FAR if far.pop() else NEAR
-
-
-def explain(medians: Mapping[str | None, Sequence[float]]) -> bool:
-    """Whether states explain the launches' medians: near and far never overlap, and a gap lies between them.
-
-    The gap is 2 % where both states have three launches, else 20 %.
-    """
-    near, far = medians.get(NEAR), medians.get(FAR)
-    if not near or not far:
-        return False
-    gap = 1 + (_EXPLAINS if min(len(near), len(far)) >= _CERTAIN else _PLAIN)
-    return max(near) * gap < min(far) or max(far) * gap < min(near)

@@ -62,12 +62,21 @@ def sorted_median(ordered: Samples) -> float:
     return float(ordered[middle - 1] + ordered[middle]) / 2
 
 
+def medians(values: ArrayLike) -> Samples:
+    """Medians along the last axis. They are those of `np.median`, which imports masked arrays: 10 ms of `show`."""
+    ordered = np.sort(np.asarray(values, dtype=np.float64), axis=-1)
+    middle = ordered.shape[-1] // 2
+    if ordered.shape[-1] % 2:
+        return ordered[..., middle]
+    return (ordered[..., middle - 1] + ordered[..., middle]) / 2
+
+
 def theil_sen(x: ArrayLike, y: ArrayLike) -> float:
     """Median of the slopes between all pairs of points; x has at least two distinct values."""
     x, y = np.asarray(x, dtype=np.float64), np.asarray(y, dtype=np.float64)
     one, other = np.triu_indices(x.size, 1)
     run, rise = x[other] - x[one], y[other] - y[one]
-    return float(np.median(rise[run != 0] / run[run != 0]))
+    return float(medians(rise[run != 0] / run[run != 0]))
 
 
 def kendall(x: ArrayLike, y: ArrayLike) -> tuple[float, float]:

@@ -71,8 +71,8 @@ class Estimate(msgspec.Struct, frozen=True):
         params: every axis with its value.
         placement: asked and proven.
         factors: factor -> level.
-        state: state of the machine that the launches of this estimate share (`near`, `far`); None where one
-            state explains all.
+        state: state of the machine in which all of its launches were made (`near`, `far`; `unsettled` where it
+            changed during each of them); None where states do not explain its benchmark.
         median: median over launches of the launch's median; None unless complete.
         lo: lower end of the interval.
         hi: upper end of the interval.
@@ -89,7 +89,8 @@ class Estimate(msgspec.Struct, frozen=True):
         steady: whether every launch reached a steady state.
         modes: medians of the modes of the samples where there are two, else empty.
         disturbed: how many of its launches were disturbed: they count where no repeat was quiet.
-        set_aside: disturbed launches of the case that do not count, since their own repeat was quiet.
+        set_aside: disturbed launches of the case that do not count, since their own repeat was quiet, or the state
+            of the machine changed during them where figures are given for each.
         limit: what it stands against, None where nothing bounds it yet.
         status: of the case.
         reason: why the status is not complete.

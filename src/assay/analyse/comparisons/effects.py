@@ -4,12 +4,11 @@ import math
 from collections.abc import Iterable, Sequence
 
 import msgspec
-import numpy as np
 
 from assay.analyse.comparisons.ranks import benjamini_yekutieli, null_effects, shift, signed_rank_p
 from assay.analyse.estimates import LaunchMedian, Measured
 from assay.analyse.states import UNSETTLED
-from assay.analyse.statistics import CONFIDENCE, MARGIN, Interval, hodges_lehmann, percentile, verdict
+from assay.analyse.statistics import CONFIDENCE, MARGIN, Interval, hodges_lehmann, medians, percentile, verdict
 from assay.model.result import Comparison
 
 _SIGNIFICANT = 1 - CONFIDENCE
@@ -97,8 +96,8 @@ def _common_state(a: Measured, b: Measured) -> str | None:
 
 def _apart(a: Measured, b: Measured) -> bool:
     """Whether there is no state in which both were measured; one that changed during the launches is none."""
-    found = {a.estimate.state, b.estimate.state} - {None}
-    return len(found) > 1 or UNSETTLED in found
+    of_a, of_b = ({launch.state for launch in each.launches} for each in (a, b))
+    return not (of_a & of_b) - {UNSETTLED} and None not in of_a | of_b
 
 
 def _differences(a: Measured, b: Measured, state: str | None) -> list[float]:
@@ -118,4 +117,4 @@ def _by_block(launches: Iterable[LaunchMedian], state: str | None) -> dict[int, 
     for launch in launches:
         if state is None or launch.state == state:
             values.setdefault(launch.block, []).append(launch.value)
-    return {block: float(np.median(each)) for block, each in values.items()}
+    return {block: float(medians(each)) for block, each in values.items()}

@@ -8,7 +8,7 @@ from functools import cache
 import numpy as np
 from numpy.typing import ArrayLike
 
-from assay.analyse.statistics import CONFIDENCE, Interval, Samples, signed_rank_masses, sorted_median
+from assay.analyse.statistics import CONFIDENCE, Interval, Samples, medians, signed_rank_masses, sorted_median
 
 _TAIL = (1 - CONFIDENCE) / 2
 #: Fewer launches on either side have no interval between runs.
@@ -101,5 +101,5 @@ def null_effects(differences: ArrayLike) -> Samples:
         signs = np.random.default_rng(1).choice((1.0, -1.0), (_DRAWN, values.size))
     flipped = signs * values
     one, other = np.triu_indices(values.size)
-    effects: Samples = np.sort(np.abs(np.median((flipped[:, one] + flipped[:, other]) / 2, axis=1)))
+    effects: Samples = np.sort(np.abs(medians((flipped[:, one] + flipped[:, other]) / 2)))
     return effects

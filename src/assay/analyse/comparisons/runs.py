@@ -1,16 +1,16 @@
 """Two runs side by side: the same cases, launches that share no blocks, and what else is not the same."""
 
-from collections.abc import Hashable, Sequence
+from collections.abc import Collection, Hashable, Iterable, Mapping, Sequence
 
 import msgspec
 
 from assay import benchmarks
-from assay.analyse import states
+from assay.analyse import states, strata
 from assay.analyse.comparisons.effects import adjusted, compare_unpaired
 from assay.analyse.comparisons.environment import GUARDED, differences, refuse_undeclared
 from assay.analyse.comparisons.pairing import MEMORY, headline
 from assay.analyse.estimates import Measured, measure
-from assay.analyse.launches import yields
+from assay.analyse.launches import Yield, yields
 from assay.analyse.limits import bound
 from assay.analyse.outcomes import outcomes
 from assay.model.errors import UsageError
@@ -52,7 +52,9 @@ def between(run: Run, base: Run, across: str = "", allowed: Sequence[str] = ()) 
     joint = None
     if not guarded & {"machine", "topology"}:  # near and far mean the same on one machine only
         joint = states.border(msgspec.structs.replace(run, launches=run.launches + base.launches))
-    of_run, of_base = (_measured(each, joint or states.border(each)) for each in (run, base))
+    gave = [yields(each, joint or states.border(each)) for each in (run, base)]
+    explained = strata.explained((run.plan.cases, gave[0]), (base.plan.cases, gave[1]))
+    of_run, of_base = (_measured(each, gave[at], explained) for at, each in enumerate((run, base)))
     _refuse_unknown(across, [*of_run, *of_base])
     sides = _sorted(of_base, base, across)
     pairs: list[ComparedPair] = []
@@ -79,11 +81,10 @@ def between(run: Run, base: Run, across: str = "", allowed: Sequence[str] = ()) 
     return Compared(RESULT_SCHEMA, run.info.id, base.info.id, across, tuple(allowed), found, compared, left)
 
 
-def _measured(run: Run, border: float | None) -> list[Measured]:
-    """The headline estimates of a run under a border between its states."""
-    attempts = yields(run, border)
+def _measured(run: Run, attempts: Mapping[str, Sequence[Yield]], explained: Collection[str]) -> list[Measured]:
+    """The headline estimates of a run; for each state those of the benchmarks that states explain."""
     ended = outcomes(run, attempts)
-    return [each for each in bound(run, measure(run, attempts, ended), {}) if headline(each.estimate)]
+    return [each for each in bound(run, measure(run, attempts, ended, explained), {}) if headline(each.estimate)]
 
 
 def _refuse_unknown(across: str, measured: Sequence[Measured]) -> None:
@@ -132,12 +133,24 @@ def _pair(one: Measured, other: Measured) -> ComparedPair | None:
 def _why(one: Measured, others: Sequence[Measured], base: Run) -> str:
     """Why an estimate is not compared."""
     if not others:
-        return f"{base.info.id} has no such figure"
+        return _new(base.info.id)
     for each in (one, *others):
         if not each.launches:
             return each.estimate.reason or each.estimate.status
-    states_of_base = ", ".join(str(other.estimate.state) for other in others)
-    return f"the machine was in different states: {one.estimate.state} against {states_of_base}"
+    return f"the machine was in different states: {_seen([one])} against {_seen(others)}"
+
+
+def _seen(measured: Iterable[Measured]) -> str:
+    return ", ".join(sorted({launch.state or "unknown" for each in measured for launch in each.launches}))
+
+
+def _new(base: str) -> str:
+    return f"{base} has no such figure"
+
+
+def unjudged(compared: Compared) -> dict[str, str]:
+    """What was not compared though the base has it (in one run: though it was planned), with the reason."""
+    return {name: why for name, why in compared.uncompared.items() if why != _new(compared.base)}
 
 
 def _named(pair: ComparedPair, across: str, found: Sequence[Difference], runs: tuple[str, str]) -> ComparedPair:

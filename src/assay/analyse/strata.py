@@ -1,0 +1,139 @@
+"""Which benchmarks the states of the machine explain: decided once for a benchmark, over all of its launches.
+
+Labels of single figures would be split by chance: three launches of six lie beyond the other three in one of ten.
+"""
+
+import math
+from collections.abc import Iterable, Mapping, Sequence
+from typing import NamedTuple
+
+import numpy as np
+
+from assay.analyse.launches import Yield, used
+from assay.analyse.states import FACTOR, FAR, NEAR
+from assay.analyse.statistics import Samples, medians
+from assay.model.plan import Case
+
+#: Fewer launches in a state say nothing of it.
+FEWEST = 3
+#: Chance that states explain something in a run where they explain nothing.
+_LEVEL = 0.01
+#: Smaller differences are of no interest.
+_EFFECT = math.log(1.02)
+#: Labels are drawn so often: p of 1 / 5,000 can be told, enough for 50 benchmarks.
+_DRAWS = 4_999
+_SEED = 1
+#: Where launches are too few for a test: states that lie so many times farther apart than the launches of either.
+#: Noise of any size makes that of 3 and 3 launches in 1 of 6,000 cases (found by simulation).
+_PLAIN = 4
+
+Attempts = Mapping[str, Sequence[Yield]]
+
+
+class Stratum(NamedTuple):
+    """Launches that could have held the same cases, in the two states.
+
+    Attributes:
+        near: ln of how much slower a launch was than is usual for its cases, mean over them.
+        far: the same of the launches of the other state.
+    """
+
+    near: Samples
+    far: Samples
+
+
+def explained(*runs: tuple[Iterable[Case], Attempts]) -> frozenset[str]:
+    """Names of the benchmarks whose launches the states explain.
+
+    Args:
+        runs: cases of a plan, and what their launches gave; of two runs where they are compared.
+    """
+    strata: dict[str, list[Stratum]] = {}
+    for cases, attempts in runs:
+        for benchmark, found in _strata(cases, attempts).items():
+            strata.setdefault(benchmark, []).extend(found)
+    return frozenset(_significant(strata) | {name for name, each in strata.items() if any(map(plain, each))})
+
+
+def _strata(cases: Iterable[Case], attempts: Attempts) -> dict[str, list[Stratum]]:
+    """Benchmark -> its launches by placement and levels, where enough of them were near and far."""
+    slower: dict[tuple[object, ...], dict[tuple[str, int], list[float]]] = {}
+    labels: dict[tuple[str, int], str | None] = {}
+    for case in cases:
+        if case.role == "sentinel":
+            continue
+        place = case.placement
+        key = (case.benchmark, place.label, str(place.memory), place.hosts, *case.factors.items())
+        for launch, state, value in _against_usual(used(attempts[case.id])):
+            labels[launch] = state
+            slower.setdefault(key, {}).setdefault(launch, []).append(value)
+    found: dict[str, list[Stratum]] = {}
+    for (benchmark, *_), launches in slower.items():
+        near, far = (
+            np.array([math.fsum(each) / len(each) for at, each in launches.items() if labels[at] == state])
+            for state in (NEAR, FAR)
+        )
+        if min(near.size, far.size) >= FEWEST:
+            found.setdefault(str(benchmark), []).append(Stratum(near, far))
+    return found
+
+
+def _against_usual(taken: Sequence[Yield]) -> Iterable[tuple[tuple[str, int], str | None, float]]:
+    """Launch, its state, and ln of its time over the median of all launches, for each kernel and host."""
+    for key in dict.fromkeys(key for each in taken for key in each.sampled):
+        having = [each for each in taken if key in each.sampled and each.sampled[key].median > 0]
+        if having:
+            times = np.log([each.sampled[key].median for each in having])
+            for each, value in zip(having, (times - medians(times)).tolist(), strict=True):
+                yield (each.launch, each.attempt), each.state, value
+
+
+def plain(stratum: Stratum) -> bool:
+    """Whether near and far lie as far apart as what tells the states from each other, and each by itself close.
+
+    The gap between the two is a factor of 1.5, and four times the range of either.
+    """
+    gap = max(stratum.far.min() - stratum.near.max(), stratum.near.min() - stratum.far.max())
+    return bool(gap >= max(math.log(FACTOR), _PLAIN * np.ptp(stratum.near), _PLAIN * np.ptp(stratum.far)))
+
+
+def _significant(strata: Mapping[str, Sequence[Stratum]]) -> set[str]:
+    """Benchmarks with a difference of 2 % or more that chance makes in less than 1 % of runs (Holm).
+
+    Source: S. Holm, A Simple Sequentially Rejective Multiple Test Procedure, Scandinavian Journal of Statistics 6,
+    1979.
+    """
+    found: set[str] = set()
+    ranked = sorted((chance(each) if _effect(each) >= _EFFECT else 1.0, name) for name, each in strata.items())
+    for at, (p, name) in enumerate(ranked):
+        if p > _LEVEL / (len(ranked) - at):
+            break
+        found.add(name)
+    return found
+
+
+def chance(strata: Sequence[Stratum]) -> float:
+    """Share of labellings that set near and far as far apart: p of a permutation test.
+
+    Labels of launches are drawn anew within each stratum, so that what the cases of a launch have in common stays
+    together. The labelling found counts as one of those drawn, hence p is valid. Source: B. Phipson, G. K. Smyth,
+    Permutation P-values Should Never Be Zero, Statistical Applications in Genetics and Molecular Biology 9, 2010.
+    """
+    rng = np.random.default_rng(_SEED)
+    drawn = np.zeros(_DRAWS)
+    for each in strata:
+        shuffled = rng.permuted(np.tile(np.concatenate(each), (_DRAWS, 1)), axis=1)
+        drawn += _apart(shuffled, each.near.size) / len(strata)
+    as_far = np.count_nonzero(drawn >= _effect(strata) * (1 - 1e-12))
+    return (1 + int(as_far)) / (1 + _DRAWS)
+
+
+def _effect(strata: Sequence[Stratum]) -> float:
+    """The statistic: how far near and far lie apart, mean over strata."""
+    return sum(float(_apart(np.concatenate(each), each.near.size)) for each in strata) / len(strata)
+
+
+def _apart(values: Samples, near: int) -> Samples:
+    """|mean of the first `near` - mean of the others|, last axis: with medians too many labellings look alike."""
+    apart: Samples = np.abs(values[..., :near].mean(axis=-1) - values[..., near:].mean(axis=-1))
+    return apart
