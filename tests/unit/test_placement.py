@@ -9,7 +9,8 @@ from hypothesis import strategies as st
 from assay.model.errors import UsageError
 from assay.model.machine import Core, Machine, NumaNode, Topology
 from assay.plan.cores import allowed_cores, grouped, nearest_pair
-from assay.plan.placement import AbsentPlacementError, bindings, memory_targets, places
+from assay.plan.nodes import memory_targets
+from assay.plan.placement import AbsentPlacementError, bindings, places
 
 MakeMachine = Callable[..., Machine]
 
