@@ -23,6 +23,8 @@ OWN = ROOT / ".bootstrap"
 VERSION = "0.13.8"
 #: Oldest uv that is trusted to read the lock file.
 OLDEST = (0, 9)
+#: A second MPI, for tests. Its wheel and that of Open MPI hold programs of the same names: it has its own folder.
+MPICH = ROOT / "build" / "mpich"
 #: Statically linked wheels: they run with every C library, old or new, glibc or musl.
 WHEELS = {
     "x86_64": (
@@ -36,7 +38,7 @@ WHEELS = {
 }
 CHOICES = {
     "run": ("--no-default-groups", "--inexact"),
-    "test": ("--all-groups",),
+    "test": ("--all-groups", "--no-group", MPICH.name),
 }
 
 
@@ -59,7 +61,29 @@ def main() -> int:
         sys.executable,
     ]
     say(f"making {ROOT / '.venv'} with Python {platform.python_version()} and {uv}")
-    return subprocess.run(command, cwd=ROOT, env=environment(), check=False).returncode
+    code = subprocess.run(command, cwd=ROOT, env=environment(), check=False).returncode
+    if sys.argv[1] == "test" and not code:
+        code = add_mpich(uv)
+    return code
+
+
+def add_mpich(uv: str) -> int:
+    """Put the locked wheel of MPICH into its folder, unless it is there; the exit code of uv."""
+    export = (uv, "export", "--quiet", "--locked", "--only-group", MPICH.name, "--no-emit-project", "--no-header")
+    locked = subprocess.run(export, cwd=ROOT, env=environment(), check=False, stdout=subprocess.PIPE)
+    wanted = MPICH / "locked.txt"
+    if locked.returncode or (wanted.exists() and wanted.read_bytes() == locked.stdout):
+        return locked.returncode
+    say(f"making {MPICH}")
+    shutil.rmtree(MPICH, ignore_errors=True)
+    MPICH.mkdir(parents=True)
+    install = (uv, "pip", "install", "--quiet", "--require-hashes", "--target", str(MPICH), "--requirement", "-")
+    done = subprocess.run(
+        (*install, "--python", sys.executable), cwd=ROOT, env=environment(), check=False, input=locked.stdout
+    )
+    if not done.returncode:
+        wanted.write_bytes(locked.stdout)
+    return done.returncode
 
 
 def environment() -> dict[str, str]:

@@ -22,6 +22,13 @@ PACKAGES = {
     "clang++": ("clang", "libomp-dev"),
     "chromium": ("chromium", "fonts-dejavu-core"),
     "qemu-system-x86_64": ("qemu-system-x86",),
+    "mpicxx.openmpi": ("libopenmpi-dev", "openmpi-bin"),
+    "mpicxx.mpich": ("libmpich-dev", "mpich"),
+    # The lab: a cluster on one machine.
+    "slurmctld": ("slurm-wlm",),
+    "munged": ("munge",),
+    "sshd": ("openssh-server", "openssh-client"),
+    "tc": ("iproute2",),
 }
 GUEST = Path(__file__).resolve().parents[1] / "build" / "guest"
 #: File in `GUEST` -> Debian package that brings it, and where in it.
@@ -55,8 +62,9 @@ def install_missing() -> None:
 
 
 def missing() -> list[str]:
-    """Names of the programs that are not on PATH."""
-    return [program for program in PACKAGES if not shutil.which(program)]
+    """Names of the programs that are neither on PATH nor where Debian keeps those of root."""
+    places = f"{os.environ.get('PATH', os.defpath)}:/usr/sbin:/sbin"
+    return [program for program in PACKAGES if not shutil.which(program, path=places)]
 
 
 def install(packages: list[str]) -> None:

@@ -1,0 +1,38 @@
+"""The option that names nodes, as node sets: `node[01-16,20]`."""
+
+import re
+
+import click
+
+from assay.model.errors import UsageError
+
+#: A host name or an address, perhaps with a user; never an option of ssh, nor anything that a shell reads.
+_NAME = re.compile(r"([A-Za-z0-9_][\w.-]*@)?[A-Za-z0-9_][\w.:-]*")
+_REMEDY = "--hosts 'node[01-04,07]'"
+
+
+def read(ctx: click.Context | None, param: click.Parameter | None, text: str | None) -> tuple[str, ...]:  # noqa: ARG001
+    """Nodes in the order given, each once; empty where none are asked for.
+
+    Raises:
+        UsageError: no node set, or a name that no host can have.
+    """
+    if text is None:
+        return ()
+    from ClusterShell.NodeSet import RESOLVER_NOGROUP, NodeSet, NodeSetException
+
+    words = [word for word in re.split(r",(?![^\[]*\])|\s+", text.strip()) if word]
+    try:
+        nodes = tuple(dict.fromkeys(node for word in words for node in NodeSet(word, resolver=RESOLVER_NOGROUP)))
+    except NodeSetException as error:
+        raise UsageError(f"'{text}' is no set of nodes", why=str(error), remedy=_REMEDY) from error
+    wrong = [node for node in nodes if not _NAME.fullmatch(node)]
+    if wrong or not nodes:
+        why = f"'{wrong[0]}' is no name of a host" if wrong else "it holds no node"
+        raise UsageError(f"'{text}' is no set of nodes", why=why, remedy=_REMEDY)
+    return nodes
+
+
+hosts_option = click.option(
+    "--hosts", metavar="NODES", callback=read, help="Nodes, as node[01-04,07]; more with commas."
+)
