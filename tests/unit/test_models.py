@@ -66,10 +66,28 @@ def test_the_levels_of_latency_are_those_of_the_law_with_their_caches(staircase:
 
 def test_a_knee_that_only_small_pages_show_is_the_tlb(staircase: Analysis) -> None:
     (model,) = _models(staircase, "latency-levels", "pages=small")
-    (name,) = [name for name in model.parameters if "TLB" in name]
+    (name,) = [name for name in model.parameters if name.startswith("boundary") and "TLB" in name]
     _, before, after = model.parameters[name]
     assert before <= 2**21 < after
-    assert model.parameters["latency 4 (L3)"][0] == pytest.approx(20e-9, rel=0.01)
+    latencies = {name: value for name, (value, _, _) in model.parameters.items() if name.startswith("latency")}
+    assert latencies["latency 3 (L3)"] == pytest.approx(14e-9, rel=0.01)
+    assert latencies["latency 4 (L3 beyond the TLB)"] == pytest.approx(20e-9, rel=0.01)
+    assert list(latencies)[-1] == "latency 5 (memory beyond the TLB)"
+
+
+@pytest.mark.parametrize(("tlb_bytes", "memory"), [(2**25, True), (2**17, False)])
+def test_no_two_levels_are_called_alike(tmp_path: Path, tlb_bytes: int, memory: bool) -> None:  # noqa: FBT001
+    for pages in (("small", "huge"), ("small",)):
+        study = _study(Measure("latency", ("one-core",), axes={"bytes": SIZES, "pages": pages}), launches=2)
+        analysis = _analysis(tmp_path / str(len(pages)), study, Law(tlb_bytes=tlb_bytes, tlb_s=60e-9))
+        (model,) = _models(analysis, "latency-levels", "pages=small")
+        levels = [name.partition(" (")[2].rstrip(")") for name in model.parameters if name.startswith("latency")]
+        assert len(set(levels)) == len(levels) == 5
+        if len(pages) == 2:
+            split = {"memory", "memory beyond the TLB"} if memory else {"L2", "L2 beyond the TLB"}
+        else:
+            split = {"memory", "memory step 2"} if memory else {"L2", "L2 step 2"}
+        assert split <= set(levels)
 
 
 def test_a_knee_without_a_curve_of_huge_pages_is_named_after_nothing_but_a_cache(tmp_path: Path) -> None:
@@ -121,8 +139,21 @@ def test_folded_numbers_of_cores_stand_on_the_curve(tmp_path: Path) -> None:
     two = "pack:1 numa:1(memory=8GB) l3:1(size=32MB) l2:2(size=1MB) l1:1(size=32kB) core:1 pu:1"
     study = _study(Measure("stream", ("all", "one-core"), axes={}), Measure("stream", ("cores:*", "spread:*")))
     analysis = _analysis(tmp_path, study, description=two)
-    for model in _models(analysis, "saturation"):
-        assert [point.at["cores"] for point in model.points] == [1, 2]
+    (model,) = _models(analysis, "saturation")  # compact and spread are the same two cores
+    assert [point.at["cores"] for point in model.points] == [1, 2]
+    assert "one core" in model.parameters
+
+
+def test_one_number_of_cores_is_no_curve_and_the_model_says_so(tmp_path: Path) -> None:
+    one = "pack:1 numa:1(memory=8GB) l3:1(size=32MB) l1:1(size=32kB) core:1 pu:1"
+    (model,) = _models(_analysis(tmp_path, _study(Measure("stream", ("cores:*",))), description=one), "saturation")
+    assert not model.parameters
+    assert model.reason == "1 number of cores with a figure: a curve needs 2"
+
+
+def test_one_core_and_all_alone_are_no_curve_of_many_cores(tmp_path: Path) -> None:
+    study = _study(Measure("stream", ("all", "one-core")), launches=2)
+    assert not _models(_analysis(tmp_path, study), "saturation")
 
 
 def _with_distances(run: Run, distances: tuple[tuple[int, ...], ...]) -> Run:

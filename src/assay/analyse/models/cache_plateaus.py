@@ -52,6 +52,7 @@ def _plateaus(name: str, curve: Sequence[Estimate], known: Known) -> Model:
     machine = known.machine(curve[0])
     parameters: dict[str, tuple[float, float, float]] = {}
     residual = 0.0
+    beside = _caches_beside([(sizes[end - 1], sizes[end]) for end in edges[1:-1]], machine)
     for number, (begin, end) in enumerate(pairwise(edges), 1):
         plateau = rates[begin:end]
         level = float(np.exp(np.log(plateau).mean()))
@@ -59,8 +60,7 @@ def _plateaus(name: str, curve: Sequence[Estimate], known: Known) -> Model:
         residual = max(residual, float(np.abs(plateau / level - 1).max()))
         if end < len(sizes):
             before, after = float(sizes[end - 1]), float(sizes[end])
-            beside = _cache_beside(before, after, machine)
-            parameters[f"boundary {number}{beside}"] = (math.sqrt(before * after), before, after)
+            parameters[f"boundary {number}{beside[number - 1]}"] = (math.sqrt(before * after), before, after)
     if residual > _RESIDUAL:
         return Model(name, LAW, of, {}, residual, f"rates lie up to {100 * residual:.0f} % beside their plateaus")
     return Model(name, LAW, of, parameters, residual)
@@ -83,13 +83,26 @@ def _partition(values: NDArray[np.float64]) -> list[int]:
     return edges[::-1]
 
 
-def _cache_beside(before: float, after: float, machine: Machine | None) -> str:
-    """` (L2, 1 MiB)` where source and target together leave that cache between these sizes."""
+def _caches_beside(boundaries: Sequence[tuple[int, int]], machine: Machine | None) -> list[str]:
+    """` (L2, 1 MiB)` for each boundary at which source and target together leave that cache, else empty.
+
+    A cache has one boundary, the nearest of those (last size before, first size after) within a factor of it.
+    """
     caches = {
         (cache.level, cache.size_bytes)
         for cache in (machine.topology.caches if machine else ())
-        if cache.kind != "instruction" and 2 * before / _BESIDE <= cache.size_bytes <= 2 * after * _BESIDE
+        if cache.kind != "instruction"
     }
-    middle = math.log(2 * math.sqrt(before * after))
-    nearest = min(caches, key=lambda cache: abs(math.log(cache[1]) - middle), default=None)
-    return f" (L{nearest[0]}, {format_size(nearest[1])})" if nearest else ""
+    names = [""] * len(boundaries)
+    near = [
+        (abs(math.log(2 * math.sqrt(before * after) / size)), at, level, size)
+        for at, (before, after) in enumerate(boundaries)
+        for level, size in caches
+        if 2 * before / _BESIDE <= size <= 2 * after * _BESIDE
+    ]
+    named: set[int] = set()
+    for _, at, level, size in sorted(near):
+        if not names[at] and level not in named:
+            names[at] = f" (L{level}, {format_size(size)})"
+            named.add(level)
+    return names

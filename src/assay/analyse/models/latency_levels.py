@@ -83,12 +83,12 @@ def _model(stairs: _Staircase, huge: _Staircase | None, known: Known) -> Model:
         [_boundary(huge, at, *replicates(huge.members))[0] for at in range(len(huge.parts) - 1)] if huge else None
     )
     names = _named([middle for middle, *_ in boundaries], caches, knees)
+    answered = _answered(names, caches, [float(stairs.sizes[end - 1]) for _, end in stairs.parts])
     parameters: dict[str, tuple[float, float, float]] = {}
     for number, (begin, end) in enumerate(stairs.parts):
         levels = np.median(draws[:, begin:end], axis=1)
         level = math.exp(float(np.median(np.log(_medians(stairs)[begin:end]))))
-        where = _where(number, names, caches, float(stairs.sizes[end - 1]))
-        parameters[f"latency {number + 1}{where}"] = (level, *ends(levels, confident=confident))
+        parameters[f"latency {number + 1}{_label(answered[number])}"] = (level, *ends(levels, confident=confident))
         if number < len(boundaries):
             parameters[f"boundary {number + 1}{_label(names[number])}"] = boundaries[number]
     points = _points(stairs)
@@ -172,16 +172,36 @@ def _label(name: _Cache | str | None) -> str:
     return f" ({name})" if name else ""
 
 
-def _where(number: int, names: Sequence[_Cache | str | None], caches: Sequence[_Cache], size: float) -> str:
-    """Where loads of a plateau are answered: by the cache that ends it, else the first that holds its sizes."""
+def _answered(
+    names: Sequence[_Cache | str | None], caches: Sequence[_Cache], sizes: Sequence[float]
+) -> list[str | None]:
+    """Where loads of each plateau are answered, no two alike: `L2`, `L3 beyond the TLB`, `memory step 2`.
+
+    Args:
+        names: what each boundary is, one fewer than plateaus.
+        caches: smallest first.
+        sizes: last one of each plateau.
+    """
+    found: list[str | None] = []
+    for number, size in enumerate(sizes):
+        where = _where(number, names, caches, size)
+        if where and TLB in names[:number]:
+            where += f" beyond the {TLB}"
+        again = sum(each == where or (each or "").startswith(f"{where} step ") for each in found)
+        found.append(f"{where} step {again + 1}" if where and again else where)
+    return found
+
+
+def _where(number: int, names: Sequence[_Cache | str | None], caches: Sequence[_Cache], size: float) -> str | None:
+    """The cache that ends a plateau, else the first that holds its sizes; None where no cache is known."""
     ending = names[number] if number < len(names) else None
     if isinstance(ending, _Cache):
-        return f" (L{ending.level})"
+        return f"L{ending.level}"
     if not caches:
-        return ""
+        return None
     passed = max((each.size_bytes for each in names[:number] if isinstance(each, _Cache)), default=0)
     holding = next((cache for cache in caches if cache.size_bytes > passed and cache.size_bytes >= size), None)
-    return f" (L{holding.level})" if holding else f" ({MEMORY})"
+    return f"L{holding.level}" if holding else MEMORY
 
 
 def _points(stairs: _Staircase) -> tuple[Point, ...]:

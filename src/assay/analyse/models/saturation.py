@@ -15,33 +15,41 @@ REACHES = 0.95
 #: Placement word -> how cores are added.
 _ORDERS = {"cores": "compact", "spread": "spread"}
 _FEWEST = 2
+#: Placements that are the first and the last number of cores, however these are added.
+_ENDS = frozenset({"one-core", "all"})
 
 
 def fit(known: Known) -> Iterable[Model]:
-    """One model for each way to add cores, and kind of stores; a single number of cores is no curve."""
+    """One model for each way to add cores, and kind of stores; of two ways that are the same cores the first."""
     triads = known.of("stream", "triad")
     words = _words(known.run)
+    seen: set[tuple[str, ...]] = set()
     for word, order in _ORDERS.items():
         having = [each for each in triads if _counted(each, words, word)]
-        if not any(each.estimate.placement.label.startswith(f"{word}:") for each in having):
+        if not any(words[each.estimate.placement.label] & {word} for each in having):
             continue
-        for curve in (each for each in curves(having, "label") if len(each.members) >= _FEWEST):
-            name = "/".join([LAW, order, *curve.marks])
-            yield _model(name, order, sorted(curve.members, key=_cores))
+        for curve in curves(having, "label"):
+            members = sorted(curve.members, key=_cores)
+            of = tuple(each.estimate.id for each in members)
+            if of not in seen:
+                seen.add(of)
+                yield _model("/".join([LAW, order, *curve.marks]), order, members)
 
 
 def _words(run: Run) -> dict[str, set[str]]:
-    """Placement label -> it and the words that were folded into it, without memory words."""
+    """Placement label -> `cores` and `spread` where it, or what was folded into it, was asked for by that word."""
+    asked = [(case.placement.label, case.placement.label) for case in run.plan.cases]
+    asked += [(folded.into.partition(",")[0], folded.wish.partition(",")[0]) for folded in run.plan.folded]
     words: dict[str, set[str]] = {}
-    for folded in run.plan.folded:
-        words.setdefault(folded.into.partition(",")[0], set()).add(folded.wish.partition(",")[0])
+    for label, wish in asked:
+        words.setdefault(label, set()).add(wish.partition(":")[0])
     return words
 
 
 def _counted(measured: Measured, words: Mapping[str, set[str]], word: str) -> bool:
-    """Whether an estimate is one of those that a counted placement word asked for."""
+    """Whether an estimate stands on the curve of a word: asked for by it, or one core and all cores, its ends."""
     label = measured.estimate.placement.label
-    return any(each.startswith(f"{word}:") for each in {label, *words.get(label, ())})
+    return word in words.get(label, ()) or label in _ENDS
 
 
 def _cores(measured: Measured) -> int:
@@ -51,6 +59,9 @@ def _cores(measured: Measured) -> int:
 def _model(name: str, order: str, members: list[Measured]) -> Model:
     """Parameters: `cores`, `maximum`, `cores at maximum`, `one core`."""
     of = tuple(each.estimate.id for each in members)
+    numbers = len({_cores(each) for each in members})
+    if numbers < _FEWEST:
+        return Model(name, LAW, of, {}, None, f"{numbers} number of cores with a figure: a curve needs {_FEWEST}")
     cores = np.array([_cores(each) for each in members], dtype=np.float64)
     medians = np.array([[each.estimate.median or 0.0 for each in members]])
     draws, confident = replicates(members)
