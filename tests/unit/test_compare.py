@@ -1,41 +1,21 @@
 """Comparisons on simulated machines: planted effects are found, nothing is found where nothing is, two runs."""
 
-import io
-import json
 from pathlib import Path
 
 import msgspec
 import pytest
-from click.testing import CliRunner, Result
-from rich.console import Console
 from tests.simulation import TWO_CORES, begin, carry_on, described, plan_for, simulated_run
+from tests.unit.compare_example import BOOST, STUDY, boosted, effects, pair
 
 from assay import store
 from assay.analyse import analyse
-from assay.analyse.comparisons.runs import between, within
-from assay.cli import assay
+from assay.analyse.comparisons.runs import between
 from assay.launch.simulated import Law, SimulatedMachine
-from assay.model.errors import ThresholdError, UsageError
+from assay.model.errors import UsageError
 from assay.model.plan import Factor, Measure, Study
-from assay.model.result import Compared, Comparison
+from assay.model.result import Comparison
 from assay.model.run import Run
 from assay.plan import Options
-from assay.report import compare_table
-
-STUDY = Study("t", "q?", (Measure("stream", ("one-core",)),), launches=6)
-BOOST = Factor("boost", ("off", "on"), "commands", commands={"off": "boost off", "on": "boost on"})
-DRIFT = 0.03 / 100  # 3 % over a run of about 100 simulated seconds
-
-
-def boosted(folder: Path, gain: float, seed: int, launches: int | None = None, drift: float = DRIFT) -> Run:
-    """A run with the factor `boost`, which speeds everything up by `gain`, on a machine that drifts."""
-    law = Law(commands={"boost off": 1.0, "boost on": 1.0 + gain}, drift=drift, noise=0.01)
-    options = Options(launches=launches, factors=(BOOST,))
-    return store.load(simulated_run(folder, law, study=STUDY, options=options, seed=seed))
-
-
-def effects(run: Run, differ: str = "boost") -> list[Comparison]:
-    return [each for each in analyse(run).comparisons if each.differ == differ]
 
 
 def test_a_planted_effect_of_5_percent_is_found_under_drift(tmp_path: Path) -> None:
@@ -138,14 +118,6 @@ def test_comparisons_are_made_within_a_state(tmp_path: Path) -> None:
 
 
 # Two runs
-
-
-def pair(tmp_path: Path, gain: float = 0.0, launches: int = 6) -> tuple[Run, Run]:
-    """A run and its base, with `gain` between them."""
-    law = Law(core_traffic=12e9 * (1 + gain))
-    base = simulated_run(tmp_path, study=STUDY, options=Options(launches=launches), seed=1)
-    run = simulated_run(tmp_path, law, study=STUDY, options=Options(launches=launches), seed=2)
-    return store.load(run), store.load(base)
 
 
 def test_two_runs_are_compared_by_their_launches(tmp_path: Path) -> None:
@@ -294,84 +266,3 @@ def test_near_is_never_compared_with_far(tmp_path: Path) -> None:
     with pytest.raises(UsageError) as caught:
         between(far, near)
     assert "different states: far against near" in caught.value.why
-
-
-# The command
-
-
-@pytest.fixture
-def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    monkeypatch.chdir(tmp_path)
-    return tmp_path / "assay-runs"
-
-
-def invoke(*arguments: str) -> Result:
-    return CliRunner().invoke(assay, ["compare", *arguments])
-
-
-def test_the_command_prints_two_runs_with_what_is_not_the_same(home: Path) -> None:
-    run, base = pair(home, 0.05)
-    result = invoke(base.info.id, run.info.id)
-    assert result.exit_code == 0, result.output
-    assert f"{run.info.id} against {base.info.id} (base)" in result.output
-    assert result.output.count("faster") == 4
-    assert "Two runs are two times" in result.output
-    document = json.loads(invoke(base.info.id, run.info.id, "--json").stdout)
-    assert (document["schema"], document["base"]) == (1, base.info.id)
-    assert document["pairs"][0]["comparison"]["verdict"] == "faster"
-
-
-def test_a_regression_beyond_the_threshold_is_exit_3_and_a_smaller_one_is_not(home: Path) -> None:
-    run, base = pair(home, -0.08)
-    assert invoke(base.info.id, run.info.id, "--fail-below", "20%").exit_code == 0
-    error = invoke(base.info.id, run.info.id, "--fail-below", "5%").exception
-    assert isinstance(error, ThresholdError)
-    assert error.exit_code == 3
-    assert invoke(run.info.id, base.info.id, "--fail-below", "5%").exit_code == 0
-
-
-def test_a_regression_that_is_only_a_range_fails_nothing(home: Path) -> None:
-    run, base = pair(home, -0.3, launches=3)
-    assert invoke(base.info.id, run.info.id, "--fail-below", "5%").exit_code == 0
-
-
-def test_one_run_shows_its_levels_and_what_a_against_a_showed(home: Path) -> None:
-    boosted(home, 0.05, 1)
-    result = invoke("last")
-    assert "boost on against off (base)" in result.output
-    assert "A against A: this machine cannot tell apart less than" in result.output
-    assert result.output.count("faster") == 4
-
-
-@pytest.mark.parametrize(
-    ("arguments", "words"),
-    [
-        (("a", "b", "c"), "one run or two"),
-        (("last", "--across", "machine"), "for two runs"),
-        (("last", "last", "--allow", "moon"), "'moon'"),
-        (("last",), "nothing is varied"),
-        (("nonesuch", "last"), "nonesuch"),
-    ],
-)
-def test_what_cannot_be_compared_is_told(home: Path, arguments: tuple[str, ...], words: str) -> None:
-    simulated_run(home, study=STUDY, options=Options(launches=1))
-    error = invoke(*arguments).exception
-    assert isinstance(error, UsageError)
-    assert words in error.what
-
-
-def rendered(compared: Compared, width: int) -> list[str]:
-    console = Console(file=io.StringIO(), width=width, highlight=False, markup=False, emoji=False)
-    compare_table.render(compared, console)
-    assert isinstance(console.file, io.StringIO)
-    return console.file.getvalue().splitlines()
-
-
-def test_tables_fit_80_columns_and_keep_every_verdict_whole(tmp_path: Path) -> None:
-    run = boosted(tmp_path, 0.0, 1)
-    for compared in (within(run, analyse(run)), between(*pair(tmp_path))):
-        lines = rendered(compared, 80)
-        assert [line for line in lines if len(line) > 80] == []
-        verdicts = [each.comparison.verdict for each in compared.pairs if each.comparison.differ != "control"]
-        for word in set(verdicts) - {"trivially different"}:
-            assert sum(line.rstrip().endswith(word) for line in lines) == verdicts.count(word)

@@ -3,18 +3,23 @@
 import io
 import itertools
 import re
+from pathlib import Path
 from typing import Any
 
 import msgspec
 import pytest
 from rich.console import Console
+from tests.simulation import simulated_run
 from tests.unit.report_example import Example
 from tests.unit.report_node import LAW, MEMORY, VARIED, node
 
+from assay import store
+from assay.analyse import analyse
 from assay.model.result import Model
+from assay.plan import Options
 from assay.report import html, terminal, vega
 from assay.report.section import Figure, Section, Table
-from assay.report.sections import sections
+from assay.report.sections import sections, touch
 
 _IDS = {
     "memory-bandwidth", "saturation", "first-touch", "memory-nodes", "load-latency", "loaded-latency", "copy-rate",
@@ -121,13 +126,24 @@ def test_the_matrix_is_held_against_the_distances_that_firmware_gives(written: d
 
 def test_the_published_table_has_two_rows_and_the_paired_ratio(written: dict[str, Section]) -> None:
     table = _table(written["first-touch"], "Himeno without a memory option and with interleave")
-    assert table.columns == ("Option", "MFLOPS", "Interval", "Ratio")
+    assert table.columns == ("Option", "MFLOPS", "Interval", "Launches", "Ratio", "Its interval", "Pairs")
     assert [row[0] for row in table.rows] == ["none", "interleave"]
     none, interleaved = (float(row[1].replace(",", "")) for row in table.rows)
-    ratio, lo, hi = map(float, re.findall(r"\d+\.\d+", table.rows[1][3]))
+    ratio = float(table.rows[1][4])
+    lo, hi = map(float, re.findall(r"\d+\.\d+", table.rows[1][5]))
     assert ratio == pytest.approx(interleaved / none, rel=0.02)
     assert ratio == pytest.approx(2.0, rel=0.02)  # the memory of two nodes in place of one
     assert lo <= ratio <= hi
+    assert {row[3] for row in table.rows} == {table.rows[1][6]} == {"6"}
+    assert table.note == ""
+
+
+def test_one_pair_has_no_interval_and_one_memory_node_promises_a_ratio_of_one(tmp_path: Path) -> None:
+    run = store.load(simulated_run(tmp_path, study="interleave", options=Options(launches=1)))
+    (table,) = touch.published(analyse(run))
+    assert [row[2:4] for row in table.rows] == [("no interval", "1")] * 2
+    assert table.rows[1][5:] == ("one pair, no interval", "1")
+    assert table.note.endswith("a ratio of 1 is to be expected.")
 
 
 def test_ways_of_touching_memory_stand_in_one_figure(written: dict[str, Section]) -> None:
@@ -255,6 +271,6 @@ def test_the_terminal_tells_the_same_topics_in_eighty_columns(here: Example) -> 
     )  # fmt: skip
     for heading in headings:
         assert f"\n{heading}" in text, heading
-    assert re.search(r"none +[\d,]+ +\[[\d,]+, [\d,]+\] +1\n", text)
-    assert re.search(r"interleave +[\d,]+ +\[[\d,]+, [\d,]+\] +2\.\d+ \[", text)
+    assert re.search(r"none +[\d,]+ +\[[\d,]+, [\d,]+\] +6 +1 +the base +\n", text)
+    assert re.search(r"interleave +[\d,]+ +\[[\d,]+, [\d,]+\] +6 +2\.\d+ +\[", text)
     assert not re.search(r"^  triad.* (cores|spread|all:numa):\d", text, flags=re.MULTILINE)

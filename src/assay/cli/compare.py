@@ -10,6 +10,7 @@ from assay.cli import output
 
 if TYPE_CHECKING:
     from assay.model.result import Compared, ComparedPair
+    from assay.model.run import Run
 
 _TWO = 2
 
@@ -30,9 +31,16 @@ _TWO = 2
     metavar="NAME",
     help="Compare though this differs: machine, topology, toolchain, sources, schema.",
 )
+@click.option("--all", "everything", is_flag=True, help="A row for each comparison, not only for what is claimed.")
 @click.option("--fail-below", metavar="SHARE", help="Exit 3 when a figure is slower by more than this: 5%.")
-def command(
-    runs: tuple[str, ...], across: str, allowed: tuple[str, ...], fail_below: str | None, *, as_json: bool
+def command(  # noqa: PLR0913 (one parameter an option)
+    runs: tuple[str, ...],
+    across: str,
+    allowed: tuple[str, ...],
+    fail_below: str | None,
+    *,
+    everything: bool,
+    as_json: bool,
 ) -> None:
     """Compare what was varied in a RUN, or a RUN with a BASE.
 
@@ -40,23 +48,31 @@ def command(
     cases that both have; what is not the same in the two is shown beside, and where machine, topology, toolchain
     or programs differ, they are only compared when that is declared.
 
+    Exit codes with --fail-below: 3 a figure is slower; 5 none is, but one of the base could not be compared.
+
     RUN is an id, a unique prefix of one, a path, or `last`.
     """
     from assay.model.units import parse_share
 
     threshold = None if fail_below is None else parse_share(fail_below)
-    compared = _compared(runs, across, allowed)
+    sides, compared = _compared(runs, across, allowed)
     if as_json:
         output.print_json(compared)
     else:
         from assay.report import compare_table
 
-        compare_table.render(compared, output.console())
+        compare_table.render(compared, output.console(), everything=everything)
+    unfinished = [run for run in sides if run.ending is None or run.ending.status != "complete"]
+    for run in unfinished:
+        status = run.ending.status if run.ending else "not ended"
+        output.say(f"run {run.info.id} is {status}: what it did not measure is not compared")
     if threshold is not None:
         _judge(compared, threshold)
+        _refuse_unjudged(compared, threshold, unfinished)
 
 
-def _compared(runs: tuple[str, ...], across: str, allowed: tuple[str, ...]) -> Compared:
+def _compared(runs: tuple[str, ...], across: str, allowed: tuple[str, ...]) -> tuple[list[Run], Compared]:
+    """The runs, the base first, and what they show."""
     from assay import store
     from assay.analyse.comparisons.environment import GUARDED
     from assay.analyse.comparisons.runs import between, within
@@ -69,19 +85,20 @@ def _compared(runs: tuple[str, ...], across: str, allowed: tuple[str, ...]) -> C
             raise UsageError(f"'{name}' need not be allowed", why=f"known: {', '.join(GUARDED)}")
     if len(runs) == _TWO:
         base, run = (store.load(store.find(reference)) for reference in runs)
-        return between(run, base, across, allowed)
+        return [base, run], between(run, base, across, allowed)
     if across or allowed:
         raise UsageError(
             "--across and --allow are for two runs", why="one is given", remedy=f"assay compare {runs[0]}"
         )
-    found = within(*output.load(runs[0]))
+    run, analysis = output.load(runs[0])
+    found = within(run, analysis)
     if not found.pairs:
         raise UsageError(
             f"nothing is varied in run '{found.run}'",
             why="none of its cases differ in one word",
             remedy="assay run STUDY --vary memory=first-touch,interleave; or assay compare BASE RUN",
         )
-    return found
+    return [run], found
 
 
 def _judge(compared: Compared, threshold: float) -> None:
@@ -97,6 +114,28 @@ def _judge(compared: Compared, threshold: float) -> None:
             f"{len(worse)} of {len(compared.pairs)} figures are slower by more than {100 * threshold:g} %",
             why=f"{worst.a.id}: by {100 * (1 - _best(worst)):.1f} % at least",
             remedy=f"assay report {compared.run}",
+        )
+
+
+def _refuse_unjudged(compared: Compared, threshold: float, unfinished: list[Run]) -> None:
+    """PartialRunError where the base has figures that cannot be judged: they did not pass the threshold."""
+    from assay.analyse.comparisons.runs import unjudged
+    from assay.model.errors import PartialRunError
+
+    missing = unjudged(compared)
+    if missing:
+        name, why = next(iter(missing.items()))
+        run = unfinished[0].info.id if unfinished else ""
+        raise PartialRunError(
+            f"no figure is slower by more than {100 * threshold:g} %, but {len(missing)} could not be compared",
+            why=f"the first, {name}: {why}",
+            remedy=f"assay run --resume {run}" if run else f"assay show {compared.run}",
+        )
+    unclear = sum(pair.comparison.verdict == "inconclusive" for pair in compared.pairs)
+    if unclear:
+        output.say(
+            f"no figure is slower by more than {100 * threshold:g} %; {unclear} of {len(compared.pairs)} are "
+            "inconclusive"
         )
 
 

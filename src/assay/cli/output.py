@@ -92,6 +92,11 @@ def console(*, stderr: bool = False, markup: bool = False) -> "Console":
     return shown
 
 
+def say(text: str) -> None:
+    """A sentence beside the results, on stderr."""
+    click.echo(f"assay: {text}", err=True)
+
+
 def print_json(value: Any) -> None:  # noqa: ANN401 (any record)
     """The value as indented JSON on stdout."""
     import msgspec

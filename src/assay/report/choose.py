@@ -8,6 +8,7 @@ from assay import benchmarks
 from assay.model.benchmark import Benchmark, ParamValue
 from assay.model.errors import AssayError
 from assay.model.result import Analysis, Estimate
+from assay.model.units import format_size
 
 Key = TypeVar("Key", bound=Hashable)
 Thing = TypeVar("Thing")
@@ -124,13 +125,16 @@ def state(estimate: Estimate) -> str:
 
 def levels(estimate: Estimate, names: Iterable[str]) -> str:
     """Levels in words, e.g. `ordinary stores`: of the first of `names`, of others where not the usual one."""
-    usual = _defaults(estimate.benchmark)
+    usual, unit = _defaults(estimate.benchmark), units(estimate.benchmark)
     parts: list[str] = []
     for name in names:
         value = estimate.factors.get(name, estimate.params.get(name))
         if value is None or (parts and value == usual.get(name)):
             continue
         number = isinstance(value, (int, float)) or value.isdigit()
+        if number and unit.get(name) == "B":
+            parts.append(format_size(int(value)))
+            continue
         parts.append(f"{name} {value}" if number or name in estimate.factors else f"{value} {name}")
     return ", ".join(parts)
 

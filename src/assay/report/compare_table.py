@@ -1,4 +1,4 @@
-"""Comparisons in a terminal: how much differs, how sure that is, what else was not the same."""
+"""Comparisons in a terminal: what is claimed, how sure that is, why the rest claims nothing."""
 
 from collections.abc import Iterable, Sequence
 
@@ -7,42 +7,39 @@ from rich.padding import Padding
 from rich.table import Table
 from rich.text import Text
 
-from assay.model.result import Compared, ComparedPair, Comparison
-from assay.report import choose, words
+from assay.model.result import Compared, ComparedPair
+from assay.report import choose, verdicts, words
 
 #: Colours of the verdicts that deserve one.
 _COLOURS = {"faster": "green", "slower": "red"}
-_CONTROL = "control"
-_PLAIN = str.maketrans({"µ": "u", "·": "-", "−": "-"})  # noqa: RUF001 (a minus sign)
+_PLAIN = str.maketrans({"µ": "u", "·": "-", "−": "-", "×": "x", "“": '"', "”": '"'})  # noqa: RUF001
+#: So many rows fit a screen: then all are shown.
+_SCREEN = 24
 
 
-def render(compared: Compared, console: Console, rows: int | None = None) -> None:
-    """Print the comparisons.
+def render(compared: Compared, console: Console, *, everything: bool = False) -> None:
+    """Print the comparisons: claims first, the others counted with their reasons.
 
     Args:
         compared: of one run, or of two.
         console: where.
-        rows: most rows of a table, the largest differences; all where None.
+        everything: a row for each comparison, also where they are more than fit a screen.
     """
     if compared.base:
         console.print(f"{compared.run} against {compared.base} (base)", style="bold")
         _environments(compared, console)
-    sides = [pair for pair in compared.pairs if pair.comparison.differ != _CONTROL]
+    sides = [pair for pair in compared.pairs if pair.comparison.differ != verdicts.CONTROL]
     chosen = [pair for pair in sides if pair.comparison.varied or compared.base] or sides
-    for pairs in _groups(chosen):
-        _table(pairs, compared, console, rows)
-    _resolution(compared, console)
+    whole = everything or len(chosen) <= _SCREEN
+    for pairs in choose.grouped(chosen, _differ).values():
+        _group(pairs, compared, console, whole=whole)
+    _resolution(compared, chosen, console)
     _uncompared(compared, console)
-    _notes(compared, chosen, console)
+    _notes(compared, chosen, console, whole=whole)
 
 
-def _groups(pairs: Iterable[ComparedPair]) -> list[list[ComparedPair]]:
-    """Pairs of one benchmark that the same words tell apart."""
-    groups: dict[tuple[str, ...], list[ComparedPair]] = {}
-    for pair in pairs:
-        each = pair.comparison
-        groups.setdefault((each.differ, each.level, each.base, pair.a.benchmark), []).append(pair)
-    return list(groups.values())
+def _differ(pair: ComparedPair) -> tuple[str, str, str]:
+    return pair.comparison.differ, pair.comparison.level, pair.comparison.base
 
 
 def _environments(compared: Compared, console: Console) -> None:
@@ -58,62 +55,117 @@ def _environments(compared: Compared, console: Console) -> None:
         console.print("  * declared by --across or --allow", style="dim")
 
 
-def _table(pairs: Sequence[ComparedPair], compared: Compared, console: Console, rows: int | None) -> None:
+def _group(pairs: Sequence[ComparedPair], compared: Compared, console: Console, *, whole: bool) -> None:
+    """What the same two words tell apart: a table of claims, or of all; and why the rest is silent."""
     first = pairs[0].comparison
-    heading = choose.title(pairs[0].a.benchmark)
-    if not compared.base or compared.across:
-        heading += f": {first.differ} {first.level} against {first.base} (base)"
+    figures = words.count(len(pairs), "figure", "figures")
+    what = f"{first.differ}: {first.level} against {first.base} (base), " if _is_named(compared) else ""
+    heading = f"{what}{figures}: {verdicts.counted(pair.comparison for pair in pairs)}"
     console.print()
     console.print(Text(_ascii(heading, console), style="bold"))
+    shown = pairs if whole else [pair for pair in pairs if pair.comparison.verdict in verdicts.CLAIMS]
+    if not shown:
+        shown = verdicts.nearest(pairs)
+        largest = "; the largest differences that would be claims alone:" if shown else "."
+        console.print(_ascii(f"  Nothing is claimed to be faster or slower{largest}", console))
+    if shown:
+        shown = sorted(shown, key=lambda pair: verdicts.rank(pair.comparison))
+        _table(shown, _names(pairs), console, whole=whole)
+    for reason, members in verdicts.silent(pairs).items():
+        text = f"{len(members):,} inconclusive: {reason}."
+        console.print(Padding(Text(_ascii(text, console), style="dim"), (0, 0, 0, 2), expand=False))
+
+
+def _is_named(compared: Compared) -> bool:
+    """Whether words tell the sides apart; two runs are named above."""
+    return not compared.base or bool(compared.across)
+
+
+def _names(pairs: Sequence[ComparedPair]) -> dict[str, list[str]]:
+    """Benchmark -> axes and factors in which its figures differ, without what tells the two sides apart."""
+    differ = pairs[0].comparison.differ
+    return {
+        name: [axis for axis in choose.varied([pair.b for pair in members]) if axis != differ]
+        for name, members in choose.grouped(pairs, lambda pair: pair.a.benchmark).items()
+    }
+
+
+def _table(pairs: Sequence[ComparedPair], names: dict[str, list[str]], console: Console, *, whole: bool) -> None:
+    paired = any(pair.comparison.blocks for pair in pairs)
+    judged = any(pair.comparison.adjusted_p is not None for pair in pairs)
     table = _grid(
-        ("what", "left"), ("base", "right"), ("change", "right"), ("interval", "right"), ("verdict", "left")
+        ("what", "left"),
+        ("base", "right"),
+        ("change", "right"),
+        ("interval", "right"),
+        ("pairs" if paired else "launches", "right"),
+        *([("adjusted p", "right")] if judged else []),
+        ("verdict", "left"),
     )
-    shown = pairs
-    if rows is not None and len(pairs) > rows:
-        largest = sorted(pairs, key=lambda pair: -abs(pair.comparison.ratio - 1))[:rows]
-        shown = [pair for pair in pairs if pair in largest]
-    names = [name for name in choose.varied([pair.b for pair in pairs]) if name != first.differ]
-    for pair in shown:
-        figure = words.shown(pair.b)
-        base = f"{figure.value} {figure.unit}" if figure else ""
-        verdict = pair.comparison.verdict
-        colour = _COLOURS.get(verdict, "")
-        cells = (_what(pair, names), base, *_change(pair.comparison))
-        _row(table, console, *cells, Text(verdict, style=colour))
+    curves = choose.grouped(pairs, lambda pair: _curve(pair, names[pair.a.benchmark], whole=whole))
+    for members in curves.values():
+        cells = _single(members[0], names) if len(members) == 1 else _folded(members, names)
+        verdict = members[0].comparison.verdict
+        word = Text(verdict, style=_COLOURS.get(verdict, ""), no_wrap=True)
+        _row(table, console, *(cells if judged else cells[:-1]), word)
     console.print(Padding(table, (0, 0, 0, 2), expand=False))
-    if len(shown) < len(pairs):
-        console.print(f"  {len(pairs) - len(shown)} more: assay compare {compared.run}", style="dim")
+
+
+def _curve(pair: ComparedPair, names: Sequence[str], *, whole: bool) -> tuple[str, ...]:
+    """What a row is of: a figure, or the points of a curve with the same verdict where not all rows are shown."""
+    axis = choose.swept(pair.a.benchmark)
+    if whole or axis not in pair.a.params:
+        return (pair.comparison.id,)
+    return (_what(pair, [name for name in names if name != axis]), pair.comparison.verdict)
+
+
+def _single(pair: ComparedPair, names: dict[str, list[str]]) -> tuple[str, ...]:
+    each, figure = pair.comparison, words.shown(pair.b)
+    return (
+        _what(pair, names[pair.a.benchmark]),
+        f"{figure.value} {figure.unit}" if figure else "",
+        words.change(each.ratio),
+        verdicts.ends(each),
+        verdicts.number(each),
+        "" if each.adjusted_p is None else f"{each.adjusted_p:.2g}",
+    )
+
+
+def _folded(pairs: Sequence[ComparedPair], names: dict[str, list[str]]) -> tuple[str, ...]:
+    """The points of a curve: from the least to the largest change, all their intervals, the fewest pairs."""
+    benchmark = pairs[0].a.benchmark
+    axis = choose.swept(benchmark)
+    what = _what(pairs[0], [name for name in names[benchmark] if name != axis])
+    told = [pair.comparison for pair in pairs]
+    least, most = min(each.ratio for each in told), max(each.ratio for each in told)
+    ends = words.changes(most, min(each.lo for each in told), max(each.hi for each in told), sure=True)
+    return (
+        f"{what}, {len(pairs)} points",
+        "",
+        words.changes(most, least, most, sure=False),
+        ends,
+        min((verdicts.number(each) for each in told), key=lambda number: (len(number), number)),
+        f"{max(each.adjusted_p or 0.0 for each in told):.2g}",
+    )
 
 
 def _what(pair: ComparedPair, names: Sequence[str]) -> str:
-    settings = choose.levels(pair.b, names)
-    return " · ".join(filter(None, (pair.a.kernel, words.placed(pair.b), settings, pair.comparison.state)))
+    kernel = pair.a.kernel if pair.a.kernel == pair.a.benchmark else f"{pair.a.benchmark} {pair.a.kernel}"
+    state = f"{pair.comparison.state} cores" if pair.comparison.state else ""
+    place = words.placed(pair.b)
+    return " · ".join(filter(None, (kernel, place, choose.levels(pair.b, names), state)))
 
 
-def _change(comparison: Comparison) -> tuple[str, str]:
-    """Change and its interval in percent of the base; a range is written `a to b`."""
-    change, lo, hi = (_percent(end) for end in (comparison.ratio, comparison.lo, comparison.hi))
-    return f"{change} %", f"[{lo}, {hi}]" if comparison.confidence else f"{lo} to {hi}"
-
-
-def _percent(ratio: float) -> str:
-    value = 100 * (ratio - 1)
-    return f"{value:+.1f}" if abs(value) < 100 else f"{value:+.0f}"  # noqa: PLR2004 (three digits are enough)
-
-
-def _resolution(compared: Compared, console: Console) -> None:
-    """What A against A showed, which is the floor of every claim."""
-    controls = [pair.comparison for pair in compared.pairs if pair.comparison.differ == _CONTROL]
-    known = sorted(pair.comparison.resolution for pair in compared.pairs if pair.comparison.resolution is not None)
-    if not known:
-        return
-    middle, most = known[len(known) // 2], known[-1]
-    console.print()
-    console.print(
-        f"A against A: this machine cannot tell apart less than {words.percent(middle)} (the median case; "
-        f"{words.percent(most)} in the worst). No smaller difference is claimed."
-    )
-    differing = [each for each in controls if each.verdict in _COLOURS]
+def _resolution(compared: Compared, chosen: Sequence[ComparedPair], console: Console) -> None:
+    """What A against A showed, and the differences that would have been found."""
+    told = [pair.comparison for pair in chosen]
+    controls = [pair.comparison for pair in compared.pairs if pair.comparison.differ == verdicts.CONTROL]
+    lines = list(filter(None, (verdicts.resolution(told), verdicts.detectable(told))))
+    if lines:
+        console.print()
+    for line in lines:
+        console.print(_ascii(line, console))
+    differing = [each for each in controls if each.verdict in verdicts.CLAIMS]
     if differing:
         console.print(
             f"Beware: {len(differing)} of {len(controls)} controls differ from themselves, e.g. {differing[0].b}.",
@@ -122,35 +174,35 @@ def _resolution(compared: Compared, console: Console) -> None:
 
 
 def _uncompared(compared: Compared, console: Console) -> None:
-    reasons = list(compared.uncompared.values())
+    reasons = choose.grouped(compared.uncompared.items(), lambda item: item[1])
     if reasons:
         console.print()
-    for reason in dict.fromkeys(reasons):
-        names = [name for name, why in compared.uncompared.items() if why == reason]
-        more = f" and {len(names) - 1} more" if len(names) > 1 else ""
-        console.print(_ascii(f"Not compared: {names[0]}{more}: {reason}", console))
+    for reason, items in reasons.items():
+        more = f" and {len(items) - 1} more" if len(items) > 1 else ""
+        console.print(_ascii(f"Not compared: {items[0][0]}{more}: {reason}", console))
 
 
-def _notes(compared: Compared, shown: Sequence[ComparedPair], console: Console) -> None:
+def _notes(compared: Compared, chosen: Sequence[ComparedPair], console: Console, *, whole: bool) -> None:
     """How to read the tables, and what the open questions need."""
-    told = [pair.comparison for pair in shown]
-    basis = "Mann-Whitney over launches" if compared.base else "signed rank over blocks"
-    lines = [f"[a, b]: 95 % interval ({basis}); a to b: a range, which claims nothing. Margin 1 % or more."]
-    if any(each.adjusted_p is not None for each in told):
-        lines.append(f"Claims hold among all {len(told)} comparisons (Benjamini-Yekutieli, 5 %).")
-    finds = sorted(each.detectable for each in told if each.verdict == "inconclusive" and each.detectable)
-    if finds:
-        lines.append(
-            f"Inconclusive: differences of {words.percent(finds[0])} to {words.percent(finds[-1])} would have "
-            "been found four times in five. More launches find less."
-        )
-    if any(each.confidence is None for each in told):
-        lines.append("Ranges need more launches: 6 blocks in one run, or 4 launches in each of two.")
-    if compared.base:
-        lines.append("Two runs are two times: what else changed in between is part of these differences.")
     console.print()
-    for line in lines:
-        console.print(line, style="dim")
+    for line in _lines(compared, chosen, whole=whole):
+        console.print(_ascii(line, console), style="dim")
+
+
+def _lines(compared: Compared, chosen: Sequence[ComparedPair], *, whole: bool) -> Iterable[str]:
+    told = [pair.comparison for pair in chosen]
+    basis = "Mann-Whitney over launches" if compared.base else "signed rank over pairs in a block"
+    yield f"[a, b]: 95 % interval ({basis}); a to b: a range, which claims nothing. Margin 1 % or more."
+    tested = sum(each.adjusted_p is not None for each in told)
+    if tested:
+        yield f"Claims hold among all {tested:,} comparisons (Benjamini-Yekutieli, 5 %): p is adjusted."
+    if compared.base:
+        yield "Two runs are two times: what else changed in between is part of these differences."
+    if not whole:
+        runs = " ".join(filter(None, (compared.base, compared.run)))
+        across = f" --across {compared.across}" if compared.across else ""
+        allowed = "".join(f" --allow {kind}" for kind in compared.allowed)
+        yield f"All {len(chosen):,} rows: assay compare {runs}{across}{allowed} --all"
 
 
 def _grid(*columns: tuple[str, str]) -> Table:

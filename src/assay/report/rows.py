@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from assay.model.benchmark import ParamValue
 from assay.model.result import Analysis, Comparison, Estimate, Finding, Proof
 from assay.model.units import format_cpu_list
-from assay.report import choose, words
+from assay.report import choose, verdicts, words
 
 
 @dataclass(frozen=True)
@@ -119,17 +119,13 @@ class Rows:
 
 
 def compared(comparison: Comparison) -> str:
-    """A comparison in words: ratio, interval or range, blocks, verdict."""
+    """A comparison in words: ratio, interval or range, pairs, verdict."""
+    pairs = words.count(comparison.blocks, "pair", "pairs")
     kind = f"{100 * comparison.confidence:.0f} % interval" if comparison.confidence else "range"
-    ends = (
-        f"[{comparison.lo:.3f}, {comparison.hi:.3f}]"
-        if comparison.confidence
-        else (f"{comparison.lo:.3f} to {comparison.hi:.3f}")
-    )
-    blocks = words.count(comparison.blocks, "block", "blocks")
+    ends = verdicts.alone(comparison) or f"{verdicts.plain_ends(comparison)} ({kind}, {pairs})"
     return (
-        f"{comparison.a} against {comparison.b}: ×{comparison.ratio:.3f} {ends} "  # noqa: RUF001 (a factor)
-        f"({kind}, {blocks}), {comparison.verdict}"
+        f"{comparison.a} against {comparison.b}: ×{comparison.ratio:.3f}, {ends}, "  # noqa: RUF001 (a factor)
+        f"{comparison.verdict}"
     )
 
 

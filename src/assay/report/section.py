@@ -34,12 +34,14 @@ class Table:
         columns: headings.
         rows: cells, text.
         numeric: indices of the columns that hold figures.
+        note: how to read it here; empty where nothing need be said.
     """
 
     caption: str
     columns: tuple[str, ...]
     rows: tuple[tuple[str, ...], ...]
     numeric: frozenset[int] = frozenset()
+    note: str = ""
 
 
 @dataclass(frozen=True)

@@ -98,6 +98,8 @@ def _topics(run: Run, analysis: Analysis, page: _Page) -> None:
             page.say(Text(table.caption.partition(": ")[0], style="bold"))
             columns = [(name, "right" if at in table.numeric else "left") for at, name in enumerate(table.columns)]
             page.table(columns, table.rows)
+            if table.note:
+                page.say(Text(table.note, "dim"), indent=2)
         for name in [name for name in names if name in topic.claims]:
             names.remove(name)
             if not found:
@@ -203,8 +205,7 @@ def _missing(run: Run, analysis: Analysis, page: _Page) -> None:
         why = max(set(reasons), key=reasons.count) if reasons else "no reason recorded"
         lines.append(f"{words.count(len(outcomes), 'case', 'cases')} {status}: {why}")
     lines += [f"{out.wish}: {out.reason}" for out in run.plan.left_out]
-    if run.plan.folded:
-        lines.append(f"{words.count(len(run.plan.folded), 'wish is', 'wishes are')} the same as another one here")
+    lines += [f"{fold.wish}: {fold.reason}; measured once, as {fold.into}" for fold in run.plan.folded]
     if run.ending is None:
         lines.append(f"the run did not end; go on with: assay run --resume {run.info.id}")
     lines += [f"cannot be read: {damage}" for damage in run.damage]

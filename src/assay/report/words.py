@@ -10,6 +10,8 @@ from assay.model.units import format_cpu_list, format_size, parse_cpu_list, scal
 
 _SIGNIFICANT = 3
 _PERCENT = 100
+#: From here on a ratio is read as a factor, not as a change in percent.
+_FACTOR = 2.0
 
 
 @dataclass(frozen=True)
@@ -122,6 +124,22 @@ def percent(value: float) -> str:
     """A share: `97 %`, `0.4 %`."""
     scaled = _PERCENT * value
     return f"{scaled:.0f} %" if abs(scaled) >= 10 or scaled == 0 else f"{scaled:.1f} %"  # noqa: PLR2004
+
+
+def change(ratio: float, *, factor: bool | None = None) -> str:
+    """A ratio to its base: `+4.7 %`, `-12 %`; from 2 on a factor, `×3.42`; or as `factor` says."""  # noqa: RUF002
+    if ratio >= _FACTOR if factor is None else factor:
+        return f"×{ratio:.{decimals(ratio)}f}"  # noqa: RUF001 (a factor)
+    value = _PERCENT * (ratio - 1)
+    return f"{value:+.1f} %" if abs(value) < _PERCENT else f"{value:+.0f} %"
+
+
+def changes(ratio: float, lo: float, hi: float, *, sure: bool) -> str:
+    """The ends of a ratio in the form of `change`: an interval `[+4.1, +5.3] %`, a range `+4.1 to +5.3 %`."""
+    factor = ratio >= _FACTOR
+    least, most = (change(end, factor=factor).removesuffix(" %") for end in (lo, hi))
+    unit = "" if factor else " %"
+    return f"[{least}, {most}]{unit}" if sure else f"{least} to {most}{unit}"
 
 
 def count(number: int, one: str, many: str) -> str:

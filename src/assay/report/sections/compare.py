@@ -2,14 +2,13 @@
 
 from assay.model.result import Analysis, Comparison, Estimate
 from assay.model.run import Run
-from assay.report import choose, words
+from assay.report import choose, verdicts, words
 from assay.report.charts.banded import Banded, banded
 from assay.report.section import Figure, Section, Table
 
 order = 7
 claims: frozenset[str] = frozenset()
 
-_CONTROL = "control"
 #: More rows make no figure: the table has them all.
 _ROWS = 36
 
@@ -48,17 +47,31 @@ def tables(_run: Run, analysis: Analysis) -> tuple[Table, ...]:
     shown = _headline(_varied(analysis), known)
     groups = choose.grouped(shown, lambda each: (_curve(each, known), each.level, each.base))
     rows = [row for (curve, *_), members in groups.items() for row in _rows(curve, members, known)]
-    columns = ("What", "Levels", "Ratio", "Interval", "Verdict")
-    return (Table("Levels compared", columns, tuple(rows), frozenset({2, 3})),) if rows else ()
+    columns = ("What", "Levels", "Change", "Interval", "Pairs", "Verdict")
+    note = " ".join(filter(None, (verdicts.resolution(shown), verdicts.detectable(shown))))
+    return (Table("Levels compared", columns, tuple(rows), frozenset({2, 3, 4}), note),) if rows else ()
 
 
 def _rows(curve: str, members: tuple[Comparison, ...], known: dict[str, Estimate]) -> list[tuple[str, ...]]:
     levels = f"{members[0].level} : {members[0].base}"
     if not curve:
-        return [(_what(each, known), levels, f"{each.ratio:.3f}", _ends(each), each.verdict) for each in members]
-    low, high = min(each.ratio for each in members), max(each.ratio for each in members)
+        return [
+            (
+                _what(each, known),
+                levels,
+                words.change(each.ratio),
+                verdicts.ends(each),
+                verdicts.number(each),
+                each.verdict,
+            )
+            for each in members
+        ]
+    least, most = min(each.ratio for each in members), max(each.ratio for each in members)
     what = f"{curve}, {words.count(len(members), 'point', 'points')}"
-    return [(what, levels, f"{low:.3f} to {high:.3f}", "", _counted(members))]
+    changes = words.changes(most, least, most, sure=False)
+    fewest, largest = min(each.blocks for each in members), max(each.blocks for each in members)
+    pairs = str(fewest) if fewest == largest else f"{fewest} to {largest}"
+    return [(what, levels, changes, "", pairs, verdicts.counted(members))]
 
 
 def _curve(each: Comparison, known: dict[str, Estimate]) -> str:
@@ -67,15 +80,11 @@ def _curve(each: Comparison, known: dict[str, Estimate]) -> str:
     return _what(each, known, axis) if axis in known[each.a].params else ""
 
 
-def _counted(comparisons: tuple[Comparison, ...]) -> str:
-    """`24 slower and 49 equivalent`."""
-    verdicts = choose.grouped(comparisons, lambda each: each.verdict)
-    return words.listed(f"{len(members)} {verdict}" for verdict, members in verdicts.items())
-
-
 def _varied(analysis: Analysis) -> tuple[Comparison, ...]:
     shown = {e.id for e in choose.middle(analysis.estimates)}
-    return tuple(c for c in analysis.comparisons if c.varied and c.differ != _CONTROL and {c.a, c.b} <= shown)
+    return tuple(
+        c for c in analysis.comparisons if c.varied and c.differ != verdicts.CONTROL and {c.a, c.b} <= shown
+    )
 
 
 def _headline(comparisons: tuple[Comparison, ...], known: dict[str, Estimate]) -> tuple[Comparison, ...]:
@@ -83,13 +92,11 @@ def _headline(comparisons: tuple[Comparison, ...], known: dict[str, Estimate]) -
     return tuple(each for each in comparisons if choose.headline_kernel([known[each.a]]))
 
 
-def _ends(each: Comparison) -> str:
-    return f"[{each.lo:.3f}, {each.hi:.3f}]" if each.confidence else f"{each.lo:.3f} to {each.hi:.3f}"
-
-
 def _basis(each: Comparison) -> str:
-    blocks = words.count(each.blocks, "block", "blocks")
-    return f"{100 * each.confidence:.0f} % interval, {blocks}" if each.confidence else f"range of {blocks}"
+    pairs = words.count(each.blocks, "pair", "pairs")
+    if each.confidence:
+        return f"{100 * each.confidence:.0f} % interval, {pairs}"
+    return verdicts.alone(each) or f"range of {pairs}"
 
 
 def _what(each: Comparison, known: dict[str, Estimate], but: str = "") -> str:
@@ -116,7 +123,8 @@ def _figure(factor: str, members: tuple[Comparison, ...], known: dict[str, Estim
     bases = dict.fromkeys(each.base for each in members)
     for each in shown:
         what = _what(each, known)
-        text = f"{each.ratio:.3f} {_ends(each) if each.confidence else f'({_ends(each)})'}, {each.verdict}"
+        ends = verdicts.plain_ends(each)
+        text = f"{each.ratio:.3f} {ends if each.confidence else f'({ends})'}, {each.verdict}"
         rows.append(
             Banded(
                 what, each.level, each.ratio, each.lo, each.hi, 1 / (1 + each.margin), 1 + each.margin,
@@ -144,7 +152,7 @@ def _tables(analysis: Analysis) -> tuple[Table, ...]:
             _what(each, known),
             f"{each.level} against {each.base}",
             f"{each.ratio:.3f}",
-            _ends(each),
+            verdicts.plain_ends(each),
             _basis(each),
             each.verdict,
             words.percent(each.margin),
@@ -164,16 +172,17 @@ def _tables(analysis: Analysis) -> tuple[Table, ...]:
 
 def _controls(analysis: Analysis) -> tuple[Table, ...]:
     """A against A."""
+    shown = {c.b: c.resolution for c in analysis.comparisons if c.varied and c.resolution is not None}
     rows = [
         (
             each.b,
             f"{each.ratio:.3f}",
-            _ends(each),
+            verdicts.plain_ends(each),
             _basis(each),
-            words.percent(each.resolution) if each.resolution is not None else "",
+            words.percent(shown[each.b]) if each.b in shown else "",
         )
         for each in analysis.comparisons
-        if each.differ == _CONTROL
+        if each.differ == verdicts.CONTROL
     ]
     columns = ("What", "Ratio", "Interval", "Basis", "Resolution")
     caption = (
@@ -193,12 +202,12 @@ def _resolution(analysis: Analysis) -> str:
 
 
 def _meaning(varied: tuple[Comparison, ...], known: dict[str, Estimate]) -> str:
-    text = f"Of {words.count(len(varied), 'comparison', 'comparisons')}: {_counted(varied)}."
+    text = f"Of {words.count(len(varied), 'comparison', 'comparisons')}: {verdicts.counted(varied)}."
     sure = [each for each in varied if each.verdict in {"faster", "slower"}]
     if sure:
         largest = max(sure, key=lambda each: max(each.ratio, 1 / each.ratio))
         text += (
             f" The largest difference: {_what(largest, known)} with {largest.level} is {largest.ratio:.3f} times "
-            f"what it is with {largest.base} ({_ends(largest)}, {_basis(largest)})."
+            f"what it is with {largest.base} ({verdicts.plain_ends(largest)}, {_basis(largest)})."
         )
     return text

@@ -2,7 +2,7 @@
 
 from assay.model.result import Analysis, Comparison, Estimate
 from assay.model.run import Run
-from assay.report import choose, figures, words
+from assay.report import choose, figures, verdicts, words
 from assay.report.section import Figure, Section, Table
 from assay.report.sections import numa
 
@@ -71,25 +71,37 @@ def _two_rows(analysis: Analysis, none: Estimate, interleaved: Estimate) -> Tabl
     for option, e in (("none", none), ("interleave", interleaved)):
         mflops = (f"{(value or 0.0) / 1e6:,.0f}" for value in (e.median, e.lo, e.hi))
         middle, lo, hi = mflops
-        sure = e.method == "order-statistics"
-        ratio = _ratio(analysis, interleaved, none) if e is interleaved else "1"
-        rows.append((option, middle, f"[{lo}, {hi}]" if sure else f"{lo} to {hi}", ratio))
+        ends = {"order-statistics": f"[{lo}, {hi}]", "range": f"{lo} to {hi}"}.get(e.method or "", "no interval")
+        ratio = _ratio(analysis, interleaved, none) if e is interleaved else ("1", "the base", "")
+        rows.append((option, middle, ends, str(e.launches), *ratio))
     threads = words.count(len(none.placement.cpus[0]), "thread", "threads")
     touched = f"{none.params.get('touch', 'parallel')} first touch"
     where = f"size {none.params.get('size', '')}, {threads}, {touched}" + (
         f", {choose.state(none)}" if none.state else ""
     )
-    caption = f"Himeno without a memory option and with interleave ({where}; {words.basis(none)})"
-    return Table(caption, ("Option", "MFLOPS", "Interval", "Ratio"), tuple(rows), frozenset({1, 2, 3}))
+    caption = f"Himeno without a memory option and with interleave ({where})"
+    columns = ("Option", "MFLOPS", "Interval", "Launches", "Ratio", "Its interval", "Pairs")
+    note = (
+        "This machine has one memory node: dealing pages to all nodes changes nothing, so that a ratio of 1 is to "
+        "be expected."
+        if _is_of_one_node(interleaved)
+        else ""
+    )
+    return Table(caption, columns, tuple(rows), frozenset({1, 2, 3, 4, 5, 6}), note)
 
 
-def _ratio(analysis: Analysis, a: Estimate, b: Estimate) -> str:
-    """The paired ratio a / b with its ends."""
+def _is_of_one_node(interleaved: Estimate) -> bool:
+    """Whether there was but one memory node to deal pages to."""
+    _, _, nodes = interleaved.placement.memory.partition(":")
+    return nodes.isdigit()
+
+
+def _ratio(analysis: Analysis, a: Estimate, b: Estimate) -> tuple[str, str, str]:
+    """The paired ratio a / b, its ends, and the number of pairs."""
     found = next((each for each in analysis.comparisons if (each.a, each.b) == (a.id, b.id)), None)
     if found is None:
-        return "not compared: other state" if a.state != b.state else "not compared: no block has both"
-    ends = f"[{found.lo:.3f}, {found.hi:.3f}]" if found.confidence else f"({found.lo:.3f} to {found.hi:.3f})"
-    return f"{found.ratio:.3f} {ends}"
+        return ("not compared", "other state" if a.state != b.state else "no block has both", "0")
+    return (f"{found.ratio:.3f}", verdicts.plain_ends(found), verdicts.number(found))
 
 
 def groups(analysis: Analysis) -> dict[str, tuple[Estimate, ...]]:
@@ -151,13 +163,13 @@ def _compared(analysis: Analysis, estimates: tuple[Estimate, ...]) -> tuple[Tabl
             f"{known[each.a].benchmark}, {known[each.a].placement.label}",
             f"{way(known[each.a])} against {way(known[each.b])}",
             f"{each.ratio:.3f}",
-            f"[{each.lo:.3f}, {each.hi:.3f}]" if each.confidence else f"{each.lo:.3f} to {each.hi:.3f}",
-            f"{each.blocks}",
+            verdicts.plain_ends(each),
+            verdicts.number(each),
             each.verdict,
         )
         for each in _between(analysis, known)
     ]
-    columns = ("What", "Ways", "Ratio", "Interval", "Blocks", "Verdict")
+    columns = ("What", "Ways", "Ratio", "Interval", "Pairs", "Verdict")
     caption = "Paired ratios of the ways in which memory was touched and dealt"
     return (Table(caption, columns, tuple(rows), frozenset({2, 3, 4})),) if rows else ()
 

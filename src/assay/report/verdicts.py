@@ -1,0 +1,135 @@
+"""What comparisons claim, and why the rest claims nothing: shared by the terminal and the page."""
+
+import math
+from collections.abc import Iterable, Sequence
+
+from assay.model.result import ComparedPair, Comparison
+from assay.report import choose, words
+
+#: In the order in which a reader wants them.
+ORDER = ("slower", "faster", "trivially different", "inconclusive", "equivalent")
+CLAIMS = frozenset({"slower", "faster"})
+CONTROL = "control"
+
+_SIGNIFICANT = 0.05
+_MOST_PAIRS = 40
+#: So many differences without a claim are named.
+_NEAREST = 5
+
+
+def rank(comparison: Comparison) -> int:
+    """Place of its verdict in `ORDER`."""
+    return ORDER.index(comparison.verdict)
+
+
+def counted(comparisons: Iterable[Comparison]) -> str:
+    """`24 slower and 49 equivalent`."""
+    verdicts = choose.grouped(sorted(comparisons, key=rank), lambda each: each.verdict)
+    return words.listed(f"{len(members)} {verdict}" for verdict, members in verdicts.items())
+
+
+def number(comparison: Comparison) -> str:
+    """What a comparison rests on: pairs, or the launches of both runs, `12` or `6 and 5`."""
+    if comparison.blocks:
+        return str(comparison.blocks)
+    a, b = comparison.launches
+    return str(a) if a == b else f"{a} and {b}"
+
+
+def ends(comparison: Comparison) -> str:
+    """The interval or range of the ratio; one pair has neither."""
+    return alone(comparison) or words.changes(
+        comparison.ratio, comparison.lo, comparison.hi, sure=comparison.confidence is not None
+    )
+
+
+def plain_ends(comparison: Comparison) -> str:
+    """The interval `[0.981, 1.012]` or range `0.981 to 1.012` of the bare ratio; one pair has neither."""
+    lo, hi = f"{comparison.lo:.3f}", f"{comparison.hi:.3f}"
+    return alone(comparison) or (f"[{lo}, {hi}]" if comparison.confidence else f"{lo} to {hi}")
+
+
+def alone(comparison: Comparison) -> str:
+    """That a ratio rests on one pair and has no interval; empty where it rests on more."""
+    if comparison.blocks == 1:
+        return "one pair, no interval"
+    return "one launch each, no interval" if comparison.launches == (1, 1) else ""
+
+
+def silent(pairs: Sequence[ComparedPair]) -> dict[str, tuple[ComparedPair, ...]]:
+    """The inconclusive ones by the reason why nothing is claimed, in words that follow a number of figures."""
+    several = sum(pair.comparison.p is not None for pair in pairs)
+    unclear = [pair for pair in pairs if pair.comparison.verdict == "inconclusive"]
+    return choose.grouped(unclear, lambda pair: _reason(pair, several))
+
+
+def nearest(pairs: Sequence[ComparedPair]) -> list[ComparedPair]:
+    """The largest differences that lost their claim to the number of comparisons, the largest first."""
+    withdrawn = [pair for pair in pairs if _is_withdrawn(pair.comparison)]
+    return sorted(withdrawn, key=lambda pair: -abs(math.log(pair.comparison.ratio)))[:_NEAREST]
+
+
+def _reason(pair: ComparedPair, several: int) -> str:
+    each = pair.comparison
+    if each.confidence is None:
+        return _few(each)
+    if _is_withdrawn(each):
+        return (
+            f"would be claims alone, but among {several:,} comparisons their p is above 5 %; "
+            f"{_needed(each, several)} or more can be enough"
+        )
+    disturbed = " on disturbed launches that had no quiet repeat" if pair.a.disturbed or pair.b.disturbed else ""
+    return f"the interval reaches into the margin{disturbed}: noise"
+
+
+def _is_withdrawn(comparison: Comparison) -> bool:
+    """Whether the interval lies beyond the margin, and only the number of comparisons forbids the claim."""
+    beyond = comparison.lo > 1 + comparison.margin or comparison.hi < 1 / (1 + comparison.margin)
+    unclear = comparison.verdict == "inconclusive" and comparison.confidence is not None
+    return unclear and beyond and (comparison.adjusted_p or 0.0) > _SIGNIFICANT
+
+
+def _few(comparison: Comparison) -> str:
+    if alone(comparison):
+        return alone(comparison)
+    return "fewer than 6 pairs: a range" if comparison.blocks else "fewer than 4 launches in a run: a range"
+
+
+def _needed(comparison: Comparison, several: int) -> str:
+    """The fewest pairs, or launches, whose least p survives among `several` that all differ alike.
+
+    The least two-sided p of n pairs is 2^(1-n), that of n launches in each run 2 / C(2n, n); Benjamini and
+    Yekutieli multiply it by 1 + 1/2 + ... + 1/several where all are as small.
+    """
+    penalty = sum(1 / at for at in range(1, several + 1))
+    paired = bool(comparison.blocks)
+    fewest = next(
+        n
+        for n in range(2, _MOST_PAIRS)
+        if penalty * (2.0 ** (1 - n) if paired else 2 / math.comb(2 * n, n)) <= _SIGNIFICANT
+    )
+    return f"{fewest} pairs" if paired else f"{fewest} launches each"
+
+
+def resolution(comparisons: Iterable[Comparison]) -> str:
+    """What A against A showed, which is the floor of every claim; empty without controls."""
+    known = sorted(each.resolution for each in comparisons if each.varied and each.resolution is not None)
+    if not known:
+        return ""
+    worst = f"; {words.percent(known[-1])} in the worst" if len(known) > 1 else ""
+    return (
+        f"A against A: this machine cannot tell apart less than {words.percent(known[len(known) // 2])} "
+        f"(the median case{worst}). No smaller difference is claimed."
+    )
+
+
+def detectable(comparisons: Iterable[Comparison]) -> str:
+    """The smallest differences that would have been found; empty where no comparison can find any."""
+    known = sorted(each.detectable for each in comparisons if each.detectable is not None)
+    if not known:
+        return ""
+    least, middle, most = (words.percent(known[at]) for at in (0, len(known) // 2, -1))
+    return (
+        f"Smallest detectable difference (four times in five, before the price of many comparisons): {middle} "
+        f"in the median case, {least} to {most}."
+    )

@@ -1,0 +1,214 @@
+"""`assay compare`: claims first, the rest counted with its reasons, and what the exit code says."""
+
+import io
+import json
+from pathlib import Path
+
+import msgspec
+import pytest
+from click.testing import CliRunner, Result
+from rich.console import Console
+from tests.simulation import simulated_run
+from tests.unit.compare_example import BOOST, STUDY, boosted, effects, pair
+
+from assay import store
+from assay.analyse import analyse
+from assay.analyse.comparisons.runs import between, within
+from assay.cli import assay
+from assay.launch.simulated import Law
+from assay.model.errors import PartialRunError, ThresholdError, UsageError
+from assay.model.plan import Measure, Study
+from assay.model.result import Compared, ComparedPair
+from assay.plan import Options
+from assay.report import compare_table, verdicts, words
+
+
+@pytest.fixture
+def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.chdir(tmp_path)
+    return tmp_path / "assay-runs"
+
+
+def ending(lines: list[str], word: str) -> int:
+    """Rows of a table that end with the verdict."""
+    return sum(line.startswith("  ") and line.rstrip().endswith(f" {word}") for line in lines)
+
+
+def invoke(*arguments: str) -> Result:
+    return CliRunner().invoke(assay, ["compare", *arguments])
+
+
+def test_the_command_prints_two_runs_with_what_is_not_the_same(home: Path) -> None:
+    run, base = pair(home, 0.05)
+    result = invoke(base.info.id, run.info.id)
+    assert result.exit_code == 0, result.output
+    assert f"{run.info.id} against {base.info.id} (base)" in result.output
+    assert ending(result.output.splitlines(), "faster") == 4
+    assert "Two runs are two times" in result.output
+    document = json.loads(invoke(base.info.id, run.info.id, "--json").stdout)
+    assert (document["schema"], document["base"]) == (1, base.info.id)
+    assert document["pairs"][0]["comparison"]["verdict"] == "faster"
+
+
+def test_a_regression_beyond_the_threshold_is_exit_3_and_a_smaller_one_is_not(home: Path) -> None:
+    run, base = pair(home, -0.08)
+    assert invoke(base.info.id, run.info.id, "--fail-below", "20%").exit_code == 0
+    error = invoke(base.info.id, run.info.id, "--fail-below", "5%").exception
+    assert isinstance(error, ThresholdError)
+    assert error.exit_code == 3
+    assert invoke(run.info.id, base.info.id, "--fail-below", "5%").exit_code == 0
+
+
+def test_a_regression_that_is_only_a_range_fails_nothing(home: Path) -> None:
+    run, base = pair(home, -0.3, launches=3)
+    assert invoke(base.info.id, run.info.id, "--fail-below", "5%").exit_code == 0
+
+
+def test_a_figure_that_a_cut_run_lacks_has_not_passed_a_threshold(home: Path) -> None:
+    wide = Study("t", "q?", (Measure("stream", ("one-core", "all")),), launches=6)
+    base = store.load(simulated_run(home, study=wide, seed=1))
+    run = store.load(simulated_run(home, study=STUDY, options=Options(launches=6, budget_s=15), seed=2))
+    assert run.ending is not None
+    assert run.ending.status == "cut"
+    alone = invoke(base.info.id, run.info.id)
+    assert alone.exit_code == 0
+    assert f"run {run.info.id} is cut" in alone.stderr
+    error = invoke(base.info.id, run.info.id, "--fail-below", "5%").exception
+    assert isinstance(error, PartialRunError)
+    assert error.exit_code == 5
+    assert "4 could not be compared" in error.what
+    assert error.remedy == f"assay run --resume {run.info.id}"
+    assert invoke(run.info.id, base.info.id, "--fail-below", "5%").exit_code == 0
+
+
+def test_a_regression_of_a_cut_run_is_a_regression_all_the_same(home: Path) -> None:
+    wide = Study("t", "q?", (Measure("stream", ("one-core", "all")),), launches=6)
+    base = store.load(simulated_run(home, study=wide, seed=1))
+    slow = Law(core_traffic=12e9 * 0.8)
+    run = store.load(simulated_run(home, slow, study=STUDY, options=Options(launches=6, budget_s=15), seed=2))
+    assert isinstance(invoke(base.info.id, run.info.id, "--fail-below", "5%").exception, ThresholdError)
+
+
+def test_one_run_shows_its_levels_and_what_a_against_a_showed(home: Path) -> None:
+    boosted(home, 0.05, 1)
+    result = invoke("last")
+    assert "boost: on against off (base), 4 figures: 4 faster" in result.output
+    assert "A against A: this machine cannot tell apart less than" in result.output
+    assert "Smallest detectable difference" in result.output
+    assert ending(result.output.splitlines(), "faster") == 4
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        (("a", "b", "c"), "one run or two"),
+        (("last", "--across", "machine"), "for two runs"),
+        (("last", "last", "--allow", "moon"), "'moon'"),
+        (("last",), "nothing is varied"),
+        (("nonesuch", "last"), "nonesuch"),
+    ],
+)
+def test_what_cannot_be_compared_is_told(home: Path, arguments: tuple[str, ...], words: str) -> None:
+    simulated_run(home, study=STUDY, options=Options(launches=1))
+    error = invoke(*arguments).exception
+    assert isinstance(error, UsageError)
+    assert words in error.what
+
+
+def rendered(compared: Compared, width: int, *, everything: bool = False) -> list[str]:
+    console = Console(file=io.StringIO(), width=width, highlight=False, markup=False, emoji=False)
+    compare_table.render(compared, console, everything=everything)
+    assert isinstance(console.file, io.StringIO)
+    return console.file.getvalue().splitlines()
+
+
+def many(compared: Compared, verdict: str, copies: int) -> tuple[ComparedPair, ...]:
+    """The first pair of a comparison many times over, at sizes that make a curve, with a verdict."""
+    first = next(pair for pair in compared.pairs if pair.comparison.differ != "control")
+    swept = {"benchmark": "memcpy", "kernel": "memcpy"}
+    return tuple(
+        msgspec.structs.replace(
+            first,
+            a=msgspec.structs.replace(first.a, params={"bytes": 2**at, "buffers": "hot"}, **swept),
+            b=msgspec.structs.replace(first.b, params={"bytes": 2**at, "buffers": "hot"}, **swept),
+            comparison=msgspec.structs.replace(first.comparison, id=f"{verdict} {at}", verdict=verdict),
+        )
+        for at in range(copies)
+    )
+
+
+def test_many_rows_are_claims_first_and_the_others_counted_unless_all_are_asked_for(tmp_path: Path) -> None:
+    run = boosted(tmp_path, 0.05, 1)
+    compared = within(run, analyse(run))
+    known = compared.pairs + many(compared, "equivalent", 30) + many(compared, "slower", 3)
+    compared = msgspec.structs.replace(compared, pairs=known)
+    lines = rendered(compared, 100)
+    assert "boost: on against off (base), 37 figures: 3 slower, 4 faster and 30 equivalent" in lines
+    assert (ending(lines, "slower"), ending(lines, "faster"), ending(lines, "equivalent")) == (1, 4, 0)
+    rows = [line for line in lines if line.startswith("  ") and line.rstrip().endswith(("slower", "faster"))]
+    assert "3 points" in rows[0]
+    assert lines[-1] == f"All 37 rows: assay compare {run.info.id} --all"
+    lines = rendered(compared, 100, everything=True)
+    assert (ending(lines, "slower"), ending(lines, "faster"), ending(lines, "equivalent")) == (3, 4, 30)
+
+
+def test_every_inconclusive_figure_has_a_reason(tmp_path: Path) -> None:
+    wanted = {
+        1: "one pair, no interval",
+        3: "fewer than 6 pairs: a range",
+        6: "would be claims alone, but among 4 comparisons their p is above 5 %; 7 pairs or more can be enough",
+    }
+    for launches, reason in wanted.items():
+        run = boosted(tmp_path, 0.05, 1, launches=launches)
+        pairs = [pair for pair in within(run, analyse(run)).pairs if pair.comparison.varied]
+        assert {why: len(members) for why, members in verdicts.silent(pairs).items()} == {reason: 4}
+
+
+def test_noise_is_a_reason_and_disturbed_launches_are_named(tmp_path: Path) -> None:
+    law = Law(commands={"boost off": 1.0, "boost on": 1.0}, launch_noise=0.03)
+    run = store.load(simulated_run(tmp_path, law, study=STUDY, options=Options(factors=(BOOST,), launches=9)))
+    pairs = [pair for pair in within(run, analyse(run)).pairs if pair.comparison.varied]
+    assert list(verdicts.silent(pairs)) == ["the interval reaches into the margin: noise"]
+    spoilt = [msgspec.structs.replace(pair, a=msgspec.structs.replace(pair.a, disturbed=2)) for pair in pairs]
+    assert list(verdicts.silent(spoilt)) == [
+        "the interval reaches into the margin on disturbed launches that had no quiet repeat: noise"
+    ]
+
+
+def test_as_many_pairs_as_are_named_can_make_a_claim_and_one_less_cannot(tmp_path: Path) -> None:
+    for launches, verdict in ((6, "inconclusive"), (7, "faster")):
+        assert {each.verdict for each in effects(boosted(tmp_path, 0.05, 1, launches=launches))} == {verdict}
+
+
+def test_one_pair_says_so_and_every_row_has_its_number(tmp_path: Path) -> None:
+    run = boosted(tmp_path, 0.05, 1, launches=1)
+    lines = rendered(within(run, analyse(run)), 80)
+    rows = [line.split() for line in lines if line.rstrip().endswith("inconclusive") and "one pair" in line]
+    assert [row[-2] for row in rows] == ["1"] * 4
+    assert not [line for line in lines if "[" in line and "%" in line and "interval (" not in line]
+
+
+@pytest.mark.parametrize(
+    ("ratio", "lo", "hi", "change", "ends"),
+    [
+        (1.047, 1.041, 1.053, "+4.7 %", "[+4.1, +5.3] %"),
+        (0.29, 0.288, 0.292, "-71.0 %", "[-71.2, -70.8] %"),
+        (1.99, 1.9, 2.1, "+99.0 %", "[+90.0, +110] %"),
+        (3.42, 1.98, 12.0, "×3.42", "[×1.98, ×12.0]"),  # noqa: RUF001 (a factor)
+    ],
+)
+def test_a_ratio_of_two_or_more_is_a_factor_and_its_ends_have_the_same_form(
+    ratio: float, lo: float, hi: float, change: str, ends: str
+) -> None:
+    assert words.change(ratio) == change
+    assert words.changes(ratio, lo, hi, sure=True) == ends
+
+
+def test_tables_fit_80_columns_and_keep_every_verdict_whole(tmp_path: Path) -> None:
+    run = boosted(tmp_path, 0.0, 1)
+    for compared in (within(run, analyse(run)), between(*pair(tmp_path))):
+        lines = rendered(compared, 80)
+        assert [line for line in lines if len(line) > 80] == []
+        told = [each.comparison.verdict for each in compared.pairs if each.comparison.differ != "control"]
+        for word in set(told) - {"trivially different"}:
+            assert ending(lines, word) == told.count(word)
