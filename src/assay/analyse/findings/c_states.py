@@ -1,8 +1,9 @@
-"""Whether cores answer slower after they slept."""
+"""Whether cores answer slower where they may sleep."""
 
 from collections.abc import Iterable
 
-from assay.analyse.evidence import Evidence, Rule, decide, lower, standing
+from assay.analyse.comparisons import Pair
+from assay.analyse.evidence import Evidence, Rule, decide, standing
 from assay.model.result import Finding
 
 _FACTOR = 1.2
@@ -14,28 +15,52 @@ def _assess(evidence: Evidence) -> Iterable[Finding]:
     if not pairs:
         why = f"no latency was measured at two levels of a factor '{_FACTOR_NAME}'; no benchmark leaves cores idle"
         yield rule.not_assessed(why, "describe the factor in assay.toml (docs/configuration.md)")
+    kinds: dict[tuple[str, str, str, str], list[Pair]] = {}
     for pair in pairs:
-        slower = pair.comparison.lo if pair.comparison.ratio > 1 else 1 / pair.comparison.hi
-        if slower < _FACTOR:
-            continue
-        ratio = max(pair.comparison.ratio, 1 / pair.comparison.ratio)
-        yield Finding(
-            id=f"{rule.name}:{pair.a.id}",
-            rule=rule.name,
-            claim=f"Idle states cost {pair.a.benchmark} x{ratio:.2f} in latency.",
-            severity="advice",
-            status=standing(pair.comparison),
-            evidence=(pair.comparison.id, pair.a.id, pair.b.id),
-            statistic=lower(pair.comparison),
-            threshold=rule.threshold,
-            rivals=("the clock rises only after a while",),
-            next=decide(evidence, pair.comparison) or "sudo cpupower idle-set --disable-by-latency 10",
-        )
+        if _least(pair) >= max(_FACTOR, 1 + evidence.resolution(pair.comparison)):
+            kinds.setdefault((pair.a.benchmark, pair.a.kernel, *_levels(pair)), []).append(pair)
+    for costly in kinds.values():
+        yield _finding(evidence, costly)
+
+
+def _finding(evidence: Evidence, costly: list[Pair]) -> Finding:
+    """The level that is slower is named, for nobody but who wrote its command knows what it does."""
+    largest = max(costly, key=_least)
+    comparison, (slow, fast) = largest.comparison, _levels(largest)
+    least = "lower bound (95 %)" if comparison.confidence else f"least ratio of {comparison.blocks} blocks"
+    ratio = max(comparison.ratio, 1 / comparison.ratio)
+    command = next(each.commands[fast] for each in evidence.run.plan.factors if each.name == _FACTOR_NAME)
+    return Finding(
+        id=f"{rule.name}:{largest.a.id}",
+        rule=rule.name,
+        claim=f"{largest.a.benchmark} ({largest.a.kernel}) takes {ratio:.2f} times as long with "
+        f"{_FACTOR_NAME}={slow} as with {_FACTOR_NAME}={fast}.",
+        severity="advice",
+        status=standing(comparison),
+        evidence=tuple(pair.comparison.id for pair in costly),
+        statistic=f"{least} of {slow} / {fast} {_least(largest):.3g}",
+        threshold=rule.threshold,
+        rivals=("the clock rises only after a while",),
+        next=decide(evidence, comparison)
+        or f"keep the nodes of programs that wait for messages at {_FACTOR_NAME}={fast}: `{command}`",
+    )
+
+
+def _least(pair: Pair) -> float:
+    """Lower end of how much longer the slower level takes."""
+    return pair.comparison.lo if pair.comparison.ratio > 1 else 1 / pair.comparison.hi
+
+
+def _levels(pair: Pair) -> tuple[str, str]:
+    """The slower level and the faster one."""
+    levels = (pair.level, pair.comparison.base)
+    return levels if pair.comparison.ratio > 1 else levels[::-1]
 
 
 rule = Rule(
     "c_states",
-    "Do cores answer slower after idle gaps?",
-    f"latency with idle states / without >= {_FACTOR}",
+    "Do cores answer slower where they may sleep?",
+    f"latency at one level of {_FACTOR_NAME} / at the other >= {_FACTOR} and beyond what two launches of one case "
+    "differ by",
     _assess,
 )
