@@ -140,7 +140,11 @@ class Parser {
     Request request_;
     CaseRequest defaults_;
     const std::map<std::string, Setter> launch_options_{
-        {"--cpus", [this](const std::string& text) { request_.cpus = parse_list(text, "cpu"); }},
+        {"--cpus", [this](const std::string& text) { request_.cpus = parse_lists(text, "cpu"); }},
+        {"--expect-ranks",
+         [this](const std::string& text) {
+             request_.expected_ranks = static_cast<int>(parse_count(text, "--expect-ranks"));
+         }},
         {"--memory", [this](const std::string& text) { request_.memory = MemoryPolicy::parse(text); }},
         {"--precision",
          [this](const std::string& text) { defaults_.stopping.precision = parse_double(text, "--precision"); }},

@@ -23,7 +23,8 @@ struct Request {
     enum class Action { measure, help, describe };
 
     Action action = Action::measure;
-    std::vector<int> cpus;  ///< empty: those that are allowed
+    std::vector<std::vector<int>> cpus;  ///< of each rank of a host; one entry holds for all, none: those allowed
+    int expected_ranks = 0;              ///< 0: as many as there are
     MemoryPolicy memory;
     std::vector<CaseRequest> cases;
 };

@@ -5,11 +5,13 @@
 #include <cstdint>
 #include <map>
 #include <memory>
+#include <optional>
 #include <string>
 #include <variant>
 #include <vector>
 
 #include "harness/memory.hpp"
+#include "harness/ranks.hpp"
 #include "harness/team.hpp"
 
 namespace assay {
@@ -50,9 +52,12 @@ struct Declaration {
     int least_cpus = 1;
     int most_cpus = 0;         ///< 0 for as many as there are
     bool own_threads = false;  ///< the benchmark starts its own threads: the team is the calling one alone
+    /// Of an MPI program: whether threads of a case pass messages at once, which MPI has to know from its start.
+    bool (*threads_pass_messages)(const Params&) = nullptr;
 };
 
-/// One case, set up: buffers allocated and touched.
+/// One case, set up: buffers allocated and touched. In an MPI program every rank has one, and its constructor and
+/// destructor pass no messages.
 class Benchmark {
   public:
     Benchmark() = default;
@@ -63,6 +68,10 @@ class Benchmark {
     virtual ~Benchmark() = default;
 
     [[nodiscard]] virtual Work work() const = 0;
+
+    /// Called when every rank is set up: here ranks may pass each other their first messages. Its Failure ends the
+    /// case on all of them.
+    virtual void connect() {}
 
     /// Spoils the kernel's results, so that those found later were made since.
     virtual void prepare(std::size_t kernel) = 0;
@@ -77,6 +86,16 @@ class Benchmark {
     /// Largest error of right results.
     [[nodiscard]] virtual double tolerance() const = 0;
 
+    /// Whether this rank's times count: they are recorded, and sampling goes by the largest of them.
+    [[nodiscard]] virtual bool times() const { return true; }
+
+    /// Seconds that the last `iterate` found for itself, for what only it can tell from its own waiting; by
+    /// default the harness times all of it.
+    [[nodiscard]] virtual std::optional<double> own_seconds() const { return std::nullopt; }
+
+    /// Bytes of all messages that this rank has sent so far.
+    [[nodiscard]] virtual double sent_bytes() const { return 0; }
+
     /// Throws Failure if the last iterations were given up and so cannot count.
     virtual void require_unhindered() const {}
 
@@ -89,7 +108,8 @@ struct Setting {
     const Params& params;
     const Team& team;
     std::shared_ptr<Memory> memory;  ///< shared with threads that may outlive the case
-    const std::vector<int>& cpus;    ///< asked for
+    const std::vector<int>& cpus;    ///< asked for, of this rank
+    Ranks& ranks;
 };
 
 using Factory = std::unique_ptr<Benchmark> (*)(const Setting&);

@@ -88,6 +88,16 @@ std::vector<int> parse_list(std::string_view text, std::string_view noun) {
     return numbers;
 }
 
+std::vector<std::vector<int>> parse_lists(std::string_view text, std::string_view noun) {
+    std::vector<std::vector<int>> lists;
+    for (std::size_t begin = 0; begin <= text.size();) {
+        const std::size_t end = std::min(text.find('/', begin), text.size());
+        lists.push_back(parse_list(text.substr(begin, end - begin), noun));
+        begin = end + 1;
+    }
+    return lists;
+}
+
 std::vector<int> listed(const std::string& path) {
     std::string line;
     std::getline(std::ifstream(path), line);
@@ -132,6 +142,14 @@ int pinned_cpu(int thread_id) noexcept {
     } catch (const std::exception&) {
         return -1;
     }
+}
+
+void unpin() {
+    Mask mask(largest_number);
+    for (int cpu = 0; cpu < largest_number; ++cpu) {
+        mask.add(cpu);
+    }
+    sched_setaffinity(0, mask.bytes(), mask.get());
 }
 
 bool pin(int cpu) {

@@ -11,6 +11,9 @@ namespace assay {
 /// is wrong with it; a number may stand in it once.
 std::vector<int> parse_list(std::string_view text, std::string_view noun);
 
+/// Such lists separated by `/`: one for each rank of a host.
+std::vector<std::vector<int>> parse_lists(std::string_view text, std::string_view noun);
+
 /// The kernel list in a file; empty where the file is missing or empty.
 std::vector<int> listed(const std::string& path);
 
@@ -25,5 +28,8 @@ int pinned_cpu(int thread_id = 0) noexcept;
 
 /// Lets the calling thread run on this cpu only; false if the kernel refuses.
 bool pin(int cpu);
+
+/// Lets the calling thread run wherever the kernel lets this process (its cpuset), whatever a launcher had chosen.
+void unpin();
 
 }  // namespace assay

@@ -47,12 +47,17 @@ std::string help(const Declaration& declaration) {
         "Records (JSON Lines) go to stdout, words to stderr. What stands before the first --case holds for all "
         "cases.\n\n"
         "options:\n"
-        "  --cpus LIST       cpus in the order of the threads, e.g. 0-3,8; default: all that are allowed";
+        "  --cpus LIST[/LIST]...\n"
+        "                    cpus in the order of the threads, e.g. 0-3,8; of each rank of a host: 0/1; default: "
+        "all "
+        "that are allowed";
     if (declaration.most_cpus > 0) {
         text += " (the first " + std::to_string(declaration.most_cpus) + ")";
     }
     text +=
         "\n"
+        "  --expect-ranks N  go on only if there are so many processes: a launcher of another MPI starts each "
+        "alone\n"
         "  --memory POLICY   first-touch (default), bind:N[,N] or interleave:N[,N]\n"
         "  --precision P     stop when the half-width of the median's interval is below this share; default 0.01\n"
         "  --min-samples N   of a kernel, before the first look at the precision; default 10\n"

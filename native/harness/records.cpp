@@ -2,20 +2,19 @@
 
 #include <unistd.h>
 
-#include <array>
 #include <cerrno>
 #include <cstring>
-#include <fstream>
 #include <string_view>
 
 #include "harness/build.hpp"
 #include "harness/failure.hpp"
+#include "harness/host.hpp"
+#include "harness/json.hpp"
 
 namespace assay {
 namespace {
 
 constexpr std::int64_t schema = 1;
-constexpr std::int64_t only_rank = 0;
 
 json::Text map_of(const std::map<std::string, std::string>& values) {
     std::vector<json::Member> members;
@@ -48,23 +47,24 @@ json::Text work_of(const Work& work) {
     return json::object(kernels);
 }
 
-std::string host() {
-    std::array<char, 256> name{};
-    return gethostname(name.data(), name.size() - 1) == 0 ? name.data() : "";
+json::Text entries(const std::vector<std::string>& entries) {
+    std::vector<json::Text> texts;
+    for (const std::string& entry : entries) {
+        texts.push_back({entry});
+    }
+    return json::array(texts);
 }
 
-std::string boot_id() {
-    std::string id;
-    std::getline(std::ifstream("/proc/sys/kernel/random/boot_id"), id);
-    return id;
-}
+std::string line(const std::vector<json::Member>& members) { return json::object(members).text + "\n"; }
 
-json::Text rank_of(const Whereabouts& whereabouts) {
+}  // namespace
+
+std::string rank_entry(int rank, const Whereabouts& whereabouts) {
     std::vector<json::Member> pages;
     for (const auto& [node, count] : whereabouts.page_nodes) {
         pages.push_back({std::to_string(node), json::number(count)});
     }
-    std::vector<json::Member> members{{"rank", json::number(only_rank)},
+    std::vector<json::Member> members{{"rank", json::number(std::int64_t{rank})},
                                       {"host", json::string(host())},
                                       {"boot_id", json::string(boot_id())},
                                       {"requested_cpus", json::numbers(whereabouts.requested_cpus)},
@@ -74,42 +74,73 @@ json::Text rank_of(const Whereabouts& whereabouts) {
     if (whereabouts.huge_page_share) {
         members.push_back({"huge_page_share", json::number(*whereabouts.huge_page_share)});
     }
-    return json::object(members);
+    return json::object(members).text;
 }
 
-}  // namespace
-
-void Records::header(const Declaration& declaration, const CaseRequest& request, const Work& work,
-                     const Clock& clock, const Whereabouts& whereabouts) {
-    add({{"type", json::string("header")},
-         {"schema", json::number(schema)},
-         {"benchmark", json::string(declaration.name)},
-         {"case", json::string(request.id)},
-         {"params", params_of(request.params)},
-         {"work", work_of(work)},
-         {"build", map_of(build())},
-         {"clock", json::object({{"name", json::string(clock.name)},
-                                 {"resolution_s", json::number(clock.resolution_s)},
-                                 {"overhead_s", json::number(clock.overhead_s)}})},
-         {"ranks", json::array({rank_of(whereabouts)})}});
+std::string series_lines(const std::string& kernel, int rank, const std::vector<Series>& phases) {
+    std::string lines;
+    for (const Series& series : phases) {
+        lines += line({{"type", json::string("series")},
+                       {"kernel", json::string(kernel)},
+                       {"rank", json::number(std::int64_t{rank})},
+                       {"phase", json::string(series.phase)},
+                       {"iterations", json::number(static_cast<std::int64_t>(series.iterations))},
+                       {"stop", json::string(series.stop)},
+                       {"start_s", json::numbers(series.start_s)},
+                       {"seconds", json::numbers(series.seconds)}});
+    }
+    return lines;
 }
 
-void Records::series(const std::string& kernel, const Series& series) {
-    add({{"type", json::string("series")},
-         {"kernel", json::string(kernel)},
-         {"rank", json::number(only_rank)},
-         {"phase", json::string(series.phase)},
-         {"iterations", json::number(static_cast<std::int64_t>(series.iterations))},
-         {"stop", json::string(series.stop)},
-         {"start_s", json::numbers(series.start_s)},
-         {"seconds", json::numbers(series.seconds)}});
+std::string host_entry(const Counters& carried) {
+    std::vector<json::Member> interfaces;
+    for (const auto& [name, counter] : carried) {
+        interfaces.push_back({name, json::object({{"sent", json::number(counter.sent)},
+                                                  {"received", json::number(counter.received)}})});
+    }
+    return json::object({{"host", json::string(host())},
+                         {"boot_id", json::string(boot_id())},
+                         {"interfaces", json::object(interfaces)}})
+        .text;
+}
+
+void Records::header(const Header& header) {
+    std::vector<json::Member> members{
+        {"type", json::string("header")},
+        {"schema", json::number(schema)},
+        {"benchmark", json::string(header.declaration.name)},
+        {"case", json::string(header.request.id)},
+        {"params", params_of(header.request.params)},
+        {"work", work_of(header.work)},
+        {"build", map_of(build())},
+        {"clock", json::object({{"name", json::string(header.clock.name)},
+                                {"resolution_s", json::number(header.clock.resolution_s)},
+                                {"overhead_s", json::number(header.clock.overhead_s)}})},
+        {"ranks", entries(header.ranks)}};
+    if (!header.library.empty()) {
+        members.push_back({"mpi", map_of(header.library)});
+    }
+    lines_ += line(members);
+}
+
+void Records::lines(const std::vector<std::string>& lines) {
+    for (const std::string& each : lines) {
+        lines_ += each;
+    }
+}
+
+void Records::traffic(double seconds, double payload_bytes, const std::vector<std::string>& hosts) {
+    lines_ += line({{"type", json::string("traffic")},
+                    {"seconds", json::number(seconds)},
+                    {"payload", json::number(payload_bytes)},
+                    {"hosts", entries(hosts)}});
 }
 
 void Records::verdict(bool passed, double error, double tolerance) {
-    add({{"type", json::string("verdict")},
-         {"passed", json::boolean(passed)},
-         {"error", json::number(error)},
-         {"tolerance", json::number(tolerance)}});
+    lines_ += line({{"type", json::string("verdict")},
+                    {"passed", json::boolean(passed)},
+                    {"error", json::number(error)},
+                    {"tolerance", json::number(tolerance)}});
 }
 
 void Records::end(const std::string& status, const std::string& reason) {
@@ -117,7 +148,7 @@ void Records::end(const std::string& status, const std::string& reason) {
     if (!reason.empty()) {
         members.push_back({"reason", json::string(reason)});
     }
-    add(members);
+    lines_ += line(members);
 }
 
 void Records::flush() {
@@ -125,8 +156,6 @@ void Records::flush() {
     lines_.clear();
     write_out(lines);
 }
-
-void Records::add(const std::vector<json::Member>& members) { lines_ += json::object(members).text + "\n"; }
 
 void write_out(const std::string& text) {
     std::string_view rest = text;

@@ -2,11 +2,12 @@
 #pragma once
 
 #include <map>
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "harness/arguments.hpp"
-#include "harness/json.hpp"
+#include "harness/traffic.hpp"
 
 namespace assay {
 
@@ -19,12 +20,32 @@ struct Whereabouts {
     std::optional<double> huge_page_share;
 };
 
+/// The entry of this rank in the header.
+std::string rank_entry(int rank, const Whereabouts& whereabouts);
+
+/// Records of this rank's samples of one kernel, as lines.
+std::string series_lines(const std::string& kernel, int rank, const std::vector<Series>& phases);
+
+/// The entry of this host in the record of the traffic.
+std::string host_entry(const Counters& carried);
+
+/// What opens a case. Entries of ranks are those of `rank_entry`.
+struct Header {
+    const Declaration& declaration;
+    const CaseRequest& request;
+    Work work;
+    Clock clock;
+    std::map<std::string, std::string> library;
+    std::vector<std::string> ranks;
+};
+
 /// Collects the records of a case.
 class Records {
   public:
-    void header(const Declaration& declaration, const CaseRequest& request, const Work& work, const Clock& clock,
-                const Whereabouts& whereabouts);
-    void series(const std::string& kernel, const Series& series);
+    void header(const Header& header);
+    void lines(const std::vector<std::string>& lines);
+    /// Hosts are entries of `host_entry`.
+    void traffic(double seconds, double payload_bytes, const std::vector<std::string>& hosts);
     void verdict(bool passed, double error, double tolerance);
     void end(const std::string& status, const std::string& reason);
 
@@ -32,8 +53,6 @@ class Records {
     void flush();
 
   private:
-    void add(const std::vector<json::Member>& members);
-
     std::string lines_;
 };
 

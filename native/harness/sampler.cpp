@@ -1,6 +1,7 @@
 #include "harness/sampler.hpp"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 
 #include "harness/statistics.hpp"
@@ -24,12 +25,22 @@ bool is_steady(const std::vector<double>& seconds) {
     return std::abs(later - earlier) <= steady * earlier;
 }
 
+/// So that nothing is allocated between samples.
+void reserve(Series& series, std::vector<double>& agreed, std::size_t samples) {
+    series.start_s.reserve(samples);
+    series.seconds.reserve(samples);
+    agreed.reserve(samples);
+}
+
 }  // namespace
 
 Sampler::Interval Sampler::time(std::size_t kernel, std::uint64_t iterations) {
     std::int64_t start = 0;
     std::int64_t end = 0;
     team_.run([&](int thread) {
+        if (thread == 0) {
+            ranks_.barrier();
+        }
         team_.barrier();
         if (thread == 0) {
             start = nanoseconds();
@@ -39,7 +50,11 @@ Sampler::Interval Sampler::time(std::size_t kernel, std::uint64_t iterations) {
             end = nanoseconds();
         }
     });
-    return {to_seconds(start), to_seconds(end - start)};
+    const double elapsed = to_seconds(end - start);
+    const double seconds = benchmark_.own_seconds().value_or(elapsed);
+    std::array<double, 2> agreed{benchmark_.times() ? seconds : 0, to_seconds(end) + elapsed - begin_};
+    ranks_.most(agreed);
+    return {to_seconds(start), seconds, agreed[0], agreed[1]};
 }
 
 /// Iterations that make samples last long enough, several in a row: the first ones are slow. What is run to find
@@ -54,7 +69,7 @@ std::uint64_t Sampler::calibrate(std::size_t kernel) {
         std::max(least_sample_s, multiple_of_clock * std::max(clock_.resolution_s, clock_.overhead_s));
     std::uint64_t iterations = 1;
     for (int long_enough = 0; long_enough < in_a_row && iterations < most_iterations;) {
-        const double seconds = time(kernel, iterations).seconds;
+        const double seconds = time(kernel, iterations).agreed;
         if (seconds > ample * target) {
             break;
         }
@@ -70,42 +85,43 @@ std::uint64_t Sampler::calibrate(std::size_t kernel) {
     return iterations;
 }
 
-Series Sampler::warm_up(std::size_t kernel, std::uint64_t iterations, const Stopping& stopping, double until) {
+Series Sampler::warm_up(std::size_t kernel, std::uint64_t iterations, const Stopping& stopping) {
     Series series{"warmup", iterations, "", {}, {}};
     const auto most = static_cast<std::size_t>(std::max<std::int64_t>(stopping.max_samples, 2 * window));
-    series.start_s.reserve(most);
-    series.seconds.reserve(most);
+    std::vector<double> agreed;
+    reserve(series, agreed, most);
     while (series.stop.empty()) {
         const Interval sample = time(kernel, iterations);
         series.start_s.push_back(sample.start);
         series.seconds.push_back(sample.seconds);
-        if (is_steady(series.seconds)) {
+        agreed.push_back(sample.agreed);
+        if (is_steady(agreed)) {
             series.stop = "steady";
-        } else if (series.seconds.size() >= most) {
+        } else if (agreed.size() >= most) {
             series.stop = "samples";
-        } else if (sample.start + 2 * sample.seconds > until) {
+        } else if (sample.next > warm_up_share * stopping.seconds) {
             series.stop = "time";
         }
     }
     return series;
 }
 
-Series Sampler::measure(std::size_t kernel, std::uint64_t iterations, const Stopping& stopping, double until) {
+Series Sampler::measure(std::size_t kernel, std::uint64_t iterations, const Stopping& stopping) {
     Series series{"measured", iterations, "", {}, {}};
     const auto most = static_cast<std::size_t>(stopping.max_samples);
-    series.start_s.reserve(most);
-    series.seconds.reserve(most);
+    std::vector<double> agreed;
+    reserve(series, agreed, most);
     Looks looks(static_cast<std::size_t>(stopping.min_samples));
     while (series.stop.empty()) {
         const Interval sample = time(kernel, iterations);
         series.start_s.push_back(sample.start);
         series.seconds.push_back(sample.seconds);
-        if (looks.due(series.seconds.size()) &&
-            relative_half_width(series.seconds).value_or(HUGE_VAL) <= stopping.precision) {
+        agreed.push_back(sample.agreed);
+        if (looks.due(agreed.size()) && relative_half_width(agreed).value_or(HUGE_VAL) <= stopping.precision) {
             series.stop = "precision";
-        } else if (series.seconds.size() >= most) {
+        } else if (agreed.size() >= most) {
             series.stop = "samples";
-        } else if (sample.start + 2 * sample.seconds > until) {
+        } else if (sample.next > stopping.seconds) {
             series.stop = "time";
         }
     }
@@ -113,13 +129,11 @@ Series Sampler::measure(std::size_t kernel, std::uint64_t iterations, const Stop
 }
 
 std::vector<Series> Sampler::sample(std::size_t kernel, const Stopping& stopping) {
-    const double begin = now();
-    const double until = begin + stopping.seconds;
-    const double warm = begin + warm_up_share * stopping.seconds;
+    begin_ = now();
     const std::uint64_t iterations = calibrate(kernel);
     std::vector<Series> phases;
-    phases.push_back(warm_up(kernel, iterations, stopping, warm));
-    phases.push_back(measure(kernel, iterations, stopping, until));
+    phases.push_back(warm_up(kernel, iterations, stopping));
+    phases.push_back(measure(kernel, iterations, stopping));
     return phases;
 }
 

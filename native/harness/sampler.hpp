@@ -7,6 +7,7 @@
 
 #include "harness/benchmark.hpp"
 #include "harness/clock.hpp"
+#include "harness/ranks.hpp"
 #include "harness/team.hpp"
 
 namespace assay {
@@ -28,11 +29,13 @@ struct Series {
     std::vector<double> seconds;
 };
 
-/// Takes the samples of one kernel: calibrates the iterations of a sample, warms up until steady, measures.
+/// Takes the samples of one kernel: calibrates the iterations of a sample, warms up until steady, measures. Each
+/// rank keeps its own times; all decide alike, by the largest of those that count.
 class Sampler {
   public:
-    Sampler(const Clock& clock, const Team& team, Benchmark& benchmark)
-        : clock_(clock), team_(team), benchmark_(benchmark) {}
+    /// The clock must be the same on every rank.
+    Sampler(const Clock& clock, const Team& team, Ranks& ranks, Benchmark& benchmark)
+        : clock_(clock), team_(team), ranks_(ranks), benchmark_(benchmark) {}
 
     /// Warm-up and measured series, within `stopping.seconds` (one sample is taken of each however long it lasts).
     std::vector<Series> sample(std::size_t kernel, const Stopping& stopping);
@@ -41,16 +44,20 @@ class Sampler {
     struct Interval {
         double start;
         double seconds;
+        double agreed;  ///< seconds of the slowest rank that counts
+        double next;    ///< when a sample more would end, after the start of sampling, on the rank that is latest
     };
 
     Interval time(std::size_t kernel, std::uint64_t iterations);
     std::uint64_t calibrate(std::size_t kernel);
-    Series warm_up(std::size_t kernel, std::uint64_t iterations, const Stopping& stopping, double until);
-    Series measure(std::size_t kernel, std::uint64_t iterations, const Stopping& stopping, double until);
+    Series warm_up(std::size_t kernel, std::uint64_t iterations, const Stopping& stopping);
+    Series measure(std::size_t kernel, std::uint64_t iterations, const Stopping& stopping);
 
     const Clock& clock_;
     const Team& team_;
+    Ranks& ranks_;
     Benchmark& benchmark_;
+    double begin_ = 0;
 };
 
 }  // namespace assay

@@ -11,7 +11,7 @@ constexpr double growth = 1.5;
 
 }  // namespace
 
-std::optional<Ranks> median_ranks(std::size_t n) {
+std::optional<MedianRanks> median_ranks(std::size_t n) {
     const auto trials = static_cast<double>(n);
     double cumulative = 0;
     std::size_t lower = 0;
@@ -29,7 +29,7 @@ std::optional<Ranks> median_ranks(std::size_t n) {
     if (lower == 0) {
         return std::nullopt;
     }
-    return Ranks{lower, n + 1 - lower};
+    return MedianRanks{lower, n + 1 - lower};
 }
 
 double median(std::vector<double> samples) {

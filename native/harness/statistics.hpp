@@ -8,13 +8,13 @@
 namespace assay {
 
 /// Ranks, from 1, of the order statistics that bound the median with at least 95 % confidence.
-struct Ranks {
+struct MedianRanks {
     std::size_t lower;
     std::size_t upper;
 };
 
 /// The lower rank is the largest l with binomial cdf(l-1; n, 1/2) <= 2.5 %, the upper one n+1-l; none for n <= 5.
-std::optional<Ranks> median_ranks(std::size_t n);
+std::optional<MedianRanks> median_ranks(std::size_t n);
 
 /// Median of the samples; of an even number the mean of the middle two. Must not be empty.
 double median(std::vector<double> samples);

@@ -31,14 +31,16 @@ void without_a_case_there_is_one_named_after_the_program() {
     CHECK(request.cases.front().params.word("stores") == "ordinary");
     CHECK(request.cases.front().stopping.seconds == 2);
     CHECK(request.cpus.empty());
+    CHECK(request.expected_ranks == 0);
 }
 
 void what_stands_before_the_first_case_holds_for_all() {
-    const Request request =
-        parse_arguments({"--cpus", "2,0", "--memory", "bind:0,1", "--precision=.05", "--bytes", "1K", "--case",
-                         "a/b=c", "--stores", "other", "--seconds", ".5", "--case", "d", "--bytes", "2MiB"},
-                        declaration);
-    CHECK((request.cpus == std::vector<int>{2, 0}));
+    const Request request = parse_arguments(
+        {"--cpus", "2,0/1", "--expect-ranks", "4", "--memory", "bind:0,1", "--precision=.05", "--bytes", "1K",
+         "--case", "a/b=c", "--stores", "other", "--seconds", ".5", "--case", "d", "--bytes", "2MiB"},
+        declaration);
+    CHECK((request.cpus == std::vector<std::vector<int>>{{2, 0}, {1}}));
+    CHECK(request.expected_ranks == 4);
     CHECK(request.memory.kind == assay::MemoryPolicy::Kind::bind);
     CHECK(request.cases.size() == 2);
     const auto& first = request.cases.front();

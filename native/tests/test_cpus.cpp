@@ -1,4 +1,6 @@
 // Lists of cpus as the kernel writes them.
+#include <algorithm>
+
 #include "check.hpp"
 #include "harness/cpus.hpp"
 #include "harness/team.hpp"
@@ -13,6 +15,14 @@ namespace {
 void lists_keep_the_order_in_which_they_are_written() {
     CHECK((parse_list("0-3,8", "cpu") == std::vector<int>{0, 1, 2, 3, 8}));
     CHECK((parse_list("4,0,2-2", "cpu") == std::vector<int>{4, 0, 2}));
+}
+
+void lists_of_ranks_stand_between_slashes() {
+    CHECK((assay::parse_lists("0-1/4,2/7", "cpu") == std::vector<std::vector<int>>{{0, 1}, {4, 2}, {7}}));
+    CHECK((assay::parse_lists("3", "cpu") == std::vector<std::vector<int>>{{3}}));
+    for (const char* text : {"", "/", "0/", "/0", "0//1"}) {
+        CHECK(contains(failure_of([&] { assay::parse_lists(text, "cpu"); }), "is no list of cpus"));
+    }
 }
 
 void what_is_no_list_is_refused_by_name() {
@@ -53,12 +63,16 @@ void the_calling_thread_is_pinned_where_it_is_asked() {
     CHECK(!allowed.empty());
     CHECK(assay::pin(allowed.back()));
     CHECK(assay::pinned_cpu() == allowed.back());
+    assay::unpin();
+    const std::vector<int> wide = assay::affinity();
+    CHECK(std::includes(wide.begin(), wide.end(), allowed.begin(), allowed.end()));
 }
 
 }  // namespace
 
 int main() {
     lists_keep_the_order_in_which_they_are_written();
+    lists_of_ranks_stand_between_slashes();
     what_is_no_list_is_refused_by_name();
     the_shortest_list_is_written();
     a_cpu_that_is_not_allowed_is_refused_with_those_that_are();

@@ -3,11 +3,10 @@
 
 #include <algorithm>
 #include <cstdlib>
-#include <filesystem>
-#include <fstream>
 
 #include "check.hpp"
 #include "harness/memory.hpp"
+#include "planted.hpp"
 
 using assay::test::contains;
 using assay::test::failure_of;
@@ -16,34 +15,11 @@ namespace {
 
 constexpr std::uint64_t mebibyte = 1 << 20;
 
-/// A folder with files of the kernel as a test wants them.
-class Planted {
+class Planted : public assay::test::Planted {
   public:
-    Planted() {
-        std::string name = (std::filesystem::temp_directory_path() / "assay-memory-XXXXXX").string();
-        if (mkdtemp(name.data()) == nullptr) {
-            std::abort();
-        }
-        folder_ = name;
-    }
-    Planted(const Planted&) = delete;
-    Planted& operator=(const Planted&) = delete;
-    Planted(Planted&&) = delete;
-    Planted& operator=(Planted&&) = delete;
-    ~Planted() { std::filesystem::remove_all(folder_); }
-
-    Planted& file(const std::string& path, const std::string& content) {
-        std::filesystem::create_directories((folder_ / path).parent_path());
-        std::ofstream(folder_ / path) << content;
-        return *this;
-    }
-
     [[nodiscard]] assay::Allowance allowance() const {
-        return assay::memory_allowance({(folder_ / "proc").string(), (folder_ / "sys").string()});
+        return assay::memory_allowance({path() + "/proc", path() + "/sys"});
     }
-
-  private:
-    std::filesystem::path folder_;
 };
 
 void the_machine_bounds_what_may_be_used() {

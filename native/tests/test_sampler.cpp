@@ -32,7 +32,8 @@ class Wait : public assay::Benchmark {
 
 std::vector<assay::Series> sample(Wait benchmark, const assay::Clock& clock, const assay::Stopping& stopping) {
     const assay::Team team({assay::affinity().front()}, assay::affinity());
-    return assay::Sampler(clock, team, benchmark).sample(0, stopping);
+    assay::Alone alone;
+    return assay::Sampler(clock, team, alone, benchmark).sample(0, stopping);
 }
 
 const assay::Clock clock_1us{"test", 1e-6, 1e-6};

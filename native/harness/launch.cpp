@@ -1,0 +1,213 @@
+#include "harness/launch.hpp"
+
+#include <algorithm>
+#include <array>
+#include <numeric>
+#include <optional>
+
+#include "harness/cpus.hpp"
+#include "harness/failure.hpp"
+#include "harness/sampler.hpp"
+#include "harness/traffic.hpp"
+
+namespace assay {
+namespace {
+
+/// How many cpus a benchmark can use, in words.
+std::string wanted_cpus(const Declaration& declaration) {
+    const std::string least = std::to_string(declaration.least_cpus);
+    if (declaration.least_cpus == declaration.most_cpus) {
+        return "exactly " + least;
+    }
+    return "at least " + least +
+           (declaration.most_cpus > 0 ? " and at most " + std::to_string(declaration.most_cpus) : "");
+}
+
+/// The cpus asked for this rank; empty where none are.
+std::vector<int> asked_cpus(const Request& request, const Ranks& ranks) {
+    const auto& lists = request.cpus;
+    if (lists.size() > static_cast<std::size_t>(ranks.size())) {
+        throw Failure(Exit::usage,
+                      "--cpus names those of " + std::to_string(lists.size()) + " ranks, " +
+                          std::to_string(ranks.size()) + (ranks.size() == 1 ? " is here" : " are here"),
+                      "a / stands between the cpus of one rank and of the next", "--cpus 0-3");
+    }
+    return lists.empty() ? std::vector<int>{} : lists[static_cast<std::size_t>(ranks.rank()) % lists.size()];
+}
+
+/// Those that are allowed when none are asked for: all, or one for each rank.
+std::vector<int> default_cpus(const Declaration& declaration, const Ranks& ranks) {
+    std::vector<int> allowed = affinity();
+    if (!ranks.library().empty()) {
+        return {allowed[static_cast<std::size_t>(ranks.rank()) % allowed.size()]};
+    }
+    const auto most = static_cast<std::size_t>(declaration.most_cpus);
+    if (most > 0 && allowed.size() > most) {
+        allowed.resize(most);
+    }
+    return allowed;
+}
+
+/// The cpus of this rank; as many as the benchmark can use.
+std::vector<int> choose_cpus(const Declaration& declaration, const Request& request, const Ranks& ranks) {
+    std::vector<int> cpus = asked_cpus(request, ranks);
+    if (cpus.empty()) {
+        cpus = default_cpus(declaration, ranks);
+    } else if (!ranks.library().empty()) {
+        unpin();  // from where an MPI's launcher put this rank, by a rule of its own
+    }
+    const std::vector<int> allowed = affinity();
+    require_allowed(cpus, allowed);
+    const auto least = static_cast<std::size_t>(declaration.least_cpus);
+    const auto most = declaration.most_cpus > 0 ? static_cast<std::size_t>(declaration.most_cpus) : cpus.size();
+    if (cpus.size() < least || cpus.size() > most) {
+        throw Failure(
+            Exit::usage, std::to_string(cpus.size()) + (cpus.size() == 1 ? " cpu is" : " cpus are") + " given",
+            declaration.name + " needs " + wanted_cpus(declaration) + "; allowed: " + format_list(allowed),
+            "name them with --cpus");
+    }
+    return cpus;
+}
+
+/// What the hosts' interfaces carry from its making on: one rank of each host reads.
+class Watch {
+  public:
+    Watch(Ranks& ranks, const Benchmark& benchmark)
+        : ranks_(ranks),
+          benchmark_(benchmark),
+          reads_(first_of_its_kind(ranks, host_key())),
+          start_(now()),
+          sent_bytes_(benchmark.sent_bytes()),
+          before_(reads_ ? read_counters() : Counters{}) {}
+
+    /// Adds the record of what was carried until now.
+    void record(Records& records) const {
+        std::vector<std::string> hosts =
+            ranks_.gather(reads_ ? host_entry(carried(before_, read_counters())) : "");
+        std::erase(hosts, "");
+        const std::vector<std::string> sent = ranks_.gather(std::to_string(benchmark_.sent_bytes() - sent_bytes_));
+        const double payload_bytes =
+            std::accumulate(sent.begin(), sent.end(), 0.0,
+                            [](double sum, const std::string& bytes) { return sum + std::stod(bytes); });
+        records.traffic(now() - start_, payload_bytes, hosts);
+    }
+
+  private:
+    Ranks& ranks_;
+    const Benchmark& benchmark_;
+    bool reads_;
+    double start_;
+    double sent_bytes_;
+    Counters before_;
+};
+
+std::string misplacement(const Whereabouts& whereabouts, const Memory& memory) {
+    if (whereabouts.cpus != whereabouts.requested_cpus) {
+        return "a thread is not on the cpu that was asked for";
+    }
+    return memory.misplaced(whereabouts.page_nodes, whereabouts.huge_page_share);
+}
+
+Exit conclude(Records& records, bool passed, const std::string& misplaced) {
+    if (!passed) {
+        records.end("failed", "the results are wrong");
+    } else if (!misplaced.empty()) {
+        records.end("invalid", misplaced);
+    } else {
+        records.end("complete", "");
+        return Exit::complete;
+    }
+    return Exit::failed;
+}
+
+}  // namespace
+
+Clock agreed_clock(Ranks& ranks) {
+    Clock clock{};
+    together(ranks, [&] { clock = measure_clock(); });
+    std::array<double, 2> most{clock.resolution_s, clock.overhead_s};
+    ranks.most(most);
+    return {clock.name, most[0], most[1]};
+}
+
+Launch::Launch(const Declaration& declaration, Factory factory, const Request& request, Ranks& ranks,
+               const Clock& clock)
+    : declaration_(declaration),
+      factory_(factory),
+      request_(request),
+      ranks_(ranks),
+      clock_(clock),
+      cpus_(choose_cpus(declaration, request, ranks)),
+      team_(declaration.own_threads ? std::vector<int>{cpus_.front()} : cpus_, affinity()) {}
+
+Exit Launch::measure(const CaseRequest& request, Records& records) const {
+    const auto memory = std::make_shared<Memory>(request_.memory);
+    std::unique_ptr<Benchmark> benchmark;
+    together(ranks_, [&] { benchmark = factory_({request.params, team_, memory, cpus_, ranks_}); });
+    together(ranks_, [&] { benchmark->connect(); });
+    const Whereabouts whereabouts = find(*benchmark, *memory);
+    const std::map<std::string, std::string> library = ranks_.library();
+    records.header({declaration_, request, benchmark->work(), clock_, library,
+                    ranks_.gather(rank_entry(ranks_.rank(), whereabouts))});
+    std::optional<Watch> watch;
+    if (!library.empty()) {
+        watch.emplace(ranks_, *benchmark);
+    }
+    const double error = most(ranks_, sample(request, *benchmark, records));
+    if (watch) {
+        watch->record(records);
+    }
+    const bool passed = error <= benchmark->tolerance();
+    records.verdict(passed, error, benchmark->tolerance());
+    std::string misplaced = misplacement(whereabouts, *memory);
+    if (misplaced.empty()) {
+        misplaced = misplacement(find(*benchmark, *memory), *memory);
+    }
+    return conclude(records, passed, first_told(ranks_, misplaced));
+}
+
+/// Where threads and pages are, read back now.
+Whereabouts Launch::find(const Benchmark& benchmark, const Memory& memory) const {
+    std::vector<int> found = team_.cpus();
+    const std::vector<int> own = benchmark.own_cpus();
+    found.insert(found.end(), own.begin(), own.end());
+    return {cpus_, found, request_.memory.text, memory.page_nodes(), memory.huge_page_share()};
+}
+
+/// Verifies, samples and verifies each kernel; the result is the largest error of this rank.
+double Launch::sample(const CaseRequest& request, Benchmark& benchmark, Records& records) const {
+    Sampler sampler(clock_, team_, ranks_, benchmark);
+    double error = 0;
+    double seconds = request.stopping.seconds;
+    for (std::size_t kernel = 0; kernel < declaration_.kernels.size(); ++kernel) {
+        benchmark.prepare(kernel);
+        ranks_.barrier();
+        team_.run([&](int thread) { benchmark.iterate(kernel, 1, thread); });
+        error = std::max(error, check(benchmark, kernel));
+        benchmark.prepare(kernel);
+        Stopping stopping = request.stopping;
+        // What one kernel leaves the next ones get; what it took too much never leaves them less than half.
+        const double share = request.stopping.seconds / static_cast<double>(declaration_.kernels.size());
+        stopping.seconds =
+            std::max(share / 2, seconds / static_cast<double>(declaration_.kernels.size() - kernel));
+        const double begin = now();
+        const std::vector<Series> phases = sampler.sample(kernel, stopping);
+        seconds = std::max(0.0, seconds - most(ranks_, now() - begin));
+        error = std::max(error, check(benchmark, kernel));
+        const std::string& name = declaration_.kernels[kernel];
+        records.lines(ranks_.gather(benchmark.times() ? series_lines(name, ranks_.rank(), phases) : ""));
+    }
+    return error;
+}
+
+/// Error of the results since `prepare`, on this rank.
+double Launch::check(Benchmark& benchmark, std::size_t kernel) const {
+    double error = 0;
+    together(ranks_, [&] {
+        benchmark.require_unhindered();
+        error = benchmark.verify(kernel);
+    });
+    return error;
+}
+
+}  // namespace assay

@@ -1,0 +1,43 @@
+// One launch: what all of its cases share, and how a case is measured.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "harness/arguments.hpp"
+#include "harness/benchmark.hpp"
+#include "harness/clock.hpp"
+#include "harness/ranks.hpp"
+#include "harness/records.hpp"
+#include "harness/team.hpp"
+
+namespace assay {
+
+/// Clock of the calling process; the coarsest of all ranks' in resolution and in cost, the same on each of them.
+Clock agreed_clock(Ranks& ranks);
+
+/// The threads of one rank, put on their cpus.
+class Launch {
+  public:
+    /// Passes no messages. Failure for cpus that cannot be used.
+    Launch(const Declaration& declaration, Factory factory, const Request& request, Ranks& ranks,
+           const Clock& clock);
+
+    /// Measures one case; rank 0 has its records then. Failure is the same on every rank.
+    Exit measure(const CaseRequest& request, Records& records) const;
+
+  private:
+    [[nodiscard]] Whereabouts find(const Benchmark& benchmark, const Memory& memory) const;
+    double sample(const CaseRequest& request, Benchmark& benchmark, Records& records) const;
+    double check(Benchmark& benchmark, std::size_t kernel) const;
+
+    const Declaration& declaration_;
+    Factory factory_;
+    const Request& request_;
+    Ranks& ranks_;
+    const Clock& clock_;
+    std::vector<int> cpus_;
+    Team team_;
+};
+
+}  // namespace assay

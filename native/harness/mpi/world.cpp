@@ -1,0 +1,96 @@
+#include "harness/mpi/world.hpp"
+
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+
+#include "harness/environment.hpp"
+#include "harness/mpi/program.hpp"
+
+namespace assay {
+namespace {
+
+constexpr int dissemination_tag = 1;
+constexpr int gather_tag = 2;
+
+/// What the header says of MPI.
+std::map<std::string, std::string> describe_library(int granted) {
+    std::array<char, MPI_MAX_LIBRARY_VERSION_STRING> text{};
+    int length = 0;
+    MPI_Get_library_version(text.data(), &length);
+    int version = 0;
+    int subversion = 0;
+    MPI_Get_version(&version, &subversion);
+    const std::string_view whole(text.data());
+    std::map<std::string, std::string> library = library_environment(environ);
+    library["library"] = whole.substr(0, whole.find('\n'));
+    library["standard"] = std::to_string(version) + "." + std::to_string(subversion);
+    library["threads"] = granted >= MPI_THREAD_MULTIPLE ? "multiple" : "funneled";
+    return library;
+}
+
+}  // namespace
+
+World::World(bool threads) {
+    int granted = 0;
+    MPI_Init_thread(nullptr, nullptr, threads ? MPI_THREAD_MULTIPLE : MPI_THREAD_FUNNELED, &granted);
+    MPI_Comm_dup(MPI_COMM_WORLD, &comm_);
+    MPI_Comm_rank(comm_, &rank_);
+    MPI_Comm_size(comm_, &size_);
+    library_ = describe_library(granted);
+}
+
+World::~World() {
+    MPI_Comm_free(&comm_);
+    MPI_Finalize();
+}
+
+/// Dissemination (Hensgen, Finkel and Manber, 1988): in round k each rank tells the one 2^k after it what it
+/// knows. After ceil(log2 n) rounds everybody has heard of everybody, and of a maximum it may hear twice.
+void World::most(std::span<double> values) {
+    others_.resize(values.size());
+    const auto count = static_cast<int>(values.size());
+    for (int distance = 1; distance < size_; distance *= 2) {
+        MPI_Sendrecv(values.data(), count, MPI_DOUBLE, (rank_ + distance) % size_, dissemination_tag,
+                     others_.data(), count, MPI_DOUBLE, (rank_ + size_ - distance) % size_, dissemination_tag,
+                     comm_, MPI_STATUS_IGNORE);
+        std::transform(values.begin(), values.end(), others_.begin(), values.begin(),
+                       [](double one, double other) { return std::max(one, other); });
+    }
+}
+
+std::vector<std::string> World::gather(const std::string& text) {
+    if (rank_ != 0) {
+        MPI_Send(text.data(), static_cast<int>(text.size()), MPI_CHAR, 0, gather_tag, comm_);
+        return {};
+    }
+    std::vector<std::string> texts{text};
+    for (int other = 1; other < size_; ++other) {
+        MPI_Status status;
+        int length = 0;
+        MPI_Probe(other, gather_tag, comm_, &status);
+        MPI_Get_count(&status, MPI_CHAR, &length);
+        std::string told(static_cast<std::size_t>(length), ' ');
+        MPI_Recv(told.data(), length, MPI_CHAR, other, gather_tag, comm_, MPI_STATUS_IGNORE);
+        texts.push_back(std::move(told));
+    }
+    return texts;
+}
+
+std::string World::broadcast(const std::string& text) {
+    auto length = static_cast<int>(text.size());
+    MPI_Bcast(&length, 1, MPI_INT, 0, comm_);
+    std::string told = rank_ == 0 ? text : std::string(static_cast<std::size_t>(length), ' ');
+    MPI_Bcast(told.data(), length, MPI_CHAR, 0, comm_);
+    return told;
+}
+
+void World::abandon(Exit exit) { MPI_Abort(comm_, static_cast<int>(exit)); }
+
+int run_mpi_program(const Declaration& declaration, Factory factory, int argc, char** argv) {
+    const Join world = [](bool threads) -> std::unique_ptr<Ranks> { return std::make_unique<World>(threads); };
+    return run_ranks(declaration, factory, world, argc, argv);
+}
+
+}  // namespace assay

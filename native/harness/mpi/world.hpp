@@ -1,0 +1,41 @@
+// The ranks of MPI_COMM_WORLD.
+#pragma once
+
+#include <mpi.h>
+
+#include <vector>
+
+#include "harness/ranks.hpp"
+
+namespace assay {
+
+/// Begins MPI and ends it. Its own messages go over a communicator of their own: MPI_COMM_WORLD is free for
+/// benchmarks.
+class World final : public Ranks {
+  public:
+    /// `threads`: any thread may call MPI, else only the one that makes this. What is granted stands in `library`.
+    explicit World(bool threads);
+    World(const World&) = delete;
+    World& operator=(const World&) = delete;
+    World(World&&) = delete;
+    World& operator=(World&&) = delete;
+    ~World() override;
+
+    [[nodiscard]] int rank() const override { return rank_; }
+    [[nodiscard]] int size() const override { return size_; }
+    [[nodiscard]] std::map<std::string, std::string> library() const override { return library_; }
+    void barrier() override { most({}); }
+    void most(std::span<double> values) override;
+    std::vector<std::string> gather(const std::string& text) override;
+    std::string broadcast(const std::string& text) override;
+    void abandon(Exit exit) override;
+
+  private:
+    MPI_Comm comm_ = MPI_COMM_NULL;
+    int rank_ = 0;
+    int size_ = 1;
+    std::vector<double> others_;
+    std::map<std::string, std::string> library_;
+};
+
+}  // namespace assay

@@ -1,0 +1,96 @@
+#include "harness/ranks.hpp"
+
+#include <unistd.h>
+
+#include <array>
+#include <charconv>
+#include <cstdlib>
+#include <set>
+
+#include "harness/host.hpp"
+
+namespace assay {
+namespace {
+
+constexpr char separator = '\0';
+
+std::string text_of(const Failure& failure) {
+    std::string text = std::to_string(static_cast<int>(failure.exit));
+    for (const std::string& part : {std::string(failure.what()), failure.why, failure.next}) {
+        text += separator + part;
+    }
+    return text;
+}
+
+Failure failure_of(const std::string& text) {
+    std::array<std::string, 4> parts;
+    std::size_t begin = 0;
+    for (std::string& part : parts) {
+        const std::size_t end = text.find(separator, begin);
+        part = text.substr(begin, end - begin);
+        begin = end + 1;
+    }
+    return {static_cast<Exit>(std::stoi(parts[0])), parts[1], parts[2], parts[3]};
+}
+
+}  // namespace
+
+void Alone::abandon(Exit exit) { std::exit(static_cast<int>(exit)); }
+
+double most(Ranks& ranks, double value) {
+    ranks.most({&value, 1});
+    return value;
+}
+
+std::string first_told(Ranks& ranks, const std::string& text) {
+    std::string first;
+    for (const std::string& told : ranks.gather(text)) {
+        if (first.empty()) {
+            first = told;
+        }
+    }
+    return ranks.broadcast(first);
+}
+
+bool first_of_its_kind(Ranks& ranks, const std::string& key) {
+    std::set<std::string> seen;
+    std::string first;
+    for (const std::string& told : ranks.gather(key)) {
+        first += seen.insert(told).second ? '1' : '0';
+    }
+    return ranks.broadcast(first)[static_cast<std::size_t>(ranks.rank())] == '1';
+}
+
+std::string host_key() {
+    std::array<char, 64> network{};
+    const ssize_t length = readlink("/proc/self/ns/net", network.data(), network.size());
+    return host() + '\n' + boot_id() + '\n' +
+           std::string(network.data(), length < 0 ? 0 : static_cast<std::size_t>(length));
+}
+
+void throw_if_any(Ranks& ranks, const Failure* own) {
+    std::string text;
+    if (own != nullptr) {
+        const std::string where =
+            ranks.size() > 1 ? " (rank " + std::to_string(ranks.rank()) + " on " + host() + ")" : "";
+        text = text_of({own->exit, own->what(), own->why + where, own->next});
+    }
+    const std::string told = first_told(ranks, text);
+    if (!told.empty()) {
+        throw failure_of(told);
+    }
+}
+
+Pair pair_of(const Ranks& ranks) {
+    if (ranks.size() % 2 != 0) {
+        throw Failure(Exit::usage,
+                      std::to_string(ranks.size()) + (ranks.size() == 1 ? " rank is" : " ranks are") + " here",
+                      "messages are passed in pairs: rank i of the first half with rank i of the second half",
+                      "start an even number of ranks: mpiexec -n 2 ...");
+    }
+    const int pairs = ranks.size() / 2;
+    const bool first = ranks.rank() < pairs;
+    return {first ? ranks.rank() + pairs : ranks.rank() - pairs, first, pairs};
+}
+
+}  // namespace assay

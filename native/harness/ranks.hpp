@@ -1,0 +1,103 @@
+// The processes that measure together: one alone, or the ranks of an MPI program (harness/mpi/).
+#pragma once
+
+#include <exception>
+#include <map>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "harness/failure.hpp"
+
+namespace assay {
+
+/// All processes of a launch. Every rank makes the same calls in the same order.
+class Ranks {
+  public:
+    Ranks() = default;
+    Ranks(const Ranks&) = delete;
+    Ranks& operator=(const Ranks&) = delete;
+    Ranks(Ranks&&) = delete;
+    Ranks& operator=(Ranks&&) = delete;
+    virtual ~Ranks() = default;
+
+    [[nodiscard]] virtual int rank() const = 0;
+    [[nodiscard]] virtual int size() const = 0;
+
+    /// What passes the messages, for the header: `library`, `standard`, `threads` and what of the environment can
+    /// change its ways; empty where nothing passes any.
+    [[nodiscard]] virtual std::map<std::string, std::string> library() const = 0;
+
+    /// Nobody goes on before everybody is here. A dissemination barrier of our own, so that all MPIs share one: it
+    /// may stand in timed regions.
+    virtual void barrier() = 0;
+
+    /// Replaces each value by the largest that any rank gave in its place.
+    virtual void most(std::span<double> values) = 0;
+
+    /// At rank 0 the text of every rank, in their order; elsewhere nothing.
+    virtual std::vector<std::string> gather(const std::string& text) = 0;
+
+    /// Rank 0's text, on every rank.
+    virtual std::string broadcast(const std::string& text) = 0;
+
+    /// Ends every rank: for what one of them cannot tell the others.
+    virtual void abandon(Exit exit) = 0;
+};
+
+/// One process: nobody to wait for.
+class Alone final : public Ranks {
+  public:
+    [[nodiscard]] int rank() const override { return 0; }
+    [[nodiscard]] int size() const override { return 1; }
+    [[nodiscard]] std::map<std::string, std::string> library() const override { return {}; }
+    void barrier() override {}
+    void most(std::span<double> /*values*/) override {}
+    std::vector<std::string> gather(const std::string& text) override { return {text}; }
+    std::string broadcast(const std::string& text) override { return text; }
+    void abandon(Exit exit) override;
+};
+
+/// The largest of one value of each rank, on every rank.
+double most(Ranks& ranks, double value);
+
+/// The first rank's text that is not empty, on every rank.
+std::string first_told(Ranks& ranks, const std::string& text);
+
+/// For whom a rank speaks: whether it is the first one of all that tell the same key (their host, for example).
+bool first_of_its_kind(Ranks& ranks, const std::string& key);
+
+/// This machine, for `first_of_its_kind`: its name, its kernel and its network.
+std::string host_key();
+
+/// Failure, with the rank and host where it began, as every rank is told of it.
+void throw_if_any(Ranks& ranks, const Failure* own);
+
+/// Does what may fail on one rank alone; if it did on any, every rank throws that Failure, so that nobody waits
+/// for who has given up. What is done may pass no messages that others would wait for.
+template <class Action>
+void together(Ranks& ranks, const Action& action) {
+    try {
+        action();
+    } catch (const Failure& failure) {
+        throw_if_any(ranks, &failure);
+        return;
+    } catch (const std::exception& error) {
+        const Failure failure(Exit::failed, "it cannot be measured", error.what(), "");
+        throw_if_any(ranks, &failure);
+        return;
+    }
+    throw_if_any(ranks, nullptr);
+}
+
+/// Rank i of the first half and rank i + n/2 are partners.
+struct Pair {
+    int partner;
+    bool first;  ///< this rank is of the first half
+    int pairs;   ///< of all ranks together
+};
+
+/// Failure (usage) where the number of ranks is odd.
+Pair pair_of(const Ranks& ranks);
+
+}  // namespace assay

@@ -1,0 +1,66 @@
+#include "harness/traffic.hpp"
+
+#include <filesystem>
+#include <fstream>
+#include <optional>
+
+namespace assay {
+namespace {
+
+/// InfiniBand counts its data in words of four octets (IBA specification, PortCounters).
+constexpr std::int64_t word_bytes = 4;
+
+std::optional<std::int64_t> read_number(const std::filesystem::path& path) {
+    std::ifstream file(path);
+    std::int64_t number = 0;
+    return file >> number ? std::optional(number) : std::nullopt;
+}
+
+void add(Counters& counters, const std::string& name, std::optional<std::int64_t> sent,
+         std::optional<std::int64_t> received, std::int64_t unit) {
+    if (sent && received) {
+        counters[name] = {*sent * unit, *received * unit};
+    }
+}
+
+/// Entries of a folder; none where it is missing.
+std::filesystem::directory_iterator entries(const std::filesystem::path& folder) {
+    std::error_code missing;
+    return std::filesystem::directory_iterator(folder, missing);
+}
+
+std::int64_t difference(std::int64_t before, std::int64_t after) {
+    return after < before ? after : after - before;
+}
+
+}  // namespace
+
+Counters read_counters(const std::string& sys) {
+    Counters counters;
+    for (const auto& interface : entries(sys + "/class/net")) {
+        const auto folder = interface.path() / "statistics";
+        add(counters, interface.path().filename(), read_number(folder / "tx_bytes"),
+            read_number(folder / "rx_bytes"), 1);
+    }
+    for (const auto& device : entries(sys + "/class/infiniband")) {
+        for (const auto& port : entries(device.path() / "ports")) {
+            const auto folder = port.path() / "counters";
+            add(counters, device.path().filename().string() + ":" + port.path().filename().string(),
+                read_number(folder / "port_xmit_data"), read_number(folder / "port_rcv_data"), word_bytes);
+        }
+    }
+    return counters;
+}
+
+Counters carried(const Counters& before, const Counters& after) {
+    Counters carried;
+    for (const auto& [name, end] : after) {
+        if (const auto begin = before.find(name); begin != before.end()) {
+            carried[name] = {difference(begin->second.sent, end.sent),
+                             difference(begin->second.received, end.received)};
+        }
+    }
+    return carried;
+}
+
+}  // namespace assay

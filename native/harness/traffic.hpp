@@ -1,0 +1,27 @@
+// What the network interfaces of this host carried, by their own counters.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <string>
+
+namespace assay {
+
+/// Bytes of one interface.
+struct Counter {
+    std::int64_t sent;
+    std::int64_t received;
+};
+
+/// Interface (`eth0`) or InfiniBand port (`mlx5_0:1`) -> what it counted.
+using Counters = std::map<std::string, Counter>;
+
+/// Counters of all interfaces of this network namespace, loopback included, and of all InfiniBand ports; those
+/// that cannot be read are left out.
+Counters read_counters(const std::string& sys = "/sys");
+
+/// What was carried between two readings, by the interfaces that both have. A counter that was set back meanwhile
+/// counts from nothing.
+Counters carried(const Counters& before, const Counters& after);
+
+}  // namespace assay

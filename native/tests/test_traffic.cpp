@@ -1,0 +1,65 @@
+// Counters of interfaces from planted folders, and what of an environment is recorded.
+#include <array>
+
+#include "check.hpp"
+#include "harness/environment.hpp"
+#include "harness/traffic.hpp"
+#include "planted.hpp"
+
+using assay::carried;
+using assay::Counters;
+using assay::read_counters;
+using assay::test::Planted;
+
+namespace {
+
+void interfaces_and_ports_are_read_in_bytes() {
+    Planted sys;
+    sys.file("class/net/lo/statistics/tx_bytes", "11\n")
+        .file("class/net/lo/statistics/rx_bytes", "12\n")
+        .file("class/net/bond/address", "no counters here\n")
+        .file("class/infiniband/mlx5_0/ports/1/counters/port_xmit_data", "100\n")
+        .file("class/infiniband/mlx5_0/ports/1/counters/port_rcv_data", "200\n")
+        .file("class/infiniband/mlx5_0/ports/2/counters/port_xmit_data", "N/A (no PMA)\n");
+    const Counters counters = read_counters(sys.path());
+    CHECK(counters.size() == 2);
+    CHECK(counters.at("lo").sent == 11 && counters.at("lo").received == 12);
+    CHECK(counters.at("mlx5_0:1").sent == 400 && counters.at("mlx5_0:1").received == 800);
+    CHECK(read_counters(sys.path() + "/nowhere").empty());
+}
+
+void what_was_carried_is_the_difference_of_interfaces_that_stayed() {
+    const Counters difference = carried({{"eth0", {10, 20}}, {"gone", {1, 1}}, {"reset", {1000, 5}}},
+                                        {{"eth0", {15, 20}}, {"new", {9, 9}}, {"reset", {7, 6}}});
+    CHECK(difference.size() == 2);
+    CHECK(difference.at("eth0").sent == 5 && difference.at("eth0").received == 0);
+    CHECK(difference.at("reset").sent == 7 && difference.at("reset").received == 1);
+}
+
+void settings_of_libraries_are_recorded_but_no_secrets() {
+    const std::array variables{"OMPI_MCA_btl=tcp,self",
+                               "UCX_TLS=rc=x",
+                               "FI_PROVIDER=tcp",
+                               "SLURM_MPI_TYPE=pmix",
+                               "HOME=/root",
+                               "PATH_UCX_=x",
+                               "MPICH_AUTH_TOKEN=x",
+                               "OMPI_MCA_some_password=x",
+                               "OMPI_MCA_orte_hnp_uri=x",
+                               "OMPI_MCA_orte_precondition_transports=x",
+                               "OMPI_MCA_orte_jobid=17",
+                               "I_MPI_broken",
+                               static_cast<const char*>(nullptr)};
+    const std::map<std::string, std::string> wanted{
+        {"OMPI_MCA_btl", "tcp,self"}, {"UCX_TLS", "rc=x"}, {"FI_PROVIDER", "tcp"}, {"SLURM_MPI_TYPE", "pmix"}};
+    CHECK(assay::library_environment(variables.data()) == wanted);
+}
+
+}  // namespace
+
+int main() {
+    interfaces_and_ports_are_read_in_bytes();
+    what_was_carried_is_the_difference_of_interfaces_that_stayed();
+    settings_of_libraries_are_recorded_but_no_secrets();
+    return assay::test::failures == 0 ? 0 : 1;
+}
