@@ -5,7 +5,7 @@ from pathlib import Path
 
 import msgspec
 
-from assay import studies
+from assay import benchmarks, studies
 from assay.model.errors import UnfitEnvironmentError, UsageError
 from assay.model.machine import Machine
 from assay.model.plan import PLAN_SCHEMA, Factor, Plan, Study
@@ -16,7 +16,7 @@ from assay.plan.factors import parse
 from assay.plan.networks import of_networks, parse_networks
 from assay.plan.order import estimate_seconds, interleave
 
-__all__ = ["DEFAULT_TOOLCHAIN", "Options", "make", "parse", "parse_networks"]
+__all__ = ["DEFAULT_TOOLCHAIN", "Options", "make", "parse", "parse_networks", "passes_messages"]
 
 #: The name that launches carry when nobody chose a toolchain.
 DEFAULT_TOOLCHAIN = "default"
@@ -66,6 +66,10 @@ def make(name: str, study: Study, machine: Machine, options: Options = Options()
         UnfitEnvironmentError: nothing of the study can be measured here.
     """
     _check_options(study, options)
+    if options.mpis and not passes_messages(study):
+        raise UsageError(
+            f"study '{name}' needs no MPI", why="none of its benchmarks passes messages", remedy="leave out --mpi"
+        )
     toolchains = tuple(dict.fromkeys(options.toolchains)) or (DEFAULT_TOOLCHAIN,)
     mpis = tuple(dict.fromkeys(options.mpis))
     setting = Setting(
@@ -107,6 +111,11 @@ def make(name: str, study: Study, machine: Machine, options: Options = Options()
         factors=setting.factors,
         network=next(iter(options.networks.values())) if len(options.networks) == 1 else "",
     )
+
+
+def passes_messages(study: Study) -> bool:
+    """Whether a study needs an MPI: the processes of one of its benchmarks pass messages."""
+    return any(benchmarks.get(measure.benchmark).joint for measure in study.measure)
 
 
 def _factors(toolchains: tuple[str, ...], mpis: tuple[str, ...], others: tuple[Factor, ...]) -> tuple[Factor, ...]:
