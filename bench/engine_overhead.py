@@ -65,6 +65,7 @@ def main() -> None:
     chosen = toolchain.get()
     build = toolchain.build(chosen)
     here, xml = machine.discover()
+    machines = {here.host: (here, xml)}
     options = planning.Options(seed=1, launches=1, toolchains=(chosen.name,))
     plan = planning.make("overhead", _STUDY, here, options)
     one = next(launch for launch in plan.order if launch.cases != ("sentinel",))
@@ -78,7 +79,7 @@ def main() -> None:
             alone.append(_triad(subprocess.run(command.argv, check=True, capture_output=True).stdout))
             bare.append(time.perf_counter() - began)
             waited.append(_triad(Processes().execute(command, 60).stdout))
-            directory = store.create(single, here, xml, {chosen.name: build}, ("bench",), Path(folder))
+            directory = store.create(single, machines, {chosen.name: build}, ("bench",), Path(folder))
             with directory:
                 execute(single, directory, starter, Processes(), {chosen.name: build}, clocked)
     _print(clocked.seconds, bare, waited, alone)

@@ -79,7 +79,9 @@ def builds_for(plan: Plan) -> dict[str, Build]:
 
 def begin(folder: Path, plan: Plan, description: str = TWO_CORES) -> store.RunDirectory:
     """An empty run directory for the plan."""
-    return store.create(plan, described(description), "", builds_for(plan), ("assay", "run", plan.study), folder)
+    machine = described(description)
+    machines = {machine.host: (machine, "")}
+    return store.create(plan, machines, builds_for(plan), ("assay", "run", plan.study), folder)
 
 
 def starter_for(plan: Plan) -> Starter:

@@ -55,7 +55,7 @@ def run(home: Path, *wishes: str, declared: dict[str, object] | None = None) -> 
     names = () if any(factor.kind == "toolchain" for factor in factors) else (default,)
     plan = make("tiny.toml", study, here, Options(launches=1, toolchains=names, factors=factors))
     builds = {name: toolchain.build(toolchain.get(name)) for name in {one.toolchain for one in plan.order}}
-    with store.create(plan, here, xml, builds, ("assay", "run"), home / "assay-runs") as directory:
+    with store.create(plan, {here.host: (here, xml)}, builds, ("assay", "run"), home / "assay-runs") as directory:
         path = directory.path
         execute(plan, directory, Starter(Site(here.host)), Processes(), builds, Silent())
     return store.load(path)

@@ -323,7 +323,7 @@ def test_an_ending_is_replaced_whole(run: Path) -> None:
 
 def test_a_synthetic_machines_name_makes_a_file_name(tmp_path: Path) -> None:
     described = machine.synthetic("pack:1 core:2 pu:1")
-    directory = store.create(plan_for(study=SMALL), described, "", {}, ("assay",), tmp_path)
+    directory = store.create(plan_for(study=SMALL), {described.host: (described, "")}, {}, ("assay",), tmp_path)
     directory.close()
     assert list(store.load(directory.path).machines) == ["pack:1 core:2 pu:1"]
 

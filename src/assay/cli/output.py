@@ -70,6 +70,26 @@ toolchains_option = click.option(
     callback=each_once,
     help="Build with it; several become a factor.",
 )
+mpis_option = click.option(
+    "--mpi",
+    "mpis",
+    metavar="NAME",
+    multiple=True,
+    callback=each_once,
+    help="MPI of programs that pass messages, as assay list mpis names it; several become a factor.",
+)
+networks_option = click.option(
+    "--network",
+    "networks",
+    metavar="NAME=DEVICE,...",
+    help="Network between nodes, an interface or a port: gbe=eth0,ib=mlx5_0:1. Several become a factor.",
+)
+nic_node_option = click.option(
+    "--nic-node",
+    metavar="N",
+    callback=_whole(0, 2**16),
+    help="NUMA node of the network card, where the machine does not tell it.",
+)
 run_argument = click.argument("run", default="last", required=False, metavar="[RUN]")
 limit_option = click.option(
     "--limit",

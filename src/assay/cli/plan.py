@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from assay.cli import output
+from assay.cli import output, site
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -40,6 +40,10 @@ _HOUR = 3600
 @click.option(
     "--vary", "wishes", metavar="NAME[=A,B]", multiple=True, help="Vary it level by level, as in assay run."
 )
+@output.mpis_option
+@output.networks_option
+@output.nic_node_option
+@site.options
 @click.option("--json", "as_json", is_flag=True, help="The whole plan as JSON.")
 @click.option("--all", "every", is_flag=True, help="List every case.")
 def command(  # noqa: PLR0913, PLR0917 (one parameter an option)
@@ -52,35 +56,51 @@ def command(  # noqa: PLR0913, PLR0917 (one parameter an option)
     budget: str | None,
     toolchains: tuple[str, ...],
     wishes: tuple[str, ...],
+    mpis: tuple[str, ...],
+    networks: str | None,
+    nic_node: int | None,
+    nodes: tuple[str, ...],
+    hostfile: str | None,
+    launcher: str | None,
+    ssh_config: str | None,
     *,
     as_json: bool,
     every: bool,
 ) -> None:
     """Show what STUDY would measure, without measuring.
 
-    STUDY is the name of a stored study (quick, memory) or the path of your own (.toml).
+    STUDY is the name of a stored study (see assay list studies) or the path of your own (.toml).
     """
+    import msgspec
+
     from assay import plan as planning
     from assay import studies
     from assay.cli import settings
+    from assay.cli.prepare import plan
+    from assay.launch.starter import Starter
     from assay.model.units import parse_duration, parse_share
 
     wish = studies.get(study)
-    machine = _machine(xml, synthetic)
     options = planning.Options(
         seed=seed,
         launches=launches,
         precision=None if precision is None else parse_share(precision),
         budget_s=None if budget is None else parse_duration(budget),
         toolchains=toolchains,
-        factors=planning.parse(wishes, wish, settings.table("factor")),
+        mpis=mpis,
+        networks=planning.parse_networks(networks) if networks else {},
+        nic_node=nic_node,
+        hosts=site.node_names(nodes, hostfile),
     )
-    made = planning.make(study, wish, machine, options)
-    if machine.origin == "live":
+    machine = _machine(xml, synthetic)
+    if machine is None:
+        machine = next(iter(site.machines(options.hosts, Starter(site.find(launcher, ssh_config))).values()))[0]
+        made = plan(study, wish, machine, options, wishes)
         _check_toolchains(made)
+    else:  # nobody knows what is installed there
+        factors = planning.parse(wishes, wish, settings.table("factor"))
+        made = planning.make(study, wish, machine, msgspec.structs.replace(options, factors=factors))
     if as_json:
-        import msgspec
-
         click.echo(msgspec.json.format(msgspec.json.encode(made), indent=2))
         return
     console = output.console(markup=True)
@@ -90,7 +110,8 @@ def command(  # noqa: PLR0913, PLR0917 (one parameter an option)
     console.print(f"\nnext: [bold]{_plain(shlex.join(['assay', 'run', study, *varied]))}[/bold]{where}")
 
 
-def _machine(xml: str | None, synthetic: str | None) -> Machine:
+def _machine(xml: str | None, synthetic: str | None) -> Machine | None:
+    """A machine from a file or a description; None for a real one."""
     from assay import machine
     from assay.model.errors import UsageError
 
@@ -100,7 +121,7 @@ def _machine(xml: str | None, synthetic: str | None) -> Machine:
         )
     if xml is not None:
         return machine.load_xml(xml)
-    return machine.synthetic(synthetic) if synthetic is not None else machine.discover()[0]
+    return None if synthetic is None else machine.synthetic(synthetic)
 
 
 def _check_toolchains(plan: Plan) -> None:
@@ -260,7 +281,7 @@ def _order_and_cost(plan: Plan) -> list[str]:
         lines.append(f"varied in each block, launches side by side in random order: {varied}")
         lines.append("the first level twice, A against A: what the machine cannot tell apart is no difference")
     if len(plan.hosts) > 1:
-        lines.append(f"each launch runs on {len(plan.hosts)} hosts, one rank each")
+        lines.append(f"nodes: {', '.join(plan.hosts)}")
     budget = "no budget" if plan.budget_s is None else f"budget {_duration(plan.budget_s)}"
     return [
         *lines,

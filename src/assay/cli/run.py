@@ -8,21 +8,20 @@ from typing import TYPE_CHECKING
 import click
 
 from assay.cli import output
+from assay.cli import site as where
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
     from pathlib import Path
 
+    from assay.cli.prepare import Prepared
+    from assay.launch.command import Site
     from assay.launch.starter import Starter
-    from assay.model.machine import Machine
     from assay.model.plan import Plan
     from assay.model.result import Analysis
     from assay.model.run import Run
     from assay.model.toolchain import Build
-    from assay.plan import Options
     from assay.store import RunDirectory
-
-    _Planned = tuple[Plan, Machine, str, dict[str, Build]]
 
 _MINUTE_S = 60
 
@@ -44,6 +43,10 @@ _MINUTE_S = 60
     help="Vary it level by level in the same blocks: memory=first-touch,interleave, toolchain=gcc,clang, "
     "flags='-O3|-O2', an axis, or a factor of assay.toml. Several make every combination.",
 )
+@output.mpis_option
+@output.networks_option
+@output.nic_node_option
+@where.options
 @click.option(
     "--resume",
     metavar="RUN",
@@ -62,10 +65,17 @@ def command(  # noqa: PLR0913, PLR0917 (one parameter an option)
     wishes: tuple[str, ...],
     resume: str | None,
     runs: str | None,
+    nodes: tuple[str, ...],
+    hostfile: str | None,
+    launcher: str | None,
+    ssh_config: str | None,
+    mpis: tuple[str, ...],
+    networks: str | None,
+    nic_node: int | None,
     *,
     dry_run: bool,
 ) -> None:
-    """Measure STUDY on this machine and explain the result.
+    """Measure STUDY on this machine, or on nodes, and explain the result.
 
     STUDY is the name of a stored study (see assay list studies) or the path of your own (.toml). Every launch is
     saved as soon as it is through: after Ctrl-C, a request to end (SIGTERM, SIGHUP) or a crash, go on with
@@ -76,23 +86,36 @@ def command(  # noqa: PLR0913, PLR0917 (one parameter an option)
     """
     from assay import plan as planning
     from assay import store
+    from assay.cli.prepare import prepare
+    from assay.launch.starter import Starter
     from assay.model.units import parse_duration, parse_share
 
+    site = where.find(launcher, ssh_config)
     folder = _folder(runs)
     budget_s = None if budget is None else parse_duration(budget)
     with _ending_on_request():
         if resume is not None:
             larger = "budget" in _given()
             path = store.find(resume, folder)
-            _go_on(path, budget_s if larger else None)
+            _go_on(path, budget_s if larger else None, site)
         else:
             share = None if precision is None else parse_share(precision)
-            options = planning.Options(seed, launches, share, budget_s, toolchains)
-            planned = _plan(_named(study), options, wishes)
+            options = planning.Options(
+                seed=seed,
+                launches=launches,
+                precision=share,
+                budget_s=budget_s,
+                toolchains=toolchains,
+                mpis=mpis,
+                networks=planning.parse_networks(networks) if networks else {},
+                nic_node=nic_node,
+                hosts=where.node_names(nodes, hostfile),
+            )
+            prepared = prepare(_named(study), options, wishes, Starter(site))
             if dry_run:
-                _print_commands(planned[0], planned[-1])
+                _print_commands(prepared.plan, prepared.builds, Starter(site))
                 return
-            path = _begin(planned, folder)
+            path = _begin(prepared, folder, site)
         _tell_result(path)
 
 
@@ -148,57 +171,30 @@ def _given() -> set[str]:
 
     context = click.get_current_context()
     given = {name for name in context.params if context.get_parameter_source(name) is ParameterSource.COMMANDLINE}
-    if given - {"resume", "runs", "budget"}:
+    if given - {"resume", "runs", "budget", "launcher", "ssh_config"}:
         raise UsageError(
-            "--resume takes neither a study nor other options than --budget",
+            "--resume takes neither a study nor other options than --budget, --launcher and --ssh-config",
             why="a run goes on by the plan that it began with",
             remedy="assay run --resume last",
         )
     return given
 
 
-def _plan(study: str, options: Options, wishes: tuple[str, ...]) -> _Planned:
-    """The study's plan for this machine, the machine with its XML, and the programs that the plan starts."""
-    import msgspec
-
-    from assay import machine, studies, toolchain
-    from assay import plan as planning
-    from assay.cli import settings
-
-    wish = studies.get(study)
-    factors = planning.parse(wishes, wish, settings.table("factor"))
-    varied = any(factor.kind == "toolchain" for factor in factors)
-    names = options.toolchains or (() if varied else (toolchain.get().name,))
-    here, xml = machine.discover()
-    plan = planning.make(study, wish, here, msgspec.structs.replace(options, toolchains=names, factors=factors))
-    return plan, here, xml, _built(tuple(dict.fromkeys(launch.toolchain for launch in plan.order)))
-
-
-def _built(names: tuple[str, ...]) -> dict[str, Build]:
-    """A build of each; all names are looked up first, so that none is built when another is wrong."""
-    from assay import toolchain
-    from assay.cli import settings
-
-    declared = settings.table("toolchain")
-    chosen = {name: toolchain.get(name, declared) for name in names}
-    return {name: toolchain.build(one, _say) for name, one in chosen.items()}
-
-
-def _begin(planned: _Planned, folder: Path) -> Path:
+def _begin(prepared: Prepared, folder: Path, site: Site) -> Path:
     """Measure a plan from its first launch on; the directory of the run."""
     import sys
 
     from assay import store
 
-    plan, here, xml, builds = planned
-    directory = store.create(plan, here, xml, builds, ("assay", *sys.argv[1:]), folder)
+    plan, builds = prepared.plan, prepared.builds
+    directory = store.create(plan, prepared.machines, builds, ("assay", *sys.argv[1:]), folder)
     cases = sum(case.role == "measure" for case in plan.cases)
     _say(f"{plan.title}: {cases} cases in {len(plan.order)} launches, into {directory.path}")
-    _measure(directory)
+    _measure(directory, site)
     return directory.path
 
 
-def _go_on(path: Path, budget_s: float | None) -> None:
+def _go_on(path: Path, budget_s: float | None, site: Site) -> None:
     """Measure what is missing of a run; one that has all of its launches stays as it is."""
     from assay import store
     from assay.run.ledger import unmade
@@ -214,19 +210,22 @@ def _go_on(path: Path, budget_s: float | None) -> None:
                 why=f"the run took {missing.used_s:.0f} s so far, and its budget is for the whole of it",
                 remedy=f"assay run --resume {path.name} --budget {_typed(missing.needed_s)}",
             )
-        _measure(_reopen(run, budget_s))
+        _measure(_reopen(run, budget_s, site), site)
     else:
         _say(f"run {path.name} is complete already")
 
 
-def _reopen(run: Run, budget_s: float | None) -> RunDirectory:
+def _reopen(run: Run, budget_s: float | None, site: Site) -> RunDirectory:
     from pathlib import Path
 
-    from assay import machine, store, toolchain
+    from assay import store, toolchain
+    from assay.launch.starter import Starter
     from assay.run.rehearsal import require_same
 
     builds = {name: toolchain.build(build.toolchain, _say) for name, build in run.info.builds.items()}
-    require_same(run, machine.discover()[0], builds)
+    hosts = run.plan.hosts[:1] if set(run.plan.hosts) <= set(run.machines) else ()
+    (machine, _), *_ = where.machines(hosts, Starter(site)).values()
+    require_same(run, machine, builds)
     directory = store.reopen(Path(run.path), budget_s)
     for sentence in run.damage:
         _say(sentence)
@@ -235,14 +234,14 @@ def _reopen(run: Run, budget_s: float | None) -> RunDirectory:
     return directory
 
 
-def _print_commands(plan: Plan, builds: Mapping[str, Build]) -> None:
+def _print_commands(plan: Plan, builds: Mapping[str, Build], starter: Starter) -> None:
     import shlex
 
     from assay.run.levels import commands
     from assay.run.rehearsal import rehearse
 
     made = 0
-    for launch, order in rehearse(plan, starter(), builds):
+    for launch, order in rehearse(plan, starter, builds):
         variables = [f"{name}={value}" for name, value in order.environment.items()]
         made += 1
         click.echo(f"# launch {launch.id}")
@@ -255,27 +254,21 @@ def _print_commands(plan: Plan, builds: Mapping[str, Build]) -> None:
         )
 
 
-def starter(run: str = "") -> Starter:
-    """What makes the commands of a run, typed here."""
-    import os
-
-    from assay.launch.command import Site
-    from assay.launch.starter import Starter
-
-    return Starter(Site(os.uname().nodename, run=run, root=os.geteuid() == 0))
-
-
-def _measure(directory: RunDirectory) -> None:
+def _measure(directory: RunDirectory, site: Site) -> None:
     """Make the launches that are missing; InterruptedRunError when the user has enough."""
+    import msgspec
+
     from assay import store
     from assay.cli import progress
+    from assay.launch.starter import Starter
     from assay.model.errors import InterruptedRunError
     from assay.run import execute
     from assay.run.process import Processes
 
     with directory, progress.shown() as watcher:
         plan = store.load(directory.path).plan
-        ending = execute(plan, directory, starter(directory.info.id), Processes(), directory.info.builds, watcher)
+        starter = Starter(msgspec.structs.replace(site, run=directory.info.id))
+        ending = execute(plan, directory, starter, Processes(), directory.info.builds, watcher)
     if ending.status == "interrupted":
         path = directory.path
         raise InterruptedRunError(

@@ -40,6 +40,14 @@ class Starter:
         layout = Layout(plan.hosts[:1], (plan.probe_cpus,))
         return self._translated(layout, arguments.probing(build.programs[program], plan.probe_cpus, seconds))
 
+    def alone(self, host: str, argv: tuple[str, ...]) -> Command:
+        """The command that starts any program once on a host.
+
+        Raises:
+            UnfitEnvironmentError: nothing here reaches it.
+        """
+        return self._translated(Layout((host,), ((),)), argv)
+
     def runs_here(self, cases: tuple[Case, ...]) -> bool:
         """Whether all of it runs on this machine, so that its counters speak of it."""
         return all(host == self.site.host for host in cases[0].placement.hosts)

@@ -87,8 +87,7 @@ class RunDirectory:
 
 def create(  # noqa: PLR0913, PLR0917 (one value for each file that a run begins with)
     plan: Plan,
-    machine: Machine,
-    xml: str,
+    machines: Mapping[str, tuple[Machine, str]],
     builds: Mapping[str, Build],
     command: Sequence[str],
     folder: Path | None = None,
@@ -97,8 +96,7 @@ def create(  # noqa: PLR0913, PLR0917 (one value for each file that a run begins
 
     Args:
         plan: what will be measured.
-        machine: where.
-        xml: hwloc's description of it, empty where there is none.
+        machines: host -> its facts, and hwloc's description of it, empty where there is none.
         builds: toolchain -> manifest.
         command: the command line that begins it.
         folder: of runs; `runs_folder()` where None.
@@ -121,10 +119,11 @@ def create(  # noqa: PLR0913, PLR0917 (one value for each file that a run begins
     try:
         handle = lock(path / "lock")
         write_whole(path / "plan.json", _pretty(plan))
-        host = re.sub(r"[^\w.-]+", "-", machine.host)
-        write_whole(path / "machine" / f"{host}.json", _pretty(machine))
-        if xml:
-            write_whole(path / "machine" / f"{host}.xml", xml.encode())
+        for host, (machine, xml) in machines.items():
+            name = re.sub(r"[^\w.-]+", "-", host)
+            write_whole(path / "machine" / f"{name}.json", _pretty(machine))
+            if xml:
+                write_whole(path / "machine" / f"{name}.xml", xml.encode())
         directory = RunDirectory(path, info, handle)
         write_whole(path / "run.json", _pretty(info))  # last: with it the directory is a run
         sync_folder(path.parent)

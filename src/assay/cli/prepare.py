@@ -1,0 +1,86 @@
+"""From a study to what a run begins with: the plan, the machines that it is for, the programs that it starts."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, NamedTuple
+
+import click
+
+from assay.cli import settings
+from assay.cli import site as where
+
+if TYPE_CHECKING:
+    from assay.cli.site import Machines
+    from assay.launch.starter import Starter
+    from assay.model.machine import Machine
+    from assay.model.plan import Plan, Study
+    from assay.model.toolchain import Build
+    from assay.plan import Options
+
+
+class Prepared(NamedTuple):
+    """What a run begins with.
+
+    Attributes:
+        plan: what will be measured.
+        machines: on what.
+        builds: toolchain -> programs.
+    """
+
+    plan: Plan
+    machines: Machines
+    builds: dict[str, Build]
+
+
+def prepare(name: str, options: Options, wishes: tuple[str, ...], starter: Starter) -> Prepared:
+    """Ask the machines what they are, plan the study for them and build what it needs.
+
+    Args:
+        name: of the study, or the path of its file.
+        options: of the plan; toolchains and MPIs as the user names them.
+        wishes: what `--vary` says.
+        starter: reaches the nodes.
+    """
+    from assay import studies
+
+    wish = studies.get(name)
+    machines = where.machines(options.hosts, starter)
+    (machine, _), *_ = machines.values()
+    made = plan(name, wish, machine, options, wishes)
+    return Prepared(made, machines, _built(tuple(dict.fromkeys(launch.toolchain for launch in made.order))))
+
+
+def plan(name: str, wish: Study, machine: Machine, options: Options, wishes: tuple[str, ...]) -> Plan:
+    """The plan of a study on a machine, with toolchains and MPIs that are there."""
+    import msgspec
+
+    from assay import plan as planning
+    from assay import toolchain
+
+    factors = planning.parse(wishes, wish, settings.table("factor"))
+    kinds = {factor.kind for factor in factors}
+    toolchains = options.toolchains or (() if "toolchain" in kinds else (toolchain.get().name,))
+    mpis = options.mpis
+    if _passes_messages(wish) and "mpi" not in kinds:
+        mpis = toolchain.mpi_names(options.mpis, settings.table("mpi"))
+    chosen = msgspec.structs.replace(options, toolchains=toolchains, mpis=mpis, factors=factors)
+    return planning.make(name, wish, machine, chosen)
+
+
+def _passes_messages(wish: Study) -> bool:
+    from assay import benchmarks
+
+    return any(benchmarks.get(measure.benchmark).joint for measure in wish.measure)
+
+
+def _built(names: tuple[str, ...]) -> dict[str, Build]:
+    """A build of each; all names are looked up first, so that none is built when another is wrong."""
+    from assay import toolchain
+
+    declared, mpis = settings.table("toolchain"), settings.table("mpi")
+    chosen = {name: toolchain.get(name, declared, mpis) for name in names}
+    return {name: toolchain.build(one, _say) for name, one in chosen.items()}
+
+
+def _say(text: str) -> None:
+    click.echo(f"assay: {text}", err=True)

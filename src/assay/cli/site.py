@@ -1,0 +1,154 @@
+"""Where a run happens: hosts named, an allocation found, or this machine; and what is known of them."""
+
+from __future__ import annotations
+
+import os
+import sys
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from assay.cli.hosts import hosts_option
+from assay.model.errors import UnfitEnvironmentError, UsageError
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from assay.launch.command import Site
+    from assay.launch.starter import Starter
+    from assay.model.machine import Machine
+
+    #: Host -> its facts, and hwloc's XML where there is one.
+    Machines = dict[str, tuple[Machine, str]]
+
+#: Nodes that are asked for their facts at once, and how long one may take.
+_AT_ONCE = 32
+_PATIENCE_S = 60.0
+
+_OPTIONS = (
+    hosts_option,
+    click.option("--hostfile", metavar="FILE", help="Nodes to measure, one a line."),
+    click.option("--launcher", metavar="NAME", help="Start MPI programs with it: openmpi, mpich, intel, srun."),
+    click.option("--ssh-config", metavar="FILE", help="Configuration file for ssh to the nodes."),
+)
+
+
+def options(command: Callable[..., Any]) -> Callable[..., Any]:
+    """The options that say where, for a command that takes `nodes`, `hostfile`, `launcher`, `ssh_config`."""
+    for option in reversed(_OPTIONS):
+        command = option(command)
+    return command
+
+
+def find(launcher: str | None = None, ssh_config: str | None = None, run: str = "") -> Site:
+    """The place where commands are typed: this machine, and the scheduler whose allocation it is in.
+
+    Raises:
+        UsageError: the configuration of ssh is no file.
+    """
+    from assay.launch.command import Site
+
+    if ssh_config and not os.path.isfile(ssh_config):  # noqa: PTH113 (a path as the user wrote it)
+        raise UsageError(f"there is no file '{ssh_config}'", remedy="name the file that ssh -F would take")
+    return Site(
+        host=os.uname().nodename,
+        launcher=launcher or "",
+        run=run,
+        ssh_config=os.path.abspath(ssh_config) if ssh_config else "",  # noqa: PTH100
+        root=os.geteuid() == 0,
+    )
+
+
+def node_names(hosts: tuple[str, ...], hostfile: str | None) -> tuple[str, ...]:
+    """The nodes that a user names; empty for this machine alone.
+
+    Raises:
+        UsageError: both options, a node set that is none, or a file that cannot be read.
+    """
+    from pathlib import Path
+
+    from assay.cli.hosts import read
+
+    if hostfile is None:
+        return hosts
+    if hosts:
+        raise UsageError(
+            "--hosts and --hostfile both name nodes", why="a run has one set", remedy="leave one of them out"
+        )
+    try:
+        lines = Path(hostfile).read_text().splitlines()
+    except (OSError, UnicodeDecodeError) as error:
+        raise UsageError(f"cannot read '{hostfile}'", why=str(error), remedy="--hosts 'node[01-02]'") from error
+    return read(
+        None, None, " ".join(line.split("#")[0].split()[0] for line in lines if line.split("#")[0].strip())
+    )
+
+
+def machines(hosts: Sequence[str], starter: Starter) -> Machines:
+    """What every host is; one that cannot tell is taken to be like the first that can, and that is said.
+
+    Raises:
+        UnfitEnvironmentError: none of them can tell.
+    """
+    from concurrent.futures import ThreadPoolExecutor
+
+    from assay import machine
+
+    if not hosts or tuple(hosts) == (starter.site.host,):
+        here = machine.discover()
+        return {here[0].host: here}
+    with ThreadPoolExecutor(_AT_ONCE) as pool:
+        told = dict(zip(hosts, pool.map(lambda host: _ask(host, starter), hosts), strict=True))
+    known = {host: answer for host, answer in told.items() if not isinstance(answer, str)}
+    if not known:
+        host, why = next(iter(told.items()))
+        raise UnfitEnvironmentError(
+            f"node '{host}' cannot be asked what it is",
+            why=str(why),
+            remedy=f"assay doctor --hosts {','.join(hosts)}",
+        )
+    first = next(iter(known))
+    for host, why in ((host, answer) for host, answer in told.items() if isinstance(answer, str)):
+        click.echo(f"assay: {host} does not tell what it is ({why}); it is taken to be like {first}", err=True)
+    _tell_unlike(known, first)
+    return known
+
+
+def _ask(host: str, starter: Starter) -> tuple[Machine, str] | str:
+    """Facts of a host by `assay discover` there, or why there are none."""
+    import msgspec
+
+    from assay import machine
+    from assay.model.machine import Machine
+    from assay.run.process import Processes
+
+    if host == starter.site.host:
+        return machine.discover()
+    try:
+        command = starter.alone(host, (sys.executable, "-m", "assay", "discover", "--json"))
+        outcome = Processes().execute(command, _PATIENCE_S)
+    except UnfitEnvironmentError as error:
+        return error.why or error.what
+    if outcome.exit_code != 0:
+        said = outcome.stderr.decode(errors="replace").strip().splitlines()
+        ended = "it did not answer in time" if outcome.exit_code is None else f"exit {outcome.exit_code}"
+        return said[-1].strip() if said else ended
+    try:
+        found = msgspec.json.decode(outcome.stdout, type=Machine)
+    except msgspec.MsgspecError as error:
+        return f"its answer is not understood: {error}"
+    return msgspec.structs.replace(found, host=host), ""
+
+
+def _tell_unlike(known: Machines, first: str) -> None:
+    """Nodes are planned for as if they were all like the first: those that are not are named."""
+    shape = _shape(known[first][0])
+    for host, (other, _) in known.items():
+        if _shape(other) != shape:
+            differs = f"{_shape(other)} against {shape}"
+            click.echo(f"assay: {host} is unlike {first} ({differs}); the plan is for {first}", err=True)
+
+
+def _shape(machine: Machine) -> str:
+    topology = machine.topology
+    return f"{len(topology.cores)} cores, {len(topology.numa_nodes)} memory nodes"
