@@ -2,7 +2,8 @@
 
 import click
 
-from assay.cli import output
+from assay.cli import hosts, output
+from assay.model.errors import UsageError
 
 
 @click.command()
@@ -16,28 +17,66 @@ from assay.cli import output
     "May be given more than once. Default: the first of `assay list toolchains`.",
 )
 @click.option(
+    "--mpi",
+    "mpis",
+    metavar="NAME",
+    multiple=True,
+    callback=output.each_once,
+    help="Build the programs that pass messages, too: openmpi, mpich-4, a name in assay.toml. "
+    "May be given more than once.",
+)
+@click.option(
     "--flags", metavar="FLAGS", help='Compiler flags in place of the usual ones, e.g. "-O2 -march=native".'
 )
 @click.option("--force", is_flag=True, help="Build even if the cache has it.")
+@click.option(
+    "--deploy", is_flag=True, help="Copy the programs to --hosts, where these share no home with this one."
+)
+@hosts.hosts_option
+@click.option("--ssh-config", metavar="FILE", help="Configuration file for ssh to the hosts.")
 @click.option("--json", "as_json", is_flag=True, help="Print the manifests as JSON.")
-def command(names: tuple[str, ...], flags: str | None, *, force: bool, as_json: bool) -> None:
+def command(  # noqa: PLR0913 (one parameter an option)
+    names: tuple[str, ...],
+    mpis: tuple[str, ...],
+    flags: str | None,
+    nodes: tuple[str, ...],
+    ssh_config: str | None,
+    *,
+    force: bool,
+    deploy: bool,
+    as_json: bool,
+) -> None:
     """Build the native programs; print where they are.
 
     Builds are kept in a cache, keyed by sources, compiler, flags and processor; `assay run` builds by itself what
     it needs. Each program can be used alone: see its --help.
+
+    With --deploy the programs are copied over ssh to the same folder on each of the --hosts, checked by hash, and
+    started there once. Hosts that have them already are left as they are.
     """
     import msgspec
 
     from assay import toolchain
     from assay.cli import settings
 
-    declared = settings.table("toolchain")
-    chosen = [toolchain.get(name, declared) for name in names or ("",)]
+    if deploy != bool(nodes):
+        raise UsageError(
+            "--deploy and --hosts belong together",
+            why="programs are copied to hosts",
+            remedy="assay build --deploy --hosts 'node[01-04]'",
+        )
+    declared, tables = settings.table("toolchain"), settings.table("mpi")
+    wished = [
+        toolchain.joined(name, mpi)
+        for name in names or ("",)
+        for mpi in (toolchain.mpi_names(mpis, tables) if mpis else ("",))
+    ]
+    chosen = [toolchain.get(name, declared, tables) for name in wished]
     if flags is not None:
         chosen = [toolchain.with_flags(one, flags) for one in chosen]
-    builds = [
-        toolchain.build(one, lambda text: click.echo(f"assay: {text}", err=True), again=force) for one in chosen
-    ]
+    builds = [toolchain.build(one, _say, again=force) for one in chosen]
+    if deploy:
+        toolchain.deploy(builds, nodes, lambda host: hosts.reach(host, ssh_config), _say)
     if as_json:
         document = {"schema": 1, "builds": builds}
         click.echo(msgspec.json.format(msgspec.json.encode(document)).decode())
@@ -46,3 +85,7 @@ def command(names: tuple[str, ...], flags: str | None, *, force: bool, as_json: 
         click.echo(f"{build.toolchain.name}: {build.toolchain.version}, {' '.join(build.toolchain.flags)}")
         for path in build.programs.values():
             click.echo(f"  {path}")
+
+
+def _say(text: str) -> None:
+    click.echo(f"assay: {text}", err=True)

@@ -1,4 +1,4 @@
-"""`assay list`: runs, studies, benchmarks, toolchains."""
+"""`assay list`: runs, studies, benchmarks, toolchains, MPIs."""
 
 from __future__ import annotations
 
@@ -9,7 +9,8 @@ import click
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-_WHAT = ("runs", "studies", "benchmarks", "toolchains")
+_WHAT = ("runs", "studies", "benchmarks", "toolchains", "mpis")
+_NOTHING = {"mpis": "here; next: module load openmpi, or pip install 'assay[mpi]'"}
 _MINUTE = 16  # 2026-11-20T14:30
 
 
@@ -18,17 +19,27 @@ _MINUTE = 16  # 2026-11-20T14:30
 @click.option("--runs", metavar="DIRECTORY", help="Folder of runs.  [default: $ASSAY_RUNS, else ./assay-runs]")
 @click.option("--json", "as_json", is_flag=True, help="As JSON.")
 def command(what: str, runs: str | None, *, as_json: bool) -> None:
-    """List runs (newest last), studies, benchmarks or toolchains."""
+    """List runs (newest last), studies, benchmarks, toolchains or MPIs."""
     from assay.cli import output
 
-    rows = {"runs": lambda: _runs(runs), "studies": _studies, "benchmarks": _benchmarks, "toolchains": _toolchains}
+    rows = {
+        "runs": lambda: _runs(runs),
+        "studies": _studies,
+        "benchmarks": _benchmarks,
+        "toolchains": _toolchains,
+        "mpis": _mpis,
+    }
     listed = rows[what]()
+    mpis = _mpis() if what == "toolchains" else []
     if as_json:
-        output.print_json({"schema": 1, what: listed})
+        output.print_json({"schema": 1, what: listed} | ({"mpis": mpis} if what == "toolchains" else {}))
         return
     if not listed:
-        click.echo(f"assay: no {what} yet; next: assay run quick", err=True)
+        click.echo(f"assay: no {what} {_NOTHING.get(what, 'yet; next: assay run quick')}", err=True)
     _print(listed)
+    if mpis:
+        click.echo("\neach of them with each MPI, as gcc/mpich:")
+        _print(mpis)
 
 
 def _runs(folder: str | None) -> list[dict[str, object]]:
@@ -69,10 +80,21 @@ def _toolchains() -> list[dict[str, object]]:
     from assay.cli import settings
 
     declared = settings.table("toolchain")
-    found = [*toolchain.find(), *(toolchain.get(name, declared) for name in declared)]
+    mpis = settings.table("mpi")
+    found = [*toolchain.find(), *(toolchain.get(name, declared, mpis) for name in declared)]
     return [
         {"name": one.name, "compiler": one.compiler, "version": one.version, "flags": " ".join(one.flags)}
         for one in found
+    ]
+
+
+def _mpis() -> list[dict[str, object]]:
+    from assay import toolchain
+    from assay.cli import settings
+
+    return [
+        {"name": one.name, "kind": one.kind, "compiler": one.compiler, "launcher": one.launcher}
+        for one in toolchain.find_mpis(settings.table("mpi"))
     ]
 
 

@@ -4,12 +4,14 @@ from assay.toolchain.building import build
 from assay.toolchain.cache import builds_folder
 from assay.toolchain.cmake import tools
 from assay.toolchain.compilers import find, full_name, get, with_flags
+from assay.toolchain.deploying import deploy
 from assay.toolchain.mpis import find_mpis, get_mpi, mpi_names, mpis_folder
 from assay.toolchain.names import joined
 
 __all__ = [
     "build",
     "builds_folder",
+    "deploy",
     "find",
     "find_mpis",
     "full_name",

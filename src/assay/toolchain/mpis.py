@@ -124,7 +124,7 @@ def _none() -> UnfitEnvironmentError:
 
 def _beside(wheel: str) -> str:
     """The command that installs a wheel of PyPI beside others: two in one environment would share `bin/mpicxx`."""
-    return f"{sys.executable} -m pip install --prefix {mpis_folder() / wheel} {wheel}"
+    return f"pip install --prefix {mpis_folder() / wheel} {wheel}"
 
 
 def _places() -> Iterator[Path]:
@@ -135,7 +135,8 @@ def _places() -> Iterator[Path]:
     for pattern in _PREFIXES:
         yield from sorted(Path("/").glob(pattern.removeprefix("/")), reverse=True)
     yield own
-    yield from sorted(mpis_folder().glob("*/bin"))
+    for pattern in ("*/bin", "*/local/bin"):  # where Debian's pip puts what it installs under a prefix
+        yield from sorted(mpis_folder().glob(pattern))
 
 
 def _wrappers(place: Path) -> Iterator[Path]:

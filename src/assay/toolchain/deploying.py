@@ -1,0 +1,145 @@
+"""Programs on nodes that share no home with this one: copied to the same place as here, then checked by hash."""
+
+import io
+import re
+import shlex
+import subprocess
+import tarfile
+from collections.abc import Callable, Iterable, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+import msgspec
+
+from assay.model.errors import UnfitEnvironmentError, UsageError
+from assay.model.toolchain import Build
+
+#: Prints the hash of each program that is there, then the names of those that do not start.
+_CHECK = (
+    'cd "$1" 2>/dev/null || exit 0; shift; sha256sum -- "$@" 2>/dev/null; '
+    'for program in "$@"; do "./$program" --describe >/dev/null || echo "refused  $program"; done; true'
+)
+#: The archive on stdin becomes the folder in one step: what runs from the old one goes on running.
+_PLACE = 'set -e; umask 077; new="$1.$$"; mkdir -p "$new"; tar -xf - -C "$new"; rm -rf "$1"; mv "$new" "$1"'
+#: What no shell of any node reads as anything else.
+_PLAIN = re.compile(r"/[\w./+@~-]*", re.ASCII)
+_AT_ONCE = 16
+_SECONDS = 300
+
+#: Host -> the words before a command that run it there: `ssh`, its options, the host.
+Reach = Callable[[str], Sequence[str]]
+
+
+class Shipment(msgspec.Struct, frozen=True):
+    """The programs of one folder of the cache.
+
+    Attributes:
+        folder: absolute, the same here and there: launchers start a program under one path on all nodes.
+        sha256: program -> hash.
+    """
+
+    folder: str
+    sha256: dict[str, str]
+
+
+def deploy(
+    builds: Iterable[Build], hosts: Sequence[str], reach: Reach, say: Callable[[str], None] = lambda _text: None
+) -> None:
+    """Bring programs to every host that lacks them; each host is looked at again afterwards.
+
+    Raises:
+        UsageError: the cache has a name that not every shell reads as it is.
+        UnfitEnvironmentError: a host cannot be reached, written to, or cannot start the programs.
+    """
+    wanted = shipments(builds)
+    with ThreadPoolExecutor(max_workers=_AT_ONCE) as pool:
+        complaints = list(pool.map(lambda host: _bring(wanted, host, reach(host), say), hosts))
+    failed = [(host, complaint) for host, complaint in zip(hosts, complaints, strict=True) if complaint]
+    if failed:
+        raise UnfitEnvironmentError(
+            f"{len(failed)} of {len(hosts)} hosts cannot run the programs",
+            why="\n        ".join(f"{host}: {complaint}" for host, complaint in failed),
+            remedy=f"ssh {failed[0][0]}; or export ASSAY_CACHE=/a/folder/that/all/nodes/share, and build there",
+        )
+
+
+def shipments(builds: Iterable[Build]) -> tuple[Shipment, ...]:
+    """What builds consist of, folder by folder: the programs of one process are shared by many builds."""
+    folders: dict[str, dict[str, str]] = {}
+    for build in builds:
+        for name, path in build.programs.items():
+            folders.setdefault(str(Path(path).parent), {})[Path(path).name] = build.sha256[name]
+    for folder in folders:
+        if not _PLAIN.fullmatch(folder):
+            raise UsageError(
+                f"'{folder}' cannot be named to other hosts",
+                why="their shells may read it as something else",
+                remedy="export ASSAY_CACHE=/a/folder/with/a/plain/name",
+            )
+    return tuple(Shipment(folder, programs) for folder, programs in folders.items())
+
+
+def checking(shipment: Shipment) -> str:
+    """The command line that says which programs a host has."""
+    return shlex.join(["sh", "-c", _CHECK, "assay", shipment.folder, *shipment.sha256])
+
+
+def placing(shipment: Shipment) -> str:
+    """The command line that puts the archive on its stdin into its place."""
+    return shlex.join(["sh", "-c", _PLACE, "assay", shipment.folder])
+
+
+def archive(shipment: Shipment) -> bytes:
+    """The files of the folder as they are here; with the manifest, the host has the build as if made there."""
+    packed = io.BytesIO()
+    with tarfile.open(fileobj=packed, mode="w") as tar:
+        for path in sorted(Path(shipment.folder).iterdir()):
+            tar.add(path, path.name, recursive=False, filter=_owned_by_whoever_unpacks)
+    return packed.getvalue()
+
+
+def lacking(shipment: Shipment, said: str) -> tuple[str, ...]:
+    """The programs that a host lacks, or has other ones of, by what `checking` printed there."""
+    there = {name: digest for digest, _, name in (line.partition("  ") for line in said.splitlines())}
+    return tuple(name for name, digest in shipment.sha256.items() if there.get(name) != digest)
+
+
+def refused(said: str) -> tuple[str, ...]:
+    """The programs that do not start on a host, by what `checking` printed there."""
+    return tuple(line.removeprefix("refused  ") for line in said.splitlines() if line.startswith("refused  "))
+
+
+def _bring(wanted: Sequence[Shipment], host: str, reach: Sequence[str], say: Callable[[str], None]) -> str:
+    """Why a host cannot run the programs; empty when it can."""
+    copied = 0
+    for shipment in wanted:
+        code, said, complaint = _run([*reach, checking(shipment)])
+        if not code and lacking(shipment, said):
+            code, _, complaint = _run([*reach, placing(shipment)], archive(shipment))
+            if not code:
+                copied += len(shipment.sha256)
+                code, said, complaint = _run([*reach, checking(shipment)])
+        if code:
+            return complaint or f"exit code {code}"
+        if lacking(shipment, said):
+            return f"{lacking(shipment, said)[0]} is another one than here after it was copied"
+        if refused(said):
+            return f"cannot start {refused(said)[0]}: {complaint or 'it says nothing'}"
+    say(f"{host}: {copied} programs copied, all checked" if copied else f"{host}: has them already")
+    return ""
+
+
+def _run(command: Sequence[str], content: bytes = b"") -> tuple[int, str, str]:
+    """Exit code, what was printed, and the last line of the complaint."""
+    try:
+        done = subprocess.run(command, input=content, capture_output=True, check=False, timeout=_SECONDS)
+    except (OSError, subprocess.TimeoutExpired) as error:
+        return 1, "", str(error)
+    complaints = done.stderr.decode(errors="replace").strip().splitlines()
+    return done.returncode, done.stdout.decode(errors="replace"), complaints[-1] if complaints else ""
+
+
+def _owned_by_whoever_unpacks(entry: tarfile.TarInfo) -> tarfile.TarInfo:
+    entry.uid = entry.gid = 0
+    entry.uname = entry.gname = ""
+    return entry
