@@ -192,6 +192,25 @@ def test_noise_of_the_machine_is_a_problem_with_its_kind(tmp_path: Path, law: La
     assert word in loud[0].claim
 
 
+def test_each_cause_of_noise_is_told_once(tmp_path: Path) -> None:
+    both = _changed(steal=0.06, bursts=(Burst(0, 1e9, 0.3),))
+    for law, causes in ((_changed(drift=0.002), ["drift"]), (both, ["steal", "foreign"])):
+        found = _found(analyse(_run(tmp_path / causes[0], law)), "machine_noise")
+        assert [each.id for each in found] == [f"machine_noise:{cause}" for cause in causes]
+        assert len({each.claim for each in found} | {each.next for each in found}) == 2 * len(causes)
+
+
+def test_drift_is_told_with_its_size_and_a_machine_that_keeps_its_pace_has_none(
+    tmp_path: Path, healthy: Analysis
+) -> None:
+    analysis = analyse(_run(tmp_path, _changed(drift=0.001)))
+    (found,) = _found(analysis, "machine_noise")
+    assert analysis.noise.drift is not None
+    assert analysis.noise.drift > 0.02
+    assert f"{100 * analysis.noise.drift:.1f} % slower" in found.claim
+    assert [each.id for each in _found(healthy, "machine_noise")] == ["machine_noise:quiet"]
+
+
 def test_where_copies_leave_each_cache_is_told(healthy: Analysis) -> None:
     (found,) = _found(healthy, "cache_and_memory")
     assert "L2, 512 KiB" in found.claim

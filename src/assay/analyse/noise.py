@@ -58,14 +58,17 @@ def _resolution(measured: Iterable[Measured]) -> float | None:
 
 
 def _sentinel(run: Run, attempts: Mapping[str, Sequence[Yield]]) -> dict[tuple[str, int], Samples]:
-    """(launch, attempt) -> samples of the sentinel, each kernel and host relative to its own median of the run."""
+    """(launch, attempt) -> samples of the sentinel, relative to the median of its kernel and host in this state.
+
+    So a change of state is no drift and no tail: it is told as what it is.
+    """
     parts: dict[tuple[str, int], list[Samples]] = {}
     for case in run.plan.cases:
         if case.role != "sentinel":
             continue
         complete = [each for each in attempts[case.id] if each.status == "complete"]
-        for key in {key for each in complete for key in each.sampled}:
-            having = [each for each in complete if key in each.sampled]
+        for key, state in {(key, each.state) for each in complete for key in each.sampled}:
+            having = [each for each in complete if key in each.sampled and each.state == state]
             usual = float(medians(np.concatenate([each.sampled[key].seconds for each in having])))
             for each in having:
                 if usual:

@@ -29,7 +29,8 @@ class _Cause(NamedTuple):
 
 def _assess(evidence: Evidence) -> Iterable[Finding]:
     noise = evidence.noise
-    causes = [*_drift(noise), *_tail(noise), *_taken(noise)]
+    drift = list(_drift(noise))
+    causes = [*drift, *_tail(noise, abs(noise.drift or 0.0) / 2 if drift else 0.0), *_taken(noise)]
     more = f"assay run {evidence.run.plan.study} --launches {2 * evidence.run.plan.launches}"
     for cause in causes:
         yield Finding(
@@ -74,8 +75,9 @@ def _drift(noise: Noise) -> Iterable[_Cause]:
     )
 
 
-def _tail(noise: Noise) -> Iterable[_Cause]:
-    if noise.sentinel_p99 is not None and noise.sentinel_p99 > _TAIL:
+def _tail(noise: Noise, explained: float) -> Iterable[_Cause]:
+    """A tail beyond what drift has `explained`: at its end the machine is slower than its median by half of it."""
+    if noise.sentinel_p99 is not None and noise.sentinel_p99 > _TAIL + explained:
         yield _Cause(
             "tail",
             f"The machine was not steady: 1 % of fixed small work took {noise.sentinel_p99:.2f} times its median "

@@ -1,9 +1,9 @@
-"""What was predicted from other measurements, and what was measured."""
+"""What other measurements predict of a figure, and what it is: one finding for all of its states."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 
 from assay.analyse.evidence import Evidence, Rule
-from assay.model.result import Finding
+from assay.model.result import Finding, Prediction
 from assay.model.units import format_quantity
 
 _PERCENT = 100
@@ -14,26 +14,36 @@ _EXPLAINS = 0.15
 def _assess(evidence: Evidence) -> Iterable[Finding]:
     if not evidence.predictions:
         yield rule.not_assessed("nothing was measured that other measurements predict", "assay run node")
+    figures: dict[str, list[Prediction]] = {}
     for each in evidence.predictions:
-        lower, upper, value = (
-            format_quantity(part, each.unit) for part in (each.lower, each.upper, each.value[0])
-        )
-        where = "inside" if not each.error else f"{_PERCENT * abs(each.error):.0f} % {_side(each.error)}"
-        far = "" if abs(each.error) <= _EXPLAINS else " Bandwidth alone does not explain it."
-        yield Finding(
-            id=f"{rule.name}:{each.id}",
-            rule=rule.name,
-            claim=f"Predicted from bandwidth: {each.what}, {lower} to {upper}. Measured: {value}, {where}.{far}",
-            severity="fact",
-            status="observed",
-            evidence=(*each.of, each.measured),
-            statistic=f"distance from the predicted interval {_PERCENT * each.error:.1f} %",
-            threshold=rule.threshold,
-        )
+        figures.setdefault(each.id.partition("/state=")[0], []).append(each)
+    for name, states in figures.items():
+        yield _finding(name, states)
 
 
-def _side(error: float) -> str:
-    return "above" if error > 0 else "below"
+def _finding(name: str, states: Sequence[Prediction]) -> Finding:
+    """Of one figure; several predictions where the states of the machine explain it."""
+    worst = max((each.error for each in states), key=abs)
+    far = " Bandwidth alone does not explain it." if abs(worst) > _EXPLAINS else ""
+    what = states[0].what.partition(", state ")[0]
+    return Finding(
+        id=f"{rule.name}:{name}",
+        rule=rule.name,
+        claim=f"Predicted from bandwidth: {what}, {'; '.join(map(_held_against, states))}.{far}",
+        severity="fact",
+        status="observed",
+        evidence=tuple(dict.fromkeys(name for each in states for name in (*each.of, each.measured))),
+        statistic=f"distance from the predicted interval {_PERCENT * worst:.1f} %",
+        threshold=rule.threshold,
+    )
+
+
+def _held_against(each: Prediction) -> str:
+    lower, upper, value = (format_quantity(part, each.unit) for part in (each.lower, each.upper, each.value[0]))
+    side = "above" if each.error > 0 else "below"
+    where = "inside" if not each.error else f"{_PERCENT * abs(each.error):.0f} % {side}"
+    state = f"{each.states[-1]}: " if each.states[-1] else ""
+    return f"{state}{lower} to {upper}, measured {value}, {where}"
 
 
 rule = Rule("prediction", "Do the figures agree with what other measurements predict?", "none: a fact", _assess)

@@ -1,0 +1,68 @@
+"""Findings of a machine whose states explain its figures: one for a cause, which names the states."""
+
+from pathlib import Path
+
+import pytest
+from tests.simulation import simulated_run
+
+from assay import store
+from assay.analyse import analyse
+from assay.launch.simulated import Law
+from assay.model.plan import Measure, Study
+from assay.model.result import Analysis, Finding
+from assay.model.run import Run
+
+MACHINE = "pack:1 numa:1(memory=8GB) l3:1(size=8MB) l2:4(size=512kB) l1:1(size=32kB) core:1 pu:1"
+SIZES = tuple(int(2 ** (step / 4)) // 64 * 64 for step in range(14 * 4, 26 * 4))
+STUDY = Study(
+    "States",
+    "Are they told once?",
+    (
+        Measure("latency", ("one-core",), axes={"bytes": SIZES, "pages": ("small", "huge")}),
+        Measure("stream", ("all",)),
+        Measure("himeno", ("all",), axes={"size": "L"}),
+    ),
+    launches=8,
+)
+
+
+def _run(folder: Path, flips: tuple[tuple[float, str], ...] = ()) -> Run:
+    return store.load(
+        simulated_run(folder, Law(flips=flips, tlb_bytes=2**20, tlb_s=8e-9), description=MACHINE, study=STUDY)
+    )
+
+
+@pytest.fixture(scope="module")
+def analysis(tmp_path_factory: pytest.TempPathFactory) -> Analysis:
+    plain = _run(tmp_path_factory.mktemp("plain"))
+    seconds = sum(each.launch.bracket.elapsed_s for each in plain.launches)
+    return analyse(_run(tmp_path_factory.mktemp("flip"), ((seconds / 2, "far"),)))
+
+
+def _found(analysis: Analysis, rule: str) -> list[Finding]:
+    return [each for each in analysis.findings if each.rule == rule and each.status != "not assessed"]
+
+
+def test_a_prediction_is_told_once_with_its_states(analysis: Analysis) -> None:
+    assert len(analysis.predictions) == 2
+    (found,) = _found(analysis, "prediction")
+    assert "near: " in found.claim
+    assert "far: " in found.claim
+    assert found.claim.count("inside") == 2
+    assert "state" not in found.claim
+
+
+def test_a_knee_is_told_once_with_its_states(analysis: Analysis) -> None:
+    (found,) = _found(analysis, "tlb_knee")
+    assert found.claim.count("beyond 1 MiB") == 2
+    assert "(near)" in found.claim
+    assert "(far)" in found.claim
+    assert len(found.evidence) == 2
+
+
+def test_a_change_of_state_is_neither_drift_nor_a_tail(analysis: Analysis) -> None:
+    assert [each.id for each in _found(analysis, "machine_noise")] == [
+        "machine_noise:quiet",
+        "machine_noise:states",
+    ]
+    assert analysis.noise.drift == pytest.approx(0, abs=0.02)
