@@ -1,5 +1,6 @@
 """The rules for one node: heard when their fault is planted, silent where nothing is wrong."""
 
+import re
 from pathlib import Path
 
 import msgspec
@@ -127,6 +128,42 @@ def test_the_reach_of_the_tlb_and_the_number_of_cores_that_suffice_are_told(tmp_
     assert "1 MiB" in knee.claim
     (cores,) = _found(analysis, "saturation")
     assert cores.claim.startswith("4 of 8 cores (spread)")
+
+
+STORES = _study(Measure("stream", ("all", "one-core"), axes={"stores": ("ordinary", "non-temporal")}))
+
+
+def test_a_ratio_of_stores_is_said_to_be_paired_and_four_thirds_only_where_its_interval_is_narrow(
+    tmp_path: Path,
+) -> None:
+    (narrow,) = _found(analyse(_run(tmp_path / "narrow", STORES)), "write_allocate")
+    ends = r"x1\.3\d, paired by block: 1\.3\d to 1\.3\d, 95 % interval of 6 blocks"
+    assert re.search(ends, narrow.claim)
+    assert "the 4/3 that write-allocate explains" in narrow.claim
+    (wide,) = _found(analyse(_run(tmp_path / "wide", STORES, _changed(launch_noise=0.06))), "write_allocate")
+    assert "write-allocate alone would explain x1.33" in wide.claim
+
+
+@pytest.mark.parametrize(
+    ("study", "law", "description"),
+    [
+        (LATENCY, _changed(tlb_bytes=2**20, tlb_s=10e-9), TWO_NODES),
+        (FAR, _changed(remote_load=1.6), TWO_NODES),
+        (HIMENO, _changed(remote=0.5, node_traffic=12e9), TWO_NODES),
+        (PAIRS, _changed(slow_pairs={(1, 3): 1.5}), TWO_NODES),
+        (CORES, _changed(contention=0.5, node_traffic=16e9), TWO_NODES),
+        (STORES, HEALTHY, TWO_NODES),
+        (SMT, _changed(smt=0.8, core_traffic=30e9, node_traffic=30e9), THREADS),
+    ],
+)
+def test_what_comes_next_holds_a_command_to_type(tmp_path: Path, study: Study, law: Law, description: str) -> None:
+    told = [
+        each for each in analyse(_run(tmp_path, study, law, description)).findings if each.status == "observed"
+    ]
+    steps = [each.next for each in told if each.next and each.rule not in {"machine_noise", "tlb_knee"}]
+    assert steps
+    for step in steps:
+        assert step.startswith("assay ") or re.search(r"`[^`]+`", step), step
 
 
 def test_a_prediction_that_holds_is_told_and_one_that_fails_too(tmp_path: Path) -> None:

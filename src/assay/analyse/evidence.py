@@ -132,11 +132,11 @@ def _end(comparison: Comparison, end: float, bound: str, extreme: str) -> str:
 
 
 def paired(comparison: Comparison) -> str:
-    """A ratio as what it is: `x1.38, paired by block (1.31 to 1.45, range of 3 blocks)`."""
+    """A ratio as what it is: `x1.38, paired by block: 1.31 to 1.45, range of 3 blocks`."""
     what = "range" if comparison.confidence is None else f"{100 * comparison.confidence:.0f} % interval"
     blocks = f"{comparison.blocks} block{'s' if comparison.blocks > 1 else ''}"
     ends = f"{comparison.lo:.2f} to {comparison.hi:.2f}"
-    return f"x{comparison.ratio:.2f}, paired by block ({ends}, {what} of {blocks})"
+    return f"x{comparison.ratio:.2f}, paired by block: {ends}, {what} of {blocks}"
 
 
 def standing(comparison: Comparison) -> Literal["observed", "candidate"]:

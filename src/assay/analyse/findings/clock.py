@@ -90,7 +90,8 @@ def _slow(estimate: Estimate, allowed: tuple[float, str], machine: Machine, evid
         f"{(estimate.hi or 0) / allowed[0]:.3g}",
         threshold=rule.threshold,
         rivals=("a power or thermal limit", "the hypervisor", "the governor", "other programs on these cores"),
-        next=f"sudo cpupower frequency-set --governor performance && assay run {evidence.run.plan.study}",
+        next="keep the governor from lowering it, then measure again: `sudo cpupower frequency-set --governor "
+        f"performance && assay run {evidence.run.plan.study}`",
     )
 
 

@@ -62,7 +62,8 @@ def _finding(evidence: Evidence, model: Model, slow: Mapping[str, Sequence[Point
         statistic=f"lower end of the slowest over the median of its class {worst.value[1] / usual:.3g}",
         threshold=rule.threshold,
         rivals=("another program on these cpus", "a hypervisor that moves virtual cores", "an uneven mesh"),
-        next="repeat on an idle machine; the same pair twice is no chance",
+        next="measure again while the machine is idle, for the same pair twice is no chance: "
+        f"`assay run {evidence.run.plan.study}`",
     )
 
 

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable
 
-from assay.analyse.evidence import Evidence, Rule, decide, standing
+from assay.analyse.evidence import Evidence, Rule, decide, paired, standing
 from assay.model.result import Finding
 
 _FACTOR = 1.2
@@ -25,7 +25,7 @@ def _assess(evidence: Evidence) -> Iterable[Finding]:
             id=f"{rule.name}:{pair.a.id}",
             rule=rule.name,
             claim=f"Arrays first written by one thread give {pair.a.benchmark} on {pair.a.placement.label} "
-            f"only {comparison.ratio:.2f} of the rate that they give when each thread first writes its own part.",
+            f"only part of the rate that they give when each thread first writes its own ({paired(comparison)}).",
             severity="advice",
             status=standing(comparison),
             evidence=(comparison.id, pair.a.id, pair.b.id),
@@ -33,7 +33,8 @@ def _assess(evidence: Evidence) -> Iterable[Finding]:
             threshold=rule.threshold,
             rivals=("NUMA balancing of the kernel moved pages meanwhile",),
             next=decide(evidence, comparison)
-            or "initialise arrays in the threads that use them, or start with `numactl --interleave=all`",
+            or "initialise arrays in the threads that use them, or deal their pages to all nodes: "
+            "`numactl --interleave=all PROGRAM`",
         )
 
 

@@ -3,7 +3,7 @@
 from collections.abc import Iterable
 
 from assay.analyse.comparisons import CORES, Pair
-from assay.analyse.evidence import Evidence, Rule, decide, lower, standing
+from assay.analyse.evidence import Evidence, Rule, decide, lower, paired, standing
 from assay.model.result import Finding
 from assay.model.units import format_quantity
 
@@ -26,8 +26,8 @@ def _assess(evidence: Evidence) -> Iterable[Finding]:
         yield Finding(
             id=f"{rule.name}:{pair.a.id}",
             rule=rule.name,
-            claim=f"{_subject(pair)} {half} from memory, more than the {everyone} of all "
-            f"{len(pair.b.placement.cpus[0])} cores ({pair.b.placement.label}): x{pair.comparison.ratio:.2f}.",
+            claim=f"{_subject(pair)} more from memory ({half}) than all {len(pair.b.placement.cpus[0])} cores "
+            f"({pair.b.placement.label}, {everyone}; {paired(pair.comparison)}).",
             severity="problem" if observed and pair.comparison.lo > _COSTS else "advice",
             status=standing(pair.comparison),
             evidence=(pair.comparison.id, pair.a.id, pair.b.id),
@@ -36,7 +36,8 @@ def _assess(evidence: Evidence) -> Iterable[Finding]:
             f"{100 * evidence.resolution(pair.comparison):.1f} % here",
             rivals=("another program on some of the cores", "cores that a hypervisor does not always run"),
             next=decide(evidence, pair.comparison)
-            or "run memory-bound programs on half of the cores, spread over the caches",
+            or "run memory-bound programs on half of the cores, spread over the caches: `OMP_NUM_THREADS="
+            f"{len(pair.a.placement.cpus[0])} OMP_PLACES=cores OMP_PROC_BIND=spread PROGRAM`",
         )
 
 

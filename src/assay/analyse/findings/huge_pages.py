@@ -35,8 +35,8 @@ def _assess(evidence: Evidence) -> Iterable[Finding]:
         threshold=rule.threshold,
         rivals=("huge pages lie in one piece: their lines fall into other sets of the caches",),
         next=decide(evidence, comparison)
-        or "let programs with large arrays have huge pages: `madvise`, or "
-        "`echo always > /sys/kernel/mm/transparent_hugepage/enabled`",
+        or "let programs with large arrays have huge pages, by `madvise` or for all: "
+        "`echo always | sudo tee /sys/kernel/mm/transparent_hugepage/enabled`",
     )
 
 

@@ -3,7 +3,7 @@
 from collections.abc import Iterable
 
 from assay.analyse.comparisons import MEMORY, Pair
-from assay.analyse.evidence import Evidence, Rule, decide, lower, standing
+from assay.analyse.evidence import Evidence, Rule, decide, lower, paired, standing
 from assay.model.result import Finding
 from assay.model.units import format_quantity
 
@@ -25,8 +25,8 @@ def _assess(evidence: Evidence) -> Iterable[Finding]:
         yield Finding(
             id=f"{rule.name}:{pair.a.id}",
             rule=rule.name,
-            claim=f"Interleaved pages lift {pair.a.benchmark} on {pair.a.placement.label} from {heaped} to "
-            f"{dealt}, x{pair.comparison.ratio:.2f}, where one thread writes the arrays first.",
+            claim=f"Interleaved pages lift {pair.a.benchmark} on {pair.a.placement.label} where one thread "
+            f"writes the arrays first ({paired(pair.comparison)}; medians {heaped} and {dealt}).",
             severity="advice",
             status=standing(pair.comparison),
             evidence=(pair.comparison.id, pair.a.id, pair.b.id),
@@ -34,8 +34,8 @@ def _assess(evidence: Evidence) -> Iterable[Finding]:
             threshold=rule.threshold,
             rivals=("NUMA balancing of the kernel moved pages meanwhile",),
             next=decide(evidence, pair.comparison)
-            or "start such programs with `numactl --interleave=all`, or initialise arrays in the threads that use "
-            "them",
+            or "initialise arrays in the threads that use them, or deal their pages to all nodes: "
+            "`numactl --interleave=all PROGRAM`",
         )
 
 

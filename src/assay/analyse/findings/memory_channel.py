@@ -39,7 +39,7 @@ def _assess(evidence: Evidence) -> Iterable[Finding]:
                 statistic=f"{end} of node {node} / median of the others {math.exp(effect.hi):.3g}",
                 threshold=rule.threshold,
                 rivals=("another program on that node", "a slower or mixed memory module", "thermal limits"),
-                next="sudo dmidecode --type memory  (are all channels of that node populated alike?)",
+                next="see whether all channels of that node are populated alike: `sudo dmidecode --type memory`",
             )
 
 

@@ -1,6 +1,6 @@
-"""What the memory of another node costs."""
+"""What the memory of another node costs in bandwidth, and what is common to all such costs."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 
 from assay.analyse.comparisons import MEMORY, Pair, own_node
 from assay.analyse.evidence import Evidence, Rule, decide, standing, upper
@@ -10,35 +10,48 @@ _SHARE = 0.80
 
 
 def _assess(evidence: Evidence) -> Iterable[Finding]:
-    pairs = [pair for pair in evidence.differing(MEMORY, "triad") if _local_and_remote(evidence, pair)]
+    pairs = remote(evidence, "stream", "triad")
     if not pairs:
-        yield rule.not_assessed(
-            "no cores were measured against their own and another node's memory", "assay run memory"
+        why = "no cores were measured against their own and another node's memory"
+        yield rule.not_assessed(why, "assay run memory")
+        return
+    slow = sorted((pair for pair in pairs if pair.comparison.hi < _SHARE), key=lambda pair: pair.comparison.hi)
+    if slow:
+        worst, shares = slow[0], sorted(pair.comparison.ratio for pair in pairs)
+        claim = (
+            f"Memory of another node gives {shares[0]:.2f} to {shares[-1]:.2f} of the cores' own bandwidth, "
+            f"least {worst.a.placement.label} to {worst.a.placement.memory}."
         )
-        return
-    slow = [pair for pair in pairs if pair.comparison.hi < _SHARE]
-    if not slow:
-        return
-    worst = min(slow, key=lambda pair: pair.comparison.hi)
-    shares = sorted(pair.comparison.ratio for pair in pairs)
-    yield Finding(
+        yield costs(rule, evidence, slow, claim, upper(worst.comparison))
+
+
+def remote(evidence: Evidence, benchmark: str, kernel: str) -> list[Pair]:
+    """The same cores bound to the memory of another node (a) and to that of their own (b)."""
+    return [
+        pair
+        for pair in evidence.differing(MEMORY, kernel)
+        if pair.a.benchmark == benchmark
+        and pair.a.placement.memory.startswith("bind:")
+        and pair.b.placement.memory == f"bind:{own_node(pair.a, evidence.run.machines)}"
+    ]
+
+
+def costs(rule: Rule, evidence: Evidence, slow: Sequence[Pair], claim: str, statistic: str) -> Finding:
+    """That remote memory costs something, with its remedy; of `slow` the worst first."""
+    worst = slow[0]
+    own = own_node(worst.a, evidence.run.machines)
+    return Finding(
         id=f"{rule.name}:{worst.a.id}",
         rule=rule.name,
-        claim=f"Memory of another node gives {shares[0]:.2f} to {shares[-1]:.2f} of the bandwidth of the cores' "
-        f"own; least from {worst.a.placement.label} to {worst.a.placement.memory}.",
+        claim=claim,
         severity="advice",
         status=standing(worst.comparison),
         evidence=tuple(pair.comparison.id for pair in slow),
-        statistic=upper(worst.comparison),
+        statistic=statistic,
         threshold=rule.threshold,
         next=decide(evidence, worst.comparison)
-        or "keep each process and its memory on one node (`numactl --cpunodebind=N --membind=N`)",
+        or f"keep each process and its memory on one node: `numactl --cpunodebind={own} --membind={own} PROGRAM`",
     )
-
-
-def _local_and_remote(evidence: Evidence, pair: Pair) -> bool:
-    own = own_node(pair.a, evidence.run.machines)
-    return pair.b.placement.memory == f"bind:{own}" and pair.a.placement.memory.startswith("bind:")
 
 
 rule = Rule(

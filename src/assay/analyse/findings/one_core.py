@@ -4,7 +4,7 @@ import math
 from collections.abc import Iterable
 
 from assay.analyse.comparisons import CORES, Pair
-from assay.analyse.evidence import FEWEST_BLOCKS, Evidence, Rule, decide, lower, standing, upper
+from assay.analyse.evidence import FEWEST_BLOCKS, Evidence, Rule, decide, lower, paired, standing, upper
 from assay.model.result import Finding
 from assay.model.units import format_quantity
 
@@ -27,7 +27,7 @@ def _assess(evidence: Evidence) -> Iterable[Finding]:
     if pair.comparison.ratio > 1:
         yield rule.not_assessed(
             f"one core drew x{pair.comparison.ratio:.2f} of what all drew: something else held these back",
-            "assay run quick, on an idle machine",
+            "measure again while the machine is idle: `assay run quick`",
         )
         return
     yield _finding(evidence, pair)
@@ -41,7 +41,7 @@ def _finding(evidence: Evidence, pair: Pair) -> Finding:
         id=f"{rule.name}:{pair.a.id}",
         rule=rule.name,
         claim=f"One core draws {one} triad, {100 * comparison.ratio:.0f} % of the {everyone} of all {cores} cores "
-        f"with the same stores: {_meaning(comparison.lo, comparison.hi)}.",
+        f"with the same stores ({paired(comparison)}): {_meaning(comparison.lo, comparison.hi)}.",
         severity="fact",
         status=standing(comparison),
         evidence=(comparison.id, pair.a.id, pair.b.id),

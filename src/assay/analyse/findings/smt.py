@@ -32,8 +32,9 @@ def _finding(evidence: Evidence, pair: Pair, direction: str) -> Finding:
     comparison = pair.comparison
     change = abs(_PERCENT * (comparison.ratio - 1))
     end = lower(comparison) if (direction == "faster") == (pair.a.better == "higher") else upper(comparison)
-    start = "start one thread for each core (`OMP_PLACES=cores`)"
-    use = "use all hardware threads for programs like this one"
+    cores = len(pair.b.placement.cpus[0])
+    start = f"start one thread for each core: `OMP_NUM_THREADS={cores} OMP_PLACES=cores PROGRAM`"
+    use = "use all hardware threads for programs like this one: `OMP_PLACES=threads PROGRAM`"
     return Finding(
         id=f"{rule.name}:{pair.a.id}",
         rule=rule.name,
