@@ -2,8 +2,8 @@
 
 Run as `python bench/false_alarms.py [RUNS] [--launches N ...] [--study NAME]` from the root of the tree (1,000
 runs with 3 and with 6 launches by default): it uses the simulated machine of the tests. `write_allocate`,
-`first_touch` and `interleave` do not count: what they say is true there. Rates have their upper bounds (95 %): none
-in N runs is at most 3 / N.
+`first_touch` and `interleave` do not count: what they say is true there. Rates have their upper bounds (95 %):
+none in N runs is at most 3 / N.
 """
 
 import argparse
