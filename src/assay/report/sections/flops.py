@@ -44,7 +44,8 @@ def tables(run: Run, analysis: Analysis) -> tuple[Table, ...]:
     every = choose.measured(choose.middle(choose.headline_metric(choose.of_benchmark(analysis, "flops"))))
     rates = tuple(e for e in every if e.unit == _RATE)
     peaks = tuple(_peak_row(e) for e in _peaks(rates))
-    clocks = _clocks(run, tuple(e for e in every if e.unit == _CLOCK))
+    refused = _refused(analysis)
+    clocks = _clocks(run, tuple(e for e in every if e.unit == _CLOCK and e.id not in refused))
     best, clock = ("Peak of", "Rate", "Interval", "Of limit", "By"), ("Clock", "Least", "Most", "Over")
     found = (
         Table("Best rate of each placement and precision", best, peaks, frozenset({1, 2, 3})),
@@ -157,7 +158,6 @@ def _clocks(run: Run, clocks: tuple[Estimate, ...]) -> tuple[tuple[str, ...], ..
 
 
 def _meaning(run: Run, analysis: Analysis, measured: tuple[Estimate, ...]) -> str:
-    del run, analysis
     best = next(iter(_best(measured)), None)
     figure = words.shown(best) if best else None
     if best is None or figure is None:
@@ -165,7 +165,29 @@ def _meaning(run: Run, analysis: Analysis, measured: tuple[Estimate, ...]) -> st
     how = _width(" ".join(str(best.params[axis]) for axis in ("width", "mix") if axis in best.params))
     text = f"The most is {figure.full} on “{best.placement.label}” with {how} in double precision."
     if best.limit:
-        text += (
-            f" That is {words.share_text(best)} of {words.quantity(best.limit.value, best.unit)}: {best.limit.of}."
-        )
-    return text
+        what = "the best measured, " if best.limit.source == "measured" else ""
+        limit = words.quantity(best.limit.value, best.unit)
+        text += f" That is {words.share_text(best)} of {what}{limit}: {best.limit.of}."
+    refused = len(_refused(analysis))
+    if refused:
+        told = words.count(refused, "clock is", "clocks are")
+        text += f" {told} too low to be any and not shown; a finding says why."
+    return f"{text} {_nominal(run)}".strip()
+
+
+def _nominal(run: Run) -> str:
+    """That no nominal clock is known, and what cannot be told for want of it; empty where one is."""
+    for machine in run.machines.values():
+        fact = machine.fact("processor", "nominal frequency")
+        if not fact.known:
+            why = f" ({fact.unavailable})" if fact.unavailable else ""
+            return (
+                f"No nominal clock is known{why}: what share of it is reached, and whether there is turbo, cannot "
+                "be told."
+            )
+    return ""
+
+
+def _refused(analysis: Analysis) -> frozenset[str]:
+    """Ids of clocks that the rule `clock` does not believe."""
+    return frozenset(name for each in analysis.findings if each.id == "clock:refused" for name in each.evidence)

@@ -157,6 +157,15 @@ def _meaning(found: tuple[Fitted, ...]) -> str:
         peak, ridge = each.shown("peak", "flop/s"), each.shown("ridge memory", "")
         told.append(
             f"“{_where(each)}” peaks at {peak.full} and needs {ridge.short} flops for each byte of "
-            "memory traffic to get there."
+            f"memory traffic to get there{_set_by(each)}."
         )
     return " ".join(told)
+
+
+def _set_by(each: Fitted) -> str:
+    """Which measurement is the roof of memory: the second that the law was fitted to."""
+    found = next((estimate for estimate in each.estimates if estimate.id == each.model.of[1]), None)
+    if found is None:
+        return ""
+    setting = _setting(found)
+    return f"; the roof of memory is {found.benchmark} {found.kernel}{f' ({setting})' if setting else ''}"

@@ -1,0 +1,86 @@
+"""What the section of the floating-point peak says of clocks: refused ones, and a nominal one not known."""
+
+from pathlib import Path
+
+import msgspec
+import pytest
+from tests.simulation import simulated_run
+
+from assay import store
+from assay.analyse import analyse
+from assay.launch.simulated import Law
+from assay.model.facts import Fact
+from assay.model.plan import Measure, Study
+from assay.model.run import Run
+from assay.report.section import Section
+from assay.report.sections import sections
+
+STUDY = Study(
+    "Peak",
+    "What is the peak?",
+    (Measure("flops", ("all", "one-core"), axes={"width": "512", "mix": ("fma", "add")}),),
+    launches=6,
+)
+
+
+@pytest.fixture(scope="module")
+def run(tmp_path_factory: pytest.TempPathFactory) -> Run:
+    return store.load(simulated_run(tmp_path_factory.mktemp("flops"), Law(), study=STUDY))
+
+
+def _section(run: Run) -> Section:
+    return next(each for each in sections(run, analyse(run)) if each.id == "flops")
+
+
+def _nominal(run: Run, fact: Fact) -> Run:
+    machines = {}
+    for host, machine in run.machines.items():
+        processor = machine.facts.get("processor", {}) | {"nominal frequency": fact}
+        machines[host] = msgspec.structs.replace(machine, facts=machine.facts | {"processor": processor})
+    return msgspec.structs.replace(run, machines=machines)
+
+
+def test_a_nominal_clock_that_nobody_knows_is_said_with_the_reason(run: Run) -> None:
+    (text,) = _section(_nominal(run, Fact(unavailable="a hypervisor hides it"))).meaning
+    assert "No nominal clock is known (a hypervisor hides it)" in text
+    assert "turbo" in text
+    (text,) = _section(_nominal(run, Fact(3e9, "Hz", "test"))).meaning
+    assert "No nominal clock" not in text
+
+
+def test_clocks_that_cannot_be_any_are_counted_and_not_shown(run: Run) -> None:
+    def slowed(kernel: str, params: object) -> float:
+        return 50.0 if kernel == "loaded-clock" and "add" in str(params) else 1.0
+
+    launches = tuple(
+        msgspec.structs.replace(
+            launch,
+            cases=tuple(
+                msgspec.structs.replace(
+                    case,
+                    series=tuple(
+                        msgspec.structs.replace(
+                            each,
+                            seconds=[slowed(each.kernel, case.header.params) * value for value in each.seconds],
+                        )
+                        for each in case.series
+                    ),
+                )
+                for case in launch.cases
+            ),
+        )
+        for launch in run.launches
+    )
+    section = _section(msgspec.structs.replace(run, launches=launches))
+    assert "2 clocks are too low to be any and not shown" in section.meaning[0]
+    (clocks,) = (table for table in section.tables if table.caption.startswith("Clock"))
+    assert not any("MHz" in cell for row in clocks.rows for cell in row)
+    (clocks,) = (table for table in _section(run).tables if table.caption.startswith("Clock"))
+    assert "too low" not in _section(run).meaning[0]
+    assert clocks.rows
+
+
+def test_a_measured_limit_is_called_the_best_measured(tmp_path: Path) -> None:
+    study = msgspec.structs.replace(STUDY, measure=(Measure("flops", ("all",), axes={"mix": "divide"}),))
+    (text,) = _section(store.load(simulated_run(tmp_path, Law(), study=study))).meaning
+    assert "100 % of the best measured, " in text
