@@ -115,3 +115,17 @@ def test_every_sample_is_small_and_has_each_kind_that_there_is(
     assert len({frozenset(place.cpus) for place in found}) == len(found) <= 250
     exist = {"other-socket": sockets > 1, "other-numa": nodes > 1, "other-l3": groups > 1, "same-l3": cores > 1}
     assert set(kinds(topology)) == {kind for kind, there in exist.items() if there}
+
+
+def test_two_nodes_that_share_a_cache_have_their_pair_too(make_machine: MakeMachine) -> None:
+    topology = make_machine(1, 2, 1, 4).topology
+    one_cache = tuple(msgspec.structs.replace(core, l3=0) for core in topology.cores)
+    (pair,) = places("pair:other-numa", msgspec.structs.replace(topology, cores=one_cache))
+    assert pair.cpus == (0, 4)
+
+
+def test_a_thousand_nodes_have_a_sample_of_pairs_with_both_kinds(make_machine: MakeMachine) -> None:
+    topology = make_machine(2, 500, 1, 2).topology
+    found = kinds(topology)
+    assert set(found) == {"same-l3", "other-numa", "other-socket"}
+    assert sum(found.values()) <= 240
