@@ -100,7 +100,14 @@ def test_the_names_of_exported_charts_do_not_change(tmp_path: Path) -> None:
         for each in ("first", "second")
     ]
     assert names[0] == names[1]
-    assert {name.rpartition(".")[2] for name in names[0]} == {"svg", "pdf"}
+    assert {name.rpartition(".")[2] for name in names[0]} == {"png"}
+
+
+@pytest.mark.usefixtures("run")
+def test_an_export_of_charts_says_which_other_forms_there_are(tmp_path: Path) -> None:
+    told = _assay("export", "--figures", str(tmp_path / "charts"))
+    count = len(told.stdout.split())
+    assert f"{count} charts as png in {tmp_path / 'charts'}; as svg or pdf: --figure-format svg,pdf" in told.stderr
 
 
 @pytest.mark.parametrize("forms", ["gif", "svg,jpeg", ","])
@@ -108,7 +115,7 @@ def test_the_names_of_exported_charts_do_not_change(tmp_path: Path) -> None:
 def test_an_unknown_form_of_a_chart_is_refused_with_those_that_exist(tmp_path: Path, forms: str) -> None:
     with pytest.raises(UsageError) as refused:
         _assay("export", "--figures", str(tmp_path / "charts"), "--figure-format", forms)
-    assert refused.value.why == "known: svg, png, pdf"
+    assert refused.value.why == "known: png, svg, pdf"
     assert not (tmp_path / "charts").exists()
 
 
@@ -250,3 +257,8 @@ def test_a_full_disk_leaves_the_old_report(run: Path, monkeypatch: pytest.Monkey
         output.write(page, "new")
     assert page.read_text() == "old"
     assert list(run.glob("*.part")) == []
+
+
+def test_an_empty_name_for_the_folder_of_runs_is_refused() -> None:
+    with pytest.raises(UsageError, match="--runs names no folder"):
+        _assay("run", "quick", "--runs", "")

@@ -8,7 +8,7 @@ import click
 from assay.cli import output
 from assay.model.errors import UsageError
 
-_FORMS = ("svg", "png", "pdf")
+_FORMS = ("png", "svg", "pdf")
 
 
 def _forms(_context: click.Context, _parameter: click.Parameter, value: str) -> tuple[str, ...]:
@@ -45,11 +45,11 @@ def _forms(_context: click.Context, _parameter: click.Parameter, value: str) -> 
 @click.option(
     "--figure-format",
     "forms",
-    default="svg,pdf",
+    default="png",
     show_default=True,
     metavar="FORM,...",
     callback=_forms,
-    help="Forms of the charts: svg, png, pdf.",
+    help="Forms of the charts: png, svg, pdf, or several as svg,pdf.",
 )
 @click.option(
     "--figure-size",
@@ -89,16 +89,21 @@ def command(  # noqa: PLR0913 (each is an option)
 
 
 def _charts(run: str, folder: Path, forms: tuple[str, ...], size: str, limits: tuple[str, ...]) -> None:
-    """Write each chart in each form, named after its section and figure."""
+    """Write each chart in each form, named after its section and figure, and say which other forms there are."""
     from assay.report import gallery
 
     found, analysis = output.load(run, limits)
+    files = 0
     try:
         folder.mkdir(parents=True, exist_ok=True)
         for name, content in gallery.charts(found, analysis, forms, size):
             click.echo(output.write(folder / name, content))
+            files += 1
     except OSError as error:
         raise UsageError(f"the charts cannot be written to {folder}", why=str(error)) from error
+    others = [form for form in _FORMS if form not in forms]
+    more = f"; as {' or '.join(others)}: --figure-format {','.join(others)}" if others else ""
+    output.say(f"{files // len(forms)} charts as {', '.join(forms)} in {folder}{more}")
 
 
 def _parts(run: str, form: str, limits: tuple[str, ...], *, samples: bool) -> Iterable[str]:

@@ -45,6 +45,7 @@ _MINUTE_S = 60
 )
 @output.mpis_option
 @output.networks_option
+@output.messages_option
 @output.nic_node_option
 @where.options
 @click.option(
@@ -71,6 +72,7 @@ def command(  # noqa: PLR0913, PLR0917 (one parameter an option)
     ssh_config: str | None,
     mpis: tuple[str, ...],
     networks: str | None,
+    messages: str,
     nic_node: int | None,
     *,
     dry_run: bool,
@@ -108,6 +110,7 @@ def command(  # noqa: PLR0913, PLR0917 (one parameter an option)
                 toolchains=toolchains,
                 mpis=mpis,
                 networks=planning.parse_networks(networks) if networks else {},
+                messages=messages,
                 nic_node=nic_node,
                 hosts=where.node_names(nodes, hostfile),
             )
@@ -144,7 +147,10 @@ def _folder(runs: str | None) -> Path:
     from pathlib import Path
 
     from assay import store
+    from assay.model.errors import UsageError
 
+    if runs is not None and not runs.strip():
+        raise UsageError("--runs names no folder", why="it is empty", remedy="assay run quick --runs ./assay-runs")
     return Path(runs) if runs else store.runs_folder()
 
 

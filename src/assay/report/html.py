@@ -15,7 +15,7 @@ from assay import __version__
 from assay.model.machine import Machine
 from assay.model.result import Analysis, Finding
 from assay.model.run import Run
-from assay.report import choose, drawing, fitted, provenance, raw, vega, words
+from assay.report import choose, drawing, fitted, provenance, raw, remedies, vega, words
 from assay.report.rows import Row, Rows, compared
 from assay.report.section import Section
 from assay.report.sections import sections
@@ -78,6 +78,7 @@ def render(run: Run, analysis: Analysis) -> str:
             "index": raw.compressed(index),
             "estimates": raw.compressed(msgspec.json.encode(analysis)),
             "sample_count": msgspec.json.decode(index, type=raw.RawIndex).samples,
+            "remedy": lambda text: remedies.typed(text, run),
             "version": __version__,
         }
         script = _file("report.js")
@@ -182,7 +183,7 @@ def _template() -> jinja2.Template:
         "severity": SEVERITY,
         "shown": words.shown,
         "limit_text": words.limit_text,
-        "share_text": words.share_text,
+        "against": words.against,
         "placed": words.placed,
         "fact": provenance.fact,
         "sentence": words.sentence,

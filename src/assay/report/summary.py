@@ -4,9 +4,21 @@ from dataclasses import dataclass
 
 from assay.model.result import Analysis, CaseStatus, Finding, Outcome
 from assay.model.run import Run
-from assay.report import words
+from assay.report import remedies, words
 
 _NEAR_LIMIT = 0.9
+#: Launches from which on there is an interval.
+_FEWEST = 6
+#: More advice than this is in the sections, beside its evidence.
+_MOST_ADVICE = 5
+
+
+@dataclass(frozen=True)
+class Step:
+    """What to do, and the finding that asks for it (empty where the remedy says it)."""
+
+    do: str
+    why: str = ""
 
 
 @dataclass(frozen=True)
@@ -16,13 +28,13 @@ class Summary:
     Attributes:
         good: what a reader may rely on.
         wrong: what costs performance or trust.
-        next: what to do, in order.
+        next: what to do, in order, each with its reason.
         facts: what is worth knowing.
     """
 
     good: tuple[str, ...]
     wrong: tuple[str, ...]
-    next: tuple[str, ...]
+    next: tuple[Step, ...]
     facts: tuple[str, ...]
 
 
@@ -85,14 +97,25 @@ def _wrong(run: Run, analysis: Analysis) -> tuple[str, ...]:
     return tuple(lines)
 
 
-def _next(run: Run, analysis: Analysis) -> tuple[str, ...]:
-    findings = by_severity(analysis)
-    lines = [f.next for f in findings if f.next and f.severity in {"problem", "advice"}]
+def _next(run: Run, analysis: Analysis) -> tuple[Step, ...]:
+    """Remedies of problems, then of advice with its claim (problems have a list of their own), then repeats."""
+    asked = [f for f in by_severity(analysis) if f.next and f.severity in {"problem", "advice"}]
+    advice = [f for f in asked if f.severity == "advice"]
+    steps = [
+        Step(remedies.typed(f.next, run), f.claim if f.severity == "advice" else "")
+        for f in asked
+        if f not in advice[_MOST_ADVICE:]
+    ]
+    if len(advice) > _MOST_ADVICE:
+        steps.append(Step(f"{len(advice) - _MOST_ADVICE} more in the sections below"))
     if run.ending is None or run.ending.status != "complete":
-        lines.append(f"Measure what is missing: `assay run --resume {run.info.id}`")
-    if any(e.method == "range" for e in analysis.estimates) and not any("--launches" in line for line in lines):
-        lines.append(
-            f"Ranges here claim no confidence. For 95 % intervals: `assay run {run.info.study} --launches 6`"
-        )
-    # A command that another line names with its reason needs no line of its own.
-    return tuple(dict.fromkeys(line for line in lines if not any(line in other != line for other in lines)))
+        steps.append(Step(f"Measure what is missing: `assay run --resume {run.info.id}`"))
+    ranges = any(e.method == "range" for e in analysis.estimates)
+    if ranges and run.plan.launches < _FEWEST and not any("--launches" in step.do for step in steps):
+        command = remedies.typed(f"assay run {run.info.study} --launches {_FEWEST}", run)
+        steps.append(Step(f"Ranges here claim no confidence. For 95 % intervals: `{command}`"))
+    # A command that another step names with its reason needs no step of its own; nor one that is there already.
+    once = {step.do: step for step in reversed(steps)}
+    return tuple(
+        step for step in steps if once[step.do] is step and not any(step.do in other != step.do for other in once)
+    )

@@ -9,7 +9,7 @@ from rich.text import Text
 
 from assay.model.result import Analysis, Estimate, Noise
 from assay.model.run import Run
-from assay.report import choose, words
+from assay.report import choose, remedies, words
 from assay.report.sections import numa, saturation, topics
 from assay.report.summary import by_severity, unmeasured
 
@@ -32,7 +32,7 @@ def render(run: Run, analysis: Analysis, console: Console) -> None:
         page.say(
             Text("[a, b]: 95 % interval of n launches; a to b: their range, which claims no confidence", "dim")
         )
-    _findings(analysis, page)
+    _findings(run, analysis, page)
     _missing(run, analysis, page)
     page.say()
     page.say(f"Noise: {_noise(analysis.noise)}.")
@@ -180,7 +180,7 @@ def _row(members: tuple[Estimate, ...], names: tuple[str, ...]) -> tuple[str, ..
     return (what, words.placed(middle), f"{figure.value} {figure.unit}", ends, limit)
 
 
-def _findings(analysis: Analysis, page: _Page) -> None:
+def _findings(run: Run, analysis: Analysis, page: _Page) -> None:
     findings = by_severity(analysis)
     if findings:
         page.say()
@@ -192,7 +192,7 @@ def _findings(analysis: Analysis, page: _Page) -> None:
         doubt = "Candidate: " if finding.status == "candidate" else ""
         claim = Text(page.text(doubt + words.sentence(finding.claim)))
         if finding.next:
-            claim.append(page.text(f"\nnext: {finding.next}"), style="dim")
+            claim.append(page.text(f"\nnext: {remedies.typed(finding.next, run)}"), style="dim")
         grid.add_row(tag, claim)
     page.console.print(Padding(grid, (0, 0, 0, 2), expand=False))
 

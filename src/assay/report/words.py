@@ -120,6 +120,15 @@ def limit_text(limit: Limit | None, unit: str) -> str:
     return "none known" if limit is None else f"{quantity(limit.value, unit)} ({limit.source})"
 
 
+def against(estimate: Estimate) -> str:
+    """What a headline stands against: `97 % of 43.2 GB/s (derived)`, the most that was measured, or nothing."""
+    if estimate.limit is None:
+        return "no limit known"
+    if estimate.limit.source == "measured" and estimate.limit.value == estimate.median:
+        return "the best that was measured here"
+    return f"{share_text(estimate)} of {limit_text(estimate.limit, estimate.unit)}"
+
+
 def percent(value: float) -> str:
     """A share: `97 %`, `0.4 %`."""
     scaled = _PERCENT * value
@@ -190,6 +199,11 @@ def seconds(value: float) -> str:
 def placed(estimate: Estimate) -> str:
     """Placement in one line: label, memory policy where it is not first touch."""
     return " · ".join(filter(None, [estimate.placement.label, memory(estimate)]))
+
+
+def cores(label: str) -> str:
+    """A placement word for a reader who knows none: `all cores`, `one core`; others as they are."""
+    return {"all": "all cores", "half": "half of the cores", "one-core": "one core"}.get(label, label)
 
 
 def memory(estimate: Estimate) -> str:

@@ -71,7 +71,7 @@ def _prevailing(estimates: tuple[Estimate, ...]) -> tuple[Estimate, ...]:
 def _headlines(triad: tuple[Estimate, ...]) -> tuple[Headline, ...]:
     widest, narrowest = _widest(triad), _narrowest(triad)
     top, single = choose.best(_prevailing(widest)), choose.best(_prevailing(narrowest))
-    lines = [Headline(f"Memory bandwidth, {top.placement.label}", top)] if top else []
+    lines = [Headline(f"Memory bandwidth, {words.cores(top.placement.label)}", top)] if top else []
     best = choose.best(_prevailing(triad))
     if (
         best
@@ -79,9 +79,9 @@ def _headlines(triad: tuple[Estimate, ...]) -> tuple[Headline, ...]:
         and best.placement.label not in {top.placement.label, single and single.placement.label}
         and (best.lo or 0) > (top.hi or 0)
     ):
-        lines.append(Headline(f"Memory bandwidth, {best.placement.label}", best))
+        lines.append(Headline(f"Memory bandwidth, {words.cores(best.placement.label)}", best))
     if single and top and single.placement.label != top.placement.label:
-        lines.append(Headline(f"Memory bandwidth, {single.placement.label}", single))
+        lines.append(Headline(f"Memory bandwidth, {words.cores(single.placement.label)}", single))
     return tuple(lines)
 
 

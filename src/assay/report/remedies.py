@@ -1,0 +1,30 @@
+"""Remedies as they are typed for this run: with the options that it was given."""
+
+import shlex
+from collections.abc import Iterator, Sequence
+
+from assay.model.run import Run
+
+#: Options of `assay run` that a repeat of the same measurement needs; the remedy has its own launches and seed.
+_KEPT = ("--toolchain", "--vary", "--budget", "--precision")
+
+
+def typed(text: str, run: Run) -> str:
+    """The text; its `assay run STUDY` has the toolchains, factors, budget and precision of the run's command."""
+    options = shlex.join(_given(run.info.command))
+    command = f"assay run {run.info.study}"
+    before, found, after = text.partition(command)
+    if not (found and options) or after[:1].isalnum() or any(option in after for option in _KEPT):
+        return text
+    return f"{before}{command} {options}{after}"
+
+
+def _given(command: Sequence[str]) -> Iterator[str]:
+    """The kept options of a command with their values, in their order."""
+    words = iter(command)
+    for word in words:
+        name, equals, _ = word.partition("=")
+        if name in _KEPT:
+            yield word
+            if not equals:
+                yield next(words, "")

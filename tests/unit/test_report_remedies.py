@@ -1,0 +1,85 @@
+"""Remedies keep what the user chose, and the first page gives a reason with each."""
+
+import msgspec
+import pytest
+from tests.unit.report_example import example
+
+from assay.model.result import Analysis, Finding
+from assay.model.run import Run
+from assay.report import remedies
+from assay.report.summary import Step, summary
+
+CHOSEN = ("--toolchain", "clang", "--budget=5m", "--vary", "flags=-O3|-O2")
+
+
+def given(*options: str) -> Run:
+    run = example().run
+    command = ("assay", "run", run.info.study, *options)
+    return msgspec.structs.replace(run, info=msgspec.structs.replace(run.info, command=command))
+
+
+def test_a_remedy_keeps_toolchains_factors_and_budget_and_nothing_else() -> None:
+    run = given("--seed", "3", *CHOSEN, "--launches", "2", "--runs", "elsewhere")
+    command = f"assay run {run.info.study}"
+    kept = f"{command} --toolchain clang --budget=5m --vary 'flags=-O3|-O2'"
+    assert remedies.typed(f"{command} --launches 6", run) == f"{kept} --launches 6"
+    assert remedies.typed(f"repeat it: {command}", run) == f"repeat it: {kept}"
+
+
+@pytest.mark.parametrize("text", ["assay run --resume last", "assay run other --launches 6", "plug it in", ""])
+def test_what_is_no_repeat_of_the_run_stays_as_it_is(text: str) -> None:
+    assert remedies.typed(text, given(*CHOSEN)) == text
+
+
+def test_a_remedy_that_varies_something_itself_gets_no_second_factor() -> None:
+    run = given(*CHOSEN)
+    text = f"assay run {run.info.study} --vary memory=first-touch,interleave"
+    assert remedies.typed(text, run) == text
+
+
+def test_without_options_a_remedy_stays_as_it_is() -> None:
+    run = given("--launches", "2")
+    assert (
+        remedies.typed(f"assay run {run.info.study} --launches 6", run)
+        == f"assay run {run.info.study} --launches 6"
+    )
+
+
+def finding(number: int, severity: str, remedy: str) -> Finding:
+    return msgspec.structs.replace(
+        example().analysis.findings[0],
+        id=f"made {number}",
+        claim=f"claim {number}",
+        severity=severity,
+        status="observed",
+        next=remedy,
+    )
+
+
+def steps(*findings: Finding, run: Run | None = None) -> tuple[Step, ...]:
+    here = example()
+    analysis: Analysis = msgspec.structs.replace(here.analysis, findings=findings)
+    return summary(run or here.run, analysis).next
+
+
+def test_advice_comes_with_its_reason_and_the_remedy_of_a_problem_without() -> None:
+    found = steps(finding(1, "advice", "bind it"), finding(2, "problem", "plug it in"))
+    assert found[:2] == (Step("plug it in"), Step("bind it", "claim 1"))
+
+
+def test_the_same_remedy_stands_once_and_more_than_five_are_counted() -> None:
+    found = steps(
+        *(finding(number, "advice", f"do {number}") for number in range(8)), finding(9, "advice", "do 0")
+    )
+    assert [step.do for step in found][:6] == [
+        *(f"do {number}" for number in range(5)),
+        "4 more in the sections below",
+    ]
+
+
+def test_more_launches_are_advised_only_where_there_were_fewer_than_six() -> None:
+    run = example().run
+    few = msgspec.structs.replace(run, plan=msgspec.structs.replace(run.plan, launches=3))
+    many = msgspec.structs.replace(run, plan=msgspec.structs.replace(run.plan, launches=6))
+    assert any("--launches 6" in step.do for step in steps(run=few))
+    assert not any("--launches 6" in step.do for step in steps(run=many))
