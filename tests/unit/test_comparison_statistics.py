@@ -2,11 +2,15 @@
 
 import itertools
 import math
+from pathlib import Path
 
 import numpy as np
 import pytest
 from scipy import stats
+from tests.simulation import simulated_run
 
+from assay import store
+from assay.analyse import analyse
 from assay.analyse.comparisons.ranks import (
     benjamini_yekutieli,
     mann_whitney_masses,
@@ -15,6 +19,8 @@ from assay.analyse.comparisons.ranks import (
     signed_rank_p,
 )
 from assay.analyse.statistics import hodges_lehmann, verdict
+from assay.model.plan import Measure, Study
+from assay.plan import Options
 
 
 @pytest.mark.parametrize("n", [6, 7, 10, 14])
@@ -69,6 +75,29 @@ def test_the_unpaired_interval_covers_the_shift_as_often_as_it_says(m: int, n: i
 def test_three_launches_have_a_range_and_no_p() -> None:
     interval, p = shift([1, 2, 3], [0, 0, 0, 0])
     assert (interval.median, interval.lo, interval.hi, interval.confidence, p) == (2, 1, 3, None, None)
+
+
+def test_one_pair_has_no_interval_and_its_ends_are_the_ratio_itself() -> None:
+    for interval in (hodges_lehmann([0.3]), shift([0.7], [0.4])[0]):
+        assert interval.lo == interval.median == interval.hi == pytest.approx(0.3)
+        assert interval.confidence is None
+    assert shift([0.7], [0.4])[1] is None
+
+
+def test_the_comparison_of_one_block_says_that_it_is_one_pair(tmp_path: Path) -> None:
+    study = Study("t", "q?", (Measure("stream", ("one-core",), axes={"stores": ("ordinary", "non-temporal")}),))
+    found = analyse(store.load(simulated_run(tmp_path, study=study, options=Options(launches=1)))).comparisons
+    assert found
+    for each in found:
+        assert each.lo == each.ratio == each.hi
+        assert (each.blocks, each.launches, each.confidence, each.p, each.detectable) == (
+            1,
+            (1, 1),
+            None,
+            None,
+            None,
+        )
+        assert each.verdict == "inconclusive"
 
 
 def test_adjusted_p_is_scipys() -> None:
