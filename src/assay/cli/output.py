@@ -84,6 +84,9 @@ networks_option = click.option(
     metavar="NAME=DEVICE,...",
     help="Network between nodes, an interface or a port: gbe=eth0,ib=mlx5_0:1. Several become a factor.",
 )
+messages_option = click.option(
+    "-m", "--messages", metavar="FROM:TO", default="", help="Sizes of messages in place of the study's: 1:4M."
+)
 nic_node_option = click.option(
     "--nic-node",
     metavar="N",

@@ -42,6 +42,7 @@ _HOUR = 3600
 )
 @output.mpis_option
 @output.networks_option
+@output.messages_option
 @output.nic_node_option
 @site.options
 @click.option("--json", "as_json", is_flag=True, help="The whole plan as JSON.")
@@ -58,6 +59,7 @@ def command(  # noqa: PLR0913, PLR0917 (one parameter an option)
     wishes: tuple[str, ...],
     mpis: tuple[str, ...],
     networks: str | None,
+    messages: str,
     nic_node: int | None,
     nodes: tuple[str, ...],
     hostfile: str | None,
@@ -89,6 +91,7 @@ def command(  # noqa: PLR0913, PLR0917 (one parameter an option)
         toolchains=toolchains,
         mpis=mpis,
         networks=planning.parse_networks(networks) if networks else {},
+        messages=messages,
         nic_node=nic_node,
         hosts=site.node_names(nodes, hostfile),
     )

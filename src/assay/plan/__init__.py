@@ -8,7 +8,7 @@ import msgspec
 from assay import benchmarks, studies
 from assay.model.errors import UnfitEnvironmentError, UsageError
 from assay.model.machine import Machine
-from assay.model.plan import PLAN_SCHEMA, Factor, Plan, Study
+from assay.model.plan import PLAN_SCHEMA, Factor, Measure, Plan, Study
 from assay.plan import factors
 from assay.plan.cases import Selection, Setting, select, sentinel
 from assay.plan.cores import allowed_cores, nearest_pair
@@ -37,6 +37,7 @@ class Options(msgspec.Struct, frozen=True):
         factors: what else is varied on purpose.
         hosts: nodes that may be used; the machine itself where empty.
         networks: name -> device that messages shall use; with several, the network is a factor.
+        messages: sizes of messages, as `1:4M`, in place of the study's own; empty for those.
         nic_node: NUMA node of the network card, where the machine does not tell it or tells it wrongly.
     """
 
@@ -49,6 +50,7 @@ class Options(msgspec.Struct, frozen=True):
     factors: tuple[Factor, ...] = ()
     mpis: tuple[str, ...] = ()
     networks: dict[str, str] = {}
+    messages: str = ""
     nic_node: int | None = None
 
 
@@ -79,7 +81,7 @@ def make(name: str, study: Study, machine: Machine, options: Options = Options()
         stored=name in studies.names(),
         nic_node=options.nic_node,
     )
-    selection = select(study.measure, setting)
+    selection = select(_sized(study.measure, options.messages), setting)
     _check(name, selection, setting.factors)
     seed = secrets.randbits(32) if options.seed is None else options.seed
     controls = factors.controls(selection.cases, setting.factors)
@@ -116,6 +118,18 @@ def make(name: str, study: Study, machine: Machine, options: Options = Options()
 def passes_messages(study: Study) -> bool:
     """Whether a study needs an MPI: the processes of one of its benchmarks pass messages."""
     return any(benchmarks.get(measure.benchmark).joint for measure in study.measure)
+
+
+def _sized(measures: tuple[Measure, ...], messages: str) -> tuple[Measure, ...]:
+    """The measures with the sizes of messages that a user wants, each by itself for those that pass any."""
+    if not messages:
+        return measures
+    sized = []
+    for measure in measures:
+        benchmark = benchmarks.get(measure.benchmark)
+        swept = [axis.name for axis in benchmark.axes if axis.swept and benchmark.joint]
+        sized.append(msgspec.structs.replace(measure, axes=dict(measure.axes) | dict.fromkeys(swept, messages)))
+    return tuple(sized)
 
 
 def _factors(toolchains: tuple[str, ...], mpis: tuple[str, ...], others: tuple[Factor, ...]) -> tuple[Factor, ...]:
