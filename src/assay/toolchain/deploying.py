@@ -100,8 +100,8 @@ def archive(shipment: Shipment) -> bytes:
 
 def lacking(shipment: Shipment, said: str) -> tuple[str, ...]:
     """The programs that a host lacks, or has other ones of, by what `checking` printed there."""
-    there = {name: digest for digest, _, name in (line.partition("  ") for line in said.splitlines())}
-    return tuple(name for name, digest in shipment.sha256.items() if there.get(name) != digest)
+    there = set(said.splitlines())
+    return tuple(name for name, digest in shipment.sha256.items() if f"{digest}  {name}" not in there)
 
 
 def refused(said: str) -> tuple[str, ...]:
