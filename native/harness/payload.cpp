@@ -1,5 +1,8 @@
 #include "harness/payload.hpp"
 
+#include <algorithm>
+#include <cstring>
+
 namespace assay {
 namespace {
 
@@ -10,28 +13,38 @@ constexpr std::uint64_t mixed(std::uint64_t number) {
     return number ^ number >> 31U;
 }
 
-/// Calls each(place, byte) for the bytes of a message.
+/// Calls each(place, word, bytes) for the words of a message, of which the last may be shorter than 8 bytes.
 template <class Each>
 void content(std::size_t bytes, Stamp stamp, const Each& each) {
     const std::uint64_t seed = mixed(mixed(stamp.sender + 1) + stamp.index);
-    std::uint64_t word = 0;
-    for (std::size_t place = 0; place < bytes; ++place) {
-        if (place % sizeof word == 0) {
-            word = mixed(seed + place);
-        }
-        each(place, static_cast<std::byte>(word >> 8 * (place % sizeof word)));
+    for (std::size_t place = 0; place < bytes; place += sizeof(std::uint64_t)) {
+        each(place, mixed(seed + place), std::min(sizeof(std::uint64_t), bytes - place));
     }
+}
+
+std::size_t wrong_in_word(const std::byte* found, const std::byte* right, std::size_t bytes) {
+    std::size_t wrong = 0;
+    for (std::size_t byte = 0; byte < bytes; ++byte) {
+        wrong += found[byte] == right[byte] ? 0 : 1;
+    }
+    return wrong;
 }
 
 }  // namespace
 
 void fill(std::byte* message, std::size_t bytes, Stamp stamp) {
-    content(bytes, stamp, [&](std::size_t place, std::byte byte) { message[place] = byte; });
+    content(bytes, stamp, [&](std::size_t place, std::uint64_t word, std::size_t length) {
+        std::memcpy(message + place, &word, length);
+    });
 }
 
 std::size_t wrong_bytes(const std::byte* message, std::size_t bytes, Stamp stamp) {
     std::size_t wrong = 0;
-    content(bytes, stamp, [&](std::size_t place, std::byte byte) { wrong += message[place] == byte ? 0 : 1; });
+    content(bytes, stamp, [&](std::size_t place, std::uint64_t word, std::size_t length) {
+        if (std::memcmp(message + place, &word, length) != 0) {
+            wrong += wrong_in_word(message + place, reinterpret_cast<const std::byte*>(&word), length);
+        }
+    });
     return wrong;
 }
 
