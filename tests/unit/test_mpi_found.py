@@ -1,7 +1,7 @@
 """MPIs are found side by side, known by what they say of themselves, named, and refused as documented."""
 
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 
 import pytest
@@ -74,7 +74,7 @@ def mpich(folder: Path, version: str = "4.0.2", suffix: str = "") -> None:
     install(folder / f"mpiexec{suffix}", "--version", "HYDRA build details:")
 
 
-def found(declared: dict[str, object] | None = None) -> list[str]:
+def found(declared: Mapping[str, object] | None = None) -> list[str]:
     return [mpi.name for mpi in toolchain.find_mpis(declared)]
 
 

@@ -4,10 +4,12 @@ import threading
 from collections.abc import Iterator
 from pathlib import Path
 
+import msgspec
 import pytest
 
 from assay import toolchain
 from assay.model.errors import UnfitEnvironmentError, UsageError
+from assay.model.toolchain import Mpi, Toolchain
 from assay.toolchain import building, cmake, compilers, sources
 
 #: First lines of `--version` as distributions print them.
@@ -243,6 +245,8 @@ def fake_native(folder: Path) -> Path:
     (native / "benchmarks" / "node").mkdir(parents=True)
     (native / "CMakeLists.txt").write_text("project(fake)\n")
     (native / "benchmarks" / "node" / "stream.cpp").write_text("int main() {}\n")
+    (native / "benchmarks" / "mpi").mkdir()
+    (native / "benchmarks" / "mpi" / "pt2pt.cpp").write_text("int main() {}\n")
     return native
 
 
@@ -255,12 +259,13 @@ def compiled(tmp_path: Path, bin_folder: Path, monkeypatch: pytest.MonkeyPatch) 
     monkeypatch.setattr(sources, "folder", lambda: native)
     calls: list[str] = []
 
-    def compile_programs(_native: Path, tree: Path, chosen: object, log: Path) -> None:
-        calls.append(str(chosen))
+    def compile_programs(_native: Path, tree: Path, chosen: Toolchain, log: Path) -> None:
+        calls.append(chosen.name)
         log.write_text("fine\n")
         (tree / "bin").mkdir(parents=True)
-        (tree / "bin" / "stream").write_text(f"program {len(calls)}")
-        (tree / "bin" / "stream").chmod(0o755)
+        program = tree / "bin" / ("pt2pt" if chosen.mpi else "stream")
+        program.write_text(f"program {len(calls)}")
+        program.chmod(0o755)
         (tree / "CMakeCache.txt").write_text("OpenMP_CXX_FLAGS:STRING=-fopenmp\n")
 
     monkeypatch.setattr(cmake, "compile_programs", compile_programs)
@@ -287,6 +292,39 @@ def test_a_build_found_under_another_name_carries_the_name_asked_for(compiled: l
     made = toolchain.build(toolchain.get("mine", {"mine": {"compiler": "g++"}}))
     assert made.toolchain.name == "mine"
     assert len(compiled) == 1
+
+
+def with_mpi(name: str, version: str, wrapper: str = "/opt/bin/mpicxx") -> Toolchain:
+    mpi = Mpi(name, "mpich", version, wrapper, "/opt/bin/mpiexec")
+    return msgspec.structs.replace(toolchain.get("gcc"), name=f"gcc/{name}", mpi=mpi)
+
+
+def test_programs_of_one_process_are_shared_by_all_mpis(compiled: list[str]) -> None:
+    alone = toolchain.build(toolchain.get("gcc"))
+    one = toolchain.build(with_mpi("mpich-4.0.2", "4.0.2"))
+    other = toolchain.build(with_mpi("mpich-5.0.2", "5.0.2"))
+    assert compiled == ["gcc", "gcc/mpich-4.0.2", "gcc/mpich-5.0.2"]
+    assert one.programs["stream"] == other.programs["stream"] == alone.programs["stream"]
+    assert one.programs["pt2pt"] != other.programs["pt2pt"]
+    assert set(one.sha256) == {"stream", "pt2pt"}
+    assert len({alone.key, one.key, other.key}) == 3
+    assert toolchain.build(with_mpi("mpich-4.0.2", "4.0.2")) == one
+    assert len(compiled) == 3
+
+
+def test_another_wrapper_or_version_of_mpi_is_another_key(bin_folder: Path) -> None:
+    gcc(bin_folder)
+    keys = {
+        building._key(chosen, "sources", "zen4")
+        for chosen in (
+            toolchain.get("gcc"),
+            with_mpi("mpich-4", "4.0.2"),
+            with_mpi("mpich-5", "5.0.2"),
+            with_mpi("mpich-4", "4.0.2", "/opt/other/mpicxx"),
+        )
+    }
+    assert len(keys) == 4
+    assert building._key(with_mpi("another name", "4.0.2"), "sources", "zen4") in keys
 
 
 def test_a_build_that_makes_no_program_leaves_nothing_that_looks_whole(
