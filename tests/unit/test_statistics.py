@@ -15,12 +15,22 @@ from assay.analyse.statistics import (
     kendall,
     median_interval,
     median_rank,
+    medians,
     percentile,
+    quantiles,
     signed_rank,
     theil_sen,
     verdict,
 )
 from assay.analyse.steady import steady_starts
+
+
+@given(st.lists(st.floats(-1e6, 1e6), min_size=1, max_size=30), st.floats(0, 1))
+def test_medians_and_quantiles_are_numpys(values: list[float], share: float) -> None:
+    table = np.array([values, values[::-1], sorted(values)])
+    assert medians(table) == pytest.approx(np.median(table, axis=-1))
+    assert medians(values) == pytest.approx(np.median(values))
+    assert quantiles(values, (share, 1 - share)) == pytest.approx(np.quantile(values, [share, 1 - share]))
 
 
 @pytest.mark.parametrize(("n", "rank"), [(1, 0), (5, 0), (6, 1), (10, 2), (20, 6), (100, 40)])

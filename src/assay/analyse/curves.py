@@ -8,7 +8,7 @@ import numpy as np
 
 from assay import benchmarks
 from assay.analyse.estimates import Measured
-from assay.analyse.statistics import CONFIDENCE, Samples
+from assay.analyse.statistics import CONFIDENCE, Samples, medians, quantiles
 from assay.model.benchmark import ParamValue
 from assay.model.machine import Machine
 from assay.model.result import Estimate, Point
@@ -108,15 +108,14 @@ def replicates(members: Sequence[Measured]) -> tuple[Samples, bool]:
     if len(blocks) < _FEWEST:
         return values, False
     drawn = np.random.default_rng(_SEED).integers(0, len(blocks), (_DRAWS, len(blocks)))
-    medians: Samples = np.median(values[drawn], axis=1)
-    return medians, True
+    return medians(values[drawn].swapaxes(1, 2)), True
 
 
 def ends(draws: Samples, *, confident: bool) -> tuple[float, float]:
     """Where 95 % of bootstrap draws lie, or the range of a few launches."""
     tail = (1 - CONFIDENCE) / 2 if confident else 0.0
-    low, high = np.quantile(draws, [tail, 1 - tail])
-    return float(low), float(high)
+    low, high = quantiles(draws, (tail, 1 - tail))
+    return low, high
 
 
 def figure(estimate: Estimate, factor: float = 1.0) -> tuple[float, float, float]:

@@ -6,7 +6,7 @@ import numpy as np
 from numpy.lib.stride_tricks import sliding_window_view
 from numpy.typing import NDArray
 
-from assay.analyse.statistics import Samples, theil_sen
+from assay.analyse.statistics import Samples, medians, theil_sen
 
 #: How far points of one plateau scatter (in ln); a point counts for this many squares of it at most.
 _SCATTER = 0.04
@@ -39,7 +39,7 @@ def plateaus(values: Samples, octave: float) -> list[tuple[int, int]]:
         most = STEP if end - begin > octave else _SHORT_RISE
         if _rise(values[begin:end]) > most and number < len(parts) - 1:
             continue
-        if found and float(np.median(values[begin:end])) <= _level(values, found[-1]) + STEP:
+        if found and float(medians(values[begin:end])) <= _level(values, found[-1]) + STEP:
             found[-1] = (found[-1][0], end)
         else:
             found.append((begin, end))
@@ -47,7 +47,7 @@ def plateaus(values: Samples, octave: float) -> list[tuple[int, int]]:
 
 
 def _level(values: Samples, part: tuple[int, int]) -> float:
-    return float(np.median(values[slice(*part)]))
+    return float(medians(values[slice(*part)]))
 
 
 def _rise(values: Samples) -> float:
@@ -82,7 +82,7 @@ def _costs(values: Samples) -> NDArray[np.float64]:
     costs = np.full((n + 1, n + 1), np.inf)
     for length in range(FEWEST, n + 1):
         windows = sliding_window_view(values, length)
-        squares = ((windows - np.median(windows, axis=1, keepdims=True)) / _SCATTER) ** 2
+        squares = ((windows - medians(windows)[:, None]) / _SCATTER) ** 2
         begin = np.arange(n - length + 1)
         costs[begin, begin + length] = np.minimum(squares, _MOST).sum(axis=1)
     return costs

@@ -1,6 +1,7 @@
 """Intervals, trends and paired ratios without an assumption of normality."""
 
 import math
+from collections.abc import Sequence
 from functools import cache
 from typing import Literal, NamedTuple
 
@@ -69,6 +70,15 @@ def medians(values: ArrayLike) -> Samples:
     if ordered.shape[-1] % 2:
         return ordered[..., middle]
     return (ordered[..., middle - 1] + ordered[..., middle]) / 2
+
+
+def quantiles(values: ArrayLike, shares: Sequence[float]) -> list[float]:
+    """Values that these shares of all lie below, linear between neighbours: those of `np.quantile`, see `medians`."""
+    ordered = np.sort(np.asarray(values, dtype=np.float64))
+    found: list[float] = np.interp(
+        np.multiply(shares, ordered.size - 1), np.arange(ordered.size), ordered
+    ).tolist()
+    return found
 
 
 def theil_sen(x: ArrayLike, y: ArrayLike) -> float:

@@ -2,9 +2,8 @@
 
 from collections.abc import Iterable
 
-import numpy as np
-
 from assay.analyse.curves import Curve, Known, curves, point
+from assay.analyse.statistics import medians
 from assay.model.machine import Core, Machine
 from assay.model.result import Estimate, Model
 
@@ -33,7 +32,7 @@ def _model(curve: Curve, machine: Machine) -> Model:
         values.setdefault(kind, []).append(estimate.median or 0.0)
     order = [*(name for _, name in _SHARED), _FAR]
     parameters = {
-        kind: (float(np.median(values[kind])), min(values[kind]), max(values[kind]))
+        kind: (float(medians(values[kind])), min(values[kind]), max(values[kind]))
         for kind in sorted(values, key=order.index)
     }
     points = tuple(

@@ -9,7 +9,7 @@ import numpy as np
 from assay.analyse.curves import Curve, Known, curves, ends, point, replicates
 from assay.analyse.estimates import Measured
 from assay.analyse.plateaus import FEWEST, STEP, plateaus
-from assay.analyse.statistics import Samples
+from assay.analyse.statistics import Samples, medians
 from assay.model.machine import Machine
 from assay.model.result import Estimate, Model, Point
 from assay.model.units import format_size
@@ -86,8 +86,8 @@ def _model(stairs: _Staircase, huge: _Staircase | None, known: Known) -> Model:
     answered = _answered(names, caches, [float(stairs.sizes[end - 1]) for _, end in stairs.parts])
     parameters: dict[str, tuple[float, float, float]] = {}
     for number, (begin, end) in enumerate(stairs.parts):
-        levels = np.median(draws[:, begin:end], axis=1)
-        level = math.exp(float(np.median(np.log(_medians(stairs)[begin:end]))))
+        levels = medians(draws[:, begin:end])
+        level = math.exp(float(medians(np.log(_medians(stairs)[begin:end]))))
         parameters[f"latency {number + 1}{_label(answered[number])}"] = (level, *ends(levels, confident=confident))
         if number < len(boundaries):
             parameters[f"boundary {number + 1}{_label(names[number])}"] = boundaries[number]
@@ -114,7 +114,7 @@ def _boundary(
     beyond = stairs.parts[number + 1][0]
 
     def first_above(rows: Samples) -> Samples:
-        level = np.median(rows[:, begin:end], axis=1, keepdims=True)
+        level = medians(rows[:, begin:end])[:, None]
         on_it = rows[:, begin : beyond + 1] <= level * math.exp(STEP)
         on_it[:, -1] = False
         last = on_it.shape[1] - 1 - np.argmax(on_it[:, ::-1], axis=1)
@@ -205,12 +205,12 @@ def _where(number: int, names: Sequence[_Cache | str | None], caches: Sequence[_
 
 
 def _points(stairs: _Staircase) -> tuple[Point, ...]:
-    medians = _medians(stairs)
+    found = _medians(stairs)
     points = []
     for at, each in enumerate(stairs.members):
         level = next((number for number, part in enumerate(stairs.parts, 1) if part[0] <= at < part[1]), 0)
         part = slice(*stairs.parts[level - 1]) if level else slice(at, at + 1)
-        ratio = float(medians[at] / np.median(medians[part])) if level else None
+        ratio = float(found[at] / medians(found[part])) if level else None
         place = {"bytes": int(stairs.sizes[at]), "level": level}
         points.append(point(each.estimate, place, ratio))
     return tuple(points)

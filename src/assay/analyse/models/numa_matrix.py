@@ -3,12 +3,10 @@
 import re
 from collections.abc import Iterable, Sequence
 
-import numpy as np
-
 from assay.analyse import nodes
 from assay.analyse.comparisons import own_node
 from assay.analyse.curves import Curve, Known, curves, figure, point
-from assay.analyse.statistics import kendall
+from assay.analyse.statistics import kendall, medians
 from assay.model.machine import Topology
 from assay.model.result import Estimate, Model
 
@@ -63,9 +61,9 @@ def _matrix(name: str, curve: Curve, known: Known) -> Iterable[Model]:
     for kind, group in groups.items():
         ratios = [ratio for ratio, _ in group if ratio is not None]
         if ratios:
-            parameters[kind] = (float(np.median(ratios)), min(ratios), max(ratios))
+            parameters[kind] = (float(medians(ratios)), min(ratios), max(ratios))
         values = [figure(estimate)[0] for _, estimate in group]
-        parameters[f"{kind} value"] = (float(np.median(values)), min(values), max(values))
+        parameters[f"{kind} value"] = (float(medians(values)), min(values), max(values))
     parameters |= _agreement(cells, machine.topology)
     of = tuple(each.id for each in cells.values())
     yield Model(name, LAW, of, parameters, None, points=tuple(points))
