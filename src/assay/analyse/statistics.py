@@ -73,12 +73,10 @@ def medians(values: ArrayLike) -> Samples:
 
 
 def quantiles(values: ArrayLike, shares: Sequence[float]) -> list[float]:
-    """Values that these shares of all lie below, linear between neighbours: those of `np.quantile`, see `medians`."""
+    """Values that these shares of all lie below, as `np.quantile`: linear between neighbours. See `medians`."""
     ordered = np.sort(np.asarray(values, dtype=np.float64))
-    found: list[float] = np.interp(
-        np.multiply(shares, ordered.size - 1), np.arange(ordered.size), ordered
-    ).tolist()
-    return found
+    ranks = np.multiply(shares, ordered.size - 1)
+    return [float(each) for each in np.interp(ranks, np.arange(ordered.size), ordered)]
 
 
 def theil_sen(x: ArrayLike, y: ArrayLike) -> float:
