@@ -11,6 +11,7 @@ import msgspec
 import numpy as np
 
 from assay import benchmarks
+from assay.analyse import joint
 from assay.analyse.launches import Sampled, Yield, misplaced, used, worst_stop
 from assay.analyse.modes import two_modes
 from assay.analyse.states import FAR, NEAR
@@ -67,6 +68,9 @@ def _of_case(case: Case, attempts: Sequence[Yield], outcome: Outcome, *, split: 
     if outcome.status != "complete" or not taken:
         yield from _without_figures(case, benchmark, attempts, outcome)
         return
+    if benchmark.joint:
+        yield from _of_ranks(case, benchmark, attempts, outcome, split=split)
+        return
     present = {key for each in taken for key in each.sampled}
     hosts = sorted({host for _, host in present})
     ranks = _ranks(attempts)
@@ -83,6 +87,22 @@ def _of_case(case: Case, attempts: Sequence[Yield], outcome: Outcome, *, split: 
                     yield from _of_state(
                         part, state, [(e, e.sampled[kernel, host]) for e in group if (kernel, host) in e.sampled]
                     )
+
+
+def _of_ranks(
+    case: Case, benchmark: Benchmark, attempts: Sequence[Yield], outcome: Outcome, *, split: bool
+) -> Iterable[Measured]:
+    """Figures of ranks that work together: one for all hosts."""
+    taken = used(attempts)
+    groups = _by_state(taken) if split else {None: taken}
+    aside = sum(each.status == "complete" for each in attempts) - sum(map(len, groups.values()))
+    placed = _placed_ranks(case, attempts)
+    for kernel in benchmark.kernels:
+        part = _Part(case, benchmark, kernel, None, placed, outcome.reason, aside)
+        for over in (joint.SLOWEST, joint.MEAN):
+            for state, group in groups.items():
+                having = [(each, each.sampled[kernel, over]) for each in group if (kernel, over) in each.sampled]
+                yield from _of_state(part, state, having, over)
 
 
 def _by_state(taken: Iterable[Yield]) -> dict[str | None, list[Yield]]:
@@ -105,12 +125,16 @@ class _Part(msgspec.Struct, frozen=True):
     set_aside: int = 0
 
 
-def _of_state(part: _Part, state: str | None, group: Sequence[tuple[Yield, Sampled]]) -> Iterable[Measured]:
+def _of_state(
+    part: _Part, state: str | None, group: Sequence[tuple[Yield, Sampled]], over: str = joint.SLOWEST
+) -> Iterable[Measured]:
     if not group:
         return
     summary = _Summary.of([sampled for _, sampled in group])
     disturbed = sum(bool(each.bracket.disturbance) for each, _ in group)
     for metric in part.benchmark.metrics_of(part.kernel, part.case.params):
+        if metric.over != over:
+            continue
         estimate = msgspec.structs.replace(
             _estimate(part, metric, state, summary), disturbed=disturbed, set_aside=part.set_aside
         )
@@ -234,7 +258,7 @@ def _identity(part: _Part, metric: Metric, state: str | None) -> str:
 def _without_figures(
     case: Case, benchmark: Benchmark, attempts: Sequence[Yield], outcome: Outcome
 ) -> Iterable[Measured]:
-    placed = _placed(case, [rank for found in _ranks(attempts).values() for rank in found], None)
+    placed = _placed_ranks(case, attempts)
     for kernel in benchmark.kernels:
         part = _Part(case, benchmark, kernel, None, placed, outcome.reason)
         for metric in benchmark.metrics_of(kernel, case.params):
@@ -295,6 +319,7 @@ def _placed(case: Case, ranks: Sequence[Rank], host: str | None) -> Placed:
         cpus=tuple(dict.fromkeys(rank.cpus for rank in ranks)),
         page_nodes={node: count / total for node, count in sorted(pages.items())} if total else {},
         as_asked=not any(misplaced(rank) for rank in ranks),
+        machines=len({rank.boot_id for rank in ranks}),
     )
     return Placed(
         label=case.placement.label,
@@ -302,4 +327,15 @@ def _placed(case: Case, ranks: Sequence[Rank], host: str | None) -> Placed:
         cpus=(case.placement.cpus,) * max(len(hosts), 1),
         memory=str(case.placement.memory),
         proven=proof if ranks else None,
+    )
+
+
+def _placed_ranks(case: Case, attempts: Sequence[Yield]) -> Placed:
+    """Placement of all ranks of a case, with the way that its messages took."""
+    placed = _placed(case, [rank for found in _ranks(attempts).values() for rank in found], None)
+    if placed.proven is None:
+        return placed
+    traffic = [each.traffic for each in attempts if each.traffic]
+    return msgspec.structs.replace(
+        placed, proven=msgspec.structs.replace(placed.proven, carried=joint.carried(traffic))
     )

@@ -5,11 +5,13 @@ from collections.abc import Iterable, Mapping, Sequence
 import msgspec
 import numpy as np
 
+from assay import benchmarks
+from assay.analyse import joint
 from assay.analyse.states import state
 from assay.analyse.statistics import Samples, median_interval
 from assay.analyse.steady import FEWEST, steady_starts
 from assay.model.plan import Case, PlannedLaunch
-from assay.model.record import Bracket, Header, Launch, Rank, Series
+from assay.model.record import Bracket, Header, Launch, Rank, Series, Traffic
 from assay.model.result import CaseStatus
 from assay.model.run import CaseRecords, LaunchRecords, Run
 
@@ -49,7 +51,8 @@ class Yield(msgspec.Struct, frozen=True):
         status: of this attempt; only `complete` ones make estimates.
         reason: why it is not complete.
         header: None where the case did not start.
-        sampled: (kernel, host) -> samples.
+        sampled: (kernel, host) -> samples; of ranks that work together (kernel, `slowest` or `mean` of them).
+        traffic: what the networks carried; None where no messages were passed.
     """
 
     launch: str
@@ -61,6 +64,7 @@ class Yield(msgspec.Struct, frozen=True):
     reason: str
     header: Header | None
     sampled: Mapping[tuple[str, str], Sampled]
+    traffic: Traffic | None = None
 
 
 def yields(run: Run, border: float | None) -> dict[str, list[Yield]]:
@@ -72,7 +76,7 @@ def yields(run: Run, border: float | None) -> dict[str, list[Yield]]:
         (at, case, *key): _joined(parts)
         for at, cases_begun in enumerate(began)
         for case, records in cases_begun.items()
-        for key, parts in _parts(records).items()
+        for key, parts in _parts(records, cases.get(case)).items()
     }
     steady = dict(zip(joined, steady_starts(list(joined.values())), strict=True))
     for at, launch in enumerate(run.launches):
@@ -81,16 +85,26 @@ def yields(run: Run, border: float | None) -> dict[str, list[Yield]]:
         for case in filter(cases.__contains__, made.cases):
             records = began[at].get(case)
             sampled = {}
-            for key, parts in (_parts(records) if records else {}).items():
+            for key, parts in (_parts(records, cases[case]) if records else {}).items():
                 whole = (at, case, *key)
                 settled = None if joined[whole].size < FEWEST else steady[whole] is not None
                 measured = tuple(part for part in parts if part.phase == "measured" and part.seconds)
                 if measured and records:
                     sampled[key] = _sampled(measured, records.header, settled=settled)
             status, reason = _judge(launch, cases[case], records)
-            header = records.header if records else None
             found[case].append(
-                Yield(made.id, made.attempt, made.block, made.bracket, shown, status, reason, header, sampled)
+                Yield(
+                    launch=made.id,
+                    attempt=made.attempt,
+                    block=made.block,
+                    bracket=made.bracket,
+                    state=shown,
+                    status=status,
+                    reason=reason,
+                    header=records.header if records else None,
+                    sampled=sampled,
+                    traffic=records.traffic if records else None,
+                )
             )
     return found
 
@@ -115,10 +129,12 @@ def used(attempts: Iterable[Yield]) -> list[Yield]:
     return [each for each in complete if each.launch not in quiet or not each.bracket.disturbance]
 
 
-def _parts(records: CaseRecords) -> dict[tuple[str, str], list[Series]]:
-    """(kernel, host) -> its series, warm-up first."""
+def _parts(records: CaseRecords, case: Case | None) -> joint.Parts:
+    """(kernel, host) -> its series, warm-up first; see assay.analyse.joint for ranks that work together."""
+    if case and benchmarks.get(case.benchmark).joint:
+        return joint.together(records)
     hosts = {rank.rank: rank.host for rank in records.header.ranks}
-    parts: dict[tuple[str, str], list[Series]] = {}
+    parts: joint.Parts = {}
     for series in records.series:
         parts.setdefault((series.kernel, hosts.get(series.rank, f"rank {series.rank}")), []).append(series)
     return parts
@@ -160,6 +176,8 @@ def _judge(launch: LaunchRecords, case: Case, records: CaseRecords | None) -> tu
         return end.status, end.reason or "the program gives no reason"
     if records is None or not any(each.phase == "measured" and each.seconds for each in records.series):
         return "incomplete", "it recorded no samples"
+    if benchmarks.get(case.benchmark).joint and (uneven := joint.disagreement(records)):
+        return "incomplete", uneven
     stray = elsewhere(records.header, case)
     return ("invalid", stray) if stray else ("complete", "")
 
@@ -177,15 +195,15 @@ def _broken_off(launch: Launch, *, begun: bool) -> tuple[CaseStatus, str]:
 
 def elsewhere(header: Header, case: Case) -> str:
     """How a case ran otherwise than asked: on other hosts, cpus or memory nodes; empty when it did not."""
-    found = {_short(rank.host) for rank in header.ranks}
-    absent = [host for host in case.placement.hosts if _short(host) not in found]
+    found = {joint.short(rank.host) for rank in header.ranks}
+    absent = [host for host in case.placement.hosts if joint.short(host) not in found]
     if absent:
         return f"asked for {', '.join(absent)}, ran on {', '.join(sorted(found)) or 'nothing'}"
+    if case.placement.ranks:
+        astray = joint.astray(header.ranks, case.placement.hosts, case.placement.rank_cpus)
+        if astray:
+            return astray
     return next(filter(None, map(misplaced, header.ranks)), "")
-
-
-def _short(host: str) -> str:
-    return host.partition(".")[0]
 
 
 def misplaced(rank: Rank) -> str:

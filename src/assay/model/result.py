@@ -32,11 +32,16 @@ class Proof(msgspec.Struct, frozen=True):
         cpus: distinct affinity lists found, one list per host.
         page_nodes: memory node -> share of the touched pages found on it; empty where the kernel does not say.
         as_asked: whether every launch was placed as asked.
+        machines: number of kernels that it ran on, by their boot ids: two hosts of one kernel are one machine.
+        carried: interface or port -> bytes that it sent while the case was sampled, over those of all messages;
+            empty where nothing was passed, or all of it through memory.
     """
 
     cpus: tuple[tuple[int, ...], ...]
     page_nodes: dict[str, float]
     as_asked: bool
+    machines: int = 1
+    carried: dict[str, float] = {}
 
 
 class Placed(msgspec.Struct, frozen=True):

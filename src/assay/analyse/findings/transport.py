@@ -1,0 +1,130 @@
+"""Which way messages took, by the counters of every interface, against the way that was asked for."""
+
+from collections.abc import Iterable
+
+from assay.analyse.evidence import Evidence, Rule
+from assay.model.plan import Plan
+from assay.model.result import Estimate, Finding
+
+#: An interface carried the messages when it sent so much of their bytes; less than that of theirs went astray.
+_MOST = 0.5
+#: Messages of a byte are drowned by their headers: only those of so many bytes prove a way.
+_TELLING_BYTES = 4096
+_PERCENT = 100
+
+
+def _assess(evidence: Evidence) -> Iterable[Finding]:
+    joint = [each.estimate for each in evidence.measured if _telling(each.estimate)]
+    if not joint:
+        yield rule.not_assessed("no messages of 4 KiB or more were passed", "assay run network")
+        return
+    between = [each for each in joint if len(each.placement.hosts) > 1]
+    yield from _one_machine(between)
+    yield from _astray(between, evidence.run.plan)
+    yield from _through_interfaces([each for each in joint if len(each.placement.hosts) == 1])
+
+
+def _telling(estimate: Estimate) -> bool:
+    size = estimate.params.get("bytes")
+    proven = estimate.placement.proven
+    return (
+        estimate.median is not None
+        and proven is not None
+        and proven.machines > 0
+        and isinstance(size, int)
+        and size >= _TELLING_BYTES
+        and estimate.benchmark in {"pt2pt", "tcp", "onesided", "pairs", "collective"}
+    )
+
+
+def _one_machine(between: list[Estimate]) -> Iterable[Finding]:
+    alike = [each for each in between if each.placement.proven and each.placement.proven.machines == 1]
+    if not alike:
+        return
+    hosts = ", ".join(dict.fromkeys(host for each in alike for host in each.placement.hosts))
+    yield Finding(
+        id=f"{rule.name}:one-machine",
+        rule=rule.name,
+        claim=f"The nodes {hosts} are one machine: one kernel answers for all of them. What was measured between "
+        "them is the work of one machine's memory and processor, not of a network.",
+        severity="fact",
+        status="observed",
+        evidence=tuple(each.id for each in alike[:3]),
+        statistic="1 boot id",
+        threshold=rule.threshold,
+        next=f"assay run network --hosts {','.join(alike[0].placement.hosts)}   on machines of their own",
+    )
+
+
+def _astray(between: list[Estimate], plan: Plan) -> Iterable[Finding]:
+    """One finding for each network that was asked for and not used."""
+    told: set[str] = set()
+    for estimate in between:
+        asked, carried = _asked(estimate, plan), _carried(estimate)
+        share = sum(part for name, part in carried.items() if _same(name, asked))
+        if not asked or asked in told or share >= _MOST:
+            continue
+        told.add(asked)
+        took = max(carried, key=lambda name: carried[name], default="")
+        way = (
+            f"{took} sent {_PERCENT * carried[took]:.0f} % of their bytes" if took else "no interface counted them"
+        )
+        yield Finding(
+            id=f"{rule.name}:{asked}",
+            rule=rule.name,
+            claim=f"Messages were to go over {asked}, and did not: it sent {_PERCENT * share:.0f} % of their bytes; "
+            f"{way}.",
+            severity="problem",
+            status="observed",
+            evidence=(estimate.id,),
+            statistic=f"bytes sent by {asked} over bytes of all messages {share:.2g}",
+            threshold=rule.threshold,
+            rivals=("traffic that the card moves by itself may stand in no counter that could be read",),
+            next=f"assay doctor --hosts {','.join(estimate.placement.hosts)}",
+        )
+
+
+def _through_interfaces(inside: list[Estimate]) -> Iterable[Finding]:
+    """MPI inside a node that goes through an interface, the loopback one for example, instead of memory."""
+    for estimate in inside:
+        carried = _carried(estimate)
+        took = max(carried, key=lambda name: carried[name], default="")
+        if estimate.benchmark != "tcp" and took and carried[took] >= _MOST:
+            yield Finding(
+                id=f"{rule.name}:inside",
+                rule=rule.name,
+                claim=f"Inside a node, messages went through {took} instead of memory: it sent "
+                f"{_PERCENT * carried[took]:.0f} % of their bytes.",
+                severity="problem",
+                status="observed",
+                evidence=(estimate.id,),
+                statistic=f"bytes sent by {took} over bytes of all messages {carried[took]:.2g}",
+                threshold=rule.threshold,
+                rivals=("another program may have used the interface meanwhile",),
+                next="see which transports the MPI was built with: ompi_info, mpichversion",
+            )
+            return
+
+
+def _asked(estimate: Estimate, plan: Plan) -> str:
+    for factor in plan.factors:
+        if factor.kind == "network" and factor.name in estimate.factors:
+            return factor.devices.get(estimate.factors[factor.name], "")
+    return plan.network
+
+
+def _carried(estimate: Estimate) -> dict[str, float]:
+    return estimate.placement.proven.carried if estimate.placement.proven else {}
+
+
+def _same(name: str, asked: str) -> bool:
+    """`mlx5_0` is asked for and its port `mlx5_0:1` counts."""
+    return name == asked or name.startswith(f"{asked}:")
+
+
+rule = Rule(
+    "transport",
+    "Did messages take the way that was asked for?",
+    f"the interface asked for sent at least {_MOST} of the bytes of all messages; hosts have boot ids of their own",
+    _assess,
+)

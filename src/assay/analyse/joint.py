@@ -1,0 +1,88 @@
+"""Ranks that work on one thing together: their samples as one, and the way that their messages took."""
+
+from collections.abc import Iterable, Sequence
+
+import msgspec
+import numpy as np
+
+from assay.model.record import Rank, Series, Traffic
+from assay.model.run import CaseRecords
+
+#: What stands for a sample of many ranks: the time of the slowest of them, or the mean.
+SLOWEST, MEAN = "slowest", "mean"
+
+Parts = dict[tuple[str, str], list[Series]]
+
+
+def together(records: CaseRecords) -> Parts:
+    """(kernel, `slowest` or `mean`) -> its series over all ranks, warm-up first; nothing where ranks disagree."""
+    parts: Parts = {}
+    for kernel, phases in _by_phase(records).items():
+        for alike in phases.values():
+            if uneven(alike):
+                continue
+            seconds = np.array([each.seconds for each in alike])
+            for over, combined in ((SLOWEST, seconds.max(axis=0)), (MEAN, seconds.mean(axis=0))):
+                one = msgspec.structs.replace(alike[0], rank=0, seconds=combined.tolist())
+                parts.setdefault((kernel, over), []).append(one)
+    return parts
+
+
+def disagreement(records: CaseRecords) -> str:
+    """How the ranks' samples do not belong together; empty where they do."""
+    for kernel, phases in _by_phase(records).items():
+        for phase, alike in phases.items():
+            if uneven(alike):
+                counts = sorted({len(each.seconds) for each in alike})
+                return f"its ranks recorded different samples of {kernel} ({phase}: {counts[0]} to {counts[-1]})"
+    return ""
+
+
+def uneven(alike: Sequence[Series]) -> bool:
+    """Whether series of several ranks differ in the number of their samples, or in what a sample is."""
+    return len({(len(each.seconds), each.iterations) for each in alike}) > 1
+
+
+def carried(traffic: Iterable[Traffic]) -> dict[str, float]:
+    """Interface or port -> bytes that it sent over bytes of all messages, hosts and launches together."""
+    taken = list(traffic)
+    payload = sum(each.payload for each in taken)
+    if not payload:
+        return {}
+    sent: dict[str, int] = {}
+    for each in taken:
+        for host in each.hosts:
+            for name, counter in host.interfaces.items():
+                sent[name] = sent.get(name, 0) + counter.sent
+    return {name: count / payload for name, count in sorted(sent.items()) if count}
+
+
+def astray(ranks: Sequence[Rank], hosts: Sequence[str], cpus: Sequence[tuple[int, ...]]) -> str:
+    """How ranks run otherwise than planned, rank by rank; empty where they do not.
+
+    Args:
+        ranks: as found.
+        hosts: planned, in the order of the ranks.
+        cpus: planned, of each rank.
+    """
+    each = max(1, len(cpus) // max(1, len(hosts)))
+    for rank in ranks:
+        wanted = hosts[min(rank.rank // each, len(hosts) - 1)]
+        if short(rank.host) != short(wanted):
+            return f"rank {rank.rank} was asked to be on {wanted}, it ran on {rank.host}"
+        if rank.rank < len(cpus) and rank.requested_cpus != cpus[rank.rank]:
+            return f"rank {rank.rank} was asked for cpus {list(rank.requested_cpus)}, not {list(cpus[rank.rank])}"
+    return ""
+
+
+def short(host: str) -> str:
+    """A host name without its domain."""
+    return host.partition(".")[0]
+
+
+def _by_phase(records: CaseRecords) -> dict[str, dict[str, list[Series]]]:
+    """Kernel -> phase -> a series of each rank that timed it."""
+    found: dict[str, dict[str, list[Series]]] = {}
+    for series in records.series:
+        found.setdefault(series.kernel, {}).setdefault(series.phase, []).append(series)
+    return found
