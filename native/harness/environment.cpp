@@ -11,9 +11,10 @@ namespace {
 constexpr std::array<std::string_view, 11> prefixes{"OMPI_MCA_",  "PRTE_MCA_", "PMIX_MCA_",     "MPICH_",
                                                     "MPIR_CVAR_", "I_MPI_",    "UCX_",          "FI_",
                                                     "HYDRA_",     "PSM",       "SLURM_MPI_TYPE"};
-/// The last ones: what Open MPI's launcher tells its ranks, other in each launch, is no setting.
-constexpr std::array<std::string_view, 9> private_words{"KEY", "SECRET", "TOKEN", "PASS",      "CRED",
-                                                        "URI", "_ORTE_", "_ESS_", "TRANSPORTS"};
+/// The later ones: what Open MPI's launcher tells its ranks, other in each launch or place, is no setting.
+constexpr std::array<std::string_view, 11> private_words{"KEY",        "SECRET",       "TOKEN",        "PASS",
+                                                         "CRED",       "URI",          "MCA_ORTE_",    "MCA_ESS",
+                                                         "TRANSPORTS", "INITIAL_WDIR", "RUNTIME_QUERY"};
 
 bool is_wanted(std::string_view variable) {
     std::string name(variable);

@@ -25,6 +25,7 @@ std::map<std::string, std::string> describe_library(int granted) {
     const std::string_view whole(text.data());
     std::map<std::string, std::string> library = library_environment(environ);
     library["library"] = whole.substr(0, whole.find('\n'));
+    std::replace(library["library"].begin(), library["library"].end(), '\t', ' ');
     library["standard"] = std::to_string(version) + "." + std::to_string(subversion);
     library["threads"] = granted >= MPI_THREAD_MULTIPLE ? "multiple" : "funneled";
     return library;

@@ -1,0 +1,193 @@
+// What is asked of pt2pt, and which requests mean nothing.
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+#include <string>
+
+#include "harness/benchmark.hpp"
+#include "harness/failure.hpp"
+#include "harness/slots.hpp"
+
+namespace assay::pt2pt {
+
+inline const Declaration declaration{
+    .name = "pt2pt",
+    .summary = "latency, bandwidth and rate of messages between pairs of MPI ranks",
+    .kernels = {"message"},
+    .axes =
+        {{"pattern",
+          "latency: to and fro; bandwidth: a window of messages one way, then an acknowledgement; bidirectional: "
+          "windows both ways at once; multi-: all pairs at once",
+          {"latency", "bandwidth", "bidirectional", "multi-bandwidth", "multi-latency"},
+          "latency",
+          ""},
+         {"bytes", "size of a message", {}, std::int64_t{8}, "B", 0},
+         {"calls",
+          "nonblocking: Isend, Irecv; blocking: Send, Recv; persistent: Start; synchronous: Ssend, or Issend in "
+          "windows",
+          {"nonblocking", "blocking", "persistent", "synchronous"},
+          "nonblocking",
+          ""},
+         {"source", "any: received from MPI_ANY_SOURCE", {"named", "any"}, "named", ""},
+         {"exchange", "combined: both directions in one MPI_Sendrecv", {"separate", "combined"}, "separate", ""},
+         {"buffers",
+          "hot: one to send and one to receive; rotating: a window of each in turn; cold: pools beyond the caches",
+          {"hot", "rotating", "cold"},
+          "hot",
+          ""},
+         {"offset",
+          "bytes added to the size, as NetPIPE's perturbation of 3 does",
+          {},
+          std::int64_t{0},
+          "B",
+          -(std::int64_t{1} << 48U)},
+         {"alignment", "largest power of two that divides the address of a buffer", {}, std::int64_t{64}, "B"},
+         {"datatype",
+          "contiguous: bytes; vector: blocks of 8 B, gaps of 8 B; indexed: blocks of 8 B, one in each 16 B",
+          {"contiguous", "vector", "indexed"},
+          "contiguous",
+          ""},
+         {"window", "messages on the way before one waits", {}, std::int64_t{64}, ""},
+         {"threads",
+          "of each rank that pass messages at once, each over a communicator of its own",
+          {},
+          std::int64_t{1},
+          ""},
+         {"pool", "bytes of each of the two pools of cold buffers", {}, std::int64_t{1} << 28U, "B"}},
+    .work = {{"message", {"bytes", "messages", "one-way"}}},
+    .threads_pass_messages = [](const Params& params) { return params.number("threads") > 1; },
+};
+
+enum class Pattern { latency, bandwidth, bidirectional };
+enum class Calls { nonblocking, blocking, persistent, synchronous };
+
+/// One case, understood. `multi` and the number of pairs make no difference to one pair of ranks.
+struct Options {
+    Pattern pattern;
+    bool multi;
+    Calls calls;
+    bool any_source;
+    bool combined;
+    Layout layout;
+    Spacing spacing;
+    bool cold;
+    int window;
+    int threads;
+};
+
+namespace detail {
+
+/// The index of a word in its axis, which is the value of its enumeration.
+inline int index_of(const Params& params, const std::string& axis) {
+    const auto& axes = declaration.axes;
+    const auto& words =
+        std::find_if(axes.begin(), axes.end(), [&](const Axis& each) { return each.name == axis; })->words;
+    return static_cast<int>(std::find(words.begin(), words.end(), params.word(axis)) - words.begin());
+}
+
+inline Failure nonsense(const std::string& what, const std::string& why, const std::string& next) {
+    return {Exit::usage, what, why, next};
+}
+
+/// `--axis value` of a word.
+inline std::string asked(const Params& params, const std::string& axis) {
+    return "--" + axis + " " + params.word(axis);
+}
+
+inline void refuse_nonsense(const Params& params, const Options& options) {
+    const bool windows_both_ways = options.pattern == Pattern::bidirectional;
+    if (options.combined && !(windows_both_ways && options.calls == Calls::blocking)) {
+        throw nonsense(
+            "--exchange combined cannot be had with " + asked(params, windows_both_ways ? "calls" : "pattern"),
+            "MPI_Sendrecv blocks, and sends and receives at once",
+            "--pattern bidirectional --calls blocking --exchange combined");
+    }
+    if (windows_both_ways && options.calls == Calls::blocking && !options.combined) {
+        throw nonsense("--pattern bidirectional cannot be had with --calls blocking and --exchange separate",
+                       "two ranks that both send first, and wait, would wait for ever",
+                       "--pattern bidirectional --calls blocking --exchange combined");
+    }
+    if (options.cold && options.calls == Calls::persistent) {
+        throw nonsense("--buffers cold cannot be had with --calls persistent",
+                       "a persistent request keeps its buffer, and a pool has too many", "--buffers rotating");
+    }
+    if (options.layout.kind != Layout::Kind::contiguous && options.layout.bytes > 0 &&
+        options.layout.bytes % options.layout.block() != 0) {
+        throw nonsense(asked(params, "datatype") + " cannot be had with messages of " +
+                           std::to_string(options.layout.bytes) + " B (--bytes and --offset)",
+                       "they are made of whole blocks of " + std::to_string(options.layout.block()) + " B",
+                       "--datatype contiguous");
+    }
+    if ((options.spacing.alignment & (options.spacing.alignment - 1)) != 0) {
+        throw nonsense("--alignment " + std::to_string(options.spacing.alignment) + " is no power of two",
+                       "it is the largest that divides the address of a buffer", "--alignment 64");
+    }
+}
+
+inline Spacing spacing_of(const Params& params, const Layout& layout) {
+    const auto alignment = static_cast<std::size_t>(params.number("alignment"));
+    const std::string& buffers = params.word("buffers");
+    const auto pool = static_cast<std::size_t>(params.number("pool"));
+    const std::size_t count = buffers == "cold"       ? pool / Slots::stride(layout, alignment)
+                              : buffers == "rotating" ? static_cast<std::size_t>(params.number("window"))
+                                                      : 1;
+    return {std::max<std::size_t>(1, count), alignment};
+}
+
+}  // namespace detail
+
+/// Failure (usage) names the axes of a request that means nothing.
+inline Options options_of(const Params& params) {
+    constexpr int patterns = 3;  // the multi- ones follow, bandwidth first
+    const int pattern = detail::index_of(params, "pattern");
+    const bool multi = pattern >= patterns;
+    Options options{};
+    options.multi = multi;
+    options.pattern = !multi                ? static_cast<Pattern>(pattern)
+                      : pattern == patterns ? Pattern::bandwidth
+                                            : Pattern::latency;
+    options.calls = static_cast<Calls>(detail::index_of(params, "calls"));
+    options.any_source = params.word("source") == "any";
+    options.combined = params.word("exchange") == "combined";
+    options.layout = {
+        static_cast<Layout::Kind>(detail::index_of(params, "datatype")),
+        static_cast<std::size_t>(std::max<std::int64_t>(0, params.number("bytes") + params.number("offset")))};
+    options.spacing = detail::spacing_of(params, options.layout);
+    options.cold = params.word("buffers") == "cold";
+    options.window = static_cast<int>(std::min<std::int64_t>(params.number("window"), 1 << 20U));
+    options.threads = static_cast<int>(std::min<std::int64_t>(params.number("threads"), 1 << 20U));
+    detail::refuse_nonsense(params, options);
+    return options;
+}
+
+/// Messages of one pair of threads in one iteration, both directions counted.
+inline std::uint64_t messages(const Options& options) {
+    switch (options.pattern) {
+        case Pattern::latency:
+            return 2;
+        case Pattern::bandwidth:
+            return static_cast<std::uint64_t>(options.window);
+        case Pattern::bidirectional:
+            break;
+    }
+    return 2 * static_cast<std::uint64_t>(options.window);
+}
+
+/// Failure (usage) where so many ranks, of so many threads, make no such pattern.
+inline void require_fitting(const Options& options, const Params& params, int ranks, int cpus) {
+    if (!options.multi && ranks != 2) {
+        const bool latency = options.pattern == Pattern::latency;
+        throw detail::nonsense(detail::asked(params, "pattern") + " cannot be had with " + std::to_string(ranks) +
+                                   (ranks == 1 ? " rank" : " ranks"),
+                               "it is a pattern of one pair",
+                               latency ? "--pattern multi-latency" : "--pattern multi-bandwidth");
+    }
+    if (options.threads > cpus) {
+        throw detail::nonsense("--threads " + std::to_string(options.threads) + " cannot be had with " +
+                                   std::to_string(cpus) + (cpus == 1 ? " cpu" : " cpus") + " a rank (--cpus)",
+                               "each thread has a cpu of its own", "--threads " + std::to_string(cpus));
+    }
+}
+
+}  // namespace assay::pt2pt
