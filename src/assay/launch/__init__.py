@@ -11,7 +11,8 @@ from assay.launch.command import Launcher, Layout, Site
 from assay.model.errors import UnfitEnvironmentError, UsageError
 
 #: What stands beside them: the words that they share, and machines that do not exist.
-_NOT_LAUNCHERS = {"arguments", "command", "simulated", "starter"}
+_NOT_LAUNCHERS = {"allocation", "arguments", "batch", "command", "simulated", "starter", "sweep"}
+_NOT_LAUNCHERS |= {"hydra", "networks", "remote"}
 
 
 @cache

@@ -13,10 +13,13 @@ class Command(msgspec.Struct, frozen=True):
     Attributes:
         argv: program and arguments.
         environment: variables to set beside those inherited; part of the record, so never a secret.
+        grace_s: seconds from the request to end to the order to: launchers need a moment to end what they started
+            elsewhere.
     """
 
     argv: tuple[str, ...]
     environment: dict[str, str]
+    grace_s: float = 1.0
 
 
 class Sampling(msgspec.Struct, frozen=True):
@@ -100,6 +103,8 @@ class Site(msgspec.Struct, frozen=True):
         launcher: name of the launcher that the user wants; empty for the one that fits best.
         run: id that everything started elsewhere carries (`ASSAY_RUN`), so that it can be found and ended.
         ssh_config: file for `ssh -F`; empty for the user's own.
+        sockets: folder of this user alone, on a local disk, where ssh keeps connections open for the next command;
+            empty for a connection of its own for each.
         root: whether this process is root, which some launchers refuse to serve unless told to.
     """
 
@@ -108,6 +113,7 @@ class Site(msgspec.Struct, frozen=True):
     launcher: str = ""
     run: str = ""
     ssh_config: str = ""
+    sockets: str = ""
     root: bool = False
 
 

@@ -1,0 +1,36 @@
+"""MPICH, by its own mpiexec (Hydra)."""
+
+from assay.launch import hydra, networks
+from assay.launch.command import Command, Layout, Site
+from assay.launch.remote import GRACE_S, carried
+
+
+class Mpich:
+    """Starts the programs of an MPICH with the mpiexec that belongs to it."""
+
+    name = "mpich"
+    preference = 20
+
+    def fits(self, layout: Layout, site: Site) -> bool:
+        """A program of this MPI, anywhere that mpiexec reaches."""
+        del site
+        return layout.mpi is not None and layout.mpi.kind == "mpich"
+
+    def translate(self, layout: Layout, site: Site, argv: tuple[str, ...], environment: dict[str, str]) -> Command:
+        """The mpiexec of the MPI: hosts in order, so many ranks on each, each bound to its cpus."""
+        assert layout.mpi is not None  # noqa: S101 (it would not fit)
+        environment = carried(environment, site)
+        reaching = hydra.extra_ssh(layout, site, "HYDRA_LAUNCHER_EXTRA_ARGS")
+        words = (
+            layout.mpi.launcher,
+            *("-launcher", "ssh" if reaching else "fork"),
+            *hydra.control(layout, site),
+            *("-hosts", ",".join(f"{host}:{len(layout.ranks)}" for host in layout.hosts)),
+            *("-n", f"{layout.size}"),
+            *("-bind-to", "user:" + ",".join("+".join(map(str, cpus)) for cpus in layout.ranks)),
+            *hydra.variables(environment | networks.variables(layout.mpi, layout.network)),
+        )
+        return Command((*words, *argv), environment | reaching, GRACE_S)
+
+
+launcher = Mpich()

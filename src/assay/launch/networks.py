@@ -1,0 +1,56 @@
+"""How each MPI is told which network its messages shall use.
+
+What the user asked for is what every kind of message must use: what would bypass it (collectives and one-sided
+messages over RDMA of their own) is switched off with it. The programs count the bytes of every device beside that.
+"""
+
+from assay.launch.command import Layout, Site
+from assay.model.toolchain import Mpi
+
+_NEW_OPEN_MPI = 5
+
+
+def is_port(network: str) -> bool:
+    """Whether the device is a port of an RDMA adapter (`mlx5_0:1`), no interface (`eth0`)."""
+    return ":" in network
+
+
+def is_new(mpi: Mpi) -> bool:
+    """Whether an Open MPI is one that PRRTE launches: version 5, and whatever comes after it."""
+    return int(mpi.version.split(".")[0]) >= _NEW_OPEN_MPI
+
+
+def parameters(mpi: Mpi, network: str) -> dict[str, str]:
+    """MCA parameters of Open MPI; none for other families."""
+    if mpi.kind != "openmpi" or not network:
+        return {}
+    own = {"coll": "^hcoll,ucc"}
+    if is_port(network):
+        return {"pml": "ucx", "osc": "ucx"} | own
+    devices = f"self,{'sm' if is_new(mpi) else 'vader'},tcp"
+    return {"pml": "ob1", "btl": devices, "btl_tcp_if_include": network, "osc": "^ucx"} | own
+
+
+def variables(mpi: Mpi, network: str) -> dict[str, str]:
+    """Environment of the ranks. An MPICH uses UCX or libfabric, as it was built: both are told."""
+    if not network:
+        return {}
+    port = is_port(network)
+    if mpi.kind == "openmpi":
+        return {"UCX_NET_DEVICES": network} if port else {}
+    if mpi.kind == "intel":
+        device = {"FI_PROVIDER": "mlx", "UCX_NET_DEVICES": network} if port else _libfabric_tcp(network)
+        return {"I_MPI_FABRICS": "shm:ofi"} | device
+    if port:
+        adapter = {"FI_PROVIDER": "verbs;ofi_rxm", "FI_VERBS_DEVICE_NAME": network.partition(":")[0]}
+        return {"UCX_NET_DEVICES": network} | adapter
+    return {"UCX_NET_DEVICES": network, "UCX_TLS": "tcp,sm,self"} | _libfabric_tcp(network)
+
+
+def of_control(layout: Layout, site: Site) -> str:
+    """Interface for the launcher's own messages: the same, so that no other is touched, where this host has it."""
+    return "" if is_port(layout.network) or site.host not in layout.hosts else layout.network
+
+
+def _libfabric_tcp(interface: str) -> dict[str, str]:
+    return {"FI_PROVIDER": "tcp", "FI_TCP_IFACE": interface}

@@ -1,0 +1,83 @@
+"""Open MPI 4 and 5, by their own mpiexec. They differ: 5 has its launching done by PRRTE, with options of its own.
+
+Binding cannot be asked of it per rank without a file: `--cpu-set` of version 4 forgets the order of its list, no
+version takes several cpus for a rank, and both count in numbers of their own. So it is asked for hosts in order
+and for no binding, and the programs bind themselves before they touch memory.
+"""
+
+from assay.launch.command import Command, Layout, Site
+from assay.launch.networks import is_new, of_control, parameters, variables
+from assay.launch.remote import GRACE_S, carried, is_elsewhere, ssh_options
+
+
+class OpenMpi:
+    """Starts the programs of an Open MPI with the mpiexec that belongs to it."""
+
+    name = "openmpi"
+    preference = 20
+
+    def fits(self, layout: Layout, site: Site) -> bool:
+        """A program of this MPI, anywhere that mpiexec reaches."""
+        del site
+        return layout.mpi is not None and layout.mpi.kind == "openmpi"
+
+    def translate(self, layout: Layout, site: Site, argv: tuple[str, ...], environment: dict[str, str]) -> Command:
+        """The mpiexec of the MPI: hosts in order, so many ranks on each."""
+        assert layout.mpi is not None  # noqa: S101 (it would not fit)
+        new = is_new(layout.mpi)
+        environment = carried(environment, site)
+        sent = environment | variables(layout.mpi, layout.network)
+        exported = tuple(word for name, value in sent.items() for word in ("-x", f"{name}={value}"))
+        messages = parameters(layout.mpi, layout.network).items()
+        asked = (
+            *_placement(layout, site, new=new),
+            *_reaching(layout, site, new=new),
+            *(word for name, value in messages for word in ("--mca", name, value)),
+        )
+        if _moved_to_front(layout, site, new=new):
+            parts = [(*_on((host,), len(layout.ranks)), "-n", f"{len(layout.ranks)}") for host in layout.hosts]
+            started = tuple(word for part in parts for word in (":", *part, *exported, *argv))[1:]
+        else:
+            started = (*_on(layout.hosts, len(layout.ranks)), *exported, *argv)
+        root = ("OMPI_ALLOW_RUN_AS_ROOT", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM") if site.root else ()
+        return Command((layout.mpi.launcher, *asked, *started), environment | dict.fromkeys(root, "1"), GRACE_S)
+
+
+launcher = OpenMpi()
+
+
+def _on(hosts: tuple[str, ...], ranks: int) -> tuple[str, str]:
+    return "--host", ",".join(f"{host}:{ranks}" for host in hosts)
+
+
+def _moved_to_front(layout: Layout, site: Site, *, new: bool) -> bool:
+    """Version 4 numbers the ranks of its own host first, wherever it stands; parts are numbered as they stand."""
+    return not new and site.host in layout.hosts[1:]
+
+
+def _placement(layout: Layout, site: Site, *, new: bool) -> tuple[str, ...]:
+    """Where a scheduler promised fewer slots the ranks start nevertheless, and never yield their cpus."""
+    parts = _moved_to_front(layout, site, new=new)
+    mapping = "slot:OVERSUBSCRIBE" if parts else f"ppr:{len(layout.ranks)}:node:OVERSUBSCRIBE"
+    return ("--map-by", mapping, "--rank-by", "slot", "--bind-to", "none", "--mca", "mpi_yield_when_idle", "0")
+
+
+def _reaching(layout: Layout, site: Site, *, new: bool) -> tuple[str, ...]:
+    """How other hosts are reached: by ssh from here alone, and with the run's name on the daemons there."""
+    if not is_elsewhere(layout, site):
+        return ()
+    agent = " ".join(("ssh", *ssh_options(site)))
+    option, agents, tree, daemon = (
+        ("--prtemca", "plm_ssh_agent", "plm_ssh_no_tree_spawn", "prte_launch_agent")
+        if new
+        else ("--mca", "plm_rsh_agent", "plm_rsh_no_tree_spawn", "orte_launch_agent")
+    )
+    named = (option, daemon, f"env ASSAY_RUN={site.run} {'prted' if new else 'orted'}") if site.run else ()
+    return (option, agents, agent, option, tree, "1", *named, *_control(layout, site, new=new))
+
+
+def _control(layout: Layout, site: Site, *, new: bool) -> tuple[str, ...]:
+    interface = of_control(layout, site)
+    if not interface:
+        return ()
+    return ("--prtemca", "prte_if_include", interface) if new else ("--mca", "oob_tcp_if_include", interface)

@@ -1,0 +1,40 @@
+"""What launchers have in common that start programs by others' hands: ssh, and the environment that travels."""
+
+from assay.launch.command import Layout, Site
+
+#: From the request to end to the order to. Open MPI 4 takes 3 s to end ranks on other hosts that do not listen.
+GRACE_S = 10.0
+
+#: Nobody is there to answer questions, and a node that is gone is noticed within 30 s.
+_SSH = (
+    *("-o", "BatchMode=yes"),
+    *("-o", "ConnectTimeout=10"),
+    *("-o", "ServerAliveInterval=10"),
+    *("-o", "ServerAliveCountMax=3"),
+)
+_KEEP_OPEN_S = 60
+
+
+def ssh_options(site: Site) -> tuple[str, ...]:
+    """Options of every `ssh` that is started from here."""
+    config = ("-F", site.ssh_config) if site.ssh_config else ()
+    if not site.sockets:
+        return (*config, *_SSH)
+    shared = ("ControlMaster=auto", f"ControlPath={site.sockets}/%C", f"ControlPersist={_KEEP_OPEN_S}")
+    return (*config, *_SSH, *(word for option in shared for word in ("-o", option)))
+
+
+def is_elsewhere(layout: Layout, site: Site) -> bool:
+    """Whether any of it runs on another host."""
+    return set(layout.hosts) != {site.host}
+
+
+def carried(environment: dict[str, str], site: Site) -> dict[str, str]:
+    """The variables of a program that others start: it cannot end with this process, but be found by its run."""
+    run = {"ASSAY_RUN": site.run} if site.run else {}
+    return environment | {"ASSAY_PARENT": ""} | run
+
+
+def mask(cpus: tuple[int, ...]) -> int:
+    """One bit for each cpu."""
+    return sum(1 << cpu for cpu in cpus)

@@ -1,0 +1,54 @@
+"""Slurm's srun: a job step inside the allocation that Assay runs in."""
+
+from assay.launch.command import Command, Layout, Site
+from assay.launch.networks import parameters, variables
+from assay.launch.remote import GRACE_S, carried, mask
+
+#: How each MPI learns from Slurm who its ranks are. Intel's needs `I_MPI_PMI_LIBRARY` beside it, which only the
+#: site knows: it is taken where the user asks for it.
+_PMI: dict[str, str] = {"openmpi": "pmix", "mpich": "pmi2", "intel": "pmi2"}
+
+#: A step shares all that the job has, so that none waits for another's end; the environment travels whole, even
+#: where the job was submitted without the user's; one rank's end ends all.
+_STEP = ("--overlap", "--mem=0", "--export=ALL", "--input=none", "--kill-on-bad-exit=1")
+
+
+class Srun:
+    """Starts programs by Slurm's own daemons: no ssh is needed, and Slurm ends all that a step started."""
+
+    name = "srun"
+    preference = 10
+
+    def fits(self, layout: Layout, site: Site) -> bool:
+        """Inside an allocation of Slurm: MPI programs, and programs that stand alone on one other host."""
+        if site.scheduler != "slurm":
+            return False
+        if layout.mpi is None:
+            return len(layout.hosts) == 1
+        return layout.mpi.kind != "intel" or site.launcher == self.name
+
+    def translate(self, layout: Layout, site: Site, argv: tuple[str, ...], environment: dict[str, str]) -> Command:
+        """A step on the layout's hosts, so many tasks on each, each bound to its cpus."""
+        ranks = len(layout.ranks) if layout.mpi else 1
+        masks = ",".join(f"{mask(cpus):#x}" for cpus in layout.ranks)
+        words = (
+            *("srun", *_STEP),
+            f"--nodes={len(layout.hosts)}",
+            f"--ntasks={len(layout.hosts) * ranks}",
+            # Any other distribution takes the hosts in Slurm's order; this one has each host once for each rank.
+            "--distribution=arbitrary",
+            f"--nodelist={','.join(host for host in layout.hosts for _ in range(ranks))}",
+            f"--cpu-bind=mask_cpu:{masks}",
+            f"--mpi={_PMI[layout.mpi.kind] if layout.mpi else 'none'}",
+        )
+        return Command((*words, *argv), carried(environment, site) | _messages(layout), GRACE_S)
+
+
+launcher = Srun()
+
+
+def _messages(layout: Layout) -> dict[str, str]:
+    if layout.mpi is None:
+        return {}
+    asked = {f"OMPI_MCA_{name}": value for name, value in parameters(layout.mpi, layout.network).items()}
+    return asked | variables(layout.mpi, layout.network)

@@ -1,0 +1,91 @@
+"""The command lines of srun and ssh, word for word, and what a shell makes of them."""
+
+import shlex
+import subprocess
+
+import pytest
+
+from assay import launch
+from assay.launch.command import Layout, Site
+from assay.model.toolchain import Mpi
+
+OPEN_MPI = Mpi("openmpi-4.1.4", "openmpi", "4.1.4", "/opt/bin/mpicxx", "/opt/bin/mpiexec")
+MPICH = Mpi("mpich-4.0.2", "mpich", "4.0.2", "/opt/bin/mpicxx", "/opt/bin/mpiexec")
+INTEL = Mpi("intel-2021.13", "intel", "2021.13", "/opt/bin/mpicxx", "/opt/bin/mpiexec")
+RANKS = ((0,), (2, 3))
+ALLOCATED = Site("n1", scheduler="slurm", run="r1")
+STEP = "srun --overlap --mem=0 --export=ALL --input=none --kill-on-bad-exit=1"
+SSH = "-o BatchMode=yes -o ConnectTimeout=10 -o ServerAliveInterval=10 -o ServerAliveCountMax=3"
+
+
+def line(layout: Layout, site: Site) -> str:
+    found = launch.fitting(layout, site)
+    return shlex.join(found.translate(layout, site, ("/cache/prog", "--cpus", "0/2-3"), {}).argv)
+
+
+@pytest.mark.parametrize(("mpi", "pmi"), [(OPEN_MPI, "pmix"), (MPICH, "pmi2")])
+def test_srun_starts_a_step_on_the_hosts_in_their_order(mpi: Mpi, pmi: str) -> None:
+    assert line(Layout(("n2", "n1"), RANKS, mpi), ALLOCATED) == (
+        f"{STEP} --nodes=2 --ntasks=4 --distribution=arbitrary --nodelist=n2,n2,n1,n1"
+        f" --cpu-bind=mask_cpu:0x1,0xc --mpi={pmi} /cache/prog --cpus 0/2-3"
+    )
+
+
+def test_srun_starts_a_program_that_stands_alone_on_one_other_host() -> None:
+    assert line(Layout(("n2",), ((0, 1, 64),)), ALLOCATED) == (
+        f"{STEP} --nodes=1 --ntasks=1 --distribution=arbitrary --nodelist=n2"
+        " --cpu-bind=mask_cpu:0x10000000000000003 --mpi=none /cache/prog --cpus 0/2-3"
+    )
+
+
+def test_a_network_reaches_the_ranks_of_srun_by_their_environment() -> None:
+    wanted = Layout(("n1", "n2"), RANKS, OPEN_MPI, "eth0")
+    assert launch.get("srun").translate(wanted, ALLOCATED, ("p",), {}).environment == {
+        "ASSAY_PARENT": "",
+        "ASSAY_RUN": "r1",
+        "OMPI_MCA_pml": "ob1",
+        "OMPI_MCA_btl": "self,vader,tcp",
+        "OMPI_MCA_btl_tcp_if_include": "eth0",
+        "OMPI_MCA_osc": "^ucx",
+        "OMPI_MCA_coll": "^hcoll,ucc",
+    }
+
+
+def test_inside_slurm_srun_goes_before_the_mpis_own_launcher_and_local_before_srun() -> None:
+    assert launch.fitting(Layout(("n1",), RANKS, MPICH), ALLOCATED).name == "srun"
+    assert launch.fitting(Layout(("n1",), RANKS), ALLOCATED).name == "local"
+
+
+def test_intels_ranks_are_started_by_srun_only_where_the_user_says_so() -> None:
+    layout = Layout(("n1", "n2"), RANKS, INTEL)
+    assert launch.fitting(layout, ALLOCATED).name == "intel"
+    wanted = Site("n1", scheduler="slurm", launcher="srun")
+    assert launch.fitting(layout, wanted).name == "srun"
+
+
+def test_without_an_allocation_srun_fits_nothing() -> None:
+    assert not launch.get("srun").fits(Layout(("n2",), RANKS), Site("n1"))
+
+
+def test_ssh_starts_a_program_that_stands_alone_on_one_other_host() -> None:
+    assert line(Layout(("n2",), ((0,),)), Site("n1", run="r1", ssh_config="/lab/config")) == (
+        f"ssh -F /lab/config {SSH} -- n2 'exec env ASSAY_PARENT= ASSAY_RUN=r1 /cache/prog --cpus 0/2-3'"
+    )
+
+
+def test_ssh_knows_nothing_of_mpi_nor_of_this_host() -> None:
+    ssh = launch.get("ssh")
+    assert not ssh.fits(Layout(("n1",), ((0,),)), Site("n1"))
+    assert not ssh.fits(Layout(("n2",), ((0,),), MPICH), Site("n1"))
+
+
+def test_every_word_reaches_the_program_through_the_remote_shell() -> None:
+    words = ("printf", "%s|", "a b", "$HOME", "it's", "", "*", ";exit 3")
+    command = launch.get("ssh").translate(Layout(("n2",), ((0,),)), Site("n1"), words, {"NAME": "x y;$(id)"})
+    there = subprocess.run(["sh", "-c", command.argv[-1]], capture_output=True, text=True, check=True)
+    assert there.stdout == "a b|$HOME|it's||*|;exit 3|"
+    environment = launch.get("ssh").translate(
+        Layout(("n2",), ((0,),)), Site("n1"), ("printenv", "NAME"), {"NAME": "x y;$(id)"}
+    )
+    there = subprocess.run(["sh", "-c", environment.argv[-1]], capture_output=True, text=True, check=True)
+    assert there.stdout == "x y;$(id)\n"
