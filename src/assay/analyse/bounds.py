@@ -16,7 +16,9 @@ LOADED_CLOCK = "loaded-clock"
 #: Below this share of the run's own clock a clock is none: its core did something else in between.
 CLOCK_SHARE = 0.5
 #: (benchmark, metric) that count the bytes which memory moves, write-allocate included.
-_MEMORY_RATES = frozenset({("stream", "traffic"), ("loaded_latency", "bandwidth")})
+_MEMORY_RATES = frozenset({("stream", "traffic"), ("loaded_latency", "bandwidth"), ("himeno", "traffic")})
+#: A program whose working set is not sized by the caches shows memory's rate from so many times their size on.
+_BEYOND_CACHES = 4
 
 
 class Bounds:
@@ -35,6 +37,7 @@ class Bounds:
         found = [each for each in estimates if each.median is not None]
         self._machines = run.machines
         self._best: dict[Hashable, Estimate] = {}
+        self._clocks: dict[Hashable, Estimate] = {}
         self.clock = median([best_clock(each) for each in found if each.unit == "Hz"] or [0.0])
         self.memory_rate = best_memory_rate(found, run.machines)
         for each in found:
@@ -42,23 +45,16 @@ class Bounds:
             keys: list[Hashable] = [
                 (each.benchmark, each.metric, each.params.get("buffers")),
                 (each.benchmark, each.metric, each.kernel, where[0]),
-                (each.benchmark, each.metric, each.kernel, *where),
                 (each.case, each.metric, each.kernel, each.placement.hosts, each.state),
             ]
             if each.benchmark == "flops":
                 keys.append(("flops", each.unit, each.params.get("format"), *where))
                 if each.kernel == LOADED_CLOCK and best_clock(each) >= CLOCK_SHARE * self.clock:
-                    self._clocked((_family(each), *where), each)
-                    self._clocked(where, each)
+                    for place in ((_family(each), *where), where):
+                        self._clocks[place] = max(self._clocks.get(place, each), each, key=best_clock)
             for key in keys:
                 if (each.median or 0.0) > (self._best[key].median or 0.0 if key in self._best else 0.0):
                     self._best[key] = each
-
-    def _clocked(self, place: Hashable, estimate: Estimate) -> None:
-        """Keep the clock of a place that has the best sample."""
-        known = self._best.get((LOADED_CLOCK, place))
-        if known is None or best_clock(estimate) > best_clock(known):
-            self._best[LOADED_CLOCK, place] = estimate
 
     def machine(self, estimate: Estimate) -> Machine | None:
         """The machine of an estimate."""
@@ -90,8 +86,7 @@ class Bounds:
         figures of one family stand against one clock.
         """
         place = (estimate.placement.cpus[:1], estimate.placement.hosts)
-        same = self._best.get((LOADED_CLOCK, (_family(estimate), *place)))
-        found = same or self._best.get((LOADED_CLOCK, place))
+        found = self._clocks.get((_family(estimate), *place)) or self._clocks.get(place)
         if found is None:
             return None
         value = best_clock(found)
@@ -126,7 +121,7 @@ def best_memory_rate(estimates: Iterable[Estimate], machines: Mapping[str, Machi
         for each in estimates
         if (each.benchmark, each.metric) in _MEMORY_RATES
         and each.median is not None
-        and not ((machine := machine_of(each, machines)) and fits_caches(each, machine.topology))
+        and not ((machine := machine_of(each, machines)) and fits_caches(each, machine.topology, _times(each)))
     ]
     return max(found, key=lambda each: each.median or 0.0, default=None)
 
@@ -164,7 +159,11 @@ def cached_bytes(estimate: Estimate, topology: Topology) -> int:
     return sum(cache.size_bytes for cache in topology.caches if cache.level == last and used & set(cache.cpus))
 
 
-def fits_caches(estimate: Estimate, topology: Topology) -> bool:
-    """Whether the working set may lie in the caches of the cores that work on it."""
+def fits_caches(estimate: Estimate, topology: Topology, times: int = 1) -> bool:
+    """Whether the working set may lie in `times` the caches of the cores that work on it."""
     needed = benchmarks.get(estimate.benchmark).memory_bytes(estimate.params)
-    return 0 < needed <= cached_bytes(estimate, topology)
+    return 0 < needed <= times * cached_bytes(estimate, topology)
+
+
+def _times(estimate: Estimate) -> int:
+    return _BEYOND_CACHES if estimate.benchmark == "himeno" else 1

@@ -51,7 +51,7 @@ def _refused(evidence: Evidence) -> Iterable[Finding]:
         id=f"{rule.name}:refused",
         rule=rule.name,
         claim=f"{len(refused)} clock{'s' if len(refused) > 1 else ''} of {figures} cannot be any: below "
-        f"{CLOCK_SHARE:.0%} of {typical}, the run's own. The cores did something else in between; no limit rests "
+        f"half of {typical}, the run's own. The cores did something else in between; no limit rests "
         f"on them ({refused[0].case}{' and others' if len(refused) > 1 else ''}).",
         severity="fact",
         status="observed",

@@ -26,7 +26,7 @@ def _limit(estimate: Estimate, bounds: Bounds) -> Limit | None:
         return None
     of = f"the best measured memory rate of this run: {best.benchmark} {best.kernel} ({describe(best)})"
     if (estimate.median or 0.0) > best.median:
-        of += ", which this figure exceeds: some of its bytes stay in the caches"
+        of += ", which this figure exceeds: some of its bytes may stay in the caches"
     return Limit(best.median, "measured", of)
 
 
