@@ -2,6 +2,7 @@
 
 import io
 import itertools
+import math
 import re
 from pathlib import Path
 from typing import Any
@@ -18,6 +19,7 @@ from assay.analyse import analyse
 from assay.model.result import Model
 from assay.plan import Options
 from assay.report import html, terminal, vega
+from assay.report.charts.roofline import Kernel, Roof, roofline
 from assay.report.section import Figure, Section, Table
 from assay.report.sections import sections, touch
 
@@ -144,6 +146,27 @@ def test_one_pair_has_no_interval_and_one_memory_node_promises_a_ratio_of_one(tm
     assert [row[2:4] for row in table.rows] == [("no interval", "1")] * 2
     assert table.rows[1][5:] == ("one pair, no interval", "1")
     assert table.note.endswith("a ratio of 1 is to be expected.")
+
+
+@pytest.mark.parametrize("factor", [1.05, 1.5, 4.0])
+def test_names_of_roofs_never_stand_on_each_other(factor: float) -> None:
+    roofs = [Roof(f"L{at}", 10 * factor**-at, 10 * factor**at, f"L{at} {100 - at} GB/s") for at in range(1, 4)]
+    kernel = Kernel(0.1, 0.5, 0.4, 0.6, "triad", "triad", "", "", "")
+    layers = roofline([kernel], roofs, (100.0, "peak"), "GFLOP/s")["layer"]
+    (names,) = (layer for layer in layers if layer.get("transform") and "stroke" not in layer["mark"])
+    left, right = layers[0]["encoding"]["x"]["scale"]["domain"]
+    bottom, top = layers[0]["encoding"]["y"]["scale"]["domain"]
+    for version, width in (("wide", 790), ("narrow", 280)):
+        across, up = width / math.log10(right / left), 360 / math.log10(top / bottom)
+        steep = math.atan2(up, across)
+        # Along the roofs and across them, in pixels: one ends where the next begins, or they are lines apart.
+        boxes = []
+        for each in names["data"]["values"]:
+            x = across * math.log10(each[version])
+            y = up * math.log10(each[version] * each["bandwidth"])
+            boxes.append((x * math.cos(steep) + y * math.sin(steep), y * math.cos(steep) - x * math.sin(steep)))
+        for (end, line), (other_end, other_line) in itertools.combinations(boxes, 2):
+            assert abs(end - other_end) >= 6 * len("L1 99 GB/s") or abs(line - other_line) >= 12
 
 
 def test_ways_of_touching_memory_stand_in_one_figure(written: dict[str, Section]) -> None:

@@ -3,11 +3,13 @@
 import math
 from dataclasses import dataclass
 
-from assay.report.charts.theme import DASHES, INK, LIMIT, MUTED, WIDE, Spec, chart, log_ticks, series_scales
+from assay.report.charts.theme import DASHES, INK, LIMIT, MUTED, PAPER, WIDE, Spec, chart, log_ticks, series_scales
 
 #: Kernels whose labels are nearer than this, in decades across and up, share one label or move apart.
 _NEAR, _APART, _WIDE = 0.05, 0.14, 0.3
 _NARROW, _HEIGHT = 280, 360
+#: Names along roofs: pixels of a letter and of a line; neighbours that are nearer stand in so many rows.
+_LETTER, _LINE, _ROWS = 6, 15, 3
 #: What the axis shows above the peak.
 _ABOVE = 1.9
 
@@ -102,7 +104,7 @@ def roofline(kernels: list[Kernel], roofs: list[Roof], peak: tuple[float, str], 
 def _roofs(
     roofs: list[Roof], peak: tuple[float, str], frame: tuple[float, float, float], x: Spec, y: Spec
 ) -> list[Spec]:
-    """The peak, and for each level a line up to it with its name at the left and its ridge as a dot."""
+    """The peak, and for each level a line up to it with its name below its ridge, which is a dot."""
     left, right, bottom = frame
     flat = min((roof.ridge for roof in roofs), default=left)
     ends = [
@@ -113,8 +115,22 @@ def _roofs(
             (roof.ridge, peak[0]),
         )
     ]
-    starts = [(max(left, bottom / roof.bandwidth), roof) for roof in roofs]
-    named = [{"intensity": at, "value": at * roof.bandwidth, "label": roof.label} for at, roof in starts]
+    drawn = (left, right, bottom, _ABOVE * peak[0])
+    places = zip(_along(roofs, drawn, WIDE), _along(roofs, drawn, _NARROW), strict=True)
+    named = [
+        {"wide": wide, "narrow": narrow, "bandwidth": roof.bandwidth, "label": roof.label}
+        for roof, (wide, narrow) in zip(roofs, places, strict=True)
+    ]
+    name: Spec = {
+        "data": {"values": named},
+        "transform": [
+            {"calculate": "narrow ? datum.narrow : datum.wide", "as": "intensity"},
+            {"calculate": "datum.intensity * datum.bandwidth", "as": "value"},
+        ],
+        "encoding": {"x": x, "y": y, "text": {"field": "label"}},
+    }
+    text: Spec = {"type": "text", "align": "right", "baseline": "bottom", "dy": -3}
+    text["angle"] = {"expr": f"narrow ? {-_steep(drawn, _NARROW):.2f} : {-_steep(drawn, WIDE):.2f}"}
     order = [roof.name for roof in roofs]
     dash = {"domain": order, "range": [DASHES[at % len(DASHES)] for at in range(len(order))]}
     top = [{"intensity": at, "value": peak[0]} for at in (flat, right)]
@@ -145,27 +161,34 @@ def _roofs(
             "mark": {"type": "text", "align": "right", "baseline": "bottom", "dy": -5, "color": LIMIT},
             "encoding": {"x": x, "y": y, "text": {"field": "label"}},
         },
-        {
-            "data": {"values": named},
-            "mark": {
-                "type": "text",
-                "align": "left",
-                "baseline": "bottom",
-                "dx": 14,
-                "dy": -3,
-                "color": MUTED,
-                "angle": {"expr": _slope(left, right, bottom, _ABOVE * peak[0])},
-            },
-            "encoding": {"x": x, "y": y, "text": {"field": "label"}},
-        },
+        {**name, "mark": {**text, "color": PAPER, "stroke": PAPER, "strokeWidth": 4}},
+        {**name, "mark": {**text, "color": MUTED}},
     ]
 
 
-def _slope(left: float, right: float, bottom: float, top: float) -> str:
-    """The angle of a roof as it is drawn, for the text along it: wide, and on a phone."""
-    rise = _HEIGHT / math.log10(top / bottom)
-    wide, narrow = (-math.degrees(math.atan2(rise, width / math.log10(right / left))) for width in (WIDE, _NARROW))
-    return f"narrow ? {narrow:.2f} : {wide:.2f}"
+def _along(roofs: list[Roof], drawn: tuple[float, float, float, float], width: int) -> list[float]:
+    """Where the name of each roof ends: below its ridge, farther down where its neighbour's stands too near."""
+    left, right, bottom, top = drawn
+    steep = math.radians(_steep(drawn, width))
+    decade = width / math.log10(right / left)
+    longest = _LETTER * max((len(roof.label) for roof in roofs), default=0)
+    rows: dict[str, int] = {}
+    above: Roof | None = None
+    for roof in sorted(roofs, key=lambda roof: -roof.bandwidth):
+        apart = math.log10(above.bandwidth / roof.bandwidth) if above else math.inf
+        pixels = apart * _HEIGHT / math.log10(top / bottom) * math.cos(steep)
+        rows[roof.name] = (rows[above.name] + 1) % _ROWS if above and pixels < _LINE else 0
+        above = roof
+    slide = _LINE / math.tan(steep)  # how far along its roof a line's height reaches
+    below, row_length = _LETTER + 1.4 * slide, longest + _LETTER + slide
+    back = {name: (below + row * row_length) * math.cos(steep) / decade for name, row in rows.items()}
+    return [max(left, roof.ridge / 10 ** back[roof.name]) for roof in roofs]
+
+
+def _steep(drawn: tuple[float, float, float, float], width: int) -> float:
+    """The angle of a roof as it is drawn this wide, in degrees; drawn: left, right, bottom, top of the axes."""
+    left, right, bottom, top = drawn
+    return math.degrees(math.atan2(_HEIGHT / math.log10(top / bottom), width / math.log10(right / left)))
 
 
 def _span(kernels: list[Kernel], roofs: list[Roof]) -> tuple[float, float]:

@@ -14,6 +14,7 @@ DASHES = [[1, 0], [6, 3], [2, 2], [8, 3, 2, 3], [4, 4], [1, 3]]
 #: Three families of equal widths: what is measured here fits there.
 FONT = "Helvetica, Arial, Liberation Sans, sans-serif"
 INK, MUTED, FAINT, GRID, LIMIT = "var(--ink)", "var(--muted)", "var(--faint)", "var(--grid)", "var(--limit)"
+PAPER = "var(--paper)"
 
 _CONFIG: Spec = {
     "background": None,

@@ -9,6 +9,8 @@ from assay.report.sections import numa, saturation, touch
 order = 10
 claims = frozenset({"stream"})
 
+#: Of more settings than this a sentence tells the least and the best.
+_TOLD = 4
 _WHY = (
     "Most programs that work on large arrays run at the speed of memory, not of the processor. The triad "
     "a[i] = b[i] + s·c[i] over arrays far larger than the caches shows that speed."
@@ -121,14 +123,16 @@ def _placement_sentence(estimates: tuple[Estimate, ...]) -> str:
     usual = _usual(estimates) or estimates
     label = usual[0].placement.label
     names = choose.varied(usual)
+    cpus = words.count(sum(map(len, usual[0].placement.cpus)), "cpu", "cpus")
+    told = sorted(usual, key=lambda e: e.median or 0.0) if len(usual) > _TOLD else usual
     parts = []
-    for estimate in usual:
+    for estimate in told if len(usual) <= _TOLD else (told[0], told[-1]):
         figure = words.shown(estimate)
         if figure:
             how = choose.series(estimate, names)
             parts.append(f"{figure.full}{f' with {how}' if how else ''}")
-    cpus = words.count(sum(map(len, usual[0].placement.cpus)), "cpu", "cpus")
-    return f"Placed “{label}” ({cpus}), it reaches {words.listed(parts)}."
+    reached = words.listed(parts) if len(usual) <= _TOLD else f"from {parts[0]} to {parts[-1]}"
+    return f"Placed “{label}” ({cpus}), it reaches {reached}."
 
 
 def _limit_sentence(estimates: tuple[Estimate, ...]) -> list[str]:
