@@ -19,8 +19,12 @@ _CHECK = (
     'cd "$1" 2>/dev/null || exit 0; shift; sha256sum -- "$@" 2>/dev/null; '
     'for program in "$@"; do "./$program" --describe >/dev/null || echo "refused  $program"; done; true'
 )
-#: The archive on stdin becomes the folder in one step: what runs from the old one goes on running.
-_PLACE = 'set -e; umask 077; new="$1.$$"; mkdir -p "$new"; tar -xf - -C "$new"; rm -rf "$1"; mv "$new" "$1"'
+#: The files of the archive on stdin go into the folder, each in one step: what runs from there goes on running,
+#: and hosts that share a home may do it at once.
+_PLACE = (
+    'set -e; umask 077; new="$1.$(uname -n).$$"; trap \'rm -rf "$new"\' EXIT; '
+    'mkdir -p "$1" "$new"; tar -xf - -C "$new"; mv -f "$new"/* "$1"'
+)
 #: What no shell of any node reads as anything else.
 _PLAIN = re.compile(r"/[\w./+@~-]*", re.ASCII)
 _AT_ONCE = 16
