@@ -25,6 +25,8 @@ if TYPE_CHECKING:
 _AT_ONCE = 32
 _PATIENCE_S = 60.0
 
+_LONGEST_FOLDER = 48
+
 _OPTIONS = (
     hosts_option,
     click.option("--hostfile", metavar="FILE", help="Nodes to measure, one a line."),
@@ -55,8 +57,26 @@ def find(launcher: str | None = None, ssh_config: str | None = None, run: str = 
         launcher=launcher or "",
         run=run,
         ssh_config=os.path.abspath(ssh_config) if ssh_config else "",  # noqa: PTH100
+        sockets=_sockets(),
         root=os.geteuid() == 0,
     )
+
+
+def _sockets() -> str:
+    """A folder of this user alone, for the connections that ssh keeps open; empty where there can be none."""
+    import stat
+    import tempfile
+    from pathlib import Path
+
+    folder = Path(os.environ.get("XDG_RUNTIME_DIR") or tempfile.gettempdir()) / f"assay-ssh-{os.getuid()}"
+    try:
+        folder.mkdir(mode=0o700, exist_ok=True)
+        found = folder.lstat()
+    except OSError:
+        return ""
+    private = stat.S_ISDIR(found.st_mode) and found.st_uid == os.getuid() and not found.st_mode & 0o077
+    # The path of a socket may have 107 characters, of which ssh's own name takes 41 and 17 while it is made.
+    return str(folder) if private and len(str(folder)) < _LONGEST_FOLDER else ""
 
 
 def node_names(hosts: tuple[str, ...], hostfile: str | None) -> tuple[str, ...]:
