@@ -2,7 +2,6 @@
 
 import os
 import re
-import secrets
 import shutil
 from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
@@ -105,7 +104,7 @@ def create(  # noqa: PLR0913, PLR0917 (one value for each file that a run begins
         UnfitEnvironmentError: the folder cannot be written.
     """
     now = datetime.now(UTC)
-    run_id = f"{now:%Y%m%d-%H%M%S}-{plan.study}-{secrets.token_hex(2)}"
+    run_id = f"{now:%Y%m%d-%H%M%S}-{plan.study}-{os.urandom(2).hex()}"
     path = (folder or runs_folder()) / run_id
     environment = {name: value for name, value in os.environ.items() if name.startswith(_RECORDED)}
     info = RunInfo(

@@ -3,7 +3,6 @@
 import errno
 import fcntl
 import os
-import socket
 from pathlib import Path
 
 from assay.model.errors import UnfitEnvironmentError
@@ -74,7 +73,7 @@ def lock(path: Path) -> int:
     try:
         fcntl.lockf(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
         os.ftruncate(handle, 0)
-        os.pwrite(handle, f"process {os.getpid()} on {socket.gethostname()}\n".encode(), 0)
+        os.pwrite(handle, f"process {os.getpid()} on {os.uname().nodename}\n".encode(), 0)
     except OSError as error:
         holder = os.pread(handle, 200, 0).decode(errors="replace").strip()
         os.close(handle)
