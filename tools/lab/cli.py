@@ -1,0 +1,171 @@
+"""The command: up, down, enter, status, env."""
+
+import argparse
+import fcntl
+import os
+import shlex
+import shutil
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from . import machines, networks, programs, services
+from .errors import LabError
+from .layout import HEAD, MOST_NODES, NETWORKS, Lab, load
+
+FOLDER = Path("/run/assay-lab")
+
+
+def main(words: list[str] | None = None) -> int:
+    """Do what the words ask; the exit code."""
+    asked = parser().parse_args(words)
+    try:
+        code: int = asked.verb(asked)
+    except LabError as error:
+        say(f"{error}\nnext: {error.remedy}")
+        return error.exit_code
+    except KeyboardInterrupt:
+        return 130
+    return code
+
+
+def parser() -> argparse.ArgumentParser:
+    """Of the command line."""
+    whole = argparse.ArgumentParser(prog="tools/lab/lab", description="A cluster on one machine; see docs/lab.md.")
+    whole.add_argument("--folder", type=Path, default=FOLDER, help="of its state (default: %(default)s)")
+    verbs = whole.add_subparsers(required=True, metavar="VERB")
+    verb = verbs.add_parser("up", help="make the lab")
+    verb.add_argument("--nodes", type=int, default=2, help="how many (default: %(default)s)")
+    verb.set_defaults(verb=up)
+    verbs.add_parser("down", help="remove the lab and all that runs in it").set_defaults(verb=down)
+    verb = verbs.add_parser("enter", help="run a command in a node, or with the lab's settings here (head)")
+    verb.add_argument("machine", help="node01, node02, ..., ctl or head")
+    verb.add_argument("command", nargs=argparse.REMAINDER, help="a shell when not given")
+    verb.set_defaults(verb=enter)
+    verbs.add_parser("status", help="say what is there").set_defaults(verb=status)
+    verbs.add_parser("env", help="print what a shell of this machine needs").set_defaults(verb=env)
+    return whole
+
+
+def up(asked: argparse.Namespace) -> int:
+    """Make the lab; whatever fails, nothing of it stays."""
+    programs.require()
+    if not 1 <= asked.nodes <= MOST_NODES:
+        raise LabError(f"a lab has 1 to {MOST_NODES} nodes, not {asked.nodes}", "tools/lab/lab up --nodes 2", 2)
+    folder: Path = asked.folder.resolve()
+    with alone():
+        if (folder / "lab.json").exists():
+            return already(load(folder), asked.nodes)
+        remove(folder)  # what an up that was killed has left
+        try:
+            lab = make(folder, asked.nodes)
+        except BaseException:
+            remove(folder)
+            raise
+    say(f"{lab.count} nodes are up; tools/lab/lab status shows them, tools/lab/lab down removes them")
+    return 0
+
+
+def already(lab: Lab, wanted: int) -> int:
+    """A lab is there: that is well if it is the one that was asked for."""
+    if lab.count != wanted:
+        raise LabError(f"a lab of {lab.count} nodes is up in {lab.folder}", "tools/lab/lab down", 2)
+    say(f"{lab.count} nodes are up already, in {lab.folder}")
+    return 0
+
+
+def make(folder: Path, count: int) -> Lab:
+    """All of it: files, machines, networks, services."""
+    lab = Lab(folder, networks.free_range(), count)
+    folder.mkdir(mode=0o755, parents=True)
+    services.write_files(lab)
+    for machine in lab.machines:
+        machines.start(lab, machine)
+    networks.connect(lab)
+    for node in lab.nodes:
+        services.start_sshd(lab, node)
+    services.start_slurm(lab)
+    lab.save()
+    return lab
+
+
+def down(asked: argparse.Namespace) -> int:
+    """Remove the lab."""
+    programs.require()
+    with alone():
+        remove(asked.folder.resolve())
+    return 0
+
+
+def remove(folder: Path) -> None:
+    """End what runs, which ends the namespaces, links and mounts with it; then remove the folder."""
+    machines.end(folder)
+    networks.disconnect(folder)
+    if folder.exists():
+        shutil.rmtree(folder)
+
+
+def enter(asked: argparse.Namespace) -> int:
+    """Become the command, in a node."""
+    lab = running(asked.folder)
+    command = asked.command or [os.environ.get("SHELL", "sh")]
+    if asked.machine != HEAD:
+        here = Path.cwd()
+        seen = Path(f"/proc/{machines.first_process(lab, asked.machine)}/root{here}")
+        command = [
+            *machines.inside(lab, asked.machine),
+            "env",
+            "-C",
+            str(here if seen.is_dir() else "/"),
+            *command,
+        ]
+    os.environ.update(lab.environment())
+    try:
+        os.execvp(command[0], command)  # noqa: S606 (a shell would read the words anew)
+    except OSError as error:
+        raise LabError(f"{command[0]}: {error.strerror}", "tools/lab/lab enter --help", 2) from None
+
+
+def status(asked: argparse.Namespace) -> int:
+    """Print nodes, addresses and what Slurm says of them."""
+    lab = running(asked.folder)
+    states = services.node_states(lab)
+    for node in lab.nodes:
+        addresses = "  ".join(f"{network.name} {lab.address(node, network)}" for network in NETWORKS)
+        print(f"{node}  {addresses}  slurm {states.get(node, 'does not answer')}")
+    heads = ", ".join(lab.head_link(network) for network in NETWORKS)
+    print(f"this machine is `{HEAD}` to them, by {heads}\nssh -F {lab.ssh_config} {lab.nodes[0]}")
+    return 0
+
+
+def env(asked: argparse.Namespace) -> int:
+    """Print lines for `eval`."""
+    for name, value in running(asked.folder).environment().items():
+        print(f"export {name}={shlex.quote(value)}")
+    return 0
+
+
+def running(folder: Path) -> Lab:
+    """The lab; LabError where there is none."""
+    programs.require()
+    try:
+        return load(folder.resolve())
+    except FileNotFoundError:
+        raise LabError(f"no lab is up in {folder}", "sudo make lab") from None
+
+
+@contextmanager
+def alone() -> Iterator[None]:
+    """Only one lab is made or removed at a time: they share this machine's addresses and names of links."""
+    handle = os.open("/sys/class/net", os.O_RDONLY)
+    try:
+        fcntl.flock(handle, fcntl.LOCK_EX)
+        yield
+    finally:
+        os.close(handle)
+
+
+def say(text: str) -> None:
+    """Tell the user."""
+    print(f"lab: {text}", file=sys.stderr)

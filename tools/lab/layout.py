@@ -1,0 +1,112 @@
+"""Names and addresses of a lab: pure, one place for all of them."""
+
+import json
+from dataclasses import dataclass
+from pathlib import Path
+
+#: The second byte of a lab's addresses is one of these, the first that no route of this machine overlaps.
+RANGES = range(200, 250)
+MOST_NODES = 99
+#: The last byte of the address of the controller, and of this machine itself.
+CONTROLLER_PLACE, HEAD_PLACE = 253, 254
+#: Name of the machine that has the bridges and slurmctld, and of this machine as the nodes see it.
+CONTROLLER, HEAD = "ctl", "head"
+
+
+@dataclass(frozen=True)
+class Network:
+    """One network of the lab.
+
+    Attributes:
+        name: of its bridge; the interface of each node is this and `0`.
+        place: third byte of its addresses.
+        rate: in words of tc, for each direction of each port; empty where nothing is shaped.
+        burst: what passes a port at once before the rate counts, in words of tc.
+        segment: largest packet that a port takes in one piece, in bytes: no larger than the burst.
+    """
+
+    name: str
+    place: int
+    rate: str = ""
+    burst: str = ""
+    segment: int = 65536
+
+
+NETWORKS = (
+    Network("fast", 1),
+    Network("gbe", 2, "1gbit", "32kb", 16384),
+    Network("fe", 3, "100mbit", "8kb", 4096),
+)
+
+
+@dataclass(frozen=True)
+class Lab:
+    """A lab as its files and commands need it.
+
+    Attributes:
+        folder: of its state.
+        range_: second byte of its addresses.
+        count: of its nodes.
+    """
+
+    folder: Path
+    range_: int
+    count: int
+
+    @property
+    def nodes(self) -> tuple[str, ...]:
+        """Their names: node01, node02, ..."""
+        return tuple(f"node{number:02}" for number in range(1, self.count + 1))
+
+    @property
+    def machines(self) -> tuple[str, ...]:
+        """All that have namespaces of their own, the controller first."""
+        return (CONTROLLER, *self.nodes)
+
+    @property
+    def slurm_conf(self) -> Path:
+        """What SLURM_CONF must say."""
+        return self.folder / "slurm" / "slurm.conf"
+
+    @property
+    def ssh_config(self) -> Path:
+        """What `ssh -F` takes."""
+        return self.folder / "ssh" / "config"
+
+    @property
+    def own(self) -> Path:
+        """The folder that each node sees as its own, for sockets and spools; that of the controller elsewhere."""
+        return self.folder / "own"
+
+    def own_seen_from_here(self, machine: str) -> Path:
+        """The same folder, outside of the machine's namespaces."""
+        return self.own if machine == CONTROLLER else self.folder / machine
+
+    def address(self, machine: str, network: Network) -> str:
+        """IPv4, without the prefix, which is /24."""
+        places = {HEAD: HEAD_PLACE, CONTROLLER: CONTROLLER_PLACE}
+        place = places.get(machine) or self.nodes.index(machine) + 1
+        return f"10.{self.range_}.{network.place}.{place}"
+
+    def head_link(self, network: Network) -> str:
+        """Name of this machine's own interface in a network: no other lab has it."""
+        return f"lab{self.range_}-{network.name}"
+
+    def environment(self) -> dict[str, str]:
+        """What a command needs to be at home in the lab, wherever it runs."""
+        return {
+            "SLURM_CONF": str(self.slurm_conf),
+            "LAB_SSH_CONFIG": str(self.ssh_config),
+            "OMPI_ALLOW_RUN_AS_ROOT": "1",
+            "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1",
+        }
+
+    def save(self) -> None:
+        """Keep the numbers that `load` needs."""
+        (self.folder / "lab.json").write_text(json.dumps({"range": self.range_, "count": self.count}) + "\n")
+
+
+def load(folder: Path) -> Lab:
+    """The lab of a state folder; FileNotFoundError where it was never whole."""
+    saved = json.loads((folder / "lab.json").read_text())
+    return Lab(folder, saved["range"], saved["count"])

@@ -1,0 +1,57 @@
+"""Running programs, here and in machines of the lab, and finding those that are missing."""
+
+import os
+import shutil
+import subprocess
+from collections.abc import Sequence
+
+from .errors import LabError
+
+#: Program -> Debian package that brings it.
+PACKAGES = {
+    "unshare": "util-linux",
+    "nsenter": "util-linux",
+    "ip": "iproute2",
+    "tc": "iproute2",
+    "hostname": "hostname",
+    "ssh": "openssh-client",
+    "sshd": "openssh-server",
+    "slurmctld": "slurm-wlm",
+    "slurmd": "slurm-wlm",
+    "sinfo": "slurm-wlm",
+    "munged": "munge",
+}
+#: Daemons live where a user's PATH does not look.
+PATH = os.pathsep.join((os.environ.get("PATH", os.defpath), "/usr/sbin", "/sbin"))
+
+
+def require() -> None:
+    """LabError where a program is missing, or where this user may not make namespaces."""
+    missing = [program for program in PACKAGES if not shutil.which(program, path=PATH)]
+    if missing:
+        packages = sorted({PACKAGES[program] for program in missing})
+        raise LabError(f"the lab needs {', '.join(missing)}", f"sudo apt install {' '.join(packages)}")
+    if os.geteuid() != 0:
+        raise LabError("the lab needs root: it makes namespaces and network interfaces", "sudo make lab")
+
+
+def path_of(program: str) -> str:
+    """The program's file; sshd insists on being started by it."""
+    return shutil.which(program, path=PATH) or program
+
+
+def call(*command: str, variables: dict[str, str] | None = None) -> str:
+    """Run a program to its end and return what it said; LabError with its words where it fails."""
+    words = [path_of(command[0]), *command[1:]]
+    environment = {**os.environ, "PATH": PATH, **(variables or {})}
+    done = subprocess.run(
+        words, env=environment, stdin=subprocess.DEVNULL, capture_output=True, text=True, check=False
+    )
+    if done.returncode:
+        raise LabError(f"{' '.join(command)}: {(done.stderr or done.stdout).strip()}", "read the message above", 1)
+    return done.stdout
+
+
+def entering(process: int, *kinds: str) -> Sequence[str]:
+    """The words before a command that put it into namespaces of a process."""
+    return ("nsenter", "--target", str(process), *(f"--{kind}" for kind in kinds))
