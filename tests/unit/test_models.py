@@ -11,11 +11,12 @@ from tests.simulation import described, simulated_run
 from assay import store
 from assay.analyse import analyse, nodes
 from assay.analyse.curves import Known, curves, replicates
-from assay.analyse.estimates import measure
+from assay.analyse.estimates import Measured, measure
 from assay.analyse.launches import yields
 from assay.analyse.models import laws
 from assay.analyse.outcomes import outcomes
 from assay.analyse.plateaus import plateaus
+from assay.analyse.predictions import predictions
 from assay.launch.simulated import Law
 from assay.model.machine import Topology
 from assay.model.plan import Measure, Study
@@ -295,6 +296,23 @@ def test_a_prediction_names_the_states_of_the_machine_that_it_rests_on(tmp_path:
     for each in found:
         assert f"state {each.states[0]} (" in each.derivation
         assert each.what.endswith(f"state {each.states[1]}")
+
+
+def test_a_figure_that_pools_the_states_is_predicted_from_all_of_them(tmp_path: Path) -> None:
+    study = _study(Measure("stream", ("all",)), Measure("himeno", ("all",), axes={"size": "L"}), launches=12)
+    law = Law(flips=tuple((5.0 * at, ("near", "far")[at % 2]) for at in range(60)))
+    run = store.load(simulated_run(tmp_path, law, description=FOUR_NODES, study=study))
+    every = analyse(run)
+    pooled = msgspec.structs.replace(
+        next(each for each in every.estimates if each.benchmark == "himeno" and each.unit == "flop/s"), state=None
+    )
+    triads = [Measured(each, ()) for each in every.estimates if (each.kernel, each.metric) == ("triad", "traffic")]
+    (found,) = predictions(Known(run, (*triads, Measured(pooled, ()))))
+    assert set(found.states[:-1]) == {"near", "far"}
+    assert found.states[-1] is None
+    each_alone = every.predictions
+    assert found.lower == min(line.lower for line in each_alone)
+    assert found.upper == max(line.upper for line in each_alone)
 
 
 def test_the_prediction_does_not_look_at_himeno(himeno: Run) -> None:

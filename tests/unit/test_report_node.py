@@ -211,7 +211,7 @@ def test_the_ledger_shows_band_measurement_and_error(here: Example, written: dic
     assert row["Outside"] == "-25.0 %"
     assert row["Of the middle"] == f"{100 * wrong.deviation:+.1f} %"
     assert "±" in row["Middle"]
-    assert row["State from, of"] == "any, any"
+    assert row["State from: of"] == "any: any"
 
 
 def test_all_pairs_of_cores_make_a_symmetric_matrix(written: dict[str, Section]) -> None:

@@ -183,8 +183,7 @@ class Prediction(msgspec.Struct, frozen=True):
         upper: largest one.
         middle: of the two.
         half_width: half of their distance, relative to the middle: how much the prediction leaves open.
-        states: of the machine in which the estimates were made, the predicted one last; None where one explains
-            all.
+        states: of the machine: of each of `of`, then of the predicted one; None where one explains all.
         of: estimates it was computed from; never the predicted one, nor any of its benchmark.
         derivation: how, with figures.
         measured: id of the estimate that was predicted.

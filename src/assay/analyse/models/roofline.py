@@ -47,7 +47,9 @@ def _model(group: Sequence[Estimate], state: str | None, known: Known) -> Iterab
     flops = [each for each in group if each.benchmark == "flops" and each.unit == FLOP]
     peak = max((each for each in flops if each.params.get("format") == _PRECISION), key=_median, default=None)
     traffic = [each for each in group if each.benchmark == "stream" and each.metric == TRAFFIC]
-    memory = best_memory_rate(group, known.run.machines)
+    of_state = [each for each in group if each.state == state]  # what was pooled over states is no roof of one
+    machines = known.run.machines
+    memory = best_memory_rate(of_state, machines) or best_memory_rate(group, machines)
     if peak is None or memory is None:
         return
     bandwidths = {"memory": figure(memory)} | _cached(group, state, known)

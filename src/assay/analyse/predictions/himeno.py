@@ -1,6 +1,6 @@
 """Himeno's rate from the bandwidth of memory, measured by stream alone."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 
 from assay.analyse.bounds import cached_bytes, fits_caches
 from assay.analyse.curves import Known, figure
@@ -24,9 +24,10 @@ def predict(known: Known) -> Iterable[Prediction]:
         machine = known.machine(estimate)
         if machine and fits_caches(estimate, machine.topology):
             continue
-        source = max((triad for triad in triads if _alike(triad, estimate)), key=_likeness, default=None)
-        if source is not None:
-            yield _prediction(estimate, source, cached_bytes(estimate, machine.topology) if machine else 0)
+        alike = [triad for triad in triads if _alike(triad, estimate)]
+        sources = [triad for triad in alike if _likeness(triad)] or alike
+        if sources:
+            yield _prediction(estimate, sources, cached_bytes(estimate, machine.topology) if machine else 0)
 
 
 def _alike(triad: Estimate, estimate: Estimate) -> bool:
@@ -46,8 +47,9 @@ def _likeness(triad: Estimate) -> bool:
     return triad.params.get("stores") == "ordinary"
 
 
-def _prediction(estimate: Estimate, source: Estimate, cache_bytes: int) -> Prediction:
-    _, slow, fast = figure(source)
+def _prediction(estimate: Estimate, sources: Sequence[Estimate], cache_bytes: int) -> Prediction:
+    """From one triad; from that of each state where the predicted figure pools the states."""
+    slow, fast = min(figure(each)[1] for each in sources), max(figure(each)[2] for each in sources)
     lower, upper = _FLOPS / _MOST_BYTES * slow, _FLOPS / _BYTES * fast
     middle = (lower + upper) / 2
     value = figure(estimate)
@@ -62,10 +64,10 @@ def _prediction(estimate: Estimate, source: Estimate, cache_bytes: int) -> Predi
         upper=upper,
         middle=middle,
         half_width=(upper - lower) / 2 / middle,
-        of=(source.id,),
-        states=(source.state, estimate.state),
+        of=tuple(each.id for each in sources),
+        states=(*(each.state for each in sources), estimate.state),
         derivation=f"{_FLOPS} flops a point over {_MOST_BYTES} B to {_BYTES} B a point x the traffic of stream's "
-        f"triad at the same placement{_in_state(source)} ({format_quantity(slow, 'B/s')} to "
+        f"triad at the same placement{_in_state(*sources)} ({format_quantity(slow, 'B/s')} to "
         f"{format_quantity(fast, 'B/s')}){caches if cache_bytes else ''}",
         measured=estimate.id,
         value=value,
@@ -74,5 +76,6 @@ def _prediction(estimate: Estimate, source: Estimate, cache_bytes: int) -> Predi
     )
 
 
-def _in_state(estimate: Estimate) -> str:
-    return f", state {estimate.state}" if estimate.state else ""
+def _in_state(*estimates: Estimate) -> str:
+    names = [each.state for each in estimates if each.state]
+    return f", state {' and '.join(names)}" if names else ""

@@ -62,7 +62,7 @@ def tables(_run: Run, analysis: Analysis) -> tuple[Table, ...]:
         "Prediction ledger: what other measurements predicted, with half of its width; what was measured, and how "
         "far from the middle and outside"
     )
-    columns = ("Prediction", "Predicted", "Middle", "Measured", "Of the middle", "State from, of", "Outside")
+    columns = ("Prediction", "Predicted", "Middle", "Measured", "Of the middle", "State from: of", "Outside")
     return (Table(caption, columns, rows, frozenset({1, 2, 3, 4, 6})),) if rows else ()
 
 
@@ -90,8 +90,9 @@ def _signed(share: float) -> str:
 
 
 def _states(line: Prediction) -> str:
-    """States of the machine, of what predicts and of what was predicted: `near, near`; `any` where none counts."""
-    return ", ".join(state or "any" for state in line.states)
+    """States of the machine, of what predicts, then of the predicted: `near, far: any`; `any` where none counts."""
+    *sources, predicted = (state or "any" for state in line.states)
+    return f"{', '.join(sources)}: {predicted}"
 
 
 def _figure(ledger: tuple[Prediction, ...], known: dict[str, Estimate]) -> Figure:
@@ -135,7 +136,7 @@ def _meaning(ledger: tuple[Prediction, ...], known: dict[str, Estimate]) -> str:
         max(map(abs, each)) for each in zip(*((e.deviation, e.half_width) for e in ledger), strict=True)
     )
     text += (
-        f" What was measured lies up to {words.percent(farthest)} beside the middle of its prediction, whose half "
-        f"is up to {words.percent(widest)} wide."
+        f" What was measured lies up to {words.percent(farthest)} beside the middle of what was predicted, whose "
+        f"half-width is {words.percent(widest)} at most."
     )
     return f"{text} {words.sentence(ledger[0].derivation)}"
