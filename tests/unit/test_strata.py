@@ -115,6 +115,13 @@ def test_two_launches_in_a_state_explain_nothing() -> None:
     assert not explained(_together(("near", "near", "near", "near", "far", "far"), 3.0, 0.003, 1))
 
 
+def test_strata_of_few_launches_decide_together() -> None:
+    few = [np.array(label) for label in (["near", "near", "far"], ["far", "far", "near"]) * 5]
+    for seed in range(20):
+        assert not explained(_apart(few[:1], 1.3, 0.01, seed))
+        assert explained(_apart(few, 1.3, 0.01, seed)) == {"stream"}
+
+
 def test_less_than_two_percent_is_of_no_interest() -> None:
     assert not explained(_together(2 * SIX_EACH, 1.015, 0.001, 1))
     assert explained(_together(2 * SIX_EACH, 1.03, 0.001, 1))

@@ -52,11 +52,16 @@ def explained(*runs: tuple[Iterable[Case], Attempts]) -> frozenset[str]:
     for cases, attempts in runs:
         for benchmark, found in _strata(cases, attempts).items():
             strata.setdefault(benchmark, []).extend(found)
+    strata = {name: each for name, each in strata.items() if _enough(each)}
     return frozenset(_significant(strata) | {name for name, each in strata.items() if any(map(plain, each))})
 
 
+def _enough(strata: Sequence[Stratum]) -> bool:
+    return min(sum(each.near.size for each in strata), sum(each.far.size for each in strata)) >= FEWEST
+
+
 def _strata(cases: Iterable[Case], attempts: Attempts) -> dict[str, list[Stratum]]:
-    """Benchmark -> its launches by placement and levels, where enough of them were near and far."""
+    """Benchmark -> its launches by placement and levels, where some were near and some far."""
     slower: dict[tuple[object, ...], dict[tuple[str, int], list[float]]] = {}
     labels: dict[tuple[str, int], str | None] = {}
     for case in cases:
@@ -73,7 +78,7 @@ def _strata(cases: Iterable[Case], attempts: Attempts) -> dict[str, list[Stratum
             np.array([math.fsum(each) / len(each) for at, each in launches.items() if labels[at] == state])
             for state in (NEAR, FAR)
         )
-        if min(near.size, far.size) >= FEWEST:
+        if near.size and far.size:
             found.setdefault(str(benchmark), []).append(Stratum(near, far))
     return found
 
@@ -91,8 +96,10 @@ def _against_usual(taken: Sequence[Yield]) -> Iterable[tuple[tuple[str, int], st
 def plain(stratum: Stratum) -> bool:
     """Whether near and far lie as far apart as what tells the states from each other, and each by itself close.
 
-    The gap between the two is a factor of 1.5, and four times the range of either.
+    With three launches or more in each, the gap between the two is a factor of 1.5, and four times either's range.
     """
+    if not _enough([stratum]):
+        return False
     gap = max(stratum.far.min() - stratum.near.max(), stratum.near.min() - stratum.far.max())
     return bool(gap >= max(math.log(FACTOR), _PLAIN * np.ptp(stratum.near), _PLAIN * np.ptp(stratum.far)))
 
