@@ -77,7 +77,7 @@ class Layout(msgspec.Struct, frozen=True):
 
     Attributes:
         hosts: nodes, in the order of the ranks.
-        ranks: cpus of each rank on a host, the same on every host; ranks are numbered host by host.
+        ranks: cpus of each rank on a host, the same on every host; ranks are numbered host by host. No cpus: any.
         mpi: what the program was built with; None for a program that stands alone on each host.
         network: device that messages shall use, an interface (`eth0`) or a port (`mlx5_0:1`); empty for whatever
             the MPI chooses.

@@ -1,6 +1,6 @@
 """From a planned launch to the command that makes it: the program's arguments, in the words of its launcher."""
 
-from assay.launch import arguments
+from assay.launch import arguments, fitting, sweep
 from assay.launch.command import Command, Launcher, Layout, Sampling, Site
 from assay.model.placement import Placement
 from assay.model.plan import Case, Plan
@@ -52,9 +52,15 @@ class Starter:
         """Whether all of it runs on this machine, so that its counters speak of it."""
         return all(host == self.site.host for host in cases[0].placement.hosts)
 
-    def _translated(self, layout: Layout, argv: tuple[str, ...]) -> Command:
-        from assay.launch import fitting  # noqa: PLC0415 (the package finds launchers, which know nothing of it)
+    def sweep(self, hosts: tuple[str, ...]) -> dict[str, Command]:
+        """Host -> the command that ends there what the run left behind; none where processes carry no id of it.
 
+        Raises:
+            UnfitEnvironmentError: nothing here reaches a host.
+        """
+        return sweep.commands(self.site, hosts) if self.site.run and not self._launcher else {}
+
+    def _translated(self, layout: Layout, argv: tuple[str, ...]) -> Command:
         launcher = self._launcher or fitting(layout, self.site)
         return launcher.translate(layout, self.site, argv, dict(_ENVIRONMENT))
 

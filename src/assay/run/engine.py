@@ -14,6 +14,7 @@ from assay.model.record import Bracket, Handover, Launch
 from assay.model.run import Ending, LaunchRecords
 from assay.model.toolchain import Build
 from assay.run.ledger import Ledger
+from assay.run.leftovers import end_leftovers, require_clear
 from assay.run.levels import Levels, restoring
 from assay.run.records import Answer, how_it_ended, read_answer, read_handover
 from assay.run.watcher import Watcher
@@ -52,14 +53,16 @@ def execute(  # noqa: PLR0913, PLR0917 (the six things a run is made of)
         watcher: is told how it goes on.
 
     Raises:
-        UnfitEnvironmentError: a program is missing or cannot be started, the disk is full, or the command of a
-            factor's level fails. What was measured before is kept, and the run can be resumed.
+        UnfitEnvironmentError: a program is missing or cannot be started, a host cannot be reached, the disk is
+            full, or the command of a factor's level fails. What was measured before is kept, and the run can be
+            resumed.
     """
     _require_programs(plan, builds)
     session = _Session(plan, directory, starter, executor, builds)
     interrupted = False
     with restoring(session.levels):
         try:
+            require_clear(plan, starter, executor)
             while remaining := session.ledger.remaining():
                 session.make(remaining[0], watcher)
         except KeyboardInterrupt:
@@ -114,9 +117,14 @@ class _Session:
         sampling = Sampling(self.plan.precision, self.plan.min_samples, self.plan.max_samples, seconds)
         command = self.starter.command(self.plan, cases, build, launch.program, sampling)
         started = datetime.now(UTC).isoformat()
-        outcome, bracket = self.bracketed(
-            command, self._limit_s(launch, cases, seconds), here=self.starter.runs_here(cases)
-        )
+        try:
+            outcome, bracket = self.bracketed(
+                command, self._limit_s(launch, cases, seconds), here=self.starter.runs_here(cases)
+            )
+        except KeyboardInterrupt:
+            end_leftovers(cases, self.starter, self.executor)
+            raise
+        left = end_leftovers(cases, self.starter, self.executor) if outcome.exit_code != 0 else []
         answer = read_answer(outcome.stdout, cases)
         record = Launch(
             id=launch.id,
@@ -131,7 +139,7 @@ class _Session:
             started=started,
             exit_code=outcome.exit_code,
             bracket=bracket,
-            message=_message(answer, outcome),
+            message=_message(answer, outcome, left),
             prepared=prepared,
         )
         self._log(record, answer, outcome)
@@ -201,9 +209,9 @@ def _shares(before: CpuTimes, after: CpuTimes, elapsed_s: float) -> tuple[float,
     return min(1.0, max(0.0, steal) / available), min(1.0, max(0.0, foreign) / available)
 
 
-def _message(answer: Answer, outcome: Outcome) -> str:
+def _message(answer: Answer, outcome: Outcome, left: list[str]) -> str:
     said = outcome.stderr.decode(errors="replace").strip()
     lines = [f"assay: {answer.refused}"] if answer.refused else []
     if outcome.exit_code is None or outcome.exit_code < 0:
         lines.append(f"assay: {how_it_ended(outcome.exit_code)}")
-    return "\n".join([*lines, said]).strip()[:_MESSAGE]
+    return "\n".join([*lines, *left, said]).strip()[:_MESSAGE]

@@ -18,8 +18,6 @@ from assay.model.errors import UnfitEnvironmentError
 #: Native programs end with the process that it names, even when that is killed. A launcher whose programs are
 #: started by others sets it to nothing.
 _PARENT = "ASSAY_PARENT"
-#: From the request to end to the order to.
-_GRACE_S = 1.0
 _LOOK_S = 0.01
 _TICKS = os.sysconf("SC_CLK_TCK")
 
@@ -56,7 +54,7 @@ class Processes:
             try:
                 switches = _wait(process, timeout)
             finally:
-                _end_group(process)
+                _end_group(process, command.grace_s)
             stdout.seek(0)
             stderr.seek(0)
             code = None if switches is None else process.returncode
@@ -78,7 +76,7 @@ def _start(command: Command, stdout: IO[bytes], stderr: IO[bytes]) -> subprocess
         raise UnfitEnvironmentError(
             f"cannot start '{command.argv[0]}'",
             why=error.strerror or str(error),
-            remedy="build the programs again: assay build",
+            remedy="build the programs again: assay build" if "/" in command.argv[0] else "assay doctor",
         ) from error
 
 
@@ -111,12 +109,12 @@ def _sleeping_until_ended(pid: int) -> Iterator[Callable[[float], object]]:
         os.close(handle)
 
 
-def _end_group(process: subprocess.Popen[bytes]) -> None:
+def _end_group(process: subprocess.Popen[bytes], grace_s: float) -> None:
     """End the process and all that it started: asked first, then killed."""
     with contextlib.suppress(ProcessLookupError, PermissionError):
         if process.returncode is None:
             os.killpg(process.pid, signal.SIGTERM)
             with contextlib.suppress(subprocess.TimeoutExpired):
-                process.wait(_GRACE_S)
+                process.wait(grace_s)
         os.killpg(process.pid, signal.SIGKILL)
     process.wait()

@@ -1,0 +1,75 @@
+"""What launches leave behind where their launcher does not end it: looked for by the run's id, and ended."""
+
+from collections.abc import Mapping
+from concurrent.futures import ThreadPoolExecutor
+
+from assay.launch.command import Command, Executor, Outcome
+from assay.launch.starter import Starter
+from assay.launch.sweep import LIMIT_S
+from assay.model.errors import UnfitEnvironmentError
+from assay.model.plan import Case, Plan
+
+#: Hosts that are looked at in the same moment: nothing is measured meanwhile.
+_AT_ONCE = 16
+_SHOWN = 200
+#: Inside these, hosts are reached by the scheduler's daemons; ssh may be refused, and that says nothing.
+_OWN_WAYS = ("pbs", "flux", "lsf")
+
+
+def end_leftovers(cases: tuple[Case, ...], starter: Starter, executor: Executor) -> list[str]:
+    """End what a launch of `cases` left behind: a sentence for each host where it did, or that nobody reached."""
+    found = _sweep(starter.sweep(_hosts(cases, starter)), executor)
+    said = (_sentence(host, outcome) for host, outcome in found.items())
+    return [f"assay: {sentence}" for sentence in said if sentence]
+
+
+def require_clear(plan: Plan, starter: Starter, executor: Executor) -> None:
+    """End what an earlier go at the plan left behind on its hosts: nothing is measured beside that.
+
+    Raises:
+        UnfitEnvironmentError: a host cannot be reached, or something on it cannot be ended.
+    """
+    hosts = tuple(dict.fromkeys(host for case in plan.cases for host in _hosts((case,), starter)))
+    for host, outcome in _sweep(starter.sweep(hosts), executor).items():
+        unreached = host != starter.site.host and not _looked(outcome)
+        if outcome.exit_code != 0 and not (unreached and starter.site.scheduler in _OWN_WAYS):
+            raise UnfitEnvironmentError(
+                f"'{host}' cannot be reached" if unreached else f"'{host}' is not clear of this run's processes",
+                why=_said(outcome),
+                remedy=f"assay doctor --hosts {host}",
+            )
+
+
+def _hosts(cases: tuple[Case, ...], starter: Starter) -> tuple[str, ...]:
+    """Where processes may stay: none where the program ends with this process, else here and on all its hosts."""
+    placed = cases[0].placement
+    by_others = bool(placed.ranks) or not starter.runs_here(cases)
+    return tuple(dict.fromkeys((starter.site.host, *placed.hosts))) if by_others else ()
+
+
+def _sweep(commands: Mapping[str, Command], executor: Executor) -> dict[str, Outcome]:
+    if not commands:
+        return {}
+    with ThreadPoolExecutor(_AT_ONCE) as pool:
+        return dict(
+            zip(commands, pool.map(lambda one: executor.execute(one, LIMIT_S), commands.values()), strict=True)
+        )
+
+
+def _looked(outcome: Outcome) -> bool:
+    """What looks for processes exits 0 or 1; everything else is of ssh, srun or the shell."""
+    return outcome.exit_code in {0, 1}
+
+
+def _sentence(host: str, outcome: Outcome) -> str:
+    if not _looked(outcome):
+        return f"nobody could look for what is left on {host}: {_said(outcome)}"
+    left = "; ".join(outcome.stdout.decode(errors="replace").splitlines())[:_SHOWN]
+    if not left:
+        return ""
+    return f"ended on {host}: {left}" if outcome.exit_code == 0 else f"cannot be ended on {host}: {left}"
+
+
+def _said(outcome: Outcome) -> str:
+    lines = (outcome.stderr or outcome.stdout).decode(errors="replace").strip().splitlines()
+    return lines[-1][:_SHOWN] if lines else "no answer in time" if outcome.exit_code is None else "without a word"

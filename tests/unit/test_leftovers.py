@@ -1,0 +1,119 @@
+"""What a run looks for and ends on other hosts, and when: on a simulated node that is reached by ssh."""
+
+import shlex
+from collections.abc import Callable
+from pathlib import Path
+
+import msgspec
+import pytest
+from tests.simulation import TWO_CORES, Recorder, begin, builds_for, described, plan_for
+
+from assay import store
+from assay.launch.command import Command, Outcome, Site
+from assay.launch.simulated import Law, SimulatedMachine
+from assay.launch.starter import Starter
+from assay.launch.sweep import SCRIPT
+from assay.model.errors import UnfitEnvironmentError
+from assay.model.plan import Measure, Plan, Study
+from assay.model.run import Run
+from assay.plan import Options
+from assay.run import execute
+
+ONE = Study("One", "A question?", (Measure("stream", ("one-core",), axes={"elements": 1_000_000}),), launches=2)
+CLEAR = Outcome(b"", b"", 0)
+FOUND = Outcome(b"41 /cache/stream --cpus 0\n", b"", 0)
+REFUSED = Outcome(b"", b"ssh: connect to host there port 22: Connection refused\n", 255)
+
+
+def plan_elsewhere() -> Plan:
+    """Of one node, `there`."""
+    return msgspec.structs.replace(plan_for(study=ONE, options=Options(hosts=("there",))), probe_cpus=())
+
+
+class Reached(SimulatedMachine):
+    """A node behind ssh; `launch` says how its programs end, `look` what those find who look for leftovers."""
+
+    def __init__(self, launch: Callable[[Outcome], Outcome], look: Outcome) -> None:
+        super().__init__(described(TWO_CORES).topology, Law(), ("there",))
+        self._launch = launch
+        self._look = look
+        self.seen: list[str] = []
+
+    def execute(self, command: Command, timeout: float) -> Outcome:
+        words = shlex.split(command.argv[-1]) if command.argv[0] == "ssh" else list(command.argv)
+        where = command.argv[-2] if command.argv[0] == "ssh" else "here"
+        if SCRIPT in words:
+            assert words[-1] == "r1"
+            self.seen.append(f"look {where}")
+            return self._look if where == "there" else CLEAR
+        self.seen.append(f"launch {where}")
+        assert words[:2] == ["exec", "env"]
+        program = next(index for index, word in enumerate(words) if word.startswith("/"))
+        assert "ASSAY_RUN=r1" in words[:program]
+        return self._launch(super().execute(Command(tuple(words[program:]), {}), timeout))
+
+
+def carry_out(folder: Path, node: Reached, scheduler: str = "") -> Run:
+    plan = plan_elsewhere()
+    site = msgspec.convert({"host": "here", "run": "r1", "scheduler": scheduler}, Site)
+    with begin(folder, plan) as directory:
+        execute(plan, directory, Starter(site), node, builds_for(plan), Recorder())
+        return store.load(directory.path)
+
+
+def whole(outcome: Outcome) -> Outcome:
+    return outcome
+
+
+def timed_out(outcome: Outcome) -> Outcome:
+    return msgspec.structs.replace(outcome, exit_code=None)
+
+
+def interrupted(_outcome: Outcome) -> Outcome:
+    raise KeyboardInterrupt
+
+
+def test_a_run_begins_with_a_look_at_every_host_and_needs_no_other_where_all_ends_well(tmp_path: Path) -> None:
+    node = Reached(whole, CLEAR)
+    run = carry_out(tmp_path, node)
+    assert sorted(node.seen[:2]) == ["look here", "look there"]
+    assert set(node.seen[2:]) == {"launch there"}
+    assert [one.launch.message for one in run.launches] == [""] * len(run.launches)
+
+
+def test_what_a_launch_left_at_its_time_limit_is_ended_and_said(tmp_path: Path) -> None:
+    node = Reached(timed_out, FOUND)
+    run = carry_out(tmp_path, node)
+    assert sorted(node.seen[3:5]) == ["look here", "look there"]
+    assert "assay: ended on there: 41 /cache/stream --cpus 0" in run.launches[0].launch.message
+
+
+def test_an_interrupted_run_leaves_nothing_on_any_host(tmp_path: Path) -> None:
+    node = Reached(interrupted, FOUND)
+    run = carry_out(tmp_path, node)
+    assert node.seen[2] == "launch there"
+    assert sorted(node.seen[3:]) == ["look here", "look there"]
+    assert run.ending is not None
+    assert run.ending.status == "interrupted"
+
+
+def test_a_host_that_refuses_is_said_before_anything_is_measured(tmp_path: Path) -> None:
+    node = Reached(whole, REFUSED)
+    with pytest.raises(UnfitEnvironmentError, match="'there' cannot be reached") as refused:
+        carry_out(tmp_path, node)
+    assert "Connection refused" in refused.value.why
+    assert refused.value.remedy == "assay doctor --hosts there"
+    assert "launch there" not in node.seen
+
+
+def test_a_host_is_not_measured_while_something_of_the_run_cannot_be_ended(tmp_path: Path) -> None:
+    with pytest.raises(UnfitEnvironmentError, match="not clear of this run's processes"):
+        carry_out(tmp_path, Reached(whole, msgspec.structs.replace(FOUND, exit_code=1)))
+
+
+def test_inside_a_scheduler_with_ways_of_its_own_a_host_may_refuse_ssh(tmp_path: Path) -> None:
+    node = Reached(whole, REFUSED)
+    run = carry_out(tmp_path, node, "pbs")
+    assert "launch there" in node.seen
+    assert run.ending is not None
+    assert run.ending.status == "complete"
