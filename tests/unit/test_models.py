@@ -298,6 +298,21 @@ def test_a_prediction_names_the_states_of_the_machine_that_it_rests_on(tmp_path:
         assert each.what.endswith(f"state {each.states[1]}")
 
 
+def test_the_roof_of_a_state_was_measured_in_that_state(tmp_path: Path) -> None:
+    study = _study(
+        Measure("flops", ("all",), axes={"format": "fp64", "width": "512", "mix": "fma"}),
+        Measure("stream", ("all",)),
+        Measure("himeno", ("all",), axes={"size": "L"}),
+        launches=12,
+    )
+    law = Law(flips=tuple((5.0 * at, ("near", "far")[at % 2]) for at in range(90)))
+    analysis = _analysis(tmp_path, study, law, description=FOUR_NODES)
+    estimates = {each.id: each for each in analysis.estimates}
+    roofs = {roof.id.rpartition("=")[2]: estimates[roof.of[1]] for roof in _models(analysis, "roofline")}
+    assert {name: each.state for name, each in roofs.items()} == {"near": "near", "far": "far"}
+    assert (roofs["far"].median or 0) < 0.7 * (roofs["near"].median or 0)
+
+
 def test_a_figure_that_pools_the_states_is_predicted_from_all_of_them(tmp_path: Path) -> None:
     study = _study(Measure("stream", ("all",)), Measure("himeno", ("all",), axes={"size": "L"}), launches=12)
     law = Law(flips=tuple((5.0 * at, ("near", "far")[at % 2]) for at in range(60)))

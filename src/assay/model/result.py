@@ -217,8 +217,8 @@ class Comparison(msgspec.Struct, frozen=True):
         a: estimate id; of the control where `differ` is `control`, which has no estimate of its own in the run.
         b: estimate id, the base of the ratio.
         ratio: a / b, Hodges-Lehmann over the blocks (over all pairs of launches between two runs).
-        lo: lower end of the ratio's interval (exact signed-rank; Mann-Whitney between runs), or least ratio: of one
-            pair, and so of one launch in each run, the ratio itself.
+        lo: lower end of the ratio's interval (exact signed-rank; Mann-Whitney between runs), or least ratio: of
+            one pair, and so of one launch in each run, the ratio itself.
         hi: upper end.
         blocks: pairs; 0 between two runs, which have no blocks in common.
         confidence: None for a range (fewer than 6 blocks, or 4 launches in a run).

@@ -90,7 +90,7 @@ def _signed(share: float) -> str:
 
 
 def _states(line: Prediction) -> str:
-    """States of the machine, of what predicts, then of the predicted: `near, far: any`; `any` where none counts."""
+    """States of what predicts, then of the predicted: `near, far: any`; `any` where none counts."""
     *sources, predicted = (state or "any" for state in line.states)
     return f"{', '.join(sources)}: {predicted}"
 
