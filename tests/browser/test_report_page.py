@@ -1,5 +1,6 @@
 """The report in a real Chromium: with scripts and without, wide and narrow, light and dark, on paper."""
 
+import base64
 import csv
 import re
 import shutil
@@ -8,7 +9,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 import pytest
-from playwright.sync_api import Browser, Page, sync_playwright
+from playwright.sync_api import Browser, Locator, Page, sync_playwright
 from tests.unit.report_example import example
 from tests.unit.report_node import node
 
@@ -117,6 +118,39 @@ def test_the_page_never_scrolls_sideways(browser: Browser, report: Path, width: 
     assert page.evaluate("document.documentElement.scrollWidth") <= width
     page.evaluate("document.querySelectorAll('details').forEach(each => { each.open = true; })")
     assert page.evaluate("document.documentElement.scrollWidth") <= width
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_on_a_phone_a_table_that_goes_on_has_a_shadow_at_its_edge(
+    browser: Browser, report: Path, scheme: str
+) -> None:
+    page = _open(browser, report, 390, scheme).page
+    table = page.locator("#memory-bandwidth .scroll").first
+    assert table.evaluate("each => each.scrollWidth > each.clientWidth + 20")
+    paper = page.evaluate("Number(getComputedStyle(document.body).backgroundColor.match(/[0-9]+/)[0])")
+    beyond = _edge(page, table)
+    table.evaluate("each => { each.scrollLeft = each.scrollWidth; }")
+    assert _edge(page, table) == paper
+    assert abs(beyond - paper) > 30
+
+
+_LAST_COLUMN = """
+async (picture) => {
+  const bytes = Uint8Array.from(atob(picture), (letter) => letter.charCodeAt(0));
+  const drawn = await createImageBitmap(new Blob([bytes], { type: "image/png" }));
+  const canvas = new OffscreenCanvas(drawn.width, drawn.height).getContext("2d");
+  canvas.drawImage(drawn, 0, 0);
+  const column = canvas.getImageData(drawn.width - 2, 0, 1, drawn.height).data;
+  const reds = Array.from({ length: drawn.height }, (_, at) => column[4 * at]).sort((a, b) => a - b);
+  return reds[reds.length >> 1];
+}
+"""
+
+
+def _edge(page: Page, table: Locator) -> int:
+    """How red the last column of pixels of a table is, in the middle of all its rows: between the letters."""
+    red: int = page.evaluate(_LAST_COLUMN, base64.b64encode(table.screenshot()).decode())
+    return red
 
 
 def test_on_a_phone_figures_fit_and_their_text_is_readable(browser: Browser, report: Path) -> None:
