@@ -4,12 +4,16 @@ import csv
 import io
 import json
 import re
+from pathlib import Path
 
 import msgspec
 import pytest
 from rich.console import Console
+from tests.simulation import simulated_run
 from tests.unit.report_example import estimate, example
 
+from assay import store
+from assay.analyse import analyse
 from assay.model.result import Analysis
 from assay.report import tables, terminal, words
 
@@ -133,3 +137,16 @@ def test_a_share_of_the_limit_is_of_its_rate(median: float, limit: float, better
 )
 def test_quantities_have_three_digits(value: float, unit: str, text: str) -> None:
     assert words.quantity(value, unit) == text
+
+
+def test_the_terminal_names_what_fell_together_and_what_it_was_measured_as(tmp_path: Path) -> None:
+    run = store.load(simulated_run(tmp_path))
+    assert run.plan.folded
+    console = Console(width=200, markup=False, highlight=False, file=io.StringIO())
+    with console.capture() as captured:
+        terminal.render(run, analyse(run), console)
+    text = captured.get()
+    assert "the same thing here, measured once: half as one-core" in text
+    for fold in run.plan.folded:
+        assert fold.wish in text
+        assert f"as {fold.into}" in text

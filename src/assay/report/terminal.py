@@ -7,6 +7,7 @@ from rich.padding import Padding
 from rich.table import Table
 from rich.text import Text
 
+from assay.model.plan import Folded
 from assay.model.result import Analysis, Estimate, Noise
 from assay.model.run import Run
 from assay.report import choose, remedies, words
@@ -205,7 +206,8 @@ def _missing(run: Run, analysis: Analysis, page: _Page) -> None:
         why = max(set(reasons), key=reasons.count) if reasons else "no reason recorded"
         lines.append(f"{words.count(len(outcomes), 'case', 'cases')} {status}: {why}")
     lines += [f"{out.wish}: {out.reason}" for out in run.plan.left_out]
-    lines += [f"{fold.wish}: {fold.reason}; measured once, as {fold.into}" for fold in run.plan.folded]
+    if run.plan.folded:
+        lines.append(f"the same thing here, measured once: {_folded(run.plan.folded)}")
     if run.ending is None:
         lines.append(f"the run did not end; go on with: assay run --resume {run.info.id}")
     lines += [f"cannot be read: {damage}" for damage in run.damage]
@@ -214,6 +216,14 @@ def _missing(run: Run, analysis: Analysis, page: _Page) -> None:
         page.say(Text("Not measured", style="bold"))
         for line in lines:
             page.say(line, indent=2)
+
+
+def _folded(folds: tuple[Folded, ...]) -> str:
+    """`half and cores:1 as one-core; all:numa:0 as all`."""
+    groups = choose.grouped(folds, lambda fold: fold.into)
+    return "; ".join(
+        f"{words.listed(fold.wish for fold in members)} as {into}" for into, members in groups.items()
+    )
 
 
 def _noise(noise: Noise) -> str:
