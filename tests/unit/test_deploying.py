@@ -156,9 +156,3 @@ def test_nodes_are_named_as_node_sets_in_the_order_given(text: str | None, nodes
 def test_what_is_no_host_never_reaches_ssh(text: str) -> None:
     with pytest.raises(UsageError, match="no set of nodes"):
         hosts.read(None, None, text)
-
-
-def test_ssh_asks_nothing_and_takes_a_host_for_nothing_else() -> None:
-    assert hosts.reach("n1", "/etc/mine")[:3] == ("ssh", "-F", "/etc/mine")
-    assert "BatchMode=yes" in hosts.reach("n1")
-    assert hosts.reach("n1")[-2:] == ("--", "n1")

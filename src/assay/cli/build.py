@@ -57,7 +57,8 @@ def command(  # noqa: PLR0913 (one parameter an option)
     import msgspec
 
     from assay import toolchain
-    from assay.cli import settings
+    from assay.cli import settings, site
+    from assay.launch.remote import ssh_options
 
     if deploy != bool(nodes):
         raise UsageError(
@@ -76,7 +77,8 @@ def command(  # noqa: PLR0913 (one parameter an option)
         chosen = [toolchain.with_flags(one, flags) for one in chosen]
     builds = [toolchain.build(one, _say, again=force) for one in chosen]
     if deploy:
-        toolchain.deploy(builds, nodes, lambda host: hosts.reach(host, ssh_config), _say)
+        ssh = ("ssh", *ssh_options(site.find(ssh_config=ssh_config)), "--")
+        toolchain.deploy(builds, nodes, lambda host: (*ssh, host), _say)
     if as_json:
         document = {"schema": 1, "builds": builds}
         click.echo(msgspec.json.format(msgspec.json.encode(document)).decode())

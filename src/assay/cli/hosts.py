@@ -33,13 +33,6 @@ def read(ctx: click.Context | None, param: click.Parameter | None, text: str | N
     return nodes
 
 
-def reach(host: str, ssh_config: str | None = None) -> tuple[str, ...]:
-    """The words before a command that ssh runs on a host; it asks nothing and does not wait for ever."""
-    options = ("BatchMode=yes", "ConnectTimeout=10", "ServerAliveInterval=15")
-    file = ("-F", ssh_config) if ssh_config else ()
-    return ("ssh", *file, *(word for option in options for word in ("-o", option)), "--", host)
-
-
 hosts_option = click.option(
     "--hosts", "nodes", metavar="NODES", callback=read, help="Nodes, as node[01-04,07]; more with commas."
 )

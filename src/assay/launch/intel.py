@@ -14,7 +14,7 @@ class Intel:
     def fits(self, layout: Layout, site: Site) -> bool:
         """A program of this MPI, anywhere that mpiexec reaches."""
         del site
-        return layout.mpi is not None and layout.mpi.kind == "intel"
+        return layout.mpi is not None and layout.mpi.kind == "intel" and bool(layout.mpi.launcher)
 
     def translate(self, layout: Layout, site: Site, argv: tuple[str, ...], environment: dict[str, str]) -> Command:
         """The mpiexec of the MPI: hosts in order, so many ranks on each, each in a domain of its cpus."""

@@ -19,7 +19,7 @@ class OpenMpi:
     def fits(self, layout: Layout, site: Site) -> bool:
         """A program of this MPI, anywhere that mpiexec reaches."""
         del site
-        return layout.mpi is not None and layout.mpi.kind == "openmpi"
+        return layout.mpi is not None and layout.mpi.kind == "openmpi" and bool(layout.mpi.launcher)
 
     def translate(self, layout: Layout, site: Site, argv: tuple[str, ...], environment: dict[str, str]) -> Command:
         """The mpiexec of the MPI: hosts in order, so many ranks on each."""

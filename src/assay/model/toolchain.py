@@ -13,7 +13,7 @@ class Mpi(msgspec.Struct, frozen=True):
         kind: which family it is of: what its launcher and its environment are like.
         version: of the library, e.g. `4.1.4`.
         compiler: path of its wrapper for C++ (`mpicxx`).
-        launcher: path of its own launcher (`mpiexec`).
+        launcher: path of its own launcher (`mpiexec`); empty where there is none: `srun` may start its programs.
     """
 
     name: str
