@@ -145,6 +145,7 @@ class Parser {
          [this](const std::string& text) {
              request_.expected_ranks = static_cast<int>(parse_count(text, "--expect-ranks"));
          }},
+        {"--network", [this](const std::string& text) { request_.network = text; }},
         {"--memory", [this](const std::string& text) { request_.memory = MemoryPolicy::parse(text); }},
         {"--precision",
          [this](const std::string& text) { defaults_.stopping.precision = parse_double(text, "--precision"); }},

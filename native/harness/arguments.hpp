@@ -25,6 +25,7 @@ struct Request {
     Action action = Action::measure;
     std::vector<std::vector<int>> cpus;  ///< of each rank of a host; one entry holds for all, none: those allowed
     int expected_ranks = 0;              ///< 0: as many as there are
+    std::string network;                 ///< device that messages were asked to use; empty for any
     MemoryPolicy memory;
     std::vector<CaseRequest> cases;
 };

@@ -110,6 +110,7 @@ struct Setting {
     std::shared_ptr<Memory> memory;  ///< shared with threads that may outlive the case
     const std::vector<int>& cpus;    ///< asked for, of this rank
     Ranks& ranks;
+    const std::string& network;  ///< device that messages were asked to use; empty for any
 };
 
 using Factory = std::unique_ptr<Benchmark> (*)(const Setting&);

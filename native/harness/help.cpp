@@ -58,6 +58,7 @@ std::string help(const Declaration& declaration) {
         "\n"
         "  --expect-ranks N  go on only if there are so many processes: a launcher of another MPI starts each "
         "alone\n"
+        "  --network DEVICE  interface or port that messages were asked to use; recorded\n"
         "  --memory POLICY   first-touch (default), bind:N[,N] or interleave:N[,N]\n"
         "  --precision P     stop when the half-width of the median's interval is below this share; default 0.01\n"
         "  --min-samples N   of a kernel, before the first look at the precision; default 10\n"

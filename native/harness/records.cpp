@@ -1,5 +1,6 @@
 #include "harness/records.hpp"
 
+#include <fcntl.h>
 #include <unistd.h>
 
 #include <cerrno>
@@ -15,6 +16,8 @@ namespace assay {
 namespace {
 
 constexpr std::int64_t schema = 1;
+
+int records_fd = STDOUT_FILENO;
 
 json::Text map_of(const std::map<std::string, std::string>& values) {
     std::vector<json::Member> members;
@@ -157,10 +160,17 @@ void Records::flush() {
     write_out(lines);
 }
 
+void reserve_stdout() {
+    const int reserved = fcntl(STDOUT_FILENO, F_DUPFD_CLOEXEC, STDERR_FILENO + 1);
+    if (reserved >= 0 && dup2(STDERR_FILENO, STDOUT_FILENO) == STDOUT_FILENO) {
+        records_fd = reserved;
+    }
+}
+
 void write_out(const std::string& text) {
     std::string_view rest = text;
     while (!rest.empty()) {
-        const ssize_t written = write(STDOUT_FILENO, rest.data(), rest.size());
+        const ssize_t written = write(records_fd, rest.data(), rest.size());
         if (written < 0 && errno != EINTR) {
             throw Failure(Exit::environment, "the records cannot be written to stdout", std::strerror(errno),
                           "give it a reader that stays, or a disk with room");

@@ -56,6 +56,9 @@ class Records {
     std::string lines_;
 };
 
+/// Keeps stdout for `write_out`: what libraries print there goes to stderr from now on.
+void reserve_stdout();
+
 /// Writes text to stdout; Failure (environment) if it takes not all of it.
 void write_out(const std::string& text);
 

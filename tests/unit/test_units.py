@@ -156,6 +156,8 @@ def test_a_size_is_written_in_powers_of_1024(size: float, text: str) -> None:
         (999.9e6, "B/s", "1.00 GB/s"),
         (1.84e11, "flop/s", "184 GFLOP/s"),
         (12.5, "flop/s", "12.5 FLOP/s"),
+        (3.35e6, "1/s", "3.35 M/s"),
+        (12.5, "1/s", "12.5 /s"),
         (2.6e9, "Hz", "2.60 GHz"),
         (0, "s", "0 s"),
         (float("nan"), "s", "nan s"),
@@ -176,6 +178,7 @@ def test_a_quantity_is_written_with_three_digits_and_a_prefix(value: float, unit
         ("3 Hz", 3, "Hz"),
         ("100 Gbit/s", 1e11, "bit/s"),
         ("5 ms", 0.005, "s"),
+        ("3.35 M/s", 3.35e6, "1/s"),
     ],
 )
 def test_a_quantity_is_read_in_si_base_units(text: str, value: float, unit: str) -> None:

@@ -7,6 +7,7 @@
 
 #include "harness/environment.hpp"
 #include "harness/mpi/program.hpp"
+#include "harness/records.hpp"
 
 namespace assay {
 namespace {
@@ -34,6 +35,7 @@ std::map<std::string, std::string> describe_library(int granted) {
 }  // namespace
 
 World::World(bool threads) {
+    reserve_stdout();  // MPI libraries say this and that there
     int granted = 0;
     MPI_Init_thread(nullptr, nullptr, threads ? MPI_THREAD_MULTIPLE : MPI_THREAD_FUNNELED, &granted);
     MPI_Comm_dup(MPI_COMM_WORLD, &comm_);

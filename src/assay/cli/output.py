@@ -164,7 +164,14 @@ def given_limits(options: tuple[str, ...]) -> dict[str, float]:
     return given
 
 
-_EXAMPLES = {"B/s": "204.8 GB/s", "flop/s": "1.2 TFLOP/s", "s": "85 ns", "Hz": "2.6 GHz", "bit/s": "100 Gbit/s"}
+_EXAMPLES = {
+    "B/s": "204.8 GB/s",
+    "flop/s": "1.2 TFLOP/s",
+    "s": "85 ns",
+    "Hz": "2.6 GHz",
+    "bit/s": "100 Gbit/s",
+    "1/s": "3.35 M/s",
+}
 
 
 def _example(name: str) -> str:

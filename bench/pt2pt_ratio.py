@@ -1,0 +1,138 @@
+"""Our pt2pt against the OSU definitions of its patterns written plainly in C: same MPI, same cpus, interleaved.
+
+    python bench/pt2pt_ratio.py PATH/OF/pt2pt --mpicc mpicc --mpiexec mpiexec [--blocks 10]
+
+The peer is `pt2pt_reference.c`, compiled with the MPI's own compiler. Each block launches both once for every
+question, in random order. Printed are ratios of launches of one block: their median and their range. 1 means that
+both find the same; a virtual machine moves its cores between two states, so single ratios may be far off.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import random
+import statistics
+import subprocess
+import tempfile
+import time
+from collections.abc import Callable, Sequence
+from pathlib import Path
+
+_HERE = Path(__file__).parent
+_SEED = 20_261_121
+#: Pattern -> calls that the peer makes, and sizes that are compared.
+_QUESTIONS = {"latency": ("blocking", (1, 8, 64)), "bandwidth": ("nonblocking", (8, 65536, 1 << 20))}
+_CURVE = tuple(2**power for power in range(23))
+_CURVE_S = 0.1  #: most seconds of a point of the curve
+_ENVIRONMENT = {
+    **os.environ,
+    "OMPI_ALLOW_RUN_AS_ROOT": "1",
+    "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1",
+    "ASSAY_PARENT": "",
+}
+Launch = Callable[[str, Sequence[int]], dict[int, float]]
+
+
+def _output(command: Sequence[str]) -> str:
+    return subprocess.run(command, check=True, capture_output=True, text=True, env=_ENVIRONMENT).stdout
+
+
+def _reference(launcher: Sequence[str], program: Path, cpus: Sequence[int]) -> Launch:
+    def measure(pattern: str, sizes: Sequence[int]) -> dict[int, float]:
+        found: dict[int, float] = {}
+        ranges = [(sizes[0], sizes[-1])] if sizes == _CURVE else [(size, size) for size in sizes]
+        for first, last in ranges:
+            text = _output([*launcher, str(program), pattern, str(first), str(last), *map(str, cpus)])
+            found |= {int(line.split()[0]): float(line.split()[1]) for line in text.splitlines()}
+        return found
+
+    return measure
+
+
+def _ours(launcher: Sequence[str], program: Path, cpus: Sequence[int], sampling: Sequence[str]) -> Launch:
+    def measure(pattern: str, sizes: Sequence[int]) -> dict[int, float]:
+        calls, _ = _QUESTIONS[pattern]
+        axes = ["--pattern", pattern, "--calls", calls, "--alignment", "4096", *sampling]
+        cases = [word for size in sizes for word in ("--case", str(size), f"--bytes={size}")]
+        placed = ["--cpus", "/".join(map(str, cpus)), "--expect-ranks", "2"]
+        text = _output([*launcher, str(program), *placed, *axes, *cases])
+        found: dict[int, float] = {}
+        size, messages = 0, 1.0
+        for record in map(json.loads, text.splitlines()):
+            if record["type"] == "header":
+                size, messages = int(record["case"]), record["work"]["message"]["messages"]
+            elif record["type"] == "series" and record["phase"] == "measured":
+                found[size] = statistics.median(record["seconds"]) / record["iterations"] / messages
+        return found
+
+    return measure
+
+
+def _say(name: str, ratios: Sequence[float], remark: str = "") -> None:
+    print(f"  {name:28} {statistics.median(ratios):.3f} [{min(ratios):.3f}, {max(ratios):.3f}]{remark}")
+
+
+def _compare(both: dict[str, Launch], blocks: int, order: random.Random) -> None:
+    questions = [(pattern, size) for pattern, (_, sizes) in _QUESTIONS.items() for size in sizes]
+    found: dict[tuple[str, str, int], list[float]] = {}
+    for _ in range(blocks):
+        for pattern, size in order.sample(questions, len(questions)):
+            for name in order.sample(list(both), len(both)):
+                found.setdefault((name, pattern, size), []).append(both[name](pattern, (size,))[size])
+    for pattern, size in questions:
+        ours, plain = found["ours", pattern, size], found["plain", pattern, size]
+        pairs = list(zip(ours, plain, strict=True))
+        own = statistics.median(ours)
+        if pattern == "latency":
+            _say(f"latency {size} B", [a / b for a, b in pairs], f"  ours {1e6 * own:.3f} us")
+        else:
+            rate = f"  ours {size / own / 1e9:.3g} GB/s, {1e-6 / own:.3g} M messages/s"
+            _say(f"bandwidth and rate {size} B", [b / a for a, b in pairs], rate)
+
+
+def _time_curves(both: dict[str, Launch], blocks: int) -> None:
+    times: dict[tuple[str, str], list[float]] = {}
+    for _ in range(blocks):
+        for pattern in _QUESTIONS:
+            for name, measure in both.items():
+                begin = time.perf_counter()
+                measure(pattern, _CURVE)
+                times.setdefault((name, pattern), []).append(time.perf_counter() - begin)
+    for pattern in _QUESTIONS:
+        ours, plain = times["ours", pattern], times["plain", pattern]
+        remark = f"  ours {statistics.median(ours):.2f} s, the plain sweep {statistics.median(plain):.2f} s"
+        _say(
+            f"wall time, {len(_CURVE)} sizes, {pattern}", [a / b for a, b in zip(ours, plain, strict=True)], remark
+        )
+    whole = {
+        name: [sum(pair) for pair in zip(*(times[name, each] for each in _QUESTIONS), strict=True)]
+        for name in both
+    }
+    _say("wall time of both curves", [a / b for a, b in zip(whole["ours"], whole["plain"], strict=True)])
+
+
+def main() -> None:
+    """Compare latency, bandwidth and rate, then the time that whole curves take."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("program", type=Path, help="our pt2pt")
+    parser.add_argument("--mpicc", default="mpicc", help="C compiler of the MPI that it was built with")
+    parser.add_argument("--mpiexec", default="mpiexec", help="launcher of that MPI")
+    parser.add_argument("--blocks", type=int, default=10)
+    options = parser.parse_args()
+    cpus = sorted(os.sched_getaffinity(0))[:2]
+    launcher = [options.mpiexec, "-n", "2"]
+    with tempfile.TemporaryDirectory() as folder:
+        reference = Path(folder) / "pt2pt_reference"
+        _output([options.mpicc, "-O3", str(_HERE / "pt2pt_reference.c"), "-o", str(reference)])
+        plain = _reference(launcher, reference, cpus)
+        print(f"cpus {cpus}, {options.blocks} blocks: ours / plain (rates: of rates), median [least, most]")
+        both = {"ours": _ours(launcher, options.program, cpus, ("--seconds", "0.5")), "plain": plain}
+        _compare(both, options.blocks, random.Random(_SEED))  # noqa: S311 - the order of launches, no secret
+        both["ours"] = _ours(launcher, options.program, cpus, ("--seconds", str(_CURVE_S)))
+        _time_curves(both, max(1, options.blocks // 3))
+
+
+if __name__ == "__main__":
+    main()

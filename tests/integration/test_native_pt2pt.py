@@ -1,0 +1,176 @@
+"""pt2pt: every pattern and kind of call passes the right bytes, and counts them."""
+
+import json
+import os
+import subprocess
+from collections.abc import Iterator, Mapping, Sequence
+from itertools import product
+
+import pytest
+from tests.mpi_ranks import KINDS, build_with, environment, launcher, run
+from tests.native_programs import Told, start
+
+from assay import benchmarks
+from assay.model.record import End, Header, Traffic
+from assay.model.toolchain import Build
+
+pytestmark = [pytest.mark.native, pytest.mark.parametrize("built", KINDS, indirect=True)]
+
+QUICK = ("--seconds", "0.02", "--max-samples", "10")
+PAIR = ("latency", "bandwidth", "bidirectional")
+MULTI = ("multi-bandwidth", "multi-latency")
+#: Hydra's mpiexec of MPICH 4.0 ends with SIGSEGV where it is given a thousand words.
+MOST_WORDS = 900
+
+Axes = Mapping[str, str | int]
+
+
+@pytest.fixture
+def built(request: pytest.FixtureRequest) -> Build:
+    return build_with(request.param)
+
+
+def cases(*each: Axes) -> list[str]:
+    """Options of cases, numbered."""
+    words: list[str] = []
+    for index, axes in enumerate(each):
+        words += ["--case", str(index), *(f"--{axis}={value}" for axis, value in axes.items())]
+    assert len(words) < MOST_WORDS
+    return words
+
+
+def batches(words: Sequence[Axes], size: int = 60) -> Iterator[Sequence[Axes]]:
+    """Cases of one launch after the other."""
+    yield from (words[first : first + size] for first in range(0, len(words), size))
+
+
+def complete(told: Told, count: int) -> None:
+    """All cases were measured, and their payload was right."""
+    assert told.exit_code == 0, told.words
+    assert told.ends == [End("complete")] * count
+
+
+def sensible(axes: Axes) -> bool:
+    both_ways = axes["pattern"] == "bidirectional"
+    return (both_ways and axes["calls"] == "blocking") == (axes["exchange"] == "combined")
+
+
+def test_the_program_describes_itself_as_it_is_declared(built: Build) -> None:
+    benchmark = benchmarks.get("pt2pt")
+    answer = subprocess.run([built.programs["pt2pt"], "--describe"], capture_output=True, check=True).stdout
+    described = json.loads(answer)
+    assert described["kernels"] == list(benchmark.kernels)
+    assert list(described["axes"]) == [axis.name for axis in benchmark.axes]
+    for axis in benchmark.axes:
+        there = described["axes"][axis.name]
+        assert there.get("unit", "") == axis.unit
+        assert there.get("values", list(axis.values)) == list(axis.values)
+        assert axis.default is None or there["default"] == axis.default
+    assert {metric.work for metric in benchmark.metrics} == set(described["work"]["message"])
+    said = subprocess.run([built.programs["pt2pt"], "--help"], capture_output=True, text=True, check=True).stdout
+    assert all(f"{axis.meaning}" in said for axis in benchmark.axes)
+
+
+def test_every_pattern_call_source_and_buffer_passes_the_right_bytes(built: Build) -> None:
+    names = ("pattern", "calls", "exchange", "source", "buffers")
+    values = (
+        (*PAIR, *MULTI),
+        ("nonblocking", "blocking", "persistent", "synchronous"),
+        ("separate", "combined"),
+        ("named", "any"),
+        ("hot", "rotating"),
+    )
+    wanted = [
+        {**axes, "bytes": 1000, "window": 5}
+        for axes in (dict(zip(names, each, strict=True)) for each in product(*values))
+        if sensible(axes)
+    ]
+    for batch in batches(wanted):
+        complete(run(built, "pt2pt", 2, *QUICK, *cases(*batch)), len(batch))
+
+
+def test_every_size_from_nothing_to_beyond_the_eager_limits_arrives(built: Build) -> None:
+    wanted = [
+        {"pattern": pattern, "bytes": size, "window": 4}
+        for pattern in PAIR
+        for size in (0, 1, 7, 64, 4096, 65536, 300_000, 4_194_304)
+    ]
+    told = run(built, "pt2pt", 2, *QUICK, *cases(*wanted))
+    complete(told, len(wanted))
+
+
+def test_layouts_offsets_alignments_and_cold_pools_are_right(built: Build) -> None:
+    wanted: list[Axes] = [
+        *({"datatype": kind, "bytes": size} for kind in ("vector", "indexed") for size in (0, 4, 8, 65536)),
+        *({"bytes": size, "offset": offset} for size in (1, 4096) for offset in (-3, 3)),
+        *({"bytes": 100, "alignment": alignment, "buffers": "rotating"} for alignment in (1, 8, 4096)),
+        *({"buffers": "cold", "pool": "1M", "bytes": size, "pattern": "bandwidth"} for size in (8, 3000)),
+        {"buffers": "cold", "pool": 1, "bytes": 3000},
+    ]
+    told = run(built, "pt2pt", 2, *QUICK, *cases(*wanted))
+    complete(told, len(wanted))
+
+
+@pytest.mark.parametrize(
+    ("pattern", "ranks", "work"),
+    [
+        ("latency", 2, {"one-way": 2, "messages": 2, "bytes": 2000}),
+        ("bandwidth", 2, {"messages": 8, "bytes": 8000}),
+        ("bidirectional", 2, {"messages": 16, "bytes": 16000}),
+        ("multi-bandwidth", 4, {"messages": 16, "bytes": 16000}),
+        ("multi-latency", 4, {"one-way": 2, "messages": 4, "bytes": 4000}),
+    ],
+)
+def test_messages_of_all_pairs_and_both_directions_are_counted(
+    built: Build, pattern: str, ranks: int, work: dict[str, float]
+) -> None:
+    told = run(built, "pt2pt", ranks, *QUICK, "--pattern", pattern, "--bytes", "1000", "--window", "8")
+    complete(told, 1)
+    assert told.header.work == {"message": work}
+    starting = {series.rank for series in told.series}
+    assert starting == (set(range(ranks)) if pattern == "bidirectional" else set(range(ranks // 2)))
+    traffic = next(record for record in told.records if isinstance(record, Traffic))
+    iterations = sum(each.iterations * len(each.seconds) for each in told.series if each.rank == 0)
+    assert traffic.payload >= work["bytes"] * iterations
+
+
+def test_threads_pass_messages_at_once_each_on_a_cpu_of_its_own(built: Build) -> None:
+    allowed = sorted(os.sched_getaffinity(0))
+    if len(allowed) < 2 or not built.openmp:
+        pytest.skip("this machine or its compiler has no second thread")
+    both = f"{allowed[0]},{allowed[1]}"
+    words = [launcher(built), "-n", "2", built.programs["pt2pt"], "--cpus", f"{both}/{both}", "--threads", "2"]
+    told = start(*words, *QUICK, "--bytes", "100", "--pattern", "bandwidth", environment=environment())
+    complete(told, 1)
+    assert told.header.mpi["threads"] == "multiple"
+    assert told.header.work["message"] == {"messages": 128, "bytes": 12800}
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        ("--exchange combined", ("--exchange combined", "--pattern latency")),
+        ("--exchange combined --pattern bidirectional", ("--exchange combined", "--calls nonblocking")),
+        ("--pattern bidirectional --calls blocking", ("--calls blocking", "--exchange separate")),
+        ("--buffers cold --calls persistent --pool 1M", ("--buffers cold", "--calls persistent")),
+        ("--datatype vector --bytes 64 --offset 3", ("--datatype vector", "--offset")),
+        ("--alignment 48", ("--alignment 48",)),
+        ("--threads 2", ("--threads 2", "--cpus")),
+    ],
+)
+def test_combinations_that_mean_nothing_are_refused_by_their_names(
+    built: Build, arguments: str, words: tuple[str, ...]
+) -> None:
+    told = run(built, "pt2pt", 2, *arguments.split())
+    assert told.exit_code == 2
+    assert [end.status for end in told.ends] == ["failed"]
+    assert all(told.words.splitlines()[0].count(word) == 1 for word in words), told.words
+    assert "\n  next: " in told.words
+
+
+@pytest.mark.parametrize(("ranks", "words"), [(3, "3 ranks are here"), (4, "cannot be had with 4 ranks")])
+def test_numbers_of_ranks_that_make_no_pair_are_refused(built: Build, ranks: int, words: str) -> None:
+    told = run(built, "pt2pt", ranks)
+    assert told.exit_code == 2
+    assert words in told.words
+    assert not any(isinstance(record, Header) for record in told.records)
