@@ -165,3 +165,19 @@ def test_states_are_plain_where_they_lie_as_far_apart_as_what_tells_them() -> No
 def test_noise_of_any_size_seldom_makes_three_launches_plain() -> None:
     drawn = np.random.default_rng(7).normal(0, 0.2, (20_000, 6))
     assert sum(plain(Stratum(each[:3], each[3:])) for each in drawn) <= 6
+
+
+def test_launches_that_hold_different_cases_are_told_apart_all_the_same() -> None:
+    """Chunks of cases are dealt to launches anew in each block: what is usual for a case is not what is far."""
+    rng = np.random.default_rng(5)
+    cases = [_case(number, "all") for number in range(24)]
+    attempts: Attempts = {case.id: [] for case in cases}
+    for block in range(6):
+        order = rng.permutation(24)
+        for half in range(2):
+            launch = 2 * block + half
+            state = "far" if launch in {1, 2, 5, 8, 11} else "near"
+            for number in order[12 * half : 12 * half + 12]:
+                seconds = float(rng.lognormal(0, 0.01)) * (1.6 if state == "far" else 1) * (1 + number)
+                attempts[cases[number].id].append(_yield(launch, state, seconds))
+    assert explained((cases, attempts)) == {"stream"}

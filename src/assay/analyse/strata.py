@@ -11,7 +11,7 @@ import numpy as np
 
 from assay.analyse.launches import Yield, used
 from assay.analyse.states import FACTOR, FAR, NEAR
-from assay.analyse.statistics import Samples, medians
+from assay.analyse.statistics import Samples
 from assay.model.plan import Case
 
 #: Fewer launches in a state say nothing of it.
@@ -23,6 +23,8 @@ _EFFECT = math.log(1.02)
 #: Labels are drawn so often: p of 1 / 5,000 can be told, enough for 50 benchmarks.
 _DRAWS = 4_999
 _SEED = 1
+#: Turns of a fit that seldom needs more than five.
+_ROUNDS = 20
 #: Where launches are too few for a test: states that lie so many times farther apart than the launches of either.
 #: Noise of any size makes that of 3 and 3 launches in 1 of 6,000 cases (found by simulation).
 _PLAIN = 4
@@ -34,7 +36,7 @@ class Stratum(NamedTuple):
     """Launches that could have held the same cases, in the two states.
 
     Attributes:
-        near: ln of how much slower a launch was than is usual for its cases, mean over them.
+        near: ln of how much slower each launch was than is usual for its cases.
         far: the same of the launches of the other state.
     """
 
@@ -62,35 +64,56 @@ def _enough(strata: Sequence[Stratum]) -> bool:
 
 def _strata(cases: Iterable[Case], attempts: Attempts) -> dict[str, list[Stratum]]:
     """Benchmark -> its launches by placement and levels, where some were near and some far."""
-    slower: dict[tuple[object, ...], dict[tuple[str, int], list[float]]] = {}
-    labels: dict[tuple[str, int], str | None] = {}
+    times: dict[tuple[object, ...], list[_Time]] = {}
     for case in cases:
-        if case.role == "sentinel":
-            continue
-        place = case.placement
-        key = (case.benchmark, place.label, str(place.memory), place.hosts, *case.factors.items())
-        for launch, state, value in _against_usual(used(attempts[case.id])):
-            labels[launch] = state
-            slower.setdefault(key, {}).setdefault(launch, []).append(value)
+        if case.role != "sentinel":
+            place = case.placement
+            key = (case.benchmark, place.label, str(place.memory), place.hosts, *case.factors.items())
+            times.setdefault(key, []).extend(_times(case, used(attempts[case.id])))
     found: dict[str, list[Stratum]] = {}
-    for (benchmark, *_), launches in slower.items():
+    for (benchmark, *_), each in times.items():
+        slower = _slower(each)
+        states = {time.launch: time.state for time in each}
         near, far = (
-            np.array([math.fsum(each) / len(each) for at, each in launches.items() if labels[at] == state])
-            for state in (NEAR, FAR)
+            np.array([slower[launch] for launch, seen in states.items() if seen == state]) for state in (NEAR, FAR)
         )
         if near.size and far.size:
             found.setdefault(str(benchmark), []).append(Stratum(near, far))
     return found
 
 
-def _against_usual(taken: Sequence[Yield]) -> Iterable[tuple[tuple[str, int], str | None, float]]:
-    """Launch, its state, and ln of its time over the median of all launches, for each kernel and host."""
-    for key in dict.fromkeys(key for each in taken for key in each.sampled):
-        having = [each for each in taken if key in each.sampled and each.sampled[key].median > 0]
-        if having:
-            times = np.log([each.sampled[key].median for each in having])
-            for each, value in zip(having, (times - medians(times)).tolist(), strict=True):
-                yield (each.launch, each.attempt), each.state, value
+class _Time(NamedTuple):
+    """ln of the median of one kernel of a case on one host in one launch."""
+
+    figure: tuple[str, ...]
+    launch: tuple[str, int]
+    state: str | None
+    value: float
+
+
+def _times(case: Case, taken: Iterable[Yield]) -> Iterable[_Time]:
+    for each in taken:
+        for key, sampled in each.sampled.items():
+            if sampled.median > 0:
+                yield _Time((case.id, *key), (each.launch, each.attempt), each.state, math.log(sampled.median))
+
+
+def _slower(times: Sequence[_Time]) -> dict[tuple[str, int], float]:
+    """Launch -> how much slower it was than is usual for its cases: its part in ln time = figure + launch.
+
+    Least squares, by turns: launches need not hold the same cases, and what is usual for a case must not depend on
+    how many of its launches were near.
+    """
+    figures = {name: at for at, name in enumerate(dict.fromkeys(each.figure for each in times))}
+    launches = {name: at for at, name in enumerate(dict.fromkeys(each.launch for each in times))}
+    row = np.array([figures[each.figure] for each in times], dtype=np.intp)
+    column = np.array([launches[each.launch] for each in times], dtype=np.intp)
+    values = np.array([each.value for each in times])
+    slower = np.zeros(len(launches))
+    for _ in range(_ROUNDS):
+        usual = np.bincount(row, values - slower[column]) / np.bincount(row)
+        slower = np.bincount(column, values - usual[row]) / np.bincount(column)
+    return dict(zip(launches, slower.tolist(), strict=True))
 
 
 def plain(stratum: Stratum) -> bool:
