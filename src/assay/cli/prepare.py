@@ -59,18 +59,14 @@ def plan(name: str, wish: Study, machine: Machine, options: Options, wishes: tup
 
     factors = planning.parse(wishes, wish, settings.table("factor"))
     kinds = {factor.kind for factor in factors}
-    toolchains = options.toolchains or (() if "toolchain" in kinds else (toolchain.get().name,))
+    declared = settings.table("toolchain")
+    named = tuple(toolchain.full_name(name, declared) for name in options.toolchains)
+    toolchains = named or (() if "toolchain" in kinds else (toolchain.get().name,))
     mpis = options.mpis
-    if _passes_messages(wish) and "mpi" not in kinds:
+    if planning.passes_messages(wish) and "mpi" not in kinds:
         mpis = toolchain.mpi_names(options.mpis, settings.table("mpi"))
     chosen = msgspec.structs.replace(options, toolchains=toolchains, mpis=mpis, factors=factors)
     return planning.make(name, wish, machine, chosen)
-
-
-def _passes_messages(wish: Study) -> bool:
-    from assay import benchmarks
-
-    return any(benchmarks.get(measure.benchmark).joint for measure in wish.measure)
 
 
 def _built(names: tuple[str, ...]) -> dict[str, Build]:
