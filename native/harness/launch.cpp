@@ -143,10 +143,15 @@ Launch::Launch(const Declaration& declaration, Factory factory, const Request& r
 Exit Launch::measure(const CaseRequest& request, Records& records) const {
     const auto memory = std::make_shared<Memory>(request_.memory);
     std::unique_ptr<Benchmark> benchmark;
-    together(ranks_, [&] { benchmark = factory_({request.params, team_, memory, cpus_, ranks_, request_.network}); });
+    together(ranks_, [&] {
+        benchmark = factory_({request.params, team_, memory, cpus_, ranks_, request_.network});
+    });
     together(ranks_, [&] { benchmark->connect(); });
     const Whereabouts whereabouts = find(*benchmark, *memory);
-    const std::map<std::string, std::string> library = ranks_.library();
+    std::map<std::string, std::string> library = ranks_.library();
+    if (!request_.network.empty()) {
+        library["network"] = request_.network;
+    }
     records.header({declaration_, request, benchmark->work(), clock_, library,
                     ranks_.gather(rank_entry(ranks_.rank(), whereabouts))});
     std::optional<Watch> watch;

@@ -86,4 +86,5 @@ def test_the_smallest_case_is_right_and_placed_as_asked(name: str, build: Build)
 
 def test_no_axis_has_the_name_of_an_option_that_every_program_takes(name: str) -> None:
     options = {"help", "describe", "cpus", "memory", "precision", "min-samples", "max-samples", "seconds", "case"}
+    options |= {"expect-ranks", "network"}
     assert not options & {axis.name for axis in benchmarks.get(name).axes}

@@ -62,8 +62,8 @@ class Header(msgspec.Struct, frozen=True, tag="header"):
         build: compiler, flags and features the program was compiled with.
         clock: of the samples.
         ranks: one entry per process.
-        mpi: what passes the messages: `library` as it names itself, `standard`, `threads` granted, and each
-            variable of the environment, of an allowlist, that can change its ways; empty without messages.
+        mpi: what passes the messages: `library` as it names itself, `standard`, `threads` granted, `network` asked
+            for, each variable of the environment, of an allowlist, that can change its ways; empty without messages.
     """
 
     schema: int
