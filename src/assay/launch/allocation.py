@@ -1,0 +1,62 @@
+"""Whether this process runs inside an allocation of a scheduler, and which nodes that has."""
+
+from collections.abc import Callable, Iterable, Mapping
+from typing import Literal
+
+import msgspec
+
+#: What Flux says of itself by a command alone: the hosts of the instance that a job runs in.
+_FLUX_HOSTS = ("flux", "hostlist", "--expand", "local")
+
+
+class Allocation(msgspec.Struct, frozen=True):
+    """Nodes that a scheduler gave.
+
+    Attributes:
+        scheduler: that gave them; empty outside an allocation.
+        hosts: in the scheduler's order; this host by its own name.
+        job: its id.
+    """
+
+    scheduler: Literal["", "slurm", "pbs", "flux", "lsf"] = ""
+    hosts: tuple[str, ...] = ()
+    job: str = ""
+
+
+def allocation(
+    environment: Mapping[str, str],
+    read: Callable[[str], str],
+    ask: Callable[[tuple[str, ...]], str],
+    host: str,
+) -> Allocation:
+    """The allocation that an environment tells of.
+
+    Args:
+        environment: of this process.
+        read: content of a file.
+        ask: what a command prints.
+        host: name of this machine. Schedulers may give it with its domain, or without.
+    """
+    if job := environment.get("FLUX_JOB_ID") or environment.get("FLUX_ENCLOSING_ID"):
+        return _of("flux", ask(_FLUX_HOSTS).split(), job, host)  # the inner one: an instance may run inside Slurm
+    if nodes := environment.get("SLURM_JOB_NODELIST"):
+        return _of("slurm", _expanded(nodes), environment.get("SLURM_JOB_ID", ""), host)
+    if file := environment.get("PBS_NODEFILE"):
+        return _of("pbs", read(file).split(), environment.get("PBS_JOBID", ""), host)
+    if file := environment.get("LSB_DJOB_HOSTFILE"):
+        return _of("lsf", read(file).split(), environment.get("LSB_JOBID", ""), host)
+    return Allocation()
+
+
+def _of(
+    scheduler: Literal["slurm", "pbs", "flux", "lsf"], names: Iterable[str], job: str, host: str
+) -> Allocation:
+    """Files name a host once for each of its slots."""
+    known = (host if name.partition(".")[0] == host.partition(".")[0] else name for name in names)
+    return Allocation(scheduler, tuple(dict.fromkeys(known)), job)
+
+
+def _expanded(nodes: str) -> tuple[str, ...]:
+    from ClusterShell.NodeSet import RESOLVER_NOGROUP, NodeSet  # noqa: PLC0415 (50 ms, where there is need of it)
+
+    return tuple(NodeSet(nodes, resolver=RESOLVER_NOGROUP))

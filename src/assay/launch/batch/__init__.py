@@ -1,0 +1,45 @@
+"""Batch schedulers: pure translators from a job to a script and commands. They start nothing.
+
+One file each, found by its name; it defines `scheduler`. Nothing else needs to know that one exists.
+"""
+
+import importlib
+import pkgutil
+from collections.abc import Callable
+from functools import cache
+
+from assay.launch.batch.job import Job, Scheduler, State, Status
+from assay.model.errors import UnfitEnvironmentError, UsageError
+
+__all__ = ["Job", "Scheduler", "State", "Status", "get", "here", "names"]
+
+#: What stands beside them: the words that they share.
+_NOT_SCHEDULERS = {"job"}
+
+
+@cache
+def names() -> tuple[str, ...]:
+    """Every scheduler's name, sorted."""
+    return tuple(sorted({module.name for module in pkgutil.iter_modules(__path__)} - _NOT_SCHEDULERS))
+
+
+@cache
+def get(name: str) -> Scheduler:
+    """The scheduler; UsageError names those that exist."""
+    if name not in names():
+        raise UsageError(f"there is no scheduler '{name}'", why=f"known: {', '.join(names())}")
+    scheduler: Scheduler = importlib.import_module(f"{__name__}.{name}").scheduler
+    return scheduler
+
+
+def here(which: Callable[[str], str | None]) -> Scheduler:
+    """The scheduler whose submitting program `which` finds.
+
+    Raises:
+        UnfitEnvironmentError: none of them is there.
+    """
+    found = next((one for one in map(get, names()) if which(one.submits)), None)
+    if found is None:
+        submitting = ", ".join(get(name).submits for name in names())
+        raise UnfitEnvironmentError("no batch scheduler is here", why=f"none on the path: {submitting}")
+    return found

@@ -1,0 +1,66 @@
+"""Flux: flux batch, flux jobs, flux cancel."""
+
+import re
+
+from assay.launch.batch.job import Job, State, Status, refused, written
+
+_STATES: dict[str, State] = {
+    **dict.fromkeys(("NEW", "DEPEND", "PRIORITY", "SCHED"), "queued"),
+    **dict.fromkeys(("RUN", "CLEANUP"), "running"),
+    "COMPLETED": "complete",
+    "CANCELED": "cancelled",
+    "TIMEOUT": "timed-out",
+}
+
+
+class Flux:
+    """Jobs of Flux."""
+
+    name = "flux"
+    submits = "flux"
+
+    def script(self, job: Job) -> str:
+        """Whole nodes; Flux itself asks to end before it kills."""
+        directives = (
+            f"--job-name={job.name}",
+            f"--nodes={job.nodes}",
+            "--exclusive",
+            *((f"--requires=host:{','.join(job.hosts)}",) if job.hosts else ()),
+            f"--time-limit={job.seconds}s",
+            *((f"--queue={job.queue}",) if job.queue else ()),
+            *((f"--bank={job.account}",) if job.account else ()),
+            f"--cwd={job.folder}",
+            f"--output={job.output}",
+        )
+        return written("#flux:", directives, job)
+
+    def submit(self, script: str) -> tuple[str, ...]:
+        """It prints the id."""
+        return ("flux", "batch", script)
+
+    def job_id(self, output: str) -> str:
+        """`ƒ2aXyz`, or `f2aXyz` where the terminal has no such letter."""
+        found = re.findall(r"^([ƒf][1-9A-HJ-NP-Za-km-z]+)$", output, re.MULTILINE)
+        if not found:
+            raise refused("flux batch", output)
+        return str(found[-1])
+
+    def status(self, job_id: str) -> tuple[tuple[str, ...], ...]:
+        """Its state, or how it ended, and what went wrong."""
+        return (("flux", "jobs", "-n", "--format={status}|{exception.note}|{returncode}", job_id),)
+
+    def read(self, output: str) -> Status | None:
+        """`STATUS|note|code`."""
+        line = output.strip().splitlines()[-1:]
+        if not line:
+            return None
+        word, note, code = (*line[0].split("|"), "", "")[:3]
+        told = note or (f"exit code {code}" if code not in {"", "0", "-"} else "")
+        return Status(_STATES.get(word, "failed"), word, told)
+
+    def cancel(self, job_id: str) -> tuple[str, ...]:
+        """SIGTERM to all of it, then SIGKILL."""
+        return ("flux", "cancel", job_id)
+
+
+scheduler = Flux()

@@ -1,0 +1,112 @@
+"""A batch job as its user means it, and what a scheduler says of it."""
+
+import shlex
+from typing import Literal, Protocol
+
+import msgspec
+
+from assay.model.errors import UsageError
+
+State = Literal["queued", "running", "complete", "failed", "cancelled", "timed-out"]
+
+
+class Job(msgspec.Struct, frozen=True):
+    """One job on whole nodes, which runs one command on the first of them.
+
+    Attributes:
+        name: as the queue shows it.
+        command: program and arguments; a request to end (SIGTERM) must make it save what it has.
+        folder: absolute, where it runs.
+        output: file of all that it prints; absolute.
+        nodes: how many.
+        seconds: until it is ended.
+        hosts: nodes by name; any where empty.
+        cpus: of each node, for schedulers that give only those that are asked for; 0 where unknown.
+        queue: partition or queue; the site's usual one where empty.
+        account: that pays; the user's usual one where empty.
+        options: further words for the scheduler, as its manual has them.
+    """
+
+    name: str
+    command: tuple[str, ...]
+    folder: str
+    output: str
+    nodes: int
+    seconds: int
+    hosts: tuple[str, ...] = ()
+    cpus: int = 0
+    queue: str = ""
+    account: str = ""
+    options: tuple[str, ...] = ()
+
+
+class Status(msgspec.Struct, frozen=True):
+    """How a job stands.
+
+    Attributes:
+        state: in our words.
+        word: the scheduler's own.
+        reason: why, in the scheduler's words; empty where it gives none.
+    """
+
+    state: State
+    word: str
+    reason: str = ""
+
+
+class Scheduler(Protocol):
+    """A pure translator: it starts nothing and asks nobody. `batch/` has one module for each.
+
+    Attributes:
+        name: as users say it.
+        submits: program that submits; where it is on the path, the scheduler is there.
+    """
+
+    name: str
+    submits: str
+
+    def script(self, job: Job) -> str:
+        """The job script."""
+
+    def submit(self, script: str) -> tuple[str, ...]:
+        """The command that submits the script of that path."""
+
+    def job_id(self, output: str) -> str:
+        """The id in what the submitting command printed; UsageError where there is none."""
+
+    def status(self, job_id: str) -> tuple[tuple[str, ...], ...]:
+        """Commands that tell how a job stands, to be asked in turn until one knows it."""
+
+    def read(self, output: str) -> Status | None:
+        """What one of them printed; None where it does not know the job (any more)."""
+
+    def cancel(self, job_id: str) -> tuple[str, ...]:
+        """The command that ends a job, queued or running."""
+
+
+def written(prefix: str, directives: tuple[str, ...], job: Job) -> str:
+    """A script of directives and one command, which takes the shell's place so that signals reach it.
+
+    Raises:
+        UsageError: a word holds a line break, which would end the directive.
+    """
+    words = (*directives, *job.options)
+    broken = next((word for word in words if "\n" in word), None)
+    if broken is not None:
+        raise UsageError(
+            f"{broken!r} is no option of a job", why="it holds a line break", remedy="assay submit --help"
+        )
+    lines = [f"{prefix} {shlex.quote(word)}" for word in words]
+    run = (f"cd {shlex.quote(job.folder)} || exit", f"exec {shlex.join(job.command)}")
+    return "\n".join(["#!/bin/sh", *lines, "", *run, ""])
+
+
+def clock(seconds: int) -> str:
+    """Seconds as `1:02:03`, which every scheduler reads."""
+    return f"{seconds // 3600}:{seconds // 60 % 60:02}:{seconds % 60:02}"
+
+
+def refused(command: str, output: str) -> UsageError:
+    """What is told where a submitting command printed no id."""
+    said = output.strip().splitlines()
+    return UsageError(f"{command} gave no job id", why=said[-1] if said else "it printed nothing", remedy=command)

@@ -1,0 +1,86 @@
+"""OpenPBS and PBS Professional: qsub, qstat, qdel."""
+
+import re
+
+import msgspec
+
+from assay.launch.batch.job import Job, State, Status, clock, refused, written
+
+_STATES: dict[str, State] = {
+    **dict.fromkeys("QHWTM", "queued"),
+    **dict.fromkeys("RBESU", "running"),
+}
+#: Exit statuses that PBS itself gives: killed for its wall time, and 256 + SIGTERM, as qdel ends a job.
+_ENDED: dict[int, State] = {0: "complete", -29: "timed-out", 271: "cancelled"}
+
+
+class _Answer(msgspec.Struct, frozen=True, rename={"jobs": "Jobs"}):
+    jobs: "dict[str, _Job]" = {}
+
+
+class _Job(msgspec.Struct, frozen=True, rename={"state": "job_state", "code": "Exit_status"}):
+    state: str
+    code: int | None = None
+    comment: str = ""
+
+
+class Pbs:
+    """Jobs of PBS."""
+
+    name = "pbs"
+    submits = "qsub"
+
+    def script(self, job: Job) -> str:
+        """Whole nodes, one chunk each; PBS itself asks to end (SIGTERM) some seconds before it kills."""
+        cpus = f":ncpus={job.cpus}" if job.cpus else ""
+        chunks = "+".join(f"1:host={host}{cpus}" for host in job.hosts) or f"{job.nodes}{cpus}"
+        directives = (
+            f"-N{re.sub(r'[^A-Za-z0-9_-]', '-', job.name)[:15]}",  # what every version takes
+            f"-lselect={chunks}",
+            "-lplace=scatter:excl",
+            f"-lwalltime={clock(job.seconds)}",
+            "-rn",  # it would begin anew where it shall be resumed
+            "-joe",
+            f"-o{job.output}",
+            "-S/bin/sh",
+            *((f"-q{job.queue}",) if job.queue else ()),
+            *((f"-A{job.account}",) if job.account else ()),
+        )
+        return written("#PBS", directives, job)
+
+    def submit(self, script: str) -> tuple[str, ...]:
+        """It prints the id."""
+        return ("qsub", script)
+
+    def job_id(self, output: str) -> str:
+        """`1234.server`; sites may print more before it."""
+        found = re.findall(r"^(\d+\.[\w.-]+)$", output, re.MULTILINE)
+        if not found:
+            raise refused(self.submits, output)
+        return str(found[-1])
+
+    def status(self, job_id: str) -> tuple[tuple[str, ...], ...]:
+        """With those that have ended, as long as the server keeps them."""
+        return (("qstat", "-x", "-f", "-F", "json", job_id),)
+
+    def read(self, output: str) -> Status | None:
+        """JSON with all there is to know; a job that ended without a code never ran."""
+        try:
+            found = msgspec.json.decode(output, type=_Answer).jobs
+        except msgspec.DecodeError:
+            return None
+        job = next(iter(found.values()), None)
+        if job is None:
+            return None
+        if (state := _STATES.get(job.state)) is not None:
+            return Status(state, job.state, job.comment)
+        ended = "cancelled" if job.code is None else _ENDED.get(job.code, "failed")
+        told = job.comment or ("" if job.code is None else f"exit code {job.code}")
+        return Status(ended, job.state, "" if ended == "complete" else told)
+
+    def cancel(self, job_id: str) -> tuple[str, ...]:
+        """SIGTERM, then, after the site's kill_delay, SIGKILL."""
+        return ("qdel", job_id)
+
+
+scheduler = Pbs()

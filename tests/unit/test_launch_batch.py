@@ -1,0 +1,245 @@
+"""Jobs of batch schedulers: scripts and commands word for word, answers as the schedulers print them."""
+
+import json
+import shlex
+import subprocess
+from pathlib import Path
+
+import msgspec
+import pytest
+
+from assay.launch import batch
+from assay.launch.batch import Job, Status
+from assay.model.errors import UnfitEnvironmentError, UsageError
+
+JOB = Job(
+    name="assay network",
+    command=("/opt/assay", "run", "network", "--run-id", "a b"),
+    folder="/home/me/work",
+    output="/home/me/work/job.out",
+    nodes=2,
+    seconds=3725,
+    queue="short",
+    account="proj",
+    options=("--constraint=a&b",),
+)
+LEAST = Job("n", ("true",), "/f", "/f/o", 1, 60)
+
+SLURM = """\
+#!/bin/sh
+#SBATCH '--job-name=assay network'
+#SBATCH --nodes=2
+#SBATCH --exclusive
+#SBATCH --time=1:02:05
+#SBATCH --signal=B:TERM@60
+#SBATCH --no-requeue
+#SBATCH --partition=short
+#SBATCH --account=proj
+#SBATCH --chdir=/home/me/work
+#SBATCH --output=/home/me/work/job.out
+#SBATCH '--constraint=a&b'
+
+cd /home/me/work || exit
+exec /opt/assay run network --run-id 'a b'
+"""
+
+PBS = """\
+#!/bin/sh
+#PBS -Nassay-network
+#PBS -lselect=2:ncpus=64
+#PBS -lplace=scatter:excl
+#PBS -lwalltime=1:02:05
+#PBS -rn
+#PBS -joe
+#PBS -o/home/me/work/job.out
+#PBS -S/bin/sh
+#PBS -qshort
+#PBS -Aproj
+#PBS '--constraint=a&b'
+
+cd /home/me/work || exit
+exec /opt/assay run network --run-id 'a b'
+"""
+
+FLUX = """\
+#!/bin/sh
+#flux: '--job-name=assay network'
+#flux: --nodes=2
+#flux: --exclusive
+#flux: --time-limit=3725s
+#flux: --queue=short
+#flux: --bank=proj
+#flux: --cwd=/home/me/work
+#flux: --output=/home/me/work/job.out
+#flux: '--constraint=a&b'
+
+cd /home/me/work || exit
+exec /opt/assay run network --run-id 'a b'
+"""
+
+
+@pytest.mark.parametrize(("name", "script"), [("slurm", SLURM), ("pbs", PBS), ("flux", FLUX)])
+def test_a_job_becomes_a_script(name: str, script: str) -> None:
+    assert batch.get(name).script(msgspec.structs.replace(JOB, cpus=64)) == script
+
+
+@pytest.mark.parametrize(
+    ("name", "line"),
+    [
+        ("slurm", "#SBATCH --nodelist=n1,n2"),
+        ("pbs", "#PBS -lselect=1:host=n1+1:host=n2"),
+        ("flux", "#flux: --requires=host:n1,n2"),
+    ],
+)
+def test_a_job_may_name_its_nodes(name: str, line: str) -> None:
+    named = msgspec.structs.replace(LEAST, nodes=2, hosts=("n1", "n2"))
+    assert line in batch.get(name).script(named).splitlines()
+
+
+@pytest.mark.parametrize("name", batch.names())
+def test_what_the_user_left_open_is_left_to_the_site(name: str) -> None:
+    script = batch.get(name).script(LEAST)
+    assert not any(
+        word in script for word in ("--partition", "--account", "PBS -q", "PBS -A", "--queue", "--bank")
+    )
+
+
+@pytest.mark.parametrize("name", batch.names())
+def test_no_option_smuggles_a_line_into_the_script(name: str) -> None:
+    with pytest.raises(UsageError, match="no option of a job"):
+        batch.get(name).script(msgspec.structs.replace(LEAST, account="a\nrm -rf ~"))
+
+
+@pytest.mark.parametrize("name", batch.names())
+def test_the_command_takes_the_shells_place_and_gets_its_words_whole(name: str, tmp_path: Path) -> None:
+    words = ("sh", "-c", 'echo $$; printf "%s|" "$@"', "-", "a b", "$HOME", "it's")
+    script = tmp_path / "job.sh"
+    script.write_text(batch.get(name).script(Job("n", words, str(tmp_path), "/o", 1, 60)))
+    with subprocess.Popen(["sh", script], stdout=subprocess.PIPE, text=True) as shell:
+        said, _ = shell.communicate()
+    assert said == f"{shell.pid}\na b|$HOME|it's|"
+
+
+@pytest.mark.parametrize(
+    ("name", "submit", "cancel", "status"),
+    [
+        (
+            "slurm",
+            "sbatch --parsable job.sh",
+            "scancel 7",
+            [
+                "squeue --noheader --states=all --jobs=7 '--format=%T|%r'",
+                "sacct --noheader --parsable2 --allocations --jobs=7 --format=State,ExitCode",
+            ],
+        ),
+        ("pbs", "qsub job.sh", "qdel 7", ["qstat -x -f -F json 7"]),
+        (
+            "flux",
+            "flux batch job.sh",
+            "flux cancel 7",
+            ["flux jobs -n '--format={status}|{exception.note}|{returncode}' 7"],
+        ),
+    ],
+)
+def test_the_commands(name: str, submit: str, cancel: str, status: list[str]) -> None:
+    scheduler = batch.get(name)
+    assert shlex.join(scheduler.submit("job.sh")) == submit
+    assert shlex.join(scheduler.cancel("7")) == cancel
+    assert [shlex.join(argv) for argv in scheduler.status("7")] == status
+
+
+@pytest.mark.parametrize(
+    ("name", "printed", "job_id"),
+    [
+        ("slurm", "1234\n", "1234"),
+        ("slurm", "Welcome! 3 nodes are down.\n1234;cluster\n", "1234"),
+        ("pbs", "123.pbs-server.site\n", "123.pbs-server.site"),
+        ("flux", "ƒ2aXyzV\n", "ƒ2aXyzV"),
+        ("flux", "f2aXyzV\n", "f2aXyzV"),
+    ],
+)
+def test_the_id_is_read(name: str, printed: str, job_id: str) -> None:
+    assert batch.get(name).job_id(printed) == job_id
+
+
+@pytest.mark.parametrize("name", batch.names())
+def test_without_an_id_what_was_printed_is_told(name: str) -> None:
+    with pytest.raises(UsageError, match="gave no job id") as refused:
+        batch.get(name).job_id("\nno account of yours may use this queue\n")
+    assert refused.value.why == "no account of yours may use this queue"
+
+
+@pytest.mark.parametrize(
+    ("printed", "status"),
+    [
+        ("PENDING|Resources\n", Status("queued", "PENDING", "Resources")),
+        ("RUNNING|None\n", Status("running", "RUNNING")),
+        ("COMPLETING|None\n", Status("running", "COMPLETING")),
+        ("COMPLETED|None\n", Status("complete", "COMPLETED")),
+        ("FAILED|NonZeroExitCode\n", Status("failed", "FAILED", "NonZeroExitCode")),
+        ("TIMEOUT|TimeLimit\n", Status("timed-out", "TIMEOUT", "TimeLimit")),
+        ("NODE_FAIL|None\n", Status("failed", "NODE_FAIL")),
+        ("COMPLETED|0:0\n", Status("complete", "COMPLETED")),
+        ("FAILED|5:0\n", Status("failed", "FAILED", "exit code 5, signal 0")),
+        ("CANCELLED by 1000|0:15\n", Status("cancelled", "CANCELLED by 1000", "exit code 0, signal 15")),
+        ("OUT_OF_MEMORY|0:125\n", Status("failed", "OUT_OF_MEMORY", "exit code 0, signal 125")),
+        ("", None),
+    ],
+)
+def test_slurm_tells_how_a_job_stands(printed: str, status: Status | None) -> None:
+    assert batch.get("slurm").read(printed) == status
+
+
+@pytest.mark.parametrize(
+    ("job", "status"),
+    [
+        ({"job_state": "Q", "comment": "Not Running: no nodes"}, Status("queued", "Q", "Not Running: no nodes")),
+        ({"job_state": "R"}, Status("running", "R")),
+        ({"job_state": "E"}, Status("running", "E")),
+        ({"job_state": "F", "Exit_status": 0, "comment": "Job run at noon"}, Status("complete", "F")),
+        ({"job_state": "F", "Exit_status": 5}, Status("failed", "F", "exit code 5")),
+        ({"job_state": "F", "Exit_status": 271}, Status("cancelled", "F", "exit code 271")),
+        ({"job_state": "F", "Exit_status": -29}, Status("timed-out", "F", "exit code -29")),
+        ({"job_state": "F"}, Status("cancelled", "F")),
+    ],
+)
+def test_pbs_tells_how_a_job_stands(job: dict[str, object], status: Status) -> None:
+    printed = json.dumps({"timestamp": 1, "Jobs": {"1.s": {"Job_Name": "n", **job}}})
+    assert batch.get("pbs").read(printed) == status
+
+
+def test_pbs_does_not_know_every_job() -> None:
+    assert batch.get("pbs").read("") is None
+    assert batch.get("pbs").read('{"timestamp": 1}') is None
+
+
+@pytest.mark.parametrize(
+    ("printed", "status"),
+    [
+        ("SCHED||\n", Status("queued", "SCHED")),
+        ("RUN||\n", Status("running", "RUN")),
+        ("COMPLETED||0\n", Status("complete", "COMPLETED")),
+        ("FAILED||5\n", Status("failed", "FAILED", "exit code 5")),
+        ("CANCELED|by user|-128\n", Status("cancelled", "CANCELED", "by user")),
+        (
+            "TIMEOUT|resource allocation expired|142\n",
+            Status("timed-out", "TIMEOUT", "resource allocation expired"),
+        ),
+        ("", None),
+    ],
+)
+def test_flux_tells_how_a_job_stands(printed: str, status: Status | None) -> None:
+    assert batch.get("flux").read(printed) == status
+
+
+def test_the_scheduler_that_is_there_is_found_by_its_program() -> None:
+    assert batch.here(lambda program: "/bin/qsub" if program == "qsub" else None).name == "pbs"
+    with pytest.raises(UnfitEnvironmentError) as refused:
+        batch.here(lambda _: None)
+    assert refused.value.why == "none on the path: flux, qsub, sbatch"
+
+
+def test_an_unknown_scheduler_is_refused_with_those_that_exist() -> None:
+    with pytest.raises(UsageError) as refused:
+        batch.get("nonesuch")
+    assert refused.value.why == "known: flux, pbs, slurm"
