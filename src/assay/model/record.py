@@ -63,7 +63,7 @@ class Header(msgspec.Struct, frozen=True, tag="header"):
         clock: of the samples.
         ranks: one entry per process.
         mpi: what passes the messages: `library` as it names itself, `standard`, `threads` granted, `network` asked
-            for, each variable of the environment, of an allowlist, that can change its ways; empty without messages.
+            for, each variable of the environment, of an allowlist, that can change its ways; empty without any.
     """
 
     schema: int
