@@ -74,14 +74,20 @@ void require_expected(const Ranks& ranks, const Request& request) {
                   "start it with the mpiexec of that MPI: mpiexec -n " + std::to_string(request.expected_ranks));
 }
 
-bool threads_pass_messages(const Declaration& declaration, const Request& request) {
-    return declaration.threads_pass_messages != nullptr &&
-           std::any_of(request.cases.begin(), request.cases.end(),
-                       [&](const CaseRequest& each) { return declaration.threads_pass_messages(each.params); });
+Threads threads_of(const Declaration& declaration, const Request& request) {
+    const auto pass_messages = [&](const CaseRequest& each) {
+        return declaration.threads_pass_messages != nullptr && declaration.threads_pass_messages(each.params);
+    };
+    if (std::any_of(request.cases.begin(), request.cases.end(), pass_messages)) {
+        return Threads::multiple;
+    }
+    const bool alone = std::all_of(request.cpus.begin(), request.cpus.end(),
+                                   [](const std::vector<int>& cpus) { return cpus.size() == 1; });
+    return alone ? Threads::single : Threads::funneled;
 }
 
 void require_threads(const Declaration& declaration, const Request& request, const Ranks& ranks) {
-    if (threads_pass_messages(declaration, request) && ranks.library().at("threads") != "multiple") {
+    if (threads_of(declaration, request) == Threads::multiple && ranks.library().at("threads") != "multiple") {
         throw Failure(Exit::environment, "this MPI lets one thread alone pass messages",
                       "MPI_THREAD_MULTIPLE is not granted: " + ranks.library().at("library"), "--threads 1");
     }
@@ -167,12 +173,12 @@ int run_ranks(const Declaration& declaration, Factory factory, Join join, int ar
         case Request::Action::measure:
             break;
     }
-    const std::unique_ptr<Ranks> ranks = join(threads_pass_messages(declaration, asked.request));
+    const std::unique_ptr<Ranks> ranks = join(threads_of(declaration, asked.request));
     return static_cast<int>(measure(declaration, factory, asked, *ranks));
 }
 
 int run_program(const Declaration& declaration, Factory factory, int argc, char** argv) {
-    const Join alone = [](bool /*threads*/) -> std::unique_ptr<Ranks> { return std::make_unique<Alone>(); };
+    const Join alone = [](Threads /*threads*/) -> std::unique_ptr<Ranks> { return std::make_unique<Alone>(); };
     return run_ranks(declaration, factory, alone, argc, argv);
 }
 

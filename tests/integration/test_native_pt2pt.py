@@ -80,7 +80,7 @@ def test_every_pattern_call_source_and_buffer_passes_the_right_bytes(built: Buil
         ("named", "any"),
         ("hot", "rotating"),
     )
-    wanted = [
+    wanted: list[Axes] = [
         {**axes, "bytes": 1000, "window": 5}
         for axes in (dict(zip(names, each, strict=True)) for each in product(*values))
         if sensible(axes)

@@ -15,6 +15,26 @@ namespace {
 constexpr int dissemination_tag = 1;
 constexpr int gather_tag = 2;
 
+int level_of(Threads threads) {
+    switch (threads) {
+        case Threads::single:
+            return MPI_THREAD_SINGLE;
+        case Threads::funneled:
+            return MPI_THREAD_FUNNELED;
+        case Threads::multiple:
+            break;
+    }
+    return MPI_THREAD_MULTIPLE;
+}
+
+/// Of a level of threads; the standard puts them in order.
+std::string word_of(int level) {
+    if (level < MPI_THREAD_FUNNELED) {
+        return "single";
+    }
+    return level < MPI_THREAD_MULTIPLE ? "funneled" : "multiple";
+}
+
 /// What the header says of MPI.
 std::map<std::string, std::string> describe_library(int granted) {
     std::array<char, MPI_MAX_LIBRARY_VERSION_STRING> text{};
@@ -28,16 +48,16 @@ std::map<std::string, std::string> describe_library(int granted) {
     library["library"] = whole.substr(0, whole.find('\n'));
     std::replace(library["library"].begin(), library["library"].end(), '\t', ' ');
     library["standard"] = std::to_string(version) + "." + std::to_string(subversion);
-    library["threads"] = granted >= MPI_THREAD_MULTIPLE ? "multiple" : "funneled";
+    library["threads"] = word_of(granted);
     return library;
 }
 
 }  // namespace
 
-World::World(bool threads) {
+World::World(Threads threads) {
     reserve_stdout();  // MPI libraries say this and that there
     int granted = 0;
-    MPI_Init_thread(nullptr, nullptr, threads ? MPI_THREAD_MULTIPLE : MPI_THREAD_FUNNELED, &granted);
+    MPI_Init_thread(nullptr, nullptr, level_of(threads), &granted);
     MPI_Comm_dup(MPI_COMM_WORLD, &comm_);
     MPI_Comm_rank(comm_, &rank_);
     MPI_Comm_size(comm_, &size_);
@@ -92,7 +112,7 @@ std::string World::broadcast(const std::string& text) {
 void World::abandon(Exit exit) { MPI_Abort(comm_, static_cast<int>(exit)); }
 
 int run_mpi_program(const Declaration& declaration, Factory factory, int argc, char** argv) {
-    const Join world = [](bool threads) -> std::unique_ptr<Ranks> { return std::make_unique<World>(threads); };
+    const Join world = [](Threads threads) -> std::unique_ptr<Ranks> { return std::make_unique<World>(threads); };
     return run_ranks(declaration, factory, world, argc, argv);
 }
 

@@ -5,6 +5,7 @@
 
 #include <vector>
 
+#include "harness/program.hpp"
 #include "harness/ranks.hpp"
 
 namespace assay {
@@ -13,8 +14,8 @@ namespace assay {
 /// benchmarks.
 class World final : public Ranks {
   public:
-    /// `threads`: any thread may call MPI, else only the one that makes this. What is granted stands in `library`.
-    explicit World(bool threads);
+    /// What is granted of the threads stands in `library`.
+    explicit World(Threads threads);
     World(const World&) = delete;
     World& operator=(const World&) = delete;
     World(World&&) = delete;
