@@ -97,8 +97,8 @@ def command(  # noqa: PLR0913, PLR0917 (one parameter an option)
     )
     machine = _machine(xml, synthetic)
     if machine is None:
-        machine = next(iter(site.machines(options.hosts, Starter(site.find(launcher, ssh_config))).values()))[0]
-        made = plan(study, wish, machine, options, wishes)
+        machines = site.machines(options.hosts, Starter(site.find(launcher, ssh_config)))
+        made = plan(study, wish, machines, options, wishes)
         _check_toolchains(made)
     else:  # nobody knows what is installed there
         factors = planning.parse(wishes, wish, settings.table("factor"))
@@ -108,9 +108,27 @@ def command(  # noqa: PLR0913, PLR0917 (one parameter an option)
         return
     console = output.console(markup=True)
     _show(made, console, every=every)
-    varied = [word for wish in wishes for word in ("--vary", wish)]
-    where = "" if machine.origin == "live" else ", on that machine"
-    console.print(f"\nnext: [bold]{_plain(shlex.join(['assay', 'run', study, *varied]))}[/bold]{where}")
+    where = "" if machine is None else ", on that machine"
+    console.print(f"\nnext: [bold]{_plain(shlex.join(['assay', 'run', study, *_again()]))}[/bold]{where}")
+
+
+def _again() -> list[str]:
+    """What was typed that `assay run` takes, too."""
+    from click.core import ParameterSource
+
+    context = click.get_current_context()
+    words: list[str] = []
+    for parameter in context.command.params:
+        given = context.get_parameter_source(str(parameter.name)) is ParameterSource.COMMANDLINE
+        value = context.params.get(str(parameter.name))
+        if not given or parameter.name in {"study", "xml", "synthetic", "as_json", "every"}:
+            continue
+        if parameter.name == "nodes":
+            words += ["--hosts", ",".join(value or ())]
+        else:
+            for each in value if isinstance(value, tuple) else (value,):
+                words += [parameter.opts[-1], str(each)]
+    return words
 
 
 def _machine(xml: str | None, synthetic: str | None) -> Machine | None:

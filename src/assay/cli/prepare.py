@@ -12,7 +12,6 @@ from assay.cli import site as where
 if TYPE_CHECKING:
     from assay.cli.site import Machines
     from assay.launch.starter import Starter
-    from assay.model.machine import Machine
     from assay.model.plan import Plan, Study
     from assay.model.toolchain import Build
     from assay.plan import Options
@@ -45,13 +44,12 @@ def prepare(name: str, options: Options, wishes: tuple[str, ...], starter: Start
 
     wish = studies.get(name)
     machines = where.machines(options.hosts, starter)
-    (machine, _), *_ = machines.values()
-    made = plan(name, wish, machine, options, wishes)
+    made = plan(name, wish, machines, options, wishes)
     return Prepared(made, machines, _built(tuple(dict.fromkeys(launch.toolchain for launch in made.order))))
 
 
-def plan(name: str, wish: Study, machine: Machine, options: Options, wishes: tuple[str, ...]) -> Plan:
-    """The plan of a study on a machine, with toolchains and MPIs that are there."""
+def plan(name: str, wish: Study, machines: Machines, options: Options, wishes: tuple[str, ...]) -> Plan:
+    """The plan of a study on machines like the first of them, with toolchains and MPIs that are there."""
     import msgspec
 
     from assay import plan as planning
@@ -65,8 +63,15 @@ def plan(name: str, wish: Study, machine: Machine, options: Options, wishes: tup
     mpis = options.mpis
     if planning.passes_messages(wish) and "mpi" not in kinds:
         mpis = toolchain.mpi_names(options.mpis, settings.table("mpi"))
-    chosen = msgspec.structs.replace(options, toolchains=toolchains, mpis=mpis, factors=factors)
-    return planning.make(name, wish, machine, chosen)
+    facts = {host: machine.fact("system", "boot id").value for host, (machine, _) in machines.items()}
+    chosen = msgspec.structs.replace(
+        options,
+        toolchains=toolchains,
+        mpis=mpis,
+        factors=factors,
+        kernels={host: str(boot_id) for host, boot_id in facts.items() if boot_id},
+    )
+    return planning.make(name, wish, next(iter(machines.values()))[0], chosen)
 
 
 def _built(names: tuple[str, ...]) -> dict[str, Build]:

@@ -42,7 +42,7 @@ def cpu_list(cpus: tuple[int, ...]) -> str:
 def _placed(placement: Placement, network: str) -> tuple[str, ...]:
     if not placement.ranks:
         return ("--cpus", cpu_list(placement.cpus), "--memory", str(placement.memory))
-    cpus = "/".join(map(cpu_list, placement.ranks))
+    cpus = "/".join(map(cpu_list, placement.rank_cpus if placement.by_host else placement.ranks))
     expected = str(len(placement.rank_cpus))
     asked = ("--network", network) if network else ()
     return ("--expect-ranks", expected, "--cpus", cpus, "--memory", str(placement.memory), *asked)

@@ -35,6 +35,7 @@ class Placement(msgspec.Struct, frozen=True):
         hosts: names of the nodes that run it.
         ranks: cpus of each rank on a host, the same on every host; ranks are numbered host by host. Empty where
             each host has one rank with all of the cpus.
+        by_host: the ranks of each host where they are not the same: nodes that are one machine share its cores.
     """
 
     label: str
@@ -43,8 +44,11 @@ class Placement(msgspec.Struct, frozen=True):
     memory: Memory
     hosts: tuple[str, ...]
     ranks: tuple[tuple[int, ...], ...] = ()
+    by_host: tuple[tuple[tuple[int, ...], ...], ...] = ()
 
     @property
     def rank_cpus(self) -> tuple[tuple[int, ...], ...]:
         """Cpus of each rank, in the order of the ranks, over all hosts."""
+        if self.by_host:
+            return tuple(cpus for ranks in self.by_host for cpus in ranks)
         return (self.ranks or (self.cpus,)) * len(self.hosts)

@@ -37,6 +37,7 @@ class Options(msgspec.Struct, frozen=True):
         factors: what else is varied on purpose.
         hosts: nodes that may be used; the machine itself where empty.
         networks: name -> device that messages shall use; with several, the network is a factor.
+        kernels: host -> boot id, where known: hosts of one kernel are one machine.
         messages: sizes of messages, as `1:4M`, in place of the study's own; empty for those.
         nic_node: NUMA node of the network card, where the machine does not tell it or tells it wrongly.
     """
@@ -50,6 +51,7 @@ class Options(msgspec.Struct, frozen=True):
     factors: tuple[Factor, ...] = ()
     mpis: tuple[str, ...] = ()
     networks: dict[str, str] = {}
+    kernels: dict[str, str] = {}
     messages: str = ""
     nic_node: int | None = None
 
@@ -80,6 +82,7 @@ def make(name: str, study: Study, machine: Machine, options: Options = Options()
         factors=(*_factors(toolchains, mpis, options.factors), *of_networks(options.networks)),
         stored=name in studies.names(),
         nic_node=options.nic_node,
+        kernels=options.kernels,
     )
     selection = select(_sized(study.measure, options.messages), setting)
     _check(name, selection, setting.factors)

@@ -38,6 +38,7 @@ class Setting(msgspec.Struct, frozen=True):
         hosts: names of the nodes.
         factors: what is varied on purpose.
         nic_node: NUMA node of the network card where the user names it.
+        kernels: host -> boot id, where known: hosts of one kernel are one machine, whose cores they share.
         stored: whether the study is one of Assay's own, which must fit any machine: what is absent is left out.
             In a user's study a missing index is an error.
     """
@@ -47,6 +48,7 @@ class Setting(msgspec.Struct, frozen=True):
     factors: tuple[Factor, ...]
     stored: bool
     nic_node: int | None = None
+    kernels: dict[str, str] = {}
 
 
 class Spot(msgspec.Struct, frozen=True):
@@ -252,13 +254,23 @@ def _points(
 def _params(benchmark: Benchmark, spot: Spot, point: Point, setting: Setting) -> Point:
     """Every axis with its value, those that follow from the machine too, in the order of the axes."""
     available = memory_available(setting.machine, spot.binding.memory.nodes)
-    params = benchmark.size(setting.machine.topology, _placement(spot), available) | point
+    params = benchmark.size(setting.machine.topology, _placement(spot, setting), available) | point
     return {axis.name: params[axis.name] for axis in benchmark.axes if axis.name in params}
 
 
-def _placement(spot: Spot) -> Placement:
+def _placement(spot: Spot, setting: Setting) -> Placement:
     ranks = tuple((cpu,) for cpu in spot.place.cpus) if spot.joint else ()
-    return Placement(spot.place.word, spot.place.meaning, spot.place.cpus, spot.binding.memory, spot.hosts, ranks)
+    return Placement(
+        label=spot.place.word,
+        meaning=spot.place.meaning,
+        cpus=spot.place.cpus,
+        memory=spot.binding.memory,
+        hosts=spot.hosts,
+        ranks=ranks,
+        by_host=over_nodes.side_by_side(spot.place.cpus, spot.hosts, setting.kernels, setting.machine.topology)
+        if spot.joint
+        else (),
+    )
 
 
 def _cases(
@@ -286,7 +298,7 @@ def _cases(
             id=_case_id(benchmark.name, words, point, levels),
             benchmark=benchmark.name,
             params=params,
-            placement=_placement(spot),
+            placement=_placement(spot, setting),
             factors=levels,
             weight=measure.weight,
             memory_bytes=needed,

@@ -6,9 +6,11 @@ to and for the one that is farthest from it.
 """
 
 import re
+from collections.abc import Mapping
 
 from assay.model.errors import UsageError
-from assay.model.machine import Device, Machine
+from assay.model.machine import Device, Machine, Topology
+from assay.plan.cores import allowed_cores
 from assay.plan.nodes import memory_targets
 from assay.plan.placement import AbsentPlacementError, plural
 
@@ -60,6 +62,26 @@ def chosen(word: str, nodes: str, hosts: tuple[str, ...], *, joint: bool) -> tup
             word, f"it needs {plural(wanted, 'node')}; this run has {plural(len(hosts), 'node')} (see --hosts)"
         )
     return hosts[:wanted]
+
+
+def side_by_side(
+    cpus: tuple[int, ...], hosts: tuple[str, ...], kernels: Mapping[str, str], topology: Topology
+) -> tuple[tuple[tuple[int, ...], ...], ...]:
+    """The ranks of each host where some hosts are one machine; empty where every host has cores of its own.
+
+    The first host of a machine has the cpus that were asked for, the next one those of the cores after them: two
+    ranks on one core would take turns.
+    """
+    known = [kernels.get(host, host) for host in hosts]
+    if len(set(known)) == len(hosts):
+        return ()
+    order = [core.cpus[0] for core in allowed_cores(topology)]
+    place = {cpu: at for at, cpu in enumerate(order)}
+    found = []
+    for number, kernel in enumerate(known):
+        before = known[:number].count(kernel) * len(cpus)
+        found.append(tuple((order[(place[cpu] + before) % len(order)] if cpu in place else cpu,) for cpu in cpus))
+    return tuple(found)
 
 
 def beside_network(word: str, machine: Machine, given: int | None) -> str:

@@ -19,8 +19,8 @@ def parse_networks(text: str) -> dict[str, str]:
     """
     found: dict[str, str] = {}
     for part in text.split(","):
-        name, _, device = part.strip().partition("=")
-        device = device or name
+        name, named, device = part.strip().partition("=")
+        device = device if named else name
         if not _DEVICE.fullmatch(name) or not _DEVICE.fullmatch(device):
             why = "a network is a name and a device, NAME=DEVICE"
             raise UsageError(f"'{part.strip()}' is no network", why=why, remedy=_HELP)
