@@ -2,13 +2,13 @@
 SHELL := /bin/bash
 .SHELLFLAGS := -euo pipefail -c
 .DEFAULT_GOAL := help
-.PHONY: help run test lint format native docs bench clean
+.PHONY: help run test lint format native docs bench lab lab-down clean
 
 BIN := .venv/bin
 LOCKED := pyproject.toml uv.lock tools/bootstrap tools/bootstrap.py
 
 help: ## say what there is
-	@sed -n 's/^\([a-z]*\):.*## \(.*\)/make \1\t\2/p' $(MAKEFILE_LIST) | expand -t 16
+	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/make \1\t\2/p' $(MAKEFILE_LIST) | expand -t 16
 
 run: .venv/.run ## measure this machine in about 90 seconds; the last line is the path of the report
 	@$(BIN)/assay run quick
@@ -56,6 +56,12 @@ bench: .venv/.test ## Assay against its peers, as ratios measured now
 	$(BIN)/python bench/latency_ratio.py $$($(BIN)/assay build | grep /latency)
 	$(BIN)/python bench/flops_ratio.py $$($(BIN)/assay build | grep /flops)
 	$(BIN)/python bench/himeno_ratio.py $$($(BIN)/assay build | grep /himeno)
+
+lab: ## as root: make a cluster of two nodes on this machine, for tests and demonstrations
+	@tools/lab/lab up
+
+lab-down: ## as root: remove it
+	@tools/lab/lab down
 
 clean: ## remove everything that was made here
 	rm -rf .venv .bootstrap build docs/_build .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache

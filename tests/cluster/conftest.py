@@ -1,15 +1,18 @@
-"""One boot for all tests of placement on a machine of several memory nodes."""
+"""One boot for all tests of placement on a machine of several memory nodes, one lab for all tests on a cluster."""
 
 import os
 import platform
 import shutil
 import subprocess
 import sys
+from collections.abc import Generator
 from pathlib import Path
 
 import pytest
 from tests.cluster import guest as machine
+from tests.cluster import lab_cluster
 from tests.cluster.guest import Guest, Parts
+from tests.cluster.lab_cluster import Lab
 from tests.cluster.launches import all_launches
 
 ROOT = Path(__file__).parents[2]
@@ -45,3 +48,17 @@ def programs() -> dict[str, Path]:
 def guest(parts: Parts, programs: dict[str, Path], tmp_path_factory: pytest.TempPathFactory) -> Guest:
     """The guest after all launches."""
     return machine.run(parts, programs, all_launches(), tmp_path_factory.mktemp("guest"))
+
+
+@pytest.fixture(scope="session")
+def lab() -> Generator[Lab]:
+    """A cluster of two nodes on one machine; faults that a test makes in it must be taken back by the test."""
+    folder = Path(f"/run/assay-lab-tests-{os.getpid()}")
+    try:
+        done = lab_cluster.tool(folder, "up")
+        if done.returncode == 4:
+            pytest.skip(f"no lab: {done.stderr.strip()}")
+        assert done.returncode == 0, done.stderr
+        yield lab_cluster.read(folder)
+    finally:
+        lab_cluster.tool(folder, "down")

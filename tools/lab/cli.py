@@ -12,7 +12,7 @@ from pathlib import Path
 
 from . import machines, networks, programs, services
 from .errors import LabError
-from .layout import HEAD, MOST_NODES, NETWORKS, Lab, load
+from .layout import CONTROLLER, HEAD, MOST_NODES, NETWORKS, Lab, load
 
 FOLDER = Path("/run/assay-lab")
 
@@ -109,6 +109,9 @@ def remove(folder: Path) -> None:
 def enter(asked: argparse.Namespace) -> int:
     """Become the command, in a node."""
     lab = running(asked.folder)
+    known = (*lab.nodes, CONTROLLER, HEAD)
+    if asked.machine not in known:
+        raise LabError(f"no machine {asked.machine} in this lab: {', '.join(known)}", "tools/lab/lab status", 2)
     command = asked.command or [os.environ.get("SHELL", "sh")]
     if asked.machine != HEAD:
         here = Path.cwd()

@@ -1,0 +1,137 @@
+"""The lab of tools/lab as tests use it: commands in its machines, and faults that are taken back."""
+
+import json
+import os
+import subprocess
+from collections.abc import Generator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+
+ROOT = Path(__file__).parents[2]
+TOOL = ROOT / "tools" / "lab" / "lab"
+PATIENCE_S = 60.0
+
+#: What runs in every node, by the beginning of its command line.
+_DAEMONS = ("sleep infinity", "sshd: ", "munged ", "slurmd ", "ps ")
+
+
+def tool(
+    folder: Path, *words: str, patience_s: float = PATIENCE_S, **variables: str
+) -> subprocess.CompletedProcess[str]:
+    """Run tools/lab/lab for the lab in a folder, with these variables added to the environment."""
+    return _run([str(TOOL), "--folder", str(folder), *words], variables, patience_s)
+
+
+@dataclass(frozen=True)
+class Lab:
+    """A lab that is up.
+
+    Attributes:
+        folder: of its state.
+        nodes: their names.
+        addresses: name, such as `node01`, `node01-gbe` or `head-fast` -> IPv4.
+    """
+
+    folder: Path
+    nodes: tuple[str, ...]
+    addresses: Mapping[str, str]
+
+    @property
+    def ssh_config(self) -> Path:
+        """What `ssh -F` takes."""
+        return self.folder / "ssh" / "config"
+
+    @property
+    def slurm_conf(self) -> Path:
+        """What SLURM_CONF must say; `run` sees to it."""
+        return self.folder / "slurm" / "slurm.conf"
+
+    @property
+    def shared(self) -> Path:
+        """A folder that all nodes and this machine see alike; /tmp, /var/tmp, /run and /dev/shm they do not."""
+        return self.folder / "shared"
+
+    def run(
+        self, machine: str, argv: Sequence[str | Path], *, patience_s: float = PATIENCE_S, **variables: str
+    ) -> subprocess.CompletedProcess[str]:
+        """Run a command to its end in a node, in `ctl`, or as `head` on this machine."""
+        return _run(self.words(machine, argv), variables, patience_s)
+
+    def start(self, machine: str, argv: Sequence[str | Path]) -> subprocess.Popen[str]:
+        """Start a command in a machine; the process becomes nsenter, whose child is the command."""
+        return subprocess.Popen(
+            self.words(machine, argv), stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+        )
+
+    def words(self, machine: str, argv: Sequence[str | Path]) -> list[str]:
+        """The command line that does it."""
+        return [str(TOOL), "--folder", str(self.folder), "enter", machine, *map(str, argv)]
+
+    def told(self, machine: str, *argv: str | Path) -> str:
+        """What a command says; AssertionError with its other words where it fails."""
+        done = self.run(machine, argv)
+        assert done.returncode == 0, done.stdout + done.stderr
+        return done.stdout
+
+    def strangers(self, node: str) -> list[str]:
+        """Command lines of all processes of a node that the lab did not start."""
+        lines = self.told(node, "ps", "-e", "-o", "stat=,args=").splitlines()
+        living = [line.split(maxsplit=1)[1] for line in lines if not line.startswith("Z")]
+        return [args for args in living if not args.startswith(_DAEMONS)]
+
+    def bytes_sent(self, node: str) -> dict[str, int]:
+        """Interface of a node -> bytes that left by it."""
+        names = [path.rsplit("/", 1)[1] for path in self.told(node, "sh", "-c", "ls -d /sys/class/net/*").split()]
+        return {name: int(self.told(node, "cat", f"/sys/class/net/{name}/statistics/tx_bytes")) for name in names}
+
+    @contextmanager
+    def link_down(self, node: str, *interfaces: str) -> Generator[None]:
+        """A node whose cables are pulled: fast0, gbe0, fe0, or those named."""
+        chosen = interfaces or ("fast0", "gbe0", "fe0")
+        for interface in chosen:
+            self.told(node, "ip", "link", "set", interface, "down")
+        try:
+            yield
+        finally:
+            for interface in chosen:
+                self.told(node, "ip", "link", "set", interface, "up")
+
+    @contextmanager
+    def full_shm(self, node: str) -> Generator[None]:
+        """A node with no byte left in /dev/shm."""
+        self.run(node, ["dd", "if=/dev/zero", "of=/dev/shm/filled", "bs=1M"])
+        try:
+            yield
+        finally:
+            self.told(node, "sh", "-c", "rm /dev/shm/filled")
+
+    @contextmanager
+    def no_sshd(self, node: str) -> Generator[None]:
+        """A node that refuses ssh; sessions that are open stay so."""
+        self.told(node, "sh", "-c", f"kill $(cat {self.folder}/own/sshd.pid)")
+        try:
+            yield
+        finally:
+            self.told(node, "/usr/sbin/sshd", "-f", self.folder / "ssh" / "sshd_config")
+
+
+def read(folder: Path) -> Lab:
+    """The lab whose state is in a folder."""
+    lines = [line.split() for line in (folder / "hosts").read_text().splitlines()]
+    count = json.loads((folder / "lab.json").read_text())["count"]
+    nodes = tuple(f"node{number:02}" for number in range(1, count + 1))
+    return Lab(folder, nodes, {name: address for address, *names in lines for name in names})
+
+
+def _run(words: list[str], variables: Mapping[str, str], patience_s: float) -> subprocess.CompletedProcess[str]:
+    environment = {**os.environ, **variables}
+    return subprocess.run(
+        words,
+        env=environment,
+        stdin=subprocess.DEVNULL,
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=patience_s,
+    )

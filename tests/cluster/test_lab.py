@@ -1,0 +1,141 @@
+"""The lab is a cluster: nodes with names, files and networks of their own, and a scheduler."""
+
+import re
+
+import pytest
+from tests.cluster.lab_cluster import Lab, tool
+
+pytestmark = pytest.mark.cluster
+
+#: Sends, or receives, bytes over one connection. The last word comes back when all has arrived: the rate is no
+#: buffer's. The receiver says the port that it got.
+RECEIVER = """
+import socket
+server = socket.create_server(("", 0))
+print(server.getsockname()[1], flush=True)
+connection, _peer = server.accept()
+while connection.recv(1 << 20):
+    pass
+connection.sendall(b"all")
+"""
+SENDER = """
+import socket, sys, time
+host, port, count = sys.argv[1], int(sys.argv[2]), int(sys.argv[3])
+connection = socket.create_connection((host, port), 10)
+connection.settimeout(50)
+piece = bytes(1 << 16)
+began = time.perf_counter()
+for _ in range(count // len(piece)):
+    connection.sendall(piece)
+connection.shutdown(socket.SHUT_WR)
+connection.recv(3)
+print(count / (time.perf_counter() - began))
+"""
+
+
+def rate(lab: Lab, network: str, count: int) -> float:
+    """Bytes a second from node01 to node02."""
+    receiver = lab.start("node02", ["python3", "-c", RECEIVER])
+    assert receiver.stdout
+    port = receiver.stdout.readline().strip()
+    told = lab.told("node01", "python3", "-c", SENDER, f"node02-{network}", port, str(count))
+    receiver.communicate()
+    return float(told)
+
+
+def test_ssh_reaches_every_node_under_each_of_its_names_with_the_lab_s_own_key(lab: Lab) -> None:
+    for name in ("node01", "node01-fast", "node01-gbe", "node01-fe", "node02"):
+        assert lab.told("head", "ssh", "-F", lab.ssh_config, name, "hostname").split() == [name.partition("-")[0]]
+    assert lab.told("node01", "ssh", "node02", "hostname").split() == ["node02"]
+    assert (lab.folder / "ssh" / "key").stat().st_mode & 0o077 == 0
+
+
+def test_every_node_has_files_of_its_own_where_programs_leave_traces(lab: Lab) -> None:
+    for folder in ("/tmp", "/var/tmp", "/dev/shm", "/run"):  # noqa: S108 (that they are private is what is asked)
+        lab.told("node01", "touch", f"{folder}/mine")
+        for machine in ("node02", "head"):
+            assert lab.run(machine, ["test", "-e", f"{folder}/mine"]).returncode == 1
+        lab.told("node01", "rm", f"{folder}/mine")
+    (lab.shared / "ours").touch()
+    assert lab.told("node01", "ls", lab.shared) == lab.told("node02", "ls", lab.shared)
+
+
+def test_a_node_sees_its_own_interfaces_and_processes_only(lab: Lab) -> None:
+    assert set(lab.bytes_sent("node01")) == {"lo", "fast0", "gbe0", "fe0"}
+    sleeper = lab.start("node01", ["sleep", "61.5"])
+    assert sleeper.poll() is None
+    while lab.strangers("node01") != ["sleep 61.5"]:
+        assert sleeper.poll() is None
+    assert lab.strangers("node02") == []
+    lab.told("node01", "pkill", "-f", "sleep 61.5")
+    sleeper.communicate()
+    assert lab.strangers("node01") == []
+
+
+def test_each_network_has_the_rate_of_its_name(lab: Lab) -> None:
+    gbe = rate(lab, "gbe", 60_000_000)
+    assert 100e6 < gbe < 125e6
+    assert 10e6 < rate(lab, "fe", 6_000_000) < 12.5e6
+    assert rate(lab, "fast", 600_000_000) > 3 * gbe
+
+
+def test_what_went_over_a_network_is_in_its_counters_and_in_no_other_s(lab: Lab) -> None:
+    before = lab.bytes_sent("node01")
+    rate(lab, "gbe", 10_000_000)
+    sent = {name: count - before[name] for name, count in lab.bytes_sent("node01").items()}
+    assert 10_000_000 < sent["gbe0"] < 11_000_000
+    assert sent["fe0"] < 100_000
+    assert sent["lo"] == 0
+
+
+def test_slurm_runs_steps_and_jobs_from_here_and_from_a_node(lab: Lab) -> None:
+    for machine in ("head", "node02"):
+        assert sorted(lab.told(machine, "srun", "-Q", "-N2", "hostname").split()) == ["node01", "node02"]
+    output = lab.shared / "job"
+    lab.told("head", "sbatch", "--wait", "-N2", f"--output={output}", "--wrap", "srun -Q hostname")
+    assert sorted(output.read_text().split()) == ["node01", "node02"]
+    assert "DefaultTime=00:10:00" in lab.told("head", "scontrol", "show", "partition", "lab")
+
+
+def test_a_cable_that_is_pulled_and_an_sshd_that_is_stopped_are_put_back(lab: Lab) -> None:
+    asked = ["ssh", "-F", lab.ssh_config, "-o", "ConnectTimeout=1", "node02", "true"]
+    with lab.link_down("node02", "fast0"):
+        assert lab.run("head", asked).returncode == 255
+        assert lab.run("head", [*asked[:-2], "node02-gbe", "true"]).returncode == 0
+    assert lab.run("head", asked).returncode == 0
+    with lab.no_sshd("node02"):
+        assert "Connection refused" in lab.run("head", asked).stderr
+    assert lab.run("head", asked).returncode == 0
+
+
+def test_the_shared_memory_of_one_node_can_be_full(lab: Lab) -> None:
+    writing = ["dd", "if=/dev/zero", "of=/dev/shm/word", "bs=16", "count=1"]
+    with lab.full_shm("node01"):
+        assert "No space left" in lab.run("node01", writing).stderr
+        assert lab.run("node02", writing).returncode == 0
+    for node in lab.nodes:
+        assert lab.told(node, "sh", "-c", "rm /dev/shm/word && ls /dev/shm") == ""
+
+
+def test_a_second_up_says_that_the_lab_is_there_and_another_size_is_refused(lab: Lab) -> None:
+    again = tool(lab.folder, "up")
+    assert (again.returncode, again.stdout) == (0, "")
+    assert f"2 nodes are up already, in {lab.folder}" in again.stderr
+    larger = tool(lab.folder, "up", "--nodes", "3")
+    assert larger.returncode == 2
+    assert "a lab of 2 nodes is up" in larger.stderr
+    assert "next: tools/lab/lab" in larger.stderr
+
+
+def test_status_and_env_tell_what_a_shell_needs(lab: Lab) -> None:
+    told = tool(lab.folder, "status").stdout
+    assert re.search(rf"node02  fast {lab.addresses['node02']}  .* slurm idle", told)
+    assert f"export SLURM_CONF={lab.slurm_conf}\n" in tool(lab.folder, "env").stdout
+
+
+def test_a_machine_that_is_not_in_the_lab_is_named(lab: Lab) -> None:
+    done = lab.run("node09", ["true"])
+    assert done.returncode == 2
+    assert "no machine node09 in this lab: node01, node02, ctl, head" in done.stderr
+    assert lab.run("node01", ["no-such-program"]).returncode == 127
+    assert "no-such-program" in lab.run("head", ["no-such-program"]).stderr
