@@ -110,6 +110,12 @@ def test_ssh_takes_the_sites_file_and_keeps_its_connections() -> None:
     assert f"plm_rsh_agent 'ssh -F /lab/config {SSH} {kept}'" in line(Layout(THERE, RANKS, OPEN_MPI_4), site)
 
 
+def test_ssh_keeps_no_connection_where_the_path_of_its_socket_would_be_too_long() -> None:
+    for folder, kept in (("/tmp/" + "x" * 44, True), ("/tmp/" + "x" * 45, False)):  # noqa: S108 (a name of a length)
+        told = line(Layout(THERE, RANKS, OPEN_MPI_4), Site("n1", run="r1", sockets=folder))
+        assert ("ControlMaster" in told) is kept
+
+
 def test_mpich_on_this_host_forks_and_binds_each_rank_to_its_cpus() -> None:
     assert line(Layout(HERE, RANKS, MPICH)) == (
         f"/opt/bin/mpiexec -launcher fork -hosts n1:2 -n 2 -bind-to user:0,2+3 {GENV} {PROGRAM}"

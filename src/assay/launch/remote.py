@@ -13,12 +13,14 @@ _SSH = (
     *("-o", "ServerAliveCountMax=3"),
 )
 _KEEP_OPEN_S = 60
+#: Of 107 characters that a socket's path may have ssh takes 58: a hash of the connection, and a suffix at first.
+_LONGEST_FOLDER = 49
 
 
 def ssh_options(site: Site) -> tuple[str, ...]:
     """Options of every `ssh` that is started from here."""
     config = ("-F", site.ssh_config) if site.ssh_config else ()
-    if not site.sockets:
+    if not 0 < len(site.sockets) <= _LONGEST_FOLDER:
         return (*config, *_SSH)
     shared = ("ControlMaster=auto", f"ControlPath={site.sockets}/%C", f"ControlPersist={_KEEP_OPEN_S}")
     return (*config, *_SSH, *(word for option in shared for word in ("-o", option)))

@@ -31,7 +31,7 @@ class Srun:
         """A step on the layout's hosts, so many tasks on each, each bound to its cpus."""
         ranks = len(layout.ranks) if layout.mpi else 1
         masks = ",".join(f"{mask(cpus):#x}" for cpus in layout.ranks)
-        binding = f"mask_cpu:{masks}" if all(layout.ranks) else "none"
+        binding = (f"--cpu-bind=mask_cpu:{masks}",) if all(layout.ranks) else ()
         words = (
             *("srun", *_STEP),
             f"--nodes={len(layout.hosts)}",
@@ -39,7 +39,7 @@ class Srun:
             # Any other distribution takes the hosts in Slurm's order; this one has each host once for each rank.
             "--distribution=arbitrary",
             f"--nodelist={','.join(host for host in layout.hosts for _ in range(ranks))}",
-            f"--cpu-bind={binding}",
+            *binding,
             f"--mpi={_PMI[layout.mpi.kind] if layout.mpi else 'none'}",
         )
         return Command((*words, *argv), carried(environment, site) | _messages(layout), GRACE_S)
