@@ -6,9 +6,11 @@ from itertools import pairwise
 
 import msgspec
 import numpy as np
+from numpy.typing import NDArray
 
 from assay.launch.command import Command, CpuTimes, Outcome
-from assay.launch.simulated.law import Burst, Fault, FaultKind, Law
+from assay.launch.simulated import messages
+from assay.launch.simulated.law import Burst, Fault, FaultKind, Law, Link
 from assay.launch.simulated.programs import workload
 from assay.launch.simulated.rates import Workload
 from assay.launch.simulated.request import CaseRequest, Request, parse
@@ -16,11 +18,14 @@ from assay.launch.simulated.sampler import Phase, Sampler, state
 from assay.model.machine import Topology
 from assay.model.record import RECORD_SCHEMA, Clock, End, Header, ProgramRecord, Rank, Verdict
 
-__all__ = ["Burst", "Fault", "FaultKind", "Law", "SimulatedMachine"]
+__all__ = ["Burst", "Fault", "FaultKind", "Law", "Link", "SimulatedMachine"]
 
 _CLOCK = Clock("simulated", 1e-9, 2e-8)
 _SIGSEGV = -11
 _TOLERANCE = 1e-13
+
+#: A phase of a kernel and its records.
+_Lines = tuple[Phase, list[bytes]]
 
 
 class SimulatedMachine:
@@ -29,7 +34,8 @@ class SimulatedMachine:
     Args:
         topology: of each host.
         law: how the hosts behave.
-        hosts: every launch runs on all of them, one rank each.
+        hosts: every launch of a program without MPI runs on all of them, one rank each; the ranks of a program
+            that passes messages are dealt to as many of them as they fill.
         seed: same seed and same commands, same answers.
     """
 
@@ -149,14 +155,19 @@ class _Launch:
             return
         load = workload(self.machine.topology, self.law, self.request, case)
         self._pass(load.memory_bytes / self.law.touch_rate)
-        header = self._header(case, load, misplaced=fault == "misplaced")
+        header = self._header(case, load, fault)
         self._write(header)
         if fault == "crash":
             raise _EndedError(_SIGSEGV)
         if fault == "hang":
             self._pass(float("inf"))
-        for lines in self._sample(case, load, unsteady=fault == "unsteady"):
+        sent = 0.0
+        for phase, lines in self._sample(case, load, fault):
             self.lines += lines
+            sent += load.payload * phase.iterations * phase.seconds.shape[1]
+        if self.request.ranks:
+            astray = fault == "astray"
+            self._write(messages.traffic(self.law, self.request, self._hosts, sent, astray=astray))
         if fault == "garbage":
             self.lines[-1] = self.lines[-1][: len(self.lines[-1]) // 2]
         passed = fault != "wrong-result"
@@ -178,11 +189,10 @@ class _Launch:
             return End("invalid", "placed otherwise than asked")
         return End("complete")
 
-    def _sample(self, case: CaseRequest, load: Workload, *, unsteady: bool) -> Iterator[list[bytes]]:
+    def _sample(self, case: CaseRequest, load: Workload, fault: FaultKind | None) -> Iterator[_Lines]:
         sampler = Sampler(self.law, self.request, self.rng, self.launched)
         share = case.seconds / len(load.seconds)
-        hosts = np.array([1 / self.law.slow_hosts.get(host, 1.0) for host in self.machine.hosts])
-        shift = self.rng.lognormal(0.0, self.law.launch_noise, len(hosts)) / self.machine.boost
+        paces = self._paces(load)
         for kernel, seconds in load.seconds.items():
             if self.request.program == "core_to_core":
                 # The hand-over follows the state itself, not the rate that the state leaves.
@@ -190,22 +200,53 @@ class _Launch:
                 seconds *= self.law.handover[now] / self.law.handover[next(iter(self.law.handover))]  # noqa: PLW2901
                 seconds *= self.law.speed[now]  # noqa: PLW2901 (the sampler divides by it again)
             clock = self.machine.now()
-            phases = sampler.phases(seconds * hosts * shift, clock, share, unsteady=unsteady)
+            phases = sampler.phases(seconds * paces, clock, share, unsteady=fault == "unsteady")
             self._pass(self.launched + phases[-1].end_s - clock)
             for label, phase in zip(("warmup", "measured"), phases, strict=True):
-                yield _series(kernel, label, phase)
+                yield phase, _series(kernel, label, phase, uneven=fault == "uneven")
 
-    def _header(self, case: CaseRequest, load: Workload, *, misplaced: bool) -> Header:
-        asked = self.request.cpus
+    def _paces(self, load: Workload) -> NDArray[np.float64]:
+        """Factor on the duration of each rank: of its host and its cores, and what this launch has in common."""
+        hosts = np.array([1 / self.law.slow_hosts.get(host, 1.0) for host in self._hosts])
+        paces = np.array(load.paces) * hosts.max() if load.paces else hosts
+        together = 1 if load.paces else len(hosts)
+        return paces * self.rng.lognormal(0.0, self.law.launch_noise, together) / self.machine.boost
+
+    @property
+    def _hosts(self) -> tuple[str, ...]:
+        hosts = self.machine.hosts
+        return messages.hosts_of(self.request, hosts) if self.request.ranks else hosts
+
+    def _header(self, case: CaseRequest, load: Workload, fault: FaultKind | None) -> Header:
         order = sorted(self.machine.topology.allowed_cpus)
         following = dict(pairwise([*order, order[0]]))
-        found = tuple(following[cpu] for cpu in asked) if misplaced else asked
+        hosts = self._hosts[::-1] if fault == "swapped" else self._hosts
+        every = [(host, cpus) for host in hosts for cpus in self.request.ranks or (self.request.cpus,)]
         ranks = tuple(
-            Rank(rank, host, f"boot-of-{host}", asked, found, self.request.memory, load.pages())
-            for rank, host in enumerate(self.machine.hosts)
+            Rank(
+                rank,
+                host,
+                messages.boot_id(self.law, host),
+                asked,
+                tuple(following[cpu] for cpu in asked) if fault == "misplaced" else asked,
+                self.request.memory,
+                load.pages(),
+            )
+            for rank, (host, asked) in enumerate(every)
         )
         build = {"compiler": "none (simulated)", "flags": ""}
-        return Header(RECORD_SCHEMA, self.request.program, case.id, load.params, load.work, build, _CLOCK, ranks)
+        mpi = {"library": "Simulated MPI 1.0", "standard": "3.1", "threads": "funneled"}
+        return Header(
+            RECORD_SCHEMA,
+            self.request.program,
+            case.id,
+            load.params,
+            load.work,
+            build,
+            _CLOCK,
+            ranks,
+            mpi | {"network": self.request.network} if self.request.ranks else {},
+        )
 
     def _write(self, record: ProgramRecord) -> None:
         self.lines.append(msgspec.json.encode(record))
@@ -217,7 +258,7 @@ class _Launch:
         self.machine.pass_time(seconds, len(self.request.cpus))
 
 
-def _series(kernel: str, label: str, phase: Phase) -> list[bytes]:
+def _series(kernel: str, label: str, phase: Phase, *, uneven: bool) -> list[bytes]:
     """One line a rank, encoded as they are: a thousand Series need not be made to be written."""
     return [
         msgspec.json.encode(
@@ -228,8 +269,8 @@ def _series(kernel: str, label: str, phase: Phase) -> list[bytes]:
                 "phase": label,
                 "iterations": phase.iterations,
                 "stop": phase.stop,
-                "start_s": starts.tolist(),
-                "seconds": seconds.tolist(),
+                "start_s": starts[: len(starts) - rank * uneven].tolist(),
+                "seconds": seconds[: len(seconds) - rank * uneven].tolist(),
             }
         )
         for rank, (starts, seconds) in enumerate(zip(phase.start_s, phase.seconds, strict=True))

@@ -5,8 +5,9 @@ from dataclasses import dataclass, field
 from typing import Literal
 
 FaultKind = Literal[
-    "crash", "hang", "garbage", "refuses", "wrong-result", "misplaced", "unsteady", "interrupt", "cannot-start"
-]
+    "crash", "hang", "garbage", "refuses", "wrong-result", "misplaced", "unsteady", "interrupt", "cannot-start",
+    "astray", "uneven", "swapped",
+]  # fmt: skip
 
 
 @dataclass(frozen=True)
@@ -17,7 +18,9 @@ class Fault:
         kind: `crash` ends the program by a signal in the case, `hang` never ends, `garbage` breaks a line of its
             output, `refuses` exits 4 without records, `cannot-start` ends the case without a header,
             `wrong-result` fails the verdict, `misplaced` runs on other cpus, `unsteady` never settles,
-            `interrupt` is the user's Ctrl-C.
+            `interrupt` is the user's Ctrl-C. Of ranks that pass messages: `astray` sends them over another
+            interface than asked, `uneven` lets ranks record different numbers of samples, `swapped` starts them
+            on each other's hosts.
         case: part of the case's id; every case where empty.
         starts: which of the starts that hold such a case, from 0; all of them where empty.
     """
@@ -34,6 +37,39 @@ class Burst:
     start_s: float
     end_s: float
     share: float
+
+
+@dataclass(frozen=True)
+class Link:
+    """A way that messages take.
+
+    Attributes:
+        latency_s: of an empty message, one way.
+        rate: bytes per second of one pair, one direction.
+        most: bytes per second of all pairs together, one direction.
+        duplex: of both directions together over one.
+        gap_s: what each message of a window costs beside its bytes.
+        eager_bytes: larger messages are announced first ...
+        announce_s: ... which takes so long.
+    """
+
+    latency_s: float
+    rate: float
+    most: float
+    duplex: float = 2.0
+    gap_s: float = 1e-7
+    eager_bytes: int = 2**62
+    announce_s: float = 0.0
+
+
+#: What two ranks do not share -> the way between them; `host` for all networks that have no law of their own.
+_LINKS = {
+    "core": Link(2.5e-7, 10e9, 40e9, duplex=1.8),
+    "l3": Link(4e-7, 8e9, 40e9, duplex=1.8),
+    "numa": Link(5e-7, 7e9, 40e9, duplex=1.8),
+    "package": Link(8e-7, 6e9, 40e9, duplex=1.8),
+    "host": Link(1.6e-6, 12e9, 12.3e9),
+}
 
 
 @dataclass(frozen=True)
@@ -66,6 +102,11 @@ class Law:
         slow_pairs: pair of cpus -> factor on their hand-over.
         speed: state -> factor on every rate.
         flips: (time, state) from which on it holds; the first state of `handover` holds at the start.
+        links: what two ranks do not share (`core`, `l3`, `numa`, `package`, `host`), or the device of a network
+            that was asked for -> the way of their messages.
+        tcp: factor on the latency of every way for sockets in place of MPI, and on what it takes for each byte.
+        interfaces: of every host; the first one carries what no network was asked for.
+        one_kernel: all hosts are one machine, by their boot ids.
         noise: sigma of the lognormal noise of a sample.
         launch_noise: sigma of what all samples of one case in one launch have in common.
         drift: relative slowing per second of the machine's clock.
@@ -107,6 +148,10 @@ class Law:
     slow_pairs: Mapping[tuple[int, int], float] = field(default_factory=dict)
     speed: Mapping[str, float] = field(default_factory=lambda: {"near": 1.0, "far": 0.6})
     flips: tuple[tuple[float, str], ...] = ()
+    links: Mapping[str, Link] = field(default_factory=lambda: dict(_LINKS))
+    tcp: tuple[float, float] = (8.0, 2.0)
+    interfaces: tuple[str, ...] = ("eth0", "eth1")
+    one_kernel: bool = False
     noise: float = 0.004
     launch_noise: float = 0.003
     drift: float = 0.0

@@ -55,11 +55,7 @@ def core_to_core(topology: Topology, law: Law, request: Request, case: CaseReque
     """A hand-over takes longer the less two cores share."""
     params = params_of(case, {"lines": 1})
     pair = request.cpus[:2]
-    far = 1.0
-    cores = [next((core for core in topology.cores if cpu in core.cpus), None) for cpu in pair]
-    for part, factor in law.handover_far.items():
-        if len({getattr(core, "index" if part == "core" else part) for core in cores if core}) > 1:
-            far = factor
+    far = law.handover_far.get(apart(topology, pair), 1.0)
     handover = law.handover[next(iter(law.handover))] * far * law.slow_pairs.get((pair[0], pair[-1]), 1.0)
     return Workload(
         params,
@@ -68,6 +64,14 @@ def core_to_core(topology: Topology, law: Law, request: Request, case: CaseReque
         PAGE_BYTES,
         mean(page_shares(topology, request, serial=True)),
     )
+
+
+def apart(topology: Topology, pair: tuple[int, ...]) -> str:
+    """The largest thing that two cpus do not share: `core`, `l3`, `numa`, `package`; empty for one core."""
+    cores = [core for cpu in pair for core in topology.cores if cpu in core.cpus]
+    parts = {"core": "index", "l3": "l3", "numa": "numa", "package": "package"}
+    apart = [name for name, part in parts.items() if len({getattr(core, part) for core in cores}) > 1]
+    return apart[-1] if apart else ""
 
 
 def _load_s(topology: Topology, law: Law, cpu: int, size: int, nodes: dict[int, float]) -> float:

@@ -5,6 +5,7 @@ from collections.abc import Callable
 from assay.launch.simulated.compute import flops, himeno
 from assay.launch.simulated.law import Law
 from assay.launch.simulated.loads import core_to_core, latency, loaded_latency
+from assay.launch.simulated.messages import collective, pt2pt, tcp
 from assay.launch.simulated.rates import Workload, cached_rate, mean, memory_rate, page_shares, params_of
 from assay.launch.simulated.request import CaseRequest, Request
 from assay.model.machine import Topology
@@ -62,4 +63,7 @@ _PROGRAMS: dict[str, Callable[[Topology, Law, Request, CaseRequest], Workload]] 
     "loaded_latency": loaded_latency,
     "flops": flops,
     "himeno": himeno,
+    "pt2pt": pt2pt,
+    "tcp": tcp,
+    "collective": collective,
 }

@@ -22,6 +22,8 @@ class Workload:
         seconds: kernel -> duration of one iteration, without noise.
         memory_bytes: touched before the first sample.
         page_nodes: memory node -> share of the pages on it.
+        paces: of ranks that pass messages: factor on the duration of each that times it; empty for other programs.
+        payload: bytes of the messages of one iteration, all ranks together.
     """
 
     params: dict[str, ParamValue]
@@ -29,6 +31,8 @@ class Workload:
     seconds: dict[str, float]
     memory_bytes: int
     page_nodes: dict[int, float]
+    paces: tuple[float, ...] = ()
+    payload: float = 0.0
 
     def pages(self) -> dict[str, int]:
         """Pages by node, as the header of a case reports them."""

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from assay.model.benchmark import ParamValue
 from assay.model.units import parse_cpu_list
 
-_OPTIONS = {"cpus", "memory", "precision", "min-samples", "max-samples"}
+_OPTIONS = {"cpus", "memory", "precision", "min-samples", "max-samples", "expect-ranks", "network"}
 
 
 @dataclass(frozen=True)
@@ -23,12 +23,15 @@ class Request:
 
     Attributes:
         program: name of the executable, without its folder.
-        cpus: in thread order.
+        cpus: in thread order; of all ranks of a host, one after the other.
         memory: policy as asked.
         precision: see Sampling.
         min_samples: see Sampling.
         max_samples: see Sampling.
         cases: in order.
+        ranks: cpus of each rank of a host; empty for a program that passes no messages.
+        expected: ranks on all hosts together; 0 for such a program.
+        network: device that messages shall use; empty for any.
     """
 
     program: str
@@ -38,6 +41,9 @@ class Request:
     min_samples: int
     max_samples: int
     cases: tuple[CaseRequest, ...]
+    ranks: tuple[tuple[int, ...], ...] = ()
+    expected: int = 0
+    network: str = ""
 
 
 def parse(argv: tuple[str, ...], allowed_cpus: tuple[int, ...]) -> Request:
@@ -55,14 +61,19 @@ def parse(argv: tuple[str, ...], allowed_cpus: tuple[int, ...]) -> Request:
             options[name] = value
         else:
             (cases[-1][1] if cases else common)[name] = value
+    ranks = tuple(parse_cpu_list(part) for part in options["cpus"].split("/")) if "cpus" in options else ()
+    expected = int(options.get("expect-ranks", "0"))
     return Request(
         program,
-        parse_cpu_list(options["cpus"]) if "cpus" in options else allowed_cpus,
+        tuple(cpu for cpus in ranks for cpu in cpus) or allowed_cpus,
         options.get("memory", "first-touch"),
         float(options.get("precision", "0.01")),
         int(options.get("min-samples", "10")),
         int(options.get("max-samples", "200")),
         tuple(_case(case, common | axes) for case, axes in cases or [(program, {})]),
+        ranks if expected else (),
+        expected,
+        options.get("network", ""),
     )
 
 
