@@ -53,10 +53,14 @@ class Lab:
         return self.folder / "shared"
 
     def run(
-        self, machine: str, argv: Sequence[str | Path], *, patience_s: float = PATIENCE_S, **variables: str
+        self,
+        machine: str,
+        argv: Sequence[str | Path],
+        variables: Mapping[str, str] | None = None,
+        patience_s: float = PATIENCE_S,
     ) -> subprocess.CompletedProcess[str]:
-        """Run a command to its end in a node, in `ctl`, or as `head` on this machine."""
-        return _run(self.words(machine, argv), variables, patience_s)
+        """Run a command to its end in a node, in `ctl`, or as `head` on this machine; variables are added."""
+        return _run(self.words(machine, argv), variables or {}, patience_s)
 
     def start(self, machine: str, argv: Sequence[str | Path]) -> subprocess.Popen[str]:
         """Start a command in a machine; the process becomes nsenter, whose child is the command."""

@@ -136,7 +136,7 @@ def test_what_an_up_that_was_killed_left_is_removed_by_the_next(folder: Path) ->
 
 
 def test_without_root_the_lab_says_so(tmp_path: Path) -> None:
-    nobody = ["unshare", "--user", TOOL, "--folder", tmp_path / "lab", "up"]
+    nobody = ["unshare", "--user", str(TOOL), "--folder", str(tmp_path / "lab"), "up"]
     done = subprocess.run(nobody, capture_output=True, text=True, check=False)
     assert done.returncode == 4
     assert (

@@ -55,7 +55,7 @@ def programs(lab: Lab) -> Mapping[str, Path]:
 def check(lab: Lab, machine: str, command: list[str | Path], variables: Mapping[str, str]) -> None:
     """One rank on each node, and the bytes went by gbe."""
     before = lab.bytes_sent("node01")
-    done = lab.run(machine, command, **variables)
+    done = lab.run(machine, command, variables)
     assert done.returncode == 0, done.stderr
     assert sorted(done.stdout.splitlines()) == RANKS
     sent = {name: count - before[name] for name, count in lab.bytes_sent("node01").items()}
