@@ -16,25 +16,21 @@ _PERCENT = 100
 def _assess(evidence: Evidence) -> Iterable[Finding]:
     if not any(case.placement.ranks for case in evidence.run.plan.cases):
         return  # a study that passes no messages has no way to prove
-    joint = [each.estimate for each in evidence.measured if _telling(each.estimate)]
-    if not joint:
+    proven = [each.estimate for each in evidence.measured if _passes_messages(each.estimate)]
+    yield from _one_machine([each for each in proven if len(each.placement.hosts) > 1])
+    telling = [each for each in proven if int(each.params.get("bytes", 0)) >= _TELLING_BYTES]
+    if not telling:
         yield rule.not_assessed("no messages of 4 KiB or more were passed", "assay run network")
-        return
-    between = [each for each in joint if len(each.placement.hosts) > 1]
-    yield from _one_machine(between)
-    yield from _astray(between, evidence.run.plan)
-    yield from _through_interfaces([each for each in joint if len(each.placement.hosts) == 1])
+    yield from _astray([each for each in telling if len(each.placement.hosts) > 1], evidence.run.plan)
+    yield from _through_interfaces([each for each in telling if len(each.placement.hosts) == 1])
 
 
-def _telling(estimate: Estimate) -> bool:
-    size = estimate.params.get("bytes")
+def _passes_messages(estimate: Estimate) -> bool:
     proven = estimate.placement.proven
     return (
         estimate.median is not None
         and proven is not None
         and proven.machines > 0
-        and isinstance(size, int)
-        and size >= _TELLING_BYTES
         and estimate.benchmark in {"pt2pt", "tcp", "onesided", "pairs", "collective"}
     )
 
@@ -43,12 +39,12 @@ def _one_machine(between: list[Estimate]) -> Iterable[Finding]:
     alike = [each for each in between if each.placement.proven and each.placement.proven.machines == 1]
     if not alike:
         return
-    hosts = ", ".join(dict.fromkeys(host for each in alike for host in each.placement.hosts))
+    *first, last = dict.fromkeys(host for each in alike for host in each.placement.hosts)
     yield Finding(
         id=f"{rule.name}:one-machine",
         rule=rule.name,
-        claim=f"The nodes {hosts} are one machine: one kernel answers for all of them. What was measured between "
-        "them is the work of one machine's memory and processor, not of a network.",
+        claim=f"{', '.join(first)} and {last} are one machine: one kernel answers for all of them. What was "
+        "measured between them is the work of one machine's memory and processor, not of a network.",
         severity="fact",
         status="observed",
         evidence=tuple(each.id for each in alike[:3]),

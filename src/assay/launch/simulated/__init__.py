@@ -166,8 +166,7 @@ class _Launch:
             self.lines += lines
             sent += load.payload * phase.iterations * phase.seconds.shape[1]
         if self.request.ranks:
-            astray = fault == "astray"
-            self._write(messages.traffic(self.law, self.request, self._hosts, sent, astray=astray))
+            self._write(messages.traffic(self.law, self.request, self._hosts, sent))
         if fault == "garbage":
             self.lines[-1] = self.lines[-1][: len(self.lines[-1]) // 2]
         passed = fault != "wrong-result"

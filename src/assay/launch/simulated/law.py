@@ -6,7 +6,7 @@ from typing import Literal
 
 FaultKind = Literal[
     "crash", "hang", "garbage", "refuses", "wrong-result", "misplaced", "unsteady", "interrupt", "cannot-start",
-    "astray", "uneven", "swapped",
+    "uneven", "swapped",
 ]  # fmt: skip
 
 
@@ -18,9 +18,8 @@ class Fault:
         kind: `crash` ends the program by a signal in the case, `hang` never ends, `garbage` breaks a line of its
             output, `refuses` exits 4 without records, `cannot-start` ends the case without a header,
             `wrong-result` fails the verdict, `misplaced` runs on other cpus, `unsteady` never settles,
-            `interrupt` is the user's Ctrl-C. Of ranks that pass messages: `astray` sends them over another
-            interface than asked, `uneven` lets ranks record different numbers of samples, `swapped` starts them
-            on each other's hosts.
+            `interrupt` is the user's Ctrl-C. Of ranks that pass messages: `uneven` lets them record
+            different numbers of samples, `swapped` starts them on each other's hosts.
         case: part of the case's id; every case where empty.
         starts: which of the starts that hold such a case, from 0; all of them where empty.
     """
@@ -106,6 +105,8 @@ class Law:
             that was asked for -> the way of their messages.
         tcp: factor on the latency of every way for sockets in place of MPI, and on what it takes for each byte.
         interfaces: of every host; the first one carries what no network was asked for.
+        detours: network that was asked for, or `inside` for messages of one host -> the interface that carries
+            them nevertheless.
         one_kernel: all hosts are one machine, by their boot ids.
         noise: sigma of the lognormal noise of a sample.
         launch_noise: sigma of what all samples of one case in one launch have in common.
@@ -151,6 +152,7 @@ class Law:
     links: Mapping[str, Link] = field(default_factory=lambda: dict(_LINKS))
     tcp: tuple[float, float] = (8.0, 2.0)
     interfaces: tuple[str, ...] = ("eth0", "eth1")
+    detours: Mapping[str, str] = field(default_factory=dict)
     one_kernel: bool = False
     noise: float = 0.004
     launch_noise: float = 0.003

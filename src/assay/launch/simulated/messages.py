@@ -52,24 +52,20 @@ def hosts_of(request: Request, hosts: Sequence[str]) -> tuple[str, ...]:
     return tuple(hosts[: max(1, request.expected // len(request.ranks))])
 
 
-def traffic(law: Law, request: Request, hosts: Sequence[str], payload: float, *, astray: bool) -> Traffic:
-    """What the interfaces of the hosts counted for so many bytes of messages; nothing passes one inside a host."""
-    names = dict.fromkeys([*filter(None, [request.network]), *law.interfaces])
-    asked = request.network or law.interfaces[0]
-    others = [name for name in names if name != asked]
-    way = (others[0] if astray else asked) if len(hosts) > 1 else _LOOPBACK if _is_looped(request, astray) else ""
+def traffic(law: Law, request: Request, hosts: Sequence[str], payload: float) -> Traffic:
+    """What the interfaces of the hosts counted for so many bytes of messages; memory has no counter."""
+    between = request.network or law.interfaces[0]
+    inside = _LOOPBACK if request.program == "tcp" else ""
+    way = law.detours.get(between, between) if len(hosts) > 1 else law.detours.get("inside", inside)
+    names = dict.fromkeys(filter(None, [request.network, *law.interfaces, _LOOPBACK]))
     each = round(_HEADERS * payload / len(hosts))
-    counted = {name: Counter(each, each) if name == way else Counter(0, 0) for name in [*names, _LOOPBACK]}
+    counted = {name: Counter(each, each) if name == way else Counter(0, 0) for name in names}
     return Traffic(1.0, payload, tuple(HostTraffic(host, boot_id(law, host), counted) for host in hosts))
 
 
 def boot_id(law: Law, host: str) -> str:
     """Of the kernel of a host."""
     return "boot-of-all" if law.one_kernel else f"boot-of-{host}"
-
-
-def _is_looped(request: Request, astray: bool) -> bool:  # noqa: FBT001 (private)
-    return astray or request.program == "tcp"
 
 
 def _pairs(topology: Topology, law: Law, request: Request, case: CaseRequest, link: Link) -> Workload:

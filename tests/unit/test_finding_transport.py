@@ -1,0 +1,98 @@
+"""Which way messages took: heard where it is another than asked, silent where it is not."""
+
+from pathlib import Path
+
+import pytest
+from tests.simulation import simulated_run
+
+from assay import store
+from assay.analyse import analyse
+from assay.launch.simulated import Law
+from assay.model.plan import Measure, Study
+from assay.model.result import Finding
+from assay.plan import Options
+
+STUDY = Study(
+    "Messages",
+    "Which way?",
+    (
+        Measure(
+            "pt2pt", ("pair:other-node", "pair"), axes={"pattern": ("latency", "bandwidth"), "bytes": (8, 2**16)}
+        ),
+    ),
+    launches=3,
+)
+TWO = Options(hosts=("n1", "n2"), networks={"fast": "eth1"})
+
+
+def found(
+    folder: Path, law: Law, options: Options = TWO, study: Study = STUDY, *, assessed: bool = True
+) -> list[Finding]:
+    run = store.load(simulated_run(folder, law, study=study, options=options))
+    return [
+        each
+        for each in analyse(run).findings
+        if each.rule == "transport" and assessed == (each.status != "not assessed")
+    ]
+
+
+@pytest.mark.parametrize(
+    "options",
+    [
+        TWO,
+        Options(hosts=("n1", "n2")),
+        Options(hosts=("n1", "n2"), networks={"fast": "eth1", "gbe": "eth0", "ib": "mlx5_0:1"}),
+        Options(),
+    ],
+    ids=["a network", "the MPI's choice", "three networks", "one node"],
+)
+def test_nothing_is_said_where_messages_went_the_way_that_was_asked_for(tmp_path: Path, options: Options) -> None:
+    assert found(tmp_path, Law(), options) == []
+
+
+def test_another_interface_than_asked_is_a_problem_that_names_both(tmp_path: Path) -> None:
+    (said,) = found(tmp_path, Law(detours={"eth1": "eth0"}))
+    assert said.severity == "problem"
+    assert said.id == "transport:eth1"
+    assert "were to go over eth1, and did not: it sent 0 % of their bytes; eth0 sent 104 %" in said.claim
+    assert said.next == "assay doctor --hosts n1,n2"
+
+
+def test_only_the_network_that_was_not_used_is_accused(tmp_path: Path) -> None:
+    networks = Options(hosts=("n1", "n2"), networks={"fast": "eth1", "gbe": "eth0"})
+    (said,) = found(tmp_path, Law(detours={"eth0": "eth1"}), networks)
+    assert said.id == "transport:eth0"
+
+
+def test_no_network_was_asked_for_none_can_be_missed(tmp_path: Path) -> None:
+    law = Law(detours={"eth0": "eth1"})
+    assert found(tmp_path, law, Options(hosts=("n1", "n2"))) == []
+
+
+def test_two_nodes_of_one_kernel_are_said_to_be_one_machine(tmp_path: Path) -> None:
+    (said,) = found(tmp_path, Law(one_kernel=True))
+    assert said.id == "transport:one-machine"
+    assert said.severity == "fact"
+    assert said.claim.startswith("n1 and n2 are one machine: one kernel answers for all of them")
+
+
+def test_messages_inside_a_node_that_leave_memory_are_a_problem(tmp_path: Path) -> None:
+    (said,) = found(tmp_path, Law(detours={"inside": "lo"}))
+    assert said.id == "transport:inside"
+    assert "through lo instead of memory" in said.claim
+
+
+def test_messages_too_small_to_prove_a_way_are_not_assessed(tmp_path: Path) -> None:
+    small = Study("m", "q?", (Measure("pt2pt", ("pair:other-node",), axes={"bytes": 8}),), launches=3)
+    law = Law(detours={"eth1": "eth0"})
+    assert found(tmp_path / "a", law, study=small) == []
+    (said,) = found(tmp_path / "b", law, study=small, assessed=False)
+    assert "No messages of 4 KiB or more" in said.claim
+    (said,) = found(tmp_path / "c", Law(one_kernel=True), study=small)
+    assert said.id == "transport:one-machine"
+
+
+def test_a_study_without_messages_has_no_way_to_prove(tmp_path: Path) -> None:
+    alone = Study("m", "q?", (Measure("stream", ("one-core",)),), launches=3)
+    for assessed in (True, False):
+        assert found(tmp_path / str(assessed), Law(), Options(), alone, assessed=assessed) == []
