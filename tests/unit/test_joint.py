@@ -1,5 +1,6 @@
 """Ranks that work together: their samples as one, their places against the plan; all on simulated machines."""
 
+import dataclasses
 from pathlib import Path
 
 import msgspec
@@ -17,7 +18,7 @@ from assay.model.run import CaseRecords, Run
 from assay.plan import Options
 
 HOSTS = Options(hosts=("n1", "n2"))
-QUIET = {"noise": 0.0, "launch_noise": 0.0}
+QUIET = Law(noise=0.0, launch_noise=0.0)
 
 
 def study(benchmark: str = "pt2pt", *placements: str, **axes: object) -> Study:
@@ -43,7 +44,7 @@ def records_of(run: Run) -> list[CaseRecords]:
 
 
 def test_the_law_of_a_link_is_what_is_found(tmp_path: Path) -> None:
-    law = Law(links={"host": Link(2e-6, 1e9, 1e9, duplex=1.6, gap_s=0.0)}, **QUIET)
+    law = dataclasses.replace(QUIET, links={"host": Link(2e-6, 1e9, 1e9, duplex=1.6, gap_s=0.0)})
     wish = study(pattern=("latency", "bandwidth", "bidirectional"), bytes=(8, 2**20))
     found = analyse(run_of(tmp_path, law, wish))
     assert figure(found, "latency", bytes=8).median == pytest.approx(2e-6 + 8e-9)
@@ -64,7 +65,7 @@ def test_ranks_are_numbered_host_by_host_and_each_starting_rank_has_its_series(t
 
 def test_a_sample_of_many_ranks_lasts_as_long_as_its_slowest(tmp_path: Path) -> None:
     wish = study("pt2pt", "all@2", pattern="multi-latency", bytes=8)
-    slow, healthy = (Law(slow_cores=cores, **QUIET) for cores in ({1: 0.5}, {}))
+    slow, healthy = dataclasses.replace(QUIET, slow_cores={1: 0.5}), QUIET
     one = figure(analyse(run_of(tmp_path / "a", slow, wish)), "latency")
     other = figure(analyse(run_of(tmp_path / "b", healthy, wish)), "latency")
     assert one.median
@@ -147,10 +148,9 @@ def test_a_placement_of_ranks_is_proven_with_its_machines_and_its_interfaces(tmp
 
 def test_two_pairs_of_a_node_are_as_far_apart_as_the_topology_says(tmp_path: Path) -> None:
     wish = study("pt2pt", "pair", "pair:other-l3", "pair:other-numa", "pair:other-socket", bytes=8)
-    law = Law(**QUIET)
-    found = analyse(run_of(tmp_path, law, wish, EPYC_7601))
+    found = analyse(run_of(tmp_path, QUIET, wish, EPYC_7601))
     times = {each.placement.label: each.median for each in found.estimates if each.metric == "latency"}
     wanted = {"pair": "core", "pair:other-l3": "l3", "pair:other-numa": "numa", "pair:other-socket": "package"}
     for label, key in wanted.items():
-        link = law.links[key]
+        link = QUIET.links[key]
         assert times[label] == pytest.approx(link.latency_s + 8 / link.rate), label
