@@ -41,6 +41,7 @@ native: .venv/.test ## build and test the native half, once more with sanitizers
 	cmake --preset asan-ubsan
 	cmake --build --preset asan-ubsan
 	ctest --preset asan-ubsan
+	if command -v mpicxx > /dev/null; then cmake --preset mpi; cmake --build --preset mpi; ctest --preset mpi; fi
 
 docs: .venv/.test ## build the documentation into docs/_build
 	$(BIN)/sphinx-build -W --keep-going -q -b html docs docs/_build
@@ -56,6 +57,7 @@ bench: .venv/.test ## Assay against its peers, as ratios measured now
 	$(BIN)/python bench/latency_ratio.py $$($(BIN)/assay build | grep /latency)
 	$(BIN)/python bench/flops_ratio.py $$($(BIN)/assay build | grep /flops)
 	$(BIN)/python bench/himeno_ratio.py $$($(BIN)/assay build | grep /himeno)
+	$(BIN)/python bench/pt2pt_ratio.py
 
 lab: ## as root: make a cluster of two nodes on this machine, for tests and demonstrations
 	@tools/lab/lab up

@@ -1,10 +1,11 @@
 """Our pt2pt against the OSU definitions of its patterns written plainly in C: same MPI, same cpus, interleaved.
 
-    python bench/pt2pt_ratio.py PATH/OF/pt2pt --mpicc mpicc --mpiexec mpiexec [--blocks 10]
+    python bench/pt2pt_ratio.py [MPI] [--blocks 10]
 
 The peer is `pt2pt_reference.c`, compiled with the MPI's own compiler. Each block launches both once for every
 question, in random order. Printed are ratios of launches of one block: their median and their range. 1 means that
-both find the same; a virtual machine moves its cores between two states, so single ratios may be far off.
+both find the same. The peer prints means, as OSU's programs do: what other processes take meanwhile is in them, so
+compare on a quiet machine. A virtual machine moves its cores between two states: single ratios may be far off.
 """
 
 from __future__ import annotations
@@ -19,6 +20,8 @@ import tempfile
 import time
 from collections.abc import Callable, Sequence
 from pathlib import Path
+
+from assay import toolchain
 
 _HERE = Path(__file__).parent
 _SEED = 20_261_121
@@ -116,21 +119,31 @@ def _time_curves(both: dict[str, Launch], blocks: int) -> None:
 def main() -> None:
     """Compare latency, bandwidth and rate, then the time that whole curves take."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("program", type=Path, help="our pt2pt")
-    parser.add_argument("--mpicc", default="mpicc", help="C compiler of the MPI that it was built with")
-    parser.add_argument("--mpiexec", default="mpiexec", help="launcher of that MPI")
+    parser.add_argument("mpi", nargs="?", default="", help="as `assay list mpis` names it; by default the first")
     parser.add_argument("--blocks", type=int, default=10)
     options = parser.parse_args()
     cpus = sorted(os.sched_getaffinity(0))[:2]
-    launcher = [options.mpiexec, "-n", "2"]
+    mpi = toolchain.get_mpi(options.mpi)
+    program = Path(toolchain.build(toolchain.get(f"{toolchain.get().name}/{mpi.name}")).programs["pt2pt"])
+    launcher = [mpi.launcher, "-n", "2"]
     with tempfile.TemporaryDirectory() as folder:
         reference = Path(folder) / "pt2pt_reference"
-        _output([options.mpicc, "-O3", str(_HERE / "pt2pt_reference.c"), "-o", str(reference)])
+        _output(
+            [
+                mpi.compiler.replace("mpicxx", "mpicc"),
+                "-O3",
+                str(_HERE / "pt2pt_reference.c"),
+                "-o",
+                str(reference),
+            ]
+        )
         plain = _reference(launcher, reference, cpus)
-        print(f"cpus {cpus}, {options.blocks} blocks: ours / plain (rates: of rates), median [least, most]")
-        both = {"ours": _ours(launcher, options.program, cpus, ("--seconds", "0.5")), "plain": plain}
+        print(
+            f"{mpi.name}, cpus {cpus}, {options.blocks} blocks: ours / plain, of rates too, median [least, most]"
+        )
+        both = {"ours": _ours(launcher, program, cpus, ("--seconds", "0.5")), "plain": plain}
         _compare(both, options.blocks, random.Random(_SEED))  # noqa: S311 - the order of launches, no secret
-        both["ours"] = _ours(launcher, options.program, cpus, ("--seconds", str(_CURVE_S)))
+        both["ours"] = _ours(launcher, program, cpus, ("--seconds", str(_CURVE_S)))
         _time_curves(both, max(1, options.blocks // 3))
 
 

@@ -7,8 +7,8 @@ import pytest
 from tests.native_programs import Told, start
 
 from assay import toolchain
-from assay.model.errors import UnfitEnvironmentError
-from assay.model.toolchain import Build, Mpi, Toolchain
+from assay.model.errors import UnfitEnvironmentError, UsageError
+from assay.model.toolchain import Build, Mpi
 
 KINDS = ("openmpi", "mpich")
 #: Tests may be root, and may have fewer cpus than ranks; nothing of theirs is timed.
@@ -24,15 +24,10 @@ _ALLOWANCES = {
 @cache
 def build_with(kind: str) -> Build:
     """The MPI programs built for the first MPI of a kind; skips the test where there is none."""
-    found = next((mpi for mpi in toolchain.find_mpis() if mpi.kind == kind), None)
-    if found is None:
-        pytest.skip(f"no MPI of the kind {kind}")
     try:
-        plain = toolchain.get()
-    except UnfitEnvironmentError as error:
-        pytest.skip(f"no compiler: {error.why}")
-    name = f"{plain.name}/{found.name}"
-    return toolchain.build(Toolchain(name, plain.compiler, plain.version, plain.flags, found))
+        return toolchain.build(toolchain.get(f"{toolchain.get().name}/{kind}"))
+    except (UsageError, UnfitEnvironmentError) as error:
+        pytest.skip(f"no compiler, or no MPI of the kind {kind}: {error.why}")
 
 
 def launcher(build: Build) -> str:
