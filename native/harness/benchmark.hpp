@@ -96,6 +96,9 @@ class Benchmark {
     /// Bytes of all messages that this rank has sent so far.
     [[nodiscard]] virtual double sent_bytes() const { return 0; }
 
+    /// How this rank's messages go, for the header; empty where its library alone knows.
+    [[nodiscard]] virtual std::string way() const { return {}; }
+
     /// Throws Failure if the last iterations were given up and so cannot count.
     virtual void require_unhindered() const {}
 

@@ -152,6 +152,9 @@ Exit Launch::measure(const CaseRequest& request, Records& records) const {
     if (!request_.network.empty()) {
         library["network"] = request_.network;
     }
+    if (const std::string way = first_told(ranks_, benchmark->way()); !way.empty()) {
+        library["way"] = way;
+    }
     records.header({declaration_, request, benchmark->work(), clock_, library,
                     ranks_.gather(rank_entry(ranks_.rank(), whereabouts))});
     std::optional<Watch> watch;

@@ -52,6 +52,19 @@ std::string first_told(Ranks& ranks, const std::string& text) {
     return ranks.broadcast(first);
 }
 
+std::vector<std::string> told_by_all(Ranks& ranks, const std::string& text) {
+    std::string joined;
+    for (const std::string& told : ranks.gather(text)) {
+        joined += told + separator;
+    }
+    joined = ranks.broadcast(joined);
+    std::vector<std::string> texts;
+    for (std::size_t begin = 0; begin < joined.size(); begin += texts.back().size() + 1) {
+        texts.push_back(joined.substr(begin, joined.find(separator, begin) - begin));
+    }
+    return texts;
+}
+
 bool first_of_its_kind(Ranks& ranks, const std::string& key) {
     std::set<std::string> seen;
     std::string first;

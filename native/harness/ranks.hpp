@@ -64,6 +64,9 @@ double most(Ranks& ranks, double value);
 /// The first rank's text that is not empty, on every rank.
 std::string first_told(Ranks& ranks, const std::string& text);
 
+/// The text of every rank, which has no zero byte, on every rank.
+std::vector<std::string> told_by_all(Ranks& ranks, const std::string& text);
+
 /// For whom a rank speaks: whether it is the first one of all that tell the same key (their host, for example).
 bool first_of_its_kind(Ranks& ranks, const std::string& key);
 

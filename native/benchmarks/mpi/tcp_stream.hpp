@@ -1,0 +1,152 @@
+// Messages of known sizes over one TCP connection.
+#pragma once
+
+#include <poll.h>
+#include <sys/socket.h>
+
+#include <cerrno>
+#include <cstddef>
+#include <cstdint>
+#include <utility>
+
+#include "harness/clock.hpp"
+#include "harness/connection.hpp"
+#include "harness/walk.hpp"
+
+namespace assay::tcp {
+
+/// Passes bytes in timed regions, so nothing is thrown: a connection that broke, or over which nothing moved for
+/// `patience_s`, is `broken` from then on and passes nothing more.
+class Stream {
+  public:
+    static constexpr double patience_s = 20;
+
+    Stream() = default;
+
+    /// `polling`: asks the kernel again and again, where else it is left to wake this thread.
+    Stream(Socket socket, bool polling) : socket_(std::move(socket)), polling_(polling), broken_(false) {
+        if (!polling) {
+            const timeval patience{static_cast<time_t>(patience_s), 0};
+            setsockopt(socket_.get(), SOL_SOCKET, SO_RCVTIMEO, &patience, sizeof patience);
+            setsockopt(socket_.get(), SOL_SOCKET, SO_SNDTIMEO, &patience, sizeof patience);
+        }
+    }
+
+    [[nodiscard]] bool broken() const { return broken_; }
+
+    void send(const std::byte* message, std::size_t bytes) {
+        pass(bytes, [&](std::size_t done) {
+            return ::send(socket_.get(), message + done, bytes - done, MSG_NOSIGNAL | flags());
+        });
+    }
+
+    void receive(std::byte* message, std::size_t bytes) {
+        pass(bytes, [&](std::size_t done) {
+            return ::recv(socket_.get(), message + done, bytes - done, MSG_WAITALL | flags());
+        });
+    }
+
+    /// Sends and receives so many messages at once, each as far as the connection takes and gives.
+    template <class NextToSend, class NextToReceive>
+    void exchange(std::uint64_t messages, std::size_t bytes, const NextToSend& to_send,
+                  const NextToReceive& to_receive) {
+        Half out{messages, nullptr, 0};
+        Half in{messages, nullptr, 0};
+        double until = 0;
+        for (std::uint64_t spins = 0; !broken_ && (out.messages > 0 || in.messages > 0);) {
+            const bool sent = step(out, bytes, to_send, [&](std::byte* from, std::size_t left) {
+                return ::send(socket_.get(), from, left, MSG_NOSIGNAL | MSG_DONTWAIT);
+            });
+            const bool received = step(in, bytes, to_receive, [&](std::byte* to, std::size_t left) {
+                return ::recv(socket_.get(), to, left, MSG_DONTWAIT);
+            });
+            if (sent || received) {
+                spins = 0;
+            } else if (polling_) {
+                look_at_clock(spins++, until);
+            } else {
+                wait(out.messages > 0);
+            }
+        }
+    }
+
+  private:
+    /// One direction of an exchange: messages that are left, and how far the one at hand is.
+    struct Half {
+        std::uint64_t messages;
+        std::byte* at_hand;
+        std::size_t done;
+    };
+
+    [[nodiscard]] int flags() const { return polling_ ? MSG_DONTWAIT : 0; }
+
+    template <class Call>
+    void pass(std::size_t bytes, const Call& call) {
+        double until = 0;
+        std::uint64_t spins = 0;
+        for (std::size_t done = 0; done < bytes && !broken_;) {
+            const ssize_t moved = call(done);
+            if (moved > 0) {
+                done += static_cast<std::size_t>(moved);
+                spins = 0;
+            } else if (moved < 0 && polling_ && errno == EAGAIN) {
+                look_at_clock(spins++, until);
+            } else if (moved == 0 || errno != EINTR) {
+                give_up();
+            }
+        }
+    }
+
+    template <class Next, class Call>
+    bool step(Half& half, std::size_t bytes, const Next& next, const Call& call) {
+        if (half.messages == 0 || broken_) {
+            return false;
+        }
+        if (half.at_hand == nullptr) {
+            half.at_hand = next();
+        }
+        const ssize_t moved = call(half.at_hand + half.done, bytes - half.done);
+        if (moved <= 0) {
+            if (moved == 0 || (errno != EAGAIN && errno != EINTR)) {
+                give_up();
+            }
+            return false;
+        }
+        half.done += static_cast<std::size_t>(moved);
+        if (half.done == bytes) {
+            half = {half.messages - 1, nullptr, 0};
+        }
+        return true;
+    }
+
+    void wait(bool to_send) {
+        constexpr int patience_ms = static_cast<int>(1000 * patience_s);
+        pollfd watched{socket_.get(), static_cast<short>(to_send ? POLLIN | POLLOUT : POLLIN), 0};
+        const int happened = poll(&watched, 1, patience_ms);
+        if (happened == 0 || (happened < 0 && errno != EINTR)) {
+            give_up();
+        }
+    }
+
+    /// Now and then only: it takes longer than to ask the kernel is wanted to.
+    void look_at_clock(std::uint64_t spins, double& until) {
+        constexpr std::uint64_t between = 1024;
+        if (spins == 0) {
+            until = now() + patience_s;
+        } else if (spins % between == 0 && now() > until) {
+            give_up();
+        }
+    }
+
+    /// The peer learns of it at once.
+    void give_up() {
+        broken_ = true;
+        shutdown(socket_.get(), SHUT_RDWR);
+    }
+
+    Socket socket_;
+    bool polling_ = false;
+    bool broken_ = true;
+};
+
+}  // namespace assay::tcp

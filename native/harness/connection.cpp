@@ -1,0 +1,394 @@
+#include "harness/connection.hpp"
+
+#include <fcntl.h>
+#include <ifaddrs.h>
+#include <net/if.h>
+#include <netdb.h>
+#include <netinet/in.h>
+#include <netinet/tcp.h>
+#include <poll.h>
+#include <sys/random.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cmath>
+#include <cstring>
+#include <filesystem>
+#include <memory>
+#include <sstream>
+#include <utility>
+#include <vector>
+
+#include "harness/clock.hpp"
+#include "harness/failure.hpp"
+#include "harness/host.hpp"
+
+namespace assay {
+namespace {
+
+constexpr std::size_t half_bytes = 16;  ///< of a token: what either side shows
+constexpr std::size_t token_bytes = 2 * half_bytes;
+constexpr std::size_t most_strangers = 64;  ///< that are listened to at once
+
+using Half = std::array<unsigned char, half_bytes>;
+
+int number_of(Family family) { return family == Family::ipv4 ? AF_INET : AF_INET6; }
+
+const char* name_of(Family family) { return family == Family::ipv4 ? "IPv4" : "IPv6"; }
+
+Failure unfit(const std::string& what, const std::string& why) {
+    return {Exit::environment, what, why, "name an interface that both hosts have: --network eth0"};
+}
+
+std::string reason() { return std::strerror(errno); }
+
+/// An address as the kernel wants it.
+struct Place {
+    sockaddr_storage address{};
+    socklen_t bytes = 0;
+
+    [[nodiscard]] const sockaddr* get() const { return reinterpret_cast<const sockaddr*>(&address); }
+};
+
+std::string numeric(const sockaddr* address, Family family) {
+    std::array<char, NI_MAXHOST> text{};
+    const auto bytes = static_cast<socklen_t>(family == Family::ipv4 ? sizeof(sockaddr_in) : sizeof(sockaddr_in6));
+    getnameinfo(address, bytes, text.data(), text.size(), nullptr, 0, NI_NUMERICHOST);
+    return text.data();
+}
+
+/// Failure (environment) where a name, or an address, means nothing here.
+Place resolve(const std::string& name, const std::string& port, int family, int flags) {
+    addrinfo hints{};
+    hints.ai_family = family;
+    hints.ai_socktype = SOCK_STREAM;
+    hints.ai_flags = flags;
+    addrinfo* found = nullptr;
+    const int error = getaddrinfo(name.c_str(), port.c_str(), &hints, &found);
+    if (error != 0) {
+        throw unfit("'" + name + "' is no address here", gai_strerror(error));
+    }
+    Place place;
+    place.bytes = found->ai_addrlen;
+    std::memcpy(&place.address, found->ai_addr, found->ai_addrlen);
+    freeaddrinfo(found);
+    return place;
+}
+
+Place place_of(const std::string& address, const std::string& port) {
+    return resolve(address, port, AF_UNSPEC, AI_NUMERICHOST | AI_NUMERICSERV);
+}
+
+bool of_link_alone(const sockaddr* address) {
+    return address->sa_family == AF_INET6 &&
+           IN6_IS_ADDR_LINKLOCAL(&reinterpret_cast<const sockaddr_in6*>(address)->sin6_addr);
+}
+
+bool is_loopback(const sockaddr* address) {
+    if (address->sa_family == AF_INET6) {
+        return IN6_IS_ADDR_LOOPBACK(&reinterpret_cast<const sockaddr_in6*>(address)->sin6_addr);
+    }
+    return ntohl(reinterpret_cast<const sockaddr_in*>(address)->sin_addr.s_addr) >> 24U == IN_LOOPBACKNET;
+}
+
+[[noreturn]] void refuse(const std::string& interface, Family family, const std::string& known) {
+    const bool exists = if_nametoindex(interface.c_str()) != 0;
+    const std::string device = interface.substr(0, interface.find(':'));
+    const bool port = !exists && std::filesystem::exists("/sys/class/infiniband/" + device);
+    const std::string what = exists ? interface + " has no address of " + name_of(family)
+                                    : "there is no network interface '" + interface + "'";
+    std::string why = "those with one: " + (known.empty() ? "none" : known);
+    if (port) {
+        why =
+            "it is an InfiniBand device, and TCP goes over interfaces: that of IP over InfiniBand, such as ib0; " +
+            why;
+    }
+    throw Failure(Exit::usage, what, why, "name another one with --network");
+}
+
+/// Sets what has to be set before a connection is made, and sees that it is granted.
+void prepare(const Socket& socket, const SocketOptions& options) {
+    const auto set = [&](int name, int bytes, const std::string& limit) {
+        int granted = 0;
+        socklen_t length = sizeof granted;
+        if (bytes == 0) {
+            return;
+        }
+        setsockopt(socket.get(), SOL_SOCKET, name, &bytes, sizeof bytes);
+        getsockopt(socket.get(), SOL_SOCKET, name, &granted, &length);
+        if (granted / 2 < bytes) {  // the kernel grants twice as much, for its own needs
+            throw Failure(Exit::environment,
+                          "a buffer of " + std::to_string(bytes) + " B is not granted to a socket",
+                          "net.core." + limit + " allows " + std::to_string(granted / 2) + " B",
+                          "ask for less, or as root: sysctl -w net.core." + limit + "=" + std::to_string(bytes));
+        }
+    };
+    set(SO_SNDBUF, options.send_bytes, "wmem_max");
+    set(SO_RCVBUF, options.receive_bytes, "rmem_max");
+    const int nodelay = options.nodelay ? 1 : 0;
+    if (setsockopt(socket.get(), IPPROTO_TCP, TCP_NODELAY, &nodelay, sizeof nodelay) != 0) {
+        throw unfit("TCP_NODELAY cannot be set", reason());
+    }
+}
+
+Socket open_socket(const Place& place) {
+    Socket socket(::socket(place.address.ss_family, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, IPPROTO_TCP));
+    if (socket.get() < 0) {
+        throw unfit("no socket can be had", reason());
+    }
+    return socket;
+}
+
+/// Failure where the address is not one of this host.
+void bind_to(const Socket& socket, const Place& place, const std::string& address) {
+    if (bind(socket.get(), place.get(), place.bytes) != 0) {
+        throw unfit(address + " cannot be used", reason());
+    }
+}
+
+void let_block(const Socket& socket) { fcntl(socket.get(), F_SETFL, fcntl(socket.get(), F_GETFL) & ~O_NONBLOCK); }
+
+/// Whether something happens before a time.
+bool wait_for(std::vector<pollfd>& watched, double until) {
+    while (true) {
+        const double left = until - now();
+        if (left <= 0) {
+            return false;
+        }
+        constexpr double in_ms = 1e3;
+        const int happened = poll(watched.data(), watched.size(), static_cast<int>(std::ceil(left * in_ms)));
+        if (happened > 0) {
+            return true;
+        }
+        if (happened < 0 && errno != EINTR) {
+            return false;
+        }
+    }
+}
+
+bool ready(const Socket& socket, short events, double until) {
+    std::vector<pollfd> watched{{socket.get(), events, 0}};
+    return wait_for(watched, until);
+}
+
+/// Looks at every byte, whatever the first ones are: nobody learns from the time how many were right.
+bool same(const Half& one, const Half& other) {
+    unsigned int different = 0;
+    for (std::size_t index = 0; index < half_bytes; ++index) {
+        different |= static_cast<unsigned int>(one[index] ^ other[index]);
+    }
+    return different == 0;
+}
+
+std::string draw_token() {
+    std::array<unsigned char, token_bytes> drawn{};
+    if (getrandom(drawn.data(), drawn.size(), 0) != static_cast<ssize_t>(drawn.size())) {
+        throw unfit("no random number can be had", reason());
+    }
+    constexpr std::string_view digits = "0123456789abcdef";
+    std::string text;
+    for (const unsigned char byte : drawn) {
+        text += digits[byte >> 4U];
+        text += digits[byte & 15U];
+    }
+    return text;
+}
+
+/// The half that who connects shows, or the one that is answered.
+Half half_of(const std::string& token, bool answer) {
+    Half half{};
+    constexpr int hexadecimal = 16;
+    for (std::size_t index = 0; index < half_bytes; ++index) {
+        const std::size_t place = 2 * (index + (answer ? half_bytes : 0));
+        half[index] = static_cast<unsigned char>(std::stoul(token.substr(place, 2), nullptr, hexadecimal));
+    }
+    return half;
+}
+
+bool show(const Socket& socket, const Half& half) {
+    return send(socket.get(), half.data(), half.size(), MSG_NOSIGNAL) == static_cast<ssize_t>(half.size());
+}
+
+/// Somebody who came and has yet to show the token.
+struct Comer {
+    Socket socket;
+    Half shown{};
+    std::size_t bytes = 0;
+};
+
+enum class Standing { unknown, peer, stranger };
+
+Standing listen_to(Comer& comer, const Half& expected) {
+    const ssize_t got = recv(comer.socket.get(), comer.shown.data() + comer.bytes, half_bytes - comer.bytes, 0);
+    if (got < 0 && (errno == EAGAIN || errno == EWOULDBLOCK || errno == EINTR)) {
+        return Standing::unknown;
+    }
+    if (got <= 0) {
+        return Standing::stranger;
+    }
+    comer.bytes += static_cast<std::size_t>(got);
+    if (comer.bytes < half_bytes) {
+        return Standing::unknown;
+    }
+    return same(comer.shown, expected) ? Standing::peer : Standing::stranger;
+}
+
+std::string in_words(double seconds) {
+    std::ostringstream text;
+    text << seconds << " s";
+    return text.str();
+}
+
+}  // namespace
+
+Socket& Socket::operator=(Socket&& other) noexcept {
+    std::swap(descriptor_, other.descriptor_);
+    return *this;
+}
+
+Socket::~Socket() {
+    if (descriptor_ >= 0) {
+        close(descriptor_);
+    }
+}
+
+int Socket::release() noexcept { return std::exchange(descriptor_, -1); }
+
+std::string interface_address(const std::string& interface, Family family) {
+    ifaddrs* all = nullptr;
+    if (getifaddrs(&all) != 0) {
+        throw unfit("the addresses of this host cannot be read", reason());
+    }
+    const std::unique_ptr<ifaddrs, decltype(&freeifaddrs)> owner(all, freeifaddrs);
+    std::string wide;
+    std::string of_link;
+    std::vector<std::string> known;
+    for (const ifaddrs* each = all; each != nullptr; each = each->ifa_next) {
+        if (each->ifa_addr == nullptr || each->ifa_addr->sa_family != number_of(family)) {
+            continue;
+        }
+        if (std::find(known.begin(), known.end(), each->ifa_name) == known.end()) {
+            known.emplace_back(each->ifa_name);
+        }
+        std::string& found = of_link_alone(each->ifa_addr) ? of_link : wide;
+        if (interface == each->ifa_name && found.empty()) {
+            found = numeric(each->ifa_addr, family);
+        }
+    }
+    if (wide.empty() && of_link.empty()) {
+        std::string names;
+        for (const std::string& name : known) {
+            names += (names.empty() ? "" : ", ") + name;
+        }
+        refuse(interface, family, names);
+    }
+    return wide.empty() ? of_link : wide;
+}
+
+std::string host_address(Family family) {
+    const Place place = resolve(host(), "", number_of(family), 0);
+    std::string address = numeric(place.get(), family);
+    if (is_loopback(place.get())) {
+        throw unfit("the name of this host, " + host() + ", leads no other host here",
+                    "it resolves to " + address + ", which is a host's own");
+    }
+    return address;
+}
+
+std::string loopback_address(Family family) { return family == Family::ipv4 ? "127.0.0.1" : "::1"; }
+
+Offer Offer::parse(const std::string& text) {
+    std::istringstream words(text);
+    Offer offer;
+    words >> offer.address >> offer.port >> offer.token;
+    return offer;
+}
+
+Listener::Listener(const std::string& address, const SocketOptions& options) : options_(options) {
+    Place place = place_of(address, "0");
+    socket_ = open_socket(place);
+    prepare(socket_, options);
+    bind_to(socket_, place, address);
+    if (listen(socket_.get(), static_cast<int>(most_strangers)) != 0) {
+        throw unfit("nobody can be awaited at " + address, reason());
+    }
+    getsockname(socket_.get(), reinterpret_cast<sockaddr*>(&place.address), &place.bytes);
+    std::array<char, NI_MAXSERV> port{};
+    getnameinfo(place.get(), place.bytes, nullptr, 0, port.data(), port.size(), NI_NUMERICSERV);
+    offer_ = {address, port.data(), draw_token()};
+}
+
+Socket Listener::accept(double seconds) const {
+    const double until = now() + seconds;
+    const Half expected = half_of(offer_.token, false);
+    std::vector<Comer> comers;
+    std::size_t strangers = 0;
+    while (true) {
+        std::vector<pollfd> watched{{socket_.get(), POLLIN, 0}};
+        for (const Comer& comer : comers) {
+            watched.push_back({comer.socket.get(), POLLIN, 0});
+        }
+        if (!wait_for(watched, until)) {
+            const std::size_t others = strangers + comers.size();
+            throw unfit(
+                "no peer has come to " + offer_.address + " port " + offer_.port + " within " + in_words(seconds),
+                others == 0 ? "nobody came: a firewall may keep it away"
+                            : "connections without the token came instead: " + std::to_string(others));
+        }
+        for (std::size_t index = comers.size(); index-- > 0;) {
+            const Standing standing =
+                watched[index + 1].revents == 0 ? Standing::unknown : listen_to(comers[index], expected);
+            if (standing == Standing::peer && show(comers[index].socket, half_of(offer_.token, true))) {
+                prepare(comers[index].socket, {options_.nodelay, 0, 0});
+                let_block(comers[index].socket);
+                return std::move(comers[index].socket);
+            }
+            if (standing != Standing::unknown) {
+                comers.erase(comers.begin() + static_cast<std::ptrdiff_t>(index));
+                ++strangers;
+            }
+        }
+        Socket came(accept4(socket_.get(), nullptr, nullptr, SOCK_CLOEXEC | SOCK_NONBLOCK));
+        if (came.get() >= 0) {
+            if (comers.size() == most_strangers) {
+                comers.erase(comers.begin());
+                ++strangers;
+            }
+            comers.push_back({std::move(came)});
+        }
+    }
+}
+
+Socket connect_to(const Offer& offer, const std::string& source, const SocketOptions& options, double seconds) {
+    const double until = now() + seconds;
+    const std::string way = "from " + source + " to " + offer.address + " port " + offer.port;
+    const Place place = place_of(offer.address, offer.port);
+    Socket socket = open_socket(place);
+    prepare(socket, options);
+    bind_to(socket, place_of(source, "0"), source);
+    int error = connect(socket.get(), place.get(), place.bytes) == 0 ? 0 : errno;
+    if (error == EINPROGRESS) {
+        if (!ready(socket, POLLOUT, until)) {
+            throw unfit("no connection " + way, "nothing was answered within " + in_words(seconds));
+        }
+        socklen_t length = sizeof error;
+        getsockopt(socket.get(), SOL_SOCKET, SO_ERROR, &error, &length);
+    }
+    if (error != 0) {
+        throw unfit("no connection " + way, std::strerror(error));
+    }
+    Comer listener{std::move(socket)};
+    Standing standing =
+        show(listener.socket, half_of(offer.token, false)) ? Standing::unknown : Standing::stranger;
+    while (standing == Standing::unknown && ready(listener.socket, POLLIN, until)) {
+        standing = listen_to(listener, half_of(offer.token, true));
+    }
+    if (standing != Standing::peer) {
+        throw unfit("no connection " + way, "who listens there did not show the token that was agreed on");
+    }
+    let_block(listener.socket);
+    return std::move(listener.socket);
+}
+
+}  // namespace assay

@@ -1,0 +1,182 @@
+// TCP connections: who has the token comes in, who has not does not, and nobody waits for ever.
+#include <arpa/inet.h>
+#include <netinet/in.h>
+#include <unistd.h>
+
+#include <future>
+#include <optional>
+#include <vector>
+
+#include "check.hpp"
+#include "harness/clock.hpp"
+#include "harness/connection.hpp"
+
+using assay::connect_to;
+using assay::Family;
+using assay::Listener;
+using assay::Offer;
+using assay::Socket;
+using assay::SocketOptions;
+using assay::test::contains;
+using assay::test::failure_of;
+
+namespace {
+
+constexpr double patience = 5;
+constexpr double impatience = 0.1;
+
+bool has_ipv6() {
+    return failure_of([] { const Listener listener("::1", {}); }).empty();
+}
+
+/// A connection as anybody can make it, without a word.
+Socket stranger(const Listener& listener) {
+    sockaddr_in place{};
+    place.sin_family = AF_INET;
+    place.sin_port = htons(static_cast<std::uint16_t>(std::stoi(listener.offer().port)));
+    inet_pton(AF_INET, listener.offer().address.c_str(), &place.sin_addr);
+    Socket socket(::socket(AF_INET, SOCK_STREAM, 0));
+    CHECK(connect(socket.get(), reinterpret_cast<sockaddr*>(&place), sizeof place) == 0);
+    return socket;
+}
+
+bool closed(const Socket& socket) {
+    char byte = 0;
+    return recv(socket.get(), &byte, 1, 0) <= 0;
+}
+
+std::future<Socket> coming(const Listener& listener, const SocketOptions& options = {}) {
+    return std::async(std::launch::async, [&listener, options] {
+        return connect_to(Offer::parse(listener.offer().text()), listener.offer().address, options, patience);
+    });
+}
+
+void check_a_byte_goes(const Socket& from, const Socket& to) {
+    const char sent = 'x';
+    char received = 0;
+    CHECK(send(from.get(), &sent, 1, 0) == 1);
+    CHECK(recv(to.get(), &received, 1, MSG_WAITALL) == 1 && received == sent);
+}
+
+void who_shows_the_token_comes_in_by_both_families() {
+    for (const Family family : {Family::ipv4, Family::ipv6}) {
+        if (family == Family::ipv6 && !has_ipv6()) {
+            continue;
+        }
+        const Listener listener(assay::loopback_address(family), {});
+        std::future<Socket> peer = coming(listener);
+        const Socket accepted = listener.accept(patience);
+        const Socket connected = peer.get();
+        check_a_byte_goes(connected, accepted);
+        check_a_byte_goes(accepted, connected);
+    }
+}
+
+void strangers_are_turned_away_and_the_right_one_is_awaited() {
+    const Listener listener("127.0.0.1", {});
+    const Socket silent = stranger(listener);
+    const Socket wrong = stranger(listener);
+    const std::vector<char> lie(16, 'y');
+    CHECK(send(wrong.get(), lie.data(), lie.size(), 0) == 16);
+    { const Socket gone = stranger(listener); }
+    const Socket brief = stranger(listener);
+    CHECK(send(brief.get(), lie.data(), 3, 0) == 3);
+    std::future<Socket> peer = coming(listener);
+    const Socket accepted = listener.accept(patience);
+    const Socket connected = peer.get();
+    check_a_byte_goes(connected, accepted);
+    CHECK(closed(wrong) && closed(silent) && closed(brief));
+}
+
+void more_strangers_than_are_listened_to_keep_nobody_away() {
+    const Listener listener("127.0.0.1", {});
+    std::future<Socket> accepted = std::async(std::launch::async, [&] { return listener.accept(patience); });
+    std::vector<Socket> crowd;
+    for (int count = 0; count < 100; ++count) {
+        crowd.push_back(stranger(listener));
+    }
+    const Socket connected = coming(listener).get();
+    check_a_byte_goes(connected, accepted.get());
+}
+
+void a_peer_that_never_comes_is_given_up_in_words() {
+    const Listener listener("127.0.0.1", {});
+    const Socket silent = stranger(listener);
+    const double begin = assay::now();
+    const std::string told = failure_of([&] { static_cast<void>(listener.accept(impatience)); });
+    CHECK(assay::now() - begin >= impatience && assay::now() - begin < patience);
+    CHECK(contains(told, "no peer has come to 127.0.0.1 port " + listener.offer().port + " within 0.1 s"));
+    CHECK(contains(told, "connections without the token came instead: 1"));
+}
+
+void who_listens_but_never_answers_is_given_up() {
+    const Listener listener("127.0.0.1", {});  // the kernel makes the connection, nobody accepts it
+    const std::string told = failure_of([&] { connect_to(listener.offer(), "127.0.0.1", {}, impatience); });
+    CHECK(contains(told, "did not show the token"));
+}
+
+void a_listener_that_is_gone_refuses() {
+    Offer offer;
+    {
+        const Listener listener("127.0.0.1", {});
+        offer = listener.offer();
+    }
+    const std::string told = failure_of([&] { connect_to(offer, "127.0.0.1", {}, patience); });
+    CHECK(contains(told, "no connection from 127.0.0.1 to 127.0.0.1 port " + offer.port + ": Connection refused"));
+}
+
+void a_listener_hears_at_its_address_alone() {
+    const Listener listener("127.0.0.2", {});
+    Offer other = listener.offer();
+    other.address = "127.0.0.1";
+    CHECK(contains(failure_of([&] { connect_to(other, "127.0.0.1", {}, patience); }), "Connection refused"));
+}
+
+void tokens_and_ports_are_of_one_listener() {
+    const Listener one("127.0.0.1", {});
+    const Listener other("127.0.0.1", {});
+    CHECK(one.offer().token.size() == 64 && one.offer().token != other.offer().token);
+    CHECK(one.offer().port != other.offer().port);
+}
+
+void interfaces_are_known_by_name() {
+    CHECK(assay::interface_address("lo", Family::ipv4) == "127.0.0.1");
+    const std::string told = failure_of([] { assay::interface_address("none0", Family::ipv4); });
+    CHECK(contains(told, "there is no network interface 'none0': those with one: ") && contains(told, "lo"));
+}
+
+void an_address_of_another_host_is_refused() {
+    CHECK(contains(failure_of([] { const Listener listener("192.0.2.1", {}); }), "192.0.2.1 cannot be used"));
+}
+
+void buffers_are_granted_or_refused_with_the_limit() {
+    const Listener listener("127.0.0.1", {true, 16384, 16384});
+    std::future<Socket> peer = coming(listener, {false, 8192, 8192});
+    const Socket accepted = listener.accept(patience);
+    const Socket connected = peer.get();
+    for (const auto& [socket, bytes] : {std::pair{&accepted, 16384}, std::pair{&connected, 8192}}) {
+        int granted = 0;
+        socklen_t length = sizeof granted;
+        CHECK(getsockopt(socket->get(), SOL_SOCKET, SO_SNDBUF, &granted, &length) == 0);
+        CHECK(granted == 2 * bytes);
+    }
+    constexpr int vast = 1 << 30;
+    CHECK(contains(failure_of([] { const Listener greedy("127.0.0.1", {true, vast, 0}); }), "net.core.wmem_max"));
+}
+
+}  // namespace
+
+int main() {
+    who_shows_the_token_comes_in_by_both_families();
+    strangers_are_turned_away_and_the_right_one_is_awaited();
+    more_strangers_than_are_listened_to_keep_nobody_away();
+    a_peer_that_never_comes_is_given_up_in_words();
+    who_listens_but_never_answers_is_given_up();
+    a_listener_that_is_gone_refuses();
+    a_listener_hears_at_its_address_alone();
+    tokens_and_ports_are_of_one_listener();
+    interfaces_are_known_by_name();
+    an_address_of_another_host_is_refused();
+    buffers_are_granted_or_refused_with_the_limit();
+    return assay::test::failures == 0 ? 0 : 1;
+}
