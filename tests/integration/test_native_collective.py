@@ -1,0 +1,133 @@
+"""Collective operations: each with each MPI among 2, 3 and 4 ranks, whose time it is, and what they refuse."""
+
+import json
+import shutil
+import subprocess
+from pathlib import Path
+
+import msgspec
+import pytest
+from tests.mpi_ranks import KINDS, build_with, environment, run
+from tests.native_programs import Told
+
+from assay import benchmarks
+from assay.model.record import End, Series, Traffic, Verdict
+from assay.toolchain import cmake, sources
+
+pytestmark = pytest.mark.native
+
+DECLARED = benchmarks.get("collective")
+OPERATIONS = next(axis.values for axis in DECLARED.axes if axis.name == "operation")
+ROOTED = {"bcast", "reduce", "gather", "scatter"}
+SHORT = ("--seconds", "0.02", "--max-samples", "10")
+#: What is written once among the calls, and a slip there.
+FAULTS = (
+    ("MPI_Allreduce(sent, received, doubles_,", "MPI_Allreduce(sent, received, doubles_ - 1,"),
+    ("MPI_Gather(sent, bytes_, MPI_BYTE,", "MPI_Gather(received, bytes_, MPI_BYTE,"),
+    ("MPI_Bcast(root_ == ranks_.rank() ? sent : received,", "MPI_Bcast(received,"),
+)
+
+
+def collective(kind: str, ranks: int, *arguments: str) -> Told:
+    return run(build_with(kind), "collective", ranks, *SHORT, *arguments)
+
+
+def measured(told: Told, kernel: str) -> list[Series]:
+    return [each for each in told.series if (each.kernel, each.phase) == (kernel, "measured")]
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_the_program_describes_itself_as_it_is_declared(kind: str) -> None:
+    done = subprocess.run(
+        [build_with(kind).programs["collective"], "--describe"],
+        capture_output=True,
+        check=True,
+        env=environment(),
+    )
+    answer = json.loads(done.stdout)
+    assert answer["kernels"] == list(DECLARED.kernels)
+    assert set(answer["axes"]) == {axis.name for axis in DECLARED.axes}
+    for axis in DECLARED.axes:
+        assert answer["axes"][axis.name]["default"] == axis.default
+        assert answer["axes"][axis.name].get("values", list(axis.values)) == list(axis.values)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("operation", OPERATIONS)
+def test_every_operation_is_right_among_three_ranks(kind: str, operation: str) -> None:
+    told = collective(kind, 3, "--operation", operation, "--bytes", "4000")
+    assert told.ends == [End("complete")], told.words
+    assert [each.rank for each in measured(told, "slowest")] == [0, 1, 2]
+    assert [each.rank for each in measured(told, "own")] == [0, 1, 2]
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("operation", [each for each in OPERATIONS if each != "dissemination"])
+def test_every_operation_can_be_begun_and_waited_for(kind: str, operation: str) -> None:
+    root = "rotating" if operation in ROOTED else "fixed"
+    told = collective(kind, 2, "--operation", str(operation), "--calls", "nonblocking", "--root", root)
+    assert told.ends == [End("complete")], told.words
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("size", [0, 8, 65536])
+@pytest.mark.parametrize("operation", ["allreduce", "alltoall", "bcast", "reduce-scatter"])
+def test_more_ranks_than_cores_end_at_any_size(kind: str, size: int, operation: str) -> None:
+    told = collective(kind, 4, "--operation", operation, "--bytes", str(size))
+    assert told.ends == [End("complete")], told.words
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_the_slowest_of_each_repetition_is_known_to_all_and_own_times_are_their_own(kind: str) -> None:
+    told = collective(kind, 2, "--operation", "bcast", "--bytes", "65536")
+    one, other = (each.seconds for each in measured(told, "slowest"))
+    assert one == other
+    root, receiver = (each.seconds for each in measured(told, "own"))
+    assert root != receiver
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_the_least_that_must_be_sent_is_what_the_traffic_is_held_against(kind: str) -> None:
+    told = collective(kind, 2, "--operation", "allgather", "--bytes", "1000", "--root", "fixed")
+    (traffic,) = [each for each in told.records if isinstance(each, Traffic)]
+    assert traffic.payload % 2000 == 0
+    assert traffic.payload >= 2000 * sum(len(each.seconds) * each.iterations for each in told.series) / 2
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize(
+    ("asked", "told"),
+    [
+        (("--operation", "allreduce", "--bytes", "12"), "adds doubles of 8 B"),
+        (("--operation", "barrier", "--root", "rotating"), "it has no root"),
+        (("--operation", "dissemination", "--calls", "nonblocking"), "which blocks"),
+        (("--operation", "bcast", "--bytes", "3000000000"), "an MPI count ends at"),
+    ],
+)
+def test_what_means_nothing_is_refused_and_says_why(kind: str, asked: tuple[str, ...], told: str) -> None:
+    refused = collective(kind, 2, *asked)
+    assert refused.exit_code == 2
+    assert told in refused.words
+
+
+def test_a_call_that_loses_an_element_or_takes_the_wrong_root_fails_its_verdict(tmp_path: Path) -> None:
+    build = build_with("openmpi")
+    native = tmp_path / "native"
+    shutil.copytree(sources.folder(), native)
+    folder = native / "benchmarks" / "mpi"
+    for other in folder.glob("*.cpp"):
+        if other.name != "collective.cpp":
+            other.unlink()
+    calls = folder / "collective_calls.hpp"
+    text = calls.read_text()
+    for right, wrong in FAULTS:
+        assert text.count(right) == 1, right
+        text = text.replace(right, wrong)
+    calls.write_text(text)
+    cmake.compile_programs(native, tmp_path / "tree", build.toolchain, tmp_path / "log")
+    programs = {"collective": str(tmp_path / "tree" / "bin" / "collective")}
+    spoilt = msgspec.structs.replace(build, programs=programs)
+    for operation in ("allreduce", "gather", "bcast"):
+        told = run(spoilt, "collective", 2, *SHORT, "--operation", operation)
+        assert told.exit_code == 1
+        assert [each.passed for each in told.records if isinstance(each, Verdict)] == [False], operation
