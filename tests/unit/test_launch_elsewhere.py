@@ -14,7 +14,7 @@ MPICH = Mpi("mpich-4.0.2", "mpich", "4.0.2", "/opt/bin/mpicxx", "/opt/bin/mpiexe
 INTEL = Mpi("intel-2021.13", "intel", "2021.13", "/opt/bin/mpicxx", "/opt/bin/mpiexec")
 RANKS = ((0,), (2, 3))
 ALLOCATED = Site("n1", scheduler="slurm", run="r1")
-STEP = "srun --overlap --mem=0 --export=ALL --input=none --kill-on-bad-exit=1"
+STEP = "srun --quiet --overlap --mem=0 --export=ALL --input=none --kill-on-bad-exit=1"
 SSH = "-o BatchMode=yes -o ConnectTimeout=10 -o ServerAliveInterval=10 -o ServerAliveCountMax=3"
 
 

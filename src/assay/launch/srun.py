@@ -10,7 +10,7 @@ _PMI: dict[str, str] = {"openmpi": "pmix", "mpich": "pmi2", "intel": "pmi2"}
 
 #: A step shares all that the job has, so that none waits for another's end; the environment travels whole, even
 #: where the job was submitted without the user's; one rank's end ends all.
-_STEP = ("--overlap", "--mem=0", "--export=ALL", "--input=none", "--kill-on-bad-exit=1")
+_STEP = ("--quiet", "--overlap", "--mem=0", "--export=ALL", "--input=none", "--kill-on-bad-exit=1")
 
 
 class Srun:
