@@ -54,6 +54,9 @@ def guest(parts: Parts, programs: dict[str, Path], tmp_path_factory: pytest.Temp
 def lab() -> Generator[Lab]:
     """A cluster of two nodes on one machine; faults that a test makes in it must be taken back by the test."""
     folder = Path(f"/run/assay-lab-tests-{os.getpid()}")
+    for left in folder.parent.glob("assay-lab-tests-*"):
+        if not Path("/proc", left.name.split("-")[3]).exists():  # tests that were killed have left it
+            lab_cluster.tool(left, "down")
     try:
         done = lab_cluster.tool(folder, "up")
         if done.returncode == 4:
