@@ -115,6 +115,25 @@ def console(*, stderr: bool = False, markup: bool = False) -> "Console":
     return shown
 
 
+def typed(without: set[str]) -> list[str]:
+    """Options of the command at work, as they would be typed for another that takes all but some of them."""
+    from click.core import ParameterSource
+
+    context = click.get_current_context()
+    words: list[str] = []
+    for parameter in context.command.params:
+        given = context.get_parameter_source(str(parameter.name)) is not ParameterSource.DEFAULT
+        value = context.params.get(str(parameter.name))
+        if not given or parameter.name in without:
+            continue
+        if parameter.name == "nodes":
+            words += ["--hosts", ",".join(value or ())]
+        else:
+            for each in value if isinstance(value, tuple) else (value,):
+                words += [parameter.opts[-1], str(each)]
+    return words
+
+
 def say(text: str) -> None:
     """A sentence beside the results, on stderr."""
     click.echo(f"assay: {text}", err=True)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 import shlex
 import textwrap
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -51,16 +51,7 @@ def command(  # noqa: PLR0913, PLR0917 (one parameter an option)
     study: str,
     xml: str | None,
     synthetic: str | None,
-    seed: int | None,
-    launches: int | None,
-    precision: str | None,
-    budget: str | None,
-    toolchains: tuple[str, ...],
     wishes: tuple[str, ...],
-    mpis: tuple[str, ...],
-    networks: str | None,
-    messages: str,
-    nic_node: int | None,
     nodes: tuple[str, ...],
     hostfile: str | None,
     launcher: str | None,
@@ -68,6 +59,7 @@ def command(  # noqa: PLR0913, PLR0917 (one parameter an option)
     *,
     as_json: bool,
     every: bool,
+    **asked: Any,  # noqa: ANN401 (the options of the plan, which prepare reads)
 ) -> None:
     """Show what STUDY would measure, without measuring.
 
@@ -78,23 +70,11 @@ def command(  # noqa: PLR0913, PLR0917 (one parameter an option)
     from assay import plan as planning
     from assay import studies
     from assay.cli import settings
-    from assay.cli.prepare import plan
+    from assay.cli.prepare import options_of, plan
     from assay.launch.starter import Starter
-    from assay.model.units import parse_duration, parse_share
 
     wish = studies.get(study)
-    options = planning.Options(
-        seed=seed,
-        launches=launches,
-        precision=None if precision is None else parse_share(precision),
-        budget_s=None if budget is None else parse_duration(budget),
-        toolchains=toolchains,
-        mpis=mpis,
-        networks=planning.parse_networks(networks) if networks else {},
-        messages=messages,
-        nic_node=nic_node,
-        hosts=site.node_names(nodes, hostfile),
-    )
+    options = options_of(asked, site.node_names(nodes, hostfile))
     machine = _machine(xml, synthetic)
     if machine is None:
         machines = site.machines(options.hosts, Starter(site.find(launcher, ssh_config)))
@@ -109,26 +89,8 @@ def command(  # noqa: PLR0913, PLR0917 (one parameter an option)
     console = output.console(markup=True)
     _show(made, console, every=every)
     where = "" if machine is None else ", on that machine"
-    console.print(f"\nnext: [bold]{_plain(shlex.join(['assay', 'run', study, *_again()]))}[/bold]{where}")
-
-
-def _again() -> list[str]:
-    """What was typed that `assay run` takes, too."""
-    from click.core import ParameterSource
-
-    context = click.get_current_context()
-    words: list[str] = []
-    for parameter in context.command.params:
-        given = context.get_parameter_source(str(parameter.name)) is ParameterSource.COMMANDLINE
-        value = context.params.get(str(parameter.name))
-        if not given or parameter.name in {"study", "xml", "synthetic", "as_json", "every"}:
-            continue
-        if parameter.name == "nodes":
-            words += ["--hosts", ",".join(value or ())]
-        else:
-            for each in value if isinstance(value, tuple) else (value,):
-                words += [parameter.opts[-1], str(each)]
-    return words
+    again = output.typed({"study", "xml", "synthetic", "as_json", "every"})
+    console.print(f"\nnext: [bold]{_plain(shlex.join(['assay', 'run', study, *again]))}[/bold]{where}")
 
 
 def _machine(xml: str | None, synthetic: str | None) -> Machine | None:

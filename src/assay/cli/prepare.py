@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import click
 
@@ -10,6 +10,8 @@ from assay.cli import settings
 from assay.cli import site as where
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from assay.cli.site import Machines
     from assay.launch.starter import Starter
     from assay.model.plan import Plan, Study
@@ -31,6 +33,25 @@ class Prepared(NamedTuple):
     builds: dict[str, Build]
 
 
+def options_of(given: Mapping[str, Any], hosts: tuple[str, ...]) -> Options:
+    """What the options of a command line, by their parameters' names, ask of a plan on these nodes."""
+    from assay import plan as planning
+    from assay.model.units import parse_duration, parse_share
+
+    return planning.Options(
+        seed=given["seed"],
+        launches=given["launches"],
+        precision=None if given["precision"] is None else parse_share(given["precision"]),
+        budget_s=None if given["budget"] is None else parse_duration(given["budget"]),
+        toolchains=given["toolchains"],
+        mpis=given["mpis"],
+        networks=planning.parse_networks(given["networks"]) if given["networks"] else {},
+        messages=given["messages"],
+        nic_node=given["nic_node"],
+        hosts=hosts,
+    )
+
+
 def prepare(name: str, options: Options, wishes: tuple[str, ...], starter: Starter) -> Prepared:
     """Ask the machines what they are, plan the study for them and build what it needs.
 
@@ -45,7 +66,7 @@ def prepare(name: str, options: Options, wishes: tuple[str, ...], starter: Start
     wish = studies.get(name)
     machines = where.machines(options.hosts, starter)
     made = plan(name, wish, machines, options, wishes)
-    return Prepared(made, machines, _built(tuple(dict.fromkeys(launch.toolchain for launch in made.order))))
+    return Prepared(made, machines, built(tuple(dict.fromkeys(launch.toolchain for launch in made.order))))
 
 
 def plan(name: str, wish: Study, machines: Machines, options: Options, wishes: tuple[str, ...]) -> Plan:
@@ -74,7 +95,7 @@ def plan(name: str, wish: Study, machines: Machines, options: Options, wishes: t
     return planning.make(name, wish, next(iter(machines.values()))[0], chosen)
 
 
-def _built(names: tuple[str, ...]) -> dict[str, Build]:
+def built(names: tuple[str, ...]) -> dict[str, Build]:
     """A build of each; all names are looked up first, so that none is built when another is wrong."""
     from assay import toolchain
 

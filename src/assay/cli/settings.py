@@ -22,6 +22,7 @@ VARIABLES = {
     "ASSAY_CACHE": "folder of the builds, the user's cache folder when unset",
     "ASSAY_COLOR": "the option --color",
     "ASSAY_PARENT": "process that native programs end with; set for them by assay run",
+    "ASSAY_JOB": "job that a run belongs to; set by assay submit",
     "ASSAY_RUN": "run that a process belongs to, so that it can be found and ended; set by assay run",
 }
 SYSTEM_FILE = Path("/etc/assay/assay.toml")

@@ -14,6 +14,7 @@ from assay.model.errors import UnfitEnvironmentError, UsageError
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
+    from assay.launch.allocation import Allocation
     from assay.launch.command import Site
     from assay.launch.starter import Starter
     from assay.model.machine import Machine
@@ -54,12 +55,42 @@ def find(launcher: str | None = None, ssh_config: str | None = None, run: str = 
         raise UsageError(f"there is no file '{ssh_config}'", remedy="name the file that ssh -F would take")
     return Site(
         host=os.uname().nodename,
+        scheduler=allocated().scheduler,
         launcher=launcher or "",
         run=run,
         ssh_config=os.path.abspath(ssh_config) if ssh_config else "",  # noqa: PTH100
         sockets=_sockets(),
         root=os.geteuid() == 0,
     )
+
+
+def allocated() -> Allocation:
+    """The allocation of a scheduler that this process runs in."""
+    from assay.launch.allocation import allocation
+
+    return allocation(os.environ, _content, _answer, os.uname().nodename)
+
+
+def _content(path: str) -> str:
+    """What a file holds; nothing where it cannot be read."""
+    from pathlib import Path
+
+    try:
+        return Path(path).read_text()
+    except (OSError, UnicodeDecodeError):
+        return ""
+
+
+def _answer(argv: tuple[str, ...]) -> str:
+    """What a command prints; nothing where it fails."""
+    from assay.launch.command import Command
+    from assay.run.process import Processes
+
+    try:
+        outcome = Processes().execute(Command(argv, {}), _PATIENCE_S)
+    except UnfitEnvironmentError:
+        return ""
+    return outcome.stdout.decode(errors="replace") if outcome.exit_code == 0 else ""
 
 
 def _sockets() -> str:
@@ -80,17 +111,18 @@ def _sockets() -> str:
 
 
 def node_names(hosts: tuple[str, ...], hostfile: str | None) -> tuple[str, ...]:
-    """The nodes that a user names; empty for this machine alone.
+    """The nodes that a user names, else those of the allocation; empty for this machine alone.
 
     Raises:
         UsageError: both options, a node set that is none, or a file that cannot be read.
+        UnfitEnvironmentError: the scheduler does not tell its nodes.
     """
     from pathlib import Path
 
     from assay.cli.hosts import read
 
     if hostfile is None:
-        return hosts
+        return hosts or _allocated_nodes()
     if hosts:
         raise UsageError(
             "--hosts and --hostfile both name nodes", why="a run has one set", remedy="leave one of them out"
@@ -102,6 +134,17 @@ def node_names(hosts: tuple[str, ...], hostfile: str | None) -> tuple[str, ...]:
     return read(
         None, None, " ".join(line.split("#")[0].split()[0] for line in lines if line.split("#")[0].strip())
     )
+
+
+def _allocated_nodes() -> tuple[str, ...]:
+    found = allocated()
+    if found.scheduler and not found.hosts:
+        raise UnfitEnvironmentError(
+            f"the nodes of job {found.job} are not known",
+            why=f"{found.scheduler} names none that can be read here",
+            remedy="name them: --hosts 'node[01-02]'",
+        )
+    return found.hosts
 
 
 def machines(hosts: Sequence[str], starter: Starter) -> Machines:

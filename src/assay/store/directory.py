@@ -13,6 +13,7 @@ import msgspec
 
 from assay import __version__
 from assay.model.errors import AssayError
+from assay.model.job import JOB_VARIABLE
 from assay.model.machine import Machine
 from assay.model.plan import Plan
 from assay.model.record import Launch, encode_record
@@ -24,6 +25,7 @@ from assay.store.reading import load, read_records
 
 #: Variables that change what programs do; all others are nobody's business.
 _RECORDED = ("OMP_", "GOMP_", "KMP_", "SLURM_JOB_", "SLURM_CPUS", "MALLOC_", "GLIBC_TUNABLES", "LD_PRELOAD")
+_RECORDED += (JOB_VARIABLE,)
 
 
 class RunDirectory:
@@ -84,7 +86,7 @@ class RunDirectory:
         self.close()
 
 
-def create(  # noqa: PLR0913, PLR0917 (one value for each file that a run begins with)
+def create(
     plan: Plan,
     machines: Mapping[str, tuple[Machine, str]],
     builds: Mapping[str, Build],
@@ -132,8 +134,10 @@ def create(  # noqa: PLR0913, PLR0917 (one value for each file that a run begins
     return directory
 
 
-def reopen(path: Path, budget_s: float | None = None) -> RunDirectory:
+def reopen(path: Path, budget_s: float | None = None, plan: Plan | None = None) -> RunDirectory:
     """Take a run up again where it stopped, with a new budget for the whole of it where one is given.
+
+    A plan that holds more than the run's own takes its place: what was measured is part of both.
 
     Records that cannot be read are moved to logs/torn-N.jsonl, never into oblivion.
 
@@ -145,8 +149,10 @@ def reopen(path: Path, budget_s: float | None = None) -> RunDirectory:
     try:
         run = load(path)
         _set_aside(path / "records.jsonl", path / "logs")
-        if budget_s is not None:
-            write_whole(path / "plan.json", _pretty(msgspec.structs.replace(run.plan, budget_s=budget_s)))
+        if budget_s is not None or plan is not None:
+            plan = plan or run.plan
+            budget_s = plan.budget_s if budget_s is None else budget_s
+            write_whole(path / "plan.json", _pretty(msgspec.structs.replace(plan, budget_s=budget_s)))
         (path / "ending.json").unlink(missing_ok=True)
     except OSError as error:
         os.close(handle)
