@@ -77,7 +77,7 @@ inline Options options_of(const Params& params) {
         : buffers == "rotating" ? window
                                 : 1;
     const auto buffer = [&](const std::string& axis) {
-        return static_cast<int>(std::min<std::int64_t>(params.number(axis), std::numeric_limits<int>::max() / 2));
+        return static_cast<int>(std::min<std::int64_t>(params.number(axis), std::numeric_limits<int>::max()));
     };
     return {.pattern = pattern.ends_with("latency")     ? Pattern::latency
                        : pattern.ends_with("bandwidth") ? Pattern::bandwidth

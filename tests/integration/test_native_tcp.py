@@ -1,0 +1,164 @@
+"""tcp: every pattern passes the right bytes over sockets, by the interface asked for and no other."""
+
+import itertools
+import json
+import socket
+import subprocess
+from collections.abc import Iterator, Mapping
+
+import pytest
+from tests.mpi_ranks import KINDS, build_with, command, environment, run
+from tests.native_programs import Told, start
+
+from assay import benchmarks
+from assay.model.record import End, Header, Traffic
+from assay.model.toolchain import Build
+
+pytestmark = [pytest.mark.native, pytest.mark.parametrize("built", KINDS, indirect=True)]
+
+QUICK = ("--seconds", "0.02", "--max-samples", "10")
+PAIR = ("latency", "bandwidth", "bidirectional")
+MULTI = ("multi-bandwidth", "multi-latency")
+
+Axes = Mapping[str, str | int]
+
+
+@pytest.fixture
+def built(request: pytest.FixtureRequest) -> Build:
+    return build_with(request.param)
+
+
+def cases(*each: Axes) -> Iterator[str]:
+    """Options of cases, numbered."""
+    for index, axes in enumerate(each):
+        yield from ("--case", str(index), *(f"--{axis}={value}" for axis, value in axes.items()))
+
+
+def complete(told: Told, count: int) -> None:
+    """All cases were measured, and their payload was right."""
+    assert told.exit_code == 0, told.words
+    assert told.ends == [End("complete")] * count
+
+
+def has_ipv6() -> bool:
+    try:
+        with socket.create_server(("::1", 0), family=socket.AF_INET6):
+            return True
+    except OSError:
+        return False
+
+
+def test_the_program_describes_itself_as_it_is_declared(built: Build) -> None:
+    benchmark = benchmarks.get("tcp")
+    answer = subprocess.run([built.programs["tcp"], "--describe"], capture_output=True, check=True).stdout
+    described = json.loads(answer)
+    assert described["kernels"] == list(benchmark.kernels)
+    assert list(described["axes"]) == [axis.name for axis in benchmark.axes]
+    for axis in benchmark.axes:
+        there = described["axes"][axis.name]
+        assert there.get("unit", "") == axis.unit
+        assert there.get("values", list(axis.values)) == list(axis.values)
+        assert axis.default is None or there["default"] == axis.default
+    assert {metric.work for metric in benchmark.metrics} == set(described["work"]["message"])
+    said = subprocess.run([built.programs["tcp"], "--help"], capture_output=True, text=True, check=True).stdout
+    assert all(f"{axis.meaning}" in said for axis in benchmark.axes)
+
+
+def test_its_metrics_are_those_of_pt2pt(built: Build) -> None:
+    assert "tcp" in built.programs
+    assert benchmarks.get("tcp").metrics == benchmarks.get("pt2pt").metrics
+
+
+def test_every_pattern_buffer_and_way_of_waiting_passes_the_right_bytes(built: Build) -> None:
+    wanted: list[Axes] = [
+        {"pattern": pattern, "buffers": buffers, "waiting": waiting, "bytes": 1000, "window": 5, "pool": "64K"}
+        for pattern, buffers, waiting in itertools.product(
+            (*PAIR, *MULTI), ("hot", "rotating", "cold"), ("blocking", "polling")
+        )
+    ]
+    complete(run(built, "tcp", 2, *QUICK, *cases(*wanted)), len(wanted))
+
+
+def test_every_size_arrives_however_much_more_than_the_buffers_of_the_sockets_it_is(built: Build) -> None:
+    wanted: list[Axes] = [
+        {"pattern": each, "bytes": size, "window": 3} for each in PAIR for size in (1, 1449, 65_537, 4_194_304)
+    ]
+    small = {"send-buffer": "8K", "receive-buffer": "8K"}
+    wanted += [{"pattern": each, "bytes": 1_000_000, "window": 3, **small} for each in PAIR]
+    wanted += [{"bytes": size, "offset": offset} for size in (1, 4096) for offset in (-3, 3)]
+    wanted += [{"pattern": "bandwidth", "bytes": 100, "window": 4, "nodelay": "off"}]
+    complete(run(built, "tcp", 2, *QUICK, *cases(*wanted)), len(wanted))
+
+
+@pytest.mark.parametrize(
+    ("pattern", "ranks", "work"),
+    [
+        ("latency", 2, {"one-way": 2, "messages": 2, "bytes": 2000}),
+        ("bandwidth", 2, {"messages": 8, "bytes": 8000}),
+        ("bidirectional", 2, {"messages": 16, "bytes": 16000}),
+        ("multi-bandwidth", 4, {"messages": 16, "bytes": 16000}),
+        ("multi-latency", 4, {"one-way": 2, "messages": 4, "bytes": 4000}),
+    ],
+)
+def test_messages_of_all_pairs_and_both_directions_are_counted_and_carried(
+    built: Build, pattern: str, ranks: int, work: dict[str, float]
+) -> None:
+    told = run(built, "tcp", ranks, *QUICK, "--pattern", pattern, "--bytes", "1000", "--window", "8")
+    complete(told, 1)
+    assert told.header.work == {"message": work}
+    starting = {series.rank for series in told.series}
+    assert starting == (set(range(ranks)) if pattern == "bidirectional" else set(range(ranks // 2)))
+    traffic = next(record for record in told.records if isinstance(record, Traffic))
+    iterations = sum(each.iterations * len(each.seconds) for each in told.series if each.rank == 0)
+    assert traffic.payload >= work["bytes"] * iterations
+    (host,) = traffic.hosts
+    assert host.interfaces["lo"].sent > traffic.payload  # headers too
+
+
+def test_one_host_is_one_by_loopback_where_no_interface_is_asked_for(built: Build) -> None:
+    told = run(built, "tcp", 2, *QUICK)
+    assert told.header.mpi["way"] == "127.0.0.1 -> 127.0.0.1"
+    if has_ipv6():
+        told = run(built, "tcp", 2, *QUICK, "--family", "ipv6")
+        complete(told, 1)
+        assert told.header.mpi["way"] == "::1 -> ::1"
+
+
+def test_the_interface_that_was_asked_for_is_used(built: Build) -> None:
+    told = run(built, "tcp", 2, *QUICK, "--network", "lo")
+    complete(told, 1)
+    assert told.header.mpi["way"] == "127.0.0.1 -> 127.0.0.1"
+    assert told.header.mpi["network"] == "lo"
+
+
+@pytest.mark.parametrize(
+    ("arguments", "exit_code", "words"),
+    [
+        ("--network none0", 2, "there is no network interface 'none0'"),
+        ("--network mlx5_0:1", 2, "there is no network interface 'mlx5_0:1'"),
+        ("--send-buffer 1G", 4, "net.core.wmem_max"),
+        ("--receive-buffer 1G", 4, "net.core.rmem_max"),
+        ("--bytes 0", 2, "the least is 1"),
+        ("--nodelay perhaps", 2, "known: on, off"),
+    ],
+)
+def test_what_cannot_be_had_ends_on_all_ranks_in_words(
+    built: Build, arguments: str, exit_code: int, words: str
+) -> None:
+    told = start(*command(built, "tcp", 2, *QUICK, *arguments.split()), environment=environment())
+    assert told.exit_code == exit_code
+    assert words in told.words
+    assert told.words.count("\n  next: ") == 1
+    assert not any(isinstance(record, Header) for record in told.records)
+
+
+@pytest.mark.parametrize(("ranks", "words"), [(3, "3 ranks are here"), (4, "cannot be had with 4 ranks")])
+def test_numbers_of_ranks_that_make_no_pair_are_refused(built: Build, ranks: int, words: str) -> None:
+    told = run(built, "tcp", ranks)
+    assert told.exit_code == 2
+    assert words in told.words
+
+
+def test_a_case_that_cannot_be_had_leaves_the_next_one_alone(built: Build) -> None:
+    told = run(built, "tcp", 2, *QUICK, "--case", "vast", "--send-buffer", "1G", "--case", "plain")
+    assert [end.status for end in told.ends] == ["failed", "complete"]
