@@ -35,8 +35,8 @@ def test_a_launch_names_its_placement_once_and_each_case_with_its_axes() -> None
     command = STARTER.command(PLAN, cases, build(), "stream", sampling)
     assert shlex.join(command.argv) == (
         "/cache/stream --cpus 0-3,8 --memory bind:0,2 --precision 0.01 --min-samples 10 --max-samples 200"
-        " --case stream/a --stores ordinary --elements 1000 --seconds 1.500"
-        " --case stream/b --stores non-temporal --elements 1000 --seconds 0.250"
+        " --elements 1000 --case stream/a --stores ordinary --seconds 1.500"
+        " --case stream/b --stores non-temporal --seconds 0.250"
     )
 
 

@@ -87,6 +87,12 @@ networks_option = click.option(
 messages_option = click.option(
     "-m", "--messages", metavar="FROM:TO", default="", help="Sizes of messages in place of the study's: 1:4M."
 )
+refine_option = click.option(
+    "--refine",
+    metavar="ROUNDS",
+    callback=_whole(0, 10),
+    help="Rounds of more sizes of messages where curves bend; 0 for none.  [default: the study's]",
+)
 nic_node_option = click.option(
     "--nic-node",
     metavar="N",

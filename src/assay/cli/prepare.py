@@ -48,6 +48,7 @@ def options_of(given: Mapping[str, Any], hosts: tuple[str, ...]) -> Options:
         networks=planning.parse_networks(given["networks"]) if given["networks"] else {},
         messages=given["messages"],
         nic_node=given["nic_node"],
+        refine=given.get("refine"),
         hosts=hosts,
     )
 

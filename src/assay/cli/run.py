@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from contextlib import contextmanager
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -47,6 +47,7 @@ _MINUTE_S = 60
 @output.networks_option
 @output.messages_option
 @output.nic_node_option
+@output.refine_option
 @where.options
 @click.option(
     "--resume",
@@ -58,11 +59,6 @@ _MINUTE_S = 60
 @click.option("--dry-run", is_flag=True, help="Print the exact commands; measure nothing.")
 def command(  # noqa: PLR0913, PLR0917 (one parameter an option)
     study: str | None,
-    budget: str | None,
-    precision: str | None,
-    launches: int | None,
-    seed: int | None,
-    toolchains: tuple[str, ...],
     wishes: tuple[str, ...],
     resume: str | None,
     runs: str | None,
@@ -70,12 +66,9 @@ def command(  # noqa: PLR0913, PLR0917 (one parameter an option)
     hostfile: str | None,
     launcher: str | None,
     ssh_config: str | None,
-    mpis: tuple[str, ...],
-    networks: str | None,
-    messages: str,
-    nic_node: int | None,
     *,
     dry_run: bool,
+    **asked: Any,  # noqa: ANN401 (the options of the plan, which prepare reads)
 ) -> None:
     """Measure STUDY on this machine, or on nodes, and explain the result.
 
@@ -86,35 +79,22 @@ def command(  # noqa: PLR0913, PLR0917 (one parameter an option)
     The last line of the output is the path of the report. Exit codes: 0 all measured; 1 a case failed; 5 a case
     was never measured; 130 interrupted, by whichever signal.
     """
-    from assay import plan as planning
     from assay import store
-    from assay.cli.prepare import prepare
+    from assay.cli.prepare import options_of, prepare
     from assay.launch.starter import Starter
-    from assay.model.units import parse_duration, parse_share
+    from assay.model.units import parse_duration
 
     site = where.find(launcher, ssh_config)
-    folder = _folder(runs)
-    budget_s = None if budget is None else parse_duration(budget)
+    folder = folder_of(runs)
+    budget_s = None if asked["budget"] is None else parse_duration(asked["budget"])
     with _ending_on_request():
         if resume is not None:
             larger = "budget" in _given()
             path = store.find(resume, folder)
             _go_on(path, budget_s if larger else None, site)
         else:
-            share = None if precision is None else parse_share(precision)
-            options = planning.Options(
-                seed=seed,
-                launches=launches,
-                precision=share,
-                budget_s=budget_s,
-                toolchains=toolchains,
-                mpis=mpis,
-                networks=planning.parse_networks(networks) if networks else {},
-                messages=messages,
-                nic_node=nic_node,
-                hosts=where.node_names(nodes, hostfile),
-            )
-            prepared = prepare(_named(study), options, wishes, Starter(site))
+            options = options_of(asked, where.node_names(nodes, hostfile))
+            prepared = prepare(named(study, "assay run quick"), options, wishes, Starter(site))
             if dry_run:
                 _print_commands(prepared.plan, prepared.builds, Starter(site))
                 return
@@ -143,7 +123,8 @@ def _ending_on_request() -> Iterator[None]:
             signal.signal(each, signal.SIG_DFL)
 
 
-def _folder(runs: str | None) -> Path:
+def folder_of(runs: str | None) -> Path:
+    """The folder of runs that --runs names, else the usual one."""
     from pathlib import Path
 
     from assay import store
@@ -154,14 +135,13 @@ def _folder(runs: str | None) -> Path:
     return Path(runs) if runs else store.runs_folder()
 
 
-def _named(study: str | None) -> str:
+def named(study: str | None, example: str) -> str:
+    """The study; UsageError where none is named, with an example of what to type."""
     from assay import studies
     from assay.model.errors import UsageError
 
     if study is None:
-        raise UsageError(
-            "which study?", why=f"stored: {', '.join(studies.names())}; or a path", remedy="assay run quick"
-        )
+        raise UsageError("which study?", why=f"stored: {', '.join(studies.names())}; or a path", remedy=example)
     return study
 
 
@@ -197,7 +177,26 @@ def _begin(prepared: Prepared, folder: Path, site: Site) -> Path:
     cases = sum(case.role == "measure" for case in plan.cases)
     _say(f"{plan.title}: {cases} cases in {len(plan.order)} launches, into {directory.path}")
     _measure(directory, site)
+    _refine(directory.path, site)
     return directory.path
+
+
+def _refine(path: Path, site: Site) -> None:
+    """Measure curves of messages at more sizes where they bend, as long as the plan and its budget allow."""
+    from assay import analyse, store
+    from assay.analyse.refinement import bends
+    from assay.plan.refine import refined
+
+    run = store.load(path)
+    while run.plan.refine > 0 and run.ending and run.ending.status == "complete":
+        left_s = None if run.plan.budget_s is None else run.plan.budget_s - run.ending.elapsed_s
+        wanted = [(bend.case, bend.axis, bend.size) for bend in bends(analyse.analyse(run).estimates)]
+        plan = refined(run.plan, wanted, left_s)
+        fresh = sum(case.role == "measure" for case in plan.cases[len(run.plan.cases) :])
+        if fresh:
+            _say(f"curves bend between their sizes: {fresh} cases more")
+        _measure(store.reopen(path, plan=plan), site)
+        run = store.load(path)
 
 
 def _go_on(path: Path, budget_s: float | None, site: Site) -> None:
@@ -217,6 +216,7 @@ def _go_on(path: Path, budget_s: float | None, site: Site) -> None:
                 remedy=f"assay run --resume {path.name} --budget {_typed(missing.needed_s)}",
             )
         _measure(_reopen(run, budget_s, site), site)
+        _refine(path, site)
     else:
         _say(f"run {path.name} is complete already")
 

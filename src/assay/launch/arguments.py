@@ -1,5 +1,7 @@
 """The command lines of the native programs."""
 
+from collections.abc import Set as AbstractSet
+
 from assay.launch.command import Sampling
 from assay.model.placement import Placement
 from assay.model.plan import Case
@@ -10,7 +12,9 @@ _PROBE_SAMPLES = ("--min-samples", "10", "--max-samples", "50")
 
 
 def measuring(program: str, cases: tuple[Case, ...], sampling: Sampling, network: str = "") -> tuple[str, ...]:
-    """The program with all that it needs to measure `cases`, which share a placement.
+    """The program with all that it needs to measure `cases`, which share a placement; what they share stands once.
+
+    Some launchers break at a thousand words (MPICH 4.0's mpiexec does): a launch must be far from them.
 
     Args:
         program: path of the executable.
@@ -21,10 +25,10 @@ def measuring(program: str, cases: tuple[Case, ...], sampling: Sampling, network
     argv = [program, *_placed(cases[0].placement, network), "--precision", f"{sampling.precision:g}"]
     argv += ["--min-samples", str(sampling.min_samples)]
     argv += ["--max-samples", str(sampling.max_samples)]
+    shared = {axis for axis, value in cases[0].params.items() if all(case.params[axis] == value for case in cases)}
+    argv += _axes(cases[0], shared)
     for case in cases:
-        argv += ["--case", case.id]
-        for axis, value in case.params.items():
-            argv += [f"--{axis}", f"{value}"]
+        argv += ["--case", case.id, *_axes(case, case.params.keys() - shared)]
         argv += ["--seconds", f"{sampling.seconds[case.id]:.3f}"]
     return tuple(argv)
 
@@ -37,6 +41,10 @@ def probing(program: str, cpus: tuple[int, ...], seconds: float) -> tuple[str, .
 def cpu_list(cpus: tuple[int, ...]) -> str:
     """The kernel's list form where it keeps the order of the threads, else every cpu in thread order."""
     return format_cpu_list(cpus) if cpus == tuple(sorted(cpus)) else ",".join(map(str, cpus))
+
+
+def _axes(case: Case, chosen: AbstractSet[str]) -> list[str]:
+    return [word for axis, value in case.params.items() if axis in chosen for word in (f"--{axis}", f"{value}")]
 
 
 def _placed(placement: Placement, network: str) -> tuple[str, ...]:

@@ -50,6 +50,7 @@ class Study(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
         budget_s: time budget in seconds, None for none.
         grows: the budget is that of a small machine; one where the plan takes longer gets what the plan takes.
         repeats: a published study whose part this repeats.
+        refine: rounds in which curves of messages get more sizes where they bend.
     """
 
     title: str
@@ -60,6 +61,7 @@ class Study(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     budget_s: float | None = None
     grows: bool = False
     repeats: str = ""
+    refine: int = 0
 
 
 class Factor(msgspec.Struct, frozen=True):
@@ -174,6 +176,7 @@ class Plan(msgspec.Struct, frozen=True):
         folded: what fell together.
         left_out: what is not measured.
         factors: what is varied on purpose.
+        refine: rounds of refinement that may follow when all launches are made.
         network: device that messages shall use where networks are not varied; empty for the MPI's choice.
     """
 
@@ -197,6 +200,7 @@ class Plan(msgspec.Struct, frozen=True):
     left_out: tuple[LeftOut, ...] = ()
     factors: tuple[Factor, ...] = ()
     network: str = ""
+    refine: int = 0
 
     def case(self, case_id: str) -> Case:
         """The case with this id; KeyError when there is none."""

@@ -38,6 +38,7 @@ class Options(msgspec.Struct, frozen=True):
         hosts: nodes that may be used; the machine itself where empty.
         networks: name -> device that messages shall use; with several, the network is a factor.
         kernels: host -> boot id, where known: hosts of one kernel are one machine.
+        refine: rounds in which curves get more sizes where they bend.
         messages: sizes of messages, as `1:4M`, in place of the study's own; empty for those.
         nic_node: NUMA node of the network card, where the machine does not tell it or tells it wrongly.
     """
@@ -53,6 +54,7 @@ class Options(msgspec.Struct, frozen=True):
     networks: dict[str, str] = {}
     kernels: dict[str, str] = {}
     messages: str = ""
+    refine: int | None = None
     nic_node: int | None = None
 
 
@@ -114,6 +116,7 @@ def make(name: str, study: Study, machine: Machine, options: Options = Options()
         folded=selection.folded,
         left_out=selection.left_out,
         factors=setting.factors,
+        refine=study.refine if options.refine is None else options.refine,
         network=next(iter(options.networks.values())) if len(options.networks) == 1 else "",
     )
 

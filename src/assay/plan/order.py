@@ -49,6 +49,9 @@ def _case_seconds(case: Case) -> float:
     return case.setup_s + SAMPLING_S * case.weight
 
 
+#: Each case is some eight words on the command line, and launchers there are that break at a thousand.
+MOST_CASES = 80
+
 #: A subject at each combination of factor levels (one where nothing varies), and its control.
 _Subject = list[Case]
 
@@ -59,7 +62,7 @@ def _split(subjects: list[_Subject]) -> list[list[_Subject]]:
     room = 0.0
     for subject in subjects:
         seconds = max(map(_case_seconds, subject))
-        if not pieces or room < seconds:
+        if not pieces or room < seconds or len(pieces[-1]) >= MOST_CASES:
             pieces.append([])
             room = LONGEST_LAUNCH_S
         pieces[-1].append(subject)

@@ -1,0 +1,76 @@
+"""A plan that goes on: further sizes of the curves that it has, in blocks of their own after the others."""
+
+from collections.abc import Iterable
+
+import msgspec
+
+from assay import benchmarks
+from assay.model.plan import Case, LeftOut, Plan, PlannedLaunch
+from assay.plan.order import estimate_seconds, interleave
+
+
+def refined(plan: Plan, sizes: Iterable[tuple[str, str, int]], left_s: float | None) -> Plan:
+    """The plan with these sizes too, at every level of what it varies; one round of refinement less.
+
+    Args:
+        plan: as it was measured.
+        sizes: case, axis, size: the case is measured at that size as well, the most wanted first.
+        left_s: seconds of the budget; what has no room in it is left out, and that is said. None for no budget.
+    """
+    fresh: dict[str, Case] = {}
+    left_out: list[LeftOut] = []
+    cases = {case.id: case for case in plan.cases}
+    rounds = plan.refine - 1
+    for case_id, axis, size in sizes:
+        added = {one.id: one for one in _at(plan, cases[case_id], axis, size) if one.id not in cases}
+        more = _order(plan, (*fresh.values(), *added.values()))
+        if left_s is not None and estimate_seconds((*plan.cases, *fresh.values(), *added.values()), more) > left_s:
+            wish = f"{cases[case_id].benchmark} at {cases[case_id].placement.label}, {axis}={size}"
+            left_out.append(LeftOut(wish, "the curve bends there; the budget has no time for more sizes"))
+            continue
+        fresh |= added
+    return msgspec.structs.replace(
+        plan,
+        cases=(*plan.cases, *fresh.values()),
+        order=(*plan.order, *(_order(plan, tuple(fresh.values())) if fresh else ())),
+        left_out=(*plan.left_out, *left_out),
+        refine=rounds if fresh else 0,
+    )
+
+
+def _at(plan: Plan, like: Case, axis: str, size: int) -> Iterable[Case]:
+    """The case at another size, at every level of every factor, controls included."""
+    benchmark = benchmarks.get(like.benchmark)
+    for case in plan.cases:
+        if case.subject == like.subject:
+            params = case.params | {axis: size}
+            yield msgspec.structs.replace(
+                case,
+                id=case.id.replace(f"{axis}={case.params[axis]}", f"{axis}={size}"),
+                params=params,
+                memory_bytes=benchmark.memory_bytes(params) * max(1, len(case.placement.ranks)),
+                setup_s=benchmark.setup_seconds(params),
+            )
+
+
+def _order(plan: Plan, fresh: tuple[Case, ...]) -> tuple[PlannedLaunch, ...]:
+    """Blocks of the new cases, with the sentinel between them, numbered on from those of the plan."""
+    toolchains = {case: launch.toolchain for launch in plan.order for case in launch.cases}
+    built = {_family(case): toolchains[case.id] for case in plan.cases if case.id in toolchains}
+    sentinels = tuple(case for case in plan.cases if case.role == "sentinel")
+    families = {case.id: _family(case) for case in (*fresh, *sentinels)}
+    first = max(launch.block for launch in plan.order) + 1
+    launches = []
+    for launch in interleave((*fresh, *sentinels), plan.launches, plan.seed + first, ""):
+        toolchain = built[families[launch.cases[0]]]
+        block, _, position = launch.id.partition("-")
+        number = f"{first + int(block):03d}-{position}"
+        launches.append(
+            msgspec.structs.replace(launch, id=number, block=first + launch.block, toolchain=toolchain)
+        )
+    return tuple(launches)
+
+
+def _family(case: Case) -> tuple[object, ...]:
+    """What cases share that are built with one toolchain."""
+    return case.benchmark, case.role == "sentinel", tuple(case.factors.items())

@@ -1,0 +1,116 @@
+"""Curves get more sizes where they bend, and only there; the plan goes on with them in blocks of its own."""
+
+import math
+
+import msgspec
+from tests.simulation import described
+from tests.unit.test_osu import estimate
+
+from assay.analyse.refinement import Bend, bends
+from assay.model.plan import Case, Measure, Plan, Study
+from assay.model.result import Estimate
+from assay.plan import Options, make
+from assay.plan.refine import refined
+
+SIZES = [4**power for power in range(11)]
+
+
+def curve(seconds: list[float], sizes: list[int], half_width: float = 0.0) -> list[Estimate]:
+    points = []
+    for size, value in zip(sizes, seconds, strict=True):
+        one = estimate("latency", "s", value, pattern="latency", bytes=size)
+        ends = {"case": f"pt2pt/{size}", "lo": value * (1 - half_width), "hi": value * (1 + half_width)}
+        points.append(msgspec.structs.replace(one, **ends))
+    return points
+
+
+def switched(size: int) -> float:
+    """A law with a protocol switch of a factor 2 after 4 KiB."""
+    return (1e-6 + size / 1e9) * (2 if size > 4096 else 1)
+
+
+def planned(budget_s: float | None = None, **options: object) -> Plan:
+    measure = Measure("pt2pt", ("all",), axes={"pattern": "latency", "bytes": "1:4M"}, weight=0.01, why="w")
+    study = Study("S", "Q?", (measure,), launches=3, refine=2, budget_s=budget_s)
+    return make("own.toml", study, described(), Options(seed=1, **options))  # type: ignore[arg-type]
+
+
+def of_size(plan: Plan, size: int) -> list[Case]:
+    return [case for case in plan.cases if case.params.get("bytes") == size and case.role == "measure"]
+
+
+def test_a_straight_line_on_logarithmic_axes_wants_nothing() -> None:
+    assert bends(curve([1e-9 * size**0.7 for size in SIZES], SIZES)) == ()
+
+
+def test_a_switch_of_protocol_is_looked_at_on_both_sides() -> None:
+    found = bends(curve([switched(size) for size in SIZES], SIZES))
+    assert {2048, 8192} <= {bend.size for bend in found}
+    assert all(bend.error > 0.05 for bend in found)
+    assert len(found) <= 6
+
+
+def test_bisection_closes_in_on_the_switch() -> None:
+    sizes = list(SIZES)
+    for _ in range(4):
+        found = bends(curve([switched(size) for size in sizes], sizes))
+        sizes = sorted({*sizes, *(bend.size for bend in found)})
+    below = max(size for size in sizes if size <= 4096)
+    above = min(size for size in sizes if size > 4096)
+    assert above / below < 1.5
+
+
+def test_what_the_interval_may_hide_is_no_bend() -> None:
+    noisy = [1e-6 * (1.08 if at % 2 else 1.0) for at in range(len(SIZES))]
+    assert bends(curve(noisy, SIZES))
+    assert bends(curve(noisy, SIZES, half_width=0.2)) == ()
+
+
+def test_a_message_without_bytes_stands_on_no_logarithmic_axis() -> None:
+    assert bends(curve([1e-6, 1e-6, 1e-6], [0, 1, 2])) == ()
+
+
+def test_new_sizes_are_measured_in_blocks_after_the_others_at_every_level() -> None:
+    plan = planned(mpis=("openmpi-4.1.4", "mpich-4.0.2"))
+    (one, other) = of_size(plan, 4096)
+    more = refined(plan, [(one.id, "bytes", 3000)], None)
+    fresh = of_size(more, 3000)
+    assert {case.factors["mpi"] for case in fresh} == {"openmpi-4.1.4", "mpich-4.0.2"}
+    assert [case.id.replace("3000", "4096") for case in fresh] == [one.id, other.id]
+    assert more.order[: len(plan.order)] == plan.order
+    added = more.order[len(plan.order) :]
+    assert min(launch.block for launch in added) > max(launch.block for launch in plan.order)
+    for case in fresh:
+        launches = [launch for launch in added if case.id in launch.cases]
+        assert len(launches) == plan.launches
+        assert {launch.toolchain for launch in launches} == {
+            launch.toolchain for launch in plan.order if case.id.replace("3000", "4096") in launch.cases
+        }
+    assert len({launch.id for launch in more.order}) == len(more.order)
+    assert more.refine == plan.refine - 1
+
+
+def test_what_the_budget_has_no_time_for_is_said() -> None:
+    plan = planned(budget_s=60)
+    (one,) = of_size(plan, 4096)
+    more = refined(plan, [(one.id, "bytes", 3000)], 0.01)
+    assert more.order == plan.order
+    assert more.refine == 0
+    assert more.left_out[-1].wish == "pt2pt at all, bytes=3000"
+
+
+def test_where_nothing_bends_the_run_is_over() -> None:
+    plan = planned()
+    assert refined(plan, [], None).refine == 0
+
+
+def test_the_error_is_that_of_interpolation() -> None:
+    points = curve([1.0, 3.0, 4.0], [1, 2, 4])
+    (bend, *_) = bends(
+        [
+            msgspec.structs.replace(each, params=each.params | {"bytes": size})
+            for each, size in zip(points, (16, 64, 256), strict=True)
+        ]
+    )
+    assert isinstance(bend, Bend)
+    assert math.isclose(bend.error, 3.0 / 2.0 - 1)
