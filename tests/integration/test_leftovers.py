@@ -59,6 +59,18 @@ def test_all_of_the_run_is_ended_and_told_and_nothing_else() -> None:
         assert foreign.poll() is None
 
 
+def test_what_is_started_meanwhile_is_ended_too() -> None:
+    run = f"forks-{os.getpid()}"
+    forking = (
+        "import signal, subprocess, time; signal.signal(signal.SIGTERM, signal.SIG_IGN); print('on', flush=True)\n"
+    )
+    forking += "while True: time.sleep(0.05); subprocess.Popen(['sleep', '5'], start_new_session=True)"
+    with started(forking, run):
+        outcome = Processes().execute(commands(Site(HOST, run=run), (HOST,))[HOST], LIMIT_S)
+    assert outcome.exit_code == 0
+    assert alive(run) == []
+
+
 def test_where_nothing_is_left_nothing_is_said() -> None:
     outcome = Processes().execute(commands(Site(HOST, run="nonesuch"), (HOST,))[HOST], LIMIT_S)
     assert (outcome.exit_code, outcome.stdout, outcome.stderr) == (0, b"", b"")

@@ -21,13 +21,15 @@ _LINES = (
     "for _ in 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15; do",
     'left=$(found "$1"); [ -n "$left" ] || exit 0; sleep 0.2;',
     "done;",
-    "kill -KILL $left 2>/dev/null; sleep 0.2;",
-    '[ -z "$(found "$1")" ]',
+    "for _ in 1 2 3 4 5 6 7 8 9 10; do",
+    'kill -KILL $left 2>/dev/null; sleep 0.2; left=$(found "$1"); [ -n "$left" ] || exit 0;',
+    "done;",
+    "exit 1",
 )
 #: For any POSIX shell on Linux, in one line, which every login shell passes on. A process is of the run by the
 #: environment that it was started with; `grep -lF` finds longer ids that begin alike, too, so whole variables are
-#: compared after it. Those found are asked to end, for 3 s, then killed. It prints `PID COMMAND` of each and fails
-#: where one stays.
+#: compared after it. Those found are asked to end, for 3 s, then killed, with those that they start meanwhile. It
+#: prints `PID COMMAND` of each and fails where one stays.
 SCRIPT = " ".join(_LINES)
 
 
