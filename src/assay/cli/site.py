@@ -117,12 +117,21 @@ def node_names(hosts: tuple[str, ...], hostfile: str | None) -> tuple[str, ...]:
         UsageError: both options, a node set that is none, or a file that cannot be read.
         UnfitEnvironmentError: the scheduler does not tell its nodes.
     """
+    return named_nodes(hosts, hostfile) or _allocated_nodes()
+
+
+def named_nodes(hosts: tuple[str, ...], hostfile: str | None) -> tuple[str, ...]:
+    """The nodes that a user names; empty for none.
+
+    Raises:
+        UsageError: both options, a node set that is none, or a file that cannot be read.
+    """
     from pathlib import Path
 
     from assay.cli.hosts import read
 
     if hostfile is None:
-        return hosts or _allocated_nodes()
+        return hosts
     if hosts:
         raise UsageError(
             "--hosts and --hostfile both name nodes", why="a run has one set", remedy="leave one of them out"

@@ -22,6 +22,7 @@ class Submitted(msgspec.Struct, frozen=True):
         command: what the job runs.
         submitted: ISO time, UTC.
         nodes: how many.
+        hosts: nodes by name; any where empty.
         seconds: its time limit.
         queue: partition or queue; empty for the usual one.
         account: that pays; empty for the usual one.
@@ -38,6 +39,7 @@ class Submitted(msgspec.Struct, frozen=True):
     submitted: str
     nodes: int
     seconds: int
+    hosts: tuple[str, ...] = ()
     queue: str = ""
     account: str = ""
     options: tuple[str, ...] = ()

@@ -22,7 +22,8 @@ class RunInfo(msgspec.Struct, frozen=True):
         started: ISO time, UTC.
         assay: version that measured.
         command: the command line that began it.
-        environment: allowlisted environment variables that can change results (OMP_*, SLURM_* ...).
+        environment: allowlisted environment variables that can change results (OMP_*, SLURM_* ...), and the name
+            of the job that began it (ASSAY_JOB).
         builds: toolchain -> manifest.
     """
 

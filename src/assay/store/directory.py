@@ -24,8 +24,10 @@ from assay.store.folder import runs_folder
 from assay.store.reading import load, read_records
 
 #: Variables that change what programs do; all others are nobody's business.
-_RECORDED = ("OMP_", "GOMP_", "KMP_", "SLURM_JOB_", "SLURM_CPUS", "MALLOC_", "GLIBC_TUNABLES", "LD_PRELOAD")
-_RECORDED += (JOB_VARIABLE,)
+_RECORDED = (
+    *("OMP_", "GOMP_", "KMP_", "SLURM_JOB_", "SLURM_CPUS", "MALLOC_", "GLIBC_TUNABLES", "LD_PRELOAD"),
+    JOB_VARIABLE,
+)
 
 
 class RunDirectory:

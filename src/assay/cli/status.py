@@ -1,0 +1,236 @@
+"""`assay status`: how submitted jobs stand, and how far their runs are."""
+
+from __future__ import annotations
+
+import time
+from typing import TYPE_CHECKING
+
+import click
+
+from assay.cli import output
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from pathlib import Path
+
+    from rich.table import Table
+
+    from assay.launch.batch import Status
+    from assay.model.job import JobState, JobStatus, Submitted
+    from assay.model.run import Run
+
+_LOOK_EVERY_S = 5.0
+_PATIENCE_S = 30.0
+_MINUTE_S = 60
+_STYLES = {"running": "cyan", "complete": "green", "failed": "red", "cancelled": "yellow", "timed-out": "yellow"}
+
+
+@click.command()
+@click.argument("reference", metavar="[JOB|RUN]", required=False)
+@click.option("--watch", is_flag=True, help="Look again and again until every job has ended.")
+@click.option("--runs", metavar="DIRECTORY", help="Folder of runs.  [default: $ASSAY_RUNS, else ./assay-runs]")
+@output.json_option
+def command(reference: str | None, runs: str | None, *, watch: bool, as_json: bool) -> None:
+    """Tell how submitted jobs stand, and how far their runs are.
+
+    JOB is the scheduler's id, RUN the id of a run or its beginning; last is the job that was submitted last.
+
+    Exit codes, where JOB or RUN is named: 0 queued, running or complete; 1 it failed; 5 it was cancelled, or its
+    time was up.
+    """
+    from assay.cli.run import folder_of
+
+    folder = folder_of(runs)
+    chosen = _chosen(reference, folder)
+    found = _watched(chosen, folder, quiet=as_json) if watch else _look(chosen, folder)
+    if as_json:
+        output.print_json({"schema": 1, "jobs": found})
+    elif not chosen:
+        output.say("no job was submitted yet; next: assay submit network -N 2")
+    elif not watch:
+        output.console().print(_table(found))
+    if reference is not None:
+        _judge(found[-1])
+
+
+def _chosen(reference: str | None, folder: Path) -> tuple[Submitted, ...]:
+    """The jobs that a user means, oldest first.
+
+    Raises:
+        UsageError: there are none.
+    """
+    from assay.model.errors import UsageError
+    from assay.store.jobs import jobs, runs_of
+
+    submitted = jobs(folder)
+    if reference is None or (reference == "last" and submitted):
+        return submitted if reference is None else submitted[-1:]
+    runs = {name: path.name for name, path in runs_of(submitted, folder).items()}
+    chosen = tuple(
+        job
+        for job in submitted
+        if reference == job.id or any(name.startswith(reference) for name in (job.name, runs.get(job.name, "")))
+    )
+    if not chosen:
+        known = ", ".join(job.id for job in submitted[-10:])
+        raise UsageError(
+            f"no job was submitted that is '{reference}', or has a run of that id",
+            why=f"in {folder} there are: {known}" if known else f"in {folder} there is none",
+            remedy="assay status",
+        )
+    return chosen
+
+
+def _look(chosen: Sequence[Submitted], folder: Path) -> tuple[JobStatus, ...]:
+    """How each stands now."""
+    from assay import store
+    from assay.model.errors import AssayError
+    from assay.store.jobs import runs_of
+
+    paths = runs_of(tuple(chosen), folder)
+    found = []
+    for job in chosen:
+        try:
+            run = store.load(paths[job.name]) if job.name in paths else None
+        except AssayError:  # it is being written, or damaged; assay list says which
+            run = None
+        status, why = _ask(job)
+        found.append(judged(job, status, why, run))
+    return tuple(found)
+
+
+def _ask(job: Submitted) -> tuple[Status | None, str]:
+    """What the scheduler says of a job, or why it says nothing."""
+    from assay.launch import batch
+    from assay.launch.command import Command
+    from assay.model.errors import UnfitEnvironmentError
+    from assay.run.process import Processes
+
+    scheduler = batch.get(job.scheduler)
+    why = ""
+    for argv in scheduler.status(job.id):
+        try:
+            outcome = Processes().execute(Command(argv, {}), _PATIENCE_S)
+        except UnfitEnvironmentError as error:
+            why = why or error.what
+            continue
+        status = scheduler.read(outcome.stdout.decode(errors="replace")) if outcome.exit_code == 0 else None
+        if status:
+            return status, ""
+        said = outcome.stderr.decode(errors="replace").strip().splitlines()
+        why = why or (said[-1] if said else "")
+    return None, why
+
+
+def judged(job: Submitted, status: Status | None, why: str, run: Run | None) -> JobStatus:
+    """How a job stands, by what its scheduler says and by how its run ended.
+
+    Args:
+        job: as it was submitted.
+        status: None where the scheduler does not know it (any more).
+        why: what the scheduler said instead.
+        run: None where none has begun.
+    """
+    from assay.model.job import JobStatus
+    from assay.run.ledger import unmade
+
+    state: JobState
+    ended = run.ending.status if run and run.ending and run.ending.ended > job.submitted else ""
+    if status is None:
+        state = "complete" if ended in {"complete", "cut"} else "ended" if ended else "unknown"
+        reason = "interrupted" if ended == "interrupted" else why
+    elif status.state == "failed" and ended == "interrupted":
+        # Nobody else asks a job to end that is not cancelled.
+        state, reason = "timed-out", "asked to end before its time limit"
+    else:
+        state, reason = status.state, status.reason
+    if run is None:
+        return JobStatus(job.id, job.name, job.scheduler, job.study, state, reason)
+    missing = unmade(run)
+    return JobStatus(
+        job.id,
+        job.name,
+        job.scheduler,
+        job.study,
+        state,
+        reason,
+        run.info.id,
+        len(run.plan.order) - (missing.launches if missing else 0),
+        len(run.plan.order),
+        missing.needed_s - missing.used_s if missing else 0.0,
+    )
+
+
+def _watched(chosen: Sequence[Submitted], folder: Path, *, quiet: bool) -> tuple[JobStatus, ...]:
+    """Look until all have ended: a table that is drawn anew in a terminal, a line for each change elsewhere."""
+    from contextlib import nullcontext
+
+    from rich.live import Live
+
+    console = output.console()
+    found = _look(chosen, folder)
+    live = Live(console=console, auto_refresh=False) if console.is_terminal and not quiet else None
+    told: dict[str, str] = {}
+    with live or nullcontext():
+        while True:
+            if live:
+                live.update(_table(found), refresh=True)
+            elif not quiet:
+                _tell_changes(found, told)
+            if not any(one.goes_on for one in found):
+                return found
+            time.sleep(_LOOK_EVERY_S)
+            found = _look(chosen, folder)
+
+
+def _tell_changes(found: Sequence[JobStatus], told: dict[str, str]) -> None:
+    """A line for each job that stands otherwise than it was told last."""
+    for one in found:
+        line = f"{one.job} {one.state}" + (f" ({one.reason})" if one.reason else "")
+        line += f", {_progress(one)}" if one.run else ""
+        if told.get(one.name) != line:
+            click.echo(line)
+        told[one.name] = line
+
+
+def _table(found: Sequence[JobStatus]) -> Table:
+    from rich.box import SIMPLE_HEAD
+    from rich.table import Table
+    from rich.text import Text
+
+    table = Table(box=SIMPLE_HEAD, show_edge=False)
+    for name in ("job", "state", "study", "run", "launches", "why"):
+        table.add_column(name, overflow="fold", no_wrap=name in {"job", "run"})
+    for one in found:
+        state = Text(one.state, _STYLES.get(one.state, ""))
+        cells = (one.study, one.run or "", _progress(one), one.reason)
+        table.add_row(one.job, state, *map(Text, cells))
+    return table
+
+
+def _progress(one: JobStatus) -> str:
+    if one.run is None:
+        return ""
+    left = ""
+    if one.left_s:
+        minutes = one.left_s / _MINUTE_S
+        left = f", {one.left_s:.0f} s left" if minutes < 2 else f", {minutes:.0f} min left"  # noqa: PLR2004 (minutes)
+    return f"{one.made}/{one.planned}{left}"
+
+
+def _judge(one: JobStatus) -> None:
+    """Raise what the exit code must say."""
+    from assay.model.errors import MeasurementError, PartialRunError
+
+    if one.state == "failed":
+        raise MeasurementError(
+            f"job {one.job} failed",
+            why=one.reason,
+            remedy=f"assay show {one.run}" if one.run else f"less {one.name}.out, in the folder jobs of the runs",
+        )
+    if one.state in {"cancelled", "timed-out"} or (one.state == "ended" and one.left_s):
+        raise PartialRunError(
+            f"job {one.job} ended before its run was through",
+            why=one.reason or one.state,
+            remedy=f"assay submit --resume {one.run}" if one.run else f"assay submit {one.study}",
+        )

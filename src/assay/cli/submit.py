@@ -1,0 +1,319 @@
+"""`assay submit`: one job of a batch scheduler for a whole study, or for the rest of a run."""
+
+from __future__ import annotations
+
+import os
+import re
+import shlex
+import sys
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import click
+
+from assay.cli import output, prepare
+from assay.cli import run as running
+from assay.cli import site as where
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+    from pathlib import Path
+
+    from assay.launch.batch import Job, Scheduler
+    from assay.model.job import Submitted
+    from assay.model.plan import Plan
+
+_MINUTE = 60
+#: The request to end comes a minute before the limit: less than this leaves no time to measure.
+_LEAST_S = 2 * _MINUTE
+_USUAL_S = 60 * _MINUTE
+#: A job is given this much more than its plan shall take: programs may have to be built in it.
+_ROOM, _BUILDING_S = 1.5, 10 * _MINUTE
+_CLOCK = re.compile(r"(?:(\d+)-)?(\d+):(\d\d):(\d\d)")
+#: A scheduler that does not answer for so long is not waited for.
+_PATIENCE_S = 60.0
+#: What is of the job; everything else is of the run in it.
+_OF_JOB = {"study", "count", "queue", "time", "account", "cpus", "words", "scheduler", "resume", "runs", "dry_run"}
+_OF_NODES = {"nodes", "hostfile"}
+#: What a run that goes on takes.
+_RESUMING = {"budget", "launcher", "ssh_config"}
+#: Variables that mean something to one process only.
+_OF_PROCESS = ("ASSAY_PARENT", "ASSAY_RUN", "ASSAY_JOB", "ASSAY_RUNS")
+
+
+class _Wanted(NamedTuple):
+    """What the job is for.
+
+    Attributes:
+        study: what it measures.
+        run: that it goes on with; empty where it begins one.
+        command: words after `assay`.
+        hosts: nodes by name; any where empty.
+        nodes: how many.
+        needs_s: what it will take, as far as it is known.
+        before: the job that made the run so far.
+    """
+
+    study: str
+    run: str
+    command: tuple[str, ...]
+    hosts: tuple[str, ...]
+    nodes: int
+    needs_s: float | None
+    before: Submitted | None = None
+
+
+@click.command()
+@click.argument("study", required=False)
+@click.option("-N", "--nodes", "count", metavar="N", type=click.IntRange(1), help="How many nodes.  [default: 1]")
+@click.option("-p", "--partition", "queue", metavar="NAME", help="Partition or queue.")
+@click.option("-t", "--time", metavar="TIME", help="Time limit: 30m, 2h, 1:30:00.  [default: by the plan]")
+@click.option("-A", "--account", metavar="NAME", help="Account that pays.")
+@click.option("--cpus-per-node", "cpus", metavar="N", type=click.IntRange(1), help="Cpus of each node, for PBS.")
+@click.option(
+    "--scheduler-option", "words", metavar="WORD", multiple=True, help="A further option, as the scheduler has it."
+)
+@click.option("--scheduler", metavar="NAME", help="slurm, pbs or flux.  [default: the one that is here]")
+@click.option("--resume", metavar="RUN", help="Go on with a run, on the nodes that it began on.")
+@click.option("--runs", metavar="DIRECTORY", help="Folder of runs.  [default: $ASSAY_RUNS, else ./assay-runs]")
+@click.option("--dry-run", is_flag=True, help="Print the job script; submit nothing.")
+def command(
+    study: str | None,
+    resume: str | None,
+    runs: str | None,
+    *,
+    dry_run: bool,
+    **asked: Any,  # noqa: ANN401 (options of the job, and those that assay run will read)
+) -> None:
+    """Submit one job that measures all of STUDY on its nodes, as assay run would there.
+
+    This folder, the folder of runs and the cache of builds must be on a file system that the nodes share. Programs
+    are built now where this machine can, else in the job. A minute before its time is up the job is asked to end,
+    and keeps what it has: go on with --resume in another job. Options of assay run are passed on.
+
+    Prints the id of the job; assay status tells how it stands. Exit codes: 0 submitted; 2 the command line; 4 no
+    scheduler is here, or it refuses.
+    """
+    from pathlib import Path
+
+    from assay import store
+
+    scheduler = _scheduler(asked["scheduler"])
+    if resume is None:
+        folder = running.folder_of(runs)
+        wanted = _whole(running.named(study, "assay submit network -N 2"), asked, build=not dry_run)
+    else:
+        path = store.find(resume, running.folder_of(runs))
+        folder, wanted = path.absolute().parent, _rest(path, study)
+    folder = Path(folder).absolute()
+    order = _order(wanted, asked, scheduler)
+    script = scheduler.script(_job(order, asked["cpus"] or 0, folder))
+    if dry_run:
+        click.echo(script, nl=False)
+        return
+    click.echo(_submit(order, script, scheduler, folder))
+
+
+command.params += [one for one in running.command.params if one.name not in _OF_JOB]
+
+
+def _scheduler(name: str | None) -> Scheduler:
+    import shutil
+
+    from assay.launch import batch
+
+    return batch.get(name) if name else batch.here(shutil.which)
+
+
+def _whole(study: str, asked: Mapping[str, Any], *, build: bool) -> _Wanted:
+    """A study from its beginning, planned here once so that what is wrong is said before anybody waits."""
+    from assay.model.errors import UsageError
+
+    hosts = where.named_nodes(asked["nodes"], asked["hostfile"])
+    nodes = asked["count"] or len(hosts) or 1
+    if hosts and nodes != len(hosts):
+        raise UsageError(
+            f"-N {nodes} and {len(hosts)} nodes by name",
+            why="a job has one number of nodes",
+            remedy="leave -N out, or name nodes with none of --hosts and --hostfile",
+        )
+    words = output.typed(_OF_JOB | _OF_NODES)
+    plan = _planned(study, asked, hosts or tuple(f"node{number}" for number in range(1, nodes + 1)), build=build)
+    needs_s = (plan.budget_s or plan.estimate_s) if plan else None
+    return _Wanted(study, "", ("run", study, *words), hosts, nodes, needs_s)
+
+
+def _planned(study: str, asked: Mapping[str, Any], hosts: tuple[str, ...], *, build: bool) -> Plan | None:
+    """The plan as if the nodes were like this machine, its programs built; None where this machine cannot."""
+    from assay import machine, studies
+    from assay.model.errors import UnfitEnvironmentError
+
+    here, document = machine.discover()
+    wish = studies.get(study)
+    options = prepare.options_of(asked, hosts)
+    try:
+        plan = prepare.plan(study, wish, {here.host: (here, document)}, options, asked["wishes"])
+        if build:
+            prepare.built(tuple(dict.fromkeys(launch.toolchain for launch in plan.order)))
+    except UnfitEnvironmentError as error:
+        output.say(f"{error.what} ({error.why}); left to the job")
+        return None
+    return plan
+
+
+def _rest(path: Path, study: str | None) -> _Wanted:
+    """What is missing of a run, on the same nodes.
+
+    Raises:
+        UsageError: it is complete, or options would change its plan.
+    """
+    from click.core import ParameterSource
+
+    from assay import store
+    from assay.model.errors import UsageError
+    from assay.run.ledger import unmade
+    from assay.store.jobs import jobs, runs_of
+
+    context = click.get_current_context()
+    given = {name for name in context.params if context.get_parameter_source(name) is ParameterSource.COMMANDLINE}
+    if study or given - _RESUMING - _OF_JOB or "count" in given:
+        raise UsageError(
+            "--resume takes neither a study nor nodes nor options of a plan",
+            why="a run goes on by the plan, and on the nodes, that it began with",
+            remedy=f"assay submit --resume {path.name}",
+        )
+    run = store.load(path)
+    missing = unmade(run)
+    if missing is None:
+        raise UsageError(f"run '{path.name}' is complete already", remedy=f"assay show {path.name}")
+    submitted = jobs(path.parent)
+    of_run = [job for job in submitted if runs_of(submitted, path.parent).get(job.name) == path]
+    words = output.typed(_OF_JOB | _OF_NODES)
+    hosts = run.plan.hosts
+    return _Wanted(
+        run.info.study,
+        path.name,
+        ("run", "--resume", path.name, *words),
+        hosts,
+        len(hosts),
+        missing.needed_s - missing.used_s,
+        of_run[-1] if of_run else None,
+    )
+
+
+def _order(wanted: _Wanted, asked: Mapping[str, Any], scheduler: Scheduler) -> Submitted:
+    """The record of the job, still without an id; what is not asked for is as in the run's last job."""
+    from datetime import UTC, datetime
+    from pathlib import Path
+
+    from assay.model.job import JOB_SCHEMA, Submitted
+
+    now = datetime.now(UTC)
+    before = wanted.before
+    label = re.sub(r"[^\w.-]+", "-", Path(wanted.study).stem)
+    if asked["time"] is not None:
+        seconds = _seconds(asked["time"])
+    elif before:
+        seconds = before.seconds
+    else:
+        seconds = _USUAL_S if wanted.needs_s is None else _minutes(_ROOM * wanted.needs_s + _BUILDING_S)
+    return Submitted(
+        JOB_SCHEMA,
+        name=f"{now:%Y%m%d-%H%M%S}-{label}-{os.urandom(2).hex()}",
+        id="",
+        scheduler=scheduler.name,
+        study=wanted.study,
+        run=wanted.run,
+        command=("assay", *wanted.command),
+        submitted=now.isoformat(),
+        nodes=wanted.nodes,
+        seconds=seconds,
+        hosts=wanted.hosts,
+        queue=asked["queue"] or (before.queue if before else ""),
+        account=asked["account"] or (before.account if before else ""),
+        options=asked["words"] or (before.options if before else ()),
+    )
+
+
+def _seconds(text: str) -> int:
+    """Seconds of a time limit, `30m`, `2h`, `1:30:00` or `1-12:00:00`.
+
+    Raises:
+        UsageError: it is none, has no unit, or leaves no time to measure.
+    """
+    from assay.model.errors import UsageError
+    from assay.model.units import parse_duration
+
+    clock = _CLOCK.fullmatch(text.strip())
+    if clock:
+        days, hours, minutes, seconds = (int(part or 0) for part in clock.groups())
+        limit = ((days * 24 + hours) * 60 + minutes) * 60 + seconds
+    elif text.strip().isdecimal():
+        raise UsageError(f"--time {text} has no unit", why="schedulers mean minutes", remedy=f"--time {text}m")
+    else:
+        limit = round(parse_duration(text))
+    if limit < _LEAST_S:
+        raise UsageError(
+            f"--time {text} is too short",
+            why="a minute before its end a job is asked to end",
+            remedy=f"--time {_LEAST_S // _MINUTE}m, or more",
+        )
+    return limit
+
+
+def _minutes(seconds: float) -> int:
+    """Seconds rounded up to whole minutes, which is what schedulers count in."""
+    return int(-(-seconds // _MINUTE)) * _MINUTE
+
+
+def _job(order: Submitted, cpus: int, folder: Path) -> Job:
+    """The job that runs Assay as it is here, with all that its environment says to it."""
+    from pathlib import Path
+
+    from assay.launch.batch import Job
+    from assay.store.jobs import job_file
+
+    told = {name: value for name, value in os.environ.items() if name.startswith("ASSAY_")}
+    own = {"ASSAY_JOB": order.name, "ASSAY_RUNS": str(folder)}
+    variables = {name: value for name, value in told.items() if name not in _OF_PROCESS} | own
+    assay = (sys.executable, "-m", "assay", *order.command[1:])
+    return Job(
+        name=f"assay-{Path(order.study).stem}",
+        command=("env", *(f"{name}={value}" for name, value in sorted(variables.items())), *assay),
+        folder=str(Path.cwd()),
+        output=str(job_file(order.name, ".out", folder)),
+        nodes=order.nodes,
+        seconds=order.seconds,
+        hosts=order.hosts,
+        cpus=cpus,
+        queue=order.queue,
+        account=order.account,
+        options=order.options,
+    )
+
+
+def _submit(order: Submitted, script: str, scheduler: Scheduler, folder: Path) -> str:
+    """Hand the script over and keep the job's record; its id.
+
+    Raises:
+        UnfitEnvironmentError: the scheduler refuses.
+    """
+    import msgspec
+
+    from assay.launch.command import Command
+    from assay.model.errors import UnfitEnvironmentError
+    from assay.run.process import Processes
+    from assay.store.jobs import keep_job, keep_script
+
+    path = keep_script(order.name, script, folder)
+    argv = scheduler.submit(str(path))
+    outcome = Processes().execute(Command(argv, {}), _PATIENCE_S)
+    if outcome.exit_code != 0:
+        said = (outcome.stderr or outcome.stdout).decode(errors="replace").strip().splitlines()
+        silent = f"{argv[0]} did not answer" if outcome.exit_code is None else f"{argv[0]} does not say why"
+        raise UnfitEnvironmentError(
+            f"{scheduler.name} refuses the job", why="; ".join(said[-3:]) or silent, remedy=shlex.join(argv)
+        )
+    job_id = scheduler.job_id(outcome.stdout.decode(errors="replace"))
+    keep_job(msgspec.structs.replace(order, id=job_id), folder)
+    output.say(f"submitted for {order.seconds // _MINUTE} minutes; next: assay status {job_id} --watch")
+    return job_id
