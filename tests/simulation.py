@@ -8,8 +8,8 @@ import msgspec
 from assay import benchmarks, machine, store, studies
 from assay import plan as planning
 from assay.launch.command import Site
-from assay.launch.local import launcher
 from assay.launch.simulated import Law, SimulatedMachine
+from assay.launch.simulated.launcher import Simulated
 from assay.launch.starter import Starter
 from assay.model.facts import Fact
 from assay.model.machine import Machine
@@ -85,8 +85,8 @@ def begin(folder: Path, plan: Plan, description: str = TWO_CORES) -> store.RunDi
 
 
 def starter_for(plan: Plan) -> Starter:
-    """What makes the commands of a machine that has no launchers: the programs', as they are."""
-    return Starter(Site(plan.hosts[0]), launcher)
+    """What makes the commands of a machine that does not exist."""
+    return Starter(Site(plan.hosts[0]), Simulated())
 
 
 def carry_on(

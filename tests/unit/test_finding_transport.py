@@ -73,7 +73,7 @@ def test_two_nodes_of_one_kernel_are_said_to_be_one_machine(tmp_path: Path) -> N
     (said,) = found(tmp_path, Law(one_kernel=True))
     assert said.id == "transport:one-machine"
     assert said.severity == "fact"
-    assert said.claim.startswith("n1 and n2 are one machine: one kernel answers for all of them")
+    assert said.claim.startswith("The nodes n1 and n2 are one machine: one kernel answers for all of them")
 
 
 def test_messages_inside_a_node_that_leave_memory_are_a_problem(tmp_path: Path) -> None:

@@ -52,6 +52,7 @@ def test_the_law_of_a_link_is_what_is_found(tmp_path: Path) -> None:
     both = figure(found, "bandwidth", pattern="bidirectional", bytes=2**20).median
     assert one == pytest.approx(1e9, rel=1e-3)
     assert both == pytest.approx(1.6e9, rel=1e-3)
+    assert one
     assert figure(found, "message-rate", pattern="bandwidth", bytes=2**20).median == pytest.approx(one / 2**20)
 
 

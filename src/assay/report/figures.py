@@ -1,5 +1,6 @@
 """From estimates to figures: what every section draws, whatever its benchmark."""
 
+import math
 from collections.abc import Callable, Iterable
 
 from assay.model.result import Estimate
@@ -21,6 +22,15 @@ def scaled(estimates: Iterable[Estimate]) -> tuple[float, str]:
     unit = next(iter(estimates)).unit
     value, prefixed = scale(largest, unit)
     return value / largest, prefixed
+
+
+def scaled_middle(estimates: Iterable[Estimate]) -> tuple[float, str]:
+    """Factor and unit that fit the middle of what a logarithmic axis spans."""
+    estimates = tuple(estimates)
+    ends = [abs(e.median) for e in estimates if e.median]
+    middle = math.sqrt(min(ends) * max(ends)) if ends else 1.0
+    value, prefixed = scale(middle, estimates[0].unit)
+    return value / middle, prefixed
 
 
 def whiskers(estimates: Iterable[Estimate]) -> str:
@@ -83,12 +93,16 @@ def curves(
     guides: Guides | None = None,
     series: Name | None = None,
 ) -> Figure:
-    """Curves along the benchmark's swept axis, a series for each combination of what else varies."""
-    estimates = choose.measured(estimates)
+    """Curves along the benchmark's swept axis, a series for each combination of what else varies.
+
+    A logarithmic axis has no place for a size of nothing: such figures are in tables alone.
+    """
     axis = choose.swept(estimates[0].benchmark)
+    every = choose.measured(estimates)
+    estimates = tuple(e for e in every if e.params[axis])
     axis_unit = choose.units(estimates[0].benchmark).get(axis, "")
     name = series or series_of(estimates, axis)
-    factor, value_unit = scaled(estimates)
+    factor, value_unit = scaled_middle(estimates)
     points = []
     for estimate in estimates:
         figure = words.shown(estimate)
@@ -107,10 +121,13 @@ def curves(
                 size=words.param(estimate.params[axis], axis_unit),
             )
         )
-    result = "; ".join(_curve_result(points, label) for label in dict.fromkeys(point.series for point in points))
+    names = dict.fromkeys(point.series for point in points)
+    result = "; ".join(_curve_result(points, label, estimates[0].better) for label in names)
     meaning = choose.axis_meaning(estimates[0].benchmark, axis)
     spec = curve(points, (meaning, f"{title} ({value_unit})"), guides or Guides(), sizes=axis_unit == "B")
     caption = f"{title} by {meaning}, both axes logarithmic. {whiskers(estimates)}"
+    if len(estimates) < len(every):
+        caption += f" {words.param(0, axis_unit)} has no place on such an axis; the table has it."
     if any(point.state for point in points):
         caption += (
             " Lines follow one state of the machine; points without a state hold for all, gaps were not measured."
@@ -130,10 +147,11 @@ def series_of(estimates: tuple[Estimate, ...], axis: str) -> Name:
     return name
 
 
-def _curve_result(points: list[CurvePoint], series: str) -> str:
+def _curve_result(points: list[CurvePoint], series: str, better: str) -> str:
     of_series = [point for point in points if point.series == series]
-    top, last = max(of_series, key=lambda point: point.value), max(of_series, key=lambda point: point.x)
-    return f"{series}: most {top.text} at {top.size}, {last.text} at {last.size}"
+    pick, word = (min, "least") if better == "lower" else (max, "most")
+    best, last = pick(of_series, key=lambda point: point.value), max(of_series, key=lambda point: point.x)
+    return f"{series}: {word} {best.text} at {best.size}, {last.text} at {last.size}"
 
 
 def nodes(estimates: tuple[Estimate, ...], figure_id: str, title: str) -> Figure:

@@ -30,7 +30,7 @@ def fact(known: Fact) -> str:
 
 def provenance(run: Run) -> tuple[Table, ...]:
     """Tables of everything that can have changed a figure."""
-    tables = [_run(run), *_builds(run), _environment(run), _clocks(run), _commands(run)]
+    tables = [_run(run), *_builds(run), _environment(run), _mpi(run), _clocks(run), _commands(run)]
     return tuple(table for table in tables if table.rows)
 
 
@@ -77,6 +77,19 @@ def _builds(run: Run) -> list[Table]:
 def _environment(run: Run) -> Table:
     rows = tuple(sorted(run.info.environment.items()))
     return Table("Environment variables that can change results", ("Variable", "Value"), rows)
+
+
+def _mpi(run: Run) -> Table:
+    """What passed the messages, as it names itself, with the variables that can change its ways."""
+    told = dict.fromkeys(
+        (records.launch.toolchain, tuple(case.header.mpi.items()))
+        for records in run.launches
+        for case in records.cases
+        if case.header.mpi
+    )
+    rows = tuple((toolchain, name, value) for toolchain, known in told for name, value in known if value)
+    columns = ("Toolchain", "What", "Value")
+    return Table("What passed the messages, as it names itself", columns, tuple(dict.fromkeys(rows)))
 
 
 def _clocks(run: Run) -> Table:

@@ -6,7 +6,10 @@ from collections.abc import Iterator, Sequence
 from assay.model.run import Run
 
 #: Options of `assay run` that a repeat of the same measurement needs; the remedy has its own launches and seed.
-_KEPT = ("--toolchain", "--vary", "--budget", "--precision")
+_KEPT = (
+    *("--toolchain", "--mpi", "--vary", "--network", "--messages", "-m", "--hosts", "--nic-node"),
+    *("--budget", "--precision"),
+)
 
 
 def typed(text: str, run: Run) -> str:
@@ -14,7 +17,7 @@ def typed(text: str, run: Run) -> str:
     options = shlex.join(_given(run.info.command))
     command = f"assay run {run.info.study}"
     before, found, after = text.partition(command)
-    if not (found and options) or after[:1].isalnum() or any(option in after for option in _KEPT):
+    if not (found and options) or after[:1].isalnum() or set(_KEPT) & set(after.split()):
         return text
     return f"{before}{command} {options}{after}"
 

@@ -9,6 +9,8 @@ from assay.report import remedies, words
 _NEAR_LIMIT = 0.9
 #: Launches from which on there is an interval.
 _FEWEST = 6
+#: Rules whose findings change what the figures are of.
+_BEFORE_FIGURES = frozenset({"transport"})
 #: More advice than this is in the sections, beside its evidence.
 _MOST_ADVICE = 5
 
@@ -30,18 +32,27 @@ class Summary:
         wrong: what costs performance or trust.
         next: what to do, in order, each with its reason.
         facts: what is worth knowing.
+        notices: what a reader must know before any figure: the way that messages took was not the one they think.
     """
 
     good: tuple[str, ...]
     wrong: tuple[str, ...]
     next: tuple[Step, ...]
     facts: tuple[str, ...]
+    notices: tuple[str, ...] = ()
 
 
 def summary(run: Run, analysis: Analysis) -> Summary:
     """The first page's lists."""
-    facts = tuple(finding.claim for finding in by_severity(analysis) if finding.severity == "fact")
-    return Summary(_good(run, analysis), _wrong(run, analysis), _next(run, analysis), facts)
+    known = notices(analysis)
+    facts = tuple(each.claim for each in by_severity(analysis) if each.severity == "fact" and each not in known)
+    told = tuple(each.claim for each in known)
+    return Summary(_good(run, analysis), _wrong(run, analysis), _next(run, analysis), facts, told)
+
+
+def notices(analysis: Analysis) -> tuple[Finding, ...]:
+    """What comes before any figure: nodes that are one machine, messages that took another way than asked."""
+    return tuple(finding for finding in by_severity(analysis) if finding.rule in _BEFORE_FIGURES)
 
 
 def by_severity(analysis: Analysis) -> tuple[Finding, ...]:

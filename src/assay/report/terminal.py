@@ -8,11 +8,11 @@ from rich.table import Table
 from rich.text import Text
 
 from assay.model.plan import Folded
-from assay.model.result import Analysis, Estimate, Noise
+from assay.model.result import Analysis, Estimate, Finding, Noise
 from assay.model.run import Run
 from assay.report import choose, remedies, words
 from assay.report.sections import numa, saturation, topics
-from assay.report.summary import by_severity, unmeasured
+from assay.report.summary import by_severity, notices, unmeasured
 
 #: Rows of one benchmark; the HTML report has them all.
 _ROWS = 12
@@ -27,6 +27,7 @@ def render(run: Run, analysis: Analysis, console: Console) -> None:
     page = _Page(console)
     page.say(Text(f"{run.plan.title}", style="bold"), Text(f" {page.dot} run {run.info.id}", style="dim"))
     page.say(_machine(run, page.dot))
+    _claims(notices(analysis), run, page)
     _topics(run, analysis, page)
     if choose.measured(analysis.estimates):
         page.say()
@@ -182,10 +183,16 @@ def _row(members: tuple[Estimate, ...], names: tuple[str, ...]) -> tuple[str, ..
 
 
 def _findings(run: Run, analysis: Analysis, page: _Page) -> None:
-    findings = by_severity(analysis)
+    findings = tuple(each for each in by_severity(analysis) if each not in notices(analysis))
+    _claims(findings, run, page, "Findings")
+
+
+def _claims(findings: tuple[Finding, ...], run: Run, page: _Page, title: str = "") -> None:
+    """Findings with what to do about them, under a title; nothing where there are none."""
     if findings:
         page.say()
-        page.say(Text("Findings", style="bold"))
+    if findings and title:
+        page.say(Text(title, style="bold"))
     grid = Table.grid(padding=(0, 2, 0, 0))
     for finding in findings:
         symbol, plain, colour = _SEVERITY[finding.severity]

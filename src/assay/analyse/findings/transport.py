@@ -43,8 +43,8 @@ def _one_machine(between: list[Estimate]) -> Iterable[Finding]:
     yield Finding(
         id=f"{rule.name}:one-machine",
         rule=rule.name,
-        claim=f"{', '.join(first)} and {last} are one machine: one kernel answers for all of them. What was "
-        "measured between them is the work of one machine's memory and processor, not of a network.",
+        claim=f"The nodes {', '.join(first)} and {last} are one machine: one kernel answers for all of them. What "
+        "was measured between them is the work of one machine's memory and processor, not of a network.",
         severity="fact",
         status="observed",
         evidence=tuple(each.id for each in alike[:3]),

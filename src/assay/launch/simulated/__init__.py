@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from assay.launch.command import Command, CpuTimes, Outcome
 from assay.launch.simulated import messages
+from assay.launch.simulated.launcher import hosts_of
 from assay.launch.simulated.law import Burst, Fault, FaultKind, Law, Link
 from assay.launch.simulated.programs import workload
 from assay.launch.simulated.rates import Workload
@@ -34,8 +35,8 @@ class SimulatedMachine:
     Args:
         topology: of each host.
         law: how the hosts behave.
-        hosts: every launch of a program without MPI runs on all of them, one rank each; the ranks of a program
-            that passes messages are dealt to as many of them as they fill.
+        hosts: where its launcher tells no others, a program without MPI runs on all of them, one rank each; the
+            ranks of a program that passes messages are dealt to as many of them as they fill.
         seed: same seed and same commands, same answers.
     """
 
@@ -70,7 +71,8 @@ class SimulatedMachine:
             request = parse(command.argv, self.topology.allowed_cpus)
         except ValueError as error:
             return Outcome(b"", f"{command.argv[0]}: {error}\n".encode(), 2)
-        return _Launch(self, request, timeout, np.random.default_rng([self._seed, start])).run()
+        hosts = messages.filled(request, hosts_of(command.environment, self.hosts))
+        return _Launch(self, request, timeout, np.random.default_rng([self._seed, start]), hosts).run()
 
     def _set(self, program: str, factor: float) -> Outcome:
         if not factor:
@@ -126,12 +128,18 @@ class _Launch:
     """One start of one program."""
 
     def __init__(
-        self, machine: SimulatedMachine, request: Request, timeout: float, rng: np.random.Generator
+        self,
+        machine: SimulatedMachine,
+        request: Request,
+        timeout: float,
+        rng: np.random.Generator,
+        hosts: tuple[str, ...],
     ) -> None:
         self.machine = machine
         self.law = machine.law
         self.request = request
         self.rng = rng
+        self.hosts = hosts
         self.launched = machine.now()
         self.deadline = self.launched + timeout
         self.lines: list[bytes] = []
@@ -166,7 +174,7 @@ class _Launch:
             self.lines += lines
             sent += load.payload * phase.iterations * phase.seconds.shape[1]
         if self.request.ranks:
-            self._write(messages.traffic(self.law, self.request, self._hosts, sent))
+            self._write(messages.traffic(self.law, self.request, self.hosts, sent))
         if fault == "garbage":
             self.lines[-1] = self.lines[-1][: len(self.lines[-1]) // 2]
         passed = fault != "wrong-result"
@@ -206,20 +214,15 @@ class _Launch:
 
     def _paces(self, load: Workload) -> NDArray[np.float64]:
         """Factor on the duration of each rank: of its host and its cores, and what this launch has in common."""
-        hosts = np.array([1 / self.law.slow_hosts.get(host, 1.0) for host in self._hosts])
+        hosts = np.array([1 / self.law.slow_hosts.get(host, 1.0) for host in self.hosts])
         paces = np.array(load.paces) * hosts.max() if load.paces else hosts
         together = 1 if load.paces else len(hosts)
         return paces * self.rng.lognormal(0.0, self.law.launch_noise, together) / self.machine.boost
 
-    @property
-    def _hosts(self) -> tuple[str, ...]:
-        hosts = self.machine.hosts
-        return messages.hosts_of(self.request, hosts) if self.request.ranks else hosts
-
     def _header(self, case: CaseRequest, load: Workload, fault: FaultKind | None) -> Header:
         order = sorted(self.machine.topology.allowed_cpus)
         following = dict(pairwise([*order, order[0]]))
-        hosts = self._hosts[::-1] if fault == "swapped" else self._hosts
+        hosts = self.hosts[::-1] if fault == "swapped" else self.hosts
         every = [(host, cpus) for host in hosts for cpus in self.request.ranks or (self.request.cpus,)]
         ranks = tuple(
             Rank(

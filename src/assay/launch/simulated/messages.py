@@ -47,9 +47,9 @@ def collective(topology: Topology, law: Law, request: Request, case: CaseRequest
     )
 
 
-def hosts_of(request: Request, hosts: Sequence[str]) -> tuple[str, ...]:
-    """Those of `hosts` that a launch needs for its ranks."""
-    return tuple(hosts[: max(1, request.expected // len(request.ranks))])
+def filled(request: Request, hosts: tuple[str, ...]) -> tuple[str, ...]:
+    """Those of `hosts` that the ranks of a launch fill; all of them for a program without ranks of its own."""
+    return hosts[: max(1, request.expected // len(request.ranks))] if request.ranks else hosts
 
 
 def traffic(law: Law, request: Request, hosts: Sequence[str], payload: float) -> Traffic:

@@ -33,7 +33,8 @@ def section(run: Run, analysis: Analysis) -> Section | None:
         tables=tables(run, analysis),
         estimates=rates,
         headlines=tuple(
-            Headline(f"Peak arithmetic, {e.placement.label}, {e.params.get('format', '')}", e) for e in best
+            Headline(f"Peak arithmetic, {words.cores(e.placement.label)}, {e.params.get('format', '')}", e)
+            for e in best
         ),
         benchmarks=claims,
     )

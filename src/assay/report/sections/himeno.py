@@ -38,9 +38,14 @@ def section(run: Run, analysis: Analysis) -> Section | None:
         figures=tuple(drawn),
         tables=tables(run, analysis),
         estimates=estimates,
-        headlines=(Headline(f"Stencil, {words.placed(best)}", best),) if best else (),
+        headlines=(Headline(f"Stencil, {_where(best)}", best),) if best else (),
         benchmarks=claims,
     )
+
+
+def _where(best: Estimate) -> str:
+    """The placement for a reader who knows no words for it, and the memory policy."""
+    return " · ".join(filter(None, [words.cores(best.placement.label), words.memory(best)]))
 
 
 def tables(_run: Run, analysis: Analysis) -> tuple[Table, ...]:

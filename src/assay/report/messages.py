@@ -1,0 +1,171 @@
+"""What messages are called: what is counted, between whom, over what. For the terminal and the page alike."""
+
+import re
+from collections.abc import Callable, Iterable
+
+from assay.model.result import Analysis, Estimate
+from assay.report import choose, words
+
+#: Benchmarks whose figures are of messages between partners, and what passes them.
+BY = {"pt2pt": "MPI", "tcp": "TCP"}
+LATENCY, ONE, BOTH = "latency", "bandwidth", "bidirectional"
+#: Pattern -> what its headline counts.
+COUNTED = {
+    LATENCY: "Latency, one way",
+    ONE: "Bandwidth, one direction",
+    BOTH: "Bandwidth, both directions added",
+    "multi-bandwidth": "Bandwidth of all pairs, one direction",
+    "multi-latency": "Latency of the slowest pair, one way",
+}
+#: Charts and tables of more series are split: so many differ in colour, shape and dash.
+MOST_SERIES = 6
+#: The message that small ones are judged by.
+SMALL_BYTES = 8
+
+_PAIRS = {
+    "pair": "two near cores",
+    "pair:same-core": "two threads of a core",
+    "pair:same-l3": "two cores of an L3 group",
+    "pair:other-l3": "two L3 groups",
+    "pair:other-numa": "two NUMA nodes",
+    "pair:other-socket": "two sockets",
+    "pair:other-node": "two nodes",
+    "one-core@2": "two nodes",
+    "one-core:near-nic@2": "two nodes, cores near the card",
+    "one-core:far-nic@2": "two nodes, cores far from the card",
+}
+_GROUP = re.compile(r"(all|half|one-core):(numa|socket|l3):(\d+)(?:@.*)?")
+_GROUPS = {"numa": "NUMA node", "socket": "socket", "l3": "L3 group"}
+_SHARES = {"all": "", "half": "half of ", "one-core": "one core of "}
+
+
+def of_patterns(analysis: Analysis, patterns: Iterable[str]) -> tuple[Estimate, ...]:
+    """Headline estimates of messages between partners, in the order of the patterns."""
+    wanted = tuple(patterns)
+    found = [e for name in BY for e in choose.of_benchmark(analysis, name)]
+    return (
+        tuple(e for pattern in wanted for e in choose.headline_metric(found) if e.params.get("pattern") == pattern)
+        if found
+        else ()
+    )
+
+
+def pattern(estimate: Estimate) -> str:
+    """Latency, bandwidth ... as the benchmarks call it."""
+    return str(estimate.params.get("pattern", ""))
+
+
+def size(estimate: Estimate) -> int:
+    """Bytes of a message."""
+    return int(estimate.params.get("bytes", 0)) + int(estimate.params.get("offset", 0))
+
+
+def is_between(estimate: Estimate) -> bool:
+    """Whether the messages went from node to node."""
+    return len(estimate.placement.hosts) > 1
+
+
+def ranks(estimate: Estimate) -> int:
+    """Ranks on each node; each has one cpu."""
+    return len(estimate.placement.cpus[0]) if estimate.placement.cpus else 0
+
+
+def where(estimate: Estimate) -> str:
+    """Between whom messages went, for a reader who knows no placement words."""
+    label, hosts = estimate.placement.label, estimate.placement.hosts
+    if label in _PAIRS and not pattern(estimate).startswith("multi-"):
+        return _PAIRS[label]
+    group = _GROUP.fullmatch(label)
+    share, kind, index = group.groups() if group else ("", "", "")
+    one = f"{_SHARES[share]}{_GROUPS[kind]} {index}" if group else _cores(label.partition("@")[0])
+    if len(hosts) <= 1:
+        return f"inside {one}" if group else f"{one} of a node"
+    each = f"{len(hosts)} nodes" if len(hosts) > 2 else " – ".join(hosts)  # noqa: PLR2004, RUF001 (a pair)
+    return f"{one}, {each}"
+
+
+def _cores(word: str) -> str:
+    name, _, count = word.partition(":")
+    if count.isdigit() and name in {"cores", "spread"}:
+        return words.count(int(count), "core", f"cores{' spread' if name == 'spread' else ''}")
+    return words.cores(word)
+
+
+def over(estimates: Iterable[Estimate]) -> Callable[[Estimate], str]:
+    """What tells apart figures between the same partners: MPI or TCP, levels of factors, axes that vary."""
+    estimates = tuple(estimates)
+    groups = choose.grouped(estimates, lambda e: (e.benchmark, pattern(e)))
+    names = {key: _varied(members) for key, members in groups.items()}
+    several = len({e.benchmark for e in estimates}) > 1
+
+    def name(estimate: Estimate) -> str:
+        found = names.get((estimate.benchmark, pattern(estimate)), ())
+        levels = (_level(estimate, each) for each in found)
+        return ", ".join(filter(None, [BY.get(estimate.benchmark, "") if several else "", *levels]))
+
+    return name
+
+
+def _varied(estimates: tuple[Estimate, ...]) -> tuple[str, ...]:
+    return tuple(name for name in choose.varied(estimates) if name not in {"bytes", "offset", "operation"})
+
+
+def _level(estimate: Estimate, name: str) -> str:
+    """MPIs and networks by their names, other levels with what they are levels of."""
+    if name in {"mpi", "network"}:
+        return estimate.factors.get(name, "")
+    return choose.levels(estimate, [name])
+
+
+def series(estimates: Iterable[Estimate]) -> Callable[[Estimate], str]:
+    """Name of a curve: between whom, where there are several, and over what."""
+    estimates = tuple(estimates)
+    way = over(estimates)
+    several = len({where(e) for e in estimates}) > 1
+
+    def name(estimate: Estimate) -> str:
+        levels = way(estimate)
+        return ", ".join(filter(None, [where(estimate) if several or not levels else "", levels]))
+
+    return name
+
+
+def split(estimates: tuple[Estimate, ...]) -> dict[str, tuple[Estimate, ...]]:
+    """What a chart shows -> its estimates: all in one where they are few series, else in the coarsest parts."""
+    name = series(estimates)
+
+    def few(groups: dict[str, tuple[Estimate, ...]]) -> bool:
+        return all(len({(name(e), e.state) for e in members}) <= MOST_SERIES for members in groups.values())
+
+    way = over(estimates)
+    ways: tuple[Callable[[Estimate], str], ...] = (
+        lambda _: "",
+        lambda e: "between nodes" if is_between(e) else "inside a node",
+        way,
+        where,
+    )
+    for key in ways:
+        groups = choose.grouped(estimates, key)
+        if few(groups):
+            return groups
+    return {
+        f"{where(e)}, {way(e)}": members
+        for members in choose.grouped(estimates, lambda e: (where(e), way(e))).values()
+        for e in members[:1]
+    }
+
+
+def small(estimates: Iterable[Estimate]) -> Estimate | None:
+    """Of a curve the figure of the small message: 8 B, else the smallest that is not empty, else the empty one."""
+    ordered = sorted(choose.measured(estimates), key=lambda e: (size(e) == 0, size(e) != SMALL_BYTES, size(e)))
+    return ordered[0] if ordered else None
+
+
+def largest(estimates: Iterable[Estimate]) -> Estimate | None:
+    """Of a curve the figure of the largest message."""
+    return max(choose.measured(estimates), key=size, default=None)
+
+
+def at(estimate: Estimate) -> str:
+    """`8 B`."""
+    return words.param(size(estimate), "B")

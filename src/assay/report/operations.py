@@ -1,0 +1,116 @@
+"""A benchmark whose figures are of operations among ranks, by size: collectives, one-sided access."""
+
+from assay.model.result import Analysis, Estimate
+from assay.report import choose, figures, messages, sizes, words
+from assay.report.section import Figure, Headline, Section, Table
+
+_AXIS = "operation"
+#: Fewer sizes make no curve.
+_CURVE = 3
+
+
+def section(name: str, analysis: Analysis, why: str) -> Section | None:
+    """The section of benchmark `name`, None where nothing of it was planned; `why` says what it is good for."""
+    every = choose.of_benchmark(analysis, name)
+    if not every:
+        return None
+    measured = choose.measured(_headline(every))
+    groups = _groups(measured)
+    return Section(
+        id=name.replace("_", "-"),
+        title=choose.title(name),
+        meaning=(f"{why} {_meaning(measured)}".strip(),),
+        figures=tuple(_figure(name, number, title, each) for number, (title, each) in enumerate(groups.items())),
+        tables=tuple(_table(title, each) for title, each in groups.items()),
+        estimates=every,
+        headlines=_headlines(measured),
+        benchmarks=frozenset({name}),
+    )
+
+
+def tables(name: str, analysis: Analysis) -> tuple[Table, ...]:
+    """What a terminal shows: each operation and its ranks, with a small and the largest message."""
+    every = choose.of_benchmark(analysis, name)
+    estimates = choose.measured(_headline(every))
+    way = messages.over(estimates)
+    groups = choose.grouped(estimates, lambda e: (operation(e), _name(e, way(e)), choose.state(e)))
+    rows: tuple[tuple[str, ...], ...] = tuple(
+        (what, name, state, *_cells(messages.small(members)), *_cells(messages.largest(members)))
+        for (what, name, state), members in groups.items()
+    )
+    columns: tuple[str, ...] = ("Operation", "Ranks", "State", "Small message", "At", "Largest message", "At")
+    if not any(row[2] for row in rows):
+        columns, rows = (*columns[:2], *columns[3:]), tuple((*row[:2], *row[3:]) for row in rows)
+    numeric = frozenset(range(len(columns) - 4, len(columns)))
+    return (Table(choose.title(name), columns, rows, numeric),) if rows else ()
+
+
+def _headline(every: tuple[Estimate, ...]) -> tuple[Estimate, ...]:
+    """Of the headline metrics of all kernels the first one: the time of the slowest rank."""
+    estimates = choose.headline_metric(every) if every else ()
+    return tuple(e for e in estimates if (e.kernel, e.metric) == (estimates[0].kernel, estimates[0].metric))
+
+
+def operation(estimate: Estimate) -> str:
+    """`allreduce`, `put`; the kernel where the benchmark has no such axis."""
+    return str(estimate.params.get(_AXIS, estimate.kernel))
+
+
+def _ranks(estimate: Estimate) -> int:
+    return sum(map(len, estimate.placement.cpus))
+
+
+def _name(estimate: Estimate, way: str) -> str:
+    """Of a series: its ranks, where they are, over what."""
+    many = words.count(_ranks(estimate), "rank", "ranks")
+    return ", ".join(filter(None, [many, messages.where(estimate), way]))
+
+
+def _groups(measured: tuple[Estimate, ...]) -> dict[str, tuple[Estimate, ...]]:
+    """Operation and part -> what its chart and its table show."""
+    found = {}
+    for what, members in choose.grouped(measured, operation).items():
+        for part, each in messages.split(members).items():
+            found[", ".join(filter(None, [f"{what.capitalize()}, {each[0].metric}", part]))] = each
+    return found
+
+
+def _figure(name: str, number: int, title: str, members: tuple[Estimate, ...]) -> Figure:
+    way = messages.over(members)
+    anchor = f"figure-{name}-{number}".replace("_", "-")
+    if len({messages.size(e) for e in members} - {0}) >= _CURVE:
+        return figures.curves(members, anchor, title, series=lambda e: _name(e, way(e)))
+    return figures.placements(members, anchor, title, lambda e: _name(e, way(e)))
+
+
+def _table(title: str, members: tuple[Estimate, ...]) -> Table:
+    way = messages.over(members)
+    return sizes.table(members, title, lambda e: _name(e, way(e)))
+
+
+def _cells(estimate: Estimate | None) -> tuple[str, str]:
+    figure = words.shown(estimate) if estimate else None
+    return (f"{figure.short} n={estimate.launches}", messages.at(estimate)) if estimate and figure else ("", "")
+
+
+def _headlines(measured: tuple[Estimate, ...]) -> tuple[Headline, ...]:
+    """Of the operation that was measured first, the small message with most ranks."""
+    most = max(map(_ranks, measured), default=0)
+    first = next((e for e in measured if _ranks(e) == most), None)
+    same = [e for e in measured if first and _ranks(e) == most and operation(e) == operation(first)]
+    small = messages.small(same)
+    if small is None:
+        return ()
+    label = f"{operation(small).capitalize()}, {messages.at(small)}, {words.count(most, 'rank', 'ranks')}"
+    return (Headline(label, small),)
+
+
+def _meaning(measured: tuple[Estimate, ...]) -> str:
+    parts = []
+    for what, members in choose.grouped(measured, operation).items():
+        most = max(map(_ranks, members))
+        small = messages.small(e for e in members if _ranks(e) == most)
+        figure = words.shown(small) if small else None
+        if small and figure:
+            parts.append(f"{what} of {messages.at(small)} among {most} ranks {figure.full}")
+    return words.sentence(f"measured are {words.listed(parts)}") if parts else ""

@@ -1,0 +1,76 @@
+"""The way that messages took: what was asked for, what the interfaces counted, how many machines there were."""
+
+from assay.launch.starter import network_of
+from assay.model.result import Analysis, Estimate
+from assay.model.run import Run
+from assay.report import choose, messages, words
+from assay.report.section import Section, Table
+
+order = 66
+claims: frozenset[str] = frozenset()
+
+_WHY = (
+    "Before and after each case every node's network interfaces and InfiniBand ports were read: what they sent, "
+    "over the bytes of all messages, shows which way these took. Headers add a few percent to large messages and "
+    "are most of small ones, so the largest is shown. Two nodes with one kernel (boot id) are one machine."
+)
+
+
+def section(run: Run, analysis: Analysis) -> Section | None:
+    """The section, None where no messages were passed."""
+    found = _table(run, analysis)
+    if not found.rows:
+        return None
+    return Section(
+        id="transport",
+        title="The way of the messages",
+        meaning=(_WHY,),
+        tables=(found,),
+        rules=frozenset({"transport"}),
+    )
+
+
+def tables(_run: Run, _analysis: Analysis) -> tuple[Table, ...]:
+    """None: a terminal says above all figures what is wrong with the way."""
+    return ()
+
+
+def _table(run: Run, analysis: Analysis) -> Table:
+    joint = tuple(e for e in choose.measured(analysis.estimates) if _is_joint(e) and e.placement.proven)
+    way = messages.over(joint)
+    groups = choose.grouped(joint, lambda e: (e.benchmark, messages.where(e), way(e)))
+    rows = tuple(
+        _row(run, largest, name) for (_, _, name), each in groups.items() if (largest := messages.largest(each))
+    )
+    columns = (
+        "Between",
+        "By",
+        "Asked for",
+        "Machines",
+        "Sent by, over the bytes of the messages",
+        "Largest message",
+    )
+    return Table("Proof of the way", columns, rows)
+
+
+def _is_joint(estimate: Estimate) -> bool:
+    declared = choose.declaration(estimate.benchmark)
+    return bool(declared and declared.joint)
+
+
+def _row(run: Run, e: Estimate, name: str) -> tuple[str, ...]:
+    proven = e.placement.proven
+    carried = proven.carried if proven else {}
+    sent = words.listed(f"{device} {words.percent(share)}" for device, share in carried.items())
+    asked = network_of(run.plan, run.plan.case(e.case)) or "nothing"
+    machines = words.count(proven.machines if proven else 0, "machine", "machines")
+    nodes = len(e.placement.hosts)
+    told = machines if proven and proven.machines == nodes else f"{machines} for {nodes} nodes"
+    return (
+        messages.where(e),
+        name or choose.title(e.benchmark),
+        asked,
+        told,
+        sent or "none: through memory",
+        messages.at(e),
+    )
