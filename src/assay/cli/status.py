@@ -21,6 +21,8 @@ if TYPE_CHECKING:
 
 _LOOK_EVERY_S = 5.0
 _PATIENCE_S = 30.0
+#: A scheduler that does not answer may be busy for a moment; then nobody knows what became of the job.
+_SILENT_LOOKS = 12
 _MINUTE_S = 60
 _STYLES = {"running": "cyan", "complete": "green", "failed": "red", "cancelled": "yellow", "timed-out": "yellow"}
 
@@ -171,13 +173,15 @@ def _watched(chosen: Sequence[Submitted], folder: Path, *, quiet: bool) -> tuple
     found = _look(chosen, folder)
     live = Live(console=console, auto_refresh=False) if console.is_terminal and not quiet else None
     told: dict[str, str] = {}
+    silent = 0
     with live or nullcontext():
         while True:
             if live:
                 live.update(_table(found), refresh=True)
             elif not quiet:
                 _tell_changes(found, told)
-            if not any(one.goes_on for one in found):
+            silent = silent + 1 if any(one.state == "unknown" for one in found) else 0
+            if not any(one.goes_on for one in found) and not 0 < silent < _SILENT_LOOKS:
                 return found
             time.sleep(_LOOK_EVERY_S)
             found = _look(chosen, folder)

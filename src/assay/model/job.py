@@ -78,5 +78,5 @@ class JobStatus(msgspec.Struct, frozen=True):
 
     @property
     def goes_on(self) -> bool:
-        """Whether it has not ended yet."""
-        return self.state in {"queued", "running", "unknown"}
+        """Whether it has not ended yet, as far as anybody knows."""
+        return self.state in {"queued", "running"}
