@@ -88,7 +88,8 @@ def main() -> None:
 def _command(plan: Plan, launch: PlannedLaunch, build: Build) -> Command:
     cases = tuple(plan.case(case_id) for case_id in launch.cases)
     fewest = Sampling(1e-9, 50, 50, dict.fromkeys(launch.cases, _SECONDS))
-    return Starter(Site(plan.hosts[0])).command(plan, cases, build, launch.program, fewest)
+    (command,) = Starter(Site(plan.hosts[0])).commands(plan, cases, build, launch.program, fewest)
+    return command
 
 
 def _triad(stdout: bytes) -> float:

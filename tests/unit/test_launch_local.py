@@ -32,7 +32,7 @@ def test_a_launch_names_its_placement_once_and_each_case_with_its_axes() -> None
         case("stream/b", (0, 1, 2, 3, 8), Memory("bind", (0, 2)), stores="non-temporal", elements=1000),
     )
     sampling = Sampling(0.01, 10, 200, {"stream/a": 1.5, "stream/b": 0.25})
-    command = STARTER.command(PLAN, cases, build(), "stream", sampling)
+    (command,) = STARTER.commands(PLAN, cases, build(), "stream", sampling)
     assert shlex.join(command.argv) == (
         "/cache/stream --cpus 0-3,8 --memory bind:0,2 --precision 0.01 --min-samples 10 --max-samples 200"
         " --elements 1000 --case stream/a --stores ordinary --seconds 1.500"
@@ -42,7 +42,7 @@ def test_a_launch_names_its_placement_once_and_each_case_with_its_axes() -> None
 
 def test_openmp_is_told_not_to_pin_against_the_programs_own_placement() -> None:
     one = case("c", (0,), Memory())
-    command = STARTER.command(PLAN, (one,), build(), "stream", Sampling(0.01, 10, 200, {"c": 1.0}))
+    (command,) = STARTER.commands(PLAN, (one,), build(), "stream", Sampling(0.01, 10, 200, {"c": 1.0}))
     assert command.environment == {
         "OMP_PROC_BIND": "false",
         "OMP_DYNAMIC": "false",

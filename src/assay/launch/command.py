@@ -1,5 +1,6 @@
 """What a launcher makes and an executor starts."""
 
+from collections.abc import Sequence
 from typing import Literal, Protocol
 
 import msgspec
@@ -140,6 +141,9 @@ class Executor(Protocol):
 
     def execute(self, command: Command, timeout: float) -> Outcome:
         """Start it, wait, and return its output; end it and all it started after `timeout` seconds."""
+
+    def execute_together(self, commands: Sequence[Command], timeout: float) -> tuple[Outcome, ...]:
+        """The same with several at once, within the same time."""
 
     def now(self) -> float:
         """Seconds on a clock that never goes back."""

@@ -23,17 +23,22 @@ class Starter:
         self.site = site
         self._launcher = launcher
 
-    def command(
+    def commands(
         self, plan: Plan, cases: tuple[Case, ...], build: Build, program: str, sampling: Sampling
-    ) -> Command:
-        """The command that measures `cases`, which share placement and levels, with a program of the build.
+    ) -> tuple[Command, ...]:
+        """What measures `cases`, which share placement and levels, with a program of the build.
+
+        One command; one for each host, to be started at once, where a program that stands alone runs on several.
 
         Raises:
             UnfitEnvironmentError: nothing here can start it so.
         """
         network = network_of(plan, cases[0])
         layout = layout_of(cases[0].placement, build.toolchain.mpi, network)
-        return self._translated(layout, arguments.measuring(build.programs[program], cases, sampling, network))
+        argv = arguments.measuring(build.programs[program], cases, sampling, network)
+        if layout.mpi or self._launcher:
+            return (self._translated(layout, argv),)
+        return tuple(self._translated(Layout((host,), layout.ranks), argv) for host in layout.hosts)
 
     def probe(self, plan: Plan, build: Build, program: str, seconds: float) -> Command:
         """The command that measures the hand-over between the plan's probe cpus, on its first host."""

@@ -224,7 +224,7 @@ class Launch(msgspec.Struct, frozen=True, tag="launch"):
         toolchain: name.
         build: key of the build.
         cases: ids, in the order they ran.
-        argv: exact command line.
+        argv: exact command line; that of its first host where a program stood alone on several at once.
         environment: variables that the launcher set (an allowlist).
         started: ISO time, UTC.
         exit_code: of the program; negative for a signal, None when it was ended at its time limit.

@@ -16,6 +16,7 @@ from assay.model.toolchain import Build
 from assay.run.ledger import Ledger
 from assay.run.leftovers import end_leftovers, require_clear
 from assay.run.levels import Levels, restoring
+from assay.run.merging import merged
 from assay.run.records import Answer, how_it_ended, read_answer, read_handover
 from assay.run.watcher import Watcher
 from assay.store import RunDirectory, load
@@ -115,11 +116,11 @@ class _Session:
         prepared = self.levels.set(cases, _name(launch.id, attempt))
         build = self.builds[launch.toolchain]
         sampling = Sampling(self.plan.precision, self.plan.min_samples, self.plan.max_samples, seconds)
-        command = self.starter.command(self.plan, cases, build, launch.program, sampling)
+        commands = self.starter.commands(self.plan, cases, build, launch.program, sampling)
         started = datetime.now(UTC).isoformat()
         try:
             outcome, bracket = self.bracketed(
-                command, self._limit_s(launch, cases, seconds), here=self.starter.runs_here(cases)
+                commands, self._limit_s(launch, cases, seconds), launch.cases, here=self.starter.runs_here(cases)
             )
         except KeyboardInterrupt:
             end_leftovers(cases, self.starter, self.executor)
@@ -134,8 +135,8 @@ class _Session:
             toolchain=launch.toolchain,
             build=build.key,
             cases=launch.cases,
-            argv=command.argv,
-            environment=command.environment,
+            argv=commands[0].argv,
+            environment=commands[0].environment,
             started=started,
             exit_code=outcome.exit_code,
             bracket=bracket,
@@ -146,11 +147,13 @@ class _Session:
         self.directory.append(answer.lines, record)
         return LaunchRecords(record, answer.cases, answer.unstarted)
 
-    def bracketed(self, command: Command, limit_s: float, *, here: bool) -> tuple[Outcome, Bracket]:
-        """Run a command between two probes of the machine's state; `here`: all of it runs on this machine."""
+    def bracketed(
+        self, commands: tuple[Command, ...], limit_s: float, cases: tuple[str, ...], *, here: bool
+    ) -> tuple[Outcome, Bracket]:
+        """Run commands between two probes of the machine's state; `here`: all of it runs on this machine."""
         before = self._probe()
         times, began = self.executor.cpu_times(), self.executor.now()
-        outcome = self.executor.execute(command, limit_s)
+        outcome = merged(self.executor.execute_together(commands, limit_s), cases)
         elapsed = self.executor.now() - began
         steal, foreign = _shares(times, self.executor.cpu_times(), elapsed) if here else (None, None)
         after = self._probe()

@@ -8,9 +8,9 @@ import signal
 import subprocess
 import tempfile
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import Path
-from typing import IO
+from typing import IO, NamedTuple
 
 from assay.launch.command import Command, CpuTimes, Outcome
 from assay.model.errors import UnfitEnvironmentError
@@ -48,17 +48,57 @@ class Processes:
         Raises:
             UnfitEnvironmentError: it cannot be started.
         """
-        # Files, not pipes: nobody has to read while the program is timing, and no pipe can fill up.
-        with tempfile.TemporaryFile() as stdout, tempfile.TemporaryFile() as stderr:
-            process = _start(command, stdout, stderr)
-            try:
-                switches = _wait(process, timeout)
-            finally:
-                _end_group(process, command.grace_s)
-            stdout.seek(0)
-            stderr.seek(0)
-            code = None if switches is None else process.returncode
-            return Outcome(stdout.read(), stderr.read(), code, -1 if switches is None else switches)
+        (outcome,) = self.execute_together((command,), timeout)
+        return outcome
+
+    def execute_together(self, commands: Sequence[Command], timeout: float) -> tuple[Outcome, ...]:
+        """Start all commands at once and wait for all of them; the time is that of all together.
+
+        Raises:
+            UnfitEnvironmentError: one cannot be started; then none goes on.
+        """
+        with contextlib.ExitStack() as ended:
+            # Files, not pipes: nobody has to read while the program is timing, and no pipe can fill up.
+            started = [_Started.of(command, ended) for command in commands]
+            deadline = time.monotonic() + timeout
+            switches = [_wait(one.process, deadline - time.monotonic()) for one in started]
+            _ask_to_end(one.process for one in started)
+            for one in started:
+                _end_group(one.process, one.grace_s)
+            return tuple(one.outcome(count) for one, count in zip(started, switches, strict=True))
+
+
+class _Started(NamedTuple):
+    """A process with what it writes to."""
+
+    process: subprocess.Popen[bytes]
+    stdout: IO[bytes]
+    stderr: IO[bytes]
+    grace_s: float
+
+    @classmethod
+    def of(cls, command: Command, ended: contextlib.ExitStack) -> "_Started":
+        """Start it; it ends when the stack does, however that comes."""
+        stdout = ended.enter_context(tempfile.TemporaryFile())  # noqa: SIM115 (the stack closes it)
+        stderr = ended.enter_context(tempfile.TemporaryFile())  # noqa: SIM115
+        process = _start(command, stdout, stderr)
+        ended.callback(_end_group, process, command.grace_s)
+        return cls(process, stdout, stderr, command.grace_s)
+
+    def outcome(self, switches: int | None) -> Outcome:
+        """What it wrote, once it has ended; `switches`: None when its time was up."""
+        self.stdout.seek(0)
+        self.stderr.seek(0)
+        code = None if switches is None else self.process.returncode
+        return Outcome(self.stdout.read(), self.stderr.read(), code, -1 if switches is None else switches)
+
+
+def _ask_to_end(processes: Iterable[subprocess.Popen[bytes]]) -> None:
+    """All whose time is up are asked at once: their times to end run together."""
+    for process in processes:
+        if process.returncode is None:
+            with contextlib.suppress(ProcessLookupError, PermissionError):
+                os.killpg(process.pid, signal.SIGTERM)
 
 
 def _start(command: Command, stdout: IO[bytes], stderr: IO[bytes]) -> subprocess.Popen[bytes]:

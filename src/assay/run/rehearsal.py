@@ -23,7 +23,9 @@ def rehearse(plan: Plan, starter: Starter, builds: Mapping[str, Build]) -> Itera
         sampling = Sampling(plan.precision, plan.min_samples, plan.max_samples, seconds)
         if seconds:
             group = tuple(cases[case_id] for case_id in seconds)
-            yield launch, starter.command(plan, group, builds[launch.toolchain], launch.program, sampling)
+            build = builds[launch.toolchain]
+            for command in starter.commands(plan, group, build, launch.program, sampling):
+                yield launch, command
 
 
 def require_same(run: Run, machine: Machine, builds: Mapping[str, Build]) -> None:

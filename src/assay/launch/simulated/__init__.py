@@ -1,7 +1,7 @@
 """A machine with known laws that understands the command lines of the native programs and answers in records."""
 
 import math
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from itertools import pairwise
 
 import msgspec
@@ -60,6 +60,10 @@ class SimulatedMachine:
     def cpu_times(self) -> CpuTimes:
         """Counters as the laws of foreign load and steal would leave them."""
         return CpuTimes(self._busy, self._stolen, self._own, self._cpus, 0.0)
+
+    def execute_together(self, commands: Sequence[Command], timeout: float) -> tuple[Outcome, ...]:
+        """One after the other: its hosts are all in one command."""
+        return tuple(self.execute(command, timeout) for command in commands)
 
     def execute(self, command: Command, timeout: float) -> Outcome:
         """The records that the program would write, or what the planted fault makes of them."""

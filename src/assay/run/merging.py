@@ -1,0 +1,77 @@
+"""Programs that stood alone on several hosts at once, as the one launch that they are: a rank of each host."""
+
+from collections.abc import Sequence
+
+import msgspec
+
+from assay.launch.command import Outcome
+from assay.model.record import End, Header, ProgramRecord, RecordError, decode_program_record
+from assay.model.run import CaseRecords
+from assay.store.reading import Grouping
+
+_GRAVEST = ("complete", "invalid", "failed")
+
+
+def merged(outcomes: Sequence[Outcome], cases: Sequence[str]) -> Outcome:
+    """One outcome of all: records as one program on so many ranks would have written them.
+
+    What of a host cannot be read stays out, and its case has a rank too few, which whoever checks the records will
+    refuse. The exit code is the first that is not 0; of time limits and signals, those.
+
+    Args:
+        outcomes: of each host, in the order of the ranks.
+        cases: ids, in the order asked for.
+    """
+    if len(outcomes) == 1:
+        return outcomes[0]
+    read = [_read(outcome.stdout, cases) for outcome in outcomes]
+    lines = [line for case in cases for line in _case(case, read)]
+    codes = [outcome.exit_code for outcome in outcomes]
+    worst = next((code for code in codes if code is None or code < 0), next(filter(None, codes), 0))
+    switches = [outcome.involuntary_switches for outcome in outcomes]
+    return Outcome(
+        stdout=b"".join(msgspec.json.encode(line) + b"\n" for line in lines),
+        stderr=b"".join(dict.fromkeys(outcome.stderr for outcome in outcomes)),
+        exit_code=worst,
+        involuntary_switches=-1 if -1 in switches else sum(switches),
+    )
+
+
+def _read(stdout: bytes, cases: Sequence[str]) -> tuple[dict[str, CaseRecords], dict[str, End]]:
+    """Case -> its records, and case -> its end where it never began, up to the first line that is no record."""
+    grouping = Grouping(list(cases))
+    for line in filter(None, stdout.split(b"\n")):
+        try:
+            grouping.take(decode_program_record(line))
+        except RecordError:
+            break
+    return {case.header.case: case for case in grouping.cases}, grouping.unstarted
+
+
+def _case(case: str, read: Sequence[tuple[dict[str, CaseRecords], dict[str, End]]]) -> list[ProgramRecord]:
+    """The records of a case on all hosts; its gravest end alone where it began on none."""
+    begun = [cases[case] for cases, _ in read if case in cases]
+    ends = [end for _, unstarted in read if (end := unstarted.get(case))]
+    if not begun:
+        return [_gravest(ends)] if ends else []
+    lines: list[ProgramRecord] = [_header([each.header for each in begun])]
+    lines += [
+        msgspec.structs.replace(series, rank=rank) for rank, each in enumerate(begun) for series in each.series
+    ]
+    verdicts = [each.verdict for each in begun if each.verdict]
+    if len(verdicts) == len(begun):
+        lines.append(max(verdicts, key=lambda verdict: (not verdict.passed, verdict.error)))
+    ends += [each.end for each in begun if each.end]
+    if len(ends) == len(read):
+        lines.append(_gravest(ends))
+    return lines
+
+
+def _header(headers: Sequence[Header]) -> Header:
+    ranks = (rank for header in headers for rank in header.ranks)
+    numbered = tuple(msgspec.structs.replace(rank, rank=number) for number, rank in enumerate(ranks))
+    return msgspec.structs.replace(headers[0], ranks=numbered)
+
+
+def _gravest(ends: Sequence[End]) -> End:
+    return max(ends, key=lambda end: _GRAVEST.index(end.status))

@@ -1,0 +1,113 @@
+"""A program that stood alone on several hosts at once is one launch with a rank on each."""
+
+from collections.abc import Sequence
+from pathlib import Path
+
+import msgspec
+import pytest
+from tests.simulation import Recorder, begin, builds_for, described, plan_for
+
+from assay import store
+from assay.analyse import analyse
+from assay.launch.arguments import measuring
+from assay.launch.command import Command, CpuTimes, Outcome, Sampling, Site
+from assay.launch.simulated import Fault, FaultKind, Law, SimulatedMachine
+from assay.launch.starter import Starter
+from assay.model.plan import Case, Measure, Plan, Study
+from assay.plan import Options
+from assay.run import execute
+from assay.run.merging import merged
+from assay.run.records import Answer, read_answer
+
+HOSTS = ("n1", "n2", "n3")
+STUDY = Study("S", "Q?", (Measure("stream", ("all",), axes={"elements": 1_000_000}, why="w"),), launches=3)
+
+
+def planned() -> tuple[Plan, Case]:
+    plan = plan_for(study=STUDY, options=Options(hosts=HOSTS))
+    return plan, next(case for case in plan.cases if case.role == "measure")
+
+
+def answered(faults: dict[str, FaultKind]) -> tuple[Outcome, Answer]:
+    _, case = planned()
+    argv = measuring("/cache/stream", (case,), Sampling(0.01, 10, 200, {case.id: 1.0}))
+    outcomes = []
+    for host in HOSTS:
+        law = Law(faults=(Fault(faults[host]),) if host in faults else ())
+        machine = SimulatedMachine(described().topology, law, (host,))
+        outcomes.append(machine.execute(Command(argv, {}), 60.0))
+    outcome = merged(outcomes, (case.id,))
+    return outcome, read_answer(outcome.stdout, (case,))
+
+
+def test_each_host_is_a_rank_with_its_own_samples() -> None:
+    outcome, answer = answered({})
+    assert outcome.exit_code == 0
+    assert answer.refused == ""
+    (case,) = answer.cases
+    assert [(rank.rank, rank.host) for rank in case.header.ranks] == list(enumerate(HOSTS))
+    assert {series.rank for series in case.series} == {0, 1, 2}
+    assert case.end is not None
+    assert case.end.status == "complete"
+
+
+@pytest.mark.parametrize("host", HOSTS)
+def test_a_wrong_result_on_one_host_is_a_wrong_result(host: str) -> None:
+    outcome, answer = answered({host: "wrong-result"})
+    assert outcome.exit_code == 1
+    (case,) = answer.cases
+    assert case.verdict is not None
+    assert not case.verdict.passed
+    assert case.end is not None
+    assert case.end.status == "failed"
+
+
+def test_a_host_that_cannot_begin_the_case_is_missed() -> None:
+    outcome, answer = answered({"n2": "cannot-start"})
+    assert outcome.exit_code == 1
+    assert "2 ranks, asked for were 3" in answer.refused
+
+
+def test_a_crash_on_one_host_leaves_the_case_without_an_end() -> None:
+    outcome, answer = answered({"n3": "crash"})
+    assert outcome.exit_code == -11
+    (case,) = answer.cases
+    assert case.end is None
+
+
+class Nodes:
+    """Three nodes behind ssh, each with a clock of its own; the first one's counts."""
+
+    def __init__(self) -> None:
+        self.nodes = {host: SimulatedMachine(described().topology, Law(), (host,)) for host in HOSTS}
+        self.together: list[tuple[str, ...]] = []
+
+    def now(self) -> float:
+        return self.nodes["n1"].now()
+
+    def cpu_times(self) -> CpuTimes:
+        return self.nodes["n1"].cpu_times()
+
+    def execute(self, command: Command, timeout: float) -> Outcome:
+        host, there = command.argv[-2:]
+        if " sweep " in there:
+            return Outcome(b"", b"", 0)
+        words = there.split()
+        program = next(at for at, word in enumerate(words) if word.startswith("/"))
+        return self.nodes[host].execute(Command(tuple(words[program:]), {}), timeout)
+
+    def execute_together(self, commands: Sequence[Command], timeout: float) -> tuple[Outcome, ...]:
+        self.together.append(tuple(command.argv[-2] for command in commands))
+        return tuple(self.execute(command, timeout) for command in commands)
+
+
+def test_a_study_of_one_node_runs_on_all_nodes_at_once_and_each_has_its_figures(tmp_path: Path) -> None:
+    plan, case = planned()
+    nodes = Nodes()
+    with begin(tmp_path, plan) as directory:
+        execute(plan, directory, Starter(Site("head")), nodes, builds_for(plan), Recorder())
+    run = store.load(directory.path)
+    assert set(nodes.together) == {HOSTS}
+    figures = [each for each in analyse(run).estimates if each.case == case.id and each.median]
+    assert {each.placement.hosts for each in figures} == {(host,) for host in HOSTS}
+    assert msgspec.json.encode(run.launches[0].launch.argv).startswith(b'["ssh"')
