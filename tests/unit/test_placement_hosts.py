@@ -101,3 +101,14 @@ def test_one_network_is_no_factor_but_is_used() -> None:
 def test_what_is_no_network_is_refused(text: str) -> None:
     with pytest.raises(UsageError):
         parse_networks(text)
+
+
+def test_of_nodes_that_are_one_machine_one_measures_what_passes_no_messages() -> None:
+    measure = Measure("stream", ("all",), axes={"elements": 1000}, why="w")
+    kernels = {"n1": "same", "n2": "same", "n3": "other"}
+    options = Options(hosts=("n1", "n2", "n3"), kernels=kernels)
+    plan = make("own.toml", Study("S", "Q?", (measure,)), described(), options)
+    assert all(case.placement.hosts == ("n1", "n3") for case in plan.cases)
+    assert [(left.wish, left.reason) for left in plan.left_out] == [
+        ("what passes no messages on n2", "it is the same machine as n1")
+    ]

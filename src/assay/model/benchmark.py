@@ -66,6 +66,10 @@ class Metric:
     over: Literal["slowest", "mean"] = "slowest"
 
 
+def _nothing_each(_placement: Placement) -> dict[str, tuple[ParamValue, ...]]:
+    return {}
+
+
 def _no_size(_topology: Topology, _placement: Placement, _memory_bytes: int) -> dict[str, ParamValue]:
     return {}
 
@@ -86,6 +90,8 @@ class Benchmark:
         memory_bytes: memory that a case needs, from its params.
         size: params that follow from the machine, e.g. elements from its caches. Arguments: topology,
             placement, bytes of memory that may be used; result: values for axes whose default is None.
+        each: values of axes without a default that follow from the placement and are all measured where a study
+            names none: the rounds of a tournament.
         min_cpus: fewest cpus of a placement that make sense.
         max_cpus: most cpus it uses, None for as many as the placement has.
         setup_seconds: estimate of the time a case takes before its first sample.
@@ -103,6 +109,7 @@ class Benchmark:
     metrics: tuple[Metric, ...]
     memory_bytes: Callable[[Params], int]
     size: Callable[[Topology, Placement, int], dict[str, ParamValue]] = field(default=_no_size)
+    each: Callable[[Placement], Mapping[str, tuple[ParamValue, ...]]] = field(default=_nothing_each)
     min_cpus: int = 1
     max_cpus: int | None = None
     setup_seconds: Callable[[Params], float] = field(default=lambda _params: 0.01)

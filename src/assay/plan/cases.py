@@ -1,5 +1,6 @@
 """Wishes of a study -> distinct cases on one machine; what folds together and what cannot be, with reasons."""
 
+import itertools
 from collections.abc import Iterator
 
 import msgspec
@@ -91,6 +92,9 @@ def select(measures: tuple[Measure, ...], setting: Setting) -> Selection:
     kept: dict[object, Spot] = {}
     folded: dict[Folded, None] = {}
     left_out: dict[LeftOut, None] = {}
+    for host, same in over_nodes.machines(setting.hosts, setting.kernels).items():
+        if host != same:
+            left_out[LeftOut(f"what passes no messages on {host}", f"it is the same machine as {same}")] = None
     for measure in (factors.applied(each, setting.factors) for each in measures):
         benchmark = benchmarks.get(measure.benchmark)
         wishes = tuple(_possible(benchmark, measure, setting.machine, left_out))
@@ -113,7 +117,8 @@ def sentinel(setting: Setting, *, first_host_only: bool = False) -> Case:
     """One core, arrays in the first-level cache: a fixed piece of work that only the machine's state can slow."""
     benchmark = benchmarks.get("stream")
     (place,) = places("one-core", setting.machine.topology)
-    hosts = setting.hosts[:1] if first_host_only else setting.hosts
+    everywhere = over_nodes.chosen(place.word, "", setting.hosts, setting.kernels, joint=False)
+    hosts = setting.hosts[:1] if first_host_only else everywhere
     params: Point = {"stores": "ordinary", "touch": "parallel", "elements": _SENTINEL_ELEMENTS}
     return Case(
         id="sentinel",
@@ -184,7 +189,7 @@ def _resolved(word: str, measure: Measure, setting: Setting) -> tuple[str, tuple
     """What a word means on each node, as a word of one, and the nodes; raises as `places`."""
     plain, nodes = over_nodes.split(word)
     joint = benchmarks.get(measure.benchmark).joint
-    hosts = over_nodes.chosen(word, nodes, setting.hosts, joint=joint)
+    hosts = over_nodes.chosen(word, nodes, setting.hosts, setting.kernels, joint=joint)
     return over_nodes.beside_network(plain, setting.machine, setting.nic_node), hosts
 
 
@@ -248,7 +253,14 @@ def _points(
                 f"that may be used; {large.instead} is measured instead"
             )
             left_out[LeftOut(f"{benchmark.name} at {words}, {large.axis}={large.value}", why)] = None
-        yield point
+        yield from _each(benchmark, point, _placement(spot, setting))
+
+
+def _each(benchmark: Benchmark, point: Point, placement: Placement) -> Iterator[Point]:
+    """A point with all values of the axes that follow from its placement and that it does not name."""
+    axes = {axis: values for axis, values in benchmark.each(placement).items() if axis not in point}
+    for combination in itertools.product(*axes.values()):
+        yield point | dict(zip(axes, combination, strict=True))
 
 
 def _params(benchmark: Benchmark, spot: Spot, point: Point, setting: Setting) -> Point:

@@ -48,12 +48,22 @@ def label(word: str, place: str) -> str:
     return f"{place}{at}{nodes}"
 
 
-def chosen(word: str, nodes: str, hosts: tuple[str, ...], *, joint: bool) -> tuple[str, ...]:
-    """The hosts that a word's places run on.
+def machines(hosts: tuple[str, ...], kernels: Mapping[str, str]) -> dict[str, str]:
+    """Host -> the first host of the same kernel: itself, but for nodes that are one machine."""
+    first: dict[str, str] = {}
+    return {host: first.setdefault(kernels.get(host, host), host) for host in hosts}
+
+
+def chosen(
+    word: str, nodes: str, hosts: tuple[str, ...], kernels: Mapping[str, str], *, joint: bool
+) -> tuple[str, ...]:
+    """The hosts that a word's places run on: of nodes that are one machine one, for what passes no messages.
 
     Raises:
         AbsentPlacementError: it asks for more nodes than there are.
     """
+    if not joint:
+        hosts = tuple(dict.fromkeys(machines(hosts, kernels).values()))
     if not nodes:
         return hosts[:1] if joint else hosts
     wanted = len(hosts) if nodes == "all" else int(nodes)
