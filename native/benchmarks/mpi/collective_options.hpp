@@ -61,7 +61,8 @@ inline const Axis bytes_axis{
 inline const Axis root_axis{
     "root", "fixed: rank 0; rotating: every rank in turn", {"fixed", "rotating"}, "fixed", ""};
 
-/// Failure (usage) names the axes of a request that means nothing.
+/// The root is fixed where a program has no such axis. Failure (usage) names the axes of a request that means
+/// nothing.
 inline Options options_of(const Params& params, bool nonblocking) {
     const std::string& word = params.word("operation");
     const auto found = std::find(operation_words.begin(), operation_words.end(), word);
@@ -69,7 +70,8 @@ inline Options options_of(const Params& params, bool nonblocking) {
     options.operation = static_cast<Operation>(found - operation_words.begin());
     options.bytes = is_barrier(options.operation) ? 0 : static_cast<std::size_t>(params.number("bytes"));
     options.nonblocking = nonblocking;
-    options.rotating = params.word("root") == "rotating";
+    const auto root = params.values.find("root");
+    options.rotating = root != params.values.end() && std::get<std::string>(root->second) == "rotating";
     if (options.operation == Operation::dissemination && nonblocking) {
         throw Failure(Exit::usage, "--operation dissemination cannot be had with --calls nonblocking",
                       "it is the barrier of this program, which blocks", "--operation barrier");

@@ -1,0 +1,47 @@
+"""Nonblocking operations beside computing: each with each MPI, right and in three kernels."""
+
+import json
+import subprocess
+
+import pytest
+from tests.mpi_ranks import KINDS, build_with, environment, run
+
+from assay import benchmarks
+from assay.model.record import End
+
+pytestmark = [pytest.mark.native, pytest.mark.parametrize("kind", KINDS)]
+
+DECLARED = benchmarks.get("overlap")
+OPERATIONS = next(axis.values for axis in DECLARED.axes if axis.name == "operation")
+SHORT = ("--seconds", "0.03", "--max-samples", "10")
+
+
+def test_the_program_describes_itself_as_it_is_declared(kind: str) -> None:
+    done = subprocess.run(
+        [build_with(kind).programs["overlap"], "--describe"],
+        capture_output=True,
+        check=True,
+        env=environment(),
+    )
+    answer = json.loads(done.stdout)
+    assert answer["kernels"] == list(DECLARED.kernels)
+    assert set(answer["axes"]) == {axis.name for axis in DECLARED.axes}
+    for axis in DECLARED.axes:
+        assert answer["axes"][axis.name]["default"] == axis.default
+        assert answer["axes"][axis.name].get("values", list(axis.values)) == list(axis.values)
+
+
+@pytest.mark.parametrize("operation", OPERATIONS)
+def test_every_operation_is_right_alone_and_beside_computing(kind: str, operation: str) -> None:
+    told = run(build_with(kind), "overlap", 2, *SHORT, "--operation", operation, "--bytes", "4096")
+    assert told.ends == [End("complete")], told.words
+    assert {each.kernel for each in told.series} == set(DECLARED.kernels)
+    assert all(seconds >= 0 for each in told.series for seconds in each.seconds)
+
+
+@pytest.mark.parametrize(("ranks", "tests"), [(2, 100), (3, 10), (4, 0)])
+def test_calls_of_test_between_steps_and_more_ranks_than_cores_do_no_harm(
+    kind: str, ranks: int, tests: int
+) -> None:
+    told = run(build_with(kind), "overlap", ranks, *SHORT, "--bytes", "8192", "--tests", str(tests))
+    assert told.ends == [End("complete")], told.words
