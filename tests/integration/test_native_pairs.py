@@ -1,0 +1,98 @@
+"""pairs: every pair of the ranks meets in one of the rounds, and passes the right bytes."""
+
+import itertools
+import json
+import subprocess
+
+import pytest
+from tests.mpi_ranks import KINDS, build_with, run
+from tests.native_programs import Told
+
+from assay import benchmarks
+from assay.model.record import End, Header, Series
+from assay.model.toolchain import Build
+
+pytestmark = [pytest.mark.native, pytest.mark.parametrize("built", KINDS, indirect=True)]
+
+QUICK = ("--seconds", "0.02", "--max-samples", "10")
+PATTERNS = ("latency", "bandwidth", "bidirectional")
+
+
+@pytest.fixture
+def built(request: pytest.FixtureRequest) -> Build:
+    return build_with(request.param)
+
+
+def met(header: Header) -> list[tuple[int, ...]]:
+    """The pairs of a round."""
+    return [tuple(map(int, pair.split("-"))) for pair in header.mpi["way"].split()]
+
+
+def by_case(told: Told) -> list[tuple[Header, set[int]]]:
+    """Each case with the ranks that it has series of."""
+    found: list[tuple[Header, set[int]]] = []
+    for record in told.records:
+        if isinstance(record, Header):
+            found.append((record, set()))
+        elif isinstance(record, Series):
+            found[-1][1].add(record.rank)
+    return found
+
+
+def test_the_program_describes_itself_as_it_is_declared(built: Build) -> None:
+    benchmark = benchmarks.get("pairs")
+    answer = subprocess.run([built.programs["pairs"], "--describe"], capture_output=True, check=True).stdout
+    described = json.loads(answer)
+    assert described["kernels"] == list(benchmark.kernels)
+    assert list(described["axes"]) == [axis.name for axis in benchmark.axes]
+    for axis in benchmark.axes:
+        there = described["axes"][axis.name]
+        assert there.get("unit", "") == axis.unit
+        assert axis.default is None or there["default"] == axis.default
+        assert not there.get("values") or there["values"] == list(axis.values)
+    assert {metric.work for metric in benchmark.metrics} == set(described["work"]["message"])
+
+
+@pytest.mark.parametrize("ranks", [2, 3, 4])
+def test_each_pair_meets_once_and_each_has_a_series_of_its_own(built: Build, ranks: int) -> None:
+    rounds = ranks - 1 + ranks % 2
+    words = [word for each in range(rounds) for word in ("--case", f"{each}", "--round", f"{each}")]
+    told = run(built, "pairs", ranks, *QUICK, *words)
+    assert told.exit_code == 0, told.words
+    cases = by_case(told)
+    pairs = [pair for header, _ in cases for pair in met(header)]
+    assert sorted(pairs) == list(itertools.combinations(range(ranks), 2))
+    for header, timing in cases:
+        assert timing == {first for first, _ in met(header)}
+        assert header.work == {"message": {"messages": 2, "bytes": 16, "one-way": 2}}
+
+
+def test_every_pattern_and_schedule_passes_the_right_bytes(built: Build) -> None:
+    wanted = list(itertools.product(PATTERNS, ("one", "all"), (0, 1000, 100_000)))
+    words = [
+        word
+        for pattern, schedule, size in wanted
+        for word in (
+            *("--case", f"{pattern},{schedule},{size}"),
+            *(f"--pattern={pattern}", f"--schedule={schedule}", f"--bytes={size}", "--window=4", "--round=2"),
+        )
+    ]
+    told = run(built, "pairs", 4, *QUICK, *words)
+    assert told.exit_code == 0, told.words
+    assert told.ends == [End("complete")] * len(wanted)
+    for header, timing in by_case(told):
+        both = header.params["pattern"] == "bidirectional"
+        assert timing == {rank for pair in met(header) for rank in (pair if both else pair[:1])}
+
+
+@pytest.mark.parametrize(("ranks", "last"), [(2, 0), (3, 2)])
+def test_a_round_that_there_is_not_is_refused(built: Build, ranks: int, last: int) -> None:
+    told = run(built, "pairs", ranks, "--round", f"{last + 1}")
+    assert told.exit_code == 2
+    assert f"has rounds 0 to {last}" in told.words
+
+
+def test_one_rank_makes_no_pair(built: Build) -> None:
+    told = run(built, "pairs", 1)
+    assert told.exit_code == 2
+    assert "one rank alone is here" in told.words
