@@ -50,6 +50,7 @@ PBS = """\
 #PBS -lplace=scatter:excl
 #PBS -lwalltime=1:02:05
 #PBS -rn
+#PBS -V
 #PBS -joe
 #PBS -o/home/me/work/job.out
 #PBS -S/bin/sh
@@ -128,7 +129,7 @@ def test_the_command_takes_the_shells_place_and_gets_its_words_whole(name: str, 
             "sbatch --parsable job.sh",
             "scancel 7",
             [
-                "squeue --noheader --states=all --jobs=7 '--format=%T|%r'",
+                "squeue --noheader --states=all --jobs=7 '--Format=State:|,Reason:|,exit_code:'",
                 "sacct --noheader --parsable2 --allocations --jobs=7 --format=State,ExitCode",
             ],
         ),
@@ -172,17 +173,17 @@ def test_without_an_id_what_was_printed_is_told(name: str) -> None:
 @pytest.mark.parametrize(
     ("printed", "status"),
     [
-        ("PENDING|Resources\n", Status("queued", "PENDING", "Resources")),
-        ("RUNNING|None\n", Status("running", "RUNNING")),
+        ("PENDING|Resources|0\n", Status("queued", "PENDING", "Resources")),
+        ("RUNNING|None|0\n", Status("running", "RUNNING")),
         ("COMPLETING|None\n", Status("running", "COMPLETING")),
         ("COMPLETED|None\n", Status("complete", "COMPLETED")),
-        ("FAILED|NonZeroExitCode\n", Status("failed", "FAILED", "NonZeroExitCode")),
+        ("FAILED|NonZeroExitCode|33280\n", Status("failed", "FAILED", "NonZeroExitCode, exit code 130")),
         ("TIMEOUT|TimeLimit\n", Status("timed-out", "TIMEOUT", "TimeLimit")),
         ("NODE_FAIL|None\n", Status("failed", "NODE_FAIL")),
         ("COMPLETED|0:0\n", Status("complete", "COMPLETED")),
-        ("FAILED|5:0\n", Status("failed", "FAILED", "exit code 5, signal 0")),
-        ("CANCELLED by 1000|0:15\n", Status("cancelled", "CANCELLED by 1000", "exit code 0, signal 15")),
-        ("OUT_OF_MEMORY|0:125\n", Status("failed", "OUT_OF_MEMORY", "exit code 0, signal 125")),
+        ("FAILED|5:0\n", Status("failed", "FAILED", "exit code 5")),
+        ("CANCELLED by 1000|0:15\n", Status("cancelled", "CANCELLED by 1000", "signal 15")),
+        ("OUT_OF_MEMORY|0:125\n", Status("failed", "OUT_OF_MEMORY", "signal 125")),
         ("", None),
     ],
 )

@@ -6,12 +6,15 @@ from typing import TYPE_CHECKING
 
 import click
 
+from assay.cli import output, site
+
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Sequence
     from pathlib import Path
 
     from rich.console import Console
 
+    from assay.launch.command import Site
     from assay.model.check import Check, Checks
     from assay.model.facts import Fact
 
@@ -19,24 +22,65 @@ _MARKS = {"ok": ("ok", "green"), "warning": ("warning", "yellow"), "problem": ("
 
 
 @click.command()
+@site.options
+@output.mpis_option
+@output.networks_option
 @click.option("--json", "as_json", is_flag=True, help="Every check with the facts it stands on as JSON.")
-def command(*, as_json: bool) -> None:
+def command(  # noqa: PLR0913, PLR0917 (one parameter an option)
+    nodes: tuple[str, ...],
+    hostfile: str | None,
+    launcher: str | None,
+    ssh_config: str | None,
+    mpis: tuple[str, ...],
+    networks: str | None,
+    *,
+    as_json: bool,
+) -> None:
     """Check what would move or spoil a measurement, before a run.
 
     Looked at are settings, limits, who else is there, and what Assay needs. A warning can change figures, a
     problem prevents measuring. Nothing is changed; the command that would change a setting is shown.
 
+    With --hosts, or inside an allocation, nodes are asked whether they can be measured together: whether they can
+    be reached, have the same programs, an MPI that starts, and the interfaces of --network.
+
     Exit codes: 0 nothing prevents measuring; 4 something does.
     """
-    from assay.cli import output
-    from assay.model.errors import UnfitEnvironmentError
-
+    hosts = site.node_names(nodes, hostfile)
+    place = site.find(launcher, ssh_config)
+    if hosts and hosts != (place.host,):
+        _tell_nodes(hosts, place, mpis, networks, as_json=as_json)
+        return
     checks = _checks()
     if as_json:
         output.print_json(checks)
     else:
-        _show(checks, output.console())
-    problems = [check for check in checks.checks if check.state == "problem"]
+        _show(checks.checks, output.console(), "assay run quick")
+    _judge(checks.checks)
+
+
+def _tell_nodes(
+    hosts: tuple[str, ...], place: Site, mpis: tuple[str, ...], networks: str | None, *, as_json: bool
+) -> None:
+    """Whether nodes can be measured together."""
+    from assay import plan as planning
+    from assay.cli.nodes import examine, merged
+    from assay.launch.starter import Starter
+
+    told = examine(hosts, Starter(place), mpis, planning.parse_networks(networks) if networks else {})
+    together = merged(told)
+    if as_json:
+        output.print_json({"schema": 1, "fit": all(one.fit for one in told), "hosts": told})
+    else:
+        _show(together, output.console(), "assay run network")
+    _judge(together)
+
+
+def _judge(checks: Sequence[Check]) -> None:
+    """Raise what the exit code must say."""
+    from assay.model.errors import UnfitEnvironmentError
+
+    problems = [check for check in checks if check.state == "problem"]
     if problems:
         raise UnfitEnvironmentError(
             "nothing can be measured here yet",
@@ -117,12 +161,12 @@ def _file_system(folder: Path) -> str:
     return next((kinds[path] for path in (resolved, *resolved.parents) if path in kinds), "")
 
 
-def _show(checks: Checks, console: Console) -> None:
+def _show(checks: Sequence[Check], console: Console, following: str) -> None:
     """What needs attention with its reason and remedy, then what is fine, then what is not known."""
     from rich.text import Text
 
     by_state: dict[str, list[Check]] = {}
-    for check in checks.checks:
+    for check in checks:
         by_state.setdefault(check.state, []).append(check)
     troubled = by_state.get("problem", []) + by_state.get("warning", [])
     for check in troubled:
@@ -141,15 +185,15 @@ def _show(checks: Checks, console: Console) -> None:
     for check in unknown:
         _say(f"{check.name}: {check.found}", console, "  ")
     console.print()
-    _say(_sum(by_state), console, "")
+    _say(_sum(by_state, following), console, "")
 
 
-def _sum(by_state: dict[str, list[Check]]) -> str:
+def _sum(by_state: dict[str, list[Check]], following: str) -> str:
     problems, warnings = len(by_state.get("problem", [])), len(by_state.get("warning", []))
     counted = f"{warnings} warning{'s' * (warnings != 1)}" if warnings else "no warnings"
     if problems:
         return f"{problems} problem{'s' * (problems > 1)}, {counted}: nothing can be measured here yet"
-    return f"{counted}; nothing prevents measuring. next: assay run quick"
+    return f"{counted}; nothing prevents measuring. next: {following}"
 
 
 def _say(line: str, console: Console, indent: str) -> None:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+import shlex
 import time
 from typing import TYPE_CHECKING
 
@@ -21,6 +23,8 @@ if TYPE_CHECKING:
 
 _LOOK_EVERY_S = 5.0
 _PATIENCE_S = 30.0
+#: How a run ends that was asked to.
+_INTERRUPTED = re.compile(r"exit code 130\b")
 #: A scheduler that does not answer may be busy for a moment; then nobody knows what became of the job.
 _SILENT_LOOKS = 12
 _MINUTE_S = 60
@@ -52,7 +56,7 @@ def command(reference: str | None, runs: str | None, *, watch: bool, as_json: bo
     elif not watch:
         output.console().print(_table(found))
     if reference is not None:
-        _judge(found[-1])
+        _judge(found[-1], chosen[-1])
 
 
 def _chosen(reference: str | None, folder: Path) -> tuple[Submitted, ...]:
@@ -141,8 +145,8 @@ def judged(job: Submitted, status: Status | None, why: str, run: Run | None) -> 
     if status is None:
         state = "complete" if ended in {"complete", "cut"} else "ended" if ended else "unknown"
         reason = "interrupted" if ended == "interrupted" else why
-    elif status.state == "failed" and ended == "interrupted":
-        # Nobody else asks a job to end that is not cancelled.
+    elif status.state == "failed" and _INTERRUPTED.search(status.reason):
+        # Of those that are not cancelled, nobody else asks a job to end.
         state, reason = "timed-out", "asked to end before its time limit"
     else:
         state, reason = status.state, status.reason
@@ -222,7 +226,7 @@ def _progress(one: JobStatus) -> str:
     return f"{one.made}/{one.planned}{left}"
 
 
-def _judge(one: JobStatus) -> None:
+def _judge(one: JobStatus, job: Submitted) -> None:
     """Raise what the exit code must say."""
     from assay.model.errors import MeasurementError, PartialRunError
 
@@ -232,9 +236,10 @@ def _judge(one: JobStatus) -> None:
             why=one.reason,
             remedy=f"assay show {one.run}" if one.run else f"less {one.name}.out, in the folder jobs of the runs",
         )
+    again = ("--resume", one.run) if one.run else job.command[2:]
     if one.state in {"cancelled", "timed-out"} or (one.state == "ended" and one.left_s):
         raise PartialRunError(
             f"job {one.job} ended before its run was through",
             why=one.reason or one.state,
-            remedy=f"assay submit --resume {one.run}" if one.run else f"assay submit {one.study}",
+            remedy=shlex.join(("assay", "submit", *again)),
         )

@@ -84,7 +84,7 @@ def command(
     dry_run: bool,
     **asked: Any,  # noqa: ANN401 (options of the job, and those that assay run will read)
 ) -> None:
-    """Submit one job that measures all of STUDY on its nodes, as assay run would there.
+    """Submit one job that measures all of STUDY on its nodes.
 
     This folder, the folder of runs and the cache of builds must be on a file system that the nodes share. Programs
     are built now where this machine can, else in the job. A minute before its time is up the job is asked to end,
@@ -221,7 +221,7 @@ def _order(wanted: _Wanted, asked: Mapping[str, Any], scheduler: Scheduler) -> S
         name=f"{now:%Y%m%d-%H%M%S}-{label}-{os.urandom(2).hex()}",
         id="",
         scheduler=scheduler.name,
-        study=wanted.study,
+        study=label,
         run=wanted.run,
         command=("assay", *wanted.command),
         submitted=now.isoformat(),
@@ -277,7 +277,7 @@ def _job(order: Submitted, cpus: int, folder: Path) -> Job:
     variables = {name: value for name, value in told.items() if name not in _OF_PROCESS} | own
     assay = (sys.executable, "-m", "assay", *order.command[1:])
     return Job(
-        name=f"assay-{Path(order.study).stem}",
+        name=f"assay-{order.study}",
         command=("env", *(f"{name}={value}" for name, value in sorted(variables.items())), *assay),
         folder=str(Path.cwd()),
         output=str(job_file(order.name, ".out", folder)),

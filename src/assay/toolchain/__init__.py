@@ -1,6 +1,6 @@
 """Compilers, their flags and MPIs, and the cache of native programs that they built."""
 
-from assay.toolchain.building import build
+from assay.toolchain.building import build, ready
 from assay.toolchain.cache import builds_folder
 from assay.toolchain.cmake import tools
 from assay.toolchain.compilers import find, full_name, get, with_flags
@@ -20,6 +20,7 @@ __all__ = [
     "joined",
     "mpi_names",
     "mpis_folder",
+    "ready",
     "tools",
     "with_flags",
 ]

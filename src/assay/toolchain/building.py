@@ -36,9 +36,20 @@ def build(toolchain: Toolchain, say: Callable[[str], None] = lambda _text: None,
         UnfitEnvironmentError: no CMake, no sources, a compiler that fails, or a cache that cannot be written.
     """
     made = _build(toolchain, say, again=again)
-    if toolchain.mpi is None:
+    return made if toolchain.mpi is None else _joined(_build(_without_mpi(toolchain), say, again=again), made)
+
+
+def ready(toolchain: Toolchain) -> Build | None:
+    """The native programs as the cache has them; None where they are to be built first."""
+    made = _ready(builds_folder() / _key(toolchain, sources.digest(sources.folder()), target_name()), toolchain)
+    if made is None or toolchain.mpi is None:
         return made
-    alone = _build(_without_mpi(toolchain), say, again=again)
+    alone = ready(_without_mpi(toolchain))
+    return None if alone is None else _joined(alone, made)
+
+
+def _joined(alone: Build, made: Build) -> Build:
+    """The programs of one process beside those of an MPI."""
     return msgspec.structs.replace(
         made,
         programs=alone.programs | made.programs,

@@ -41,5 +41,9 @@ def here(which: Callable[[str], str | None]) -> Scheduler:
     found = next((one for one in map(get, names()) if which(one.submits)), None)
     if found is None:
         submitting = ", ".join(get(name).submits for name in names())
-        raise UnfitEnvironmentError("no batch scheduler is here", why=f"none on the path: {submitting}")
+        raise UnfitEnvironmentError(
+            "no batch scheduler is here",
+            why=f"none on the path: {submitting}",
+            remedy="over ssh it goes without one: assay run network --hosts 'node[01-02]'",
+        )
     return found

@@ -40,6 +40,7 @@ class Pbs:
             "-lplace=scatter:excl",
             f"-lwalltime={clock(job.seconds)}",
             "-rn",  # it would begin anew where it shall be resumed
+            "-V",  # the modules that are loaded here, as Slurm and Flux do unasked
             "-joe",
             f"-o{job.output}",
             "-S/bin/sh",

@@ -7,6 +7,9 @@ from assay.launch.batch.job import Job, State, Status, clock, refused, written
 #: From the request to end to the time limit: what is running then is ended and saved, and the run can be resumed.
 _WARNING_S = 60
 
+#: Each with what shall follow it.
+_FIELDS = "State:|,Reason:|,exit_code:"
+
 _STATES: dict[str, State] = {
     **dict.fromkeys(
         ("PENDING", "REQUEUED", "REQUEUE_HOLD", "REQUEUE_FED", "RESV_DEL_HOLD", "SPECIAL_EXIT"), "queued"
@@ -56,19 +59,24 @@ class Slurm:
     def status(self, job_id: str) -> tuple[tuple[str, ...], ...]:
         """The queue first: it knows the reason."""
         return (
-            ("squeue", "--noheader", "--states=all", f"--jobs={job_id}", "--format=%T|%r"),
+            ("squeue", "--noheader", "--states=all", f"--jobs={job_id}", f"--Format={_FIELDS}"),
             ("sacct", "--noheader", "--parsable2", "--allocations", f"--jobs={job_id}", "--format=State,ExitCode"),
         )
 
     def read(self, output: str) -> Status | None:
-        """`STATE|reason`; sacct names who cancelled within the state, and gives the exit code for a reason."""
+        """`STATE|reason|wait status`, of sacct `STATE|code:signal`; the state may name who cancelled."""
         line = output.strip().splitlines()[-1:]
         if not line:
             return None
-        word, _, reason = line[0].partition("|")
-        code = re.fullmatch(r"(\d+):(\d+)", reason)
-        told = ("" if reason == "0:0" else f"exit code {code[1]}, signal {code[2]}") if code else reason
-        return Status(_STATES.get(word.split()[0], "failed"), word, "" if told == "None" else told)
+        word, reason, wait, *_ = (*line[0].split("|"), "", "")
+        if match := re.fullmatch(r"(\d+):(\d+)", reason):
+            reason, code, number = "None", int(match[1]), int(match[2])
+        else:
+            code, number = divmod(int(wait) if wait.isdecimal() else 0, 256)
+        told = [] if reason in {"", "None"} else [reason]
+        told += [f"exit code {code}"] if code else []
+        told += [f"signal {number}"] if number else []
+        return Status(_STATES.get(word.split()[0], "failed"), word, ", ".join(told))
 
     def cancel(self, job_id: str) -> tuple[str, ...]:
         """SIGTERM to all of it, then, after the site's KillWait, SIGKILL."""

@@ -1,0 +1,196 @@
+"""The doctor of many nodes: asks all of them at once, and says for each what is in the way of measuring."""
+
+from __future__ import annotations
+
+import sys
+import time
+from typing import TYPE_CHECKING
+
+from assay.cli import settings
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from assay.launch.starter import Starter
+    from assay.machine.cluster import Answer, Wanted
+    from assay.machine.verdicts import Verdict
+    from assay.model.check import Check, Checks
+    from assay.model.toolchain import Build, Mpi
+
+#: Nodes that are asked at once, and how long one may take.
+_AT_ONCE = 32
+_PATIENCE_S = 60.0
+#: What a rank of each family needs of Slurm to learn who it is: names in `srun --mpi=list`.
+_PMI = {"openmpi": "pmix", "mpich": "pmi2", "intel": "pmi2"}
+
+
+def examine(
+    hosts: Sequence[str], starter: Starter, mpis: tuple[str, ...], networks: Mapping[str, str]
+) -> tuple[Checks, ...]:
+    """The checks of every node, and before them those of this machine, where commands are typed.
+
+    Args:
+        hosts: nodes.
+        starter: reaches them.
+        mpis: that shall work there; the default one where empty.
+        networks: name -> device that they shall have.
+    """
+    from assay.machine import cluster
+    from assay.model.check import CHECKS_SCHEMA, Checks
+
+    chosen = _mpis(mpis)
+    wanted = _wanted(hosts, chosen, networks, starter)
+    answers = _ask(hosts, starter, wanted)
+    reach = (
+        "ssh {hosts} true" if not starter.site.ssh_config else f"ssh -F {starter.site.ssh_config} {{hosts}} true"
+    )
+    found = cluster.examine(answers, wanted, reach)
+    here = tuple(_launching(mpi, starter) for mpi in chosen)
+    told = {
+        starter.site.host: here,
+        **{host: checks for host, checks in found.items() if host != starter.site.host},
+    }
+    told[starter.site.host] += found.get(starter.site.host, ())
+    return tuple(
+        Checks(CHECKS_SCHEMA, host, all(one.state != "problem" for one in checks), checks)
+        for host, checks in told.items()
+        if checks
+    )
+
+
+def merged(all_checks: Sequence[Checks]) -> list[Check]:
+    """Checks for people: those that say the same of several nodes are one, which names them."""
+    import msgspec
+    from ClusterShell.NodeSet import RESOLVER_NOGROUP, NodeSet
+
+    alike: dict[tuple[str, str, str, str], list[tuple[str, Check]]] = {}
+    for checks in all_checks:
+        for one in checks.checks:
+            alike.setdefault((one.name, one.state, one.found, one.remedy), []).append((checks.host, one))
+    found = []
+    for (name, _state, told, remedy), same in alike.items():
+        hosts = str(NodeSet.fromlist([host for host, _ in same], resolver=RESOLVER_NOGROUP))
+        shown = msgspec.structs.replace(
+            same[0][1], name=f"{name} on {hosts}", found=told, remedy=remedy.replace("{hosts}", hosts)
+        )
+        found.append(shown)
+    order = list(dict.fromkeys(one.name for checks in all_checks for one in checks.checks))
+    return sorted(found, key=lambda one: order.index(one.name.partition(" on ")[0]))
+
+
+def _mpis(names: tuple[str, ...]) -> tuple[Mpi, ...]:
+    """The MPIs that are asked for, or the default; none where there is none."""
+    from assay import toolchain
+    from assay.model.errors import UnfitEnvironmentError
+
+    declared = settings.table("mpi")
+    try:
+        return tuple(toolchain.get_mpi(name, declared) for name in names or ("",))
+    except UnfitEnvironmentError:
+        if names:
+            raise
+        return ()
+
+
+def _wanted(hosts: Sequence[str], mpis: Sequence[Mpi], networks: Mapping[str, str], starter: Starter) -> Wanted:
+    from assay import __version__
+    from assay.machine.cluster import Wanted
+
+    builds = _builds(mpis)
+    named = " ".join(f"--mpi {mpi.name}" for mpi in mpis)
+    by_ssh = starter.site.scheduler != "slurm"
+    return Wanted(
+        assay=f"assay, version {__version__}",
+        sha256={path: build.sha256[name] for build in builds for name, path in build.programs.items()},
+        mpis={build.programs["pt2pt"]: build.toolchain.mpi.name for build in builds if build.toolchain.mpi},
+        launchers={mpi.launcher: mpi.name for mpi in mpis if mpi.launcher and by_ssh and len(hosts) > 1},
+        networks=dict(networks),
+        build=f"assay build {named} --deploy --hosts {{hosts}}".replace("  ", " "),
+    )
+
+
+def _builds(mpis: Sequence[Mpi]) -> list[Build]:
+    """What is built already: nothing is compiled for a check."""
+    from assay import toolchain
+    from assay.model.errors import UnfitEnvironmentError
+
+    declared, tables = settings.table("toolchain"), settings.table("mpi")
+    names = [toolchain.joined("", mpi.name) for mpi in mpis] or [""]
+    try:
+        found = [toolchain.ready(toolchain.get(name, declared, tables)) for name in names]
+    except UnfitEnvironmentError:
+        return []
+    return [build for build in found if build]
+
+
+def _ask(hosts: Sequence[str], starter: Starter, wanted: Wanted) -> dict[str, Answer]:
+    from concurrent.futures import ThreadPoolExecutor
+
+    from assay.machine import node
+
+    def one(host: str) -> Answer:
+        others = [other for other in hosts if other != host]
+        words = node.question(
+            sys.executable, others, list(wanted.sha256), list(wanted.mpis), list(wanted.launchers)
+        )
+        return _answer(host, starter, words)
+
+    with ThreadPoolExecutor(_AT_ONCE) as pool:
+        return dict(zip(hosts, pool.map(one, hosts), strict=True))
+
+
+def _answer(host: str, starter: Starter, words: tuple[str, ...]) -> Answer:
+    from assay.machine import node
+    from assay.machine.cluster import Answer
+    from assay.model.errors import UnfitEnvironmentError
+    from assay.run.process import Processes
+
+    began = time.time()
+    try:
+        outcome = Processes().execute(starter.alone(host, words), _PATIENCE_S)
+    except UnfitEnvironmentError as error:
+        return Answer(None, error.why or error.what)
+    ended = time.time()
+    told = node.read(outcome.stdout.decode(errors="replace"))
+    if told:
+        return Answer(told, "", (began, ended))
+    said = outcome.stderr.decode(errors="replace").strip().splitlines()
+    silent = "no answer in time" if outcome.exit_code is None else f"exit code {outcome.exit_code}, without a word"
+    return Answer(None, said[-1] if said else silent)
+
+
+def _launching(mpi: Mpi, starter: Starter) -> Check:
+    """Whether something here starts programs of this MPI on nodes."""
+    from assay.model.check import Check
+
+    why = "a launcher of another MPI starts so many programs that each think they are alone"
+    verdict = _slurm(mpi, starter) if starter.site.scheduler == "slurm" else _own(mpi)
+    return Check(f"launcher of {mpi.name}", verdict.state, verdict.found, why, verdict.remedy)
+
+
+def _own(mpi: Mpi) -> Verdict:
+    from assay.machine.verdicts import Verdict
+
+    if mpi.launcher:
+        return Verdict("ok", mpi.launcher)
+    return Verdict("problem", "its mpiexec is not here", "install it, or measure inside an allocation of Slurm")
+
+
+def _slurm(mpi: Mpi, starter: Starter) -> Verdict:
+    """Slurm must speak the language in which the MPI asks who its ranks are."""
+    from assay.launch.command import Command
+    from assay.machine.verdicts import Verdict
+    from assay.model.errors import UnfitEnvironmentError
+    from assay.run.process import Processes
+
+    if starter.site.launcher not in {"", "srun"}:
+        return _own(mpi)
+    try:
+        outcome = Processes().execute(Command(("srun", "--mpi=list"), {}), _PATIENCE_S)
+    except UnfitEnvironmentError as error:
+        return Verdict("problem", error.what, "module load slurm")
+    spoken = (outcome.stdout + outcome.stderr).decode(errors="replace").split()
+    if _PMI[mpi.kind] in spoken:
+        return Verdict("ok", f"srun --mpi={_PMI[mpi.kind]}")
+    remedy = f"--launcher {mpi.kind}" if mpi.launcher else f"ask the site for Slurm with {_PMI[mpi.kind]}"
+    return Verdict("problem", f"srun --mpi=list has no {_PMI[mpi.kind]}", remedy)
