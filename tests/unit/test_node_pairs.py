@@ -1,14 +1,86 @@
-"""Every pair of nodes: the rounds of the tournament in a plan."""
+"""Every pair of nodes: the rounds of the tournament in a plan, and what each pair got."""
 
+from collections.abc import Mapping
+from types import SimpleNamespace
+from typing import cast
+
+import msgspec
 import pytest
 
 from assay import benchmarks, studies
+from assay.analyse.curves import Known
+from assay.analyse.estimates import LaunchMedian, Measured
+from assay.analyse.models import node_pairs
 from assay.model.placement import Memory, Placement
+from assay.model.record import Clock, End, Header, Rank, Series
+from assay.model.result import Estimate
+from assay.model.run import CaseRecords, Run
+
+HOSTS = ("n0", "n1", "n2", "n3")
+LATENCY = benchmarks.get("pairs").metrics[0]
 
 
 def placement(ranks: int) -> Placement:
     hosts = tuple(f"n{index}" for index in range(ranks))
     return Placement("one-core@all", "", (0,), Memory(), hosts, ranks=((0,),))
+
+
+def records(way: str, seconds: Mapping[int, float], each: int = 0, hosts: tuple[str, ...] = ()) -> CaseRecords:
+    """A case of one round, 10 samples of 4 iterations of so many seconds each from the ranks that time."""
+    ranks = tuple(Rank(rank, host, host, (0,), (0,), "first-touch", {}) for rank, host in enumerate(hosts))
+    work = {"message": {"one-way": 2.0, "messages": 2.0, "bytes": 16.0}}
+    params: dict[str, int | float | str] = {"round": each}
+    header = Header(1, "pairs", f"round {each}", params, work, {}, Clock("c", 1e-9, 1e-8), ranks, {"way": way})
+    series = tuple(
+        Series("message", rank, "measured", 4, "samples", [0.0] * 10, [4 * one] * 10)
+        for rank, one in seconds.items()
+    )
+    return CaseRecords(header, series, None, End("complete"))
+
+
+def estimate(each: int) -> Estimate:
+    """The estimate of one round."""
+    unknown = dict.fromkeys(("state", "confidence", "precision", "steady", "limit", "reason"))
+    figures = dict.fromkeys(("median", "lo", "hi", "min", "max", "p99"), 1.0)
+    benchmark = {"benchmark": "pairs", "kernel": "message", "metric": "latency", "unit": "s", "better": "lower"}
+    told: dict[str, object] = {
+        "id": f"round {each}/message/latency",
+        "case": f"round {each}",
+        "factors": {},
+        "modes": (),
+        "params": {"pattern": "latency", "bytes": 8, "schedule": "all", "round": each, "window": 64},
+        "placement": {
+            "label": "one-core@all",
+            "hosts": HOSTS,
+            "cpus": ((0,),) * 4,
+            "memory": "",
+            "proven": None,
+        },
+        "method": "range",
+        "launches": 3,
+        "samples": 30,
+        "stop": "samples",
+        "status": "complete",
+    }
+    return msgspec.convert(told | benchmark | figures | unknown, Estimate)
+
+
+def known(rounds: Mapping[int, tuple[CaseRecords, ...]], disturbed: tuple[int, ...] = ()) -> Known:
+    """Three launches, one in each block, of some rounds; launches that are disturbed are attempts of the first."""
+    launches = [
+        SimpleNamespace(
+            launch=SimpleNamespace(
+                id="L0" if block in disturbed else f"L{block}",
+                block=0 if block in disturbed else block,
+                bracket=SimpleNamespace(disturbance="noise" if block in disturbed else ""),
+            ),
+            cases=[each[block] for each in rounds.values()],
+        )
+        for block in range(3)
+    ]
+    medians = tuple(LaunchMedian(block, None, 1.0) for block in range(3) if block not in disturbed)
+    measured = tuple(Measured(estimate(each), medians) for each in rounds)
+    return Known(cast("Run", SimpleNamespace(launches=launches, machines={})), measured)
 
 
 @pytest.mark.parametrize(("ranks", "rounds"), [(2, 1), (3, 3), (4, 3), (63, 63), (64, 63)])
@@ -20,3 +92,48 @@ def test_the_study_measures_pairs_alone_and_loaded_at_one_core_of_each_node() ->
     measures = studies.get("node-pairs").measure
     assert all(measure.placements == ("one-core@all",) for measure in measures)
     assert {measure.axes["schedule"] for measure in measures} == {"one", ("one", "all")}
+
+
+def test_a_rank_s_series_is_that_of_the_pair_that_it_is_in() -> None:
+    found = node_pairs.values(records("0-3 1-2", {0: 2e-6, 1: 6e-6}), LATENCY)
+    assert found == pytest.approx({(0, 3): 1e-6, (1, 2): 3e-6})
+
+
+def test_where_both_time_the_slower_one_counts() -> None:
+    found = node_pairs.values(records("0-1", {0: 2e-6, 1: 6e-6}), LATENCY)
+    assert found == pytest.approx({(0, 1): 3e-6})
+
+
+def test_a_slow_node_is_slow_with_each_other_and_no_other_pair_is() -> None:
+    ways = ("0-3 1-2", "0-1 2-3", "0-2 1-3")
+    rounds = {
+        each: tuple(
+            records(way, {int(a): 2e-6 * (2 if "3" in (a, b) else 1) for a, b in pairs(way)}, each, HOSTS)
+            for _ in range(3)
+        )
+        for each, way in enumerate(ways)
+    }
+    (model,) = node_pairs.fit(known(rounds))
+    got = {(point.at["a"], point.at["b"]): point.value[0] for point in model.points}
+    assert got == pytest.approx(
+        {(a, b): 2e-6 if b == "n3" else 1e-6 for at, a in enumerate(HOSTS) for b in HOSTS[at + 1 :]}
+    )
+    assert model.parameters["all pairs"] == pytest.approx((1.5e-6, 1e-6, 2e-6))
+    assert {point.at["round"] for point in model.points} == {0, 1, 2}
+
+
+def test_a_disturbed_attempt_is_set_aside_where_its_repeat_was_quiet() -> None:
+    launches = tuple(records("0-1", {0: seconds}, 0, HOSTS[:2]) for seconds in (2e-6, 8e-6, 4e-6))
+    (model,) = node_pairs.fit(known({0: launches}, disturbed=(1,)))
+    (point,) = model.points
+    assert point.value == pytest.approx((1.5e-6, 1e-6, 2e-6))
+
+
+def test_ranks_of_one_host_are_told_apart_by_their_numbers() -> None:
+    launches = tuple(records("0-1", {0: 2e-6}, 0, ("n0", "n0")) for _ in range(3))
+    (model,) = node_pairs.fit(known({0: launches}))
+    assert [(point.at["a"], point.at["b"]) for point in model.points] == [("n0 (0)", "n0 (1)")]
+
+
+def pairs(way: str) -> list[tuple[str, ...]]:
+    return [tuple(pair.split("-")) for pair in way.split()]
