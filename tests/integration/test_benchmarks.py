@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from tests import mpi_ranks
 
 from assay import benchmarks
 from assay.model.benchmark import Benchmark
@@ -18,6 +19,12 @@ PAGES = Path(__file__).parents[2] / "docs" / "methods"
 SMALL = 65536
 
 pytestmark = pytest.mark.parametrize("name", benchmarks.names())
+
+
+@pytest.fixture
+def built(name: str, build: Build) -> Build:
+    """The programs with which a benchmark runs: those of an MPI where it passes messages."""
+    return mpi_ranks.build_with("openmpi") if benchmarks.get(name).joint else build
 
 
 def described(benchmark: Benchmark, build: Build) -> dict[str, Any]:
@@ -34,9 +41,9 @@ def test_a_benchmark_is_documented_with_each_of_its_axes_and_metrics(name: str) 
 
 
 @pytest.mark.native
-def test_a_program_describes_itself_as_it_is_declared(name: str, build: Build) -> None:
+def test_a_program_describes_itself_as_it_is_declared(name: str, built: Build) -> None:
     benchmark = benchmarks.get(name)
-    answer = described(benchmark, build)
+    answer = described(benchmark, built)
     assert (answer["schema"], answer["benchmark"], answer["program"]) == (1, name, benchmark.program)
     assert answer["kernels"] == list(benchmark.kernels)
     assert set(answer["axes"]) == {axis.name for axis in benchmark.axes}
@@ -50,9 +57,9 @@ def test_a_program_describes_itself_as_it_is_declared(name: str, build: Build) -
 
 
 @pytest.mark.native
-def test_each_metric_finds_the_work_it_counts(name: str, build: Build) -> None:
+def test_each_metric_finds_the_work_it_counts(name: str, built: Build) -> None:
     benchmark = benchmarks.get(name)
-    work = described(benchmark, build)["work"]
+    work = described(benchmark, built)["work"]
     for kernel in benchmark.kernels:
         metrics = [metric for metric in benchmark.metrics if not metric.kernels or kernel in metric.kernels]
         wanted = {metric.work for metric in metrics if metric.work}
@@ -61,23 +68,25 @@ def test_each_metric_finds_the_work_it_counts(name: str, build: Build) -> None:
 
 
 @pytest.mark.native
-def test_the_smallest_case_is_right_and_placed_as_asked(name: str, build: Build) -> None:
+def test_the_smallest_case_is_right_and_placed_as_asked(name: str, built: Build) -> None:
     benchmark = benchmarks.get(name)
     allowed = sorted(os.sched_getaffinity(0))
     if len(allowed) < benchmark.min_cpus:
         pytest.skip(f"this machine has fewer than {benchmark.min_cpus} cpus")
     cpus = allowed[: benchmark.min_cpus]
-    axes = {axis.name: axis.values[0] if axis.values else SMALL for axis in benchmark.axes}
-    command = [build.programs[benchmark.program], "--cpus", ",".join(map(str, cpus)), "--seconds", "0.2"]
-    for axis, value in axes.items():
-        command += [f"--{axis}", str(value)]
-    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    axes = {axis.name: axis.values[0] if axis.values else SMALL if axis.unit else 0 for axis in benchmark.axes}
+    words = ["--seconds", "0.2", *(word for axis, value in axes.items() for word in (f"--{axis}", str(value)))]
+    if benchmark.joint:
+        command = mpi_ranks.command(built, benchmark.program, benchmark.min_cpus, *words)
+    else:
+        command = [built.programs[benchmark.program], "--cpus", ",".join(map(str, cpus)), *words]
+    done = subprocess.run(command, capture_output=True, text=True, check=False, env=mpi_ranks.environment())
     assert done.returncode == 0, done.stderr
     records = [decode_program_record(line) for line in done.stdout.splitlines()]
     header = records[0]
     assert isinstance(header, Header)
     assert header.params == axes
-    assert list(header.ranks[0].cpus) == cpus
+    assert [cpu for rank in header.ranks for cpu in rank.cpus] == cpus
     measured = {record.kernel for record in records if isinstance(record, Series) and record.phase == "measured"}
     assert measured == set(benchmark.kernels)
     assert [record.passed for record in records if isinstance(record, Verdict)] == [True]
