@@ -144,7 +144,7 @@ def judged(job: Submitted, status: Status | None, why: str, run: Run | None) -> 
     ended = run.ending.status if run and run.ending and run.ending.ended > job.submitted else ""
     if status is None:
         state = "complete" if ended in {"complete", "cut"} else "ended" if ended else "unknown"
-        reason = "interrupted" if ended == "interrupted" else why
+        reason = {"complete": "", "ended": ended}.get(state, why)
     elif status.state == "failed" and _INTERRUPTED.search(status.reason):
         # Of those that are not cancelled, nobody else asks a job to end.
         state, reason = "timed-out", "asked to end before its time limit"

@@ -98,6 +98,7 @@ def command(
     from assay import store
 
     scheduler = _scheduler(asked["scheduler"])
+    limit_s = None if asked["time"] is None else _seconds(asked["time"])
     if resume is None:
         folder = running.folder_of(runs)
         wanted = _whole(running.named(study, "assay submit network -N 2"), asked, build=not dry_run)
@@ -105,7 +106,7 @@ def command(
         path = store.find(resume, running.folder_of(runs))
         folder, wanted = path.absolute().parent, _rest(path, study)
     folder = Path(folder).absolute()
-    order = _order(wanted, asked, scheduler)
+    order = _order(wanted, limit_s, asked, scheduler)
     script = scheduler.script(_job(order, asked["cpus"] or 0, folder))
     if dry_run:
         click.echo(script, nl=False)
@@ -200,7 +201,7 @@ def _rest(path: Path, study: str | None) -> _Wanted:
     )
 
 
-def _order(wanted: _Wanted, asked: Mapping[str, Any], scheduler: Scheduler) -> Submitted:
+def _order(wanted: _Wanted, limit_s: int | None, asked: Mapping[str, Any], scheduler: Scheduler) -> Submitted:
     """The record of the job, still without an id; what is not asked for is as in the run's last job."""
     from datetime import UTC, datetime
     from pathlib import Path
@@ -210,12 +211,7 @@ def _order(wanted: _Wanted, asked: Mapping[str, Any], scheduler: Scheduler) -> S
     now = datetime.now(UTC)
     before = wanted.before
     label = re.sub(r"[^\w.-]+", "-", Path(wanted.study).stem)
-    if asked["time"] is not None:
-        seconds = _seconds(asked["time"])
-    elif before:
-        seconds = before.seconds
-    else:
-        seconds = _USUAL_S if wanted.needs_s is None else _minutes(_ROOM * wanted.needs_s + _BUILDING_S)
+    usual_s = _USUAL_S if wanted.needs_s is None else _minutes(_ROOM * wanted.needs_s + _BUILDING_S)
     return Submitted(
         JOB_SCHEMA,
         name=f"{now:%Y%m%d-%H%M%S}-{label}-{os.urandom(2).hex()}",
@@ -226,7 +222,7 @@ def _order(wanted: _Wanted, asked: Mapping[str, Any], scheduler: Scheduler) -> S
         command=("assay", *wanted.command),
         submitted=now.isoformat(),
         nodes=wanted.nodes,
-        seconds=seconds,
+        seconds=limit_s or (before.seconds if before else usual_s),
         hosts=wanted.hosts,
         queue=asked["queue"] or (before.queue if before else ""),
         account=asked["account"] or (before.account if before else ""),

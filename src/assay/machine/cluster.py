@@ -222,7 +222,7 @@ def _alike(seen: _Seen, what: str, unit: str, remedy: str) -> Verdict:
             found = f"{name} has {mine:g}{unit and ' '}{unit}, on {seen.first} {theirs:g}"
             return Verdict("warning", found, remedy.replace("DEVICE", name).replace("{value}", f"{theirs:g}"))
     known = [f"{name} {mine:g}" for name, (mine, _) in values.items() if mine]
-    return Verdict("ok", ", ".join(known)) if known else Verdict("unknown", "no driver tells")
+    return Verdict("ok", ", ".join(known)) if known else Verdict("unknown", "there is nothing to compare")
 
 
 def _names(seen: _Seen) -> Verdict:
@@ -251,7 +251,7 @@ def _leftovers(seen: _Seen) -> Verdict:
         return Verdict("ok", "none")
     runs = dict.fromkeys(run for _, run, _ in seen.node.processes)
     numbers = " ".join(str(number) for number, _, _ in seen.node.processes)
-    found = f"{len(seen.node.processes)} processes of {_some(list(runs))}: it goes on, or left them behind"
+    found = f"processes of {_some(list(runs))}: it goes on, or left them behind"
     return Verdict("warning", found, f"if it does not go on, on {HOSTS}: kill {numbers}")
 
 

@@ -40,12 +40,12 @@ def keep_job(job: Submitted, folder: Path) -> None:
 def jobs(folder: Path) -> tuple[Submitted, ...]:
     """Every job of the folder of runs, oldest first; a file that is no record of one is passed over."""
     found = []
-    for path in sorted((folder / _FOLDER).glob("*.json")):
+    for path in (folder / _FOLDER).glob("*.json"):
         try:
             found.append(msgspec.json.decode(path.read_bytes(), type=Submitted))
         except (OSError, msgspec.MsgspecError):
             continue
-    return tuple(found)
+    return tuple(sorted(found, key=lambda job: job.submitted))
 
 
 def runs_of(submitted: tuple[Submitted, ...], folder: Path) -> dict[str, Path]:

@@ -1,0 +1,266 @@
+"""`assay submit` and `assay status`: schedulers are shell scripts, runs are of a machine that does not exist."""
+
+import json
+import os
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import msgspec
+import pytest
+from click.testing import CliRunner, Result
+from tests.simulation import simulated_run
+
+from assay.cli import assay
+from assay.cli.submit import _seconds
+from assay.launch import batch
+from assay.model.errors import AssayError, MeasurementError, PartialRunError, UnfitEnvironmentError, UsageError
+from assay.model.job import Submitted
+from assay.model.plan import Measure, Study
+from assay.store.jobs import jobs
+
+TINY = """
+title = "Tiny"
+question = "Does it run?"
+launches = 1
+budget_s = 60
+[[measure]]
+benchmark = "stream"
+placements = ["one-core"]
+"""
+TWO = Study("Two", "A question?", (Measure("stream", ("one-core",), axes={"elements": 1_000_000}),), launches=2)
+SQUEUE = "squeue --noheader --states=all --jobs=12 --Format=State:|,Reason:|,exit_code:"
+Script = Callable[[str, str], None]
+
+
+@pytest.fixture
+def site(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Script:
+    """`site(program, shell)` puts a program on the path of a machine without schedulers; nothing is built."""
+    (tmp_path / "bin").mkdir()
+    (tmp_path / "tiny.toml").write_text(TINY)
+    monkeypatch.setenv("PATH", f"{tmp_path / 'bin'}:/usr/bin:/bin")
+    monkeypatch.setenv("ASSAY_RUNS", str(tmp_path / "runs"))
+    monkeypatch.setattr("assay.cli.prepare.built", lambda _names: {})
+    monkeypatch.setattr(batch, "here", lambda _which: batch.get("slurm"))
+    monkeypatch.chdir(tmp_path)
+
+    def put(program: str, shell: str) -> None:
+        path = tmp_path / "bin" / program
+        path.write_text(f"#!/bin/sh\n{shell}\n")
+        path.chmod(0o755)
+
+    put("sbatch", 'echo "sbatch $*" >> calls; echo 12')
+    put("squeue", "echo 'PENDING|Resources|0'")
+    put("sacct", "echo 'accounting is off' >&2; exit 1")
+    return put
+
+
+def typed(*words: str) -> Result:
+    return CliRunner().invoke(assay, words)
+
+
+def failure(result: Result) -> AssayError:
+    assert isinstance(result.exception, AssayError), result.output
+    return result.exception
+
+
+def submitted(*words: str) -> Submitted:
+    """The record of a job that was submitted now."""
+    result = typed("submit", *words)
+    assert result.exit_code == 0, result.exception
+    return jobs(Path("runs"))[-1]
+
+
+def begin_run(job: Submitted, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """What the job does when it starts."""
+    monkeypatch.setenv("ASSAY_JOB", job.name)
+    path = simulated_run(Path("runs"), study=TWO)
+    monkeypatch.delenv("ASSAY_JOB")
+    return path
+
+
+def cut_short(path: Path, ending: str | None) -> None:
+    """A run after its first launch, as Ctrl-C, or a crash where None, leaves it."""
+    lines = (path / "records.jsonl").read_bytes().splitlines(keepends=True)
+    first = next(number for number, line in enumerate(lines, 1) if b'"type":"launch"' in line)
+    (path / "records.jsonl").write_bytes(b"".join(lines[:first]))
+    (path / "ending.json").unlink()
+    if ending:
+        told = {"status": ending, "ended": "2999-01-01", "elapsed_s": 1.0, "cut": {}}
+        (path / "ending.json").write_text(json.dumps(told))
+
+
+@pytest.mark.usefixtures("site")
+def test_one_script_runs_the_whole_study_with_the_options_that_were_typed(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("ASSAY_CACHE", "/shared/cache")
+    result = typed("submit", "tiny.toml", "-N2", "-plong", "-A", "proj", "--time", "1:30:00", "--launches", "3")
+    assert result.exit_code == 0, result.exception
+    assert result.stdout == "12\n"
+    job = jobs(Path("runs"))[-1]
+    script = Path(f"runs/jobs/{job.name}.sh").read_text()
+    assert Path("calls").read_text() == f"sbatch --parsable {Path(f'runs/jobs/{job.name}.sh').absolute()}\n"
+    for word in ("--nodes=2", "--partition=long", "--account=proj", "--time=1:30:00", "--signal=B:TERM@60"):
+        assert f"#SBATCH {word}\n" in script
+    assert "-m assay run tiny.toml --launches 3\n" in script
+    assert (
+        f"exec env ASSAY_CACHE=/shared/cache ASSAY_JOB={job.name} ASSAY_RUNS={Path('runs').absolute()} " in script
+    )
+    assert (job.id, job.scheduler, job.study, job.nodes, job.seconds) == ("12", "slurm", "tiny", 2, 5400)
+
+
+@pytest.mark.usefixtures("site")
+def test_a_dry_run_prints_the_script_and_leaves_nothing() -> None:
+    result = typed("submit", "tiny.toml", "--dry-run")
+    assert result.stdout.startswith("#!/bin/sh\n#SBATCH --job-name=assay-tiny\n")
+    assert "#SBATCH --time=0:12:00\n" in result.stdout  # 1.5 times the budget, and ten minutes to build
+    assert not Path("runs").exists()
+    assert not Path("calls").exists()
+
+
+@pytest.mark.usefixtures("site")
+def test_what_is_wrong_is_said_before_anybody_waits() -> None:
+    for words, what in (
+        (("nonesuch",), "nonesuch"),
+        ((), "which study?"),
+        (("tiny.toml", "--hosts", "n[1-2]", "-N3"), "-N 3 and 2 nodes by name"),
+        (("tiny.toml", "--time", "30"), "--time 30 has no unit"),
+        (("tiny.toml", "--time", "1m"), "--time 1m is too short"),
+        (("tiny.toml", "--scheduler", "moab"), "there is no scheduler 'moab'"),
+        (("--resume", "nonesuch"), "there is no run in 'runs'"),
+    ):
+        result = typed("submit", *words)
+        assert what in str(result.exception).replace(str(Path.cwd()) + "/", ""), words
+        assert not Path("calls").exists()
+    assert typed("submit", "tiny.toml", "--launches", "0").exit_code == 2
+
+
+def test_a_scheduler_that_refuses_is_quoted(site: Script) -> None:
+    site("sbatch", "echo 'sbatch: error: invalid account' >&2; exit 1")
+    refused = failure(typed("submit", "tiny.toml"))
+    assert isinstance(refused, UnfitEnvironmentError)
+    assert (refused.what, refused.why) == ("slurm refuses the job", "sbatch: error: invalid account")
+    assert refused.remedy.startswith("sbatch --parsable /")
+    assert jobs(Path("runs")) == ()
+
+
+@pytest.mark.parametrize(
+    ("text", "seconds"), [("30m", 1800), ("2h", 7200), ("1:30:00", 5400), ("1-00:00:30", 86430), ("120", None)]
+)
+def test_a_time_limit_has_a_unit(text: str, seconds: int | None) -> None:
+    if seconds is None:
+        with pytest.raises(UsageError) as refused:
+            _seconds(text)
+        assert refused.value.remedy == "--time 120m"
+    else:
+        assert _seconds(text) == seconds
+
+
+ASKED = "asked to end before its time limit"
+STANDINGS = [
+    ("PENDING|Resources|0", None, "queued", "Resources", None),
+    ("RUNNING|None|0", None, "running", "", None),
+    ("COMPLETED|None|0", "complete", "complete", "", None),
+    ("FAILED|NonZeroExitCode|256", "complete", "failed", "NonZeroExitCode, exit code 1", MeasurementError),
+    ("FAILED|NonZeroExitCode|33280", "interrupted", "timed-out", ASKED, PartialRunError),
+    ("TIMEOUT|TimeLimit|15", None, "timed-out", "TimeLimit, signal 15", PartialRunError),
+    ("CANCELLED|None|0", "interrupted", "cancelled", "", PartialRunError),
+    ("NODE_FAIL|None|0", None, "failed", "", MeasurementError),
+    ("", "complete", "complete", "", None),
+    ("", "interrupted", "ended", "interrupted", PartialRunError),
+    ("", None, "unknown", "Invalid job id specified", None),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("told", "ending", "state", "reason", "error"), STANDINGS)
+def test_how_a_job_stands_and_how_far_its_run_is(  # noqa: PLR0913, PLR0917 (a table)
+    told: str,
+    ending: str | None,
+    state: str,
+    reason: str,
+    error: type[AssayError] | None,
+    site: Script,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    site("squeue", f"echo '{told}'" if told else "echo 'Invalid job id specified' >&2; exit 1")
+    path = begin_run(submitted("tiny.toml"), monkeypatch)
+    whole = jobs_told()[0]
+    assert (whole["made"], whole["planned"]) == (5, 5)
+    if ending != "complete":
+        cut_short(path, ending)
+    one = jobs_told()[0]
+    assert (one["state"], one["reason"], one["run"], one["job"]) == (state, reason, path.name, "12")
+    assert (one["made"], one["left_s"] > 0) == ((5, False) if ending == "complete" else (1, True))
+    result = typed("status", "12")
+    assert type(result.exception) is (error or type(None))
+    if error is PartialRunError:
+        assert failure(result).remedy == f"assay submit --resume {path.name}"
+
+
+def jobs_told() -> list[dict[str, Any]]:
+    result = typed("status", "--json")
+    assert result.exit_code == 0, result.exception
+    told: list[dict[str, Any]] = json.loads(result.stdout)["jobs"]
+    return told
+
+
+@pytest.mark.usefixtures("site")
+def test_a_job_whose_run_has_not_begun_has_none(monkeypatch: pytest.MonkeyPatch) -> None:
+    first = submitted("tiny.toml")
+    begin_run(first, monkeypatch)
+    submitted("tiny.toml")
+    assert [bool(one["run"]) for one in jobs_told()] == [True, False]
+
+
+def test_a_run_goes_on_in_another_job_on_its_nodes(site: Script, monkeypatch: pytest.MonkeyPatch) -> None:
+    first = submitted("tiny.toml", "-plong", "-A", "proj", "--time", "2h", "--scheduler-option=--constraint=x")
+    path = begin_run(first, monkeypatch)
+    cut_short(path, "interrupted")
+    site("sbatch", "echo 13")
+    second = submitted("--resume", path.name[:15], "--budget", "5m")
+    assert second.command == ("assay", "run", "--resume", path.name, "--budget", "5m")
+    assert second.hosts == ("simulated",)
+    assert second.run == path.name
+    for one in ("queue", "account", "seconds", "options"):
+        assert getattr(second, one) == getattr(first, one)
+    assert [one["run"] for one in jobs_told()] == [path.name, path.name]
+    refused = failure(typed("submit", "--resume", path.name, "--launches", "9"))
+    assert "on the nodes, that it began with" in refused.why
+
+
+@pytest.mark.usefixtures("site")
+def test_a_run_that_is_complete_is_not_submitted_again(monkeypatch: pytest.MonkeyPatch) -> None:
+    path = begin_run(submitted("tiny.toml"), monkeypatch)
+    refused = failure(typed("submit", "--resume", "last"))
+    assert (refused.what, refused.remedy) == (f"run '{path.name}' is complete already", f"assay show {path.name}")
+
+
+def test_watching_ends_with_the_last_job_and_tells_each_change(
+    site: Script, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    submitted("tiny.toml")
+    states = "'PENDING|Priority|0' 'PENDING|Priority|0' 'RUNNING|None|0' 'COMPLETED|None|0'"
+    site(
+        "squeue",
+        f'echo x >> looks; shift_by=$(wc -l < looks); set -- {states}; eval "echo \\"\\${{$shift_by}}\\""',
+    )
+    monkeypatch.setattr("time.sleep", lambda _seconds: None)
+    result = typed("status", "last", "--watch")
+    assert result.stdout == "12 queued (Priority)\n12 running\n12 complete\n"
+    assert result.exit_code == 0
+
+
+@pytest.mark.usefixtures("site")
+def test_a_job_that_nobody_submitted_is_named_with_those_that_are_there() -> None:
+    assert typed("status").exit_code == 0
+    submitted("tiny.toml")
+    refused = failure(typed("status", "99"))
+    assert isinstance(refused, UsageError)
+    assert refused.why == "in runs there are: 12".replace("runs", os.environ["ASSAY_RUNS"])
+
+
+@pytest.mark.usefixtures("site")
+def test_a_record_that_is_none_is_passed_over() -> None:
+    job = submitted("tiny.toml")
+    Path(f"runs/jobs/{job.name}.json").write_text("{")
+    assert jobs(Path("runs")) == ()
+    assert msgspec.json.encode(job)
