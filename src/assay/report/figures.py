@@ -95,7 +95,8 @@ def curves(
 ) -> Figure:
     """Curves along the benchmark's swept axis, a series for each combination of what else varies.
 
-    A logarithmic axis has no place for a size of nothing: such figures are in tables alone.
+    What follows a colon in the title is for the caption alone. A logarithmic axis has no place for a size of
+    nothing: such figures are in tables alone.
     """
     axis = choose.swept(estimates[0].benchmark)
     every = choose.measured(estimates)
@@ -123,9 +124,12 @@ def curves(
         )
     names = dict.fromkeys(point.series for point in points)
     result = "; ".join(_curve_result(points, label, estimates[0].better) for label in names)
-    meaning = choose.axis_meaning(estimates[0].benchmark, axis)
-    spec = curve(points, (meaning, f"{title} ({value_unit})"), guides or Guides(), sizes=axis_unit == "B")
-    caption = f"{title} by {meaning}, both axes logarithmic. {whiskers(estimates)}"
+    meaning = choose.axis_meaning(estimates[0].benchmark, axis).partition(":")[0]
+    meaning = f"bytes {meaning}" if meaning.startswith("of ") else meaning
+    spec = curve(
+        points, (meaning, f"{title.partition(':')[0]} ({value_unit})"), guides or Guides(), sizes=axis_unit == "B"
+    )
+    caption = f"{title}, by {meaning}, both axes logarithmic. {whiskers(estimates)}"
     if len(estimates) < len(every):
         caption += f" {words.param(0, axis_unit)} has no place on such an axis; the table has it."
     if any(point.state for point in points):

@@ -131,28 +131,41 @@ def series(estimates: Iterable[Estimate]) -> Callable[[Estimate], str]:
 
 
 def split(estimates: tuple[Estimate, ...]) -> dict[str, tuple[Estimate, ...]]:
-    """What a chart shows -> its estimates: all in one where they are few series, else in the coarsest parts."""
+    """What a chart shows -> its estimates: one chart for few series, else as few charts as possible."""
+    if _fits(estimates):
+        return {"": estimates}
+    ways = [choose.grouped(estimates, key) for key in _keys(estimates)]
+    ways = [groups for groups in ways if len(groups) > 1] or [choose.grouped(estimates, over(estimates))]
+    fitting = [groups for groups in ways if all(map(_fits, groups.values()))]
+    if len(ways[0]) == 1:
+        return {"": estimates}
+    parts = min(fitting, key=len) if fitting else ways[0]
+    return {
+        ", ".join(filter(None, [name, finer])): few
+        for name, members in parts.items()
+        for finer, few in split(members).items()
+    }
+
+
+def _fits(estimates: tuple[Estimate, ...]) -> bool:
     name = series(estimates)
+    return len({(name(e), e.state) for e in estimates}) <= MOST_SERIES
 
-    def few(groups: dict[str, tuple[Estimate, ...]]) -> bool:
-        return all(len({(name(e), e.state) for e in members}) <= MOST_SERIES for members in groups.values())
 
-    way = over(estimates)
-    ways: tuple[Callable[[Estimate], str], ...] = (
-        lambda _: "",
-        lambda e: "between nodes" if is_between(e) else "inside a node",
-        way,
+def _keys(estimates: tuple[Estimate, ...]) -> tuple[Callable[[Estimate], str], ...]:
+    """What may split a chart, the most telling first."""
+    factors = dict.fromkeys(name for e in estimates for name in e.factors)
+    return (
+        far,
+        lambda e: BY.get(e.benchmark, ""),
+        *((lambda e, name=name: e.factors.get(name, "")) for name in factors),
         where,
     )
-    for key in ways:
-        groups = choose.grouped(estimates, key)
-        if few(groups):
-            return groups
-    return {
-        f"{where(e)}, {way(e)}": members
-        for members in choose.grouped(estimates, lambda e: (where(e), way(e))).values()
-        for e in members[:1]
-    }
+
+
+def far(estimate: Estimate) -> str:
+    """Whether messages went from node to node, in words."""
+    return "between nodes" if is_between(estimate) else "inside a node"
 
 
 def small(estimates: Iterable[Estimate]) -> Estimate | None:

@@ -1,5 +1,7 @@
 """Many pairs at once: what they get together, by NUMA node, socket and whole node, and by their number."""
 
+from collections.abc import Callable, Iterable
+
 from assay.model.result import Analysis, Estimate
 from assay.model.run import Run
 from assay.report import choose, figures, messages, words
@@ -10,8 +12,7 @@ order = 63
 claims: frozenset[str] = frozenset()
 
 _BANDWIDTH, _LATENCY, _RATE = "multi-bandwidth", "multi-latency", "message-rate"
-#: What small messages are judged by: 8 B, where they were measured.
-_SMALL = ("Messages a second, small", "Slowest pair waits, one way, small")
+_CAPTION = "Many pairs at once: bandwidth and messages of all pairs added, one direction"
 #: Fewer numbers of ranks make no line.
 _LINE = 3
 _WHY = (
@@ -41,34 +42,51 @@ def tables(_run: Run, _analysis: Analysis) -> tuple[Table, ...]:
     return ()
 
 
-def found(_run: Run, analysis: Analysis, *, counted: bool = True) -> tuple[Table, ...]:
+def found(_run: Run, analysis: Analysis, *, numbers: bool = True) -> tuple[Table, ...]:
     """A row for each placement: ranks on a node, bandwidth, messages a second, what the slowest pair waits.
 
-    Without `counted`, numbers of cores have no row: a curve of the page shows them.
+    `numbers` adds a table for numbers of cores; without it a curve of the page shows them.
     """
     every = tuple(e for name in messages.BY for e in choose.measured(choose.of_benchmark(analysis, name)))
     several = tuple(e for e in every if messages.pattern(e) in {_BANDWIDTH, _LATENCY})
     way = messages.over(several)
     groups = choose.grouped(several, lambda e: (e.placement.hosts, e.placement.cpus, way(e), e.state))
-    shown = [members for members in groups.values() if counted or not all(map(_is_number, members))]
-    rows: tuple[tuple[str, ...], ...] = tuple(_row(members, way(members[0])) for members in shown)
-    columns: tuple[str, ...] = ("Between", "By", "Ranks a node", "Bandwidth", "At", *_SMALL, "n")
+    apart = choose.grouped(groups.values(), lambda members: all(map(_is_number, members)))
+    whole, counted = apart.get(False, ()), apart.get(True, ())
+    note = f"{words.count(len(counted), 'number', 'numbers')} of cores more: assay report" if counted else ""
+    made = [_table(_CAPTION, whole, way, "" if numbers else note)] if whole or counted else []
+    made += [_table(f"{_CAPTION}, by number of cores", counted, way, "")] if numbers and counted else []
+    return tuple(made)
+
+
+def _table(
+    caption: str, groups: Iterable[tuple[Estimate, ...]], way: Callable[[Estimate], str], note: str
+) -> Table:
+    sizes = dict.fromkeys(messages.at(e) for members in groups for e in _small(members) if e)
+    size = next(iter(sizes)) if len(sizes) == 1 else "small"
+    headings = (f"Messages a second, {size}", f"Slowest pair, one way, {size}")
+    rows: tuple[tuple[str, ...], ...] = tuple(_row(members, way(members[0])) for members in groups)
+    columns: tuple[str, ...] = ("Between", "By", "Ranks a node", "Bandwidth", "At", *headings, "n")
     if not any(row[1] for row in rows):
         columns, rows = (columns[0], *columns[2:]), tuple((row[0], *row[2:]) for row in rows)
-    caption = "Many pairs at once: bandwidth and messages of all pairs added, one direction"
-    more = len(groups) - len(shown)
-    note = f"{words.count(more, 'number', 'numbers')} of cores more: assay report" if more else ""
-    return (Table(caption, columns, rows, frozenset(range(len(columns) - 6, len(columns))), note),) if rows else ()
+    return Table(caption, columns, rows, frozenset(range(len(columns) - 6, len(columns))), note)
+
+
+def _small(members: tuple[Estimate, ...]) -> tuple[Estimate | None, Estimate | None]:
+    """Rate and latency of small messages."""
+    rate = messages.small(e for e in members if e.metric == _RATE)
+    return rate, messages.small(e for e in members if messages.pattern(e) == _LATENCY)
 
 
 def _row(members: tuple[Estimate, ...], way: str) -> tuple[str, ...]:
     first = members[0]
     best = choose.best(e for e in members if e.metric == "bandwidth")
-    rate = messages.small(e for e in members if e.metric == _RATE)
-    waits = messages.small(e for e in members if messages.pattern(e) == _LATENCY)
+    shown = (best, *_small(members))
     where = ", ".join(filter(None, [messages.where(first), choose.state(first)]))
-    bandwidth = (_cell(best), messages.at(best) if best else "")
-    return (where, way, f"{messages.ranks(first)}", *bandwidth, _cell(rate), _cell(waits), f"{first.launches}")
+    bandwidth, *small = map(_cell, shown)
+    launches = min(e.launches for e in shown if e)
+    at = messages.at(best) if best else ""
+    return (where, way, f"{messages.ranks(first)}", bandwidth, at, *small, f"{launches}")
 
 
 def _cell(estimate: Estimate | None) -> str:

@@ -30,7 +30,10 @@ def section(_run: Run, analysis: Analysis) -> Section | None:
         title="Messages between two",
         meaning=_meaning(drawn),
         figures=tuple(figure for members in _of_pattern(drawn).values() for figure in _figures(members)),
-        tables=tuple(table for members in _of_pattern(drawn).values() for table in _tables(members)),
+        tables=(
+            *(table for members in _of_pattern(drawn).values() for table in _tables(members)),
+            *_duplex_table(drawn),
+        ),
         estimates=estimates,
         headlines=_headlines(drawn),
         benchmarks=claims,
@@ -52,7 +55,7 @@ def tables(run: Run, analysis: Analysis) -> tuple[Table, ...]:
         columns, rows = _without(columns, 2), [_without(row, 2) for row in rows]
     numeric = frozenset(range(len(columns) - 3, len(columns)))
     found = (Table("Messages between two", columns, tuple(rows), numeric),) if rows else ()
-    return (*found, *many_pairs.found(run, analysis, counted=False))
+    return (*found, *many_pairs.found(run, analysis, numbers=False))
 
 
 def _without(row: tuple[str, ...], at: int) -> tuple[str, ...]:
@@ -92,7 +95,7 @@ def _told(pattern: str, curve: tuple[Estimate, ...]) -> Estimate | None:
 def _headlines(measured: tuple[Estimate, ...]) -> tuple[Headline, ...]:
     """The best small message and the largest bandwidth, between nodes and inside one."""
     lines = []
-    for where, members in choose.grouped(measured, _far).items():
+    for where, members in choose.grouped(measured, messages.far).items():
         for pattern, of_pattern in _of_pattern(members).items():
             chosen = [each for curve in _curves(of_pattern).values() if (each := _told(pattern, curve))]
             best = choose.best(chosen)
@@ -103,15 +106,11 @@ def _headlines(measured: tuple[Estimate, ...]) -> tuple[Headline, ...]:
     return tuple(lines)
 
 
-def _far(estimate: Estimate) -> str:
-    return "between nodes" if messages.is_between(estimate) else "inside a node"
-
-
 def _figures(measured: tuple[Estimate, ...]) -> tuple[Figure, ...]:
     pattern = messages.pattern(measured[0])
     drawn = []
     for number, (part, members) in enumerate(messages.split(measured).items()):
-        title = ", ".join(filter(None, [messages.COUNTED[pattern], part]))
+        title = ": ".join(filter(None, [messages.COUNTED[pattern], part]))
         anchor = f"figure-messages-{pattern}{f'-{number}' if number else ''}"
         if len({messages.size(e) for e in members} - {0}) >= _CURVE:
             drawn.append(figures.curves(members, anchor, title, series=messages.series(members)))
@@ -135,77 +134,80 @@ def _tables(measured: tuple[Estimate, ...]) -> tuple[Table, ...]:
 def _meaning(measured: tuple[Estimate, ...]) -> tuple[str, ...]:
     if not measured:
         return (f"{_WHY} Nothing of it could be measured; the reasons are listed under what was not measured.",)
-    told = [_WHY, _latencies(measured), _bandwidths(measured)]
-    return (" ".join(filter(None, told)), _duplex(measured))
+    told = [_WHY, _latencies(measured), _bandwidths(measured), _duplex(measured)]
+    several = max(len(_curves(members)) / len(_places(members)) for members in _of_pattern(measured).values()) > 1
+    told += ["Where several networks, MPIs or states were measured, the best is told."] if several else []
+    return (" ".join(filter(None, told)),)
+
+
+def _places(measured: tuple[Estimate, ...]) -> dict[str, tuple[Estimate, ...]]:
+    return choose.grouped(measured, messages.where)
 
 
 def _latencies(measured: tuple[Estimate, ...]) -> str:
-    """The best small message of each placement."""
+    """The best small message between each two partners."""
     found = tuple(e for e in measured if messages.pattern(e) == messages.LATENCY)
-    parts = []
-    for where, members in choose.grouped(found, messages.where).items():
-        small = [each for curve in _curves(members).values() if (each := messages.small(curve))]
-        best = choose.best(small)
-        figure = words.shown(best) if best else None
-        if best and figure:
-            parts.append(f"{figure.full} between {_between(where)}{_by(best, measured, small)}")
-    size = messages.at(best) if found and best else ""
-    return words.sentence(f"a message of {size} takes, one way, {words.listed(parts)}") if parts else ""
+    best = [
+        (where, choose.best(each for curve in _curves(members).values() if (each := messages.small(curve))))
+        for where, members in _places(found).items()
+    ]
+    parts = [f"{figure.short} between {where}" for where, e in best if e and (figure := words.shown(e))]
+    size = next((messages.at(e) for _, e in best if e), "")
+    return words.sentence(f"one way, a message of {size} takes {words.listed(parts)}") if parts else ""
 
 
 def _bandwidths(measured: tuple[Estimate, ...]) -> str:
-    """What the largest messages reach in one direction, and the most of any size where that is another."""
+    """What the largest messages reach in one direction."""
     found = tuple(e for e in measured if messages.pattern(e) == messages.ONE)
-    parts = []
-    for where, members in choose.grouped(found, messages.where).items():
-        ends = [each for curve in _curves(members).values() if (each := messages.largest(curve))]
-        last, most = choose.best(ends), choose.best(members)
-        figure, top = (words.shown(e) if e else None for e in (last, most))
-        if last and most and figure and top:
-            peak = f", at most {top.short} at {messages.at(most)}" if (most.lo or 0) > (last.hi or 0) else ""
-            size = messages.at(last)
-            by = _by(last, measured, ends)
-            parts.append(f"{figure.full} between {_between(where)}{by} with messages of {size}{peak}")
-    return words.sentence(f"in one direction go {'; '.join(parts)}") if parts else ""
-
-
-def _by(best: Estimate, measured: tuple[Estimate, ...], among: list[Estimate]) -> str:
-    """What the best of several was measured over."""
-    name = messages.over(measured)(best)
-    return f" ({name}, the best of {len(among)})" if name and len(among) > 1 else ""
-
-
-def _between(where: str) -> str:
-    return where if not where.startswith("inside") else f"ranks {where}"
+    size = max(map(messages.size, found), default=0)
+    best = [
+        (where, choose.best(e for e in members if messages.size(e) == size))
+        for where, members in _places(found).items()
+    ]
+    parts = [f"{figure.short} between {where}" for where, e in best if e and (figure := words.shown(e))]
+    large = f"in one direction, messages of {words.param(size, 'B')} get {words.listed(parts)}"
+    return words.sentence(large) if parts else ""
 
 
 def _duplex(measured: tuple[Estimate, ...]) -> str:
-    """Both directions added over one, at the largest size that both have, for each way."""
-    one = {_way(e, measured): e for e in measured if messages.pattern(e) == messages.ONE}
-    ratios = []
-    pairs = [
-        (one[key], e)
-        for e in measured
-        if messages.pattern(e) == messages.BOTH and (key := _way(e, measured)) in one
-    ]
-    for (where, way), members in choose.grouped(
-        pairs, lambda pair: (messages.where(pair[1]), messages.over(measured)(pair[1]))
-    ).items():
-        single, double = max(members, key=lambda pair: messages.size(pair[1]))
-        if single.median and double.median and single.lo and single.hi and double.lo and double.hi:
-            ratio = words.ratio(
-                (double.median / single.median, double.lo / single.hi, double.hi / single.lo), "both intervals"
-            )
-            name = ", ".join(filter(None, [where, way, choose.state(double)]))
-            ratios.append(f"{ratio.value.lstrip('×')} [{ratio.lo}, {ratio.hi}] ({name}, {messages.at(double)})")  # noqa: RUF001
+    """From the least to the largest ratio of both directions to one."""
+    ratios = sorted(ratio[0] for _, _, ratio in _ratios(measured))
     if not ratios:
         return ""
-    return (
-        f"Both directions added carry, over one direction alone: {'; '.join(ratios)}. 2 is a way that carries "
-        "each direction as if the other were idle, 1 one that both share. The ends follow from the ends of the "
-        "two figures, so they are wider than an interval of the ratio would be."
+    ends = dict.fromkeys(f"{ratio:.2f}" for ratio in (ratios[0], ratios[-1]))
+    return f"Both directions added carry {' to '.join(ends)} times what one direction carries."
+
+
+def _ratios(
+    measured: tuple[Estimate, ...],
+) -> list[tuple[Estimate, Estimate, tuple[float, float, float]]]:
+    """One direction, both added, their ratio with its ends; of each way at the largest size that both have."""
+    way = messages.over(measured)
+
+    def key(e: Estimate) -> tuple[str, str, str | None]:
+        return messages.where(e), way(e), e.state
+
+    one = {(key(e), messages.size(e)): e for e in measured if messages.pattern(e) == messages.ONE}
+    both = sorted((e for e in measured if messages.pattern(e) == messages.BOTH), key=messages.size)
+    pairs = {key(e): (one[key(e), messages.size(e)], e) for e in both if (key(e), messages.size(e)) in one}
+    return [
+        (single, double, (double.median / single.median, double.lo / single.hi, double.hi / single.lo))
+        for single, double in pairs.values()
+        if single.median and single.lo and single.hi and double.median and double.lo and double.hi
+    ]
+
+
+def _duplex_table(measured: tuple[Estimate, ...]) -> tuple[Table, ...]:
+    way = messages.over(measured)
+    rows = []
+    for single, double, (middle, low, high) in _ratios(measured):
+        figures_of = [figure.short for e in (single, double) if (figure := words.shown(e))]
+        where = ", ".join(filter(None, [messages.where(double), choose.state(double)]))
+        ratio = f"{middle:.2f} ({low:.2f} to {high:.2f})"
+        rows.append((where, way(double), messages.at(double), *figures_of, ratio))
+    columns = ("Between", "By", "Message", "One direction", "Both added", "Both over one")
+    caption = (
+        "Both directions added over one direction alone: 2 where each goes as if the other were idle, 1 where "
+        "they share. The ends of the ratio follow from the ends of both figures, and are wider than its interval."
     )
-
-
-def _way(estimate: Estimate, measured: tuple[Estimate, ...]) -> tuple[str, str, str | None, int]:
-    return messages.where(estimate), messages.over(measured)(estimate), estimate.state, messages.size(estimate)
+    return (Table(caption, columns, tuple(rows), frozenset({3, 4, 5})),) if rows else ()

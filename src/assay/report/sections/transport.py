@@ -38,9 +38,11 @@ def tables(_run: Run, _analysis: Analysis) -> tuple[Table, ...]:
 def _table(run: Run, analysis: Analysis) -> Table:
     joint = tuple(e for e in choose.measured(analysis.estimates) if _is_joint(e) and e.placement.proven)
     way = messages.over(joint)
-    groups = choose.grouped(joint, lambda e: (e.benchmark, messages.where(e), way(e)))
+    groups = choose.grouped(joint, lambda e: (e.benchmark, messages.where(e), way(e) or choose.title(e.benchmark)))
+    proofs = choose.grouped(groups.items(), lambda each: _proof(run, each[1]))
     rows = tuple(
-        _row(run, largest, name) for (_, _, name), each in groups.items() if (largest := messages.largest(each))
+        (proof[0], words.listed(dict.fromkeys(name for (_, _, name), _ in alike)), *proof[1:])
+        for proof, alike in proofs.items()
     )
     columns = (
         "Between",
@@ -58,7 +60,9 @@ def _is_joint(estimate: Estimate) -> bool:
     return bool(declared and declared.joint)
 
 
-def _row(run: Run, e: Estimate, name: str) -> tuple[str, ...]:
+def _proof(run: Run, members: tuple[Estimate, ...]) -> tuple[str, ...]:
+    """Between whom, what was asked for, how many machines, what sent, all of the largest message."""
+    e = max(members, key=messages.size)
     proven = e.placement.proven
     carried = proven.carried if proven else {}
     sent = words.listed(f"{device} {words.percent(share)}" for device, share in carried.items())
@@ -66,11 +70,4 @@ def _row(run: Run, e: Estimate, name: str) -> tuple[str, ...]:
     machines = words.count(proven.machines if proven else 0, "machine", "machines")
     nodes = len(e.placement.hosts)
     told = machines if proven and proven.machines == nodes else f"{machines} for {nodes} nodes"
-    return (
-        messages.where(e),
-        name or choose.title(e.benchmark),
-        asked,
-        told,
-        sent or "none: through memory",
-        messages.at(e),
-    )
+    return (messages.where(e), asked, told, sent or "none: through memory", messages.at(e))
