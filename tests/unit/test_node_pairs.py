@@ -13,8 +13,9 @@ from assay.analyse.estimates import LaunchMedian, Measured
 from assay.analyse.models import node_pairs
 from assay.model.placement import Memory, Placement
 from assay.model.record import Clock, End, Header, Rank, Series
-from assay.model.result import Estimate
+from assay.model.result import Analysis, Estimate, Noise
 from assay.model.run import CaseRecords, Run
+from assay.report.sections import node_pairs as node_pairs_section
 
 HOSTS = ("n0", "n1", "n2", "n3")
 LATENCY = benchmarks.get("pairs").metrics[0]
@@ -41,7 +42,7 @@ def records(way: str, seconds: Mapping[int, float], each: int = 0, hosts: tuple[
 def estimate(each: int) -> Estimate:
     """The estimate of one round."""
     unknown = dict.fromkeys(("state", "confidence", "precision", "steady", "limit", "reason"))
-    figures = dict.fromkeys(("median", "lo", "hi", "min", "max", "p99"), 1.0)
+    figures = dict.fromkeys(("median", "lo", "hi", "min", "max", "p99"), 1.5e-6)
     benchmark = {"benchmark": "pairs", "kernel": "message", "metric": "latency", "unit": "s", "better": "lower"}
     told: dict[str, object] = {
         "id": f"round {each}/message/latency",
@@ -78,7 +79,7 @@ def known(rounds: Mapping[int, tuple[CaseRecords, ...]], disturbed: tuple[int, .
         )
         for block in range(3)
     ]
-    medians = tuple(LaunchMedian(block, None, 1.0) for block in range(3) if block not in disturbed)
+    medians = tuple(LaunchMedian(block, None, 1.5e-6) for block in range(3) if block not in disturbed)
     measured = tuple(Measured(estimate(each), medians) for each in rounds)
     return Known(cast("Run", SimpleNamespace(launches=launches, machines={})), measured)
 
@@ -104,7 +105,8 @@ def test_where_both_time_the_slower_one_counts() -> None:
     assert found == pytest.approx({(0, 1): 3e-6})
 
 
-def test_a_slow_node_is_slow_with_each_other_and_no_other_pair_is() -> None:
+def with_a_slow_node() -> Known:
+    """Four nodes; messages with n3 take twice as long."""
     ways = ("0-3 1-2", "0-1 2-3", "0-2 1-3")
     rounds = {
         each: tuple(
@@ -113,7 +115,11 @@ def test_a_slow_node_is_slow_with_each_other_and_no_other_pair_is() -> None:
         )
         for each, way in enumerate(ways)
     }
-    (model,) = node_pairs.fit(known(rounds))
+    return known(rounds)
+
+
+def test_a_slow_node_is_slow_with_each_other_and_no_other_pair_is() -> None:
+    (model,) = node_pairs.fit(with_a_slow_node())
     got = {(point.at["a"], point.at["b"]): point.value[0] for point in model.points}
     assert got == pytest.approx(
         {(a, b): 2e-6 if b == "n3" else 1e-6 for at, a in enumerate(HOSTS) for b in HOSTS[at + 1 :]}
@@ -133,6 +139,25 @@ def test_ranks_of_one_host_are_told_apart_by_their_numbers() -> None:
     launches = tuple(records("0-1", {0: 2e-6}, 0, ("n0", "n0")) for _ in range(3))
     (model,) = node_pairs.fit(known({0: launches}))
     assert [(point.at["a"], point.at["b"]) for point in model.points] == [("n0 (0)", "n0 (1)")]
+
+
+def test_the_report_draws_each_pair_on_both_sides_of_the_diagonal_and_names_the_two_ends() -> None:
+    here = with_a_slow_node()
+    noise = Noise(None, None, None, 0.0, 0.0, {}, 0, 3)
+    estimates = tuple(each.estimate for each in here.measured)
+    models = tuple(node_pairs.fit(here))
+    analysis = Analysis(1, "r", "s", "complete", estimates, models, (), (), (), noise)
+    drawn = node_pairs_section.section(here.run, analysis)
+    assert drawn is not None
+    (figure,) = drawn.figures
+    cells = {(row["row"], row["column"]): row["value"] for row in figure.spec["data"]["values"]}
+    assert len(cells) == len(HOSTS) * (len(HOSTS) - 1)
+    assert all(value == pytest.approx(2.0 if "n3" in pair else 1.0) for pair, value in cells.items())
+    (table,) = drawn.tables
+    (row,) = table.rows
+    assert row[1] == "6"
+    assert "n3" not in row[3]
+    assert "n3" in row[4]
 
 
 def pairs(way: str) -> list[tuple[str, ...]]:
