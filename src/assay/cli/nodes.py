@@ -41,10 +41,8 @@ def examine(
     chosen = _mpis(mpis)
     wanted = _wanted(hosts, chosen, networks, starter)
     answers = _ask(hosts, starter, wanted)
-    reach = (
-        "ssh {hosts} true" if not starter.site.ssh_config else f"ssh -F {starter.site.ssh_config} {{hosts}} true"
-    )
-    found = cluster.examine(answers, wanted, reach)
+    config = ("-F", starter.site.ssh_config) if starter.site.ssh_config else ()
+    found = cluster.examine(answers, wanted, " ".join(("ssh", *config, "{host}", "true")))
     here = tuple(_launching(mpi, starter) for mpi in chosen)
     told = {
         starter.site.host: here,
@@ -68,12 +66,10 @@ def merged(all_checks: Sequence[Checks]) -> list[Check]:
         for one in checks.checks:
             alike.setdefault((one.name, one.state, one.found, one.remedy), []).append((checks.host, one))
     found = []
-    for (name, _state, told, remedy), same in alike.items():
-        hosts = str(NodeSet.fromlist([host for host, _ in same], resolver=RESOLVER_NOGROUP))
-        shown = msgspec.structs.replace(
-            same[0][1], name=f"{name} on {hosts}", found=told, remedy=remedy.replace("{hosts}", hosts)
-        )
-        found.append(shown)
+    for (name, _state, _found, remedy), same in alike.items():
+        hosts = NodeSet.fromlist([host for host, _ in same], resolver=RESOLVER_NOGROUP)
+        meant = remedy.replace("{hosts}", str(hosts)).replace("{host}", hosts[0])
+        found.append(msgspec.structs.replace(same[0][1], name=f"{name} on {hosts}", remedy=meant))
     order = list(dict.fromkeys(one.name for checks in all_checks for one in checks.checks))
     return sorted(found, key=lambda one: order.index(one.name.partition(" on ")[0]))
 

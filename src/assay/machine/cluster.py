@@ -14,7 +14,7 @@ from assay.model.units import format_size
 _CLOCKS_S = 1.0
 #: MPIs keep messages inside a node in shared memory, some MiB for each rank.
 _LEAST_SHM, _ENOUGH_SHM = 2**24, 2**26
-#: Stands in remedies for the nodes that they are meant for.
+#: Stands in remedies for the nodes that they are meant for; `{host}` for the first of them.
 HOSTS = "{hosts}"
 _SHOWN = 3
 
@@ -69,7 +69,7 @@ class _Seen(NamedTuple):
 
 
 def examine(
-    answers: Mapping[str, Answer], wanted: Wanted, reach: str = "ssh {hosts}"
+    answers: Mapping[str, Answer], wanted: Wanted, reach: str = "ssh {host} true"
 ) -> dict[str, tuple[Check, ...]]:
     """Host -> its checks.
 

@@ -1,0 +1,152 @@
+"""Jobs of a real Slurm, from submission to resumption, and the doctor of real nodes with real faults."""
+
+import json
+import subprocess
+import sys
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+from tests.cluster.lab_cluster import Lab
+
+pytestmark = [pytest.mark.cluster, pytest.mark.native]
+
+STUDY = """
+title = "Tiny"
+question = "Do jobs of two nodes run?"
+launches = {launches}
+precision = {precision}
+budget_s = {budget}
+[[measure]]
+benchmark = "pt2pt"
+placements = ["pair:other-node"]
+axes = {{ pattern = "latency", calls = "blocking", bytes = [8] }}
+"""
+#: Programs may have to be built.
+BUILDING_S = 900.0
+PATIENCE_S = 120.0
+Assay = Callable[..., subprocess.CompletedProcess[str]]
+
+
+@pytest.fixture(scope="module")
+def mpi(lab: Lab) -> str:
+    """The MPI of this machine for which Slurm has the interface, its programs built."""
+    done = lab.run("head", [sys.executable, "-m", "assay", "build", "--mpi", "openmpi"], patience_s=BUILDING_S)
+    if done.returncode == 4:
+        pytest.skip(f"no Open MPI: {done.stderr.strip()}")
+    assert done.returncode == 0, done.stderr
+    return "openmpi"
+
+
+@pytest.fixture
+def assay(lab: Lab) -> Assay:
+    """`assay(*words)` typed on this machine, with the runs where the nodes see them."""
+
+    def typed(*words: str | Path) -> subprocess.CompletedProcess[str]:
+        runs = str(lab.shared / "runs")
+        return lab.run("head", [sys.executable, "-m", "assay", *words], patience_s=BUILDING_S, ASSAY_RUNS=runs)
+
+    return typed
+
+
+def study(lab: Lab, name: str, *, launches: int, precision: float, budget: int) -> Path:
+    path = lab.shared / f"{name}.toml"
+    path.write_text(STUDY.format(launches=launches, precision=precision, budget=budget))
+    return path
+
+
+def standing(assay: Assay, job: str) -> dict[str, Any]:
+    told: dict[str, Any] = json.loads(assay("status", job, "--json").stdout)["jobs"][-1]
+    return told
+
+
+def wait_for(assay: Assay, job: str, true: Callable[[dict[str, Any]], bool]) -> dict[str, Any]:
+    deadline = time.monotonic() + PATIENCE_S
+    while not true(one := standing(assay, job)):
+        assert time.monotonic() < deadline, one
+        time.sleep(0.5)
+    return one
+
+
+def test_a_job_measures_between_its_nodes_with_no_further_option(lab: Lab, assay: Assay, mpi: str) -> None:
+    tiny = study(lab, "tiny", launches=2, precision=0.2, budget=20)
+    done = assay("submit", tiny, "-N2", "--partition", "lab", "--mpi", mpi)
+    assert done.returncode == 0, done.stderr
+    job = done.stdout.strip()
+    watched = assay("status", job, "--watch")
+    assert watched.returncode == 0, watched.stdout + watched.stderr
+    one = standing(assay, job)
+    assert (one["state"], one["made"], one["left_s"]) == ("complete", one["planned"], 0.0)
+    shown = json.loads(assay("show", lab.shared / "runs" / one["run"], "--json").stdout)
+    hosts = {tuple(each["placement"]["hosts"]) for each in shown["estimates"]}
+    assert hosts == {("node01", "node02")}
+
+
+def test_a_job_whose_time_is_up_is_resumed_by_another_and_may_be_cancelled(
+    lab: Lab, assay: Assay, mpi: str
+) -> None:
+    long = study(lab, "long", launches=500, precision=0.0001, budget=1000)
+    job = assay("submit", long, "-N2", "--time", "10m", "--mpi", mpi).stdout.strip()
+    before = wait_for(assay, job, lambda one: one["made"] > 1)
+    # What Slurm itself sends a minute before the limit, and to whom.
+    lab.told("head", "scancel", "--signal=TERM", "--batch", job)
+    ended = wait_for(assay, job, lambda one: one["state"] not in {"queued", "running"})
+    assert ended["state"] == "timed-out"
+    done = assay("status", job)
+    assert done.returncode == 5
+    assert f"next: assay submit --resume {ended['run']}" in done.stderr
+    assert lab.strangers("node01") == lab.strangers("node02") == []
+
+    resumed = assay("submit", "--resume", str(ended["run"])).stdout.strip()
+    after = wait_for(assay, resumed, lambda one: one["made"] > ended["made"])
+    assert after["run"] == ended["run"]
+    assert ended["made"] >= before["made"]
+    lab.told("head", "scancel", resumed)
+    cancelled = wait_for(assay, resumed, lambda one: one["state"] not in {"queued", "running"})
+    assert (cancelled["state"], cancelled["made"] >= after["made"]) == ("cancelled", True)
+    assert standing(assay, job)["state"] == "timed-out"
+    assert lab.strangers("node01") == lab.strangers("node02") == []
+
+
+def doctor(lab: Lab, *words: str) -> tuple[int, dict[tuple[str, str], dict[str, Any]]]:
+    """Exit code, and host and name of a check -> the check."""
+    command = [sys.executable, "-m", "assay", "doctor", "--json", *words]
+    done = lab.run("head", [*command, "--hosts", "node[01-02]", "--ssh-config", str(lab.ssh_config)])
+    told = json.loads(done.stdout)
+    return done.returncode, {(each["host"], one["name"]): one for each in told["hosts"] for one in each["checks"]}
+
+
+def troubled(found: dict[tuple[str, str], dict[str, Any]], state: str) -> list[tuple[str, str]]:
+    return [key for key, one in found.items() if one["state"] == state]
+
+
+def test_a_sound_lab_can_be_measured_and_is_known_for_one_machine(lab: Lab, mpi: str) -> None:
+    code, found = doctor(lab, "--mpi", mpi, "--network", "gbe=gbe0")
+    assert code == 0
+    assert troubled(found, "problem") == []
+    assert [key for key in troubled(found, "warning") if key[1] != "boot id"] == []
+    assert found["node01", "boot id"]["found"] == "one kernel: node01, node02"
+    assert "starts" in found["node02", "MPI"]["found"]
+
+
+def test_each_fault_of_a_node_is_found_there(lab: Lab) -> None:
+    with lab.no_sshd("node02"):
+        code, found = doctor(lab)
+    assert (code, troubled(found, "problem")) == (4, [("node02", "reached")])
+    assert "refused" in found["node02", "reached"]["found"]
+    with lab.full_shm("node01"):
+        code, found = doctor(lab)
+    assert (code, troubled(found, "problem")) == (4, [("node01", "shared memory")])
+    with lab.link_down("node02", "gbe0"):
+        code, found = doctor(lab, "--network", "gbe=gbe0")
+    assert (code, troubled(found, "problem")) == (4, [("node02", "interfaces")])
+    code, found = doctor(lab, "--network", "ib=ib0")
+    assert (code, troubled(found, "problem")) == (4, [("node01", "interfaces"), ("node02", "interfaces")])
+
+
+def test_inside_an_allocation_the_doctor_asks_its_nodes_unasked(lab: Lab) -> None:
+    done = lab.run("head", ["salloc", "-Q", "-N2", sys.executable, "-m", "assay", "doctor"])
+    assert done.returncode == 0, done.stderr
+    assert "ok: reached on node[01-02]: answers" in done.stdout
