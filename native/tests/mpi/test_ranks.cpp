@@ -55,6 +55,15 @@ void texts_of_any_length_come_in_the_order_of_ranks(Ranks& ranks) {
     CHECK(ranks.broadcast("").empty());
 }
 
+void every_rank_learns_the_text_of_each(Ranks& ranks) {
+    const auto text = [](int rank) { return rank == 0 ? std::string() : "rank " + std::to_string(rank); };
+    const std::vector<std::string> all = assay::told_by_all(ranks, text(ranks.rank()));
+    CHECK(all.size() == static_cast<std::size_t>(ranks.size()));
+    for (std::size_t other = 0; other < all.size(); ++other) {
+        CHECK(all[other] == text(static_cast<int>(other)));
+    }
+}
+
 void a_failure_of_any_rank_is_thrown_by_all_and_says_where_it_began(Ranks& ranks) {
     for (int guilty = 0; guilty < ranks.size(); ++guilty) {
         Exit exit = Exit::complete;
@@ -121,6 +130,7 @@ int main() {
     nobody_leaves_a_barrier_before_everybody_came(world);
     every_rank_learns_the_largest_of_each_value(world);
     texts_of_any_length_come_in_the_order_of_ranks(world);
+    every_rank_learns_the_text_of_each(world);
     a_failure_of_any_rank_is_thrown_by_all_and_says_where_it_began(world);
     an_exception_that_is_no_failure_is_agreed_on_too(world);
     one_rank_of_each_kind_speaks_for_it(world);
