@@ -1,0 +1,74 @@
+"""Curves of messages: estimates that differ in size alone, as seconds a message."""
+
+from collections.abc import Iterable, Sequence
+from typing import NamedTuple
+
+import numpy as np
+
+from assay import benchmarks
+from assay.analyse.curves import Curve, Known, curves, figure, replicates
+from assay.analyse.estimates import Measured
+from assay.analyse.statistics import Samples
+from assay.model.result import Estimate
+
+#: Those that pass messages from one to another.
+PROGRAMS = ("pt2pt", "tcp", "onesided")
+PATTERN, BYTES, OFFSET = "pattern", "bytes", "offset"
+
+
+class Times(NamedTuple):
+    """Seconds a message by size.
+
+    Attributes:
+        members: by size.
+        sizes: in B, shape (members,).
+        seconds: of the medians, shape (1, members).
+        draws: what they might have been, shape (draws, members).
+        confident: whether the draws make a 95 % interval.
+    """
+
+    members: tuple[Measured, ...]
+    sizes: Samples
+    seconds: Samples
+    draws: Samples
+    confident: bool
+
+
+def by_size(known: Known, benchmark: str, *coordinates: str) -> list[Curve]:
+    """Curves of a benchmark's headline over sizes, and over `coordinates`."""
+    return curves((each for each in known.of(benchmark) if _counts(each)), BYTES, OFFSET, *coordinates)
+
+
+def _counts(measured: Measured) -> bool:
+    return (measured.estimate.median or 0.0) > 0 and size(measured.estimate) >= 0
+
+
+def size(estimate: Estimate) -> int:
+    """Bytes of a message."""
+    return int(estimate.params[BYTES]) + int(estimate.params.get(OFFSET, 0))
+
+
+def times(members: Iterable[Measured]) -> Times:
+    """As seconds a message: of a bandwidth the time in which so many bytes pass, of all pairs and directions."""
+    ordered = tuple(sorted(members, key=lambda each: size(each.estimate)))
+    sizes = np.array([float(size(each.estimate)) for each in ordered])
+    medians = np.array([[each.estimate.median or 0.0 for each in ordered]])
+    draws, confident = replicates(ordered)
+    if ordered[0].estimate.unit != "s":
+        medians, draws = sizes / medians, sizes / draws
+    return Times(ordered, sizes, medians, draws, confident)
+
+
+def seconds(estimate: Estimate) -> tuple[float, float, float]:
+    """[value, lo, hi] of an estimate as seconds a message."""
+    value, low, high = figure(estimate)
+    if estimate.unit == "s":
+        return value, low, high
+    return size(estimate) / value, size(estimate) / high, size(estimate) / low
+
+
+def named(law: str, benchmark: str, marks: Sequence[str]) -> str:
+    """The id of a model: its law, its benchmark, and the marks of its curve that are no defaults."""
+    axes = benchmarks.get(benchmark).axes
+    usual = {f"{axis.name}={axis.default}" for axis in axes if axis.name != PATTERN}
+    return "/".join([law, benchmark, *(mark for mark in marks if mark not in usual)])
