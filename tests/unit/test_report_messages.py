@@ -204,7 +204,7 @@ def test_the_way_is_proven_for_each_network(written: dict[str, Section]) -> None
     ways = {cells[2]: cells[4] for cells in table.rows if cells[0] == "two nodes"}
     assert ways == {"mlx5_0:1": "mlx5_0:1 104 %", "eth0": "eth0 104 %"}
     inside = next(cells for cells in table.rows if cells[0] == "two near cores")
-    assert inside[3:5] == ("1 machine", "none: through memory")
+    assert inside[3:5] == ("1", "none: through memory")
 
 
 def test_the_library_and_what_can_change_its_ways_are_in_the_provenance(here: Example) -> None:
@@ -249,7 +249,7 @@ def test_one_machine_is_said_before_any_figure(tmp_path: Path) -> None:
     assert text.count(claim) == 1
     start = page.index('<section id="summary"')
     assert start < page.index(claim, start) < page.index('class="headlines', start)
-    assert "1 machine for 2 nodes" in page
+    assert "1 for 2 nodes" in page
 
 
 def test_another_way_than_asked_is_said_before_any_figure(tmp_path: Path) -> None:
@@ -281,7 +281,7 @@ def test_ascii_terminals_lose_nothing(here: Example) -> None:
     ("all:numa:3@4", 4, "NUMA node 3, 4 nodes"),
     ("half:socket:0@2", 2, "half of socket 0, a – b"),  # noqa: RUF001
     ("one-core:near-nic@2", 2, "two nodes, cores near the card"),
-    ("all:socket:0", 1, "inside socket 0"),
+    ("all:socket:0", 1, "in socket 0"),
     ("all", 1, "all cores of a node"),
     ("cores:1@2", 2, "1 core, a – b"),  # noqa: RUF001
 ])  # fmt: skip

@@ -79,7 +79,7 @@ def where(estimate: Estimate) -> str:
     share, kind, index = group.groups() if group else ("", "", "")
     one = f"{_SHARES[share]}{_GROUPS[kind]} {index}" if group else _cores(label.partition("@")[0])
     if len(hosts) <= 1:
-        return f"inside {one}" if group else f"{one} of a node"
+        return f"in {one}" if group else f"{one} of a node"
     each = f"{len(hosts)} nodes" if len(hosts) > 2 else " – ".join(hosts)  # noqa: PLR2004, RUF001 (a pair)
     return f"{one}, {each}"
 

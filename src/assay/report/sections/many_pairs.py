@@ -6,7 +6,7 @@ from assay.model.result import Analysis, Estimate
 from assay.model.run import Run
 from assay.report import choose, figures, messages, words
 from assay.report.charts.lines import LinePoint, lines
-from assay.report.section import Figure, Section, Table
+from assay.report.section import Figure, Headline, Section, Table
 
 order = 63
 claims: frozenset[str] = frozenset()
@@ -34,7 +34,19 @@ def section(run: Run, analysis: Analysis) -> Section | None:
         figures=_figures(bandwidth),
         tables=found(run, analysis),
         estimates=estimates,
+        headlines=_headlines(estimates),
     )
+
+
+def _headlines(estimates: tuple[Estimate, ...]) -> tuple[Headline, ...]:
+    """The bandwidth of all pairs with most ranks, between nodes where there are any."""
+    bandwidth = [e for e in choose.measured(estimates) if messages.pattern(e) == _BANDWIDTH]
+    between = [e for e in bandwidth if messages.is_between(e)] or bandwidth
+    most = max(map(messages.ranks, between), default=0)
+    best = choose.best(e for e in between if messages.ranks(e) == most)
+    if best is None:
+        return ()
+    return (Headline(f"{messages.COUNTED[_BANDWIDTH]}, {messages.at(best)}, {messages.where(best)}", best),)
 
 
 def tables(_run: Run, _analysis: Analysis) -> tuple[Table, ...]:
@@ -125,8 +137,13 @@ def _figures(bandwidth: tuple[Estimate, ...]) -> tuple[Figure, ...]:
     )
     size = messages.at(bandwidth[0]) if bandwidth else ""
     title = f"Bandwidth of all pairs, one direction, {size}"
-    drawn = [figures.placements(rest, "figure-many-pairs", title, messages.where)] if rest else []
+    drawn = [figures.placements(rest, "figure-many-pairs", title, _short)] if rest else []
     return (*drawn, *([_line(counted, title)] if line else []))
+
+
+def _short(estimate: Estimate) -> str:
+    """Between whom, without the nodes, which are the same everywhere."""
+    return messages.where(estimate).partition(", ")[0]
 
 
 def _line(counted: tuple[Estimate, ...], title: str) -> Figure:

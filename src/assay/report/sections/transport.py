@@ -41,7 +41,7 @@ def _table(run: Run, analysis: Analysis) -> Table:
     groups = choose.grouped(joint, lambda e: (e.benchmark, messages.where(e), way(e) or choose.title(e.benchmark)))
     proofs = choose.grouped(groups.items(), lambda each: _proof(run, each[1]))
     rows = tuple(
-        (proof[0], words.listed(dict.fromkeys(name for (_, _, name), _ in alike)), *proof[1:])
+        (proof[0], "; ".join(dict.fromkeys(name for (_, _, name), _ in alike)), *proof[1:])
         for proof, alike in proofs.items()
     )
     columns = (
@@ -49,10 +49,10 @@ def _table(run: Run, analysis: Analysis) -> Table:
         "By",
         "Asked for",
         "Machines",
-        "Sent by, over the bytes of the messages",
+        "Sent by",
         "Largest message",
     )
-    return Table("Proof of the way", columns, rows)
+    return Table("Proof of the way: what each device sent over the bytes of all messages", columns, rows)
 
 
 def _is_joint(estimate: Estimate) -> bool:
@@ -67,7 +67,6 @@ def _proof(run: Run, members: tuple[Estimate, ...]) -> tuple[str, ...]:
     carried = proven.carried if proven else {}
     sent = words.listed(f"{device} {words.percent(share)}" for device, share in carried.items())
     asked = network_of(run.plan, run.plan.case(e.case)) or "nothing"
-    machines = words.count(proven.machines if proven else 0, "machine", "machines")
-    nodes = len(e.placement.hosts)
-    told = machines if proven and proven.machines == nodes else f"{machines} for {nodes} nodes"
+    machines, nodes = proven.machines if proven else 0, len(e.placement.hosts)
+    told = f"{machines}" if machines == nodes else f"{machines} for {nodes} nodes"
     return (messages.where(e), asked, told, sent or "none: through memory", messages.at(e))
