@@ -45,8 +45,8 @@ def assay(lab: Lab) -> Assay:
     """`assay(*words)` typed on this machine, with the runs where the nodes see them."""
 
     def typed(*words: str | Path) -> subprocess.CompletedProcess[str]:
-        runs = str(lab.shared / "runs")
-        return lab.run("head", [sys.executable, "-m", "assay", *words], patience_s=BUILDING_S, ASSAY_RUNS=runs)
+        runs = {"ASSAY_RUNS": str(lab.shared / "runs")}
+        return lab.run("head", [sys.executable, "-m", "assay", *words], runs, patience_s=BUILDING_S)
 
     return typed
 

@@ -64,13 +64,15 @@ def _tell_nodes(
 ) -> None:
     """Whether nodes can be measured together."""
     from assay import plan as planning
-    from assay.cli.nodes import examine, merged
+    from assay.cli.nodes import addressed, examine, merged
     from assay.launch.starter import Starter
 
     told = examine(hosts, Starter(place), mpis, planning.parse_networks(networks) if networks else {})
     together = merged(told)
     if as_json:
-        output.print_json({"schema": 1, "fit": all(one.fit for one in told), "hosts": told})
+        output.print_json(
+            {"schema": 1, "fit": all(one.fit for one in told), "hosts": [addressed(one) for one in told]}
+        )
     else:
         _show(together, output.console(), "assay run network")
     _judge(together)

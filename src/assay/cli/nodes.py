@@ -68,10 +68,24 @@ def merged(all_checks: Sequence[Checks]) -> list[Check]:
     found = []
     for (name, _state, _found, remedy), same in alike.items():
         hosts = NodeSet.fromlist([host for host, _ in same], resolver=RESOLVER_NOGROUP)
-        meant = remedy.replace("{hosts}", str(hosts)).replace("{host}", hosts[0])
+        meant = _for(remedy, str(hosts), hosts[0])
         found.append(msgspec.structs.replace(same[0][1], name=f"{name} on {hosts}", remedy=meant))
     order = list(dict.fromkeys(one.name for checks in all_checks for one in checks.checks))
     return sorted(found, key=lambda one: order.index(one.name.partition(" on ")[0]))
+
+
+def addressed(checks: Checks) -> Checks:
+    """The checks of a node with its name in their remedies."""
+    import msgspec
+
+    named = (
+        msgspec.structs.replace(one, remedy=_for(one.remedy, checks.host, checks.host)) for one in checks.checks
+    )
+    return msgspec.structs.replace(checks, checks=tuple(named))
+
+
+def _for(remedy: str, hosts: str, first: str) -> str:
+    return remedy.replace("{hosts}", hosts).replace("{host}", first)
 
 
 def _mpis(names: tuple[str, ...]) -> tuple[Mpi, ...]:
