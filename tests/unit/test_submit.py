@@ -215,7 +215,7 @@ def test_a_run_goes_on_in_another_job_on_its_nodes(site: Script, monkeypatch: py
     first = submitted("tiny.toml", "-plong", "-A", "proj", "--time", "2h", "--scheduler-option=--constraint=x")
     path = begin_run(first, monkeypatch)
     cut_short(path, "interrupted")
-    site("sbatch", "echo 13")
+    site("sbatch", "echo 2")
     second = submitted("--resume", path.name[:15], "--budget", "5m")
     assert second.command == ("assay", "run", "--resume", path.name, "--budget", "5m")
     assert second.hosts == ("simulated",)
@@ -223,6 +223,8 @@ def test_a_run_goes_on_in_another_job_on_its_nodes(site: Script, monkeypatch: py
     for one in ("queue", "account", "seconds", "options"):
         assert getattr(second, one) == getattr(first, one)
     assert [one["run"] for one in jobs_told()] == [path.name, path.name]
+    for reference, count in (("2", 1), ("12", 1), (path.name[:20], 2), ("last", 1)):  # all names begin with a 2
+        assert len(json.loads(typed("status", reference, "--json").stdout)["jobs"]) == count, reference
     refused = failure(typed("submit", "--resume", path.name, "--launches", "9"))
     assert "on the nodes, that it began with" in refused.why
 

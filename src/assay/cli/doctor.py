@@ -63,11 +63,14 @@ def _tell_nodes(
     hosts: tuple[str, ...], place: Site, mpis: tuple[str, ...], networks: str | None, *, as_json: bool
 ) -> None:
     """Whether nodes can be measured together."""
+    import msgspec
+
     from assay import plan as planning
     from assay.cli.nodes import addressed, examine, merged
     from assay.launch.starter import Starter
 
-    told = examine(hosts, Starter(place), mpis, planning.parse_networks(networks) if networks else {})
+    anew = msgspec.structs.replace(place, sockets="")  # what is open already says nothing of the next connection
+    told = examine(hosts, Starter(anew), mpis, planning.parse_networks(networks) if networks else {})
     together = merged(told)
     if as_json:
         output.print_json(

@@ -72,10 +72,9 @@ def _chosen(reference: str | None, folder: Path) -> tuple[Submitted, ...]:
     if reference is None or (reference == "last" and submitted):
         return submitted if reference is None else submitted[-1:]
     runs = {name: path.name for name, path in runs_of(submitted, folder).items()}
-    chosen = tuple(
-        job
-        for job in submitted
-        if reference == job.id or any(name.startswith(reference) for name in (job.name, runs.get(job.name, "")))
+    named = tuple(job for job in submitted if reference == job.id)
+    chosen = named or tuple(
+        job for job in submitted if any(name.startswith(reference) for name in (job.name, runs.get(job.name, "")))
     )
     if not chosen:
         known = ", ".join(job.id for job in submitted[-10:])
