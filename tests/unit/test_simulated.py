@@ -1,5 +1,6 @@
 """The simulated machine keeps its own laws: what is planted is what its records say."""
 
+import dataclasses
 import statistics
 from itertools import pairwise
 
@@ -10,9 +11,9 @@ from scipy import stats
 from tests.simulation import EPYC_7601, TWO_CORES, described
 
 from assay.launch.command import Command
-from assay.launch.simulated import Burst, Fault, Law, SimulatedMachine
+from assay.launch.simulated import Burst, Fault, Law, Link, SimulatedMachine
 from assay.launch.simulated.sampler import interval_rank
-from assay.model.record import End, Header, ProgramRecord, Series, Verdict, decode_program_record
+from assay.model.record import End, Header, ProgramRecord, Series, Traffic, Verdict, decode_program_record
 
 QUIET = Law(noise=0.0, launch_noise=0.0)
 LARGE = 20_000_000
@@ -184,3 +185,63 @@ def test_a_program_that_hangs_is_ended_at_its_limit_with_the_cases_before_it() -
     assert machine.now() == pytest.approx(100.0)
     assert [record.case for record in records if isinstance(record, Header)] == ["a", "b"]
     assert sum(isinstance(record, End) for record in records) == 1
+
+
+def one_way(machine: SimulatedMachine, line: str) -> float:
+    """Median seconds of a message, half of a round trip."""
+    return 1 / bandwidth(answers(machine, line), "message", "one-way")
+
+
+def test_messages_take_what_the_way_between_two_ranks_takes() -> None:
+    epyc, law = on(EPYC_7601, hosts=("n1", "n2")), QUIET.links
+    for cpus, ranks, way in (
+        ("0/1", 2, "core"),
+        ("0/4", 2, "l3"),
+        ("0/8", 2, "numa"),
+        ("0/32", 2, "package"),
+        ("0", 2, "host"),
+    ):
+        line = f"pt2pt --expect-ranks {ranks} --cpus {cpus} --case c --pattern latency --bytes 8"
+        assert one_way(epyc, line) == pytest.approx(law[way].latency_s + 8 / law[way].rate), way
+
+
+def test_a_network_that_was_asked_for_has_a_law_and_counters_of_its_own() -> None:
+    gbe = Link(25e-6, 0.117e9, 0.117e9)
+    machine = on(law=dataclasses.replace(QUIET, links={**QUIET.links, "eth1": gbe}), hosts=("n1", "n2"))
+    line = "pt2pt --expect-ranks 2 --cpus 0 --network eth1 --case c --pattern latency --bytes 1024"
+    records = answers(machine, line)
+    assert 1 / bandwidth(records, "message", "one-way") == pytest.approx(25e-6 + 1024 / 0.117e9)
+    (traffic,) = (record for record in records if isinstance(record, Traffic))
+    assert [host.host for host in traffic.hosts] == ["n1", "n2"]
+    sent = {name: sum(host.interfaces[name].sent for host in traffic.hosts) for name in ("eth0", "eth1", "lo")}
+    assert sent == {"eth0": 0, "eth1": pytest.approx(1.04 * traffic.payload, abs=1), "lo": 0}
+
+
+def test_a_message_beyond_the_eager_limit_is_announced_first() -> None:
+    link = Link(1e-6, 1e9, 1e9, eager_bytes=4096, announce_s=3e-6)
+    machine = on(law=dataclasses.replace(QUIET, links={"host": link}), hosts=("n1", "n2"))
+    line = "pt2pt --expect-ranks 2 --cpus 0 --case c --pattern latency --bytes"
+    assert one_way(machine, f"{line} 4096") == pytest.approx(1e-6 + 4096e-9)
+    assert one_way(machine, f"{line} 4097") == pytest.approx(1e-6 + 4097e-9 + 3e-6)
+
+
+def test_many_pairs_share_what_the_way_gives_all_of_them() -> None:
+    link = Link(1e-6, 3e9, 9e9, gap_s=0.0)
+    machine = on(EPYC_7601, dataclasses.replace(QUIET, links={"host": link}), ("n1", "n2"))
+    rates = {}
+    for pairs in (1, 2, 8):
+        cpus = "/".join(map(str, range(pairs)))
+        line = f"pt2pt --expect-ranks {2 * pairs} --cpus {cpus} --case c --pattern multi-bandwidth --bytes 4194304"
+        rates[pairs] = bandwidth(answers(machine, line), "message")
+    assert rates == {
+        1: pytest.approx(3e9, rel=1e-3),
+        2: pytest.approx(6e9, rel=1e-3),
+        8: pytest.approx(9e9, rel=1e-3),
+    }
+
+
+def test_sockets_are_slower_than_mpi_by_the_laws_factors() -> None:
+    machine = on(hosts=("n1", "n2"))
+    line = "--expect-ranks 2 --cpus 0 --case c --pattern latency --bytes 8"
+    link, (latency, each_byte) = QUIET.links["host"], QUIET.tcp
+    assert one_way(machine, f"tcp {line}") == pytest.approx(latency * link.latency_s + 8 * each_byte / link.rate)
