@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping
 
-from assay.analyse import states, strata
+from assay.analyse import imported, states, strata
 from assay.analyse.comparisons import pairs
 from assay.analyse.curves import Known
 from assay.analyse.estimates import measure
@@ -27,9 +27,10 @@ def analyse(run: Run, given: Mapping[str, float] = {}) -> Analysis:
     """
     border = states.border(run)
     attempts = yields(run, border)
-    ended = outcomes(run, attempts)
+    ended = imported.outcomes(run.imported) if run.imported else outcomes(run, attempts)
     explained = strata.explained((run.plan.cases, attempts))
-    measured = bound(run, measure(run, attempts, ended, explained), given)
+    found = imported.measured(run.imported) if run.imported else measure(run, attempts, ended, explained)
+    measured = bound(run, found, given)
     estimates = tuple(each.estimate for each in measured)
     known = Known(run, tuple(measured))
     evidence = Evidence(

@@ -9,7 +9,7 @@ import numpy as np
 from assay import benchmarks
 from assay.analyse.estimates import Measured
 from assay.analyse.statistics import CONFIDENCE, Samples, medians, quantiles
-from assay.model.benchmark import ParamValue
+from assay.model.benchmark import Axis, ParamValue
 from assay.model.machine import Machine
 from assay.model.result import Estimate, Point
 from assay.model.run import Run
@@ -50,8 +50,16 @@ class Curve(NamedTuple):
 
 
 def headline(estimate: Estimate) -> str:
-    """Name of the first metric of its kernel."""
-    return benchmarks.get(estimate.benchmark).metrics_of(estimate.kernel, estimate.params)[0].name
+    """Name of the first metric of its kernel; its own where no declaration knows it (of another tool)."""
+    declared = benchmarks.find(estimate.benchmark)
+    metrics = declared.metrics_of(estimate.kernel, estimate.params) if declared else ()
+    return metrics[0].name if metrics else estimate.metric
+
+
+def axes(estimate: Estimate) -> tuple[Axis, ...]:
+    """Declared axes of its benchmark; none of another tool's."""
+    declared = benchmarks.find(estimate.benchmark)
+    return declared.axes if declared else ()
 
 
 def machine_of(estimate: Estimate, machines: Mapping[str, Machine]) -> Machine | None:
@@ -84,8 +92,8 @@ def states_of(estimates: Iterable[Estimate]) -> list[str | None]:
 
 def _marks(estimate: Estimate, coordinates: Sequence[str]) -> tuple[str, ...]:
     """What an estimate must share with its like, in words; not the params that follow from the machine."""
-    axes = [axis for axis in benchmarks.get(estimate.benchmark).axes if axis.name not in coordinates]
-    chosen = [axis for axis in axes if axis.default is not None and axis.name in estimate.params]
+    others = [axis for axis in axes(estimate) if axis.name not in coordinates]
+    chosen = [axis for axis in others if axis.default is not None and axis.name in estimate.params]
     marks = [estimate.placement.label] if "label" not in coordinates else []
     marks += [estimate.placement.memory] if "memory" not in coordinates else []
     marks += [f"{axis.name}={estimate.params[axis.name]}" for axis in chosen]

@@ -25,3 +25,8 @@ def get(name: str) -> Benchmark:
         )
     benchmark: Benchmark = importlib.import_module(f"{__name__}.{name}").benchmark
     return benchmark
+
+
+def find(name: str) -> Benchmark | None:
+    """The declaration; None of a benchmark that is another tool's, or another version's."""
+    return get(name) if name in names() else None

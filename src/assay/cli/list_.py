@@ -1,4 +1,4 @@
-"""`assay list`: runs, studies, benchmarks, toolchains, MPIs."""
+"""`assay list`: runs, studies, benchmarks, references, toolchains, MPIs."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import click
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-_WHAT = ("runs", "studies", "benchmarks", "toolchains", "mpis")
+_WHAT = ("runs", "studies", "benchmarks", "references", "toolchains", "mpis")
 _NOTHING = {"mpis": "here; next: module load openmpi, or pip install 'assay[mpi]'"}
 _MINUTE = 16  # 2026-11-20T14:30
 
@@ -19,13 +19,14 @@ _MINUTE = 16  # 2026-11-20T14:30
 @click.option("--runs", metavar="DIRECTORY", help="Folder of runs.  [default: $ASSAY_RUNS, else ./assay-runs]")
 @click.option("--json", "as_json", is_flag=True, help="As JSON.")
 def command(what: str, runs: str | None, *, as_json: bool) -> None:
-    """List runs (newest last), studies, benchmarks, toolchains or MPIs."""
+    """List runs (newest last), studies, benchmarks, published references, toolchains or MPIs."""
     from assay.cli import output
 
     rows = {
         "runs": lambda: _runs(runs),
         "studies": _studies,
         "benchmarks": _benchmarks,
+        "references": _references,
         "toolchains": _toolchains,
         "mpis": _mpis,
     }
@@ -73,6 +74,21 @@ def _benchmarks() -> list[dict[str, object]]:
 
     known = [benchmarks.get(name) for name in benchmarks.names()]
     return [{"name": one.name, "title": one.title, "measures": one.measures} for one in known]
+
+
+def _references() -> list[dict[str, object]]:
+    from assay import references
+
+    known = {name: references.get(name) for name in references.names()}
+    return [
+        {
+            "name": name,
+            "machine": one.machine,
+            "figures": sum(len(table.figures) for table in one.tables),
+            "source": one.sources[0].name,
+        }
+        for name, one in known.items()
+    ]
 
 
 def _toolchains() -> list[dict[str, object]]:

@@ -82,7 +82,7 @@ class Estimate(msgspec.Struct, frozen=True):
         lo: lower end of the interval.
         hi: upper end of the interval.
         method: `order-statistics` interval of the launch medians (6 launches or more), else their `range`, which
-            claims no confidence; `single` launch.
+            claims no confidence; `single` launch; `imported` from a source without samples.
         confidence: nominal, None for a range.
         min: least sample.
         max: largest sample.
@@ -115,7 +115,7 @@ class Estimate(msgspec.Struct, frozen=True):
     median: float | None
     lo: float | None
     hi: float | None
-    method: Literal["order-statistics", "range", "single"] | None
+    method: Literal["order-statistics", "range", "single", "imported"] | None
     confidence: float | None
     min: float | None
     max: float | None

@@ -4,6 +4,7 @@ from typing import Literal
 
 import msgspec
 
+from assay.model.imported import Imported
 from assay.model.machine import Machine
 from assay.model.plan import Plan
 from assay.model.record import End, Header, Launch, Series, Traffic, Verdict
@@ -96,6 +97,7 @@ class Run(msgspec.Struct, frozen=True):
         launches: in the order they were made.
         ending: None for a run that was killed and not resumed, or that goes on now.
         damage: what could not be read, a sentence each (line number and reason); such launches count as not made.
+        imported: what other tools printed or others published; None where Assay measured.
     """
 
     path: str
@@ -105,3 +107,4 @@ class Run(msgspec.Struct, frozen=True):
     launches: tuple[LaunchRecords, ...]
     ending: Ending | None
     damage: tuple[str, ...] = ()
+    imported: Imported | None = None

@@ -63,7 +63,8 @@ def _group(pairs: Sequence[ComparedPair], compared: Compared, console: Console, 
     heading = f"{what}{figures}: {verdicts.counted(pair.comparison for pair in pairs)}"
     console.print()
     console.print(Text(_ascii(heading, console), style="bold"))
-    shown = pairs if whole else [pair for pair in pairs if pair.comparison.verdict in verdicts.CLAIMS]
+    claims = [pair for pair in pairs if pair.comparison.verdict in verdicts.CLAIMS]
+    shown = pairs if whole or verdicts.are_imported(pairs) else claims
     if not shown:
         shown = verdicts.nearest(pairs)
         largest = "; the largest differences that would be claims alone:" if shown else "."
@@ -138,7 +139,9 @@ def _folded(pairs: Sequence[ComparedPair], names: dict[str, list[str]]) -> tuple
     what = _what(pairs[0], [name for name in names[benchmark] if name != axis])
     told = [pair.comparison for pair in pairs]
     least, most = min(each.ratio for each in told), max(each.ratio for each in told)
-    ends = words.changes(most, min(each.lo for each in told), max(each.hi for each in told), sure=True)
+    ends = verdicts.alone(told[0]) or words.changes(
+        most, min(each.lo for each in told), max(each.hi for each in told), sure=True
+    )
     return (
         f"{what}, {len(pairs)} points",
         "",

@@ -50,10 +50,17 @@ def plain_ends(comparison: Comparison) -> str:
 
 
 def alone(comparison: Comparison) -> str:
-    """That a ratio rests on one pair and has no interval; empty where it rests on more."""
+    """That a ratio has no interval: of one pair, or of a figure without samples; empty where it rests on more."""
+    if not comparison.blocks and 0 in comparison.launches:
+        return "no samples, no interval"
     if comparison.blocks == 1:
         return "one pair, no interval"
     return "one launch each, no interval" if comparison.launches == (1, 1) else ""
+
+
+def are_imported(pairs: Iterable[ComparedPair]) -> bool:
+    """Whether none of them can claim anything, because a side has no samples: then all are worth a row."""
+    return all("imported" in {pair.a.method, pair.b.method} for pair in pairs)
 
 
 def silent(pairs: Sequence[ComparedPair]) -> dict[str, tuple[ComparedPair, ...]]:

@@ -82,6 +82,8 @@ def basis(estimate: Estimate) -> str:
     launches = count(estimate.launches, "launch", "launches")
     if estimate.method == "order-statistics":
         return f"{_PERCENT * (estimate.confidence or 0):.0f} % interval, {launches}"
+    if estimate.method == "imported":
+        return "imported without samples"
     return f"range of {launches}" if estimate.method == "range" else launches
 
 

@@ -5,6 +5,7 @@ from pathlib import Path
 
 import msgspec
 
+from assay import references
 from assay.model.errors import UsageError
 
 _STAMP = 15  # 20261120-143000
@@ -28,17 +29,21 @@ def run_ids(folder: Path) -> list[str]:
 
 
 def find(reference: str, folder: Path | None = None) -> Path:
-    """Directory of a run by id, unique prefix, path or `last` (the one that began last).
+    """Directory of a run by id, unique prefix, path or `last` (the one that began last); a reference by its name.
 
     Raises:
         UsageError: there is none, or the prefix fits several; it names what there is.
     """
     if (Path(reference) / "run.json").is_file():
         return Path(reference)
+    if reference in references.names():
+        return references.path(reference)
     folder = folder or runs_folder()
     ids = run_ids(folder)
     if not ids:
-        raise UsageError(f"there is no run in '{folder}'", remedy="assay run quick")
+        raise UsageError(
+            f"there is no run in '{folder}'", why="nor a reference of this name", remedy="assay run quick"
+        )
     if reference == "last":
         return folder / ids[-1]
     matching = [run_id for run_id in ids if run_id.startswith(reference)]

@@ -7,7 +7,9 @@ from typing import NamedTuple, TypeVar
 
 import msgspec
 
+from assay import references
 from assay.model.errors import UsageError
+from assay.model.imported import IMPORTED_SCHEMA, Imported
 from assay.model.machine import MACHINE_SCHEMA, Machine
 from assay.model.plan import PLAN_SCHEMA, Plan
 from assay.model.record import (
@@ -23,6 +25,7 @@ from assay.model.record import (
     decode_record,
 )
 from assay.model.run import RUN_SCHEMA, CaseRecords, Ending, LaunchRecords, Run, RunInfo
+from assay.store import imported
 
 _Whole = TypeVar("_Whole", bound=msgspec.Struct)
 
@@ -32,12 +35,16 @@ class _Versioned(msgspec.Struct):
 
 
 def load(path: Path) -> Run:
-    """Everything in a run directory. What cannot be read of its records is told in `damage`.
+    """Everything in a run directory, or a published reference. What cannot be read of records is in `damage`.
 
     Raises:
         UsageError: it is no run directory, one of its JSON files is broken, or a newer Assay made it.
     """
+    if path.stem in references.names() and path == references.path(path.stem):
+        return imported.reference(path.stem, references.get(path.stem), path)
     info = _read(path / "run.json", RunInfo, RUN_SCHEMA)
+    if (path / imported.FILE).is_file():
+        return imported.as_run(path, info, _read(path / imported.FILE, Imported, IMPORTED_SCHEMA))
     plan = _read(path / "plan.json", Plan, PLAN_SCHEMA)
     machines = [_read(file, Machine, MACHINE_SCHEMA) for file in sorted((path / "machine").glob("*.json"))]
     ending = _read(path / "ending.json", Ending, None) if (path / "ending.json").is_file() else None

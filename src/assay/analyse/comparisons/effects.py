@@ -31,9 +31,8 @@ def compare(a: Measured, b: Measured, resolution: float | None = None) -> Compar
     effect = hodges_lehmann(differences)
     p = signed_rank_p(differences) if effect.confidence else None
     shared = _told(a, b, effect, p, resolution)
-    return msgspec.structs.replace(
-        shared, blocks=len(differences), launches=(len(differences), len(differences)), state=state
-    )
+    blocks = 0 if _is_imported(a) or _is_imported(b) else len(differences)
+    return msgspec.structs.replace(shared, blocks=blocks, launches=(blocks, blocks), state=state)
 
 
 def compare_unpaired(a: Measured, b: Measured) -> Comparison | None:
@@ -46,7 +45,8 @@ def compare_unpaired(a: Measured, b: Measured) -> Comparison | None:
         return None
     effect, p = shift(of_a, of_b)
     shared = _told(a, b, effect, p, None)
-    return msgspec.structs.replace(shared, launches=(len(of_a), len(of_b)), state=state)
+    launches = (0 if _is_imported(a) else len(of_a), 0 if _is_imported(b) else len(of_b))
+    return msgspec.structs.replace(shared, launches=launches, state=state)
 
 
 def resolution(a: Measured, b: Measured) -> float | None:
@@ -88,6 +88,11 @@ def _told(a: Measured, b: Measured, effect: Interval, p: float | None, own: floa
         detectable=detectable,
         p=p,
     )
+
+
+def _is_imported(measured: Measured) -> bool:
+    """Whether its one value comes from a source without samples: no launch of ours stands behind it."""
+    return measured.estimate.method == "imported"
 
 
 def _common_state(a: Measured, b: Measured) -> str | None:

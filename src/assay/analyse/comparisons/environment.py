@@ -27,7 +27,16 @@ _UNKNOWN = "unknown"
 
 
 def differences(run: Run, base: Run) -> tuple[Difference, ...]:
-    """What differs, guarded kinds first; `a` of a difference is the run's, `b` the base's."""
+    """What differs, guarded kinds first; `a` of a difference is the run's, `b` the base's.
+
+    Of what was imported or published only what both state is known, and nothing of it is guarded.
+    """
+    if run.imported or base.imported:
+        stated, other_stated = _stated(run), _stated(base)
+        both = [name for name in other_stated if name in stated]
+        return tuple(
+            _differing("fact", {name: stated[name] for name in both}, {name: other_stated[name] for name in both})
+        )
     one, other = _machine(run), _machine(base)
     found = [
         *_differing("schema", _schemas(run), _schemas(base)),
@@ -63,6 +72,17 @@ def _differing(kind: str, a: Mapping[str, str], b: Mapping[str, str]) -> Iterato
         left, right = a.get(name, "none"), b.get(name, "none")
         if left != right:
             yield Difference(kind, name, left, right)
+
+
+def _stated(run: Run) -> dict[str, str]:
+    """What is known of a run and of its machine, whoever measured it."""
+    found = {"figures": "measured by Assay", "machine": run.plan.machine}
+    facts: Mapping[str, Mapping[str, Fact]] = _machine(run).facts if run.machines else {}
+    if run.imported:
+        facts = run.imported.facts
+        found["figures"] = ", ".join(source.name for source in run.imported.sources)
+    named = {f"{section}: {name}": fact for section, each in facts.items() for name, fact in each.items()}
+    return found | {name: _text(fact) for name, fact in named.items()}
 
 
 def _machine(run: Run) -> Machine:

@@ -5,7 +5,7 @@ from collections.abc import Hashable, Iterator, Mapping, Sequence
 
 import msgspec
 
-from assay import benchmarks
+from assay.analyse import curves
 from assay.analyse.comparisons.effects import adjusted, compare, resolution
 from assay.analyse.estimates import Measured
 from assay.model.machine import Machine
@@ -116,16 +116,14 @@ def _figure(estimate: Estimate, subjects: Mapping[str, str] = {}) -> Hashable:
 
 def headline(estimate: Estimate) -> bool:
     """Whether it is of the first metric of its kernel, the one that is compared."""
-    return (
-        estimate.metric == benchmarks.get(estimate.benchmark).metrics_of(estimate.kernel, estimate.params)[0].name
-    )
+    return estimate.metric == curves.headline(estimate)
 
 
 def _sides(run: Run, measured: Sequence[Measured], varied: Mapping[str, Factor]) -> Iterator[_Sides]:
     halves = {folded.into: folded.wish for folded in run.plan.folded if folded.wish.startswith("half")}
     groups: dict[tuple[str, Hashable, Hashable], list[tuple[str, Measured]]] = {}
     for each in measured:
-        if each.launches and headline(each.estimate):
+        if each.launches and each.estimate.median and headline(each.estimate):
             words = _words(each.estimate, halves)
             for name, word in words.items():
                 rest = frozenset((other, level) for other, level in words.items() if other != name)
@@ -145,11 +143,12 @@ def _words(estimate: Estimate, halves: Mapping[str, str]) -> dict[str, str]:
 
 
 def _fixed(estimate: Estimate, halves: Mapping[str, str]) -> Hashable:
-    """What must be the same: kernel, host, the part of the machine, numbers that were chosen and not computed."""
-    axes = benchmarks.get(estimate.benchmark).axes
+    """What must be the same: kernel, metric, host, part of the machine, numbers that were chosen, not computed."""
+    declared = curves.axes(estimate)
+    foreign = estimate.params.keys() - {axis.name for axis in declared}
     numbers = tuple(
         estimate.params.get(axis.name)
-        for axis in axes
+        for axis in declared
         if axis.default is not None and not isinstance(axis.default, str) and axis.name not in estimate.factors
     )
     label = halves.get(estimate.placement.label, estimate.placement.label)
@@ -157,9 +156,11 @@ def _fixed(estimate: Estimate, halves: Mapping[str, str]) -> Hashable:
     return (
         estimate.benchmark,
         estimate.kernel,
+        estimate.metric,
         estimate.placement.hosts,
         part if cores in _CORES else label,
         numbers,
+        frozenset((name, estimate.params[name]) for name in foreign if not isinstance(estimate.params[name], str)),
     )
 
 
@@ -183,7 +184,7 @@ def _base(name: str, levels: Sequence[str], estimate: Estimate, machines: Mappin
         own = own_node(estimate, machines)
         usual = f"bind:{own}" if f"bind:{own}" in levels else "first-touch"
     else:
-        axes = {axis.name: axis.default for axis in benchmarks.get(estimate.benchmark).axes}
+        axes = {axis.name: axis.default for axis in curves.axes(estimate)}
         usual = str(axes.get(name, levels[0]))
     return usual if usual in levels else levels[0]
 

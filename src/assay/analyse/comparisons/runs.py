@@ -1,12 +1,12 @@
 """Two runs side by side: the same cases, launches that share no blocks, and what else is not the same."""
 
-from collections.abc import Collection, Hashable, Iterable, Mapping, Sequence
+import itertools
+from collections.abc import Collection, Hashable, Iterable, Iterator, Mapping, Sequence
 
 import msgspec
 
-from assay import benchmarks
-from assay.analyse import states, strata
-from assay.analyse.comparisons.effects import adjusted, compare_unpaired
+from assay.analyse import curves, imported, states, strata
+from assay.analyse.comparisons.effects import adjusted, compare, compare_unpaired
 from assay.analyse.comparisons.environment import GUARDED, differences, refuse_undeclared
 from assay.analyse.comparisons.pairing import MEMORY, headline
 from assay.analyse.estimates import Measured, measure
@@ -14,8 +14,12 @@ from assay.analyse.launches import Yield, yields
 from assay.analyse.limits import bound
 from assay.analyse.outcomes import outcomes
 from assay.model.errors import UsageError
-from assay.model.result import RESULT_SCHEMA, Analysis, Compared, ComparedPair, Difference, Estimate
+from assay.model.result import RESULT_SCHEMA, Analysis, Compared, ComparedPair, Comparison, Difference, Estimate
 from assay.model.run import Run
+
+#: Level of a factor that an imported command line left alone.
+_DEFAULT = "default"
+PLACEMENT = "placement"
 
 
 def within(run: Run, analysis: Analysis) -> Compared:
@@ -26,11 +30,31 @@ def within(run: Run, analysis: Analysis) -> Compared:
         for each in analysis.comparisons
         if each.b in estimates
     )
+    pairs += tuple(_places(imported.measured(run.imported))) if run.imported else ()
     cases = {case.id for case in run.plan.cases if case.factors}
     lost = {
         each.case: each.reason for each in analysis.outcomes if each.case in cases and each.status != "complete"
     }
     return Compared(RESULT_SCHEMA, run.info.id, "", "", (), (), pairs, lost)
+
+
+def _places(measured: Sequence[Measured]) -> Iterator[ComparedPair]:
+    """The same figure in two places of an import, the earlier one as the base; one cannot ask for more of them."""
+    groups: dict[Hashable, list[Measured]] = {}
+    for each in measured:
+        if each.launches and headline(each.estimate):
+            elsewhere = msgspec.structs.replace(each.estimate.placement, label="")
+            moved = msgspec.structs.replace(each.estimate, placement=elsewhere)
+            key = (_key(moved, "", {}, hosts=False), len(each.estimate.placement.hosts))
+            groups.setdefault(key, []).append(each)
+    for base, one in (pair for group in groups.values() for pair in itertools.combinations(group, 2)):
+        if comparison := compare(one, base):
+            labels = (each.estimate.placement.label for each in (one, base))
+            yield ComparedPair(one.estimate, base.estimate, _placed(comparison, *labels))
+
+
+def _placed(comparison: Comparison, level: str, base: str) -> Comparison:
+    return msgspec.structs.replace(comparison, differ=PLACEMENT, level=level, base=base)
 
 
 def between(run: Run, base: Run, across: str = "", allowed: Sequence[str] = ()) -> Compared:
@@ -47,7 +71,9 @@ def between(run: Run, base: Run, across: str = "", allowed: Sequence[str] = ()) 
             compared.
     """
     found = differences(run, base)
-    refuse_undeclared(found, (across, *allowed))
+    foreign = bool(run.imported or base.imported)
+    if not foreign:
+        refuse_undeclared(found, (across, *allowed))
     guarded = {each.kind for each in found}
     joint = None
     if not guarded & {"machine", "topology"}:  # near and far mean the same on one machine only
@@ -56,10 +82,10 @@ def between(run: Run, base: Run, across: str = "", allowed: Sequence[str] = ()) 
     explained = strata.explained((run.plan.cases, gave[0]), (base.plan.cases, gave[1]))
     of_run, of_base = (_measured(each, gave[at], explained) for at, each in enumerate((run, base)))
     _refuse_unknown(across, [*of_run, *of_base])
-    sides = _sorted(of_base, base, across)
+    sides = _sorted(of_base, base, across, foreign=foreign)
     pairs: list[ComparedPair] = []
     left: dict[str, str] = {}
-    for key, ones in _sorted(of_run, run, across).items():
+    for key, ones in _sorted(of_run, run, across, foreign=foreign).items():
         others = sides.pop(key, [])
         for one in ones:
             made = list(filter(None, (_pair(one, other) for other in others)))
@@ -83,8 +109,12 @@ def between(run: Run, base: Run, across: str = "", allowed: Sequence[str] = ()) 
 
 def _measured(run: Run, attempts: Mapping[str, Sequence[Yield]], explained: Collection[str]) -> list[Measured]:
     """The headline estimates of a run; for each state those of the benchmarks that states explain."""
-    ended = outcomes(run, attempts)
-    return [each for each in bound(run, measure(run, attempts, ended, explained), {}) if headline(each.estimate)]
+    found = (
+        imported.measured(run.imported)
+        if run.imported
+        else measure(run, attempts, outcomes(run, attempts), explained)
+    )
+    return [each for each in bound(run, found, {}) if headline(each.estimate)]
 
 
 def _refuse_unknown(across: str, measured: Sequence[Measured]) -> None:
@@ -97,11 +127,15 @@ def _refuse_unknown(across: str, measured: Sequence[Measured]) -> None:
         )
 
 
-def _sorted(measured: Sequence[Measured], run: Run, across: str) -> dict[Hashable, list[Measured]]:
+def _sorted(
+    measured: Sequence[Measured], run: Run, across: str, *, foreign: bool
+) -> dict[Hashable, list[Measured]]:
     """By what has to be the same in both runs: one estimate each, or one for each state of the machine."""
     groups: dict[Hashable, list[Measured]] = {}
     for each in measured:
-        groups.setdefault(_key(each.estimate, run, across), []).append(each)
+        hosts = len(run.plan.hosts) > 1 and not foreign
+        words = _usual(each.estimate) if foreign else {}
+        groups.setdefault(_key(each.estimate, across, words, hosts=hosts), []).append(each)
     for group in groups.values():
         if len({each.estimate.case for each in group}) > 1:
             raise UsageError(
@@ -112,14 +146,20 @@ def _sorted(measured: Sequence[Measured], run: Run, across: str) -> dict[Hashabl
     return groups
 
 
-def _key(estimate: Estimate, run: Run, across: str) -> Hashable:
-    """Kernel, place, memory, chosen axes and levels, without what is `across`."""
-    chosen = {axis.name for axis in benchmarks.get(estimate.benchmark).axes if axis.default is not None}
-    words = {name: str(value) for name, value in estimate.params.items() if name in chosen} | estimate.factors
+def _usual(estimate: Estimate) -> dict[str, str]:
+    """What axes are where a source does not say it; sources that do not name hosts are compared with any."""
+    return {axis.name: str(axis.default) for axis in curves.axes(estimate) if axis.default is not None}
+
+
+def _key(estimate: Estimate, across: str, usual: Mapping[str, str], *, hosts: bool) -> Hashable:
+    """Kernel, place, memory, chosen axes and levels, without what is `across`; absent ones are `usual`."""
+    computed = {axis.name for axis in curves.axes(estimate) if axis.default is None}
+    words = {name: str(value) for name, value in estimate.params.items() if name not in computed}
+    words = {**usual, **words, **{name: level for name, level in estimate.factors.items() if level != _DEFAULT}}
     policy, _, nodes = estimate.placement.memory.partition(":")
     words.setdefault(MEMORY, f"{policy}:{nodes}" if policy == "bind" else policy)
     words.pop(across, None)
-    host = estimate.placement.hosts if len(run.plan.hosts) > 1 else ()
+    host = estimate.placement.hosts if hosts else ()
     same = (estimate.benchmark, estimate.kernel, estimate.metric, estimate.placement.label, host)
     return (*same, frozenset(words.items()))
 

@@ -43,7 +43,8 @@ def bound(run: Run, measured: Sequence[Measured], given: Mapping[str, float]) ->
 
 
 def _name(estimate: Estimate) -> str:
-    metrics = benchmarks.get(estimate.benchmark).metrics
+    declared = benchmarks.find(estimate.benchmark)
+    metrics = declared.metrics if declared else ()
     return next((metric.limit for metric in metrics if metric.name == estimate.metric), "")
 
 

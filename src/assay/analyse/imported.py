@@ -1,0 +1,67 @@
+"""Figures that other tools printed, or others published, as estimates: without samples, so without an interval."""
+
+from collections.abc import Iterator
+
+from assay.analyse.estimates import LaunchMedian, Measured
+from assay.model.imported import Figure, Imported, Table, case_of
+from assay.model.result import Estimate, Outcome, Placed
+
+
+def measured(imported: Imported) -> list[Measured]:
+    """Every figure; its value stands for that of one launch, from which nothing can be claimed."""
+    return [Measured(each, tuple(_launches(each))) for table in imported.tables for each in _estimates(table)]
+
+
+def outcomes(imported: Imported) -> dict[str, Outcome]:
+    """Case -> that it was read. None was planned or launched here."""
+    cases = [case_of(table, figure).id for table in imported.tables for figure in table.figures]
+    return {case: Outcome(case, "complete", "", 0, 0) for case in cases}
+
+
+def _launches(estimate: Estimate) -> Iterator[LaunchMedian]:
+    if estimate.median is not None:
+        yield LaunchMedian(0, None, estimate.median)
+
+
+def _estimates(table: Table) -> Iterator[Estimate]:
+    placed = Placed(table.placement, table.hosts, (), table.memory, None)
+    for figure in table.figures:
+        case = case_of(table, figure)
+        problem = _problem(table, figure)
+        yield Estimate(
+            id=f"{case.id}/{figure.kernel}/{figure.metric}",
+            case=case.id,
+            benchmark=table.benchmark,
+            kernel=figure.kernel,
+            metric=figure.metric,
+            unit=figure.unit,
+            better="lower" if figure.better == "lower" else "higher",
+            params=case.params,
+            placement=placed,
+            factors=table.factors,
+            state=None,
+            median=None if problem else figure.value,
+            lo=None,
+            hi=None,
+            method=None if problem else "imported",
+            confidence=None,
+            min=None,
+            max=None,
+            p99=None,
+            launches=0,
+            samples=0,
+            stop="",
+            precision=None,
+            steady=None,
+            modes=(),
+            limit=None,
+            status="invalid" if problem else "complete",
+            reason=problem or figure.remark or None,
+        )
+
+
+def _problem(table: Table, figure: Figure) -> str:
+    """Why a figure does not count; empty where it does."""
+    if table.failed:
+        return table.failed
+    return f"printed as {figure.printed}: less than its digits show" if figure.value <= 0 else ""

@@ -1,0 +1,41 @@
+"""The Himeno benchmark: C and Fortran, serial, OpenMP and MPI."""
+
+import re
+from collections.abc import Iterator
+
+from assay.importing.command import Started, command_of, understood
+from assay.importing.text import Column, Text, figure, lines
+from assay.model.imported import Table
+
+_RATE = re.compile(r"\s*MFLOPS(?:\s+measured)?\s*[:=]\s*(\S+)(.*)", re.IGNORECASE)
+_GRID = re.compile(r"\s*(?:mimax|imax)\s*=\s*(\d{1,9})\b.*", re.IGNORECASE)
+_SIZE = re.compile(r"\s*Grid[-_ ]?size\s*[:=]\s*(XS|S|M|L|XL)\b.*", re.IGNORECASE)
+#: First extent of the arrays, or of the points that are computed -> size.
+_SIZES = {33: "XS", 65: "S", 129: "M", 257: "L", 513: "XL", 32: "XS", 64: "S", 128: "M", 256: "L", 512: "XL"}
+
+
+def read(text: Text, _test: str = "") -> Iterator[Table]:
+    """A table for each rate that the program printed at the start of a line.
+
+    Raises:
+        UsageError: a rate that is no number.
+    """
+    started, size = Started(), ""
+    for number, line in enumerate(text.lines, 1):
+        if command := command_of(line):
+            started, size = understood(command), ""
+        if grid := _GRID.fullmatch(line):
+            size = size or _SIZES.get(int(grid[1]), "")
+        if named := _SIZE.fullmatch(line):
+            size = named[1].upper()
+        if rate := _RATE.fullmatch(line):
+            yield started.began(
+                Table(
+                    source=text.name,
+                    where=lines(number, number),
+                    tool="Himeno benchmark",
+                    benchmark="himeno",
+                    figures=(figure(text, number, Column("jacobi", "rate", "MFLOPS"), rate[1], {}),),
+                    params={"size": size} if size else {},
+                )
+            )

@@ -1,0 +1,68 @@
+"""HPL.out, the output of the High-Performance Linpack benchmark."""
+
+import re
+from collections.abc import Iterator
+
+import msgspec
+
+from assay.importing.command import Started, command_of, understood
+from assay.importing.text import Column, Text, figure, lines
+from assay.model.imported import Table
+
+_HEADING = re.compile(r"T/V\s+N\s+NB\s+P\s+Q\s+Time\s+Gflops\s*")
+_VERSION = re.compile(r"\s*HPLinpack\s+(\S+)\s+--.*")
+_ROW = re.compile(r"(W[A-Z0-9]{5,9})\s+(\S.*)")
+_CHECK = re.compile(r"\|\|.*\.\.\.\s*(PASSED|FAILED)\s*")
+#: N, NB, P, Q, seconds, GFLOP/s.
+_WORDS = 6
+
+
+def read(text: Text, _test: str = "") -> Iterator[Table]:
+    """Every solved system: rate and time; one whose residual failed does not count.
+
+    Raises:
+        UsageError: a row that cannot be read.
+    """
+    started, version = Started(), ""
+    table: Table | None = None
+    failed = ""
+    for number, line in enumerate(text.lines, 1):
+        if command := command_of(line):
+            started = understood(command)
+        if match := _VERSION.fullmatch(line):
+            version = match[1]
+        if (check := _CHECK.fullmatch(line)) and check[1] == "FAILED":
+            failed = failed or f"HPL's own check of the residual failed in line {number}"
+        row = _ROW.fullmatch(line.rstrip())
+        if row or _HEADING.fullmatch(line):
+            yield from _checked(table, failed)
+            table, failed = None, ""
+        if row:
+            table = _table(text, number, row, started, version)
+    yield from _checked(table, failed)
+
+
+def _checked(table: Table | None, failed: str) -> Iterator[Table]:
+    if table:
+        yield msgspec.structs.replace(table, failed=failed)
+
+
+def _table(text: Text, line: int, row: re.Match[str], started: Started, version: str) -> Table:
+    words = row[2].split()
+    if len(words) != _WORDS:
+        text.refuse(line, f"{len(words)} numbers in a row, not N, NB, P, Q, time and Gflops")
+    sizes = {name: text.whole(line, word) for name, word in zip(("n", "nb", "p", "q"), words, strict=False)}
+    return started.began(
+        Table(
+            source=text.name,
+            where=lines(line, line),
+            tool="HPL",
+            benchmark="hpl",
+            figures=(
+                figure(text, line, Column("solve", "rate", "GFLOPS"), words[5], {}),
+                figure(text, line, Column("solve", "time", "s"), words[4], {}),
+            ),
+            version=version,
+            params={**sizes, "variant": row[1]},
+        )
+    )

@@ -1,0 +1,148 @@
+"""Blocks of the Intel MPI Benchmarks: between two, in parallel, collective, non-blocking, one-sided."""
+
+import re
+from collections.abc import Iterator
+
+import msgspec
+
+from assay.importing.command import Started, command_of, understood
+from assay.importing.text import Column, Text, figure, is_number, lines, slug
+from assay.model.benchmark import ParamValue
+from assay.model.imported import Figure, Table
+
+_BLOCK = re.compile(r"#\s*Benchmarking\s+(Multi-)?(\w[\w-]*)\s*")
+_PROCESSES = re.compile(r"#\s*#?\s*processes\s*=\s*(\d{1,9})\s*")
+_GROUPS = re.compile(r"#\s*\(?\s*(\d{1,9}) groups? of (\d{1,9}) processes.*")
+_MODE = re.compile(r"#\s*MODE:\s*(\S+)\s*")
+_VERSION = re.compile(r"#\s*Intel\s*\(R\)\s*MPI Benchmarks\s*(.*?)(?:,.*)?")
+_HEADING = re.compile(r"#(bytes|repetitions)\b.*")
+_PAIRS: dict[str, dict[str, ParamValue]] = {
+    "PingPong": {"pattern": "latency"},
+    "PingPongSpecificSource": {"pattern": "latency"},
+    "PingPongAnySource": {"pattern": "latency", "source": "any"},
+    "PingPing": {"pattern": "pingping"},
+    "PingPingSpecificSource": {"pattern": "pingping"},
+    "PingPingAnySource": {"pattern": "pingping", "source": "any"},
+    "Sendrecv": {"pattern": "sendrecv"},
+    "Exchange": {"pattern": "exchange"},
+    "Uniband": {"pattern": "multi-bandwidth"},
+    "Biband": {"pattern": "multi-bidirectional"},
+}
+_COLLECTIVES = {
+    *("allgather", "allgatherv", "allreduce", "alltoall", "alltoallv", "barrier", "bcast"),
+    *("gather", "gatherv", "reduce", "reduce_scatter", "scatter", "scatterv"),
+}
+_TIMES = {"t": "latency", "t_avg": "mean-latency", "t_pure": "mean-latency"}
+#: Counts, and rates that follow from the size and the time: older versions count 2^20 bytes, newer ones 10^6.
+_PASSED_OVER = {"#bytes", "bytes", "#repetitions", "repetitions", "Mbytes/sec", "defects"}
+_MESSAGES = "Msg/sec"
+
+
+class _Head(msgspec.Struct):
+    """What was read of a block before its rows."""
+
+    name: str = ""
+    params: dict[str, ParamValue] = {}
+    columns: list[str] = []
+    line: int = 0
+
+
+def read(text: Text, _test: str = "") -> Iterator[Table]:
+    """Every block of a text.
+
+    Raises:
+        UsageError: a row that cannot be read, a block without rows.
+    """
+    started, version = Started(), ""
+    head, rows = _Head(), list[tuple[int, list[str]]]()
+    for number, line in enumerate(text.lines, 1):
+        words = line.split()
+        if head.columns and words and is_number(words[0]):
+            if len(words) != len(head.columns):
+                text.refuse(
+                    number, f"{len(words)} words in a row, but the heading names {len(head.columns)} columns"
+                )
+            rows.append((number, words))
+            continue
+        if rows:
+            yield _table(text, head, rows, started, version)
+            head, rows = _Head(params=head.params, name=head.name), []
+        if command := command_of(line):
+            started = understood(command)
+        if match := _VERSION.fullmatch(line.strip()):
+            version = match[1]
+        _heading(text, number, line.strip(), head)
+    if rows:
+        yield _table(text, head, rows, started, version)
+    elif head.line:
+        text.refuse(head.line, "no rows follow this heading")
+
+
+def _heading(text: Text, number: int, line: str, head: _Head) -> None:
+    if match := _BLOCK.fullmatch(line):
+        if head.line:
+            text.refuse(head.line, "no rows follow this heading")
+        head.name, head.line = match[2], number
+        head.params = {"groups": "several"} if match[1] else {}
+    elif match := _PROCESSES.fullmatch(line):
+        head.params = head.params | {"ranks": int(match[1])}
+    elif match := _GROUPS.fullmatch(line):
+        head.params = head.params | {"groups": int(match[1]), "ranks": int(match[2])}
+    elif match := _MODE.fullmatch(line):
+        head.params = head.params | {"mode": match[1].lower()}
+    elif _HEADING.fullmatch(line):
+        if not head.name:
+            text.refuse(number, "a heading of columns, but no '# Benchmarking NAME' before it")
+        head.columns = line.split()
+        head.line = head.line or number
+
+
+def _table(text: Text, head: _Head, rows: list[tuple[int, list[str]]], started: Started, version: str) -> Table:
+    benchmark, kernel, params = _measured(head)
+    figures = [figure for line, words in rows for figure in _figures(text, line, words, head, kernel)]
+    if not figures:
+        text.refuse(rows[0][0], "no column of this block is known")
+    if f"@{len(started.hosts)}" in started.placement or "pair" in started.placement:
+        params.pop("ranks", None)  # the placement says it
+    return started.began(
+        Table(
+            source=text.name,
+            where=lines(rows[0][0], rows[-1][0]),
+            tool="Intel MPI Benchmarks",
+            benchmark=benchmark,
+            figures=tuple(figures),
+            version=version,
+            params=params,
+        )
+    )
+
+
+def _measured(head: _Head) -> tuple[str, str, dict[str, ParamValue]]:
+    """Benchmark of ours, kernel and params of a block; `imb` and its name where we have none."""
+    if head.name in _PAIRS:
+        return "pt2pt", "message", _PAIRS[head.name] | head.params
+    operation = head.name.lower().removesuffix("_pure")
+    calls = "blocking" if operation in _COLLECTIVES else "nonblocking"
+    operation = operation if calls == "blocking" else operation.removeprefix("i")
+    if operation in _COLLECTIVES:
+        return "collective", "own", {"operation": slug(operation), "calls": calls} | head.params
+    return "imb", slug(head.name), dict(head.params)
+
+
+def _figures(text: Text, line: int, words: list[str], head: _Head, kernel: str) -> Iterator[Figure]:
+    by_name = dict(zip(head.columns, words, strict=True))
+    size: dict[str, ParamValue] = {"bytes": text.whole(line, by_name["#bytes"])} if "#bytes" in by_name else {}
+    for heading, word in by_name.items():
+        name, _, unit = heading.rstrip("]").partition("[")
+        if heading in _PASSED_OVER:
+            text.number(line, word)
+        elif heading == _MESSAGES:
+            rate = figure(text, line, Column(kernel, "message-rate", "1/s"), word, size)
+            yield rate
+            if size:
+                bandwidth = rate.value * float(size["bytes"])
+                yield msgspec.structs.replace(rate, metric="bandwidth", unit="B/s", value=bandwidth, printed="")
+        elif unit in {"usec", "%"}:
+            known = kernel in {"message", "own"}
+            metric = _TIMES.get(name, f"latency-{slug(name)}") if known and unit == "usec" else slug(name)
+            yield figure(text, line, Column(kernel, metric, unit), word, size)

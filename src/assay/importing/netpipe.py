@@ -1,0 +1,121 @@
+"""NetPIPE 3 to 5: what it shows while it runs, and its file np.out."""
+
+import re
+from collections.abc import Iterator
+
+import msgspec
+
+from assay.importing.command import Started, command_of, understood
+from assay.importing.text import UNITS, Column, Text, figure, is_number, is_whole, lines
+from assay.model.benchmark import ParamValue
+from assay.model.imported import Figure, Table
+
+_SHOWN = re.compile(r"\s*\d{1,9}:\s+(\S+)\s+(bytes|B|KB|MB|GB)\s+\d{1,19}\s+times\s+-->(.*)")
+_FIGURES = re.compile(r"\s*(\S+)\s+[KMGT]?bps\s+in\s+(\S+)\s+([num]?secs?)\b.*")
+_FACTORS = {"bytes": 1, "B": 1, "KB": 1000, "MB": 10**6, "GB": 10**9}
+#: Executable -> (benchmark of ours, kernel).
+_MODULES = {
+    "NPtcp": ("tcp", "message"),
+    "NPtcp6": ("tcp", "message"),
+    "NPmpi": ("pt2pt", "message"),
+    "NPmpich": ("pt2pt", "message"),
+    "NPopenmpi": ("pt2pt", "message"),
+    "NPmemcpy": ("memcpy", "memcpy"),
+}
+_NAMED = re.compile(r"\bNP[a-z]+6?\b")
+#: Words in a row of np.out: bytes, Mbit/s, seconds (3); bytes, mean, least and largest Gbit/s, microseconds (5).
+_OLD, _NEW = 3, 5
+
+
+class _Row(msgspec.Struct, frozen=True):
+    """Size in bytes, and the word and unit of the time."""
+
+    line: int
+    size: int
+    word: str
+    unit: str
+
+
+def read(text: Text, test: str = "") -> Iterator[Table]:
+    """Every sweep of a text: latency, and bandwidth as NetPIPE's curves show it (size / time of one way).
+
+    The time is what NetPIPE measures and is read; its rate follows from it, in 2^20 bit up to version 3.
+
+    Args:
+        text: that was pasted.
+        test: name of the module where no command line says it, `NPtcp`.
+
+    Raises:
+        UsageError: a row that cannot be read, or rows of a module that nothing names.
+    """
+    named = next(iter(_NAMED.findall(text.name)), "")
+    started, rows = Started(program=test or named), list[_Row]()
+    for number, line in enumerate(text.lines, 1):
+        row = _row(text, number, line)
+        command = command_of(line)
+        if rows and (command or (row and row.size < rows[-1].size // 2)):
+            yield _table(text, rows, started)
+            rows = []
+        if row:
+            rows.append(row)
+        elif command and (found := _NAMED.search(command)):
+            started = msgspec.structs.replace(understood(command), program=found[0])
+    if rows:
+        yield _table(text, rows, started)
+
+
+def _row(text: Text, number: int, line: str) -> _Row | None:
+    if shown := _SHOWN.fullmatch(line):
+        figures = _FIGURES.fullmatch(shown[3])
+        if not figures:
+            text.refuse(number, "no 'RATE bps in TIME' follows '-->'")
+        text.number(number, figures[1])
+        size = round(text.number(number, shown[1]) * _FACTORS[shown[2]])
+        return _Row(number, size, figures[2], figures[3])
+    words = line.split()
+    if len(words) in {_OLD, _NEW} and is_whole(words[0]) and all(map(is_number, words)):
+        return _Row(number, int(words[0]), words[-1], "s" if len(words) == _OLD else "us")
+    if words and is_whole(words[0]) and len(words) > 1 and is_number(words[1]):
+        text.refuse(number, f"{len(words)} words in a row; np.out has {_OLD} or {_NEW} numbers")
+    return None
+
+
+def _table(text: Text, rows: list[_Row], started: Started) -> Table:
+    if started.program not in _MODULES:
+        known = ", ".join(_MODULES)
+        text.refuse(rows[0].line, f"nothing names NetPIPE's module; say it with --test, one of {known}")
+    benchmark, kernel = _MODULES[started.program]
+    figures = [each for row in rows for each in _figures(text, row, benchmark, kernel)]
+    cold = bool({"-I", "--nocache"} & set(started.options))
+    return started.began(
+        Table(
+            source=text.name,
+            where=lines(rows[0].line, rows[-1].line),
+            tool="NetPIPE",
+            benchmark=benchmark,
+            figures=tuple(figures),
+            params={"buffers": "cold"} if cold else {},
+        )
+    )
+
+
+def _figures(text: Text, row: _Row, benchmark: str, kernel: str) -> Iterator[Figure]:
+    copies = benchmark == "memcpy"
+    params = _params(row, "" if copies else "latency")
+    time = figure(text, row.line, Column(kernel, "time" if copies else "latency", row.unit), row.word, params)
+    yield time
+    if time.value > 0:
+        bandwidth = row.size / (float(row.word) * UNITS[row.unit][1])
+        yield msgspec.structs.replace(
+            time,
+            metric="bandwidth",
+            unit="B/s",
+            better="higher",
+            value=bandwidth,
+            params=_params(row, "" if copies else "ping-pong"),
+            printed=f"{row.size} B in {time.printed}",
+        )
+
+
+def _params(row: _Row, pattern: str) -> dict[str, ParamValue]:
+    return {"pattern": pattern, "bytes": row.size} if pattern else {"bytes": row.size}

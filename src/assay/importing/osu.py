@@ -1,0 +1,241 @@
+"""Tables of the OSU Micro-Benchmarks 2 to 7: between two, of many pairs, collective, one-sided."""
+
+import re
+from collections.abc import Iterator
+
+import msgspec
+
+from assay.importing.command import Started, command_of, understood
+from assay.importing.text import Column, Text, figure, is_number, is_whole, lines, slug
+from assay.model.benchmark import ParamValue
+from assay.model.imported import Figure, Table
+
+_TITLE = re.compile(r"#\s*OSU\s+(.*?)\s+Test(?:\s+v(\d[\d.]*)|\s*\(Version (\d[\d.]*)\))?\s*")
+_HEADING = re.compile(r"#\s*(Size\s)?(.*)")
+_COLUMN = re.compile(
+    r"([A-Z][\w.-]*(?: [A-Z][\w.-]*)*)\s?\((us|MB/s|%)\)|(MB/s)|(Messages/s)|(Iterations)|(Validation)"
+)
+_SAID = {
+    "pairs": re.compile(r"\[\s*pairs:\s*(\d{1,9})\s*\]"),
+    "window": re.compile(r"\[\s*window size:\s*(\d{1,9})\s*\]"),
+    "datatype": re.compile(r"#\s*Datatype:\s*(\w+)"),
+    "synchronisation": re.compile(r"#\s*Synchronization:\s*MPI_Win_(\w+)"),
+    "allocation": re.compile(r"#\s*Window creation:\s*MPI_Win_(\w+)"),
+}
+_PAIR_TESTS = {
+    "latency": "latency",
+    "bandwidth": "bandwidth",
+    "bi-directional bandwidth": "bidirectional",
+    "multiple bandwidth / message rate": "multi-bandwidth",
+    "multi latency": "multi-latency",
+    "multi-threaded latency": "latency",
+    "multi-process latency": "latency",
+}
+_OPERATIONS = {
+    "broadcast": "bcast",
+    "all-to-all personalized exchange": "alltoall",
+    "alltoall personalized exchange": "alltoall",
+    "reduce_scatter": "reduce-scatter",
+    "allreduce": "allreduce",
+}
+#: Name of the executable -> title of its test, where no title was pasted.
+_PROGRAMS = {
+    "osu_latency": "MPI Latency",
+    "osu_bw": "MPI Bandwidth",
+    "osu_bibw": "MPI Bi-Directional Bandwidth",
+    "osu_mbw_mr": "MPI Multiple Bandwidth / Message Rate",
+    "osu_multi_lat": "MPI Multi Latency",
+    "osu_latency_mt": "MPI Multi-threaded Latency",
+    "osu_latency_mp": "MPI Multi-process Latency",
+}
+_COLLECTIVES = {
+    *("allgather", "allreduce", "alltoall", "barrier", "bcast"),
+    *("gather", "reduce", "reduce_scatter", "scatter"),
+}
+#: Headings of the figures that our benchmarks have.
+_USUAL = {"latency": "latency", "avg-latency": "latency", "bandwidth": "bandwidth", "bi-bandwidth": "bandwidth"}
+_RATES = [("", "MB/s"), ("", "Messages/s")]
+_PROGRAM = re.compile(r"osu_i?[a-z_]+")
+
+
+class _Test(msgspec.Struct, frozen=True):
+    """What a title says.
+
+    Attributes:
+        benchmark: of ours.
+        kernel: of its figures.
+        params: that it stands for.
+    """
+
+    benchmark: str
+    kernel: str
+    params: dict[str, ParamValue]
+
+
+class _Head(msgspec.Struct):
+    """What was read before the rows."""
+
+    test: _Test | None = None
+    version: str = ""
+    columns: list[tuple[str, str]] = []
+    sized: bool = True
+    params: dict[str, ParamValue] = {}
+    line: int = 0
+
+
+def read(text: Text, test: str = "") -> Iterator[Table]:
+    """Every table of a text; prose and other programs' lines between them are passed over.
+
+    Args:
+        text: that was pasted.
+        test: name of the program where neither title nor command names it, `osu_bw`.
+
+    Raises:
+        UsageError: a row that cannot be read, a heading without rows, rows of an unknown test.
+    """
+    started = Started()
+    head, rows = _Head(test=_named(test)), list[tuple[int, list[str]]]()
+    for number, line in enumerate(text.lines, 1):
+        words = line.split()
+        command = command_of(line)
+        if _is_row(text, number, words, head):
+            if rows and head.sized and int(words[0]) <= int(rows[-1][1][0]):  # the next table, without a heading
+                yield _table(text, head, rows, started)
+                rows = []
+            rows.append((number, words))
+            continue
+        if rows and (words or command):
+            yield _table(text, head, rows, started)
+            head, rows = _Head(test=_named(test), line=0), []
+        if command and _PROGRAM.search(command):
+            started = understood(command)
+            head = _Head(test=_named(test) or _named(started.program))
+        elif words:
+            _heading(text, number, line, head)
+    if rows:
+        yield _table(text, head, rows, started)
+    elif head.line:
+        text.refuse(head.line, "no rows follow this heading")
+
+
+def _heading(text: Text, number: int, line: str, head: _Head) -> None:
+    """Take what a line above the rows says."""
+    if title := _TITLE.fullmatch(line.strip()):
+        if head.line:
+            text.refuse(head.line, "no rows follow this heading")
+        head.test, head.version = _titled(title[1]), title[2] or title[3] or ""
+        head.line = number
+        if head.test is None:
+            text.refuse(number, f"the test '{title[1][:40]}' is not known")
+    elif line.lstrip().startswith("#"):
+        for name, pattern in _SAID.items():
+            if match := pattern.search(line):
+                head.params = head.params | {name: int(match[1]) if match[1].isdigit() else match[1].lower()}
+        if (heading := _HEADING.match(line.strip())) and (found := _COLUMN.findall(heading[2])):
+            head.columns = [(name, unit or next(filter(None, others))) for name, unit, *others in found]
+            head.sized = heading[1] is not None
+            head.line = head.line or number
+
+
+def _is_row(text: Text, number: int, words: list[str], head: _Head) -> bool:
+    """Whether a line is a row of the table that began; UsageError where it begins like one and is none."""
+    if not words:
+        return False
+    if not head.columns:
+        if len(words) == 1 or not is_whole(words[0]) or not all(map(is_number, words)):
+            return False
+        if head.test is None:
+            text.refuse(number, "a row, but neither a heading nor a command names the test; say it with --test")
+        head.columns = _RATES if len(words) > 2 else [("", _unit(head.test))]  # noqa: PLR2004 (size and figure)
+    if not is_number(words[0]):
+        return False
+    if head.sized and not is_whole(words[0]):
+        text.refuse(number, f"'{words[0]}' is no size of a message")
+    wanted = len(head.columns) + head.sized
+    if len(words) != wanted:
+        text.refuse(number, f"{len(words)} words in a row, but the heading names {wanted} columns")
+    return True
+
+
+def _unit(test: _Test) -> str:
+    return "MB/s" if "bandwidth" in str(test.params.get("pattern")) or _is_both(test) else "us"
+
+
+def _is_both(test: _Test) -> bool:
+    return test.params.get("pattern") == "bidirectional"
+
+
+def _table(text: Text, head: _Head, rows: list[tuple[int, list[str]]], started: Started) -> Table:
+    test = head.test
+    if test is None:
+        text.refuse(rows[0][0], "a row, but neither a heading nor a command names the test; say it with --test")
+    figures: list[Figure] = []
+    failed = ""
+    for line, words in rows:
+        size: dict[str, ParamValue] = {"bytes": text.whole(line, words[0])} if head.sized else {}
+        for (name, unit), word in zip(head.columns, words[head.sized :], strict=True):
+            if unit == "Validation":
+                failed = failed or (f"validation failed in line {line}" if word.lower().startswith("f") else "")
+            elif unit != "Iterations":
+                figures.append(figure(text, line, _column(test, name, unit), word, size))
+    return started.began(
+        Table(
+            source=text.name,
+            where=lines(rows[0][0], rows[-1][0]),
+            tool="OSU Micro-Benchmarks",
+            benchmark=test.benchmark,
+            figures=tuple(figures),
+            version=head.version,
+            params=_params(test, head, started),
+            failed=failed,
+        )
+    )
+
+
+def _params(test: _Test, head: _Head, started: Started) -> dict[str, ParamValue]:
+    """The test's, those of the heading, and the window of the command line."""
+    params = test.params | head.params
+    window = started.option("-W") or started.option("--window-size")
+    if is_whole(window):
+        params["window"] = int(window)
+    if params.get("datatype") in {"mpi_char", "mpi_byte"}:
+        params["datatype"] = "contiguous"
+    if f"cores:{params.get('pairs')}" in started.placement:  # the placement says it
+        del params["pairs"]
+    return params
+
+
+def _column(test: _Test, name: str, unit: str) -> Column:
+    metric = {"MB/s": "bandwidth", "Messages/s": "message-rate"}.get(unit) if not name else slug(name)
+    metric = _USUAL.get(metric or "latency", metric or "latency")
+    if test.benchmark == "collective" and metric == "latency":
+        metric = "mean-latency"
+    return Column(test.kernel, metric, unit)
+
+
+def _named(program: str) -> _Test | None:
+    """The test of an executable."""
+    if program in _PROGRAMS:
+        return _titled(_PROGRAMS[program])
+    operation = program.removeprefix("osu_")
+    if program.startswith("osu_") and operation.removeprefix("i") in _COLLECTIVES:
+        told = operation if operation in _COLLECTIVES else f"Non-blocking {operation[1:]}"
+        return _titled(f"MPI {told} Latency")
+    return None
+
+
+def _titled(title: str) -> _Test | None:
+    """The test of a title, `MPI Allreduce Latency`."""
+    name = re.sub(r"^MPI[-_ ](?:CUDA |ROCM |OpenACC )?", "", title, flags=re.IGNORECASE).lower()
+    if name in _PAIR_TESTS:
+        return _Test("pt2pt", "message", {"pattern": _PAIR_TESTS[name]})
+    name, _, what = name.rpartition(" ")
+    if what not in {"latency", "bandwidth"}:
+        return None
+    if name in {"put", "get", "accumulate"}:
+        return _Test("onesided", "transfer", {"operation": name, "pattern": what})
+    calls = "nonblocking" if name.startswith("non-blocking ") else "blocking"
+    operation = name.removeprefix("non-blocking ")
+    if what != "latency" or not operation:
+        return None
+    return _Test("collective", "own", {"operation": _OPERATIONS.get(operation, slug(operation)), "calls": calls})

@@ -1,0 +1,154 @@
+"""Text as people paste it: lines with their numbers, numbers that are checked, complaints that name the line."""
+
+import hashlib
+import math
+import re
+from typing import NamedTuple, NoReturn
+
+import msgspec
+
+from assay.model.errors import UsageError
+from assay.model.imported import Figure
+
+#: Longer words are no numbers that anything prints.
+_LONGEST = 40
+_SHOWN = 60
+_COLOURS = re.compile(r"\x1b\[[0-9;]*m")
+#: `MB/s` -> SI unit and its factor. Tools count 10^6 bytes; bits as NetPIPE 5 and network cards.
+UNITS = {
+    "s": ("s", 1.0),
+    "sec": ("s", 1.0),
+    "secs": ("s", 1.0),
+    "ms": ("s", 1e-3),
+    "msecs": ("s", 1e-3),
+    "us": ("s", 1e-6),
+    "usec": ("s", 1e-6),
+    "usecs": ("s", 1e-6),
+    "ns": ("s", 1e-9),
+    "nsecs": ("s", 1e-9),
+    "B": ("B", 1.0),
+    "MB": ("B", 2.0**20),  # numactl's, as the kernel counts
+    "B/s": ("B/s", 1.0),
+    "MB/s": ("B/s", 1e6),
+    "GB/s": ("B/s", 1e9),
+    "Mbit/s": ("B/s", 1e6 / 8),
+    "Gbit/s": ("B/s", 1e9 / 8),
+    "flop/s": ("flop/s", 1.0),
+    "MFLOPS": ("flop/s", 1e6),
+    "GFLOPS": ("flop/s", 1e9),
+    "Hz": ("Hz", 1.0),
+    "Messages/s": ("1/s", 1.0),
+    "1/s": ("1/s", 1.0),
+    "%": ("", 1e-2),
+    "": ("", 1.0),
+}
+
+
+class Text(msgspec.Struct, frozen=True):
+    """A file as it was read.
+
+    Attributes:
+        name: as the user gave it; `standard input` for `-`.
+        sha256: of its bytes.
+        lines: without line ends and colours.
+    """
+
+    name: str
+    sha256: str
+    lines: tuple[str, ...]
+
+    @classmethod
+    def of(cls, name: str, content: bytes) -> "Text":
+        """The text of a file's bytes; what is no UTF-8 is replaced: no number is lost by it."""
+        plain = _COLOURS.sub("", content.decode("utf-8-sig", errors="replace")).replace("\r\n", "\n")
+        return cls(name, hashlib.sha256(content).hexdigest(), tuple(plain.split("\n")))
+
+    def refuse(self, line: int, reason: str) -> NoReturn:
+        """UsageError that names the line (from 1; 0 for the whole file) and what is wrong with it."""
+        shown = self.lines[line - 1].strip()[:_SHOWN] if line else ""
+        where = f"line {line}: " if line else ""
+        raise UsageError(
+            f"cannot import '{self.name}'",
+            why=f"{where}{reason}" + (f": '{shown}'" if shown else ""),
+            remedy="correct or cut it and import again; see docs/importing.md for what is read",
+        )
+
+    def number(self, line: int, word: str) -> float:
+        """A finite number that is not negative, or UsageError."""
+        value = _float(word)
+        if value is None or not math.isfinite(value) or value < 0:
+            self.refuse(line, f"'{word[:_LONGEST]}' is no number from 0")
+        return value
+
+    def whole(self, line: int, word: str) -> int:
+        """A whole number that is not negative, or UsageError."""
+        if not is_whole(word):
+            self.refuse(line, f"'{word[:_LONGEST]}' is no whole number")
+        return int(word)
+
+
+class Column(NamedTuple):
+    """What the numbers of a column are.
+
+    Attributes:
+        kernel: name.
+        metric: name.
+        unit: as printed, a key of UNITS.
+        remark: see Figure.
+    """
+
+    kernel: str
+    metric: str
+    unit: str
+    remark: str = ""
+
+
+def figure(text: Text, line: int, column: Column, word: str, params: dict[str, int | float | str]) -> Figure:
+    """The printed word as a figure in SI units."""
+    unit, factor = UNITS[column.unit]
+    return Figure(
+        kernel=column.kernel,
+        metric=column.metric,
+        unit=unit,
+        value=_exact(text.number(line, word), factor),
+        printed=f"{word} {column.unit}".strip(),
+        better="lower" if unit == "s" else "higher",
+        params=params,
+        line=line,
+        remark=column.remark,
+    )
+
+
+def _exact(value: float, factor: float) -> float:
+    """Value x factor, rounded to what a double of the printed digits is: 3402.54 MB/s are 3402540000.0 B/s."""
+    return float(f"{value * factor:.15g}")
+
+
+def is_whole(word: str) -> bool:
+    """Whether a word is a whole number that is not negative."""
+    return word.isascii() and word.isdigit() and len(word) < len(str(2**62))
+
+
+def is_number(word: str) -> bool:
+    """Whether a word is a finite number."""
+    value = _float(word)
+    return value is not None and math.isfinite(value)
+
+
+def _float(word: str) -> float | None:
+    if len(word) > _LONGEST or not word.isascii() or "_" in word:
+        return None
+    try:
+        return float(word)
+    except ValueError:
+        return None
+
+
+def lines(first: int, last: int) -> str:
+    """`lines 40 to 63`, where a table stands."""
+    return f"lines {first} to {last}" if last > first else f"line {first}"
+
+
+def slug(words: str) -> str:
+    """A column's heading as the name of a metric: `P50 Tail Lat` -> `p50-tail-lat`."""
+    return re.sub(r"[^a-z0-9]+", "-", words.lower()).strip("-")

@@ -1,0 +1,159 @@
+"""What other tools printed, or others published: tables of figures without samples, each with where it stood."""
+
+from collections.abc import Mapping
+
+import msgspec
+
+from assay.model.benchmark import ParamValue
+from assay.model.facts import Fact
+from assay.model.placement import Memory, Placement
+from assay.model.plan import Case
+
+IMPORTED_SCHEMA = 1
+#: Placement of a figure whose source does not say where it was measured.
+UNSTATED = "not stated"
+
+
+class Figure(msgspec.Struct, frozen=True, omit_defaults=True):
+    """One printed value.
+
+    Attributes:
+        kernel: name, of this or another benchmark.
+        metric: name.
+        unit: SI base unit.
+        value: in that unit.
+        printed: as it stood there, with its unit: `3402.54 MB/s`.
+        better: direction.
+        params: what it was measured at, beside the params of its table.
+        line: in the source, from 1; 0 where lines mean nothing.
+        where: in a publication, where that is not the table's.
+        remark: what makes it less than a plain mean: `best of 10`, `about`; empty for a plain one.
+    """
+
+    kernel: str
+    metric: str
+    unit: str
+    value: float
+    printed: str
+    better: str = "higher"
+    params: dict[str, ParamValue] = {}
+    line: int = 0
+    where: str = ""
+    remark: str = ""
+
+
+class Table(msgspec.Struct, frozen=True, omit_defaults=True):
+    """Figures of one start of one tool.
+
+    Attributes:
+        source: name of the source.
+        where: in the source: `lines 40 to 63`, or table and paragraph of a publication.
+        tool: that printed it, e.g. `OSU Micro-Benchmarks`.
+        benchmark: of ours that measures the same, or the tool's own name where none does.
+        figures: in the order printed.
+        version: of the tool; empty where it is not said.
+        command: the command line that stands before it; empty where none does.
+        params: of all figures.
+        factors: what the command line chose, by the name of the option.
+        placement: portable word, `not stated` where nothing says it.
+        hosts: nodes; empty where nothing says them.
+        memory: policy; first touch where nothing was chosen.
+        failed: why its figures do not count: the tool's own check failed.
+    """
+
+    source: str
+    where: str
+    tool: str
+    benchmark: str
+    figures: tuple[Figure, ...]
+    version: str = ""
+    command: str = ""
+    params: dict[str, ParamValue] = {}
+    factors: dict[str, str] = {}
+    placement: str = UNSTATED
+    hosts: tuple[str, ...] = ()
+    memory: str = "first-touch"
+    failed: str = ""
+
+
+class Source(msgspec.Struct, frozen=True, omit_defaults=True):
+    """A file that was read, or a publication.
+
+    Attributes:
+        name: of the file, `standard input`, or author, title and year.
+        sha256: of the file's bytes; empty for a publication that was typed in.
+    """
+
+    name: str
+    sha256: str = ""
+
+
+class Conclusion(msgspec.Struct, frozen=True, omit_defaults=True):
+    """What the authors of a publication conclude, to hold our own conclusions from their figures to.
+
+    Attributes:
+        says: in words, translated.
+        where: in the publication.
+        kind: `ratio` a / b, or `difference` a - b in the unit of the figures.
+        value: that they print.
+        a: id of an estimate, `REFERENCE:ID` where it is of another reference.
+        b: the other one.
+        tolerance: relative, to which the printed value is rounded.
+    """
+
+    says: str
+    where: str
+    kind: str
+    value: float
+    a: str
+    b: str
+    tolerance: float = 0.05
+
+
+class Imported(msgspec.Struct, frozen=True, omit_defaults=True):
+    """`imported.json`: what stands in place of records in a run that Assay did not measure.
+
+    Attributes:
+        schema: version of this record.
+        title: for headings.
+        machine: what the figures are of, in words.
+        sources: what was read.
+        tables: in the order read.
+        facts: of the machine, as far as the sources state them: section -> name -> fact.
+        conclusions: of the authors.
+        question: that the source answers, one sentence.
+    """
+
+    schema: int
+    title: str
+    machine: str
+    sources: tuple[Source, ...]
+    tables: tuple[Table, ...]
+    facts: dict[str, dict[str, Fact]] = {}
+    conclusions: tuple[Conclusion, ...] = ()
+    question: str = ""
+
+
+def case_of(table: Table, figure: Figure) -> Case:
+    """The case that a figure belongs to: what was measured at one point in one place, in words of plans."""
+    params = table.params | figure.params
+    policy, _, nodes = table.memory.partition(":")
+    memory = Memory(policy, tuple(int(node) for node in nodes.split(",") if node))  # type: ignore[arg-type] # a word
+    parts = [
+        table.benchmark,
+        table.placement.replace(" ", "-"),
+        table.memory,
+        _listed(params),
+        _listed(table.factors),
+    ]
+    return Case(
+        id="/".join(filter(None, parts)),
+        benchmark=table.benchmark,
+        params=params,
+        placement=Placement(table.placement, "", (), memory, table.hosts),
+        factors=table.factors,
+    )
+
+
+def _listed(values: Mapping[str, ParamValue]) -> str:
+    return ",".join(f"{name}={value}" for name, value in values.items())

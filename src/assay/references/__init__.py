@@ -1,0 +1,158 @@
+"""Published systems that come with Assay, one TOML file each: figures to hold one's own beside."""
+
+import tomllib
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import msgspec
+
+from assay.model.benchmark import ParamValue
+from assay.model.errors import UsageError
+from assay.model.facts import Fact
+from assay.model.imported import IMPORTED_SCHEMA, UNSTATED, Conclusion, Figure, Imported, Source, Table
+
+_FOLDER = Path(__file__).parent
+#: Unit as printed -> SI unit and factor; network speeds are in bits, transfers in decimal bytes.
+_UNITS = {
+    "us": ("s", 1e-6),
+    "s": ("s", 1.0),
+    "MB/s": ("B/s", 1e6),
+    "GB/s": ("B/s", 1e9),
+    "Mbps": ("B/s", 1e6 / 8),
+    "Gbps": ("B/s", 1e9 / 8),
+    "MFLOPS": ("flop/s", 1e6),
+    "GFLOPS": ("flop/s", 1e9),
+    "MB": ("B", 2.0**20),
+    "%": ("", 1e-2),
+    "": ("", 1.0),
+}
+
+
+class _Part(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """One `[[table]]` of a file: rows of values with one unit, at points of the named axes.
+
+    Attributes:
+        where: table, figure or paragraph of the publication.
+        tool: that printed it.
+        benchmark: see Table.
+        kernel: of all rows.
+        metric: of all rows.
+        unit: as printed.
+        rows: values of the axes, then the figure, then perhaps a remark.
+        axes: names of the values before the figure in each row.
+        better: direction.
+        version: see Table.
+        command: see Table.
+        params: see Table.
+        factors: see Table.
+        placement: see Table.
+        hosts: see Table.
+        memory: see Table.
+        remark: of all rows that have none.
+    """
+
+    where: str
+    tool: str
+    benchmark: str
+    kernel: str
+    metric: str
+    unit: str
+    rows: tuple[tuple[ParamValue, ...], ...]
+    axes: tuple[str, ...] = ()
+    better: str = ""
+    version: str = ""
+    command: str = ""
+    params: dict[str, ParamValue] = {}
+    factors: dict[str, str] = {}
+    placement: str = UNSTATED
+    hosts: tuple[str, ...] = ()
+    memory: str = "first-touch"
+    remark: str = ""
+
+
+class _Reference(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """A file of this folder."""
+
+    title: str
+    machine: str
+    question: str
+    source: str
+    table: tuple[_Part, ...]
+    facts: dict[str, dict[str, ParamValue]] = {}
+    conclusion: tuple[Conclusion, ...] = ()
+
+
+@cache
+def names() -> tuple[str, ...]:
+    """Names of the references, sorted."""
+    return tuple(sorted(path.stem for path in _FOLDER.glob("*.toml")))
+
+
+def path(name: str) -> Path:
+    """The file of a reference."""
+    return _FOLDER / f"{name}.toml"
+
+
+@cache
+def get(name: str) -> Imported:
+    """A reference by its name.
+
+    Raises:
+        UsageError: there is none of this name.
+    """
+    if name not in names():
+        raise UsageError(
+            f"there is no reference '{name}'", why=f"known: {', '.join(names())}", remedy="assay list references"
+        )
+    read = msgspec.convert(_toml(name), _Reference)
+    return Imported(
+        schema=IMPORTED_SCHEMA,
+        title=read.title,
+        machine=read.machine,
+        question=read.question,
+        sources=(Source(read.source),),
+        tables=tuple(_table(part, read.source) for part in read.table),
+        facts={
+            section: {fact: Fact(value=value, source=read.source) for fact, value in facts.items()}
+            for section, facts in read.facts.items()
+        },
+        conclusions=read.conclusion,
+    )
+
+
+def _toml(name: str) -> dict[str, Any]:
+    return tomllib.loads(path(name).read_text(encoding="utf-8"))
+
+
+def _table(part: _Part, source: str) -> Table:
+    return Table(
+        source=source,
+        where=part.where,
+        tool=part.tool,
+        benchmark=part.benchmark,
+        figures=tuple(_figure(part, row) for row in part.rows),
+        version=part.version,
+        command=part.command,
+        params=part.params,
+        factors=part.factors,
+        placement=part.placement,
+        hosts=part.hosts,
+        memory=part.memory,
+    )
+
+
+def _figure(part: _Part, row: tuple[ParamValue, ...]) -> Figure:
+    """A row: the values of its axes, the figure, and perhaps a remark."""
+    at, printed, *remark = (row[: len(part.axes)], *row[len(part.axes) :])
+    unit, factor = _UNITS[part.unit]
+    return Figure(
+        kernel=part.kernel,
+        metric=part.metric,
+        unit=unit,
+        value=float(f"{float(str(printed)) * factor:.15g}"),
+        printed=f"{printed} {part.unit}".strip(),
+        better=part.better or ("lower" if unit == "s" else "higher"),
+        params=dict(zip(part.axes, at, strict=True)),
+        remark=str(remark[0]) if remark else part.remark,
+    )

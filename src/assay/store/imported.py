@@ -1,0 +1,77 @@
+"""Runs that Assay did not measure: what other tools printed, kept as imported.json, and published references."""
+
+import os
+import shutil
+from collections.abc import Sequence
+from datetime import UTC, datetime
+from pathlib import Path
+
+import msgspec
+
+from assay import __version__
+from assay.model.errors import AssayError
+from assay.model.imported import Imported, case_of
+from assay.model.plan import PLAN_SCHEMA, Plan
+from assay.model.run import RUN_SCHEMA, Ending, Run, RunInfo
+from assay.store.files import sync_folder, unwritable, write_whole
+from assay.store.folder import runs_folder
+
+FILE = "imported.json"
+_STUDY = "import"
+
+
+def keep(imported: Imported, command: Sequence[str], folder: Path | None = None) -> Path:
+    """Write an import into the folder of runs; the directory of the new run.
+
+    Raises:
+        UnfitEnvironmentError: the folder cannot be written.
+    """
+    now = datetime.now(UTC)
+    run_id = f"{now:%Y%m%d-%H%M%S}-{_STUDY}-{os.urandom(2).hex()}"
+    path = (folder or runs_folder()) / run_id
+    info = RunInfo(RUN_SCHEMA, run_id, _STUDY, now.isoformat(), __version__, tuple(command), {}, {})
+    try:
+        path.mkdir(parents=True)
+    except OSError as error:
+        raise unwritable(path, error) from error
+    try:
+        write_whole(path / FILE, msgspec.json.format(msgspec.json.encode(imported), indent=2) + b"\n")
+        write_whole(path / "run.json", msgspec.json.format(msgspec.json.encode(info), indent=2) + b"\n")
+        sync_folder(path.parent)
+    except AssayError:
+        shutil.rmtree(path, ignore_errors=True)
+        raise
+    return path
+
+
+def reference(name: str, published: Imported, path: Path) -> Run:
+    """A published system as a run."""
+    info = RunInfo(RUN_SCHEMA, name, "reference", "", __version__, (), {}, {})
+    return as_run(path, info, published)
+
+
+def as_run(path: Path, info: RunInfo, imported: Imported) -> Run:
+    """The run that an import stands for: its cases are those of its figures, and no launch was planned or made."""
+    cases = {
+        case.id: case for table in imported.tables for case in (case_of(table, each) for each in table.figures)
+    }
+    plan = Plan(
+        schema=PLAN_SCHEMA,
+        study=info.study,
+        title=imported.title,
+        question=imported.question,
+        machine=imported.machine,
+        hosts=tuple(dict.fromkeys(host for table in imported.tables for host in table.hosts)),
+        seed=0,
+        precision=0.0,
+        launches=0,
+        budget_s=None,
+        estimate_s=0.0,
+        min_samples=0,
+        max_samples=0,
+        probe_cpus=(),
+        cases=tuple(cases.values()),
+        order=(),
+    )
+    ending = Ending("complete", info.started, 0.0, {})
+    return Run(str(path), info, plan, {}, (), ending, imported=imported)
