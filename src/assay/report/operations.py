@@ -33,7 +33,7 @@ def tables(name: str, analysis: Analysis) -> tuple[Table, ...]:
     every = choose.of_benchmark(analysis, name)
     estimates = choose.measured(_headline(every))
     way = messages.over(estimates)
-    groups = choose.grouped(estimates, lambda e: (operation(e), _name(e, way(e)), choose.state(e)))
+    groups = choose.grouped(estimates, lambda e: (_what(e), _name(e, way(e)), choose.state(e)))
     rows: tuple[tuple[str, ...], ...] = tuple(
         (what, name, state, *_cells(messages.small(members)), *_cells(messages.largest(members)))
         for (what, name, state), members in groups.items()
@@ -46,14 +46,19 @@ def tables(name: str, analysis: Analysis) -> tuple[Table, ...]:
 
 
 def _headline(every: tuple[Estimate, ...]) -> tuple[Estimate, ...]:
-    """Of the headline metrics of all kernels the first one: the time of the slowest rank."""
+    """Of the headline metrics those of the first kernel: of collectives the time of the slowest rank."""
     estimates = choose.headline_metric(every) if every else ()
-    return tuple(e for e in estimates if (e.kernel, e.metric) == (estimates[0].kernel, estimates[0].metric))
+    return tuple(e for e in estimates if e.kernel == estimates[0].kernel)
 
 
 def operation(estimate: Estimate) -> str:
     """`allreduce`, `put`; the kernel where the benchmark has no such axis."""
     return str(estimate.params.get(_AXIS, estimate.kernel))
+
+
+def _what(estimate: Estimate) -> str:
+    """`put, latency`."""
+    return f"{operation(estimate)}, {estimate.metric}"
 
 
 def _ranks(estimate: Estimate) -> int:
@@ -69,9 +74,9 @@ def _name(estimate: Estimate, way: str) -> str:
 def _groups(measured: tuple[Estimate, ...]) -> dict[str, tuple[Estimate, ...]]:
     """Operation and part -> what its chart and its table show."""
     found = {}
-    for what, members in choose.grouped(measured, operation).items():
+    for what, members in choose.grouped(measured, _what).items():
         for part, each in messages.split(members).items():
-            found[", ".join(filter(None, [f"{what.capitalize()}, {each[0].metric}", part]))] = each
+            found[": ".join(filter(None, [what.capitalize(), part]))] = each
     return found
 
 
@@ -97,20 +102,20 @@ def _headlines(measured: tuple[Estimate, ...]) -> tuple[Headline, ...]:
     """Of the operation that was measured first, the small message with most ranks."""
     most = max(map(_ranks, measured), default=0)
     first = next((e for e in measured if _ranks(e) == most), None)
-    same = [e for e in measured if first and _ranks(e) == most and operation(e) == operation(first)]
+    same = [e for e in measured if first and _ranks(e) == most and _what(e) == _what(first)]
     small = messages.small(same)
     if small is None:
         return ()
-    label = f"{operation(small).capitalize()}, {messages.at(small)}, {words.count(most, 'rank', 'ranks')}"
+    label = f"{_what(small).capitalize()}, {messages.at(small)}, {words.count(most, 'rank', 'ranks')}"
     return (Headline(label, small),)
 
 
 def _meaning(measured: tuple[Estimate, ...]) -> str:
     parts = []
-    for what, members in choose.grouped(measured, operation).items():
+    for what, members in choose.grouped(measured, _what).items():
         most = max(map(_ranks, members))
         small = messages.small(e for e in members if _ranks(e) == most)
         figure = words.shown(small) if small else None
         if small and figure:
-            parts.append(f"{what} of {messages.at(small)} among {most} ranks {figure.full}")
+            parts.append(f"{what} with {messages.at(small)} among {most} ranks {figure.full}")
     return words.sentence(f"measured are {words.listed(parts)}") if parts else ""
