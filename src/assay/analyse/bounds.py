@@ -25,6 +25,7 @@ class Bounds:
     """The machines, and the best figure of each kind.
 
     Attributes:
+        plan: of the run.
         clock: of the run in Hz: the median of the best samples of all its clocks; 0 where none was measured.
         memory_rate: see `best_memory_rate`.
 
@@ -35,6 +36,7 @@ class Bounds:
 
     def __init__(self, run: Run, estimates: Iterable[Estimate]) -> None:
         found = [each for each in estimates if each.median is not None]
+        self.plan = run.plan
         self._machines = run.machines
         self._best: dict[Hashable, Estimate] = {}
         self._clocks: dict[Hashable, Estimate] = {}

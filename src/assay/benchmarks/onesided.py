@@ -67,6 +67,7 @@ benchmark = Benchmark(
             "higher",
             "bytes",
             "bytes of all transfers, one way",
+            limit="wire",
             when={"pattern": ("bandwidth",)},
         ),
     ),

@@ -87,6 +87,7 @@ benchmark = Benchmark(
             "higher",
             "bytes",
             "bytes of all messages of all pairs, both directions added where there are two",
+            limit="wire",
             when={"pattern": _WINDOWS},
         ),
         Metric(

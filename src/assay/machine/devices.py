@@ -13,6 +13,9 @@ _PCI_ADDRESS = re.compile(r"[0-9a-f]{4,}:[0-9a-f]{2}:[0-9a-f]{2}\.[0-7]")
 #: PCI base class and subclass: what it is.
 _ACCELERATORS = {"0300": "display controller", "0302": "3D controller", "1200": "processing accelerator"}
 
+#: What the kernel gives for the width of a link that it cannot read.
+_UNKNOWN_LANES = 255
+
 
 def read(root: Path, seen: tuple[HwlocDevice, ...] = ()) -> tuple[Device, ...]:
     """Every device of the three kinds; `seen` are hwloc's, which knows the names of PCI devices."""
@@ -126,5 +129,23 @@ def _locality(device: Path) -> dict[str, Fact]:
                 "NUMA node": unavailable("the firmware assigns none to the device")
                 if node is None or node < 0
                 else Fact(node, source=f"/sys/bus/pci/devices/{path.name}/numa_node"),
+                **_slot(path),
             }
     return dict.fromkeys(("PCI address", "NUMA node"), unavailable("it is no PCI device"))
+
+
+def _slot(path: Path) -> dict[str, Fact]:
+    """Speed and width of the link of a PCI Express card, present and possible; nothing of others."""
+    found = {}
+    for name, file, unit, factor in (
+        ("PCIe transfer rate", "current_link_speed", "1/s", 1e9),
+        ("PCIe lanes", "current_link_width", "", 1),
+        ("PCIe transfer rate possible", "max_link_speed", "1/s", 1e9),
+        ("PCIe lanes possible", "max_link_width", "", 1),
+    ):
+        match = re.match(r"[\d.]+", files.text(path / file) or "")
+        value = float(match[0]) * factor if match else 0.0
+        if 0 < value != _UNKNOWN_LANES:
+            source = f"/sys/bus/pci/devices/{path.name}/{file}"
+            found[name] = Fact(value if unit else int(value), unit, source)
+    return found

@@ -1,0 +1,52 @@
+"""Bytes per second of messages between nodes: what the link that carries them can."""
+
+import msgspec
+
+from assay.analyse.bounds import Bounds, Law
+from assay.analyse.messages import link
+from assay.analyse.messages.curves import PATTERN
+from assay.model.machine import Device
+from assay.model.result import Estimate, Limit
+
+_PAIR = 2
+
+
+def _limit(estimate: Estimate, bounds: Bounds) -> Limit | None:
+    """Of the device that carried the messages, else of the one that was asked for: its wire or its slot."""
+    found = _device(estimate, bounds)
+    least = link.narrowest(link.limits(found)) if found else None
+    if least is None:
+        return None
+    ways, words = _ways(estimate)
+    return msgspec.structs.replace(least, value=ways * least.value, of=f"{least.of}{words}")
+
+
+def _ceilings(estimate: Estimate, bounds: Bounds) -> tuple[Limit, ...]:
+    """The bare rate of a wire that the counters prove to have carried the messages."""
+    found = _device(estimate, bounds)
+    rate = link.raw(found) if found and link.carrier(estimate) else None
+    if found is None or rate is None:
+        return ()
+    ways, words = _ways(estimate)
+    return (Limit(ways * rate, "derived", f"the bare rate of the wire of {found.name}{words}"),)
+
+
+def _device(estimate: Estimate, bounds: Bounds) -> Device | None:
+    place = estimate.placement
+    if len(place.hosts) < _PAIR or (place.proven and place.proven.machines == 1):
+        return None  # one machine: its memory carries what seems to go over a network
+    machine = bounds.machine(estimate)
+    name = link.carrier(estimate) or link.asked(estimate, bounds.plan)
+    return link.device(machine, name) if machine else None
+
+
+def _ways(estimate: Estimate) -> tuple[int, str]:
+    """Links that work at once, each between two hosts, times directions."""
+    links = len(estimate.placement.hosts) // _PAIR
+    directions = 2 if estimate.params.get(PATTERN) == "bidirectional" else 1
+    words = [f"{links} links"] if links > 1 else []
+    words += ["both directions"] if directions > 1 else []
+    return links * directions, f", {', '.join(words)}" if words else ""
+
+
+law = Law(("wire",), _limit, _ceilings)

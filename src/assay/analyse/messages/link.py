@@ -1,0 +1,129 @@
+"""What a link between nodes can carry, from the facts of its device: frames, code of the wire, and PCI Express."""
+
+from collections.abc import Iterable, Iterator, Mapping
+
+from assay.model.facts import Fact
+from assay.model.machine import Device, Machine
+from assay.model.plan import Plan
+from assay.model.result import Estimate, Limit
+from assay.model.units import format_quantity
+
+_BITS = 8
+#: Preamble 8 B, header 14 B, check sum 4 B and gap 12 B around each Ethernet frame (IEEE 802.3).
+_FRAME = 38
+#: IPv4 and TCP headers of 20 B each, and the time stamps of 12 B that Linux sends with each segment (RFC 7323).
+_HEADERS = 52
+#: Ports whose rate, as Linux gives it, still holds the code of the wire: bits of payload of those sent. Later ones
+#: (EDR, HDR ...) are given without it (drivers/infiniband/core/sysfs.c, InfiniBand Architecture, volume 2).
+_CODES = {"SDR": (8, 10), "DDR": (8, 10), "QDR": (8, 10), "FDR": (64, 66)}
+#: Transfers per second up to which PCI Express uses 8b/10b (generations 1, 2), and 128b/130b (3, 4, 5).
+_PCIE_8B, _PCIE_128B = 5e9, 32e9
+#: A device carried messages when it sent so much of their bytes.
+CARRIED = 0.5
+
+
+def tcp_share(mtu: int) -> float:
+    """Payload of TCP over bits on an Ethernet wire: 1448/1538 = .941 for an MTU of 1500, .990 for 9000."""
+    return (mtu - _HEADERS) / (mtu + _FRAME)
+
+
+def asked(estimate: Estimate, plan: Plan) -> str:
+    """The device that messages were to take; empty where none was named."""
+    for factor in plan.factors:
+        if factor.kind == "network" and factor.name in estimate.factors:
+            return factor.devices.get(estimate.factors[factor.name], "")
+    return plan.network
+
+
+def carrier(estimate: Estimate) -> str:
+    """The device whose counters show that it carried the messages; empty where none did, or none can be read."""
+    proven = estimate.placement.proven
+    carried = proven.carried if proven else {}
+    most = max(carried, key=lambda name: carried[name], default="")
+    return most if most and carried[most] >= CARRIED else ""
+
+
+def device(machine: Machine, name: str) -> Device | None:
+    """The network device of this name; `mlx5_0` is its first port."""
+    named = (each for each in machine.devices if each.name == name or each.name.startswith(f"{name}:"))
+    return next((each for each in named if each.kind in {"network", "infiniband"}), None) if name else None
+
+
+def limits(found: Device) -> Iterator[Limit]:
+    """Bytes per second of payload in one direction: of the wire, then of the slot of the card."""
+    wire = _infiniband(found) if found.kind == "infiniband" else _ethernet(found)
+    if wire:
+        yield wire
+    slot = pcie(found)
+    if slot:
+        yield slot
+
+
+def raw(found: Device) -> float | None:
+    """Bytes per second that the wire moves in one direction, headers and all; None where there is no wire."""
+    rate = _number(found.facts, "rate" if found.kind == "infiniband" else "speed")
+    return None if rate is None or _virtual(found) else rate / _BITS
+
+
+def pcie(found: Device) -> Limit | None:
+    """What the slot of the card carries at its present speed and width, before the headers of its packets."""
+    speed, lanes = _number(found.facts, "PCIe transfer rate"), _number(found.facts, "PCIe lanes")
+    if speed is None or lanes is None or speed > _PCIE_128B:
+        return None
+    bits, of = (8, 10) if speed <= _PCIE_8B else (128, 130)
+    value = speed * lanes * bits / of / _BITS
+    return Limit(
+        value,
+        "derived",
+        f"the slot of {found.name}: {lanes:.0f} lanes of PCI Express x {speed / 1e9:g} GT/s x {bits}/{of} "
+        f"({bits}b/{of}b)",
+    )
+
+
+def _ethernet(found: Device) -> Limit | None:
+    """Only of Ethernet: what IP over InfiniBand puts around its packets is another thing."""
+    speed, mtu = _number(found.facts, "speed"), _number(found.facts, "mtu")
+    if speed is None or mtu is None or _virtual(found) or found.name.startswith("ib"):
+        return None
+    return Limit(
+        speed / _BITS * tcp_share(int(mtu)),
+        "derived",
+        f"the wire of {found.name}: {format_quantity(speed, 'bit/s')} x {mtu - _HEADERS:.0f}/{mtu + _FRAME:.0f} "
+        f"(TCP in frames of MTU {mtu:.0f} B)",
+    )
+
+
+def _infiniband(found: Device) -> Limit | None:
+    rate = _number(found.facts, "rate")
+    if rate is None:
+        return None
+    lanes = str(_known(found.facts, "lanes") or "")
+    coded = _CODES.get(lanes.rpartition(" ")[2]) if _known(found.facts, "link layer") != "Ethernet" else None
+    bits, of = coded or (1, 1)
+    code = f" x {bits}/{of} ({bits}b/{of}b)" if coded else ", its code taken off"
+    words = f" ({lanes})" if lanes else ""
+    return Limit(
+        rate / _BITS * bits / of,
+        "derived",
+        f"the wire of {found.name}: {format_quantity(rate, 'bit/s')}{words}{code}",
+    )
+
+
+def _virtual(found: Device) -> bool:
+    """An interface without a wire names a speed that nothing keeps."""
+    return bool(_known(found.facts, "virtual"))
+
+
+def _known(facts: Mapping[str, Fact], name: str) -> object:
+    fact = facts.get(name)
+    return fact.value if fact and fact.known else None
+
+
+def _number(facts: Mapping[str, Fact], name: str) -> float | None:
+    value = _known(facts, name)
+    return float(value) if isinstance(value, int | float) and value > 0 else None
+
+
+def narrowest(found: Iterable[Limit]) -> Limit | None:
+    """The least of them; None of none."""
+    return min(found, key=lambda each: each.value, default=None)

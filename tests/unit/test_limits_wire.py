@@ -1,0 +1,154 @@
+"""What links can carry: held against figures that are published, and given to messages between nodes."""
+
+from pathlib import Path
+
+import msgspec
+import pytest
+from tests.simulation import simulated_run
+
+from assay import store
+from assay.analyse import analyse
+from assay.analyse.messages import link
+from assay.launch.simulated import Law, Link
+from assay.machine import devices
+from assay.model.facts import Fact
+from assay.model.machine import Device
+from assay.model.plan import Measure, Study
+from assay.model.result import Estimate
+from assay.model.run import Run
+from assay.plan import Options
+
+GBE = Link(25e-6, 117e6, 117e6)
+PATTERNS = ("bandwidth", "bidirectional")
+
+
+def ethernet(speed: float = 1e9, mtu: int = 1500, *, virtual: bool = False, name: str = "eth0") -> Device:
+    facts = {"speed": Fact(speed, "bit/s"), "mtu": Fact(mtu, "B"), "virtual": Fact(virtual)}
+    return Device(name, "network", facts)
+
+
+def infiniband(rate: float, lanes: str, layer: str = "InfiniBand", **slot: float) -> Device:
+    facts = {"rate": Fact(rate, "bit/s"), "lanes": Fact(lanes), "link layer": Fact(layer)}
+    facts |= {name.replace("_", " "): Fact(value) for name, value in slot.items()}
+    return Device("mlx5_0:1", "infiniband", facts)
+
+
+def run_of(folder: Path, law: Law, *measures: Measure, hosts: int = 2) -> Run:
+    names = tuple(f"n{number}" for number in range(1, hosts + 1))
+    study = Study("Messages", "How fast?", measures, launches=6)
+    return store.load(simulated_run(folder, law, study=study, options=Options(hosts=names)))
+
+
+def with_device(run: Run, *found: Device) -> Run:
+    machines = {host: msgspec.structs.replace(machine, devices=found) for host, machine in run.machines.items()}
+    return msgspec.structs.replace(run, machines=machines)
+
+
+def estimates(run: Run, pattern: str = "bandwidth") -> list[Estimate]:
+    wanted = (each for each in analyse(run).estimates if each.params.get("pattern") == pattern)
+    return [each for each in wanted if each.metric == "bandwidth"]
+
+
+@pytest.fixture(scope="module")
+def gbe(tmp_path_factory: pytest.TempPathFactory) -> Run:
+    axes = {"pattern": PATTERNS, "bytes": 2**20}
+    law = Law(links={"host": GBE, "core": GBE})
+    folder = tmp_path_factory.mktemp("gbe")
+    return run_of(folder, law, Measure("pt2pt", ("pair:other-node", "pair"), axes=axes))  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize(
+    ("found", "published"),
+    [
+        (ethernet(), 117.7e6),  # 1448/1538 of 125 MB/s
+        (ethernet(mtu=9000), 123.8e6),  # .990
+        (ethernet(10e9), 1.177e9),
+        (infiniband(40e9, "4X QDR"), 4e9),  # 8b/10b: 32 Gbit/s
+        (infiniband(56e9, "4X FDR"), 54.3e9 / 8),
+        (infiniband(100e9, "4X EDR"), 12.5e9),
+        (infiniband(200e9, "4X HDR"), 25e9),
+        (infiniband(40e9, "4X QDR", "Ethernet"), 5e9),
+        (infiniband(100e9, "4X EDR", PCIe_transfer_rate=5e9, PCIe_lanes=8), 4e9),  # generation 2 x8
+        (infiniband(100e9, "4X EDR", PCIe_transfer_rate=8e9, PCIe_lanes=8), 7.877e9),  # generation 3 x8
+    ],
+)
+def test_a_link_carries_what_is_published_for_it(found: Device, published: float) -> None:
+    limit = link.narrowest(link.limits(found))
+    assert limit is not None
+    assert limit.value == pytest.approx(published, rel=1e-3)
+    assert limit.source == "derived"
+
+
+def test_frames_leave_the_shares_that_are_published() -> None:
+    assert link.tcp_share(1500) == pytest.approx(0.941, abs=5e-4)
+    assert link.tcp_share(9000) == pytest.approx(0.990, abs=5e-4)
+
+
+@pytest.mark.parametrize("found", [ethernet(virtual=True), ethernet(name="ib0"), Device("eth0", "network", {})])
+def test_what_has_no_wire_or_tells_none_has_no_limit(found: Device) -> None:
+    assert link.narrowest(link.limits(found)) is None
+
+
+def test_messages_between_nodes_stand_against_the_wire_that_carried_them(gbe: Run) -> None:
+    (between,) = (e for e in estimates(with_device(gbe, ethernet())) if len(e.placement.hosts) == 2)
+    assert between.limit is not None
+    assert between.limit.value == pytest.approx(117.7e6, rel=1e-3)
+    assert between.limit.of == "the wire of eth0: 1.00 Gbit/s x 1448/1538 (TCP in frames of MTU 1500 B)"
+
+
+def test_both_directions_stand_against_twice_the_wire(gbe: Run) -> None:
+    both = [e for e in estimates(with_device(gbe, ethernet()), "bidirectional") if len(e.placement.hosts) == 2]
+    assert both[0].limit is not None
+    assert both[0].limit.value == pytest.approx(2 * 117.7e6, rel=1e-3)
+    assert both[0].limit.of.endswith(", both directions")
+
+
+def test_inside_a_node_no_wire_counts(gbe: Run) -> None:
+    (inside,) = (e for e in estimates(with_device(gbe, ethernet())) if len(e.placement.hosts) == 1)
+    assert inside.limit is None
+
+
+def test_one_machine_has_no_wire_between_its_nodes(tmp_path: Path) -> None:
+    law = Law(links={"host": GBE}, one_kernel=True)
+    run = run_of(tmp_path, law, Measure("pt2pt", ("pair:other-node",), axes={"pattern": "bandwidth"}))
+    assert all(e.limit is None for e in estimates(with_device(run, ethernet())))
+
+
+def test_the_device_that_was_asked_for_counts_where_no_counter_tells(gbe: Run) -> None:
+    plan = msgspec.structs.replace(gbe.plan, network="eth9")
+    silent = tuple(
+        msgspec.structs.replace(
+            launch, cases=tuple(msgspec.structs.replace(case, traffic=None) for case in launch.cases)
+        )
+        for launch in gbe.launches
+    )
+    run = msgspec.structs.replace(gbe, plan=plan, launches=silent)
+    (between,) = (e for e in estimates(with_device(run, ethernet(name="eth9"))) if len(e.placement.hosts) == 2)
+    assert between.limit is not None
+    assert between.limit.of.startswith("the wire of eth9")
+
+
+def test_more_than_the_wire_is_impossible(gbe: Run) -> None:
+    fast = [e for e in estimates(with_device(gbe, ethernet(1e8))) if len(e.placement.hosts) == 2]
+    assert [e.status for e in fast] == ["invalid"]
+    assert "the bare rate of the wire of eth0" in (fast[0].reason or "")
+
+
+def test_the_slot_of_a_card_tells_its_speed_and_width(tmp_path: Path) -> None:
+    slot = tmp_path / "sys/devices/pci0000:17/0000:17:00.0"
+    port = tmp_path / "sys/class/infiniband/mlx5_0/ports/1"
+    for path, content in (
+        (slot / "current_link_speed", "8.0 GT/s PCIe"),
+        (slot / "current_link_width", "8"),
+        (slot / "max_link_speed", "16.0 GT/s PCIe"),
+        (slot / "max_link_width", "255"),
+        (port / "rate", "100 Gb/sec (4X EDR)"),
+    ):
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(f"{content}\n")
+    (port.parents[1] / "device").symlink_to(slot)
+    (found,) = devices.read(tmp_path)
+    assert found.facts["PCIe transfer rate"].value == 8e9
+    assert found.facts["PCIe lanes"].value == 8
+    assert found.facts["PCIe transfer rate possible"].value == 16e9
+    assert "PCIe lanes possible" not in found.facts
