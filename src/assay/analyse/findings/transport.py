@@ -67,9 +67,7 @@ def _astray(between: list[Estimate], plan: Plan) -> Iterable[Finding]:
         first = strayed[0]
         share, carried = _share(first, asked), _carried(first)
         took = max(carried, key=lambda name: carried[name], default="")
-        way = (
-            f"{took} sent {_PERCENT * carried[took]:.0f} % of their bytes" if took else "no interface counted them"
-        )
+        counted = f"{took} sent {_PERCENT * carried[took]:.0f} % of their bytes" if took else ""
         yield Finding(
             id=f"{rule.name}:{asked}",
             rule=rule.name,
