@@ -29,7 +29,11 @@ def analyse(run: Run, given: Mapping[str, float] = {}) -> Analysis:
     attempts = yields(run, border)
     ended = imported.outcomes(run.imported) if run.imported else outcomes(run, attempts)
     explained = strata.explained((run.plan.cases, attempts))
-    found = imported.measured(run.imported) if run.imported else measure(run, attempts, ended, explained)
+    found = (
+        imported.apart(imported.measured(run.imported))
+        if run.imported
+        else measure(run, attempts, ended, explained)
+    )
     measured = bound(run, found, given)
     estimates = tuple(each.estimate for each in measured)
     known = Known(run, tuple(measured))

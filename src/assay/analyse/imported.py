@@ -1,7 +1,10 @@
 """Figures that other tools printed, or others published, as estimates: without samples, so without an interval."""
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 
+import msgspec
+
+from assay import benchmarks
 from assay.analyse.estimates import LaunchMedian, Measured
 from assay.model.imported import Figure, Imported, Table, case_of
 from assay.model.result import Estimate, Outcome, Placed
@@ -10,6 +13,28 @@ from assay.model.result import Estimate, Outcome, Placed
 def measured(imported: Imported) -> list[Measured]:
     """Every figure; its value stands for that of one launch, from which nothing can be claimed."""
     return [Measured(each, tuple(_launches(each))) for table in imported.tables for each in _estimates(table)]
+
+
+def apart(found: Iterable[Measured]) -> list[Measured]:
+    """The same, with figures that no law or section can place under a name of their own: benchmark and metric.
+
+    A bandwidth of which no size of messages is stated lies on no curve; of others' benchmarks nothing is known.
+    """
+    return [each if _is_placed(each.estimate) else _renamed(each) for each in found]
+
+
+def _is_placed(estimate: Estimate) -> bool:
+    """Whether it is of a kernel of ours, and at a number of each axis along which its curves are drawn."""
+    declared = benchmarks.find(estimate.benchmark)
+    if declared is None:
+        return False
+    swept = (estimate.params.get(axis.name) for axis in declared.axes if axis.swept)
+    return estimate.kernel in declared.kernels and all(isinstance(value, int) and value >= 0 for value in swept)
+
+
+def _renamed(measured: Measured) -> Measured:
+    name = f"{measured.estimate.benchmark}: {measured.estimate.metric}"
+    return msgspec.structs.replace(measured, estimate=msgspec.structs.replace(measured.estimate, benchmark=name))
 
 
 def outcomes(imported: Imported) -> dict[str, Outcome]:
@@ -24,7 +49,7 @@ def _launches(estimate: Estimate) -> Iterator[LaunchMedian]:
 
 
 def _estimates(table: Table) -> Iterator[Estimate]:
-    placed = Placed(table.placement, table.hosts, (), table.memory, None)
+    placed = Placed(table.placement, table.hosts, ((),) * max(len(table.hosts), 1), table.memory, None)
     for figure in table.figures:
         case = case_of(table, figure)
         problem = _problem(table, figure)

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 
 from assay.importing.command import Started, command_of, understood
 from assay.importing.text import Column, Text, figure, lines
-from assay.model.imported import Table
+from assay.model.imported import UNSTATED, Table
 
 _RATE = re.compile(r"\s*MFLOPS(?:\s+measured)?\s*[:=]\s*(\S+)(.*)", re.IGNORECASE)
 _GRID = re.compile(r"\s*(?:mimax|imax)\s*=\s*(\d{1,9})\b.*", re.IGNORECASE)
@@ -36,6 +36,6 @@ def read(text: Text, _test: str = "") -> Iterator[Table]:
                     tool="Himeno benchmark",
                     benchmark="himeno",
                     figures=(figure(text, number, Column("jacobi", "rate", "MFLOPS"), rate[1], {}),),
-                    params={"size": size} if size else {},
+                    params={"size": size or UNSTATED},
                 )
             )

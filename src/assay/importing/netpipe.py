@@ -53,7 +53,7 @@ def read(text: Text, test: str = "") -> Iterator[Table]:
     for number, line in enumerate(text.lines, 1):
         row = _row(text, number, line)
         command = command_of(line)
-        if rows and (command or (row and row.size < rows[-1].size // 2)):
+        if rows and (command or (row and row.size <= rows[-1].size)):
             yield _table(text, rows, started)
             rows = []
         if row:

@@ -22,7 +22,7 @@ def read(text: Text, _test: str = "") -> Iterator[Table]:
         UsageError: a value that cannot be read, or a row of distances that is missing or too short.
     """
     begun = [number for number, line in enumerate(text.lines, 1) if _AVAILABLE.fullmatch(line)]
-    for first, end in zip(begun, [*begun[1:], len(text.lines) + 1], strict=True):
+    for first, end in zip(begun, [*begun[1:], len(text.lines) + 1], strict=False):
         yield _table(text, first, end)
 
 

@@ -94,10 +94,10 @@ class Conclusion(msgspec.Struct, frozen=True, omit_defaults=True):
     Attributes:
         says: in words, translated.
         where: in the publication.
-        kind: `ratio` a / b, or `difference` a - b in the unit of the figures.
+        kind: `ratio` a / b, `difference` a - b, or `value` of a, in the unit of the figures.
         value: that they print.
         a: id of an estimate, `REFERENCE:ID` where it is of another reference.
-        b: the other one.
+        b: the other one; empty for a value.
         tolerance: relative, to which the printed value is rounded.
     """
 
@@ -106,7 +106,7 @@ class Conclusion(msgspec.Struct, frozen=True, omit_defaults=True):
     kind: str
     value: float
     a: str
-    b: str
+    b: str = ""
     tolerance: float = 0.05
 
 

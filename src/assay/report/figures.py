@@ -40,6 +40,7 @@ def whiskers(estimates: Iterable[Estimate]) -> str:
         "order-statistics": "95 % intervals of the median",
         "range": "the range of the launches, which claims no confidence",
         "single": "absent where there was one launch",
+        "imported": "absent where figures were imported without samples",
     }
     return _WHISKERS.format(basis=words.listed(kinds[method] for method in made if method))
 

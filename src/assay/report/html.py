@@ -121,13 +121,19 @@ def _home(finding: Finding, written: list[Section], rows: Rows) -> str:
 
 
 def _lead(run: Run, analysis: Analysis) -> str:
-    """What was measured, where and when, in two sentences."""
+    """What was measured, where and when, in two sentences; of figures of others where they come from."""
+    topics = words.listed(dict.fromkeys(choose.title(e.benchmark) for e in analysis.estimates)) or "nothing"
+    if run.imported:
+        sources = words.listed(source.name for source in run.imported.sources)
+        return (
+            f"Assay measured none of this: the figures are of {run.plan.machine}, as they stand in {sources}. "
+            f"They have no samples, so nothing is said to be significant. The topics: {topics}."
+        )
     hosts = len(run.plan.hosts)
     where = run.plan.machine if hosts <= 1 else f"{hosts:,} nodes such as {run.plan.hosts[0]}"
     cases = words.count(len(analysis.outcomes), "case", "cases")
     launches = words.count(len(run.launches), "launch", "launches")
     took = f", which took {words.seconds(run.ending.elapsed_s)}" if run.ending else ""
-    topics = words.listed(dict.fromkeys(choose.title(e.benchmark) for e in analysis.estimates)) or "nothing"
     return (
         f"On {run.info.started[:10]} Assay measured {where}{_kind(run)}. {launches} in random order covered "
         f"{cases}{took}. The topics: {topics}."

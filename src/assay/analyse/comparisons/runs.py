@@ -147,8 +147,9 @@ def _sorted(
 
 
 def _usual(estimate: Estimate) -> dict[str, str]:
-    """What axes are where a source does not say it; sources that do not name hosts are compared with any."""
-    return {axis.name: str(axis.default) for axis in curves.axes(estimate) if axis.default is not None}
+    """What axes are where a source does not say it; but no size is taken for one that it leaves out."""
+    unswept = [axis for axis in curves.axes(estimate) if not axis.swept]
+    return {axis.name: str(axis.default) for axis in unswept if axis.default is not None}
 
 
 def _key(estimate: Estimate, across: str, usual: Mapping[str, str], *, hosts: bool) -> Hashable:

@@ -11,8 +11,8 @@ from assay.model.units import format_quantity, format_size
 def _assess(evidence: Evidence) -> Iterable[Finding]:
     copies = evidence.estimates("memcpy", "memcpy")
     copies = [each for each in copies if each.launches >= FEWEST_BLOCKS] or copies
-    cached = max((each for each in copies if each.params["buffers"] == "hot"), key=_rate, default=None)
-    cold = [each for each in copies if each.params["buffers"] == "cold"] or copies
+    cached = max((each for each in copies if each.params.get("buffers") == "hot"), key=_rate, default=None)
+    cold = [each for each in copies if each.params.get("buffers") == "cold"] or copies
     memory = max(cold, key=lambda each: int(each.params["bytes"]), default=None)
     if cached is None or memory is None or memory is cached:
         yield rule.not_assessed("memcpy was not measured in and out of the caches", "assay run quick")

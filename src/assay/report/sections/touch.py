@@ -74,7 +74,8 @@ def _two_rows(analysis: Analysis, none: Estimate, interleaved: Estimate) -> Tabl
         ends = {"order-statistics": f"[{lo}, {hi}]", "range": f"{lo} to {hi}"}.get(e.method or "", "no interval")
         ratio = _ratio(analysis, interleaved, none) if e is interleaved else ("1", "the base", "")
         rows.append((option, middle, ends, str(e.launches), *ratio))
-    threads = words.count(len(none.placement.cpus[0]), "thread", "threads")
+    cpus = len(none.placement.cpus[0])
+    threads = words.count(cpus, "thread", "threads") if cpus else "threads not stated"
     touched = f"{none.params.get('touch', 'parallel')} first touch"
     where = f"size {none.params.get('size', '')}, {threads}, {touched}" + (
         f", {choose.state(none)}" if none.state else ""
@@ -143,7 +144,7 @@ def _figure(name: str, members: tuple[Estimate, ...]) -> Figure:
 
 def way(estimate: Estimate) -> str:
     """How the pages came to lie where they do: `serial first touch`, `interleaved, serial touch`."""
-    touched = estimate.params["touch"]
+    touched = estimate.params.get("touch", "")
     return f"{touched} first touch" if not words.memory(estimate) else f"{_policy(estimate)}, {touched} touch"
 
 

@@ -1,0 +1,119 @@
+"""`assay import`, and what the other commands make of the run that it leaves."""
+
+import json
+from pathlib import Path
+
+import msgspec
+import pytest
+from tests.unit.test_import_osu import PASTED
+
+from assay import importing, store
+from assay.analyse import analyse
+from assay.cli import main
+from assay.importing import Text
+from assay.model.run import Run
+
+
+@pytest.fixture(autouse=True)
+def _runs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("ASSAY_RUNS", str(tmp_path / "runs"))
+    Path("pasted.txt").write_text(PASTED)
+
+
+def assay(monkeypatch: pytest.MonkeyPatch, *arguments: str) -> int:
+    monkeypatch.setattr("sys.argv", ["assay", *arguments])
+    with pytest.raises(SystemExit) as caught:
+        main()
+    return int(caught.value.code or 0)
+
+
+def imported(text: str = PASTED) -> Run:
+    found = importing.read("osu", [Text.of("pasted.txt", text.encode())])
+    return store.load(store.keep(found, ["assay", "import"]))
+
+
+def test_an_import_is_shown_compared_and_listed(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setenv("COLUMNS", "140")
+    assert assay(monkeypatch, "import", "osu", "pasted.txt") == 0
+    run_id = capsys.readouterr().out.strip()
+    assert (Path("runs") / run_id / "imported.json").is_file()
+    assert assay(monkeypatch, "show", "last") == 0
+    assert "no interval" in capsys.readouterr().out
+    assert assay(monkeypatch, "compare", "last", "--all") == 0
+    assert "btl: tcp,self,sm against default (base)" in (shown := capsys.readouterr().out)
+    assert "placement: one-core:numa:1@2" not in shown  # bandwidth stands in one of these places only
+    assert assay(monkeypatch, "list") == 0
+    assert run_id in capsys.readouterr().out
+    assert assay(monkeypatch, "report", "last") == 0
+
+
+def test_a_malformed_file_imports_nothing(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    Path("bad.txt").write_text("# OSU MPI Latency Test v3.7\n# Size Latency (us)\n1 abc\n")
+    assert assay(monkeypatch, "import", "osu", "pasted.txt", "bad.txt") == 2
+    told = capsys.readouterr().err
+    assert "assay: cannot import 'bad.txt'" in told
+    assert "line 3: 'abc' is no number from 0: '1 abc'" in told
+    assert not Path("runs").exists()
+
+
+@pytest.mark.parametrize("missing", ["absent.txt", "."])
+def test_a_file_that_cannot_be_read_is_named(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], missing: str
+) -> None:
+    assert assay(monkeypatch, "import", "stream", missing) == 2
+    assert f"cannot read '{missing}'" in capsys.readouterr().err
+
+
+def test_what_is_kept_names_its_source_by_digest_and_lines() -> None:
+    run = imported()
+    assert run.imported
+    assert len(run.imported.sources[0].sha256) == 64
+    assert run.imported.tables[0].where == "lines 5 to 8"
+    assert run.imported.tables[0].figures[0].printed == "1.61 us"
+
+
+def test_figures_that_were_imported_have_no_interval_launches_or_samples() -> None:
+    for each in analyse(imported()).estimates:
+        assert (each.lo, each.hi, each.confidence, each.launches, each.samples) == (None, None, None, 0, 0)
+        assert each.method == "imported"
+
+
+def test_figures_of_zero_and_of_failed_tables_are_invalid_and_say_why() -> None:
+    zero = analyse(imported(PASTED.replace("1 1.69", "1 0.00"))).estimates
+    (invalid,) = [each for each in zero if each.median is None]
+    assert (invalid.status, invalid.reason) == ("invalid", "printed as 0.00 MB/s: less than its digits show")
+    failed = "# OSU MPI Bandwidth Test v7.4\n# Size  Bandwidth (MB/s)  Validation\n4  9.0  Fail\n"
+    assert [each.reason for each in analyse(imported(failed)).estimates] == ["validation failed in line 3"]
+
+
+def test_every_stated_reference_can_be_reported(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    for name in ("hpcdiy-numa", "epyc-7601", "leo"):
+        assert assay(monkeypatch, "report", name) == 0
+        page = Path(capsys.readouterr().out.strip()).read_text()
+        assert "Assay measured none of this" in page
+
+
+def test_references_are_listed(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+    assert assay(monkeypatch, "list", "references", "--json") == 0
+    listed = json.loads(capsys.readouterr().out)["references"]
+    assert {each["name"]: each["figures"] for each in listed}["hpcdiy-qdr"] == 235
+
+
+def test_a_csv_of_one_run_is_read_as_another(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert assay(monkeypatch, "export", "hpcdiy-gbe", "-o", "gbe.csv") == 0
+    assert assay(monkeypatch, "import", "csv", "gbe.csv", "--machine", "the same again", "--json") == 0
+    told = msgspec.json.decode(capsys.readouterr().out)
+    assert told["figures"] == 47
+    assert assay(monkeypatch, "compare", "hpcdiy-gbe", "last", "--json") == 0
+    pairs = json.loads(capsys.readouterr().out)["pairs"]
+    assert len(pairs) == 47
+    assert [pair["comparison"]["ratio"] for pair in pairs] == pytest.approx([1.0] * 47)

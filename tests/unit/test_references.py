@@ -1,0 +1,130 @@
+"""Published systems: what Assay concludes from their figures is what their authors print."""
+
+from functools import cache
+from pathlib import Path
+
+import pytest
+
+from assay import references, store
+from assay.analyse import analyse
+from assay.analyse.comparisons.runs import between, within
+from assay.analyse.estimates import Measured
+from assay.analyse.imported import measured
+from assay.model.errors import UsageError
+from assay.model.imported import Conclusion, case_of
+from assay.model.result import Compared, Estimate
+from assay.model.run import Run
+
+SYSTEMS = ("cs-pccluster2", "epyc-7601", "hpcdiy-gbe", "hpcdiy-numa", "hpcdiy-qdr", "leo", "sci", "vtpcc")
+CONCLUSIONS = [
+    pytest.param(name, each, id=f"{name}: {each.says}")
+    for name in references.names()
+    for each in references.get(name).conclusions
+]
+
+
+@cache
+def run(name: str) -> Run:
+    return store.load(store.find(name))
+
+
+@cache
+def figures(name: str) -> dict[str, Estimate]:
+    return {each.id: each for each in analyse(run(name)).estimates}
+
+
+def value(name: str, reference: str) -> float:
+    """The figure of an id, of another reference where one stands before it."""
+    other, colon, rest = reference.partition(":")
+    of, wanted = (other, rest) if colon and other in SYSTEMS else (name, reference)
+    median = figures(of)[wanted].median
+    assert median is not None
+    return median
+
+
+def ratios(compared: Compared, metric: str) -> dict[object, float]:
+    return {
+        pair.a.params.get("bytes"): pair.comparison.ratio for pair in compared.pairs if pair.a.metric == metric
+    }
+
+
+def test_the_systems_of_the_five_studies_come_with_assay() -> None:
+    assert references.names() == SYSTEMS
+
+
+@pytest.mark.parametrize("name", SYSTEMS)
+def test_each_figure_says_where_it_stands_and_in_which_unit(name: str) -> None:
+    published = references.get(name)
+    ids = [f"{case_of(t, f).id}/{f.kernel}/{f.metric}" for t in published.tables for f in t.figures]
+    assert len(set(ids)) == len(ids)
+    assert all(table.where and table.tool and table.source for table in published.tables)
+    assert all(figure.printed for table in published.tables for figure in table.figures)
+    assert published.facts["processor"]["model"].source == published.sources[0].name
+
+
+@pytest.mark.parametrize(("name", "conclusion"), CONCLUSIONS)
+def test_the_authors_conclusion_follows_from_their_figures(name: str, conclusion: Conclusion) -> None:
+    a = value(name, conclusion.a)
+    b = value(name, conclusion.b) if conclusion.b else 0.0
+    found = {"value": lambda: a, "ratio": lambda: a / b, "difference": lambda: a - b}[conclusion.kind]()
+    assert found == pytest.approx(conclusion.value, rel=conclusion.tolerance)
+
+
+def test_infiniband_has_28_times_the_bandwidth_and_no_significance_is_claimed() -> None:
+    compared = between(run("hpcdiy-qdr"), run("hpcdiy-gbe"))
+    assert ratios(compared, "bandwidth")[4194304] == pytest.approx(3402.54 / 118.62)
+    assert int(ratios(compared, "bandwidth")[4194304]) == 28
+    assert {pair.comparison.verdict for pair in compared.pairs} == {"inconclusive"}
+    assert {(pair.comparison.confidence, pair.comparison.launches) for pair in compared.pairs} == {(None, (0, 0))}
+    assert any(each.name == "network: link" for each in compared.differences)
+
+
+def test_the_far_socket_costs_0_6_us() -> None:
+    pairs = within(run("hpcdiy-qdr"), analyse(run("hpcdiy-qdr"))).pairs
+    costs = {
+        pair.a.params["bytes"]: (pair.a.median or 0.0) - (pair.b.median or 0.0)
+        for pair in pairs
+        if (pair.comparison.level, pair.comparison.base) == ("one-core:far-nic@2", "one-core:near-nic@2")
+        and pair.a.metric == "latency"
+    }
+    assert costs[0] == pytest.approx(0.59e-6)
+    assert all(0.5e-6 < cost < 0.8e-6 for size, cost in costs.items() if isinstance(size, int) and size <= 64)
+
+
+def test_leo_is_3_times_sci_and_25_and_35_times_fast_ethernet() -> None:
+    against_sci = between(run("leo"), run("sci"))
+    assert ratios(against_sci, "bandwidth")[None] == pytest.approx(3, rel=0.01)
+    assert 1 / ratios(against_sci, "latency")[0] == pytest.approx(1.5)
+    inside = {each.estimate.factors["network"]: each.estimate for each in measured_of("leo", "bandwidth")}
+    assert (inside["SCI"].median or 0.0) / (inside["Fast Ethernet"].median or 1.0) == 25
+    slow = {each.estimate.factors["network"]: each.estimate for each in measured_of("leo", "latency")}
+    assert (slow["Fast Ethernet"].median or 0.0) / (slow["SCI"].median or 1.0) == pytest.approx(35, rel=0.05)
+
+
+def measured_of(name: str, metric: str) -> list[Measured]:
+    imported = run(name).imported
+    assert imported
+    return [each for each in measured(imported) if each.estimate.metric == metric and each.estimate.factors]
+
+
+def test_epyc_carries_twice_as_much_both_ways_and_half_of_it_from_the_far_socket() -> None:
+    by_place = {
+        (each.params.get("pattern"), each.placement.label): each.median or 0.0
+        for each in figures("epyc-7601").values()
+        if each.metric == "bandwidth"
+    }
+    one, both = (by_place[pattern, "one-core:near-nic@2"] for pattern in ("bandwidth", "bidirectional"))
+    assert (one, both) == (12.4e9, 24.7e9)
+    assert both / one > 1.8  # the link is duplex
+    assert by_place["multi-bandwidth", "all:numa:1@2"] / by_place["multi-bandwidth", "all:numa:4@2"] < 0.6
+    assert by_place[None, "half"] > by_place[None, "all"]
+
+
+def test_an_unknown_reference_is_refused_by_name() -> None:
+    with pytest.raises(UsageError, match="no reference 'hpcdiy'"):
+        references.get("hpcdiy")
+
+
+def test_a_directory_of_the_same_name_is_taken_for_what_it_is(tmp_path: Path) -> None:
+    with pytest.raises(UsageError, match="no run directory"):
+        store.load(tmp_path / "leo.toml")
