@@ -117,3 +117,21 @@ def test_inside_a_scheduler_with_ways_of_its_own_a_host_may_refuse_ssh(tmp_path:
     assert "launch there" in node.seen
     assert run.ending is not None
     assert run.ending.status == "complete"
+
+
+class Lost(Reached):
+    """A node that is gone when the first launch on it has ended badly."""
+
+    def execute(self, command: Command, timeout: float) -> Outcome:
+        if any(one.startswith("launch") for one in self.seen):
+            self._look = REFUSED
+        return super().execute(command, timeout)
+
+
+def test_a_node_that_is_lost_ends_the_run_which_makes_its_launch_again_when_it_goes_on(tmp_path: Path) -> None:
+    with pytest.raises(UnfitEnvironmentError, match="'there' cannot be reached any more") as lost:
+        carry_out(tmp_path, Lost(timed_out, CLEAR))
+    (folder,) = tmp_path.iterdir()
+    assert "Connection refused" in lost.value.why
+    assert f"assay run --resume {folder.name}" in lost.value.remedy
+    assert store.load(folder).launches == ()

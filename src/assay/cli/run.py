@@ -171,8 +171,11 @@ def _begin(prepared: Prepared, folder: Path, site: Site) -> Path:
     import sys
 
     from assay import store
+    from assay.launch.starter import Starter
+    from assay.run.rehearsal import require_launchers
 
     plan, builds = prepared.plan, prepared.builds
+    require_launchers(plan, Starter(site), builds)
     directory = store.create(plan, prepared.machines, builds, ("assay", *sys.argv[1:]), folder)
     cases = sum(case.role == "measure" for case in plan.cases)
     _say(f"{plan.title}: {cases} cases in {len(plan.order)} launches, into {directory.path}")

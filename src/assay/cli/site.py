@@ -26,6 +26,9 @@ if TYPE_CHECKING:
 _AT_ONCE = 32
 _PATIENCE_S = 60.0
 
+#: What ssh exits with where it is itself that fails.
+_OF_SSH = 255
+
 _LONGEST_FOLDER = 48
 
 _OPTIONS = (
@@ -160,7 +163,7 @@ def machines(hosts: Sequence[str], starter: Starter) -> Machines:
     """What every host is; one that cannot tell is taken to be like the first that can, and that is said.
 
     Raises:
-        UnfitEnvironmentError: none of them can tell.
+        UnfitEnvironmentError: one cannot be reached, or none of them can tell.
     """
     from concurrent.futures import ThreadPoolExecutor
 
@@ -204,7 +207,11 @@ def _ask(host: str, starter: Starter) -> tuple[Machine, str] | str:
     if outcome.exit_code != 0:
         said = outcome.stderr.decode(errors="replace").strip().splitlines()
         ended = "it did not answer in time" if outcome.exit_code is None else f"exit {outcome.exit_code}"
-        return said[-1].strip() if said else ended
+        why = said[-1].strip() if said else ended
+        if not starter.site.scheduler and outcome.exit_code in {None, _OF_SSH}:
+            remedy = f"ssh {host}   by hand first; then assay doctor --hosts {host}"
+            raise UnfitEnvironmentError(f"'{host}' cannot be reached", why=why, remedy=remedy)
+        return why
     try:
         found = msgspec.json.decode(outcome.stdout, type=Machine)
     except msgspec.MsgspecError as error:

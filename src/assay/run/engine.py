@@ -1,8 +1,8 @@
 """Executes a plan. Nothing in here is timed for a result: programs time themselves."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
-from typing import Literal
+from typing import Literal, NoReturn
 
 import msgspec
 
@@ -13,11 +13,12 @@ from assay.model.plan import Case, Plan, PlannedLaunch
 from assay.model.record import Bracket, Handover, Launch
 from assay.model.run import Ending, LaunchRecords
 from assay.model.toolchain import Build
+from assay.run.causes import cause_of
 from assay.run.ledger import Ledger
-from assay.run.leftovers import end_leftovers, require_clear
+from assay.run.leftovers import Swept, end_leftovers, require_clear
 from assay.run.levels import Levels, restoring
 from assay.run.merging import merged
-from assay.run.records import Answer, how_it_ended, read_answer, read_handover
+from assay.run.records import Answer, how_it_ended, read_answer, read_handover, without_talk, words_of
 from assay.run.watcher import Watcher
 from assay.store import RunDirectory, load
 
@@ -125,7 +126,11 @@ class _Session:
         except KeyboardInterrupt:
             end_leftovers(cases, self.starter, self.executor)
             raise
-        left = end_leftovers(cases, self.starter, self.executor) if outcome.exit_code != 0 else []
+        swept = end_leftovers(cases, self.starter, self.executor) if outcome.exit_code != 0 else Swept()
+        if swept.unreached:
+            self._give_up(_name(launch.id, attempt), outcome, swept.unreached)
+        if cases[0].placement.ranks:
+            outcome = without_talk(outcome)
         answer = read_answer(outcome.stdout, cases)
         record = Launch(
             id=launch.id,
@@ -140,7 +145,7 @@ class _Session:
             started=started,
             exit_code=outcome.exit_code,
             bracket=bracket,
-            message=_message(answer, outcome, left),
+            message=_message(answer, outcome, swept.said),
             prepared=prepared,
         )
         self._log(record, answer, outcome)
@@ -179,6 +184,17 @@ class _Session:
         start = _MPI_START_S + _RANK_START_S * len(cases[0].placement.rank_cpus)
         return (start if cases[0].placement.ranks else _LEAST_PATIENCE_S) + _PATIENCE * expected
 
+    def _give_up(self, name: str, outcome: Outcome, unreached: Mapping[str, str]) -> NoReturn:
+        """A host was lost during a launch: that is not booked, so that a run that goes on makes it again."""
+        self.directory.log(f"{name}.err", outcome.stderr)
+        host, why = next(iter(unreached.items()))
+        run = self.directory.path.name
+        raise UnfitEnvironmentError(
+            f"'{host}' cannot be reached any more; what was measured is kept in {self.directory.path}",
+            why=f"{why}; {how_it_ended(outcome.exit_code)}",
+            remedy=f"assay run --resume {run}   once it is back (see: assay doctor --hosts {host})",
+        )
+
     def _log(self, launch: Launch, answer: Answer, outcome: Outcome) -> None:
         name = _name(launch.id, launch.attempt)
         if outcome.stderr:
@@ -212,9 +228,12 @@ def _shares(before: CpuTimes, after: CpuTimes, elapsed_s: float) -> tuple[float,
     return min(1.0, max(0.0, steal) / available), min(1.0, max(0.0, foreign) / available)
 
 
-def _message(answer: Answer, outcome: Outcome, left: list[str]) -> str:
-    said = outcome.stderr.decode(errors="replace").strip()
+def _message(answer: Answer, outcome: Outcome, swept: Sequence[str]) -> str:
     lines = [f"assay: {answer.refused}"] if answer.refused else []
     if outcome.exit_code is None or outcome.exit_code < 0:
         lines.append(f"assay: {how_it_ended(outcome.exit_code)}")
-    return "\n".join([*lines, *left, said]).strip()[:_MESSAGE]
+    said = words_of(outcome.stderr)
+    if cause := cause_of(said) if outcome.exit_code != 0 else "":
+        lines.append(f"assay: {cause}")
+    room = _MESSAGE - sum(len(line) + 1 for line in (*lines, *swept))
+    return "\n".join([*lines, said[: max(0, room)], *swept]).strip()[:_MESSAGE]

@@ -2,6 +2,8 @@
 
 from collections.abc import Mapping
 from concurrent.futures import ThreadPoolExecutor
+from types import MappingProxyType
+from typing import NamedTuple
 
 from assay.launch.command import Command, Executor, Outcome
 from assay.launch.starter import Starter
@@ -16,11 +18,26 @@ _SHOWN = 200
 _OWN_WAYS = ("pbs", "flux", "lsf")
 
 
-def end_leftovers(cases: tuple[Case, ...], starter: Starter, executor: Executor) -> list[str]:
-    """End what a launch of `cases` left behind: a sentence for each host where it did, or that nobody reached."""
+class Swept(NamedTuple):
+    """What was found after a launch that ended badly.
+
+    Attributes:
+        said: a sentence for each host where it left something behind, or where nobody could look.
+        unreached: host -> why it does not answer any more, though nothing but ssh or the scheduler leads there.
+    """
+
+    said: tuple[str, ...] = ()
+    unreached: Mapping[str, str] = MappingProxyType({})
+
+
+def end_leftovers(cases: tuple[Case, ...], starter: Starter, executor: Executor) -> Swept:
+    """End what a launch of `cases` left behind."""
     found = _sweep(starter.sweep(_hosts(cases, starter)), executor)
     said = (_sentence(host, outcome) for host, outcome in found.items())
-    return [f"assay: {sentence}" for sentence in said if sentence]
+    return Swept(
+        tuple(f"assay: {sentence}" for sentence in said if sentence),
+        {host: _said(outcome) for host, outcome in found.items() if _unreached(host, outcome, starter)},
+    )
 
 
 def require_clear(plan: Plan, starter: Starter, executor: Executor) -> None:
@@ -31,8 +48,9 @@ def require_clear(plan: Plan, starter: Starter, executor: Executor) -> None:
     """
     hosts = tuple(dict.fromkeys(host for case in plan.cases for host in _hosts((case,), starter)))
     for host, outcome in _sweep(starter.sweep(hosts), executor).items():
-        unreached = host != starter.site.host and not _looked(outcome)
-        if outcome.exit_code != 0 and not (unreached and starter.site.scheduler in _OWN_WAYS):
+        unreached = _unreached(host, outcome, starter)
+        own = host == starter.site.host
+        if unreached or (outcome.exit_code != 0 and (own or _looked(outcome))):
             raise UnfitEnvironmentError(
                 f"'{host}' cannot be reached" if unreached else f"'{host}' is not clear of this run's processes",
                 why=_said(outcome),
@@ -56,9 +74,14 @@ def _sweep(commands: Mapping[str, Command], executor: Executor) -> dict[str, Out
         )
 
 
+def _unreached(host: str, outcome: Outcome, starter: Starter) -> bool:
+    """Whether nobody could look there. This host, and one that refuses no more than ssh, are not lost by that."""
+    return host != starter.site.host and starter.site.scheduler not in _OWN_WAYS and not _looked(outcome)
+
+
 def _looked(outcome: Outcome) -> bool:
-    """What looks for processes exits 0 or 1; everything else is of ssh, srun or the shell."""
-    return outcome.exit_code in {0, 1}
+    """What looks for processes exits 0, or 1 and names them; everything else is of ssh, srun or the shell."""
+    return outcome.exit_code == 0 or (outcome.exit_code == 1 and bool(outcome.stdout))
 
 
 def _sentence(host: str, outcome: Outcome) -> str:

@@ -3,6 +3,9 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+import msgspec
+
+from assay.launch.command import Outcome
 from assay.model.plan import Case
 from assay.model.record import (
     RECORD_SCHEMA,
@@ -15,6 +18,9 @@ from assay.model.record import (
 )
 from assay.model.run import CaseRecords, LaunchRecords
 from assay.store.reading import Grouping
+
+#: Open MPI draws lines around what it says, Hydra boxes.
+_FRAME = " \t\r=-"
 
 
 @dataclass(frozen=True)
@@ -50,6 +56,20 @@ def read_answer(stdout: bytes, cases: Sequence[Case]) -> Answer:
             refused = f"line {number + 1} of its output: {error.what}{why}"
             return Answer(tuple(lines[:number]), grouping.cases, grouping.unstarted, refused)
     return Answer(tuple(lines), grouping.cases, grouping.unstarted, "")
+
+
+def without_talk(outcome: Outcome) -> Outcome:
+    """What an MPI's launcher says among the records of its ranks (Hydra mourns on stdout) stands in stderr."""
+    lines = outcome.stdout.splitlines(keepends=True)
+    talk = b"".join(line for line in lines if line.strip() and not line.startswith(b"{"))
+    records = b"".join(line for line in lines if line.startswith(b"{"))
+    return msgspec.structs.replace(outcome, stdout=records, stderr=outcome.stderr + talk) if talk else outcome
+
+
+def words_of(stderr: bytes) -> str:
+    """What a program said, without the frames that launchers put around it."""
+    lines = (line.strip(_FRAME) for line in stderr.decode(errors="replace").splitlines())
+    return "\n".join(line for line in lines if line)
 
 
 def failures(records: LaunchRecords) -> dict[str, str]:

@@ -28,6 +28,21 @@ def rehearse(plan: Plan, starter: Starter, builds: Mapping[str, Build]) -> Itera
                 yield launch, command
 
 
+def require_launchers(plan: Plan, starter: Starter, builds: Mapping[str, Build]) -> None:
+    """Refuse a plan of which a launch cannot be started here, before anything is measured.
+
+    Raises:
+        UsageError: there is no launcher of the name that the user gives.
+        UnfitEnvironmentError: it does not fit, or none does.
+    """
+    cases = {case.id: case for case in plan.cases}
+    kinds = {(launch.toolchain, cases[launch.cases[0]].placement): launch for launch in plan.order}
+    for launch in kinds.values():
+        group = tuple(cases[case_id] for case_id in launch.cases)
+        none = Sampling(plan.precision, plan.min_samples, plan.max_samples, dict.fromkeys(launch.cases, 0.0))
+        starter.commands(plan, group, builds[launch.toolchain], launch.program, none)
+
+
 def require_same(run: Run, machine: Machine, builds: Mapping[str, Build]) -> None:
     """Refuse to go on with a run on another machine or with other programs: its samples would not be of one thing.
 
