@@ -132,6 +132,10 @@ def _none(_estimate: Estimate, _bounds: Bounds) -> Iterable[Limit]:
     return ()
 
 
+def _as_told(_estimate: Estimate, told: Limit) -> Limit | None:
+    return told
+
+
 @dataclass(frozen=True)
 class Law:
     """One law. `analyse/limits/` has a file for each, which defines `law`.
@@ -140,11 +144,13 @@ class Law:
         names: what metrics call it in `Metric.limit`.
         limit: what an estimate stands against; None where nothing bounds it.
         ceilings: what no figure can exceed, with certainty.
+        given: what the user's word means for an estimate; None where it does not concern it.
     """
 
     names: tuple[str, ...]
     limit: Callable[[Estimate, Bounds], Limit | None]
     ceilings: Callable[[Estimate, Bounds], Iterable[Limit]] = field(default=_none)
+    given: Callable[[Estimate, Limit], Limit | None] = field(default=_as_told)
 
 
 def describe(estimate: Estimate) -> str:

@@ -52,9 +52,10 @@ def _limit(estimate: Estimate, bounds: Bounds, given: Mapping[str, float]) -> Li
     name = _name(estimate)
     if estimate.median is None or not name:
         return None
-    if name in given:
-        return Limit(given[name], "given", f"{name} as given by the user")
     law = laws().get(name)
+    if name in given:
+        told = Limit(given[name], "given", f"{name} as given by the user")
+        return law.given(estimate, told) if law else told
     return law.limit(estimate, bounds) if law else None
 
 

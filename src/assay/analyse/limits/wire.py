@@ -17,8 +17,12 @@ def _limit(estimate: Estimate, bounds: Bounds) -> Limit | None:
     least = link.narrowest(link.limits(found)) if found else None
     if least is None:
         return None
-    ways, words = _ways(estimate)
-    return msgspec.structs.replace(least, value=ways * least.value, of=f"{least.of}{words}")
+    return _for_all_ways(estimate, least)
+
+
+def _given(estimate: Estimate, told: Limit) -> Limit | None:
+    """What is said of a link in one direction; it concerns nothing inside a node."""
+    return _for_all_ways(estimate, told) if len(estimate.placement.hosts) >= _PAIR else None
 
 
 def _ceilings(estimate: Estimate, bounds: Bounds) -> tuple[Limit, ...]:
@@ -40,6 +44,11 @@ def _device(estimate: Estimate, bounds: Bounds) -> Device | None:
     return link.device(machine, name) if machine else None
 
 
+def _for_all_ways(estimate: Estimate, one: Limit) -> Limit:
+    ways, words = _ways(estimate)
+    return msgspec.structs.replace(one, value=ways * one.value, of=f"{one.of}{words}")
+
+
 def _ways(estimate: Estimate) -> tuple[int, str]:
     """Links that work at once, each between two hosts, times directions."""
     links = len(estimate.placement.hosts) // _PAIR
@@ -49,4 +58,4 @@ def _ways(estimate: Estimate) -> tuple[int, str]:
     return links * directions, f", {', '.join(words)}" if words else ""
 
 
-law = Law(("wire",), _limit, _ceilings)
+law = Law(("wire",), _limit, _ceilings, _given)

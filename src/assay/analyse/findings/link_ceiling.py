@@ -1,0 +1,87 @@
+"""What messages between nodes get of what their link carries."""
+
+from collections.abc import Iterable
+
+from assay.analyse.evidence import Evidence, Rule
+from assay.analyse.messages import place
+from assay.analyse.messages.curves import BYTES, PATTERN, PROGRAMS
+from assay.model.result import Estimate, Finding
+from assay.model.units import format_quantity, format_size
+
+_SHARE = 0.90
+#: Smaller messages pay their start, not the link.
+_LONG_BYTES = 65536
+
+
+def _assess(evidence: Evidence) -> Iterable[Finding]:
+    sent = [each.estimate for each in evidence.measured if _tells(each.estimate)]
+    bounded = [each for each in sent if each.limit]
+    if not bounded and place.passed(evidence):
+        if sent:
+            why, remedy = "no fact tells what the link carries", "assay report last --limit wire='117.7 MB/s'"
+        else:
+            why, remedy = "no long messages passed between nodes", "assay run network"
+        yield rule.not_assessed(why, remedy)
+    best: dict[tuple[str, str], Estimate] = {}
+    for each in bounded:
+        key = each.benchmark, each.limit.of if each.limit else ""
+        best[key] = max(best.get(key, each), each, key=lambda estimate: estimate.median or 0.0)
+    for each in best.values():
+        yield from _finding(each)
+
+
+def _tells(estimate: Estimate) -> bool:
+    return (
+        estimate.benchmark in PROGRAMS
+        and estimate.metric == "bandwidth"
+        and estimate.median is not None
+        and place.between(estimate)
+        and int(estimate.params.get(BYTES, 0)) >= _LONG_BYTES
+    )
+
+
+def _finding(estimate: Estimate) -> Iterable[Finding]:
+    limit, median = estimate.limit, estimate.median or 0.0
+    if limit is None:
+        return
+    most = (median if estimate.hi is None else estimate.hi) / limit.value
+    below = most < _SHARE
+    figure, carried = (format_quantity(value, estimate.unit) for value in (median, limit.value))
+    size = format_size(int(estimate.params[BYTES]))
+    verdict = "something else limits them" if below else "the link is what limits them"
+    yield Finding(
+        id=f"{rule.name}:{estimate.id}",
+        rule=rule.name,
+        claim=f"Messages between nodes get {figure} at best ({place.way(estimate)}, {size}), "
+        f"{median / limit.value:.2f} of {carried}, {limit.of}: {verdict}.",
+        severity="problem" if below else "fact",
+        status="candidate" if below and not estimate.confidence else "observed",
+        evidence=(estimate.id,),
+        statistic=f"{'upper bound (95 %)' if estimate.confidence else 'largest'} of the share {most:.3g}",
+        threshold=rule.threshold,
+        rivals=_rivals(estimate) if below else (),
+        next=f"assay run multi-pair --hosts {','.join(estimate.placement.hosts)}: do more pairs get more?"
+        if below
+        else "",
+    )
+
+
+def _rivals(estimate: Estimate) -> tuple[str, ...]:
+    of = estimate.limit.of if estimate.limit else ""
+    slot = "the slot" in of
+    rivals = ["one pair of cores does not fill the link"]
+    if not slot:
+        rivals.append("the slot of the card: too few lanes, or an older generation (PCI Express)")
+    if "TCP in frames" in of:
+        rivals.append("interrupts and copies of the kernel, fewer with jumbo frames")
+    if estimate.params.get(PATTERN) == "bidirectional":
+        rivals.append("directions that share something on the way")
+    return (*rivals, "a port of the switch that is slower", "cores on the socket far from the card")
+
+
+rule = Rule(
+    "link_ceiling",
+    "Do messages between nodes get what the link carries?",
+    f"best / (wire or slot, less code and frames) < {_SHARE} (upper end)",
+    _assess,
+)

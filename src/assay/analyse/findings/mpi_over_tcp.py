@@ -1,0 +1,69 @@
+"""MPI that is much slower than plain TCP sockets between the same two processes."""
+
+from collections.abc import Iterable, Mapping
+from itertools import groupby
+
+from assay.analyse.evidence import Evidence, Rule
+from assay.analyse.messages import link, place
+from assay.analyse.models.mpi_over_tcp import LAW, TCP
+from assay.model.result import Estimate, Finding, Model, Point
+from assay.model.units import format_size
+
+_FACTOR = 0.70
+_ADJACENT = 3
+_SURE_BLOCKS = 6
+
+
+def _assess(evidence: Evidence) -> Iterable[Finding]:
+    models = [each for each in evidence.models if each.id.startswith(f"{LAW}/pt2pt/{TCP}/") and not each.reason]
+    if not models and place.passed(evidence):
+        yield rule.not_assessed("MPI and TCP were not measured between the same processes", "assay run network")
+    known = place.by_id(evidence)
+    for model in models:
+        estimate = known[model.of[0]]
+        slow = max((list(part) for low, part in groupby(model.points, key=_slow) if low), key=len, default=[])
+        if len(slow) >= _ADJACENT and _one_way(model, known):
+            yield _finding(model, estimate, slow)
+
+
+def _slow(point: Point) -> bool:
+    return point.value[2] < _FACTOR
+
+
+def _one_way(model: Model, known: Mapping[str, Estimate]) -> bool:
+    """Whether both went over one device, as far as counters tell: else networks are compared, not MPI with TCP."""
+    carriers = {carrier for name in model.of if (carrier := link.carrier(known[name]))}
+    return len(carriers) <= 1 or not place.between(known[model.of[0]])
+
+
+def _finding(model: Model, estimate: Estimate, slow: list[Point]) -> Finding:
+    worst = min(slow, key=lambda point: point.value[0])
+    sure = min(int(point.at["blocks"]) for point in slow) >= _SURE_BLOCKS
+    first, last = (format_size(int(point.at["bytes"])) for point in (slow[0], slow[-1]))
+    return Finding(
+        id=f"{rule.name}:{model.id}",
+        rule=rule.name,
+        claim=f"MPI is slower than TCP between the same processes ({place.way(estimate)}): down to "
+        f"{worst.value[0]:.2f} of its speed at {format_size(int(worst.at['bytes']))}, below {_FACTOR} at "
+        f"{len(slow)} sizes from {first} to {last}.",
+        severity="problem",
+        status="observed" if sure else "candidate",
+        evidence=(model.id, worst.estimate),
+        statistic=f"largest upper end at these sizes {max(point.value[2] for point in slow):.3g}",
+        threshold=rule.threshold,
+        rivals=(
+            "another transport than the MPI could use here",
+            "an eager limit or socket buffers of the MPI that are too small",
+            "a progress thread or polling that takes time of the core",
+        ),
+        next="assay run network --mpi A,B with another MPI of `assay list toolchains`, or with larger buffers: "
+        "OMPI_MCA_btl_tcp_sndbuf=0 OMPI_MCA_btl_tcp_rcvbuf=0 assay run network",
+    )
+
+
+rule = Rule(
+    "mpi_over_tcp",
+    "Is MPI much slower than TCP between the same processes?",
+    f"MPI / TCP in speed < {_FACTOR} (upper end) at {_ADJACENT} adjacent sizes or more, over one device",
+    _assess,
+)

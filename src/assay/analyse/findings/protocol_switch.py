@@ -1,0 +1,157 @@
+"""Sizes of messages from which on they take longer at once: the protocol changes."""
+
+from collections.abc import Iterable, Iterator
+from typing import NamedTuple
+
+from assay.analyse.evidence import Evidence, Rule
+from assay.analyse.messages import link, place
+from assay.analyse.messages.curves import PATTERN
+from assay.analyse.models.message_law import LAW
+from assay.model.result import Estimate, Finding, Model
+from assay.model.units import format_quantity, format_size
+
+_STEP = 0.05
+_SCATTERS = 3
+#: Patterns that show it best; the others repeat it.
+_PATTERNS = ("latency", "bandwidth")
+#: A configured size explains a break within this factor of it.
+_NEAR = 2
+_USUAL_MTU = 1500
+#: Beyond this a step is no work of the processor: a timer or the card waited.
+_TIMER_S = 20e-6
+_INLINE_BYTES = 1024
+#: Part of the library's name -> variable that moves its eager limit, between nodes and inside one.
+_EAGER = {
+    "Open MPI": ("OMPI_MCA_btl_tcp_eager_limit", "OMPI_MCA_btl_vader_eager_limit"),
+    "Intel": ("I_MPI_EAGER_THRESHOLD", "I_MPI_SHM_EAGER_THRESHOLD"),
+    "": ("UCX_RNDV_THRESH", "UCX_RNDV_THRESH"),
+}
+
+
+class _Step(NamedTuple):
+    """One break: last size before it, first after, factor on the time with its ends, seconds it adds."""
+
+    before: int
+    after: int
+    factor: tuple[float, float, float]
+    seconds: float
+
+
+def _assess(evidence: Evidence) -> Iterable[Finding]:
+    laws = [each for each in evidence.models if each.law == LAW]
+    if not any(not each.reason for each in laws) and place.passed(evidence):
+        yield rule.not_assessed("no curve of messages has 4 sizes or more", "assay run network")
+    known = place.by_id(evidence)
+    for model in laws:
+        estimate = known[model.of[0]]
+        steps = list(_steps(model))
+        if steps and estimate.params.get(PATTERN) in _PATTERNS:
+            yield _finding(evidence, model, estimate, steps)
+
+
+def _steps(model: Model) -> Iterator[_Step]:
+    """Those that are more than scatter."""
+    least = 1 + max(_STEP, _SCATTERS * model.parameters["scatter"][0]) if model.parameters else 0.0
+    for name, factor in model.parameters.items():
+        if name.startswith("step ") and min(factor[0], factor[1]) > least:
+            _, before, after = model.parameters[f"break {name.removeprefix('step ')}"]
+            time = next(point.value[0] for point in model.points if point.at["bytes"] == after)
+            yield _Step(int(before), int(after), factor, time * (1 - 1 / factor[0]))
+
+
+def _finding(evidence: Evidence, model: Model, estimate: Estimate, steps: list[_Step]) -> Finding:
+    worst = max(steps, key=lambda each: each.factor[0])
+    beside = [point.estimate for point in model.points if point.at["bytes"] in (worst.before, worst.after)]
+    told = ", ".join(
+        f"x{each.factor[0]:.2f} between {format_size(each.before)} and {format_size(each.after)} "
+        f"({format_quantity(each.seconds, 's')} more)"
+        for each in steps
+    )
+    library = _library(evidence, estimate)
+    return Finding(
+        id=f"{rule.name}:{model.id}",
+        rule=rule.name,
+        claim=f"The time of a message jumps with its size ({place.way(estimate)}): {told}. "
+        "The protocol changes there.",
+        severity="advice",
+        status="candidate",
+        evidence=(model.id, *beside),
+        statistic=f"lower end of the step {min(worst.factor[:2]):.3g}, "
+        f"scatter {model.parameters['scatter'][0]:.2g}",
+        threshold=rule.threshold,
+        rivals=tuple(dict.fromkeys(cause for each in steps for cause in _causes(evidence, estimate, each))),
+        next=_next(evidence, estimate, worst, library),
+    )
+
+
+def _causes(evidence: Evidence, estimate: Estimate, step: _Step) -> Iterator[str]:
+    """What fits this break, what is configured near it first."""
+    where = f"at {format_size(step.after)}"
+    for name, value in _settings(evidence, estimate).items():
+        if value.isdecimal() and _near(int(value), step):
+            yield f"{where}: {name}={value} of the MPI"
+    mtu = _mtu(evidence, estimate)
+    if mtu and place.between(estimate) and _near(mtu, step):
+        yield f"{where}: messages of more than one frame (MTU {mtu} B)"
+    if estimate.benchmark == "tcp":
+        yield f"{where}: buffers of the sockets"
+    else:
+        yield f"{where}: the MPI's change from eager messages to a rendezvous"
+    if place.between(estimate) and step.seconds >= _TIMER_S:
+        yield f"{where}: interrupts that the network card gathers before it tells them (rx-usecs)"
+    if place.between(estimate) and step.after <= _INLINE_BYTES:
+        yield f"{where}: the card takes small messages with the command itself and fetches larger ones (inline)"
+    if not place.between(estimate):
+        yield f"{where}: buffers that leave a cache"
+
+
+def _near(size: int, step: _Step) -> bool:
+    return step.before <= _NEAR * size and size <= _NEAR * step.after
+
+
+def _settings(evidence: Evidence, estimate: Estimate) -> dict[str, str]:
+    """Of the MPI that passed the messages: its library and the variables that can change its ways."""
+    for launch in evidence.run.launches:
+        for case in launch.cases:
+            if case.header.case == estimate.case:
+                return case.header.mpi
+    return {}
+
+
+def _library(evidence: Evidence, estimate: Estimate) -> str:
+    return _settings(evidence, estimate).get("library", "")
+
+
+def _mtu(evidence: Evidence, estimate: Estimate) -> int:
+    """Of the device that carried the messages; 1500 where no fact tells it; 0 where there are no frames."""
+    machine = next(
+        (evidence.run.machines[h] for h in estimate.placement.hosts if h in evidence.run.machines), None
+    )
+    name = link.carrier(estimate) or link.asked(estimate, evidence.run.plan)
+    found = link.device(machine, name) if machine else None
+    if found is None:
+        return _USUAL_MTU
+    fact = found.facts.get("mtu")
+    return int(fact.value) if fact and isinstance(fact.value, int) else 0
+
+
+def _next(evidence: Evidence, estimate: Estimate, step: _Step, library: str) -> str:
+    """The experiment that tells the causes apart: what moves with the eager limit is the MPI's own doing."""
+    hosts = f" --hosts {','.join(estimate.placement.hosts)}" if place.between(estimate) else ""
+    study = evidence.run.plan.study or "network"
+    if estimate.benchmark == "tcp":
+        return f"assay run {study}{hosts}   with another MTU on all nodes: a step that moves is of its frames"
+    names = next(names for word, names in _EAGER.items() if word in library)
+    variable = names[0 if place.between(estimate) else 1]
+    return (
+        f"{variable}={4 * step.after} assay run {study}{hosts}   a step that moves is the MPI's; one that stays, "
+        "and is in `tcp` too, is the network's"
+    )
+
+
+rule = Rule(
+    "protocol_switch",
+    "Does the time of messages jump at some size?",
+    f"a step of a break, less 1, above {_STEP} and {_SCATTERS} times the scatter of the curve (lower end)",
+    _assess,
+)

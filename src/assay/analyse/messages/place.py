@@ -1,0 +1,31 @@
+"""Where messages pass, in words."""
+
+from assay.analyse.evidence import Evidence
+from assay.analyse.messages.curves import PATTERN
+from assay.model.result import Estimate
+
+_PAIR = 2
+
+
+def between(estimate: Estimate) -> bool:
+    """Whether they pass between nodes."""
+    return len(estimate.placement.hosts) >= _PAIR
+
+
+def way(estimate: Estimate) -> str:
+    """`pt2pt latency, pair:other-node, network=gbe`: what was passed, between which cores, over what."""
+    words = [f"{estimate.benchmark} {estimate.params.get(PATTERN, '')}".strip(), estimate.placement.label]
+    words += [f"{factor}={level}" for factor, level in estimate.factors.items()]
+    words += [f"state {estimate.state}"] if estimate.state else []
+    return ", ".join(words)
+
+
+def passed(evidence: Evidence) -> bool:
+    """Whether the study passes messages at all: else rules about them have nothing to miss."""
+    planned = any(case.placement.ranks for case in evidence.run.plan.cases)
+    return planned or any(each.estimate.benchmark in {"pt2pt", "tcp", "onesided"} for each in evidence.measured)
+
+
+def by_id(evidence: Evidence) -> dict[str, Estimate]:
+    """Id -> estimate."""
+    return {each.estimate.id: each.estimate for each in evidence.measured}
