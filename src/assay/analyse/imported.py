@@ -6,8 +6,12 @@ import msgspec
 
 from assay import benchmarks
 from assay.analyse.estimates import LaunchMedian, Measured
+from assay.model.benchmark import Benchmark
 from assay.model.imported import Figure, Imported, Table, case_of
 from assay.model.result import Estimate, Outcome, Placed
+
+#: Axis that says what was done at all; a figure without it is one of its own.
+_OPERATION = "operation"
 
 
 def measured(imported: Imported) -> list[Measured]:
@@ -24,12 +28,18 @@ def apart(found: Iterable[Measured]) -> list[Measured]:
 
 
 def _is_placed(estimate: Estimate) -> bool:
-    """Whether it is of a kernel of ours, and at a number of each axis along which its curves are drawn."""
+    """Whether it is of a kernel of ours, and at a number of each axis that curves are drawn along."""
     declared = benchmarks.find(estimate.benchmark)
     if declared is None:
         return False
     swept = (estimate.params.get(axis.name) for axis in declared.axes if axis.swept)
-    return estimate.kernel in declared.kernels and all(isinstance(value, int) and value >= 0 for value in swept)
+    decisive = {axis for metric in declared.metrics for axis in metric.when} | ({_OPERATION} & _axes(declared))
+    known = estimate.kernel in declared.kernels and decisive <= estimate.params.keys()
+    return known and all(isinstance(value, int) and value >= 0 for value in swept)
+
+
+def _axes(declared: Benchmark) -> set[str]:
+    return {axis.name for axis in declared.axes}
 
 
 def _renamed(measured: Measured) -> Measured:

@@ -105,7 +105,7 @@ def _circumstances(estimate: Estimate) -> Iterable[str]:
         yield f"state={estimate.state}"
     defaults = {axis.name: axis.default for axis in benchmarks.get(estimate.benchmark).axes}
     yield from _unusual(estimate.params, defaults)
-    yield f"medians of {estimate.launches} launches"
+    yield f"medians of {estimate.launches} launches" if estimate.launches else "imported"
 
 
 def _unusual(params: Mapping[str, ParamValue], defaults: Mapping[str, ParamValue | None]) -> Iterator[str]:
