@@ -191,3 +191,9 @@ def test_the_published_curves_fire_the_rule_as_their_authors_saw_them() -> None:
         law = pieces.refit(sizes, times[None, :], cut, pieces.scatter(sizes, times))
         steps = dict(zip((sizes[at - 1] for at in cut[1:-1]), figures.steps(sizes, cut, law)[0], strict=True))
         assert steps[beside] == pytest.approx(factor, rel=0.1)
+
+
+def test_a_cause_that_no_fact_tells_is_said_to_be_assumed(tmp_path: Path) -> None:
+    run = run_of(tmp_path, dataclasses.replace(HEALTHY, eager_bytes=1024, announce_s=300e-6))
+    (latency,) = (each for each in said(run, "protocol_switch") if "pt2pt latency" in each.claim)
+    assert any("if the MTU is the usual 1500 B" in each for each in latency.rivals)

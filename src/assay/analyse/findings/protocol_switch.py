@@ -90,9 +90,11 @@ def _causes(evidence: Evidence, estimate: Estimate, step: _Step) -> Iterator[str
     for name, value in _settings(evidence, estimate).items():
         if value.isdecimal() and _near(int(value), step):
             yield f"{where}: {name}={value} of the MPI"
-    mtu = _mtu(evidence, estimate)
+    known = _mtu(evidence, estimate)
+    mtu = _USUAL_MTU if known is None else known
+    told = f"MTU {mtu} B" if known else f"if the MTU is the usual {mtu} B"
     if mtu and place.between(estimate) and _near(mtu, step):
-        yield f"{where}: messages of more than one frame (MTU {mtu} B)"
+        yield f"{where}: messages of more than one frame ({told})"
     if estimate.benchmark == "tcp":
         yield f"{where}: buffers of the sockets"
     else:
@@ -119,18 +121,20 @@ def _settings(evidence: Evidence, estimate: Estimate) -> dict[str, str]:
 
 
 def _library(evidence: Evidence, estimate: Estimate) -> str:
-    return _settings(evidence, estimate).get("library", "")
+    """As it names itself; only Open MPI has `btl`, where a command line of another tool tells no more."""
+    told = _settings(evidence, estimate).get("library", "")
+    return told or ("Open MPI" if "btl" in estimate.factors else "")
 
 
-def _mtu(evidence: Evidence, estimate: Estimate) -> int:
-    """Of the device that carried the messages; 1500 where no fact tells it; 0 where there are no frames."""
+def _mtu(evidence: Evidence, estimate: Estimate) -> int | None:
+    """Of the device that carried the messages; None where no device is known; 0 where it has no frames."""
     machine = next(
         (evidence.run.machines[h] for h in estimate.placement.hosts if h in evidence.run.machines), None
     )
     name = link.carrier(estimate) or link.asked(estimate, evidence.run.plan)
     found = link.device(machine, name) if machine else None
     if found is None:
-        return _USUAL_MTU
+        return None
     fact = found.facts.get("mtu")
     return int(fact.value) if fact and isinstance(fact.value, int) else 0
 
@@ -138,7 +142,7 @@ def _mtu(evidence: Evidence, estimate: Estimate) -> int:
 def _next(evidence: Evidence, estimate: Estimate, step: _Step, library: str) -> str:
     """The experiment that tells the causes apart: what moves with the eager limit is the MPI's own doing."""
     hosts = f" --hosts {','.join(estimate.placement.hosts)}" if place.between(estimate) else ""
-    study = evidence.run.plan.study or "network"
+    study = "network" if evidence.run.imported else evidence.run.plan.study
     if estimate.benchmark == "tcp":
         return f"assay run {study}{hosts}   with another MTU on all nodes: a step that moves is of its frames"
     names = next(names for word, names in _EAGER.items() if word in library)
