@@ -1,5 +1,6 @@
 """What rules look at, and how they say what they found."""
 
+import math
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from typing import Literal
@@ -11,9 +12,13 @@ from assay.analyse.comparisons import Pair
 from assay.analyse.estimates import Measured
 from assay.model.result import Comparison, Estimate, Finding, Model, Noise, Outcome, Prediction
 from assay.model.run import Run
+from assay.model.units import format_quantity
 
 #: Rules look at a ratio from so many blocks on.
 FEWEST_BLOCKS = 3
+#: A ratio of so many blocks has an interval.
+CONFIDENT = 6
+_MINUTE_S = 60
 
 
 class Evidence(msgspec.Struct, frozen=True):
@@ -61,6 +66,15 @@ class Evidence(msgspec.Struct, frozen=True):
             if each.kernel == LOADED_CLOCK and bounds.is_clock(each):
                 found.setdefault((each.placement.cpus, each.placement.hosts, each.state), each)
         return list(found.values())
+
+    def budget(self) -> str:
+        """What the plan needs where a budget cut the run, as options: ` --budget 10m`; else empty."""
+        plan, ending = self.run.plan, self.run.ending
+        if plan.budget_s is None or ending is None or ending.status != "cut":
+            return ""
+        needed_s = plan.estimate_s if plan.estimate_s > plan.budget_s else 2 * plan.budget_s
+        minutes = math.ceil(needed_s / _MINUTE_S)
+        return f" --budget {minutes}m" if minutes > 1 else f" --budget {math.ceil(needed_s)}s"
 
     def resolution(self, comparison: Comparison) -> float:
         """What cannot be told from nothing: what A against A showed, else what launches of one case differ by."""
@@ -127,16 +141,21 @@ def upper(comparison: Comparison) -> str:
 def _end(comparison: Comparison, end: float, bound: str, extreme: str) -> str:
     blocks = f"{comparison.blocks} block{'s' if comparison.blocks > 1 else ''}"
     if comparison.confidence is None:
-        return f"{extreme} of {blocks} {end:.3g}"
-    return f"{bound} of the ratio over {blocks} {end:.3g}"
+        return f"{extreme} of {blocks} {digits(end)}"
+    return f"{bound} of the ratio over {blocks} {digits(end)}"
 
 
 def paired(comparison: Comparison) -> str:
     """A ratio as what it is: `x1.38, paired by block: 1.31 to 1.45, range of 3 blocks`."""
     what = "range" if comparison.confidence is None else f"{100 * comparison.confidence:.0f} % interval"
     blocks = f"{comparison.blocks} block{'s' if comparison.blocks > 1 else ''}"
-    ends = f"{comparison.lo:.2f} to {comparison.hi:.2f}"
-    return f"x{comparison.ratio:.2f}, paired by block: {ends}, {what} of {blocks}"
+    ends = f"{digits(comparison.lo)} to {digits(comparison.hi)}"
+    return f"x{digits(comparison.ratio)}, paired by block: {ends}, {what} of {blocks}"
+
+
+def digits(ratio: float) -> str:
+    """A ratio with three significant digits: `0.0812`, `1.38`, `37.9`."""
+    return format_quantity(ratio, "")
 
 
 def standing(comparison: Comparison) -> Literal["observed", "candidate"]:
@@ -146,4 +165,9 @@ def standing(comparison: Comparison) -> Literal["observed", "candidate"]:
 
 def decide(evidence: Evidence, comparison: Comparison) -> str:
     """The command that turns a range into an interval; empty where there is one."""
-    return "" if comparison.confidence else f"assay run {evidence.run.plan.study} --launches 6"
+    return "" if comparison.confidence else more(evidence, CONFIDENT)
+
+
+def more(evidence: Evidence, launches: int) -> str:
+    """The command that measures again with so many launches, and with time for them where a budget cut the run."""
+    return f"assay run {evidence.run.plan.study} --launches {launches}{evidence.budget()}"

@@ -1,7 +1,7 @@
 """Remedies as they are typed for this run: with the options that it was given."""
 
 import shlex
-from collections.abc import Iterator, Sequence
+from collections.abc import Container, Iterator, Sequence
 
 from assay.model.run import Run
 
@@ -13,21 +13,24 @@ _KEPT = (
 
 
 def typed(text: str, run: Run) -> str:
-    """The text; its `assay run STUDY` has the toolchains, factors, budget and precision of the run's command."""
-    options = shlex.join(_given(run.info.command))
+    """The text; its `assay run STUDY` has the toolchains, factors, budget and precision of the run's command.
+
+    A budget of its own replaces that of the run, which cut it.
+    """
     command = f"assay run {run.info.study}"
     before, found, after = text.partition(command)
-    if not (found and options) or after[:1].isalnum() or set(_KEPT) & set(after.split()):
+    own = set(_KEPT) & set(after.split())
+    options = shlex.join(_given(run.info.command, own))
+    if not (found and options) or after[:1].isalnum() or own - {"--budget"}:
         return text
     return f"{before}{command} {options}{after}"
 
 
-def _given(command: Sequence[str]) -> Iterator[str]:
-    """The kept options of a command with their values, in their order."""
+def _given(command: Sequence[str], own: Container[str]) -> Iterator[str]:
+    """The kept options of a command with their values, in their order, less those of the remedy's `own`."""
     words = iter(command)
     for word in words:
         name, equals, _ = word.partition("=")
         if name in _KEPT:
-            yield word
-            if not equals:
-                yield next(words, "")
+            kept = (word,) if equals else (word, next(words, ""))
+            yield from () if name in own else kept

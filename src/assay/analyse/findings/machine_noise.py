@@ -3,7 +3,7 @@
 from collections.abc import Iterable
 from typing import NamedTuple
 
-from assay.analyse.evidence import Evidence, Rule
+from assay.analyse.evidence import Evidence, Rule, more
 from assay.analyse.states import FACTOR, FAR, NEAR, UNSETTLED
 from assay.analyse.strata import FEWEST
 from assay.model.record import Bracket
@@ -31,7 +31,9 @@ def _assess(evidence: Evidence) -> Iterable[Finding]:
     noise = evidence.noise
     drift = list(_drift(noise))
     causes = [*drift, *_tail(noise, abs(noise.drift or 0.0) / 2 if drift else 0.0), *_taken(noise)]
-    more = f"assay run {evidence.run.plan.study} --launches {2 * evidence.run.plan.launches}"
+    # What had no time for its launches gets time, not twice as many.
+    launches = evidence.run.plan.launches * (1 if evidence.budget() else 2)
+    repeat = more(evidence, launches)
     for cause in causes:
         yield Finding(
             id=f"{rule.name}:{cause.name}",
@@ -43,7 +45,7 @@ def _assess(evidence: Evidence) -> Iterable[Finding]:
             statistic=cause.statistic,
             threshold=cause.threshold,
             rivals=cause.rivals,
-            next=f"{cause.remedy}: {more}",
+            next=f"{cause.remedy}: {repeat}",
         )
     if not causes and noise.sentinel_p99 is None:
         yield rule.not_assessed("the run has no launch of the sentinel")
@@ -58,7 +60,7 @@ def _assess(evidence: Evidence) -> Iterable[Finding]:
             statistic=f"{noise.disturbed} of {noise.launches} launches disturbed",
             threshold=rule.threshold,
         )
-    yield from _states(evidence, more)
+    yield from _states(evidence, repeat)
 
 
 def _drift(noise: Noise) -> Iterable[_Cause]:
@@ -117,7 +119,7 @@ def _figures(noise: Noise) -> str:
     return ", ".join(figures)
 
 
-def _states(evidence: Evidence, more: str) -> Iterable[Finding]:
+def _states(evidence: Evidence, repeat: str) -> Iterable[Finding]:
     noise = evidence.noise
     if NEAR not in noise.states and FAR not in noise.states:
         return
@@ -145,7 +147,7 @@ def _states(evidence: Evidence, more: str) -> Iterable[Finding]:
         threshold=f"a gap of {FACTOR} between hand-over times; {UNSETTLED}: changed during the launch; figures: "
         f"{FEWEST} launches or more in each state, see docs/analysis.md",
         rivals=("the hypervisor moves virtual cores", "the kernel's frequency governor"),
-        next=more if whole else "",
+        next=repeat if whole else "",
     )
 
 

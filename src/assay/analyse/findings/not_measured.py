@@ -1,6 +1,7 @@
 """What the plan promised and the run does not hold."""
 
 from collections.abc import Iterable
+from typing import Literal
 
 from assay.analyse.evidence import Evidence, Rule
 from assay.model.result import Finding, Outcome
@@ -17,6 +18,7 @@ def _assess(evidence: Evidence) -> Iterable[Finding]:
             f"{len(wrong)} of {len(evidence.outcomes)} cases gave no valid figure: {_reasons(wrong)}.",
             wrong,
             "problem",
+            "assay show last --json  (status and reason)",
         )
     if missing:
         yield _finding(
@@ -24,20 +26,23 @@ def _assess(evidence: Evidence) -> Iterable[Finding]:
             f"{len(missing)} of {len(evidence.outcomes)} cases were not measured: {_reasons(missing)}.",
             missing,
             "fact",
+            f"assay run --resume {evidence.run.info.id}{evidence.budget()}",
         )
 
 
-def _finding(subject: str, claim: str, outcomes: list[Outcome], severity: str) -> Finding:
+def _finding(
+    subject: str, claim: str, outcomes: list[Outcome], severity: Literal["problem", "fact"], remedy: str
+) -> Finding:
     return Finding(
         id=f"{rule.name}:{subject}",
         rule=rule.name,
         claim=claim,
-        severity="problem" if severity == "problem" else "fact",
+        severity=severity,
         status="observed",
         evidence=(),
         statistic=f"{len(outcomes)} cases",
         threshold=rule.threshold,
-        next="assay run --resume last" if subject == "missing" else "assay show last --json  (status and reason)",
+        next=remedy,
     )
 
 

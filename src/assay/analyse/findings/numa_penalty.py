@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Sequence
 
 from assay.analyse.comparisons import MEMORY, Pair, own_node
-from assay.analyse.evidence import Evidence, Rule, decide, standing, upper
+from assay.analyse.evidence import Evidence, Rule, decide, digits, standing, upper
 from assay.model.result import Finding
 
 _SHARE = 0.80
@@ -19,8 +19,8 @@ def _assess(evidence: Evidence) -> Iterable[Finding]:
     if slow:
         worst, shares = slow[0], sorted(pair.comparison.ratio for pair in pairs)
         claim = (
-            f"Memory of another node gives {shares[0]:.2f} to {shares[-1]:.2f} of the cores' own bandwidth, "
-            f"least {worst.a.placement.label} to {worst.a.placement.memory}."
+            f"Memory of another node gives {digits(shares[0])} to {digits(shares[-1])} of the cores' own "
+            f"bandwidth, least {worst.a.placement.label} to {worst.a.placement.memory}."
         )
         yield costs(rule, evidence, slow, claim, upper(worst.comparison))
 
