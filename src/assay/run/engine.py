@@ -25,9 +25,10 @@ from assay.store import RunDirectory, load
 _PROBE = "core_to_core"
 _PROBE_S = 0.005
 _PROBE_LIMIT_S = 5.0
-#: A launch is ended when it takes this much longer than expected.
-_PATIENCE = 4.0
-_LEAST_PATIENCE_S = 5.0
+#: A launch that takes this much longer than expected hangs, and is ended. A healthy one on a busy machine never is:
+#: a few iterations are made however short the time to sample is, and neighbours may take most of the cpus.
+_PATIENCE = 10.0
+_LEAST_PATIENCE_S = 30.0
 #: What the launcher of an MPI may take on slow nodes, and each rank more. Assumptions: nothing is timed by them.
 _MPI_START_S = 30.0
 _RANK_START_S = 0.1
@@ -180,7 +181,8 @@ class _Session:
         return read_handover(outcome.stdout, self.plan.probe_cpus)
 
     def _limit_s(self, launch: PlannedLaunch, cases: tuple[Case, ...], seconds: Mapping[str, float]) -> float:
-        expected = self.ledger.experience.overhead(launch) + sum(seconds.values())
+        foreseen = sum(case.setup_s for case in cases)
+        expected = max(self.ledger.experience.overhead(launch), foreseen) + sum(seconds.values())
         start = _MPI_START_S + _RANK_START_S * len(cases[0].placement.rank_cpus)
         return (start if cases[0].placement.ranks else _LEAST_PATIENCE_S) + _PATIENCE * expected
 
@@ -236,4 +238,4 @@ def _message(answer: Answer, outcome: Outcome, swept: Sequence[str]) -> str:
     if cause := cause_of(said) if outcome.exit_code != 0 else "":
         lines.append(f"assay: {cause}")
     room = _MESSAGE - sum(len(line) + 1 for line in (*lines, *swept))
-    return "\n".join([*lines, said[: max(0, room)], *swept]).strip()[:_MESSAGE]
+    return "\n".join(filter(None, [*lines, said[: max(0, room)], *swept]))[:_MESSAGE]

@@ -117,15 +117,21 @@ class Ledger:
         self._strike(launch.id, cut)
 
     def may_repeat(self, records: LaunchRecords, cost_s: float, now_s: float) -> bool:
-        """Whether a disturbed launch, which took `cost_s`, is made once more."""
+        """Whether a disturbed launch, which took `cost_s`, is made once more.
+
+        With a budget, not before every launch of the first block is made: all cases once come before any repeat.
+        """
+        remaining = self.remaining()
+        covering = self.plan.budget_s is not None and any(one.block == 0 for one in remaining)
         most = max(_FEWEST_REPEATS, round(_REPEATED_SHARE * len(self.plan.order)))
         return (
             bool(records.launch.bracket.disturbance)
             and not failures(records)
+            and not covering
             and records.launch.attempt < _MOST_REPEATS
             and self._repeats < most
             and self._repeated_s + cost_s <= _REPEATED_TIME * (self.plan.budget_s or math.inf)
-            and spare_s(self.remaining(), self.left_s(now_s), self.experience) > cost_s
+            and spare_s(remaining, self.left_s(now_s), self.experience) > cost_s
         )
 
     def elapsed_s(self, now_s: float) -> float:

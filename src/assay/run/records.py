@@ -21,6 +21,8 @@ from assay.store.reading import Grouping
 
 #: Open MPI draws lines around what it says, Hydra boxes.
 _FRAME = " \t\r=-"
+#: Said by Slurm at every step where it binds nothing; the programs bind themselves, and read it back.
+_OF_NO_CONCERN = "srun: cluster configuration lacks support for cpu binding"
 
 
 @dataclass(frozen=True)
@@ -69,7 +71,7 @@ def without_talk(outcome: Outcome) -> Outcome:
 def words_of(stderr: bytes) -> str:
     """What a program said, without the frames that launchers put around it."""
     lines = (line.strip(_FRAME) for line in stderr.decode(errors="replace").splitlines())
-    return "\n".join(line for line in lines if line)
+    return "\n".join(line for line in lines if line and line != _OF_NO_CONCERN)
 
 
 def failures(records: LaunchRecords) -> dict[str, str]:

@@ -1,0 +1,191 @@
+"""`assay` as it is typed in the lab: short studies, where their runs are, and what the tests look for in them."""
+
+import os
+import shutil
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+from tests.cluster.lab_cluster import Lab
+
+from assay import store, toolchain
+from assay.model.run import CaseRecords, Run
+
+ASSAY = (sys.executable, "-m", "assay")
+PATIENCE_S = 240.0
+
+#: The middle one of its cases takes many seconds over a network of 1 Gbit/s: something can happen meanwhile.
+LONG = """
+title = "Long"
+question = "Does it end?"
+launches = 1
+precision = 0.000001
+
+[[measure]]
+benchmark = "pt2pt"
+placements = ["pair:other-node"]
+axes = { pattern = "bandwidth", bytes = [8, "4M", "1K"] }
+"""
+#: A window of 8 MiB: 0.7 s on the slowest network.
+RATES = """
+title = "Rates"
+question = "What do the networks carry?"
+launches = 2
+precision = 0.02
+budget_s = 40
+
+[[measure]]
+benchmark = "pt2pt"
+placements = ["pair:other-node"]
+axes = { pattern = "bandwidth", bytes = "1M", window = 8 }
+"""
+INSIDE = """
+title = "Inside"
+question = "How is it inside a node?"
+launches = 1
+budget_s = 10
+
+[[measure]]
+benchmark = "pt2pt"
+placements = ["pair"]
+axes = { pattern = "bandwidth", bytes = "1M" }
+"""
+
+
+@dataclass(frozen=True)
+class Desk:
+    """A folder that all nodes see, to type commands in.
+
+    Attributes:
+        lab: what they are about.
+        folder: with the studies; runs go into `runs`.
+        variables: of each command.
+    """
+
+    lab: Lab
+    folder: Path
+    variables: Mapping[str, str]
+
+    def words(self, *words: str) -> list[str]:
+        """A command that reaches the nodes by ssh."""
+        return [*ASSAY, *words, "--hosts", ",".join(self.lab.nodes), "--ssh-config", str(self.lab.ssh_config)]
+
+    def typed(self, words: Sequence[str], patience_s: float = PATIENCE_S) -> subprocess.CompletedProcess[str]:
+        """What a command says and how it ends. No traceback, whatever happens."""
+        done = subprocess.run(
+            words,
+            cwd=self.folder,
+            env={**os.environ, **self.variables},
+            stdin=subprocess.DEVNULL,
+            capture_output=True,
+            text=True,
+            check=False,
+            timeout=patience_s,
+        )
+        assert "Traceback" not in done.stderr
+        assert "internal error" not in done.stderr, done.stderr
+        return done
+
+    def started(self, words: Sequence[str]) -> subprocess.Popen[str]:
+        """A command as a shell starts it, in a process group of its own."""
+        return subprocess.Popen(
+            words,
+            cwd=self.folder,
+            env={**os.environ, **self.variables},
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            text=True,
+            start_new_session=True,
+        )
+
+    def run(self) -> Run:
+        """The only run of this desk; it loads, and `assay show` shows it."""
+        (path,) = [path for path in (self.folder / "runs").iterdir() if (path / "run.json").is_file()]
+        shown = self.typed([*ASSAY, "show", str(path)])
+        assert shown.returncode == 0, shown.stderr
+        run = store.load(path)
+        assert run.damage == ()
+        return run
+
+    def is_clean(self) -> None:
+        """No node runs anything but the lab's own daemons. Connections that ssh keeps open are no programs."""
+        until(lambda: not any(self.lab.strangers(node) for node in self.lab.nodes), 15.0)
+        assert {node: self.lab.strangers(node) for node in self.lab.nodes} == {node: [] for node in self.lab.nodes}
+
+    def ranks(self, node: str) -> list[str]:
+        """Process ids of pt2pt in a node, as the node counts."""
+        return self.lab.run(node, ["pgrep", "-x", "pt2pt"]).stdout.split()
+
+    def measuring(self, seconds: float = 4.0) -> None:
+        """Wait until every node has measured for a while."""
+        until(lambda: all(self.ranks(node) for node in self.lab.nodes))
+        time.sleep(seconds)
+        assert all(self.ranks(node) for node in self.lab.nodes)
+
+
+def desk_in(lab: Lab) -> Desk:
+    """A new one; what ssh keeps open for it is its own."""
+    folder = Path(tempfile.mkdtemp(dir=lab.shared))
+    for name, text in (("long", LONG), ("rates", RATES), ("inside", INSIDE)):
+        (folder / f"{name}.toml").write_text(text)
+    sockets = tempfile.mkdtemp(prefix="a-", dir="/tmp")
+    variables = {"ASSAY_RUNS": str(folder / "runs"), "XDG_RUNTIME_DIR": sockets, "SLURM_CONF": str(lab.slurm_conf)}
+    return Desk(lab, folder, variables)
+
+
+def leave(desk: Desk) -> None:
+    """Close the connections that ssh keeps open."""
+    sockets = Path(desk.variables["XDG_RUNTIME_DIR"])
+    for socket in sockets.glob("*/*"):
+        subprocess.run(
+            ["ssh", "-o", f"ControlPath={socket}", "-O", "exit", "all"], capture_output=True, check=False
+        )
+    shutil.rmtree(sockets)
+
+
+def until(true: Callable[[], bool], patience_s: float = 60.0) -> None:
+    """Wait for it."""
+    deadline = time.monotonic() + patience_s
+    while not true() and time.monotonic() < deadline:
+        time.sleep(0.1)
+
+
+def mpi_of(kind: str) -> str:
+    """The name of this machine's MPI of a kind; skips where there is none."""
+    found = [one.name for one in toolchain.find_mpis() if one.kind == kind]
+    if not found:
+        pytest.skip(f"no {kind}; next: sudo apt install libopenmpi-dev openmpi-bin libmpich-dev mpich")
+    return found[0]
+
+
+def between(run: Run) -> dict[str, list[CaseRecords]]:
+    """Interface that was asked for -> complete records of messages of 64 KiB and more between nodes."""
+    networks = {name: device for factor in run.plan.factors for name, device in factor.devices.items()}
+    found: dict[str, list[CaseRecords]] = {}
+    for launch in run.launches:
+        for records in launch.cases:
+            case = run.plan.case(records.header.case)
+            if len(case.placement.hosts) > 1 and int(records.header.params.get("bytes", 0)) >= 2**16:
+                assert records.end is not None
+                asked = networks.get(case.factors.get("network", ""), run.plan.network)
+                found.setdefault(asked, []).append(records)
+    return found
+
+
+def went_by(records: CaseRecords, interface: str) -> None:
+    """More than 90 % of the bytes of all messages left by this interface, and nearly none by another."""
+    assert records.traffic
+    sent: dict[str, float] = {}
+    for host in records.traffic.hosts:
+        for name, counter in host.interfaces.items():
+            sent[name] = sent.get(name, 0.0) + counter.sent
+    payload = records.traffic.payload
+    others = sum(count for name, count in sent.items() if name != interface)
+    assert sent[interface] > 0.9 * payload, (sent, payload)
+    assert others < 0.1 * payload, (sent, payload)

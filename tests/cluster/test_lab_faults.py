@@ -1,0 +1,168 @@
+"""What goes wrong between nodes, for real: each fault ends with its cause, its exit code, and no orphan."""
+
+import os
+import re
+import signal
+import stat
+from collections.abc import Generator
+from pathlib import Path
+
+import pytest
+from tests.cluster.lab_cluster import Lab
+from tests.cluster.lab_runs import ASSAY, PATIENCE_S, Desk, desk_in, leave, mpi_of, until
+
+from assay.model.run import Run
+
+pytestmark = pytest.mark.cluster
+
+GBE = ("--network", "gbe=gbe0")
+
+
+@pytest.fixture
+def desk(lab: Lab) -> Generator[Desk]:
+    made = desk_in(lab)
+    yield made
+    leave(made)
+
+
+def long(desk: Desk, kind: str = "openmpi", *more: str) -> list[str]:
+    """A run that lasts until something happens."""
+    return desk.words("run", "long.toml", *GBE, "--mpi", mpi_of(kind), *more)
+
+
+def launches_of(run: Run, program: str) -> list[str]:
+    return [records.launch.message for records in run.launches if records.launch.program == program]
+
+
+def complete(run: Run) -> set[str]:
+    """Cases that came to a good end at least once."""
+    ended = (case for records in run.launches for case in records.cases)
+    return {case.header.case for case in ended if case.end and case.end.status == "complete"}
+
+
+def declared(desk: Desk, kind: str, script: str) -> None:
+    """An MPI `mine` whose launcher says of itself what the true one does, and then does something else."""
+    launcher = desk.folder / "mpiexec"
+    launcher.write_text(f'#!/bin/sh\n[ "$1" = --version ] && exec mpiexec.{kind} --version\n{script}\n')
+    launcher.chmod(launcher.stat().st_mode | stat.S_IXUSR)
+    compiler = f"mpicxx.{kind}"
+    (desk.folder / "assay.toml").write_text(f'[mpi.mine]\ncompiler = "{compiler}"\nlauncher = "{launcher}"\n')
+
+
+@pytest.mark.parametrize(("kind", "words"), [("openmpi", "exited on signal 9"), ("mpich", "RUNNING AT node02")])
+def test_a_rank_that_is_killed_costs_its_launch_only(desk: Desk, kind: str, words: str) -> None:
+    process = desk.started(long(desk, kind, "--launches", "2"))
+    desk.measuring()
+    (rank,) = desk.ranks("node02")
+    desk.lab.told("node02", "sh", "-c", f"kill -KILL {rank}")
+    _, said = process.communicate(timeout=PATIENCE_S)
+    run = desk.run()
+    assert process.returncode in {0, 1}, said
+    assert any(words in message for message in launches_of(run, "pt2pt"))
+    assert len(complete(run)) == len(run.plan.cases)
+    desk.is_clean()
+
+
+def test_a_node_that_disappears_ends_the_run(desk: Desk) -> None:
+    process = desk.started(long(desk))
+    desk.measuring()
+    with desk.lab.link_down("node02"):
+        _, said = process.communicate(timeout=PATIENCE_S)
+    assert process.returncode == 4, said
+    assert "'node02' cannot be reached any more" in said
+    assert f"assay run --resume {Path(desk.run().path).name}" in said
+    assert {"sentinel"} <= complete(desk.run()) < {case.id for case in desk.run().plan.cases}
+    desk.is_clean()
+
+
+def test_a_node_that_refuses_ssh_is_named_before_anything_is_measured(desk: Desk) -> None:
+    with desk.lab.no_sshd("node02"):
+        done = desk.typed(long(desk))
+    assert done.returncode == 4
+    assert "'node02' cannot be reached" in done.stderr
+    assert "Connection refused" in done.stderr
+    assert not (desk.folder / "runs").exists()
+
+
+def test_a_name_that_does_not_resolve_is_told(desk: Desk) -> None:
+    words = [*ASSAY, "run", "long.toml", *GBE, "--hosts", "node01,nowhere", "--ssh-config"]
+    done = desk.typed([*words, str(desk.lab.ssh_config)])
+    assert done.returncode == 4
+    assert "'nowhere' cannot be reached" in done.stderr
+    assert "Could not resolve hostname nowhere" in done.stderr
+
+
+def test_a_launcher_of_another_mpi_is_refused_before_anything_is_measured(desk: Desk) -> None:
+    done = desk.typed(long(desk, "mpich", "--launcher", "openmpi"))
+    assert done.returncode == 4
+    assert f"nothing here starts 2 processes on node01, node02 with {mpi_of('mpich')}" in done.stderr
+    assert not (desk.folder / "runs").exists()
+
+
+@pytest.mark.parametrize("kind", ["openmpi", "mpich"])
+def test_a_launcher_that_starts_each_rank_alone_is_found_out(desk: Desk, kind: str) -> None:
+    mpi_of(kind)
+    declared(desk, kind, 'while [ "${1##*/}" != pt2pt ]; do shift; done; "$@" & "$@"; wait')
+    done = desk.typed([*ASSAY, "run", "inside.toml", "--mpi", "mine"])
+    assert done.returncode == 1, done.stderr
+    assert "2 ranks were expected, 1 " in done.stderr
+    assert complete(desk.run()) == {"sentinel"}
+
+
+def test_a_launcher_that_hangs_ends_at_its_limit_with_all_that_it_started_elsewhere(desk: Desk) -> None:
+    mpi_of("openmpi")
+    there = f"ssh -F {desk.lab.ssh_config} node02 env ASSAY_RUN=$ASSAY_RUN sleep 601"
+    declared(desk, "openmpi", f"{there} &\nsleep 602")
+    process = desk.started(desk.words("run", "long.toml", *GBE, "--mpi", "mine", "--budget", "5s"))
+    until(lambda: any("sleep 601" in args for args in desk.lab.strangers("node02")))
+    _, said = process.communicate(timeout=PATIENCE_S)
+    assert process.returncode == 1, said
+    assert "time limit" in said
+    # This machine sees the processes of its nodes, too: whoever of them looks first finds what is left.
+    assert re.search(r"ended on .*sleep 601", "\n".join(launches_of(desk.run(), "pt2pt")))
+    desk.is_clean()
+
+
+def test_shared_memory_that_is_full_is_said(desk: Desk) -> None:
+    words = [*ASSAY, "run", "inside.toml", "--hosts", "node02", "--ssh-config", str(desk.lab.ssh_config)]
+    with desk.lab.full_shm("node02"):
+        done = desk.typed([*words, "--mpi", mpi_of("mpich")])
+    assert done.returncode == 1, done.stderr
+    assert "shared memory cannot be had" in done.stderr
+    desk.run()
+    desk.is_clean()
+
+
+def test_a_run_that_is_interrupted_leaves_no_process_on_any_node_and_goes_on(desk: Desk) -> None:
+    process = desk.started(long(desk))
+    desk.measuring()
+    os.killpg(process.pid, signal.SIGINT)
+    _, said = process.communicate(timeout=PATIENCE_S)
+    assert process.returncode == 130, said
+    desk.is_clean()
+    missing = len(desk.run().plan.cases) - len(complete(desk.run()))
+    assert missing > 0
+    words = [*ASSAY, "run", "--resume", "last", "--ssh-config", str(desk.lab.ssh_config)]
+    done = desk.typed(words)
+    assert done.returncode == 0, done.stderr
+    assert len(complete(desk.run())) == len(desk.run().plan.cases)
+
+
+def test_a_job_that_is_cancelled_keeps_what_it_has_and_goes_on_in_another(desk: Desk) -> None:
+    submit = ["submit", "long.toml", "-N", "2", *GBE, "--mpi", mpi_of("openmpi")]
+    first = desk.typed([*ASSAY, *submit])
+    assert first.returncode == 0, first.stderr
+    desk.measuring()
+    job = first.stdout.split()[-1]
+    assert desk.typed(["scancel", job]).returncode == 0
+    until(lambda: desk.typed(["squeue", "-h", "-j", job]).stdout.strip() == "")
+    desk.is_clean()
+    assert len(complete(desk.run())) < len(desk.run().plan.cases)
+    second = desk.typed([*ASSAY, "submit", "--resume", Path(desk.run().path).name])
+    assert second.returncode == 0, second.stderr
+    job = second.stdout.split()[-1]
+    until(lambda: desk.typed(["squeue", "-h", "-j", job]).stdout.strip() == "", PATIENCE_S)
+    run = desk.run()
+    assert run.ending is not None
+    assert run.ending.status == "complete"
+    assert len(complete(run)) == len(run.plan.cases)
