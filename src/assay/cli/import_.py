@@ -42,11 +42,11 @@ def command(  # noqa: PLR0913 (one parameter an option)
     runs: str | None,
     as_json: bool,
 ) -> None:
-    """Import the output of another benchmark, or a CSV file, as a run, and print its id.
+    """Import what another benchmark printed, or a CSV file, as a run.
 
-    FILE is a path, or `-` for standard input. Text around the tables is passed over, so that a terminal's or a web
-    page's text can be imported as it is; the command lines in it say where and how. Means have no samples: `assay
-    compare` shows their differences and claims none.
+    Its id is printed. FILE is a path, or `-` for standard input. Text around the tables is passed over, so that a
+    terminal's or a web page's text can be imported as it is; the command lines in it say where and how. Means have
+    no samples: `assay compare` shows their differences and claims none.
 
     Where a row cannot be read, nothing is imported (exit 2).
     """

@@ -32,7 +32,7 @@ def _assess(evidence: Evidence) -> Iterable[Finding]:
         rule=rule.name,
         claim=f"With memcpy one core copies {format_quantity(_rate(cached), 'B/s')} in cache (hot blocks of "
         f"{format_size(int(cached.params['bytes']))}) and {format_quantity(_rate(memory), 'B/s')} in memory "
-        f"({memory.params['buffers']} blocks of {format_size(int(memory.params['bytes']))}), "
+        f"({memory.params.get('buffers', 'unstated')} blocks of {format_size(int(memory.params['bytes']))}), "
         f"{_rate(cached) / _rate(memory):.1f} times less: for data beyond the caches count on the latter.{where}",
         severity="fact",
         status="observed",

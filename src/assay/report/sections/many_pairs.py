@@ -62,13 +62,19 @@ def found(_run: Run, analysis: Analysis, *, numbers: bool = True) -> tuple[Table
     every = tuple(e for name in messages.BY for e in choose.measured(choose.of_benchmark(analysis, name)))
     several = tuple(e for e in every if messages.pattern(e) in {_BANDWIDTH, _LATENCY})
     way = messages.over(several)
-    groups = choose.grouped(several, lambda e: (e.placement.hosts, e.placement.cpus, way(e), e.state))
+    groups = choose.grouped(several, lambda e: (e.placement.hosts, _cores(e), way(e), e.state))
     apart = choose.grouped(groups.values(), lambda members: all(map(_is_number, members)))
     whole, counted = apart.get(False, ()), apart.get(True, ())
     note = f"{words.count(len(counted), 'number', 'numbers')} of cores more: assay report" if counted else ""
     made = [_table(_CAPTION, whole, way, "" if numbers else note)] if whole or counted else []
     made += [_table(f"{_CAPTION}, by number of cores", counted, way, "")] if numbers and counted else []
     return tuple(made)
+
+
+def _cores(estimate: Estimate) -> object:
+    """What tells places apart: the cpus, or the word where none are known (figures that were imported)."""
+    placed = estimate.placement
+    return placed.cpus if any(placed.cpus) else placed.label
 
 
 def _table(
@@ -96,7 +102,7 @@ def _row(members: tuple[Estimate, ...], way: str) -> tuple[str, ...]:
     shown = (best, *_small(members))
     where = ", ".join(filter(None, [messages.where(first), choose.state(first)]))
     bandwidth, *small = map(_cell, shown)
-    launches = min(e.launches for e in shown if e)
+    launches = min((e.launches for e in shown if e), default=0)
     at = messages.at(best) if best else ""
     return (where, way, f"{messages.ranks(first)}", bandwidth, at, *small, f"{launches}")
 
