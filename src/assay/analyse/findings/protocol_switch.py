@@ -3,6 +3,7 @@
 from collections.abc import Iterable, Iterator
 from typing import NamedTuple
 
+from assay.analyse.curves import machine_of
 from assay.analyse.evidence import Evidence, Rule
 from assay.analyse.messages import link, place
 from assay.analyse.messages.curves import PATTERN
@@ -128,9 +129,7 @@ def _library(evidence: Evidence, estimate: Estimate) -> str:
 
 def _mtu(evidence: Evidence, estimate: Estimate) -> int | None:
     """Of the device that carried the messages; None where no device is known; 0 where it has no frames."""
-    machine = next(
-        (evidence.run.machines[h] for h in estimate.placement.hosts if h in evidence.run.machines), None
-    )
+    machine = machine_of(estimate, evidence.run.machines)
     name = link.carrier(estimate) or link.asked(estimate, evidence.run.plan)
     found = link.device(machine, name) if machine else None
     if found is None:
