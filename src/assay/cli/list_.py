@@ -19,7 +19,10 @@ _MINUTE = 16  # 2026-11-20T14:30
 @click.option("--runs", metavar="DIRECTORY", help="Folder of runs.  [default: $ASSAY_RUNS, else ./assay-runs]")
 @click.option("--json", "as_json", is_flag=True, help="As JSON.")
 def command(what: str, runs: str | None, *, as_json: bool) -> None:
-    """List runs (newest last), studies, benchmarks, published references, toolchains or MPIs."""
+    """List runs, studies, benchmarks, references, toolchains or MPIs.
+
+    Runs are listed with the newest last; references are published systems that come with Assay.
+    """
     from assay.cli import output
 
     rows = {
