@@ -1,6 +1,7 @@
 """Ranks that work together: their samples as one, their places against the plan; all on simulated machines."""
 
 import dataclasses
+import math
 from pathlib import Path
 
 import msgspec
@@ -155,3 +156,12 @@ def test_two_pairs_of_a_node_are_as_far_apart_as_the_topology_says(tmp_path: Pat
     for label, key in wanted.items():
         link = QUIET.links[key]
         assert times[label] == pytest.approx(link.latency_s + 8 / link.rate), label
+
+
+def test_messages_of_no_bytes_have_no_bandwidth_and_spoil_no_resolution(tmp_path: Path) -> None:
+    measure = Measure("pt2pt", ("all",), axes={"pattern": "bandwidth", "bytes": (0, 8)}, why="w")
+    run = store.load(simulated_run(tmp_path, study=Study("S", "Q?", (measure,), launches=3)))
+    found = analyse(run)
+    assert 0.0 in {each.median for each in found.estimates}
+    assert found.noise.resolution is not None
+    assert math.isfinite(found.noise.resolution)

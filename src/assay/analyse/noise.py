@@ -49,6 +49,7 @@ def _resolution(measured: Iterable[Measured]) -> float | None:
         np.abs(values[one] - values[other])
         for each in measured
         if each.estimate.metric == headline(each.estimate) and len(each.launches) > 1
+        if all(launch.value > 0 for launch in each.launches)  # messages of 0 bytes have no bandwidth
         for values in [np.log([launch.value for launch in each.launches])]
         for one, other in [np.triu_indices(values.size, 1)]
     ]
