@@ -16,7 +16,7 @@ from assay.model.benchmark import ParamValue
 from assay.model.facts import Fact
 from assay.model.plan import Measure, Study
 from assay.model.record import Series
-from assay.model.result import Analysis, Estimate
+from assay.model.result import Analysis, Estimate, Model
 from assay.model.run import CaseRecords, LaunchRecords, Run
 
 MACHINE = "pack:1 numa:1(memory=8GB) l3:1(size=32MB) l2:4(size=1MB) l1:1(size=32kB) core:1 pu:2"
@@ -160,6 +160,32 @@ def test_efficiency_is_told_at_the_nominal_and_the_loaded_clock_and_beyond_it_is
     )
 
 
+def test_a_share_of_the_loaded_clock_above_all_of_it_is_not_told(run: Run) -> None:
+    known = _with(run, microarchitecture=Fact("zen5", source="test"))
+    shares = re.compile(r"100 % at 3\.0\d GHz under load \([\d.]+ to [\d.]+ %, 95 % interval of 6 launches\)")
+    assert shares.search(_claim(known))
+    wrong = _claim(_slowed(known, 1.08, lambda _launch, case, series: _is_clock(case, series)))
+    assert "% at" not in wrong
+    assert "share is not known: clock and rate were not measured in one state" in wrong
+    limit = _rate(analyse(_slowed(known, 1.08, lambda _launch, _case, each: each.kernel == "loaded-clock"))).limit
+    assert limit is not None
+    assert limit.source == "measured"
+    assert "so that is not used" in limit.of
+
+
+def test_a_clock_of_one_disturbed_launch_leaves_the_share_as_it_is(run: Run) -> None:
+    known = _with(run, microarchitecture=Fact("zen5", source="test"))
+    first = known.launches[0].launch.block
+    claim = _claim(
+        _slowed(known, 1.3, lambda launch, case, each: launch.launch.block == first and _is_clock(case, each))
+    )
+    assert re.search(r"1\d\d % at 3\.\d\d GHz under load \(", claim)
+
+
+def _claim(run: Run) -> str:
+    return next(each.claim for each in analyse(run).findings if each.id == "flops_peak:fp64")
+
+
 def test_a_clock_below_what_is_allowed_is_a_problem_and_the_nominal_one_is_not(tmp_path: Path, run: Run) -> None:
     nominal = Fact(3e9, "Hz", "test")
     assert not [each for each in analyse(_with(run, nominal_frequency=nominal)).findings if each.rule == "clock"]
@@ -256,6 +282,35 @@ def test_the_measured_limit_of_memory_is_the_highest_rate_that_any_benchmark_saw
     (roof,) = [each for each in analysis.models if each.law == "roofline"]
     assert best.id in roof.of
     assert roof.parameters["bandwidth memory"][0] == best.median
+
+
+def _roofs(run: Run) -> list[Model]:
+    return [each for each in analyse(run).models if each.law == "roofline"]
+
+
+def _measuring(folder: Path, *measures: Measure) -> Run:
+    study = msgspec.structs.replace(MEMORY, measure=measures, launches=3)
+    return store.load(simulated_run(folder, description=MACHINE, study=study))
+
+
+def test_what_cores_draw_that_pause_is_no_roof_and_without_stream_there_is_none(tmp_path: Path) -> None:
+    stream, _, flops, himeno = MEMORY.measure
+    waiting = Measure("loaded_latency", ("all",), axes={"delay": 15})
+    (none,) = _roofs(_measuring(tmp_path / "none", waiting, flops, himeno))
+    assert not none.parameters
+    assert "STREAM" in none.reason
+    slow = _slowed(
+        _measuring(tmp_path / "slow", stream, waiting, flops),
+        4,
+        lambda _launch, case, _series: case.header.benchmark == "stream",
+    )
+    (roof,) = _roofs(slow)
+    assert roof.of[1].startswith("stream/")
+
+
+def test_a_roofline_without_kernels_is_left_out(tmp_path: Path) -> None:
+    _, loaded, flops, _ = MEMORY.measure
+    assert not _roofs(_measuring(tmp_path, loaded, flops))
 
 
 def test_a_figure_that_caches_may_help_sets_no_limit_and_says_why_it_can_exceed_one(tmp_path: Path) -> None:

@@ -116,13 +116,15 @@ def best_clock(estimate: Estimate) -> float:
 def best_memory_rate(estimates: Iterable[Estimate], machines: Mapping[str, Machine]) -> Estimate | None:
     """The highest rate at which memory was seen to move bytes, write-allocate counted; None where none was.
 
-    The one measured limit of memory: what figures stand against, and the roof of the roofline.
+    The one measured limit of memory: what figures stand against, and the roof of the roofline. What is drawn by
+    cores that pause between their loads (`loaded_latency` with a delay) is none.
     """
     found = [
         each
         for each in estimates
         if (each.benchmark, each.metric) in _MEMORY_RATES
         and each.median is not None
+        and not each.params.get("delay")
         and not ((machine := machine_of(each, machines)) and fits_caches(each, machine.topology, _times(each)))
     ]
     return max(found, key=lambda each: each.median or 0.0, default=None)

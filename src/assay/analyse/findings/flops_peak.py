@@ -2,10 +2,12 @@
 
 from collections.abc import Iterable
 
+from assay.analyse.bounds import LOADED_CLOCK
+from assay.analyse.comparisons.effects import compare
 from assay.analyse.curves import machine_of
 from assay.analyse.evidence import Evidence, Rule
 from assay.analyse.peak import nominal, rate
-from assay.model.result import Estimate, Finding
+from assay.model.result import Comparison, Estimate, Finding
 from assay.model.units import format_quantity
 
 _PERCENT = 100
@@ -27,14 +29,17 @@ def _assess(evidence: Evidence) -> Iterable[Finding]:
 def _finding(evidence: Evidence, best: Estimate, precision: str) -> Finding:
     machine = machine_of(best, evidence.run.machines)
     per_cycle = rate(best, machine) if machine else None
-    against = []
-    if machine and per_cycle:
-        clocks = (nominal(machine), evidence.bounds().loaded_clock(best))
-        against = [(per_cycle.per_cycle * clock[0], clock[1]) for clock in clocks if clock]
-    shares = [f"{_PERCENT * (best.median or 0) / value:.0f} % at {clock}" for value, clock in against]
+    promised = nominal(machine) if machine and per_cycle else None
+    shares = []
+    turbo = ""
+    if per_cycle and promised:
+        peak = per_cycle.per_cycle * promised[0]
+        shares.append(f"{_PERCENT * (best.median or 0) / peak:.0f} % at {promised[1]}")
+        turbo = ". Above 100 % of the nominal clock is turbo" if (best.lo or 0) > peak else ""
+    beside = _clock_beside(evidence, best) if per_cycle else None
+    if per_cycle and beside:
+        shares.append(_loaded(*beside, per_cycle.per_cycle))
     of = f": {', '.join(shares)}, of {per_cycle.derivation}" if shares and per_cycle else ", which no fact bounds"
-    beyond = any((best.lo or 0) > value for value, _ in against[:1]) and machine and nominal(machine)
-    turbo = ". Above 100 % of the nominal clock is turbo" if beyond else ""
     return Finding(
         id=f"{rule.name}:{precision}",
         rule=rule.name,
@@ -42,10 +47,33 @@ def _finding(evidence: Evidence, best: Estimate, precision: str) -> Finding:
         f"{best.placement.label} (width {best.params.get('width')}){of}{turbo}.",
         severity="fact",
         status="observed",
-        evidence=(best.id,),
+        evidence=(best.id, *([beside[0].id] if beside else [])),
         statistic="; ".join(shares) or "none",
         threshold=rule.threshold,
     )
+
+
+def _clock_beside(evidence: Evidence, best: Estimate) -> tuple[Estimate, Comparison] | None:
+    """The clock that the same launches measured beside a rate, and the rate over it: flops a cycle."""
+    of_case = {each.estimate.id: each for each in evidence.measured if each.estimate.case == best.case}
+    for each in of_case.values():
+        clock = each.estimate
+        alike = (clock.placement.hosts, clock.state) == (best.placement.hosts, best.state)
+        if clock.kernel == LOADED_CLOCK and clock.median and alike:
+            comparison = compare(of_case[best.id], each)
+            return (clock, comparison) if comparison else None
+    return None
+
+
+def _loaded(clock: Estimate, comparison: Comparison, per_cycle: float) -> str:
+    """The share of the peak at the clock under load; no share where all of its interval is impossible."""
+    at = f"{format_quantity(clock.median or 0, 'Hz')} under load"
+    share, low, high = (_PERCENT * each / per_cycle for each in (comparison.ratio, comparison.lo, comparison.hi))
+    if round(low) > _PERCENT:
+        return f"at {at} the share is not known: clock and rate were not measured in one state"
+    kind = f"{_PERCENT * comparison.confidence:.0f} % interval" if comparison.confidence else "range"
+    launches = f"{comparison.blocks} launch{'es' if comparison.blocks > 1 else ''}"
+    return f"{share:.0f} % at {at} ({low:.3g} to {high:.3g} %, {kind} of {launches})"
 
 
 rule = Rule("flops_peak", "What share of the floating-point peak is reached?", "none: a fact", _assess)

@@ -3,6 +3,7 @@
 from assay.analyse.bounds import Bounds, Law, describe
 from assay.analyse.peak import nominal, rate
 from assay.model.result import Estimate, Limit
+from assay.model.units import format_quantity
 
 #: An assumed number of units that a figure exceeds by more is wrong: turbo explains so much above the nominal
 #: clock, nothing explains more than scatter above the clock under load.
@@ -10,18 +11,27 @@ _MOST_TURBO, _SCATTER = 1.6, 1.05
 
 
 def _limit(estimate: Estimate, bounds: Bounds) -> Limit | None:
-    """Flops a cycle x the nominal clock, else x the clock measured under load, else the best of this run."""
+    """Flops a cycle x the nominal clock, else x the clock measured under load, else the best of this run.
+
+    A derived peak that the figure exceeds is not used, and the limit says so.
+    """
+    unused = ""
     machine = bounds.machine(estimate)
     per_cycle = rate(estimate, machine) if machine else None
     if machine and per_cycle:
         promised = nominal(machine)
         clock, most = (promised, _MOST_TURBO) if promised else (bounds.loaded_clock(estimate), _SCATTER)
-        if clock and (estimate.median or 0.0) <= most * per_cycle.per_cycle * clock[0]:
-            return Limit(per_cycle.per_cycle * clock[0], "derived", f"{per_cycle.derivation} x {clock[1]}")
+        if clock:
+            peak = Limit(per_cycle.per_cycle * clock[0], "derived", f"{per_cycle.derivation} x {clock[1]}")
+            if (estimate.median or 0.0) <= most * peak.value:
+                return peak
+            unused = f"; more than {format_quantity(peak.value, estimate.unit)}, {peak.of}, so that is not used"
     best = bounds.best_flops(estimate)
     if best is None or best.median is None:
         return None
-    return Limit(best.median, "measured", f"the best measured on these cores in this run ({describe(best)})")
+    return Limit(
+        best.median, "measured", f"the best measured on these cores in this run ({describe(best)}){unused}"
+    )
 
 
 law = Law(("flops-peak",), _limit)

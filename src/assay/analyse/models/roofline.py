@@ -30,7 +30,7 @@ class _Placed(NamedTuple):
 
 
 def fit(known: Known) -> Iterable[Model]:
-    """One model for each set of cpus on which flops and bandwidth were both measured."""
+    """One model for each set of cpus on which flops and kernels with bytes were both measured."""
     groups: dict[Hashable, list[Estimate]] = {}
     for each in known.measured:
         estimate = each.estimate
@@ -49,18 +49,26 @@ def _model(group: Sequence[Estimate], state: str | None, known: Known) -> Iterab
     traffic = [each for each in group if each.benchmark == "stream" and each.metric == TRAFFIC]
     of_state = [each for each in group if each.state == state]  # what was pooled over states is no roof of one
     machines = known.run.machines
-    memory = best_memory_rate(of_state, machines) or best_memory_rate(group, machines)
-    if peak is None or memory is None:
+    memory = (best_memory_rate(of_state, machines) or best_memory_rate(group, machines)) if traffic else None
+    stated = list(_stated(group))
+    if peak is None or not (traffic or stated):
+        return
+    marks = [peak.placement.label, *(f"{name}={level}" for name, level in peak.factors.items())]
+    marks += [f"host={host}" for host in peak.placement.hosts] + ([f"state={state}"] if state else [])
+    name = "/".join([LAW, *marks])
+    if memory is None:
+        of = (peak.id, *(each.estimate.id for each in stated))
+        yield Model(
+            name, LAW, of, {}, None, "STREAM beyond the caches was not measured on these cpus: no memory roof"
+        )
         return
     bandwidths = {"memory": figure(memory)} | _cached(group, state, known)
     parameters = {"peak": figure(peak)}
     parameters |= {f"bandwidth {level}": value for level, value in bandwidths.items()}
     parameters |= {f"ridge {level}": _over(figure(peak), value) for level, value in bandwidths.items()}
-    placed = [*_stream(group, traffic), *_stated(group)]
-    marks = [peak.placement.label, *(f"{name}={level}" for name, level in peak.factors.items())]
-    marks += [f"host={host}" for host in peak.placement.hosts] + ([f"state={state}"] if state else [])
+    placed = [*_stream(group, traffic), *stated]
     yield Model(
-        id="/".join([LAW, *marks]),
+        id=name,
         law=LAW,
         of=(peak.id, memory.id, *(each.estimate.id for each in placed)),
         parameters=parameters,
