@@ -243,6 +243,9 @@ def test_what_a_budget_cut_is_said_with_the_command_that_has_it_made(home: Path)
     assert int(said[1]) == len(short) > 0
     code, _, err = finish(home, "run", "--resume", "last", "--budget", "1s")
     assert (code, "is used up" in err) == (2, True)
+    code, out, err = finish(home, "run", "--resume", "last")
+    assert (code, out, "a budget of 2 s is used up" in err) == (2, "", True)
+    assert re.search(r"next: assay run --resume \S+ --budget \d+[sm]", err)
     code, out, err = finish(home, *said[3].split())
     assert code == 0, err
     assert out.splitlines()[-1].endswith("report.html")

@@ -16,7 +16,7 @@ _MEMORY_SHARE = 0.3
 _ORDER_BYTES = 4
 #: Assumptions for plans only.
 _LINK_S = 80e-9
-_TOUCH_RATE = 2e9
+_TOUCH_RATE = 4e9
 
 
 def _size(topology: Topology, placement: Placement, memory_bytes: int) -> dict[str, ParamValue]:
@@ -40,7 +40,7 @@ def _memory_bytes(params: Params) -> int:
 
 
 def _setup_seconds(params: Params) -> float:
-    return 0.05 + 2 * _LINK_S * int(params["bytes"]) / int(params["line"]) + int(params["buffers"]) / _TOUCH_RATE
+    return 0.05 + 3 * _LINK_S * int(params["bytes"]) / int(params["line"]) + int(params["buffers"]) / _TOUCH_RATE
 
 
 benchmark = Benchmark(

@@ -5,11 +5,13 @@ from assay.model.machine import Topology
 from assay.model.placement import Placement
 
 _LARGEST = 64 * 2**20
-#: Cold buffers walk through a pool this many times the last-level cache, so that no line is met again in cache.
-_POOL_MULTIPLE = 4
+#: Cold sources and targets walk through two pools, each this many times the last-level cache: together four times
+#: that cache passes before a line is met again, which is gone from it by then.
+_POOL_MULTIPLE = 2
 _UNKNOWN_CACHE_BYTES = 32 * 2**20
 _MEMORY_SHARE = 0.6
-_TOUCH_RATE = 2e9
+#: First touch of fresh pages, bytes per second: an assumption for plans only.
+_TOUCH_RATE = 4e9
 
 
 def _size(topology: Topology, placement: Placement, memory_bytes: int) -> dict[str, ParamValue]:

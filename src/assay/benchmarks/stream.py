@@ -12,8 +12,12 @@ _CACHE_MULTIPLE = 4
 _UNKNOWN_CACHE_BYTES = 32 * 2**20
 #: Never ask for more than this share of the memory that may be used.
 _MEMORY_SHARE = 0.6
-#: First touch of fresh pages, bytes per second: an assumption for plans only, on the slow side.
-_TOUCH_RATE = 2e9
+#: First touch of fresh pages, and reading and writing of touched ones, bytes per second: assumptions for plans only.
+_TOUCH_RATE = 4e9
+_PASS_RATE = 15e9
+#: What is moved beside the samples, in sizes of all arrays: each kernel spoils its target twice and checks it twice,
+#: and runs once to be checked and once to find out how long it takes.
+_PASSES = 12
 
 
 def _size(topology: Topology, placement: Placement, memory_bytes: int) -> dict[str, ParamValue]:
@@ -32,7 +36,7 @@ def _memory_bytes(params: Params) -> int:
 
 
 def _setup_seconds(params: Params) -> float:
-    return 0.05 + _memory_bytes(params) / _TOUCH_RATE
+    return 0.05 + _memory_bytes(params) * (1 / _TOUCH_RATE + _PASSES / _PASS_RATE)
 
 
 benchmark = Benchmark(

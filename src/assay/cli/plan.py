@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import re
 import shlex
 import textwrap
@@ -266,10 +267,19 @@ def _order_and_cost(plan: Plan) -> list[str]:
     if len(plan.hosts) > 1:
         lines.append(f"nodes: {', '.join(plan.hosts)}")
     budget = "no budget" if plan.budget_s is None else f"budget {_duration(plan.budget_s)}"
-    return [
-        *lines,
-        f"about {_duration(plan.estimate_s)} (assumed: 1 s of sampling for a case of weight 1); {budget}",
-    ]
+    lines.append(f"about {_duration(plan.estimate_s)} (assumed: 1 s of sampling for a case of weight 1); {budget}")
+    if plan.budget_s is not None and plan.budget_s < plan.estimate_s:
+        lines.append(
+            "the budget is shorter than that: every case is measured once before any is measured again, samples "
+            "get fewer, last blocks are cut, and the run says which; all of it: "
+            f"--budget {_budget(plan.estimate_s)}"
+        )
+    return lines
+
+
+def _budget(seconds: float) -> str:
+    """At least so many seconds, as --budget takes it."""
+    return f"{math.ceil(seconds)}s" if seconds < 2 * _MINUTE else f"{math.ceil(seconds / _MINUTE)}m"
 
 
 def _duration(seconds: float) -> str:

@@ -210,11 +210,13 @@ def _go_on(path: Path, budget_s: float | None, site: Site) -> None:
     run = store.load(path)
     missing = unmade(run)
     if missing or run.ending is None or run.ending.status != "complete":
-        if budget_s is not None and missing and budget_s <= missing.used_s:
+        cut = run.ending is not None and run.ending.status == "cut"
+        whole_s = run.plan.budget_s if budget_s is None else budget_s
+        if missing and whole_s is not None and (whole_s <= missing.used_s if budget_s else cut):
             from assay.model.errors import UsageError
 
             raise UsageError(
-                f"a budget of {budget_s:g} s is used up",
+                f"a budget of {whole_s:g} s is used up",
                 why=f"the run took {missing.used_s:.0f} s so far, and its budget is for the whole of it",
                 remedy=f"assay run --resume {path.name} --budget {_typed(missing.needed_s)}",
             )

@@ -178,6 +178,7 @@ class Plan(msgspec.Struct, frozen=True):
         factors: what is varied on purpose.
         refine: rounds of refinement that may follow when all launches are made.
         network: device that messages shall use where networks are not varied; empty for the MPI's choice.
+        grows: the budget is the study's and grew with the plan: every case is measured once, whatever that takes.
     """
 
     schema: int
@@ -201,6 +202,7 @@ class Plan(msgspec.Struct, frozen=True):
     factors: tuple[Factor, ...] = ()
     network: str = ""
     refine: int = 0
+    grows: bool = False
 
     def case(self, case_id: str) -> Case:
         """The case with this id; KeyError when there is none."""

@@ -117,6 +117,7 @@ def make(name: str, study: Study, machine: Machine, options: Options = Options()
         left_out=selection.left_out,
         factors=setting.factors,
         refine=study.refine if options.refine is None else options.refine,
+        grows=grows,
         network=next(iter(options.networks.values())) if len(options.networks) == 1 else "",
     )
 

@@ -129,7 +129,8 @@ def allot(
     The seconds that are left are spread over the launches that remain: every case gets what it needs for the
     fewest samples, and of the rest a share by its weight. Where that does not fit, later blocks are cut whole,
     last first; then cases of the block at hand: first those that are measured already, then those that would be
-    measured for the first time; the least important first.
+    measured for the first time; the least important first. A plan whose budget grows cuts none of the latter:
+    where its launches take longer than foreseen, every case is measured once nevertheless.
 
     Args:
         plan: with weights and importance (the order of its cases).
@@ -161,7 +162,7 @@ def spread(
     least_s = sum(need.least_s for need in kept)
     weight = sum(weights[need.case] for need in kept) or 1.0
     spare = max(0.0, sampling_s - least_s)
-    scale = min(1.0, sampling_s / least_s) if least_s else 1.0
+    scale = min(1.0, max(sampling_s / least_s, _POOR if plan.grows else 0.0)) if least_s else 1.0
     return {
         (need.launch.id, need.case): max(_SHORTEST_S, scale * need.least_s + spare * weights[need.case] / weight)
         for need in kept
@@ -221,7 +222,7 @@ def _fitting(plan: Plan, needs: list[_Need], left_s: float, measured: frozenset[
     importance = {case.id: position for position, case in enumerate(plan.cases)}
     cut: set[int] = set()
     for need in sorted(kept, key=lambda need: (need.case in measured, importance[need.case]), reverse=True):
-        if total <= left_s:
+        if total <= left_s or (plan.grows and need.case not in measured):
             break
         total -= _sum([need], _POOR)
         cut.add(id(need))

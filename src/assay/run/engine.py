@@ -25,7 +25,7 @@ from assay.store import RunDirectory, load
 _PROBE = "core_to_core"
 _PROBE_S = 0.005
 _PROBE_LIMIT_S = 5.0
-#: A launch that takes this much longer than expected hangs, and is ended. A healthy one on a busy machine never is:
+#: A launch that takes this much longer than expected hangs, and is ended. A healthy one on a busy machine is not:
 #: a few iterations are made however short the time to sample is, and neighbours may take most of the cpus.
 _PATIENCE = 10.0
 _LEAST_PATIENCE_S = 30.0
