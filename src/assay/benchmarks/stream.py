@@ -12,11 +12,11 @@ _CACHE_MULTIPLE = 4
 _UNKNOWN_CACHE_BYTES = 32 * 2**20
 #: Never ask for more than this share of the memory that may be used.
 _MEMORY_SHARE = 0.6
-#: First touch of fresh pages, and reading and writing of touched ones, bytes per second: assumptions for plans only.
+#: First touch of fresh pages, and passes over touched ones, bytes per second: assumptions for plans only.
 _TOUCH_RATE = 4e9
 _PASS_RATE = 15e9
-#: What is moved beside the samples, in sizes of all arrays: each kernel spoils its target twice and checks it twice,
-#: and runs once to be checked and once to find out how long it takes.
+#: What is moved beside the samples, in sizes of all arrays: each kernel spoils its target twice, checks it
+#: twice, and runs once to be checked and once to find out how long it takes.
 _PASSES = 12
 
 
