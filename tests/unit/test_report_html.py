@@ -193,7 +193,7 @@ def test_a_run_with_nothing_measured_says_so() -> None:
 
 
 def test_both_states_of_a_machine_are_shown(tmp_path: Path) -> None:
-    law = Law(flips=((25.0, "far"), (40.0, "near")))
+    law = Law(flips=((30.0, "far"), (60.0, "near")))
     run = store.load(simulated_run(tmp_path, law, options=plan.Options(launches=8)))
     analysis = analyse.analyse(run)
     states = {e.state for e in analysis.estimates if e.state}
