@@ -1,5 +1,6 @@
 """Every rule: silent on a healthy machine, heard when its fault is planted."""
 
+import re
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -214,7 +215,31 @@ def test_drift_is_told_with_its_size_and_a_machine_that_keeps_its_pace_has_none(
 def test_where_copies_leave_each_cache_is_told(healthy: Analysis) -> None:
     (found,) = _found(healthy, "cache_and_memory")
     assert "L2, 512 KiB" in found.claim
-    assert "6.0" in found.claim  # GB/s, the law's rate of copies in memory
+    assert re.search(r"(5.9|6.0)\d GB/s \(cold blocks of 64 MiB\)", found.claim)  # the law's rate in memory
+    assert re.search(r"x9.\d\d, paired by block: 9.\d\d to (9.\d\d|10.\d), 95 % interval of 6 blocks", found.claim)
+    assert found.status == "observed"
+
+
+def _copies(folder: Path, cold: tuple[int, ...], launches: int) -> list[Finding]:
+    measures = (
+        Measure("memcpy", ("one-core",), axes={"bytes": tuple(2**power for power in range(6, 20))}),
+        Measure("memcpy", ("one-core",), axes={"bytes": cold, "buffers": "cold"}),
+    )
+    study = Study("Copies", "Where is memory?", measures, launches=launches)
+    run = store.load(simulated_run(folder, HEALTHY, description=TWO_NODES, study=study))
+    return [each for each in analyse(run).findings if each.rule == "cache_and_memory"]
+
+
+def test_small_cold_blocks_and_single_launches_do_not_tell_what_memory_gives(tmp_path: Path) -> None:
+    for name, cold, launches in (("small", (256,), 6), ("single", (2**20,), 1)):
+        (said,) = _copies(tmp_path / name, cold, launches)
+        assert said.status == "not assessed"
+        assert "64 KiB" in said.claim
+    (range_,) = _copies(tmp_path / "range", (256, 2**16), 3)
+    assert range_.status == "candidate"
+    assert "cold blocks of 64 KiB" in range_.claim
+    assert "range of 3 blocks" in range_.claim
+    assert range_.next == "assay run test --launches 6"
 
 
 def test_one_core_takes_its_share(healthy: Analysis) -> None:

@@ -1,7 +1,9 @@
 """Findings of a machine whose states explain its figures: one for a cause, which names the states."""
 
+from collections.abc import Callable
 from pathlib import Path
 
+import msgspec
 import pytest
 from tests.simulation import simulated_run
 
@@ -54,10 +56,58 @@ def test_a_prediction_is_told_once_with_its_states(analysis: Analysis) -> None:
 
 def test_a_knee_is_told_once_with_its_states(analysis: Analysis) -> None:
     (found,) = _found(analysis, "tlb_knee")
-    assert found.claim.count("beyond 1 MiB") == 2
+    assert found.claim.count("(1 MiB to 1.19 MiB)") == 2
     assert "(near)" in found.claim
     assert "(far)" in found.claim
-    assert len(found.evidence) == 2
+    assert len(found.evidence) == 4  # small and huge pages in each
+
+
+def _taking(run: Run, factor: Callable[[int], float]) -> Run:
+    """The run with loads from small pages that take so many times as long by working set."""
+    launches = tuple(
+        msgspec.structs.replace(
+            launch,
+            cases=tuple(
+                msgspec.structs.replace(
+                    case,
+                    series=tuple(
+                        msgspec.structs.replace(
+                            each,
+                            seconds=[factor(int(case.header.params["bytes"])) * value for value in each.seconds],
+                        )
+                        for each in case.series
+                    ),
+                )
+                if case.header.params.get("pages") == "small"
+                else case
+                for case in launch.cases
+            ),
+        )
+        for launch in run.launches
+    )
+    return msgspec.structs.replace(run, launches=launches)
+
+
+def test_small_pages_that_only_leave_a_cache_early_do_not_exhaust_the_tlb(tmp_path: Path) -> None:
+    study = msgspec.structs.replace(STUDY, measure=STUDY.measure[:1], launches=6)
+    run = store.load(simulated_run(tmp_path, Law(), description=MACHINE, study=study))
+
+    def early(size: int) -> float:
+        return 90 / 14 if 2**21 < size <= 2**23 else 1.0  # huge pages take 14 ns up to 8 MiB, then 90 ns
+
+    assert not _found(analyse(_taking(run, early)), "tlb_knee")
+    beyond = _taking(run, lambda size: 130 / 90 if size > 2**24 else early(size))
+    (knee,) = _found(analyse(beyond), "tlb_knee")
+    assert "takes 130 ns instead of 90" in knee.claim
+
+
+@pytest.mark.parametrize(("launches", "status"), [(1, "not assessed"), (3, "candidate"), (6, "observed")])
+def test_a_knee_is_a_fact_only_with_an_interval(tmp_path: Path, launches: int, status: str) -> None:
+    study = msgspec.structs.replace(STUDY, measure=STUDY.measure[:1], launches=launches)
+    law = Law(tlb_bytes=2**20, tlb_s=8e-9)
+    run = store.load(simulated_run(tmp_path, law, description=MACHINE, study=study))
+    (said,) = [each for each in analyse(run).findings if each.rule == "tlb_knee"]
+    assert said.status == status
 
 
 def test_a_change_of_state_is_neither_drift_nor_a_tail(analysis: Analysis) -> None:

@@ -2,21 +2,43 @@
 
 from collections.abc import Iterable
 
-from assay.analyse.evidence import FEWEST_BLOCKS, Evidence, Rule
+from assay.analyse.bounds import cached_bytes, fits_caches
+from assay.analyse.comparisons.effects import compare
+from assay.analyse.curves import machine_of
+from assay.analyse.estimates import Measured
+from assay.analyse.evidence import FEWEST_BLOCKS, Evidence, Rule, decide, digits, paired, standing
 from assay.analyse.models.cache_plateaus import LAW as PLATEAUS
-from assay.model.result import Estimate, Finding
+from assay.model.result import Comparison, Estimate, Finding
 from assay.model.units import format_quantity, format_size
+
+#: Smaller cold blocks cost their calls and what lies around them, not only their bytes.
+_LEAST_COLD = 64 * 2**10
 
 
 def _assess(evidence: Evidence) -> Iterable[Finding]:
-    copies = evidence.estimates("memcpy", "memcpy")
-    copies = [each for each in copies if each.launches >= FEWEST_BLOCKS] or copies
-    cached = max((each for each in copies if each.params.get("buffers") == "hot"), key=_rate, default=None)
-    cold = [each for each in copies if each.params.get("buffers") == "cold"] or copies
-    memory = max(cold, key=lambda each: int(each.params["bytes"]), default=None)
-    if cached is None or memory is None or memory is cached:
-        yield rule.not_assessed("memcpy was not measured in and out of the caches", "assay run quick")
+    copies = [
+        each
+        for each in evidence.measured
+        if (each.estimate.benchmark, each.estimate.metric) == ("memcpy", "bandwidth")
+        and each.estimate.median is not None
+        and each.estimate.launches >= FEWEST_BLOCKS
+    ]
+    beyond = [each for each in copies if _is_in_memory(each.estimate, evidence)]
+    memory = max(beyond, key=_largest_cold, default=None)
+    hot = [each for each in copies if memory and _is_cached(each.estimate, memory.estimate) and each not in beyond]
+    cached = max(hot, key=lambda each: each.estimate.median or 0.0, default=None)
+    comparison = compare(cached, memory) if cached and memory else None
+    if cached is None or memory is None or comparison is None or comparison.blocks < FEWEST_BLOCKS:
+        why = (
+            f"memcpy was not measured in cache and in memory (cold blocks of {format_size(_LEAST_COLD)} or more) "
+            f"in {FEWEST_BLOCKS} launches or more"
+        )
+        yield rule.not_assessed(why, f"assay run quick{evidence.budget()}")
         return
+    yield _finding(evidence, cached.estimate, memory.estimate, comparison)
+
+
+def _finding(evidence: Evidence, cached: Estimate, memory: Estimate, comparison: Comparison) -> Finding:
     model = next(
         (each for each in evidence.models if each.law == PLATEAUS and not each.reason and cached.id in each.of),
         None,
@@ -27,28 +49,57 @@ def _assess(evidence: Evidence) -> Iterable[Finding]:
         if name.startswith("boundary")
     ]
     where = f" The rate falls at {', '.join(falls)}." if falls else ""
-    yield Finding(
+    return Finding(
         id=f"{rule.name}:{memory.id}",
         rule=rule.name,
-        claim=f"With memcpy one core copies {format_quantity(_rate(cached), 'B/s')} in cache (hot blocks of "
-        f"{format_size(int(cached.params['bytes']))}) and {format_quantity(_rate(memory), 'B/s')} in memory "
-        f"({memory.params.get('buffers', 'unstated')} blocks of {format_size(int(memory.params['bytes']))}), "
-        f"{_rate(cached) / _rate(memory):.1f} times less: for data beyond the caches count on the latter.{where}",
+        claim=f"With memcpy one core copies {_told(cached)} in cache and {_told(memory)} in memory "
+        f"(cache / memory {paired(comparison)}): for data beyond the caches count on the latter.{where}",
         severity="fact",
-        status="observed",
+        status=standing(comparison),
         evidence=(cached.id, memory.id, *([model.id] if model else [])),
-        statistic=f"cache / memory, both best known: {_rate(cached) / _rate(memory):.3g}",
+        statistic=f"cache / memory {digits(comparison.ratio)}",
         threshold=rule.threshold,
+        next=decide(evidence, comparison),
     )
 
 
-def _rate(estimate: Estimate) -> float:
-    return estimate.median or 0.0
+def _is_in_memory(estimate: Estimate, evidence: Evidence) -> bool:
+    """Whether its blocks are met in memory: large cold ones, or hot ones that no cache holds."""
+    machine = machine_of(estimate, evidence.run.machines)
+    if machine is None or fits_caches(estimate, machine.topology):
+        return False
+    if estimate.params.get("buffers") == "cold":
+        return int(estimate.params["bytes"]) >= _LEAST_COLD
+    return cached_bytes(estimate, machine.topology) > 0
+
+
+def _largest_cold(measured: Measured) -> tuple[int, bool]:
+    """Order by size of blocks, of one size cold ones last."""
+    params = measured.estimate.params
+    return int(params["bytes"]), params.get("buffers") == "cold"
+
+
+def _is_cached(estimate: Estimate, memory: Estimate) -> bool:
+    """Whether its blocks are met again, by the same core in the same state."""
+    return estimate.params.get("buffers") == "hot" and all(
+        one == other
+        for one, other in (
+            (estimate.placement.cpus, memory.placement.cpus),
+            (estimate.placement.hosts, memory.placement.hosts),
+            (estimate.factors, memory.factors),
+            (estimate.state, memory.state),
+        )
+    )
+
+
+def _told(estimate: Estimate) -> str:
+    blocks = f"{estimate.params['buffers']} blocks of {format_size(int(estimate.params['bytes']))}"
+    return f"{format_quantity(estimate.median or 0.0, 'B/s')} ({blocks})"
 
 
 rule = Rule(
     "cache_and_memory",
     "How fast are copies in cache and in memory?",
-    "none: a fact",
+    "none: a fact; a candidate below 6 launches",
     _assess,
 )

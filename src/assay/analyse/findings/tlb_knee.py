@@ -1,26 +1,45 @@
 """Where pages of 4 KiB begin to cost: the reach of the TLB."""
 
 from collections.abc import Iterable, Sequence
+from statistics import median
 
-from assay.analyse.evidence import Evidence, Rule
+from assay.analyse.evidence import CONFIDENT, FEWEST_BLOCKS, Evidence, Rule, digits, more
 from assay.analyse.models.latency_levels import LAW, TLB
 from assay.model.result import Finding, Model
 from assay.model.units import format_quantity, format_size
 
+_Twins = tuple[Model, Model]
+_SMALL = "pages=small"
+
 
 def _assess(evidence: Evidence) -> Iterable[Finding]:
-    curves = [model for model in evidence.models if model.law == LAW and not model.reason]
-    small = [model for model in curves if "pages=small" in model.id]
-    if not small or len(small) == len(curves):
+    curves = {model.id: model for model in evidence.models if model.law == LAW and not model.reason}
+    twins = [
+        (model, curves[_huge(name)]) for name, model in curves.items() if _huge(name) in curves and _SMALL in name
+    ]
+    known = [each for each in twins if _launches(evidence, *each) >= FEWEST_BLOCKS]
+    if not known:
         yield rule.not_assessed(
-            "latency was not measured by size with small and with huge pages", "assay run caches"
+            f"latency was not measured by size with small and with huge pages in {FEWEST_BLOCKS} launches or more",
+            f"assay run caches{evidence.budget()}",
         )
-    curves_of: dict[str, list[Model]] = {}
-    for model in small:
-        if _knees(model):
-            curves_of.setdefault(model.id.partition("/state=")[0], []).append(model)
+    curves_of: dict[str, list[_Twins]] = {}
+    for small, huge in known:
+        if _knees(small):
+            curves_of.setdefault(small.id.partition("/state=")[0], []).append((small, huge))
     for name, states in curves_of.items():
-        yield _finding(name, states)
+        yield _finding(evidence, name, states)
+
+
+def _huge(name: str) -> str:
+    """Id of the curve of huge pages beside one of small pages."""
+    return name.replace(_SMALL, "pages=huge")
+
+
+def _launches(evidence: Evidence, small: Model, huge: Model) -> int:
+    """The fewest that a point of both curves has."""
+    of = {*small.of, *huge.of}
+    return min((each.estimate.launches for each in evidence.measured if each.estimate.id in of), default=0)
 
 
 def _knees(model: Model) -> list[str]:
@@ -28,36 +47,48 @@ def _knees(model: Model) -> list[str]:
     return [name for name in model.parameters if name.startswith("boundary") and TLB in name]
 
 
-def _finding(name: str, states: Sequence[Model]) -> Finding:
+def _finding(evidence: Evidence, name: str, states: Sequence[_Twins]) -> Finding:
     """Of one curve; several models where the states of the machine explain it."""
-    told = [_knee(model, boundary) for model in states for boundary in _knees(model)]
+    told = [_knee(small, huge, boundary) for small, huge in states for boundary in _knees(small)]
+    confident = min(_launches(evidence, *each) for each in states) >= CONFIDENT
     return Finding(
         id=f"{rule.name}:{name}",
         rule=rule.name,
-        claim=f"Pages of 4 KiB exhaust the TLB: {'; '.join(claim for claim, _ in told)}. Huge pages show no knee.",
+        claim=f"Pages of 4 KiB exhaust the TLB: {'; '.join(claim for claim, _ in told)}.",
         severity="fact",
-        status="observed",
-        evidence=tuple(model.id for model in states),
-        statistic=f"latency beyond / before {', '.join(f'{ratio:.3g}' for _, ratio in told)}",
+        status="observed" if confident else "candidate",
+        evidence=tuple(model.id for twins in states for model in twins),
+        statistic=f"small / huge pages beyond {', '.join(digits(ratio) for _, ratio in told)}",
         threshold=rule.threshold,
-        next="see huge_pages for what they gain",
+        next="try huge pages: `echo always | sudo tee /sys/kernel/mm/transparent_hugepage/enabled`"
+        if confident
+        else more(evidence, CONFIDENT),
     )
 
 
-def _knee(model: Model, boundary: str) -> tuple[str, float]:
-    """What a knee costs, in words, and as the ratio of the latencies beyond and before it."""
+def _knee(small: Model, huge: Model, boundary: str) -> tuple[str, float]:
+    """What a knee costs, in words, and as the ratio of both sizes of pages beyond it."""
     number = int(boundary.split()[1])
-    before, after = (_latency(model, each) for each in (number, number + 1))
-    state = model.id.partition("/state=")[2]
+    before, after = (_latency(small, each) for each in (number, number + 1))
+    sizes = {point.at["bytes"] for point in small.points if point.at["level"] == number + 1}
+    beside = median(point.value[0] for point in huge.points if point.at["bytes"] in sizes)
+    middle, low, high = (format_size(each) for each in small.parameters[boundary])
+    state = small.id.partition("/state=")[2]
     claim = (
-        f"beyond {format_size(model.parameters[boundary][1])} a random load takes {format_quantity(after, 's')} "
-        f"instead of {format_quantity(before, 's')}{f' ({state})' if state else ''}"
+        f"beyond {middle} ({low} to {high}) a random load takes {format_quantity(after, 's')} instead of "
+        f"{format_quantity(before, 's')}, and with huge pages {format_quantity(beside, 's')} at the same sizes"
+        f"{f' ({state})' if state else ''}"
     )
-    return claim, after / before
+    return claim, after / beside
 
 
 def _latency(model: Model, number: int) -> float:
     return next(value[0] for name, value in model.parameters.items() if name.startswith(f"latency {number} "))
 
 
-rule = Rule("tlb_knee", "Where is the TLB exhausted?", "a knee > 15 % that huge pages do not show", _assess)
+rule = Rule(
+    "tlb_knee",
+    "Where is the TLB exhausted?",
+    "a knee at which small pages take > 15 % longer than huge ones at the same sizes, beyond what they did before",
+    _assess,
+)

@@ -1,7 +1,7 @@
 """The levels of caches and memory that the time of a dependent load shows, by size of the working set."""
 
 import math
-from collections.abc import Iterable, Sequence
+from collections.abc import Container, Iterable, Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -79,10 +79,9 @@ def _model(stairs: _Staircase, huge: _Staircase | None, known: Known) -> Model:
     draws, confident = replicates(stairs.members)
     boundaries = [_boundary(stairs, at, draws, confident=confident) for at in range(len(stairs.parts) - 1)]
     caches = _caches(stairs.members[0].estimate, known.machine(stairs.members[0].estimate))
-    knees = (
-        [_boundary(huge, at, *replicates(huge.members))[0] for at in range(len(huge.parts) - 1)] if huge else None
-    )
-    names = _named([middle for middle, *_ in boundaries], caches, knees)
+    middles = [middle for middle, *_ in boundaries]
+    of_tlb = {at for at, middle in enumerate(middles) if huge and _is_tlb(stairs, huge, at, middle)}
+    names = _named(middles, caches, of_tlb)
     answered = _answered(names, caches, [float(stairs.sizes[end - 1]) for _, end in stairs.parts])
     parameters: dict[str, tuple[float, float, float]] = {}
     for number, (begin, end) in enumerate(stairs.parts):
@@ -143,17 +142,42 @@ def _caches(estimate: Estimate, machine: Machine | None) -> list[_Cache]:
     )
 
 
+def _is_tlb(stairs: _Staircase, huge: _Staircase, at: int, middle: float) -> bool:
+    """Whether a knee of small pages is the TLB's: huge pages show none there, and it is what small pages add.
+
+    From the end of the plateau before it to that of the one beyond, what small pages take longer than huge ones at
+    the same sizes grows by more than 15 % of what huge ones take. A knee that huge pages show at another size does not.
+    """
+    knees = (_boundary(huge, each, *replicates(huge.members))[0] for each in range(len(huge.parts) - 1))
+    if any(_apart(middle, knee) < math.log(_SAME_KNEE) for knee in knees):
+        return False
+    of_huge = dict(zip(huge.sizes, _medians(huge), strict=True))
+    of_small = list(zip(stairs.sizes, _medians(stairs), strict=True))
+    before, beyond = (
+        [
+            (small - of_huge[size], of_huge[size])
+            for size, small in of_small[slice(*part)][-FEWEST:]
+            if size in of_huge
+        ]
+        for part in stairs.parts[at : at + 2]
+    )
+    if not before or not beyond:
+        return False
+    added, extra, base = (
+        float(medians(np.array(values)))
+        for values in ([gap for gap, _ in before], [gap for gap, _ in beyond], [value for _, value in beyond])
+    )
+    return extra - max(added, 0.0) > math.expm1(STEP) * base
+
+
 def _named(
-    middles: Sequence[float], caches: Sequence[_Cache], knees: Sequence[float] | None
+    middles: Sequence[float], caches: Sequence[_Cache], of_tlb: Container[int]
 ) -> list[_Cache | str | None]:
     """What each boundary is: a cache, the TLB, or None where nothing of its size is known.
 
-    A knee that huge pages do not show (`knees`: theirs) is the TLB's. Each cache takes the nearest knee left.
+    Each cache takes the nearest knee that is not the TLB's.
     """
-    names: list[_Cache | str | None] = [None] * len(middles)
-    for at, middle in enumerate(middles):
-        if knees is not None and not any(_apart(middle, knee) < math.log(_SAME_KNEE) for knee in knees):
-            names[at] = TLB
+    names: list[_Cache | str | None] = [TLB if at in of_tlb else None for at in range(len(middles))]
     for cache in caches:
         free = [at for at, name in enumerate(names) if name is None]
         nearest = min(free, key=lambda at: _apart(middles[at], cache.size_bytes), default=None)
