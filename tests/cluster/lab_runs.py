@@ -37,7 +37,6 @@ title = "Rates"
 question = "What do the networks carry?"
 launches = 2
 precision = 0.02
-budget_s = 40
 
 [[measure]]
 benchmark = "pt2pt"
