@@ -146,7 +146,7 @@ def _is_tlb(stairs: _Staircase, huge: _Staircase, at: int, middle: float) -> boo
     """Whether a knee of small pages is the TLB's: huge pages show none there, and it is what small pages add.
 
     From the end of the plateau before it to that of the one beyond, what small pages take longer than huge ones at
-    the same sizes grows by more than 15 % of what huge ones take. A knee that huge pages show at another size does not.
+    the same sizes grows by more than 15 % of what huge ones take. One that huge pages show elsewhere does not.
     """
     knees = (_boundary(huge, each, *replicates(huge.members))[0] for each in range(len(huge.parts) - 1))
     if any(_apart(middle, knee) < math.log(_SAME_KNEE) for knee in knees):
