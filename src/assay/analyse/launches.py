@@ -10,6 +10,7 @@ from assay.analyse import joint
 from assay.analyse.states import state
 from assay.analyse.statistics import Samples, median_interval
 from assay.analyse.steady import FEWEST, steady_starts
+from assay.model.last_words import telling
 from assay.model.plan import Case, PlannedLaunch
 from assay.model.record import Bracket, Header, Launch, Rank, Series, Traffic
 from assay.model.result import CaseStatus
@@ -183,7 +184,8 @@ def _judge(launch: LaunchRecords, case: Case, records: CaseRecords | None) -> tu
 
 
 def _broken_off(launch: Launch, *, begun: bool) -> tuple[CaseStatus, str]:
-    said = f": {launch.message.strip().splitlines()[0]}" if launch.message.strip() else ""
+    words = telling(launch.message, launch.program)
+    said = f": {words}" if words else ""
     if launch.exit_code is None:
         return "timed-out", f"ended at its time limit{said}"
     if launch.exit_code < 0:

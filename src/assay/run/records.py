@@ -6,6 +6,7 @@ from dataclasses import dataclass
 import msgspec
 
 from assay.launch.command import Outcome
+from assay.model.last_words import CPU_BINDING, telling
 from assay.model.plan import Case
 from assay.model.record import (
     RECORD_SCHEMA,
@@ -21,8 +22,6 @@ from assay.store.reading import Grouping
 
 #: Open MPI draws lines around what it says, Hydra boxes.
 _FRAME = " \t\r=-"
-#: Said by Slurm at every step where it binds nothing; the programs bind themselves, and read it back.
-_OF_NO_CONCERN = "srun: cluster configuration lacks support for cpu binding"
 
 
 @dataclass(frozen=True)
@@ -71,7 +70,7 @@ def without_talk(outcome: Outcome) -> Outcome:
 def words_of(stderr: bytes) -> str:
     """What a program said, without the frames that launchers put around it."""
     lines = (line.strip(_FRAME) for line in stderr.decode(errors="replace").splitlines())
-    return "\n".join(line for line in lines if line and line != _OF_NO_CONCERN)
+    return "\n".join(line for line in lines if line and CPU_BINDING not in line)
 
 
 def failures(records: LaunchRecords) -> dict[str, str]:
@@ -91,7 +90,7 @@ def failures(records: LaunchRecords) -> dict[str, str]:
     exit_code = records.launch.exit_code
     silent = not records.cases and not records.unstarted and exit_code is not None and exit_code > 0
     for case_id in open_cases if silent else open_cases[:1]:
-        failed[case_id] = records.launch.message.split("\n", 1)[0] or how_it_ended(exit_code)
+        failed[case_id] = telling(records.launch.message, records.launch.program) or how_it_ended(exit_code)
     return failed
 
 
