@@ -88,12 +88,12 @@ def test_sixteen_cores_have_120_pairs_and_all_are_measured(make_machine: MakeMac
 @pytest.mark.parametrize(
     ("shape", "expected"),
     [
-        # 24 core complexes of 8, 8 of them in each socket against each other, and the 28 pairs inside one complex
-        ((2, 1, 12, 8), {"same-l3": 28, "other-l3": 2 * 28, "other-socket": 8 * 8}),
-        # the same as 4 nodes a socket: 2 complexes of each node, and the pairs inside one of each of 4 nodes
-        ((2, 4, 3, 8), {"same-l3": 4 * 28, "other-l3": 8, "other-numa": 2 * (28 - 4), "other-socket": 8 * 8}),
-        # one cache of 64 cores in each socket: 22 of the cores of the first one against each other
-        ((2, 1, 1, 64), {"same-l3": 22 * 21 // 2, "other-socket": 1}),
+        # 24 complexes of 8 cores, 8 of them in each socket against each other, and 28 pairs inside one of each
+        ((2, 1, 12, 8), {"same-l3": 2 * 28, "other-l3": 2 * 28, "other-socket": 8 * 8}),
+        # the same as 4 nodes a socket: 2 complexes of each node, and 15 pairs inside one of each of 8 nodes
+        ((2, 4, 3, 8), {"same-l3": 8 * 15, "other-l3": 8, "other-numa": 2 * (28 - 4), "other-socket": 8 * 8}),
+        # one cache of 64 cores in each socket: 15 of the cores of each one against each other
+        ((2, 1, 1, 64), {"same-l3": 2 * 15 * 14 // 2, "other-socket": 1}),
     ],
 )
 def test_a_large_machine_has_a_sample_with_pairs_of_every_kind(
@@ -115,6 +115,18 @@ def test_every_sample_is_small_and_has_each_kind_that_there_is(
     assert len({frozenset(place.cpus) for place in found}) == len(found) <= 250
     exist = {"other-socket": sockets > 1, "other-numa": nodes > 1, "other-l3": groups > 1, "same-l3": cores > 1}
     assert set(kinds(topology)) == {kind for kind, there in exist.items() if there}
+
+
+@pytest.mark.parametrize("shape", [(2, 1, 12, 8), (2, 4, 3, 8), (2, 1, 1, 64), (4, 2, 2, 16)])
+def test_pairs_of_one_cache_are_sampled_evenly_over_the_sockets(
+    shape: tuple[int, ...], make_machine: MakeMachine
+) -> None:
+    topology = make_machine(*shape).topology
+    core = {each.cpus[0]: each for each in allowed_cores(topology)}
+    pairs = [[core[cpu] for cpu in place.cpus] for place in places("pair:*", topology)]
+    sockets = Counter(one.package for one, other in pairs if between(one, other) == "same-l3")
+    assert set(sockets) == set(range(shape[0]))
+    assert len(set(sockets.values())) == 1
 
 
 def test_two_nodes_that_share_a_cache_have_their_pair_too(make_machine: MakeMachine) -> None:

@@ -137,7 +137,7 @@ def test_the_published_table_has_two_rows_and_the_paired_ratio(written: dict[str
     assert ratio == pytest.approx(2.0, rel=0.02)  # the memory of two nodes in place of one
     assert lo <= ratio <= hi
     assert {row[3] for row in table.rows} == {table.rows[1][6]} == {"6"}
-    assert table.note == ""
+    assert table.note == "The ratio is that of launches paired by block, and so not the ratio of the two medians."
 
 
 def test_one_pair_has_no_interval_and_one_memory_node_promises_a_ratio_of_one(tmp_path: Path) -> None:
@@ -146,6 +146,13 @@ def test_one_pair_has_no_interval_and_one_memory_node_promises_a_ratio_of_one(tm
     assert [row[2:4] for row in table.rows] == [("no interval", "1")] * 2
     assert table.rows[1][5:] == ("one pair, no interval", "1")
     assert table.note.endswith("a ratio of 1 is to be expected.")
+
+
+def test_two_pairs_have_a_range_and_prove_nothing(tmp_path: Path) -> None:
+    run = store.load(simulated_run(tmp_path, study="interleave", options=Options(launches=2)))
+    (table,) = touch.published(analyse(run))
+    assert table.columns[5:] == ("Its range", "Pairs")
+    assert "2 pairs prove nothing: from 6 on a ratio has an interval." in table.note
 
 
 @pytest.mark.parametrize("factor", [1.05, 1.5, 4.0])

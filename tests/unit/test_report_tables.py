@@ -14,7 +14,7 @@ from tests.unit.report_example import estimate, example
 
 from assay import store
 from assay.analyse import analyse
-from assay.model.result import Analysis
+from assay.model.result import Analysis, Limit
 from assay.report import tables, terminal, words
 
 
@@ -150,3 +150,10 @@ def test_the_terminal_names_what_fell_together_and_what_it_was_measured_as(tmp_p
     for fold in run.plan.folded:
         assert fold.wish in text
         assert f"as {fold.into}" in text
+
+
+def test_the_figure_that_set_the_measured_limit_has_no_share_of_it() -> None:
+    best = estimate("stream/all/first-touch", "triad", 4e10, limit=Limit(4e10, "measured", "the best"))
+    assert words.share_cell(best) == "sets it"
+    assert words.share_cell(msgspec.structs.replace(best, median=3e10)) == "75 %"
+    assert words.share_cell(msgspec.structs.replace(best, limit=Limit(4e10, "derived", "channels"))) == "100 %"

@@ -23,12 +23,14 @@ from assay.plan.placement import (
     places,
     plural,
 )
-from assay.plan.points import Point, Wish, fitted, unmet, wished
+from assay.plan.points import MEMORY_SHARE, Point, Wish, fitted, unmet, wished
 from assay.plan.sampling import facing, passed_over
 
 #: Three arrays of doubles in 24 KB: inside any first-level data cache of 32 KiB.
 _SENTINEL_ELEMENTS = 1000
 _SENTINEL_WEIGHT = 0.1
+#: Memory of each node that hwloc's short form names without a size.
+_HWLOC_DEFAULT = 2**30
 
 
 class Setting(msgspec.Struct, frozen=True):
@@ -249,11 +251,19 @@ def _points(
         for large in passed:
             words = _words(spot.place.word, spot.binding.word)
             why = (
-                f"it needs {format_size(large.needed)} of memory, too much of the {format_size(available)} "
-                f"that may be used; {large.instead} is measured instead"
+                f"it needs {format_size(large.needed)} of memory, more than {100 * MEMORY_SHARE:.0f} % of the "
+                f"{format_size(available)} {_there(setting.machine)}; {large.instead} is measured instead"
             )
             left_out[LeftOut(f"{benchmark.name} at {words}, {large.axis}={large.value}", why)] = None
         yield from _each(benchmark, point, _placement(spot, setting))
+
+
+def _there(machine: Machine) -> str:
+    """What a case may use; hwloc gives a memory node 1 GiB where a description names no size."""
+    assumed = machine.origin == "synthetic" and all(
+        node.memory_bytes in {0, _HWLOC_DEFAULT} for node in machine.topology.numa_nodes
+    )
+    return f"that may be used{' (hwloc takes 1 GiB a node where none is named)' if assumed else ''}"
 
 
 def _each(benchmark: Benchmark, point: Point, placement: Placement) -> Iterator[Point]:

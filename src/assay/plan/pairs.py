@@ -55,17 +55,17 @@ def sample(cores: tuple[Core, ...], topology: Topology) -> tuple[Pair, ...]:
     """Every pair of at most 16 cores; of more, about 240 pairs at most, the same for machines that are alike.
 
     The sample has every pair of 16 L3 groups at most (one core of each), every pair inside the largest L3 group
-    of each NUMA node of the first socket (of 16 nodes at most of the machine, and of as many of the group's cores
-    as there is room for), and the nearest of each kind.
+    of each NUMA node (of 16 nodes at most of the machine, evenly over its sockets, and of as many of the group's
+    cores as there is room for), and the nearest of each kind.
     """
     if len(cores) <= _EVERY_PAIR_OF:
         return tuple(itertools.combinations(cores, 2))
     heads = tuple(group[0] for group in grouped(cores, "l3").values())
     across = tuple(itertools.combinations(spread(heads, min(_EVERY_PAIR_OF, len(heads))), 2))
-    first_socket = next(iter(grouped(cores, "socket").values()))
     largest = [
         max(grouped(node, "l3").values(), key=lambda group: (len(group), -group[0].index))
-        for index, node in grouped(first_socket, "numa").items()
+        for socket in grouped(cores, "socket").values()
+        for index, node in grouped(socket, "numa").items()
         if index in nodes.sample(topology)
     ]
     members = _most_members((_SAMPLE - len(across)) // len(largest))

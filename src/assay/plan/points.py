@@ -16,7 +16,7 @@ from assay.model.units import parse_range
 _LARGEST = "largest:"
 #: A size that has to fit leaves most memory alone: what fills it takes minutes to touch, and the 14 GiB that
 #: were published on nodes of 64 GiB are within this share.
-_MEMORY_SHARE = 0.3
+MEMORY_SHARE = 0.3
 
 
 class Largest(msgspec.Struct, frozen=True):
@@ -77,7 +77,7 @@ def fitted(wish: Wish, needed: Callable[[Point], int], available: int) -> tuple[
     for axis, value in wish.items():
         if isinstance(value, Largest):
             sizes = {each: needed({**point, axis: each}) for each in value.values}
-            fits = (each for each in value.values if sizes[each] <= _MEMORY_SHARE * available)
+            fits = (each for each in value.values if sizes[each] <= MEMORY_SHARE * available)
             point[axis] = next(fits, value.values[-1])
             larger = itertools.takewhile(lambda each: each != point[axis], value.values)  # noqa: B023 (used at once)
             passed += [TooLarge(axis, each, sizes[each], point[axis]) for each in larger]

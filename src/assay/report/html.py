@@ -19,7 +19,7 @@ from assay.report import choose, drawing, fitted, provenance, raw, remedies, veg
 from assay.report.rows import Row, Rows, compared
 from assay.report.section import Section
 from assay.report.sections import sections
-from assay.report.summary import by_severity, summary, unmeasured
+from assay.report.summary import by_severity, planned, summary, unmeasured
 
 #: Of more estimates than these, the table has those of the node in the middle; the page's data has them all.
 _LISTED = 3000
@@ -122,7 +122,8 @@ def _home(finding: Finding, written: list[Section], rows: Rows) -> str:
 
 def _lead(run: Run, analysis: Analysis) -> str:
     """What was measured, where and when, in two sentences; of figures of others where they come from."""
-    topics = words.listed(dict.fromkeys(choose.title(e.benchmark) for e in analysis.estimates)) or "nothing"
+    measured = choose.measured(analysis.estimates)
+    topics = words.listed(dict.fromkeys(choose.title(e.benchmark) for e in measured)) or "nothing"
     if run.imported:
         sources = words.listed(source.name for source in run.imported.sources)
         return (
@@ -131,12 +132,14 @@ def _lead(run: Run, analysis: Analysis) -> str:
         )
     hosts = len(run.plan.hosts)
     where = run.plan.machine if hosts <= 1 else f"{hosts:,} nodes such as {run.plan.hosts[0]}"
-    cases = words.count(len(analysis.outcomes), "case", "cases")
+    wished = planned(run, analysis)
+    complete = sum(outcome.status == "complete" for outcome in wished)
+    cases = words.count(len(wished), "case", "cases")
     launches = words.count(len(run.launches), "launch", "launches")
     took = f", which took {words.seconds(run.ending.elapsed_s)}" if run.ending else ""
     return (
-        f"On {run.info.started[:10]} Assay measured {where}{_kind(run)}. {launches} in random order covered "
-        f"{cases}{took}. The topics: {topics}."
+        f"On {run.info.started[:10]} Assay measured {where}{_kind(run)}. {launches} in random order measured "
+        f"{'' if complete == len(wished) else f'{complete:,} of '}{cases}{took}. The topics: {topics}."
     )
 
 

@@ -175,8 +175,8 @@ def small(estimates: Iterable[Estimate]) -> Estimate | None:
 
 
 def largest(estimates: Iterable[Estimate]) -> Estimate | None:
-    """Of a curve the figure of the largest message."""
-    return max(choose.measured(estimates), key=size, default=None)
+    """Of a curve the figure of the largest message, of a size without an offset where there is one."""
+    return max(choose.measured(estimates), key=lambda e: (not e.params.get("offset"), size(e)), default=None)
 
 
 def at(estimate: Estimate) -> str:

@@ -85,7 +85,7 @@ class Rows:
             basis=figure.basis if figure else "",
             limit=words.limit_text(e.limit, e.unit) if figure else "",
             limit_of=e.limit.of if e.limit else "",
-            share=words.share_text(e),
+            share=words.share_cell(e),
             proof=_proof(e.placement.proven),
             spread=_spread(e),
             samples=f"{e.samples:,} ({e.stop})" if e.stop else f"{e.samples:,}",

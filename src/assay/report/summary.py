@@ -9,6 +9,8 @@ from assay.report import remedies, words
 _NEAR_LIMIT = 0.9
 #: Launches from which on there is an interval.
 _FEWEST = 6
+#: Launches below which a figure is praised for nothing.
+_FEWEST_TO_PRAISE = 3
 #: Rules whose findings change what the figures are of.
 _BEFORE_FIGURES = frozenset({"transport"})
 #: More advice than this is in the sections, beside its evidence.
@@ -71,21 +73,43 @@ def unmeasured(analysis: Analysis) -> dict[CaseStatus, tuple[Outcome, ...]]:
     return {status: tuple(outcomes) for status, outcomes in ended.items()}
 
 
+def planned(run: Run, analysis: Analysis) -> tuple[Outcome, ...]:
+    """How the cases of the plan ended, but for the fixed work between blocks, which no study asks for."""
+    sentinels = {case.id for case in run.plan.cases if case.role == "sentinel"}
+    return tuple(outcome for outcome in analysis.outcomes if outcome.case not in sentinels)
+
+
+def shortfall(run: Run, analysis: Analysis) -> str:
+    """What a cut or an interruption took from the plan, in one sentence; empty where it took nothing."""
+    if run.ending is None or run.ending.status == "complete":
+        return ""
+    budget = f"its budget of {words.seconds(run.plan.budget_s)}" if run.plan.budget_s else "its budget"
+    how = f"was cut by {budget}" if run.ending.status == "cut" else "was interrupted before its plan was through"
+    wished = planned(run, analysis)
+    missing = sum(outcome.status != "complete" for outcome in wished)
+    fewer = sum(outcome.status == "complete" and outcome.launches < outcome.planned for outcome in wished)
+    cases = words.count(len(wished), "case", "cases")
+    parts = [f"{missing:,} of {cases} {'was' if missing == 1 else 'were'} not measured"] if missing else []
+    if fewer:
+        parts.append(f"{fewer:,} {'of ' + cases + ' ' if not missing else ''}in fewer launches than planned")
+    return f"The run {how}{': ' if parts else ''}{words.listed(parts)}."
+
+
 def _good(run: Run, analysis: Analysis) -> tuple[str, ...]:
     lines = []
     cut = ", some in fewer launches than planned" if run.ending and run.ending.status == "cut" else ""
     measured = [e for e in analysis.estimates if e.median is not None]
-    complete = sum(outcome.status == "complete" for outcome in analysis.outcomes)
-    if measured and complete == len(analysis.outcomes):
+    wished = planned(run, analysis)
+    if measured and all(outcome.status == "complete" for outcome in wished):
         lines.append(
-            f"All {words.count(complete, 'case', 'cases')} of the plan were measured and passed verification{cut}."
+            f"All {words.count(len(wished), 'case', 'cases')} of the plan were measured and passed "
+            f"verification{cut}."
         )
     proven = [e.placement.proven for e in measured if e.placement.proven]
     if proven and all(proof.as_asked for proof in proven):
         lines.append("Every program ran on the cpus that were asked for, as read back while it ran.")
-    near = [
-        e for e in measured if (words.share(e) or 0) >= _NEAR_LIMIT and e.limit and e.limit.source != "measured"
-    ]
+    praised = [e for e in measured if e.launches >= _FEWEST_TO_PRAISE and e.limit and e.limit.source != "measured"]
+    near = [e for e in praised if (words.share(e) or 0) >= _NEAR_LIMIT]
     if near:
         lines.append(
             f"{words.count(len(near), 'figure reaches', 'figures reach')} {words.percent(_NEAR_LIMIT)} of a "
@@ -100,12 +124,10 @@ def _wrong(run: Run, analysis: Analysis) -> tuple[str, ...]:
         lines.append("Nothing could be measured; the reasons are listed under what was not measured.")
     if run.ending is None:
         lines.append("The run did not end: it goes on now, or it was killed. What it measured until then is here.")
-    elif run.ending.status == "interrupted":
-        lines.append("The run was interrupted before its plan was through.")
     if run.damage:
         lines.append(f"{words.count(len(run.damage), 'part', 'parts')} of the run directory could not be read.")
-    lines = [finding.claim for finding in by_severity(analysis) if finding.severity == "problem"] + lines
-    return tuple(lines)
+    problems = [finding.claim for finding in by_severity(analysis) if finding.severity == "problem"]
+    return tuple(filter(None, [shortfall(run, analysis), *problems, *lines]))
 
 
 def _next(run: Run, analysis: Analysis) -> tuple[Step, ...]:

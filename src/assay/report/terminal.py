@@ -12,7 +12,7 @@ from assay.model.result import Analysis, Estimate, Finding, Noise
 from assay.model.run import Run
 from assay.report import choose, remedies, words
 from assay.report.sections import numa, saturation, topics
-from assay.report.summary import by_severity, notices, unmeasured
+from assay.report.summary import by_severity, notices, shortfall, unmeasured
 
 #: Rows of one benchmark; the HTML report has them all.
 _ROWS = 12
@@ -27,6 +27,8 @@ def render(run: Run, analysis: Analysis, console: Console) -> None:
     page = _Page(console)
     page.say(Text(f"{run.plan.title}", style="bold"), Text(f" {page.dot} run {run.info.id}", style="dim"))
     page.say(_machine(run, page.dot))
+    if cut := shortfall(run, analysis):
+        page.say(Text(cut, style="bold yellow"))
     _claims(notices(analysis), run, page)
     _topics(run, analysis, page)
     if choose.measured(analysis.estimates):
@@ -176,8 +178,8 @@ def _row(members: tuple[Estimate, ...], names: tuple[str, ...]) -> tuple[str, ..
         low, high = ordered[0].median, ordered[-1].median
         spread = f"{words.quantity(low, middle.unit)} to {words.quantity(high, middle.unit)}"
         placed = f"{words.placed(middle)}, {len(members):,} nodes"
-        return (what, placed, f"{figure.value} {figure.unit}", f"nodes {spread}", words.share_text(middle))
-    limit = words.share_text(middle)
+        return (what, placed, f"{figure.value} {figure.unit}", f"nodes {spread}", words.share_cell(middle))
+    limit = words.share_cell(middle)
     ends = f"{figure.ends} n={middle.launches}"
     return (what, words.placed(middle), f"{figure.value} {figure.unit}", ends, limit)
 

@@ -117,6 +117,16 @@ def share_text(estimate: Estimate) -> str:
     return "" if value is None else percent(value)
 
 
+def share_cell(estimate: Estimate) -> str:
+    """The share for a table; a figure that is itself the measured limit has none: it sets it."""
+    return "sets it" if _sets_limit(estimate) else share_text(estimate)
+
+
+def _sets_limit(estimate: Estimate) -> bool:
+    limit = estimate.limit
+    return limit is not None and limit.source == "measured" and limit.value == estimate.median
+
+
 def limit_text(limit: Limit | None, unit: str) -> str:
     """`43.2 GB/s (measured)`; says that none is known."""
     return "none known" if limit is None else f"{quantity(limit.value, unit)} ({limit.source})"
@@ -126,7 +136,7 @@ def against(estimate: Estimate) -> str:
     """What a headline stands against: `97 % of 43.2 GB/s (derived)`, the most that was measured, or nothing."""
     if estimate.limit is None:
         return "no limit known"
-    if estimate.limit.source == "measured" and estimate.limit.value == estimate.median:
+    if _sets_limit(estimate):
         return "the best that was measured here"
     return f"{share_text(estimate)} of {limit_text(estimate.limit, estimate.unit)}"
 

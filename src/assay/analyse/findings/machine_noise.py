@@ -82,8 +82,8 @@ def _tail(noise: Noise, explained: float) -> Iterable[_Cause]:
     if noise.sentinel_p99 is not None and noise.sentinel_p99 > _TAIL + explained:
         yield _Cause(
             "tail",
-            f"The machine was not steady: 1 % of fixed small work took {noise.sentinel_p99:.2f} times its median "
-            "or longer.",
+            "The machine was not steady: once in a hundred times the same fixed small work took "
+            f"{noise.sentinel_p99:.2f} times as long as usual, or longer.",
             f"p99 / median {noise.sentinel_p99:.3f}",
             f"p99 / median > {_TAIL:.2f}",
             ("other users of the machine", "the hypervisor and its other guests", "a clock that changes"),

@@ -41,7 +41,7 @@ def section(_run: Run, analysis: Analysis) -> Section | None:
 
 
 def tables(run: Run, analysis: Analysis) -> tuple[Table, ...]:
-    """The latency of a small message and the best bandwidth of each way; what many pairs do, beside it."""
+    """Of each way the latency of a small message, the bandwidth of the largest; what many pairs do, beside it."""
     measured = choose.measured(messages.of_patterns(analysis, _PATTERNS))
     way = messages.over(measured)
     rows = [
@@ -64,12 +64,10 @@ def _without(row: tuple[str, ...], at: int) -> tuple[str, ...]:
 
 def _row(pattern: str, best: Estimate, way: str) -> tuple[str, ...]:
     counted = messages.COUNTED[pattern].lower()
-    size = messages.at(best)
-    what = f"{counted}, {size}" if pattern == messages.LATENCY else f"{counted}, largest, at {size}"
     figure = words.shown(best)
     where = ", ".join(filter(None, [messages.where(best), choose.state(best)]))
     value, ends = (f"{figure.value} {figure.unit}", figure.ends) if figure else ("", "")
-    return (what, where, way, value, ends, f"{best.launches}")
+    return (f"{counted}, {_at(pattern, best)}", where, way, value, ends, f"{best.launches}")
 
 
 def _of_pattern(estimates: tuple[Estimate, ...]) -> dict[str, tuple[Estimate, ...]]:
@@ -88,20 +86,28 @@ def _curves(estimates: tuple[Estimate, ...]) -> dict[tuple[str, str, str | None]
 
 
 def _told(pattern: str, curve: tuple[Estimate, ...]) -> Estimate | None:
-    """What stands for a curve: the latency of a small message, the largest bandwidth."""
-    return messages.small(curve) if pattern == messages.LATENCY else choose.best(curve)
+    """What stands for a curve: the latency of a small message, the bandwidth of the largest.
+
+    Not the largest bandwidth of all sizes: of many sizes the noisiest would be told.
+    """
+    return messages.small(curve) if pattern == messages.LATENCY else messages.largest(curve)
+
+
+def _at(pattern: str, estimate: Estimate) -> str:
+    size = messages.at(estimate)
+    return size if pattern == messages.LATENCY else f"at {size}"
 
 
 def _headlines(measured: tuple[Estimate, ...]) -> tuple[Headline, ...]:
-    """The best small message and the largest bandwidth, between nodes and inside one."""
+    """The small message and the largest one, each over the best way, between nodes and inside one."""
     lines = []
     for where, members in choose.grouped(measured, messages.far).items():
         for pattern, of_pattern in _of_pattern(members).items():
-            chosen = [each for curve in _curves(of_pattern).values() if (each := _told(pattern, curve))]
-            best = choose.best(chosen)
+            told = _told(pattern, of_pattern)
+            best = choose.best(e for e in of_pattern if told and messages.size(e) == messages.size(told))
             if best:
                 by = messages.over(measured)(best)
-                label = f"{messages.COUNTED[pattern]}, {messages.at(best)}, {where}{f', {by}' if by else ''}"
+                label = f"{messages.COUNTED[pattern]}, {_at(pattern, best)}, {where}{f', {by}' if by else ''}"
                 lines.append(Headline(label, best))
     return tuple(lines)
 

@@ -73,7 +73,8 @@ def _two_rows(analysis: Analysis, none: Estimate, interleaved: Estimate) -> Tabl
         middle, lo, hi = mflops
         ends = {"order-statistics": f"[{lo}, {hi}]", "range": f"{lo} to {hi}"}.get(e.method or "", "no interval")
         ratio = _ratio(analysis, interleaved, none) if e is interleaved else ("1", "the base", "")
-        rows.append((option, middle, ends, str(e.launches), *ratio))
+        launches = f"{e.launches}{f' ({e.disturbed} disturbed)' if e.disturbed else ''}"
+        rows.append((option, middle, ends, launches, *ratio))
     cpus = len(none.placement.cpus[0])
     threads = words.count(cpus, "thread", "threads") if cpus else "threads not stated"
     touched = f"{none.params.get('touch', 'parallel')} first touch"
@@ -81,14 +82,34 @@ def _two_rows(analysis: Analysis, none: Estimate, interleaved: Estimate) -> Tabl
         f", {choose.state(none)}" if none.state else ""
     )
     caption = f"Himeno without a memory option and with interleave ({where})"
-    columns = ("Option", "MFLOPS", "Interval", "Launches", "Ratio", "Its interval", "Pairs")
-    note = (
-        "This machine has one memory node: dealing pages to all nodes changes nothing, so that a ratio of 1 is to "
-        "be expected."
-        if _is_of_one_node(interleaved)
-        else ""
+    found = _found(analysis, interleaved, none)
+    sure = found is None or found.confidence is not None
+    columns = (
+        "Option",
+        "MFLOPS",
+        "Interval",
+        "Launches",
+        "Ratio",
+        f"Its {'interval' if sure else 'range'}",
+        "Pairs",
     )
-    return Table(caption, columns, tuple(rows), frozenset({1, 2, 3, 4, 5, 6}), note)
+    return Table(caption, columns, tuple(rows), frozenset({1, 2, 3, 4, 5, 6}), _note(found, interleaved))
+
+
+def _note(found: Comparison | None, interleaved: Estimate) -> str:
+    """How to read the ratio, and what one memory node lets expect."""
+    told = []
+    if found and found.blocks:
+        told.append("The ratio is that of launches paired by block, and so not the ratio of the two medians.")
+    if found and found.blocks and found.confidence is None:
+        prove = "1 pair proves" if found.blocks == 1 else f"{found.blocks} pairs prove"
+        told.append(f"{prove} nothing: from 6 on a ratio has an interval.")
+    if _is_of_one_node(interleaved):
+        told.append(
+            "This machine has one memory node: dealing pages to all nodes changes nothing, so that a ratio of 1 "
+            "is to be expected."
+        )
+    return " ".join(told)
 
 
 def _is_of_one_node(interleaved: Estimate) -> bool:
@@ -99,10 +120,14 @@ def _is_of_one_node(interleaved: Estimate) -> bool:
 
 def _ratio(analysis: Analysis, a: Estimate, b: Estimate) -> tuple[str, str, str]:
     """The paired ratio a / b, its ends, and the number of pairs."""
-    found = next((each for each in analysis.comparisons if (each.a, each.b) == (a.id, b.id)), None)
+    found = _found(analysis, a, b)
     if found is None:
         return ("not compared", "other state" if a.state != b.state else "no block has both", "0")
     return (f"{found.ratio:.3f}", verdicts.plain_ends(found), verdicts.number(found))
+
+
+def _found(analysis: Analysis, a: Estimate, b: Estimate) -> Comparison | None:
+    return next((each for each in analysis.comparisons if (each.a, each.b) == (a.id, b.id)), None)
 
 
 def groups(analysis: Analysis) -> dict[str, tuple[Estimate, ...]]:

@@ -1,0 +1,72 @@
+"""The first page: what was cut stands first, counts agree, and one launch earns no praise."""
+
+import io
+from pathlib import Path
+
+import msgspec
+import pytest
+from rich.console import Console
+from tests.simulation import simulated_run
+from tests.unit.report_example import Example, example
+
+from assay import store
+from assay.analyse import analyse
+from assay.model.result import Limit
+from assay.plan import Options
+from assay.report import html, terminal
+from assay.report.summary import planned, shortfall, summary
+
+
+@pytest.fixture(scope="module")
+def cut(tmp_path_factory: pytest.TempPathFactory) -> Example:
+    """A run whose budget has time for a part of its plan."""
+    run = store.load(simulated_run(tmp_path_factory.mktemp("cut"), options=Options(budget_s=4)))
+    assert run.ending is not None
+    assert run.ending.status == "cut"
+    return Example(run, analyse(run))
+
+
+def _shown(here: Example) -> str:
+    console = Console(file=io.StringIO(), width=200, force_terminal=False)
+    terminal.render(here.run, here.analysis, console)
+    assert isinstance(console.file, io.StringIO)
+    return console.file.getvalue()
+
+
+def test_what_was_cut_stands_first_in_what_is_wrong(cut: Example) -> None:
+    wished = planned(cut.run, cut.analysis)
+    missing = sum(outcome.status != "complete" for outcome in wished)
+    assert 0 < missing < len(wished)
+    first = summary(cut.run, cut.analysis).wrong[0]
+    assert first.startswith(f"The run was cut by its budget of 4 s: {missing} of {len(wished)} cases were not")
+
+
+def test_the_lead_says_how_many_of_the_planned_cases_were_measured(cut: Example) -> None:
+    wished = planned(cut.run, cut.analysis)
+    complete = sum(outcome.status == "complete" for outcome in wished)
+    assert f"in random order measured {complete} of {len(wished)} cases" in html.render(cut.run, cut.analysis)
+
+
+def test_the_terminal_says_near_its_top_that_the_run_was_cut(cut: Example) -> None:
+    assert shortfall(cut.run, cut.analysis) in _shown(cut).splitlines()[2:4]
+
+
+def test_a_whole_run_says_nothing_of_a_cut(tmp_path: Path) -> None:
+    run = store.load(simulated_run(tmp_path, options=Options(launches=1)))
+    here = Example(run, analyse(run))
+    assert not shortfall(here.run, here.analysis)
+    assert "was cut" not in _shown(here)
+    sentinels = sum(case.role == "sentinel" for case in run.plan.cases)
+    assert sentinels
+    count = len(run.plan.cases) - sentinels
+    assert f"All {count} cases of the plan were measured" in summary(run, here.analysis).good[0]
+
+
+@pytest.mark.parametrize(("launches", "praised"), [(1, False), (2, False), (3, True)])
+def test_only_three_launches_or_more_are_praised(launches: int, praised: bool) -> None:  # noqa: FBT001 (a row)
+    here = example()
+    one = msgspec.structs.replace(
+        here.analysis.estimates[0], launches=launches, median=95.0, limit=Limit(100.0, "derived", "by hand")
+    )
+    told = summary(here.run, msgspec.structs.replace(here.analysis, estimates=(one,))).good
+    assert any("90 % of a limit" in line for line in told) is praised
