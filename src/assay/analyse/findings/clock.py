@@ -51,8 +51,8 @@ def _refused(evidence: Evidence) -> Iterable[Finding]:
         id=f"{rule.name}:refused",
         rule=rule.name,
         claim=f"{len(refused)} measured clock{'s' if len(refused) > 1 else ''} of {figures} cannot be any at "
-        f"which a core runs: below half of {typical}, the run's own. The cores did something else in between; no limit "
-        f"rests on them ({refused[0].case}{' and others' if len(refused) > 1 else ''}).",
+        f"which a core runs: below half of {typical}, the run's own. The cores did something else in between; no "
+        f"limit rests on them ({refused[0].case}{' and others' if len(refused) > 1 else ''}).",
         severity="fact",
         status="observed",
         evidence=tuple(each.id for each in refused),
