@@ -3,6 +3,7 @@
 Seconds in here are for scheduling only; none of them is ever a result.
 """
 
+import dataclasses
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import NamedTuple
@@ -15,9 +16,10 @@ from assay.model.run import LaunchRecords
 UNLIMITED_S = 2.0
 #: Start and end of a process with its two probes, until a launch has told better.
 _LAUNCH_S = 0.1
-#: Sampling that makes a case worth its launch, until a launch has told better.
+#: Sampling that makes a case worth its launch, until a launch has told better. Less is not allotted: a launch of
+#: a sample or two would count as much as one of many.
 _LEAST_S = 0.02
-#: A launch is made even when its samples will be fewer than wanted, down to this share of the time they need.
+#: Where launches have told, samples may be fewer than wanted, down to this share of the time they need.
 _POOR = 0.25
 #: What is kept back for starts and set-ups that take longer than foreseen.
 _MARGIN = 1.1
@@ -49,23 +51,23 @@ class Experience:
     def after(
         self, plan: Plan, records: LaunchRecords, allowed: Mapping[str, float], wall_s: float
     ) -> "Experience":
-        """With one more launch that took `wall_s`. One that broke off teaches nothing."""
+        """With one more launch that took `wall_s`. Of one that broke off, the cases that it finished teach."""
         launch = records.launch
+        finished = [case for case in records.cases if case.series and case.end]
+        spans = {case.header.case: _span(case.series) for case in finished}
+        least = {case.header.case: _least(case.series, plan.min_samples) for case in finished}
+        known = dataclasses.replace(self, span_s={**self.span_s, **spans}, least_s={**self.least_s, **least})
         if launch.exit_code is None or launch.exit_code < 0 or len(records.cases) < len(launch.cases):
-            return self
-        spans = {case.header.case: _span(case.series) for case in records.cases}
+            return known
         # What a case samples beyond its time, because a single sample takes long, is overhead to the budget.
         overhead = wall_s - sum(min(span, allowed.get(case_id, span)) for case_id, span in spans.items())
         overhead = max(0.0, overhead)
         foreseen = self._foreseen(launch.cases)
-        least = {case.header.case: _least(case.series, plan.min_samples) for case in records.cases}
-        return Experience(
-            self.setup_s,
-            {**self.stretch, **dict.fromkeys(launch.cases, overhead / foreseen)},
-            {**self.span_s, **spans},
-            {**self.least_s, **least},
-            {**self.foreseen_s, launch.program: self.foreseen_s.get(launch.program, 0.0) + foreseen},
-            {**self.real_s, launch.program: self.real_s.get(launch.program, 0.0) + overhead},
+        return dataclasses.replace(
+            known,
+            stretch={**self.stretch, **dict.fromkeys(launch.cases, overhead / foreseen)},
+            foreseen_s={**self.foreseen_s, launch.program: self.foreseen_s.get(launch.program, 0.0) + foreseen},
+            real_s={**self.real_s, launch.program: self.real_s.get(launch.program, 0.0) + overhead},
         )
 
     def overhead(self, launch: PlannedLaunch) -> float:
@@ -89,8 +91,12 @@ class Experience:
         return sum(self.least_of(case_id) for case_id in launch.cases)
 
     def least_of(self, case_id: str) -> float:
-        """Seconds of sampling that make a case worth while."""
-        return self.least_s.get(case_id, _LEAST_S)
+        """Seconds of sampling in which a case takes the fewest samples allowed."""
+        return max(_SHORTEST_S, self.least_s.get(case_id, _LEAST_S))
+
+    def floor_of(self, case_id: str) -> float:
+        """Seconds of sampling below which a case is not worth its launch."""
+        return max(_SHORTEST_S, _POOR * self.least_s[case_id] if case_id in self.least_s else _LEAST_S)
 
     def _foreseen(self, case_ids: Sequence[str]) -> float:
         return _LAUNCH_S + sum(self.setup_s[case_id] for case_id in case_ids)
@@ -159,12 +165,14 @@ def spread(
     weights = {case.id: case.weight for case in plan.cases}
     kept = _fitting(plan, _needs(remaining, experience), left_s, measured)
     sampling_s = max(0.0, left_s - _MARGIN * sum(need.overhead_s for need in kept))
-    least_s = sum(need.least_s for need in kept)
+    floor_s, least_s = sum(need.floor_s for need in kept), sum(need.least_s for need in kept)
     weight = sum(weights[need.case] for need in kept) or 1.0
     spare = max(0.0, sampling_s - least_s)
-    scale = min(1.0, max(sampling_s / least_s, _POOR if plan.grows else 0.0)) if least_s else 1.0
+    above = min(1.0, max(0.0, sampling_s - floor_s) / (least_s - floor_s)) if least_s > floor_s else 1.0
     return {
-        (need.launch.id, need.case): max(_SHORTEST_S, scale * need.least_s + spare * weights[need.case] / weight)
+        (need.launch.id, need.case): need.floor_s
+        + above * (need.least_s - need.floor_s)
+        + spare * weights[need.case] / weight
         for need in kept
     }
 
@@ -194,12 +202,29 @@ class _Need(NamedTuple):
     launch: PlannedLaunch
     case: str
     overhead_s: float
+    floor_s: float
     least_s: float
+
+    @property
+    def poor_s(self) -> float:
+        """What it takes at the least."""
+        return _MARGIN * self.overhead_s + self.floor_s
+
+    @property
+    def wanted_s(self) -> float:
+        """What it takes with the fewest samples allowed."""
+        return _MARGIN * self.overhead_s + self.least_s
 
 
 def _needs(launches: Sequence[PlannedLaunch], experience: Experience) -> list[_Need]:
     return [
-        _Need(launch, case_id, experience.overhead_of(launch, case_id), experience.least_of(case_id))
+        _Need(
+            launch,
+            case_id,
+            experience.overhead_of(launch, case_id),
+            experience.floor_of(case_id),
+            experience.least_of(case_id),
+        )
         for launch in launches
         for case_id in launch.cases
     ]
@@ -209,14 +234,14 @@ def _fitting(plan: Plan, needs: list[_Need], left_s: float, measured: frozenset[
     block = needs[0].launch.block
     blocks: dict[int, float] = {}
     for need in needs:
-        blocks[need.launch.block] = blocks.get(need.launch.block, 0.0) + _sum([need], 1.0)
+        blocks[need.launch.block] = blocks.get(need.launch.block, 0.0) + need.wanted_s
     wanted = sum(blocks.values())
     for last in sorted(blocks, reverse=True):
         if last == block or wanted <= left_s:
             break
         wanted -= blocks.pop(last)
     kept = [need for need in needs if need.launch.block in blocks]
-    total = _sum(kept, _POOR)
+    total = sum(need.poor_s for need in kept)
     if kept[-1].launch.block != block or total <= left_s:
         return kept
     importance = {case.id: position for position, case in enumerate(plan.cases)}
@@ -224,10 +249,6 @@ def _fitting(plan: Plan, needs: list[_Need], left_s: float, measured: frozenset[
     for need in sorted(kept, key=lambda need: (need.case in measured, importance[need.case]), reverse=True):
         if total <= left_s or (plan.grows and need.case not in measured):
             break
-        total -= _sum([need], _POOR)
+        total -= need.poor_s
         cut.add(id(need))
     return [need for need in kept if id(need) not in cut]
-
-
-def _sum(needs: Sequence[_Need], share: float) -> float:
-    return sum(need.overhead_s + share * need.least_s for need in needs)

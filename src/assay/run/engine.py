@@ -32,6 +32,10 @@ _LEAST_PATIENCE_S = 30.0
 #: What the launcher of an MPI may take on slow nodes, and each rank more. Assumptions: nothing is timed by them.
 _MPI_START_S = 30.0
 _RANK_START_S = 0.1
+#: Bytes in a second over the slowest network that is waited for, somewhat less than 100 Mbit/s. An assumption.
+_SLOWEST_RATE = 1e7
+#: Iterations of a case, however short its time: to calibrate, to warm up, to measure.
+_FEWEST_ITERATIONS = 3
 #: The kernel counts cpu time in ticks: what differs by no more than one on each cpu is not known to be foreign.
 _TICK_S = 0.01
 _MESSAGE = 2000
@@ -182,9 +186,12 @@ class _Session:
 
     def _limit_s(self, launch: PlannedLaunch, cases: tuple[Case, ...], seconds: Mapping[str, float]) -> float:
         foreseen = sum(case.setup_s for case in cases)
-        expected = max(self.ledger.experience.overhead(launch), foreseen) + sum(seconds.values())
+        spans = self.ledger.experience.span_s
+        sampling = sum(max(seconds[case.id], spans.get(case.id, 0.0)) for case in cases)
+        expected = max(self.ledger.experience.overhead(launch), foreseen) + sampling
         start = _MPI_START_S + _RANK_START_S * len(cases[0].placement.rank_cpus)
-        return (start if cases[0].placement.ranks else _LEAST_PATIENCE_S) + _PATIENCE * expected
+        patience = max(_PATIENCE * expected, expected + sum(map(_slowest_s, cases)))
+        return (start if cases[0].placement.ranks else _LEAST_PATIENCE_S) + patience
 
     def _give_up(self, name: str, outcome: Outcome, unreached: Mapping[str, str]) -> NoReturn:
         """A host was lost during a launch: that is not booked, so that a run that goes on makes it again."""
@@ -203,6 +210,15 @@ class _Session:
             self.directory.log(f"{name}.err", outcome.stderr)
         if answer.refused:  # what is no record stands nowhere else
             self.directory.log(f"{name}.out", outcome.stdout)
+
+
+def _slowest_s(case: Case) -> float:
+    """What the fewest iterations of messages between nodes take over the slowest network."""
+    if len(case.placement.hosts) < 2:  # noqa: PLR2004 (one node alone)
+        return 0.0
+    windows = "latency" not in str(case.params.get("pattern", ""))
+    messages = int(case.params.get("window", 1)) if windows else 1
+    return _FEWEST_ITERATIONS * messages * int(case.params.get("bytes", 0)) / _SLOWEST_RATE
 
 
 def _name(launch: str, attempt: int) -> str:
