@@ -3,6 +3,7 @@
 # ends all of the machine with it.  machine.sh NAME FOLDER OWN, in new namespaces and with a /proc of its own.
 set -eu
 name=$1 folder=$2 own=$3
+project=$(cd "$(dirname "$0")/../.." && pwd)
 
 hostname "$name"
 ip link set lo up
@@ -13,15 +14,19 @@ mount --rbind /sys/fs/cgroup "$own/cgroup"
 mount -t sysfs sysfs /sys
 mount --move "$own/cgroup" /sys/fs/cgroup
 
-# The state folder is seen again wherever it was, even below a folder that is hidden now.
-exec 9<"$folder"
+# The state folder and this clone are seen again wherever they were, even below a folder that is hidden now.
+exec 8<"$project" 9<"$folder"
 mount -t tmpfs -o size=1g,mode=1777 tmpfs /tmp
 mount -t tmpfs -o size=1g,mode=1777 tmpfs /var/tmp
 mount -t tmpfs -o size=256m,mode=1777 tmpfs /dev/shm
 mount -t tmpfs -o size=64m,mode=755 tmpfs /run
 mkdir -p "$folder" /run/sshd
 mount --no-canonicalize --bind /proc/self/fd/9 "$folder"
-exec 9<&-
+if [ ! -e "$project/tools/lab/machine.sh" ]; then
+    mkdir -p "$project"
+    mount --no-canonicalize --bind /proc/self/fd/8 "$project"
+fi
+exec 8<&- 9<&-
 [ "$own" = "$folder/own" ] || mount --bind "$own" "$folder/own"
 
 mount --bind "$folder/hosts" /etc/hosts
