@@ -1,7 +1,9 @@
 """Which way messages took: heard where it is another than asked, silent where it is not."""
 
+from collections.abc import Mapping
 from pathlib import Path
 
+import msgspec
 import pytest
 from tests.simulation import simulated_run
 
@@ -9,7 +11,9 @@ from assay import store
 from assay.analyse import analyse
 from assay.launch.simulated import Law
 from assay.model.plan import Measure, Study
+from assay.model.record import Counter, HostTraffic, Traffic
 from assay.model.result import Finding
+from assay.model.run import CaseRecords
 from assay.plan import Options
 
 STUDY = Study(
@@ -96,3 +100,53 @@ def test_a_study_without_messages_has_no_way_to_prove(tmp_path: Path) -> None:
     alone = Study("m", "q?", (Measure("stream", ("one-core",)),), launches=3)
     for assessed in (True, False):
         assert found(tmp_path / str(assessed), Law(), Options(), alone, assessed=assessed) == []
+
+
+def shared(folder: Path, shares: Mapping[str, float], options: Options) -> list[Finding]:
+    """Findings where the interfaces of two nodes sent such shares of the bytes of all messages between them."""
+
+    def parted(traffic: Traffic) -> Traffic:
+        sent = {name: round(share * traffic.payload / 2) for name, share in shares.items()}
+        counted = {name: Counter(count, count) for name, count in sent.items()}
+        hosts = tuple(HostTraffic(host.host, host.boot_id, counted) for host in traffic.hosts)
+        return msgspec.structs.replace(traffic, hosts=hosts)
+
+    def case(each: CaseRecords) -> CaseRecords:
+        if each.traffic is None or len(each.traffic.hosts) == 1:
+            return each
+        return msgspec.structs.replace(each, traffic=parted(each.traffic))
+
+    run = store.load(simulated_run(folder, Law(), study=STUDY, options=options))
+    launches = tuple(
+        msgspec.structs.replace(launch, cases=tuple(map(case, launch.cases))) for launch in run.launches
+    )
+    parted_run = msgspec.structs.replace(run, launches=launches)
+    return [each for each in analyse(parted_run).findings if each.rule == "transport"]
+
+
+UNASKED = Options(hosts=("n1", "n2"))
+
+
+def test_messages_that_mpi_spread_over_several_interfaces_are_a_problem(tmp_path: Path) -> None:
+    (said,) = shared(tmp_path, {"fast0": 0.34, "fe0": 0.36, "gbe0": 0.33, "lo": 0.01}, UNASKED)
+    assert said.id == "transport:spread"
+    assert said.severity == "problem"
+    assert "fe0 sent 36 %, fast0 sent 34 %, gbe0 sent 33 % of their bytes" in said.claim
+    assert said.next == "assay run network --hosts n1,n2 --network fe0=fe0"
+
+
+def test_one_interface_with_a_little_beside_it_is_no_spreading(tmp_path: Path) -> None:
+    assert shared(tmp_path, {"fast0": 0.95, "gbe0": 0.14}, UNASKED) == []
+
+
+def test_a_bond_whose_members_count_the_same_bytes_is_no_spreading(tmp_path: Path) -> None:
+    bond = {"bond0": 1.04, "eth0": 0.52, "eth1": 0.52}
+    assert shared(tmp_path / "a", bond, UNASKED) == []
+    assert shared(tmp_path / "b", bond, Options(hosts=("n1", "n2"), networks={"fast": "bond0"})) == []
+
+
+def test_what_went_beside_the_network_asked_for_is_told(tmp_path: Path) -> None:
+    (said,) = shared(tmp_path / "a", {"eth1": 0.8, "eth0": 0.15, "eth2": 0.1}, TWO)
+    assert said.severity == "fact"
+    assert "eth0 sent 15 %, eth2 sent 10 % of their bytes" in said.claim
+    assert shared(tmp_path / "b", {"eth1": 1.0, "eth0": 0.08}, TWO) == []

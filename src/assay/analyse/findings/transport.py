@@ -9,6 +9,12 @@ from assay.model.result import Estimate, Finding
 
 #: An interface carried the messages when it sent so much of their bytes; less than that of theirs went astray.
 _MOST = 0.5
+#: Two interfaces that each sent so much of the bytes, or more, shared the messages: MPI spread them.
+_SPREAD = 0.15
+#: So much of the bytes beside the network that was asked for is told.
+_BESIDE = 0.1
+#: More than this times the bytes: interfaces that lie upon each other (a bond, a bridge, a VLAN) count them twice.
+_ONCE = 1.5
 #: Messages of a byte are drowned by their headers: only those of so many bytes prove a way.
 _TELLING_BYTES = 4096
 _PERCENT = 100
@@ -24,7 +30,10 @@ def _assess(evidence: Evidence) -> Iterable[Finding]:
     telling = [each for each in proven if int(each.params.get("bytes", 0)) >= _TELLING_BYTES]
     if not telling:
         yield rule.not_assessed("no messages of 4 KiB or more were passed", "assay run network")
-    yield from _astray([each for each in telling if len(each.placement.hosts) > 1], evidence.run.plan)
+    far = [each for each in telling if len(each.placement.hosts) > 1]
+    yield from _astray(far, evidence.run.plan)
+    yield from _spread([each for each in far if not _asked(each, evidence.run.plan)])
+    yield from _shared(far, evidence.run.plan)
     yield from _through_interfaces([each for each in telling if len(each.placement.hosts) == 1])
 
 
@@ -84,6 +93,83 @@ def _astray(between: list[Estimate], plan: Plan) -> Iterable[Finding]:
         )
 
 
+def _spread(between: list[Estimate]) -> Iterable[Finding]:
+    """Where no network was asked for: an MPI that stripes messages over all it finds is as fast as the slowest."""
+    meant = [each for each in between if each.benchmark != "tcp"]
+    spread = [each for each in meant if len(_sharing(each)) > 1]
+    if _MOST * len(meant) >= len(spread):
+        return
+    first = spread[0]
+    sharing = _sharing(first)
+    most, *_ = sharing
+    yield Finding(
+        id=f"{rule.name}:spread",
+        rule=rule.name,
+        claim=f"No network was asked for, and messages between nodes were spread over several interfaces: "
+        f"{_told(sharing)} of their bytes. The slowest of them holds the others up.",
+        severity="problem",
+        status="observed",
+        evidence=tuple(each.id for each in spread[:_SHOWN]),
+        statistic=f"interfaces that sent {_SPREAD} of the bytes or more {len(sharing)}, "
+        f"{len(spread)} of {len(meant)} figures like it",
+        threshold=rule.threshold,
+        rivals=("another program may have used the interfaces meanwhile",),
+        next=f"assay run network --hosts {','.join(first.placement.hosts)} --network {_name(most)}={most}",
+    )
+
+
+def _shared(between: list[Estimate], plan: Plan) -> Iterable[Finding]:
+    """One finding for each network that was asked for and used, while others carried a part."""
+    for asked in dict.fromkeys(filter(None, (_asked(estimate, plan) for estimate in between))):
+        alike = [each for each in between if _asked(each, plan) == asked]
+        partly = [each for each in alike if _share(each, asked) >= _MOST and _beside(each, asked)]
+        if _MOST * len(alike) >= len(partly):
+            continue
+        first = partly[0]
+        others = _beside(first, asked)
+        yield Finding(
+            id=f"{rule.name}:{asked}:beside",
+            rule=rule.name,
+            claim=f"Messages were to go over {asked}, and went there; but other interfaces sent beside it: "
+            f"{_told(others)} of their bytes.",
+            severity="fact",
+            status="observed",
+            evidence=tuple(each.id for each in partly[:_SHOWN]),
+            statistic=f"bytes sent by others over bytes of all messages {sum(others.values()):.2g}, "
+            f"{len(partly)} of {len(alike)} figures like it",
+            threshold=rule.threshold,
+            rivals=("another program may have used the interfaces meanwhile",),
+            next=f"assay doctor --hosts {','.join(first.placement.hosts)}",
+        )
+
+
+def _sharing(estimate: Estimate) -> dict[str, float]:
+    """The interfaces that carried a good part of the bytes, most first; none where bytes count twice."""
+    carried = _carried_once(estimate)
+    most_first = sorted(carried, key=lambda name: carried[name], reverse=True)
+    return {name: carried[name] for name in most_first if carried[name] >= _SPREAD}
+
+
+def _beside(estimate: Estimate, asked: str) -> dict[str, float]:
+    """What other interfaces than the one asked for sent; empty where that is next to nothing."""
+    others = {name: part for name, part in _carried_once(estimate).items() if not _same(name, asked)}
+    return others if sum(others.values()) >= _BESIDE else {}
+
+
+def _carried_once(estimate: Estimate) -> dict[str, float]:
+    carried = _carried(estimate)
+    return carried if sum(carried.values()) <= _ONCE else {}
+
+
+def _told(shares: dict[str, float]) -> str:
+    return ", ".join(f"{name} sent {_PERCENT * part:.0f} %" for name, part in shares.items())
+
+
+def _name(device: str) -> str:
+    """A name for the network of a device: that of a port of a card is the card's."""
+    return device.partition(":")[0]
+
+
 def _through_interfaces(inside: list[Estimate]) -> Iterable[Finding]:
     """MPI inside a node that goes through an interface, the loopback one for example, instead of memory."""
     meant = [each for each in inside if each.benchmark != "tcp"]
@@ -133,6 +219,7 @@ def _same(name: str, asked: str) -> bool:
 rule = Rule(
     "transport",
     "Did messages take the way that was asked for?",
-    f"in most figures the interface asked for sent {_MOST} of the bytes or more; each host has its own boot id",
+    f"in most figures the interface asked for sent {_MOST} of the bytes or more, others less than {_BESIDE} "
+    f"together; where none was asked for, no two sent {_SPREAD} or more; each host has its own boot id",
     _assess,
 )
