@@ -220,7 +220,7 @@ def test_launches_in_which_the_state_changed_are_set_aside_where_states_explain(
 
 
 def test_too_few_launches_in_a_state_are_pooled_and_bear_no_name(run: Run) -> None:
-    few = _with(run, lambda _, each: _slowed(each, 1 / 0.6, 125e-9) if each.launch.block >= 4 else each)
+    few = _with(run, lambda _, each: _slowed(each, 1 / 0.6, 125e-9) if each.launch.block >= 5 else each)
     (triad,) = _triad(analyse(few), stores="non-temporal")
     assert (triad.state, triad.launches) == (None, 6)
     claims = [each.claim for each in analyse(few).findings if each.id == "machine_noise:states"]
