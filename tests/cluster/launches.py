@@ -44,7 +44,7 @@ def smallest(benchmark: Benchmark) -> tuple[str, ...]:
 
 def declared() -> tuple[Benchmark, ...]:
     """Every benchmark that there is."""
-    return tuple(map(benchmarks.get, benchmarks.names()))
+    return tuple(each for each in map(benchmarks.get, benchmarks.names()) if not each.joint)
 
 
 def all_launches() -> dict[str, tuple[str, ...]]:
