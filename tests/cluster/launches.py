@@ -43,7 +43,7 @@ def smallest(benchmark: Benchmark) -> tuple[str, ...]:
 
 
 def declared() -> tuple[Benchmark, ...]:
-    """Every benchmark that there is."""
+    """Every benchmark of one process: the machine has no MPI."""
     return tuple(each for each in map(benchmarks.get, benchmarks.names()) if not each.joint)
 
 
