@@ -150,7 +150,7 @@ def test_the_command_line_varies_compares_and_reports(home: Path) -> None:
     (home / "assay.toml").write_text('[factor.mode]\nlevels = { a = "true", b = "true" }\n')
     result = invoke("run", "tiny.toml", "--vary", "mode", "--launches", "2")
     assert result.exit_code == 0, result.output
-    assert "mode: b against a (base)" in result.stdout
+    assert "mode b against a (base)" in result.stdout
     document = json.loads(invoke("compare", "last", "--json").stdout)
     assert {pair["comparison"]["level"] for pair in document["pairs"] if pair["comparison"]["varied"]} == {"b"}
     dry = invoke("run", "tiny.toml", "--vary", "mode", "--launches", "1", "--dry-run")

@@ -92,7 +92,7 @@ def test_a_regression_of_a_cut_run_is_a_regression_all_the_same(home: Path) -> N
 def test_one_run_shows_its_levels_and_what_a_against_a_showed(home: Path) -> None:
     boosted(home, 0.05, 1)
     result = invoke("last")
-    assert "boost: on against off (base), 4 figures: 4 faster" in result.output
+    assert "boost on against off (base), 4 figures: 4 faster" in result.output
     assert "A against A: this machine cannot tell apart less than" in result.output
     assert "Smallest detectable difference" in result.output
     assert ending(result.output.splitlines(), "faster") == 4
@@ -143,7 +143,7 @@ def test_many_rows_are_claims_first_and_the_others_counted_unless_all_are_asked_
     known = compared.pairs + many(compared, "equivalent", 30) + many(compared, "slower", 3)
     compared = msgspec.structs.replace(compared, pairs=known)
     lines = rendered(compared, 100)
-    assert "boost: on against off (base), 37 figures: 3 slower, 4 faster and 30 equivalent" in lines
+    assert "boost on against off (base), 37 figures: 3 slower, 4 faster and 30 equivalent" in lines
     assert (ending(lines, "slower"), ending(lines, "faster"), ending(lines, "equivalent")) == (1, 4, 0)
     rows = [line for line in lines if line.startswith("  ") and line.rstrip().endswith(("slower", "faster"))]
     assert "3 points" in rows[0]

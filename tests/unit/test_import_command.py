@@ -43,7 +43,7 @@ def test_an_import_is_shown_compared_and_listed(
     assert assay(monkeypatch, "show", "last") == 0
     assert "no interval" in capsys.readouterr().out
     assert assay(monkeypatch, "compare", "last", "--all") == 0
-    assert "btl: tcp,self,sm against default (base)" in (shown := capsys.readouterr().out)
+    assert "btl tcp,self,sm against default (base)" in (shown := capsys.readouterr().out)
     assert "placement: one-core:numa:1@2" not in shown  # bandwidth stands in one of these places only
     assert assay(monkeypatch, "list") == 0
     assert run_id in capsys.readouterr().out

@@ -72,7 +72,8 @@ def parse_range(text: str) -> tuple[int, ...]:
     """Sizes from first to last, both included, or a single size.
 
     `1:64M` are powers of two times the first. `4K:256M/8` are 8 sizes an octave, evenly spaced on a logarithmic
-    scale; those between first and last are rounded to whole cache lines of 64, below 1 KiB to whole numbers.
+    scale; those between first and last are rounded to whole cache lines of 64, below 1 KiB to whole numbers. No
+    step is more than a line longer than its fineness.
     """
     first, colon, rest = text.partition(":")
     low = parse_size(first)
@@ -88,8 +89,17 @@ def parse_range(text: str) -> tuple[int, ...]:
         )
     an_octave = int(count or 1)
     sizes = [low * 2 ** (step / an_octave) for step in range(1, math.ceil(an_octave * math.log2(high / low)))]
-    rounded = {_whole_lines(size) if slash else round(size) for size in sizes}
-    return tuple(sorted({low, high, *(size for size in rounded if low < size < high)}))
+    if not slash:
+        return tuple(sorted({low, high, *(round(size) for size in sizes if low < round(size) < high)}))
+    ascending = [low]
+    for size in [*(each for each in map(_whole_lines, sizes) if low < each < high), high]:
+        # Rounded down and then up, two neighbours may lie farther apart than a line more than they should.
+        reach = int(ascending[-1] * 2 ** (1 / an_octave)) + _LINE_BYTES
+        if size > reach:
+            ascending.append(reach - reach % _LINE_BYTES)
+        if size == high or size <= reach:
+            ascending.append(size)
+    return tuple(dict.fromkeys(ascending))
 
 
 def _whole_lines(size: float) -> int:

@@ -59,7 +59,7 @@ def _group(pairs: Sequence[ComparedPair], compared: Compared, console: Console, 
     """What the same two words tell apart: a table of claims, or of all; and why the rest is silent."""
     first = pairs[0].comparison
     figures = words.count(len(pairs), "figure", "figures")
-    what = f"{first.differ}: {first.level} against {first.base} (base), " if _is_named(compared) else ""
+    what = f"{first.differ} {first.level} against {first.base} (base), " if _is_named(compared) else ""
     heading = f"{what}{figures}: {verdicts.counted(pair.comparison for pair in pairs)}"
     console.print()
     console.print(Text(_ascii(heading, console), style="bold"))
