@@ -55,6 +55,10 @@ def state(law: Law, time: float) -> str:
     return current
 
 
+#: Of the time of a case, when it never gets steady: that of the native programs.
+_WARM_UP_SHARE = 0.2
+
+
 @dataclass(frozen=True)
 class Sampler:
     """Draws samples of one case.
@@ -75,14 +79,14 @@ class Sampler:
         """Warm-up, then measured samples of a kernel whose iteration lasts `iteration_s` on each rank."""
         count = _UNSTEADY_SAMPLES if unsteady else len(_WARMING)
         shape = np.linspace(1, 2, count) if unsteady else _WARMING
-        warmup = self._take(iteration_s, clock_s, shape)
+        warmup = _within(self._take(iteration_s, clock_s, shape), _WARM_UP_SHARE * seconds)
         ended = clock_s + warmup.end_s - (clock_s - self.launched_s)
         tilt = np.linspace(2, 3, self.request.max_samples) if unsteady else np.ones(self.request.max_samples)
         taken = self._take(iteration_s, ended, tilt)
         n, stop = self._stop(taken, seconds - (ended - clock_s))
         measured = Phase(taken.iterations, stop, taken.start_s[:, :n], taken.seconds[:, :n])
         return [
-            Phase(warmup.iterations, "time" if unsteady else "steady", warmup.start_s, warmup.seconds),
+            Phase(warmup.iterations, "time" if unsteady else warmup.stop, warmup.start_s, warmup.seconds),
             measured,
         ]
 
@@ -110,6 +114,15 @@ class Sampler:
                 return n, "precision"
             n = math.ceil(n * _GRID)
         return (self.request.max_samples, "samples") if within >= self.request.max_samples else (within, "time")
+
+
+def _within(warmup: Phase, seconds: float) -> Phase:
+    """A warm-up that ends in time, as the programs end it: steady, or when its share of the time is over."""
+    whole = warmup.seconds.shape[1]
+    n = max(1, min(whole, int(np.searchsorted(np.cumsum(warmup.seconds[0]), seconds))))
+    return Phase(
+        warmup.iterations, "steady" if n == whole else "time", warmup.start_s[:, :n], warmup.seconds[:, :n]
+    )
 
 
 def _before(durations: _Samples) -> _Samples:
