@@ -174,7 +174,9 @@ int run_ranks(const Declaration& declaration, Factory factory, Join join, int ar
             break;
     }
     const std::unique_ptr<Ranks> ranks = join(threads_of(declaration, asked.request));
-    return static_cast<int>(measure(declaration, factory, asked, *ranks));
+    const Exit exit = measure(declaration, factory, asked, *ranks);
+    ranks->leave(exit);
+    return static_cast<int>(exit);
 }
 
 int run_program(const Declaration& declaration, Factory factory, int argc, char** argv) {

@@ -43,6 +43,10 @@ class Ranks {
 
     /// Ends every rank: for what one of them cannot tell the others.
     virtual void abandon(Exit exit) = 0;
+
+    /// The last call: ends what passes the messages. Where that does not come back, the process ends with this
+    /// code.
+    virtual void leave(Exit exit) = 0;
 };
 
 /// One process: nobody to wait for.
@@ -56,6 +60,7 @@ class Alone final : public Ranks {
     std::vector<std::string> gather(const std::string& text) override { return {text}; }
     std::string broadcast(const std::string& text) override { return text; }
     void abandon(Exit exit) override;
+    void leave(Exit /*exit*/) override {}
 };
 
 /// The largest of one value of each rank, on every rank.

@@ -118,14 +118,14 @@ def test_ssh_keeps_no_connection_where_the_path_of_its_socket_would_be_too_long(
 
 def test_mpich_on_this_host_forks_and_binds_each_rank_to_its_cpus() -> None:
     assert line(Layout(HERE, RANKS, MPICH)) == (
-        f"/opt/bin/mpiexec -launcher fork -hosts n1:2 -n 2 -bind-to user:0,2+3 {GENV} {PROGRAM}"
+        f"/opt/bin/mpiexec -launcher fork -wdir / -hosts n1:2 -n 2 -bind-to user:0,2+3 {GENV} {PROGRAM}"
     )
 
 
 def test_mpich_reaches_others_by_ssh() -> None:
     layout = Layout(BACK, RANKS, MPICH)
     assert line(layout) == (
-        f"/opt/bin/mpiexec -launcher ssh -hosts n2:2,n1:2 -n 4 -bind-to user:0,2+3 {GENV} {PROGRAM}"
+        f"/opt/bin/mpiexec -launcher ssh -wdir / -hosts n2:2,n1:2 -n 4 -bind-to user:0,2+3 {GENV} {PROGRAM}"
     )
     command = launch.get("mpich").translate(layout, Site("n1"), ("p",), {})
     assert command.environment == {"ASSAY_PARENT": "", "HYDRA_LAUNCHER_EXTRA_ARGS": SSH}
@@ -133,7 +133,7 @@ def test_mpich_reaches_others_by_ssh() -> None:
 
 def test_an_interface_is_asked_of_ucx_and_of_libfabric_whichever_mpich_has() -> None:
     assert line(Layout(THERE, RANKS, MPICH, "eth0")) == (
-        "/opt/bin/mpiexec -launcher ssh -iface eth0 -hosts n1:2,n2:2 -n 4 -bind-to user:0,2+3"
+        "/opt/bin/mpiexec -launcher ssh -iface eth0 -wdir / -hosts n1:2,n2:2 -n 4 -bind-to user:0,2+3"
         f" {GENV} -genv UCX_NET_DEVICES eth0 -genv UCX_TLS tcp,sm,self"
         f" -genv FI_PROVIDER tcp -genv FI_TCP_IFACE eth0 {PROGRAM}"
     )
@@ -141,7 +141,7 @@ def test_an_interface_is_asked_of_ucx_and_of_libfabric_whichever_mpich_has() -> 
 
 def test_a_port_is_asked_of_ucx_and_of_libfabric_whichever_mpich_has() -> None:
     assert line(Layout(THERE, RANKS, MPICH, "mlx5_0:1")) == (
-        "/opt/bin/mpiexec -launcher ssh -hosts n1:2,n2:2 -n 4 -bind-to user:0,2+3"
+        "/opt/bin/mpiexec -launcher ssh -wdir / -hosts n1:2,n2:2 -n 4 -bind-to user:0,2+3"
         f" {GENV} -genv UCX_NET_DEVICES mlx5_0:1"
         f" -genv FI_PROVIDER 'verbs;ofi_rxm' -genv FI_VERBS_DEVICE_NAME mlx5_0 {PROGRAM}"
     )
@@ -149,7 +149,8 @@ def test_a_port_is_asked_of_ucx_and_of_libfabric_whichever_mpich_has() -> None:
 
 def test_intel_mpi_pins_each_rank_to_a_domain_of_its_cpus() -> None:
     assert line(Layout(THERE, RANKS, INTEL)) == (
-        f"/opt/bin/mpiexec -bootstrap ssh -hosts n1,n2 -ppn 2 -n 4 {GENV} -genv I_MPI_PIN_DOMAIN '[1,C]' {PROGRAM}"
+        "/opt/bin/mpiexec -bootstrap ssh -wdir / -hosts n1,n2 -ppn 2 -n 4"
+        f" {GENV} -genv I_MPI_PIN_DOMAIN '[1,C]' {PROGRAM}"
     )
 
 

@@ -10,7 +10,7 @@
 
 namespace assay {
 
-/// Begins MPI and ends it. Its own messages go over a communicator of their own: MPI_COMM_WORLD is free for
+/// Begins MPI; `leave` ends it. Its own messages go over a communicator of their own: MPI_COMM_WORLD is free for
 /// benchmarks.
 class World final : public Ranks {
   public:
@@ -20,7 +20,7 @@ class World final : public Ranks {
     World& operator=(const World&) = delete;
     World(World&&) = delete;
     World& operator=(World&&) = delete;
-    ~World() override;
+    ~World() override = default;
 
     [[nodiscard]] int rank() const override { return rank_; }
     [[nodiscard]] int size() const override { return size_; }
@@ -30,6 +30,7 @@ class World final : public Ranks {
     std::vector<std::string> gather(const std::string& text) override;
     std::string broadcast(const std::string& text) override;
     void abandon(Exit exit) override;
+    void leave(Exit exit) override;
 
   private:
     MPI_Comm comm_ = MPI_COMM_NULL;

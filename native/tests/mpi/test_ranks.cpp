@@ -136,5 +136,7 @@ int main() {
     one_rank_of_each_kind_speaks_for_it(world);
     partners_are_each_others(world);
     the_library_names_itself(world);
-    return assay::test::failures == 0 ? 0 : 1;
+    const bool sound = assay::test::failures == 0;
+    world.leave(sound ? assay::Exit::complete : assay::Exit::failed);
+    return sound ? 0 : 1;
 }

@@ -10,6 +10,10 @@ def variables(environment: dict[str, str]) -> tuple[str, ...]:
     return tuple(word for name, value in environment.items() for word in ("-genv", name, value))
 
 
+#: A folder that every host has: the one that we are in may be this machine's own, and Hydra gives up without it.
+FOLDER = ("-wdir", "/")
+
+
 def control(layout: Layout, site: Site) -> tuple[str, ...]:
     """The interface of its own messages."""
     interface = of_control(layout, site)

@@ -29,6 +29,7 @@ class Intel:
             layout.mpi.launcher,
             *("-bootstrap", bootstrap),
             *hydra.control(layout, site),
+            *hydra.FOLDER,
             *("-hosts", ",".join(layout.hosts), "-ppn", f"{len(layout.ranks)}", "-n", f"{layout.size}"),
             *hydra.variables(environment | {"I_MPI_PIN_DOMAIN": domains} | messages),
         )

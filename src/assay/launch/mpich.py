@@ -25,6 +25,7 @@ class Mpich:
             layout.mpi.launcher,
             *("-launcher", "ssh" if reaching else "fork"),
             *hydra.control(layout, site),
+            *hydra.FOLDER,
             *("-hosts", ",".join(f"{host}:{len(layout.ranks)}" for host in layout.hosts)),
             *("-n", f"{layout.size}"),
             *("-bind-to", "user:" + ",".join("+".join(map(str, cpus)) for cpus in layout.ranks)),
