@@ -301,3 +301,72 @@ def test_partners_are_named_without_placement_words(here: Example, label: str, h
     names = ("a", "b", "c", "d")[:hosts]
     placed = msgspec.structs.replace(any_one.placement, label=label, hosts=names)
     assert messages.where(msgspec.structs.replace(any_one, placement=placed)) == said
+
+
+def one_message(here: Example) -> Section:
+    return next(each for each in sections(here.run, here.analysis) if each.id == "one-message")
+
+
+@pytest.fixture(scope="module")
+def sheet(tmp_path_factory: pytest.TempPathFactory) -> Example:
+    sizes: tuple[int, ...] = tuple(2**power for power in range(0, 23, 2))
+    study = Study(
+        "Sheet",
+        "How fast is one message?",
+        (
+            Measure("pt2pt", ("pair:other-node", "pair"), axes={"pattern": "latency", "bytes": (0, *sizes)}),
+            Measure(
+                "tcp",
+                ("pair:other-node", "pair"),
+                axes={"pattern": "latency", "waiting": ("polling", "blocking"), "bytes": sizes},
+            ),
+            Measure("memcpy", ("one-core",), axes={"buffers": ("hot", "cold"), "bytes": (*sizes, 2**26)}),
+        ),
+        launches=3,
+    )
+    options = Options(hosts=("n1", "n2"), networks=NETWORKS, launches=3)
+    return example(tmp_path_factory.mktemp("sheet"), study=study, options=options)
+
+
+def test_mpi_tcp_and_memcpy_stand_on_one_sheet(sheet: Example) -> None:
+    rate, signature = one_message(sheet).figures
+    drawn = {value["series"] for value in values(rate)}
+    assert drawn == {
+        *(f"two nodes, {by}, {network}" for by in ("MPI", "TCP") for network in NETWORKS),
+        *(f"two near cores, {by}" for by in ("MPI", "TCP")),
+        *(f"memcpy, {kind} buffers" for kind in ("hot", "cold")),
+    }
+    assert {value["series"] for value in values(signature)} == {each for each in drawn if "memcpy" not in each}
+    # A message is never beside copies larger than any message.
+    assert max(value["x"] for value in values(rate)) == 2**22
+
+
+def test_the_rate_of_one_message_is_its_size_over_its_one_way_time(sheet: Example) -> None:
+    rate, signature = one_message(sheet).figures
+    series, size = "two nodes, MPI, gbe", 2**20
+    (time,) = [
+        e
+        for e in messages.of_patterns(sheet.analysis, ("latency",))
+        if e.benchmark == "pt2pt" and e.factors.get("network") == "gbe" and messages.size(e) == size
+    ]
+    assert time.median
+    assert time.lo
+    assert time.hi
+    (point,) = [v for v in values(rate) if v["series"] == series and v["x"] == size]
+    unit = point["value"] / (size / time.median)  # of the axis
+    assert [point[name] / unit for name in ("lo", "value", "hi")] == pytest.approx(
+        [size / time.hi, size / time.median, size / time.lo]
+    )
+    at = {round(v["x"], 6): v for v in values(signature) if v["series"] == series}
+    assert round(1e6 * time.median, 6) in at
+
+
+def test_no_two_series_of_a_sheet_look_alike(sheet: Example) -> None:
+    for figure in one_message(sheet).figures:
+        point = next(each for each in figure.spec["layer"] if each["mark"]["type"] == "point")["encoding"]
+        looks = list(zip(point["color"]["scale"]["range"], point["shape"]["scale"]["range"], strict=True))
+        assert len(set(looks)) == len(looks)
+
+
+def test_few_sizes_make_no_sheet(many: Example) -> None:
+    assert not [each for each in sections(many.run, many.analysis) if each.id == "one-message"]

@@ -88,15 +88,19 @@ def curve(
     guides: Guides = Guides(),
     *,
     sizes: bool = True,
+    base: int = 2,
 ) -> Spec:
-    """The curves of `points`; `titles` of x and y axis with their units; `sizes`: x is in bytes."""
+    """The curves of `points`; `titles` of x and y axis with units; `sizes`: x is in bytes; `base` of its axis."""
     names = list(dict.fromkeys(point.series for point in points))
     colour, shape = series_scales(names)
     dash: Spec = {
         "field": "series",
         "type": "nominal",
         "legend": colour["legend"],
-        "scale": {"domain": names, "range": [DASHES[index % len(DASHES)] for index in range(len(names))]},
+        "scale": {
+            "domain": names,
+            "range": [DASHES[(at + at // len(DASHES)) % len(DASHES)] for at in range(len(names))],
+        },
     }
     x_axis: Spec = {"title": titles[0], "tickCount": {"expr": "narrow ? 5 : 9"}, "grid": False}
     if sizes:
@@ -107,7 +111,7 @@ def curve(
             "labelSeparation": 8,
             "labelFlush": False,
         }
-    x: Spec = {"field": "x", "type": "quantitative", "scale": {"type": "log", "base": 2}, "axis": x_axis}
+    x: Spec = {"field": "x", "type": "quantitative", "scale": {"type": "log", "base": base}, "axis": x_axis}
     y_axis = {
         "title": titles[1],
         "format": "~r",

@@ -81,11 +81,14 @@ def narrowed(spec: Spec) -> Spec:
 
 
 def series_scales(names: list[str]) -> tuple[Spec, Spec]:
-    """Colour and shape of series, so that none is told by its colour alone; both carry the same legend."""
+    """Colour and shape of series, so that none is told by its colour alone; both carry the same legend.
+
+    Where colours begin anew, shapes are one further on: no two series look alike.
+    """
     legend = {"title": None} if len(names) > 1 else None
     cycle = range(len(names))
     colour = {"domain": names, "range": [COLOURS[index % len(COLOURS)] for index in cycle]}
-    shape = {"domain": names, "range": [SHAPES[index % len(SHAPES)] for index in cycle]}
+    shape = {"domain": names, "range": [SHAPES[(index + index // len(COLOURS)) % len(SHAPES)] for index in cycle]}
     return (
         {"field": "series", "type": "nominal", "scale": colour, "legend": legend},
         {"field": "series", "type": "nominal", "scale": shape, "legend": legend},
