@@ -11,8 +11,10 @@ import msgspec
 import pytest
 from click.testing import CliRunner
 
-from assay.cli import assay
+from assay.cli import assay, nodes
 from assay.cli.nodes import merged
+from assay.launch.command import Site
+from assay.launch.starter import Starter
 from assay.machine import node
 from assay.machine.cluster import Answer, Wanted, clock_gap_s, examine
 from assay.machine.node import Interface, Node
@@ -230,3 +232,30 @@ def test_a_host_that_refuses_ends_the_command_with_exit_code_4(
     assert result.exception.exit_code == 4
     assert "problem: reached on n[1-2]: ssh: connect to host n1 port 22: Connection refused" in result.stdout
     assert result.exception.remedy == "ssh n1 true"
+
+
+def test_the_next_command_keeps_what_says_where_and_how(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "ssh").write_text('#!/bin/sh\nfor last; do :; done\nexec sh -c "$last"\n')
+    (tmp_path / "ssh").chmod(0o755)
+    (tmp_path / "config").write_text("")
+    (tmp_path / "nodes").write_text("n1\nn2\n")
+    monkeypatch.setenv("PATH", f"{tmp_path}:{os.environ['PATH']}")
+    monkeypatch.setenv("COLUMNS", "500")
+    monkeypatch.setattr("assay.cli.nodes._mpis", lambda _names: ())
+    monkeypatch.setattr("assay.cli.nodes._builds", lambda _mpis: [])
+    for where in (["--hosts", "n1,n2"], ["--hostfile", str(tmp_path / "nodes")]):
+        words = [*where, "--ssh-config", str(tmp_path / "config")]
+        result = CliRunner().invoke(assay, ["doctor", *words])
+        assert result.exit_code == 0, result.output
+        # What is typed next can be read by the command that it names.
+        (_, _, following) = result.stdout.rstrip().rpartition("next: ")
+        assert sorted(shlex.split(following)) == sorted(["assay", "run", "network", *words])
+
+
+def test_a_card_that_is_asked_for_without_its_port_is_found(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(nodes, "_mpis", lambda _names: ())
+    monkeypatch.setattr(nodes, "_builds", lambda _mpis: [])
+    monkeypatch.setattr(nodes, "_ask", lambda *_: {"n1": Answer(SOUND, "", ASKED), "n2": Answer(OTHER, "", ASKED)})
+    told = nodes.examine(("n1", "n2"), Starter(Site("login")), (), {"ib": "mlx5_0"})
+    found = {checks.host: {one.name: one for one in checks.checks} for checks in told}
+    assert found["n2"]["interfaces"].found == "mlx5_0:1"

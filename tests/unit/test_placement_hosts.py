@@ -1,14 +1,17 @@
 """Placement words over several nodes and beside the network card, and the networks that go between them."""
 
+from pathlib import Path
+
 import msgspec
 import pytest
 from tests.simulation import EPYC_7601, described
 
-from assay.model.errors import UsageError
+from assay.machine import devices
+from assay.model.errors import UnfitEnvironmentError, UsageError
 from assay.model.facts import Fact
 from assay.model.machine import Device, Machine
 from assay.model.plan import Case, Measure, Plan, Study
-from assay.plan import Options, hosts, make, parse_networks
+from assay.plan import Options, hosts, make, on_nodes, parse_networks
 from assay.plan.placement import AbsentPlacementError
 
 
@@ -22,7 +25,7 @@ def cases(plan: Plan) -> list[Case]:
 
 
 def with_card(node: int) -> Machine:
-    card = Device("mlx5_0", "infiniband", {"numa node": Fact(node, source="test")})
+    card = Device("mlx5_0", "infiniband", {"NUMA node": Fact(node, source="test")})
     return msgspec.structs.replace(described(EPYC_7601), devices=(card,))
 
 
@@ -75,6 +78,20 @@ def test_a_card_that_tells_no_node_is_given_one() -> None:
     assert hosts.beside_network("all:near-nic", machine, 5) == "all:numa:5"
 
 
+def test_the_node_of_a_card_is_found_as_the_machine_tells_it(tmp_path: Path) -> None:
+    for name, node, rate in (("mlx5_0", 1, "100 Gb/sec (4X EDR)"), ("mlx5_1", 3, "200 Gb/sec (4X HDR)")):
+        card = tmp_path / f"sys/devices/pci0000:00/0000:0{node}:00.0"
+        ports = card / f"infiniband/{name}/ports/1"
+        ports.mkdir(parents=True)
+        (ports / "rate").write_text(rate)
+        (card / "numa_node").write_text(f"{node}\n")
+        (ports.parents[1] / "device").symlink_to(card)
+        (tmp_path / "sys/class/infiniband").mkdir(parents=True, exist_ok=True)
+        (tmp_path / "sys/class/infiniband" / name).symlink_to(ports.parents[1])
+    machine = msgspec.structs.replace(described(EPYC_7601), devices=devices.read(tmp_path))
+    assert hosts.network_node(machine) == 3  # the faster of the two
+
+
 def test_nodes_of_one_machine_share_its_cores_instead_of_taking_turns_on_one() -> None:
     kernels = {"n1": "same", "n2": "same"}
     (case,) = cases(planned("one-core@2", hosts=("n1", "n2"), kernels=kernels))
@@ -101,6 +118,36 @@ def test_one_network_is_no_factor_but_is_used() -> None:
 def test_what_is_no_network_is_refused(text: str) -> None:
     with pytest.raises(UsageError):
         parse_networks(text)
+
+
+THERE = {"n1": ["eth0", "lo", "mlx5_0:1", "mlx5_0:2"], "n2": ["eth0", "lo", "eth1", "mlx5_0:1"]}
+
+
+def test_a_card_without_its_port_is_its_first_one() -> None:
+    assert on_nodes({"ib": "mlx5_0", "gbe": "eth0"}, THERE) == {"ib": "mlx5_0:1", "gbe": "eth0"}
+    assert on_nodes({"mlx5_0": "mlx5_0"}, {"n1": ["mlx5_0", "mlx5_0:1"]}) == {"mlx5_0": "mlx5_0"}
+
+
+@pytest.mark.parametrize("device", ["eth9", "mlx5_0:3", "mlx5"])
+def test_a_device_that_no_node_has_is_refused_with_those_that_all_have(device: str) -> None:
+    with pytest.raises(UsageError, match=f"no node has a network device '{device}'") as refused:
+        on_nodes({"typo": device}, THERE)
+    assert refused.value.why == "on n[1-2] there are: eth0, mlx5_0:1"
+    assert refused.value.remedy == "--network typo=eth0"
+
+
+def test_a_device_that_a_node_lacks_is_refused_with_its_name() -> None:
+    with pytest.raises(UnfitEnvironmentError, match="n1 has no network device 'eth1'"):
+        on_nodes({"second": "eth1"}, THERE)
+    with pytest.raises(UnfitEnvironmentError, match="n2 has no network device 'mlx5_0:2'"):
+        on_nodes({"ib": "mlx5_0:2"}, THERE)
+
+
+def test_nodes_that_tell_nothing_have_whatever_is_asked_for() -> None:
+    assert on_nodes({"ib": "mlx5_0"}, {"n1": []}) == {"ib": "mlx5_0"}
+    assert on_nodes({"gbe": "eth1"}, {"n1": [], "n2": THERE["n2"]}) == {"gbe": "eth1"}
+    with pytest.raises(UsageError, match="eth9"):
+        on_nodes({"typo": "eth9"}, {"n1": [], "n2": THERE["n2"]})
 
 
 def test_of_nodes_that_are_one_machine_one_measures_what_passes_no_messages() -> None:

@@ -155,3 +155,16 @@ def test_a_users_study_with_an_index_that_is_not_there_is_refused(ask: Ask, tmp_
     error = ask(EPYC, "own.toml").exception
     assert isinstance(error, UsageError)
     assert error.why == "this machine has 8 NUMA nodes (0-7)"
+
+
+def test_a_network_that_this_machine_has_not_is_refused_before_anything_is_planned() -> None:
+    done = CliRunner().invoke(assay, ["plan", "network", "--network", "typo=eth9"])
+    assert isinstance(done.exception, UsageError)
+    assert done.exception.what == "no node has a network device 'eth9'"
+    assert "there are: " in done.exception.why
+    assert done.exception.remedy
+
+
+def test_a_network_of_a_machine_that_is_described_is_taken_as_it_is(ask: Ask) -> None:
+    done = ask(EPYC, "network", "--hosts", "n[1-2]", "--network", "ib=mlx5_0:1")
+    assert done.exit_code == 0, done.output

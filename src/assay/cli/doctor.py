@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from typing import TYPE_CHECKING
 
 import click
@@ -69,6 +70,7 @@ def _tell_nodes(
     from assay.cli.nodes import addressed, examine, merged
     from assay.launch.starter import Starter
 
+    following = shlex.join(["assay", "run", "network", *output.typed({"as_json"})])
     anew = msgspec.structs.replace(place, sockets="")  # what is open already says nothing of the next connection
     told = examine(hosts, Starter(anew), mpis, planning.parse_networks(networks) if networks else {})
     together = merged(told)
@@ -77,7 +79,7 @@ def _tell_nodes(
             {"schema": 1, "fit": all(one.fit for one in told), "hosts": [addressed(one) for one in told]}
         )
     else:
-        _show(together, output.console(), "assay run network")
+        _show(together, output.console(), following)
     _judge(together)
 
 

@@ -41,6 +41,7 @@ def examine(
     chosen = _mpis(mpis)
     wanted = _wanted(hosts, chosen, networks, starter)
     answers = _ask(hosts, starter, wanted)
+    wanted = _with_ports(wanted, answers)
     config = ("-F", starter.site.ssh_config) if starter.site.ssh_config else ()
     found = cluster.examine(answers, wanted, " ".join(("ssh", *config, "{host}", "true")))
     here = tuple(_launching(mpi, starter) for mpi in chosen)
@@ -117,6 +118,16 @@ def _wanted(hosts: Sequence[str], mpis: Sequence[Mpi], networks: Mapping[str, st
         networks=dict(networks),
         build=f"assay build {named} --deploy --hosts {{hosts}}".replace("  ", " "),
     )
+
+
+def _with_ports(wanted: Wanted, answers: Mapping[str, Answer]) -> Wanted:
+    """A card that is asked for without its port is its first one, as in a run."""
+    import msgspec
+
+    from assay import plan as planning
+
+    there = {name for answer in answers.values() if answer.node for name in answer.node.interfaces}
+    return msgspec.structs.replace(wanted, networks=planning.with_ports(wanted.networks, there))
 
 
 def _builds(mpis: Sequence[Mpi]) -> list[Build]:

@@ -71,7 +71,7 @@ def command(  # noqa: PLR0913, PLR0917 (one parameter an option)
     from assay import plan as planning
     from assay import studies
     from assay.cli import settings
-    from assay.cli.prepare import options_of, plan
+    from assay.cli.prepare import on_nodes, options_of, plan
     from assay.launch.starter import Starter
 
     wish = studies.get(study)
@@ -79,7 +79,7 @@ def command(  # noqa: PLR0913, PLR0917 (one parameter an option)
     machine = _machine(xml, synthetic)
     if machine is None:
         machines = site.machines(options.hosts, Starter(site.find(launcher, ssh_config)))
-        made = plan(study, wish, machines, options, wishes)
+        made = plan(study, wish, machines, on_nodes(options, machines), wishes)
         _check_toolchains(made)
     else:  # nobody knows what is installed there
         factors = planning.parse(wishes, wish, settings.table("factor"))

@@ -66,8 +66,30 @@ def prepare(name: str, options: Options, wishes: tuple[str, ...], starter: Start
 
     wish = studies.get(name)
     machines = where.machines(options.hosts, starter)
-    made = plan(name, wish, machines, options, wishes)
+    made = plan(name, wish, machines, on_nodes(options, machines), wishes)
     return Prepared(made, machines, built(tuple(dict.fromkeys(launch.toolchain for launch in made.order))))
+
+
+def on_nodes(options: Options, machines: Machines) -> Options:
+    """The options with networks as the nodes themselves call them.
+
+    Args:
+        options: as a user gives them.
+        machines: the nodes that the plan is for, as far as they are known.
+
+    Raises:
+        UsageError: no node has a device that is asked for.
+        UnfitEnvironmentError: some nodes have it and others do not.
+    """
+    import msgspec
+
+    from assay import plan as planning
+
+    devices = {
+        host: [device.name for device in machine.devices if device.kind in {"network", "infiniband"}]
+        for host, (machine, _) in machines.items()
+    }
+    return msgspec.structs.replace(options, networks=planning.on_nodes(options.networks, devices))
 
 
 def plan(name: str, wish: Study, machines: Machines, options: Options, wishes: tuple[str, ...]) -> Plan:

@@ -168,6 +168,7 @@ def machines(hosts: Sequence[str], starter: Starter) -> Machines:
     from concurrent.futures import ThreadPoolExecutor
 
     from assay import machine
+    from assay.launch.remote import doctor
 
     if not hosts or tuple(hosts) == (starter.site.host,):
         here = machine.discover()
@@ -180,7 +181,7 @@ def machines(hosts: Sequence[str], starter: Starter) -> Machines:
         raise UnfitEnvironmentError(
             f"node '{host}' cannot be asked what it is",
             why=str(why),
-            remedy=f"assay doctor --hosts {','.join(hosts)}",
+            remedy=doctor(hosts, starter.site),
         )
     first = next(iter(known))
     for host, why in ((host, answer) for host, answer in told.items() if isinstance(answer, str)):
@@ -191,9 +192,12 @@ def machines(hosts: Sequence[str], starter: Starter) -> Machines:
 
 def _ask(host: str, starter: Starter) -> tuple[Machine, str] | str:
     """Facts of a host by `assay discover` there, or why there are none."""
+    import shlex
+
     import msgspec
 
     from assay import machine
+    from assay.launch.remote import doctor
     from assay.model.machine import Machine
     from assay.run.process import Processes
 
@@ -209,7 +213,9 @@ def _ask(host: str, starter: Starter) -> tuple[Machine, str] | str:
         ended = "it did not answer in time" if outcome.exit_code is None else f"exit {outcome.exit_code}"
         why = said[-1].strip() if said else ended
         if not starter.site.scheduler and outcome.exit_code in {None, _OF_SSH}:
-            remedy = f"ssh {host}   by hand first; then assay doctor --hosts {host}"
+            config = ("-F", starter.site.ssh_config) if starter.site.ssh_config else ()
+            by_hand = shlex.join(("ssh", *config, host, "true"))
+            remedy = f"{by_hand}   # once that works: {doctor((host,), starter.site)}"
             raise UnfitEnvironmentError(f"'{host}' cannot be reached", why=why, remedy=remedy)
         return why
     try:

@@ -8,6 +8,7 @@ import pkgutil
 from functools import cache
 
 from assay.launch.command import Launcher, Layout, Site
+from assay.launch.remote import doctor
 from assay.model.errors import UnfitEnvironmentError, UsageError
 
 #: What stands beside them: the words that they share, and machines that do not exist.
@@ -45,5 +46,5 @@ def fitting(layout: Layout, site: Site) -> Launcher:
     raise UnfitEnvironmentError(
         f"nothing here starts {layout.size} processes on {', '.join(layout.hosts)}{of}",
         why=f"tried: {', '.join(launcher.name for launcher in wanted)}",
-        remedy="assay doctor --hosts " + ",".join(layout.hosts),
+        remedy=doctor(layout.hosts, site),
     )

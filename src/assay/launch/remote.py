@@ -1,5 +1,8 @@
 """What launchers have in common that start programs by others' hands: ssh, and the environment that travels."""
 
+import shlex
+from collections.abc import Sequence
+
 from assay.launch.command import Layout, Site
 
 #: From the request to end to the order to. Open MPI 4 takes 3 s to end ranks on other hosts that do not listen.
@@ -24,6 +27,12 @@ def ssh_options(site: Site) -> tuple[str, ...]:
         return (*config, *_SSH)
     shared = ("ControlMaster=auto", f"ControlPath={site.sockets}/%C", f"ControlPersist={_KEEP_OPEN_S}")
     return (*config, *_SSH, *(word for option in shared for word in ("-o", option)))
+
+
+def doctor(hosts: Sequence[str], site: Site) -> str:
+    """What is typed to learn what is wrong with hosts: it reaches them as the command did that failed."""
+    config = ("--ssh-config", site.ssh_config) if site.ssh_config else ()
+    return shlex.join(("assay", "doctor", "--hosts", ",".join(hosts), *config))
 
 
 def is_elsewhere(layout: Layout, site: Site) -> bool:

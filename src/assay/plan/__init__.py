@@ -13,10 +13,19 @@ from assay.plan import factors
 from assay.plan.cases import Selection, Setting, select, sentinel
 from assay.plan.cores import allowed_cores, nearest_pair
 from assay.plan.factors import parse
-from assay.plan.networks import of_networks, parse_networks
+from assay.plan.networks import of_networks, on_nodes, parse_networks, with_ports
 from assay.plan.order import estimate_seconds, interleave
 
-__all__ = ["DEFAULT_TOOLCHAIN", "Options", "make", "parse", "parse_networks", "passes_messages"]
+__all__ = [
+    "DEFAULT_TOOLCHAIN",
+    "Options",
+    "make",
+    "on_nodes",
+    "parse",
+    "parse_networks",
+    "passes_messages",
+    "with_ports",
+]
 
 #: The name that launches carry when nobody chose a toolchain.
 DEFAULT_TOOLCHAIN = "default"

@@ -125,12 +125,12 @@ def network_node(machine: Machine) -> int | None:
 def _numa_node(device: Device) -> int | None:
     if device.kind not in {"network", "infiniband"}:
         return None
-    fact = device.facts.get("numa node")
+    fact = device.facts.get("NUMA node")
     return fact.value if fact is not None and isinstance(fact.value, int) and fact.value >= 0 else None
 
 
 def _speed(device: Device) -> tuple[bool, float]:
-    fact = device.facts.get("speed")
+    fact = device.facts.get("rate" if device.kind == "infiniband" else "speed")
     value = fact.value if fact is not None else None
     return device.kind == "infiniband", float(value) if isinstance(value, int | float) else 0.0
 

@@ -1,13 +1,15 @@
 """Networks that a run goes over: `gbe=eth0,ib=mlx5_0:1`, one of them for all, or several as a factor."""
 
 import re
+from collections.abc import Collection, Mapping
 
-from assay.model.errors import UsageError
+from assay.model.errors import UnfitEnvironmentError, UsageError
 from assay.model.plan import Factor
 
 NETWORK = "network"
 #: What an interface, or a port of a card, may be called: no option and nothing that a shell would see in it.
 _DEVICE = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_.:@-]*")
+_LOOPBACK = "lo"
 _HELP = "--network gbe=eth0,ib=mlx5_0:1"
 
 
@@ -28,6 +30,52 @@ def parse_networks(text: str) -> dict[str, str]:
             raise UsageError(f"network '{name}' is given twice", remedy=_HELP)
         found[name] = device
     return found
+
+
+def with_ports(networks: Mapping[str, str], there: Collection[str]) -> dict[str, str]:
+    """The networks, a card that is named without its port (`mlx5_0`) by its first one (`mlx5_0:1`).
+
+    Args:
+        networks: name -> device, as the user says them.
+        there: what nodes call their devices.
+    """
+    first = {name: f"{device}:1" for name, device in networks.items()}
+    return {
+        name: first[name] if device not in there and first[name] in there else device
+        for name, device in networks.items()
+    }
+
+
+def on_nodes(networks: Mapping[str, str], devices: Mapping[str, Collection[str]]) -> dict[str, str]:
+    """The networks as the nodes know them (see `with_ports`).
+
+    Args:
+        networks: name -> device, as the user says them.
+        devices: node -> what it calls its interfaces and ports; a node that tells none has whatever is asked for.
+
+    Raises:
+        UsageError: no node has such a device.
+        UnfitEnvironmentError: some have it and others do not.
+    """
+    told = {node: names for node, names in devices.items() if names}
+    found = with_ports(networks, {name for names in told.values() for name in names})
+    for name, device in found.items():
+        lacking = [node for node, names in told.items() if device not in names]
+        if not lacking:
+            continue
+        everywhere = set.intersection(*map(set, told.values())) - {_LOOPBACK}
+        why = f"on {_all(told)} there are: {', '.join(sorted(everywhere)) or 'none that all have'}"
+        remedy = f"--network {name}={min(everywhere)}" if everywhere else "assay discover"
+        if len(lacking) == len(told):
+            raise UsageError(f"no node has a network device '{device}'", why=why, remedy=remedy)
+        raise UnfitEnvironmentError(f"{_all(lacking)} has no network device '{device}'", why=why, remedy=remedy)
+    return found
+
+
+def _all(nodes: Collection[str]) -> str:
+    from ClusterShell.NodeSet import RESOLVER_NOGROUP, NodeSet  # noqa: PLC0415 (50 ms, for what is wrong only)
+
+    return str(NodeSet.fromlist(list(nodes), resolver=RESOLVER_NOGROUP))
 
 
 def of_networks(networks: dict[str, str]) -> tuple[Factor, ...]:

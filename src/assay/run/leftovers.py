@@ -6,6 +6,7 @@ from types import MappingProxyType
 from typing import NamedTuple
 
 from assay.launch.command import Command, Executor, Outcome
+from assay.launch.remote import doctor
 from assay.launch.starter import Starter
 from assay.launch.sweep import LIMIT_S
 from assay.model.errors import UnfitEnvironmentError
@@ -54,7 +55,7 @@ def require_clear(plan: Plan, starter: Starter, executor: Executor) -> None:
             raise UnfitEnvironmentError(
                 f"'{host}' cannot be reached" if unreached else f"'{host}' is not clear of this run's processes",
                 why=_said(outcome),
-                remedy=f"assay doctor --hosts {host}",
+                remedy=doctor((host,), starter.site),
             )
 
 
