@@ -27,6 +27,12 @@ def ethernet(speed: float = 1e9, mtu: int = 1500, *, virtual: bool = False, name
     return Device(name, "network", facts)
 
 
+def held(rate: float, mtu: int = 1500, speed: float = 10e9) -> Device:
+    """A virtual interface with a shaper, as in namespaces."""
+    facts = ethernet(speed, mtu, virtual=True, name="eth0").facts
+    return Device("eth0", "network", {**facts, "shaped rate": Fact(rate, "bit/s", "tc qdisc show dev eth0 (tbf)")})
+
+
 def infiniband(rate: float, lanes: str, layer: str = "InfiniBand", **slot: float) -> Device:
     facts = {"rate": Fact(rate, "bit/s"), "lanes": Fact(lanes), "link layer": Fact(layer)}
     facts |= {name.replace("_", " "): Fact(value) for name, value in slot.items()}
@@ -112,6 +118,38 @@ def test_one_machine_has_no_wire_between_its_nodes(tmp_path: Path) -> None:
     law = Law(links={"host": GBE}, one_kernel=True)
     run = run_of(tmp_path, law, Measure("pt2pt", ("pair:other-node",), axes={"pattern": "bandwidth"}))
     assert all(e.limit is None for e in estimates(with_device(run, ethernet())))
+
+
+def test_a_shaper_counts_its_header_and_is_called_the_wire_rate() -> None:
+    limit = link.narrowest(link.limits(held(1e9)))
+    assert limit is not None
+    assert limit.value == pytest.approx(125e6 * 1448 / 1514)
+    assert limit.of == (
+        "the wire rate of eth0: 1.00 Gbit/s, to which it is shaped, x 1448/1514 (TCP in frames of MTU 1500 B)"
+    )
+
+
+def test_the_slower_of_wire_and_shaper_counts() -> None:
+    facts = {**ethernet(1e9).facts, "shaped rate": Fact(3e8, "bit/s")}
+    slow, fast = (
+        link.narrowest(link.limits(Device("eth0", "network", {**facts, "shaped rate": Fact(rate, "bit/s")})))
+        for rate in (3e8, 2e9)
+    )
+    assert slow
+    assert "to which it is shaped" in slow.of
+    assert fast
+    assert fast.of.startswith("the wire of eth0")
+
+
+def test_between_nodes_of_one_machine_a_shaper_counts_and_a_wire_does_not(tmp_path: Path) -> None:
+    law = Law(links={"host": GBE}, one_kernel=True)
+    axes = {"pattern": "bandwidth", "bytes": 2**20}
+    run = run_of(tmp_path, law, Measure("pt2pt", ("pair:other-node",), axes=axes))  # type: ignore[arg-type]
+    (found,) = estimates(with_device(run, held(1e9)))
+    assert found.limit is not None
+    assert found.limit.of.startswith("the wire rate of eth0: 1.00 Gbit/s, to which it is shaped")
+    (bare,) = estimates(with_device(run, ethernet(1e9)))
+    assert bare.limit is None
 
 
 def test_the_device_that_was_asked_for_counts_where_no_counter_tells(gbe: Run) -> None:

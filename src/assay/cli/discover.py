@@ -219,7 +219,7 @@ def _show_devices(machine: Machine, console: Console) -> None:
     missing = []
     for kind, title in _KINDS.items():
         devices = [device for device in machine.devices if device.kind == kind]
-        virtual = [device.name for device in devices if _virtual(device)]
+        virtual = [device.name + _held(device) for device in devices if _virtual(device)]
         rows = [(device.name, _device(device), "") for device in devices if not _virtual(device)]
         _list(title, [*rows, ("virtual", ", ".join(virtual), "")] if virtual else rows, console)
         missing += [] if devices else [title]
@@ -229,6 +229,12 @@ def _show_devices(machine: Machine, console: Console) -> None:
 
 def _virtual(device: Device) -> bool:
     return "virtual" in device.facts and device.facts["virtual"].value is True
+
+
+def _held(device: Device) -> str:
+    """` (shaped rate 1.00 Gbit/s)` where its rate is held by the kernel."""
+    rate = device.facts.get("shaped rate")
+    return f" (shaped rate {_value(rate)})" if rate and rate.known else ""
 
 
 def _device(device: Device) -> str:

@@ -15,6 +15,7 @@ from assay.machine import (
     kernel,
     memory,
     processor,
+    shapers,
     system,
 )
 from assay.machine.topology import Cpus, Parts, assemble
@@ -46,7 +47,7 @@ def discover() -> tuple[Machine, str]:
             | {"hwloc": hwloc.version(exported.system.get("hwlocVersion", "2") if exported else "")},
             "mitigations": system.mitigations(root),
         },
-        devices=devices.read(root, exported.devices if exported else ()),
+        devices=devices.read(root, exported.devices if exported else (), shapers.live()),
     )
     return machine, document
 

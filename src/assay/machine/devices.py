@@ -1,7 +1,7 @@
 """Network interfaces, InfiniBand ports and accelerators, each with the memory node that it is near."""
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 
 from assay.machine import files
@@ -17,12 +17,20 @@ _ACCELERATORS = {"0300": "display controller", "0302": "3D controller", "1200": 
 _UNKNOWN_LANES = 255
 
 
-def read(root: Path, seen: tuple[HwlocDevice, ...] = ()) -> tuple[Device, ...]:
-    """Every device of the three kinds; `seen` are hwloc's, which knows the names of PCI devices."""
-    return (*_network(root), *_infiniband(root), *_accelerators(root, seen))
+def read(
+    root: Path, seen: tuple[HwlocDevice, ...] = (), shaped: Mapping[str, Fact] | None = None
+) -> tuple[Device, ...]:
+    """Every device of the three kinds.
+
+    Args:
+        root: `/`, or a stand-in.
+        seen: hwloc's, which knows the names of PCI devices.
+        shaped: interface -> the rate that it is held to.
+    """
+    return (*_network(root, shaped or {}), *_infiniband(root), *_accelerators(root, seen))
 
 
-def _network(root: Path) -> Iterator[Device]:
+def _network(root: Path, shaped: Mapping[str, Fact]) -> Iterator[Device]:
     for path in files.entries(root / "sys/class/net"):
         if not path.is_dir():  # bonding_masters is a file
             continue
@@ -37,6 +45,7 @@ def _network(root: Path) -> Iterator[Device]:
                 "speed": _speed(root, at, virtual=virtual),
                 "mtu": files.fact(root, f"{at}/mtu", int, "B"),
                 "state": files.fact(root, f"{at}/operstate", str),
+                **({"shaped rate": shaped[path.name]} if path.name in shaped else {}),
                 **_locality(path / "device"),
             },
         )

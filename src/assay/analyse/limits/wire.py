@@ -12,12 +12,17 @@ _PAIR = 2
 
 
 def _limit(estimate: Estimate, bounds: Bounds) -> Limit | None:
-    """Of the device that carried the messages, else of the one that was asked for: its wire or its slot."""
+    """Of the device that carried the messages, else of the one that was asked for: its wire or its slot.
+
+    Between nodes that are one machine no wire counts; a shaper does, through which the messages went.
+    """
     found = _device(estimate, bounds)
-    least = link.narrowest(link.limits(found)) if found else None
-    if least is None:
+    if found is None:
         return None
-    return _for_all_ways(estimate, least)
+    least = link.narrowest(link.limits(found))
+    if _is_one_machine(estimate):
+        least = link.shaped(found) if link.carrier(estimate) else None
+    return _for_all_ways(estimate, least) if least else None
 
 
 def _given(estimate: Estimate, told: Limit) -> Limit | None:
@@ -28,7 +33,7 @@ def _given(estimate: Estimate, told: Limit) -> Limit | None:
 def _ceilings(estimate: Estimate, bounds: Bounds) -> tuple[Limit, ...]:
     """The bare rate of a wire that the counters prove to have carried the messages."""
     found = _device(estimate, bounds)
-    rate = link.raw(found) if found and link.carrier(estimate) else None
+    rate = link.raw(found) if found and link.carrier(estimate) and not _is_one_machine(estimate) else None
     if found is None or rate is None:
         return ()
     ways, words = _ways(estimate)
@@ -36,12 +41,17 @@ def _ceilings(estimate: Estimate, bounds: Bounds) -> tuple[Limit, ...]:
 
 
 def _device(estimate: Estimate, bounds: Bounds) -> Device | None:
-    place = estimate.placement
-    if len(place.hosts) < _PAIR or (place.proven and place.proven.machines == 1):
-        return None  # one machine: its memory carries what seems to go over a network
+    if len(estimate.placement.hosts) < _PAIR:
+        return None
     machine = bounds.machine(estimate)
     name = link.carrier(estimate) or link.asked(estimate, bounds.plan)
     return link.device(machine, name) if machine else None
+
+
+def _is_one_machine(estimate: Estimate) -> bool:
+    """Whether its memory carries what seems to go over a network."""
+    proven = estimate.placement.proven
+    return bool(proven and proven.machines == 1)
 
 
 def _for_all_ways(estimate: Estimate, one: Limit) -> Limit:

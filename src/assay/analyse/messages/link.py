@@ -11,6 +11,8 @@ from assay.model.units import format_quantity
 _BITS = 8
 #: Preamble 8 B, header 14 B, check sum 4 B and gap 12 B around each Ethernet frame (IEEE 802.3).
 _FRAME = 38
+#: What Linux counts of a frame before a shaper lets it go: its header, not what the wire adds.
+_COUNTED = 14
 #: IPv4 and TCP headers of 20 B each, and the time stamps of 12 B that Linux sends with each segment (RFC 7323).
 _HEADERS = 52
 #: Ports whose rate, as Linux gives it, still holds the code of the wire: bits of payload of those sent. Later ones
@@ -50,10 +52,12 @@ def device(machine: Machine, name: str) -> Device | None:
 
 
 def limits(found: Device) -> Iterator[Limit]:
-    """Bytes per second of payload in one direction: of the wire, then of the slot of the card."""
+    """Bytes per second of payload in one direction: of the wire, of its shaper, of the slot of the card."""
     wire = _infiniband(found) if found.kind == "infiniband" else _ethernet(found)
     if wire:
         yield wire
+    if held := shaped(found):
+        yield held
     slot = pcie(found)
     if slot:
         yield slot
@@ -63,6 +67,19 @@ def raw(found: Device) -> float | None:
     """Bytes per second that the wire moves in one direction, headers and all; None where there is no wire."""
     rate = _number(found.facts, "rate" if found.kind == "infiniband" else "speed")
     return None if rate is None or _virtual(found) else rate / _BITS
+
+
+def shaped(found: Device) -> Limit | None:
+    """What a shaper of the kernel lets through, whatever carries it then; None where nothing shapes."""
+    rate, mtu = _number(found.facts, "shaped rate"), _number(found.facts, "mtu")
+    if rate is None or mtu is None:
+        return None
+    return Limit(
+        rate / _BITS * (mtu - _HEADERS) / (mtu + _COUNTED),
+        "derived",
+        f"the wire rate of {found.name}: {format_quantity(rate, 'bit/s')}, to which it is shaped, "
+        f"x {mtu - _HEADERS:.0f}/{mtu + _COUNTED:.0f} (TCP in frames of MTU {mtu:.0f} B)",
+    )
 
 
 def pcie(found: Device) -> Limit | None:
