@@ -25,6 +25,11 @@ def analyse(run: Run, given: Mapping[str, float] = {}) -> Analysis:
         run: as it was stored.
         given: limits that the user promises, by name of the law, in SI units, e.g. `memory-bandwidth` in B/s.
     """
+    return conclude(examine(run, given))
+
+
+def examine(run: Run, given: Mapping[str, float] = {}) -> Evidence:
+    """Everything that is known of a run before rules are applied; see `analyse`."""
     border = states.border(run)
     attempts = yields(run, border)
     ended = imported.outcomes(run.imported) if run.imported else outcomes(run, attempts)
@@ -35,23 +40,27 @@ def analyse(run: Run, given: Mapping[str, float] = {}) -> Analysis:
         else measure(run, attempts, ended, explained)
     )
     measured = bound(run, found, given)
-    estimates = tuple(each.estimate for each in measured)
     known = Known(run, tuple(measured))
-    evidence = Evidence(
+    return Evidence(
         run=run,
         measured=tuple(measured),
         pairs=tuple(pairs(run, measured, measure(run, attempts, ended, explained, "control"))),
         models=models(known),
         predictions=predictions(known),
-        outcomes=condemn(ended, estimates),
+        outcomes=condemn(ended, tuple(each.estimate for each in measured)),
         noise=noise(run, attempts, border, measured),
     )
+
+
+def conclude(evidence: Evidence) -> Analysis:
+    """What rules find in it, with all that they looked at."""
+    run = evidence.run
     return Analysis(
         schema=RESULT_SCHEMA,
         run=run.info.id,
         study=run.plan.study,
         status=run.ending.status if run.ending else "incomplete",
-        estimates=estimates,
+        estimates=tuple(each.estimate for each in evidence.measured),
         models=evidence.models,
         comparisons=tuple(pair.comparison for pair in evidence.pairs),
         findings=findings(evidence),

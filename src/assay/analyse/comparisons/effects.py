@@ -49,6 +49,16 @@ def compare_unpaired(a: Measured, b: Measured) -> Comparison | None:
     return msgspec.structs.replace(shared, launches=launches, state=state)
 
 
+def difference(a: Measured, b: Measured, *, paired: bool) -> tuple[float, float, float]:
+    """How much more a is than b, with its ends, in their unit: over common blocks, or over all launches."""
+    if paired:
+        of_a, of_b = (_by_block(each.launches, _common_state(a, b)) for each in (a, b))
+        found = hodges_lehmann([of_a[block] - of_b[block] for block in sorted(of_a.keys() & of_b.keys())])
+    else:
+        found, _ = shift(*([launch.value for launch in each.launches] for each in (a, b)))
+    return found.median, found.lo, found.hi
+
+
 def resolution(a: Measured, b: Measured) -> float | None:
     """The 95th percentile of the relative effects that a thing shows against itself; None without blocks."""
     differences = _differences(a, b, _common_state(a, b))

@@ -17,7 +17,8 @@ _SCATTERS = 3
 _PATTERNS = ("latency", "bandwidth")
 #: A configured size explains a break within this factor of it.
 _NEAR = 2
-_USUAL_MTU = 1500
+#: Where no device is known; of InfiniBand more in later generations.
+_USUAL_MTUS = {"Ethernet": 1500, "InfiniBand": 2048}
 #: Beyond this a step is no work of the processor: a timer or the card waited.
 _TIMER_S = 20e-6
 _INLINE_BYTES = 1024
@@ -29,7 +30,7 @@ _EAGER = {
 }
 
 
-class _Step(NamedTuple):
+class Step(NamedTuple):
     """One break: last size before it, first after, factor on the time with its ends, seconds it adds."""
 
     before: int
@@ -45,28 +46,28 @@ def _assess(evidence: Evidence) -> Iterable[Finding]:
     known = place.by_id(evidence)
     for model in laws:
         estimate = known[model.of[0]]
-        steps = list(_steps(model))
-        if steps and estimate.params.get(PATTERN) in _PATTERNS:
-            yield _finding(evidence, model, estimate, steps)
+        found = list(steps(model))
+        if found and estimate.params.get(PATTERN) in _PATTERNS:
+            yield _finding(evidence, model, estimate, found)
 
 
-def _steps(model: Model) -> Iterator[_Step]:
+def steps(model: Model) -> Iterator[Step]:
     """Those that are more than scatter."""
     least = 1 + max(_STEP, _SCATTERS * model.parameters["scatter"][0]) if model.parameters else 0.0
     for name, factor in model.parameters.items():
         if name.startswith("step ") and min(factor[0], factor[1]) > least:
             _, before, after = model.parameters[f"break {name.removeprefix('step ')}"]
             time = next(point.value[0] for point in model.points if point.at["bytes"] == after)
-            yield _Step(int(before), int(after), factor, time * (1 - 1 / factor[0]))
+            yield Step(int(before), int(after), factor, time * (1 - 1 / factor[0]))
 
 
-def _finding(evidence: Evidence, model: Model, estimate: Estimate, steps: list[_Step]) -> Finding:
-    worst = max(steps, key=lambda each: each.factor[0])
+def _finding(evidence: Evidence, model: Model, estimate: Estimate, found: list[Step]) -> Finding:
+    worst = max(found, key=lambda each: each.factor[0])
     beside = [point.estimate for point in model.points if point.at["bytes"] in (worst.before, worst.after)]
     told = ", ".join(
         f"x{each.factor[0]:.2f} between {format_size(each.before)} and {format_size(each.after)} "
         f"({format_quantity(each.seconds, 's')} more)"
-        for each in steps
+        for each in found
     )
     library = _library(evidence, estimate)
     return Finding(
@@ -80,22 +81,19 @@ def _finding(evidence: Evidence, model: Model, estimate: Estimate, steps: list[_
         statistic=f"lower end of the step {min(worst.factor[:2]):.3g}, "
         f"scatter {model.parameters['scatter'][0]:.2g}",
         threshold=rule.threshold,
-        rivals=tuple(dict.fromkeys(cause for each in steps for cause in _causes(evidence, estimate, each))),
+        rivals=tuple(dict.fromkeys(cause for each in found for cause in causes(evidence, estimate, each))),
         next=_next(evidence, estimate, worst, library),
     )
 
 
-def _causes(evidence: Evidence, estimate: Estimate, step: _Step) -> Iterator[str]:
+def causes(evidence: Evidence, estimate: Estimate, step: Step) -> Iterator[str]:
     """What fits this break, what is configured near it first."""
     where = f"at {format_size(step.after)}"
     for name, value in _settings(evidence, estimate).items():
         if value.isdecimal() and _near(int(value), step):
             yield f"{where}: {name}={value} of the MPI"
-    known = _mtu(evidence, estimate)
-    mtu = _USUAL_MTU if known is None else known
-    told = f"MTU {mtu} B" if known else f"if the MTU is the usual {mtu} B"
-    if mtu and place.between(estimate) and _near(mtu, step):
-        yield f"{where}: messages of more than one frame ({told})"
+    if place.between(estimate) and (frames := _frames(evidence, estimate, step)):
+        yield f"{where}: messages of more than one frame ({frames})"
     if estimate.benchmark == "tcp":
         yield f"{where}: buffers of the sockets"
     else:
@@ -108,7 +106,16 @@ def _causes(evidence: Evidence, estimate: Estimate, step: _Step) -> Iterator[str
         yield f"{where}: buffers that leave a cache"
 
 
-def _near(size: int, step: _Step) -> bool:
+def _frames(evidence: Evidence, estimate: Estimate, step: Step) -> str:
+    """The MTU near this break, in words; empty where none is near it."""
+    known = _mtu(evidence, estimate)
+    if known is not None:
+        return f"MTU {known} B" if _near(known, step) else ""
+    usual = [f"{mtu} B of {network}" for network, mtu in _USUAL_MTUS.items() if _near(mtu, step)]
+    return f"if the MTU is the usual {', '.join(usual)}" if usual else ""
+
+
+def _near(size: int, step: Step) -> bool:
     return step.before <= _NEAR * size and size <= _NEAR * step.after
 
 
@@ -138,7 +145,7 @@ def _mtu(evidence: Evidence, estimate: Estimate) -> int | None:
     return int(fact.value) if fact and isinstance(fact.value, int) else 0
 
 
-def _next(evidence: Evidence, estimate: Estimate, step: _Step, library: str) -> str:
+def _next(evidence: Evidence, estimate: Estimate, step: Step, library: str) -> str:
     """The experiment that tells the causes apart: what moves with the eager limit is the MPI's own doing."""
     hosts = f" --hosts {','.join(estimate.placement.hosts)}" if place.between(estimate) else ""
     study = "network" if evidence.run.imported else evidence.run.plan.study
