@@ -58,17 +58,31 @@ def _model(curve: Curve, points: list[Point]) -> Model:
 def _points(member: Measured, known: Known) -> Iterable[Point]:
     """The pairs of one round: median over launches, and its interval (the range of fewer than 6)."""
     estimate = member.estimate
-    records = [case for launch in _used(member, known) for case in launch.cases if _complete(case, estimate)]
+    records = of_blocks(member, known)
     if not records:
         return
-    metrics = benchmarks.get(estimate.benchmark).metrics
-    metric = next(each for each in metrics if each.name == estimate.metric)
-    launches = [values(each, metric) for each in records]
-    names = _names(records[0].header)
-    for pair in met(records[0].header):
+    header, metric = records[0][1].header, metric_of(estimate)
+    launches = [values(each, metric) for _, each in records]
+    names = names_of(header)
+    for pair in met(header):
         interval = median_interval([launch[pair] for launch in launches if pair in launch])
         at = {"a": names[pair[0]], "b": names[pair[1]], "round": estimate.params["round"]}
         yield point(estimate, at, None, (interval.median, interval.lo, interval.hi))
+
+
+def metric_of(estimate: Estimate) -> Metric:
+    """The declared metric of an estimate."""
+    return next(each for each in benchmarks.get(estimate.benchmark).metrics if each.name == estimate.metric)
+
+
+def of_blocks(member: Measured, known: Known) -> list[tuple[int, CaseRecords]]:
+    """What an estimate rests on: the number of the block and the case's records, of each launch that counts."""
+    return [
+        (launch.launch.block, case)
+        for launch in _used(member, known)
+        for case in launch.cases
+        if _complete(case, member.estimate)
+    ]
 
 
 def _used(member: Measured, known: Known) -> Iterable[LaunchRecords]:
@@ -87,7 +101,7 @@ def _complete(case: CaseRecords, estimate: Estimate) -> bool:
     return case.header.case == estimate.case and case.end is not None and case.end.status == "complete"
 
 
-def _names(header: Header) -> dict[int, str]:
+def names_of(header: Header) -> dict[int, str]:
     """Rank -> its host, with its number where a host has several."""
     several = Counter(rank.host for rank in header.ranks)
     return {

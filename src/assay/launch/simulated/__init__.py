@@ -1,5 +1,6 @@
 """A machine with known laws that understands the command lines of the native programs and answers in records."""
 
+import dataclasses
 import math
 from collections.abc import Iterator, Sequence
 from itertools import pairwise
@@ -76,7 +77,8 @@ class SimulatedMachine:
         except ValueError as error:
             return Outcome(b"", f"{command.argv[0]}: {error}\n".encode(), 2)
         hosts = messages.filled(request, hosts_of(command.environment, self.hosts))
-        return _Launch(self, request, timeout, np.random.default_rng([self._seed, start]), hosts).run()
+        request = dataclasses.replace(request, hosts=hosts)
+        return _Launch(self, request, timeout, np.random.default_rng([self._seed, start])).run()
 
     def _set(self, program: str, factor: float) -> Outcome:
         if not factor:
@@ -132,18 +134,13 @@ class _Launch:
     """One start of one program."""
 
     def __init__(
-        self,
-        machine: SimulatedMachine,
-        request: Request,
-        timeout: float,
-        rng: np.random.Generator,
-        hosts: tuple[str, ...],
+        self, machine: SimulatedMachine, request: Request, timeout: float, rng: np.random.Generator
     ) -> None:
         self.machine = machine
         self.law = machine.law
         self.request = request
         self.rng = rng
-        self.hosts = hosts
+        self.hosts = request.hosts
         self.launched = machine.now()
         self.deadline = self.launched + timeout
         self.lines: list[bytes] = []
@@ -214,13 +211,16 @@ class _Launch:
             phases = sampler.phases(seconds * paces, clock, share, unsteady=fault == "unsteady")
             self._pass(self.launched + phases[-1].end_s - clock)
             for label, phase in zip(("warmup", "measured"), phases, strict=True):
-                yield phase, _series(kernel, label, phase, uneven=fault == "uneven")
+                yield phase, _series(kernel, label, phase, load.timing, uneven=fault == "uneven")
 
     def _paces(self, load: Workload) -> NDArray[np.float64]:
-        """Factor on the duration of each rank: of its host and its cores, and what this launch has in common."""
+        """Factor on the duration of each rank: of its host and its cores, and what this launch has in common.
+
+        Pairs that a program names meet each other alone: each has its own.
+        """
         hosts = np.array([1 / self.law.slow_hosts.get(host, 1.0) for host in self.hosts])
-        paces = np.array(load.paces) * hosts.max() if load.paces else hosts
-        together = 1 if load.paces else len(hosts)
+        paces = np.array(load.paces) * (1.0 if load.way else hosts.max()) if load.paces else hosts
+        together = 1 if load.paces and not load.way else len(paces)
         return paces * self.rng.lognormal(0.0, self.law.launch_noise, together) / self.machine.boost
 
     def _header(self, case: CaseRequest, load: Workload, fault: FaultKind | None) -> Header:
@@ -242,6 +242,7 @@ class _Launch:
         )
         build = {"compiler": "none (simulated)", "flags": ""}
         mpi = {"library": "Simulated MPI 1.0", "standard": "3.1", "threads": "funneled"}
+        mpi |= {"way": load.way} if load.way else {}
         return Header(
             RECORD_SCHEMA,
             self.request.program,
@@ -264,20 +265,20 @@ class _Launch:
         self.machine.pass_time(seconds, len(self.request.cpus))
 
 
-def _series(kernel: str, label: str, phase: Phase, *, uneven: bool) -> list[bytes]:
+def _series(kernel: str, label: str, phase: Phase, ranks: Sequence[int], *, uneven: bool) -> list[bytes]:
     """One line a rank, encoded as they are: a thousand Series need not be made to be written."""
     return [
         msgspec.json.encode(
             {
                 "type": "series",
                 "kernel": kernel,
-                "rank": rank,
+                "rank": ranks[number] if ranks else number,
                 "phase": label,
                 "iterations": phase.iterations,
                 "stop": phase.stop,
-                "start_s": starts[: len(starts) - rank * uneven].tolist(),
-                "seconds": seconds[: len(seconds) - rank * uneven].tolist(),
+                "start_s": starts[: len(starts) - number * uneven].tolist(),
+                "seconds": seconds[: len(seconds) - number * uneven].tolist(),
             }
         )
-        for rank, (starts, seconds) in enumerate(zip(phase.start_s, phase.seconds, strict=True))
+        for number, (starts, seconds) in enumerate(zip(phase.start_s, phase.seconds, strict=True))
     ]

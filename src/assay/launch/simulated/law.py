@@ -1,5 +1,6 @@
 """How a simulated machine behaves: every figure is known, so that what is found can be held against it."""
 
+import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Literal
@@ -103,6 +104,10 @@ class Law:
         flips: (time, state) from which on it holds; the first state of `handover` holds at the start.
         links: what two ranks do not share (`core`, `l3`, `numa`, `package`, `host`), or the device of a network
             that was asked for -> the way of their messages.
+        slow_ways: pair of hosts, in the order of the launch -> factor on the time of messages between them.
+        fabric: bytes per second that all ways between nodes carry together, in one direction.
+        hidden: share of a collective operation that goes on beside computing which never calls MPI, and beside
+            computing that does.
         tcp: factor on the latency of every way for sockets in place of MPI, and on what it takes for each byte.
         interfaces: of every host; the first one carries what no network was asked for.
         detours: network that was asked for, or `inside` for messages of one host -> the interface that carries
@@ -150,6 +155,9 @@ class Law:
     speed: Mapping[str, float] = field(default_factory=lambda: {"near": 1.0, "far": 0.6})
     flips: tuple[tuple[float, str], ...] = ()
     links: Mapping[str, Link] = field(default_factory=lambda: dict(_LINKS))
+    slow_ways: Mapping[tuple[str, str], float] = field(default_factory=dict)
+    fabric: float = math.inf
+    hidden: tuple[float, float] = (0.1, 0.7)
     tcp: tuple[float, float] = (8.0, 2.0)
     interfaces: tuple[str, ...] = ("eth0", "eth1")
     detours: Mapping[str, str] = field(default_factory=dict)

@@ -1,13 +1,13 @@
 """Simulated ranks that pass messages: where each of them is, how long its messages take, over which interface."""
 
 import dataclasses
-import math
 from collections.abc import Sequence
 
 from assay.launch.simulated.law import Law, Link
 from assay.launch.simulated.loads import apart
 from assay.launch.simulated.rates import PAGE_BYTES, Workload, mean, page_shares, params_of
 from assay.launch.simulated.request import CaseRequest, Request
+from assay.model.benchmark import ParamValue
 from assay.model.machine import Topology
 from assay.model.record import Counter, HostTraffic, Traffic
 
@@ -15,35 +15,54 @@ _LOOPBACK = "lo"
 _WINDOW = 64
 #: Bytes on the wire for each byte of a message.
 _HEADERS = 1.04
+_ONE_SIDED: dict[str, ParamValue] = {
+    "operation": "put",
+    "synchronisation": "flush",
+    "pattern": "latency",
+    "bytes": 8,
+    "allocation": "allocate",
+    "window": _WINDOW,
+}
 
 
 def pt2pt(topology: Topology, law: Law, request: Request, case: CaseRequest) -> Workload:
     """Rank i of the first half with rank i of the second: to and fro, or windows of messages, one way or both."""
-    return _pairs(topology, law, request, case, _link(topology, law, request))
+    return _pairs(topology, law, request, case, link_of(topology, law, request))
 
 
 def tcp(topology: Topology, law: Law, request: Request, case: CaseRequest) -> Workload:
     """The same over sockets, slower by the law's factors."""
-    link, (latency, each_byte) = _link(topology, law, request), law.tcp
+    link, (latency, each_byte) = link_of(topology, law, request), law.tcp
     slowed = dataclasses.replace(
         link, latency_s=latency * link.latency_s, rate=link.rate / each_byte, most=link.most / each_byte
     )
     return _pairs(topology, law, request, case, slowed)
 
 
-def collective(topology: Topology, law: Law, request: Request, case: CaseRequest) -> Workload:
-    """As many steps as the binary logarithm of the ranks, each with the message."""
-    params = params_of(case, {"operation": "allreduce", "bytes": 8, "calls": "blocking", "root": "fixed"})
-    steps = math.ceil(math.log2(max(2, request.expected)))
-    seconds = steps * _one_way(_link(topology, law, request), int(params["bytes"]), 1)
+def onesided(topology: Topology, law: Law, request: Request, case: CaseRequest) -> Workload:
+    """To and fro until each sees it, or a window of transfers; fences and locks cost a message without bytes."""
+    params = params_of(case, _ONE_SIDED)
+    link, size = link_of(topology, law, request), int(params["bytes"])
+    passive = params["synchronisation"] in {"flush", "lock"}
+    empty = one_way(link, 0, link.rate)
+    if params["pattern"] == "bandwidth":
+        transfers = int(params["window"])
+        seconds = window_of(link, size, transfers, link.rate)
+    elif passive and params["operation"] == "get":
+        transfers, seconds = 1, empty + one_way(link, size, link.rate)
+    else:
+        transfers, seconds = 2, 2 * (one_way(link, size, link.rate) + empty)
+    seconds += {"flush": 0.0, "pscw": 0.0}.get(str(params["synchronisation"]), empty)
+    work = {"bytes": float(transfers * size)}
+    work |= {"one-way": float(transfers)} if params["pattern"] == "latency" else {}
     return Workload(
         params,
-        {"slowest": {}, "own": {}},
-        {"slowest": seconds, "own": seconds},
-        PAGE_BYTES,
+        {"transfer": work},
+        {"transfer": seconds},
+        max(PAGE_BYTES, 2 * size),
         mean(page_shares(topology, request, serial=False)),
-        (1.0,) * request.expected,
-        float(steps * int(params["bytes"])),
+        (1.0,),
+        work["bytes"],
     )
 
 
@@ -68,15 +87,53 @@ def boot_id(law: Law, host: str) -> str:
     return "boot-of-all" if law.one_kernel else f"boot-of-{host}"
 
 
+def link_of(topology: Topology, law: Law, request: Request) -> Link:
+    """The way between the first two partners."""
+    return link_between(topology, law, request, 0, request.expected // 2)
+
+
+def link_between(topology: Topology, law: Law, request: Request, first: int, second: int) -> Link:
+    """The way between two ranks, numbered host by host."""
+    here = len(request.ranks)
+    if first // here != second // here:
+        return law.links.get(request.network) or law.links["host"]
+    return law.links[apart(topology, (request.ranks[first % here][0], request.ranks[second % here][0])) or "core"]
+
+
+def one_way(link: Link, size: int, rate: float) -> float:
+    """Seconds of a message that finds its receiver waiting, at so many bytes per second."""
+    return link.latency_s + _announced(link, size) + size / rate
+
+
+def window_of(link: Link, size: int, window: int, rate: float) -> float:
+    """Seconds of messages one behind the other, then an acknowledgement."""
+    return window * (link.gap_s + size / rate) + _announced(link, size) + link.latency_s
+
+
+def share(law: Law, link: Link, pairs: int, links: int) -> float:
+    """Bytes per second of each of so many pairs, one direction: of their link, and of what all links share.
+
+    Args:
+        law: of the machine.
+        link: that each of them takes.
+        pairs: at once.
+        links: between nodes, in equal use by them; 0 inside a node.
+    """
+    most = min(link.most * max(1, links), law.fabric) if links else link.most
+    return min(link.rate, most / pairs)
+
+
 def _pairs(topology: Topology, law: Law, request: Request, case: CaseRequest, link: Link) -> Workload:
     params = params_of(case, {"pattern": "latency", "bytes": 8, "calls": "nonblocking", "window": _WINDOW})
     pattern, size = str(params["pattern"]), int(params["bytes"]) + int(params.get("offset", 0))
     pairs = request.expected // 2
+    rate = share(law, link, pairs, len(request.hosts) // 2)
     if "latency" in pattern:
-        seconds, messages = 2 * _one_way(link, size, pairs), 2 * pairs
+        seconds, messages = 2 * one_way(link, size, rate), 2 * pairs
     else:
         both = pattern == "bidirectional"
-        seconds = _window(link, size, pairs, int(params["window"]), both=both)
+        rate *= link.duplex / 2 if both else 1.0
+        seconds = window_of(link, size, int(params["window"]), rate)
         messages = (2 if both else 1) * pairs * int(params["window"])
     work = {"messages": float(messages), "bytes": float(messages * size)}
     work |= {"one-way": 2.0} if "latency" in pattern else {}
@@ -91,24 +148,6 @@ def _pairs(topology: Topology, law: Law, request: Request, case: CaseRequest, li
         tuple(1 / slow[number % len(slow)] for number in range(timing)),
         work["bytes"],
     )
-
-
-def _link(topology: Topology, law: Law, request: Request) -> Link:
-    """The way between the first two partners."""
-    if request.expected > len(request.ranks):
-        return law.links.get(request.network) or law.links["host"]
-    pair = (request.ranks[0][0], request.ranks[len(request.ranks) // 2][0])
-    return law.links[apart(topology, pair) or "core"]
-
-
-def _one_way(link: Link, size: int, pairs: int) -> float:
-    return link.latency_s + _announced(link, size) + size / min(link.rate, link.most / pairs)
-
-
-def _window(link: Link, size: int, pairs: int, window: int, *, both: bool) -> float:
-    """Messages one behind the other, then an acknowledgement."""
-    rate = min(link.rate, link.most / pairs) * (link.duplex / 2 if both else 1.0)
-    return window * (link.gap_s + size / rate) + _announced(link, size) + link.latency_s
 
 
 def _announced(link: Link, size: int) -> float:

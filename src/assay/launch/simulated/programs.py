@@ -5,9 +5,11 @@ from collections.abc import Callable
 from assay.launch.simulated.compute import flops, himeno
 from assay.launch.simulated.law import Law
 from assay.launch.simulated.loads import core_to_core, latency, loaded_latency
-from assay.launch.simulated.messages import collective, pt2pt, tcp
+from assay.launch.simulated.messages import onesided, pt2pt, tcp
+from assay.launch.simulated.operations import collective, overlap
 from assay.launch.simulated.rates import Workload, cached_rate, mean, memory_rate, page_shares, params_of
 from assay.launch.simulated.request import CaseRequest, Request
+from assay.launch.simulated.tournament import tournament
 from assay.model.machine import Topology
 
 _DOUBLE_BYTES = 8
@@ -65,5 +67,8 @@ _PROGRAMS: dict[str, Callable[[Topology, Law, Request, CaseRequest], Workload]] 
     "himeno": himeno,
     "pt2pt": pt2pt,
     "tcp": tcp,
+    "onesided": onesided,
+    "pairs": tournament,
     "collective": collective,
+    "overlap": overlap,
 }

@@ -24,6 +24,8 @@ class Workload:
         page_nodes: memory node -> share of the pages on it.
         paces: of ranks that pass messages: factor on the duration of each that times it; empty for other programs.
         payload: bytes of the messages of one iteration, all ranks together.
+        timing: ranks that time, one for each of `paces`; the first ones where empty.
+        way: pairs of ranks that pass messages, as the program names them: `0-3 1-2`; empty where it names none.
     """
 
     params: dict[str, ParamValue]
@@ -33,6 +35,8 @@ class Workload:
     page_nodes: dict[int, float]
     paces: tuple[float, ...] = ()
     payload: float = 0.0
+    timing: tuple[int, ...] = ()
+    way: str = ""
 
     def pages(self) -> dict[str, int]:
         """Pages by node, as the header of a case reports them."""

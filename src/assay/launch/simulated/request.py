@@ -32,6 +32,7 @@ class Request:
         ranks: cpus of each rank of a host; empty for a program that passes no messages.
         expected: ranks on all hosts together; 0 for such a program.
         network: device that messages shall use; empty for any.
+        hosts: that the launcher starts it on; a command line names none.
     """
 
     program: str
@@ -44,6 +45,7 @@ class Request:
     ranks: tuple[tuple[int, ...], ...] = ()
     expected: int = 0
     network: str = ""
+    hosts: tuple[str, ...] = ()
 
 
 def parse(argv: tuple[str, ...], allowed_cpus: tuple[int, ...]) -> Request:
