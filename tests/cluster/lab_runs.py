@@ -54,6 +54,18 @@ benchmark = "pt2pt"
 placements = ["pair"]
 axes = { pattern = "bandwidth", bytes = "1M" }
 """
+#: Inside a node, which takes two cores, and between two, which takes one of each.
+BOTH = """
+title = "Both"
+question = "How is it inside a node, and between two?"
+launches = 1
+budget_s = 10
+
+[[measure]]
+benchmark = "pt2pt"
+placements = ["pair", "pair:other-node"]
+axes = { pattern = "latency", bytes = 8 }
+"""
 
 
 @dataclass(frozen=True)
@@ -131,7 +143,7 @@ class Desk:
 def desk_in(lab: Lab) -> Desk:
     """A new one; what ssh keeps open for it is its own."""
     folder = Path(tempfile.mkdtemp(dir=lab.shared))
-    for name, text in (("long", LONG), ("rates", RATES), ("inside", INSIDE)):
+    for name, text in (("long", LONG), ("rates", RATES), ("inside", INSIDE), ("both", BOTH)):
         (folder / f"{name}.toml").write_text(text)
     sockets = tempfile.mkdtemp(prefix="a-", dir="/tmp")
     variables = {"ASSAY_RUNS": str(folder / "runs"), "XDG_RUNTIME_DIR": sockets, "SLURM_CONF": str(lab.slurm_conf)}

@@ -79,6 +79,31 @@ def test_network_inside_an_allocation_needs_no_option_of_where(desk: Desk) -> No
     desk.is_clean()
 
 
+def test_an_allocation_of_one_cpu_a_node_measures_what_that_allows_and_says_how_to_have_more(desk: Desk) -> None:
+    words = [*ASSAY, "run", "both.toml", "--network", "gbe0", "--mpi", mpi_of("openmpi")]
+    done = desk.typed(["salloc", "--quiet", "--nodes=2", *words])
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert "the job may use 1 of " in done.stderr
+    assert "next: salloc -N2 --exclusive" in done.stderr
+    run = desk.run()
+    assert {case.placement.label for case in run.plan.cases if case.role == "measure"} == {"pair:other-node"}
+    assert [left.reason for left in run.plan.left_out if left.wish == "pt2pt at pair"] == ["one core may be used"]
+    asked = {machine.topology.allowed_cpus for machine in run.machines.values()}
+    assert {len(cpus) for cpus in asked} == {1}
+    whole = desk.typed(["salloc", "--quiet", "--nodes=2", "--exclusive", *ASSAY, "plan", "both.toml"])
+    assert whole.returncode == 0, whole.stderr
+    assert "may use" not in whole.stderr
+    assert "pair:other-node" in whole.stdout
+    desk.is_clean()
+
+
+def test_the_doctor_tells_what_an_allocation_has_of_its_nodes(desk: Desk) -> None:
+    done = desk.typed(["salloc", "--quiet", "--nodes=2", *ASSAY, "doctor"])
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert "warning: cpus on node[01-02]: 1 of " in done.stdout
+    assert "next: salloc -N2 --exclusive" in done.stdout
+
+
 def best(desk: Desk) -> dict[str, float]:
     """Network -> MB/s of the best launch of all runs of this desk."""
     found: dict[str, float] = {}

@@ -32,6 +32,7 @@ SOUND = Node(
     host="n1",
     kernel="6.1",
     boot_id="one",
+    cpus=(8, 8),
     lockable="unlimited",
     shm_bytes=2**30,
     clock_s=(100.1, 100.2),
@@ -259,3 +260,21 @@ def test_a_card_that_is_asked_for_without_its_port_is_found(monkeypatch: pytest.
     told = nodes.examine(("n1", "n2"), Starter(Site("login")), (), {"ib": "mlx5_0"})
     found = {checks.host: {one.name: one for one in checks.checks} for checks in told}
     assert found["n2"]["interfaces"].found == "mlx5_0:1"
+
+
+def test_cpus_that_a_job_has_not_are_told_with_the_command_for_whole_nodes() -> None:
+    job = msgspec.structs.replace(WANTED, cpus={"n1": 8, "n2": 1}, whole="salloc -N2 --exclusive")
+    told = checks(OTHER, job)
+    assert told["n1"]["cpus"].found == "all 8 may be used"
+    assert (told["n2"]["cpus"].state, told["n2"]["cpus"].found) == ("warning", "1 of 8 may be used")
+    assert told["n2"]["cpus"].remedy == "salloc -N2 --exclusive"
+    kept = checks(msgspec.structs.replace(OTHER, cpus=(2, 8)))["n2"]["cpus"]
+    assert (kept.state, kept.found) == ("warning", "2 of 8 may be used")
+
+
+def test_a_node_tells_the_cpus_that_it_may_use() -> None:
+    words = node.question(sys.executable, [], [], [], [])
+    said = subprocess.run(["taskset", "-c", "0", *words], capture_output=True, text=True, check=True)
+    told = node.read(said.stdout)
+    assert told is not None
+    assert told.cpus == (1, os.cpu_count())

@@ -32,6 +32,13 @@ def test_slurm_names_its_nodes_as_a_set(nodes: str, hosts: tuple[str, ...]) -> N
     assert found(SLURM_JOB_ID="7", SLURM_JOB_NODELIST=nodes) == Allocation("slurm", hosts, "7")
 
 
+@pytest.mark.parametrize(
+    ("told", "cpus"), [("2(x3),1", (2, 2, 2, 1)), ("1(x4)", (1, 1, 1, 1)), ("", ()), ("8(x2)", ()), ("all", ())]
+)
+def test_slurm_tells_how_many_cpus_it_gave_of_each_node(told: str, cpus: tuple[int, ...]) -> None:
+    assert found(SLURM_JOB_NODELIST="n[1-4]", SLURM_JOB_CPUS_PER_NODE=told).cpus == cpus
+
+
 def test_pbs_names_each_node_once_for_each_slot_in_a_file() -> None:
     told = {"PBS_JOBID": "7.server", "PBS_NODEFILE": "/spool/nodes"}
     assert found(**told) == Allocation("pbs", ("n1.site", "n2.site"), "7.server")

@@ -117,7 +117,19 @@ def _wanted(hosts: Sequence[str], mpis: Sequence[Mpi], networks: Mapping[str, st
         launchers={mpi.launcher: mpi.name for mpi in mpis if mpi.launcher and by_ssh and len(hosts) > 1},
         networks=dict(networks),
         build=f"assay build {named} --deploy --hosts {{hosts}}".replace("  ", " "),
+        cpus=_granted(starter),
+        whole=f"salloc -N{len(hosts)} --exclusive" if not by_ssh else "",
     )
+
+
+def _granted(starter: Starter) -> dict[str, int]:
+    """Node -> cpus that a job of Slurm has of it; nothing outside one."""
+    from assay.cli import site
+
+    if starter.site.scheduler != "slurm":
+        return {}
+    job = site.allocated()
+    return dict(zip(job.hosts, job.cpus, strict=False))
 
 
 def _with_ports(wanted: Wanted, answers: Mapping[str, Answer]) -> Wanted:

@@ -14,6 +14,7 @@ if TYPE_CHECKING:
 
     from assay.cli.site import Machines
     from assay.launch.starter import Starter
+    from assay.model.machine import Machine
     from assay.model.plan import Plan, Study
     from assay.model.toolchain import Build
     from assay.plan import Options
@@ -93,7 +94,11 @@ def on_nodes(options: Options, machines: Machines) -> Options:
 
 
 def plan(name: str, wish: Study, machines: Machines, options: Options, wishes: tuple[str, ...]) -> Plan:
-    """The plan of a study on machines like the first of them, with toolchains and MPIs that are there."""
+    """The plan of a study on machines like the first of them, with toolchains and MPIs that are there.
+
+    Raises:
+        UnfitEnvironmentError: no cpu may be used on all of them.
+    """
     import msgspec
 
     from assay import plan as planning
@@ -115,7 +120,28 @@ def plan(name: str, wish: Study, machines: Machines, options: Options, wishes: t
         factors=factors,
         kernels={host: str(boot_id) for host, boot_id in facts.items() if boot_id},
     )
-    return planning.make(name, wish, next(iter(machines.values()))[0], chosen)
+    return planning.make(name, wish, _alike(machines), chosen)
+
+
+def _alike(machines: Machines) -> Machine:
+    """The first machine, with what may be used on all that are like it.
+
+    Raises:
+        UnfitEnvironmentError: they have no cpu in common.
+    """
+    from assay.machine import granted
+    from assay.model.errors import UnfitEnvironmentError
+    from assay.model.units import format_cpu_list
+
+    common = granted.common([machine for machine, _ in machines.values()])
+    if common.topology.allowed_cpus:
+        return common
+    used = (f"{format_cpu_list(one.topology.allowed_cpus)} on {host}" for host, (one, _) in machines.items())
+    raise UnfitEnvironmentError(
+        "no cpu may be used on all nodes",
+        why=f"a rank has the same cpus on each node; allowed are {', '.join(used)}",
+        remedy=f"salloc -N{len(machines)} --exclusive",
+    )
 
 
 def built(names: tuple[str, ...]) -> dict[str, Build]:

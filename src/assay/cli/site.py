@@ -160,7 +160,7 @@ def _allocated_nodes() -> tuple[str, ...]:
 
 
 def machines(hosts: Sequence[str], starter: Starter) -> Machines:
-    """What every host is; one that cannot tell is taken to be like the first that can, and that is said.
+    """What every host is, with the cpus that a job has of it; one that cannot tell is taken to be like another.
 
     Raises:
         UnfitEnvironmentError: one cannot be reached, or none of them can tell.
@@ -172,7 +172,7 @@ def machines(hosts: Sequence[str], starter: Starter) -> Machines:
 
     if not hosts or tuple(hosts) == (starter.site.host,):
         here = machine.discover()
-        return {here[0].host: here}
+        return _granted({here[0].host: here}, starter)
     with ThreadPoolExecutor(_AT_ONCE) as pool:
         told = dict(zip(hosts, pool.map(lambda host: _ask(host, starter), hosts), strict=True))
     known = {host: answer for host, answer in told.items() if not isinstance(answer, str)}
@@ -187,7 +187,39 @@ def machines(hosts: Sequence[str], starter: Starter) -> Machines:
     for host, why in ((host, answer) for host, answer in told.items() if isinstance(answer, str)):
         click.echo(f"assay: {host} does not tell what it is ({why}); it is taken to be like {first}", err=True)
     _tell_unlike(known, first)
-    return known
+    return _granted(known, starter)
+
+
+def _granted(known: Machines, starter: Starter) -> Machines:
+    """Hosts of a job with no more cpus than it has of them; where that is a part, it is said."""
+    from assay.machine import granted
+
+    if not starter.site.scheduler:
+        return known
+    job = allocated()
+    counted = dict(zip(job.hosts, job.cpus, strict=False))
+    found = {
+        host: (granted.narrowed(each, counted.get(host, 0)), document) for host, (each, document) in known.items()
+    }
+    partly = [host for host, (each, _) in found.items() if granted.is_part(each)]
+    if partly:
+        each = found[partly[0]][0].topology
+        whole = sum(len(core.cpus) for core in each.cores)
+        click.echo(
+            f"assay: the job may use {len(each.allowed_cpus)} of {whole} cpus of {', '.join(partly)}; what needs "
+            f"more is left out{_wider(job)}",
+            err=True,
+        )
+    return found
+
+
+def _wider(job: Allocation) -> str:
+    """How to have whole nodes; that they are whole already where the rest is kept from every job."""
+    if job.scheduler != "slurm":
+        return ""
+    if "OverSubscribe=NO" in _answer(("scontrol", "show", "job", "--oneliner", job.job)):
+        return " (it has whole nodes: the rest is kept from all jobs)"
+    return f"; next: salloc -N{len(job.hosts)} --exclusive"
 
 
 def _ask(host: str, starter: Starter) -> tuple[Machine, str] | str:

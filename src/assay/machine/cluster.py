@@ -29,6 +29,8 @@ class Wanted(msgspec.Struct, frozen=True):
         launchers: path -> the MPI whose launcher, and what that starts on other nodes, is there.
         networks: name -> device that messages shall use; all interfaces that are up where empty.
         build: the command that brings the programs to nodes.
+        cpus: host -> cpus that a job has of it, as its scheduler counts them; empty where it does not tell.
+        whole: the command that asks for whole nodes; empty where nobody knows one.
     """
 
     assay: str = ""
@@ -37,6 +39,8 @@ class Wanted(msgspec.Struct, frozen=True):
     launchers: dict[str, str] = {}
     networks: dict[str, str] = {}
     build: str = "assay build"
+    cpus: dict[str, int] = {}
+    whole: str = ""
 
 
 class Answer(NamedTuple):
@@ -225,6 +229,16 @@ def _alike(seen: _Seen, what: str, unit: str, remedy: str) -> Verdict:
     return Verdict("ok", ", ".join(known)) if known else Verdict("unknown", "there is nothing to compare")
 
 
+def _cpus(seen: _Seen) -> Verdict:
+    usable, there = seen.node.cpus
+    if not there:
+        return Verdict("unknown", "it does not tell")
+    usable = min(usable, seen.wanted.cpus.get(seen.host, usable))
+    if usable < there:
+        return Verdict("warning", f"{usable} of {there} may be used", seen.wanted.whole or "taskset -pc $$")
+    return Verdict("ok", f"all {there} may be used")
+
+
 def _names(seen: _Seen) -> Verdict:
     unknown = [name for name, address in seen.node.addresses.items() if not address]
     own = [name for name, address in seen.node.addresses.items() if address.startswith("127.") or address == "::1"]
@@ -270,6 +284,7 @@ _RULES: tuple[tuple[str, str, Callable[[_Seen], Verdict]], ...] = (
     ("programs", "launchers start a program under one path on all nodes, and all must be the same", _programs),
     ("MPI", "the library that a program was built with must be there", _mpi),
     ("launcher", "mpiexec starts its own daemon on each node, from the same path", _launcher),
+    ("cpus", "placements that need more than may be used are left out", _cpus),
     ("lockable memory", "InfiniBand must lock the memory that it sends from", _lockable),
     ("interfaces", "messages are asked to use an interface by its name, the same on all nodes", _interfaces),
     ("MTU", "larger packets than the other end takes are lost, or cut", _mtu),

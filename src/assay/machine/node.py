@@ -8,6 +8,7 @@ import msgspec
 _LINES = (
     'echo "start $(date +%s.%N)"; echo "host $(uname -n)"; echo "kernel $(uname -r)";',
     'echo "boot $(cat /proc/sys/kernel/random/boot_id)"; echo "memlock $(ulimit -l)";',
+    'echo "cpus $(unset OMP_NUM_THREADS OMP_THREAD_LIMIT; nproc 2>/dev/null) $(getconf _NPROCESSORS_ONLN 2>/dev/null)";',
     'echo "shm $(set -- $(df -Pk /dev/shm 2>/dev/null | tail -n 1); echo "$4")";',
     "for at in /sys/class/net/*; do [ -r $at/mtu ] && echo",
     '"interface ${at##*/} $(cat $at/mtu) $(cat $at/operstate) $(cat $at/speed 2>/dev/null)"; done;',
@@ -49,6 +50,7 @@ class Node(msgspec.Struct, frozen=True):
         host: its own name.
         kernel: release.
         boot_id: of the kernel that it runs on now.
+        cpus: that may be used there, and that are in use by the kernel; 0 where not known.
         lockable: KiB, or `unlimited`.
         shm_bytes: free in /dev/shm; None where there is none.
         clock_s: its clock when it began and when it ended to answer, Unix time.
@@ -65,6 +67,7 @@ class Node(msgspec.Struct, frozen=True):
     host: str = ""
     kernel: str = ""
     boot_id: str = ""
+    cpus: tuple[int, int] = (0, 0)
     lockable: str = ""
     shm_bytes: int | None = None
     clock_s: tuple[float, float] = (0.0, 0.0)
@@ -113,6 +116,7 @@ def read(answer: str) -> Node | None:
         host=one("host"),
         kernel=one("kernel"),
         boot_id=one("boot"),
+        cpus=_counts(told.get("cpus", [[]])[0]),
         lockable=one("memlock"),
         shm_bytes=int(shm) * 1024 if shm.isdecimal() else None,
         clock_s=(_seconds(one("start")), _seconds(one("end"))),
@@ -126,6 +130,11 @@ def read(answer: str) -> Node | None:
         refuses={words[0]: " ".join(words[1:]) for words in told.get("refuses", [])},
         files=tuple(words[0] for words in told.get("file", [])),
     )
+
+
+def _counts(words: Sequence[str]) -> tuple[int, int]:
+    numbers = [int(word) for word in words if word.isdecimal()]
+    return (numbers[0], numbers[1]) if len(numbers) == len(words) == 2 else (0, 0)  # noqa: PLR2004 (those two)
 
 
 def _seconds(text: str) -> float:
