@@ -8,7 +8,8 @@ import msgspec
 _LINES = (
     'echo "start $(date +%s.%N)"; echo "host $(uname -n)"; echo "kernel $(uname -r)";',
     'echo "boot $(cat /proc/sys/kernel/random/boot_id)"; echo "memlock $(ulimit -l)";',
-    'echo "cpus $(unset OMP_NUM_THREADS OMP_THREAD_LIMIT; nproc 2>/dev/null) $(getconf _NPROCESSORS_ONLN 2>/dev/null)";',
+    'echo "cpus $(unset OMP_NUM_THREADS OMP_THREAD_LIMIT; nproc 2>/dev/null)',
+    '$(getconf _NPROCESSORS_ONLN 2>/dev/null)";',
     'echo "shm $(set -- $(df -Pk /dev/shm 2>/dev/null | tail -n 1); echo "$4")";',
     "for at in /sys/class/net/*; do [ -r $at/mtu ] && echo",
     '"interface ${at##*/} $(cat $at/mtu) $(cat $at/operstate) $(cat $at/speed 2>/dev/null)"; done;',
