@@ -122,32 +122,6 @@ def test_a_cpu_that_one_rank_may_not_use_is_refused_by_all(built: Build) -> None
     assert "(rank 1 on " in told.words
 
 
-#: An MPI_Finalize that lets the last rank wait for ever, as MPICH's over UCX and TCP was seen to.
-WAITING = """
-#include <mpi.h>
-#include <unistd.h>
-int MPI_Finalize(void) {
-    int rank;
-    MPI_Comm_rank(MPI_COMM_WORLD, &rank);
-    while (rank == 1) pause();
-    return PMPI_Finalize();
-}
-"""
-
-
-def test_a_rank_that_its_mpi_does_not_let_go_ends_all_the_same(built: Build, tmp_path: Path) -> None:
-    source, library = tmp_path / "waiting.c", tmp_path / "waiting.so"
-    source.write_text(WAITING)
-    subprocess.run([mpi(built).compiler, "-xc++", "-shared", "-fPIC", "-o", library, source], check=True)
-    words = command(built, "pt2pt", 2, *QUICK)
-    at = words.index(built.programs["pt2pt"])
-    preloaded = [*words[:at], "env", f"LD_PRELOAD={library}", *words[at:]]
-    told = start(*preloaded, environment=environment())
-    assert told.ends == [End("complete")]
-    # Open MPI's launcher minds that a rank went without its leave, whatever that rank's exit code.
-    assert told.exit_code == 0 or mpi(built).kind == "openmpi"
-
-
 def test_a_killed_rank_ends_the_launch(built: Build) -> None:
     words = command(built, "pt2pt", 2, "--seconds", "50", "--precision", "1e-9", "--max-samples", "1M")
     launch = subprocess.Popen(

@@ -67,7 +67,7 @@ def test_a_regression_that_is_only_a_range_fails_nothing(home: Path) -> None:
 def test_a_figure_that_a_cut_run_lacks_has_not_passed_a_threshold(home: Path) -> None:
     wide = Study("t", "q?", (Measure("stream", ("one-core", "all")),), launches=6)
     base = store.load(simulated_run(home, study=wide, seed=1))
-    run = store.load(simulated_run(home, study=STUDY, options=Options(launches=6, budget_s=15), seed=2))
+    run = store.load(simulated_run(home, study=STUDY, options=Options(launches=6, budget_s=8), seed=2))
     assert run.ending is not None
     assert run.ending.status == "cut"
     alone = invoke(base.info.id, run.info.id)
@@ -85,7 +85,7 @@ def test_a_regression_of_a_cut_run_is_a_regression_all_the_same(home: Path) -> N
     wide = Study("t", "q?", (Measure("stream", ("one-core", "all")),), launches=6)
     base = store.load(simulated_run(home, study=wide, seed=1))
     slow = Law(core_traffic=12e9 * 0.8)
-    run = store.load(simulated_run(home, slow, study=STUDY, options=Options(launches=6, budget_s=15), seed=2))
+    run = store.load(simulated_run(home, slow, study=STUDY, options=Options(launches=6, budget_s=8), seed=2))
     assert isinstance(invoke(base.info.id, run.info.id, "--fail-below", "5%").exception, ThresholdError)
 
 

@@ -29,7 +29,7 @@ def _next(analysis: Analysis, name: str) -> str:
 
 
 def test_a_cut_run_is_repeated_with_time_for_its_launches_and_not_with_twice_as_many(tmp_path: Path) -> None:
-    cut = _run(tmp_path / "cut", 1)
+    cut = _run(tmp_path / "cut", 0.5)
     assert cut.ending is not None
     assert cut.ending.status == "cut"
     needed = f"--budget {-(-cut.plan.estimate_s // 1):.0f}s"
@@ -41,7 +41,7 @@ def test_a_cut_run_is_repeated_with_time_for_its_launches_and_not_with_twice_as_
 
 
 def test_a_budget_that_the_estimate_allows_but_that_did_not_last_is_doubled(tmp_path: Path) -> None:
-    cut = _run(tmp_path, 1)
+    cut = _run(tmp_path, 0.5)
     cut = msgspec.structs.replace(cut, plan=msgspec.structs.replace(cut.plan, budget_s=150.0, estimate_s=140.0))
     assert _next(analyse(cut), "not_measured:missing").endswith(" --budget 5m")
 

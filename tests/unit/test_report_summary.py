@@ -20,7 +20,7 @@ from assay.report.summary import planned, shortfall, summary
 @pytest.fixture(scope="module")
 def cut(tmp_path_factory: pytest.TempPathFactory) -> Example:
     """A run whose budget has time for a part of its plan."""
-    run = store.load(simulated_run(tmp_path_factory.mktemp("cut"), options=Options(budget_s=4)))
+    run = store.load(simulated_run(tmp_path_factory.mktemp("cut"), options=Options(budget_s=2)))
     assert run.ending is not None
     assert run.ending.status == "cut"
     return Example(run, analyse(run))
@@ -38,7 +38,7 @@ def test_what_was_cut_stands_first_in_what_is_wrong(cut: Example) -> None:
     missing = sum(outcome.status != "complete" for outcome in wished)
     assert 0 < missing < len(wished)
     first = summary(cut.run, cut.analysis).wrong[0]
-    assert first.startswith(f"The run was cut by its budget of 4 s: {missing} of {len(wished)} cases were not")
+    assert first.startswith(f"The run was cut by its budget of 2 s: {missing} of {len(wished)} cases were not")
 
 
 def test_the_lead_says_how_many_of_the_planned_cases_were_measured(cut: Example) -> None:

@@ -18,7 +18,7 @@ constexpr int gather_tag = 2;
 
 /// Of MPI_Finalize. Debian's MPICH 4.0 over UCX and TCP waits there for ever in 3 to 10 % of short programs
 /// between nodes, one rank for a peer that has stopped to listen; by then all records are written.
-constexpr unsigned patience_s = 5;
+constexpr unsigned patience_s = 10;
 
 /// For the signal's handler: what the process would have ended with.
 volatile std::sig_atomic_t exit_code = 0;

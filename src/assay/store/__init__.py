@@ -4,6 +4,19 @@ from assay.store.directory import RunDirectory, create, reopen
 from assay.store.folder import find, runs_folder
 from assay.store.imported import keep
 from assay.store.index import Listed, listing
+from assay.store.packed import SUFFIX, pack
 from assay.store.reading import load
 
-__all__ = ["Listed", "RunDirectory", "create", "find", "keep", "listing", "load", "reopen", "runs_folder"]
+__all__ = [
+    "SUFFIX",
+    "Listed",
+    "RunDirectory",
+    "create",
+    "find",
+    "keep",
+    "listing",
+    "load",
+    "pack",
+    "reopen",
+    "runs_folder",
+]

@@ -12,7 +12,7 @@ from typing import Self
 import msgspec
 
 from assay import __version__
-from assay.model.errors import AssayError
+from assay.model.errors import AssayError, UsageError
 from assay.model.job import JOB_VARIABLE
 from assay.model.machine import Machine
 from assay.model.plan import Plan
@@ -147,6 +147,12 @@ def reopen(path: Path, budget_s: float | None = None, plan: Plan | None = None) 
         UnfitEnvironmentError: another process measures it, or it cannot be written.
         UsageError: it is no run, or a newer Assay made it.
     """
+    if path.is_file():
+        raise UsageError(
+            f"'{path}' is only read",
+            why="a run goes on in its directory, not packed in a file",
+            remedy="assay list",
+        )
     handle = lock(path / "lock")
     try:
         run = load(path)

@@ -7,6 +7,7 @@ import msgspec
 
 from assay import references
 from assay.model.errors import UsageError
+from assay.store.packed import is_packed
 
 _STAMP = 15  # 20261120-143000
 
@@ -31,10 +32,12 @@ def run_ids(folder: Path) -> list[str]:
 def find(reference: str, folder: Path | None = None) -> Path:
     """Directory of a run by id, unique prefix, path or `last` (the one that began last); a reference by its name.
 
+    A packed run is found by the path of its file.
+
     Raises:
         UsageError: there is none, or the prefix fits several; it names what there is.
     """
-    if (Path(reference) / "run.json").is_file():
+    if (Path(reference) / "run.json").is_file() or is_packed(Path(reference)):
         return Path(reference)
     if reference in references.names():
         return references.path(reference)

@@ -25,7 +25,7 @@ from assay.model.record import (
     decode_record,
 )
 from assay.model.run import RUN_SCHEMA, CaseRecords, Ending, LaunchRecords, Run, RunInfo
-from assay.store import imported
+from assay.store import imported, packed
 
 _Whole = TypeVar("_Whole", bound=msgspec.Struct)
 
@@ -35,13 +35,18 @@ class _Versioned(msgspec.Struct):
 
 
 def load(path: Path) -> Run:
-    """Everything in a run directory, or a published reference. What cannot be read of records is in `damage`.
+    """Everything of a run: in its directory, packed in one file, or a published reference.
+
+    What cannot be read of records is in `damage`.
 
     Raises:
         UsageError: it is no run directory, one of its JSON files is broken, or a newer Assay made it.
     """
     if path.stem in references.names() and path == references.path(path.stem):
         return imported.reference(path.stem, references.get(path.stem), path)
+    if packed.is_packed(path):
+        with packed.unpacked(path) as folder:
+            return msgspec.structs.replace(load(folder), path=str(path))
     info = _read(path / "run.json", RunInfo, RUN_SCHEMA)
     if (path / imported.FILE).is_file():
         return imported.as_run(path, info, _read(path / imported.FILE, Imported, IMPORTED_SCHEMA))
