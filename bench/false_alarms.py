@@ -1,9 +1,9 @@
 """How often the rules accuse a healthy machine: simulated runs with nothing wrong. Prints a table.
 
-Run as `python bench/false_alarms.py [RUNS] [--launches N ...] [--study NAME]` from the root of the tree (1,000
-runs with 3 and with 6 launches by default): it uses the simulated machine of the tests. `write_allocate`,
-`first_touch` and `interleave` do not count: what they say is true there. Rates have their upper bounds (95 %):
-none in N runs is at most 3 / N.
+Run as `python bench/false_alarms.py [RUNS] [--launches N ...] [--study NAME] [--nodes N]` from the root of
+the tree (1,000 runs with 3 and with 6 launches by default): it uses the simulated machine of the tests.
+`write_allocate`, `first_touch` and `interleave` do not count: what they say is true there. Rates have their upper
+bounds (95 %): none in N runs is at most 3 / N.
 """
 
 import argparse
@@ -51,13 +51,15 @@ def main() -> None:
     parser.add_argument("runs", type=int, nargs="?", default=1000)
     parser.add_argument("--launches", type=int, nargs="+", default=[3, 6], help="of each case (3 6)")
     parser.add_argument("--study", help="a stored study in place of the one here: node takes 2.5 s a run")
+    parser.add_argument("--nodes", type=int, default=1, help="that it runs on, like each other (1)")
     chosen = parser.parse_args()
+    hosts = tuple(f"n{number:02}" for number in range(chosen.nodes)) if chosen.nodes > 1 else ()
     for launches in chosen.launches:
         problems, advice, rules = 0, 0, Counter[str]()
         for seed in range(chosen.runs):
-            accused = {
-                each for each in _accusations(chosen.study or _STUDY, launches, seed) if each[0] not in _RIGHT
-            }
+            options = Options(seed=seed, launches=launches, hosts=hosts)
+            found = _accusations(chosen.study or _STUDY, options, seed)
+            accused = {each for each in found if each[0] not in _RIGHT}
             rules.update({rule for rule, _ in accused})
             problems += any(severity == "problem" for _, severity in accused)
             advice += any(severity == "advice" for _, severity in accused)
@@ -79,9 +81,8 @@ def _share(found: int, runs: int) -> str:
     return f"{100 * found / runs:.1f} % (at most {100 * high:.2g} %)"
 
 
-def _accusations(study: str | Study, launches: int, seed: int) -> set[tuple[str, str]]:
+def _accusations(study: str | Study, options: Options, seed: int) -> set[tuple[str, str]]:
     with tempfile.TemporaryDirectory() as folder:
-        options = Options(seed=seed, launches=launches)
         path = simulated_run(Path(folder), _HEALTHY, description=_MACHINE, study=study, options=options, seed=seed)
         analysis = analyse(store.load(path))
     found = (each for each in analysis.findings if each.status != "not assessed")

@@ -32,7 +32,7 @@ def test_every_stored_study_loads_and_names_benchmarks_that_exist(name: str) -> 
 
 def test_the_stored_studies_are_these() -> None:
     node = {"caches", "flops", "interleave", "memory", "node", "numa", "quick"}
-    assert set(studies.names()) == node | {"collectives", "multi-pair", "network", "node-pairs"}
+    assert set(studies.names()) == node | {"collectives", "multi-pair", "network", "node-pairs", "one-sided"}
 
 
 def test_a_users_own_study_is_found_by_its_path(tmp_path: Path) -> None:
