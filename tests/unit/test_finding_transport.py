@@ -1,14 +1,18 @@
 """Which way messages took: heard where it is another than asked, silent where it is not."""
 
+import re
+import shlex
 from collections.abc import Mapping
 from pathlib import Path
 
+import click
 import msgspec
 import pytest
 from tests.simulation import simulated_run
 
 from assay import store
 from assay.analyse import analyse
+from assay.cli import assay
 from assay.launch.simulated import Law
 from assay.model.plan import Measure, Study
 from assay.model.record import Counter, HostTraffic, Traffic
@@ -78,6 +82,49 @@ def test_two_nodes_of_one_kernel_are_said_to_be_one_machine(tmp_path: Path) -> N
     assert said.id == "transport:one-machine"
     assert said.severity == "fact"
     assert said.claim.startswith("The nodes n1 and n2 are one machine: one kernel answers for all of them")
+
+
+def test_of_many_nodes_those_of_one_kernel_are_named_and_no_others(tmp_path: Path) -> None:
+    study = Study("m", "q?", (Measure("pt2pt", ("one-core@4",), axes={"pattern": "multi-latency"}),), launches=3)
+    nodes = Options(hosts=("n1", "n2", "n3", "n4"))
+    run = store.load(simulated_run(tmp_path, Law(), study=study, options=nodes))
+
+    def moved(each: CaseRecords) -> CaseRecords:
+        """n4 answers with the kernel of n2."""
+        ids = [rank.boot_id for rank in each.header.ranks]
+        if len(ids) < len(nodes.hosts):
+            return each
+        ranks = tuple(
+            msgspec.structs.replace(rank, boot_id=ids[1] if rank.rank == 3 else rank.boot_id)
+            for rank in each.header.ranks
+        )
+        return msgspec.structs.replace(each, header=msgspec.structs.replace(each.header, ranks=ranks))
+
+    launches = tuple(
+        msgspec.structs.replace(launch, cases=tuple(map(moved, launch.cases))) for launch in run.launches
+    )
+    told = analyse(msgspec.structs.replace(run, launches=launches)).findings
+    (said,) = (each for each in told if each.id.startswith("transport:one-machine"))
+    assert said.claim.startswith("The nodes n2 and n4 are one machine")
+    assert said.next.endswith("`assay doctor --hosts n1,n2,n3,n4`")
+
+
+@pytest.mark.parametrize(
+    "law",
+    [Law(one_kernel=True), Law(detours={"eth1": "eth0"}), Law(detours={"inside": "lo"})],
+    ids=["one machine", "astray", "inside"],
+)
+def test_what_comes_next_can_be_typed_as_it_stands(tmp_path: Path, law: Law) -> None:
+    (said,) = found(tmp_path, law)
+    quoted = re.findall(r"`([^`]+)`", said.next)
+    (line,) = quoted or [said.next]
+    program, *words = shlex.split(line)
+    if program != "assay":
+        assert (program, words) in [("ompi_info", []), ("mpichversion", [])]
+        return
+    command = assay.get_command(click.Context(assay), words[0])
+    assert command
+    command.make_context(words[0], words[1:])
 
 
 def test_messages_inside_a_node_that_leave_memory_are_a_problem(tmp_path: Path) -> None:

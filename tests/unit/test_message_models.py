@@ -92,6 +92,23 @@ def test_mpi_is_held_against_sockets_size_by_size(between: Analysis) -> None:
     assert {point.at["blocks"] for point in windows.points} == {6}
 
 
+def test_mpi_is_held_against_sockets_that_poll_as_it_does_and_blocking_ones_only_without_them(
+    tmp_path: Path,
+) -> None:
+    sizes = (64, 1024, 65536)
+    mpi = Measure("pt2pt", ("pair:other-node",), axes={"pattern": "latency", "bytes": sizes})
+
+    def waiting(*ways: str) -> Measure:
+        return Measure("tcp", ("pair:other-node",), axes={"pattern": "latency", "waiting": ways, "bytes": sizes})
+
+    for ways, expected in ((("blocking", "polling"), "polling"), (("polling",), "polling"), (("blocking",), "")):
+        found = analysis(tmp_path / "-".join(ways), mpi, waiting(*ways))
+        (model,) = models(found, "mpi-over", "/tcp/")
+        known = {each.id: each for each in found.estimates}
+        bases = [known[name].params["waiting"] for name in model.of if known[name].benchmark == "tcp"]
+        assert bases == [expected or "blocking"] * len(sizes)
+
+
 def test_mpi_inside_a_node_is_held_against_copies(tmp_path: Path) -> None:
     found = analysis(
         tmp_path,

@@ -76,7 +76,7 @@ def _finding(wait: float, way: str, cases: list[tuple[Estimate, float]]) -> Find
         rivals=("the other process did not run: it was moved, or its core was taken away", "a link that pauses"),
         next="assay run network --vary tcp.nodelay=on,off"
         if wait < max(_CAUSES)
-        else "count segments sent again while it runs: nstat -z TcpRetransSegs",
+        else "count segments sent again while it runs: `nstat -z TcpRetransSegs`",
     )
 
 

@@ -42,9 +42,7 @@ def _finding(evidence: Evidence, model: Model, estimate: Estimate) -> Finding:
         )
         if shared
         else (),
-        next=f"assay run multi-pair --hosts {','.join(estimate.placement.hosts)}: more cores a node"
-        if shared
-        else "",
+        next=f"assay run multi-pair --hosts {','.join(estimate.placement.hosts)}" if shared else "",
     )
 
 

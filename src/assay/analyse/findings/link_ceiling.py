@@ -60,9 +60,7 @@ def _finding(estimate: Estimate) -> Iterable[Finding]:
         statistic=f"{'upper bound (95 %)' if estimate.confidence else 'largest'} of the share {most:.3g}",
         threshold=rule.threshold,
         rivals=_rivals(estimate) if below else (),
-        next=f"assay run multi-pair --hosts {','.join(estimate.placement.hosts)}: do more pairs get more?"
-        if below
-        else "",
+        next=f"assay run multi-pair --hosts {','.join(estimate.placement.hosts)}" if below else "",
     )
 
 

@@ -5,7 +5,7 @@ from itertools import groupby
 
 from assay.analyse.evidence import Evidence, Rule
 from assay.analyse.messages import link, place
-from assay.analyse.models.mpi_over_tcp import LAW, TCP
+from assay.analyse.models.mpi_over_tcp import LAW, TCP, is_polled
 from assay.model.result import Estimate, Finding, Model, Point
 from assay.model.units import format_size
 
@@ -23,7 +23,8 @@ def _assess(evidence: Evidence) -> Iterable[Finding]:
         estimate = known[model.of[0]]
         slow = max((list(part) for low, part in groupby(model.points, key=_slow) if low), key=len, default=[])
         if len(slow) >= _ADJACENT and _one_way(model, known):
-            yield _finding(model, estimate, slow)
+            sockets = [known[name] for name in model.of if known[name].benchmark == TCP]
+            yield _finding(model, estimate, slow, "poll, as MPI does" if is_polled(sockets[0]) else "block")
 
 
 def _slow(point: Point) -> bool:
@@ -36,15 +37,16 @@ def _one_way(model: Model, known: Mapping[str, Estimate]) -> bool:
     return len(carriers) <= 1 or not place.between(known[model.of[0]])
 
 
-def _finding(model: Model, estimate: Estimate, slow: list[Point]) -> Finding:
+def _finding(model: Model, estimate: Estimate, slow: list[Point], waiting: str) -> Finding:
     worst = min(slow, key=lambda point: point.value[0])
     sure = min(int(point.at["blocks"]) for point in slow) >= _SURE_BLOCKS
     first, last = (format_size(int(point.at["bytes"])) for point in (slow[0], slow[-1]))
     return Finding(
         id=f"{rule.name}:{model.id}",
         rule=rule.name,
-        claim=f"MPI is slower than TCP between the same processes ({place.way(estimate)}): down to "
-        f"{worst.value[0]:.2f} of its speed at {format_size(int(worst.at['bytes']))}, below {_FACTOR} at "
+        claim="MPI is slower than TCP between the same processes "
+        f"({place.way(estimate)}; sockets that {waiting}): down to {worst.value[0]:.2f} of its speed at "
+        f"{format_size(int(worst.at['bytes']))}, below {_FACTOR} at "
         f"{len(slow)} sizes from {first} to {last}.",
         severity="problem",
         status="observed" if sure else "candidate",
@@ -56,8 +58,8 @@ def _finding(model: Model, estimate: Estimate, slow: list[Point]) -> Finding:
             "an eager limit or socket buffers of the MPI that are too small",
             "a progress thread or polling that takes time of the core",
         ),
-        next="assay run network --mpi A,B with another MPI of `assay list toolchains`, or with larger buffers: "
-        "OMPI_MCA_btl_tcp_sndbuf=0 OMPI_MCA_btl_tcp_rcvbuf=0 assay run network",
+        next="measure with buffers as the system sizes them, or another MPI by --mpi: "
+        "`OMPI_MCA_btl_tcp_sndbuf=0 OMPI_MCA_btl_tcp_rcvbuf=0 assay run network`",
     )
 
 

@@ -1,11 +1,13 @@
 """Which way messages took, by the counters of every interface, against the way that was asked for."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
+from typing import Literal, NamedTuple
 
 from assay import benchmarks
 from assay.analyse.evidence import Evidence, Rule
 from assay.model.plan import Plan
 from assay.model.result import Estimate, Finding
+from assay.model.run import Run
 
 #: An interface carried the messages when it sent so much of their bytes; less than that of theirs went astray.
 _MOST = 0.5
@@ -20,21 +22,49 @@ _TELLING_BYTES = 4096
 _PERCENT = 100
 #: Figures that are named as evidence.
 _SHOWN = 3
+#: What else may move the counters of interfaces while messages pass.
+_OTHERS = "another program may have used the interfaces meanwhile"
+_UNSEEN = "traffic that the card moves by itself may stand in no counter that could be read"
+
+
+class _Told(NamedTuple):
+    """What one finding says of a way.
+
+    Attributes:
+        name: what tells it from others of this rule.
+        claim: in words.
+        statistic: what was held against the threshold.
+        rival: what may explain it, too.
+        step: what to do next, a command in it.
+        severity: of it.
+    """
+
+    name: str
+    claim: str
+    statistic: str
+    rival: str
+    step: str
+    severity: Literal["problem", "fact"] = "problem"
 
 
 def _assess(evidence: Evidence) -> Iterable[Finding]:
-    if not any(case.placement.ranks for case in evidence.run.plan.cases):
+    plan = evidence.run.plan
+    if not any(case.placement.ranks for case in plan.cases):
         return  # a study that passes no messages has no way to prove
     proven = [each.estimate for each in evidence.measured if _passes_messages(each.estimate)]
-    yield from _one_machine([each for each in proven if len(each.placement.hosts) > 1])
+    yield from _one_machine([each for each in proven if len(each.placement.hosts) > 1], evidence.run)
     telling = [each for each in proven if int(each.params.get("bytes", 0)) >= _TELLING_BYTES]
     if not telling:
         yield rule.not_assessed("no messages of 4 KiB or more were passed", "assay run network")
     far = [each for each in telling if len(each.placement.hosts) > 1]
-    yield from _astray(far, evidence.run.plan)
-    yield from _spread([each for each in far if not _asked(each, evidence.run.plan)])
-    yield from _shared(far, evidence.run.plan)
-    yield from _through_interfaces([each for each in telling if len(each.placement.hosts) == 1])
+    for asked in dict.fromkeys(filter(None, (_asked(estimate, plan) for estimate in far))):
+        alike = [each for each in far if _asked(each, plan) == asked]
+        yield from _astray(asked, alike)
+        yield from _shared(asked, alike)
+    # Sockets take the way that their addresses have; MPIs choose.
+    chosen = [each for each in telling if each.benchmark != "tcp"]
+    yield from _spread([each for each in chosen if len(each.placement.hosts) > 1 and not _asked(each, plan)])
+    yield from _through_interfaces([each for each in chosen if len(each.placement.hosts) == 1], evidence.run)
 
 
 def _passes_messages(estimate: Estimate) -> bool:
@@ -47,100 +77,140 @@ def _passes_messages(estimate: Estimate) -> bool:
     )
 
 
-def _one_machine(between: list[Estimate]) -> Iterable[Finding]:
-    alike = [each for each in between if each.placement.proven and each.placement.proven.machines == 1]
-    if not alike:
-        return
-    *first, last = dict.fromkeys(host for each in alike for host in each.placement.hosts)
-    yield Finding(
-        id=f"{rule.name}:one-machine",
-        rule=rule.name,
-        claim=f"The nodes {', '.join(first)} and {last} are one machine: one kernel answers for all of them. What "
-        "was measured between them is the work of one machine's memory and processor, not of a network.",
-        severity="fact",
-        status="observed",
-        evidence=tuple(each.id for each in alike[:3]),
-        statistic="1 boot id",
-        threshold=rule.threshold,
-        next=f"assay run network --hosts {','.join(alike[0].placement.hosts)}   on machines of their own",
-    )
-
-
-def _astray(between: list[Estimate], plan: Plan) -> Iterable[Finding]:
-    """One finding for each network that was asked for and, by most figures, not used."""
-    for asked in dict.fromkeys(filter(None, (_asked(estimate, plan) for estimate in between))):
-        alike = [each for each in between if _asked(each, plan) == asked]
-        strayed = [each for each in alike if _share(each, asked) < _MOST]
-        if _MOST * len(alike) >= len(strayed):  # another program may have used an interface for a moment
-            continue
-        first = strayed[0]
-        share, carried = _share(first, asked), _carried(first)
-        took = max(carried, key=lambda name: carried[name], default="")
-        counted = f"{took} sent {_PERCENT * carried[took]:.0f} % of their bytes" if took else ""
-        yield Finding(
-            id=f"{rule.name}:{asked}",
-            rule=rule.name,
-            claim=f"Messages were to go over {asked}, and did not: it sent {_PERCENT * share:.0f} % of their "
-            f"bytes; {counted or 'no interface counted them'}.",
-            severity="problem",
-            status="observed",
-            evidence=tuple(each.id for each in strayed[:_SHOWN]),
-            statistic=f"bytes sent by {asked} over bytes of all messages {share:.2g}, "
-            f"{len(strayed)} of {len(alike)} figures like it",
-            threshold=rule.threshold,
-            rivals=("traffic that the card moves by itself may stand in no counter that could be read",),
-            next=f"assay doctor --hosts {','.join(first.placement.hosts)}",
+def _one_machine(between: list[Estimate], run: Run) -> Iterable[Finding]:
+    """One finding for each group of nodes, of those that passed messages to each other, that are one kernel."""
+    for number, hosts in enumerate(_kernels(run, {each.case for each in between})):
+        figures = [each for each in between if len(hosts & set(each.placement.hosts)) > 1]
+        *first, last = sorted(hosts, key=run.plan.hosts.index)
+        told = _Told(
+            "one-machine" if not number else f"one-machine:{last}",
+            f"The nodes {', '.join(first)} and {last} are one machine: one kernel answers for all of them. What "
+            "was measured between them is the work of one machine's memory and processor, not of a network.",
+            f"1 boot id of {len(hosts)} nodes",
+            "",
+            f"name machines of their own; which are is told by `assay doctor --hosts {','.join(run.plan.hosts)}`",
+            "fact",
         )
+        yield _finding(told, figures)
 
 
-def _spread(between: list[Estimate]) -> Iterable[Finding]:
+def _kernels(run: Run, cases: set[str]) -> list[frozenset[str]]:
+    """Nodes that answered with one boot id, where there are several; ranks are numbered node by node."""
+    hosts = {case.id: case.placement.hosts for case in run.plan.cases if case.id in cases}
+    by_kernel: dict[str, set[str]] = {}
+    for launch in run.launches:
+        for header in (case.header for case in launch.cases if case.header.case in hosts):
+            nodes = hosts[header.case]
+            for rank in header.ranks:
+                by_kernel.setdefault(rank.boot_id, set()).add(nodes[rank.rank * len(nodes) // len(header.ranks)])
+    groups = dict.fromkeys(frozenset(names) for kernel, names in by_kernel.items() if kernel)
+    return [group for group in groups if len(group) > 1]
+
+
+def _astray(asked: str, alike: list[Estimate]) -> Iterable[Finding]:
+    """That messages, by most figures, did not use the network that was asked for."""
+    strayed = [each for each in alike if _share(each, asked) < _MOST]
+    if not _are_most(strayed, alike):  # another program may have used an interface for a moment
+        return
+    first = strayed[0]
+    share, carried = _share(first, asked), _carried(first)
+    took = max(carried, key=lambda name: carried[name], default="")
+    counted = f"{took} sent {_PERCENT * carried[took]:.0f} % of their bytes" if took else ""
+    told = _Told(
+        asked,
+        f"Messages were to go over {asked}, and did not: it sent {_PERCENT * share:.0f} % of their bytes; "
+        f"{counted or 'no interface counted them'}.",
+        f"bytes sent by {asked} over bytes of all messages {share:.2g}",
+        _UNSEEN,
+        _doctor(first),
+    )
+    yield _finding(told, strayed, alike)
+
+
+def _shared(asked: str, alike: list[Estimate]) -> Iterable[Finding]:
+    """That others carried a part beside the network that was asked for and used."""
+    partly = [each for each in alike if _share(each, asked) >= _MOST and _beside(each, asked)]
+    if not _are_most(partly, alike):
+        return
+    others = _beside(partly[0], asked)
+    told = _Told(
+        f"{asked}:beside",
+        f"Messages were to go over {asked}, and went there; but other interfaces sent beside it: {_sent(others)} "
+        "of their bytes.",
+        f"bytes sent by others over bytes of all messages {sum(others.values()):.2g}",
+        _OTHERS,
+        _doctor(partly[0]),
+        "fact",
+    )
+    yield _finding(told, partly, alike)
+
+
+def _spread(unasked: list[Estimate]) -> Iterable[Finding]:
     """Where no network was asked for: an MPI that stripes messages over all it finds is as fast as the slowest."""
-    meant = [each for each in between if each.benchmark != "tcp"]
-    spread = [each for each in meant if len(_sharing(each)) > 1]
-    if _MOST * len(meant) >= len(spread):
+    spread = [each for each in unasked if len(_sharing(each)) > 1]
+    if not _are_most(spread, unasked):
         return
-    first = spread[0]
-    sharing = _sharing(first)
+    sharing = _sharing(spread[0])
     most, *_ = sharing
-    yield Finding(
-        id=f"{rule.name}:spread",
+    told = _Told(
+        "spread",
+        "No network was asked for, and messages between nodes were spread over several interfaces: "
+        f"{_sent(sharing)} of their bytes. The slowest of them holds the others up.",
+        f"interfaces that sent {_SPREAD} of the bytes or more {len(sharing)}",
+        _OTHERS,
+        f"assay run network --hosts {','.join(spread[0].placement.hosts)} --network {_name(most)}={most}",
+    )
+    yield _finding(told, spread, unasked)
+
+
+def _through_interfaces(inside: list[Estimate], run: Run) -> Iterable[Finding]:
+    """MPI inside a node that goes through an interface, the loopback one for example, instead of memory."""
+    through = [each for each in inside if max(_carried(each).values(), default=0.0) >= _MOST]
+    if not _are_most(through, inside):
+        return
+    carried = _carried(through[0])
+    took = max(carried, key=lambda name: carried[name])
+    told = _Told(
+        "inside",
+        f"Inside a node, messages went through {took} instead of memory: it sent {_PERCENT * carried[took]:.0f} % "
+        "of their bytes.",
+        f"bytes sent by {took} over bytes of all messages {carried[took]:.2g}",
+        _OTHERS,
+        f"see which ways the MPI was built with: `{_built_with(through[0], run)}`",
+    )
+    yield _finding(told, through, inside)
+
+
+def _are_most(some: Sequence[Estimate], alike: Sequence[Estimate]) -> bool:
+    return len(some) > _MOST * len(alike)
+
+
+def _finding(told: _Told, figures: Sequence[Estimate], alike: Sequence[Estimate] = ()) -> Finding:
+    """What these figures, of those like them, show."""
+    counted = f", {len(figures)} of {len(alike)} figures like it" if alike else ""
+    return Finding(
+        id=f"{rule.name}:{told.name}",
         rule=rule.name,
-        claim=f"No network was asked for, and messages between nodes were spread over several interfaces: "
-        f"{_told(sharing)} of their bytes. The slowest of them holds the others up.",
-        severity="problem",
+        claim=told.claim,
+        severity=told.severity,
         status="observed",
-        evidence=tuple(each.id for each in spread[:_SHOWN]),
-        statistic=f"interfaces that sent {_SPREAD} of the bytes or more {len(sharing)}, "
-        f"{len(spread)} of {len(meant)} figures like it",
+        evidence=tuple(each.id for each in figures[:_SHOWN]),
+        statistic=told.statistic + counted,
         threshold=rule.threshold,
-        rivals=("another program may have used the interfaces meanwhile",),
-        next=f"assay run network --hosts {','.join(first.placement.hosts)} --network {_name(most)}={most}",
+        rivals=(told.rival,) if told.rival else (),
+        next=told.step,
     )
 
 
-def _shared(between: list[Estimate], plan: Plan) -> Iterable[Finding]:
-    """One finding for each network that was asked for and used, while others carried a part."""
-    for asked in dict.fromkeys(filter(None, (_asked(estimate, plan) for estimate in between))):
-        alike = [each for each in between if _asked(each, plan) == asked]
-        partly = [each for each in alike if _share(each, asked) >= _MOST and _beside(each, asked)]
-        if _MOST * len(alike) >= len(partly):
-            continue
-        first = partly[0]
-        others = _beside(first, asked)
-        yield Finding(
-            id=f"{rule.name}:{asked}:beside",
-            rule=rule.name,
-            claim=f"Messages were to go over {asked}, and went there; but other interfaces sent beside it: "
-            f"{_told(others)} of their bytes.",
-            severity="fact",
-            status="observed",
-            evidence=tuple(each.id for each in partly[:_SHOWN]),
-            statistic=f"bytes sent by others over bytes of all messages {sum(others.values()):.2g}, "
-            f"{len(partly)} of {len(alike)} figures like it",
-            threshold=rule.threshold,
-            rivals=("another program may have used the interfaces meanwhile",),
-            next=f"assay doctor --hosts {','.join(first.placement.hosts)}",
-        )
+def _doctor(estimate: Estimate) -> str:
+    return f"assay doctor --hosts {','.join(estimate.placement.hosts)}"
+
+
+def _built_with(estimate: Estimate, run: Run) -> str:
+    """The command by which the MPI that passed these messages tells what it was built with."""
+    headers = (case.header for launch in run.launches for case in launch.cases)
+    library = next((header.mpi.get("library", "") for header in headers if header.case == estimate.case), "")
+    return "ompi_info" if "Open MPI" in library else "mpichversion"
 
 
 def _sharing(estimate: Estimate) -> dict[str, float]:
@@ -161,38 +231,13 @@ def _carried_once(estimate: Estimate) -> dict[str, float]:
     return carried if sum(carried.values()) <= _ONCE else {}
 
 
-def _told(shares: dict[str, float]) -> str:
+def _sent(shares: dict[str, float]) -> str:
     return ", ".join(f"{name} sent {_PERCENT * part:.0f} %" for name, part in shares.items())
 
 
 def _name(device: str) -> str:
     """A name for the network of a device: that of a port of a card is the card's."""
     return device.partition(":")[0]
-
-
-def _through_interfaces(inside: list[Estimate]) -> Iterable[Finding]:
-    """MPI inside a node that goes through an interface, the loopback one for example, instead of memory."""
-    meant = [each for each in inside if each.benchmark != "tcp"]
-    through = [each for each in meant if max(_carried(each).values(), default=0.0) >= _MOST]
-    if _MOST * len(meant) >= len(through):
-        return
-    first = through[0]
-    carried = _carried(first)
-    took = max(carried, key=lambda name: carried[name])
-    yield Finding(
-        id=f"{rule.name}:inside",
-        rule=rule.name,
-        claim=f"Inside a node, messages went through {took} instead of memory: it sent "
-        f"{_PERCENT * carried[took]:.0f} % of their bytes.",
-        severity="problem",
-        status="observed",
-        evidence=tuple(each.id for each in through[:_SHOWN]),
-        statistic=f"bytes sent by {took} over bytes of all messages {carried[took]:.2g}, "
-        f"{len(through)} of {len(meant)} figures like it",
-        threshold=rule.threshold,
-        rivals=("another program may have used the interface meanwhile",),
-        next="see which transports the MPI was built with: ompi_info, mpichversion",
-    )
 
 
 def _share(estimate: Estimate, asked: str) -> float:

@@ -1,9 +1,9 @@
 """MPI over TCP sockets between the same processes, and over plain copies inside a node: what it costs or saves."""
 
-from collections.abc import Hashable, Iterable
+from collections.abc import Callable, Hashable, Iterable, Mapping
 
 from assay import benchmarks
-from assay.analyse.curves import Known
+from assay.analyse.curves import Curve, Known
 from assay.analyse.estimates import Measured
 from assay.analyse.messages import curves, ratios
 from assay.analyse.messages.ratios import Beside
@@ -13,28 +13,43 @@ LAW = "mpi-over"
 TCP, MEMCPY = "tcp", "memcpy"
 _SHARED = (curves.PATTERN, curves.BYTES, curves.OFFSET, "buffers")
 _ONE_WAY = "bandwidth"
+#: How a socket waits: MPI libraries ask again and again, so that only sockets that do so are their like.
+WAITING, POLLING = "waiting", "polling"
 
 
 def fit(known: Known) -> Iterable[Model]:
-    """One model for each curve of `pt2pt` and each base that has some of its sizes."""
-    sockets = _first((_place(each.estimate), each) for each in _usual(known, TCP))
+    """One model for each curve of `pt2pt` and each base that has some of its sizes.
+
+    Its base are sockets that poll, as MPI does; those that block where none polls at any size of the curve.
+    """
+    sockets = _usual(known, TCP)
+    polled, blocked = (
+        _first((_place(each.estimate), each) for each in sockets if is_polled(each.estimate) == wanted)
+        for wanted in (True, False)
+    )
     copies = _first((_copied(each.estimate), each) for each in _usual(known, MEMCPY))
     for curve in curves.by_size(known, "pt2pt"):
-        for base, key, found in ((TCP, _place, sockets), (MEMCPY, _passed, copies)):
-            beside = [
-                Beside(each, found[wanted])
-                for each in curve.members
-                if (wanted := key(each.estimate)) is not None and wanted in found
-            ]
+        for base, key, bases in ((TCP, _place, (polled, blocked)), (MEMCPY, _passed, (copies,))):
+            beside = next(filter(None, (_beside(curve, key, found) for found in bases)), None)
             if beside:
                 yield ratios.model(curves.named(LAW, "pt2pt", (base, *curve.marks)), LAW, beside)
 
 
+def is_polled(estimate: Estimate) -> bool:
+    """Whether the kernel was asked again and again, and woke nobody."""
+    return estimate.params.get(WAITING) == POLLING
+
+
+def _beside(curve: Curve, key: Callable[[Estimate], Hashable], found: Mapping[Hashable, Measured]) -> list[Beside]:
+    """The members of a curve that have a base, each with it."""
+    wanted = ((each, key(each.estimate)) for each in curve.members)
+    return [Beside(each, found[name]) for each, name in wanted if name is not None and name in found]
+
+
 def _usual(known: Known, benchmark: str) -> list[Measured]:
     """Its figures; those whose axes have their defaults first."""
-    axes = [
-        axis for axis in benchmarks.get(benchmark).axes if axis.name not in _SHARED and axis.default is not None
-    ]
+    apart = {*_SHARED, WAITING}
+    axes = [axis for axis in benchmarks.get(benchmark).axes if axis.name not in apart and axis.default is not None]
 
     def unusual(measured: Measured) -> int:
         return sum(measured.estimate.params.get(axis.name, axis.default) != axis.default for axis in axes)
