@@ -6,10 +6,11 @@ from typing import Any
 
 import msgspec
 import pytest
-from tests.simulation import begin, carry_on, described, plan_for
+from tests.simulation import begin, builds_for, carry_on, described, plan_for, starter_for
 
 from assay import plan as planning
 from assay import store, studies
+from assay.launch.command import Sampling
 from assay.launch.simulated import Fault, Law, SimulatedMachine
 from assay.model.errors import UnfitEnvironmentError, UsageError
 from assay.model.machine import Machine
@@ -47,6 +48,7 @@ def ids(plan: Plan, role: str = "measure") -> list[str]:
         ("stores=non-temporal,ordinary", ("non-temporal", "ordinary")),
         ("bytes=64,4K", ("64", "4096")),
         ("offset=-3,0", ("-3", "0")),
+        ("UCX_RNDV_THRESH=default,32768", ("default", "32768")),
         ("sleep", ("on", "off")),
         ("sleep=off,on", ("off", "on")),
     ],
@@ -263,3 +265,22 @@ def test_a_restoring_command_that_fails_is_told(tmp_path: Path) -> None:
     ending = store.load(directory.path).ending
     assert ending is not None
     assert ending.status == "complete"
+
+
+def test_an_environment_variable_is_set_at_its_levels_and_left_alone_at_default(make_machine: MakeMachine) -> None:
+    messages = Study("t", "q?", (Measure("pt2pt", ("pair",), axes={"bytes": 8}), Measure("stream", ("one-core",))))
+    plan = varied(make_machine(cores=2), "UCX_RNDV_THRESH=default,64", study=messages)
+    sampling = Sampling(0.01, 1, 1, {case.id: 1.0 for case in plan.cases})
+    set_to: dict[str, set[str | None]] = {}
+    for case in plan.cases:
+        build = builds_for(plan)[plan.order[0].toolchain]
+        commands = starter_for(plan).commands(plan, (case,), build, next(iter(build.programs)), sampling)
+        level = case.factors.get("UCX_RNDV_THRESH", "none")
+        set_to.setdefault(level, set()).update(each.environment.get("UCX_RNDV_THRESH") for each in commands)
+    # `none`: stream passes no messages and is measured once.
+    assert set_to == {"default": {None}, "64": {"64"}, "none": {None}}
+
+
+def test_what_is_no_name_of_a_variable_is_told_as_unknown() -> None:
+    with pytest.raises(UsageError, match="nothing is called 'ucx_rndv'"):
+        parse(["ucx_rndv=1,2"], STUDY, {})

@@ -79,7 +79,7 @@ def test_an_eager_limit_is_found_with_the_experiment_that_moves_it(tmp_path: Pat
     assert "between 4 KiB and 8 KiB" in latency.claim
     assert "at 8 KiB: the MPI's change from eager messages to a rendezvous" in latency.rivals
     assert any("interrupts that the network card gathers" in each for each in latency.rivals)
-    assert latency.next.startswith("UCX_RNDV_THRESH=32768 assay run test --hosts n1,n2")
+    assert latency.next.startswith("assay run test --vary UCX_RNDV_THRESH=default,32768 --hosts n1,n2 ")
 
 
 def test_what_is_configured_near_a_break_is_named_first(tmp_path: Path) -> None:
@@ -98,7 +98,8 @@ def test_what_is_configured_near_a_break_is_named_first(tmp_path: Path) -> None:
     found = said(msgspec.structs.replace(run, launches=launches), "protocol_switch")
     (latency,) = (each for each in found if "pt2pt latency" in each.claim)
     assert latency.rivals[0] == "at 8 KiB: OMPI_MCA_btl_tcp_eager_limit=4096 of the MPI"
-    assert latency.next.startswith("OMPI_MCA_btl_tcp_eager_limit=32768 assay run")
+    vary = "--vary OMPI_MCA_btl_tcp_eager_limit=default,32768"
+    assert latency.next.startswith(f"assay run test {vary} --hosts n1,n2 ")
 
 
 def test_a_step_at_the_frame_names_the_mtu(tmp_path: Path) -> None:
@@ -141,6 +142,7 @@ def test_mpi_at_half_of_tcp_is_a_problem_with_the_sizes_named(tmp_path: Path) ->
     assert windows.status == "observed"
     assert "below 0.7 at " in windows.claim
     assert windows.claim.endswith("to 4 MiB.")
+    assert "; sockets that block)" in windows.claim
 
 
 def _changed(

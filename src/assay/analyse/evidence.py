@@ -7,6 +7,7 @@ from typing import Literal
 
 import msgspec
 
+from assay import benchmarks
 from assay.analyse.bounds import LOADED_CLOCK, Bounds
 from assay.analyse.comparisons import Pair
 from assay.analyse.estimates import Measured
@@ -66,6 +67,14 @@ class Evidence(msgspec.Struct, frozen=True):
             if each.kernel == LOADED_CLOCK and bounds.is_clock(each):
                 found.setdefault((each.placement.cpus, each.placement.hosts, each.state), each)
         return list(found.values())
+
+    def study(self) -> str:
+        """The study that measures such a thing again, as it is typed: nothing imported has one of its own."""
+        if not self.run.imported:
+            return self.run.plan.study
+        known = {each.estimate.benchmark for each in self.measured} & set(benchmarks.names())
+        messages = any(benchmarks.get(name).joint for name in known)
+        return "network" if messages else "node"
 
     def budget(self) -> str:
         """What the plan needs where a budget cut the run, as options: ` --budget 10m`; else empty."""
@@ -170,4 +179,4 @@ def decide(evidence: Evidence, comparison: Comparison) -> str:
 
 def more(evidence: Evidence, launches: int) -> str:
     """The command that measures again with so many launches, and with time for them where a budget cut the run."""
-    return f"assay run {evidence.run.plan.study} --launches {launches}{evidence.budget()}"
+    return f"assay run {evidence.study()} --launches {launches}{evidence.budget()}"

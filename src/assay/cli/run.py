@@ -41,7 +41,8 @@ _MINUTE_S = 60
     metavar="NAME[=A,B]",
     multiple=True,
     help="Vary it level by level in the same blocks: memory=first-touch,interleave, toolchain=gcc,clang, "
-    "flags='-O3|-O2', an axis, or a factor of assay.toml. Several make every combination.",
+    "flags='-O3|-O2', an axis, an environment variable (UCX_RNDV_THRESH=default,65536), or a factor of "
+    "assay.toml. Several make every combination.",
 )
 @output.mpis_option
 @output.networks_option

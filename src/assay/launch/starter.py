@@ -1,9 +1,12 @@
 """From a planned launch to the command that makes it: the program's arguments, in the words of its launcher."""
 
+from collections.abc import Mapping
+from types import MappingProxyType
+
 from assay.launch import arguments, fitting, sweep
 from assay.launch.command import Command, Launcher, Layout, Sampling, Site
 from assay.model.placement import Placement
-from assay.model.plan import Case, Plan
+from assay.model.plan import UNSET, Case, Plan
 from assay.model.toolchain import Build, Mpi
 
 #: What must not come in from outside: OpenMP runtimes that pin threads themselves, or let them sleep between
@@ -34,11 +37,12 @@ class Starter:
             UnfitEnvironmentError: nothing here can start it so.
         """
         network = network_of(plan, cases[0])
+        variables = variables_of(plan, cases[0])
         layout = layout_of(cases[0].placement, build.toolchain.mpi, network)
         argv = arguments.measuring(build.programs[program], cases, sampling, network)
         if layout.mpi or self._launcher:
-            return (self._translated(layout, argv),)
-        return tuple(self._translated(Layout((host,), layout.ranks), argv) for host in layout.hosts)
+            return (self._translated(layout, argv, variables),)
+        return tuple(self._translated(Layout((host,), layout.ranks), argv, variables) for host in layout.hosts)
 
     def probe(self, plan: Plan, build: Build, program: str, seconds: float) -> Command:
         """The command that measures the hand-over between the plan's probe cpus, on its first host."""
@@ -65,9 +69,11 @@ class Starter:
         """
         return sweep.commands(self.site, hosts) if self.site.run and not self._launcher else {}
 
-    def _translated(self, layout: Layout, argv: tuple[str, ...]) -> Command:
+    def _translated(
+        self, layout: Layout, argv: tuple[str, ...], variables: Mapping[str, str] = MappingProxyType({})
+    ) -> Command:
         launcher = self._launcher or fitting(layout, self.site)
-        return launcher.translate(layout, self.site, argv, dict(_ENVIRONMENT))
+        return launcher.translate(layout, self.site, argv, _ENVIRONMENT | dict(variables))
 
 
 def layout_of(placement: Placement, mpi: Mpi | None, network: str = "") -> Layout:
@@ -75,6 +81,12 @@ def layout_of(placement: Placement, mpi: Mpi | None, network: str = "") -> Layou
     if not placement.ranks:
         return Layout(placement.hosts, (placement.cpus,))
     return Layout(placement.hosts, placement.ranks, mpi, network)
+
+
+def variables_of(plan: Plan, case: Case) -> dict[str, str]:
+    """The environment variables that the levels of a case set; one at `default` stays as the user has it."""
+    names = {factor.name for factor in plan.factors if factor.kind == "variable"}
+    return {name: level for name, level in case.factors.items() if name in names and level != UNSET}
 
 
 def network_of(plan: Plan, case: Case) -> str:

@@ -10,6 +10,8 @@ from assay.model.placement import Placement
 PLAN_SCHEMA = 1
 #: What the id of a control adds to that of the case that it repeats.
 CONTROL = "/again"
+#: The level of an environment variable that stays as the user has it.
+UNSET = "default"
 
 
 class Measure(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
@@ -71,7 +73,7 @@ class Factor(msgspec.Struct, frozen=True):
         name: as users say it: `memory`, `toolchain`, `flags`, an axis, or a `[factor.NAME]` of the configuration.
         levels: the first one is the base of every comparison.
         kind: what a level is: a memory word, a toolchain, compiler flags, an MPI, a network, a value of an axis, a
-            command.
+            command, the value of an environment variable.
         benchmark: the one whose axis it is; empty for every benchmark that has the axis, and for other kinds.
         commands: level -> command that sets it, in the order of the configuration; the first one is the machine's
             usual state and restores it at the end. Empty for other kinds.
@@ -80,7 +82,7 @@ class Factor(msgspec.Struct, frozen=True):
 
     name: str
     levels: tuple[str, ...]
-    kind: Literal["memory", "toolchain", "flags", "mpi", "network", "axis", "commands"]
+    kind: Literal["memory", "toolchain", "flags", "mpi", "network", "axis", "commands", "variable"]
     benchmark: str = ""
     commands: dict[str, str] = {}
     devices: dict[str, str] = {}

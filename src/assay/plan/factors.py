@@ -2,6 +2,7 @@
 
 import difflib
 import itertools
+import re
 import shlex
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
@@ -24,6 +25,9 @@ _FEWEST_BLOCKS = 6
 _MOST_BLOCKS = 10
 _SIGNIFICANT = 0.05
 _HELP = "assay run STUDY --vary memory=first-touch,interleave"
+#: Environment variables that can be varied; those that begin with one of the second say something to an MPI alone.
+_VARIABLE = re.compile(r"[A-Z][A-Z0-9]*_[A-Za-z0-9_]+")
+_OF_MPI = ("OMPI_", "PMIX_", "PRTE_", "MPICH_", "MPIR_", "I_MPI_", "UCX_", "FI_")
 
 
 def parse(wishes: Sequence[str], study: Study, declared: Mapping[str, Any]) -> tuple[Factor, ...]:
@@ -71,10 +75,8 @@ def _factor(
 ) -> Factor:
     if name == MEMORY:
         return Factor(name, tuple(_memory(level) for level in _several(name, levels)), "memory")
-    if name == TOOLCHAIN:
-        return of_toolchains(levels)
-    if name == MPI:
-        return of_mpis(levels)
+    if name in {TOOLCHAIN, MPI}:
+        return of_toolchains(levels) if name == TOOLCHAIN else of_mpis(levels)
     if name == FLAGS:
         return Factor(name, _several(name, tuple(map(_flags, levels))), "flags")
     of, dot, axis = name.rpartition(".")
@@ -93,9 +95,16 @@ def _factor(
             )
         return _of_commands(name, levels, commands[name])
     if not having:
-        raise _unknown(name, commands, measured)
+        return _of_variable(name, levels, _unknown(name, commands, measured))
     words = [_word(level, having) for level in _several(name, levels)]
     return Factor(axis, _several(name, tuple(words)), "axis", benchmark=of)
+
+
+def _of_variable(name: str, levels: tuple[str, ...], unknown: UsageError) -> Factor:
+    """The factor that values of an environment variable are; `unknown` is raised for what is no name of one."""
+    if not _VARIABLE.fullmatch(name):
+        raise unknown
+    return Factor(name, _several(name, levels), "variable")
 
 
 def _several(name: str, levels: tuple[str, ...]) -> tuple[str, ...]:
@@ -224,7 +233,10 @@ def _concerns(factor: Factor, benchmark: Benchmark) -> bool:
     if factor.kind == "axis":
         axes = {axis.name for axis in benchmark.axes}
         return factor.name in axes and factor.benchmark in ("", benchmark.name)
-    return factor.kind not in {"mpi", "network"} or benchmark.joint  # one process passes no messages
+    of_messages = factor.kind in {"mpi", "network"} or (
+        factor.kind == "variable" and factor.name.startswith(_OF_MPI)
+    )
+    return benchmark.joint or not of_messages  # one process passes no messages
 
 
 def combinations(
@@ -240,7 +252,7 @@ def combinations(
 
 def surroundings(factors: Iterable[Factor]) -> dict[str, str]:
     """The first level of every factor that is no property of a case: what the sentinel runs under."""
-    around = [factor for factor in factors if factor.kind in {"toolchain", "flags", "commands"}]
+    around = [factor for factor in factors if factor.kind in {"toolchain", "flags", "commands", "variable"}]
     return {factor.name: factor.levels[0] for factor in around}
 
 

@@ -59,7 +59,7 @@ def _refused(evidence: Evidence) -> Iterable[Finding]:
         statistic=f"clock / the run's own {slow[0] / bounds.clock:.2g}",
         threshold=f"< {CLOCK_SHARE}",
         rivals=("other programs", "the hypervisor"),
-        next=f"assay run {evidence.run.plan.study}",
+        next=f"assay run {evidence.study()}",
     )
 
 
@@ -91,7 +91,7 @@ def _slow(estimate: Estimate, allowed: tuple[float, str], machine: Machine, evid
         threshold=rule.threshold,
         rivals=("a power or thermal limit", "the hypervisor", "the governor", "other programs on these cores"),
         next="keep the governor from lowering it, then measure again: `sudo cpupower frequency-set --governor "
-        f"performance && assay run {evidence.run.plan.study}`",
+        f"performance && assay run {evidence.study()}`",
     )
 
 

@@ -48,7 +48,7 @@ def _finding(evidence: Evidence, model: Model, found: Mapping[str, Sequence[Poin
         threshold=rule.threshold,
         rivals=("another program on these cpus", "a hypervisor that moves virtual cores", "an uneven mesh"),
         next="measure again while the machine is idle, for the same pair twice is no chance: "
-        f"`assay run {evidence.run.plan.study}`",
+        f"`assay run {evidence.study()}`",
     )
 
 

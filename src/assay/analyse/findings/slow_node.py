@@ -43,7 +43,7 @@ def _assess(evidence: Evidence) -> Iterable[Finding]:
                 statistic=f"low in {low} of {len(rates[host])} launches",
                 threshold=rule.threshold,
                 rivals=("another program on that node", "a missing memory module", "a lower clock"),
-                next=f"measure it alone: `assay run {evidence.run.plan.study} --hosts {host}`",
+                next=f"measure it alone: `assay run {evidence.study()} --hosts {host}`",
             )
 
 
