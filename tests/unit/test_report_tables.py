@@ -72,7 +72,7 @@ def test_json_has_the_stable_form() -> None:
         "reason",
     } <= set(first)  # fmt: skip
     assert {"label", "hosts", "cpus", "memory"} <= set(first["placement"])
-    assert set(first["limit"]) == {"value", "source", "of"}
+    assert set(first["limit"]) == {"value", "source", "of", "scope"}
     assert msgspec.json.decode(json.dumps(document), type=Analysis) == example().analysis
 
 
@@ -157,3 +157,9 @@ def test_the_figure_that_set_the_measured_limit_has_no_share_of_it() -> None:
     assert words.share_cell(best) == "sets it"
     assert words.share_cell(msgspec.structs.replace(best, median=3e10)) == "75 %"
     assert words.share_cell(msgspec.structs.replace(best, limit=Limit(4e10, "derived", "channels"))) == "100 %"
+
+
+def test_a_limit_names_the_part_that_it_is_of() -> None:
+    of_core = Limit(9e9, "measured", "the best", "core")
+    assert words.limit_text(of_core, "B/s") == "9.00 GB/s (measured, one core)"
+    assert words.limit_text(msgspec.structs.replace(of_core, scope="machine"), "B/s") == "9.00 GB/s (measured)"

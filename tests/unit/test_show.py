@@ -135,8 +135,10 @@ def test_samples_have_no_json_form() -> None:
 @pytest.mark.usefixtures("run")
 def test_a_given_limit_replaces_the_measured_one() -> None:
     document = json.loads(_assay("show", "--json", "--limit", "memory-bandwidth=204.8 GB/s").stdout)
-    limits = [e["limit"] for e in document["estimates"] if e["kernel"] == "triad" and e["metric"] == "bandwidth"]
-    assert {(limit["value"], limit["source"]) for limit in limits} == {(204.8e9, "given")}
+    triad = [e for e in document["estimates"] if e["kernel"] == "triad" and e["metric"] == "bandwidth"]
+    limits = {(e["placement"]["label"], e["limit"]["source"], e["limit"]["scope"]) for e in triad}
+    assert limits == {("all", "given", "machine"), ("one-core", "measured", "core")}
+    assert {e["limit"]["value"] for e in triad if e["placement"]["label"] == "all"} == {204.8e9}
 
 
 @pytest.mark.usefixtures("run")

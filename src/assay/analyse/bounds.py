@@ -6,6 +6,7 @@ from statistics import median
 
 from assay import benchmarks
 from assay.analyse.curves import machine_of
+from assay.analyse.parts import Part, part
 from assay.model.machine import Machine, Topology
 from assay.model.result import Estimate, Limit
 from assay.model.run import Run
@@ -27,7 +28,6 @@ class Bounds:
     Attributes:
         plan: of the run.
         clock: of the run in Hz: the median of the best samples of all its clocks; 0 where none was measured.
-        memory_rate: see `best_memory_rate`.
 
     Args:
         run: whose machines count.
@@ -41,11 +41,15 @@ class Bounds:
         self._best: dict[Hashable, Estimate] = {}
         self._clocks: dict[Hashable, Estimate] = {}
         self.clock = median([best_clock(each) for each in found if each.unit == "Hz"] or [0.0])
-        self.memory_rate = best_memory_rate(found, run.machines)
+        self._memory: dict[Topology | None, dict[Part, list[Estimate]]] = {}
+        for each in memory_rates(found, run.machines):
+            shape, there = self._place(each)
+            self._memory.setdefault(shape, {}).setdefault(there, []).append(each)
         for each in found:
             where = (each.placement.cpus[:1], each.placement.hosts)
             keys: list[Hashable] = [
                 (each.benchmark, each.metric, each.params.get("buffers")),
+                (each.benchmark, each.metric, each.params.get("buffers"), *self._kinds(each)),
                 (each.benchmark, each.metric, each.kernel, where[0]),
                 (each.case, each.metric, each.kernel, each.placement.hosts, each.state),
             ]
@@ -69,6 +73,41 @@ class Bounds:
     def best(self, benchmark: str, metric: str, buffers: str | None = None) -> Estimate | None:
         """The highest median of a benchmark."""
         return self._best.get((benchmark, metric, buffers))
+
+    def best_like(self, estimate: Estimate, buffers: str) -> Estimate | None:
+        """The highest median of its benchmark and metric on cores of its kind."""
+        return self._best.get((estimate.benchmark, estimate.metric, buffers, *self._kinds(estimate)))
+
+    def of_memory(self, estimate: Estimate) -> Estimate | None:
+        """The highest rate at which the memory nodes that an estimate uses, or some of them, moved bytes.
+
+        For whichever cores, on whichever host of the same shape.
+        """
+        shape, here = self._place(estimate)
+        known = self._memory.get(shape, {})
+        return _fastest(each for there, rates in known.items() if there.nodes <= here.nodes for each in rates)
+
+    def of_cores(self, estimate: Estimate) -> Estimate | None:
+        """The highest rate at which the cores of an estimate moved bytes from or to any memory.
+
+        None where nothing else was measured on them: a figure alone is no limit of itself.
+        """
+        shape, here = self._place(estimate)
+        known = self._memory.get(shape, {})
+        found = [each for there, rates in known.items() if there.cores == here.cores for each in rates]
+        others = {(each.case, each.kernel) for each in found} - {(estimate.case, estimate.kernel)}
+        return _fastest(found) if others else None
+
+    def _place(self, estimate: Estimate) -> tuple[Topology | None, Part]:
+        """The shape of the machine that an estimate was made on, and the part of it."""
+        machine = self.machine(estimate)
+        if machine is None:
+            return None, Part(frozenset(), frozenset())
+        return machine.topology, part(estimate, machine.topology)
+
+    def _kinds(self, estimate: Estimate) -> tuple[str, ...]:
+        topology, here = self._place(estimate)
+        return tuple(sorted({topology.cores[core].kind for core in here.cores})) if topology else ()
 
     def best_on(self, estimate: Estimate, benchmark: str, metric: str, kernel: str) -> Estimate | None:
         """The highest median of a kernel on the cores of an estimate, on whichever host."""
@@ -114,12 +153,16 @@ def best_clock(estimate: Estimate) -> float:
 
 
 def best_memory_rate(estimates: Iterable[Estimate], machines: Mapping[str, Machine]) -> Estimate | None:
-    """The highest rate at which memory was seen to move bytes, write-allocate counted; None where none was.
+    """The highest of the `memory_rates`; None where there is none: the roof of the roofline."""
+    return _fastest(memory_rates(estimates, machines))
 
-    The one measured limit of memory: what figures stand against, and the roof of the roofline. What is drawn by
-    cores that pause between their loads (`loaded_latency` with a delay) is none.
+
+def memory_rates(estimates: Iterable[Estimate], machines: Mapping[str, Machine]) -> list[Estimate]:
+    """What shows how fast memory moves bytes, write-allocate counted.
+
+    What is drawn by cores that pause between their loads (`loaded_latency` with a delay) does not.
     """
-    found = [
+    return [
         each
         for each in estimates
         if (each.benchmark, each.metric) in _MEMORY_RATES
@@ -127,14 +170,17 @@ def best_memory_rate(estimates: Iterable[Estimate], machines: Mapping[str, Machi
         and not each.params.get("delay")
         and not ((machine := machine_of(each, machines)) and fits_caches(each, machine.topology, _times(each)))
     ]
-    return max(found, key=lambda each: each.median or 0.0, default=None)
+
+
+def _fastest(estimates: Iterable[Estimate]) -> Estimate | None:
+    return max(estimates, key=lambda each: each.median or 0.0, default=None)
 
 
 def _none(_estimate: Estimate, _bounds: Bounds) -> Iterable[Limit]:
     return ()
 
 
-def _as_told(_estimate: Estimate, told: Limit) -> Limit | None:
+def _as_told(_estimate: Estimate, _bounds: Bounds, told: Limit) -> Limit | None:
     return told
 
 
@@ -146,13 +192,13 @@ class Law:
         names: what metrics call it in `Metric.limit`.
         limit: what an estimate stands against; None where nothing bounds it.
         ceilings: what no figure can exceed, with certainty.
-        given: what the user's word means for an estimate; None where it does not concern it.
+        given: what the user's word means for an estimate; None where it does not concern it: then `limit` counts.
     """
 
     names: tuple[str, ...]
     limit: Callable[[Estimate, Bounds], Limit | None]
     ceilings: Callable[[Estimate, Bounds], Iterable[Limit]] = field(default=_none)
-    given: Callable[[Estimate, Limit], Limit | None] = field(default=_as_told)
+    given: Callable[[Estimate, Bounds, Limit], Limit | None] = field(default=_as_told)
 
 
 def describe(estimate: Estimate) -> str:

@@ -11,18 +11,24 @@ RESULT_SCHEMA = 1
 CaseStatus = Literal["complete", "failed", "invalid", "incomplete", "timed-out", "skipped"]
 
 
+#: Part of a machine that a limit is of: of computing its cores, of memory the memory nodes that are used.
+Scope = Literal["core", "cores", "numa-node", "numa-nodes", "package", "machine", "link"]
+
+
 class Limit(msgspec.Struct, frozen=True):
-    """What a figure stands against.
+    """What a figure stands against: a limit of the part of the machine that the figure is of, never of more.
 
     Attributes:
         value: in the estimate's unit.
         source: `derived` from facts, `measured` in this run, or `given` by the user.
         of: what it is and how it came about, in words.
+        scope: the part that it is a limit of; `link` for messages between nodes.
     """
 
     value: float
     source: Literal["derived", "measured", "given"]
     of: str
+    scope: Scope = "machine"
 
 
 class Proof(msgspec.Struct, frozen=True):

@@ -14,8 +14,8 @@ from assay.report import choose, remedies, words
 from assay.report.sections import numa, saturation, topics
 from assay.report.summary import by_severity, notices, shortfall, unmeasured
 
-#: Rows of one benchmark; the HTML report has them all.
-_ROWS = 12
+#: Rows of one benchmark, and lines that tell what they stand against; the HTML report has them all.
+_ROWS, _LIMITS = 12, 3
 _PLAIN = str.maketrans(
     {"µ": "u", "·": "-", "–": "-", "×": "x", "≥": ">=", "…": "...", "“": '"', "”": '"', "½": "1/2"}  # noqa: RUF001
 )
@@ -129,11 +129,11 @@ def _figures(analysis: Analysis, name: str, page: _Page) -> None:
 
 
 def _limits(analysis: Analysis, name: str) -> tuple[str, ...]:
-    """What the shares of a benchmark's table are of; nothing where its rows have different limits."""
+    """What the shares of a benchmark's table are of, part by part; nothing where there are many limits."""
     headline = choose.headline_kernel(choose.headline_metric(choose.of_benchmark(analysis, name)))
     known = dict.fromkeys((e.limit, e.unit) for e in headline if e.limit)
     texts = (f"limit {words.limit_text(limit, unit)}: {limit.of}" for limit, unit in known if limit)
-    return tuple(texts) if len(known) == 1 else ()
+    return tuple(texts) if len(known) <= _LIMITS else ()
 
 
 _COLUMNS = (

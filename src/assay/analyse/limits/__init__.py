@@ -55,7 +55,9 @@ def _limit(estimate: Estimate, bounds: Bounds, given: Mapping[str, float]) -> Li
     law = laws().get(name)
     if name in given:
         told = Limit(given[name], "given", f"{name} as given by the user")
-        return law.given(estimate, told) if law else told
+        meant = law.given(estimate, bounds, told) if law else told
+        if meant is not None:
+            return meant
     return law.limit(estimate, bounds) if law else None
 
 

@@ -1,5 +1,7 @@
 """The clock of a core: what is promised for it."""
 
+import msgspec
+
 from assay.analyse.bounds import Bounds, Law
 from assay.analyse.peak import nominal
 from assay.model.result import Estimate, Limit
@@ -9,7 +11,11 @@ def _limit(estimate: Estimate, bounds: Bounds) -> Limit | None:
     """The nominal clock; above it is turbo. Nothing where none is known, or where the figure is no clock."""
     machine = bounds.machine(estimate)
     clock = nominal(machine) if machine and bounds.is_clock(estimate) else None
-    return Limit(clock[0], "derived", clock[1]) if clock else None
+    return Limit(clock[0], "derived", clock[1], "core") if clock else None
 
 
-law = Law(("clock",), _limit)
+def _given(_estimate: Estimate, _bounds: Bounds, told: Limit) -> Limit:
+    return msgspec.structs.replace(told, scope="core")
+
+
+law = Law(("clock",), _limit, given=_given)

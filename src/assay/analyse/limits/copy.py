@@ -1,24 +1,29 @@
 """Bytes per second that one core copies."""
 
+import msgspec
+
 from assay.analyse.bounds import Bounds, Law, describe
 from assay.model.result import Estimate, Limit
 
 
 def _limit(estimate: Estimate, bounds: Bounds) -> Limit | None:
-    """Copies that are met again in cache: the fastest of this run. In memory: what the same cores move at best."""
+    """Copies that are met again in cache: the fastest by a core of this kind. In memory: what the core moves."""
     buffers = "cold" if estimate.params.get("buffers") == "cold" else "hot"
-    best = bounds.best("memcpy", estimate.metric, buffers)
+    best = bounds.best_like(estimate, buffers)
     if best is None or best.median is None:
         return None
     where = "in memory" if buffers == "cold" else "in cache"
-    fastest = Limit(
-        best.median, "measured", f"the best measured copy of this run ({best.params.get('bytes')} B, {where})"
-    )
+    of = f"the best measured copy of this run ({best.params.get('bytes')} B, {where})"
+    fastest = Limit(best.median, "measured", of, "core")
     stream = bounds.best_on(estimate, "stream", "bandwidth", "copy")
     if buffers == "hot" or stream is None or stream.median is None or stream.median / 2 <= best.median:
         return fastest
     of = f"half of the best measured copy of STREAM on these cores ({describe(stream)}), which counts bytes twice"
-    return Limit(stream.median / 2, "measured", of)
+    return Limit(stream.median / 2, "measured", of, "core")
 
 
-law = Law(("copy",), _limit)
+def _given(_estimate: Estimate, _bounds: Bounds, told: Limit) -> Limit:
+    return msgspec.structs.replace(told, scope="core")
+
+
+law = Law(("copy",), _limit, given=_given)

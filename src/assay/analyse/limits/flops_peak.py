@@ -1,8 +1,10 @@
 """Floating-point operations per second: what units and clock allow."""
 
 from assay.analyse.bounds import Bounds, Law, describe
+from assay.analyse.parts import part, scope_of_cores
 from assay.analyse.peak import nominal, rate
-from assay.model.result import Estimate, Limit
+from assay.model.machine import Machine
+from assay.model.result import Estimate, Limit, Scope
 from assay.model.units import format_quantity
 
 #: An assumed number of units that a figure exceeds by more is wrong: turbo explains so much above the nominal
@@ -17,21 +19,43 @@ def _limit(estimate: Estimate, bounds: Bounds) -> Limit | None:
     """
     unused = ""
     machine = bounds.machine(estimate)
+    scope = scope_of(estimate, machine)
     per_cycle = rate(estimate, machine) if machine else None
     if machine and per_cycle:
         promised = nominal(machine)
         clock, most = (promised, _MOST_TURBO) if promised else (bounds.loaded_clock(estimate), _SCATTER)
         if clock:
-            peak = Limit(per_cycle.per_cycle * clock[0], "derived", f"{per_cycle.derivation} x {clock[1]}")
+            peak = Limit(per_cycle.per_cycle * clock[0], "derived", f"{per_cycle.derivation} x {clock[1]}", scope)
             if (estimate.median or 0.0) <= most * peak.value:
                 return peak
             unused = f"; more than {format_quantity(peak.value, estimate.unit)}, {peak.of}, so that is not used"
     best = bounds.best_flops(estimate)
     if best is None or best.median is None:
         return None
-    return Limit(
-        best.median, "measured", f"the best measured on these cores in this run ({describe(best)}){unused}"
-    )
+    of = f"the best measured on these cores in this run ({describe(best)}){unused}"
+    return Limit(best.median, "measured", of, scope)
 
 
-law = Law(("flops-peak",), _limit)
+def scope_of(estimate: Estimate, machine: Machine | None) -> Scope:
+    """Which part of the machine the cores of an estimate are."""
+    if machine is None:
+        return "cores"
+    return scope_of_cores(part(estimate, machine.topology).cores, machine.topology)
+
+
+def _given(estimate: Estimate, bounds: Bounds, told: Limit) -> Limit | None:
+    """What is said of a machine is that of its cores together: of some its share, where all are of one kind."""
+    machine = bounds.machine(estimate)
+    if machine is None:
+        return None
+    every = machine.topology.cores
+    used = len(part(estimate, machine.topology).cores)
+    if used == len(every):
+        return told
+    if not used or len({core.kind for core in every}) > 1:
+        return None
+    of = f"{told.of}, {used} of {len(every)} cores"
+    return Limit(told.value * used / len(every), told.source, of, scope_of(estimate, machine))
+
+
+law = Law(("flops-peak",), _limit, given=_given)

@@ -3,6 +3,7 @@
 from collections.abc import Iterable
 
 from assay.analyse.bounds import Bounds, Law, describe, fits_caches
+from assay.analyse.parts import drives, even_share, name_of_nodes, part, scope_of_cores, scope_of_nodes
 from assay.model.machine import Machine
 from assay.model.result import Estimate, Limit
 
@@ -11,23 +12,78 @@ _CHANNEL_BYTES = 8
 GUESS = "guess"
 #: A guess that a figure exceeds by more than this is wrong.
 _TOLERANCE = 1.05
+_WHOLE = ", the whole node"
 
 
 def _limit(estimate: Estimate, bounds: Bounds) -> Limit | None:
-    """What the channels carry, else the best measured rate; nothing where the working set fits the caches."""
+    """Of the memory nodes that are used: what their channels carry, else the best rate measured of them.
+
+    Fewer cores than belong to that memory may not draw all of it: they stand against the best that these very
+    cores moved. Nothing where nothing else was measured on them, and where the working set fits the caches.
+    """
     machine = bounds.machine(estimate)
     if machine and fits_caches(estimate, machine.topology):
         return None
-    peak, best = channel_peak(machine) if machine else None, bounds.memory_rate
+    if machine and not drives(part(estimate, machine.topology), machine.topology):
+        return _of_cores(estimate, machine, bounds.of_cores(estimate))
+    peak, best = _channels(estimate, machine) if machine else None, bounds.of_memory(estimate)
     exceeded = peak and best and (best.median or 0.0) > _TOLERANCE * peak.value  # then it was guessed wrong
     if peak and not exceeded:
         return peak
+    return _of_memory(estimate, machine, best)
+
+
+def _of_cores(estimate: Estimate, machine: Machine, best: Estimate | None) -> Limit | None:
     if best is None or best.median is None:
         return None
-    of = f"the best measured memory rate of this run: {best.benchmark} {best.kernel} ({describe(best)})"
-    if (estimate.median or 0.0) > best.median:
-        of += ", which this figure exceeds: some of its bytes may stay in the caches"
-    return Limit(best.median, "measured", of)
+    cores = part(estimate, machine.topology).cores
+    these = "this core" if len(cores) == 1 else f"these {len(cores)} cores"
+    of = f"the best measured memory rate of {these} in this run{_by(estimate, best)}"
+    return Limit(best.median, "measured", of, scope_of_cores(cores, machine.topology))
+
+
+def _of_memory(estimate: Estimate, machine: Machine | None, best: Estimate | None) -> Limit | None:
+    if best is None or best.median is None:
+        return None
+    nodes = part(estimate, machine.topology).nodes if machine else frozenset[int]()
+    scope = scope_of_nodes(nodes, machine.topology) if machine else "machine"
+    whose = f" of {name_of_nodes(nodes, machine.topology)}" if machine and scope != "machine" else ""
+    of = f"the best measured memory rate{whose} of this run{_by(estimate, best)}"
+    return Limit(best.median, "measured", of, scope)
+
+
+def _by(estimate: Estimate, best: Estimate) -> str:
+    told = f": {best.benchmark} {best.kernel} ({describe(best)})"
+    if (estimate.median or 0.0) > (best.median or 0.0):
+        told += ", which this figure exceeds: some of its bytes may stay in the caches"
+    return told
+
+
+def _channels(estimate: Estimate, machine: Machine) -> Limit | None:
+    """Of the memory nodes that an estimate uses; those of some of the nodes are assumed to be their even share."""
+    whole, nodes = channel_peak(machine), part(estimate, machine.topology).nodes
+    share = even_share(nodes, machine.topology)
+    if whole is None or share is None or share == 1:
+        return whole if share else None
+    count = len(machine.topology.numa_nodes)
+    told = f"{len(nodes)} of {count} like memory nodes, spread evenly over them (assumed)"
+    of = f"{whole.of.removesuffix(_WHOLE)}, {told}: {name_of_nodes(nodes, machine.topology)}"
+    return Limit(share * whole.value, whole.source, of, scope_of_nodes(nodes, machine.topology))
+
+
+def _given(estimate: Estimate, bounds: Bounds, told: Limit) -> Limit | None:
+    """What is said of a machine is of all its memory: of some nodes their even share, of few cores nothing."""
+    machine = bounds.machine(estimate)
+    if machine is None:
+        return told
+    here = part(estimate, machine.topology)
+    share = even_share(here.nodes, machine.topology)
+    if share is None or not drives(here, machine.topology):
+        return None
+    if share == 1:
+        return told
+    scope, name = scope_of_nodes(here.nodes, machine.topology), name_of_nodes(here.nodes, machine.topology)
+    return Limit(share * told.value, told.source, f"{told.of}, its even share of {name}", scope)
 
 
 def channel_peak(machine: Machine) -> Limit | None:
@@ -37,7 +93,7 @@ def channel_peak(machine: Machine) -> Limit | None:
     if not isinstance(channels, int) or not isinstance(rate, int | float) or not channels or not rate:
         return None
     guessed = f" ({GUESS} {fact.source.partition(': ')[2]})" if fact.source.startswith(GUESS) else ""
-    of = f"{channels} populated channels{guessed} x {rate / 1e6:.0f} MT/s x 8 B, the whole node"
+    of = f"{channels} populated channels{guessed} x {rate / 1e6:.0f} MT/s x 8 B{_WHOLE}"
     return Limit(channels * rate * _CHANNEL_BYTES, "derived", of)
 
 
@@ -58,4 +114,4 @@ def _ceilings(estimate: Estimate, bounds: Bounds) -> Iterable[Limit]:
         yield Limit(2 * cached.median * cores, "measured", of)
 
 
-law = Law(("memory-bandwidth", "memory-traffic"), _limit, _ceilings)
+law = Law(("memory-bandwidth", "memory-traffic"), _limit, _ceilings, _given)

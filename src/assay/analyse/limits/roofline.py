@@ -1,7 +1,8 @@
 """A rate of floating-point operations that memory decides: intensity x bandwidth."""
 
 from assay.analyse.bounds import Bounds, Law, describe
-from assay.analyse.limits import memory
+from assay.analyse.limits import flops_peak, memory
+from assay.analyse.parts import part
 from assay.model.result import Estimate, Limit
 
 _TRAFFIC = "traffic"
@@ -18,8 +19,15 @@ def _limit(estimate: Estimate, bounds: Bounds) -> Limit | None:
     intensity = estimate.median / traffic.median
     best = bounds.best_flops(estimate)
     if best is not None and best.median is not None and estimate.median <= best.median < intensity * above.value:
-        return Limit(best.median, "measured", f"the best measured flops on these cores ({describe(best)})")
-    return Limit(intensity * above.value, above.source, f"{intensity:.3g} flops a byte x {above.of}")
+        of = f"the best measured flops on these cores ({describe(best)})"
+        return Limit(best.median, "measured", of, flops_peak.scope_of(estimate, bounds.machine(estimate)))
+    return Limit(intensity * above.value, above.source, f"{intensity:.3g} flops a byte x {above.of}", above.scope)
 
 
-law = Law(("roofline",), _limit)
+def _given(estimate: Estimate, bounds: Bounds, told: Limit) -> Limit | None:
+    """What is said of a machine concerns all of its cores."""
+    machine = bounds.machine(estimate)
+    return told if machine and len(part(estimate, machine.topology).cores) == len(machine.topology.cores) else None
+
+
+law = Law(("roofline",), _limit, given=_given)

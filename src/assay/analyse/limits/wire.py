@@ -25,7 +25,7 @@ def _limit(estimate: Estimate, bounds: Bounds) -> Limit | None:
     return _for_all_ways(estimate, least) if least else None
 
 
-def _given(estimate: Estimate, told: Limit) -> Limit | None:
+def _given(estimate: Estimate, _bounds: Bounds, told: Limit) -> Limit | None:
     """What is said of a link in one direction; it concerns nothing inside a node."""
     return _for_all_ways(estimate, told) if len(estimate.placement.hosts) >= _PAIR else None
 
@@ -37,7 +37,7 @@ def _ceilings(estimate: Estimate, bounds: Bounds) -> tuple[Limit, ...]:
     if found is None or rate is None:
         return ()
     ways, words = _ways(estimate)
-    return (Limit(ways * rate, "derived", f"the bare rate of the wire of {found.name}{words}"),)
+    return (Limit(ways * rate, "derived", f"the bare rate of the wire of {found.name}{words}", "link"),)
 
 
 def _device(estimate: Estimate, bounds: Bounds) -> Device | None:
@@ -56,7 +56,7 @@ def _is_one_machine(estimate: Estimate) -> bool:
 
 def _for_all_ways(estimate: Estimate, one: Limit) -> Limit:
     ways, words = _ways(estimate)
-    return msgspec.structs.replace(one, value=ways * one.value, of=f"{one.of}{words}")
+    return msgspec.structs.replace(one, value=ways * one.value, of=f"{one.of}{words}", scope="link")
 
 
 def _ways(estimate: Estimate) -> tuple[int, str]:

@@ -1,0 +1,103 @@
+"""Which part of its machine a figure is of: the cores that worked, and the memory nodes of their pages."""
+
+from functools import lru_cache
+from typing import NamedTuple
+
+from assay.model.machine import NumaNode, Topology
+from assay.model.result import Estimate, Scope
+from assay.model.units import parse_cpu_list
+
+#: A memory node with less of the pages did none of the work: a few pages of the program itself lie anywhere.
+_SOME_PAGES = 0.01
+#: Memory nodes whose sizes differ by no more are taken to have as many channels each: firmware keeps some of it.
+_LIKE = 0.05
+
+
+class Part(NamedTuple):
+    """Positions of cores in the topology, and OS indices of memory nodes."""
+
+    cores: frozenset[int]
+    nodes: frozenset[int]
+
+
+def part(estimate: Estimate, topology: Topology) -> Part:
+    """What an estimate is of; nodes as its pages were found, else as they were asked for."""
+    cpus = frozenset(estimate.placement.cpus[0]) if estimate.placement.cpus else frozenset()
+    cores = _cores(cpus, topology)
+    proof = estimate.placement.proven
+    found = {int(node) for node, share in proof.page_nodes.items() if share >= _SOME_PAGES} if proof else set()
+    policy, _, asked = estimate.placement.memory.partition(":")
+    if not found and policy in {"bind", "interleave"} and asked:
+        found = set(parse_cpu_list(asked))
+    near = {topology.cores[core].numa for core in cores}
+    return Part(cores, frozenset(found or near))
+
+
+@lru_cache(maxsize=256)
+def _cores(cpus: frozenset[int], topology: Topology) -> frozenset[int]:
+    return frozenset(at for at, core in enumerate(topology.cores) if not cpus.isdisjoint(core.cpus))
+
+
+def scope_of_cores(cores: frozenset[int], topology: Topology) -> Scope:
+    """What the cores are: all of the machine, of a package, of a memory node, one, or some others."""
+    if len(cores) == len(topology.cores):
+        return "machine"
+    by_package: dict[int, set[int]] = {}
+    by_node: dict[int, set[int]] = {}
+    for at, core in enumerate(topology.cores):
+        by_package.setdefault(core.package, set()).add(at)
+        by_node.setdefault(core.numa, set()).add(at)
+    if cores in by_package.values():
+        return "package"
+    if cores in by_node.values():
+        return "numa-node"
+    return "core" if len(cores) == 1 else "cores"
+
+
+def scope_of_nodes(nodes: frozenset[int], topology: Topology) -> Scope:
+    """What the memory nodes are: all that belong to cores, those of a package, one, or some others."""
+    ordinary = {node.index: node.package for node in topology.numa_nodes if node.cpus}
+    if nodes >= ordinary.keys():
+        return "machine"
+    packages = {ordinary.get(node) for node in nodes}
+    if len(packages) == 1 and nodes == {node for node, package in ordinary.items() if package in packages}:
+        return "package"
+    return "numa-node" if len(nodes) == 1 else "numa-nodes"
+
+
+def name_of_nodes(nodes: frozenset[int], topology: Topology) -> str:
+    """`the whole node`, `package 1`, `NUMA node 3`, `NUMA nodes 0, 2`."""
+    scope = scope_of_nodes(nodes, topology)
+    if scope == "machine":
+        return "the whole node"
+    if scope == "package":
+        return f"package {next(node.package for node in topology.numa_nodes if node.index in nodes)}"
+    return f"NUMA node{'s' if len(nodes) > 1 else ''} {', '.join(map(str, sorted(nodes)))}"
+
+
+def drives(here: Part, topology: Topology) -> bool:
+    """Whether as many cores work as belong to the memory that they use: fewer may not draw all that it gives."""
+    of_node: dict[int, int] = {}
+    for core in topology.cores:
+        of_node[core.numa] = of_node.get(core.numa, 0) + 1
+    least = min(of_node.values(), default=0)  # what a node without cores takes
+    local = sum(of_node.get(node, 0) for node in here.nodes)
+    return len(here.cores) >= max(local, least)
+
+
+def even_share(nodes: frozenset[int], topology: Topology) -> float | None:
+    """The share of the machine's memory channels that memory nodes have, if all nodes are alike; None if not.
+
+    Nodes alike have cores and as much memory: that each has as many channels is an assumption.
+    """
+    if scope_of_nodes(nodes, topology) == "machine":
+        return 1.0
+    every = topology.numa_nodes
+    if not all(node.cpus for node in every) or not _alike(every):
+        return None
+    return len(nodes) / len(every)
+
+
+def _alike(nodes: tuple[NumaNode, ...]) -> bool:
+    sizes = [node.memory_bytes for node in nodes]
+    return min(sizes) >= (1 - _LIKE) * max(sizes)
