@@ -4,6 +4,7 @@ from collections.abc import Callable, Iterable
 
 from assay.model.result import Analysis, Estimate
 from assay.model.run import Run
+from assay.model.text import text
 from assay.report import choose, figures, messages, words
 from assay.report.charts.lines import LinePoint, lines
 from assay.report.section import Figure, Headline, Section, Table
@@ -30,7 +31,7 @@ def section(run: Run, analysis: Analysis) -> Section | None:
     bandwidth = _bandwidth(analysis)
     return Section(
         id="many-pairs",
-        title="Many pairs at once",
+        title=text("Many pairs at once"),
         meaning=(f"{_WHY} {_meaning(bandwidth)}".strip(),),
         figures=_figures(bandwidth),
         tables=found(run, analysis),

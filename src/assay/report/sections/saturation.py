@@ -2,6 +2,7 @@
 
 from assay.model.result import Analysis, Estimate
 from assay.model.run import Run
+from assay.model.text import text
 from assay.report import choose, figures, fitted, words
 from assay.report.charts.lines import Level, LinePoint, Mark, lines
 from assay.report.fitted import Fitted
@@ -27,7 +28,7 @@ def section(run: Run, analysis: Analysis) -> Section | None:
         return None
     return Section(
         id="saturation",
-        title="How many cores fill the memory",
+        title=text("How many cores fill the memory"),
         meaning=(f"{_WHY} {_meaning(found)}".strip(),),
         figures=(_figure(found),),
         tables=tables(run, analysis),
