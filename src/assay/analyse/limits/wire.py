@@ -35,8 +35,10 @@ def _limit(estimate: Estimate, bounds: Bounds) -> Limit | None:
 def _inside(estimate: Estimate, bounds: Bounds) -> Limit | None:
     """Half of what memory moves, for all pairs together; nothing where all their buffers fit the caches."""
     machine = bounds.machine(estimate)
+    if machine is None:  # of figures of others, which leave out how they were measured
+        return None
     buffers = _ranks(estimate) * benchmarks.get(estimate.benchmark).memory_bytes(estimate.params)
-    if machine is None or buffers <= cached_bytes(estimate, machine.topology):
+    if buffers <= cached_bytes(estimate, machine.topology):
         return None
     found = memory.rate(estimate, bounds)
     if found is None:
