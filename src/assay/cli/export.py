@@ -114,6 +114,6 @@ def _parts(run: str, form: str, limits: tuple[str, ...], *, samples: bool) -> It
         return tables.samples(found)
     if form == "csv":
         return [tables.csv(analysis)]
-    from assay.model.text import encoded
+    import msgspec
 
-    return [encoded(analysis).decode() + "\n"]
+    return [msgspec.json.encode(analysis).decode() + "\n"]

@@ -149,9 +149,7 @@ def print_json(value: Any) -> None:  # noqa: ANN401 (any record)
     """The value as indented JSON on stdout."""
     import msgspec
 
-    from assay.model.text import encoded
-
-    click.echo(msgspec.json.format(encoded(value)))
+    click.echo(msgspec.json.format(msgspec.json.encode(value)))
 
 
 def load(reference: str, limits: tuple[str, ...] = ()) -> "tuple[Run, Analysis]":
@@ -238,10 +236,10 @@ def write(path: Path, content: str | bytes) -> Path:
     return path
 
 
-def write_report(run: "Run", analysis: "Analysis", path: Path | None = None, language: str = "en") -> Path:
+def write_report(run: "Run", analysis: "Analysis", path: Path | None = None) -> Path:
     """The HTML report as a file: `path`, else `report.html` beside the records."""
     from assay.report import html
 
     beside = Path(run.path)
     default = beside / "report.html" if beside.is_dir() else Path(f"{run.info.id}.html")
-    return write(path or default, html.render(run, analysis, language))
+    return write(path or default, html.render(run, analysis))

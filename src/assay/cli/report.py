@@ -1,4 +1,4 @@
-"""`assay report`: the HTML report of a run, or of several runs and published systems side by side."""
+"""`assay report`: the HTML report of a run."""
 
 from pathlib import Path
 
@@ -6,46 +6,21 @@ import click
 
 from assay.cli import output
 
-#: A file's name is no longer than this.
-_LONGEST = 120
-
 
 @click.command()
-@click.argument("runs", metavar="[RUN]...", nargs=-1)
+@output.run_argument
 @click.option(
     "-o",
     "--output",
     "path",
     type=click.Path(dir_okay=False, path_type=Path),
-    help="File to write; report.html in the run's directory without it, of several runs one here.",
+    help="File to write; report.html in the run's directory without it.",
 )
 @output.limit_option
-@click.option(
-    "--lang",
-    "language",
-    type=click.Choice(("en", "ja", "ru")),
-    default="en",
-    help="Language that the page of one run opens in: English without it. Its reader can choose another in it.",
-)
-def command(runs: tuple[str, ...], path: Path | None, limits: tuple[str, ...], language: str) -> None:
+def command(run: str, path: Path | None, limits: tuple[str, ...]) -> None:
     """Write the report of a run as one HTML file and print its path.
 
-    RUN is an id, a unique prefix of one, a path, or `last` (the default). With several, references among them
-    (assay list references), their curves of messages lie over each other on one page, with tables side by side;
-    ratios are to the first one.
+    RUN is an id, a unique prefix of one, a path, or `last` (the default).
     """
-    if len(runs) > 1:
-        click.echo(_several(runs, path, limits))
-        return
-    found, analysis = output.load(runs[0] if runs else "last", limits)
-    click.echo(output.write_report(found, analysis, path, language))
-
-
-def _several(runs: tuple[str, ...], path: Path | None, limits: tuple[str, ...]) -> Path:
-    from assay import store
-    from assay.cli import beside
-    from assay.report.several import page
-
-    together = beside.together([store.load(store.find(each)) for each in runs], output.given_limits(limits))
-    name = "+".join(side.run.info.id for side in together.sides)
-    return output.write(path or Path(f"{name[:_LONGEST]}.html"), page.render(together))
+    found, analysis = output.load(run, limits)
+    click.echo(output.write_report(found, analysis, path))

@@ -1,5 +1,6 @@
 """One HTML file that stands alone: no server, nothing loaded from outside, its raw data inside."""
 
+import re
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from functools import cache
@@ -8,30 +9,22 @@ from itertools import chain
 
 import jinja2
 import msgspec
+from markupsafe import Markup
 
 from assay import __version__
-from assay.model import text as texts
 from assay.model.machine import Machine
 from assay.model.result import Analysis, Finding
 from assay.model.run import Run
-from assay.model.text import Text, encoded, text
 from assay.report import choose, drawing, fitted, provenance, raw, remedies, vega, words
-from assay.report.languages import LANGUAGES
 from assay.report.rows import Row, Rows, compared
 from assay.report.section import Section
 from assay.report.sections import sections
-from assay.report.spoken import Spoken
 from assay.report.summary import by_severity, planned, summary, unmeasured
-from assay.report.vocabulary import known
 
 #: Of more estimates than these, the table has those of the node in the middle; the page's data has them all.
 _LISTED = 3000
 
-SEVERITY = {
-    "problem": ("✕", text("Problem")),
-    "advice": ("▲", text("Advice")),
-    "fact": ("●", text("Observation")),
-}
+SEVERITY = {"problem": ("✕", "Problem"), "advice": ("▲", "Advice"), "fact": ("●", "Observation")}
 
 
 @dataclass(frozen=True)
@@ -54,11 +47,8 @@ class _Node:
     measured: frozenset[int]
 
 
-def render(run: Run, analysis: Analysis, language: str = "en") -> str:
-    """The whole page. Everything from outside is escaped; scripts run by their hash alone.
-
-    It opens in `language`, one of `LANGUAGES`, where its reader has chosen none.
-    """
+def render(run: Run, analysis: Analysis) -> str:
+    """The whole page. Everything from outside is escaped; scripts run by their hash alone."""
     with ThreadPoolExecutor(1) as pool:
         library = pool.submit(vega.library)
         listed = analysis.estimates if len(analysis.estimates) <= _LISTED else choose.middle(analysis.estimates)
@@ -86,13 +76,10 @@ def render(run: Run, analysis: Analysis, language: str = "en") -> str:
             "sources": provenance.sources(analysis),
             "samples": samples,
             "index": raw.compressed(index),
-            "estimates": raw.compressed(encoded(analysis)),
+            "estimates": raw.compressed(msgspec.json.encode(analysis)),
             "sample_count": msgspec.json.decode(index, type=raw.RawIndex).samples,
             "remedy": lambda text: remedies.typed(text, run),
             "version": __version__,
-            "spoken": Spoken(),
-            "languages": LANGUAGES,
-            "wanted": language,
         }
         script = _file("report.js")
         policy = {"script_hashes": [vega.script_hash(script), library.result().sha256]}
@@ -196,7 +183,6 @@ def _template() -> jinja2.Template:
         trim_blocks=True,
         lstrip_blocks=True,
         undefined=jinja2.StrictUndefined,
-        finalize=_put,
     )
     environment.globals |= {
         "draw": drawing.draw,
@@ -210,23 +196,19 @@ def _template() -> jinja2.Template:
         "placed": words.placed,
         "fact": provenance.fact,
         "sentence": words.sentence,
-        "text": _text,
-        "known": known,
-        "json_block": vega.json_block,
+        "prose": prose,
     }
     return environment.get_template("report.html")
 
 
-def _text(template: str, /, **parameters: str | int) -> Text:
-    """A text whose template is written over several lines."""
-    return texts.text(" ".join(template.split()), **parameters)
-
-
-@jinja2.pass_context
-def _put(context: jinja2.runtime.Context, value: object) -> object:
-    """What a template writes: texts with their numbers in the page."""
-    spoken: Spoken = context["spoken"]
-    return spoken.put(value)
+def prose(text: str) -> Markup:
+    """A sentence in HTML, what stands between backticks as code."""
+    if words.is_command(text):
+        return Markup("<code>{}</code>").format(text)
+    parts = re.split(r"`([^`]+)`", words.sentence(text))
+    return Markup().join(
+        Markup("<code>{}</code>").format(part) if number % 2 else part for number, part in enumerate(parts)
+    )
 
 
 def _file(name: str) -> str:

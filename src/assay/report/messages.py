@@ -26,7 +26,6 @@ _PAIRS = {
     "pair": "two near cores",
     "pair:same-core": "two threads of a core",
     "pair:same-l3": "two cores of an L3 group",
-    "pair:same-socket": "two cores of a socket",
     "pair:other-l3": "two L3 groups",
     "pair:other-numa": "two NUMA nodes",
     "pair:other-socket": "two sockets",
@@ -88,7 +87,7 @@ def where(estimate: Estimate) -> str:
 def _cores(word: str) -> str:
     name, _, count = word.partition(":")
     if count.isdigit() and name in {"cores", "spread"}:
-        return words.count(int(count), "core", "cores spread" if name == "spread" else "cores")
+        return words.count(int(count), "core", f"cores{' spread' if name == 'spread' else ''}")
     return words.cores(word)
 
 

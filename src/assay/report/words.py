@@ -1,13 +1,11 @@
 """The words around figures: values with their intervals, limits, placements, parameters, for every renderer."""
 
 import math
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
-from assay.model import text as texts
 from assay.model.benchmark import ParamValue
 from assay.model.result import Estimate, Limit
-from assay.model.text import Text
 from assay.model.units import format_cpu_list, format_size, parse_cpu_list, scale
 
 _SIGNIFICANT = 3
@@ -23,8 +21,6 @@ _PARTS = {
     "numa-nodes": "NUMA nodes",
     "package": "package",
 }
-#: `a`, `a and b`, `a, b and c`.
-listed = texts.listed
 
 
 @dataclass(frozen=True)
@@ -179,17 +175,23 @@ def changes(ratio: float, lo: float, hi: float, *, sure: bool) -> str:
     return f"[{least}, {most}]{unit}" if sure else f"{least} to {most}{unit}"
 
 
-def count(number: int, one: str, many: str) -> Text:
-    """`1 launch`, `1,000 launches`; both words are literals."""
-    return texts.text(f"{{count}} {one}|{{count}} {many}", count=number)
+def count(number: int, one: str, many: str) -> str:
+    """`1 launch`, `1,000 launches`."""
+    return f"{number:,} {one if number == 1 else many}"
 
 
-def sentence(line: str) -> str:
-    """The text with a capital letter and a full stop; a command stays as it is, as does a sentence."""
-    if is_command(line) or (line[:1].strip() and line[:1] == line[:1].upper() and line[-1] in ".!?"):
-        return line
-    line = line.strip()
-    return line[:1].upper() + line[1:] + ("" if not line or line[-1] in ".!?" else ".")
+def listed(words: Iterable[str]) -> str:
+    """`a`, `a and b`, `a, b and c`."""
+    *first, last = [*words] or [""]
+    return f"{', '.join(first)} and {last}" if first else last
+
+
+def sentence(text: str) -> str:
+    """The text with a capital letter and a full stop; a command stays as it is."""
+    text = text.strip()
+    if is_command(text):
+        return text
+    return text[:1].upper() + text[1:] + ("" if not text or text[-1] in ".!?" else ".")
 
 
 def is_command(text: str) -> bool:

@@ -2,7 +2,6 @@
 
 from assay.model.result import Analysis, Comparison, Estimate
 from assay.model.run import Run
-from assay.model.text import text
 from assay.report import choose, verdicts, words
 from assay.report.charts.banded import Banded, banded
 from assay.report.section import Figure, Section, Table
@@ -34,7 +33,7 @@ def section(_run: Run, analysis: Analysis) -> Section | None:
     )
     return Section(
         id="comparisons",
-        title=text("What was varied"),
+        title="What was varied",
         meaning=(f"{_WHY} {_meaning(varied, known)}".strip(), _resolution(analysis)),
         figures=drawn,
         tables=_tables(analysis),

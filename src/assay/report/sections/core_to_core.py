@@ -2,7 +2,6 @@
 
 from assay.model.result import Analysis, Estimate
 from assay.model.run import Run
-from assay.model.text import text
 from assay.report import choose, figures, fitted, words
 from assay.report.charts.heatmap import Cell, heatmap
 from assay.report.fitted import Fitted
@@ -31,7 +30,7 @@ def section(run: Run, analysis: Analysis) -> Section | None:
     best = choose.best(measured)
     return Section(
         id="core-to-core",
-        title=text("Core to core"),
+        title="Core to core",
         meaning=(f"{_WHY} {_meaning(found)}".strip(),) if measured else (f"{_WHY} No pair could be measured.",),
         figures=tuple(
             _figure(run, each, number) for number, each in enumerate(found) if len(_cpus(each)) >= _MATRIX

@@ -4,7 +4,6 @@ import re
 
 from assay.model.result import Analysis, Estimate
 from assay.model.run import Run
-from assay.model.text import text
 from assay.model.units import format_size
 from assay.report import choose, figures, fitted, words
 from assay.report.charts.curve import Boundary, Guides, Step
@@ -40,7 +39,7 @@ def section(run: Run, analysis: Analysis) -> Section | None:
     drawn = _figure(run, measured, found)
     return Section(
         id="load-latency",
-        title=text("Load latency by working set"),
+        title="Load latency by working set",
         meaning=_meaning(found) if measured else (f"{_WHY} None could be measured.",),
         figures=(drawn,) if drawn else (),
         tables=tables(run, analysis),

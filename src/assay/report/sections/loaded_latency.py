@@ -2,7 +2,6 @@
 
 from assay.model.result import Analysis
 from assay.model.run import Run
-from assay.model.text import text
 from assay.report import choose, figures, fitted, words
 from assay.report.charts.lines import LinePoint, lines
 from assay.report.fitted import Fitted
@@ -29,7 +28,7 @@ def section(run: Run, analysis: Analysis) -> Section | None:
     busy = tuple(each.estimate(each.model.points[-1]) for each in found)
     return Section(
         id="loaded-latency",
-        title=text("Latency under load"),
+        title="Latency under load",
         meaning=(f"{_WHY} {_meaning(found)}".strip(),),
         figures=(_figure(found, analysis),) if found else (),
         tables=tables(run, analysis),

@@ -4,7 +4,6 @@ from collections.abc import Callable, Iterable
 
 from assay.model.result import Analysis, Estimate
 from assay.model.run import Run
-from assay.model.text import text
 from assay.report import choose, figures, messages, words
 from assay.report.charts.lines import LinePoint, lines
 from assay.report.section import Figure, Headline, Section, Table
@@ -12,7 +11,6 @@ from assay.report.section import Figure, Headline, Section, Table
 order = 63
 claims: frozenset[str] = frozenset()
 
-_LIMIT = "Limit of the sum"
 _BANDWIDTH, _LATENCY, _RATE = "multi-bandwidth", "multi-latency", "message-rate"
 _CAPTION = "Many pairs at once: bandwidth and messages of all pairs added, one direction"
 #: Fewer numbers of ranks make no line.
@@ -31,7 +29,7 @@ def section(run: Run, analysis: Analysis) -> Section | None:
     bandwidth = _bandwidth(analysis)
     return Section(
         id="many-pairs",
-        title=text("Many pairs at once"),
+        title="Many pairs at once",
         meaning=(f"{_WHY} {_meaning(bandwidth)}".strip(),),
         figures=_figures(bandwidth),
         tables=found(run, analysis),
@@ -86,29 +84,10 @@ def _table(
     size = next(iter(sizes)) if len(sizes) == 1 else "small"
     headings = (f"Messages a second, {size}", f"Slowest pair, one way, {size}")
     rows: tuple[tuple[str, ...], ...] = tuple(_row(members, way(members[0])) for members in groups)
-    columns: tuple[str, ...] = ("Between", "By", "Ranks a node", "Bandwidth", "At", _LIMIT, *headings, "n")
-    for name in ("By", _LIMIT):
-        at = columns.index(name)
-        if not any(row[at] for row in rows):
-            columns, rows = _without(columns, at), tuple(_without(row, at) for row in rows)
-    first = columns.index("Ranks a node")
-    note = "; ".join(filter(None, [note, *_limits(groups)]))
-    return Table(caption, columns, rows, frozenset(range(first, len(columns))), note)
-
-
-def _without(cells: tuple[str, ...], at: int) -> tuple[str, ...]:
-    return cells[:at] + cells[at + 1 :]
-
-
-def _limits(groups: Iterable[tuple[Estimate, ...]]) -> tuple[str, ...]:
-    """What the limits of the sums are, each once."""
-    found = (_best(members) for members in groups)
-    told = dict.fromkeys(e.limit.of for e in found if e and e.limit)
-    return (f"limits: {'; '.join(told)}",) if told else ()
-
-
-def _best(members: tuple[Estimate, ...]) -> Estimate | None:
-    return choose.best(e for e in members if e.metric == "bandwidth")
+    columns: tuple[str, ...] = ("Between", "By", "Ranks a node", "Bandwidth", "At", *headings, "n")
+    if not any(row[1] for row in rows):
+        columns, rows = (columns[0], *columns[2:]), tuple((row[0], *row[2:]) for row in rows)
+    return Table(caption, columns, rows, frozenset(range(len(columns) - 6, len(columns))), note)
 
 
 def _small(members: tuple[Estimate, ...]) -> tuple[Estimate | None, Estimate | None]:
@@ -119,16 +98,13 @@ def _small(members: tuple[Estimate, ...]) -> tuple[Estimate | None, Estimate | N
 
 def _row(members: tuple[Estimate, ...], way: str) -> tuple[str, ...]:
     first = members[0]
-    best = _best(members)
+    best = choose.best(e for e in members if e.metric == "bandwidth")
     shown = (best, *_small(members))
     where = ", ".join(filter(None, [messages.where(first), choose.state(first)]))
     bandwidth, *small = map(_cell, shown)
     launches = min((e.launches for e in shown if e), default=0)
     at = messages.at(best) if best else ""
-    limit = (
-        f"{words.quantity(best.limit.value, best.unit)} ({words.share_text(best)})" if best and best.limit else ""
-    )
-    return (where, way, f"{messages.ranks(first)}", bandwidth, at, limit, *small, f"{launches}")
+    return (where, way, f"{messages.ranks(first)}", bandwidth, at, *small, f"{launches}")
 
 
 def _cell(estimate: Estimate | None) -> str:

@@ -2,7 +2,6 @@
 
 from assay.model.result import Analysis, Estimate
 from assay.model.run import Run
-from assay.model.text import text
 from assay.report import choose, figures, messages, sizes, words
 from assay.report.section import Figure, Headline, Section, Table
 from assay.report.sections import many_pairs
@@ -28,7 +27,7 @@ def section(_run: Run, analysis: Analysis) -> Section | None:
     drawn = tuple(e for e in measured if not e.params.get("offset"))
     return Section(
         id="messages",
-        title=text("Messages between two"),
+        title="Messages between two",
         meaning=_meaning(drawn),
         figures=tuple(figure for members in _of_pattern(drawn).values() for figure in _figures(members)),
         tables=(

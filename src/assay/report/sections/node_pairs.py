@@ -2,7 +2,6 @@
 
 from assay.model.result import Analysis, Point
 from assay.model.run import Run
-from assay.model.text import text
 from assay.report import choose, figures, fitted, words
 from assay.report.charts.heatmap import Cell, heatmap
 from assay.report.fitted import Fitted
@@ -29,7 +28,7 @@ def section(run: Run, analysis: Analysis) -> Section | None:
     found = fitted.fitted(analysis, LAW)
     return Section(
         id="node-pairs",
-        title=text("Every pair of nodes"),
+        title="Every pair of nodes",
         meaning=(f"{_WHY} {_meaning(found)}",) if found else (f"{_WHY} No pair could be measured.",),
         figures=tuple(
             _figure(each, found, number) for number, each in enumerate(found) if len(_ends(each)) >= _MATRIX

@@ -2,7 +2,6 @@
 
 from assay.model.result import Analysis, Estimate
 from assay.model.run import Run
-from assay.model.text import text
 from assay.report import choose, figures, words
 from assay.report.section import Section, Table
 
@@ -20,7 +19,7 @@ def section(run: Run, analysis: Analysis) -> Section | None:
     title = f"{largest[0].kernel.capitalize()} {largest[0].metric}, {words.placed(largest[0])}"
     return Section(
         id="nodes",
-        title=text("Node by node"),
+        title="Node by node",
         meaning=(_meaning(nodes, largest),),
         figures=(figures.nodes(largest, "figure-nodes", title),),
         tables=(_table(crowds),),

@@ -2,7 +2,6 @@
 
 from assay.model.result import Analysis, Point
 from assay.model.run import Run
-from assay.model.text import text
 from assay.report import choose, figures, fitted, words
 from assay.report.charts.heatmap import Cell, heatmap
 from assay.report.fitted import Fitted
@@ -26,7 +25,7 @@ def section(run: Run, analysis: Analysis) -> Section | None:
         return None
     return Section(
         id="memory-nodes",
-        title=text("Near and far memory"),
+        title="Near and far memory",
         meaning=(f"{_WHY} {_meaning(_whole(found) or found)}", _agreement(found)),
         figures=tuple(_figure(each, found, number) for number, each in enumerate(_whole(found))),
         tables=tables(run, analysis),

@@ -4,7 +4,6 @@ import msgspec
 
 from assay.model.result import Analysis, Estimate
 from assay.model.run import Run
-from assay.model.text import text
 from assay.report import choose, figures, messages, words
 from assay.report.charts.curve import CurvePoint, curve
 from assay.report.section import Figure, Section, Table
@@ -33,7 +32,7 @@ def section(_run: Run, analysis: Analysis) -> Section | None:
     parts = messages.split(rates)
     drawn = [_sheet(members, copies, part, number) for number, (part, members) in enumerate(parts.items())]
     drawn += [_signature(members, part, number) for number, (part, members) in enumerate(parts.items())]
-    return Section(id="one-message", title=text("One message at a time"), meaning=(_WHY,), figures=tuple(drawn))
+    return Section(id="one-message", title="One message at a time", meaning=(_WHY,), figures=tuple(drawn))
 
 
 def tables(_run: Run, _analysis: Analysis) -> tuple[Table, ...]:

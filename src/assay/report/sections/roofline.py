@@ -2,7 +2,6 @@
 
 from assay.model.result import Analysis, Estimate, Point
 from assay.model.run import Run
-from assay.model.text import text
 from assay.model.units import scale
 from assay.report import choose, fitted, words
 from assay.report.charts.roofline import Kernel, Roof, roofline
@@ -30,7 +29,7 @@ def section(run: Run, analysis: Analysis) -> Section | None:
         return None
     return Section(
         id="roofline",
-        title=text("Roofline"),
+        title="Roofline",
         meaning=(f"{_WHY} {_meaning(found)}",),
         figures=tuple(_figure(each, number) for number, each in enumerate(found)),
         tables=(*tables(run, analysis), _kernels(found)),

@@ -2,7 +2,6 @@
 
 from assay.model.result import Analysis, Estimate
 from assay.model.run import Run
-from assay.model.text import text
 from assay.report import choose, figures, fitted, words
 from assay.report.charts.lines import Level, LinePoint, Mark, lines
 from assay.report.fitted import Fitted
@@ -28,7 +27,7 @@ def section(run: Run, analysis: Analysis) -> Section | None:
         return None
     return Section(
         id="saturation",
-        title=text("How many cores fill the memory"),
+        title="How many cores fill the memory",
         meaning=(f"{_WHY} {_meaning(found)}".strip(),),
         figures=(_figure(found),),
         tables=tables(run, analysis),

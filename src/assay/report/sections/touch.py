@@ -2,7 +2,6 @@
 
 from assay.model.result import Analysis, Comparison, Estimate
 from assay.model.run import Run
-from assay.model.text import text
 from assay.report import choose, figures, verdicts, words
 from assay.report.section import Figure, Section, Table
 from assay.report.sections import numa
@@ -31,7 +30,7 @@ def section(_run: Run, analysis: Analysis) -> Section | None:
     note = "This machine has one memory node, so that a policy can only cost." if len(nodes) == 1 else ""
     return Section(
         id="first-touch",
-        title=text("First touch and interleave"),
+        title="First touch and interleave",
         meaning=(f"{_WHY} {_meaning(analysis, estimates)}".strip(), note),
         figures=drawn,
         tables=(*published(analysis), *_compared(analysis, estimates)),

@@ -3,7 +3,6 @@
 from assay.launch.starter import network_of
 from assay.model.result import Analysis, Estimate
 from assay.model.run import Run
-from assay.model.text import text
 from assay.report import choose, messages, words
 from assay.report.section import Section, Table
 
@@ -24,7 +23,7 @@ def section(run: Run, analysis: Analysis) -> Section | None:
         return None
     return Section(
         id="transport",
-        title=text("The way of the messages"),
+        title="The way of the messages",
         meaning=(_WHY,),
         tables=(found,),
         rules=frozenset({"transport"}),
