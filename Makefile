@@ -59,6 +59,7 @@ bench: .venv/.test ## Assay against its peers, as ratios measured now
 	$(BIN)/python bench/flops_ratio.py $$($(BIN)/assay build | grep /flops)
 	$(BIN)/python bench/himeno_ratio.py $$($(BIN)/assay build | grep /himeno)
 	$(BIN)/python bench/pt2pt_ratio.py
+	$(BIN)/python bench/collective_ratio.py --blocks 5
 
 lab: ## as root: make a cluster of two nodes on this machine, for tests and demonstrations
 	@tools/lab/lab up

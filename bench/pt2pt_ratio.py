@@ -11,59 +11,49 @@ compare on a quiet machine. A virtual machine moves its cores between two states
 from __future__ import annotations
 
 import argparse
-import json
 import os
 import random
 import statistics
-import subprocess
+import sys
 import tempfile
 import time
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
+sys.path.insert(0, str(Path(__file__).parent.parent))
+
+from bench.mpi.peers import SEED, output, placed, program, records, reference, say
+
 from assay import toolchain
 
-_HERE = Path(__file__).parent
-_SEED = 20_261_121
 #: Pattern -> calls that the peer makes, and sizes that are compared.
 _QUESTIONS = {"latency": ("blocking", (1, 8, 64)), "bandwidth": ("nonblocking", (8, 65536, 1 << 20))}
 _CURVE = tuple(2**power for power in range(23))
 _CURVE_S = 0.1  #: most seconds of a point of the curve
-_ENVIRONMENT = {
-    **os.environ,
-    "OMPI_ALLOW_RUN_AS_ROOT": "1",
-    "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1",
-    "ASSAY_PARENT": "",
-}
 Launch = Callable[[str, Sequence[int]], dict[int, float]]
 
 
-def _output(command: Sequence[str]) -> str:
-    return subprocess.run(command, check=True, capture_output=True, text=True, env=_ENVIRONMENT).stdout
-
-
-def _reference(launcher: Sequence[str], program: Path, cpus: Sequence[int]) -> Launch:
+def _reference(launcher: Sequence[str], plain: Path, cpus: Sequence[int]) -> Launch:
     def measure(pattern: str, sizes: Sequence[int]) -> dict[int, float]:
         found: dict[int, float] = {}
         ranges = [(sizes[0], sizes[-1])] if sizes == _CURVE else [(size, size) for size in sizes]
         for first, last in ranges:
-            text = _output([*launcher, str(program), pattern, str(first), str(last), *map(str, cpus)])
+            text = output([*launcher, str(plain), pattern, str(first), str(last), *map(str, cpus)])
             found |= {int(line.split()[0]): float(line.split()[1]) for line in text.splitlines()}
         return found
 
     return measure
 
 
-def _ours(launcher: Sequence[str], program: Path, cpus: Sequence[int], sampling: Sequence[str]) -> Launch:
+def _ours(launcher: Sequence[str], own: Path, cpus: Sequence[int], sampling: Sequence[str]) -> Launch:
     def measure(pattern: str, sizes: Sequence[int]) -> dict[int, float]:
         calls, _ = _QUESTIONS[pattern]
         axes = ["--pattern", pattern, "--calls", calls, "--alignment", "4096", *sampling]
         cases = [word for size in sizes for word in ("--case", str(size), f"--bytes={size}")]
-        placed = ["--cpus", "/".join(map(str, cpus)), "--expect-ranks", "2"]
-        text = _output([*launcher, str(program), *placed, *axes, *cases])
+        text = output([*launcher, str(own), *placed(cpus), *axes, *cases])
         found: dict[int, float] = {}
         size, messages = 0, 1.0
-        for record in map(json.loads, text.splitlines()):
+        for record in records(text):
             if record["type"] == "header":
                 size, messages = int(record["case"]), record["work"]["message"]["messages"]
             elif record["type"] == "series" and record["phase"] == "measured":
@@ -71,10 +61,6 @@ def _ours(launcher: Sequence[str], program: Path, cpus: Sequence[int], sampling:
         return found
 
     return measure
-
-
-def _say(name: str, ratios: Sequence[float], remark: str = "") -> None:
-    print(f"  {name:28} {statistics.median(ratios):.3f} [{min(ratios):.3f}, {max(ratios):.3f}]{remark}")
 
 
 def _compare(both: dict[str, Launch], blocks: int, order: random.Random) -> None:
@@ -89,10 +75,10 @@ def _compare(both: dict[str, Launch], blocks: int, order: random.Random) -> None
         pairs = list(zip(ours, plain, strict=True))
         own = statistics.median(ours)
         if pattern == "latency":
-            _say(f"latency {size} B", [a / b for a, b in pairs], f"  ours {1e6 * own:.3f} us")
+            say(f"latency {size} B", [a / b for a, b in pairs], f"  ours {1e6 * own:.3f} us")
         else:
             rate = f"  ours {size / own / 1e9:.3g} GB/s, {1e-6 / own:.3g} M messages/s"
-            _say(f"bandwidth and rate {size} B", [b / a for a, b in pairs], rate)
+            say(f"bandwidth and rate {size} B", [b / a for a, b in pairs], rate)
 
 
 def _time_curves(both: dict[str, Launch], blocks: int) -> None:
@@ -106,14 +92,14 @@ def _time_curves(both: dict[str, Launch], blocks: int) -> None:
     for pattern in _QUESTIONS:
         ours, plain = times["ours", pattern], times["plain", pattern]
         remark = f"  ours {statistics.median(ours):.2f} s, the plain sweep {statistics.median(plain):.2f} s"
-        _say(
+        say(
             f"wall time, {len(_CURVE)} sizes, {pattern}", [a / b for a, b in zip(ours, plain, strict=True)], remark
         )
     whole = {
         name: [sum(pair) for pair in zip(*(times[name, each] for each in _QUESTIONS), strict=True)]
         for name in both
     }
-    _say("wall time of both curves", [a / b for a, b in zip(whole["ours"], whole["plain"], strict=True)])
+    say("wall time of both curves", [a / b for a, b in zip(whole["ours"], whole["plain"], strict=True)])
 
 
 def main() -> None:
@@ -124,26 +110,16 @@ def main() -> None:
     options = parser.parse_args()
     cpus = sorted(os.sched_getaffinity(0))[:2]
     mpi = toolchain.get_mpi(options.mpi)
-    program = Path(toolchain.build(toolchain.get(f"{toolchain.get().name}/{mpi.name}")).programs["pt2pt"])
+    own = program(mpi, "pt2pt")
     launcher = [mpi.launcher, "-n", "2"]
     with tempfile.TemporaryDirectory() as folder:
-        reference = Path(folder) / "pt2pt_reference"
-        _output(
-            [
-                mpi.compiler.replace("mpicxx", "mpicc"),
-                "-O3",
-                str(_HERE / "pt2pt_reference.c"),
-                "-o",
-                str(reference),
-            ]
-        )
-        plain = _reference(launcher, reference, cpus)
+        plain = _reference(launcher, reference(mpi, "pt2pt_reference.c", Path(folder)), cpus)
         print(
             f"{mpi.name}, cpus {cpus}, {options.blocks} blocks: ours / plain, of rates too, median [least, most]"
         )
-        both = {"ours": _ours(launcher, program, cpus, ("--seconds", "0.5")), "plain": plain}
-        _compare(both, options.blocks, random.Random(_SEED))  # noqa: S311 - the order of launches, no secret
-        both["ours"] = _ours(launcher, program, cpus, ("--seconds", str(_CURVE_S)))
+        both = {"ours": _ours(launcher, own, cpus, ("--seconds", "0.5")), "plain": plain}
+        _compare(both, options.blocks, random.Random(SEED))  # noqa: S311 - the order of launches, no secret
+        both["ours"] = _ours(launcher, own, cpus, ("--seconds", str(_CURVE_S)))
         _time_curves(both, max(1, options.blocks // 3))
 
 

@@ -141,7 +141,7 @@ Launch::Launch(const Declaration& declaration, Factory factory, const Request& r
       team_(declaration.own_threads ? std::vector<int>{cpus_.front()} : cpus_, affinity()) {}
 
 Exit Launch::measure(const CaseRequest& request, Records& records) const {
-    const auto memory = std::make_shared<Memory>(request_.memory);
+    const auto memory = std::make_shared<Memory>(request_.memory, kept_);
     std::unique_ptr<Benchmark> benchmark;
     together(ranks_, [&] {
         benchmark = factory_({request.params, team_, memory, cpus_, ranks_, request_.network});
@@ -169,7 +169,12 @@ Exit Launch::measure(const CaseRequest& request, Records& records) const {
     records.verdict(passed, error, benchmark->tolerance());
     std::string misplaced = misplacement(whereabouts, *memory);
     if (misplaced.empty()) {
-        misplaced = misplacement(find(*benchmark, *memory), *memory);
+        const Whereabouts after = find(*benchmark, *memory);
+        misplaced = misplacement(after, *memory);
+        // Pages that the kernel moved meanwhile do not lie where their first touch put them.
+        if (passed && misplaced.empty() && after.page_nodes == whereabouts.page_nodes) {
+            memory->keep();
+        }
     }
     return conclude(records, passed, first_told(ranks_, misplaced));
 }
@@ -189,8 +194,7 @@ double Launch::sample(const CaseRequest& request, Benchmark& benchmark, Records&
     double seconds = request.stopping.seconds;
     for (std::size_t kernel = 0; kernel < declaration_.kernels.size(); ++kernel) {
         benchmark.prepare(kernel);
-        ranks_.barrier();
-        team_.run([&](int thread) { benchmark.iterate(kernel, 1, thread); });
+        sampler.first(kernel);
         error = std::max(error, check(benchmark, kernel));
         benchmark.prepare(kernel);
         Stopping stopping = request.stopping;

@@ -1,6 +1,7 @@
 // One launch: what all of its cases share, and how a case is measured.
 #pragma once
 
+#include <memory>
 #include <string>
 #include <vector>
 
@@ -38,6 +39,7 @@ class Launch {
     const Clock& clock_;
     std::vector<int> cpus_;
     Team team_;
+    std::shared_ptr<KeptBuffers> kept_ = std::make_shared<KeptBuffers>();
 };
 
 }  // namespace assay

@@ -74,6 +74,19 @@ std::vector<int> nodes_of_policy(std::byte* page) {
     return nodes;
 }
 
+/// Makes the beginning of a mapping the buffer. What lies behind is left out of core dumps, which changes nothing
+/// but that the kernel then accounts for both apart (smaps): the proof of huge pages is of the buffer alone. Both
+/// meet at a huge page's border, so that none is torn.
+void tell_apart(Mapping& mapping, std::size_t bytes) {
+    const std::size_t whole = round_up(mapping.whole, page_size());
+    const std::size_t ahead = std::min(round_up(bytes, huge_page_size()), whole);
+    madvise(mapping.buffer, ahead, MADV_DODUMP);
+    if (ahead < whole) {
+        madvise(mapping.buffer + ahead, whole - ahead, MADV_DONTDUMP);
+    }
+    mapping.bytes = bytes;
+}
+
 /// Failure (usage) for a memory node that this machine lacks; what it may not use the kernel tells.
 void require_existing(const std::vector<int>& nodes) {
     const std::vector<int> online = listed("/sys/devices/system/node/online");
@@ -106,21 +119,74 @@ MemoryPolicy MemoryPolicy::parse(std::string_view text) {
                   "known: first-touch, bind:N[,N], interleave:N[,N]", "--memory first-touch");
 }
 
-Memory::~Memory() {
+std::optional<Mapping> KeptBuffers::take(const Mapping& wanted) {
+    const auto agrees = [&](const Mapping& mapping) {
+        return mapping.policy == wanted.policy && mapping.pages == wanted.pages && mapping.touch == wanted.touch;
+    };
+    const auto serves = [&](const Mapping& mapping) {
+        return agrees(mapping) &&
+               (mapping.whole == wanted.bytes || (mapping.whole > wanted.bytes && wanted.touch->any_size));
+    };
+    auto best = mappings_.end();
+    for (auto each = mappings_.begin(); each != mappings_.end(); ++each) {
+        if (serves(*each) && (best == mappings_.end() || each->whole < best->whole)) {
+            best = each;
+        }
+    }
+    if (best != mappings_.end()) {
+        Mapping taken = std::move(*best);
+        mappings_.erase(best);
+        return taken;
+    }
+    std::erase_if(mappings_, [&](const Mapping& mapping) {
+        return agrees(mapping) && munmap(mapping.start, mapping.mapped) == 0;
+    });
+    return std::nullopt;
+}
+
+void KeptBuffers::clear() {
     for (const Mapping& mapping : mappings_) {
         munmap(mapping.start, mapping.mapped);
     }
+    mappings_.clear();
 }
 
-std::byte* Memory::allocate(std::size_t bytes) {
-    const Allowance allowance = memory_allowance();
+Memory::~Memory() {
+    for (Mapping& mapping : mappings_) {
+        if (keep_ && kept_ != nullptr && mapping.touch) {
+            kept_->put(std::move(mapping));
+        } else {
+            munmap(mapping.start, mapping.mapped);
+        }
+    }
+}
+
+std::byte* Memory::allocate(std::size_t bytes, const std::optional<Touch>& touch) {
+    const std::size_t page = pages_ == Pages::huge ? huge_page_size() : page_size();
+    const std::size_t wanted = round_up(std::max<std::size_t>(bytes, 1), page);
+    const Mapping asked{nullptr, 0, nullptr, wanted, wanted, pages_, policy_.text, touch};
+    std::optional<Mapping> taken = touch && kept_ != nullptr ? kept_->take(asked) : std::nullopt;
+    if (taken) {
+        tell_apart(*taken, wanted);
+    } else {
+        taken = map(asked);
+    }
+    mappings_.push_back(std::move(*taken));
+    return mappings_.back().buffer;
+}
+
+/// Fresh memory.
+Mapping Memory::map(Mapping wanted) {
     const std::size_t huge_page = pages_ == Pages::huge ? huge_page_size() : usual_huge_page;
-    const std::size_t wanted =
-        round_up(std::max<std::size_t>(bytes, 1), pages_ == Pages::huge ? huge_page : page_size());
-    const std::size_t mapped = wanted + huge_page;
+    const std::size_t mapped = wanted.bytes + huge_page;
+    Allowance allowance = memory_allowance();
+    if (mapped > allowance.bytes && kept_ != nullptr) {
+        kept_->clear();
+        allowance = memory_allowance();
+    }
     const auto refuse = [&](const std::string& why) -> Failure {
         return {Exit::environment,
-                "the buffers need " + mebibytes(wanted) + ", which is more memory than may be used", why,
+                "the buffers need " + mebibytes(wanted.bytes) + ", which is more memory than may be used", why,
                 "--help"};  // names the axes that size them
     };
     if (mapped > allowance.bytes) {
@@ -133,12 +199,18 @@ std::byte* Memory::allocate(std::size_t bytes) {
     }
     const std::size_t lead =
         round_up(reinterpret_cast<std::uintptr_t>(start), huge_page) - reinterpret_cast<std::uintptr_t>(start);
-    std::byte* buffer = static_cast<std::byte*>(start) + lead;
-    mappings_.push_back({start, mapped, buffer, wanted});
-    apply_policy(buffer, wanted);
+    wanted.start = start;
+    wanted.mapped = mapped;
+    wanted.buffer = static_cast<std::byte*>(start) + lead;
+    try {
+        apply_policy(wanted.buffer, wanted.bytes);
+    } catch (...) {
+        munmap(start, mapped);
+        throw;
+    }
     // Refused where the kernel has no huge pages: then all are small.
-    madvise(buffer, wanted, pages_ == Pages::small ? MADV_NOHUGEPAGE : MADV_HUGEPAGE);
-    return buffer;
+    madvise(wanted.buffer, wanted.bytes, pages_ == Pages::small ? MADV_NOHUGEPAGE : MADV_HUGEPAGE);
+    return wanted;
 }
 
 void Memory::apply_policy(std::byte* buffer, std::size_t bytes) const {

@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <map>
+#include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -46,10 +47,63 @@ struct Allowance {
 /// leaves.
 Allowance memory_allowance(const KernelFiles& files = {});
 
+/// Who first touches the pages of a buffer, and so where they come to lie: what a case must agree in to take them
+/// over from an earlier one.
+struct Touch {
+    /// One thread on this cpu touches all of it. A smaller buffer may be the beginning of a larger one.
+    static Touch by_one(int cpu) { return {{cpu}, true}; }
+
+    /// The threads on these cpus touch a part each, by the size of the whole: only an equal one has these parts.
+    static Touch by_parts(const std::vector<int>& cpus) { return {cpus, cpus.size() == 1}; }
+
+    std::vector<int> cpus;
+    bool any_size;  ///< its beginning is touched as a smaller buffer would be
+
+    bool operator==(const Touch&) const = default;
+};
+
+/// Memory of the kernel with what is known of its pages.
+struct Mapping {
+    void* start;
+    std::size_t mapped;
+    std::byte* buffer;
+    std::size_t bytes;  ///< of the buffer
+    std::size_t whole;  ///< of the buffer and what was touched behind it
+    Pages pages;
+    std::string policy;          ///< as it was written
+    std::optional<Touch> touch;  ///< none: no later case may take it over
+};
+
+/// Buffers that cases of a launch leave to later ones: mapped, and touched.
+class KeptBuffers {
+  public:
+    KeptBuffers() = default;
+    KeptBuffers(const KeptBuffers&) = delete;
+    KeptBuffers& operator=(const KeptBuffers&) = delete;
+    KeptBuffers(KeptBuffers&&) = delete;
+    KeptBuffers& operator=(KeptBuffers&&) = delete;
+    ~KeptBuffers() { clear(); }
+
+    /// The smallest of those that agree with `wanted` in policy, pages and touch and that are large enough. Where
+    /// there is none, those that agree but for their size are given back to the kernel: the next one will serve
+    /// for them too.
+    std::optional<Mapping> take(const Mapping& wanted);
+
+    void put(Mapping mapping) { mappings_.push_back(std::move(mapping)); }
+
+    /// Gives all back to the kernel.
+    void clear();
+
+  private:
+    std::vector<Mapping> mappings_;
+};
+
 /// Page-aligned buffers under one policy; they live as long as this object.
 class Memory {
   public:
-    explicit Memory(MemoryPolicy policy) : policy_(std::move(policy)) {}
+    /// `kept`: where buffers are taken over from, and left to.
+    explicit Memory(MemoryPolicy policy, std::shared_ptr<KeptBuffers> kept = nullptr)
+        : policy_(std::move(policy)), kept_(std::move(kept)) {}
     Memory(const Memory&) = delete;
     Memory& operator=(const Memory&) = delete;
     Memory(Memory&&) = delete;
@@ -61,7 +115,15 @@ class Memory {
 
     /// Untouched memory, aligned to huge pages and advised to use them (unless small ones are asked for). Failure
     /// (environment) where more is asked for than may be used, or the kernel refuses the policy.
-    std::byte* allocate(std::size_t bytes);
+    std::byte* allocate(std::size_t bytes) { return allocate(bytes, std::nullopt); }
+
+    /// The same, or memory that an earlier case has touched just so. What stands in it is undefined then: whoever
+    /// asks writes all that it will read.
+    std::byte* allocate(std::size_t bytes, const std::optional<Touch>& touch);
+
+    /// From now on its buffers are left to later cases at its end: they lie as asked for, and still lie as they
+    /// did.
+    void keep() { keep_ = true; }
 
     /// Nodes of all pages, or of an even sample of 65,536; empty where the kernel does not say.
     [[nodiscard]] PageNodes page_nodes() const;
@@ -76,13 +138,7 @@ class Memory {
     [[nodiscard]] const MemoryPolicy& policy() const { return policy_; }
 
   private:
-    struct Mapping {
-        void* start;
-        std::size_t mapped;
-        std::byte* buffer;
-        std::size_t bytes;
-    };
-
+    [[nodiscard]] Mapping map(Mapping wanted);
     void apply_policy(std::byte* buffer, std::size_t bytes) const;
     [[nodiscard]] std::string on_other_nodes(const PageNodes& found) const;
     [[nodiscard]] std::string of_other_size(std::optional<double> huge_page_share) const;
@@ -90,6 +146,8 @@ class Memory {
     MemoryPolicy policy_;
     Pages pages_ = Pages::as_offered;
     std::vector<Mapping> mappings_;
+    std::shared_ptr<KeptBuffers> kept_;
+    bool keep_ = false;
 };
 
 }  // namespace assay

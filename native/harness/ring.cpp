@@ -1,7 +1,7 @@
 #include "harness/ring.hpp"
 
 #include <algorithm>
-#include <fstream>
+#include <array>
 #include <limits>
 #include <numeric>
 #include <random>
@@ -11,26 +11,8 @@
 #include "harness/failure.hpp"
 
 namespace assay {
-namespace {
 
-/// Where the kernel does not say how large the caches are.
-constexpr std::size_t unknown_cache = std::size_t{64} << 20U;
-
-/// Of the largest cache that the cpu has. The C library knows too, but on AMD tells the sum of a whole socket.
-std::size_t last_level_cache(int cpu) {
-    const std::string caches = "/sys/devices/system/cpu/cpu" + std::to_string(cpu) + "/cache/index";
-    std::size_t largest = 0;
-    for (int index = 0; std::ifstream file{caches + std::to_string(index) + "/size"}; ++index) {
-        std::size_t kibibytes = 0;
-        file >> kibibytes;
-        largest = std::max(largest, kibibytes << 10U);
-    }
-    return largest > 0 ? largest : unknown_cache;
-}
-
-}  // namespace
-
-Ring::Ring(Memory& memory, std::size_t bytes, std::size_t line, std::uint64_t seed)
+Ring::Ring(Memory& memory, std::size_t bytes, std::size_t line, std::uint64_t seed, int cpu)
     : line_bytes_(line), lines_(bytes / line) {
     if (lines_ == 0 || lines_ > std::numeric_limits<std::uint32_t>::max() || line % sizeof(Line) != 0) {
         throw Failure(Exit::failed,
@@ -39,7 +21,7 @@ Ring::Ring(Memory& memory, std::size_t bytes, std::size_t line, std::uint64_t se
                       "it needs 1 to 2^32 whole lines of a multiple of " + std::to_string(sizeof(Line)) + " bytes",
                       "--bytes 64K --line 64");
     }
-    buffer_ = memory.allocate(bytes);
+    buffer_ = memory.allocate(bytes, Touch::by_one(cpu));
     for (std::size_t index = 0; index < lines_; ++index) {  // first touch, in order: then the faults are cheap
         line_of(index).next = nullptr;
     }
@@ -56,18 +38,63 @@ Ring::Ring(Memory& memory, std::size_t bytes, std::size_t line, std::uint64_t se
         line_of(order[place]) = {&line_of(order[place + 1 < lines_ ? place + 1 : 0]), place};
     }
     position_ = &line_of(order[0]);
+    for (std::size_t walk = 0; walk <= walks * stretches; ++walk) {
+        begins_.push_back(&line_of(order[begin_of(walk) % lines_]));
+    }
 }
 
 Ring Ring::of(const Setting& setting) {
     const Params& params = setting.params;
     setting.memory->use(params.word("pages") == "huge" ? Pages::huge : Pages::small);
     return {*setting.memory, static_cast<std::size_t>(params.number("bytes")),
-            static_cast<std::size_t>(params.number("line")), static_cast<std::uint64_t>(params.number("seed"))};
+            static_cast<std::size_t>(params.number("line")), static_cast<std::uint64_t>(params.number("seed")),
+            setting.cpus.front()};
 }
 
-void Ring::warm(int cpu) { walk(std::min(lines_, 2 * last_level_cache(cpu) / line_bytes_)); }
+bool Ring::leads_round() const {
+    bool right = true;
+    for (std::size_t stretch = 0; stretch < stretches; ++stretch) {
+        right = leads_on(stretch) && right;
+    }
+    return right;
+}
+
+/// Whether each walk of a stretch meets the places in their order and ends where the next one begins. One that was
+/// led astray goes on: it stays among the lines as long as all their addresses are of lines.
+bool Ring::leads_on(std::size_t stretch) const {
+    std::array<const Line*, walks> at{};
+    std::array<std::uint64_t, walks> first{};
+    std::array<std::uint64_t, walks> loads{};
+    for (std::size_t walk = 0; walk < walks; ++walk) {
+        const std::size_t index = stretch * walks + walk;
+        at[walk] = begins_[index];
+        first[walk] = begin_of(index);
+        loads[walk] = begin_of(index + 1) - first[walk];
+    }
+    const std::uint64_t common = *std::min_element(loads.begin(), loads.end());
+    bool right = true;
+    const auto step = [&](std::size_t walk, std::uint64_t load) {
+        right = at[walk]->place == first[walk] + load && right;
+        at[walk] = at[walk]->next;
+    };
+    for (std::uint64_t load = 0; load < common; ++load) {
+        for (std::size_t walk = 0; walk < walks; ++walk) {
+            step(walk, load);
+        }
+    }
+    for (std::size_t walk = 0; walk < walks; ++walk) {
+        for (std::uint64_t load = common; load < loads[walk]; ++load) {
+            step(walk, load);
+        }
+        right = at[walk] == begins_[stretch * walks + walk + 1] && right;
+    }
+    return right;
+}
 
 std::size_t Ring::broken() const {
+    if (leads_round()) {
+        return 0;
+    }
     std::size_t wrong = 0;
     for (std::size_t index = 0; index < lines_; ++index) {
         const Line& line = line_of(index);

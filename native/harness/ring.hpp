@@ -3,6 +3,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <vector>
 
 #include "harness/benchmark.hpp"
 #include "harness/memory.hpp"
@@ -13,8 +14,8 @@ namespace assay {
 /// drawn with equal chance from all such cycles, so that no prefetcher can know what comes next.
 class Ring {
   public:
-    /// Failure if `bytes` hold no line, or more than 2^32. The calling thread first touches the lines.
-    Ring(Memory& memory, std::size_t bytes, std::size_t line, std::uint64_t seed);
+    /// Failure if `bytes` hold no line, or more than 2^32. The calling thread, on `cpu`, first touches the lines.
+    Ring(Memory& memory, std::size_t bytes, std::size_t line, std::uint64_t seed, int cpu);
 
     /// As the axes `bytes`, `line`, `seed` and `pages` (small or huge) of a case say.
     static Ring of(const Setting& setting);
@@ -33,9 +34,6 @@ class Ring {
         position_ = line;
     }
 
-    /// Walks until the caches of `cpu` hold what they hold on an endless walk: all lines, or twice what they can.
-    void warm(int cpu);
-
     [[nodiscard]] std::size_t lines() const { return lines_; }
 
     /// The line that was walked to.
@@ -45,16 +43,30 @@ class Ring {
     [[nodiscard]] std::uint64_t place() const { return position_->place; }
 
     /// Lines whose successor is not the one that is next in the cycle. None: then a walk of `lines()` loads from
-    /// any line meets each once and comes back, because the places it meets are all different.
+    /// any line meets each once and comes back, because the places it meets are all different. Finds out by a lap
+    /// from the start, so that afterwards the caches hold what they hold on an endless walk.
     [[nodiscard]] std::size_t broken() const;
 
   private:
+    /// A lap is walked in stretches, one after the other, and each by so many walks at once: a core has about as
+    /// many loads from memory under way.
+    static constexpr std::size_t walks = 16;
+    static constexpr std::size_t stretches = 64;
+
     static constexpr int unrolled = 16;
 
     struct Line {
         Line* next;
         std::uint64_t place;
     };
+
+    [[nodiscard]] bool leads_round() const;
+    [[nodiscard]] bool leads_on(std::size_t stretch) const;
+
+    /// Place where a walk of a lap begins, and the one before it ends.
+    [[nodiscard]] std::uint64_t begin_of(std::size_t walk) const {
+        return lines_ / (walks * stretches) * walk + lines_ % (walks * stretches) * walk / (walks * stretches);
+    }
 
     [[nodiscard]] Line& line_of(std::size_t index) const {
         return *reinterpret_cast<Line*>(buffer_ + index * line_bytes_);
@@ -64,6 +76,7 @@ class Ring {
     std::size_t line_bytes_;
     std::size_t lines_;
     const Line* position_;
+    std::vector<const Line*> begins_;  ///< of the walks of a lap, and once more the first
 };
 
 }  // namespace assay

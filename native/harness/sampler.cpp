@@ -11,6 +11,7 @@ namespace {
 
 constexpr double multiple_of_clock = 100;  ///< a sample lasts this many times the clock's resolution and overhead,
 constexpr double least_sample_s = 20e-6;   ///< and no less than this
+constexpr double ample = 10;               ///< targets: no start is so slow that this might be too short
 constexpr double warm_up_share = 0.2;      ///< of the time, when it never gets steady
 constexpr std::size_t window = 5;          ///< samples in each of the two that are compared
 constexpr double steady = 0.01;            ///< their medians agree within this
@@ -57,17 +58,23 @@ Sampler::Interval Sampler::time(std::size_t kernel, std::uint64_t iterations) {
     return {to_seconds(start), seconds, agreed[0], agreed[1]};
 }
 
+/// Seconds that a sample lasts at the least.
+double Sampler::target() const {
+    return std::max(least_sample_s, multiple_of_clock * std::max(clock_.resolution_s, clock_.overhead_s));
+}
+
 /// Iterations that make samples last long enough, several in a row: the first ones are slow. What is run to find
 /// them out is no sample.
 std::uint64_t Sampler::calibrate(std::size_t kernel) {
     constexpr int in_a_row = 5;
-    constexpr double ample = 10;  // no start is so slow that this might be too short
     constexpr double most_growth = 100;
     constexpr double margin = 1.2;
     constexpr std::uint64_t most_iterations = std::uint64_t{1} << 40U;
-    const double target =
-        std::max(least_sample_s, multiple_of_clock * std::max(clock_.resolution_s, clock_.overhead_s));
+    const double target = this->target();
     std::uint64_t iterations = 1;
+    if (first_.agreed > ample * target) {
+        return iterations;
+    }
     for (int long_enough = 0; long_enough < in_a_row && iterations < most_iterations;) {
         const double seconds = time(kernel, iterations).agreed;
         if (seconds > ample * target) {
@@ -86,6 +93,10 @@ std::uint64_t Sampler::calibrate(std::size_t kernel) {
 }
 
 Series Sampler::warm_up(std::size_t kernel, std::uint64_t iterations, const Stopping& stopping) {
+    const double most_s = warm_up_share * stopping.seconds;
+    if (first_.agreed > std::max(most_s, ample * target())) {
+        return {"warmup", 1, "time", {first_.start}, {first_.seconds}};
+    }
     Series series{"warmup", iterations, "", {}, {}};
     const auto most = static_cast<std::size_t>(std::max<std::int64_t>(stopping.max_samples, 2 * window));
     std::vector<double> agreed;
@@ -99,7 +110,7 @@ Series Sampler::warm_up(std::size_t kernel, std::uint64_t iterations, const Stop
             series.stop = "steady";
         } else if (agreed.size() >= most) {
             series.stop = "samples";
-        } else if (sample.next > warm_up_share * stopping.seconds) {
+        } else if (sample.next > most_s) {
             series.stop = "time";
         }
     }
@@ -127,6 +138,8 @@ Series Sampler::measure(std::size_t kernel, std::uint64_t iterations, const Stop
     }
     return series;
 }
+
+void Sampler::first(std::size_t kernel) { first_ = time(kernel, 1); }
 
 std::vector<Series> Sampler::sample(std::size_t kernel, const Stopping& stopping) {
     begin_ = now();

@@ -37,7 +37,12 @@ class Sampler {
     Sampler(const Clock& clock, const Team& team, Ranks& ranks, Benchmark& benchmark)
         : clock_(clock), team_(team), ranks_(ranks), benchmark_(benchmark) {}
 
-    /// Warm-up and measured series, within `stopping.seconds` (one sample is taken of each however long it lasts).
+    /// One iteration, timed as samples are: the one that is verified before the timed phase. Where it takes long
+    /// it stands for what else would be run before samples count.
+    void first(std::size_t kernel);
+
+    /// Warm-up and measured series, within `stopping.seconds` (one sample is taken of each however long it lasts;
+    /// where `first` took the warm-up's time already, it is the warm-up).
     std::vector<Series> sample(std::size_t kernel, const Stopping& stopping);
 
   private:
@@ -49,6 +54,7 @@ class Sampler {
     };
 
     Interval time(std::size_t kernel, std::uint64_t iterations);
+    [[nodiscard]] double target() const;
     std::uint64_t calibrate(std::size_t kernel);
     Series warm_up(std::size_t kernel, std::uint64_t iterations, const Stopping& stopping);
     Series measure(std::size_t kernel, std::uint64_t iterations, const Stopping& stopping);
@@ -58,6 +64,7 @@ class Sampler {
     Ranks& ranks_;
     Benchmark& benchmark_;
     double begin_ = 0;
+    Interval first_{};  ///< no time where there was none
 };
 
 }  // namespace assay

@@ -1,8 +1,10 @@
 // How much memory may be used, read from planted files of the kernel; and buffers.
+#include <sys/mman.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <cstdlib>
+#include <memory>
 
 #include "check.hpp"
 #include "harness/memory.hpp"
@@ -106,6 +108,120 @@ void small_pages_are_found_to_be_small() {
     CHECK(contains(memory.misplaced({}, 0.25), "25 % of the buffers lie in huge pages, small ones"));
 }
 
+constexpr std::size_t several = 8 * mebibyte;
+
+/// A buffer written by a case that ends well; where it lies, and what says so.
+std::byte* left(const std::shared_ptr<assay::KeptBuffers>& kept, const char* policy, assay::Pages pages,
+                const assay::Touch& touch, std::size_t bytes = several) {
+    assay::Memory memory(assay::MemoryPolicy::parse(policy), kept);
+    memory.use(pages);
+    std::byte* buffer = memory.allocate(bytes, touch);
+    std::fill(buffer, buffer + bytes, std::byte{7});
+    memory.keep();
+    return buffer;
+}
+
+/// Whether what a case gets was written by the one before: fresh memory is zero.
+bool gets_written(const std::shared_ptr<assay::KeptBuffers>& kept, const char* policy, assay::Pages pages,
+                  const assay::Touch& touch, std::size_t bytes = several) {
+    assay::Memory memory(assay::MemoryPolicy::parse(policy), kept);
+    memory.use(pages);
+    const std::byte* buffer = memory.allocate(bytes, touch);
+    return std::any_of(buffer, buffer + bytes, [](std::byte each) { return each != std::byte{0}; });
+}
+
+void a_second_case_takes_over_what_the_first_touched() {
+    const auto kept = std::make_shared<assay::KeptBuffers>();
+    const assay::Touch touch = assay::Touch::by_one(0);
+    const std::byte* buffer = left(kept, "first-touch", assay::Pages::small, touch);
+    assay::Memory memory(assay::MemoryPolicy{}, kept);
+    memory.use(assay::Pages::small);
+    std::byte* taken = memory.allocate(several, touch);
+    CHECK(taken == buffer && taken[several - 1] == std::byte{7});
+    CHECK(memory.misplaced(memory.page_nodes(), memory.huge_page_share()).empty());
+    CHECK(memory.allocate(several, touch) != taken);  // it is in use
+}
+
+void another_policy_page_size_placement_or_need_gets_fresh_memory() {
+    using assay::Pages;
+    using assay::Touch;
+    const Touch one = Touch::by_one(0);
+    const Touch parts = Touch::by_parts({0, 1});
+    const auto fresh_after = [](const Touch& touch, const auto& another) {
+        const auto kept = std::make_shared<assay::KeptBuffers>();
+        left(kept, "first-touch", Pages::small, touch);
+        CHECK(!another(kept));
+    };
+    using Kept = std::shared_ptr<assay::KeptBuffers>;
+    fresh_after(one, [&](const Kept& kept) {  // asked without the kernel, which may forbid policies
+        return kept->take({nullptr, 0, nullptr, several, several, Pages::small, "bind:0", one}).has_value();
+    });
+    fresh_after(one, [&](const Kept& kept) { return gets_written(kept, "first-touch", Pages::huge, one); });
+    fresh_after(one, [&](const Kept& kept) { return gets_written(kept, "first-touch", Pages::as_offered, one); });
+    fresh_after(
+        one, [&](const Kept& kept) { return gets_written(kept, "first-touch", Pages::small, Touch::by_one(1)); });
+    fresh_after(one, [&](const Kept& kept) { return gets_written(kept, "first-touch", Pages::small, parts); });
+    fresh_after(parts, [&](const Kept& kept) {
+        return gets_written(kept, "first-touch", Pages::small, Touch::by_parts({1, 0}));
+    });
+    fresh_after(parts, [&](const Kept& kept) {  // its parts are others
+        return gets_written(kept, "first-touch", Pages::small, parts, several / 2);
+    });
+    fresh_after(
+        one, [&](const Kept& kept) { return gets_written(kept, "first-touch", Pages::small, one, 2 * several); });
+}
+
+void a_smaller_case_takes_over_the_beginning_and_a_later_one_the_whole() {
+    const auto kept = std::make_shared<assay::KeptBuffers>();
+    const assay::Touch touch = assay::Touch::by_one(0);
+    const std::byte* buffer = left(kept, "first-touch", assay::Pages::small, touch);
+    CHECK(left(kept, "first-touch", assay::Pages::small, touch, 3 * mebibyte) == buffer);
+    CHECK(left(kept, "first-touch", assay::Pages::small, touch) == buffer);
+    assay::Memory memory(assay::MemoryPolicy{}, kept);
+    memory.use(assay::Pages::small);
+    memory.allocate(mebibyte, touch);
+    std::int64_t pages = 0;
+    for (const auto& [node, count] : memory.page_nodes()) {
+        pages += count;
+    }
+    const auto page = static_cast<std::uint64_t>(sysconf(_SC_PAGESIZE));
+    CHECK(pages == static_cast<std::int64_t>(mebibyte / page) || pages == 0);  // of the buffer alone
+}
+
+void the_size_of_pages_is_told_of_the_beginning_that_is_used() {
+    const auto kept = std::make_shared<assay::KeptBuffers>();
+    const assay::Touch touch = assay::Touch::by_one(0);
+    left(kept, "first-touch", assay::Pages::huge, touch);
+    assay::Memory memory(assay::MemoryPolicy{}, kept);
+    memory.use(assay::Pages::huge);
+    std::byte* buffer = memory.allocate(2 * mebibyte, touch);
+    const double whole = memory.huge_page_share().value_or(0);
+    CHECK(whole == 0 || whole == 1);
+    if (whole == 1) {  // huge pages are had here: tear the one that is used, and leave the others
+        CHECK(madvise(buffer, 4096, MADV_DONTNEED) == 0);
+        CHECK(memory.huge_page_share().value_or(1) < 0.99);
+        CHECK(!memory.misplaced({}, memory.huge_page_share()).empty());
+    }
+}
+
+void what_a_case_does_not_leave_is_given_back() {
+    const auto kept = std::make_shared<assay::KeptBuffers>();
+    const assay::Touch touch = assay::Touch::by_one(0);
+    {
+        assay::Memory failed(assay::MemoryPolicy{}, kept);
+        std::byte* buffer = failed.allocate(several, touch);
+        std::fill(buffer, buffer + several, std::byte{7});
+    }
+    CHECK(!gets_written(kept, "first-touch", assay::Pages::as_offered, touch));
+    {
+        assay::Memory own(assay::MemoryPolicy{}, kept);
+        std::byte* buffer = own.allocate(several);
+        std::fill(buffer, buffer + several, std::byte{7});
+        own.keep();
+    }
+    CHECK(!gets_written(kept, "first-touch", assay::Pages::as_offered, touch));
+}
+
 }  // namespace
 
 int main() {
@@ -118,5 +234,10 @@ int main() {
     pages_on_another_node_than_asked_for_are_misplaced();
     huge_pages_that_were_asked_for_have_to_be_proven();
     small_pages_are_found_to_be_small();
+    a_second_case_takes_over_what_the_first_touched();
+    another_policy_page_size_placement_or_need_gets_fresh_memory();
+    a_smaller_case_takes_over_the_beginning_and_a_later_one_the_whole();
+    the_size_of_pages_is_told_of_the_beginning_that_is_used();
+    what_a_case_does_not_leave_is_given_back();
     return assay::test::failures == 0 ? 0 : 1;
 }

@@ -12,6 +12,7 @@ using assay::test::failure_of;
 namespace {
 
 constexpr std::size_t line = 64;
+constexpr int cpu = 0;  ///< whoever touches the lines
 
 /// Lines met on one lap, as distances from where it began; the last one is 0 if it comes back.
 std::vector<std::ptrdiff_t> lap(assay::Ring& ring) {
@@ -27,7 +28,7 @@ std::vector<std::ptrdiff_t> lap(assay::Ring& ring) {
 void a_lap_meets_every_line_once_and_comes_back() {
     for (const std::size_t lines : {1UL, 2UL, 3UL, 17UL, 1000UL, 65537UL}) {
         assay::Memory memory(assay::MemoryPolicy{});
-        assay::Ring ring(memory, lines * line + line - 1, line, 1);
+        assay::Ring ring(memory, lines * line + line - 1, line, 1, cpu);
         CHECK(ring.lines() == lines);
         const std::vector<std::ptrdiff_t> met = lap(ring);
         CHECK(std::set(met.begin(), met.end()).size() == lines);
@@ -38,7 +39,7 @@ void a_lap_meets_every_line_once_and_comes_back() {
 
 void a_long_walk_ends_where_its_loads_lead() {
     assay::Memory memory(assay::MemoryPolicy{});
-    assay::Ring ring(memory, 100 * line, line, 1);
+    assay::Ring ring(memory, 100 * line, line, 1, cpu);
     const std::uint64_t begin = ring.place();
     const std::vector<std::ptrdiff_t> met = lap(ring);
     const auto* first = static_cast<const std::byte*>(ring.at());
@@ -51,7 +52,7 @@ void a_seed_always_gives_one_cycle_and_every_cycle_is_as_likely() {
     std::map<std::vector<std::ptrdiff_t>, int> seen;
     for (std::uint64_t seed = 0; seed < 3000; ++seed) {
         assay::Memory memory(assay::MemoryPolicy{});
-        assay::Ring ring(memory, 4 * line, line, seed);
+        assay::Ring ring(memory, 4 * line, line, seed, cpu);
         while (lap(ring), reinterpret_cast<std::uintptr_t>(ring.at()) % 4096 != 0) {
             ring.walk(1);  // to the first line of the buffer
         }
@@ -67,17 +68,31 @@ void a_seed_always_gives_one_cycle_and_every_cycle_is_as_likely() {
 
 void a_line_that_leads_elsewhere_breaks_the_ring() {
     assay::Memory memory(assay::MemoryPolicy{});
-    assay::Ring ring(memory, 1000 * line, line, 1);
+    assay::Ring ring(memory, 1000 * line, line, 1, cpu);
     auto* here = const_cast<void*>(ring.at());
     *static_cast<void**>(here) = here;
     CHECK(ring.broken() == 1);
 }
 
+void lines_that_lead_round_a_part_alone_break_the_ring() {
+    for (const std::size_t lines : {2UL, 3UL, 1000UL, 65537UL}) {
+        assay::Memory memory(assay::MemoryPolicy{});
+        assay::Ring ring(memory, lines * line, line, 1, cpu);
+        auto** start = static_cast<void**>(const_cast<void*>(ring.at()));
+        ring.walk(lines / 2);  // to the start again after half a lap, and after the other half
+        auto** half = static_cast<void**>(const_cast<void*>(ring.at()));
+        std::swap(*start, *half);
+        CHECK(ring.broken() == 2);
+        std::swap(*start, *half);
+        CHECK(ring.broken() == 0);
+    }
+}
+
 void what_holds_no_line_is_refused() {
     assay::Memory memory(assay::MemoryPolicy{});
-    CHECK(contains(failure_of([&] { assay::Ring(memory, 63, line, 1); }),
+    CHECK(contains(failure_of([&] { assay::Ring(memory, 63, line, 1, cpu); }),
                    "63 bytes cannot be walked in lines of 64"));
-    CHECK(contains(failure_of([&] { assay::Ring(memory, 4096, 24, 1); }), "a multiple of 16 bytes"));
+    CHECK(contains(failure_of([&] { assay::Ring(memory, 4096, 24, 1, cpu); }), "a multiple of 16 bytes"));
 }
 
 }  // namespace
@@ -87,6 +102,7 @@ int main() {
     a_long_walk_ends_where_its_loads_lead();
     a_seed_always_gives_one_cycle_and_every_cycle_is_as_likely();
     a_line_that_leads_elsewhere_breaks_the_ring();
+    lines_that_lead_round_a_part_alone_break_the_ring();
     what_holds_no_line_is_refused();
     return assay::test::failures == 0 ? 0 : 1;
 }

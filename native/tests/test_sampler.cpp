@@ -36,6 +36,16 @@ std::vector<assay::Series> sample(Wait benchmark, const assay::Clock& clock, con
     return assay::Sampler(clock, team, alone, benchmark).sample(0, stopping);
 }
 
+/// The same after an iteration that was timed.
+std::vector<assay::Series> sample_after_first(Wait benchmark, const assay::Stopping& stopping) {
+    const assay::Team team({assay::affinity().front()}, assay::affinity());
+    const assay::Clock clock{"test", 1e-6, 1e-6};
+    assay::Alone alone;
+    assay::Sampler sampler(clock, team, alone, benchmark);
+    sampler.first(0);
+    return sampler.sample(0, stopping);
+}
+
 const assay::Clock clock_1us{"test", 1e-6, 1e-6};
 
 void a_sample_lasts_a_hundred_times_the_clocks_resolution() {
@@ -70,6 +80,22 @@ void time_that_is_short_still_gives_a_sample_of_each_phase() {
     CHECK(phases.back().stop == "time" && phases.back().seconds.size() == 1);
 }
 
+void a_first_iteration_as_long_as_the_warm_up_may_be_is_the_warm_up() {
+    // Only the first lasts so long: what is measured is another one.
+    const auto phases = sample_after_first(Wait({0.04, 0.002}), {.max_samples = 3, .seconds = 0.1});
+    CHECK(phases.front().stop == "time" && phases.front().seconds.size() == 1);
+    CHECK(phases.front().seconds.front() >= 0.04 && phases.front().start_s.size() == 1);
+    CHECK(phases.back().iterations == 1 && phases.back().seconds.size() == 3);
+    CHECK(phases.back().start_s.front() > phases.front().start_s.front() + 0.04);
+}
+
+void a_first_iteration_that_is_shorter_leaves_the_warm_up_as_it_is() {
+    const auto long_enough = sample_after_first(Wait({0.02, 0.002}), {.max_samples = 10, .seconds = 60});
+    CHECK(long_enough.front().iterations == 1 && long_enough.front().seconds.size() >= 10);
+    const auto too_short = sample_after_first(Wait({1e-6}), {.max_samples = 20, .seconds = 1e-6});
+    CHECK(too_short.back().iterations >= 10);
+}
+
 }  // namespace
 
 int main() {
@@ -77,5 +103,7 @@ int main() {
     warm_ups_are_kept_apart_and_the_samples_keep_their_order();
     a_wide_precision_stops_at_the_first_look();
     time_that_is_short_still_gives_a_sample_of_each_phase();
+    a_first_iteration_as_long_as_the_warm_up_may_be_is_the_warm_up();
+    a_first_iteration_that_is_shorter_leaves_the_warm_up_as_it_is();
     return assay::test::failures == 0 ? 0 : 1;
 }

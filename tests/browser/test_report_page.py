@@ -3,13 +3,11 @@
 import base64
 import csv
 import re
-import shutil
-from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 
 import pytest
-from playwright.sync_api import Browser, Locator, Page, sync_playwright
+from playwright.sync_api import Browser, Locator, Page
 from tests.unit.report_example import example
 from tests.unit.report_node import node
 
@@ -18,7 +16,6 @@ from assay.report import html
 
 pytestmark = pytest.mark.browser
 
-_FLAGS = ["--no-sandbox", "--disable-gpu", "--disable-background-networking", "--disable-component-update"]
 _LIVE = "html[data-figures=live]"
 
 
@@ -29,17 +26,6 @@ class Opened:
     page: Page
     told: list[str] = field(default_factory=list)
     asked: list[str] = field(default_factory=list)
-
-
-@pytest.fixture(scope="module")
-def browser() -> Iterator[Browser]:
-    chromium = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
-    if chromium is None:
-        pytest.skip("no Chromium on PATH")
-    with sync_playwright() as playwright:
-        browser = playwright.chromium.launch(executable_path=chromium, args=_FLAGS)
-        yield browser
-        browser.close()
 
 
 @pytest.fixture(scope="module")
@@ -302,3 +288,64 @@ def test_a_script_in_a_name_does_not_run(browser: Browser, tmp_path: Path) -> No
     opened = _open(browser, path)
     assert opened.told == []
     assert opened.asked == [path.as_uri()]
+
+
+#: GB/s in Russian.
+_RUSSIAN = "ГБ/с"  # noqa: RUF001 (Cyrillic is meant)
+
+
+def _chosen(page: Page, language: str) -> None:
+    page.locator(f"[data-language={language}]").click()
+    page.wait_for_function("name => document.documentElement.lang === name", arg=language)
+
+
+def test_a_reader_chooses_the_language_and_the_page_keeps_it(browser: Browser, report: Path) -> None:
+    opened = _open(browser, report)
+    page, heading = opened.page, opened.page.locator("#summary-title")
+    tile = page.locator(".headlines .value > span").first
+    english = page.locator("main").inner_text()
+    value = tile.inner_text()
+    assert page.locator("html").get_attribute("lang") == "en"
+    assert re.fullmatch(r"\d+\.\d+", value)
+    _chosen(page, "ru")
+    assert heading.inner_text() == "Коротко о главном"  # noqa: RUF001 (Cyrillic is meant)
+    assert tile.inner_text() == value.replace(".", ",")
+    assert re.search(r"\[\d+,\d+; \d+,\d+\]|\d+,\d+…\d+,\d+", page.locator(".headlines .ends").first.inner_text())
+    assert _RUSSIAN in page.locator(".headlines .unit").first.inner_text()
+    assert page.locator("nav.contents").get_attribute("aria-label") == "Содержание"
+    _chosen(page, "ja")
+    assert heading.inner_text() == "概要"
+    assert tile.inner_text() == value
+    page.reload()
+    page.wait_for_selector(_LIVE, timeout=60_000)
+    assert heading.inner_text() == "概要"
+    _chosen(page, "en")
+    assert page.locator("main").inner_text() == english
+    assert opened.told == []
+
+
+def test_charts_speak_the_language_too(browser: Browser, of_a_node: Path) -> None:
+    page = _open(browser, of_a_node).page
+    labels = page.locator("#figure-saturation .live svg")
+    assert _RUSSIAN not in (labels.text_content() or "")
+    _chosen(page, "ru")
+    page.locator("#figure-saturation .live svg text", has_text=_RUSSIAN).first.wait_for()
+
+
+@pytest.mark.parametrize("language", ["ja", "ru"])
+@pytest.mark.parametrize("width", [1280, 390])
+def test_in_no_language_the_page_scrolls_sideways(
+    browser: Browser, of_a_node: Path, width: int, language: str
+) -> None:
+    page = _open(browser, of_a_node, width).page
+    _chosen(page, language)
+    page.evaluate("document.querySelectorAll('details').forEach(each => { each.open = true; })")
+    assert page.evaluate("document.documentElement.scrollWidth") <= width
+
+
+def test_the_page_opens_in_the_language_that_was_asked_for(browser: Browser, tmp_path: Path) -> None:
+    here = example()
+    path = tmp_path / "ja.html"
+    path.write_text(html.render(here.run, here.analysis, "ja"), encoding="utf-8")
+    assert _open(browser, path).page.locator("html").get_attribute("lang") == "ja"
+    assert _open(browser, path, scripts=False).page.locator("html").get_attribute("lang") == "en"

@@ -102,6 +102,22 @@ class Lab:
                 self.told(node, "ip", "link", "set", interface, "up")
 
     @contextmanager
+    def no_new_connections(self, node: str, interface: str) -> Generator[None]:
+        """A node that drops what comes by an interface between two ports of the system's choice, as firewalls do.
+
+        Open MPI listens at ports from 1024 on, daemons at known ones: they connect as before.
+        """
+        chosen = f"dev {interface} ipproto tcp sport 32768-60999 dport 32768-60999"
+        self.told(node, "sh", "-c", f"ip rule add pref 20 lookup local && ip rule add pref 10 {chosen} blackhole")
+        self.told(node, "ip", "rule", "del", "pref", "0")  # of this node's own addresses: it would come first
+        try:
+            yield
+        finally:
+            self.told(
+                node, "sh", "-c", "ip rule add pref 0 lookup local; ip rule del pref 10; ip rule del pref 20"
+            )
+
+    @contextmanager
     def full_shm(self, node: str) -> Generator[None]:
         """A node with no byte left in /dev/shm."""
         self.run(node, ["dd", "if=/dev/zero", "of=/dev/shm/filled", "bs=1M"])

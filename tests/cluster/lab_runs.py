@@ -66,6 +66,22 @@ benchmark = "pt2pt"
 placements = ["pair", "pair:other-node"]
 axes = { pattern = "latency", bytes = 8 }
 """
+SOCKETS = """
+title = "Sockets"
+question = "Do sockets of both nodes connect?"
+launches = 1
+budget_s = 20
+
+[[measure]]
+benchmark = "pt2pt"
+placements = ["pair:other-node"]
+axes = { pattern = "latency", bytes = 8 }
+
+[[measure]]
+benchmark = "tcp"
+placements = ["pair:other-node"]
+axes = { pattern = "latency", bytes = 8 }
+"""
 
 
 @dataclass(frozen=True)
@@ -143,7 +159,8 @@ class Desk:
 def desk_in(lab: Lab) -> Desk:
     """A new one; what ssh keeps open for it is its own."""
     folder = Path(tempfile.mkdtemp(dir=lab.shared))
-    for name, text in (("long", LONG), ("rates", RATES), ("inside", INSIDE), ("both", BOTH)):
+    studies = {"long": LONG, "rates": RATES, "inside": INSIDE, "both": BOTH, "sockets": SOCKETS}
+    for name, text in studies.items():
         (folder / f"{name}.toml").write_text(text)
     sockets = tempfile.mkdtemp(prefix="a-", dir="/tmp")
     variables = {"ASSAY_RUNS": str(folder / "runs"), "XDG_RUNTIME_DIR": sockets, "SLURM_CONF": str(lab.slurm_conf)}

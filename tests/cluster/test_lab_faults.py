@@ -123,6 +123,22 @@ def test_a_launcher_that_hangs_ends_at_its_limit_with_all_that_it_started_elsewh
     desk.is_clean()
 
 
+def test_a_peer_that_never_connects_is_named_with_its_address_and_costs_its_case_only(desk: Desk) -> None:
+    with desk.lab.no_new_connections("node02", "gbe0"):
+        done = desk.typed(desk.words("run", "sockets.toml", *GBE, "--mpi", mpi_of("openmpi")))
+    assert done.returncode == 1, done.stderr
+    here, there = desk.lab.addresses["node01-gbe"], desk.lab.addresses["node02-gbe"]
+    said = " ".join(done.stderr.split())
+    assert re.search(rf"no connection from {re.escape(here)} to {re.escape(there)} port \d+: nothing was", said)
+    assert "(rank 0 on node01)" in said
+    assert "next: assay show " in said
+    assert {case.partition("/")[0] for case in complete(desk.run())} == {"sentinel", "pt2pt"}
+    desk.is_clean()
+    words = [*ASSAY, "run", "sockets.toml", *GBE, "--hosts", "node01,node02", "--mpi", mpi_of("openmpi")]
+    again = desk.typed([*words, "--ssh-config", str(desk.lab.ssh_config), "--runs", "again"])
+    assert again.returncode == 0, again.stderr  # the node is as it was
+
+
 def test_shared_memory_that_is_full_is_said(desk: Desk) -> None:
     words = [*ASSAY, "run", "inside.toml", "--hosts", "node02", "--ssh-config", str(desk.lab.ssh_config)]
     with desk.lab.full_shm("node02"):

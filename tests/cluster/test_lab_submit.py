@@ -11,6 +11,8 @@ from typing import Any
 import pytest
 from tests.cluster.lab_cluster import Lab
 
+from assay import store
+
 pytestmark = [pytest.mark.cluster, pytest.mark.native]
 
 STUDY = """
@@ -23,6 +25,18 @@ budget_s = {budget}
 benchmark = "pt2pt"
 placements = ["pair:other-node"]
 axes = {{ pattern = "latency", calls = "blocking", bytes = [8] }}
+"""
+#: Each launch samples for two seconds, and no precision ends it: together longer than the half minute after which
+#: Slurm looks at the limits of its jobs again.
+LONGER_THAN_A_JOB = """
+title = "Longer than a job"
+question = "Is it finished by another?"
+launches = 16
+precision = 0.000001
+[[measure]]
+benchmark = "pt2pt"
+placements = ["pair:other-node"]
+axes = { pattern = "bandwidth", bytes = "4M", window = 16 }
 """
 #: Programs may have to be built.
 BUILDING_S = 900.0
@@ -117,6 +131,35 @@ def test_a_job_whose_time_is_up_is_resumed_by_another_and_may_be_cancelled(
     cancelled = wait_for(assay, resumed, lambda one: one["state"] not in {"queued", "running"})
     assert (cancelled["state"], cancelled["made"] >= after["made"]) == ("cancelled", True)
     assert standing(assay, job)["state"] == "timed-out"
+    nothing_is_left(lab)
+
+
+def test_a_job_that_reaches_its_own_time_limit_keeps_what_it_has_and_another_completes_it(
+    lab: Lab, assay: Assay, mpi: str
+) -> None:
+    path = lab.shared / "longer.toml"
+    path.write_text(LONGER_THAN_A_JOB)
+    job = assay("submit", path, "-N2", "--time", "2m", "--mpi", mpi, "--network", "gbe0").stdout.strip()
+    wait_for(assay, job, lambda one: one["made"] > 1)
+    # The last minute begins now, and Slurm asks to end by itself, as the script of the job wants it.
+    lab.told("head", "scontrol", "update", f"JobId={job}", "TimeLimit=1")
+    ended = wait_for(assay, job, lambda one: one["state"] not in {"queued", "running"})
+    assert ended["state"] == "timed-out"
+    assert 0 < ended["made"] < ended["planned"]
+    done = assay("status", job)
+    assert done.returncode == 5
+    assert f"next: assay submit --resume {ended['run']}" in done.stderr
+    told = lab.told("head", "scontrol", "--oneliner", "show", "job", job)
+    assert "TimeLimit=00:01:00" in told
+    nothing_is_left(lab)
+
+    resumed = assay("submit", "--resume", str(ended["run"]), "--time", "10m").stdout.strip()
+    after = wait_for(assay, resumed, lambda one: one["state"] not in {"queued", "running"})
+    assert (after["state"], after["run"], after["made"]) == ("complete", ended["run"], ended["planned"])
+    run = store.load(lab.shared / "runs" / str(ended["run"]))
+    assert run.ending is not None
+    assert run.ending.status == "complete"
+    assert {each.launch.id for each in run.launches if each.cases} == {launch.id for launch in run.plan.order}
     nothing_is_left(lab)
 
 

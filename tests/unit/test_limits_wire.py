@@ -17,6 +17,7 @@ from assay.model.plan import Measure, Study
 from assay.model.result import Estimate
 from assay.model.run import Run
 from assay.plan import Options
+from assay.report.sections import many_pairs
 
 GBE = Link(25e-6, 117e6, 117e6)
 PATTERNS = ("bandwidth", "bidirectional")
@@ -190,3 +191,76 @@ def test_the_slot_of_a_card_tells_its_speed_and_width(tmp_path: Path) -> None:
     assert found.facts["PCIe lanes"].value == 8
     assert found.facts["PCIe transfer rate possible"].value == 16e9
     assert "PCIe lanes possible" not in found.facts
+
+
+def sums(run: Run) -> dict[str, Estimate]:
+    """Placement -> bandwidth of all pairs, with the largest messages."""
+    found = sorted(estimates(run, "multi-bandwidth"), key=lambda each: int(each.params["bytes"]))
+    return {each.placement.label: each for each in found}
+
+
+@pytest.fixture(scope="module")
+def pairs(tmp_path_factory: pytest.TempPathFactory) -> Run:
+    """Four cores on each of four nodes; memory gives 30 GB/s of traffic, caches hold 8 MB."""
+    axes = {"pattern": "multi-bandwidth", "bytes": (8, 4 * 2**20)}
+    measures = (
+        Measure("pt2pt", ("all@2", "one-core@2", "all@all", "all"), axes=axes),  # type: ignore[arg-type]
+        Measure("stream", ("all",), axes={"stores": "non-temporal"}),
+    )
+    names = tuple(f"n{number}" for number in range(1, 5))
+    study = Study("Pairs", "What do they carry together?", measures, launches=6)
+    machine = "pack:1 numa:1(memory=8GB) l3:1(size=8MB) l2:4(size=512kB) l1:1(size=32kB) core:1 pu:1"
+    folder = tmp_path_factory.mktemp("pairs")
+    law = Law(links={"host": GBE, "core": Link(3e-7, 4e9, 9e9)})
+    run = store.load(simulated_run(folder, law, description=machine, study=study, options=Options(hosts=names)))
+    return with_device(run, ethernet())
+
+
+@pytest.mark.parametrize(
+    ("label", "wires", "said"),
+    [
+        ("one-core@2", 1, "(TCP in frames of MTU 1500 B)"),
+        ("all@2", 1, ", for 4 pairs together"),
+        ("all@all", 2, ", 2 links, for 8 pairs together"),
+    ],
+)
+def test_all_pairs_between_two_nodes_share_one_wire(pairs: Run, label: str, wires: int, said: str) -> None:
+    found = sums(pairs)[label]
+    assert found.limit is not None
+    assert found.limit.value == pytest.approx(wires * 117.7e6, rel=1e-3)
+    assert found.limit.of.endswith(said)
+    assert found.median == pytest.approx(wires * 117e6, rel=0.01)
+
+
+def test_inside_a_node_all_pairs_share_half_of_what_memory_moves(pairs: Run) -> None:
+    found = sums(pairs)["all"]
+    (rate,) = {
+        each.median
+        for each in analyse(pairs).estimates
+        if (each.benchmark, each.kernel) == ("stream", "triad")
+        and each.metric == "traffic"
+        and each.placement.hosts == ("n1",)
+    }
+    assert found.limit is not None
+    assert found.limit.value == pytest.approx((rate or 0.0) / 2, rel=0.02)
+    assert found.limit.of.startswith("half of the best measured memory rate")
+    assert found.limit.of.endswith(": each byte of a message is read and written, for 2 pairs together")
+
+
+def test_messages_whose_buffers_fit_the_caches_have_no_limit_of_memory(pairs: Run) -> None:
+    small = [each for each in estimates(pairs, "multi-bandwidth") if each.placement.label == "all"]
+    assert [each.limit is None for each in sorted(small, key=lambda each: int(each.params["bytes"]))] == [
+        True,
+        False,
+    ]
+
+
+def test_the_table_of_many_pairs_has_the_limit_of_their_sum(pairs: Run) -> None:
+    table, *_ = many_pairs.found(pairs, analyse(pairs))
+    column = table.columns.index("Limit of the sum")
+    assert column in table.numeric
+    cells = {row[0]: row[column] for row in table.rows}
+    # 117.7 MB/s a wire, and half a percent of it that gaps between messages take.
+    assert cells["all cores, n1 \u2013 n2"] == "118 MB/s (99 %)"
+    assert cells["all cores, 4 nodes"] == "235 MB/s (99 %)"
+    assert "for 8 pairs together" in table.note

@@ -93,7 +93,7 @@ def test_two_cores_take_the_six_minutes_that_are_promised(ask: Ask, make_machine
     assert (shown.plan.budget_s, shown.plan.launches) == (330, 6)
 
 
-def test_two_cores_beside_a_huge_cache_take_ten_minutes_and_their_pools_just_pass_it(
+def test_two_cores_beside_a_huge_cache_take_no_longer_than_others_and_their_pools_just_pass_it(
     ask: Ask, make_machine: MakeMachine
 ) -> None:
     machine = make_machine(cores=2)
@@ -105,7 +105,8 @@ def test_two_cores_beside_a_huge_cache_take_ten_minutes_and_their_pools_just_pas
     memory = (msgspec.structs.replace(machine.topology.numa_nodes[0], memory_bytes=24 * 2**30),)
     shown = ask(changed(machine, caches=caches, numa_nodes=memory))
     assert shown.plan.launches == 6
-    assert 330 < shown.plan.estimate_s <= 600
+    assert shown.plan.budget_s == 330
+    assert shown.plan.estimate_s <= 330
     assert {case.params["pool"] for case in shown.cases("memcpy")} == {2 * llc}
     arrays = {case.params["elements"] for case in shown.cases("stream")}
     assert arrays == {4 * llc // 8}  # STREAM's rule holds however long it takes

@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from assay import studies
+from assay import benchmarks, studies
 from assay.model.errors import UnfitEnvironmentError, UsageError
 from assay.model.facts import Fact
 from assay.model.machine import Core, Machine, NumaNode
@@ -237,6 +237,59 @@ def test_long_launches_are_split_so_that_their_bracket_means_something(make_mach
     assert len(copies) > 1
     for launch in copies:
         assert sum(plan.case(case).setup_s + plan.case(case).weight for case in launch.cases) <= 3.0
+
+
+def beside_a_huge_cache(make_machine: MakeMachine, size_bytes: int = 480 * 2**20) -> Machine:
+    """Two cores and 24 GiB: what a virtual machine on a large host reports."""
+    machine = make_machine(cores=2)
+    caches = tuple(msgspec.structs.replace(cache, size_bytes=size_bytes) for cache in machine.topology.caches)
+    nodes = (msgspec.structs.replace(machine.topology.numa_nodes[0], memory_bytes=24 * 2**30),)
+    return msgspec.structs.replace(
+        machine, topology=msgspec.structs.replace(machine.topology, caches=caches, numa_nodes=nodes)
+    )
+
+
+def test_cases_that_hand_on_much_memory_share_a_launch_whatever_their_order(make_machine: MakeMachine) -> None:
+    plan = stored("node", beside_a_huge_cache(make_machine))
+    for program, size in (("loaded_latency", 5), ("himeno", 1)):
+        launches = [launch for launch in plan.order if launch.program == program]
+        assert {len(launch.cases) for launch in launches} == {size}
+    copies = [launch.cases for launch in plan.order if launch.program == "memcpy"]
+    cold = [cases for cases in copies if any("cold" in case for case in cases)]
+    assert len(cold) == plan.launches  # 11 pools, touched once in each block
+    assert all("buffers=cold" in case for cases in cold for case in cases)
+    assert len({cases[0] for cases in cold}) > 1
+
+
+def test_a_set_up_that_takes_over_touched_memory_is_foreseen_without_its_touch(make_machine: MakeMachine) -> None:
+    plan = stored("node", beside_a_huge_cache(make_machine))
+    delays = [case for case in plan.cases if case.benchmark == "loaded_latency"]
+    declared = benchmarks.get("loaded_latency")
+    alone = declared.setup_seconds(delays[0].params)
+    touch = declared.touch_seconds(delays[0].params)
+    assert touch > 0.5
+    assert all(alone - touch <= case.setup_s <= alone for case in delays)
+    # One of the five touches, in each block.
+    assert sum(case.setup_s for case in delays) == pytest.approx(5 * alone - 4 * touch)
+
+
+def test_serial_and_parallel_touch_hand_nothing_on_to_each_other(make_machine: MakeMachine) -> None:
+    machine = beside_a_huge_cache(make_machine)
+    plan = own(machine, Measure("stream", ("all",), axes={"touch": ("parallel", "serial")}))
+    declared = benchmarks.get("stream")
+    assert [case.setup_s for case in plan.cases if case.role == "measure"] == [
+        declared.setup_seconds(case.params) for case in plan.cases if case.role == "measure"
+    ]
+
+
+def test_short_samples_end_sampling_before_its_time(make_machine: MakeMachine) -> None:
+    machine = make_machine(cores=2)
+    sizes = ("4K", "8K", "16K")
+    estimates = {
+        weight: own(machine, Measure("latency", ("one-core",), axes={"bytes": sizes}, weight=weight)).estimate_s
+        for weight in (0.005, 0.02, 1.0)
+    }
+    assert estimates[0.005] < estimates[0.02] == estimates[1.0]
 
 
 def test_launches_are_in_another_order_in_each_block(make_machine: MakeMachine) -> None:

@@ -44,9 +44,9 @@ class Himeno : public assay::Benchmark {
     explicit Himeno(const Setting& setting)
         : team_(setting.team),
           size_(size_named(setting.params.word("size"))),
-          grid_(size_, setting.memory->allocate(himeno::Grid::bytes(size_))),
+          grid_(size_, setting.memory->allocate(himeno::Grid::bytes(size_), touch(setting))),
           gosa_(static_cast<std::size_t>(team_.size())) {
-        const bool serial = setting.params.word("touch") == "serial";
+        const bool serial = touches_serially(setting);
         team_.run([&](int thread) {
             if (!serial) {
                 grid_.initialise(part(thread));
@@ -110,6 +110,13 @@ class Himeno : public assay::Benchmark {
     struct alignas(assay::apart_bytes) Sum {
         double value = 0;
     };
+
+    static bool touches_serially(const Setting& setting) { return setting.params.word("touch") == "serial"; }
+
+    static assay::Touch touch(const Setting& setting) {
+        return touches_serially(setting) ? assay::Touch::by_one(setting.cpus.front())
+                                         : assay::Touch::by_parts(setting.cpus);
+    }
 
     [[nodiscard]] Part part(int thread) const { return assay::part_of(grid_.rows(), thread, team_.size(), 1); }
 

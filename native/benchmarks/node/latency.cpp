@@ -19,9 +19,7 @@ const assay::Declaration declaration{
 
 class Latency : public assay::Benchmark {
   public:
-    explicit Latency(const assay::Setting& setting) : ring_(assay::Ring::of(setting)), broken_(ring_.broken()) {
-        ring_.warm(setting.cpus.front());
-    }
+    explicit Latency(const assay::Setting& setting) : ring_(assay::Ring::of(setting)), broken_(ring_.broken()) {}
 
     [[nodiscard]] assay::Work work() const override { return {{"chase", {{"loads", 1}}}}; }
 

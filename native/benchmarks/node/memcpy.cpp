@@ -61,7 +61,7 @@ class Memcpy : public assay::Benchmark {
           visited_(walk_) {
         const std::size_t pool = slots_ * stride_;
         const std::size_t lead = (pool + 4095) / 4096 * 4096 + stagger_bytes;
-        source_ = setting.memory->allocate(lead + pool);
+        source_ = setting.memory->allocate(lead + pool, assay::Touch::by_one(setting.cpus.front()));
         target_ = source_ + lead;
         auto* words = reinterpret_cast<std::uint64_t*>(source_);
         for (std::size_t word = 0; word < pool / sizeof(std::uint64_t); ++word) {

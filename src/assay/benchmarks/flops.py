@@ -7,6 +7,8 @@ _NEON = ("asimd", "neon")
 _FUSED = ("fma", "fma4", *_NEON, "sve", "vsx", "vx")
 #: One line of values in flight a thread, and a page to hold it.
 _MEMORY_BYTES = 4096
+#: An assumption for plans only.
+_ITERATION_S = 1e-6
 
 benchmark = Benchmark(
     name="flops",
@@ -53,4 +55,5 @@ benchmark = Benchmark(
         ),
     ),
     memory_bytes=lambda _params: _MEMORY_BYTES,
+    iteration_seconds=lambda _params: _ITERATION_S,
 )

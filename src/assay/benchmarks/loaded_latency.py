@@ -14,9 +14,11 @@ _LARGEST_WALK_BYTES = 2**30
 _MEMORY_SHARE = 0.3
 #: The order of the lines, 4 bytes each, is needed until they are linked.
 _ORDER_BYTES = 4
-#: Assumptions for plans only.
-_LINK_S = 80e-9
-_TOUCH_RATE = 4e9
+#: Linking and checking a line of the walk, first touch, and filling touched buffers, bytes per second. Assumptions
+#: for plans only.
+_LINK_S = 50e-9
+_TOUCH_RATE = 3e9
+_FILL_RATE = 8e9
 
 
 def _size(topology: Topology, placement: Placement, memory_bytes: int) -> dict[str, ParamValue]:
@@ -39,8 +41,13 @@ def _memory_bytes(params: Params) -> int:
     return size + _ORDER_BYTES * size // int(params["line"]) + int(params["buffers"])
 
 
+def _touch_seconds(params: Params) -> float:
+    return (int(params["bytes"]) + int(params["buffers"])) / _TOUCH_RATE
+
+
 def _setup_seconds(params: Params) -> float:
-    return 0.05 + 3 * _LINK_S * int(params["bytes"]) / int(params["line"]) + int(params["buffers"]) / _TOUCH_RATE
+    lines = int(params["bytes"]) / int(params["line"])
+    return 0.05 + _touch_seconds(params) + _LINK_S * lines + int(params["buffers"]) / _FILL_RATE
 
 
 benchmark = Benchmark(
@@ -94,4 +101,6 @@ benchmark = Benchmark(
     size=_size,
     min_cpus=2,
     setup_seconds=_setup_seconds,
+    touch_seconds=_touch_seconds,
+    touch_axes=("pages", "bytes", "buffers"),
 )

@@ -10,8 +10,9 @@ _LARGEST = 64 * 2**20
 _POOL_MULTIPLE = 2
 _UNKNOWN_CACHE_BYTES = 32 * 2**20
 _MEMORY_SHARE = 0.6
-#: First touch of fresh pages, bytes per second: an assumption for plans only.
+#: First touch of fresh pages, and filling touched ones, bytes per second: assumptions for plans only.
 _TOUCH_RATE = 4e9
+_FILL_RATE = 8e9
 
 
 def _size(topology: Topology, placement: Placement, memory_bytes: int) -> dict[str, ParamValue]:
@@ -27,6 +28,10 @@ def _size(topology: Topology, placement: Placement, memory_bytes: int) -> dict[s
 def _memory_bytes(params: Params) -> int:
     size = int(params["bytes"])
     return 2 * (max(size, int(params["pool"])) if params["buffers"] == "cold" else size)
+
+
+def _touch_seconds(params: Params) -> float:
+    return _memory_bytes(params) / _TOUCH_RATE
 
 
 benchmark = Benchmark(
@@ -62,5 +67,6 @@ benchmark = Benchmark(
     memory_bytes=_memory_bytes,
     size=_size,
     max_cpus=1,
-    setup_seconds=lambda params: 0.01 + _memory_bytes(params) / _TOUCH_RATE,
+    setup_seconds=lambda params: 0.003 + _touch_seconds(params) + _memory_bytes(params) / _FILL_RATE,
+    touch_seconds=_touch_seconds,
 )

@@ -14,10 +14,11 @@ _UNKNOWN_CACHE_BYTES = 32 * 2**20
 _MEMORY_SHARE = 0.6
 #: First touch of fresh pages, and passes over touched ones, bytes per second: assumptions for plans only.
 _TOUCH_RATE = 4e9
-_PASS_RATE = 15e9
-#: What is moved beside the samples, in sizes of all arrays: each kernel spoils its target twice, checks it
-#: twice, and runs once to be checked and once to find out how long it takes.
-_PASSES = 12
+_PASS_RATE = 16e9
+#: What is moved beside the samples, in sizes of all arrays: each kernel spoils its target twice (a third of the
+#: arrays), checks it twice, and runs once to be checked, which is its warm-up too (two thirds or all of them, and
+#: a third more by write-allocate).
+_PASSES = 10
 
 
 def _size(topology: Topology, placement: Placement, memory_bytes: int) -> dict[str, ParamValue]:
@@ -35,8 +36,12 @@ def _memory_bytes(params: Params) -> int:
     return _ARRAYS * _DOUBLE_BYTES * int(params["elements"])
 
 
+def _touch_seconds(params: Params) -> float:
+    return _memory_bytes(params) / _TOUCH_RATE
+
+
 def _setup_seconds(params: Params) -> float:
-    return 0.05 + _memory_bytes(params) * (1 / _TOUCH_RATE + _PASSES / _PASS_RATE)
+    return 0.05 + _touch_seconds(params) + _PASSES * _memory_bytes(params) / _PASS_RATE
 
 
 benchmark = Benchmark(
@@ -82,4 +87,6 @@ benchmark = Benchmark(
     memory_bytes=_memory_bytes,
     size=_size,
     setup_seconds=_setup_seconds,
+    touch_seconds=_touch_seconds,
+    touch_axes=("touch", "elements"),
 )

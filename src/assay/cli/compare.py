@@ -1,4 +1,4 @@
-"""`assay compare`: levels of one run, or the same cases of two."""
+"""`assay compare`: levels of one run, or the same cases of two; and their curves of messages in words."""
 
 from __future__ import annotations
 
@@ -11,6 +11,7 @@ from assay.cli import output
 if TYPE_CHECKING:
     from assay.model.result import Compared, ComparedPair
     from assay.model.run import Run
+    from assay.report.several.together import Together
 
 _TWO = 2
 
@@ -48,6 +49,9 @@ def command(  # noqa: PLR0913 (one parameter an option)
     cases that both have; what is not the same in the two is shown beside, and where machine, topology, toolchain
     or programs differ, they are only compared when that is declared.
 
+    Curves of messages are told in words, side by side and as ratios, with the sizes at which one overtakes the
+    other; of an import or a reference (assay list references) no difference is said to be significant.
+
     Exit codes with --fail-below: 3 a figure is slower; 5 none is, but one of the base could not be compared.
 
     RUN is an id, a unique prefix of one, a path, or `last`.
@@ -55,13 +59,17 @@ def command(  # noqa: PLR0913 (one parameter an option)
     from assay.model.units import parse_share
 
     threshold = None if fail_below is None else parse_share(fail_below)
-    sides, compared = _compared(runs, across, allowed)
+    sides, compared, curves = _compared(runs, across, allowed, strict=threshold is not None)
     if as_json:
-        output.print_json(compared)
+        output.print_json(_with_curves(compared, curves))
     else:
         from assay.report import compare_table
+        from assay.report.several import terminal
 
-        compare_table.render(compared, output.console(), everything=everything)
+        console = output.console()
+        compare_table.render(
+            compared, console, everything=everything, curves=lambda: terminal.render(curves, console)
+        )
     unfinished = [run for run in sides if run.ending is None or run.ending.status != "complete"]
     for run in unfinished:
         status = run.ending.status if run.ending else "not ended"
@@ -71,34 +79,62 @@ def command(  # noqa: PLR0913 (one parameter an option)
         _refuse_unjudged(compared, threshold, unfinished)
 
 
-def _compared(runs: tuple[str, ...], across: str, allowed: tuple[str, ...]) -> tuple[list[Run], Compared]:
-    """The runs, the base first, and what they show."""
+def _with_curves(compared: Compared, curves: Together) -> Compared:
+    """For JSON: with what curves of messages show, in numbers and in words."""
+    import msgspec
+
+    from assay.model.several import ComparedCurves
+    from assay.report.several.statements import statements
+
+    told = tuple(each.text for each in statements(curves))
+    several = curves.several if curves.several.ways else None
+    return ComparedCurves(**msgspec.structs.asdict(compared), several=several, statements=told)
+
+
+def _compared(
+    runs: tuple[str, ...], across: str, allowed: tuple[str, ...], *, strict: bool
+) -> tuple[list[Run], Compared, Together]:
+    """The runs, the base first, what they show figure by figure, and their curves.
+
+    Figures that have no like in the other run are an error where no curve can be compared either, or `strict`.
+    """
     from assay import store
     from assay.analyse.comparisons.environment import GUARDED
-    from assay.analyse.comparisons.runs import between, within
+    from assay.analyse.comparisons.runs import NothingInCommonError, between, within
+    from assay.cli import beside
     from assay.model.errors import UsageError
+    from assay.model.result import RESULT_SCHEMA, Compared
 
     if len(runs) > _TWO:
-        raise UsageError("compare takes one run or two", remedy="assay compare BASE RUN")
+        raise UsageError("compare takes one run or two", remedy=f"assay report {' '.join(runs)}")
     for name in allowed:
         if name not in GUARDED:
             raise UsageError(f"'{name}' need not be allowed", why=f"known: {', '.join(GUARDED)}")
     if len(runs) == _TWO:
         base, run = (store.load(store.find(reference)) for reference in runs)
-        return [base, run], between(run, base, across, allowed)
+        try:
+            compared = between(run, base, across, allowed)
+        except NothingInCommonError:
+            curves = beside.together([base, run])
+            if strict or not (curves.several.besides or curves.several.alike):
+                raise
+            compared = Compared(RESULT_SCHEMA, run.info.id, base.info.id, across, tuple(allowed), (), ())
+            return [base, run], compared, curves
+        return [base, run], compared, beside.together([base, run] if run.info.id != base.info.id else [run])
     if across or allowed:
         raise UsageError(
             "--across and --allow are for two runs", why="one is given", remedy=f"assay compare {runs[0]}"
         )
-    run, analysis = output.load(runs[0])
-    found = within(run, analysis)
-    if not found.pairs:
+    curves = beside.together([store.load(store.find(runs[0]))])
+    (side,) = curves.sides
+    run, found = side.run, within(side.run, side.analysis)
+    if not found.pairs and not curves.several.besides:
         raise UsageError(
             f"nothing is varied in run '{found.run}'",
             why="none of its cases differ in one word",
             remedy="assay run STUDY --vary memory=first-touch,interleave; or assay compare BASE RUN",
         )
-    return [run], found
+    return [run], found, curves
 
 
 def _judge(compared: Compared, threshold: float) -> None:

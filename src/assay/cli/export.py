@@ -114,6 +114,6 @@ def _parts(run: str, form: str, limits: tuple[str, ...], *, samples: bool) -> It
         return tables.samples(found)
     if form == "csv":
         return [tables.csv(analysis)]
-    import msgspec
+    from assay.model.text import encoded
 
-    return [msgspec.json.encode(analysis).decode() + "\n"]
+    return [encoded(analysis).decode() + "\n"]

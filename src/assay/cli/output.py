@@ -16,6 +16,7 @@ if TYPE_CHECKING:
 
     from assay.model.result import Analysis
     from assay.model.run import Run
+    from assay.report.section import Section
 
 #: Where output is no terminal and COLUMNS does not say how wide it shall be.
 _WIDTH = 100
@@ -149,7 +150,9 @@ def print_json(value: Any) -> None:  # noqa: ANN401 (any record)
     """The value as indented JSON on stdout."""
     import msgspec
 
-    click.echo(msgspec.json.format(msgspec.json.encode(value)))
+    from assay.model.text import encoded
+
+    click.echo(msgspec.json.format(encoded(value)))
 
 
 def load(reference: str, limits: tuple[str, ...] = ()) -> "tuple[Run, Analysis]":
@@ -236,10 +239,12 @@ def write(path: Path, content: str | bytes) -> Path:
     return path
 
 
-def write_report(run: "Run", analysis: "Analysis", path: Path | None = None) -> Path:
-    """The HTML report as a file: `path`, else `report.html` beside the records."""
+def write_report(
+    run: "Run", analysis: "Analysis", path: Path | None = None, language: str = "en", own: "Section | None" = None
+) -> Path:
+    """The HTML report as a file: `path`, else `report.html` beside the records; `own`: see assay.report.html."""
     from assay.report import html
 
     beside = Path(run.path)
     default = beside / "report.html" if beside.is_dir() else Path(f"{run.info.id}.html")
-    return write(path or default, html.render(run, analysis))
+    return write(path or default, html.render(run, analysis, language, own))

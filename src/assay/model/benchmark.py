@@ -95,6 +95,11 @@ class Benchmark:
         min_cpus: fewest cpus of a placement that make sense.
         max_cpus: most cpus it uses, None for as many as the placement has.
         setup_seconds: estimate of the time a case takes before its first sample.
+        touch_seconds: what of that the first touch of fresh memory takes. It falls away where an earlier case of
+            the launch has left as much, touched alike.
+        touch_axes: axes in which cases have to agree for that.
+        iteration_seconds: estimate of one iteration of the slowest kernel; where samples are short their number
+            ends sampling before the time does. None: sampling is taken to last as long as it may.
         joint: its ranks work on one thing together by messages: it is an MPI program, each cpu of a placement is a
             rank of its own, and a sample lasts as long as its slowest rank. Others are measured host by host.
     """
@@ -113,6 +118,9 @@ class Benchmark:
     min_cpus: int = 1
     max_cpus: int | None = None
     setup_seconds: Callable[[Params], float] = field(default=lambda _params: 0.01)
+    touch_seconds: Callable[[Params], float] = field(default=lambda _params: 0.0)
+    touch_axes: tuple[str, ...] = ()
+    iteration_seconds: Callable[[Params], float] | None = None
     joint: bool = False
 
     def metrics_of(self, kernel: str, params: Params) -> tuple[Metric, ...]:

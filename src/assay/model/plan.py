@@ -101,7 +101,7 @@ class Case(msgspec.Struct, frozen=True):
             measured a second time in each block, A against A, to show what the machine cannot tell apart.
         weight: share of the time budget.
         memory_bytes: memory it needs on each host.
-        setup_s: estimated seconds before its first sample.
+        setup_s: estimated seconds before its first sample, the mean over its launches.
     """
 
     id: str

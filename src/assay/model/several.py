@@ -3,7 +3,7 @@
 import msgspec
 
 from assay.model.benchmark import ParamValue
-from assay.model.result import Comparison
+from assay.model.result import Compared, Comparison
 
 SEVERAL_SCHEMA = 1
 #: What tells two curves apart that are of different runs; others differ in the place or in a factor, by its name.
@@ -146,3 +146,15 @@ class Several(msgspec.Struct, frozen=True):
     besides: tuple[Beside, ...]
     bends: tuple[Bend, ...]
     alike: tuple[Alike, ...]
+
+
+class ComparedCurves(Compared, frozen=True):
+    """`assay compare --json`: figure by figure, and the curves of messages beside each other.
+
+    Attributes:
+        several: curves, pairs, crossovers and bends; None where there is no curve.
+        statements: what they show, in plain words.
+    """
+
+    several: Several | None = None
+    statements: tuple[str, ...] = ()

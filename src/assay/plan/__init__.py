@@ -14,7 +14,7 @@ from assay.plan.cases import Selection, Setting, select, sentinel
 from assay.plan.cores import allowed_cores, nearest_pair
 from assay.plan.factors import parse
 from assay.plan.networks import of_networks, on_nodes, parse_networks, with_ports
-from assay.plan.order import estimate_seconds, interleave
+from assay.plan.order import estimate_seconds, handed_on, interleave
 
 __all__ = [
     "DEFAULT_TOOLCHAIN",
@@ -103,6 +103,7 @@ def make(name: str, study: Study, machine: Machine, options: Options = Options()
     joint = any(case.placement.ranks for case in selection.cases)
     cases = (*selection.cases, *controls, sentinel(setting, first_host_only=joint))
     order = interleave(cases, launches, seed, toolchains[0], mpis[0] if mpis else "")
+    cases = handed_on(cases, order)
     estimate_s = estimate_seconds(cases, order)
     grows = study.grows and options.budget_s is None
     return Plan(

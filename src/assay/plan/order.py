@@ -1,6 +1,7 @@
 """Cases -> launches in random order inside blocks, the sentinel between blocks, and what they will cost."""
 
 import random
+from collections import Counter
 from collections.abc import Iterable
 
 import msgspec
@@ -14,8 +15,16 @@ from assay.plan import factors
 LAUNCH_S = 0.1
 #: Sampling of a case of weight 1 until its precision is reached, seconds. An assumption, for estimates only.
 SAMPLING_S = 1.0
+#: The native programs take samples no shorter than this.
+SAMPLE_S = 25e-6
+#: Samples of a kernel at most, warm-up and measured.
+MOST_SAMPLES = 400
 #: Longer launches are split: the probes before and after one can only speak for what lies between them.
 LONGEST_LAUNCH_S = 3.0
+#: Cases that leave each other memory whose first touch takes so long share a launch, which may be longer: to touch
+#: it anew for each would cost more than the probes are worth.
+LARGE_TOUCH_S = 0.5
+LONGEST_SHARED_S = 12.0
 
 
 def interleave(
@@ -33,7 +42,12 @@ def interleave(
     bundles = _bundles(case for case in cases if case.role != "sentinel")
     launches: list[PlannedLaunch] = []
     for block in range(blocks):
-        pieces = [piece for bundle in bundles for piece in _split(chance.sample(bundle, len(bundle)))]
+        pieces = [
+            piece
+            for bundle in bundles
+            for sharing in _sharing(bundle)
+            for piece in _split(chance.sample(sharing, len(sharing)))
+        ]
         order = [launch for piece in chance.sample(pieces, len(pieces)) for launch in _shuffled(piece, chance)]
         launches += _block(block, [sentinels] * bool(sentinels) + order, default_toolchain, default_mpi)
     return tuple(launches + _block(blocks, [sentinels] * bool(sentinels), default_toolchain, default_mpi))
@@ -45,8 +59,46 @@ def estimate_seconds(cases: tuple[Case, ...], order: tuple[PlannedLaunch, ...]) 
     return sum(LAUNCH_S + sum(cost[case] for case in launch.cases) for launch in order)
 
 
+def handed_on(cases: tuple[Case, ...], order: tuple[PlannedLaunch, ...]) -> tuple[Case, ...]:
+    """The cases with set-ups as they are in their launches, on the mean.
+
+    Memory that a case of a launch has touched is left to those after it that touch alike and need no more, so that
+    a set-up costs less there than the case alone would.
+    """
+    known = {case.id: case for case in cases}
+    saved = dict.fromkeys(known, 0.0)
+    times = Counter(case_id for launch in order for case_id in launch.cases)
+    for launch in order:
+        left: dict[object, int] = {}
+        for case in (known[case_id] for case_id in launch.cases):
+            alike = _touched_alike(case)
+            if case.memory_bytes <= left.get(alike, 0):
+                saved[case.id] += _touch_seconds(case)
+            left[alike] = max(left.get(alike, 0), case.memory_bytes)
+    return tuple(
+        msgspec.structs.replace(case, setup_s=max(0.0, case.setup_s - saved[case.id] / times[case.id]))
+        if saved[case.id]
+        else case
+        for case in cases
+    )
+
+
 def _case_seconds(case: Case) -> float:
-    return case.setup_s + SAMPLING_S * case.weight
+    benchmark = benchmarks.get(case.benchmark)
+    sampling_s = SAMPLING_S * case.weight
+    if benchmark.iteration_seconds is not None:
+        sample_s = max(SAMPLE_S, benchmark.iteration_seconds(case.params))
+        sampling_s = min(sampling_s, MOST_SAMPLES * len(benchmark.kernels) * sample_s)
+    return case.setup_s + sampling_s
+
+
+def _touch_seconds(case: Case) -> float:
+    return min(case.setup_s, benchmarks.get(case.benchmark).touch_seconds(case.params))
+
+
+def _touched_alike(case: Case) -> object:
+    """Equal for cases of one launch of which one can take over the other's memory, if it is large enough."""
+    return case.benchmark, *(case.params[axis] for axis in benchmarks.get(case.benchmark).touch_axes)
 
 
 #: Each case is some eight words on the command line, and launchers there are that break at a thousand.
@@ -56,15 +108,29 @@ MOST_CASES = 80
 _Subject = list[Case]
 
 
+def _sharing(subjects: list[_Subject]) -> list[list[_Subject]]:
+    """The subjects, in their order: apart from the others those that can leave each other much memory."""
+    groups: dict[object, list[_Subject]] = {}
+    for subject in subjects:
+        large = _touch_seconds(subject[0]) >= LARGE_TOUCH_S
+        groups.setdefault(_touched_alike(subject[0]) if large else None, []).append(subject)
+    return list(groups.values())
+
+
 def _split(subjects: list[_Subject]) -> list[list[_Subject]]:
-    """Runs of the subjects, in their order, of which one launch takes LONGEST_LAUNCH_S at most or is one case."""
+    """Runs of the subjects, in their order, of which one launch is no longer than it may be or is one case."""
     pieces: list[list[_Subject]] = []
     room = 0.0
     for subject in subjects:
         seconds = max(map(_case_seconds, subject))
+        touch_s = _touch_seconds(subject[0])
+        large = touch_s >= LARGE_TOUCH_S
+        if pieces and large:
+            seconds -= touch_s
         if not pieces or room < seconds or len(pieces[-1]) >= MOST_CASES:
+            seconds += touch_s if pieces and large else 0.0
             pieces.append([])
-            room = LONGEST_LAUNCH_S
+            room = LONGEST_SHARED_S if large else LONGEST_LAUNCH_S
         pieces[-1].append(subject)
         room -= seconds
     return pieces

@@ -1,6 +1,6 @@
 """Comparisons in a terminal: what is claimed, how sure that is, why the rest claims nothing."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 
 from rich.console import Console
 from rich.padding import Padding
@@ -17,17 +17,22 @@ _PLAIN = str.maketrans({"µ": "u", "·": "-", "−": "-", "×": "x", "“": '"',
 _SCREEN = 24
 
 
-def render(compared: Compared, console: Console, *, everything: bool = False) -> None:
+def render(
+    compared: Compared, console: Console, *, everything: bool = False, curves: Callable[[], None] | None = None
+) -> None:
     """Print the comparisons: claims first, the others counted with their reasons.
 
     Args:
         compared: of one run, or of two.
         console: where.
         everything: a row for each comparison, also where they are more than fit a screen.
+        curves: prints what curves of messages show, before the rows.
     """
     if compared.base:
         console.print(f"{compared.run} against {compared.base} (base)", style="bold")
         _environments(compared, console)
+    if curves:
+        curves()
     sides = [pair for pair in compared.pairs if pair.comparison.differ != verdicts.CONTROL]
     chosen = [pair for pair in sides if pair.comparison.varied or compared.base] or sides
     whole = everything or len(chosen) <= _SCREEN

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from markupsafe import Markup, escape
 
 from assay.model.machine import Core, Machine, NumaNode, Topology
+from assay.model.text import text
 from assay.model.units import format_size
 from assay.report import words
 
@@ -77,9 +78,12 @@ def described(machine: Machine, measured: Iterable[int]) -> str:
         words.count(len(topology.cores), "core", "cores"),
         words.count(sum(len(core.cpus) for core in topology.cores), "hardware thread", "hardware threads"),
     ]
-    return (
-        f"{words.listed(parts)}; caches {caches or 'unknown'}. This process may use "
-        f"{words.count(len(topology.allowed_cpus), 'cpu', 'cpus')}; {len(used)} of them were measured."
+    return text(
+        "{parts}; caches {caches}. This process may use {cpus}; {used} of them were measured.",
+        parts=words.listed(parts),
+        caches=caches or text("unknown"),
+        cpus=words.count(len(topology.allowed_cpus), "cpu", "cpus"),
+        used=len(used),
     )
 
 

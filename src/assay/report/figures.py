@@ -4,6 +4,7 @@ import math
 from collections.abc import Callable, Iterable
 
 from assay.model.result import Estimate
+from assay.model.text import joined, text
 from assay.model.units import scale
 from assay.report import choose, words
 from assay.report.charts.curve import CurvePoint, Guides, curve
@@ -13,7 +14,12 @@ from assay.report.section import Figure
 
 Name = Callable[[Estimate], str]
 
-_WHISKERS = "Points are medians over launches; whiskers are {basis}."
+_KINDS = {
+    "order-statistics": text("95 % intervals of the median"),
+    "range": text("the range of the launches, which claims no confidence"),
+    "single": text("absent where there was one launch"),
+    "imported": text("absent where figures were imported without samples"),
+}
 
 
 def scaled(estimates: Iterable[Estimate]) -> tuple[float, str]:
@@ -36,13 +42,8 @@ def scaled_middle(estimates: Iterable[Estimate]) -> tuple[float, str]:
 def whiskers(estimates: Iterable[Estimate]) -> str:
     """What the whiskers of a figure are, from how its intervals were made."""
     made = dict.fromkeys(e.method for e in estimates)
-    kinds = {
-        "order-statistics": "95 % intervals of the median",
-        "range": "the range of the launches, which claims no confidence",
-        "single": "absent where there was one launch",
-        "imported": "absent where figures were imported without samples",
-    }
-    return _WHISKERS.format(basis=words.listed(kinds[method] for method in made if method))
+    kinds = words.listed(_KINDS[method] for method in made if method)
+    return text("Points are medians over launches; whiskers are {kinds}.", kinds=kinds)
 
 
 def placements(
@@ -78,13 +79,15 @@ def placements(
                 limit_text=words.limit_text(estimate.limit, estimate.unit),
             )
         )
-    caption = f"{title}{' by placement' if row is words.placed else ''}. {whiskers(estimates)}"
+    what = text("{title} by placement.", title=title) if row is words.placed else text("{title}.", title=title)
+    said: list[str] = [what, whiskers(estimates)]
     if any(e.limit for e in estimates):
-        caption += " The upright red line in a row is the limit that the figure stands against."
+        said.append(text("The upright red line in a row is the limit that the figure stands against."))
     if estimates[0].better == "lower":
-        caption += " Better is to the left."
+        said.append(text("Better is to the left."))
+    caption = joined(" ", said)
     result = "; ".join(f"{point.row}, {point.series}: {point.text}" for point in points)
-    return Figure(figure_id, caption, result, intervals(points, f"{title} ({unit})"))
+    return Figure(figure_id, caption, result, intervals(points, text("{title} ({unit})", title=title, unit=unit)))
 
 
 def curves(
@@ -128,15 +131,30 @@ def curves(
     meaning = choose.axis_meaning(estimates[0].benchmark, axis).partition(":")[0]
     meaning = f"bytes {meaning}" if meaning.startswith("of ") else meaning
     spec = curve(
-        points, (meaning, f"{title.partition(':')[0]} ({value_unit})"), guides or Guides(), sizes=axis_unit == "B"
+        points,
+        (
+            meaning,
+            text(
+                "{title} ({unit})", title=title if ":" not in title else title.partition(":")[0], unit=value_unit
+            ),
+        ),
+        guides or Guides(),
+        sizes=axis_unit == "B",
     )
-    caption = f"{title}, by {meaning}, both axes logarithmic. {whiskers(estimates)}"
+    said: list[str] = [
+        text("{title}, by {axis}, both axes logarithmic.", title=title, axis=meaning),
+        whiskers(estimates),
+    ]
     if len(estimates) < len(every):
-        caption += f" {words.param(0, axis_unit)} has no place on such an axis; the table has it."
+        said.append(text("{size} has no place on such an axis; the table has it.", size=words.param(0, axis_unit)))
     if any(point.state for point in points):
-        caption += (
-            " Lines follow one state of the machine; points without a state hold for all, gaps were not measured."
+        said.append(
+            text(
+                "Lines follow one state of the machine; points without a state hold for all, "
+                "gaps were not measured."
+            )
         )
+    caption = joined(" ", said)
     return Figure(figure_id, caption, result, spec)
 
 
@@ -170,12 +188,13 @@ def nodes(estimates: tuple[Estimate, ...], figure_id: str, title: str) -> Figure
             host = ", ".join(estimate.placement.hosts)
             crowd.append(Node(host, factor * estimate.median, f"{figure.value} {figure.unit}", figure.basis))
     ordered = sorted(crowd, key=lambda node: node.value)
-    caption = (
-        f"{title} of each node, slowest first; every point is one node's median over launches. "
-        "The upright axis does not begin at zero."
+    caption = text(
+        "{title} of each node, slowest first; every point is one node's median over launches. "
+        "The upright axis does not begin at zero.",
+        title=title,
     )
     result = (
         f"{len(ordered)} nodes, from {ordered[0].text} on {ordered[0].node} "
         f"to {ordered[-1].text} on {ordered[-1].node}; middle node {ordered[len(ordered) // 2].text}"
     )
-    return Figure(figure_id, caption, result, ranked(crowd, f"{title} ({unit})"))
+    return Figure(figure_id, caption, result, ranked(crowd, text("{title} ({unit})", title=title, unit=unit)))

@@ -1,30 +1,39 @@
 """One HTML file that stands alone: no server, nothing loaded from outside, its raw data inside."""
 
-import re
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from functools import cache
 from importlib import resources
 from itertools import chain
+from typing import Any
 
 import jinja2
 import msgspec
-from markupsafe import Markup
 
 from assay import __version__
+from assay.model import text as texts
 from assay.model.machine import Machine
 from assay.model.result import Analysis, Finding
 from assay.model.run import Run
+from assay.model.text import Text, encoded, joined, text
 from assay.report import choose, drawing, fitted, provenance, raw, remedies, vega, words
+from assay.report.languages import LANGUAGES
 from assay.report.rows import Row, Rows, compared
 from assay.report.section import Section
 from assay.report.sections import sections
+from assay.report.several import published
+from assay.report.spoken import Spoken
 from assay.report.summary import by_severity, planned, summary, unmeasured
+from assay.report.vocabulary import known
 
 #: Of more estimates than these, the table has those of the node in the middle; the page's data has them all.
 _LISTED = 3000
 
-SEVERITY = {"problem": ("✕", "Problem"), "advice": ("▲", "Advice"), "fact": ("●", "Observation")}
+SEVERITY = {
+    "problem": ("✕", text("Problem")),
+    "advice": ("▲", text("Advice")),
+    "fact": ("●", text("Observation")),
+}
 
 
 @dataclass(frozen=True)
@@ -47,13 +56,17 @@ class _Node:
     measured: frozenset[int]
 
 
-def render(run: Run, analysis: Analysis) -> str:
-    """The whole page. Everything from outside is escaped; scripts run by their hash alone."""
+def render(run: Run, analysis: Analysis, language: str = "en", beside: Section | None = None) -> str:
+    """The whole page. Everything from outside is escaped; scripts run by their hash alone.
+
+    It opens in `language`, one of `LANGUAGES`, where its reader has chosen none. `beside`: what its own curves of
+    messages show beside each other, before all topics.
+    """
     with ThreadPoolExecutor(1) as pool:
         library = pool.submit(vega.library)
         listed = analysis.estimates if len(analysis.estimates) <= _LISTED else choose.middle(analysis.estimates)
         rows = Rows(analysis, listed)
-        topics, other = _topics(run, analysis, rows)
+        topics, other = _topics(run, analysis, rows, beside)
         index, samples = raw.pack(run)
         page = {
             "run": run,
@@ -76,21 +89,32 @@ def render(run: Run, analysis: Analysis) -> str:
             "sources": provenance.sources(analysis),
             "samples": samples,
             "index": raw.compressed(index),
-            "estimates": raw.compressed(msgspec.json.encode(analysis)),
+            "estimates": raw.compressed(encoded(analysis)),
             "sample_count": msgspec.json.decode(index, type=raw.RawIndex).samples,
             "remedy": lambda text: remedies.typed(text, run),
             "version": __version__,
+            "spoken": Spoken(),
+            "languages": LANGUAGES,
+            "wanted": language,
+            "published": _published(topics),
         }
-        script = _file("report.js")
-        policy = {"script_hashes": [vega.script_hash(script), library.result().sha256]}
-        return _template().render(
-            page | policy, library=library.result().text, script=script, evidence=rows.evidence
-        )
+        scripts = {"script": _file("report.js"), "beside_script": _file("beside.js")}
+        hashes = [*map(vega.script_hash, scripts.values()), library.result().sha256]
+        policy = {"script_hashes": hashes} | scripts
+        return _template().render(page | policy, library=library.result().text, evidence=rows.evidence)
 
 
-def _topics(run: Run, analysis: Analysis, rows: Rows) -> tuple[list[_Topic], list[Finding]]:
+def _published(topics: list[_Topic]) -> tuple[dict[str, Any], ...]:
+    """Curves of the published systems, where the page has figures of messages that they can be laid beside."""
+    drawn = any(each.figure.id.startswith("figure-messages-") for topic in topics for each in topic.drawn)
+    return published.curves() if drawn else ()
+
+
+def _topics(
+    run: Run, analysis: Analysis, rows: Rows, beside: Section | None
+) -> tuple[list[_Topic], list[Finding]]:
     """Sections with their findings beside them; findings that belong to none."""
-    written = sections(run, analysis)
+    written = [*([beside] if beside else []), *sections(run, analysis)]
     homes: dict[str, list[Finding]] = {section.id: [] for section in written}
     other: list[Finding] = []
     for finding in by_severity(analysis):
@@ -123,24 +147,42 @@ def _home(finding: Finding, written: list[Section], rows: Rows) -> str:
 def _lead(run: Run, analysis: Analysis) -> str:
     """What was measured, where and when, in two sentences; of figures of others where they come from."""
     measured = choose.measured(analysis.estimates)
-    topics = words.listed(dict.fromkeys(choose.title(e.benchmark) for e in measured)) or "nothing"
+    topics = words.listed(known(title) for title in dict.fromkeys(choose.title(e.benchmark) for e in measured))
+    told = text("The topics: {topics}.", topics=topics or text("nothing"))
     if run.imported:
         sources = words.listed(source.name for source in run.imported.sources)
-        return (
-            f"Assay measured none of this: the figures are of {run.plan.machine}, as they stand in {sources}. "
-            f"They have no samples, so nothing is said to be significant. The topics: {topics}."
+        none = text(
+            "Assay measured none of this: the figures are of {machine}, as they stand in {sources}. They have no "
+            "samples, so nothing is said to be significant.",
+            machine=run.plan.machine,
+            sources=sources,
         )
+        return joined(" ", (none, told))
     hosts = len(run.plan.hosts)
-    where = run.plan.machine if hosts <= 1 else f"{hosts:,} nodes such as {run.plan.hosts[0]}"
+    where = (
+        run.plan.machine
+        if hosts <= 1
+        else text("{count} nodes such as {host}", count=hosts, host=run.plan.hosts[0])
+    )
     wished = planned(run, analysis)
     complete = sum(outcome.status == "complete" for outcome in wished)
     cases = words.count(len(wished), "case", "cases")
     launches = words.count(len(run.launches), "launch", "launches")
-    took = f", which took {words.seconds(run.ending.elapsed_s)}" if run.ending else ""
-    return (
-        f"On {run.info.started[:10]} Assay measured {where}{_kind(run)}. {launches} in random order measured "
-        f"{'' if complete == len(wished) else f'{complete:,} of '}{cases}{took}. The topics: {topics}."
+    done = cases if complete == len(wished) else text("{complete} of {cases}", complete=complete, cases=cases)
+    how = (
+        text(
+            "{launches} in random order measured {done}, which took {time}.",
+            launches=launches,
+            done=done,
+            time=words.seconds(run.ending.elapsed_s),
+        )
+        if run.ending
+        else text("{launches} in random order measured {done}.", launches=launches, done=done)
     )
+    when = text(
+        "On {date} Assay measured {what}.", date=run.info.started[:10], what=joined(" ", (where, _kind(run)))
+    )
+    return joined(" ", (when, how, told))
 
 
 def _kind(run: Run) -> str:
@@ -149,10 +191,10 @@ def _kind(run: Run) -> str:
     if machine is None:
         return ""
     model = machine.fact("processor", "model")
-    memory = f"{provenance.fact(machine.memory)} of memory" if machine.memory.known else ""
+    memory = text("{size} of memory", size=provenance.fact(machine.memory)) if machine.memory.known else ""
     cores = words.count(len(machine.topology.cores), "core", "cores")
     parts = [str(model.value) if model.known else "", cores, memory]
-    return f" ({', '.join(filter(None, parts))})"
+    return text("({parts})", parts=joined(", ", parts))
 
 
 def _nodes(run: Run) -> list[_Node]:
@@ -183,6 +225,7 @@ def _template() -> jinja2.Template:
         trim_blocks=True,
         lstrip_blocks=True,
         undefined=jinja2.StrictUndefined,
+        finalize=_put,
     )
     environment.globals |= {
         "draw": drawing.draw,
@@ -196,19 +239,23 @@ def _template() -> jinja2.Template:
         "placed": words.placed,
         "fact": provenance.fact,
         "sentence": words.sentence,
-        "prose": prose,
+        "text": _text,
+        "known": known,
+        "json_block": vega.json_block,
     }
     return environment.get_template("report.html")
 
 
-def prose(text: str) -> Markup:
-    """A sentence in HTML, what stands between backticks as code."""
-    if words.is_command(text):
-        return Markup("<code>{}</code>").format(text)
-    parts = re.split(r"`([^`]+)`", words.sentence(text))
-    return Markup().join(
-        Markup("<code>{}</code>").format(part) if number % 2 else part for number, part in enumerate(parts)
-    )
+def _text(template: str, /, **parameters: str | int) -> Text:
+    """A text whose template is written over several lines."""
+    return texts.text(" ".join(template.split()), **parameters)
+
+
+@jinja2.pass_context
+def _put(context: jinja2.runtime.Context, value: object) -> object:
+    """What a template writes: texts with their numbers in the page."""
+    spoken: Spoken = context["spoken"]
+    return spoken.put(value)
 
 
 def _file(name: str) -> str:

@@ -26,6 +26,7 @@ _PAIRS = {
     "pair": "two near cores",
     "pair:same-core": "two threads of a core",
     "pair:same-l3": "two cores of an L3 group",
+    "pair:same-socket": "two cores of a socket",
     "pair:other-l3": "two L3 groups",
     "pair:other-numa": "two NUMA nodes",
     "pair:other-socket": "two sockets",
@@ -70,6 +71,11 @@ def ranks(estimate: Estimate) -> int:
     return len(estimate.placement.cpus[0]) if estimate.placement.cpus else 0
 
 
+def partners(label: str) -> str:
+    """Between whom, of a word of placements; the word itself where it has no words."""
+    return _PAIRS.get(label, label)
+
+
 def where(estimate: Estimate) -> str:
     """Between whom messages went, for a reader who knows no placement words."""
     label, hosts = estimate.placement.label, estimate.placement.hosts
@@ -87,7 +93,7 @@ def where(estimate: Estimate) -> str:
 def _cores(word: str) -> str:
     name, _, count = word.partition(":")
     if count.isdigit() and name in {"cores", "spread"}:
-        return words.count(int(count), "core", f"cores{' spread' if name == 'spread' else ''}")
+        return words.count(int(count), "core", "cores spread" if name == "spread" else "cores")
     return words.cores(word)
 
 

@@ -4,6 +4,7 @@ from dataclasses import dataclass
 
 from assay.model.result import Analysis, CaseStatus, Finding, Outcome
 from assay.model.run import Run
+from assay.model.text import text
 from assay.report import remedies, words
 
 _NEAR_LIMIT = 0.9
@@ -83,49 +84,82 @@ def shortfall(run: Run, analysis: Analysis) -> str:
     """What a cut or an interruption took from the plan, in one sentence; empty where it took nothing."""
     if run.ending is None or run.ending.status == "complete":
         return ""
-    budget = f"its budget of {words.seconds(run.plan.budget_s)}" if run.plan.budget_s else "its budget"
-    how = f"was cut by {budget}" if run.ending.status == "cut" else "was interrupted before its plan was through"
+    if run.ending.status != "cut":
+        how = text("The run was interrupted before its plan was through")
+    elif run.plan.budget_s:
+        how = text("The run was cut by its budget of {budget}", budget=words.seconds(run.plan.budget_s))
+    else:
+        how = text("The run was cut by its budget")
     wished = planned(run, analysis)
     missing = sum(outcome.status != "complete" for outcome in wished)
     fewer = sum(outcome.status == "complete" and outcome.launches < outcome.planned for outcome in wished)
     cases = words.count(len(wished), "case", "cases")
-    parts = [f"{missing:,} of {cases} {'was' if missing == 1 else 'were'} not measured"] if missing else []
-    if fewer:
-        parts.append(f"{fewer:,} {'of ' + cases + ' ' if not missing else ''}in fewer launches than planned")
-    return f"The run {how}{': ' if parts else ''}{words.listed(parts)}."
+    parts: list[str] = []
+    if missing:
+        parts.append(
+            text(
+                "{count} of {cases} was not measured|{count} of {cases} were not measured",
+                count=missing,
+                cases=cases,
+            )
+        )
+    if fewer and missing:
+        parts.append(text("{count} in fewer launches than planned", count=fewer))
+    elif fewer:
+        parts.append(text("{count} of {cases} in fewer launches than planned", count=fewer, cases=cases))
+    return (
+        text("{how}: {what}.", how=how, what=words.listed(parts)) if parts else text("{sentence}.", sentence=how)
+    )
 
 
 def _good(run: Run, analysis: Analysis) -> tuple[str, ...]:
-    lines = []
-    cut = ", some in fewer launches than planned" if run.ending and run.ending.status == "cut" else ""
+    lines: list[str] = []
     measured = [e for e in analysis.estimates if e.median is not None]
     wished = planned(run, analysis)
     if measured and all(outcome.status == "complete" for outcome in wished):
+        cases = words.count(len(wished), "case", "cases")
+        fewer = run.ending is not None and run.ending.status == "cut"
         lines.append(
-            f"All {words.count(len(wished), 'case', 'cases')} of the plan were measured and passed "
-            f"verification{cut}."
+            text(
+                "All {cases} of the plan were measured and passed verification, some in fewer launches than "
+                "planned.",
+                cases=cases,
+            )
+            if fewer
+            else text("All {cases} of the plan were measured and passed verification.", cases=cases)
         )
     proven = [e.placement.proven for e in measured if e.placement.proven]
     if proven and all(proof.as_asked for proof in proven):
-        lines.append("Every program ran on the cpus that were asked for, as read back while it ran.")
+        lines.append(text("Every program ran on the cpus that were asked for, as read back while it ran."))
     praised = [e for e in measured if e.launches >= _FEWEST_TO_PRAISE and e.limit and e.limit.source != "measured"]
     near = [e for e in praised if (words.share(e) or 0) >= _NEAR_LIMIT]
     if near:
         lines.append(
-            f"{words.count(len(near), 'figure reaches', 'figures reach')} {words.percent(_NEAR_LIMIT)} of a "
-            "limit that was derived or given, or more."
+            text(
+                "{count} figure reaches {share} of a limit that was derived or given, or more.|"
+                "{count} figures reach {share} of a limit that was derived or given, or more.",
+                count=len(near),
+                share=words.percent(_NEAR_LIMIT),
+            )
         )
     return tuple(lines)
 
 
 def _wrong(run: Run, analysis: Analysis) -> tuple[str, ...]:
-    lines = []
+    lines: list[str] = []
     if not any(e.median is not None for e in analysis.estimates):
-        lines.append("Nothing could be measured; the reasons are listed under what was not measured.")
+        lines.append(text("Nothing could be measured; the reasons are listed under what was not measured."))
     if run.ending is None:
-        lines.append("The run did not end: it goes on now, or it was killed. What it measured until then is here.")
+        lines.append(
+            text("The run did not end: it goes on now, or it was killed. What it measured until then is here.")
+        )
     if run.damage:
-        lines.append(f"{words.count(len(run.damage), 'part', 'parts')} of the run directory could not be read.")
+        lines.append(
+            text(
+                "{parts} of the run directory could not be read.",
+                parts=words.count(len(run.damage), "part", "parts"),
+            )
+        )
     problems = [finding.claim for finding in by_severity(analysis) if finding.severity == "problem"]
     return tuple(filter(None, [shortfall(run, analysis), *problems, *lines]))
 
@@ -140,13 +174,15 @@ def _next(run: Run, analysis: Analysis) -> tuple[Step, ...]:
         if f not in advice[_MOST_ADVICE:]
     ]
     if len(advice) > _MOST_ADVICE:
-        steps.append(Step(f"{len(advice) - _MOST_ADVICE} more in the sections below"))
+        steps.append(Step(text("{count} more in the sections below", count=len(advice) - _MOST_ADVICE)))
     if run.ending is None or run.ending.status != "complete":
-        steps.append(Step(f"Measure what is missing: `assay run --resume {run.info.id}`"))
+        steps.append(Step(text("Measure what is missing: `assay run --resume {run}`", run=run.info.id)))
     ranges = any(e.method == "range" for e in analysis.estimates)
     if ranges and run.plan.launches < _FEWEST and not any("--launches" in step.do for step in steps):
         command = remedies.typed(f"assay run {run.info.study} --launches {_FEWEST}", run)
-        steps.append(Step(f"Ranges here claim no confidence. For 95 % intervals: `{command}`"))
+        steps.append(
+            Step(text("Ranges here claim no confidence. For 95 % intervals: `{command}`", command=command))
+        )
     # A command that another step names with its reason needs no step of its own; nor one that is there already.
     once = {step.do: step for step in reversed(steps)}
     return tuple(

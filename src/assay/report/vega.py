@@ -12,6 +12,7 @@ import msgspec
 import vl_convert
 from markupsafe import Markup
 
+from assay.model.text import encoded
 from assay.report.charts.theme import SCHEMA, narrowed
 from assay.report.raw import compressed
 from assay.report.section import Figure, Spec
@@ -77,7 +78,7 @@ def svg(spec: Spec, prefix: str) -> Markup:
 def exported(figure: Figure, form: str, size: str) -> bytes:
     """The figure as a file for a paper: on white, in the page's light colours, as wide as a column or a page."""
     spec = narrowed(figure.spec) if size == "column" else figure.spec
-    text = _VARIABLE.sub(lambda found: _light()[found[1]], msgspec.json.encode(spec).decode())
+    text = _VARIABLE.sub(lambda found: _light()[found[1]], encoded(spec).decode())
     plain = msgspec.json.decode(text) | {"background": "#ffffff", "padding": 4}
     plain["config"] = {name: part for name, part in plain["config"].items() if name != "background"}
     if form == "png":
@@ -104,7 +105,7 @@ def _light() -> dict[str, str]:
 
 def json_block(value: Any) -> str:  # noqa: ANN401 (any JSON)
     """JSON that cannot end the script element that holds it."""
-    return msgspec.json.encode(value).decode().replace("<", "\\u003c").replace("\u2028", "\\u2028")
+    return encoded(value).decode().replace("<", "\\u003c").replace("\u2028", "\\u2028")
 
 
 @cache

@@ -1,11 +1,13 @@
 """The words around figures: values with their intervals, limits, placements, parameters, for every renderer."""
 
 import math
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 
+from assay.model import text as texts
 from assay.model.benchmark import ParamValue
 from assay.model.result import Estimate, Limit
+from assay.model.text import Text, text
 from assay.model.units import format_cpu_list, format_size, parse_cpu_list, scale
 
 _SIGNIFICANT = 3
@@ -15,12 +17,17 @@ _FACTOR = 2.0
 
 #: Scope of a limit -> the part of the machine that it is of; of the whole machine, and of links, nothing is added.
 _PARTS = {
-    "core": "one core",
-    "cores": "these cores",
-    "numa-node": "NUMA node",
-    "numa-nodes": "NUMA nodes",
-    "package": "package",
+    "core": text("one core"),
+    "cores": text("these cores"),
+    "numa-node": text("NUMA node"),
+    "numa-nodes": text("NUMA nodes"),
+    "package": text("package"),
 }
+_CORES = {"all": text("all cores"), "half": text("half of the cores"), "one-core": text("one core")}
+#: `a`, `a and b`, `a, b and c`.
+listed = texts.listed
+#: Where a limit comes from.
+SOURCES = {"derived": text("derived"), "measured": text("measured"), "given": text("given")}
 
 
 @dataclass(frozen=True)
@@ -45,14 +52,17 @@ class Shown:
     def ends(self) -> str:
         """The interval: `[41.8, 42.6]`, or `41.8 to 42.6` for a range that claims no confidence."""
         if not self.lo:
-            return "no interval"
+            return text("no interval")
         return f"[{self.lo}, {self.hi}]" if "interval" in self.basis else f"{self.lo} to {self.hi}"
 
     @property
     def full(self) -> str:
         """`42.1 GB/s (41.8 to 42.6, 95 % interval, 6 launches)`."""
-        ends = f"{self.lo} to {self.hi}, " if self.lo else ""
-        return f"{self.value} {self.unit} ({ends}{self.basis})"
+        value = f"{self.value} {self.unit}"
+        if not self.lo:
+            return text("{value} ({basis})", value=value, basis=self.basis)
+        ends = f"{self.lo} to {self.hi}"
+        return text("{value} ({ends}, {basis})", value=value, ends=ends, basis=self.basis)
 
     @property
     def short(self) -> str:
@@ -90,10 +100,11 @@ def basis(estimate: Estimate) -> str:
     """What stands behind an estimate's ends."""
     launches = count(estimate.launches, "launch", "launches")
     if estimate.method == "order-statistics":
-        return f"{_PERCENT * (estimate.confidence or 0):.0f} % interval, {launches}"
+        confidence = f"{_PERCENT * (estimate.confidence or 0):.0f} %"
+        return text("{confidence} interval, {launches}", confidence=confidence, launches=launches)
     if estimate.method == "imported":
-        return "imported without samples"
-    return f"range of {launches}" if estimate.method == "range" else launches
+        return text("imported without samples")
+    return text("range of {launches}", launches=launches) if estimate.method == "range" else launches
 
 
 def decimals(value: float) -> int:
@@ -128,7 +139,7 @@ def share_text(estimate: Estimate) -> str:
 
 def share_cell(estimate: Estimate) -> str:
     """The share for a table; a figure that is itself the measured limit has none: it sets it."""
-    return "sets it" if _sets_limit(estimate) else share_text(estimate)
+    return text("sets it") if _sets_limit(estimate) else share_text(estimate)
 
 
 def _sets_limit(estimate: Estimate) -> bool:
@@ -139,18 +150,20 @@ def _sets_limit(estimate: Estimate) -> bool:
 def limit_text(limit: Limit | None, unit: str) -> str:
     """`43.2 GB/s (measured)`, `9.1 GB/s (measured, one core)`; says that none is known."""
     if limit is None:
-        return "none known"
-    told = f"{limit.source}, {_PARTS[limit.scope]}" if limit.scope in _PARTS else limit.source
-    return f"{quantity(limit.value, unit)} ({told})"
+        return text("none known")
+    source = SOURCES[limit.source]
+    told = texts.joined(", ", (source, _PARTS[limit.scope])) if limit.scope in _PARTS else source
+    return text("{limit} ({source})", limit=quantity(limit.value, unit), source=told)
 
 
 def against(estimate: Estimate) -> str:
     """What a headline stands against: `97 % of 43.2 GB/s (derived)`, the most that was measured, or nothing."""
     if estimate.limit is None:
-        return "no limit known"
+        return text("no limit known")
     if _sets_limit(estimate):
-        return "the best that was measured here"
-    return f"{share_text(estimate)} of {limit_text(estimate.limit, estimate.unit)}"
+        return text("the best that was measured here")
+    limit = limit_text(estimate.limit, estimate.unit)
+    return text("{share} of {limit}", share=share_text(estimate), limit=limit)
 
 
 def percent(value: float) -> str:
@@ -175,23 +188,19 @@ def changes(ratio: float, lo: float, hi: float, *, sure: bool) -> str:
     return f"[{least}, {most}]{unit}" if sure else f"{least} to {most}{unit}"
 
 
-def count(number: int, one: str, many: str) -> str:
-    """`1 launch`, `1,000 launches`."""
-    return f"{number:,} {one if number == 1 else many}"
+def count(number: int, one: str, many: str) -> Text:
+    """`1 launch`, `1,000 launches`; both words are literals."""
+    return texts.text(f"{{count}} {one}|{{count}} {many}", count=number)
 
 
-def listed(words: Iterable[str]) -> str:
-    """`a`, `a and b`, `a, b and c`."""
-    *first, last = [*words] or [""]
-    return f"{', '.join(first)} and {last}" if first else last
-
-
-def sentence(text: str) -> str:
-    """The text with a capital letter and a full stop; a command stays as it is."""
-    text = text.strip()
-    if is_command(text):
-        return text
-    return text[:1].upper() + text[1:] + ("" if not text or text[-1] in ".!?" else ".")
+def sentence(line: str) -> str:
+    """The text with a capital letter and a full stop; a command stays as it is, as does a sentence."""
+    if is_command(line) or (line[:1].strip() and line[:1] == line[:1].upper() and line[-1] in ".!?"):
+        return line
+    if line and isinstance(line, Text) and line[:1] == line[:1].upper():
+        return text("{sentence}.", sentence=line)
+    line = line.strip()
+    return line[:1].upper() + line[1:] + ("" if not line or line[-1] in ".!?" else ".")
 
 
 def is_command(text: str) -> bool:
@@ -217,7 +226,9 @@ def seconds(value: float) -> str:
         return f"{value:.2g} s" if value < 10 else f"{value:.0f} s"  # noqa: PLR2004
     minutes, rest = divmod(round(value), 60)
     hours, minutes = divmod(minutes, 60)
-    return f"{hours} h {minutes} min" if hours else f"{minutes} min {rest} s"
+    if hours:
+        return text("{hours} h {minutes} min", hours=hours, minutes=minutes)
+    return text("{minutes} min {seconds} s", minutes=minutes, seconds=rest)
 
 
 def placed(estimate: Estimate) -> str:
@@ -227,7 +238,7 @@ def placed(estimate: Estimate) -> str:
 
 def cores(label: str) -> str:
     """A placement word for a reader who knows none: `all cores`, `one core`; others as they are."""
-    return {"all": "all cores", "half": "half of the cores", "one-core": "one core"}.get(label, label)
+    return _CORES.get(label, label)
 
 
 def memory(estimate: Estimate) -> str:

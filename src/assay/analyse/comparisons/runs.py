@@ -22,6 +22,10 @@ _DEFAULT = "default"
 PLACEMENT = "placement"
 
 
+class NothingInCommonError(UsageError):
+    """No figure of one run can be compared with one of the other."""
+
+
 def within(run: Run, analysis: Analysis) -> Compared:
     """The comparisons of one run; the estimate of a control is that of the case which it repeats."""
     estimates = {each.id: each for each in analysis.estimates}
@@ -95,7 +99,7 @@ def between(run: Run, base: Run, across: str = "", allowed: Sequence[str] = ()) 
     left |= {each.estimate.id: f"only in {base.info.id}" for others in sides.values() for each in others}
     if not pairs:
         first = next(iter(left.items()), ("nothing", "neither run has a figure"))
-        raise UsageError(
+        raise NothingInCommonError(
             "the two runs have nothing in common that could be compared",
             why=f"{first[0]}: {first[1]}",
             remedy=f"assay show {run.info.id}; assay show {base.info.id}",

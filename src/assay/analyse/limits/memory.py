@@ -16,14 +16,18 @@ _WHOLE = ", the whole node"
 
 
 def _limit(estimate: Estimate, bounds: Bounds) -> Limit | None:
+    """The rate of the memory; nothing where the working set fits the caches."""
+    machine = bounds.machine(estimate)
+    return None if machine and fits_caches(estimate, machine.topology) else rate(estimate, bounds)
+
+
+def rate(estimate: Estimate, bounds: Bounds) -> Limit | None:
     """Of the memory nodes that are used: what their channels carry, else the best rate measured of them.
 
     Fewer cores than belong to that memory may not draw all of it: they stand against the best that these very
-    cores moved. Nothing where nothing else was measured on them, and where the working set fits the caches.
+    cores moved. Nothing where nothing else was measured on them.
     """
     machine = bounds.machine(estimate)
-    if machine and fits_caches(estimate, machine.topology):
-        return None
     if machine and not drives(part(estimate, machine.topology), machine.topology):
         return _of_cores(estimate, machine, bounds.of_cores(estimate))
     peak, best = _channels(estimate, machine) if machine else None, bounds.of_memory(estimate)

@@ -1,21 +1,28 @@
-"""Bytes per second of messages between nodes: what the link that carries them can."""
+"""Bytes per second of messages: between nodes what their link carries, inside a node what its memory gives."""
 
 import msgspec
 
-from assay.analyse.bounds import Bounds, Law
+from assay import benchmarks
+from assay.analyse.bounds import Bounds, Law, cached_bytes
+from assay.analyse.limits import memory
 from assay.analyse.messages import link
 from assay.analyse.messages.curves import PATTERN
 from assay.model.machine import Device
 from assay.model.result import Estimate, Limit
 
 _PAIR = 2
+#: Memory moves each byte of a message at least twice: it is read, and written where it is received.
+_MOVES = 2
 
 
 def _limit(estimate: Estimate, bounds: Bounds) -> Limit | None:
     """Of the device that carried the messages, else of the one that was asked for: its wire or its slot.
 
-    Between nodes that are one machine no wire counts; a shaper does, through which the messages went.
+    It is shared by all pairs between the same two nodes, whose bytes are added. Between nodes that are one machine
+    no wire counts; a shaper does, through which the messages went. Inside a node memory counts.
     """
+    if len(estimate.placement.hosts) < _PAIR:
+        return _inside(estimate, bounds)
     found = _device(estimate, bounds)
     if found is None:
         return None
@@ -23,6 +30,21 @@ def _limit(estimate: Estimate, bounds: Bounds) -> Limit | None:
     if _is_one_machine(estimate):
         least = link.shaped(found) if link.carrier(estimate) else None
     return _for_all_ways(estimate, least) if least else None
+
+
+def _inside(estimate: Estimate, bounds: Bounds) -> Limit | None:
+    """Half of what memory moves, for all pairs together; nothing where all their buffers fit the caches."""
+    machine = bounds.machine(estimate)
+    if machine is None:  # of figures of others, which leave out how they were measured
+        return None
+    buffers = _ranks(estimate) * benchmarks.get(estimate.benchmark).memory_bytes(estimate.params)
+    if buffers <= cached_bytes(estimate, machine.topology):
+        return None
+    found = memory.rate(estimate, bounds)
+    if found is None:
+        return None
+    told = f"half of {found.of}: each byte of a message is read and written"
+    return msgspec.structs.replace(found, value=found.value / _MOVES, of=f"{told}{_shared(estimate, 1)}")
 
 
 def _given(estimate: Estimate, _bounds: Bounds, told: Limit) -> Limit | None:
@@ -60,12 +82,23 @@ def _for_all_ways(estimate: Estimate, one: Limit) -> Limit:
 
 
 def _ways(estimate: Estimate) -> tuple[int, str]:
-    """Links that work at once, each between two hosts, times directions."""
+    """Links that work at once, each between two hosts and shared by the pairs between them, times directions."""
     links = len(estimate.placement.hosts) // _PAIR
     directions = 2 if estimate.params.get(PATTERN) == "bidirectional" else 1
     words = [f"{links} links"] if links > 1 else []
     words += ["both directions"] if directions > 1 else []
-    return links * directions, f", {', '.join(words)}" if words else ""
+    return links * directions, f"{''.join(f', {each}' for each in words)}{_shared(estimate, links)}"
+
+
+def _shared(estimate: Estimate, links: int) -> str:
+    """`, for 8 pairs together`; empty where each has its own."""
+    pairs = _ranks(estimate) // _PAIR
+    return f", for {pairs} pairs together" if pairs > links else ""
+
+
+def _ranks(estimate: Estimate) -> int:
+    """Each has a cpu for each of its threads."""
+    return sum(map(len, estimate.placement.cpus)) // int(estimate.params.get("threads", 1))
 
 
 law = Law(("wire",), _limit, _ceilings, _given)

@@ -21,7 +21,11 @@ _Sums = dict[int, float]
 
 def fit(known: Known) -> Iterable[Model]:
     """One model for each pattern and size of bandwidth that was measured with both schedules, a rank a node."""
-    bandwidths = [each for each in known.of("pairs") if each.estimate.metric == "bandwidth"]
+    bandwidths = [
+        each
+        for each in known.of("pairs")
+        if each.estimate.metric == "bandwidth" and {_SCHEDULE, _ROUND} <= each.estimate.params.keys()
+    ]
     for curve in curves(bandwidths, _SCHEDULE):
         rounds = _rounds(curve, known)
         if rounds:

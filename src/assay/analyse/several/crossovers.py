@@ -14,7 +14,8 @@ _UNKNOWN = 0.05
 def crossovers(a: Way, b: Way, points: Sequence[AtSize]) -> Iterator[Crossover]:
     """Each size between two where one curve is certainly better before and the other after.
 
-    Where both have intervals these decide, beyond the margin of a comparison; else a difference of 5 %. Sizes in
+    Where both have intervals these decide, beyond the margin of a comparison; else a difference of 5 % of all
+    launches. Sizes in
     between at which nothing can be told widen the range of the size.
     """
     last: AtSize | None = None
@@ -30,7 +31,7 @@ def crossovers(a: Way, b: Way, points: Sequence[AtSize]) -> Iterator[Crossover]:
 def _side(each: Comparison) -> int:
     """1 where the ratio is above 1, -1 below, 0 where that cannot be told."""
     if each.confidence is None:
-        low, high = math.log(each.ratio) - math.log1p(_UNKNOWN), math.log(each.ratio) + math.log1p(_UNKNOWN)
+        low, high = math.log(each.lo) - math.log1p(_UNKNOWN), math.log(each.hi) + math.log1p(_UNKNOWN)
     else:
         low, high = math.log(each.lo) - math.log1p(each.margin), math.log(each.hi) + math.log1p(each.margin)
     return 1 if low > 0 else -1 if high < 0 else 0

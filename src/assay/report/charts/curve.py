@@ -2,13 +2,14 @@
 
 import itertools
 import math
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 
+from assay.report.charts.labels import Frame, Wish, along, drawn, placed, wide
 from assay.report.charts.theme import (
     DASHES,
     FAINT,
-    INK,
     MUTED,
+    WIDE,
     Spec,
     chart,
     log_ticks,
@@ -23,15 +24,14 @@ _SIZE = (
 
 
 _FEW_DECADES = 4
-#: Labels of steps nearer than this share of the axis, and this in ln y, stand above each other; beyond the last
-#: share of the axis they end where their step ends.
-_LABEL, _LINE, _LATE = 0.16, 0.35, 0.8
+#: Pixels of the plot: on a phone, and its height.
+_NARROW, _HEIGHT = 286, 340
 #: Neighbours farther apart than so many usual steps are not joined.
 _WIDEST = 4
 #: More points than these are drawn small.
 _MANY = 120
-#: Room for two rows of labels between the plot and its legend.
-_LABELS = 34
+#: Between the plot and its legend, and a row of labels there; what two labels of a row keep between them.
+_GAP, _ROW, _BETWEEN = 8, 13, 8
 
 
 @dataclass(frozen=True)
@@ -65,13 +65,17 @@ class Boundary:
 
 @dataclass(frozen=True)
 class Step:
-    """A level that a law found: from `x` to `end` at `y`, with its label; empty where another step has it."""
+    """A level that a law found: from `x` to `end` at `y`, with its label, and a shorter one for phones.
+
+    Both are empty where another step has them.
+    """
 
     x: float
     end: float
     y: float
     series: str
     label: str
+    short: str
 
 
 @dataclass(frozen=True)
@@ -111,7 +115,10 @@ def curve(
             "labelSeparation": 8,
             "labelFlush": False,
         }
-    x: Spec = {"field": "x", "type": "quantitative", "scale": {"type": "log", "base": base}, "axis": x_axis}
+    x_scale: Spec = {"type": "log", "base": base}
+    if guides.steps:
+        x_scale |= {"domain": [min(point.x for point in points), max(point.x for point in points)], "nice": False}
+    x: Spec = {"field": "x", "type": "quantitative", "scale": x_scale, "axis": x_axis}
     y_axis = {
         "title": titles[1],
         "format": "~r",
@@ -125,7 +132,8 @@ def curve(
         {"field": "basis", "title": "basis"},
     ]
     many = len(points) > _MANY
-    layer: list[Spec] = _boundaries(guides.boundaries)
+    above = _rows(points, guides, base)
+    layer: list[Spec] = _boundaries(above)
     layer += [
         {
             "data": {"values": _lines(points)},
@@ -140,12 +148,17 @@ def curve(
             "mark": {"type": "point", "filled": True, "size": 42 if not many else 16, "opacity": 1},
             "encoding": {"x": x, "y": y, "color": colour, "shape": shape, "tooltip": tooltip},
         },
-        *_steps(guides.steps, x, y, colour),
+        *_steps(points, guides, x, y, colour),
     ]
     spec = chart(
-        [vars(point) | {"series": point.series} for point in points], layer, height=340, usermeta={"narrow": 286}
+        [vars(point) | {"series": point.series} for point in points],
+        layer,
+        height=_HEIGHT,
+        usermeta={"narrow": _NARROW},
     )
-    legend = {**spec["config"]["legend"], "offset": _LABELS if guides.boundaries else 10}
+    rows = 1 + max((row["row"] for row in above), default=0)
+    legend = {**spec["config"]["legend"], "symbolStrokeWidth": 0}  # a dash around a symbol deforms it
+    legend |= {"offset": _GAP + rows * _ROW if guides.boundaries else 10}
     return {**spec, "config": {**spec["config"], "legend": legend}}
 
 
@@ -191,21 +204,40 @@ def _ticks(points: list[CurvePoint]) -> list[float]:
     return [float(2**power) for power in range(0, 60, step) if low <= 2**power <= high]
 
 
-def _boundaries(boundaries: tuple[Boundary, ...]) -> list[Spec]:
-    if not boundaries:
+def _rows(points: list[CurvePoint], guides: Guides, base: int) -> list[Spec]:
+    """The boundaries with the row of each one's label, from the plot upwards: labels of a row keep apart."""
+    low, high = (pick(point.x for point in points) for pick in (min, max))
+    if not guides.steps:  # the axis goes on to a power of its base
+        low, high = base ** math.floor(math.log(low, base)), base ** math.ceil(math.log(high, base))
+    ends: dict[str, list[float]] = {"label": [], "short": []}
+    rows: list[Spec] = []
+    for boundary in sorted(guides.boundaries, key=lambda each: each.x):
+        row = {}
+        for name, width in (("label", WIDE), ("short", _NARROW)):
+            middle = width * math.log(boundary.x / low) / math.log(high / low) if high > low else 0.0
+            half = wide(getattr(boundary, name)) / 2
+            free = (at for at, end in enumerate(ends[name]) if middle - half > end + _BETWEEN)
+            row[name] = next(free, len(ends[name]))
+            ends[name][row[name] : row[name] + 1] = [middle + half]
+        rows.append(asdict(boundary) | {"row": max(row.values())})
+    return rows
+
+
+def _boundaries(rows: list[Spec]) -> list[Spec]:
+    if not rows:
         return []
-    rows = [{**vars(boundary), "row": -8 - 13 * (number % 2)} for number, boundary in enumerate(boundaries)]
     data = {"values": rows}
     x = {"field": "x", "type": "quantitative"}
+    top = {"expr": f"-4 - {_ROW} * datum.row"}
     return [
         {
             "data": data,
-            "mark": {"type": "rule", "strokeDash": [3, 3], "color": FAINT, "y": {"expr": "datum.row + 4"}},
+            "mark": {"type": "rule", "strokeDash": [3, 3], "color": FAINT, "y": top},
             "encoding": {"x": x},
         },
         {
             "data": data,
-            "mark": {"type": "text", "baseline": "bottom", "color": MUTED, "y": {"expr": "datum.row + 4"}},
+            "mark": {"type": "text", "baseline": "bottom", "color": MUTED, "y": top},
             "encoding": {
                 "x": x,
                 "text": {"condition": {"test": "narrow", "field": "short"}, "field": "label"},
@@ -214,38 +246,44 @@ def _boundaries(boundaries: tuple[Boundary, ...]) -> list[Spec]:
     ]
 
 
-def _steps(steps: tuple[Step, ...], x: Spec, y: Spec, colour: Spec) -> list[Spec]:
-    """Levels as broad strokes, each below its label: at its beginning, far on the axis at its end."""
-    if not steps:
+def _steps(points: list[CurvePoint], guides: Guides, x: Spec, y: Spec, colour: Spec) -> list[Spec]:
+    """Levels as broad strokes, their labels beside them where these cover no data; lines lead to far ones."""
+    if not guides.steps:
         return []
-    first, last = (
-        math.log(pick(each)) for pick, each in ((min, [s.x for s in steps]), (max, [s.end for s in steps]))
-    )
-    placed: list[tuple[float, float, int]] = []
-    values: list[Spec] = []
-    for step in steps:
-        late = math.log(step.x) > first + _LATE * (last - first)
-        place = ((math.log(step.x) - first) / max(last - first, 1.0), math.log(step.y))
-        near = [
-            lift for at, level, lift in placed if abs(at - place[0]) < _LABEL and abs(level - place[1]) < _LINE
-        ]
-        lift = 1 + max(near) if near else 0
-        if step.label:
-            placed.append((*place, lift))
-        at = step.end if late else step.x
-        values.append({**vars(step), "value": step.y, "lift": lift, "side": "right" if late else "left", "at": at})
-    data = {"values": values}
     stroke = {"type": "rule", "strokeWidth": 7, "opacity": 0.25, "strokeCap": "round"}
-    text = {
-        "type": "text",
-        "align": {"expr": "datum.side"},
-        "baseline": "bottom",
-        "dx": 3,
-        "dy": {"expr": "-9 - 13 * datum.lift"},
-        "color": INK,
-    }
-    label: Spec = {"x": {**x, "field": "at"}, "y": y, "text": {"field": "label"}}
-    return [
-        {"data": data, "mark": stroke, "encoding": {"x": x, "x2": {"field": "end"}, "y": y, "color": colour}},
-        {"data": data, "mark": text, "encoding": label},
+    strokes = [{**asdict(step), "value": step.y} for step in guides.steps]
+    layer: list[Spec] = [
+        {
+            "data": {"values": strokes},
+            "mark": stroke,
+            "encoding": {"x": x, "x2": {"field": "end"}, "y": y, "color": colour},
+        }
     ]
+    for narrow in (False, True):
+        frame = Frame(_NARROW if narrow else WIDE, _HEIGHT, x["scale"]["domain"], y["scale"]["domain"])
+        layer += _labels(points, guides, frame, narrow=narrow)
+    return layer
+
+
+def _labels(points: list[CurvePoint], guides: Guides, frame: Frame, *, narrow: bool) -> list[Spec]:
+    """The labels of steps in one of the two widths; in the other they are not seen."""
+    marks = [place for line in _joined(points) for place in along(frame.at(*each) for each in line)]
+    marks += [frame.at(point.x, end) for point in points for end in (point.lo, point.value, point.hi)]
+    wishes = []
+    for step in guides.steps:
+        (left, down), (right, _) = frame.at(step.x, step.y), frame.at(step.end, step.y)
+        marks += along([(left, down), (right, down)])
+        if step.label:
+            told = (step.short if narrow else step.label).split()
+            wishes.append(Wish(" ".join(told), left, right, down))
+    uprights = [frame.at(boundary.x, frame.y[0])[0] for boundary in guides.boundaries]
+    places = placed(wishes, marks, (frame.width, frame.height), uprights)
+    return drawn([wish.text for wish in wishes], places, narrow=narrow)
+
+
+def _joined(points: list[CurvePoint]) -> list[list[tuple[float, float]]]:
+    """The lines as they are drawn."""
+    found: dict[tuple[str, int], list[tuple[float, float]]] = {}
+    for row in _lines(points):
+        found.setdefault((row["series"], row["segment"]), []).append((row["x"], row["value"]))
+    return list(found.values())

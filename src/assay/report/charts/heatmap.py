@@ -1,19 +1,21 @@
 """A matrix as a heat map. Where there is room each cell carries its figure and its ratio: colour only helps."""
 
+import math
 from dataclasses import dataclass
 from typing import Literal
 
+from assay.report.charts.labels import LINE, wide
 from assay.report.charts.theme import INK, Spec, chart
 
 #: Dark is slow, light is fast: a single hue that survives grey print and every colour vision.
 _RAMP = ["#123a5c", "#1f5f8b", "#4a90b8", "#8fc1da", "#d6eaf3"]
 _ON_LIGHT, _ON_DARK = "#0b2236", "#ffffff"
 _CELL = 60
-_LARGEST = 790
-#: A line of text in a cell, and what surrounds them.
-_LINE, _ROOM = 13, 14
-#: More columns than these leave no room for figures: on a page, on a phone, for all lines of a cell on a phone.
-_READABLE, _READABLE_NARROW, _WHOLE_NARROW = 16, 8, 4
+_LARGEST, _NARROW = 790, 262
+#: A line of text in a cell, what surrounds them, and what two names beside each other keep between them.
+_LINE, _ROOM, _BETWEEN = 13, 14, 7
+#: More columns than these leave no room for figures: on a page, on a phone; for three lines in a cell.
+_READABLE, _READABLE_NARROW, _WHOLE, _WHOLE_NARROW = 16, 8, 8, 4
 
 
 @dataclass(frozen=True)
@@ -38,10 +40,12 @@ def heatmap(
 ) -> Spec:
     """The matrix of `cells`; absent ones stay empty. `titles` of rows, columns and value (with its unit).
 
-    Rows and columns stand in the order in which they come, or both as `names` has them.
+    Rows and columns stand in the order in which they come, or both as `names` has them. Where names have no room,
+    each second one, or third ..., is written, and what all have in front stands in the title.
     """
     rows = names or list(dict.fromkeys(cell.row for cell in cells))
     columns = names or list(dict.fromkeys(cell.column for cell in cells))
+    across = min(_LARGEST, max(3, len(columns)) * _CELL)
     values = [cell.value for cell in cells]
     low, high = min(values), max(values)
     test = f"datum.value {'>' if better == 'higher' else '<'} {(low + high) / 2}"
@@ -61,10 +65,15 @@ def heatmap(
             "domain": [low, high] if high > low else [0, high],
             "range": _RAMP if better == "higher" else _RAMP[::-1],
         },
-        "legend": {"title": titles[2], "gradientLength": 160, "direction": "horizontal", "tickCount": 4},
+        "legend": {
+            "title": f"{titles[2]}, dark is slow",
+            "gradientLength": 160,
+            "direction": "horizontal",
+            "tickCount": 4,
+        },
     }
     lines = [name for name in ("text", "ratio", "note") if any(getattr(cell, name) for cell in cells)]
-    lines = lines[: 0 if len(columns) > _READABLE else 1 if len(columns) > _READABLE_NARROW else 3]
+    lines = lines[: 0 if len(columns) > _READABLE else 2 if len(columns) > _WHOLE else 3]
     gap = 2 if len(columns) <= _READABLE else 0.5
     layer: list[Spec] = [
         {
@@ -73,9 +82,9 @@ def heatmap(
         },
         *(_line(number, name, lines, ink, len(columns)) for number, name in enumerate(lines)),
     ]
-    across = min(_LARGEST, max(3, len(columns)) * _CELL)
     down = len(rows) * (_ROOM + _LINE * len(lines)) if lines else across * len(rows) / len(columns)
-    axis = {"domain": False, "ticks": False, "labelColor": INK, "labelAngle": 0, "labelOverlap": "greedy"}
+    narrow_down = down if lines else _NARROW * len(rows) / len(columns)
+    axis = {"domain": False, "ticks": False, "labelColor": INK, "labelAngle": 0, "labelOverlap": False}
     return chart(
         [{name: part for name, part in vars(cell).items() if part != ""} for cell in cells],
         layer,
@@ -86,22 +95,54 @@ def heatmap(
                 "field": "column",
                 "type": "nominal",
                 "sort": columns,
-                "axis": {**axis, "title": titles[1], "orient": "top"},
+                "axis": {**axis, **_names(columns, titles[1], (across, _NARROW)), "orient": "top"},
             },
-            "y": {"field": "row", "type": "nominal", "sort": rows, "axis": {**axis, "title": titles[0]}},
+            "y": {
+                "field": "row",
+                "type": "nominal",
+                "sort": rows,
+                "axis": {**axis, **_names(rows, titles[0], (down, narrow_down), upright=True)},
+            },
         },
-        usermeta={"narrow": 262, "narrow_height": down if lines else 262 * len(rows) / len(columns)},
+        usermeta={"narrow": _NARROW, "narrow_height": narrow_down},
     )
 
 
+def _names(names: list[str], title: str, room: tuple[float, float], *, upright: bool = False) -> Spec:
+    """The title of an axis and its labels, wide and narrow: as many as fit, at equal distances, from the first on.
+
+    Args:
+        names: of the rows or columns.
+        title: of the axis.
+        room: pixels that all of them have, on a page and on a phone.
+        upright: whether they stand above each other.
+    """
+    fronts = {name.rpartition(" ")[0] for name in names}
+    front = fronts.pop() if len(fronts) == 1 else ""
+    cut = len(front) + 1 if front else 0
+    size = LINE if upright else max((wide(name[cut:]) for name in names), default=0.0) + _BETWEEN
+    shown = [[name for at, name in enumerate(names) if at % _every(size, each / len(names)) == 0] for each in room]
+    label = f"slice(datum.label, {cut})"
+    told = " || ".join(
+        f"({seen} && indexof({kept}, datum.value) >= 0)"
+        for seen, kept in zip(("!narrow", "narrow"), shown, strict=True)
+    )
+    return {"title": f"{title} {front}".strip(), "labelExpr": f"({told}) ? {label} : ''"}
+
+
+def _every(size: float, room: float) -> int:
+    """Which names are written: each one, each second one ..."""
+    return max(1, math.ceil(size / room))
+
+
 def _line(number: int, name: str, lines: list[str], ink: Spec, columns: int) -> Spec:
-    """One line of a cell's text; on a phone all where there are few columns, else the first or none."""
-    first, whole = number == 0, columns <= _WHOLE_NARROW
-    offset = _LINE * (number - (len(lines) - 1) / 2)
+    """One line of a cell's text; on a phone all where there are few columns, else the first two or none."""
+    on_phone = 0 if columns > _READABLE_NARROW else len(lines) if columns <= _WHOLE_NARROW else min(2, len(lines))
+    offset, narrow_offset = (_LINE * (number - (count - 1) / 2) for count in (len(lines), on_phone))
     mark = {
         "type": "text",
-        "dy": {"expr": f"narrow ? {offset if whole else 0} : {offset}"},
-        "fontSize": {"expr": "narrow ? 9.5 : 11"} if first else 9.5,
-        "opacity": {"expr": f"narrow ? {int(whole or (first and columns <= _READABLE_NARROW))} : 1"},
+        "dy": {"expr": f"narrow ? {narrow_offset} : {offset}"},
+        "fontSize": {"expr": f"narrow ? {9.5 if number == 0 else 9} : {11 if number == 0 else 9.5}"},
+        "opacity": {"expr": f"narrow ? {int(number < on_phone)} : 1"},
     }
     return {"mark": mark, "encoding": {"text": {"field": name}, "color": ink}}

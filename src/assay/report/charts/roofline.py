@@ -3,10 +3,12 @@
 import math
 from dataclasses import dataclass
 
-from assay.report.charts.theme import DASHES, INK, LIMIT, MUTED, PAPER, WIDE, Spec, chart, log_ticks, series_scales
+from assay.report.charts.labels import Frame, Wish, along, placed, wide
+from assay.report.charts.labels import drawn as drawn_labels
+from assay.report.charts.theme import DASHES, LIMIT, MUTED, PAPER, WIDE, Spec, chart, log_ticks, series_scales
 
-#: Kernels whose labels are nearer than this, in decades across and up, share one label or move apart.
-_NEAR, _APART, _WIDE = 0.05, 0.14, 0.3
+#: Kernels nearer than this, in decades across and up, share one label.
+_NEAR = 0.05
 _NARROW, _HEIGHT = 280, 360
 #: Names along roofs: pixels of a letter and of a line; neighbours that are nearer stand in so many rows.
 _LETTER, _LINE, _ROWS = 6, 15, 3
@@ -83,18 +85,8 @@ def roofline(kernels: list[Kernel], roofs: list[Roof], peak: tuple[float, str], 
                 "mark": {"type": "point", "filled": True, "size": 70, "opacity": 1},
                 "encoding": {"x": x, "y": y, "color": colour, "shape": shape, "tooltip": tooltip},
             },
-            {
-                "data": {"values": _labels(kernels)},
-                "mark": {
-                    "type": "text",
-                    "align": "left",
-                    "dx": 8,
-                    "dy": 9,
-                    "color": INK,
-                    "fontSize": {"expr": "narrow ? 10 : 11"},
-                },
-                "encoding": {"x": x, "y": y, "text": {"field": "label"}},
-            },
+            *_labels(kernels, roofs, peak, (left, right, bottom, top), narrow=False),
+            *_labels(kernels, roofs, peak, (left, right, bottom, top), narrow=True),
         ],
         height=_HEIGHT,
         usermeta={"narrow": _NARROW},
@@ -197,8 +189,47 @@ def _span(kernels: list[Kernel], roofs: list[Roof]) -> tuple[float, float]:
     return min(places) / 2.5, max(places) * 4
 
 
-def _labels(kernels: list[Kernel]) -> list[Spec]:
-    """One label for what stands at one place, moved down where another label stands there."""
+def _labels(
+    kernels: list[Kernel],
+    roofs: list[Roof],
+    peak: tuple[float, str],
+    drawn: tuple[float, float, float, float],
+    *,
+    narrow: bool,
+) -> list[Spec]:
+    """The names of kernels beside their points, over no roof, no name of a roof and no other kernel."""
+    left, right, bottom, top = drawn
+    frame = Frame(_NARROW if narrow else WIDE, _HEIGHT, (left, right), (bottom, top))
+    marks = [frame.at(each.intensity, end) for each in kernels for end in (each.lo, each.value, each.hi)]
+    steep = math.radians(_steep(drawn, int(frame.width)))
+    for roof, ends in zip(roofs, _along(roofs, drawn, int(frame.width)), strict=True):
+        low = max(left, bottom / roof.bandwidth)
+        marks += along([frame.at(low, low * roof.bandwidth), frame.at(roof.ridge, peak[0])])
+        marks += _name(frame.at(ends, ends * roof.bandwidth), wide(roof.label), steep)
+    flat = min((roof.ridge for roof in roofs), default=left)
+    end = frame.at(right, peak[0])
+    marks += along([frame.at(flat, peak[0]), end])
+    marks += along(
+        [(end[0] - wide(peak[1]), end[1] - _LETTER - _LINE / 2), (end[0], end[1] - _LETTER - _LINE / 2)]
+    )
+    named = _named(kernels)
+    wishes = [Wish(told, at[0], at[0], at[1]) for told, at in ((told, frame.at(*at)) for told, at in named)]
+    places = placed(wishes, marks, (frame.width, frame.height))
+    return drawn_labels([wish.text for wish in wishes], places, narrow=narrow)
+
+
+def _name(end: tuple[float, float], length: float, steep: float) -> list[tuple[float, float]]:
+    """Where the name above a roof is that ends there: lines of marks along its foot, its middle and its head."""
+    across, up = math.cos(steep), math.sin(steep)
+    found = []
+    for above in (_LINE / 3, 2 * _LINE / 3, _LINE):
+        x, y = end[0] - above * up, end[1] - above * across
+        found += along([(x - length * across, y + length * up), (x, y)])
+    return found
+
+
+def _named(kernels: list[Kernel]) -> list[tuple[str, tuple[float, float]]]:
+    """Names and places of kernels; what stands at one place has one label."""
     places: list[tuple[float, float, list[str]]] = []
     for kernel in sorted(kernels, key=lambda kernel: (-kernel.intensity, -kernel.value)):
         x, y = math.log10(kernel.intensity), math.log10(kernel.value)
@@ -208,12 +239,4 @@ def _labels(kernels: list[Kernel]) -> list[Spec]:
             places.append((x, y, [kernel.label]))
         elif kernel.label not in names:
             names.append(kernel.label)
-    labels: list[Spec] = []
-    taken: list[tuple[float, float]] = []
-    for x, y, names in places:
-        free = y
-        while any(abs(x - at_x) < _WIDE and abs(free - at_y) < _APART for at_x, at_y in taken):
-            free -= _APART
-        taken.append((x, free))
-        labels.append({"intensity": 10**x, "value": 10**free, "label": ", ".join(names)})
-    return labels
+    return [(", ".join(names), (10**x, 10**y)) for x, y, names in places]

@@ -2,6 +2,7 @@
 
 from assay.model.result import Analysis, Estimate
 from assay.model.run import Run
+from assay.model.text import joined, text
 from assay.report import choose, figures, words
 from assay.report.section import Figure, Headline, Section, Table
 from assay.report.sections import numa, saturation, touch
@@ -11,7 +12,7 @@ claims = frozenset({"stream"})
 
 #: Of more settings than this a sentence tells the least and the best.
 _TOLD = 4
-_WHY = (
+_WHY = text(
     "Most programs that work on large arrays run at the speed of memory, not of the processor. The triad "
     "a[i] = b[i] + s·c[i] over arrays far larger than the caches shows that speed."
 )
@@ -73,7 +74,9 @@ def _prevailing(estimates: tuple[Estimate, ...]) -> tuple[Estimate, ...]:
 def _headlines(triad: tuple[Estimate, ...]) -> tuple[Headline, ...]:
     widest, narrowest = _widest(triad), _narrowest(triad)
     top, single = choose.best(_prevailing(widest)), choose.best(_prevailing(narrowest))
-    lines = [Headline(f"Memory bandwidth, {words.cores(top.placement.label)}", top)] if top else []
+    lines = (
+        [Headline(text("Memory bandwidth, {where}", where=words.cores(top.placement.label)), top)] if top else []
+    )
     best = choose.best(_prevailing(triad))
     if (
         best
@@ -81,16 +84,18 @@ def _headlines(triad: tuple[Estimate, ...]) -> tuple[Headline, ...]:
         and best.placement.label not in {top.placement.label, single and single.placement.label}
         and (best.lo or 0) > (top.hi or 0)
     ):
-        lines.append(Headline(f"Memory bandwidth, {words.cores(best.placement.label)}", best))
+        lines.append(Headline(text("Memory bandwidth, {where}", where=words.cores(best.placement.label)), best))
     if single and top and single.placement.label != top.placement.label:
-        lines.append(Headline(f"Memory bandwidth, {words.cores(single.placement.label)}", single))
+        lines.append(
+            Headline(text("Memory bandwidth, {where}", where=words.cores(single.placement.label)), single)
+        )
     return tuple(lines)
 
 
 def _figures(triad: tuple[Estimate, ...], every: tuple[Estimate, ...]) -> tuple[Figure, ...]:
     if not triad:
         return ()
-    drawn = [figures.placements(triad, "figure-bandwidth", "Triad bandwidth")]
+    drawn = [figures.placements(triad, "figure-bandwidth", text("Triad bandwidth"))]
     usual = _usual(_widest(every))
     if len({e.kernel for e in usual}) > 1:
         title = f"Bandwidth on {usual[0].placement.label} by kernel"
@@ -111,12 +116,12 @@ def _meaning(triad: tuple[Estimate, ...]) -> tuple[str, ...]:
     if not triad:
         return ("No memory bandwidth could be measured; the reasons are listed under what was not measured.",)
     widest, narrowest = _widest(triad), _narrowest(triad)
-    text = [_WHY, _placement_sentence(widest)]
+    said = [_WHY, _placement_sentence(widest)]
     if widest[0].placement.label != narrowest[0].placement.label:
-        text += [_placement_sentence(narrowest)]
-    text += _limit_sentence(widest)
+        said += [_placement_sentence(narrowest)]
+    said += _limit_sentence(widest)
     counted = choose.meaning(triad[0])
-    return (" ".join(text), f"Counted are {counted}." if counted else "")
+    return (joined(" ", said), text("Counted are {what}.", what=counted) if counted else "")
 
 
 def _placement_sentence(estimates: tuple[Estimate, ...]) -> str:
@@ -131,16 +136,24 @@ def _placement_sentence(estimates: tuple[Estimate, ...]) -> str:
         if figure:
             how = choose.series(estimate, names)
             parts.append(f"{figure.full}{f' with {how}' if how else ''}")
-    reached = words.listed(parts) if len(usual) <= _TOLD else f"from {parts[0]} to {parts[-1]}"
-    return f"Placed “{label}” ({cpus}), it reaches {reached}."
+    reached = words.listed(parts) if len(usual) <= _TOLD else text("{low} to {high}", low=parts[0], high=parts[-1])
+    return text("Placed “{label}” ({cpus}), it reaches {reached}.", label=label, cpus=cpus, reached=reached)
 
 
 def _limit_sentence(estimates: tuple[Estimate, ...]) -> list[str]:
     limited = choose.best(e for e in estimates if e.limit)
     if limited is None or limited.limit is None:
-        return ["No limit is known to hold these figures against."]
+        return [text("No limit is known to hold these figures against.")]
     share, limit = words.share_text(limited), words.quantity(limited.limit.value, limited.unit)
     where = limited.placement.label
+    source, of = words.SOURCES[limited.limit.source], limited.limit.of
     return [
-        f"The best with “{where}” is {share} of the limit, {limit} ({limited.limit.source}): {limited.limit.of}."
+        text(
+            "The best with “{where}” is {share} of the limit, {limit} ({source}): {of}.",
+            where=where,
+            share=share,
+            limit=limit,
+            source=source,
+            of=of,
+        )
     ]

@@ -4,6 +4,7 @@ import dataclasses
 
 from assay.model.result import Analysis, Estimate
 from assay.model.run import Run
+from assay.model.text import text
 from assay.report import choose, fitted, messages, operations, words
 from assay.report.charts.intervals import Point, intervals
 from assay.report.fitted import Fitted
@@ -14,13 +15,13 @@ claims = frozenset({"collective", "overlap"})
 
 LAW = "overlap"
 _TESTS = "tests"
-_TITLE = "Share of an operation that is hidden behind computing"
+_TITLE = text("Share of an operation that is hidden behind computing")
 
-_WHY = (
+_WHY = text(
     "A program that computes together waits for its slowest rank, so that a repetition lasts as long as that one; "
     "the mean over the ranks stands beside it."
 )
-_HIDDEN = (
+_HIDDEN = text(
     "An operation that is only begun can go on while the program computes. Hidden is (the operation alone + "
     "computing alone - both begun at once) over the shorter of the two: 1 where nothing of it is waited for, 0 "
     "where one simply follows the other, less where they hinder each other. Many MPIs go on only while the "

@@ -2,6 +2,7 @@
 
 from assay.model.result import Analysis, Comparison, Estimate
 from assay.model.run import Run
+from assay.model.text import joined, text
 from assay.report import choose, verdicts, words
 from assay.report.charts.banded import Banded, banded
 from assay.report.section import Figure, Section, Table
@@ -12,7 +13,7 @@ claims: frozenset[str] = frozenset()
 #: More rows make no figure: the table has them all.
 _ROWS = 36
 
-_WHY = (
+_WHY = text(
     "Levels were measured side by side in the same blocks, in random order, so that a drift of the machine falls "
     "on all alike. A ratio above 1 is a higher figure than that of the base. A verdict looks at the interval, "
     "never at the point; “inconclusive” means that the interval is too wide to say."
@@ -33,8 +34,8 @@ def section(_run: Run, analysis: Analysis) -> Section | None:
     )
     return Section(
         id="comparisons",
-        title="What was varied",
-        meaning=(f"{_WHY} {_meaning(varied, known)}".strip(), _resolution(analysis)),
+        title=text("What was varied"),
+        meaning=(joined(" ", (_WHY, _meaning(varied, known))), _resolution(analysis)),
         figures=drawn,
         tables=_tables(analysis),
         rules=frozenset({"comparison", "factor"}),

@@ -2,6 +2,7 @@
 
 from assay.model.result import Analysis, Estimate
 from assay.model.run import Run
+from assay.model.text import joined, text
 from assay.model.units import format_size
 from assay.report import choose, figures, words
 from assay.report.charts.curve import Boundary, Guides
@@ -10,7 +11,7 @@ from assay.report.section import Headline, Section, Table
 order = 30
 claims = frozenset({"memcpy"})
 
-_WHY = (
+_WHY = text(
     "A copy inside one node, such as a message between two processes on it, can be no faster than this curve "
     "for its size. Hot copies reuse one source and one target, which stay in cache while they fit; cold ones "
     "always meet new memory."
@@ -25,7 +26,7 @@ def section(run: Run, analysis: Analysis) -> Section | None:
     measured = choose.measured(estimates)
     powers = tuple(e for e in measured if not e.params.get("offset"))
     boundaries = _boundaries(run, powers)
-    drawn = [figures.curves(powers, "figure-memcpy", "Copy rate", Guides(boundaries))] if powers else []
+    drawn = [figures.curves(powers, "figure-memcpy", text("Copy rate"), Guides(boundaries))] if powers else []
     hot = tuple(e for e in measured if choose.is_usual(e, but=("bytes", "offset")))
     if any(e.params.get("offset") for e in hot):
         title = "Hot copy rate of powers of two and of sizes beside them"
@@ -65,7 +66,12 @@ def _headlines(estimates: tuple[Estimate, ...]) -> tuple[Headline, ...]:
     for buffers, members in _by_buffers(estimates).items():
         best = choose.best(members)
         if best:
-            lines.append(Headline(f"Copy rate, {buffers} buffers, best size ({_size(best)})", best))
+            lines.append(
+                Headline(
+                    text("Copy rate, {buffers} buffers, best size ({size})", buffers=buffers, size=_size(best)),
+                    best,
+                )
+            )
     return tuple(lines)
 
 
@@ -95,15 +101,22 @@ def _boundaries(run: Run, estimates: tuple[Estimate, ...]) -> tuple[Boundary, ..
 def _meaning(estimates: tuple[Estimate, ...], boundaries: tuple[Boundary, ...]) -> tuple[str, ...]:
     if not estimates:
         return ("No copies could be measured; the reasons are listed under what was not measured.",)
-    text = [_WHY]
+    said = [_WHY]
     for buffers, members in _by_buffers(estimates).items():
         largest = max(float(e.params["bytes"]) for e in members)
         best, last = choose.best(members), choose.best(e for e in members if float(e.params["bytes"]) == largest)
-        text += [words.sentence(f"with {buffers} buffers the best rate is {_rate(best)}")] if best else []
-        text += [words.sentence(f"the largest blocks get {_rate(last)}")] if last else []
-    if boundaries:
-        text.append(
-            "The broken upright lines mark the block size at which source and target together fill a cache: "
-            f"{words.listed(boundary.label for boundary in boundaries)}."
+        said += (
+            [text("With {buffers} buffers the best rate is {rate}.", buffers=buffers, rate=_rate(best))]
+            if best
+            else []
         )
-    return (" ".join(text),)
+        said += [text("The largest blocks get {rate}.", rate=_rate(last))] if last else []
+    if boundaries:
+        said.append(
+            text(
+                "The broken upright lines mark the block size at which source and target together fill a cache: "
+                "{caches}.",
+                caches=words.listed(boundary.label for boundary in boundaries),
+            )
+        )
+    return (joined(" ", said),)

@@ -2,6 +2,7 @@
 
 from assay.model.result import Analysis, Estimate
 from assay.model.run import Run
+from assay.model.text import joined, text
 from assay.report import choose, figures, fitted, words
 from assay.report.charts.heatmap import Cell, heatmap
 from assay.report.fitted import Fitted
@@ -14,7 +15,7 @@ LAW = "core-to-core"
 #: Fewer cpus make no matrix.
 _MATRIX = 3
 
-_WHY = (
+_WHY = text(
     "When one core writes what another waits for, such as a lock, a flag of a barrier or a message between "
     "processes, the cache line has to travel. How far it travels sets the least time of all that."
 )
@@ -30,15 +31,19 @@ def section(run: Run, analysis: Analysis) -> Section | None:
     best = choose.best(measured)
     return Section(
         id="core-to-core",
-        title="Core to core",
-        meaning=(f"{_WHY} {_meaning(found)}".strip(),) if measured else (f"{_WHY} No pair could be measured.",),
+        title=text("Core to core"),
+        meaning=(joined(" ", (_WHY, _meaning(found))),)
+        if measured
+        else (joined(" ", (_WHY, text("No pair could be measured."))),),
         figures=tuple(
             _figure(run, each, number) for number, each in enumerate(found) if len(_cpus(each)) >= _MATRIX
         )
-        or ((figures.placements(measured, "figure-core-to-core", "Hand-over, one way"),) if measured else ()),
+        or (
+            (figures.placements(measured, "figure-core-to-core", text("Hand-over, one way")),) if measured else ()
+        ),
         tables=tables(run, analysis),
         estimates=estimates,
-        headlines=(Headline("Nearest two cores, one way", best),) if best else (),
+        headlines=(Headline(text("Nearest two cores, one way"), best),) if best else (),
         benchmarks=claims,
     )
 
@@ -83,8 +88,8 @@ def _figure(run: Run, each: Fitted, number: int) -> Figure:
             figure = words.shown(estimate)
             value = factor * point.value[0]
             basis = f"{figure.ends} {figure.unit}, {figure.basis}" if figure else ""
-            text = f"{value:.{min(1, words.decimals(value))}f}"
-            cells.append(Cell(f"{row}", f"{column}", value, text, "", basis, note=str(point.at["class"])))
+            short = f"{value:.{min(1, words.decimals(value))}f}"
+            cells.append(Cell(f"{row}", f"{column}", value, short, "", basis, note=str(point.at["class"])))
     possible = len(cpus) * (len(cpus) - 1) // 2
     sampled = (
         f" Measured are {len(pairs):,} of the {possible:,} pairs of these cpus, a sample with pairs of every "
@@ -97,7 +102,7 @@ def _figure(run: Run, each: Fitted, number: int) -> Figure:
         f"on both sides of the diagonal.{sampled} Intervals are in the table."
     )
     result = words.sentence(_meaning((each,)))
-    spec = heatmap(cells, ("cpu", "cpu", f"one way ({unit})"), "lower", [f"{cpu}" for cpu in cpus])
+    spec = heatmap(cells, ("cpu", "cpu", text("one way ({unit})", unit=unit)), "lower", [f"{cpu}" for cpu in cpus])
     return Figure(f"figure-core-to-core{f'-{number}' if number else ''}", caption, result, spec)
 
 

@@ -2,6 +2,7 @@
 
 from assay.model.result import Analysis, Estimate
 from assay.model.run import Run
+from assay.model.text import joined, text
 from assay.report import choose, figures, provenance, words
 from assay.report.charts.dots import Dot, dotted
 from assay.report.section import Figure, Headline, Section, Table
@@ -10,7 +11,7 @@ order = 40
 claims = frozenset({"flops"})
 
 _RATE, _CLOCK, _LOADED = "flop/s", "Hz", "loaded-clock"
-_WHY = (
+_WHY = text(
     "What the arithmetic units give when nothing has to come from memory: chains of independent operations in "
     "registers. Wider instructions do more at once; divisions and roots are slow; a fused multiply-add counts as "
     "two operations."
@@ -28,12 +29,14 @@ def section(run: Run, analysis: Analysis) -> Section | None:
     return Section(
         id="flops",
         title=choose.title("flops"),
-        meaning=(f"{_WHY} {_meaning(run, analysis, measured)}".strip(),),
+        meaning=(joined(" ", (_WHY, _meaning(run, analysis, measured))),),
         figures=_figures(measured),
         tables=tables(run, analysis),
         estimates=rates,
         headlines=tuple(
-            Headline(f"Peak arithmetic, {words.cores(e.placement.label)}, {e.params.get('format', '')}", e)
+            Headline(
+                text("Peak arithmetic, {where}, {form}", where=words.cores(e.placement.label), form=_form(e)), e
+            )
             for e in best
         ),
         benchmarks=claims,
@@ -103,7 +106,7 @@ def _figure(label: str, precision: str, members: tuple[Estimate, ...]) -> Figure
     )
     result = "; ".join(f"{dot.row}, {dot.series}: {dot.text}" for dot in dots)
     anchor = f"figure-flops-{label.replace(':', '-')}-{precision}".rstrip("-")
-    return Figure(anchor, caption, result, dotted(dots, f"rate ({unit})"))
+    return Figure(anchor, caption, result, dotted(dots, text("rate ({unit})", unit=unit)))
 
 
 def _rank(estimate: Estimate) -> tuple[int, ...]:
@@ -192,3 +195,7 @@ def _nominal(run: Run) -> str:
 def _refused(analysis: Analysis) -> frozenset[str]:
     """Ids of clocks that the rule `clock` does not believe."""
     return frozenset(name for each in analysis.findings if each.id == "clock:refused" for name in each.evidence)
+
+
+def _form(estimate: Estimate) -> str:
+    return str(estimate.params.get("format", ""))

@@ -2,6 +2,7 @@
 
 from assay.model.result import Analysis, Estimate, Prediction
 from assay.model.run import Run
+from assay.model.text import joined, text
 from assay.model.units import scale
 from assay.report import choose, figures, words
 from assay.report.charts.banded import Banded, banded
@@ -11,7 +12,7 @@ from assay.report.sections import touch
 order = 50
 claims = frozenset({"himeno"})
 
-_WHY = (
+_WHY = text(
     "A Jacobi sweep over a three-dimensional grid does 34 operations a point and moves 14 arrays, as weather, "
     "flow and heat codes do. It has few operations for each byte, so memory bandwidth predicts it: the band was "
     "computed from other measurements alone."
@@ -29,16 +30,20 @@ def section(run: Run, analysis: Analysis) -> Section | None:
     best = choose.best(measured)
     elsewhere = {e.id for members in touch.groups(analysis).values() for e in members}
     apart = measured and not {e.id for e in measured} <= elsewhere
-    drawn = [figures.placements(measured, "figure-himeno", "Rate of the stencil")] if apart else []
+    drawn = [figures.placements(measured, "figure-himeno", text("Rate of the stencil"))] if apart else []
     drawn += [_figure(ledger, known)] if ledger else []
     return Section(
         id="himeno",
         title=choose.title("himeno"),
-        meaning=(f"{_WHY} {_meaning(ledger, known)}" if measured else f"{_WHY} It could not be measured.",),
+        meaning=(
+            joined(" ", (_WHY, _meaning(ledger, known)))
+            if measured
+            else joined(" ", (_WHY, text("It could not be measured."))),
+        ),
         figures=tuple(drawn),
         tables=tables(run, analysis),
         estimates=estimates,
-        headlines=(Headline(f"Stencil, {_where(best)}", best),) if best else (),
+        headlines=(Headline(text("Stencil, {where}", where=_where(best)), best),) if best else (),
         benchmarks=claims,
     )
 
@@ -124,24 +129,40 @@ def _figure(ledger: tuple[Prediction, ...], known: dict[str, Estimate]) -> Figur
     result = "; ".join(
         f"{row.row}: predicted {row.band_lo:.3g} to {row.band_hi:.3g} {unit}, measured {row.text}" for row in rows
     )
-    return Figure("figure-ledger", caption, result, banded(rows, f"rate ({unit})", "predicted"))
+    return Figure("figure-ledger", caption, result, banded(rows, text("rate ({unit})", unit=unit), "predicted"))
 
 
 def _meaning(ledger: tuple[Prediction, ...], known: dict[str, Estimate]) -> str:
     if not ledger:
-        return (
+        return text(
             "Nothing was predicted: bandwidth was not measured at the same placement, or the grid fits the caches."
         )
     inside = sum(line.error == 0 for line in ledger)
-    text = f"{inside} of {words.count(len(ledger), 'prediction holds', 'predictions hold')}."
+    said: list[str] = [
+        text(
+            "{inside} of {count} prediction holds.|{inside} of {count} predictions hold.",
+            inside=inside,
+            count=len(ledger),
+        )
+    ]
     worst = max(ledger, key=lambda line: abs(line.error))
     if worst.error:
-        text += f" The largest error is {_error(worst)} beyond the band ({_row(worst, known)})."
+        said.append(
+            text(
+                "The largest error is {error} beyond the band ({what}).",
+                error=_error(worst),
+                what=_row(worst, known),
+            )
+        )
     farthest, widest = (
         max(map(abs, each)) for each in zip(*((e.deviation, e.half_width) for e in ledger), strict=True)
     )
-    text += (
-        f" What was measured lies up to {words.percent(farthest)} beside the middle of what was predicted, whose "
-        f"half-width is {words.percent(widest)} at most."
+    said.append(
+        text(
+            "What was measured lies up to {farthest} beside the middle of what was predicted, whose half-width is "
+            "{widest} at most.",
+            farthest=words.percent(farthest),
+            widest=words.percent(widest),
+        )
     )
-    return f"{text} {words.sentence(ledger[0].derivation)}"
+    return joined(" ", (*said, words.sentence(ledger[0].derivation)))

@@ -1,9 +1,11 @@
 """The time of one load by working set: a staircase whose steps are the caches, memory, and the TLB."""
 
 import re
+import statistics
 
 from assay.model.result import Analysis, Estimate
 from assay.model.run import Run
+from assay.model.text import joined, text
 from assay.model.units import format_size
 from assay.report import choose, figures, fitted, words
 from assay.report.charts.curve import Boundary, Guides, Step
@@ -20,8 +22,10 @@ _PART = re.compile(r"(latency|boundary) (\d+)(?: \(([^,)]*)[^)]*\))?")
 _CURVE = 4
 #: Steps of two walks that are called alike and differ by less share one label.
 _ALIKE = 1.15
+#: Ends of a TLB that are nearer are one: the sizes of a walk stand an eighth of an octave apart.
+_ONE_KNEE = 1.25
 
-_WHY = (
+_WHY = text(
     "Each load waits for the one before, along a random cycle through the working set, so that nothing can be "
     "fetched ahead. While the working set fits a cache, every load takes what that cache takes; beyond it the "
     "time rises to the next step. Where small pages are slower than huge ones, the processor looks up addresses "
@@ -39,8 +43,8 @@ def section(run: Run, analysis: Analysis) -> Section | None:
     drawn = _figure(run, measured, found)
     return Section(
         id="load-latency",
-        title="Load latency by working set",
-        meaning=_meaning(found) if measured else (f"{_WHY} None could be measured.",),
+        title=text("Load latency by working set"),
+        meaning=_meaning(found) if measured else (joined(" ", (_WHY, text("None could be measured."))),),
         figures=(drawn,) if drawn else (),
         tables=tables(run, analysis),
         estimates=estimates,
@@ -98,11 +102,11 @@ def _figure(run: Run, measured: tuple[Estimate, ...], found: tuple[Fitted, ...])
     groups = choose.grouped(measured, series)
     curves = tuple(each for members in groups.values() if len(members) >= _CURVE for each in members)
     if not curves:
-        return figures.placements(measured, "figure-latency", "Time of one load") if measured else None
+        return figures.placements(measured, "figure-latency", text("Time of one load")) if measured else None
     drawn = {f"{series(e)}{f', {choose.state(e)}' if e.state else ''}" for e in curves}
     factor, _ = figures.scaled(curves)
     guides = Guides(_boundaries(run, curves, found), _steps(found, drawn, series, factor))
-    return figures.curves(curves, "figure-latency", "Time of one load", guides, series)
+    return figures.curves(curves, "figure-latency", text("Time of one load"), guides, series)
 
 
 def _steps(found: tuple[Fitted, ...], drawn: set[str], series: figures.Name, factor: float) -> tuple[Step, ...]:
@@ -116,10 +120,11 @@ def _steps(found: tuple[Fitted, ...], drawn: set[str], series: figures.Name, fac
             if not sizes or name not in drawn:
                 continue
             value = each.model.parameters[parameter][0]
-            label = f"{level}  {words.quantity(value, 's')}"
+            told = words.quantity(value, "s")
+            label, short = f"{level}  {told}", f"{level.partition(' ')[0]}  {told}"
             if any(_alike(step, level, factor * value) for step in steps):
-                label = ""
-            steps.append(Step(min(sizes), max(sizes), factor * value, name, label))
+                label = short = ""
+            steps.append(Step(min(sizes), max(sizes), factor * value, name, label, short))
     return tuple(steps)
 
 
@@ -137,27 +142,38 @@ def _boundaries(run: Run, curves: tuple[Estimate, ...], found: tuple[Fitted, ...
         if cache.kind != "instruction" and cpu in cache.cpus and 0 < cache.size_bytes < largest
     }
     lines = [Boundary(size, f"{name} = {format_size(size)}", name) for name, size in sizes.items()]
-    knees = [
-        each.model.parameters[name][0] for each in found for name, what in _ends(each).values() if what == "TLB"
-    ]
-    lines += [Boundary(knees[0], f"TLB ends, {format_size(knees[0])}", "TLB")] if knees else []
+    lines += [Boundary(size, f"TLB ends, {format_size(size)}", "TLB") for size in _knees(found)]
     return tuple(sorted(lines, key=lambda line: line.x))
 
 
+def _knees(found: tuple[Fitted, ...]) -> list[float]:
+    """Where walks left a TLB, of each level of it once: walks that agree are one mark, between them."""
+    knees = sorted(
+        each.model.parameters[name][0] for each in found for name, what in _ends(each).values() if what == "TLB"
+    )
+    groups: list[list[float]] = []
+    for knee in knees:
+        if groups and knee / groups[-1][-1] < _ONE_KNEE:
+            groups[-1].append(knee)
+        else:
+            groups.append([knee])
+    return [statistics.geometric_mean(group) for group in groups]
+
+
 def _meaning(found: tuple[Fitted, ...]) -> tuple[str, ...]:
-    text = [_WHY]
+    said: list[str] = [_WHY]
     names = fitted.labels(found)
     for each in found:
         levels = _levels(each)
         if levels:
             told = words.listed(f"{each.shown(name, 's').short} from {level}" for _, level, name in levels)
             walk = names[each.model.id]
-            text.append(words.sentence(f"{f'with {walk} ' if walk else ''}a load takes {told}"))
-    reading = (
+            said.append(words.sentence(f"{f'with {walk} ' if walk else ''}a load takes {told}"))
+    reading = text(
         "Broad strokes are the levels that the fit found; the broken upright lines mark what the machine says of "
         "its caches, and where the fit found the end of a TLB."
     )
-    return (" ".join(text), reading)
+    return (joined(" ", said), reading)
 
 
 def _headlines(measured: tuple[Estimate, ...]) -> tuple[Headline, ...]:
@@ -167,4 +183,4 @@ def _headlines(measured: tuple[Estimate, ...]) -> tuple[Headline, ...]:
         return ()
     largest = max(float(e.params["bytes"]) for e in usual)
     last = choose.best(e for e in usual if float(e.params["bytes"]) == largest)
-    return (Headline(f"One load from {format_size(largest)}", last),) if last else ()
+    return (Headline(text("One load from {size}", size=format_size(largest)), last),) if last else ()

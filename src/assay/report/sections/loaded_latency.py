@@ -2,6 +2,7 @@
 
 from assay.model.result import Analysis
 from assay.model.run import Run
+from assay.model.text import joined, text
 from assay.report import choose, figures, fitted, words
 from assay.report.charts.lines import LinePoint, lines
 from assay.report.fitted import Fitted
@@ -12,7 +13,7 @@ claims = frozenset({"loaded_latency"})
 
 LAW = "loaded-latency"
 
-_WHY = (
+_WHY = text(
     "A memory that is busy answers late. One core walks through memory while the others draw bandwidth, from "
     "little to all they can. The curve stays flat as long as requests do not queue; where it turns up, the "
     "memory is full."
@@ -28,12 +29,12 @@ def section(run: Run, analysis: Analysis) -> Section | None:
     busy = tuple(each.estimate(each.model.points[-1]) for each in found)
     return Section(
         id="loaded-latency",
-        title="Latency under load",
-        meaning=(f"{_WHY} {_meaning(found)}".strip(),),
+        title=text("Latency under load"),
+        meaning=(joined(" ", (_WHY, _meaning(found))),),
         figures=(_figure(found, analysis),) if found else (),
         tables=tables(run, analysis),
         estimates=estimates,
-        headlines=tuple(Headline("One load from busy memory", e) for e in busy[:1]),
+        headlines=tuple(Headline(text("One load from busy memory"), e) for e in busy[:1]),
         benchmarks=claims,
     )
 
@@ -75,16 +76,19 @@ def _figure(found: tuple[Fitted, ...], analysis: Analysis) -> Figure:
             x_lo, x_hi = (across * (drawn if end is None else end) for end in ends)
             value, lo, hi = (factor * end for end in point.value)
             figure = words.shown(estimate)
-            text, basis = (figure.short, figure.basis) if figure else ("", "")
+            short, basis = (figure.short, figure.basis) if figure else ("", "")
             name = names[each.model.id] or "one load"
             place = f"{words.quantity(drawn, 'B/s')} drawn"
-            points.append(LinePoint(across * drawn, name, value, lo, hi, text, basis, place, number, x_lo, x_hi))
+            points.append(LinePoint(across * drawn, name, value, lo, hi, short, basis, place, number, x_lo, x_hi))
     caption = (
         f"Time of one load against the bandwidth that other cores draw. {figures.whiskers(fitted.of(found))} "
         "Points are joined in the order of the load that was asked for."
     )
     result = "; ".join(f"{point.series}: {point.text} beside {point.place}" for point in points)
-    titles = (f"bandwidth beside it ({across_unit})", f"time of one load ({unit})")
+    titles = (
+        text("bandwidth beside it ({unit})", unit=across_unit),
+        text("time of one load ({unit})", unit=unit),
+    )
     return Figure("figure-loaded-latency", caption, result, lines(points, titles))
 
 

@@ -4,6 +4,7 @@ from collections.abc import Callable, Iterable
 
 from assay.model.result import Analysis, Estimate
 from assay.model.run import Run
+from assay.model.text import joined, text
 from assay.report import choose, figures, messages, words
 from assay.report.charts.lines import LinePoint, lines
 from assay.report.section import Figure, Headline, Section, Table
@@ -11,11 +12,12 @@ from assay.report.section import Figure, Headline, Section, Table
 order = 63
 claims: frozenset[str] = frozenset()
 
+_LIMIT = "Limit of the sum"
 _BANDWIDTH, _LATENCY, _RATE = "multi-bandwidth", "multi-latency", "message-rate"
-_CAPTION = "Many pairs at once: bandwidth and messages of all pairs added, one direction"
+_CAPTION = text("Many pairs at once: bandwidth and messages of all pairs added, one direction")
 #: Fewer numbers of ranks make no line.
 _LINE = 3
-_WHY = (
+_WHY = text(
     "Programs have a rank on every core, and all of them send at once. Rank i of the first half sends to rank i "
     "of the second half; bytes and messages of all pairs are added, in one direction."
 )
@@ -29,8 +31,8 @@ def section(run: Run, analysis: Analysis) -> Section | None:
     bandwidth = _bandwidth(analysis)
     return Section(
         id="many-pairs",
-        title="Many pairs at once",
-        meaning=(f"{_WHY} {_meaning(bandwidth)}".strip(),),
+        title=text("Many pairs at once"),
+        meaning=(joined(" ", (_WHY, _meaning(bandwidth))),),
         figures=_figures(bandwidth),
         tables=found(run, analysis),
         estimates=estimates,
@@ -84,10 +86,29 @@ def _table(
     size = next(iter(sizes)) if len(sizes) == 1 else "small"
     headings = (f"Messages a second, {size}", f"Slowest pair, one way, {size}")
     rows: tuple[tuple[str, ...], ...] = tuple(_row(members, way(members[0])) for members in groups)
-    columns: tuple[str, ...] = ("Between", "By", "Ranks a node", "Bandwidth", "At", *headings, "n")
-    if not any(row[1] for row in rows):
-        columns, rows = (columns[0], *columns[2:]), tuple((row[0], *row[2:]) for row in rows)
-    return Table(caption, columns, rows, frozenset(range(len(columns) - 6, len(columns))), note)
+    columns: tuple[str, ...] = ("Between", "By", "Ranks a node", "Bandwidth", "At", _LIMIT, *headings, "n")
+    for name in ("By", _LIMIT):
+        at = columns.index(name)
+        if not any(row[at] for row in rows):
+            columns, rows = _without(columns, at), tuple(_without(row, at) for row in rows)
+    first = columns.index("Ranks a node")
+    note = "; ".join(filter(None, [note, *_limits(groups)]))
+    return Table(caption, columns, rows, frozenset(range(first, len(columns))), note)
+
+
+def _without(cells: tuple[str, ...], at: int) -> tuple[str, ...]:
+    return cells[:at] + cells[at + 1 :]
+
+
+def _limits(groups: Iterable[tuple[Estimate, ...]]) -> tuple[str, ...]:
+    """What the limits of the sums are, each once."""
+    found = (_best(members) for members in groups)
+    told = dict.fromkeys(e.limit.of for e in found if e and e.limit)
+    return (f"limits: {'; '.join(told)}",) if told else ()
+
+
+def _best(members: tuple[Estimate, ...]) -> Estimate | None:
+    return choose.best(e for e in members if e.metric == "bandwidth")
 
 
 def _small(members: tuple[Estimate, ...]) -> tuple[Estimate | None, Estimate | None]:
@@ -98,13 +119,16 @@ def _small(members: tuple[Estimate, ...]) -> tuple[Estimate | None, Estimate | N
 
 def _row(members: tuple[Estimate, ...], way: str) -> tuple[str, ...]:
     first = members[0]
-    best = choose.best(e for e in members if e.metric == "bandwidth")
+    best = _best(members)
     shown = (best, *_small(members))
     where = ", ".join(filter(None, [messages.where(first), choose.state(first)]))
     bandwidth, *small = map(_cell, shown)
     launches = min((e.launches for e in shown if e), default=0)
     at = messages.at(best) if best else ""
-    return (where, way, f"{messages.ranks(first)}", bandwidth, at, *small, f"{launches}")
+    limit = (
+        f"{words.quantity(best.limit.value, best.unit)} ({words.share_text(best)})" if best and best.limit else ""
+    )
+    return (where, way, f"{messages.ranks(first)}", bandwidth, at, limit, *small, f"{launches}")
 
 
 def _cell(estimate: Estimate | None) -> str:
@@ -161,7 +185,7 @@ def _line(counted: tuple[Estimate, ...], title: str) -> Figure:
     ]
     caption = f"{title}, by ranks on each of {len(counted[0].placement.hosts)} nodes. {figures.whiskers(counted)}"
     top = max(points, key=lambda point: point.value)
-    spec = lines(points, ("ranks on each node", f"bandwidth ({unit})"))
+    spec = lines(points, (text("ranks on each node"), text("bandwidth ({unit})", unit=unit)))
     return Figure("figure-many-pairs-ranks", caption, f"most {top.text} with {top.place}, {top.series}", spec)
 
 

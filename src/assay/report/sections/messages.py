@@ -2,6 +2,7 @@
 
 from assay.model.result import Analysis, Estimate
 from assay.model.run import Run
+from assay.model.text import joined, text
 from assay.report import choose, figures, messages, sizes, words
 from assay.report.section import Figure, Headline, Section, Table
 from assay.report.sections import many_pairs
@@ -12,7 +13,7 @@ claims = frozenset(messages.BY)
 _PATTERNS = (messages.LATENCY, messages.ONE, messages.BOTH)
 #: Fewer sizes make no curve.
 _CURVE = 3
-_WHY = (
+_WHY = text(
     "One way is half of a round trip: a message goes to the partner and comes back. For bandwidth many messages "
     "are on the way before one is acknowledged, in one direction, or in both with their bytes added."
 )
@@ -27,7 +28,7 @@ def section(_run: Run, analysis: Analysis) -> Section | None:
     drawn = tuple(e for e in measured if not e.params.get("offset"))
     return Section(
         id="messages",
-        title="Messages between two",
+        title=text("Messages between two"),
         meaning=_meaning(drawn),
         figures=tuple(figure for members in _of_pattern(drawn).values() for figure in _figures(members)),
         tables=(
@@ -139,11 +140,19 @@ def _tables(measured: tuple[Estimate, ...]) -> tuple[Table, ...]:
 
 def _meaning(measured: tuple[Estimate, ...]) -> tuple[str, ...]:
     if not measured:
-        return (f"{_WHY} Nothing of it could be measured; the reasons are listed under what was not measured.",)
+        return (
+            joined(
+                " ",
+                (
+                    _WHY,
+                    text("Nothing of it could be measured; the reasons are listed under what was not measured."),
+                ),
+            ),
+        )
     told = [_WHY, _latencies(measured), _bandwidths(measured), _duplex(measured)]
     several = max(len(_curves(members)) / len(_places(members)) for members in _of_pattern(measured).values()) > 1
-    told += ["Where several networks, MPIs or states were measured, the best is told."] if several else []
-    return (" ".join(filter(None, told)),)
+    told += [text("Where several networks, MPIs or states were measured, the best is told.")] if several else []
+    return (joined(" ", told),)
 
 
 def _places(measured: tuple[Estimate, ...]) -> dict[str, tuple[Estimate, ...]]:

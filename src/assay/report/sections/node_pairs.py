@@ -2,6 +2,7 @@
 
 from assay.model.result import Analysis, Point
 from assay.model.run import Run
+from assay.model.text import joined, text
 from assay.report import choose, figures, fitted, words
 from assay.report.charts.heatmap import Cell, heatmap
 from assay.report.fitted import Fitted
@@ -14,7 +15,7 @@ LAW = "node-pairs"
 #: Fewer ranks make no matrix.
 _MATRIX = 3
 
-_WHY = (
+_WHY = text(
     "A program on many nodes waits for the slowest way between two of them. Every pair was measured once: a node, "
     "a cable or a switch that is slower than its like stands out."
 )
@@ -28,8 +29,10 @@ def section(run: Run, analysis: Analysis) -> Section | None:
     found = fitted.fitted(analysis, LAW)
     return Section(
         id="node-pairs",
-        title="Every pair of nodes",
-        meaning=(f"{_WHY} {_meaning(found)}",) if found else (f"{_WHY} No pair could be measured.",),
+        title=text("Every pair of nodes"),
+        meaning=(joined(" ", (_WHY, _meaning(found))),)
+        if found
+        else (joined(" ", (_WHY, text("No pair could be measured."))),),
         figures=tuple(
             _figure(each, found, number) for number, each in enumerate(found) if len(_ends(each)) >= _MATRIX
         ),

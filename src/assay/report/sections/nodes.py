@@ -2,6 +2,7 @@
 
 from assay.model.result import Analysis, Estimate
 from assay.model.run import Run
+from assay.model.text import text
 from assay.report import choose, figures, words
 from assay.report.section import Section, Table
 
@@ -19,7 +20,7 @@ def section(run: Run, analysis: Analysis) -> Section | None:
     title = f"{largest[0].kernel.capitalize()} {largest[0].metric}, {words.placed(largest[0])}"
     return Section(
         id="nodes",
-        title="Node by node",
+        title=text("Node by node"),
         meaning=(_meaning(nodes, largest),),
         figures=(figures.nodes(largest, "figure-nodes", title),),
         tables=(_table(crowds),),

@@ -4,6 +4,7 @@ from datetime import datetime
 
 from assay.model.result import Analysis, Noise
 from assay.model.run import LaunchRecords, Run
+from assay.model.text import text
 from assay.report import words
 from assay.report.charts.timeline import Span, timeline
 from assay.report.section import Figure, Section, Table
@@ -21,7 +22,7 @@ def section(run: Run, analysis: Analysis) -> Section | None:
     drawn = _figure(run)
     return Section(
         id="noise",
-        title="How quiet the machine was",
+        title=text("How quiet the machine was"),
         meaning=(_meaning(analysis.noise),),
         figures=(drawn,) if drawn else (),
         tables=(table(analysis.noise),),

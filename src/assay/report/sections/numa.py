@@ -2,6 +2,7 @@
 
 from assay.model.result import Analysis, Point
 from assay.model.run import Run
+from assay.model.text import joined, text
 from assay.report import choose, figures, fitted, words
 from assay.report.charts.heatmap import Cell, heatmap
 from assay.report.fitted import Fitted
@@ -15,7 +16,9 @@ _VALUE = " value"
 _TAU = ("tau", "tau p")
 _SURE = 0.05
 
-_WHY = "Memory that hangs at another die or socket is reached over a link, which is slower than the cores' own."
+_WHY = text(
+    "Memory that hangs at another die or socket is reached over a link, which is slower than the cores' own."
+)
 
 
 def section(run: Run, analysis: Analysis) -> Section | None:
@@ -25,8 +28,8 @@ def section(run: Run, analysis: Analysis) -> Section | None:
         return None
     return Section(
         id="memory-nodes",
-        title="Near and far memory",
-        meaning=(f"{_WHY} {_meaning(_whole(found) or found)}", _agreement(found)),
+        title=text("Near and far memory"),
+        meaning=(joined(" ", (_WHY, _meaning(_whole(found) or found))), _agreement(found)),
         figures=tuple(_figure(each, found, number) for number, each in enumerate(_whole(found))),
         tables=tables(run, analysis),
         estimates=choose.middle(fitted.of(found)),
@@ -80,7 +83,7 @@ def _figure(each: Fitted, found: tuple[Fitted, ...], number: int) -> Figure:
         f"figure stand its ratio to the same cores' own memory{notes}. Dark is slow. Intervals are in the table."
     )
     result = "; ".join(f"{cell.row} with {cell.column}: {cell.text} {unit} {cell.ratio}" for cell in drawn)
-    title = f"{'latency' if latency else 'bandwidth'} ({unit})"
+    title = text("latency ({unit})", unit=unit) if latency else text("bandwidth ({unit})", unit=unit)
     spec = heatmap(drawn, ("cores of", "memory of", title), "lower" if latency else "higher")
     return Figure(f"figure-numa-{number}", caption, result, spec)
 

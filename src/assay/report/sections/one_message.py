@@ -4,6 +4,7 @@ import msgspec
 
 from assay.model.result import Analysis, Estimate
 from assay.model.run import Run
+from assay.model.text import text
 from assay.report import choose, figures, messages, words
 from assay.report.charts.curve import CurvePoint, curve
 from assay.report.section import Figure, Section, Table
@@ -13,7 +14,7 @@ claims: frozenset[str] = frozenset()
 
 #: Fewer sizes make no curve.
 _CURVE = 3
-_WHY = (
+_WHY = text(
     "The rate of one message is its size over its one-way time: nothing else is on the way, as in NetPIPE. A copy "
     "by memcpy stands beside it, because what passes through memory is copied at least once. The signature graph "
     "has the same figures over time: it leaves the time axis at the latency, and where it ends to the right "
@@ -32,7 +33,7 @@ def section(_run: Run, analysis: Analysis) -> Section | None:
     parts = messages.split(rates)
     drawn = [_sheet(members, copies, part, number) for number, (part, members) in enumerate(parts.items())]
     drawn += [_signature(members, part, number) for number, (part, members) in enumerate(parts.items())]
-    return Section(id="one-message", title="One message at a time", meaning=(_WHY,), figures=tuple(drawn))
+    return Section(id="one-message", title=text("One message at a time"), meaning=(_WHY,), figures=tuple(drawn))
 
 
 def tables(_run: Run, _analysis: Analysis) -> tuple[Table, ...]:
@@ -113,5 +114,10 @@ def _signature(rates: tuple[Estimate, ...], part: str, number: int) -> Figure:
     ]
     title = ": ".join(filter(None, ["Signature of one message", part]))
     caption = f"{title}: its rate over its one-way time, both axes logarithmic. {figures.whiskers(rates)}"
-    spec = curve(points, ("one-way time (µs)", f"Rate of one message ({unit})"), sizes=False, base=10)
+    spec = curve(
+        points,
+        (text("one-way time ({unit})", unit="µs"), text("Rate of one message ({unit})", unit=unit)),
+        sizes=False,
+        base=10,
+    )
     return Figure(_anchor("signature", number), caption, "; ".join(ends), spec)

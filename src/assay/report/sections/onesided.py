@@ -4,6 +4,7 @@ import dataclasses
 
 from assay.model.result import Analysis, Estimate
 from assay.model.run import Run
+from assay.model.text import text
 from assay.report import choose, messages, operations, words
 from assay.report.section import Section, Table
 
@@ -11,11 +12,11 @@ order = 65
 claims = frozenset({"onesided"})
 
 _SYNCHRONISATION = "synchronisation"
-_WHY = (
+_WHY = text(
     "One rank writes or reads the memory of another, which need take no part (flush, lock) or opens it each time "
     "(fence, pscw). A time ends where the data can be seen at the target, not where the call returns."
 )
-_CAPTION = "What each way to synchronise costs: one transfer, one way, until the other sees it"
+_CAPTION = text("What each way to synchronise costs: one transfer, one way, until the other sees it")
 
 
 def section(_run: Run, analysis: Analysis) -> Section | None:

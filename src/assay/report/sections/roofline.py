@@ -2,6 +2,7 @@
 
 from assay.model.result import Analysis, Estimate, Point
 from assay.model.run import Run
+from assay.model.text import joined, text
 from assay.model.units import scale
 from assay.report import choose, fitted, words
 from assay.report.charts.roofline import Kernel, Roof, roofline
@@ -14,7 +15,7 @@ claims: frozenset[str] = frozenset()
 LAW = "roofline"
 _BANDWIDTH = "bandwidth "
 
-_WHY = (
+_WHY = text(
     "A kernel that does few operations on each byte runs at the speed of memory, one that does many at the speed "
     "of the arithmetic units; the ridge is where one turns into the other. Peak and bandwidths are those "
     "measured here on the same cpus, so a kernel can stand on its roof, and one that stands well below it is "
@@ -29,8 +30,8 @@ def section(run: Run, analysis: Analysis) -> Section | None:
         return None
     return Section(
         id="roofline",
-        title="Roofline",
-        meaning=(f"{_WHY} {_meaning(found)}",),
+        title=text("Roofline"),
+        meaning=(joined(" ", (_WHY, _meaning(found))),),
         figures=tuple(_figure(each, number) for number, each in enumerate(found)),
         tables=(*tables(run, analysis), _kernels(found)),
         rules=frozenset({"roofline"}),

@@ -2,6 +2,7 @@
 
 from assay.model.result import Analysis, Estimate
 from assay.model.run import Run
+from assay.model.text import joined, text
 from assay.report import choose, figures, fitted, words
 from assay.report.charts.lines import Level, LinePoint, Mark, lines
 from assay.report.fitted import Fitted
@@ -13,7 +14,7 @@ claims: frozenset[str] = frozenset()
 LAW = "saturation"
 _FILLED = 0.95
 
-_WHY = (
+_WHY = text(
     "One core alone rarely draws all that memory can give, and often not all cores are needed. The curve adds "
     "cores one by one: “compact” fills one last-level cache group after another, “spread” deals them over all "
     "groups. Cores beyond the saturation point add nothing to programs that wait for memory."
@@ -27,8 +28,8 @@ def section(run: Run, analysis: Analysis) -> Section | None:
         return None
     return Section(
         id="saturation",
-        title="How many cores fill the memory",
-        meaning=(f"{_WHY} {_meaning(found)}".strip(),),
+        title=text("How many cores fill the memory"),
+        meaning=(joined(" ", (_WHY, _meaning(found))),),
         figures=(_figure(found),),
         tables=tables(run, analysis),
         estimates=choose.middle(fitted.of(found)),
@@ -75,14 +76,21 @@ def _figure(found: tuple[Fitted, ...]) -> Figure:
         cores, lo, hi = each.model.parameters["cores"]
         value = next(p.value[0] for p in each.model.points if float(p.at["cores"]) == cores)
         marks.append(Mark(cores, factor * value, lo, hi, name, words.count(round(cores), "core", "cores")))
-    title = f"Triad bandwidth ({unit})"
+    title = text("Triad bandwidth ({unit})", unit=unit)
     levels = _limits(found, factor)
-    spec = lines(points, ("cores", title), tuple(marks), levels)
-    caption = (
-        f"Triad bandwidth by number of cores. {figures.whiskers(fitted.of(found))} A ring marks the fewest cores "
-        f"that reach {words.percent(_FILLED)} of the most; the grey band is where it may lie."
+    spec = lines(points, (text("cores"), title), tuple(marks), levels)
+    caption = joined(
+        " ",
+        (
+            text("Triad bandwidth by number of cores."),
+            figures.whiskers(fitted.of(found)),
+            text(
+                "A ring marks the fewest cores that reach {share} of the most; the grey band is where it may lie.",
+                share=words.percent(_FILLED),
+            ),
+            text("The red line is the limit.") if levels else "",
+        ),
     )
-    caption += " The red line is the limit." if levels else ""
     result = "; ".join(
         f"{mark.series}: {words.percent(_FILLED)} with {mark.label}, {_most(points, mark)}" for mark in marks
     )
@@ -117,8 +125,13 @@ def _limits(found: tuple[Fitted, ...], factor: float) -> tuple[Level, ...]:
 def _meaning(found: tuple[Fitted, ...]) -> str:
     names = fitted.labels(found)
     told = [
-        f"{names[each.model.id]}: {_cores(each, 'cores')} cores reach {words.percent(_FILLED)} of "
-        f"{each.shown('maximum', 'B/s').full}"
+        text(
+            "{name}: {cores} cores reach {share} of {most}.",
+            name=names[each.model.id],
+            cores=_cores(each, "cores"),
+            share=words.percent(_FILLED),
+            most=each.shown("maximum", "B/s").full,
+        )
         for each in found
     ]
-    return words.sentence("; ".join(told))
+    return joined(" ", told)

@@ -2,6 +2,7 @@
 
 from assay.model.result import Analysis, Comparison, Estimate
 from assay.model.run import Run
+from assay.model.text import joined, text
 from assay.report import choose, figures, verdicts, words
 from assay.report.section import Figure, Section, Table
 from assay.report.sections import numa
@@ -12,7 +13,7 @@ claims: frozenset[str] = frozenset()
 _NONE, _INTERLEAVE, _BIND = "first-touch", "interleave", "bind"
 #: Classes of pairs of nodes where firmware gives no distances, the nearest first.
 _FAR = {"same node": 0, "same socket": 1, "other socket": 2}
-_WHY = (
+_WHY = text(
     "The operating system puts a page on the memory node of the thread that first writes it. When one thread "
     "prepares all data, every thread later draws from that one node. Pages dealt to all nodes in turn "
     "(interleave) even that out; when each thread touches its own part first, all memory is near."
@@ -30,8 +31,8 @@ def section(_run: Run, analysis: Analysis) -> Section | None:
     note = "This machine has one memory node, so that a policy can only cost." if len(nodes) == 1 else ""
     return Section(
         id="first-touch",
-        title="First touch and interleave",
-        meaning=(f"{_WHY} {_meaning(analysis, estimates)}".strip(), note),
+        title=text("First touch and interleave"),
+        meaning=(joined(" ", (_WHY, _meaning(analysis, estimates))), note),
         figures=drawn,
         tables=(*published(analysis), *_compared(analysis, estimates)),
         estimates=estimates,

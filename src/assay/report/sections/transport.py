@@ -3,13 +3,14 @@
 from assay.launch.starter import network_of
 from assay.model.result import Analysis, Estimate
 from assay.model.run import Run
+from assay.model.text import text
 from assay.report import choose, messages, words
 from assay.report.section import Section, Table
 
 order = 66
 claims: frozenset[str] = frozenset()
 
-_WHY = (
+_WHY = text(
     "Before and after each case every node's network interfaces and InfiniBand ports were read: what they sent, "
     "over the bytes of all messages, shows which way these took. Headers add a few percent to large messages and "
     "are most of small ones, so the largest is shown. Two nodes with one kernel (boot id) are one machine."
@@ -23,7 +24,7 @@ def section(run: Run, analysis: Analysis) -> Section | None:
         return None
     return Section(
         id="transport",
-        title="The way of the messages",
+        title=text("The way of the messages"),
         meaning=(_WHY,),
         tables=(found,),
         rules=frozenset({"transport"}),

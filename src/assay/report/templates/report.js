@@ -9,15 +9,163 @@
   }
   const text = async (base64) => new TextDecoder().decode(await inflate(base64));
 
+  // Languages: English stands in the page; the others come from templates with what stands in them.
+  const root = document.documentElement;
+  const STORED = "assay-language";
+  let spoken = null; // {messages, languages: {ja: {texts, units, prefixes}}}
+  let language = "en";
+  const catalogue = () => spoken.languages[language];
+  const elements = new Map(); // element -> its English nodes
+
+  const NUMBER = "[+\u2212-]?(?:\\d{1,3}(?:,\\d{3})+|\\d+)(?:\\.\\d+)?";
+  const UNIT = "(?: (?:%|[kKMGTPmnpµ]?i?(?:B|s|Hz|flop|FLOP|bit|update|message|load)(?:/[a-z]+)?))?";
+  const ONE = `×?${NUMBER}${UNIT}`;
+  const ENDS = new RegExp(`^\\[(${NUMBER}), (${NUMBER})\\](${UNIT})$`, "u");
+  const RANGE = new RegExp(`^(${ONE}) to (${ONE})$`, "u");
+  const FIGURE = new RegExp(`^(×?)(${NUMBER})(${UNIT})$`, "u");
+  const SHORT = new RegExp(`^(${ONE}) (\\[.*\\]|\\(.*\\))$`, "u");
+  const BARE = /^[kKMGTPmnpµ]?i?(?:B|s|Hz|flop|FLOP|bit)(?:\/[a-z]+)?$/u;
+
+  function number(text) {
+    const plain = text.replaceAll(",", "").replace("\u2212", "-");
+    const digits = (plain.split(".")[1] ?? "").length;
+    const form = { minimumFractionDigits: digits, maximumFractionDigits: digits, useGrouping: text.includes(",") };
+    return (plain.startsWith("+") ? "+" : "") + new Intl.NumberFormat(language, form).format(Number(plain));
+  }
+
+  function unit(text) {
+    const { units, prefixes } = catalogue();
+    const whole = text.trim();
+    const base = Object.keys(units).find((each) => whole.endsWith(each) && (whole === each || whole.slice(0, -each.length) in prefixes));
+    const written = base ? (prefixes[whole.slice(0, -base.length)] ?? "") + units[base] : whole;
+    return (text.startsWith(" ") ? "\u00a0" : "") + written;
+  }
+
+  // A string that is a figure and nothing else, in the digits and the units of the language; others as they are.
+  function figure(text) {
+    const comma = number("0.5").includes(",");
+    let found;
+    if ((found = FIGURE.exec(text))) return found[1] + number(found[2]) + unit(found[3]);
+    if ((found = ENDS.exec(text))) return `[${number(found[1])}${comma ? "; " : ", "}${number(found[2])}]${unit(found[3])}`;
+    if ((found = RANGE.exec(text))) return filled(spoken.messages[0][0], { low: found[1], high: found[2] });
+    if ((found = SHORT.exec(text))) {
+      const ends = found[2].startsWith("(") ? `(${figure(found[2].slice(1, -1))})` : figure(found[2]);
+      return `${figure(found[1])} ${ends}`;
+    }
+    return BARE.test(text) ? unit(text) : text;
+  }
+
+  function filled(template, parameters) {
+    let form = catalogue().texts[template];
+    if (typeof form === "object") {
+      const category = new Intl.PluralRules(language).select(parameters.count);
+      form = form[category] ?? form.other ?? form.many;
+    }
+    return form.replace(/\{(\w+)\}/g, (_, name) => say(parameters[name]));
+  }
+
+  function say(part) {
+    if (typeof part === "number") return new Intl.NumberFormat(language).format(part);
+    if (typeof part === "string") return figure(part);
+    const [head, rest] = part;
+    if (typeof head === "number") return filled(head, rest);
+    const parts = rest.map(say);
+    return head === "and" ? new Intl.ListFormat(language).format(parts) : parts.join(head);
+  }
+  const message = (index) => say(spoken.messages[index]);
+
+  // The same marks as in `spoken.py`.
+  function marked(text) {
+    return text.split(/(`[^`]+`|\*\*[^*]+\*\*)/).map((piece) => {
+      const width = piece.startsWith("`") ? 1 : piece.startsWith("**") ? 2 : 0;
+      if (!width) return piece;
+      const element = document.createElement(width === 1 ? "code" : "b");
+      element.textContent = piece.slice(width, -width);
+      return element;
+    });
+  }
+
+  function write(element, nodes) {
+    if (!elements.has(element)) elements.set(element, [...element.childNodes]);
+    element.replaceChildren(...(language === "en" ? elements.get(element) : nodes()));
+  }
+
+  function speak() {
+    root.lang = language;
+    for (const element of document.querySelectorAll("[data-text]")) {
+      write(element, () => marked(message(element.dataset.text)));
+    }
+    for (const element of document.querySelectorAll("td.num, [data-figure]")) {
+      if (!element.childElementCount) write(element, () => [figure(elements.get(element)[0]?.data ?? "")]);
+    }
+    for (const element of document.querySelectorAll("[data-label]")) {
+      element.dataset.english ??= element.getAttribute("aria-label");
+      element.setAttribute("aria-label", language === "en" ? element.dataset.english : message(element.dataset.label));
+    }
+    for (const [name, index] of [["figure", 1], ["table", 2]]) {
+      if (language === "en") root.style.removeProperty(`--word-${name}`);
+      else root.style.setProperty(`--word-${name}`, JSON.stringify(message(index)));
+    }
+    for (const button of document.querySelectorAll("[data-language]")) {
+      button.setAttribute("aria-pressed", String(button.dataset.language === language));
+    }
+    dispatchEvent(new Event("languagechosen"));
+  }
+
+  const attempt = (action) => { try { return action(); } catch { return null; } }; // storage may be forbidden
+
+  async function languages() {
+    spoken = JSON.parse(await text(block("words")));
+    const known = (name) => name === "en" || (name in spoken.languages);
+    const wanted = [/^#lang=(\w+)$/.exec(location.hash)?.[1], attempt(() => localStorage.getItem(STORED)), root.dataset.wanted];
+    language = wanted.find((name) => name && known(name)) ?? "en";
+    for (const button of document.querySelectorAll("[data-language]")) {
+      button.addEventListener("click", () => {
+        language = button.dataset.language;
+        attempt(() => localStorage.setItem(STORED, language));
+        speak();
+      });
+    }
+    document.querySelector(".languages").hidden = false;
+    speak();
+  }
+
+  // A chart's strings: titles, domains and data; names of fields stay.
+  function translated(spec, words) {
+    if (language === "en") return spec;
+    const one = (value) => (value in words ? message(words[value]) : figure(value));
+    const values = (part) => {
+      if (typeof part === "string") return one(part);
+      if (Array.isArray(part)) return part.map(values);
+      if (part && typeof part === "object") return Object.fromEntries(Object.entries(part).map(([k, v]) => [k, values(v)]));
+      return part;
+    };
+    const walk = (part, key) => {
+      if (key === "values" || key === "domain") return values(part);
+      if (typeof part === "string") {
+        if (key === "title") return one(part);
+        return key === "labelExpr" ? part.replace(/' ([KMGT]?i?B)'/g, (_, name) => `' ${unit(name)}'`) : part;
+      }
+      if (Array.isArray(part)) return part.map((each) => walk(each, key));
+      if (part && typeof part === "object") return Object.fromEntries(Object.entries(part).map(([k, v]) => [k, walk(v, k)]));
+      return part;
+    };
+    const parts = new Intl.NumberFormat(language).formatToParts(1234567.8);
+    const sign = (type) => parts.find((each) => each.type === type)?.value ?? "";
+    const locale = { number: { decimal: sign("decimal"), thousands: sign("group"), grouping: [3], currency: ["", ""] } };
+    const drawn = walk(spec, "");
+    return { ...drawn, config: { ...drawn.config, locale } };
+  }
+
   // Figures: the drawings in the page become charts that answer to the pointer.
   const phone = matchMedia("(max-width: 699px)");
 
   async function enliven(chart) {
-    const spec = JSON.parse(chart.querySelector(".spec").textContent);
-    const patch = phone.matches ? JSON.parse(chart.querySelector(".patch").textContent) : {};
+    const part = (name) => JSON.parse(chart.querySelector(name).textContent);
+    const spec = { ...part(".spec"), ...(phone.matches ? part(".patch") : {}) };
     const live = chart.querySelector(".live");
     const options = { ast: true, actions: false, renderer: "svg", mode: "vega-lite", tooltip: { theme: "assay" } };
-    await window.vegaEmbed(live, { ...spec, ...patch }, options);
+    await window.vegaEmbed(live, translated(spec, part(".words")), options);
     live.hidden = false;
     chart.classList.add("alive");
   }
@@ -31,7 +179,9 @@
     const draw = async () => { for (const chart of charts) await enliven(chart); };
     await draw();
     phone.addEventListener("change", draw);
-    document.documentElement.dataset.figures = "live";
+    addEventListener("languagechosen", draw);
+    addEventListener("figurechanged", (event) => enliven(event.target));
+    root.dataset.figures = "live";
   }
 
   // Raw samples: see "Raw samples" in the page for the form.
@@ -77,5 +227,5 @@
 
   if (!("DecompressionStream" in window)) return;
   for (const element of document.querySelectorAll(".downloads")) element.hidden = false;
-  figures();
+  languages().then(figures);
 })();

@@ -1,0 +1,54 @@
+"""What the comparisons with plain MPI programs share: how both are built and started, how ratios are printed."""
+
+import json
+import os
+import statistics
+import subprocess
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import Any
+
+from assay import toolchain
+from assay.model.toolchain import Mpi
+
+_BENCH = Path(__file__).parent.parent
+#: The order of launches in a block is drawn by it.
+SEED = 20_261_121
+_ENVIRONMENT = {
+    **os.environ,
+    "OMPI_ALLOW_RUN_AS_ROOT": "1",
+    "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1",
+    "ASSAY_PARENT": "",
+}
+
+
+def output(command: Sequence[str]) -> str:
+    """What a command prints; CalledProcessError where it fails."""
+    return subprocess.run(command, check=True, capture_output=True, text=True, env=_ENVIRONMENT).stdout
+
+
+def program(mpi: Mpi, name: str) -> Path:
+    """Our program, built for an MPI."""
+    return Path(toolchain.build(toolchain.get(f"{toolchain.get().name}/{mpi.name}")).programs[name])
+
+
+def reference(mpi: Mpi, source: str, folder: Path) -> Path:
+    """The peer `source`, a file of bench/, compiled into `folder` with the MPI's own compiler."""
+    made = folder / Path(source).stem
+    output([mpi.compiler.replace("mpicxx", "mpicc"), "-O3", str(_BENCH / source), "-o", str(made)])
+    return made
+
+
+def records(text: str) -> Iterator[dict[str, Any]]:
+    """The records that one of our programs writes."""
+    yield from map(json.loads, text.splitlines())
+
+
+def placed(cpus: Sequence[int]) -> list[str]:
+    """Options of our programs: a rank on each of the cpus."""
+    return ["--cpus", "/".join(map(str, cpus)), "--expect-ranks", str(len(cpus))]
+
+
+def say(name: str, ratios: Sequence[float], remark: str = "") -> None:
+    """A line: median and range of ratios of launches of one block."""
+    print(f"  {name:28} {statistics.median(ratios):.3f} [{min(ratios):.3f}, {max(ratios):.3f}]{remark}")

@@ -1,0 +1,1 @@
+"""Runs, imports and published systems beside each other: a page, words and tables."""

@@ -1,0 +1,156 @@
+"""Where figures come from, what the sources state of their machines, and what their authors conclude."""
+
+from collections.abc import Iterator
+
+from assay.model.imported import Conclusion
+from assay.model.imported import Table as Printed
+from assay.model.run import Run
+from assay.report import choose, provenance, words
+from assay.report.section import Table
+from assay.report.several.together import Side, Together, is_reference
+
+#: Facts of a machine that was measured, which sources of others state too.
+_FACTS = (
+    ("processor", "model"),
+    ("processor", "cores"),
+    ("memory", "NUMA nodes"),
+    ("system", "operating system"),
+    ("system", "kernel release"),
+    ("system", "model"),
+)
+_SHORT = 60
+
+
+def systems(together: Together) -> Table:
+    """A row for each side: what it is, who measured it, when."""
+    rows = tuple(
+        (
+            side.label,
+            side.run.plan.machine,
+            _kind(side.run),
+            _source(side.run),
+            f"{len(choose.measured(side.analysis.estimates)):,}",
+        )
+        for side in together.sides
+    )
+    return Table("The systems", ("System", "What it is", "Figures are", "From", "Figures"), rows, frozenset({4}))
+
+
+def _kind(run: Run) -> str:
+    if run.imported is None:
+        return f"measured by Assay on {run.info.started[:10]}, with samples"
+    return "published, without samples" if is_reference(run) else "imported, without samples"
+
+
+def _source(run: Run) -> str:
+    if run.imported is None:
+        return f"run {run.info.id}"
+    return words.listed(source.name for source in run.imported.sources)
+
+
+def states(together: Together) -> Table:
+    """A row for each fact that a source states, a column for each side."""
+    known = [_facts(side.run) for side in together.sides]
+    names = dict.fromkeys(name for facts in known for name in facts)
+    rows = tuple((name, *(facts.get(name, "not stated") for facts in known)) for name in names)
+    columns = ("Fact", *(side.label for side in together.sides))
+    return Table("What each source states of its machine", columns, rows)
+
+
+def _facts(run: Run) -> dict[str, str]:
+    if run.imported:
+        return {
+            f"{section}: {name}": provenance.fact(fact)
+            for section, facts in run.imported.facts.items()
+            for name, fact in facts.items()
+        }
+    machine = next(iter(run.machines.values()), None)
+    if machine is None:
+        return {}
+    found = {"system: nodes": str(max(1, len(run.plan.hosts)))}
+    for section, name in _FACTS:
+        fact = machine.facts.get(section, {}).get(name)
+        if fact and fact.known:
+            found[f"{section}: {name}"] = provenance.fact(fact)
+    libraries = {
+        case.header.mpi["library"]
+        for launch in run.launches
+        for case in launch.cases
+        if "library" in case.header.mpi
+    }
+    return found | ({"system: mpi": ", ".join(sorted(libraries))} if libraries else {})
+
+
+def origins(together: Together) -> Table:
+    """A row for each table that figures were taken from: file or publication, place in it, tool, command, unit."""
+    rows = tuple(row for side in together.sides for row in _origins(side))
+    columns = ("System", "File or publication", "Where in it", "Tool", "Command", "Unit as printed", "Figures")
+    return Table("Where each figure comes from", columns, rows, frozenset({6}))
+
+
+def _origins(side: Side) -> Iterator[tuple[str, ...]]:
+    run = side.run
+    if run.imported is None:
+        measured = choose.measured(side.analysis.estimates)
+        for name, members in choose.grouped(measured, lambda e: e.benchmark).items():
+            yield (
+                side.label,
+                run.path,
+                "records.jsonl",
+                f"{name} of Assay {run.info.assay}",
+                " ".join(run.info.command[1:]),
+                "seconds of each sample, undivided",
+                f"{len(members):,}",
+            )
+        return
+    for table in run.imported.tables:
+        yield (
+            side.label,
+            table.source,
+            table.where,
+            " ".join(filter(None, [table.tool, table.version])),
+            table.command or "not stated",
+            _unit(table),
+            f"{len(table.figures):,}",
+        )
+
+
+def _unit(table: Printed) -> str:
+    units = dict.fromkeys(figure.printed.partition(" ")[2] for figure in table.figures)
+    return ", ".join(filter(None, units)) or "none"
+
+
+def conclusions(together: Together) -> tuple[Table, ...]:
+    """What authors print as their conclusion, beside what follows from their own figures."""
+    rows = [
+        (side.label, each.says, each.where, _shown(together, side, each))
+        for side in together.sides
+        for each in (side.run.imported.conclusions if side.run.imported else ())
+    ]
+    columns = ("System", "The authors say", "Where", "From their figures")
+    caption = "What the authors conclude, and what follows from the figures that they print"
+    return (Table(caption, columns, tuple(rows)),) if rows else ()
+
+
+def _shown(together: Together, side: Side, each: Conclusion) -> str:
+    """The conclusion computed; says which system it needs that is not here."""
+    values = []
+    for reference in filter(None, (each.a, each.b)):
+        run, name = _named(side, reference)
+        other = together.by_run.get(run)
+        estimates = {e.id: e for e in other.analysis.estimates} if other else {}
+        found = estimates.get(name)
+        if found is None or found.median is None:
+            return f"needs {run} beside it" if other is None else "not among its figures"
+        values.append(found)
+    a, b = values[0].median or 0.0, (values[-1].median or 1.0)
+    if each.kind == "ratio":
+        return f"{a / b:.3g}"
+    return words.quantity(a - b if each.kind == "difference" else a, values[0].unit)
+
+
+def _named(side: Side, reference: str) -> tuple[str, str]:
+    run, colon, name = reference.partition(":")
+    if colon and "/" not in run:
+        return run, name
+    return side.run.info.id, reference

@@ -1,0 +1,57 @@
+"""Curves beside each other as sections of a page: a figure, a ratio, tables, for each pattern and reach."""
+
+from dataclasses import dataclass
+
+from assay.report import messages, vega
+from assay.report.section import Section, Table
+from assay.report.several import overlay, tables
+from assay.report.several.statements import NO_SAMPLES, statements
+from assay.report.several.together import Together
+
+
+@dataclass(frozen=True)
+class Topic:
+    """A section of the page."""
+
+    id: str
+    title: str
+    drawn: tuple[vega.Drawn, ...]
+    tables: tuple[Table, ...]
+
+
+def topics(together: Together) -> list[Topic]:
+    """One for each pattern between nodes and inside a node, with its curves, ratios and tables."""
+    found = []
+    for number, ((pattern, reach), ways) in enumerate(tables.groups(together).items()):
+        title = f"{messages.COUNTED.get(pattern, pattern.capitalize())}, {reach}"
+        besides = tables.against_base(together, ways)
+        figures = [
+            overlay.overlay(together, title, f"figure-curves-{number}", ways),
+            overlay.ratio_curves(together, title, f"figure-ratio-{number}", besides) if besides else None,
+        ]
+        told = [tables.side_by_side(together, title, ways)]
+        told += [tables.ratios(together, title, besides)] if besides else []
+        drawn = tuple(vega.drawn(figure) for figure in figures if figure)
+        found.append(Topic(f"curves-{number}", title, drawn, tuple(told)))
+    return found
+
+
+def own(together: Together) -> Section | None:
+    """What the ways of a single run that nobody here measured show beside each other; None without any two."""
+    said = statements(together)
+    if not together.several.besides:
+        return None
+    figures, told = [], []
+    for number, ((pattern, reach), ways) in enumerate(tables.groups(together).items()):
+        title = f"{messages.COUNTED.get(pattern, pattern.capitalize())}, {reach}"
+        besides = tables.against_base(together, ways)
+        if besides:
+            figures.append(overlay.ratio_curves(together, title, f"figure-ways-{number}", besides))
+            told.append(tables.ratios(together, title, besides))
+    return Section(
+        id="ways",
+        title="One way beside another",
+        meaning=(NO_SAMPLES, *(each.text for each in said)),
+        figures=tuple(figure for figure in figures if figure),
+        tables=(*told, *tables.laws(together)),
+    )

@@ -1,0 +1,147 @@
+"""Runs and published systems that share a page: what each is called, and its figures by curve."""
+
+import re
+from collections.abc import Iterable
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import PurePath
+
+from assay.model.result import Analysis, Estimate
+from assay.model.run import Run
+from assay.model.several import PLACE, RUN, Beside, Several, Way
+from assay.report import choose, messages
+
+_NODE = re.compile(r"one-core:numa:(\d+)@(\d+)")
+
+
+@dataclass(frozen=True)
+class Side:
+    """A run with what may be said of it, and its name in a few letters."""
+
+    run: Run
+    analysis: Analysis
+    label: str
+
+
+@dataclass(frozen=True)
+class Together:
+    """Several sides, or a single one, with what they show beside each other."""
+
+    sides: tuple[Side, ...]
+    several: Several
+
+    @cached_property
+    def by_run(self) -> dict[str, Side]:
+        """Id of a run -> its side."""
+        return {side.run.info.id: side for side in self.sides}
+
+    @cached_property
+    def ways(self) -> dict[str, Way]:
+        """Id -> curve."""
+        return {way.id: way for way in self.several.ways}
+
+    @cached_property
+    def _estimates(self) -> dict[str, dict[str, Estimate]]:
+        return {side.run.info.id: {e.id: e for e in side.analysis.estimates} for side in self.sides}
+
+    def estimate(self, run: str, name: str) -> Estimate:
+        """An estimate of a run."""
+        return self._estimates[run][name]
+
+    def members(self, way: Way) -> tuple[Estimate, ...]:
+        """The figures of a curve by size."""
+        return tuple(self.estimate(way.run, name) for name in way.of)
+
+    def at(self, way: Way, size: int) -> Estimate:
+        """The figure of a curve at a size that it has."""
+        return self.estimate(way.run, way.of[way.sizes.index(size)])
+
+    def label(self, way: Way) -> str:
+        """Name of the curve's run; empty where there is a single one."""
+        return self.by_run[way.run].label if len(self.sides) > 1 else ""
+
+    def subject(self, beside: Beside, way: Way) -> str:
+        """What tells this curve of the two from the other one."""
+        if beside.differ == PLACE:
+            return where(self.at(way, way.sizes[0]))
+        if beside.differ != RUN:
+            return f"{beside.differ} {way.factors.get(beside.differ, '')}"
+        return self.label(way) if beside.exact else f"{self.label(way)} ({self.way(way)})"
+
+    def context(self, beside: Beside) -> str:
+        """What both curves share: `In qdr, between two nodes`; empty where that needs no word."""
+        base = self.ways[beside.b]
+        inside = f"in {self.label(base)}" if beside.differ != RUN and self.label(base) else ""
+        place = "" if beside.differ == PLACE else f"between {where(self.at(base, base.sizes[0]))}"
+        if not beside.exact:
+            place = "between nodes" if base.between else "inside a node"
+        over = ", ".join(
+            f"{name} {level}" for name, level in base.factors.items() if name != beside.differ and beside.exact
+        )
+        told = ", ".join(filter(None, [inside, place, over]))
+        return told[:1].upper() + told[1:]
+
+    def way(self, way: Way) -> str:
+        """Between whom and over what, within its run: `two nodes, cores near the card`."""
+        levels = [f"{name} {level}" for name, level in way.factors.items() if level]
+        axes = [f"{name} {value}" for name, value in way.axes.items()]
+        tcp = ["TCP"] if way.benchmark == "tcp" else []
+        state = [f"{way.state} cores"] if way.state else []
+        return ", ".join([where(self.at(way, way.sizes[0])), *tcp, *levels, *axes, *state])
+
+    def _short(self, way: Way, beside: Iterable[Way]) -> str:
+        """The way without what all of them share."""
+        told = self.way(way)
+        return _bare(told) if self.label(way) and all(each.between for each in beside) else told
+
+    def series(self, ways: Iterable[Way]) -> dict[str, str]:
+        """Way -> name of its curve where these are drawn together: its run, and the way where that has several."""
+        ways = tuple(ways)
+        alone = {run for run, of in choose.grouped(ways, lambda way: way.run).items() if len(of) == 1}
+        names = {}
+        for way in ways:
+            label = self.label(way)
+            same = len({each.place for each in ways}) == 1
+            told = "" if way.run in alone and label and same else self._short(way, ways)
+            names[way.id] = ": ".join(filter(None, [label, told]))
+        return names
+
+
+def _bare(place: str) -> str:
+    """Of a way between nodes what tells it from others."""
+    return place.removeprefix("two nodes").strip(" ,").removeprefix("(").replace(")", "")
+
+
+def where(estimate: Estimate) -> str:
+    """Between whom, for a reader who knows no placement words."""
+    bound = _NODE.fullmatch(estimate.placement.label)
+    named = f"two nodes, cores of NUMA node {bound[1]}" if bound else messages.where(estimate)
+    place, comma, cores = named.partition(", ")
+    return f"{place} ({cores})" if comma else place
+
+
+def together(pairs: Iterable[tuple[Run, Analysis]], several: Several) -> Together:
+    """The runs with names: of a reference its own, of an import its title or file, of others their machine."""
+    pairs = tuple(pairs)
+    wanted = [_label(run) for run, _ in pairs]
+    labels = [
+        name if wanted.count(name) == 1 else f"{name} ({run.info.id[-4:]})"
+        for name, (run, _) in zip(wanted, pairs, strict=True)
+    ]
+    return Together(
+        tuple(Side(run, analysis, label) for (run, analysis), label in zip(pairs, labels, strict=True)), several
+    )
+
+
+def is_reference(run: Run) -> bool:
+    """Whether it is a published system that comes with Assay."""
+    return bool(run.imported) and run.path.endswith(".toml")
+
+
+def _label(run: Run) -> str:
+    if run.imported is None:
+        return run.plan.machine
+    if is_reference(run):
+        return run.info.id
+    _, colon, files = run.imported.title.partition(": ")
+    return PurePath(files if colon else run.imported.title).stem

@@ -1,0 +1,102 @@
+"""What a page says, so that it can say it in another language: numbered texts, and their words in each."""
+
+import re
+from collections.abc import Iterator, Mapping
+from itertools import chain
+from typing import Any
+
+from markupsafe import Markup, escape
+
+from assay.model.text import Joined, Phrase, Text, encoded, text
+from assay.report import raw, words
+from assay.report.languages import LANGUAGES, catalogue
+
+#: What scripts and styles say by themselves.
+RANGE, FIGURE, TABLE = text("{low} to {high}", low="", high=""), text("Figure"), text("Table")
+
+_MARKS = re.compile(r"`([^`]+)`|\*\*([^*]+)\*\*")
+_CODE, _BOLD, _ENGLISH = Markup("<code>{}</code>"), Markup("<b>{}</b>"), Markup('<span lang="en">{}</span>')
+
+
+class Spoken:
+    """The texts of one page. What stands in it twice is kept once."""
+
+    def __init__(self) -> None:
+        self._templates: dict[str, int] = {}
+        self._messages: dict[bytes, int] = {}
+        for own in (RANGE, FIGURE, TABLE):
+            self.number(own)
+
+    def number(self, said: Text) -> int:
+        """Number of a text in the page."""
+        return self._messages.setdefault(encoded(self._part(said)), len(self._messages))
+
+    def put(self, value: object) -> object:
+        """What a template of the page writes: a text in an element with its number, all else as it is."""
+        return self._element(value, escape(str(value))) if isinstance(value, Text) else value
+
+    def prose(self, line: str) -> Markup:
+        """A sentence, what stands between backticks as code; one of no other language is marked as English."""
+        if words.is_command(line):
+            return _CODE.format(line)
+        if isinstance(line, Joined) and line.separator == " ":  # what has no words of its own is marked by itself
+            return Markup(" ").join(map(self.prose, line.parts))
+        line = words.sentence(line)
+        shown = _marked(str(line))
+        return self._element(line, shown) if isinstance(line, Text) else _ENGLISH.format(shown)
+
+    def label(self, name: str) -> Markup:
+        """A name for those who hear the page: the attribute, with the number of its text."""
+        number = Markup(' data-label="{}"').format(self.number(name)) if isinstance(name, Text) else ""
+        return Markup(' aria-label="{}"{}').format(str(name), number)
+
+    def of_chart(self, spec: Mapping[str, Any]) -> dict[str, int]:
+        """The texts of a chart: English -> number."""
+        return {str(each): self.number(each) for each in _texts(spec)}
+
+    def block(self) -> str:
+        """Everything for the page's script, gzip in base64, of what was said until then: to be asked for last."""
+        messages = b",".join(self._messages)
+        return raw.compressed(b'{"messages":[%b],"languages":%b}' % (messages, encoded(self._languages())))
+
+    def _languages(self) -> dict[str, Any]:
+        known = {name: catalogue(name) for name in LANGUAGES if name != "en"}
+        return {
+            name: {
+                "texts": [each.texts.get(template) for template in self._templates],
+                "units": each.units,
+                "prefixes": each.prefixes,
+            }
+            for name, each in known.items()
+        }
+
+    def _part(self, said: str | int) -> Any:  # noqa: ANN401 (JSON)
+        """A text as the script reads it: [template, parameters] or [separator, parts]; all else as it is."""
+        if isinstance(said, Phrase):
+            number = self._templates.setdefault(said.template, len(self._templates))
+            return [number, {name: self._part(value) for name, value in said.parameters.items()}]
+        if isinstance(said, Joined):
+            return [said.separator, [self._part(part) for part in said.parts]]
+        return said
+
+    def _element(self, said: Text, shown: Markup) -> Markup:
+        return Markup('<span data-text="{}">{}</span>').format(self.number(said), shown)
+
+
+def _marked(line: str) -> Markup:
+    """What stands between backticks as code, between two stars in bold; the page's script does the same."""
+    parts = iter(_MARKS.split(line))
+    shown = [escape(next(parts))]
+    for code, bold, plain in zip(parts, parts, parts, strict=True):
+        shown += [_CODE.format(code) if code else _BOLD.format(bold), escape(plain)]
+    return Markup().join(shown)
+
+
+def _texts(part: Any) -> Iterator[Text]:  # noqa: ANN401 (JSON)
+    """Every text inside a chart."""
+    if isinstance(part, Text):
+        yield part
+    elif isinstance(part, dict):
+        yield from chain.from_iterable(map(_texts, part.values()))
+    elif isinstance(part, (list, tuple)):
+        yield from chain.from_iterable(map(_texts, part))
