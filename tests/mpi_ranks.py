@@ -1,6 +1,7 @@
 """How tests start a native MPI program as several ranks, with each MPI that is found here."""
 
 import os
+from collections.abc import Mapping
 from functools import cache
 
 import pytest
@@ -8,9 +9,27 @@ from tests.native_programs import Told, start
 
 from assay import toolchain
 from assay.model.errors import UnfitEnvironmentError, UsageError
+from assay.model.record import End, Traffic
 from assay.model.toolchain import Build, Mpi
 
+Axes = Mapping[str, str | int]
+
 KINDS = ("openmpi", "mpich")
+#: Options with which a case takes no time worth speaking of.
+QUICK = ("--seconds", "0.02", "--max-samples", "10")
+#: Patterns of one pair, and those of many.
+PAIR = ("latency", "bandwidth", "bidirectional")
+MULTI = ("multi-bandwidth", "multi-latency")
+#: Pattern, ranks, and what is counted in one iteration with messages of 1000 B in windows of 8.
+COUNTED = (
+    ("latency", 2, {"one-way": 2, "messages": 2, "bytes": 2000}),
+    ("bandwidth", 2, {"messages": 8, "bytes": 8000}),
+    ("bidirectional", 2, {"messages": 16, "bytes": 16000}),
+    ("multi-bandwidth", 4, {"messages": 16, "bytes": 16000}),
+    ("multi-latency", 4, {"one-way": 2, "messages": 4, "bytes": 4000}),
+)
+#: Hydra's mpiexec of MPICH 4.0 ends with SIGSEGV where it is given a thousand words.
+_MOST_WORDS = 900
 #: Tests may be root, and may have fewer cpus than ranks; nothing of theirs is timed.
 _ALLOWANCES = {
     "OMPI_ALLOW_RUN_AS_ROOT": "1",
@@ -61,3 +80,31 @@ def command(build: Build, program: str, ranks: int, *arguments: str) -> list[str
 def run(build: Build, program: str, ranks: int, *arguments: str) -> Told:
     """Run it to its end."""
     return start(*command(build, program, ranks, *arguments), environment=environment())
+
+
+def cases(*each: Axes) -> list[str]:
+    """Options of cases, numbered."""
+    words: list[str] = []
+    for index, axes in enumerate(each):
+        words += ["--case", str(index), *(f"--{axis}={value}" for axis, value in axes.items())]
+    assert len(words) < _MOST_WORDS
+    return words
+
+
+def complete(told: Told, count: int) -> None:
+    """All cases were measured, and their payload was right."""
+    assert told.exit_code == 0, told.words
+    assert told.ends == [End("complete")] * count
+
+
+def counted(build: Build, program: str, pattern: str, ranks: int, work: Mapping[str, float]) -> Traffic:
+    """What went over the interfaces while one of `COUNTED` was measured, and was counted rightly."""
+    told = run(build, program, ranks, *QUICK, "--pattern", pattern, "--bytes", "1000", "--window", "8")
+    complete(told, 1)
+    assert told.header.work == {"message": work}
+    starting = {series.rank for series in told.series}
+    assert starting == (set(range(ranks)) if pattern == "bidirectional" else set(range(ranks // 2)))
+    traffic = next(record for record in told.records if isinstance(record, Traffic))
+    iterations = sum(each.iterations * len(each.seconds) for each in told.series if each.rank == 0)
+    assert traffic.payload >= work["bytes"] * iterations
+    return traffic

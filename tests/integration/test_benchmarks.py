@@ -46,7 +46,7 @@ def test_a_program_describes_itself_as_it_is_declared(name: str, built: Build) -
     answer = described(benchmark, built)
     assert (answer["schema"], answer["benchmark"], answer["program"]) == (1, name, benchmark.program)
     assert answer["kernels"] == list(benchmark.kernels)
-    assert set(answer["axes"]) == {axis.name for axis in benchmark.axes}
+    assert list(answer["axes"]) == [axis.name for axis in benchmark.axes]
     for axis in benchmark.axes:
         there = answer["axes"][axis.name]
         assert there.get("unit", "") == axis.unit, axis.name
@@ -54,6 +54,14 @@ def test_a_program_describes_itself_as_it_is_declared(name: str, built: Build) -
             assert there["values"] == list(axis.values), axis.name
         if axis.default is not None:
             assert there["default"] == axis.default, axis.name
+
+
+@pytest.mark.native
+def test_a_programs_help_says_of_each_axis_what_its_declaration_says(name: str, built: Build) -> None:
+    benchmark = benchmarks.get(name)
+    command = [built.programs[benchmark.program], "--help"]
+    said = subprocess.run(command, capture_output=True, text=True, check=True).stdout
+    assert [axis.name for axis in benchmark.axes if axis.meaning not in said] == []
 
 
 @pytest.mark.native

@@ -1,13 +1,11 @@
 """Collective operations: each with each MPI among 2, 3 and 4 ranks, whose time it is, and what they refuse."""
 
-import json
 import shutil
-import subprocess
 from pathlib import Path
 
 import msgspec
 import pytest
-from tests.mpi_ranks import KINDS, build_with, environment, run
+from tests.mpi_ranks import KINDS, QUICK, build_with, run
 from tests.native_programs import Told
 
 from assay import benchmarks
@@ -19,37 +17,20 @@ pytestmark = pytest.mark.native
 DECLARED = benchmarks.get("collective")
 OPERATIONS = next(axis.values for axis in DECLARED.axes if axis.name == "operation")
 ROOTED = {"bcast", "reduce", "gather", "scatter"}
-SHORT = ("--seconds", "0.02", "--max-samples", "10")
 #: What is written once among the calls, and a slip there.
 FAULTS = (
-    ("MPI_Allreduce(sent, received, doubles_,", "MPI_Allreduce(sent, received, doubles_ - 1,"),
-    ("MPI_Gather(sent, bytes_, MPI_BYTE,", "MPI_Gather(received, bytes_, MPI_BYTE,"),
-    ("MPI_Bcast(root_ == ranks_.rank() ? sent : received,", "MPI_Bcast(received,"),
+    ("MPI_Iallreduce, sent, received, doubles_,", "MPI_Iallreduce, sent, received, doubles_ - 1,"),
+    ("MPI_Igather, sent, bytes_, MPI_BYTE,", "MPI_Igather, received, bytes_, MPI_BYTE,"),
+    ("MPI_Ibcast, root_ == ranks_.rank() ? sent : received,", "MPI_Ibcast, received,"),
 )
 
 
 def collective(kind: str, ranks: int, *arguments: str) -> Told:
-    return run(build_with(kind), "collective", ranks, *SHORT, *arguments)
+    return run(build_with(kind), "collective", ranks, *QUICK, *arguments)
 
 
 def measured(told: Told, kernel: str) -> list[Series]:
     return [each for each in told.series if (each.kernel, each.phase) == (kernel, "measured")]
-
-
-@pytest.mark.parametrize("kind", KINDS)
-def test_the_program_describes_itself_as_it_is_declared(kind: str) -> None:
-    done = subprocess.run(
-        [build_with(kind).programs["collective"], "--describe"],
-        capture_output=True,
-        check=True,
-        env=environment(),
-    )
-    answer = json.loads(done.stdout)
-    assert answer["kernels"] == list(DECLARED.kernels)
-    assert set(answer["axes"]) == {axis.name for axis in DECLARED.axes}
-    for axis in DECLARED.axes:
-        assert answer["axes"][axis.name]["default"] == axis.default
-        assert answer["axes"][axis.name].get("values", list(axis.values)) == list(axis.values)
 
 
 @pytest.mark.parametrize("kind", KINDS)
@@ -128,6 +109,6 @@ def test_a_call_that_loses_an_element_or_takes_the_wrong_root_fails_its_verdict(
     programs = {"collective": str(tmp_path / "tree" / "bin" / "collective")}
     spoilt = msgspec.structs.replace(build, programs=programs)
     for operation in ("allreduce", "gather", "bcast"):
-        told = run(spoilt, "collective", 2, *SHORT, "--operation", operation)
+        told = run(spoilt, "collective", 2, *QUICK, "--operation", operation)
         assert told.exit_code == 1
         assert [each.passed for each in told.records if isinstance(each, Verdict)] == [False], operation

@@ -10,6 +10,7 @@ import pytest
 from tests.mpi_ranks import KINDS, build_with, command, cpus, environment, launcher, mpi, run
 from tests.native_programs import LIMIT_S, start, valid_records
 
+from assay import benchmarks
 from assay.model.record import End, Header, Traffic
 from assay.model.toolchain import Build
 
@@ -21,6 +22,15 @@ QUICK = ("--seconds", "0.05", "--max-samples", "12")
 @pytest.fixture
 def built(request: pytest.FixtureRequest) -> Build:
     return build_with(request.param)
+
+
+@pytest.mark.parametrize("name", [name for name in benchmarks.names() if benchmarks.get(name).joint])
+def test_a_program_is_the_same_with_every_mpi(built: Build, name: str) -> None:
+    one, other = (
+        subprocess.run([build.programs[name], "--describe"], capture_output=True, check=True).stdout
+        for build in (built, build_with(KINDS[0]))
+    )
+    assert one == other
 
 
 def test_each_rank_is_found_where_it_was_asked_to_be(built: Build) -> None:

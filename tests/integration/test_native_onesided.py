@@ -1,10 +1,7 @@
 """One-sided transfers: every operation in every synchronisation with each MPI, and what is refused."""
 
-import json
-import subprocess
-
 import pytest
-from tests.mpi_ranks import KINDS, build_with, environment, run
+from tests.mpi_ranks import KINDS, QUICK, build_with, run
 from tests.native_programs import Told
 
 from assay import benchmarks
@@ -15,27 +12,10 @@ pytestmark = [pytest.mark.native, pytest.mark.parametrize("kind", KINDS)]
 DECLARED = benchmarks.get("onesided")
 OPERATIONS = ("put", "get", "accumulate")
 SYNCHRONISATIONS = ("flush", "lock", "fence", "pscw")
-SHORT = ("--seconds", "0.02", "--max-samples", "10")
 
 
 def onesided(kind: str, *arguments: str, ranks: int = 2) -> Told:
-    return run(build_with(kind), "onesided", ranks, *SHORT, *arguments)
-
-
-def test_the_program_describes_itself_as_it_is_declared(kind: str) -> None:
-    done = subprocess.run(
-        [build_with(kind).programs["onesided"], "--describe"],
-        capture_output=True,
-        check=True,
-        env=environment(),
-    )
-    answer = json.loads(done.stdout)
-    assert answer["kernels"] == list(DECLARED.kernels)
-    assert set(answer["work"]["transfer"]) == {metric.work for metric in DECLARED.metrics}
-    assert set(answer["axes"]) == {axis.name for axis in DECLARED.axes}
-    for axis in DECLARED.axes:
-        assert answer["axes"][axis.name]["default"] == axis.default
-        assert answer["axes"][axis.name].get("values", list(axis.values)) == list(axis.values)
+    return run(build_with(kind), "onesided", ranks, *QUICK, *arguments)
 
 
 @pytest.mark.parametrize("operation", OPERATIONS)

@@ -1,10 +1,7 @@
 """Nonblocking operations beside computing: each with each MPI, right and in three kernels."""
 
-import json
-import subprocess
-
 import pytest
-from tests.mpi_ranks import KINDS, build_with, environment, run
+from tests.mpi_ranks import KINDS, build_with, run
 
 from assay import benchmarks
 from assay.model.record import End
@@ -14,21 +11,6 @@ pytestmark = [pytest.mark.native, pytest.mark.parametrize("kind", KINDS)]
 DECLARED = benchmarks.get("overlap")
 OPERATIONS = next(axis.values for axis in DECLARED.axes if axis.name == "operation")
 SHORT = ("--seconds", "0.03", "--max-samples", "10")
-
-
-def test_the_program_describes_itself_as_it_is_declared(kind: str) -> None:
-    done = subprocess.run(
-        [build_with(kind).programs["overlap"], "--describe"],
-        capture_output=True,
-        check=True,
-        env=environment(),
-    )
-    answer = json.loads(done.stdout)
-    assert answer["kernels"] == list(DECLARED.kernels)
-    assert set(answer["axes"]) == {axis.name for axis in DECLARED.axes}
-    for axis in DECLARED.axes:
-        assert answer["axes"][axis.name]["default"] == axis.default
-        assert answer["axes"][axis.name].get("values", list(axis.values)) == list(axis.values)
 
 
 @pytest.mark.parametrize("operation", OPERATIONS)

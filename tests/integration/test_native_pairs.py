@@ -1,21 +1,15 @@
 """pairs: every pair of the ranks meets in one of the rounds, and passes the right bytes."""
 
 import itertools
-import json
-import subprocess
 
 import pytest
-from tests.mpi_ranks import KINDS, build_with, run
+from tests.mpi_ranks import KINDS, PAIR, QUICK, build_with, run
 from tests.native_programs import Told
 
-from assay import benchmarks
 from assay.model.record import End, Header, Series
 from assay.model.toolchain import Build
 
 pytestmark = [pytest.mark.native, pytest.mark.parametrize("built", KINDS, indirect=True)]
-
-QUICK = ("--seconds", "0.02", "--max-samples", "10")
-PATTERNS = ("latency", "bandwidth", "bidirectional")
 
 
 @pytest.fixture
@@ -39,20 +33,6 @@ def by_case(told: Told) -> list[tuple[Header, set[int]]]:
     return found
 
 
-def test_the_program_describes_itself_as_it_is_declared(built: Build) -> None:
-    benchmark = benchmarks.get("pairs")
-    answer = subprocess.run([built.programs["pairs"], "--describe"], capture_output=True, check=True).stdout
-    described = json.loads(answer)
-    assert described["kernels"] == list(benchmark.kernels)
-    assert list(described["axes"]) == [axis.name for axis in benchmark.axes]
-    for axis in benchmark.axes:
-        there = described["axes"][axis.name]
-        assert there.get("unit", "") == axis.unit
-        assert axis.default is None or there["default"] == axis.default
-        assert not there.get("values") or there["values"] == list(axis.values)
-    assert {metric.work for metric in benchmark.metrics} == set(described["work"]["message"])
-
-
 @pytest.mark.parametrize("ranks", [2, 3, 4])
 def test_each_pair_meets_once_and_each_has_a_series_of_its_own(built: Build, ranks: int) -> None:
     rounds = ranks - 1 + ranks % 2
@@ -68,7 +48,7 @@ def test_each_pair_meets_once_and_each_has_a_series_of_its_own(built: Build, ran
 
 
 def test_every_pattern_and_schedule_passes_the_right_bytes(built: Build) -> None:
-    wanted = list(itertools.product(PATTERNS, ("one", "all"), (0, 1000, 100_000)))
+    wanted = list(itertools.product(PAIR, ("one", "all"), (0, 1000, 100_000)))
     words = [
         word
         for pattern, schedule, size in wanted

@@ -1,28 +1,31 @@
 """pt2pt: every pattern and kind of call passes the right bytes, and counts them."""
 
-import json
 import os
-import subprocess
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from itertools import product
 
 import pytest
-from tests.mpi_ranks import KINDS, build_with, environment, launcher, run
-from tests.native_programs import Told, start
+from tests.mpi_ranks import (
+    COUNTED,
+    KINDS,
+    MULTI,
+    PAIR,
+    QUICK,
+    Axes,
+    build_with,
+    cases,
+    complete,
+    counted,
+    environment,
+    launcher,
+    run,
+)
+from tests.native_programs import start
 
-from assay import benchmarks
-from assay.model.record import End, Header, Traffic
+from assay.model.record import Header
 from assay.model.toolchain import Build
 
 pytestmark = [pytest.mark.native, pytest.mark.parametrize("built", KINDS, indirect=True)]
-
-QUICK = ("--seconds", "0.02", "--max-samples", "10")
-PAIR = ("latency", "bandwidth", "bidirectional")
-MULTI = ("multi-bandwidth", "multi-latency")
-#: Hydra's mpiexec of MPICH 4.0 ends with SIGSEGV where it is given a thousand words.
-MOST_WORDS = 900
-
-Axes = Mapping[str, str | int]
 
 
 @pytest.fixture
@@ -30,45 +33,14 @@ def built(request: pytest.FixtureRequest) -> Build:
     return build_with(request.param)
 
 
-def cases(*each: Axes) -> list[str]:
-    """Options of cases, numbered."""
-    words: list[str] = []
-    for index, axes in enumerate(each):
-        words += ["--case", str(index), *(f"--{axis}={value}" for axis, value in axes.items())]
-    assert len(words) < MOST_WORDS
-    return words
-
-
 def batches(words: Sequence[Axes], size: int = 60) -> Iterator[Sequence[Axes]]:
     """Cases of one launch after the other."""
     yield from (words[first : first + size] for first in range(0, len(words), size))
 
 
-def complete(told: Told, count: int) -> None:
-    """All cases were measured, and their payload was right."""
-    assert told.exit_code == 0, told.words
-    assert told.ends == [End("complete")] * count
-
-
 def sensible(axes: Axes) -> bool:
     both_ways = axes["pattern"] == "bidirectional"
     return (both_ways and axes["calls"] == "blocking") == (axes["exchange"] == "combined")
-
-
-def test_the_program_describes_itself_as_it_is_declared(built: Build) -> None:
-    benchmark = benchmarks.get("pt2pt")
-    answer = subprocess.run([built.programs["pt2pt"], "--describe"], capture_output=True, check=True).stdout
-    described = json.loads(answer)
-    assert described["kernels"] == list(benchmark.kernels)
-    assert list(described["axes"]) == [axis.name for axis in benchmark.axes]
-    for axis in benchmark.axes:
-        there = described["axes"][axis.name]
-        assert there.get("unit", "") == axis.unit
-        assert there.get("values", list(axis.values)) == list(axis.values)
-        assert axis.default is None or there["default"] == axis.default
-    assert {metric.work for metric in benchmark.metrics} == set(described["work"]["message"])
-    said = subprocess.run([built.programs["pt2pt"], "--help"], capture_output=True, text=True, check=True).stdout
-    assert all(f"{axis.meaning}" in said for axis in benchmark.axes)
 
 
 def test_every_pattern_call_source_and_buffer_passes_the_right_bytes(built: Build) -> None:
@@ -111,27 +83,11 @@ def test_layouts_offsets_alignments_and_cold_pools_are_right(built: Build) -> No
     complete(told, len(wanted))
 
 
-@pytest.mark.parametrize(
-    ("pattern", "ranks", "work"),
-    [
-        ("latency", 2, {"one-way": 2, "messages": 2, "bytes": 2000}),
-        ("bandwidth", 2, {"messages": 8, "bytes": 8000}),
-        ("bidirectional", 2, {"messages": 16, "bytes": 16000}),
-        ("multi-bandwidth", 4, {"messages": 16, "bytes": 16000}),
-        ("multi-latency", 4, {"one-way": 2, "messages": 4, "bytes": 4000}),
-    ],
-)
+@pytest.mark.parametrize(("pattern", "ranks", "work"), COUNTED)
 def test_messages_of_all_pairs_and_both_directions_are_counted(
     built: Build, pattern: str, ranks: int, work: dict[str, float]
 ) -> None:
-    told = run(built, "pt2pt", ranks, *QUICK, "--pattern", pattern, "--bytes", "1000", "--window", "8")
-    complete(told, 1)
-    assert told.header.work == {"message": work}
-    starting = {series.rank for series in told.series}
-    assert starting == (set(range(ranks)) if pattern == "bidirectional" else set(range(ranks // 2)))
-    traffic = next(record for record in told.records if isinstance(record, Traffic))
-    iterations = sum(each.iterations * len(each.seconds) for each in told.series if each.rank == 0)
-    assert traffic.payload >= work["bytes"] * iterations
+    assert counted(built, "pt2pt", pattern, ranks, work).seconds > 0
 
 
 def test_threads_pass_messages_at_once_each_on_a_cpu_of_its_own(built: Build) -> None:

@@ -1,43 +1,36 @@
 """tcp: every pattern passes the right bytes over sockets, by the interface asked for and no other."""
 
 import itertools
-import json
 import socket
-import subprocess
-from collections.abc import Iterator, Mapping
 
 import pytest
-from tests.mpi_ranks import KINDS, build_with, command, environment, run
-from tests.native_programs import Told, start
+from tests.mpi_ranks import (
+    COUNTED,
+    KINDS,
+    MULTI,
+    PAIR,
+    QUICK,
+    Axes,
+    build_with,
+    cases,
+    command,
+    complete,
+    counted,
+    environment,
+    run,
+)
+from tests.native_programs import start
 
 from assay import benchmarks
-from assay.model.record import End, Header, Traffic
+from assay.model.record import Header
 from assay.model.toolchain import Build
 
 pytestmark = [pytest.mark.native, pytest.mark.parametrize("built", KINDS, indirect=True)]
-
-QUICK = ("--seconds", "0.02", "--max-samples", "10")
-PAIR = ("latency", "bandwidth", "bidirectional")
-MULTI = ("multi-bandwidth", "multi-latency")
-
-Axes = Mapping[str, str | int]
 
 
 @pytest.fixture
 def built(request: pytest.FixtureRequest) -> Build:
     return build_with(request.param)
-
-
-def cases(*each: Axes) -> Iterator[str]:
-    """Options of cases, numbered."""
-    for index, axes in enumerate(each):
-        yield from ("--case", str(index), *(f"--{axis}={value}" for axis, value in axes.items()))
-
-
-def complete(told: Told, count: int) -> None:
-    """All cases were measured, and their payload was right."""
-    assert told.exit_code == 0, told.words
-    assert told.ends == [End("complete")] * count
 
 
 def has_ipv6() -> bool:
@@ -46,22 +39,6 @@ def has_ipv6() -> bool:
             return True
     except OSError:
         return False
-
-
-def test_the_program_describes_itself_as_it_is_declared(built: Build) -> None:
-    benchmark = benchmarks.get("tcp")
-    answer = subprocess.run([built.programs["tcp"], "--describe"], capture_output=True, check=True).stdout
-    described = json.loads(answer)
-    assert described["kernels"] == list(benchmark.kernels)
-    assert list(described["axes"]) == [axis.name for axis in benchmark.axes]
-    for axis in benchmark.axes:
-        there = described["axes"][axis.name]
-        assert there.get("unit", "") == axis.unit
-        assert there.get("values", list(axis.values)) == list(axis.values)
-        assert axis.default is None or there["default"] == axis.default
-    assert {metric.work for metric in benchmark.metrics} == set(described["work"]["message"])
-    said = subprocess.run([built.programs["tcp"], "--help"], capture_output=True, text=True, check=True).stdout
-    assert all(f"{axis.meaning}" in said for axis in benchmark.axes)
 
 
 def test_its_metrics_are_those_of_pt2pt(built: Build) -> None:
@@ -90,27 +67,11 @@ def test_every_size_arrives_however_much_more_than_the_buffers_of_the_sockets_it
     complete(run(built, "tcp", 2, *QUICK, *cases(*wanted)), len(wanted))
 
 
-@pytest.mark.parametrize(
-    ("pattern", "ranks", "work"),
-    [
-        ("latency", 2, {"one-way": 2, "messages": 2, "bytes": 2000}),
-        ("bandwidth", 2, {"messages": 8, "bytes": 8000}),
-        ("bidirectional", 2, {"messages": 16, "bytes": 16000}),
-        ("multi-bandwidth", 4, {"messages": 16, "bytes": 16000}),
-        ("multi-latency", 4, {"one-way": 2, "messages": 4, "bytes": 4000}),
-    ],
-)
+@pytest.mark.parametrize(("pattern", "ranks", "work"), COUNTED)
 def test_messages_of_all_pairs_and_both_directions_are_counted_and_carried(
     built: Build, pattern: str, ranks: int, work: dict[str, float]
 ) -> None:
-    told = run(built, "tcp", ranks, *QUICK, "--pattern", pattern, "--bytes", "1000", "--window", "8")
-    complete(told, 1)
-    assert told.header.work == {"message": work}
-    starting = {series.rank for series in told.series}
-    assert starting == (set(range(ranks)) if pattern == "bidirectional" else set(range(ranks // 2)))
-    traffic = next(record for record in told.records if isinstance(record, Traffic))
-    iterations = sum(each.iterations * len(each.seconds) for each in told.series if each.rank == 0)
-    assert traffic.payload >= work["bytes"] * iterations
+    traffic = counted(built, "tcp", pattern, ranks, work)
     (host,) = traffic.hosts
     assert host.interfaces["lo"].sent > traffic.payload  # headers too
 

@@ -69,11 +69,4 @@ class Collective : public assay::Benchmark {
 
 }  // namespace
 
-int main(int argc, char** argv) {
-    return assay::run_mpi_program(
-        declaration,
-        [](const Setting& setting) -> std::unique_ptr<assay::Benchmark> {
-            return std::make_unique<Collective>(setting);
-        },
-        argc, argv);
-}
+int main(int argc, char** argv) { return assay::run_mpi_program<Collective>(declaration, argc, argv); }

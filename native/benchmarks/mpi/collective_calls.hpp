@@ -42,46 +42,11 @@ class Calls {
             begin();
             finish();
         } else {
-            call();
+            make<false>();
         }
     }
 
-    void begin() {
-        void* const sent = blocks_.sent();
-        void* const received = blocks_.received();
-        MPI_Request* const request = &request_;
-        switch (options_.operation) {
-            case Operation::barrier:
-            case Operation::dissemination:
-                MPI_Ibarrier(comm_, request);
-                break;
-            case Operation::bcast:
-                MPI_Ibcast(root_ == ranks_.rank() ? sent : received, bytes_, MPI_BYTE, root_, comm_, request);
-                break;
-            case Operation::reduce:
-                MPI_Ireduce(sent, received, doubles_, MPI_DOUBLE, MPI_SUM, root_, comm_, request);
-                break;
-            case Operation::allreduce:
-                MPI_Iallreduce(sent, received, doubles_, MPI_DOUBLE, MPI_SUM, comm_, request);
-                break;
-            case Operation::gather:
-                MPI_Igather(sent, bytes_, MPI_BYTE, received, bytes_, MPI_BYTE, root_, comm_, request);
-                break;
-            case Operation::scatter:
-                MPI_Iscatter(sent, bytes_, MPI_BYTE, received, bytes_, MPI_BYTE, root_, comm_, request);
-                break;
-            case Operation::allgather:
-                MPI_Iallgather(sent, bytes_, MPI_BYTE, received, bytes_, MPI_BYTE, comm_, request);
-                break;
-            case Operation::alltoall:
-                MPI_Ialltoall(sent, bytes_, MPI_BYTE, received, bytes_, MPI_BYTE, comm_, request);
-                break;
-            case Operation::reduce_scatter:
-                MPI_Ireduce_scatter(sent, received, blocks_.portions().data(), MPI_DOUBLE, MPI_SUM, comm_,
-                                    request);
-                break;
-        }
-    }
+    void begin() { make<true>(); }
 
     /// Lets MPI go on with what was begun.
     void test() {
@@ -99,40 +64,59 @@ class Calls {
     }
 
   private:
-    void call() {
+    /// The operation by its blocking function, or begun by the one that does not block.
+    template <bool begun>
+    void make() {
         void* const sent = blocks_.sent();
         void* const received = blocks_.received();
         switch (options_.operation) {
             case Operation::barrier:
-                MPI_Barrier(comm_);
+                either<begun>(MPI_Barrier, MPI_Ibarrier, comm_);
                 break;
-            case Operation::dissemination:
+            case Operation::dissemination:  // it can be had in no other way
                 ranks_.barrier();
                 break;
             case Operation::bcast:
-                MPI_Bcast(root_ == ranks_.rank() ? sent : received, bytes_, MPI_BYTE, root_, comm_);
+                either<begun>(MPI_Bcast, MPI_Ibcast, root_ == ranks_.rank() ? sent : received, bytes_, MPI_BYTE,
+                              root_, comm_);
                 break;
             case Operation::reduce:
-                MPI_Reduce(sent, received, doubles_, MPI_DOUBLE, MPI_SUM, root_, comm_);
+                either<begun>(MPI_Reduce, MPI_Ireduce, sent, received, doubles_, MPI_DOUBLE, MPI_SUM, root_,
+                              comm_);
                 break;
             case Operation::allreduce:
-                MPI_Allreduce(sent, received, doubles_, MPI_DOUBLE, MPI_SUM, comm_);
+                either<begun>(MPI_Allreduce, MPI_Iallreduce, sent, received, doubles_, MPI_DOUBLE, MPI_SUM, comm_);
                 break;
             case Operation::gather:
-                MPI_Gather(sent, bytes_, MPI_BYTE, received, bytes_, MPI_BYTE, root_, comm_);
+                either<begun>(MPI_Gather, MPI_Igather, sent, bytes_, MPI_BYTE, received, bytes_, MPI_BYTE, root_,
+                              comm_);
                 break;
             case Operation::scatter:
-                MPI_Scatter(sent, bytes_, MPI_BYTE, received, bytes_, MPI_BYTE, root_, comm_);
+                either<begun>(MPI_Scatter, MPI_Iscatter, sent, bytes_, MPI_BYTE, received, bytes_, MPI_BYTE, root_,
+                              comm_);
                 break;
             case Operation::allgather:
-                MPI_Allgather(sent, bytes_, MPI_BYTE, received, bytes_, MPI_BYTE, comm_);
+                either<begun>(MPI_Allgather, MPI_Iallgather, sent, bytes_, MPI_BYTE, received, bytes_, MPI_BYTE,
+                              comm_);
                 break;
             case Operation::alltoall:
-                MPI_Alltoall(sent, bytes_, MPI_BYTE, received, bytes_, MPI_BYTE, comm_);
+                either<begun>(MPI_Alltoall, MPI_Ialltoall, sent, bytes_, MPI_BYTE, received, bytes_, MPI_BYTE,
+                              comm_);
                 break;
             case Operation::reduce_scatter:
-                MPI_Reduce_scatter(sent, received, blocks_.portions().data(), MPI_DOUBLE, MPI_SUM, comm_);
+                either<begun>(MPI_Reduce_scatter, MPI_Ireduce_scatter, sent, received, blocks_.portions().data(),
+                              MPI_DOUBLE, MPI_SUM, comm_);
                 break;
+        }
+    }
+
+    /// MPI's two functions of one operation take the same arguments, and the one that begins it a request.
+    template <bool begun, class Call, class Begin, class... Arguments>
+    void either(Call call, Begin begin, Arguments... arguments) {
+        if constexpr (begun) {
+            begin(arguments..., &request_);
+        } else {
+            call(arguments...);
         }
     }
 

@@ -166,10 +166,5 @@ class Onesided : public assay::Benchmark {
 }  // namespace
 
 int main(int argc, char** argv) {
-    return assay::run_mpi_program(
-        assay::onesided::declaration,
-        [](const Setting& setting) -> std::unique_ptr<assay::Benchmark> {
-            return std::make_unique<Onesided>(setting);
-        },
-        argc, argv);
+    return assay::run_mpi_program<Onesided>(assay::onesided::declaration, argc, argv);
 }

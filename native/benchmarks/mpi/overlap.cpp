@@ -121,11 +121,4 @@ class Overlap : public assay::Benchmark {
 
 }  // namespace
 
-int main(int argc, char** argv) {
-    return assay::run_mpi_program(
-        declaration,
-        [](const Setting& setting) -> std::unique_ptr<assay::Benchmark> {
-            return std::make_unique<Overlap>(setting);
-        },
-        argc, argv);
-}
+int main(int argc, char** argv) { return assay::run_mpi_program<Overlap>(declaration, argc, argv); }

@@ -29,24 +29,21 @@ const assay::Declaration declaration{
           {"latency", "bandwidth", "bidirectional"},
           "latency",
           ""},
-         {"bytes", "size of a message", {}, std::int64_t{8}, "B", 0},
+         assay::messages::bytes_axis(0),
          {"schedule", "one: the pairs of a round one after the other; all: at once", {"one", "all"}, "all", ""},
          {"round", "of the tournament; in each a rank meets another one", {}, std::int64_t{0}, "", 0},
-         {"window", "messages on the way before one waits", {}, std::int64_t{64}, ""}},
-    .work = {{"message", {"bytes", "messages", "one-way"}}},
+         assay::messages::window_axis},
+    .work = assay::messages::quantities,
     .most_cpus = 1,
 };
 
 /// Blocking calls for latencies and non-blocking ones for the others, hot buffers: as OSU.
 Options options_of(const Params& params) {
     Options options{};
-    const std::string& pattern = params.word("pattern");
-    options.pattern = pattern == "latency"     ? Pattern::latency
-                      : pattern == "bandwidth" ? Pattern::bandwidth
-                                               : Pattern::bidirectional;
+    options.pattern = assay::messages::pattern_of(params);
     options.calls = options.pattern == Pattern::latency ? Calls::blocking : Calls::nonblocking;
     options.layout = {assay::Layout::Kind::contiguous, static_cast<std::size_t>(params.number("bytes"))};
-    options.window = static_cast<int>(std::min<std::int64_t>(params.number("window"), 1 << 20U));
+    options.window = static_cast<int>(assay::messages::window_of(params));
     options.threads = 1;
     return options;
 }
@@ -81,13 +78,8 @@ class Pairs : public assay::Benchmark {
 
     /// Of one pair.
     [[nodiscard]] assay::Work work() const override {
-        const auto messages = static_cast<double>(assay::pt2pt::messages(options_));
-        std::map<std::string, double> work{{"messages", messages},
-                                           {"bytes", messages * static_cast<double>(options_.layout.bytes)}};
-        if (options_.pattern == Pattern::latency) {
-            work["one-way"] = 2;
-        }
-        return {{"message", work}};
+        return assay::messages::work(options_.pattern, static_cast<double>(assay::pt2pt::count(options_)),
+                                     options_.layout.bytes);
     }
 
     void prepare(std::size_t /*kernel*/) override { flow_.prepare(); }
@@ -160,11 +152,4 @@ class Pairs : public assay::Benchmark {
 
 }  // namespace
 
-int main(int argc, char** argv) {
-    return assay::run_mpi_program(
-        declaration,
-        [](const Setting& setting) -> std::unique_ptr<assay::Benchmark> {
-            return std::make_unique<Pairs>(setting);
-        },
-        argc, argv);
-}
+int main(int argc, char** argv) { return assay::run_mpi_program<Pairs>(declaration, argc, argv); }

@@ -34,13 +34,8 @@ class Pt2pt : public assay::Benchmark {
 
     [[nodiscard]] assay::Work work() const override {
         const double flows = static_cast<double>(pair_.pairs) * options_.threads;
-        const double messages = flows * static_cast<double>(assay::pt2pt::messages(options_));
-        std::map<std::string, double> work{{"messages", messages},
-                                           {"bytes", messages * static_cast<double>(options_.layout.bytes)}};
-        if (options_.pattern == Pattern::latency) {
-            work["one-way"] = 2;
-        }
-        return {{"message", work}};
+        return assay::messages::work(options_.pattern, flows * static_cast<double>(assay::pt2pt::count(options_)),
+                                     options_.layout.bytes);
     }
 
     void prepare(std::size_t /*kernel*/) override {
@@ -92,11 +87,4 @@ class Pt2pt : public assay::Benchmark {
 
 }  // namespace
 
-int main(int argc, char** argv) {
-    return assay::run_mpi_program(
-        assay::pt2pt::declaration,
-        [](const Setting& setting) -> std::unique_ptr<assay::Benchmark> {
-            return std::make_unique<Pt2pt>(setting);
-        },
-        argc, argv);
-}
+int main(int argc, char** argv) { return assay::run_mpi_program<Pt2pt>(assay::pt2pt::declaration, argc, argv); }

@@ -5,9 +5,7 @@
 #include <cstdint>
 #include <string>
 
-#include "harness/benchmark.hpp"
-#include "harness/failure.hpp"
-#include "harness/slots.hpp"
+#include "benchmarks/mpi/message_options.hpp"
 
 namespace assay::pt2pt {
 
@@ -16,13 +14,8 @@ inline const Declaration declaration{
     .summary = "latency, bandwidth and rate of messages between pairs of MPI ranks",
     .kernels = {"message"},
     .axes =
-        {{"pattern",
-          "latency: to and fro; bandwidth: a window of messages one way, then an acknowledgement; bidirectional: "
-          "windows both ways at once; multi-: all pairs at once",
-          {"latency", "bandwidth", "bidirectional", "multi-bandwidth", "multi-latency"},
-          "latency",
-          ""},
-         {"bytes", "size of a message", {}, std::int64_t{8}, "B", 0},
+        {messages::pattern_axis,
+         messages::bytes_axis(0),
          {"calls",
           "nonblocking: Isend, Irecv; blocking: Send, Recv; persistent: Start; synchronous: Ssend, or Issend in "
           "windows",
@@ -31,41 +24,31 @@ inline const Declaration declaration{
           ""},
          {"source", "any: received from MPI_ANY_SOURCE", {"named", "any"}, "named", ""},
          {"exchange", "combined: both directions in one MPI_Sendrecv", {"separate", "combined"}, "separate", ""},
-         {"buffers",
-          "hot: one to send and one to receive; rotating: a window of each in turn; cold: pools beyond the caches",
-          {"hot", "rotating", "cold"},
-          "hot",
-          ""},
-         {"offset",
-          "bytes added to the size, as NetPIPE's perturbation of 3 does",
-          {},
-          std::int64_t{0},
-          "B",
-          -(std::int64_t{1} << 48U)},
+         messages::buffers_axis,
+         messages::offset_axis,
          {"alignment", "largest power of two that divides the address of a buffer", {}, std::int64_t{64}, "B"},
          {"datatype",
           "contiguous: bytes; vector: blocks of 8 B, gaps of 8 B; indexed: blocks of 8 B, one in each 16 B",
           {"contiguous", "vector", "indexed"},
           "contiguous",
           ""},
-         {"window", "messages on the way before one waits", {}, std::int64_t{64}, ""},
+         messages::window_axis,
          {"threads",
           "of each rank that pass messages at once, each over a communicator of its own",
           {},
           std::int64_t{1},
           ""},
-         {"pool", "bytes of each of the two pools of cold buffers", {}, std::int64_t{1} << 28U, "B"}},
-    .work = {{"message", {"bytes", "messages", "one-way"}}},
+         messages::pool_axis},
+    .work = messages::quantities,
     .threads_pass_messages = [](const Params& params) { return params.number("threads") > 1; },
 };
 
-enum class Pattern { latency, bandwidth, bidirectional };
+using messages::Pattern;
 enum class Calls { nonblocking, blocking, persistent, synchronous };
 
-/// One case, understood. `multi` and the number of pairs make no difference to one pair of ranks.
+/// One case, understood. The number of pairs makes no difference to one pair of ranks.
 struct Options {
     Pattern pattern;
-    bool multi;
     Calls calls;
     bool any_source;
     bool combined;
@@ -90,10 +73,7 @@ inline Failure nonsense(const std::string& what, const std::string& why, const s
     return {Exit::usage, what, why, next};
 }
 
-/// `--axis value` of a word.
-inline std::string asked(const Params& params, const std::string& axis) {
-    return "--" + axis + " " + params.word(axis);
-}
+using messages::asked;
 
 inline void refuse_nonsense(const Params& params, const Options& options) {
     const bool windows_both_ways = options.pattern == Pattern::bidirectional;
@@ -125,64 +105,34 @@ inline void refuse_nonsense(const Params& params, const Options& options) {
     }
 }
 
-inline Spacing spacing_of(const Params& params, const Layout& layout) {
-    const auto alignment = static_cast<std::size_t>(params.number("alignment"));
-    const std::string& buffers = params.word("buffers");
-    const auto pool = static_cast<std::size_t>(params.number("pool"));
-    const std::size_t count = buffers == "cold"       ? pool / Slots::stride(layout, alignment)
-                              : buffers == "rotating" ? static_cast<std::size_t>(params.number("window"))
-                                                      : 1;
-    return {std::max<std::size_t>(1, count), alignment};
-}
-
 }  // namespace detail
 
 /// Failure (usage) names the axes of a request that means nothing.
 inline Options options_of(const Params& params) {
-    constexpr int patterns = 3;  // the multi- ones follow, bandwidth first
-    const int pattern = detail::index_of(params, "pattern");
-    const bool multi = pattern >= patterns;
     Options options{};
-    options.multi = multi;
-    options.pattern = !multi                ? static_cast<Pattern>(pattern)
-                      : pattern == patterns ? Pattern::bandwidth
-                                            : Pattern::latency;
+    options.pattern = messages::pattern_of(params);
     options.calls = static_cast<Calls>(detail::index_of(params, "calls"));
     options.any_source = params.word("source") == "any";
     options.combined = params.word("exchange") == "combined";
-    options.layout = {
-        static_cast<Layout::Kind>(detail::index_of(params, "datatype")),
-        static_cast<std::size_t>(std::max<std::int64_t>(0, params.number("bytes") + params.number("offset")))};
-    options.spacing = detail::spacing_of(params, options.layout);
+    options.layout = {static_cast<Layout::Kind>(detail::index_of(params, "datatype")),
+                      messages::size_of(params, 0)};
+    options.spacing =
+        messages::spacing_of(params, options.layout, static_cast<std::size_t>(params.number("alignment")));
     options.cold = params.word("buffers") == "cold";
-    options.window = static_cast<int>(std::min<std::int64_t>(params.number("window"), 1 << 20U));
+    options.window = static_cast<int>(messages::window_of(params));
     options.threads = static_cast<int>(std::min<std::int64_t>(params.number("threads"), 1 << 20U));
     detail::refuse_nonsense(params, options);
     return options;
 }
 
 /// Messages of one pair of threads in one iteration, both directions counted.
-inline std::uint64_t messages(const Options& options) {
-    switch (options.pattern) {
-        case Pattern::latency:
-            return 2;
-        case Pattern::bandwidth:
-            return static_cast<std::uint64_t>(options.window);
-        case Pattern::bidirectional:
-            break;
-    }
-    return 2 * static_cast<std::uint64_t>(options.window);
+inline std::uint64_t count(const Options& options) {
+    return messages::count(options.pattern, static_cast<std::uint64_t>(options.window));
 }
 
 /// Failure (usage) where so many ranks, of so many threads, make no such pattern.
 inline void require_fitting(const Options& options, const Params& params, int ranks, int cpus) {
-    if (!options.multi && ranks != 2) {
-        const bool latency = options.pattern == Pattern::latency;
-        throw detail::nonsense(detail::asked(params, "pattern") + " cannot be had with " + std::to_string(ranks) +
-                                   (ranks == 1 ? " rank" : " ranks"),
-                               "it is a pattern of one pair",
-                               latency ? "--pattern multi-latency" : "--pattern multi-bandwidth");
-    }
+    messages::require_pairs(params, ranks);
     if (options.threads > cpus) {
         throw detail::nonsense("--threads " + std::to_string(options.threads) + " cannot be had with " +
                                    std::to_string(cpus) + (cpus == 1 ? " cpu" : " cpus") + " a rank (--cpus)",

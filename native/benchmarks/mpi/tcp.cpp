@@ -16,8 +16,8 @@ using assay::Listener;
 using assay::Offer;
 using assay::Pair;
 using assay::Setting;
+using assay::messages::Pattern;
 using assay::tcp::Options;
-using assay::tcp::Pattern;
 using assay::tcp::Stream;
 
 constexpr double connect_s = 10;         ///< a connection takes no longer, or is given up
@@ -31,7 +31,7 @@ class Tcp : public assay::Benchmark {
           ranks_(setting.ranks),
           network_(setting.network),
           buffers_(*setting.memory, options_.layout, options_.spacing, setting.ranks.rank()) {
-        assay::tcp::require_fitting(options_, setting.params, setting.ranks.size());
+        assay::messages::require_pairs(setting.params, setting.ranks.size());
         if (!network_.empty()) {
             address_ = assay::interface_address(network_, options_.family);
         }
@@ -74,12 +74,7 @@ class Tcp : public assay::Benchmark {
 
     [[nodiscard]] assay::Work work() const override {
         const double messages = static_cast<double>(pair_.pairs) * static_cast<double>(messages_());
-        std::map<std::string, double> work{{"messages", messages},
-                                           {"bytes", messages * static_cast<double>(options_.layout.bytes)}};
-        if (options_.pattern == Pattern::latency) {
-            work["one-way"] = 2;
-        }
-        return {{"message", work}};
+        return assay::messages::work(options_.pattern, messages, options_.layout.bytes);
     }
 
     void prepare(std::size_t /*kernel*/) override { buffers_.prepare(); }
@@ -123,7 +118,9 @@ class Tcp : public assay::Benchmark {
 
   private:
     [[nodiscard]] std::size_t partner() const { return static_cast<std::size_t>(pair_.partner); }
-    [[nodiscard]] std::uint64_t messages_() const { return assay::tcp::messages(options_); }
+    [[nodiscard]] std::uint64_t messages_() const {
+        return assay::messages::count(options_.pattern, options_.window);
+    }
 
     void send() { stream_.send(buffers_.to_send(buffers_.next()), options_.layout.bytes); }
     void receive() { stream_.receive(buffers_.to_receive(buffers_.next()), options_.layout.bytes); }
@@ -209,9 +206,4 @@ class Tcp : public assay::Benchmark {
 
 }  // namespace
 
-int main(int argc, char** argv) {
-    return assay::run_mpi_program(
-        assay::tcp::declaration,
-        [](const Setting& setting) -> std::unique_ptr<assay::Benchmark> { return std::make_unique<Tcp>(setting); },
-        argc, argv);
-}
+int main(int argc, char** argv) { return assay::run_mpi_program<Tcp>(assay::tcp::declaration, argc, argv); }

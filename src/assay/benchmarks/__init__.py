@@ -7,11 +7,14 @@ from functools import cache
 from assay.model.benchmark import Benchmark
 from assay.model.errors import UsageError
 
+#: What stands beside them: words that several of them share.
+_NOT_BENCHMARKS = {"messages"}
+
 
 @cache
 def names() -> tuple[str, ...]:
     """Every benchmark's name, sorted."""
-    return tuple(sorted(module.name for module in pkgutil.iter_modules(__path__)))
+    return tuple(sorted({module.name for module in pkgutil.iter_modules(__path__)} - _NOT_BENCHMARKS))
 
 
 @cache

@@ -1,12 +1,8 @@
 """Messages between every pair of many MPI ranks, in the rounds of a tournament."""
 
-from assay.model.benchmark import Axis, Benchmark, Metric, Params, ParamValue
+from assay.benchmarks import messages
+from assay.model.benchmark import Axis, Benchmark, Params, ParamValue
 from assay.model.placement import Placement
-
-_WINDOWS = ("bandwidth", "bidirectional")
-#: Buffers lie this far apart; each rank has one to send and one to receive.
-_APART_BYTES = 128
-_FILL_RATE = 1e9
 
 
 def _rounds(placement: Placement) -> dict[str, tuple[ParamValue, ...]]:
@@ -16,7 +12,8 @@ def _rounds(placement: Placement) -> dict[str, tuple[ParamValue, ...]]:
 
 
 def _memory_bytes(params: Params) -> int:
-    return 2 * (-(-max(1, int(params["bytes"])) // _APART_BYTES) * _APART_BYTES)
+    """One buffer to send and one to receive."""
+    return 2 * messages.buffer_bytes(int(params["bytes"]))
 
 
 benchmark = Benchmark(
@@ -38,37 +35,14 @@ benchmark = Benchmark(
         Axis("bytes", "size of a message", (8, 2**20), 8, "B"),
         Axis("schedule", "one: the pairs of a round one after the other; all: at once", ("one", "all"), "all"),
         Axis("round", "of the tournament; in each a rank meets another one", (), None),
-        Axis("window", "messages on the way before one waits", (64,), 64),
+        messages.WINDOW,
     ),
-    metrics=(
-        Metric(
-            "latency",
-            "s",
-            "lower",
-            "one-way",
-            "one way: half of a round trip; of the slowest pair of a round",
-            when={"pattern": ("latency",)},
-        ),
-        Metric(
-            "bandwidth",
-            "B/s",
-            "higher",
-            "bytes",
-            "bytes of one pair's messages, both directions added where there are two; of the slowest pair",
-            when={"pattern": _WINDOWS},
-        ),
-        Metric(
-            "message-rate",
-            "1/s",
-            "higher",
-            "messages",
-            "one pair's messages, both directions added where there are two; of the slowest pair",
-            when={"pattern": _WINDOWS},
-        ),
+    metrics=messages.metrics(
+        "of the slowest pair of a round", "one pair's messages", after="; of the slowest pair"
     ),
     memory_bytes=_memory_bytes,
     each=_rounds,
     min_cpus=2,
-    setup_seconds=lambda params: 0.01 + _memory_bytes(params) / _FILL_RATE,
+    setup_seconds=lambda params: 0.01 + _memory_bytes(params) / messages.FILL_RATE,
     joint=True,
 )

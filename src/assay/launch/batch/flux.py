@@ -1,8 +1,6 @@
 """Flux: flux batch, flux jobs, flux cancel."""
 
-import re
-
-from assay.launch.batch.job import Job, State, Status, refused, written
+from assay.launch.batch.job import Job, State, Status, given, last_id, written
 
 _STATES: dict[str, State] = {
     **dict.fromkeys(("NEW", "DEPEND", "PRIORITY", "SCHED"), "queued"),
@@ -25,10 +23,10 @@ class Flux:
             f"--job-name={job.name}",
             f"--nodes={job.nodes}",
             "--exclusive",
-            *((f"--requires=host:{','.join(job.hosts)}",) if job.hosts else ()),
+            *given("--requires=host:", ",".join(job.hosts)),
             f"--time-limit={job.seconds}s",
-            *((f"--queue={job.queue}",) if job.queue else ()),
-            *((f"--bank={job.account}",) if job.account else ()),
+            *given("--queue=", job.queue),
+            *given("--bank=", job.account),
             f"--cwd={job.folder}",
             f"--output={job.output}",
         )
@@ -40,10 +38,7 @@ class Flux:
 
     def job_id(self, output: str) -> str:
         """`ƒ2aXyz`, or `f2aXyz` where the terminal has no such letter."""
-        found = re.findall(r"^([ƒf][1-9A-HJ-NP-Za-km-z]+)$", output, re.MULTILINE)
-        if not found:
-            raise refused("flux batch", output)
-        return str(found[-1])
+        return last_id(r"([ƒf][1-9A-HJ-NP-Za-km-z]+)", output, "flux batch")
 
     def status(self, job_id: str) -> tuple[tuple[str, ...], ...]:
         """Its state, or how it ended, and what went wrong."""

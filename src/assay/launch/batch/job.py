@@ -1,5 +1,6 @@
 """A batch job as its user means it, and what a scheduler says of it."""
 
+import re
 import shlex
 from typing import Literal, Protocol
 
@@ -106,7 +107,26 @@ def clock(seconds: int) -> str:
     return f"{seconds // 3600}:{seconds // 60 % 60:02}:{seconds % 60:02}"
 
 
-def refused(command: str, output: str) -> UsageError:
-    """What is told where a submitting command printed no id."""
-    said = output.strip().splitlines()
-    return UsageError(f"{command} gave no job id", why=said[-1] if said else "it printed nothing", remedy=command)
+def given(option: str, value: str) -> tuple[str, ...]:
+    """The option with its value where there is one; nothing where the user left it to the site."""
+    return (f"{option}{value}",) if value else ()
+
+
+def last_id(pattern: str, output: str, command: str) -> str:
+    """The last line of what a submitting command printed that is an id: sites may print more before it.
+
+    Args:
+        pattern: a whole line with the id as its group.
+        output: what the command printed.
+        command: its name, for people.
+
+    Raises:
+        UsageError: no line is one.
+    """
+    found = re.findall(rf"^{pattern}$", output, re.MULTILINE)
+    if not found:
+        said = output.strip().splitlines()
+        raise UsageError(
+            f"{command} gave no job id", why=said[-1] if said else "it printed nothing", remedy=command
+        )
+    return str(found[-1])

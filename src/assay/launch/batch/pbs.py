@@ -4,7 +4,7 @@ import re
 
 import msgspec
 
-from assay.launch.batch.job import Job, State, Status, clock, refused, written
+from assay.launch.batch.job import Job, State, Status, clock, given, last_id, written
 
 _STATES: dict[str, State] = {
     **dict.fromkeys("QHWTM", "queued"),
@@ -44,8 +44,8 @@ class Pbs:
             "-joe",
             f"-o{job.output}",
             "-S/bin/sh",
-            *((f"-q{job.queue}",) if job.queue else ()),
-            *((f"-A{job.account}",) if job.account else ()),
+            *given("-q", job.queue),
+            *given("-A", job.account),
         )
         return written("#PBS", directives, job)
 
@@ -54,11 +54,8 @@ class Pbs:
         return ("qsub", script)
 
     def job_id(self, output: str) -> str:
-        """`1234.server`; sites may print more before it."""
-        found = re.findall(r"^(\d+\.[\w.-]+)$", output, re.MULTILINE)
-        if not found:
-            raise refused(self.submits, output)
-        return str(found[-1])
+        """`1234.server`."""
+        return last_id(r"(\d+\.[\w.-]+)", output, self.submits)
 
     def status(self, job_id: str) -> tuple[tuple[str, ...], ...]:
         """With those that have ended, as long as the server keeps them."""

@@ -2,7 +2,7 @@
 
 import re
 
-from assay.launch.batch.job import Job, State, Status, clock, refused, written
+from assay.launch.batch.job import Job, State, Status, clock, given, last_id, written
 
 #: From the request to end to the time limit: what is running then is ended and saved, and the run can be resumed.
 _WARNING_S = 60
@@ -33,13 +33,13 @@ class Slurm:
         directives = (
             f"--job-name={job.name}",
             f"--nodes={job.nodes}",
-            *((f"--nodelist={','.join(job.hosts)}",) if job.hosts else ()),
+            *given("--nodelist=", ",".join(job.hosts)),
             "--exclusive",
             f"--time={clock(job.seconds)}",
             f"--signal=B:TERM@{_WARNING_S}",
             "--no-requeue",  # it would begin anew where it shall be resumed
-            *((f"--partition={job.queue}",) if job.queue else ()),
-            *((f"--account={job.account}",) if job.account else ()),
+            *given("--partition=", job.queue),
+            *given("--account=", job.account),
             f"--chdir={job.folder}",
             f"--output={job.output}",
         )
@@ -50,11 +50,8 @@ class Slurm:
         return ("sbatch", "--parsable", script)
 
     def job_id(self, output: str) -> str:
-        """`1234` of `1234` or `1234;cluster`; sites may print more before it."""
-        found = re.findall(r"^(\d+)(?:;\S+)?$", output, re.MULTILINE)
-        if not found:
-            raise refused(self.submits, output)
-        return str(found[-1])
+        """`1234` of `1234` or `1234;cluster`."""
+        return last_id(r"(\d+)(?:;\S+)?", output, self.submits)
 
     def status(self, job_id: str) -> tuple[tuple[str, ...], ...]:
         """The queue first: it knows the reason."""
