@@ -9,15 +9,18 @@ from collections.abc import Mapping
 from pathlib import Path
 
 import pytest
+from tests import mpi_ranks
 
 from assay import toolchain
 from assay.model.toolchain import Mpi
 from assay.toolchain import sources
+from assay.toolchain.mpis import mpis_folder
 
 ROOT = Path(__file__).resolve().parents[2]
 ASSAY = str(Path(sys.prefix) / "bin" / "assay")
 #: The wheel of MPICH stands in a folder of its own: see tools/bootstrap.py.
-WHEEL = {"wheel-mpich": {"compiler": str(ROOT / "build" / "mpich" / "bin" / "mpicxx")}}
+MPICH = ROOT / "build" / "mpich"
+WHEEL = {"wheel-mpich": {"compiler": str(MPICH / "bin" / "mpicxx")}}
 #: Name -> the first version of it that the library may tell.
 WANTED = {"openmpi-4": "4.", "mpich-4": "4.", "openmpi-5": "5.", "wheel-mpich": "5."}
 #: As root, and with more ranks than cores: nothing is timed here.
@@ -103,6 +106,39 @@ def test_each_mpi_starts_what_its_wrapper_and_either_compiler_built(name: str, c
     assert f"{'Open MPI v' if mpi.kind == 'openmpi' else 'MPICH Version:'}" in done.stdout
     assert mpi.version in done.stdout
     assert mpi.version.startswith(WANTED[name])
+
+
+@pytest.fixture
+def wheels(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """The native sources of pt2pt alone, and MPICH's wheel beside Open MPI's as docs/toolchains.md has it."""
+    wanted("wheel-mpich", WHEEL)
+    monkeypatch.setenv("ASSAY_CACHE", str(tmp_path / "cache"))
+    mpis_folder().mkdir(parents=True)
+    (mpis_folder() / "mpich").symlink_to(MPICH)
+    native = tmp_path / "native"
+    shutil.copytree(sources.folder(), native)
+    for program in native.glob("benchmarks/*/*.cpp"):
+        if program.name != "pt2pt.cpp":
+            program.unlink()
+    monkeypatch.setattr(sources, "folder", lambda: native)
+    return native
+
+
+@pytest.mark.usefixtures("wheels")
+def test_both_wheels_stand_beside_the_sites_and_their_ranks_pass_messages() -> None:
+    told = subprocess.run([ASSAY, "list", "mpis", "--json"], capture_output=True, text=True, check=True)
+    listed = {each["name"]: each for each in json.loads(told.stdout)["mpis"]}
+    own = str(Path(sys.prefix).resolve())
+    for kind, home in (("openmpi", own), ("mpich", str(MPICH.resolve()))):
+        (name,) = [name for name, each in listed.items() if name.startswith(f"{kind}-5.")]
+        assert Path(listed[name]["launcher"]).is_relative_to(home), "the wheel's, and no other"
+        built = toolchain.build(toolchain.get(f"{toolchain.get().name}/{name}"))
+        told_by_ranks = mpi_ranks.run(built, "pt2pt", 2, *mpi_ranks.QUICK, "--bytes", "1000")
+        mpi_ranks.complete(told_by_ranks, 1)
+        assert [rank.rank for rank in told_by_ranks.header.ranks] == [0, 1]
+        assert listed[name]["version"] in told_by_ranks.header.mpi["library"]
+    site = [name for name in listed if name.startswith(("openmpi-4.", "mpich-4."))]
+    assert [*listed][: len(site)] == site, "the site's come first: it knows its networks"
 
 
 def test_all_of_this_machines_are_listed_each_once() -> None:

@@ -53,9 +53,9 @@ class Reached(SimulatedMachine):
         return self._launch(super().execute(Command(tuple(words[program:]), {}), timeout))
 
 
-def carry_out(folder: Path, node: Reached, scheduler: str = "") -> Run:
+def carry_out(folder: Path, node: Reached, scheduler: str = "", ssh_config: str = "") -> Run:
     plan = plan_elsewhere()
-    site = msgspec.convert({"host": "here", "run": "r1", "scheduler": scheduler}, Site)
+    site = msgspec.convert({"host": "here", "run": "r1", "scheduler": scheduler, "ssh_config": ssh_config}, Site)
     with begin(folder, plan) as directory:
         execute(plan, directory, Starter(site), node, builds_for(plan), Recorder())
         return store.load(directory.path)
@@ -130,8 +130,8 @@ class Lost(Reached):
 
 def test_a_node_that_is_lost_ends_the_run_which_makes_its_launch_again_when_it_goes_on(tmp_path: Path) -> None:
     with pytest.raises(UnfitEnvironmentError, match="'there' cannot be reached any more") as lost:
-        carry_out(tmp_path, Lost(timed_out, CLEAR))
+        carry_out(tmp_path, Lost(timed_out, CLEAR), ssh_config="/home/me/lab config")
     (folder,) = tmp_path.iterdir()
     assert "Connection refused" in lost.value.why
-    assert f"assay run --resume {folder.name}" in lost.value.remedy
+    assert lost.value.remedy == f"assay run --resume {folder.name} --ssh-config '/home/me/lab config'"
     assert store.load(folder).launches == ()

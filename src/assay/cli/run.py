@@ -100,7 +100,7 @@ def command(  # noqa: PLR0913, PLR0917 (one parameter an option)
                 _print_commands(prepared.plan, prepared.builds, Starter(site))
                 return
             path = _begin(prepared, folder, site)
-        _tell_result(path)
+        _tell_result(path, site)
 
 
 @contextmanager
@@ -206,6 +206,7 @@ def _refine(path: Path, site: Site) -> None:
 def _go_on(path: Path, budget_s: float | None, site: Site) -> None:
     """Measure what is missing of a run; one that has all of its launches stays as it is."""
     from assay import store
+    from assay.launch.remote import going_on
     from assay.run.ledger import unmade
 
     run = store.load(path)
@@ -219,7 +220,7 @@ def _go_on(path: Path, budget_s: float | None, site: Site) -> None:
             raise UsageError(
                 f"a budget of {whole_s:g} s is used up",
                 why=f"the run took {missing.used_s:.0f} s so far, and its budget is for the whole of it",
-                remedy=f"assay run --resume {path.name} --budget {_typed(missing.needed_s)}",
+                remedy=going_on(path.name, site, "--budget", _typed(missing.needed_s)),
             )
         _measure(_reopen(run, budget_s, site), site)
         _refine(path, site)
@@ -272,6 +273,7 @@ def _measure(directory: RunDirectory, site: Site) -> None:
 
     from assay import store
     from assay.cli import progress
+    from assay.launch.remote import going_on
     from assay.launch.starter import Starter
     from assay.model.errors import InterruptedRunError
     from assay.run import execute
@@ -286,11 +288,11 @@ def _measure(directory: RunDirectory, site: Site) -> None:
         raise InterruptedRunError(
             f"interrupted; what was measured is kept in {path}",
             why=f"{len(ending.cut)} cases have fewer launches than planned",
-            remedy=f"assay run --resume {path.name}   (or look at what there is: assay show {path.name})",
+            remedy=going_on(path.name, site),
         )
 
 
-def _tell_result(path: Path) -> None:
+def _tell_result(path: Path, site: Site) -> None:
     from assay.report import terminal
 
     run, analysis = output.load(str(path))
@@ -300,20 +302,21 @@ def _tell_result(path: Path) -> None:
         from assay.report import compare_table
 
         compare_table.render(within(run, analysis), output.console())
-    _tell_cut(run)
+    _tell_cut(run, site)
     click.echo(output.write_report(run, analysis))
     _judge(path, analysis)
 
 
-def _tell_cut(run: Run) -> None:
+def _tell_cut(run: Run, site: Site) -> None:
     """What a budget cut, and how to have it nevertheless."""
+    from assay.launch.remote import going_on
     from assay.run.ledger import unmade
 
     missing = unmade(run)
     if missing and run.ending and run.ending.status == "cut":
         _say(
             f"{missing.launches} of {len(run.plan.order)} launches cut by the budget of {run.plan.budget_s:g} s; "
-            f"go on with: assay run --resume {run.info.id} --budget {_typed(missing.needed_s)}"
+            f"go on with: {going_on(run.info.id, site, '--budget', _typed(missing.needed_s))}"
         )
 
 

@@ -31,8 +31,17 @@ def ssh_options(site: Site) -> tuple[str, ...]:
 
 def doctor(hosts: Sequence[str], site: Site) -> str:
     """What is typed to learn what is wrong with hosts: it reaches them as the command did that failed."""
-    config = ("--ssh-config", site.ssh_config) if site.ssh_config else ()
-    return shlex.join(("assay", "doctor", "--hosts", ",".join(hosts), *config))
+    return shlex.join(("assay", "doctor", "--hosts", ",".join(hosts), *_ssh_config(site)))
+
+
+def going_on(run: str, site: Site, *options: str) -> str:
+    """What is typed to go on with a run in the way in which it was begun: no option of its place is lost."""
+    launcher = ("--launcher", site.launcher) if site.launcher else ()
+    return shlex.join(("assay", "run", "--resume", run, *options, *launcher, *_ssh_config(site)))
+
+
+def _ssh_config(site: Site) -> tuple[str, ...]:
+    return ("--ssh-config", site.ssh_config) if site.ssh_config else ()
 
 
 def is_elsewhere(layout: Layout, site: Site) -> bool:

@@ -7,6 +7,7 @@ from typing import Literal, NoReturn
 import msgspec
 
 from assay.launch.command import Command, CpuTimes, Executor, Outcome, Sampling
+from assay.launch.remote import going_on
 from assay.launch.starter import Starter
 from assay.model.errors import UnfitEnvironmentError
 from assay.model.plan import Case, Plan, PlannedLaunch
@@ -197,11 +198,11 @@ class _Session:
         """A host was lost during a launch: that is not booked, so that a run that goes on makes it again."""
         self.directory.log(f"{name}.err", outcome.stderr)
         host, why = next(iter(unreached.items()))
-        run = self.directory.path.name
         raise UnfitEnvironmentError(
-            f"'{host}' cannot be reached any more; what was measured is kept in {self.directory.path}",
+            f"'{host}' cannot be reached any more; what was measured is kept in {self.directory.path}, and "
+            "the run can go on when the node is back",
             why=f"{why}; {how_it_ended(outcome.exit_code)}",
-            remedy=f"assay run --resume {run}   once it is back (see: assay doctor --hosts {host})",
+            remedy=going_on(self.directory.path.name, self.starter.site),
         )
 
     def _log(self, launch: Launch, answer: Answer, outcome: Outcome) -> None:
