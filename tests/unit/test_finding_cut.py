@@ -13,8 +13,10 @@ from assay.launch.simulated import Law
 from assay.model.plan import Measure, Study
 from assay.model.result import Analysis, Comparison
 from assay.model.run import Run
+from assay.model.units import typed_duration
 from assay.plan import Options
 from assay.report import remedies
+from assay.run.ledger import unmade
 
 STUDY = Study("Cut", "What comes next?", (Measure("stream", ("all", "half", "one-core")),))
 NOISY = Law(steal=0.06)
@@ -32,17 +34,26 @@ def test_a_cut_run_is_repeated_with_time_for_its_launches_and_not_with_twice_as_
     cut = _run(tmp_path / "cut", 0.5)
     assert cut.ending is not None
     assert cut.ending.status == "cut"
-    needed = f"--budget {-(-cut.plan.estimate_s // 1):.0f}s"
+    missing = unmade(cut)
+    assert missing
+    assert cut.ending.needed_s == pytest.approx(missing.needed_s)
+    needed = f"--budget {typed_duration(missing.needed_s)}"  # what `assay run` itself says of it
     analysis = analyse(cut)
     assert _next(analysis, "machine_noise:steal").endswith(f"assay run test --launches 6 {needed}")
     assert _next(analysis, "not_measured:missing") == f"assay run --resume {cut.info.id} {needed}"
+    assert remedies.resumed(cut) == f"{cut.info.id} {needed}"
     whole = analyse(_run(tmp_path / "whole"))
     assert _next(whole, "machine_noise:steal").endswith("assay run test --launches 12")
 
 
-def test_a_budget_that_the_estimate_allows_but_that_did_not_last_is_doubled(tmp_path: Path) -> None:
+def test_a_budget_of_an_older_run_that_should_have_sufficed_is_doubled(
+    tmp_path: Path,
+) -> None:
     cut = _run(tmp_path, 0.5)
-    cut = msgspec.structs.replace(cut, plan=msgspec.structs.replace(cut.plan, budget_s=150.0, estimate_s=140.0))
+    assert cut.ending
+    older = msgspec.structs.replace(cut.ending, needed_s=None)
+    plan = msgspec.structs.replace(cut.plan, budget_s=150.0, estimate_s=140.0)
+    cut = msgspec.structs.replace(cut, plan=plan, ending=older)
     assert _next(analyse(cut), "not_measured:missing").endswith(" --budget 5m")
 
 
@@ -53,6 +64,7 @@ def test_a_run_that_no_budget_cut_is_resumed_without_one(tmp_path: Path) -> None
         run, launches=run.launches[:1], ending=msgspec.structs.replace(run.ending, status="interrupted")
     )
     assert _next(analyse(broken), "not_measured:missing") == f"assay run --resume {run.info.id}"
+    assert remedies.resumed(broken) == run.info.id
 
 
 def test_a_budget_of_the_remedys_own_replaces_the_one_that_cut_the_run(tmp_path: Path) -> None:

@@ -193,6 +193,14 @@ def test_noise_of_the_machine_is_a_problem_with_its_kind(tmp_path: Path, law: La
     assert word in loud[0].claim
 
 
+def test_what_is_said_of_drift_does_not_depend_on_how_busy_the_machine_of_the_test_is(tmp_path: Path) -> None:
+    """Two simulated runs are the same in all that is measured, their dates included."""
+    one, other = (_run(tmp_path / name, _changed(noise=0.08)) for name in ("one", "other"))
+    dates = [[records.launch.started for records in run.launches] for run in (one, other)]
+    assert dates[0] == dates[1]
+    assert analyse(one).noise == analyse(other).noise
+
+
 def test_each_cause_of_noise_is_told_once(tmp_path: Path) -> None:
     both = _changed(steal=0.06, bursts=(Burst(0, 1e9, 0.3),))
     for law, causes in ((_changed(drift=0.002), ["drift"]), (both, ["steal", "foreign"])):

@@ -1,6 +1,7 @@
 """A program that stood alone on several hosts at once is one launch with a rank on each."""
 
 from collections.abc import Sequence
+from datetime import datetime
 from pathlib import Path
 
 import msgspec
@@ -84,6 +85,9 @@ class Nodes:
 
     def now(self) -> float:
         return self.nodes["n1"].now()
+
+    def date(self) -> datetime:
+        return self.nodes["n1"].date()
 
     def cpu_times(self) -> CpuTimes:
         return self.nodes["n1"].cpu_times()

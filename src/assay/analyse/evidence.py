@@ -1,6 +1,5 @@
 """What rules look at, and how they say what they found."""
 
-import math
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from typing import Literal
@@ -13,13 +12,12 @@ from assay.analyse.comparisons import Pair
 from assay.analyse.estimates import Measured
 from assay.model.result import Comparison, Estimate, Finding, Model, Noise, Outcome, Prediction
 from assay.model.run import Run
-from assay.model.units import format_quantity
+from assay.model.units import format_quantity, typed_duration
 
 #: Rules look at a ratio from so many blocks on.
 FEWEST_BLOCKS = 3
 #: A ratio of so many blocks has an interval.
 CONFIDENT = 6
-_MINUTE_S = 60
 
 
 class Evidence(msgspec.Struct, frozen=True):
@@ -77,13 +75,15 @@ class Evidence(msgspec.Struct, frozen=True):
         return "network" if messages else "node"
 
     def budget(self) -> str:
-        """What the plan needs where a budget cut the run, as options: ` --budget 10m`; else empty."""
+        """What all of the plan takes where a budget cut the run, as options: ` --budget 10m`; else empty.
+
+        By what the run made of it; runs of older versions did not say, theirs is foreseen.
+        """
         plan, ending = self.run.plan, self.run.ending
         if plan.budget_s is None or ending is None or ending.status != "cut":
             return ""
-        needed_s = plan.estimate_s if plan.estimate_s > plan.budget_s else 2 * plan.budget_s
-        minutes = math.ceil(needed_s / _MINUTE_S)
-        return f" --budget {minutes}m" if minutes > 1 else f" --budget {math.ceil(needed_s)}s"
+        foreseen_s = plan.estimate_s if plan.estimate_s > plan.budget_s else 2 * plan.budget_s
+        return f" --budget {typed_duration(ending.needed_s or foreseen_s)}"
 
     def resolution(self, comparison: Comparison) -> float:
         """What cannot be told from nothing: what A against A showed, else what launches of one case differ by."""

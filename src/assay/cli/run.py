@@ -23,8 +23,6 @@ if TYPE_CHECKING:
     from assay.model.toolchain import Build
     from assay.store import RunDirectory
 
-_MINUTE_S = 60
-
 
 @click.command()
 @click.argument("study", required=False)
@@ -207,6 +205,7 @@ def _go_on(path: Path, budget_s: float | None, site: Site) -> None:
     """Measure what is missing of a run; one that has all of its launches stays as it is."""
     from assay import store
     from assay.launch.remote import going_on
+    from assay.model.units import typed_duration
     from assay.run.ledger import unmade
 
     run = store.load(path)
@@ -220,7 +219,7 @@ def _go_on(path: Path, budget_s: float | None, site: Site) -> None:
             raise UsageError(
                 f"a budget of {whole_s:g} s is used up",
                 why=f"the run took {missing.used_s:.0f} s so far, and its budget is for the whole of it",
-                remedy=going_on(path.name, site, "--budget", _typed(missing.needed_s)),
+                remedy=going_on(path.name, site, "--budget", typed_duration(missing.needed_s)),
             )
         _measure(_reopen(run, budget_s, site), site)
         _refine(path, site)
@@ -310,13 +309,14 @@ def _tell_result(path: Path, site: Site) -> None:
 def _tell_cut(run: Run, site: Site) -> None:
     """What a budget cut, and how to have it nevertheless."""
     from assay.launch.remote import going_on
+    from assay.model.units import typed_duration
     from assay.run.ledger import unmade
 
     missing = unmade(run)
     if missing and run.ending and run.ending.status == "cut":
         _say(
             f"{missing.launches} of {len(run.plan.order)} launches cut by the budget of {run.plan.budget_s:g} s; "
-            f"go on with: {going_on(run.info.id, site, '--budget', _typed(missing.needed_s))}"
+            f"go on with: {going_on(run.info.id, site, '--budget', typed_duration(missing.needed_s))}"
         )
 
 
@@ -340,9 +340,3 @@ def _judge(path: Path, analysis: Analysis) -> None:
 
 def _say(text: str) -> None:
     click.echo(f"assay: {text}", err=True)
-
-
-def _typed(seconds: float) -> str:
-    """A budget of at least these seconds, as it is typed."""
-    tens, minutes = -(-seconds // 10), -(-seconds // _MINUTE_S)
-    return f"{10 * tens:.0f}s" if seconds < 2 * _MINUTE_S else f"{minutes:.0f}m"

@@ -1,6 +1,7 @@
 """What a launcher makes and an executor starts."""
 
 from collections.abc import Sequence
+from datetime import datetime
 from typing import Literal, Protocol
 
 import msgspec
@@ -147,6 +148,9 @@ class Executor(Protocol):
 
     def now(self) -> float:
         """Seconds on a clock that never goes back."""
+
+    def date(self) -> datetime:
+        """The date and the time of day now, which somebody may set."""
 
     def cpu_times(self) -> CpuTimes:
         """The host's counters now."""

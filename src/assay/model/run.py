@@ -78,12 +78,14 @@ class Ending(msgspec.Struct, frozen=True):
         ended: ISO time, UTC.
         elapsed_s: wall time of all sessions together.
         cut: case or launch -> why it was not (fully) measured: budget, failing program, memory ...
+        needed_s: what all of the plan takes, by what was made of it; None where all was made (or nobody asked).
     """
 
     status: Literal["complete", "cut", "interrupted"]
     ended: str
     elapsed_s: float
     cut: dict[str, str]
+    needed_s: float | None = None
 
 
 class Run(msgspec.Struct, frozen=True):

@@ -54,6 +54,12 @@ def parse_duration(text: str) -> float:
     return seconds
 
 
+def typed_duration(seconds: float) -> str:
+    """At least these seconds as `parse_duration` reads them: `90s`, from two minutes on `3m`."""
+    tens, minutes = -(-seconds // 10), -(-seconds // 60)
+    return f"{10 * tens:.0f}s" if seconds < 120 else f"{minutes:.0f}m"  # noqa: PLR2004 (two minutes)
+
+
 def parse_share(text: str) -> float:
     """A share from `1%` or `0.01`."""
     try:

@@ -23,7 +23,7 @@ from assay.report.section import Section
 from assay.report.sections import sections
 from assay.report.several import published
 from assay.report.spoken import Spoken
-from assay.report.summary import by_severity, planned, summary, unmeasured
+from assay.report.summary import by_severity, gathered, planned, summary, unmeasured
 from assay.report.vocabulary import known
 
 #: Of more estimates than these, the table has those of the node in the middle; the page's data has them all.
@@ -78,7 +78,11 @@ def render(run: Run, analysis: Analysis, language: str = "en", beside: Section |
             "topics": topics,
             "other_findings": other,
             "not_assessed": [f for f in analysis.findings if f.status == "not assessed"],
-            "unmeasured": unmeasured(analysis),
+            "unmeasured": {
+                status: gathered(run, ((each.case, each.reason) for each in outcomes))
+                for status, outcomes in unmeasured(analysis).items()
+            },
+            "cut": gathered(run, run.ending.cut.items()) if run.ending else (),
             "unfitted": fitted.unfitted(analysis),
             "all_rows": [
                 (choose.title(name), rows.table(members))

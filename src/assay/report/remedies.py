@@ -4,6 +4,7 @@ import shlex
 from collections.abc import Container, Iterator, Sequence
 
 from assay.model.run import Run
+from assay.model.units import typed_duration
 
 #: Options of `assay run` that a repeat of the same measurement needs; the remedy has its own launches and seed.
 _KEPT = (
@@ -24,6 +25,13 @@ def typed(text: str, run: Run) -> str:
     if not (found and options) or after[:1].isalnum() or own - {"--budget"}:
         return text
     return f"{before}{command} {options}{after}"
+
+
+def resumed(run: Run) -> str:
+    """The words after `assay run --resume` that go on with it: with a budget that suffices if it was cut."""
+    cut = run.ending is not None and run.ending.status == "cut" and run.plan.budget_s is not None
+    needed_s = run.ending.needed_s if run.ending else None
+    return f"{run.info.id} --budget {typed_duration(needed_s)}" if cut and needed_s else run.info.id
 
 
 def _given(command: Sequence[str], own: Container[str]) -> Iterator[str]:

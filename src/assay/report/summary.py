@@ -1,5 +1,6 @@
 """The first page: what is good, what is wrong, what to do next. Every line is computed from the run."""
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 
 from assay.model.result import Analysis, CaseStatus, Finding, Outcome
@@ -72,6 +73,22 @@ def unmeasured(analysis: Analysis) -> dict[CaseStatus, tuple[Outcome, ...]]:
         if outcome.status != "complete":
             ended.setdefault(outcome.status, []).append(outcome)
     return {status: tuple(outcomes) for status, outcomes in ended.items()}
+
+
+def gathered(run: Run, told: Iterable[tuple[str, str]]) -> tuple[tuple[str, str, tuple[str, ...]], ...]:
+    """What one benchmark and placement have in common, once: their name, what is told of them, and the cases.
+
+    Args:
+        run: whose cases they are.
+        told: names of cases (or launches, which stand for themselves), each with what is told of it.
+    """
+    places = {case.id: f"{case.benchmark}, {case.placement.label}" for case in run.plan.cases}
+    groups: dict[tuple[str, str], list[str]] = {}
+    for name, why in told:
+        groups.setdefault((places.get(name, name), why), []).append(name)
+    return tuple(
+        (place if len(cases) > 1 else cases[0], why, tuple(cases)) for (place, why), cases in groups.items()
+    )
 
 
 def planned(run: Run, analysis: Analysis) -> tuple[Outcome, ...]:
@@ -176,7 +193,7 @@ def _next(run: Run, analysis: Analysis) -> tuple[Step, ...]:
     if len(advice) > _MOST_ADVICE:
         steps.append(Step(text("{count} more in the sections below", count=len(advice) - _MOST_ADVICE)))
     if run.ending is None or run.ending.status != "complete":
-        steps.append(Step(text("Measure what is missing: `assay run --resume {run}`", run=run.info.id)))
+        steps.append(Step(text("Measure what is missing: `assay run --resume {run}`", run=remedies.resumed(run))))
     ranges = any(e.method == "range" for e in analysis.estimates)
     if ranges and run.plan.launches < _FEWEST and not any("--launches" in step.do for step in steps):
         command = remedies.typed(f"assay run {run.info.study} --launches {_FEWEST}", run)

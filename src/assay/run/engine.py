@@ -1,7 +1,6 @@
 """Executes a plan. Nothing in here is timed for a result: programs time themselves."""
 
 from collections.abc import Mapping, Sequence
-from datetime import UTC, datetime
 from typing import Literal, NoReturn
 
 import msgspec
@@ -15,7 +14,7 @@ from assay.model.record import Bracket, Handover, Launch
 from assay.model.run import Ending, LaunchRecords
 from assay.model.toolchain import Build
 from assay.run.causes import cause_of
-from assay.run.ledger import Ledger
+from assay.run.ledger import Ledger, unmade
 from assay.run.leftovers import Swept, end_leftovers, require_clear
 from assay.run.levels import Levels, restoring
 from assay.run.merging import merged
@@ -124,7 +123,7 @@ class _Session:
         build = self.builds[launch.toolchain]
         sampling = Sampling(self.plan.precision, self.plan.min_samples, self.plan.max_samples, seconds)
         commands = self.starter.commands(self.plan, cases, build, launch.program, sampling)
-        started = datetime.now(UTC).isoformat()
+        started = self.executor.date().isoformat()
         try:
             outcome, bracket = self.bracketed(
                 commands, self._limit_s(launch, cases, seconds), launch.cases, here=self.starter.runs_here(cases)
@@ -175,7 +174,14 @@ class _Session:
         cut = self.ledger.shortfalls(interrupted=interrupted)
         elapsed = self.ledger.elapsed_s(self.executor.now())
         status: Literal["complete", "cut", "interrupted"] = "cut" if cut else "complete"
-        return Ending("interrupted" if interrupted else status, datetime.now(UTC).isoformat(), elapsed, cut)
+        missing = unmade(load(self.directory.path)) if cut else None
+        return Ending(
+            "interrupted" if interrupted else status,
+            self.executor.date().isoformat(),
+            elapsed,
+            cut,
+            missing.needed_s if missing else None,
+        )
 
     def _probe(self) -> Handover | None:
         build = next(iter(self.builds.values()))

@@ -9,6 +9,7 @@ import subprocess
 import tempfile
 import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import IO, NamedTuple
 
@@ -28,6 +29,10 @@ class Processes:
     def now(self) -> float:
         """Seconds on the monotonic clock. For scheduling only: no result is ever timed with it."""
         return time.monotonic()
+
+    def date(self) -> datetime:
+        """That of this host, UTC."""
+        return datetime.now(UTC)
 
     def cpu_times(self) -> CpuTimes:
         """From /proc/stat; zeros where there is none."""

@@ -3,6 +3,7 @@
 import dataclasses
 import math
 from collections.abc import Iterator, Sequence
+from datetime import UTC, datetime, timedelta
 from itertools import pairwise
 
 import msgspec
@@ -24,6 +25,8 @@ __all__ = ["Burst", "Fault", "FaultKind", "Law", "Link", "SimulatedMachine"]
 
 _CLOCK = Clock("simulated", 1e-9, 2e-8)
 _SIGSEGV = -11
+#: When the machine's own clock was at 0.
+_BOOTED = datetime(2000, 1, 1, tzinfo=UTC)
 _TOLERANCE = 1e-13
 
 #: A phase of a kernel and its records.
@@ -57,6 +60,10 @@ class SimulatedMachine:
     def now(self) -> float:
         """Seconds on the machine's own clock."""
         return self._now
+
+    def date(self) -> datetime:
+        """Its clock as a date: what is made of it is the same in every run, however busy this machine is."""
+        return _BOOTED + timedelta(seconds=self._now)
 
     def cpu_times(self) -> CpuTimes:
         """Counters as the laws of foreign load and steal would leave them."""

@@ -1,5 +1,6 @@
 """Lines over a plain scale: points with their whiskers, spans and places that are marked, limits as lines."""
 
+import itertools
 from dataclasses import dataclass
 
 from assay.report.charts.theme import DASHES, FAINT, INK, LIMIT, MUTED, Spec, chart, series_scales
@@ -54,8 +55,10 @@ def lines(
     colour, shape = series_scales(names)
     whole = all(float(point.x).is_integer() for point in points)
     x_axis = {"title": titles[0], "grid": False, "tickCount": {"expr": "narrow ? 5 : 9"}}
-    x: Spec = {"field": "x", "type": "quantitative", "scale": {"zero": True, "nice": not whole}}
-    x["axis"] = x_axis | ({"tickMinStep": 1, "format": "d"} if whole else {})
+    if whole:
+        few, many = (_ticks(max(point.x for point in points), most) for most in (5, 9))
+        x_axis |= {"values": {"expr": f"narrow ? {few} : {many}"}, "format": "d"}
+    x: Spec = {"field": "x", "type": "quantitative", "scale": {"zero": True, "nice": not whole}, "axis": x_axis}
     top = max([*(point.hi for point in points), *(level.y for level in levels)])
     y: Spec = {
         "field": "value",
@@ -92,6 +95,13 @@ def lines(
         *_rings(marks, x, y),
     ]
     return chart([vars(point) for point in points], layer, height=300, usermeta={"narrow": 280})
+
+
+def _ticks(last: float, most: int) -> list[int]:
+    """Whole numbers from 0 on, evenly, `most` of them or fewer; the step is 1, 2 or 5, or one of these in tens."""
+    steps = (digit * 10**power for power in itertools.count() for digit in (1, 2, 5))
+    step = next(step for step in steps if last // step < most)
+    return list(range(0, int(last) + 1, step))
 
 
 def _across(points: list[LinePoint], x: Spec, y: Spec, colour: Spec) -> list[Spec]:

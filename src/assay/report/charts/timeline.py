@@ -2,11 +2,17 @@
 
 from dataclasses import dataclass
 
-from assay.report.charts.theme import COLOURS, Spec, chart
+from assay.report.charts.theme import COLOURS, Spec, chart, log_ticks
 
 _STATES = ("quiet", "disturbed")
 #: Of more launches than these, quiet ones are lines without points.
 _POINTS = 250
+_MICRO = 1000
+_TIME = (
+    "datum.value >= 1e9 ? format(datum.value / 1e9, '~r') + ' s' : "
+    "datum.value >= 1e6 ? format(datum.value / 1e6, '~r') + ' ms' : "
+    "datum.value >= 1e3 ? format(datum.value / 1e3, '~r') + ' µs' : format(datum.value, '~r') + ' ns'"
+)
 
 
 @dataclass(frozen=True)
@@ -38,8 +44,8 @@ def timeline(spans: list[Span]) -> Spec:
     }
     tooltip = [
         {"field": "launch", "title": "launch"},
-        {"field": "before", "title": "before (ns)", "format": ".3r"},
-        {"field": "after", "title": "after (ns)", "format": ".3r"},
+        {"field": "before", "title": "before (ns)", "format": ",.3r"},
+        {"field": "after", "title": "after (ns)", "format": ",.3r"},
         {"field": "note", "title": "note"},
     ]
     low = min(min(span.before, span.after) for span in spans)
@@ -47,7 +53,10 @@ def timeline(spans: list[Span]) -> Spec:
     logarithmic = high > 3 * low
     scale: Spec = {"type": "log", "nice": False} if logarithmic else {"zero": True}
     scale["domain"] = [low * 0.8, high * 1.25] if logarithmic else [0, high * 1.15]
-    axis: Spec = {"title": "hand-over, one way (ns)", "tickCount": 6, "format": "~r"}
+    unit, title = "(ns)", "hand-over, one way"
+    axis: Spec = {"title": f"{title} {unit}", "tickCount": 6, "format": "~r"}
+    if high > _MICRO:  # a core that had to wait for its turn: milliseconds beside nanoseconds
+        axis = {"title": title, "labelExpr": _TIME, "values": log_ticks(low, high)}
     y: Spec = {"type": "quantitative", "scale": scale, "axis": axis}
     x: Spec = {"type": "quantitative", "axis": {"title": "time since the run began (s)", "grid": False}}
     layer: list[Spec] = [
