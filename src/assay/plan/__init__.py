@@ -206,9 +206,8 @@ def _check_options(study: Study, options: Options) -> None:
 def _check(name: str, selection: Selection, varied: tuple[Factor, ...]) -> None:
     if not selection.cases:
         reasons = "; ".join(f"{left.wish}: {left.reason}" for left in selection.left_out) or "it asks for nothing"
-        raise UnfitEnvironmentError(
-            f"nothing of study '{name}' can be measured here", why=reasons, remedy="assay list studies"
-        )
+        remedy = f"assay run {name} --hosts 'node[01-02]'" if "--hosts" in reasons else "assay list studies"
+        raise UnfitEnvironmentError(f"nothing of study '{name}' can be measured here", why=reasons, remedy=remedy)
     for factor in varied:
         found = {case.factors[factor.name] for case in selection.cases if factor.name in case.factors}
         for level in factor.levels:

@@ -220,7 +220,8 @@ def _unfit(benchmark: Benchmark, spot: Spot) -> str:
     place = spot.place
     count = len(place.cpus) * (len(spot.hosts) if benchmark.joint else 1)
     if count < benchmark.min_cpus:
-        return f"{benchmark.name} needs {plural(benchmark.min_cpus, 'cpu')}, {place.word} has {count}"
+        more = " (more nodes: see --hosts)" if "@" in place.word else ""
+        return f"{benchmark.name} needs {plural(benchmark.min_cpus, 'cpu')}, {place.word} has {count}{more}"
     if benchmark.max_cpus is not None and count > benchmark.max_cpus:
         return f"{benchmark.name} uses {plural(benchmark.max_cpus, 'cpu')}, {place.word} has {count}"
     return ""

@@ -117,8 +117,8 @@ def _varied(estimates: tuple[Estimate, ...]) -> tuple[str, ...]:
 
 
 def _level(estimate: Estimate, name: str) -> str:
-    """MPIs and networks by their names, other levels with what they are levels of."""
-    if name in {"mpi", "network"}:
+    """MPIs by their names, which say what they are; other levels with what they are levels of."""
+    if name == "mpi":
         return estimate.factors.get(name, "")
     return choose.levels(estimate, [name])
 
@@ -164,7 +164,7 @@ def _keys(estimates: tuple[Estimate, ...]) -> tuple[Callable[[Estimate], str], .
     return (
         far,
         lambda e: BY.get(e.benchmark, ""),
-        *((lambda e, name=name: e.factors.get(name, "")) for name in factors),
+        *((lambda e, name=name: _level(e, name)) for name in factors),
         where,
     )
 

@@ -33,16 +33,28 @@ def tables(name: str, analysis: Analysis) -> tuple[Table, ...]:
     every = choose.of_benchmark(analysis, name)
     estimates = choose.measured(_headline(every))
     way = messages.over(estimates)
-    groups = choose.grouped(estimates, lambda e: (_what(e), _name(e, way(e)), choose.state(e)))
-    rows: tuple[tuple[str, ...], ...] = tuple(
-        (what, name, state, *_cells(messages.small(members)), *_cells(messages.largest(members)))
-        for (what, name, state), members in groups.items()
+    metrics = {e.metric for e in estimates}
+    what = operation if len(metrics) == 1 else _what
+    groups = choose.grouped(estimates, lambda e: (what(e), _ranks_where(e), way(e), choose.state(e)))
+    rows: tuple[tuple[str, ...], ...] = tuple((*said, *_both(members)) for said, members in groups.items())
+    columns: tuple[str, ...] = (
+        *("Operation", "Ranks", "By", "State"),
+        *("Small message", "At", "Largest message", "At"),
     )
-    columns: tuple[str, ...] = ("Operation", "Ranks", "State", "Small message", "At", "Largest message", "At")
-    if not any(row[2] for row in rows):
-        columns, rows = (*columns[:2], *columns[3:]), tuple((*row[:2], *row[3:]) for row in rows)
-    numeric = frozenset(range(len(columns) - 4, len(columns)))
-    return (Table(choose.title(name), columns, rows, numeric),) if rows else ()
+    same = {row[1] for row in rows}
+    told = [0, *([1] if len(same) > 1 else []), *(at for at in (2, 3) if any(row[at] for row in rows))]
+    shown = [*told, *range(4, len(columns))]
+    numeric = frozenset(range(len(told), len(shown)))
+    alike = (*(metrics if len(metrics) == 1 else ()), *(same if len(same) == 1 else ()))
+    note = f"all rows: {', '.join(alike)}" if alike else ""
+    cut = tuple(tuple(row[at] for at in shown) for row in rows)
+    return (Table(choose.title(name), tuple(columns[at] for at in shown), cut, numeric, note),) if rows else ()
+
+
+def _both(members: tuple[Estimate, ...]) -> tuple[str, ...]:
+    """A small message and the largest one; where there is one size alone the second says nothing."""
+    small, largest = messages.small(members), messages.largest(members)
+    return (*_cells(small), *_cells(largest if largest is not small else None))
 
 
 def _headline(every: tuple[Estimate, ...]) -> tuple[Estimate, ...]:
@@ -67,8 +79,11 @@ def _ranks(estimate: Estimate) -> int:
 
 def _name(estimate: Estimate, way: str) -> str:
     """Of a series: its ranks, where they are, over what."""
-    many = words.count(_ranks(estimate), "rank", "ranks")
-    return ", ".join(filter(None, [many, messages.where(estimate), way]))
+    return ", ".join(filter(None, [_ranks_where(estimate), way]))
+
+
+def _ranks_where(estimate: Estimate) -> str:
+    return f"{words.count(_ranks(estimate), 'rank', 'ranks')}, {messages.where(estimate)}"
 
 
 def _groups(measured: tuple[Estimate, ...]) -> dict[str, tuple[Estimate, ...]]:
@@ -106,8 +121,9 @@ def _headlines(measured: tuple[Estimate, ...]) -> tuple[Headline, ...]:
     small = messages.small(same)
     if small is None:
         return ()
-    label = f"{_what(small).capitalize()}, {messages.at(small)}, {words.count(most, 'rank', 'ranks')}"
-    return (Headline(label, small),)
+    by = messages.over(measured)(small)
+    told = (_what(small).capitalize(), messages.at(small), words.count(most, "rank", "ranks"), by)
+    return (Headline(", ".join(filter(None, told)), small),)
 
 
 def _meaning(measured: tuple[Estimate, ...]) -> str:

@@ -38,7 +38,8 @@ class Spoken:
     def prose(self, line: str) -> Markup:
         """A sentence, what stands between backticks as code; one of no other language is marked as English."""
         if words.is_command(line):
-            return _CODE.format(line)
+            command, _, remark = line.partition("  # ")
+            return Markup(" ").join(filter(None, (_CODE.format(command), remark and self.prose(remark))))
         if isinstance(line, Joined) and line.separator == " ":  # what has no words of its own is marked by itself
             return Markup(" ").join(map(self.prose, line.parts))
         line = words.sentence(line)

@@ -14,6 +14,8 @@ _SIGNIFICANT = 3
 _PERCENT = 100
 #: From here on a ratio is read as a factor, not as a change in percent.
 _FACTOR = 2.0
+#: An end so many times as far away as its figure has a unit of its own: `607 ns [547, 17.1 ms]`.
+_APART = 100.0
 
 #: Scope of a limit -> the part of the machine that it is of; of the whole machine, and of links, nothing is added.
 _PARTS = {
@@ -86,7 +88,14 @@ def interval(value: float, ends: tuple[float | None, float | None], unit: str, s
     scaled, prefixed = scale(value, unit)
     factor = scaled / value if value else 1.0
     digits = decimals(scaled)
-    lo, hi = (f"{end * factor:.{digits}f}" if end is not None else "" for end in ends)
+
+    def shown_end(end: float | None) -> str:
+        if end is None:
+            return ""
+        far = abs(end * factor) >= _APART * max(abs(scaled), 1.0) or (end and abs(end * factor) * _APART < scaled)
+        return quantity(end, unit) if far else f"{end * factor:.{digits}f}"
+
+    lo, hi = map(shown_end, ends)
     return Shown(f"{scaled:.{digits}f}", lo, hi, prefixed, stands_on)
 
 
@@ -113,6 +122,11 @@ def decimals(value: float) -> int:
         return 0
     rounded = float(f"{value:.{_SIGNIFICANT}g}")
     return max(0, _SIGNIFICANT - 1 - math.floor(math.log10(abs(rounded))))
+
+
+def plain(value: float) -> str:
+    """A number without a unit, such as a share or a ratio: three places, or what of them is significant."""
+    return f"{value:.{min(_SIGNIFICANT, decimals(value))}f}" if abs(value) >= 1 else f"{value:.{_SIGNIFICANT}f}"
 
 
 def quantity(value: float | None, unit: str) -> str:

@@ -83,8 +83,8 @@ def _tail(noise: Noise, explained: float) -> Iterable[_Cause]:
         yield _Cause(
             "tail",
             "The machine was not steady: once in a hundred times the same fixed small work took "
-            f"{noise.sentinel_p99:.2f} times as long as usual, or longer.",
-            f"p99 / median {noise.sentinel_p99:.3f}",
+            f"{noise.sentinel_p99:.3g} times as long as usual, or longer.",
+            f"p99 / median {noise.sentinel_p99:.4g}",
             f"p99 / median > {_TAIL:.2f}",
             ("other users of the machine", "the hypervisor and its other guests", "a clock that changes"),
             "repeat on an idle machine",
@@ -107,7 +107,7 @@ def _taken(noise: Noise) -> Iterable[_Cause]:
 
 
 def _figures(noise: Noise) -> str:
-    figures = [] if noise.sentinel_p99 is None else [f"fixed work p99 / median {noise.sentinel_p99:.3f}"]
+    figures = [] if noise.sentinel_p99 is None else [f"fixed work p99 / median {noise.sentinel_p99:.4g}"]
     if noise.drift is not None:
         p = "" if noise.drift_p is None else f" (p = {noise.drift_p:.2g})"
         figures.append(f"drift {100 * noise.drift:+.1f} %{p}")

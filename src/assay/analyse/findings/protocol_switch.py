@@ -150,11 +150,11 @@ def _next(evidence: Evidence, estimate: Estimate, step: Step, library: str) -> s
     hosts = f" --hosts {','.join(estimate.placement.hosts)}" if place.between(estimate) else ""
     study = evidence.study()
     if estimate.benchmark == "tcp":
-        return f"assay run {study}{hosts}   with another MTU on all nodes: a step that moves is of its frames"
+        return f"assay run {study}{hosts}  # with another MTU on all nodes: a step that moves is of its frames"
     names = next(names for word, names in _EAGER.items() if word in library)
     variable = names[0 if place.between(estimate) else 1]
     return (
-        f"assay run {study} --vary {variable}=default,{4 * step.after}{hosts}   a step that moves is the MPI's; "
+        f"assay run {study} --vary {variable}=default,{4 * step.after}{hosts}  # a step that moves is the MPI's; "
         "one that stays, and is in `tcp` too, is the network's"
     )
 

@@ -67,7 +67,7 @@ def _figures(found: Fitted) -> tuple[str, ...]:
 
 def _shown(found: Fitted) -> words.Shown:
     """The share, which may be below 0, to three places."""
-    value, low, high = (f"{each:.3f}" for each in found.model.parameters["hidden"])
+    value, low, high = map(words.plain, found.model.parameters["hidden"])
     return words.Shown(value, low, high, "", found.basis)
 
 

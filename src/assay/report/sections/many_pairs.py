@@ -48,7 +48,9 @@ def _headlines(estimates: tuple[Estimate, ...]) -> tuple[Headline, ...]:
     best = choose.best(e for e in between if messages.ranks(e) == most)
     if best is None:
         return ()
-    return (Headline(f"{messages.COUNTED[_BANDWIDTH]}, {messages.at(best)}, {messages.where(best)}", best),)
+    by = messages.over(estimates)(best)
+    told = (messages.COUNTED[_BANDWIDTH], messages.at(best), messages.where(best), by)
+    return (Headline(", ".join(filter(None, told)), best),)
 
 
 def tables(_run: Run, _analysis: Analysis) -> tuple[Table, ...]:

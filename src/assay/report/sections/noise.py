@@ -59,7 +59,7 @@ def table(noise: Noise) -> Table:
 
 
 def _tail(noise: Noise) -> str:
-    return "not measured" if noise.sentinel_p99 is None else f"{noise.sentinel_p99:.3f}"
+    return "not measured" if noise.sentinel_p99 is None else f"{noise.sentinel_p99:.4g}"
 
 
 def _drift(noise: Noise) -> str:
