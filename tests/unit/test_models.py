@@ -152,6 +152,25 @@ def test_one_number_of_cores_is_no_curve_and_the_model_says_so(tmp_path: Path) -
     assert model.reason == "1 number of cores with a figure: a curve needs 2"
 
 
+def test_parts_of_the_machine_are_no_curve_and_what_was_not_measured_may_suffice(tmp_path: Path) -> None:
+    many = "pack:2 numa:4(memory=16GB) l3:1(size=8MB) l2:8(size=512kB) l1:1(size=32kB) core:1 pu:1"
+    study = _study(
+        Measure("stream", ("all", "one-core", "half", "all:numa:first"), axes={"stores": "non-temporal"}),
+        Measure("stream", ("cores:*", "spread:*")),
+    )
+    models = _models(_analysis(tmp_path, study, Law(core_traffic=12e9, node_traffic=30e9), many), "saturation")
+    refused = [each for each in models if each.reason]
+    compact, spread = (each for each in models if not each.reason)
+    assert refused
+    assert all("non-temporal" in each.id and "no curve" in each.reason for each in refused)
+    numbers = [int(point.at["cores"]) for point in spread.points]
+    fewest, low, high = spread.parameters["cores"]
+    assert fewest == high
+    assert low == numbers[numbers.index(int(fewest)) - 1] + 1
+    assert low < fewest  # 64 cores are sampled: the one below is not measured
+    assert compact.parameters["cores"][0] > fewest
+
+
 def test_one_core_and_all_alone_are_no_curve_of_many_cores(tmp_path: Path) -> None:
     study = _study(Measure("stream", ("all", "one-core")), launches=2)
     assert not _models(_analysis(tmp_path, study), "saturation")

@@ -15,6 +15,9 @@ REACHES = 0.95
 #: Placement word -> how cores are added.
 _ORDERS = {"cores": "compact", "spread": "spread"}
 _FEWEST = 2
+#: Stores of which fewer numbers of cores were measured than this share of the others are no curve: they are parts
+#: of the machine that another measure asked for, with nothing between them.
+_WHOLE = 0.5
 #: Placements that are the first and the last number of cores, however these are added.
 _ENDS = frozenset({"one-core", "all"})
 
@@ -28,12 +31,13 @@ def fit(known: Known) -> Iterable[Model]:
         having = [each for each in triads if _counted(each, words, word)]
         if not any(words[each.estimate.placement.label] & {word} for each in having):
             continue
-        for curve in curves(having, "label"):
-            members = sorted(curve.members, key=_cores)
+        counted = {curve.marks: sorted(curve.members, key=_cores) for curve in curves(having, "label")}
+        most = max(len(_numbers(members)) for members in counted.values())
+        for marks, members in counted.items():
             of = tuple(each.estimate.id for each in members)
             if of not in seen:
                 seen.add(of)
-                yield _model("/".join([LAW, order, *curve.marks]), order, members)
+                yield _model("/".join([LAW, order, *marks]), order, members, most)
 
 
 def _words(run: Run) -> dict[str, set[str]]:
@@ -52,16 +56,26 @@ def _counted(measured: Measured, words: Mapping[str, set[str]], word: str) -> bo
     return word in words.get(label, ()) or label in _ENDS
 
 
+def _numbers(members: Iterable[Measured]) -> set[int]:
+    return {_cores(each) for each in members}
+
+
 def _cores(measured: Measured) -> int:
     return len(measured.estimate.placement.cpus[0])
 
 
-def _model(name: str, order: str, members: list[Measured]) -> Model:
-    """Parameters: `cores`, `maximum`, `cores at maximum`, `one core`."""
+def _model(name: str, order: str, members: list[Measured], most: int) -> Model:
+    """Parameters: `cores`, `maximum`, `cores at maximum`, `one core`.
+
+    Where not every number was measured, `cores` may be any above the last one that did not suffice;
+    `most` is how many were measured of the best known curve of this order.
+    """
     of = tuple(each.estimate.id for each in members)
-    numbers = len({_cores(each) for each in members})
+    numbers = len(_numbers(members))
     if numbers < _FEWEST:
         return Model(name, LAW, of, {}, None, f"{numbers} number of cores with a figure: a curve needs {_FEWEST}")
+    if numbers < _WHOLE * most:
+        return Model(name, LAW, of, {}, None, f"{numbers} of {most} numbers of cores with a figure: no curve")
     cores = np.array([_cores(each) for each in members], dtype=np.float64)
     medians = np.array([[each.estimate.median or 0.0 for each in members]])
     draws, confident = replicates(members)
@@ -71,8 +85,10 @@ def _model(name: str, order: str, members: list[Measured]) -> Model:
         return enough
 
     best = int(np.argmax(medians))
+    least, largest = ends(fewest(draws), confident=confident)
+    below = cores[cores < least]
     parameters = {
-        "cores": (float(fewest(medians)[0]), *ends(fewest(draws), confident=confident)),
+        "cores": (float(fewest(medians)[0]), float(below.max()) + 1 if below.size else least, largest),
         "maximum": figure(members[best].estimate),
         "cores at maximum": (float(cores[best]), *ends(cores[np.argmax(draws, axis=1)], confident=confident)),
     }
