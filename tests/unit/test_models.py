@@ -9,11 +9,12 @@ from scipy import stats
 from tests.simulation import described, simulated_run
 
 from assay import store
-from assay.analyse import analyse, nodes
+from assay.analyse import analyse
 from assay.analyse.curves import Known, curves, replicates
 from assay.analyse.estimates import Measured, measure
 from assay.analyse.launches import yields
 from assay.analyse.models import laws
+from assay.analyse.nodes import Nodes
 from assay.analyse.outcomes import outcomes
 from assay.analyse.plateaus import plateaus
 from assay.analyse.predictions import predictions
@@ -243,8 +244,10 @@ def _topology(packages: tuple[int | None, ...], distances: tuple[tuple[int, ...]
 def test_classes_of_nodes_are_named_from_sockets_and_distances(
     packages: tuple[int | None, ...], distances: tuple[tuple[int, ...], ...], expected: list[str]
 ) -> None:
-    found = nodes.classes(_topology(packages, distances))
-    assert [found[0, there] for there in range(len(packages))] == expected
+    nodes = Nodes(_topology(packages, distances))
+    assert [nodes.kind(0, there) for there in range(len(packages))] == expected
+    assert nodes.distance(0, 1) == distances[0][1]
+    assert (nodes.kind(0, 99), nodes.distance(0, 99)) == ("", None)
 
 
 def test_pairs_of_cores_are_classed_by_what_they_share(tmp_path: Path) -> None:

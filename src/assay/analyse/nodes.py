@@ -1,37 +1,49 @@
 """Memory nodes: how far they are from each other, in words."""
 
+import numpy as np
+
 from assay.model.machine import Topology
 
 SAME_NODE, SAME_SOCKET, OTHER_SOCKET = "same node", "same socket", "other socket"
 _HOPS = ("one hop", "two hops", "three hops", "four hops")
+_NO_SOCKET = -1
 
 
-def distance(topology: Topology, here: int, there: int) -> int | None:
-    """The firmware's distance between nodes by OS index; None where it gives none."""
-    position = {node.index: number for number, node in enumerate(topology.numa_nodes)}
-    if not topology.distances or here not in position or there not in position:
-        return None
-    return topology.distances[position[here]][position[there]]
+class Nodes:
+    """The memory nodes of a machine, by their OS indices.
 
-
-def classes(topology: Topology) -> dict[tuple[int, int], str]:
-    """(cpu node, memory node) -> `same node`, `same socket`, and beyond the socket `one hop`, `two hops` ...
-
-    Hops are the distinct distances between sockets, ascending. Where there is but one, or firmware gives none, it
-    is `other socket`. Nodes whose socket is unknown are told apart by their distance alone.
+    Pairs within a socket are `same node` and `same socket`; beyond it the distinct distances of firmware,
+    ascending, are `one hop`, `two hops` ... Where there is but one, or firmware gives none, it is `other socket`.
+    Nodes whose socket is unknown are told apart by their distance alone.
     """
-    package = {node.index: node.package for node in topology.numa_nodes}
-    nodes = sorted(package)
-    beyond = [
-        (here, there)
-        for here in nodes
-        for there in nodes
-        if here != there and (package[here] != package[there] or package[here] is None)
-    ]
-    far = sorted({each for pair in beyond if (each := distance(topology, *pair)) is not None})
-    names = dict.fromkeys(far, OTHER_SOCKET) if len(far) == 1 else dict(zip(far, _HOPS, strict=False))
-    found = {(here, there): SAME_NODE if here == there else SAME_SOCKET for here in nodes for there in nodes}
-    for pair in beyond:
-        away = distance(topology, *pair)
-        found[pair] = OTHER_SOCKET if away is None else names.get(away, f"distance {away}")
-    return found
+
+    def __init__(self, topology: Topology) -> None:
+        sockets = [_NO_SOCKET if node.package is None else node.package for node in topology.numa_nodes]
+        self._sockets = np.array(sockets, dtype=np.int64)
+        self._place = {node.index: number for number, node in enumerate(topology.numa_nodes)}
+        self._distances = np.array(topology.distances) if topology.distances else None
+        self._names: dict[int, str] = {}
+        if self._distances is not None:
+            apart = (self._sockets[:, None] != self._sockets) | (self._sockets[:, None] == _NO_SOCKET)
+            np.fill_diagonal(apart, val=False)
+            far = [int(each) for each in np.unique(self._distances[apart])]
+            one = len(far) == 1
+            self._names = dict.fromkeys(far, OTHER_SOCKET) if one else dict(zip(far, _HOPS, strict=False))
+
+    def distance(self, here: int, there: int) -> int | None:
+        """The firmware's distance from the cpus of one node to the memory of another; None where it gives none."""
+        if self._distances is None or here not in self._place or there not in self._place:
+            return None
+        return int(self._distances[self._place[here], self._place[there]])
+
+    def kind(self, here: int, there: int) -> str:
+        """What the two are to each other: `same node`, `same socket`, `one hop` ...; empty for an unknown node."""
+        if here not in self._place or there not in self._place:
+            return ""
+        if here == there:
+            return SAME_NODE
+        one, other = (int(self._sockets[self._place[node]]) for node in (here, there))
+        if one == other != _NO_SOCKET:
+            return SAME_SOCKET
+        away = self.distance(here, there)
+        return OTHER_SOCKET if away is None else self._names.get(away, f"distance {away}")

@@ -3,11 +3,10 @@
 import re
 from collections.abc import Iterable, Sequence
 
-from assay.analyse import nodes
 from assay.analyse.comparisons import own_node
 from assay.analyse.curves import Curve, Known, curves, figure, point
+from assay.analyse.nodes import Nodes
 from assay.analyse.statistics import kendall, medians
-from assay.model.machine import Topology
 from assay.model.result import Estimate, Model
 
 LAW = "numa-matrix"
@@ -45,14 +44,13 @@ def _matrix(name: str, curve: Curve, known: Known) -> Iterable[Model]:
     machine = known.machine(curve.members[0].estimate)
     if machine is None or len({memory for _, memory in cells}) < _FEWEST_DISTANCES:
         return
-    classes = nodes.classes(machine.topology)
+    nodes = Nodes(machine.topology)
     local = {cpu: estimate for (cpu, memory), estimate in cells.items() if cpu == memory}
     parameters: dict[str, tuple[float, float, float]] = {}
     points = []
     groups: dict[str, list[tuple[float | None, Estimate]]] = {}
     for (cpu, memory), estimate in sorted(cells.items()):
-        kind = classes.get((cpu, memory), "")
-        away = nodes.distance(machine.topology, cpu, memory)
+        kind, away = nodes.kind(cpu, memory), nodes.distance(cpu, memory)
         base = local[cpu].median if cpu in local else None
         ratio = estimate.median / base if base and estimate.median is not None else None
         at = {"cpu node": cpu, "memory node": memory} | ({"distance": away} if away is not None else {})
@@ -64,14 +62,12 @@ def _matrix(name: str, curve: Curve, known: Known) -> Iterable[Model]:
             parameters[kind] = (float(medians(ratios)), min(ratios), max(ratios))
         values = [figure(estimate)[0] for _, estimate in group]
         parameters[f"{kind} value"] = (float(medians(values)), min(values), max(values))
-    parameters |= _agreement(cells, machine.topology)
+    parameters |= _agreement(cells, nodes)
     of = tuple(each.id for each in cells.values())
     yield Model(name, LAW, of, parameters, None, points=tuple(points))
 
 
-def _agreement(
-    cells: dict[tuple[int, int], Estimate], topology: Topology
-) -> dict[str, tuple[float, float, float]]:
+def _agreement(cells: dict[tuple[int, int], Estimate], nodes: Nodes) -> dict[str, tuple[float, float, float]]:
     """Kendall's tau-b of firmware's distances with what they cost (latency, or bandwidth with its sign turned), p.
 
     1: cells that firmware calls farther are never better. Nothing where firmware gives no distances.
@@ -79,7 +75,7 @@ def _agreement(
     pairs = [
         (away, _cost(estimate))
         for (cpu, memory), estimate in cells.items()
-        if (away := nodes.distance(topology, cpu, memory)) is not None
+        if (away := nodes.distance(cpu, memory)) is not None
     ]
     if len({away for away, _ in pairs}) < _FEWEST_DISTANCES:
         return {}
