@@ -3,10 +3,11 @@
 Run as `python bench/false_alarms.py [RUNS] [--launches N ...] [--study NAME] [--nodes N]` from the root of
 the tree (1,000 runs with 3 and with 6 launches by default): it uses the simulated machine of the tests.
 `write_allocate`, `first_touch` and `interleave` do not count: what they say is true there. Rates have their upper
-bounds (95 %): none in N runs is at most 3 / N.
+bounds (95 %): none in N runs is at most 3 / N. Ctrl-C ends with what was counted until then.
 """
 
 import argparse
+import contextlib
 import math
 import sys
 import tempfile
@@ -55,18 +56,21 @@ def main() -> None:
     chosen = parser.parse_args()
     hosts = tuple(f"n{number:02}" for number in range(chosen.nodes)) if chosen.nodes > 1 else ()
     for launches in chosen.launches:
-        problems, advice, rules = 0, 0, Counter[str]()
-        for seed in range(chosen.runs):
-            options = Options(seed=seed, launches=launches, hosts=hosts)
-            found = _accusations(chosen.study or _STUDY, options, seed)
-            accused = {each for each in found if each[0] not in _RIGHT}
-            rules.update({rule for rule, _ in accused})
-            problems += any(severity == "problem" for _, severity in accused)
-            advice += any(severity == "advice" for _, severity in accused)
-        print(
-            f"{launches} launches, {chosen.runs} healthy runs: a problem in {_share(problems, chosen.runs)}, "
-            f"an advice in {_share(advice, chosen.runs)}; by rule: {dict(rules) or 'none'}"
-        )
+        problems, advice, rules, made = 0, 0, Counter[str](), 0
+        with contextlib.suppress(KeyboardInterrupt):  # Ctrl-C: what was counted until then
+            for seed in range(chosen.runs):
+                options = Options(seed=seed, launches=launches, hosts=hosts)
+                found = _accusations(chosen.study or _STUDY, options, seed)
+                accused = {each for each in found if each[0] not in _RIGHT}
+                rules.update({rule for rule, _ in accused})
+                problems += any(severity == "problem" for _, severity in accused)
+                advice += any(severity == "advice" for _, severity in accused)
+                made = seed + 1
+        if made:
+            print(
+                f"{launches} launches, {made} healthy runs: a problem in {_share(problems, made)}, "
+                f"an advice in {_share(advice, made)}; by rule: {dict(rules) or 'none'}"
+            )
 
 
 def _share(found: int, runs: int) -> str:

@@ -9,6 +9,7 @@ import click
 import pytest
 
 from assay import cli
+from assay.analyse.findings import rules
 
 ROOT = Path(__file__).parents[2]
 PAGES = sorted(
@@ -59,6 +60,12 @@ def test_every_link_to_a_file_leads_to_one(page: Path) -> None:
         link for link in targets if not (page.parent / link).exists() and not (page.parent / f"{link}.md").exists()
     ]
     assert missing == []
+
+
+def test_the_table_of_findings_has_a_row_for_every_rule_and_none_for_another() -> None:
+    rows = re.findall(r"^\| `(\w+)` \|", (ROOT / "docs" / "findings.md").read_text(), re.MULTILINE)
+    assert len(rows) == len(set(rows))
+    assert set(rows) == {rule.name for rule in rules()}
 
 
 def test_the_readme_begins_with_the_two_commands() -> None:
