@@ -102,6 +102,12 @@ RULES: tuple[Rule, ...] = (
         verdicts.reclaim,
     ),
     Rule(
+        "memory modules",
+        (("memory", "modules"), ("memory", "populated channels")),
+        "an empty channel, or one with another module, takes its share of the memory's bandwidth away",
+        verdicts.modules,
+    ),
+    Rule(
         "cpus that may be used",
         (("processor", "cpus that may be used"),),
         "`all` is all that this process was given; limits of the whole node cannot be reached",

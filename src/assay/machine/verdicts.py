@@ -97,6 +97,19 @@ def reclaim(machine: Machine, fact: Fact) -> Verdict:
     return Verdict("ok", "on, with one memory node" if fact.value else "off")
 
 
+def modules(machine: Machine, fact: Fact) -> Verdict:
+    """Modules of one kind, as many channels at every socket; how many channels there could be nobody tells."""
+    kinds = fact.value if isinstance(fact.value, tuple | list) else (fact.value,)
+    channels, sockets = machine.fact("memory", "populated channels"), max(1, len(machine.topology.packages))
+    filled = f"; {_number(channels):.0f} channels filled" if channels.known else ""
+    remedy = "put the same modules into every channel; which slots those are, the board's manual says"
+    if len(kinds) > 1:
+        return Verdict("warning", f"they differ: {_words(fact)}{filled}", remedy)
+    if channels.known and _number(channels) % sockets:
+        return Verdict("warning", f"{_words(fact)}{filled}, not as many at each of {sockets} sockets", remedy)
+    return Verdict("ok", f"{_words(fact)}{filled}")
+
+
 def smt(_machine: Machine, fact: Fact) -> Verdict:
     """A fact to know, never a fault."""
     told = (
