@@ -5,6 +5,11 @@ from dataclasses import dataclass
 from assay.report.charts.theme import FAINT, GRID, INK, MUTED, Spec, chart, series_scales
 
 _STEP = 26
+#: On a phone what comes after the first comma of a long name stands below it.
+_LINES = (
+    "narrow && length(datum.row) > 20 && indexof(datum.row, ', ') > 0 ? "
+    "[split(datum.row, ', ')[0], join(slice(split(datum.row, ', '), 1), ', ')] : datum.row"
+)
 
 
 @dataclass(frozen=True)
@@ -103,14 +108,17 @@ def banded(rows: list[Banded], title: str, band: str, reference: float | None = 
             },
         },
         {
+            "transform": [{"calculate": _LINES, "as": "lines"}],
             "mark": {
                 "type": "text",
                 "align": "right",
+                "lineHeight": 12,
+                "dy": {"expr": "isArray(datum.lines) ? -6 : 0"},
                 "dx": -10,
                 "color": INK,
                 "limit": {"expr": "narrow ? 108 : 250"},
             },
-            "encoding": {"x": {"value": 0}, "y": y, "text": {"field": "row"}},
+            "encoding": {"x": {"value": 0}, "y": y, "text": {"field": "lines"}},
         },
         {
             "data": {"values": [{"line": at} for at in range(1, len(rows))]},
