@@ -18,7 +18,7 @@ _RUN = re.compile(r"assay run (?P<words>[^`;:(]*?)(?=   |`|:|;| with |  \(|$)")
 def typed(run: Run) -> list[list[str]]:
     """Words after `assay run` in what comes next, of every finding."""
     return [
-        shlex.split(found["words"])
+        shlex.split(found["words"], comments=True)
         for finding in analyse(run).findings
         for found in _RUN.finditer(finding.next)
         if found["words"]

@@ -163,11 +163,10 @@ def curve(
 
 
 def _frame(points: list[CurvePoint], guides: Guides) -> Spec:
-    """The scale of y, with room for the labels of steps."""
-    scale: Spec = {"type": "log", "nice": False}
-    if guides.steps:
-        scale["domain"] = [min(point.lo for point in points) / 1.25, 1.5 * max(point.hi for point in points)]
-    return scale
+    """The scale of y, with room for whole marks, and for the labels of steps."""
+    below, above = (1.25, 1.5) if guides.steps else (1.15, 1.15)
+    ends = [min(point.lo for point in points) / below, above * max(point.hi for point in points)]
+    return {"type": "log", "nice": False, "domain": ends}
 
 
 def _lines(points: list[CurvePoint]) -> list[Spec]:
