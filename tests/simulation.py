@@ -7,6 +7,8 @@ import msgspec
 
 from assay import benchmarks, machine, store, studies
 from assay import plan as planning
+from assay.analyse import analyse
+from assay.analyse.experiments import wanted
 from assay.launch.command import Site
 from assay.launch.simulated import Law, SimulatedMachine
 from assay.launch.simulated.launcher import Simulated
@@ -120,3 +122,27 @@ def simulated_run(  # noqa: PLR0913 (each argument is one thing that tests vary)
     directory = begin(folder, plan, description)
     carry_on(directory, plan, SimulatedMachine(described(description).topology, law, plan.hosts, seed))
     return directory.path
+
+
+def confirm(path: Path, law: Law, description: str = TWO_CORES, *, seed: int = 2) -> Ending:
+    """Make the experiments that candidates of a run ask for, and say how they ended.
+
+    Args:
+        path: of the run.
+        law: of the machine, which need not be what it was.
+        description: hwloc's short form.
+        seed: of the machine's noise.
+    """
+    run = store.load(path)
+    fresh = planning.trials(run.plan, wanted(analyse(run), run.plan), 600.0)
+    store.reopen(path, plan=msgspec.structs.replace(run.plan, trials=(*run.plan.trials, fresh))).close()
+    return go_on(path, law, description, run.ending, seed=seed)
+
+
+def go_on(path: Path, law: Law, description: str, before: Ending | None, *, seed: int = 2) -> Ending:
+    """Execute what is left of the last experiments of a run, whose study ended so."""
+    plan = store.load(path).plan
+    simulated = SimulatedMachine(described(description).topology, law, plan.hosts, seed)
+    trial = plan.trials[-1]
+    with store.reopen(path) as directory:
+        return execute(trial, directory, starter_for(plan), simulated, builds_for(plan), Recorder(), before)

@@ -96,7 +96,7 @@ def test_three_launches_make_a_candidate_and_name_the_command_that_decides(tmp_p
     (found, *_) = _found(analyse(_run(tmp_path, law, launches=3)), "half_cores")
     assert found.status == "candidate"
     assert found.statistic.startswith("least ratio of 3 blocks")
-    assert "--launches 6" in found.next
+    assert "--confirm" in found.next
 
 
 def test_nothing_is_called_a_problem_on_a_range_alone(tmp_path: Path) -> None:

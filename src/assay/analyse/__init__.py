@@ -14,6 +14,7 @@ from assay.analyse.models import models
 from assay.analyse.noise import noise
 from assay.analyse.outcomes import condemn, outcomes
 from assay.analyse.predictions import predictions
+from assay.analyse.trials import trials
 from assay.model.result import RESULT_SCHEMA, Analysis
 from assay.model.run import Run
 
@@ -49,6 +50,7 @@ def examine(run: Run, given: Mapping[str, float] = {}) -> Evidence:
         predictions=predictions(known),
         outcomes=condemn(ended, tuple(each.estimate for each in measured)),
         noise=noise(run, attempts, border, measured),
+        trials=trials(run),
     )
 
 

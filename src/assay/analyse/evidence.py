@@ -10,6 +10,7 @@ from assay import benchmarks
 from assay.analyse.bounds import LOADED_CLOCK, Bounds
 from assay.analyse.comparisons import Pair
 from assay.analyse.estimates import Measured
+from assay.analyse.trials import Trial
 from assay.model.result import Comparison, Estimate, Finding, Model, Noise, Outcome, Prediction
 from assay.model.run import Run
 from assay.model.units import format_quantity, typed_duration
@@ -30,6 +31,7 @@ class Evidence(msgspec.Struct, frozen=True):
     predictions: tuple[Prediction, ...]
     outcomes: tuple[Outcome, ...]
     noise: Noise
+    trials: tuple[Trial, ...] = ()
 
     def estimates(self, benchmark: str, kernel: str, metric: str = "bandwidth") -> list[Estimate]:
         """Estimates with a figure."""

@@ -100,6 +100,16 @@ nic_node_option = click.option(
     callback=_whole(0, 2**16),
     help="NUMA node of the network card, where the machine does not tell it.",
 )
+confirm_option = click.option(
+    "--confirm",
+    is_flag=True,
+    help="Then make the experiments that tell candidates among the findings from their rivals.",
+)
+confirm_budget_option = click.option(
+    "--confirm-budget",
+    metavar="DURATION",
+    help="Time for experiments beside that of the study; implies --confirm.  [default: as the study, else 5m]",
+)
 run_argument = click.argument("run", default="last", required=False, metavar="[RUN]")
 limit_option = click.option(
     "--limit",
@@ -137,7 +147,8 @@ def typed(without: set[str]) -> list[str]:
             words += ["--hosts", ",".join(value or ())]
         else:
             for each in value if isinstance(value, tuple) else (value,):
-                words += [parameter.opts[-1], str(each)]
+                flag = isinstance(parameter, click.Option) and parameter.is_flag
+                words += [parameter.opts[-1]] if flag else [parameter.opts[-1], str(each)]
     return words
 
 

@@ -45,6 +45,8 @@ _HOUR = 3600
 @output.networks_option
 @output.messages_option
 @output.nic_node_option
+@output.confirm_option
+@output.confirm_budget_option
 @site.options
 @click.option("--json", "as_json", is_flag=True, help="The whole plan as JSON.")
 @click.option("--all", "every", is_flag=True, help="List every case.")
@@ -250,6 +252,8 @@ def _policy(memory: Memory) -> str:
 
 
 def _order_and_cost(plan: Plan) -> list[str]:
+    from assay.plan.experiments import FEWEST, MOST
+
     measured = sum(case.role == "measure" for case in plan.cases)
     in_each_block = sum(launch.block == 0 for launch in plan.order) - 1
     probe = f"cpus {plan.probe_cpus[0]} and {plan.probe_cpus[1]}" if plan.probe_cpus else "none: one core"
@@ -268,6 +272,11 @@ def _order_and_cost(plan: Plan) -> list[str]:
         lines.append(f"nodes: {', '.join(plan.hosts)}")
     budget = "no budget" if plan.budget_s is None else f"budget {_duration(plan.budget_s)}"
     lines.append(f"about {_duration(plan.estimate_s)} (assumed: 1 s of sampling for a case of weight 1); {budget}")
+    if plan.confirm_s is not None:
+        lines.append(
+            f"then experiments for candidates among the findings, if there are any: {FEWEST} to {MOST} blocks of "
+            f"their own, at most {_duration(plan.confirm_s)} more"
+        )
     if plan.budget_s is not None and plan.budget_s < plan.estimate_s:
         lines.append(
             "the budget is shorter than that: every case is measured once before any is measured again, samples "

@@ -50,6 +50,8 @@ def options_of(given: Mapping[str, Any], hosts: tuple[str, ...]) -> Options:
         messages=given["messages"],
         nic_node=given["nic_node"],
         refine=given.get("refine"),
+        confirm=given["confirm"] or given["confirm_budget"] is not None,
+        confirm_s=None if given["confirm_budget"] is None else parse_duration(given["confirm_budget"]),
         hosts=hosts,
     )
 

@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from assay.model.result import Analysis
     from assay.model.run import Run
     from assay.model.toolchain import Build
+    from assay.plan import Options
     from assay.store import RunDirectory
 
 
@@ -47,6 +48,8 @@ if TYPE_CHECKING:
 @output.messages_option
 @output.nic_node_option
 @output.refine_option
+@output.confirm_option
+@output.confirm_budget_option
 @where.options
 @click.option(
     "--resume",
@@ -90,7 +93,11 @@ def command(  # noqa: PLR0913, PLR0917 (one parameter an option)
         if resume is not None:
             larger = "budget" in _given()
             path = store.find(resume, folder)
-            _go_on(path, budget_s if larger else None, site)
+            options = options_of(asked, ())
+            if dry_run:
+                _print_experiments(path, options, Starter(site))
+                return
+            _go_on(path, budget_s if larger else None, options, site)
         else:
             options = options_of(asked, where.node_names(nodes, hostfile))
             prepared = prepare(named(study, "assay run quick"), options, wishes, Starter(site))
@@ -156,9 +163,11 @@ def _given() -> set[str]:
 
     context = click.get_current_context()
     given = {name for name in context.params if context.get_parameter_source(name) is ParameterSource.COMMANDLINE}
-    if given - {"resume", "runs", "budget", "launcher", "ssh_config"}:
+    confirming = given & {"confirm", "confirm_budget"}
+    shown = {"dry_run"} if confirming else set()
+    if given - confirming - shown - {"resume", "runs", "budget", "launcher", "ssh_config"}:
         raise UsageError(
-            "--resume takes neither a study nor other options than --budget, --launcher and --ssh-config",
+            "--resume takes neither a study nor other options than --budget, --confirm, --launcher, --ssh-config",
             why="a run goes on by the plan that it began with",
             remedy="assay run --resume last",
         )
@@ -170,6 +179,7 @@ def _begin(prepared: Prepared, folder: Path, site: Site) -> Path:
     import sys
 
     from assay import store
+    from assay.cli import measuring
     from assay.launch.starter import Starter
     from assay.run.rehearsal import require_launchers
 
@@ -178,59 +188,63 @@ def _begin(prepared: Prepared, folder: Path, site: Site) -> Path:
     directory = store.create(plan, prepared.machines, builds, ("assay", *sys.argv[1:]), folder)
     cases = sum(case.role == "measure" for case in plan.cases)
     _say(f"{plan.title}: {cases} cases in {len(plan.order)} launches, into {directory.path}")
-    _measure(directory, site)
-    _refine(directory.path, site)
+    measuring.measure(directory, site)
+    measuring.refine(directory.path, site)
+    measuring.confirm(directory.path, site)
     return directory.path
 
 
-def _refine(path: Path, site: Site) -> None:
-    """Measure curves of messages at more sizes where they bend, as long as the plan and its budget allow."""
-    from assay import analyse, store
-    from assay.analyse.refinement import bends
-    from assay.plan.refine import refined
+def _go_on(path: Path, budget_s: float | None, options: Options, site: Site) -> None:
+    """Measure what is missing of a run and of its experiments; one that has all of it stays as it is."""
+    from assay import store
+    from assay.cli import measuring
 
     run = store.load(path)
-    while run.plan.refine > 0 and run.ending and run.ending.status == "complete":
-        left_s = None if run.plan.budget_s is None else run.plan.budget_s - run.ending.elapsed_s
-        wanted = [(bend.case, bend.axis, bend.size) for bend in bends(analyse.analyse(run).estimates)]
-        plan = refined(run.plan, wanted, left_s)
-        fresh = sum(case.role == "measure" for case in plan.cases[len(run.plan.cases) :])
-        if fresh:
-            _say(f"curves bend between their sizes: {fresh} cases more")
-        _measure(store.reopen(path, plan=plan), site)
-        run = store.load(path)
+    wished = _confirm_s(run, options)
+    due = wished is not None or any(measuring.goes_on(run, each) for each in run.plan.trials)
+    whole = budget_s is None and due and run.ending is not None and run.ending.status != "interrupted"
+    if not whole and _is_missing(run, budget_s, site):
+        measuring.measure(_reopen(run, site, budget_s), site)
+        measuring.refine(path, site)
+    elif due:
+        _require_same(run, site)
+    else:
+        _say(f"run {path.name} is complete already")
+    measuring.confirm(path, site, wished)
 
 
-def _go_on(path: Path, budget_s: float | None, site: Site) -> None:
-    """Measure what is missing of a run; one that has all of its launches stays as it is."""
-    from assay import store
+def _confirm_s(run: Run, options: Options) -> float | None:
+    """Seconds for experiments: what is asked for now, else what the run was begun with; None for none."""
+    from assay.plan import seconds_for
+
+    if options.confirm:
+        return options.confirm_s or seconds_for(run.plan.budget_s)
+    return run.plan.confirm_s
+
+
+def _is_missing(run: Run, budget_s: float | None, site: Site) -> bool:
+    """Whether a run has something left to measure; UsageError where it has and no time for it."""
     from assay.launch.remote import going_on
     from assay.model.units import typed_duration
     from assay.run.ledger import unmade
 
-    run = store.load(path)
     missing = unmade(run)
-    if missing or run.ending is None or run.ending.status != "complete":
-        cut = run.ending is not None and run.ending.status == "cut"
-        whole_s = run.plan.budget_s if budget_s is None else budget_s
-        if missing and whole_s is not None and (whole_s <= missing.used_s if budget_s else cut):
-            from assay.model.errors import UsageError
+    cut = run.ending is not None and run.ending.status == "cut"
+    whole_s = run.plan.budget_s if budget_s is None else budget_s
+    if missing and whole_s is not None and (whole_s <= missing.used_s if budget_s else cut):
+        from assay.model.errors import UsageError
 
-            raise UsageError(
-                f"a budget of {whole_s:g} s is used up",
-                why=f"the run took {missing.used_s:.0f} s so far, and its budget is for the whole of it",
-                remedy=going_on(path.name, site, "--budget", typed_duration(missing.needed_s)),
-            )
-        _measure(_reopen(run, budget_s, site), site)
-        _refine(path, site)
-    else:
-        _say(f"run {path.name} is complete already")
+        raise UsageError(
+            f"a budget of {whole_s:g} s is used up",
+            why=f"the run took {missing.used_s:.0f} s so far, and its budget is for the whole of it",
+            remedy=going_on(run.info.id, site, "--budget", typed_duration(missing.needed_s)),
+        )
+    return bool(missing) or run.ending is None or run.ending.status != "complete"
 
 
-def _reopen(run: Run, budget_s: float | None, site: Site) -> RunDirectory:
-    from pathlib import Path
-
-    from assay import store, toolchain
+def _require_same(run: Run, site: Site) -> None:
+    """UnfitEnvironmentError where the run would go on with another machine or other programs."""
+    from assay import toolchain
     from assay.launch.starter import Starter
     from assay.run.rehearsal import require_same
 
@@ -238,12 +252,31 @@ def _reopen(run: Run, budget_s: float | None, site: Site) -> RunDirectory:
     hosts = run.plan.hosts[:1] if set(run.plan.hosts) <= set(run.machines) else ()
     (machine, _), *_ = where.machines(hosts, Starter(site)).values()
     require_same(run, machine, builds)
+
+
+def _reopen(run: Run, site: Site, budget_s: float | None) -> RunDirectory:
+    from pathlib import Path
+
+    from assay import store
+
+    _require_same(run, site)
     directory = store.reopen(Path(run.path), budget_s)
     for sentence in run.damage:
         _say(sentence)
     made = len({launch.launch.id for launch in run.launches})
     _say(f"going on with {run.info.id}: {made} of {len(run.plan.order)} launches are made")
     return directory
+
+
+def _print_experiments(path: Path, options: Options, starter: Starter) -> None:
+    """The commands of the experiments that a run would be confirmed by."""
+    from assay import store
+    from assay.cli import measuring
+
+    run = store.load(path)
+    plan = measuring.experiments(run, _confirm_s(run, options) or 0.0)
+    if plan.experiments:
+        _print_commands(plan, run.info.builds, starter)
 
 
 def _print_commands(plan: Plan, builds: Mapping[str, Build], starter: Starter) -> None:
@@ -264,30 +297,10 @@ def _print_commands(plan: Plan, builds: Mapping[str, Build], starter: Starter) -
         _say(
             f"the budget of {plan.budget_s:g} s has time for {made} of {len(plan.order)} launches, as it looks now"
         )
-
-
-def _measure(directory: RunDirectory, site: Site) -> None:
-    """Make the launches that are missing; InterruptedRunError when the user has enough."""
-    import msgspec
-
-    from assay import store
-    from assay.cli import progress
-    from assay.launch.remote import going_on
-    from assay.launch.starter import Starter
-    from assay.model.errors import InterruptedRunError
-    from assay.run import execute
-    from assay.run.process import Processes
-
-    with directory, progress.shown() as watcher:
-        plan = store.load(directory.path).plan
-        starter = Starter(msgspec.structs.replace(site, run=directory.info.id))
-        ending = execute(plan, directory, starter, Processes(), directory.info.builds, watcher)
-    if ending.status == "interrupted":
-        path = directory.path
-        raise InterruptedRunError(
-            f"interrupted; what was measured is kept in {path}",
-            why=f"{len(ending.cut)} cases have fewer launches than planned",
-            remedy=going_on(path.name, site),
+    if plan.confirm_s is not None:
+        _say(
+            f"experiments for candidates among the findings, if there are any, take at most {plan.confirm_s:g} s "
+            "more; which ones is known when the study is through"
         )
 
 

@@ -122,6 +122,65 @@ class Case(msgspec.Struct, frozen=True):
         return plain.removesuffix(f"/{levels}") if levels else plain
 
 
+class Arm(msgspec.Struct, frozen=True):
+    """One of the things that an experiment measures in each block.
+
+    Attributes:
+        case: id of the case of the study that it repeats; in the plan of experiments that of its own case.
+        kernel: whose figure is judged.
+        metric: of that kernel.
+        power: 1 where the figure multiplies the effect, -1 where it divides it.
+        level: of the experiment's factor; empty where that has no part in it.
+        params: axis -> value in place of the case's own.
+    """
+
+    case: str
+    kernel: str
+    metric: str
+    power: Literal[1, -1]
+    level: str = ""
+    params: dict[str, ParamValue] = {}
+
+
+class Effect(msgspec.Struct, frozen=True):
+    """What an experiment tests: the product of its arms' figures, block by block, against a border.
+
+    It holds where the whole interval of the product lies on the named side of the border, fails where the whole of
+    it lies on the other, and is open in between.
+
+    Attributes:
+        what: the product is, in words: `the ratio`.
+        arms: that are multiplied, each with its power.
+        border: in the unit of the product.
+        side: of the border on which it holds.
+        holds: what is true then, in words.
+        fails: what is true where it fails.
+        refutes: whether the finding is refuted where it fails; else that leaves it open.
+    """
+
+    what: str
+    arms: tuple[Arm, ...]
+    border: float
+    side: Literal["above", "below"]
+    holds: str
+    fails: str
+    refutes: bool = True
+
+
+class Experiment(msgspec.Struct, frozen=True):
+    """What turns a candidate into a confirmed or a refuted finding, as data.
+
+    Attributes:
+        question: what it answers, in words that follow `tells`.
+        effects: all of which have to hold for the finding to be confirmed.
+        factor: that it varies; None where it repeats what was measured.
+    """
+
+    question: str
+    effects: tuple[Effect, ...]
+    factor: Factor | None = None
+
+
 class PlannedLaunch(msgspec.Struct, frozen=True):
     """One start of one program for one or more cases that share placement, factors and program.
 
@@ -181,6 +240,9 @@ class Plan(msgspec.Struct, frozen=True):
         refine: rounds of refinement that may follow when all launches are made.
         network: device that messages shall use where networks are not varied; empty for the MPI's choice.
         grows: the budget is the study's and grew with the plan: every case is measured once, whatever that takes.
+        confirm_s: seconds for experiments once the study is through, beyond its budget; None for no experiments.
+        trials: plans of experiments, whose blocks follow those of the study and are no part of it.
+        experiments: of a plan of experiments: id of a finding -> what was planned for it.
     """
 
     schema: int
@@ -205,6 +267,9 @@ class Plan(msgspec.Struct, frozen=True):
     network: str = ""
     refine: int = 0
     grows: bool = False
+    confirm_s: float | None = None
+    trials: tuple["Plan", ...] = ()
+    experiments: dict[str, Experiment] = {}
 
     def case(self, case_id: str) -> Case:
         """The case with this id; KeyError when there is none."""

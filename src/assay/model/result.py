@@ -5,6 +5,7 @@ from typing import Literal
 import msgspec
 
 from assay.model.benchmark import ParamValue
+from assay.model.plan import Experiment
 
 RESULT_SCHEMA = 1
 
@@ -322,25 +323,27 @@ class Finding(msgspec.Struct, frozen=True):
         rule: name of the rule.
         claim: one sentence with the figures that carry it.
         severity: `problem` costs performance, `advice` offers some, `fact` is worth knowing.
-        status: `candidate` until the named experiment moves the metric; `observed` for what was measured directly
-            and needs no cause; `not assessed` where evidence is missing.
+        status: `candidate` until its experiment makes it `confirmed` or `refuted`; `observed` for what was
+            measured directly and needs no cause; `not assessed` where evidence is missing.
         evidence: ids of estimates or comparisons.
         statistic: what was tested, with its value: the bound of an interval.
         threshold: what it was tested against.
         rivals: other causes not excluded.
         next: the experiment or remedy that comes next, a command where there is one.
+        experiment: that decides a candidate, as data; None where Assay can make none.
     """
 
     id: str
     rule: str
     claim: str
     severity: Literal["problem", "advice", "fact"]
-    status: Literal["candidate", "confirmed", "observed", "not assessed"]
+    status: Literal["candidate", "confirmed", "refuted", "observed", "not assessed"]
     evidence: tuple[str, ...]
     statistic: str
     threshold: str
     rivals: tuple[str, ...] = ()
     next: str = ""
+    experiment: Experiment | None = None
 
 
 class Outcome(msgspec.Struct, frozen=True):

@@ -96,10 +96,11 @@ class Run(msgspec.Struct, frozen=True):
         info: run.json.
         plan: plan.json.
         machines: host -> facts.
-        launches: in the order they were made.
+        launches: of the study, in the order they were made.
         ending: None for a run that was killed and not resumed, or that goes on now.
         damage: what could not be read, a sentence each (line number and reason); such launches count as not made.
         imported: what other tools printed or others published; None where Assay measured.
+        trials: launches of experiments, of which no figure of the study knows.
     """
 
     path: str
@@ -110,3 +111,9 @@ class Run(msgspec.Struct, frozen=True):
     ending: Ending | None
     damage: tuple[str, ...] = ()
     imported: Imported | None = None
+    trials: tuple[LaunchRecords, ...] = ()
+
+    def of(self, plan: Plan) -> tuple[LaunchRecords, ...]:
+        """The launches of one of its plans, the study's or that of experiments, in the order they were made."""
+        names = {launch.id for launch in plan.order}
+        return tuple(each for each in (*self.launches, *self.trials) if each.launch.id in names)

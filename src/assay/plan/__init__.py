@@ -12,6 +12,7 @@ from assay.model.plan import PLAN_SCHEMA, Factor, Measure, Plan, Study
 from assay.plan import factors
 from assay.plan.cases import Selection, Setting, select, sentinel
 from assay.plan.cores import allowed_cores, nearest_pair
+from assay.plan.experiments import seconds_for, trials
 from assay.plan.factors import parse
 from assay.plan.networks import of_networks, on_nodes, parse_networks, with_ports
 from assay.plan.order import estimate_seconds, handed_on, interleave
@@ -24,6 +25,8 @@ __all__ = [
     "parse",
     "parse_networks",
     "passes_messages",
+    "seconds_for",
+    "trials",
     "with_ports",
 ]
 
@@ -50,6 +53,8 @@ class Options(msgspec.Struct, frozen=True):
         refine: rounds in which curves get more sizes where they bend.
         messages: sizes of messages, as `1:4M`, in place of the study's own; empty for those.
         nic_node: NUMA node of the network card, where the machine does not tell it or tells it wrongly.
+        confirm: whether experiments follow that tell candidates from their rivals.
+        confirm_s: seconds for them, beyond the budget.
     """
 
     seed: int | None = None
@@ -65,6 +70,8 @@ class Options(msgspec.Struct, frozen=True):
     messages: str = ""
     refine: int | None = None
     nic_node: int | None = None
+    confirm: bool = False
+    confirm_s: float | None = None
 
 
 def make(name: str, study: Study, machine: Machine, options: Options = Options()) -> Plan:  # noqa: B008 (frozen)
@@ -106,6 +113,7 @@ def make(name: str, study: Study, machine: Machine, options: Options = Options()
     cases = handed_on(cases, order)
     estimate_s = estimate_seconds(cases, order)
     grows = study.grows and options.budget_s is None
+    budget_s = max(budget_s, estimate_s) if grows and budget_s else budget_s
     return Plan(
         schema=PLAN_SCHEMA,
         study=Path(name).stem,
@@ -116,7 +124,7 @@ def make(name: str, study: Study, machine: Machine, options: Options = Options()
         seed=seed,
         precision=study.precision if options.precision is None else options.precision,
         launches=launches,
-        budget_s=max(budget_s, estimate_s) if grows and budget_s else budget_s,
+        budget_s=budget_s,
         estimate_s=estimate_s,
         min_samples=_MIN_SAMPLES,
         max_samples=_MAX_SAMPLES,
@@ -129,6 +137,7 @@ def make(name: str, study: Study, machine: Machine, options: Options = Options()
         refine=study.refine if options.refine is None else options.refine,
         grows=grows,
         network=next(iter(options.networks.values())) if len(options.networks) == 1 else "",
+        confirm_s=(options.confirm_s or seconds_for(budget_s)) if options.confirm else None,
     )
 
 

@@ -2,13 +2,13 @@
 
 import random
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 
 import msgspec
 
 from assay import benchmarks
 from assay.model.placement import Memory
-from assay.model.plan import Case, PlannedLaunch
+from assay.model.plan import Case, Plan, PlannedLaunch
 from assay.plan import factors
 
 #: Start of a process and the two probes that bracket it, seconds. An assumption, for estimates only.
@@ -51,6 +51,35 @@ def interleave(
         order = [launch for piece in chance.sample(pieces, len(pieces)) for launch in _shuffled(piece, chance)]
         launches += _block(block, [sentinels] * bool(sentinels) + order, default_toolchain, default_mpi)
     return tuple(launches + _block(blocks, [sentinels] * bool(sentinels), default_toolchain, default_mpi))
+
+
+def following(
+    plan: Plan, fresh: tuple[Case, ...], blocks: int, toolchains: Mapping[str, str]
+) -> tuple[PlannedLaunch, ...]:
+    """Blocks of further cases, with the plan's sentinel between them, numbered on from all that it has.
+
+    Args:
+        plan: that goes on.
+        fresh: cases that it does not hold.
+        blocks: of them.
+        toolchains: case -> what it is built with.
+    """
+    sentinels = tuple(case for case in plan.cases if case.role == "sentinel")
+    names = {case.id for case in sentinels}
+    own = {case: launch.toolchain for launch in plan.order for case in launch.cases if case in names}
+    built = own | dict(toolchains)
+    before = (launch.block for each in (plan, *plan.trials) for launch in each.order)
+    first = max(before) + 1
+    launches = []
+    for launch in interleave((*fresh, *sentinels), blocks, plan.seed + first, ""):
+        block, _, position = launch.id.partition("-")
+        number = f"{first + int(block):03d}-{position}"
+        launches.append(
+            msgspec.structs.replace(
+                launch, id=number, block=first + launch.block, toolchain=built[launch.cases[0]]
+            )
+        )
+    return tuple(launches)
 
 
 def estimate_seconds(cases: tuple[Case, ...], order: tuple[PlannedLaunch, ...]) -> float:

@@ -1,12 +1,12 @@
 """A plan that goes on: further sizes of the curves that it has, in blocks of their own after the others."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 
 import msgspec
 
 from assay import benchmarks
 from assay.model.plan import Case, LeftOut, Plan, PlannedLaunch
-from assay.plan.order import estimate_seconds, interleave
+from assay.plan.order import estimate_seconds, following
 
 
 def refined(plan: Plan, sizes: Iterable[tuple[str, str, int]], left_s: float | None) -> Plan:
@@ -17,13 +17,14 @@ def refined(plan: Plan, sizes: Iterable[tuple[str, str, int]], left_s: float | N
         sizes: case, axis, size: the case is measured at that size as well, the most wanted first.
         left_s: seconds of the budget; what has no room in it is left out, and that is said. None for no budget.
     """
+    built = _toolchains(plan)
     fresh: dict[str, Case] = {}
     left_out: list[LeftOut] = []
     cases = {case.id: case for case in plan.cases}
     rounds = plan.refine - 1
     for case_id, axis, size in sizes:
         added = {one.id: one for one in _at(plan, cases[case_id], axis, size) if one.id not in cases}
-        more = _order(plan, (*fresh.values(), *added.values()))
+        more = _order(plan, (*fresh.values(), *added.values()), built)
         if left_s is not None and estimate_seconds((*plan.cases, *fresh.values(), *added.values()), more) > left_s:
             wish = f"{cases[case_id].benchmark} at {cases[case_id].placement.label}, {axis}={size}"
             left_out.append(LeftOut(wish, "the curve bends there; the budget has no time for more sizes"))
@@ -32,7 +33,7 @@ def refined(plan: Plan, sizes: Iterable[tuple[str, str, int]], left_s: float | N
     return msgspec.structs.replace(
         plan,
         cases=(*plan.cases, *fresh.values()),
-        order=(*plan.order, *(_order(plan, tuple(fresh.values())) if fresh else ())),
+        order=(*plan.order, *(_order(plan, tuple(fresh.values()), built) if fresh else ())),
         left_out=(*plan.left_out, *left_out),
         refine=rounds if fresh else 0,
     )
@@ -53,24 +54,16 @@ def _at(plan: Plan, like: Case, axis: str, size: int) -> Iterable[Case]:
             )
 
 
-def _order(plan: Plan, fresh: tuple[Case, ...]) -> tuple[PlannedLaunch, ...]:
-    """Blocks of the new cases, with the sentinel between them, numbered on from those of the plan."""
+def _order(plan: Plan, fresh: tuple[Case, ...], built: Mapping[object, str]) -> tuple[PlannedLaunch, ...]:
+    """Blocks of the new cases after those of the plan; what cases like them are built with."""
+    return following(plan, fresh, plan.launches, {case.id: built[_family(case)] for case in fresh})
+
+
+def _toolchains(plan: Plan) -> dict[object, str]:
+    """What cases that share it are built with."""
     toolchains = {case: launch.toolchain for launch in plan.order for case in launch.cases}
-    built = {_family(case): toolchains[case.id] for case in plan.cases if case.id in toolchains}
-    sentinels = tuple(case for case in plan.cases if case.role == "sentinel")
-    families = {case.id: _family(case) for case in (*fresh, *sentinels)}
-    first = max(launch.block for launch in plan.order) + 1
-    launches = []
-    for launch in interleave((*fresh, *sentinels), plan.launches, plan.seed + first, ""):
-        toolchain = built[families[launch.cases[0]]]
-        block, _, position = launch.id.partition("-")
-        number = f"{first + int(block):03d}-{position}"
-        launches.append(
-            msgspec.structs.replace(launch, id=number, block=first + launch.block, toolchain=toolchain)
-        )
-    return tuple(launches)
+    return {_family(case): toolchains[case.id] for case in plan.cases if case.id in toolchains}
 
 
-def _family(case: Case) -> tuple[object, ...]:
-    """What cases share that are built with one toolchain."""
-    return case.benchmark, case.role == "sentinel", tuple(case.factors.items())
+def _family(case: Case) -> object:
+    return case.benchmark, tuple(case.factors.items())

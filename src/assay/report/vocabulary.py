@@ -12,7 +12,7 @@ from assay.report.verdicts import ORDER
 _STATUSES = (
     *get_args(CaseStatus),
     *("complete", "cut", "interrupted", "not ended"),
-    *("candidate", "confirmed", "observed", "not assessed"),
+    *("candidate", "confirmed", "refuted", "observed", "not assessed"),
 )
 
 

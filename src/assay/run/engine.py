@@ -41,23 +41,25 @@ _TICK_S = 0.01
 _MESSAGE = 2000
 
 
-def execute(  # noqa: PLR0913, PLR0917 (the six things a run is made of)
+def execute(  # noqa: PLR0913, PLR0917 (the six things a run is made of, and what went before)
     plan: Plan,
     directory: RunDirectory,
     starter: Starter,
     executor: Executor,
     builds: Mapping[str, Build],
     watcher: Watcher,
+    before: Ending | None = None,
 ) -> Ending:
     """Make every launch of the plan that the directory does not hold yet, and say how it ended.
 
     Args:
-        plan: what to measure.
+        plan: what to measure: the run's own plan, or one of its experiments.
         directory: where every launch is saved as soon as it is through.
         starter: makes the command lines.
         executor: starts them and tells the time.
         builds: toolchain -> programs.
         watcher: is told how it goes on.
+        before: for experiments: how the study ended. The run ended so; only its time grows.
 
     Raises:
         UnfitEnvironmentError: a program is missing or cannot be started, a host cannot be reached, the disk is
@@ -66,7 +68,7 @@ def execute(  # noqa: PLR0913, PLR0917 (the six things a run is made of)
     """
     _require_programs(plan, builds)
     session = _Session(plan, directory, starter, executor, builds)
-    interrupted = False
+    interrupted, began_s = False, executor.now()
     with restoring(session.levels):
         try:
             require_clear(plan, starter, executor)
@@ -75,8 +77,13 @@ def execute(  # noqa: PLR0913, PLR0917 (the six things a run is made of)
         except KeyboardInterrupt:
             interrupted = True
         ending = session.ending(interrupted=interrupted)
-        directory.end(ending)
+        took_s = executor.now() - began_s
+        directory.end(_grown(before, ending.ended, took_s) if before else ending)
     return ending
+
+
+def _grown(before: Ending, ended: str, took_s: float) -> Ending:
+    return msgspec.structs.replace(before, ended=ended, elapsed_s=before.elapsed_s + took_s)
 
 
 class _Session:
@@ -97,7 +104,7 @@ class _Session:
         self.builds = builds
         self.levels = Levels(plan, directory, executor)
         self.cases = {case.id: case for case in plan.cases}
-        self.ledger = Ledger(plan, load(directory.path).launches, executor.now())
+        self.ledger = Ledger(plan, load(directory.path).of(plan), executor.now())
 
     def make(self, launch: PlannedLaunch, watcher: Watcher) -> None:
         """Make a launch, and again while it is disturbed; without the cases that the budget has no time for."""

@@ -42,12 +42,13 @@ class Unmade(NamedTuple):
     needed_s: float
 
 
-def unmade(run: Run) -> Unmade | None:
-    """What resuming a run would make; None where there is nothing."""
-    ledger = Ledger(run.plan, run.launches, 0.0)
+def unmade(run: Run, plan: Plan | None = None) -> Unmade | None:
+    """What resuming a run would make of its study, or of one plan of experiments; None where there is nothing."""
+    plan = plan or run.plan
+    ledger = Ledger(plan, run.of(plan), 0.0)
     launches = ledger.remaining()
     used_s = ledger.elapsed_s(0.0)
-    needed_s = used_s + _ROOM * expected_s(run.plan, launches, ledger.experience)
+    needed_s = used_s + _ROOM * expected_s(plan, launches, ledger.experience)
     return Unmade(len(launches), used_s, needed_s) if launches else None
 
 

@@ -56,7 +56,17 @@ def load(path: Path) -> Run:
     records = path / "records.jsonl"
     launches, damage, _ = read_records(records.read_bytes() if records.is_file() else b"")
     by_host = {machine.host: machine for machine in machines}
-    return Run(str(path), info, plan, by_host, tuple(launches), ending, tuple(damage))
+    of_trials = {launch.id for each in plan.trials for launch in each.order}
+    return Run(
+        str(path),
+        info,
+        plan,
+        by_host,
+        tuple(each for each in launches if each.launch.id not in of_trials),
+        ending,
+        tuple(damage),
+        trials=tuple(each for each in launches if each.launch.id in of_trials),
+    )
 
 
 class Records(NamedTuple):

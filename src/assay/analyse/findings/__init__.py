@@ -7,6 +7,7 @@ from functools import cache
 import msgspec
 
 from assay.analyse.evidence import Evidence, Rule
+from assay.analyse.experiments import decided
 from assay.model.result import Finding
 
 #: What costs performance comes first, what could not be assessed last.
@@ -23,13 +24,16 @@ def rules() -> tuple[Rule, ...]:
 def findings(evidence: Evidence) -> tuple[Finding, ...]:
     """What all rules find: problems, then advice, then facts, then what was not assessed.
 
-    Nothing is called a problem on a range alone: a candidate is advice until an interval decides.
+    Nothing is called a problem on a range alone: a candidate is advice until an interval decides, that of its
+    experiment too. What was refuted is a fact.
     """
-    found = [_weighed(finding) for rule in rules() for finding in rule.assess(evidence)]
+    found = [_weighed(decided(finding, evidence)) for rule in rules() for finding in rule.assess(evidence)]
     return tuple(sorted(found, key=lambda each: (each.status == "not assessed", _SEVERITIES.index(each.severity))))
 
 
 def _weighed(finding: Finding) -> Finding:
     if finding.severity == "problem" and finding.status == "candidate":
         return msgspec.structs.replace(finding, severity="advice")
+    if finding.status == "refuted":
+        return msgspec.structs.replace(finding, severity="fact")
     return finding

@@ -3,7 +3,8 @@
 from collections.abc import Iterable
 
 from assay.analyse.comparisons import CORES, Pair
-from assay.analyse.evidence import Evidence, Rule, decide, lower, paired, standing
+from assay.analyse.evidence import Evidence, Rule, lower, paired, standing
+from assay.analyse.experiments import again
 from assay.model.result import Finding
 from assay.model.units import format_quantity
 
@@ -35,8 +36,10 @@ def _assess(evidence: Evidence) -> Iterable[Finding]:
             threshold=f"{rule.threshold}; two launches of one case differ by "
             f"{100 * evidence.resolution(pair.comparison):.1f} % here",
             rivals=("another program on some of the cores", "cores that a hypervisor does not always run"),
-            next=decide(evidence, pair.comparison)
-            or "run memory-bound programs on half of the cores, spread over the caches: `OMP_NUM_THREADS="
+            experiment=again(
+                pair.comparison, (pair.a, pair.b), max(_FACTOR, 1 + evidence.resolution(pair.comparison)), "above"
+            ),
+            next="run memory-bound programs on half of the cores, spread over the caches: `OMP_NUM_THREADS="
             f"{len(pair.a.placement.cpus[0])} OMP_PLACES=cores OMP_PROC_BIND=spread PROGRAM`",
         )
 

@@ -1,0 +1,123 @@
+"""Plans of experiments: what tells candidates from their rivals, in blocks of its own after those of the study."""
+
+from collections.abc import Mapping
+
+import msgspec
+
+from assay import benchmarks
+from assay.model.plan import Arm, Case, Effect, Experiment, LeftOut, Plan, PlannedLaunch
+from assay.plan.order import estimate_seconds, following, handed_on
+
+#: An interval of 95 % needs so many blocks.
+FEWEST = 6
+#: More are not made: with these no two of them that were disturbed decide.
+MOST = 10
+_CONFIRM_S = 300.0
+
+
+def seconds_for(study_s: float | None) -> float:
+    """What experiments may take where nobody says it: as long as their study may, else five minutes."""
+    return _CONFIRM_S if study_s is None else study_s
+
+
+def trials(plan: Plan, wanted: Mapping[str, Experiment], seconds: float) -> Plan:
+    """The plan of experiments after a study; one without cases where none has room in the time.
+
+    All of them share blocks: each block measures every arm once, in random order.
+
+    Args:
+        plan: of the study, with all experiments that were made before.
+        wanted: id of a finding -> its experiment, the most important first.
+        seconds: that all of them may take. What has no room for the fewest blocks is left out, and that is said.
+    """
+    cases: dict[str, Case] = {}
+    made: dict[str, Experiment] = {}
+    left_out: list[LeftOut] = []
+    toolchains: dict[str, str] = {}
+    for finding, experiment in wanted.items():
+        own, built = _cases(plan, experiment)
+        both = cases | own
+        if _estimate(plan, both, FEWEST, toolchains | built) > seconds:
+            left_out.append(LeftOut(finding, f"{seconds:.0f} s have no room for its {FEWEST} blocks"))
+            continue
+        cases, toolchains = both, toolchains | built
+        made[finding] = _with_own_cases(plan, experiment)
+    counts = range(MOST, FEWEST, -1)
+    blocks = next((each for each in counts if _estimate(plan, cases, each, toolchains) <= seconds), FEWEST)
+    order = _order(plan, cases, blocks, toolchains)
+    sentinels = tuple(case for case in plan.cases if case.role == "sentinel") if cases else ()
+    varied = {each.factor.name: each.factor for each in made.values() if each.factor}
+    return msgspec.structs.replace(
+        plan,
+        seed=plan.seed + (order[0].block if order else 0),
+        launches=blocks,
+        budget_s=seconds,
+        estimate_s=_estimate(plan, cases, blocks, toolchains),
+        cases=handed_on((*cases.values(), *sentinels), order),
+        order=order,
+        folded=(),
+        left_out=tuple(left_out),
+        factors=(*plan.factors, *(each for name, each in varied.items() if name not in _names(plan))),
+        refine=0,
+        grows=False,
+        confirm_s=None,
+        trials=(),
+        experiments=made,
+    )
+
+
+def _names(plan: Plan) -> set[str]:
+    return {factor.name for factor in plan.factors}
+
+
+def _cases(plan: Plan, experiment: Experiment) -> tuple[dict[str, Case], dict[str, str]]:
+    """The cases of an experiment by id, and what each is built with: the same as the case that it repeats."""
+    toolchains = {case: launch.toolchain for launch in plan.order for case in launch.cases}
+    cases: dict[str, Case] = {}
+    built: dict[str, str] = {}
+    for arm in (arm for effect in experiment.effects for arm in effect.arms):
+        case = _case(plan, experiment, arm)
+        cases[case.id], built[case.id] = case, toolchains[arm.case]
+    return cases, built
+
+
+def _case(plan: Plan, experiment: Experiment, arm: Arm) -> Case:
+    like = plan.case(arm.case)
+    levels = dict(like.factors)
+    if experiment.factor and arm.level:
+        levels[experiment.factor.name] = arm.level
+    name = like.subject
+    for axis, value in arm.params.items():
+        name = name.replace(f"{axis}={like.params[axis]}", f"{axis}={value}")
+    benchmark, params = benchmarks.get(like.benchmark), like.params | arm.params
+    words = ",".join(f"{factor}={level}" for factor, level in levels.items())
+    return msgspec.structs.replace(
+        like,
+        id="/".join(filter(None, ("confirm", name, words))),
+        params=params,
+        factors=levels,
+        memory_bytes=benchmark.memory_bytes(params) * max(1, len(like.placement.ranks)),
+        setup_s=benchmark.setup_seconds(params),
+    )
+
+
+def _with_own_cases(plan: Plan, experiment: Experiment) -> Experiment:
+    """The experiment with the ids of its own cases in place of those that these repeat."""
+
+    def own(effect: Effect) -> Effect:
+        arms = (msgspec.structs.replace(arm, case=_case(plan, experiment, arm).id) for arm in effect.arms)
+        return msgspec.structs.replace(effect, arms=tuple(arms))
+
+    return msgspec.structs.replace(experiment, effects=tuple(map(own, experiment.effects)))
+
+
+def _order(
+    plan: Plan, cases: Mapping[str, Case], blocks: int, toolchains: Mapping[str, str]
+) -> tuple[PlannedLaunch, ...]:
+    return following(plan, tuple(cases.values()), blocks, toolchains) if cases else ()
+
+
+def _estimate(plan: Plan, cases: Mapping[str, Case], blocks: int, toolchains: Mapping[str, str]) -> float:
+    order = _order(plan, cases, blocks, toolchains)
+    sentinels = (case for case in plan.cases if case.role == "sentinel")
+    return estimate_seconds(handed_on((*cases.values(), *sentinels), order), order)

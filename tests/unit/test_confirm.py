@@ -1,0 +1,171 @@
+"""Experiments in blocks of their own: a real cause is confirmed, chance is refuted, the study stays as it was."""
+
+from pathlib import Path
+
+import pytest
+from tests.simulation import confirm, go_on, simulated_run
+
+from assay import store
+from assay.analyse import analyse
+from assay.analyse.experiments import wanted
+from assay.launch.simulated import Fault, Law
+from assay.model.plan import Measure, Plan, Study
+from assay.model.result import Analysis, Finding
+from assay.plan import Options
+from assay.plan import trials as planned
+from assay.run.ledger import unmade
+
+MACHINE = "pack:1 numa:2(memory=8GB) l3:1(size=8MB) l2:4(size=512kB) l1:1(size=32kB) core:1 pu:1"
+STUDY = Study("Halves", "Do half of the cores get more?", (Measure("stream", ("all", "half")),), launches=3)
+HEALTHY = Law(core_traffic=12e9, node_traffic=30e9)
+CONTENDED = Law(core_traffic=12e9, node_traffic=20e9, contention=0.3)
+
+
+def candidate(folder: Path, law: Law = CONTENDED, seed: int = 1) -> Path:
+    """A run of three launches in which half of the cores beat all of them, as the law has it."""
+    return simulated_run(folder, law, description=MACHINE, study=STUDY, seed=seed)
+
+
+def half_cores(analysis: Analysis) -> Finding:
+    (found,) = [each for each in analysis.findings if each.rule == "half_cores"]
+    return found
+
+
+def trial_of(path: Path, seconds: float = 600.0) -> Plan:
+    run = store.load(path)
+    return planned(run.plan, wanted(analyse(run), run.plan), seconds)
+
+
+def test_a_candidate_names_the_command_that_decides(tmp_path: Path) -> None:
+    path = candidate(tmp_path)
+    found = half_cores(analyse(store.load(path)))
+    assert found.status == "candidate"
+    assert found.next.startswith(f"assay run --resume {path.name} --confirm ")
+
+
+def test_a_real_cause_is_confirmed_by_blocks_of_its_own(tmp_path: Path) -> None:
+    path = candidate(tmp_path)
+    confirm(path, CONTENDED, MACHINE)
+    found = half_cores(analyse(store.load(path)))
+    assert found.status == "confirmed"
+    assert "95 % interval of 10 blocks, above the border of 1.02" in found.statistic
+    assert "Confirmed by experiment" in found.claim
+    assert "OMP_NUM_THREADS" in found.next  # the remedy
+
+
+def test_what_the_machine_does_not_do_again_is_refuted(tmp_path: Path) -> None:
+    path = candidate(tmp_path)
+    confirm(path, HEALTHY, MACHINE)  # what made it a candidate, another program perhaps, is gone
+    found = half_cores(analyse(store.load(path)))
+    assert found.status == "refuted"
+    assert found.severity == "fact"
+    assert "it was chance" in found.claim
+    assert not found.next
+
+
+def test_an_interval_on_both_sides_of_the_border_leaves_it_open(tmp_path: Path) -> None:
+    path = candidate(tmp_path)
+    noisy = Law(core_traffic=12e9, node_traffic=30e9, launch_noise=0.2)
+    confirm(path, noisy, MACHINE)
+    found = half_cores(analyse(store.load(path)))
+    assert found.status == "candidate"
+    assert "on both sides of the border" in found.claim
+    assert "--confirm" in found.next
+
+
+def test_an_experiment_that_fails_leaves_it_open_and_says_so(tmp_path: Path) -> None:
+    path = candidate(tmp_path)
+    broken = Law(core_traffic=12e9, node_traffic=30e9, faults=(Fault("crash", "confirm/"),))
+    confirm(path, broken, MACHINE)
+    found = half_cores(analyse(store.load(path)))
+    assert found.status == "candidate"
+    assert "no block has all of its figures" in found.claim
+
+
+def test_no_figure_of_the_study_rests_on_an_experiment(tmp_path: Path) -> None:
+    path = candidate(tmp_path)
+    before = store.load(path)
+    confirm(path, HEALTHY, MACHINE)
+    after = store.load(path)
+    assert after.launches == before.launches
+    assert after.trials
+    told = [analyse(each) for each in (before, after)]
+    for part in ("estimates", "comparisons", "models", "noise", "outcomes"):
+        assert getattr(told[0], part) == getattr(told[1], part)
+    assert after.ending
+    assert before.ending
+    assert after.ending.status == before.ending.status
+    assert after.ending.elapsed_s > before.ending.elapsed_s
+
+
+def test_a_healthy_machine_asks_for_no_experiment(tmp_path: Path) -> None:
+    path = candidate(tmp_path, HEALTHY)
+    assert trial_of(path).experiments == {}
+    assert trial_of(path).order == ()
+
+
+def test_every_block_holds_every_arm_once_and_follows_those_of_the_study(tmp_path: Path) -> None:
+    path = candidate(tmp_path)
+    plan, own = store.load(path).plan, trial_of(path)
+    measured = [case.id for case in own.cases if case.role == "measure"]
+    assert len(measured) == 2
+    assert all(name.startswith("confirm/stream/") for name in measured)
+    assert not {case.id for case in plan.cases} & set(measured)
+    blocks: dict[int, list[str]] = {}
+    for launch in own.order:
+        blocks.setdefault(launch.block, []).extend(launch.cases)
+    assert min(blocks) > max(launch.block for launch in plan.order)
+    assert sum(sorted(cases) == sorted([*measured, "sentinel"]) for cases in blocks.values()) == 10
+    assert not {launch.id for launch in own.order} & {launch.id for launch in plan.order}
+    orders = {tuple(case for case in cases if case in measured) for cases in blocks.values()} - {()}
+    assert len(orders) == 2  # neither is always first
+
+
+def test_little_time_makes_fewer_blocks_and_too_little_none(tmp_path: Path) -> None:
+    path = candidate(tmp_path)
+    ten = trial_of(path)
+    some = trial_of(path, ten.estimate_s * 0.8)
+    assert 6 <= some.launches < 10
+    assert some.estimate_s <= ten.estimate_s * 0.8
+    none = trial_of(path, ten.estimate_s * 0.3)
+    assert none.experiments == {}
+    assert "no room for its 6 blocks" in none.left_out[0].reason
+
+
+def test_an_experiment_is_made_once(tmp_path: Path) -> None:
+    path = candidate(tmp_path)
+    confirm(path, Law(core_traffic=12e9, node_traffic=30e9, launch_noise=0.2), MACHINE)
+    assert half_cores(analyse(store.load(path))).status == "candidate"
+    assert trial_of(path).experiments == {}
+
+
+def test_one_that_was_interrupted_goes_on_where_it_stopped(tmp_path: Path) -> None:
+    path = candidate(tmp_path)
+    stopped = Law(
+        core_traffic=12e9, node_traffic=20e9, contention=0.3, faults=(Fault("interrupt", "confirm/", (7,)),)
+    )
+    assert confirm(path, stopped, MACHINE).status == "interrupted"
+    run = store.load(path)
+    (plan,) = run.plan.trials
+    made = len(run.trials)
+    assert 0 < made < len(plan.order)
+    assert run.ending
+    assert run.ending.status == "complete"  # of the study, which it was
+    assert unmade(run) is None
+    assert unmade(run, plan)
+    go_on(path, CONTENDED, MACHINE, run.ending)
+    run = store.load(path)
+    assert len(run.trials) == len(plan.order)
+    assert unmade(run, plan) is None
+    assert half_cores(analyse(run)).status == "confirmed"
+
+
+def test_a_run_that_its_budget_cut_is_confirmed_without_the_rest_of_it(tmp_path: Path) -> None:
+    options = Options(budget_s=2.0)
+    path = simulated_run(tmp_path, CONTENDED, description=MACHINE, study=STUDY, options=options)
+    run = store.load(path)
+    if run.ending is None or run.ending.status != "cut":
+        pytest.fail("the budget was meant to cut the run")
+    made = len(run.launches)
+    confirm(path, CONTENDED, MACHINE)
+    assert len(store.load(path).launches) == made
