@@ -54,6 +54,7 @@ bench: .venv/.test ## Assay against its peers, as ratios measured now
 	$(BIN)/python bench/message_law_speed.py 200
 	$(BIN)/python bench/engine_overhead.py
 	$(BIN)/python bench/false_alarms.py 100
+	$(BIN)/python bench/false_confirmations.py 20
 	$(BIN)/python bench/stream_ratio.py $$($(BIN)/assay build | grep /stream)
 	$(BIN)/python bench/latency_ratio.py $$($(BIN)/assay build | grep /latency)
 	$(BIN)/python bench/flops_ratio.py $$($(BIN)/assay build | grep /flops)

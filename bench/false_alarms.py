@@ -68,12 +68,12 @@ def main() -> None:
                 made = seed + 1
         if made:
             print(
-                f"{launches} launches, {made} healthy runs: a problem in {_share(problems, made)}, "
-                f"an advice in {_share(advice, made)}; by rule: {dict(rules) or 'none'}"
+                f"{launches} launches, {made} healthy runs: a problem in {share(problems, made)}, "
+                f"an advice in {share(advice, made)}; by rule: {dict(rules) or 'none'}"
             )
 
 
-def _share(found: int, runs: int) -> str:
+def share(found: int, runs: int) -> str:
     """`0.0 % (at most 0.3 %)`: the bound is the rate at which so few would be found in one trial of twenty."""
     low, high = found / runs, 1.0
     while high - low > 1e-6:  # noqa: PLR2004 (far below what is printed)

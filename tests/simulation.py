@@ -1,7 +1,9 @@
 """Runs on machines that do not exist: from a plan to a run directory, exactly and in milliseconds."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
+from types import MappingProxyType
 
 import msgspec
 
@@ -124,7 +126,14 @@ def simulated_run(  # noqa: PLR0913 (each argument is one thing that tests vary)
     return directory.path
 
 
-def confirm(path: Path, law: Law, description: str = TWO_CORES, *, seed: int = 2) -> Ending:
+def confirm(
+    path: Path,
+    law: Law,
+    description: str = TWO_CORES,
+    *,
+    seed: int = 2,
+    given: Mapping[str, float] = MappingProxyType({}),
+) -> Ending:
     """Make the experiments that candidates of a run ask for, and say how they ended.
 
     Args:
@@ -132,9 +141,10 @@ def confirm(path: Path, law: Law, description: str = TWO_CORES, *, seed: int = 2
         law: of the machine, which need not be what it was.
         description: hwloc's short form.
         seed: of the machine's noise.
+        given: limits that a user promises.
     """
     run = store.load(path)
-    fresh = planning.trials(run.plan, wanted(analyse(run), run.plan), 600.0)
+    fresh = planning.trials(run.plan, wanted(analyse(run, given), run.plan), 600.0)
     store.reopen(path, plan=msgspec.structs.replace(run.plan, trials=(*run.plan.trials, fresh))).close()
     return go_on(path, law, description, run.ending, seed=seed)
 

@@ -1,18 +1,24 @@
 """Experiments in blocks of their own: a real cause is confirmed, chance is refuted, the study stays as it was."""
 
+import shlex
 from pathlib import Path
 
 import pytest
-from tests.simulation import confirm, go_on, simulated_run
+from click.testing import CliRunner
+from tests.simulation import confirm, go_on, simulated_run, starter_for
 
 from assay import store
 from assay.analyse import analyse
 from assay.analyse.experiments import wanted
+from assay.cli import assay
 from assay.launch.simulated import Fault, Law
+from assay.launch.starter import Starter
+from assay.model.errors import UsageError
 from assay.model.plan import Measure, Plan, Study
 from assay.model.result import Analysis, Finding
 from assay.plan import Options
 from assay.plan import trials as planned
+from assay.report.tables import samples
 from assay.run.ledger import unmade
 
 MACHINE = "pack:1 numa:2(memory=8GB) l3:1(size=8MB) l2:4(size=512kB) l1:1(size=32kB) core:1 pu:1"
@@ -169,3 +175,55 @@ def test_a_run_that_its_budget_cut_is_confirmed_without_the_rest_of_it(tmp_path:
     made = len(run.launches)
     confirm(path, CONTENDED, MACHINE)
     assert len(store.load(path).launches) == made
+
+
+def test_assay_run_prints_the_experiments_of_a_run_without_making_them(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = candidate(tmp_path)
+    monkeypatch.setenv("ASSAY_RUNS", str(tmp_path))
+    monkeypatch.setattr(Starter, "commands", starter_for(store.load(path).plan).commands)
+    shown = CliRunner().invoke(assay, ["run", "--resume", path.name, "--confirm", "--dry-run"])
+    assert shown.exit_code == 0, shown.exception
+    assert "experiments for 1 candidate: 2 cases in 10 blocks, about " in shown.output
+    assert shown.output.count("--case confirm/stream/half/") == 10
+    assert store.load(path).plan.trials == ()
+
+
+def test_a_run_without_candidates_says_that_there_is_nothing_to_confirm(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = candidate(tmp_path, HEALTHY)
+    monkeypatch.setenv("ASSAY_RUNS", str(tmp_path))
+    shown = CliRunner().invoke(assay, ["run", "--resume", path.name, "--confirm", "--dry-run"])
+    assert shown.exit_code == 0, shown.exception
+    assert "no candidate among the findings" in shown.output
+
+
+def test_what_others_measured_is_not_measured_again() -> None:
+    refused = CliRunner().invoke(assay, ["run", "--resume", "hpcdiy-qdr", "--confirm", "--dry-run"]).exception
+    assert isinstance(refused, UsageError)
+    assert "was imported" in refused.what
+
+
+@pytest.mark.parametrize(
+    ("words", "seconds"),
+    [
+        (("--confirm",), "60 s"),
+        (("--confirm-budget", "5m"), "5.0 min"),
+        (("--budget", "30s", "--confirm"), "30 s"),
+    ],
+)
+def test_a_plan_says_what_experiments_may_take(words: tuple[str, ...], seconds: str) -> None:
+    shown = CliRunner().invoke(assay, ["plan", "quick", "--synthetic", MACHINE, *words])
+    assert shown.exit_code == 0, shown.exception
+    assert f"6 to 10 blocks of their own, at most {seconds} more" in " ".join(shown.output.split())
+    assert shlex.join(words) in shown.output  # in the command that comes next
+
+
+def test_raw_samples_of_experiments_are_exported(tmp_path: Path) -> None:
+    path = candidate(tmp_path)
+    confirm(path, CONTENDED, MACHINE)
+    lines = list(samples(store.load(path)))
+    assert any("confirm/stream/half/" in line for line in lines)
+    assert any(',"stream/half/' in line for line in lines)

@@ -79,4 +79,5 @@ def test_three_launches_make_a_candidate_and_name_the_command_that_decides(tmp_p
     for each in found:
         assert each.status == "candidate"
         assert re.match(r"least ratio of 3 blocks of on / off 1\.(3|4)", each.statistic)
-        assert "--launches 6" in each.next
+        assert each.next.startswith("assay run --resume ")
+        assert " --confirm " in each.next

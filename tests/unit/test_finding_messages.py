@@ -79,7 +79,8 @@ def test_an_eager_limit_is_found_with_the_experiment_that_moves_it(tmp_path: Pat
     assert "between 4 KiB and 8 KiB" in latency.claim
     assert "at 8 KiB: the MPI's change from eager messages to a rendezvous" in latency.rivals
     assert any("interrupts that the network card gathers" in each for each in latency.rivals)
-    assert latency.next.startswith("assay run test --vary UCX_RNDV_THRESH=default,32768 --hosts n1,n2 ")
+    assert latency.next.startswith(f"assay run --resume {run.info.id} --confirm ")
+    assert latency.next.endswith(" moves with UCX_RNDV_THRESH=32768: then it is the MPI's own")
 
 
 def test_what_is_configured_near_a_break_is_named_first(tmp_path: Path) -> None:
@@ -98,8 +99,7 @@ def test_what_is_configured_near_a_break_is_named_first(tmp_path: Path) -> None:
     found = said(msgspec.structs.replace(run, launches=launches), "protocol_switch")
     (latency,) = (each for each in found if "pt2pt latency" in each.claim)
     assert latency.rivals[0] == "at 8 KiB: OMPI_MCA_btl_tcp_eager_limit=4096 of the MPI"
-    vary = "--vary OMPI_MCA_btl_tcp_eager_limit=default,32768"
-    assert latency.next.startswith(f"assay run test {vary} --hosts n1,n2 ")
+    assert latency.next.endswith(" moves with OMPI_MCA_btl_tcp_eager_limit=32768: then it is the MPI's own")
 
 
 def test_a_step_at_the_frame_names_the_mtu(tmp_path: Path) -> None:
@@ -111,11 +111,13 @@ def test_a_step_at_the_frame_names_the_mtu(tmp_path: Path) -> None:
 @pytest.mark.parametrize("launches", [3, 6])
 def test_a_link_below_nine_tenths_is_a_problem_where_an_interval_decides(tmp_path: Path, launches: int) -> None:
     slow = dataclasses.replace(HEALTHY, rate=90e6, most=90e6)
-    found = said(with_device(run_of(tmp_path, slow, launches=launches), ethernet()), "link_ceiling")
+    run = run_of(tmp_path, slow, launches=launches)
+    found = said(with_device(run, ethernet()), "link_ceiling")
     one_way = [each for each in found if "pt2pt bandwidth" in each.claim]
     assert [each.severity for each in one_way] == ["problem" if launches == 6 else "advice"]
     assert " of 118 MB/s, the wire of eth0" in one_way[0].claim
-    assert one_way[0].next.startswith("assay run multi-pair --hosts n1,n2")
+    steps = {3: f"assay run --resume {run.info.id} --confirm ", 6: "assay run multi-pair --hosts n1,n2"}
+    assert one_way[0].next.startswith(steps[launches])
 
 
 def test_the_published_rate_of_qdr_is_below_its_wire_and_the_slot_is_a_rival(tmp_path: Path) -> None:

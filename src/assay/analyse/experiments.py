@@ -5,11 +5,12 @@ from typing import Literal
 
 import msgspec
 
-from assay.analyse.evidence import Evidence, digits
+from assay.analyse.evidence import Evidence
 from assay.analyse.statistics import hodges_lehmann
 from assay.analyse.trials import Trial
 from assay.model.plan import Arm, Effect, Experiment, Plan
 from assay.model.result import Analysis, Comparison, Estimate, Finding
+from assay.model.units import format_quantity
 
 Side = Literal["above", "below"]
 Verdict = Literal["holds", "fails", "open"]
@@ -20,56 +21,67 @@ def arm(estimate: Estimate, power: Literal[1, -1], level: str = "") -> Arm:
     return Arm(estimate.case, estimate.kernel, estimate.metric, power, level)
 
 
-def again(
-    comparison: Comparison, sides: tuple[Estimate, Estimate], border: float, side: Side
-) -> Experiment | None:
+def again(comparison: Comparison, sides: tuple[Estimate, Estimate], factor: float) -> Experiment | None:
     """The experiment that a mere range asks for: the same two in blocks of their own; None where there is more.
 
     Args:
         comparison: a / b, as the study has it.
         sides: a, that is judged, and b, the base.
-        border: what the whole interval of the ratio has to lie beyond ...
-        side: ... on this side.
+        factor: above 1, that the whole interval has to lie apart from 1, on the side where the study found it.
     """
     if comparison.confidence:
         return None
-    effect = repeated(sides, border, side)
-    return Experiment("whether the ratio is there again where both are measured anew, block by block", (effect,))
+    effect = repeated(sides, factor, "above") if comparison.ratio > 1 else repeated(sides, 1 / factor, "below")
+    return anew(effect)
+
+
+def anew(effect: Effect) -> Experiment:
+    """The experiment that asks whether an effect is more than chance."""
+    return Experiment("whether it is there again, measured anew block by block", (effect,))
 
 
 def repeated(sides: tuple[Estimate, Estimate], border: float, side: Side) -> Effect:
     """That the ratio of two estimates is there again, beyond the border."""
     a, b = sides
+    return _again("the ratio", (arm(a, 1), arm(b, -1)), border, side)
+
+
+def alone(estimate: Estimate, border: float, side: Side) -> Effect:
+    """That an estimate is there again, beyond the border, which is in its unit."""
+    effect = _again(f"the {estimate.metric}", (arm(estimate, 1),), border, side)
+    return msgspec.structs.replace(effect, unit=estimate.unit)
+
+
+def _again(what: str, arms: tuple[Arm, ...], border: float, side: Side) -> Effect:
     return Effect(
-        what="the ratio",
-        arms=(arm(a, 1), arm(b, -1)),
+        what=what,
+        arms=arms,
         border=border,
         side=side,
-        holds="measured anew, the ratio is there again",
-        fails="measured anew, the ratio is not there; it was chance",
+        holds=f"measured anew, {what} is there again",
+        fails=f"measured anew, {what} is not there; it was chance",
     )
 
 
 def decided(finding: Finding, evidence: Evidence) -> Finding:
-    """A candidate as its experiment left it; where none was made, with the experiment as what comes next.
+    """A finding as its experiment left it; a candidate without one, with the experiment as what comes next.
 
     The verdict rests on blocks of the experiment alone, never on those that made the candidate. The first one
     decides: an experiment that is repeated until it says yes says nothing.
     """
     experiment = finding.experiment
-    if finding.status != "candidate" or experiment is None:
-        return finding
     made = [trial for trial in evidence.trials if trial.experiment(finding.id)]
-    if not made:
+    if made and experiment:
+        return _told(finding, made[0], evidence)
+    if finding.status == "candidate" and experiment:
         return msgspec.structs.replace(finding, next=command(experiment, evidence))
-    return _told(finding, made[0], evidence)
+    return finding
 
 
 def wanted(analysis: Analysis, plan: Plan) -> dict[str, Experiment]:
-    """Id of each candidate -> its experiment, where none was made yet; the most important first."""
+    """Id of each finding that asks for an experiment -> it, where none was made yet; the most important first."""
     made = {finding for trial in plan.trials for finding in trial.experiments}
-    candidates = (each for each in analysis.findings if each.status == "candidate" and each.id not in made)
-    return {each.id: each.experiment for each in candidates if each.experiment}
+    return {each.id: each.experiment for each in analysis.findings if each.experiment and each.id not in made}
 
 
 def command(experiment: Experiment, evidence: Evidence) -> str:
@@ -77,8 +89,8 @@ def command(experiment: Experiment, evidence: Evidence) -> str:
     varied = f"--vary {experiment.factor.name}={','.join(experiment.factor.levels)}" if experiment.factor else ""
     if evidence.run.imported:
         again = varied or "--confirm"
-        return f"assay run {evidence.study()} {again}   tells {experiment.question}"
-    return f"assay run --resume {evidence.run.info.id} --confirm   tells {experiment.question}"
+        return f"assay run {evidence.study()} {again}  # tells {experiment.question}"
+    return f"assay run --resume {evidence.run.info.id} --confirm  # tells {experiment.question}"
 
 
 def _told(finding: Finding, trial: Trial, evidence: Evidence) -> Finding:
@@ -89,17 +101,18 @@ def _told(finding: Finding, trial: Trial, evidence: Evidence) -> Finding:
     failed = [effect for effect, verdict, _ in judged if verdict == "fails"]
     refuting = [effect.fails for effect in failed if effect.refutes]
     if refuting:
-        claim = f"{finding.claim} Refuted by experiment: {'; '.join(refuting)} ({said})."
+        claim = f"Refuted by experiment ({'; '.join(refuting)}; {said}): {finding.claim}"
         return msgspec.structs.replace(finding, status="refuted", claim=claim, statistic=said, next="")
     if judged and all(verdict == "holds" for _, verdict, _ in judged):
         holds = "; ".join(effect.holds for effect in effects)
         claim = f"{finding.claim} Confirmed by experiment: {holds} ({said})."
-        return msgspec.structs.replace(finding, status="confirmed", claim=claim, statistic=said)
+        rivals = () if made and made.factor else finding.rivals  # chance alone is excluded where nothing varied
+        return msgspec.structs.replace(finding, status="confirmed", claim=claim, statistic=said, rivals=rivals)
     why = "; ".join(effect.fails for effect in failed) or "it tells neither"
     return msgspec.structs.replace(
         finding,
         claim=f"{finding.claim} Its experiment left it open: {why} ({said}).",
-        next=f"assay run {evidence.study()} --confirm   measures all of it again, and makes the experiment anew",
+        next=f"assay run {evidence.study()} --confirm  # measures all of it again, and makes the experiment anew",
     )
 
 
@@ -109,18 +122,21 @@ def _judged(effect: Effect, trial: Trial) -> tuple[Verdict, str]:
     if not logarithms:
         return "open", f"{effect.what}: no block has all of its figures"
     found = hodges_lehmann(logarithms)
-    value, low, high = (math.exp(each) for each in (found.median, found.lo, found.hi))
+    low, high = math.exp(found.lo), math.exp(found.hi)
     kind = f"{100 * found.confidence:.0f} % interval" if found.confidence else "range"
     blocks = f"{len(logarithms)} block{'s' if len(logarithms) > 1 else ''}"
-    said = f"{effect.what} x{digits(value)}, {digits(low)} to {digits(high)}, {kind} of {blocks}"
-    border = f"the border of {digits(effect.border)}"
+    factor = "" if effect.unit else "x"
+    value, lowest, highest, border = (
+        format_quantity(each, effect.unit) for each in (math.exp(found.median), low, high, effect.border)
+    )
+    said = f"{effect.what} {factor}{value}, {lowest} to {highest}, {kind} of {blocks}"
     if not found.confidence:
         return "open", f"{said}; fewer than decide"
     if low > effect.border:
-        return ("holds" if effect.side == "above" else "fails"), f"{said}, above {border}"
+        return ("holds" if effect.side == "above" else "fails"), f"{said}, above the border of {border}"
     if high < effect.border:
-        return ("holds" if effect.side == "below" else "fails"), f"{said}, below {border}"
-    return "open", f"{said}, on both sides of {border}"
+        return ("holds" if effect.side == "below" else "fails"), f"{said}, below the border of {border}"
+    return "open", f"{said}, on both sides of the border of {border}"
 
 
 def _products(effect: Effect, trial: Trial) -> list[float]:

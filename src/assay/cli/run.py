@@ -200,7 +200,7 @@ def _go_on(path: Path, budget_s: float | None, options: Options, site: Site) -> 
     from assay.cli import measuring
 
     run = store.load(path)
-    wished = _confirm_s(run, options)
+    wished = confirm_s(run, options)
     due = wished is not None or any(measuring.goes_on(run, each) for each in run.plan.trials)
     whole = budget_s is None and due and run.ending is not None and run.ending.status != "interrupted"
     if not whole and _is_missing(run, budget_s, site):
@@ -213,7 +213,7 @@ def _go_on(path: Path, budget_s: float | None, options: Options, site: Site) -> 
     measuring.confirm(path, site, wished)
 
 
-def _confirm_s(run: Run, options: Options) -> float | None:
+def confirm_s(run: Run, options: Options) -> float | None:
     """Seconds for experiments: what is asked for now, else what the run was begun with; None for none."""
     from assay.plan import seconds_for
 
@@ -274,7 +274,7 @@ def _print_experiments(path: Path, options: Options, starter: Starter) -> None:
     from assay.cli import measuring
 
     run = store.load(path)
-    plan = measuring.experiments(run, _confirm_s(run, options) or 0.0)
+    plan = measuring.experiments(run, confirm_s(run, options) or 0.0)
     if plan.experiments:
         _print_commands(plan, run.info.builds, starter)
 

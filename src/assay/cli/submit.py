@@ -35,7 +35,7 @@ _PATIENCE_S = 60.0
 _OF_JOB = {"study", "count", "queue", "time", "account", "cpus", "words", "scheduler", "resume", "runs", "dry_run"}
 _OF_NODES = {"nodes", "hostfile"}
 #: What a run that goes on takes.
-_RESUMING = {"budget", "launcher", "ssh_config"}
+_RESUMING = {"budget", "confirm", "confirm_budget", "launcher", "ssh_config"}
 #: Variables that mean something to one process only.
 _OF_PROCESS = ("ASSAY_PARENT", "ASSAY_RUN", "ASSAY_JOB", "ASSAY_RUNS")
 
@@ -104,7 +104,7 @@ def command(
         wanted = _whole(running.named(study, "assay submit network -N 2"), asked, build=not dry_run)
     else:
         path = store.find(resume, running.folder_of(runs))
-        folder, wanted = path.absolute().parent, _rest(path, study)
+        folder, wanted = path.absolute().parent, _rest(path, study, asked)
     folder = Path(folder).absolute()
     order = _order(wanted, limit_s, asked, scheduler)
     script = scheduler.script(_job(order, asked["cpus"] or 0, folder))
@@ -139,7 +139,7 @@ def _whole(study: str, asked: Mapping[str, Any], *, build: bool) -> _Wanted:
         )
     words = output.typed(_OF_JOB | _OF_NODES)
     plan = _planned(study, asked, hosts or tuple(f"node{number}" for number in range(1, nodes + 1)), build=build)
-    needs_s = (plan.budget_s or plan.estimate_s) if plan else None
+    needs_s = (plan.budget_s or plan.estimate_s) + (plan.confirm_s or 0.0) if plan else None
     return _Wanted(study, "", ("run", study, *words), hosts, nodes, needs_s)
 
 
@@ -161,7 +161,7 @@ def _planned(study: str, asked: Mapping[str, Any], hosts: tuple[str, ...], *, bu
     return plan
 
 
-def _rest(path: Path, study: str | None) -> _Wanted:
+def _rest(path: Path, study: str | None, asked: Mapping[str, Any]) -> _Wanted:
     """What is missing of a run, on the same nodes.
 
     Raises:
@@ -184,8 +184,11 @@ def _rest(path: Path, study: str | None) -> _Wanted:
         )
     run = store.load(path)
     missing = unmade(run)
-    if missing is None:
+    confirm_s = running.confirm_s(run, prepare.options_of(asked, ()))
+    trials = [left for each in run.plan.trials if (left := unmade(run, each))]
+    if not (missing or trials or confirm_s):
         raise UsageError(f"run '{path.name}' is complete already", remedy=f"assay show {path.name}")
+    needs_s = sum(each.needed_s - each.used_s for each in (missing, *trials) if each) + (confirm_s or 0.0)
     submitted = jobs(path.parent)
     of_run = [job for job in submitted if runs_of(submitted, path.parent).get(job.name) == path]
     words = output.typed(_OF_JOB | _OF_NODES)
@@ -196,7 +199,7 @@ def _rest(path: Path, study: str | None) -> _Wanted:
         ("run", "--resume", path.name, *words),
         hosts,
         len(hosts),
-        missing.needed_s - missing.used_s,
+        needs_s,
         of_run[-1] if of_run else None,
     )
 

@@ -132,6 +132,7 @@ class Arm(msgspec.Struct, frozen=True):
         power: 1 where the figure multiplies the effect, -1 where it divides it.
         level: of the experiment's factor; empty where that has no part in it.
         params: axis -> value in place of the case's own.
+        placement: in place of the case's own; None for that.
     """
 
     case: str
@@ -140,6 +141,7 @@ class Arm(msgspec.Struct, frozen=True):
     power: Literal[1, -1]
     level: str = ""
     params: dict[str, ParamValue] = {}
+    placement: Placement | None = None
 
 
 class Effect(msgspec.Struct, frozen=True):
@@ -156,6 +158,7 @@ class Effect(msgspec.Struct, frozen=True):
         holds: what is true then, in words.
         fails: what is true where it fails.
         refutes: whether the finding is refuted where it fails; else that leaves it open.
+        unit: of the product; empty for a ratio.
     """
 
     what: str
@@ -165,6 +168,7 @@ class Effect(msgspec.Struct, frozen=True):
     holds: str
     fails: str
     refutes: bool = True
+    unit: str = ""
 
 
 class Experiment(msgspec.Struct, frozen=True):

@@ -113,7 +113,12 @@ class Run(msgspec.Struct, frozen=True):
     imported: Imported | None = None
     trials: tuple[LaunchRecords, ...] = ()
 
+    @property
+    def made(self) -> tuple[LaunchRecords, ...]:
+        """Every launch: those of the study, then those of its experiments."""
+        return (*self.launches, *self.trials)
+
     def of(self, plan: Plan) -> tuple[LaunchRecords, ...]:
         """The launches of one of its plans, the study's or that of experiments, in the order they were made."""
         names = {launch.id for launch in plan.order}
-        return tuple(each for each in (*self.launches, *self.trials) if each.launch.id in names)
+        return tuple(each for each in self.made if each.launch.id in names)

@@ -89,14 +89,17 @@ def _case(plan: Plan, experiment: Experiment, arm: Arm) -> Case:
     name = like.subject
     for axis, value in arm.params.items():
         name = name.replace(f"{axis}={like.params[axis]}", f"{axis}={value}")
+    placement = arm.placement or like.placement
+    name = name.replace(f"/{like.placement.label}/", f"/{placement.label}/")
     benchmark, params = benchmarks.get(like.benchmark), like.params | arm.params
     words = ",".join(f"{factor}={level}" for factor, level in levels.items())
     return msgspec.structs.replace(
         like,
         id="/".join(filter(None, ("confirm", name, words))),
         params=params,
+        placement=placement,
         factors=levels,
-        memory_bytes=benchmark.memory_bytes(params) * max(1, len(like.placement.ranks)),
+        memory_bytes=benchmark.memory_bytes(params) * max(1, len(placement.ranks)),
         setup_s=benchmark.setup_seconds(params),
     )
 

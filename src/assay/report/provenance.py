@@ -108,7 +108,7 @@ def _clocks(run: Run) -> Table:
 
 def _commands(run: Run) -> Table:
     times: dict[str, list[str]] = {}
-    for records in run.launches:
+    for records in run.made:
         times.setdefault(shlex.join(records.launch.argv), []).append(records.launch.id)
     rows = tuple((command, str(len(launches)), launches[0]) for command, launches in times.items())
     return Table("Command lines of the launches", ("Command", "Times", "First launch"), rows, frozenset({1}))

@@ -93,7 +93,7 @@ def compressed(content: bytes) -> str:
 
 
 def _series(run: Run) -> Iterator[tuple[RawSeries, list[float]]]:
-    for records in run.launches:
+    for records in run.made:
         launch, bracket = records.launch, records.launch.bracket
         if bracket.before:
             yield _probe(launch, "before", bracket.before), bracket.before.seconds

@@ -40,7 +40,7 @@ def samples(run: Run) -> Iterator[str]:
 
 def _samples(run: Run) -> Iterator[tuple[object, ...]]:
     yield SAMPLE_COLUMNS
-    for records in run.launches:
+    for records in run.made:
         for case in records.cases:
             hosts = {rank.rank: rank.host for rank in case.header.ranks}
             for series in case.series:

@@ -20,7 +20,6 @@ _PLAIN = str.maketrans(
     {"µ": "u", "·": "-", "–": "-", "×": "x", "≥": ">=", "…": "...", "“": '"', "”": '"', "½": "1/2"}  # noqa: RUF001
 )
 _SEVERITY = {"problem": ("✗", "x", "red"), "advice": ("▲", "!", "yellow"), "fact": ("•", "*", "blue")}
-_STANDING = {"candidate": "Candidate: ", "confirmed": "Confirmed: ", "refuted": "Refuted: "}
 
 
 def render(run: Run, analysis: Analysis, console: Console) -> None:
@@ -200,7 +199,7 @@ def _claims(findings: tuple[Finding, ...], run: Run, page: _Page, title: str = "
     for finding in findings:
         symbol, plain, colour = _SEVERITY[finding.severity]
         tag = Text(f"{symbol if page.unicode else plain} {finding.severity}", style=f"bold {colour}", no_wrap=True)
-        doubt = _STANDING.get(finding.status, "")
+        doubt = "Candidate: " if finding.status == "candidate" else ""
         claim = Text(page.text(doubt + words.sentence(finding.claim)))
         if finding.next:
             claim.append(page.text(f"\nnext: {remedies.typed(finding.next, run)}"), style="dim")

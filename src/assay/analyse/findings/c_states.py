@@ -3,7 +3,8 @@
 from collections.abc import Iterable
 
 from assay.analyse.comparisons import Pair
-from assay.analyse.evidence import Evidence, Rule, decide, standing
+from assay.analyse.evidence import Evidence, Rule, standing
+from assay.analyse.experiments import again
 from assay.model.result import Finding
 
 _FACTOR = 1.2
@@ -41,8 +42,8 @@ def _finding(evidence: Evidence, costly: list[Pair]) -> Finding:
         statistic=f"{least} of {slow} / {fast} {_least(largest):.3g}",
         threshold=rule.threshold,
         rivals=("the clock rises only after a while",),
-        next=decide(evidence, comparison)
-        or f"keep the nodes of programs that wait for messages at {_FACTOR_NAME}={fast}: `{command}`",
+        experiment=again(comparison, (largest.a, largest.b), max(_FACTOR, 1 + evidence.resolution(comparison))),
+        next=f"keep the nodes of programs that wait for messages at {_FACTOR_NAME}={fast}: `{command}`",
     )
 
 

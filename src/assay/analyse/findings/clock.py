@@ -5,6 +5,7 @@ from collections.abc import Iterable
 from assay.analyse.bounds import CLOCK_SHARE
 from assay.analyse.curves import machine_of
 from assay.analyse.evidence import Evidence, Rule
+from assay.analyse.experiments import alone, anew
 from assay.analyse.peak import nominal
 from assay.model.machine import Machine
 from assay.model.result import Estimate, Finding
@@ -90,6 +91,7 @@ def _slow(estimate: Estimate, allowed: tuple[float, str], machine: Machine, evid
         f"{(estimate.hi or 0) / allowed[0]:.3g}",
         threshold=rule.threshold,
         rivals=("a power or thermal limit", "the hypervisor", "the governor", "other programs on these cores"),
+        experiment=None if decided else anew(alone(estimate, _SHARE * allowed[0], "below")),
         next="keep the governor from lowering it, then measure again: `sudo cpupower frequency-set --governor "
         f"performance && assay run {evidence.study()}`",
     )

@@ -3,8 +3,10 @@
 from collections.abc import Iterable, Mapping, Sequence
 
 from assay.analyse.evidence import Evidence, Rule
+from assay.analyse.experiments import anew, repeated
 from assay.analyse.models.core_to_core import LAW
 from assay.analyse.outliers import DEVIATIONS, FEWEST, LOW, common_end, slow
+from assay.model.plan import Experiment
 from assay.model.result import Finding, Model, Point
 from assay.model.units import format_quantity
 
@@ -47,9 +49,20 @@ def _finding(evidence: Evidence, model: Model, found: Mapping[str, Sequence[Poin
         statistic=f"lower end of the slowest over the median of its class {worst.value[1] / usual:.3g}",
         threshold=rule.threshold,
         rivals=("another program on these cpus", "a hypervisor that moves virtual cores", "an uneven mesh"),
+        experiment=None if confident else _experiment(evidence, model, worst),
         next="measure again while the machine is idle, for the same pair twice is no chance: "
         f"`assay run {evidence.study()}`",
     )
+
+
+def _experiment(evidence: Evidence, model: Model, worst: Point) -> Experiment:
+    """The slowest pair against the most usual one of its class."""
+    known = {each.estimate.id: each.estimate for each in evidence.measured}
+    kind = worst.at["class"]
+    usual = model.parameters[str(kind)][0]
+    alike = (point for point in model.points if point.at["class"] == kind)
+    typical = min(alike, key=lambda point: abs(point.value[0] - usual))
+    return anew(repeated((known[worst.estimate], known[typical.estimate]), 1 + LOW, "above"))
 
 
 rule = Rule(

@@ -1,8 +1,9 @@
 """Whether both directions of the way between nodes work at once."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 
 from assay.analyse.evidence import Evidence, Rule
+from assay.analyse.experiments import anew, repeated
 from assay.analyse.messages import place
 from assay.analyse.models.duplex import LAW
 from assay.model.result import Estimate, Finding, Model
@@ -17,10 +18,11 @@ def _assess(evidence: Evidence) -> Iterable[Finding]:
     if not between and place.passed(evidence):
         yield rule.not_assessed("bandwidth between nodes was not measured one way and both", "assay run network")
     for model in between:
-        yield _finding(evidence, model, known[model.of[0]])
+        yield _finding(evidence, model, known)
 
 
-def _finding(evidence: Evidence, model: Model, estimate: Estimate) -> Finding:
+def _finding(evidence: Evidence, model: Model, known: Mapping[str, Estimate]) -> Finding:
+    estimate = known[model.of[0]]
     factor, low, high = model.parameters["long messages"]
     shared = high <= _SHARED
     word = "share the way" if shared else "are independent" if low >= _DUPLEX else "hinder each other in part"
@@ -42,6 +44,9 @@ def _finding(evidence: Evidence, model: Model, estimate: Estimate) -> Finding:
         )
         if shared
         else (),
+        experiment=anew(repeated((known[model.of[-2]], known[model.of[-1]]), _SHARED, "below"))
+        if shared and not confident
+        else None,
         next=f"assay run multi-pair --hosts {','.join(estimate.placement.hosts)}" if shared else "",
     )
 

@@ -2,7 +2,8 @@
 
 from collections.abc import Iterable
 
-from assay.analyse.evidence import Evidence, Rule, decide, paired, standing
+from assay.analyse.evidence import Evidence, Rule, paired, standing
+from assay.analyse.experiments import again
 from assay.model.result import Finding
 
 _FACTOR = 1.2
@@ -32,8 +33,8 @@ def _assess(evidence: Evidence) -> Iterable[Finding]:
             statistic=f"{least} of parallel / serial {1 / comparison.hi:.3g}",
             threshold=rule.threshold,
             rivals=("NUMA balancing of the kernel moved pages meanwhile",),
-            next=decide(evidence, comparison)
-            or "initialise arrays in the threads that use them, or deal their pages to all nodes: "
+            experiment=again(comparison, (pair.a, pair.b), _FACTOR),
+            next="initialise arrays in the threads that use them, or deal their pages to all nodes: "
             "`numactl --interleave=all PROGRAM`",
         )
 

@@ -37,7 +37,7 @@ def _assess(evidence: Evidence) -> Iterable[Finding]:
             f"{100 * evidence.resolution(pair.comparison):.1f} % here",
             rivals=("another program on some of the cores", "cores that a hypervisor does not always run"),
             experiment=again(
-                pair.comparison, (pair.a, pair.b), max(_FACTOR, 1 + evidence.resolution(pair.comparison)), "above"
+                pair.comparison, (pair.a, pair.b), max(_FACTOR, 1 + evidence.resolution(pair.comparison))
             ),
             next="run memory-bound programs on half of the cores, spread over the caches: `OMP_NUM_THREADS="
             f"{len(pair.a.placement.cpus[0])} OMP_PLACES=cores OMP_PROC_BIND=spread PROGRAM`",

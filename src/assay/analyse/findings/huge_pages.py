@@ -3,7 +3,8 @@
 from collections.abc import Iterable
 
 from assay.analyse.comparisons import Pair
-from assay.analyse.evidence import Evidence, Rule, decide, standing
+from assay.analyse.evidence import Evidence, Rule, standing
+from assay.analyse.experiments import again
 from assay.model.result import Finding
 from assay.model.units import format_size
 
@@ -34,8 +35,8 @@ def _assess(evidence: Evidence) -> Iterable[Finding]:
         statistic=f"{least} of small / huge {_least(largest):.3g}",
         threshold=rule.threshold,
         rivals=("huge pages lie in one piece: their lines fall into other sets of the caches",),
-        next=decide(evidence, comparison)
-        or "let programs with large arrays have huge pages, by `madvise` or for all: "
+        experiment=again(comparison, (largest.a, largest.b), max(_FACTOR, 1 + evidence.resolution(comparison))),
+        next="let programs with large arrays have huge pages, by `madvise` or for all: "
         "`echo always | sudo tee /sys/kernel/mm/transparent_hugepage/enabled`",
     )
 

@@ -3,7 +3,8 @@
 from collections.abc import Iterable
 
 from assay.analyse.comparisons import MEMORY, Pair
-from assay.analyse.evidence import Evidence, Rule, decide, lower, paired, standing
+from assay.analyse.evidence import Evidence, Rule, lower, paired, standing
+from assay.analyse.experiments import again
 from assay.model.result import Finding
 from assay.model.units import format_quantity
 
@@ -33,8 +34,8 @@ def _assess(evidence: Evidence) -> Iterable[Finding]:
             statistic=lower(pair.comparison),
             threshold=rule.threshold,
             rivals=("NUMA balancing of the kernel moved pages meanwhile",),
-            next=decide(evidence, pair.comparison)
-            or "initialise arrays in the threads that use them, or deal their pages to all nodes: "
+            experiment=again(pair.comparison, (pair.a, pair.b), _FACTOR),
+            next="initialise arrays in the threads that use them, or deal their pages to all nodes: "
             "`numactl --interleave=all PROGRAM`",
         )
 

@@ -2,15 +2,23 @@
 
 from collections.abc import Iterable
 
+from assay.analyse.curves import machine_of
 from assay.analyse.evidence import Evidence, Rule
+from assay.analyse.experiments import alone
 from assay.analyse.messages import place
 from assay.analyse.messages.curves import BYTES, PATTERN, PROGRAMS
-from assay.model.result import Estimate, Finding
+from assay.model.benchmark import ParamValue
+from assay.model.placement import Memory, Placement
+from assay.model.plan import Arm, Effect, Experiment
+from assay.model.result import Estimate, Finding, Limit
 from assay.model.units import format_quantity, format_size
 
 _SHARE = 0.90
 #: Smaller messages pay their start, not the link.
 _LONG_BYTES = 65536
+#: Pairs of cores that fill what one may not.
+_MORE = 4
+_TOGETHER: dict[str, ParamValue] = {PATTERN: "multi-bandwidth"}
 
 
 def _assess(evidence: Evidence) -> Iterable[Finding]:
@@ -27,7 +35,7 @@ def _assess(evidence: Evidence) -> Iterable[Finding]:
         key = each.benchmark, each.limit.of if each.limit else ""
         best[key] = max(best.get(key, each), each, key=lambda estimate: estimate.median or 0.0)
     for each in best.values():
-        yield from _finding(each)
+        yield from _finding(each, evidence)
 
 
 def _tells(estimate: Estimate) -> bool:
@@ -40,7 +48,7 @@ def _tells(estimate: Estimate) -> bool:
     )
 
 
-def _finding(estimate: Estimate) -> Iterable[Finding]:
+def _finding(estimate: Estimate, evidence: Evidence) -> Iterable[Finding]:
     limit, median = estimate.limit, estimate.median or 0.0
     if limit is None:
         return
@@ -60,6 +68,7 @@ def _finding(estimate: Estimate) -> Iterable[Finding]:
         statistic=f"{'upper bound (95 %)' if estimate.confidence else 'largest'} of the share {most:.3g}",
         threshold=rule.threshold,
         rivals=_rivals(estimate) if below else (),
+        experiment=_experiment(estimate, limit, evidence) if below else None,
         next=f"assay run multi-pair --hosts {','.join(estimate.placement.hosts)}" if below else "",
     )
 
@@ -75,6 +84,47 @@ def _rivals(estimate: Estimate) -> tuple[str, ...]:
     if estimate.params.get(PATTERN) == "bidirectional":
         rivals.append("directions that share something on the way")
     return (*rivals, "a port of the switch that is slower", "cores on the socket far from the card")
+
+
+def _experiment(estimate: Estimate, limit: Limit, evidence: Evidence) -> Experiment | None:
+    """Whether it is chance, where launches are few; and whether more pairs of cores fill the link."""
+    border = _SHARE * limit.value
+    effects = [] if estimate.confidence else [alone(estimate, border, "below")]
+    more = _more_pairs(estimate, evidence)
+    if more:
+        many = f"{len(more.ranks)} pairs of cores"
+        arm = Arm(estimate.case, estimate.kernel, estimate.metric, 1, params=_TOGETHER, placement=more)
+        effects.append(
+            Effect(
+                what=f"the bandwidth of {many}",
+                arms=(arm,),
+                border=border,
+                side="below",
+                holds=f"{many} do not fill the link either",
+                fails=f"{many} fill the link together: it carries what it should, and one pair does not",
+                unit=estimate.unit,
+            )
+        )
+    return Experiment("whether more pairs of cores fill the link", tuple(effects)) if effects else None
+
+
+def _more_pairs(estimate: Estimate, evidence: Evidence) -> Placement | None:
+    """Up to four cores of each node, each with its partner; None where one pair was not what was measured."""
+    machine = machine_of(estimate, evidence.run.machines)
+    proven = estimate.placement.proven
+    one_pair = len(estimate.placement.cpus[0]) == 1 and estimate.benchmark == "pt2pt"
+    one_way = estimate.params.get(PATTERN) == "bandwidth"
+    if machine is None or not (one_pair and one_way) or (proven and proven.machines == 1):
+        return None
+    (own,) = estimate.placement.cpus[0]
+    allowed = set(machine.topology.allowed_cpus)
+    others = [core.cpus[0] for core in machine.topology.cores if own not in core.cpus and core.cpus[0] in allowed]
+    cpus = (own, *others[: _MORE - 1])
+    if len(cpus) == 1:
+        return None
+    ranks = tuple((cpu,) for cpu in cpus)
+    meaning = f"{len(cpus)} cores of each node"
+    return Placement(f"cores:{len(cpus)}", meaning, cpus, Memory(), estimate.placement.hosts, ranks)
 
 
 rule = Rule(

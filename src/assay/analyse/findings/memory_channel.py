@@ -8,7 +8,9 @@ import numpy as np
 from assay.analyse.comparisons import own_node
 from assay.analyse.estimates import Measured
 from assay.analyse.evidence import Evidence, Rule
+from assay.analyse.experiments import anew, repeated
 from assay.analyse.statistics import Interval, hodges_lehmann
+from assay.model.plan import Experiment
 from assay.model.result import Finding
 
 _SHARE = 0.95
@@ -22,7 +24,8 @@ def _assess(evidence: Evidence) -> Iterable[Finding]:
         )
     for group in groups:
         for node, measured in group.items():
-            effect = _against_others(measured, [other for each, other in group.items() if each != node])
+            others = [other for each, other in group.items() if each != node]
+            effect = _against_others(measured, others)
             if effect is None or math.exp(effect.hi) >= _SHARE:
                 continue
             end = (
@@ -39,6 +42,7 @@ def _assess(evidence: Evidence) -> Iterable[Finding]:
                 statistic=f"{end} of node {node} / median of the others {math.exp(effect.hi):.3g}",
                 threshold=rule.threshold,
                 rivals=("another program on that node", "a slower or mixed memory module", "thermal limits"),
+                experiment=None if effect.confidence else _anew(measured, others),
                 next="see whether all channels of that node are populated alike: `sudo dmidecode --type memory`",
             )
 
@@ -69,6 +73,12 @@ def _against_others(measured: Measured, others: list[Measured]) -> Interval | No
         if (known := [rate[launch.block] for rate in rates if launch.block in rate])
     ]
     return hodges_lehmann(ratios) if ratios else None
+
+
+def _anew(measured: Measured, others: list[Measured]) -> Experiment:
+    """The node against the one that is in the middle of the others."""
+    ordered = sorted((other.estimate for other in others), key=lambda each: each.median or 0.0)
+    return anew(repeated((measured.estimate, ordered[len(ordered) // 2]), _SHARE, "below"))
 
 
 rule = Rule(

@@ -3,9 +3,14 @@
 from collections.abc import Iterable, Mapping
 from itertools import groupby
 
+import msgspec
+
 from assay.analyse.evidence import Evidence, Rule
+from assay.analyse.experiments import anew, repeated
 from assay.analyse.messages import link, place
+from assay.analyse.messages.curves import size
 from assay.analyse.models.mpi_over_tcp import LAW, TCP, is_polled
+from assay.model.plan import Experiment
 from assay.model.result import Estimate, Finding, Model, Point
 from assay.model.units import format_size
 
@@ -24,7 +29,8 @@ def _assess(evidence: Evidence) -> Iterable[Finding]:
         slow = max((list(part) for low, part in groupby(model.points, key=_slow) if low), key=len, default=[])
         if len(slow) >= _ADJACENT and _one_way(model, known):
             sockets = [known[name] for name in model.of if known[name].benchmark == TCP]
-            yield _finding(model, estimate, slow, "poll, as MPI does" if is_polled(sockets[0]) else "block")
+            found = _finding(model, estimate, slow, "poll, as MPI does" if is_polled(sockets[0]) else "block")
+            yield msgspec.structs.replace(found, experiment=_experiment(found, slow, known, sockets))
 
 
 def _slow(point: Point) -> bool:
@@ -61,6 +67,19 @@ def _finding(model: Model, estimate: Estimate, slow: list[Point], waiting: str) 
         next="measure with buffers as the system sizes them, or another MPI by --mpi: "
         "`OMPI_MCA_btl_tcp_sndbuf=0 OMPI_MCA_btl_tcp_rcvbuf=0 assay run network`",
     )
+
+
+def _experiment(
+    found: Finding, slow: list[Point], known: Mapping[str, Estimate], sockets: list[Estimate]
+) -> Experiment | None:
+    """Both anew at the size where MPI is slowest against its sockets."""
+    worst = min(slow, key=lambda point: point.value[0])
+    over_mpi = known[worst.estimate]
+    base = next((each for each in sockets if size(each) == size(over_mpi)), None)
+    if found.status != "candidate" or base is None:
+        return None
+    faster = (over_mpi, base) if over_mpi.better == "higher" else (base, over_mpi)
+    return anew(repeated(faster, _FACTOR, "below"))
 
 
 rule = Rule(

@@ -21,7 +21,7 @@ def _assess(evidence: Evidence) -> Iterable[Finding]:
             "A load from another node's memory takes longer than one from the own node's "
             f"({paired(worst.comparison)}; {worst.a.placement.label} to {worst.a.placement.memory})."
         )
-        yield costs(rule, evidence, slow, claim, lower(worst.comparison))
+        yield costs(rule, evidence, slow, (claim, lower(worst.comparison)), _FACTOR)
 
 
 rule = Rule(

@@ -3,7 +3,8 @@
 from collections.abc import Iterable, Sequence
 
 from assay.analyse.comparisons import MEMORY, Pair, own_node
-from assay.analyse.evidence import Evidence, Rule, decide, digits, standing, upper
+from assay.analyse.evidence import Evidence, Rule, digits, standing, upper
+from assay.analyse.experiments import again
 from assay.model.result import Finding
 
 _SHARE = 0.80
@@ -22,7 +23,7 @@ def _assess(evidence: Evidence) -> Iterable[Finding]:
             f"Memory of another node gives {digits(shares[0])} to {digits(shares[-1])} of the cores' own "
             f"bandwidth, least {worst.a.placement.label} to {worst.a.placement.memory}."
         )
-        yield costs(rule, evidence, slow, claim, upper(worst.comparison))
+        yield costs(rule, evidence, slow, (claim, upper(worst.comparison)), 1 / _SHARE)
 
 
 def remote(evidence: Evidence, benchmark: str, kernel: str) -> list[Pair]:
@@ -36,8 +37,17 @@ def remote(evidence: Evidence, benchmark: str, kernel: str) -> list[Pair]:
     ]
 
 
-def costs(rule: Rule, evidence: Evidence, slow: Sequence[Pair], claim: str, statistic: str) -> Finding:
-    """That remote memory costs something, with its remedy; of `slow` the worst first."""
+def costs(rule: Rule, evidence: Evidence, slow: Sequence[Pair], told: tuple[str, str], factor: float) -> Finding:
+    """That remote memory costs something, with its remedy.
+
+    Args:
+        rule: that says so.
+        evidence: that it looks at.
+        slow: pairs that are slow, the worst first.
+        told: the claim and its statistic.
+        factor: from which on a pair is slow.
+    """
+    claim, statistic = told
     worst = slow[0]
     own = own_node(worst.a, evidence.run.machines)
     return Finding(
@@ -49,8 +59,9 @@ def costs(rule: Rule, evidence: Evidence, slow: Sequence[Pair], claim: str, stat
         evidence=tuple(pair.comparison.id for pair in slow),
         statistic=statistic,
         threshold=rule.threshold,
-        next=decide(evidence, worst.comparison)
-        or f"keep each process and its memory on one node: `numactl --cpunodebind={own} --membind={own} PROGRAM`",
+        experiment=again(worst.comparison, (worst.a, worst.b), factor),
+        next="keep each process and its memory on one node: "
+        f"`numactl --cpunodebind={own} --membind={own} PROGRAM`",
     )
 
 

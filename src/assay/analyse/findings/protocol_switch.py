@@ -1,13 +1,16 @@
 """Sizes of messages from which on they take longer at once: the protocol changes."""
 
+import math
 from collections.abc import Iterable, Iterator
-from typing import NamedTuple
+from typing import Literal, NamedTuple
 
 from assay.analyse.curves import machine_of
 from assay.analyse.evidence import Evidence, Rule
+from assay.analyse.experiments import arm
 from assay.analyse.messages import link, place
 from assay.analyse.messages.curves import PATTERN
 from assay.analyse.models.message_law import LAW
+from assay.model.plan import UNSET, Effect, Experiment, Factor
 from assay.model.result import Estimate, Finding, Model
 from assay.model.units import format_quantity, format_size
 
@@ -69,7 +72,6 @@ def _finding(evidence: Evidence, model: Model, estimate: Estimate, found: list[S
         f"({format_quantity(each.seconds, 's')} more)"
         for each in found
     )
-    library = _library(evidence, estimate)
     return Finding(
         id=f"{rule.name}:{model.id}",
         rule=rule.name,
@@ -82,7 +84,8 @@ def _finding(evidence: Evidence, model: Model, estimate: Estimate, found: list[S
         f"scatter {model.parameters['scatter'][0]:.2g}",
         threshold=rule.threshold,
         rivals=tuple(dict.fromkeys(cause for each in found for cause in causes(evidence, estimate, each))),
-        next=_next(evidence, estimate, worst, library),
+        next=_by_hand(evidence, estimate),
+        experiment=_experiment(evidence, estimate, model, worst),
     )
 
 
@@ -145,17 +148,60 @@ def _mtu(evidence: Evidence, estimate: Estimate) -> int | None:
     return int(fact.value) if fact and isinstance(fact.value, int) else 0
 
 
-def _next(evidence: Evidence, estimate: Estimate, step: Step, library: str) -> str:
-    """The experiment that tells the causes apart: what moves with the eager limit is the MPI's own doing."""
+def _by_hand(evidence: Evidence, estimate: Estimate) -> str:
+    """What Assay cannot do alone: an MTU is root's, and that of all nodes."""
     hosts = f" --hosts {','.join(estimate.placement.hosts)}" if place.between(estimate) else ""
-    study = evidence.study()
-    if estimate.benchmark == "tcp":
-        return f"assay run {study}{hosts}  # with another MTU on all nodes: a step that moves is of its frames"
-    names = next(names for word, names in _EAGER.items() if word in library)
-    variable = names[0 if place.between(estimate) else 1]
+    if estimate.benchmark != "tcp":
+        return ""
     return (
-        f"assay run {study} --vary {variable}=default,{4 * step.after}{hosts}  # a step that moves is the MPI's; "
-        "one that stays, and is in `tcp` too, is the network's"
+        f"assay run {evidence.study()}{hosts}   with another MTU on all nodes: a step that moves is of its frames"
+    )
+
+
+def _experiment(evidence: Evidence, estimate: Estimate, model: Model, step: Step) -> Experiment | None:
+    """What tells the causes apart: the step is there again, and what moves it with the eager limit is the MPI."""
+    if estimate.benchmark == "tcp":
+        return None
+    names = next(names for word, names in _EAGER.items() if word in _library(evidence, estimate))
+    variable = names[0 if place.between(estimate) else 1]
+    if variable in estimate.factors:
+        return None
+    moved = str(4 * step.after)
+    known = place.by_id(evidence)
+    points = {int(point.at["bytes"]): point for point in model.points}
+    before, after = (points[size] for size in (step.before, step.after))
+    longer: Literal[1, -1] = 1 if estimate.unit == "s" else -1
+    pair = [(known[after.estimate], longer), (known[before.estimate], -longer)]
+    half = math.sqrt(step.factor[0])
+    smooth = after.value[0] / before.value[0] / step.factor[0]
+    beyond = 1.0 if estimate.unit == "s" else step.before / step.after  # rates are seconds by their bytes
+    jump = f"the jump between {format_size(step.before)} and {format_size(step.after)}"
+    return Experiment(
+        f"whether the jump is there again, and moves with {variable}={moved}: then it is the MPI's own",
+        (
+            Effect(
+                what=jump,
+                arms=tuple(arm(each, power, UNSET) for each, power in pair),
+                border=smooth * half * beyond,
+                side="above",
+                holds="measured anew, the jump is there again",
+                fails="measured anew, the jump is not there; it was chance",
+            ),
+            Effect(
+                what=f"{jump} over what is there with {variable}={moved}",
+                arms=tuple(
+                    arm(each, power if level == UNSET else -power, level)
+                    for level in (UNSET, moved)
+                    for each, power in pair
+                ),
+                border=half,
+                side="above",
+                holds=f"it moves with {variable}: the MPI's change of protocol makes it",
+                fails=f"it stays with {variable}={moved}, which this MPI does not heed or which has no part in it",
+                refutes=False,
+            ),
+        ),
+        Factor(variable, (UNSET, moved), "variable"),
     )
 
 

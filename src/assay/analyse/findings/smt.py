@@ -3,7 +3,8 @@
 from collections.abc import Iterable
 
 from assay.analyse.comparisons import CORES, Pair
-from assay.analyse.evidence import Evidence, Rule, decide, lower, standing, upper
+from assay.analyse.evidence import Evidence, Rule, lower, standing, upper
+from assay.analyse.experiments import again
 from assay.model.result import Finding
 
 _FACTOR = 1.02
@@ -46,7 +47,8 @@ def _finding(evidence: Evidence, pair: Pair, direction: str) -> Finding:
         statistic=end,
         threshold=rule.threshold,
         rivals=("the threads of a core share its caches: another size of problem may differ",),
-        next=decide(evidence, comparison) or (start if direction == "slower" else use),
+        experiment=again(comparison, (pair.a, pair.b), max(_FACTOR, 1 + evidence.resolution(comparison))),
+        next=start if direction == "slower" else use,
     )
 
 

@@ -3,7 +3,8 @@
 from collections.abc import Iterable
 
 from assay.analyse.comparisons import Pair
-from assay.analyse.evidence import Evidence, Rule, decide, lower, paired, standing
+from assay.analyse.evidence import Evidence, Rule, lower, paired, standing
+from assay.analyse.experiments import again
 from assay.model.result import Finding
 
 _FACTOR = 1.02
@@ -22,10 +23,10 @@ def _assess(evidence: Evidence) -> Iterable[Finding]:
     if not faster:
         return
     best = max(faster, key=lambda pair: (len(pair.a.placement.cpus[0]), pair.comparison.lo))
-    yield _finding(evidence, best, faster)
+    yield _finding(best, faster)
 
 
-def _finding(evidence: Evidence, pair: Pair, faster: list[Pair]) -> Finding:
+def _finding(pair: Pair, faster: list[Pair]) -> Finding:
     comparison = pair.comparison
     explained = all(abs(end / _EXPECTED - 1) <= _NEAR for end in (comparison.lo, comparison.hi))
     cause = (
@@ -44,8 +45,8 @@ def _finding(evidence: Evidence, pair: Pair, faster: list[Pair]) -> Finding:
         rivals=()
         if explained
         else ("the compiler turns loops into calls of memcpy", "another state of the prefetchers"),
-        next=decide(evidence, comparison)
-        or "use non-temporal stores for arrays that are written and not soon read again "
+        experiment=again(comparison, (pair.a, pair.b), _FACTOR),
+        next="use non-temporal stores for arrays that are written and not soon read again "
         "(`#pragma omp simd nontemporal`, `-qopt-streaming-stores=always`)",
     )
 

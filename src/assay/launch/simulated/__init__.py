@@ -84,7 +84,8 @@ class SimulatedMachine:
         except ValueError as error:
             return Outcome(b"", f"{command.argv[0]}: {error}\n".encode(), 2)
         hosts = messages.filled(request, hosts_of(command.environment, self.hosts))
-        request = dataclasses.replace(request, hosts=hosts)
+        eager = command.environment.get(self.law.eager_variable)
+        request = dataclasses.replace(request, hosts=hosts, eager_bytes=int(eager) if eager else None)
         return _Launch(self, request, timeout, np.random.default_rng([self._seed, start])).run()
 
     def _set(self, program: str, factor: float) -> Outcome:

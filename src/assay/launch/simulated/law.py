@@ -102,6 +102,7 @@ class Law:
         slow_pairs: pair of cpus -> factor on their hand-over.
         speed: state -> factor on every rate.
         flips: (time, state) from which on it holds; the first state of `handover` holds at the start.
+        eager_variable: environment variable that sets `eager_bytes` of every way of an MPI; empty for none.
         links: what two ranks do not share (`core`, `l3`, `numa`, `package`, `host`), or the device of a network
             that was asked for -> the way of their messages.
         slow_ways: pair of hosts, in the order of the launch -> factor on the time of messages between them.
@@ -155,6 +156,7 @@ class Law:
     speed: Mapping[str, float] = field(default_factory=lambda: {"near": 1.0, "far": 0.6})
     flips: tuple[tuple[float, str], ...] = ()
     links: Mapping[str, Link] = field(default_factory=lambda: dict(_LINKS))
+    eager_variable: str = ""
     slow_ways: Mapping[tuple[str, str], float] = field(default_factory=dict)
     fabric: float = math.inf
     hidden: tuple[float, float] = (0.1, 0.7)

@@ -27,7 +27,9 @@ _ONE_SIDED: dict[str, ParamValue] = {
 
 def pt2pt(topology: Topology, law: Law, request: Request, case: CaseRequest) -> Workload:
     """Rank i of the first half with rank i of the second: to and fro, or windows of messages, one way or both."""
-    return _pairs(topology, law, request, case, link_of(topology, law, request))
+    link = link_of(topology, law, request)
+    limit = link.eager_bytes if request.eager_bytes is None else request.eager_bytes
+    return _pairs(topology, law, request, case, dataclasses.replace(link, eager_bytes=limit))
 
 
 def tcp(topology: Topology, law: Law, request: Request, case: CaseRequest) -> Workload:

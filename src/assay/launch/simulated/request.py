@@ -33,6 +33,7 @@ class Request:
         expected: ranks on all hosts together; 0 for such a program.
         network: device that messages shall use; empty for any.
         hosts: that the launcher starts it on; a command line names none.
+        eager_bytes: what the environment sets in place of that of every way; None where it sets nothing.
     """
 
     program: str
@@ -46,6 +47,7 @@ class Request:
     expected: int = 0
     network: str = ""
     hosts: tuple[str, ...] = ()
+    eager_bytes: int | None = None
 
 
 def parse(argv: tuple[str, ...], allowed_cpus: tuple[int, ...]) -> Request:

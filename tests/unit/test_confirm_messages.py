@@ -1,0 +1,107 @@
+"""Experiments with messages: what moves with the eager limit, what more pairs fill, what sockets do better."""
+
+import dataclasses
+from pathlib import Path
+
+import pytest
+from tests.simulation import confirm, simulated_run
+
+from assay import store
+from assay.analyse import analyse
+from assay.analyse.experiments import wanted
+from assay.launch.simulated import Law, Link
+from assay.model.plan import Measure, Study
+from assay.model.result import Finding
+from assay.plan import Options
+
+MACHINE = "pack:1 numa:1(memory=8GB) l3:1(size=8MB) l2:4(size=512kB) l1:1(size=32kB) core:1 pu:1"
+HOSTS = Options(hosts=("n1", "n2"))
+WIRE = {"wire": 117.7e6}
+SIZES = tuple(2**power for power in range(23))
+HEALTHY = Link(25e-6, 117e6, 117e6)
+RENDEZVOUS = dataclasses.replace(HEALTHY, eager_bytes=4096, announce_s=60e-6)
+VARIABLE = "UCX_RNDV_THRESH"
+
+
+def of_link(link: Link, *, heeds: str = "", tcp: tuple[float, float] = (0.95, 1.0)) -> Law:
+    return Law(links={"host": link}, tcp=tcp, eager_variable=heeds)
+
+
+def run_of(folder: Path, law: Law, pattern: str = "latency", launches: int = 3) -> Path:
+    pairs = (
+        Measure(each, ("pair:other-node",), axes={"pattern": pattern, "bytes": SIZES}) for each in ("pt2pt", "tcp")
+    )
+    study = Study("Messages", "How fast?", tuple(pairs), launches=launches)
+    return simulated_run(folder, law, description=MACHINE, study=study, options=HOSTS)
+
+
+def told(path: Path, rule: str) -> Finding:
+    found = analyse(store.load(path), WIRE).findings
+    (one,) = (each for each in found if each.rule == rule and "pt2pt" in each.claim)
+    return one
+
+
+@pytest.mark.parametrize(("pattern", "announce_s"), [("latency", 60e-6), ("bandwidth", 3e-3)])
+def test_a_step_that_moves_with_the_eager_limit_is_the_mpis_own(
+    tmp_path: Path, pattern: str, announce_s: float
+) -> None:
+    law = of_link(dataclasses.replace(RENDEZVOUS, announce_s=announce_s), heeds=VARIABLE)
+    path = run_of(tmp_path, law, pattern)
+    confirm(path, law, MACHINE)
+    found = told(path, "protocol_switch")
+    assert found.status == "confirmed"
+    assert f"it moves with {VARIABLE}" in found.claim
+    assert found.rivals == ()
+    (plan,) = store.load(path).plan.trials
+    assert {case.factors.get(VARIABLE) for case in plan.cases if case.role == "measure"} == {"default", "32768"}
+
+
+def test_a_step_that_stays_is_left_open_for_the_variable_may_not_be_heeded(tmp_path: Path) -> None:
+    law = of_link(RENDEZVOUS)
+    path = run_of(tmp_path, law)
+    confirm(path, law, MACHINE)
+    found = told(path, "protocol_switch")
+    assert found.status == "candidate"
+    assert f"it stays with {VARIABLE}=32768" in found.claim
+    assert found.rivals
+
+
+def test_a_step_that_is_not_there_again_is_refuted(tmp_path: Path) -> None:
+    path = run_of(tmp_path, of_link(RENDEZVOUS))
+    confirm(path, of_link(HEALTHY), MACHINE)
+    found = told(path, "protocol_switch")
+    assert found.status == "refuted"
+    assert "it was chance" in found.claim
+
+
+@pytest.mark.parametrize(
+    ("most", "status", "words"),
+    [
+        (117e6, "refuted", "4 pairs of cores fill the link together"),
+        (90e6, "confirmed", "4 pairs of cores do not fill the link either"),
+    ],
+)
+@pytest.mark.parametrize("launches", [3, 6])
+def test_more_pairs_tell_a_slow_link_from_slow_cores(
+    tmp_path: Path, most: float, status: str, words: str, launches: int
+) -> None:
+    law = of_link(dataclasses.replace(HEALTHY, rate=90e6, most=most))
+    path = run_of(tmp_path, law, "bandwidth", launches)
+    confirm(path, law, MACHINE, given=WIRE)
+    found = told(path, "link_ceiling")
+    assert found.status == status
+    assert words in found.claim
+
+
+@pytest.mark.parametrize(("tcp", "status"), [((0.95, 0.5), "confirmed"), ((0.95, 1.0), "refuted")])
+def test_mpi_at_half_of_tcp_is_measured_anew(tmp_path: Path, tcp: tuple[float, float], status: str) -> None:
+    path = run_of(tmp_path, of_link(HEALTHY, tcp=(0.95, 0.5)), "bandwidth")
+    assert told(path, "mpi_over_tcp").status == "candidate"
+    confirm(path, of_link(HEALTHY, tcp=tcp), MACHINE)
+    assert told(path, "mpi_over_tcp").status == status
+
+
+@pytest.mark.parametrize("pattern", ["latency", "bandwidth"])
+def test_a_healthy_network_asks_for_no_experiment(tmp_path: Path, pattern: str) -> None:
+    run = store.load(run_of(tmp_path, of_link(HEALTHY), pattern))
+    assert wanted(analyse(run, WIRE), run.plan) == {}
