@@ -25,7 +25,7 @@ def marked() -> frozenset[str]:
 
 
 def _in_code(path: Path) -> Iterator[str]:
-    """First arguments of `text`, where it is that of the model, and the words of `words.count`."""
+    """First arguments of `text`, where it is that of the model; all of `headings`; the words of `words.count`."""
     tree = ast.parse(path.read_text("utf-8"))
     imports = [each for each in ast.walk(tree) if isinstance(each, ast.ImportFrom)]
     names = {name.name for each in imports if each.module == "assay.model.text" for name in each.names}
@@ -35,6 +35,8 @@ def _in_code(path: Path) -> Iterator[str]:
         function = ast.unparse(call.func)
         if function == "text" and "text" in names:
             yield from _literals(call.args[0], path)
+        elif function == "headings":
+            yield from (name for each in call.args for name in _literals(each, path))
         elif function == "words.count" and len(call.args) > 1:
             one, manies = (list(_literals(word, path)) for word in call.args[1:])
             yield from (f"{{count}} {one[0]}{FORMS}{{count}} {many}" for many in manies)

@@ -7,9 +7,11 @@ from statistics import median
 from assay import benchmarks
 from assay.analyse.curves import machine_of
 from assay.analyse.parts import Part, part
+from assay.model import text as texts
 from assay.model.machine import Machine, Topology
 from assay.model.result import Estimate, Limit
 from assay.model.run import Run
+from assay.model.text import joined, text
 from assay.model.units import format_quantity
 
 #: Kernel of `flops` that measures the clock while all cores of a placement work.
@@ -134,7 +136,11 @@ class Bounds:
         beside = " ".join(str(each) for each in _family(found) if each is not None)
         return (
             value,
-            f"{format_quantity(value, 'Hz')} under load (measured in this run beside {beside}, best sample)",
+            text(
+                "{clock} under load (measured in this run beside {work}, best sample)",
+                clock=format_quantity(value, "Hz"),
+                work=beside,
+            ),
         )
 
     def same_case(self, estimate: Estimate, metric: str) -> Estimate | None:
@@ -203,9 +209,9 @@ class Law:
 
 def describe(estimate: Estimate) -> str:
     """Placement and words among the params: `all, non-temporal stores`."""
-    words = [f"{each} {name}" for name, each in estimate.params.items() if isinstance(each, str)]
-    state = [f"state {estimate.state}"] if estimate.state else []
-    return ", ".join([estimate.placement.label, *words, *state])
+    levels = [texts.text(f"{each} {name}") for name, each in estimate.params.items() if isinstance(each, str)]
+    state = text("state {state}", state=estimate.state) if estimate.state else ""
+    return joined(", ", [estimate.placement.label, *levels, state])
 
 
 def cached_bytes(estimate: Estimate, topology: Topology) -> int:

@@ -13,6 +13,7 @@ from assay.analyse.estimates import Measured
 from assay.analyse.trials import Trial
 from assay.model.result import Comparison, Estimate, Finding, Model, Noise, Outcome, Prediction
 from assay.model.run import Run
+from assay.model.text import Text, text
 from assay.model.units import format_quantity, typed_duration
 
 #: Rules look at a ratio from so many blocks on.
@@ -114,8 +115,8 @@ class Rule:
 
     Attributes:
         name: of the file.
-        asks: the question that it answers, in words.
-        threshold: what its statistic is tested against, in words.
+        asks: the question that it answers, a text.
+        threshold: what its statistic is tested against, a text.
         assess: what it finds; a finding `not assessed` where evidence is missing; nothing where all is well.
     """
 
@@ -125,11 +126,11 @@ class Rule:
     assess: Callable[[Evidence], Iterable[Finding]]
 
     def not_assessed(self, why: str, remedy: str = "") -> Finding:
-        """That the evidence for this rule is missing."""
+        """That the evidence for this rule is missing; `why` begins a sentence and has no full stop."""
         return Finding(
             id=f"{self.name}:not-assessed",
             rule=self.name,
-            claim=f"Not assessed: {self.asks} {why[:1].upper()}{why[1:]}.",
+            claim=text("Not assessed: {question} {why}.", question=self.asks, why=why),
             severity="fact",
             status="not assessed",
             evidence=(),
@@ -139,29 +140,50 @@ class Rule:
         )
 
 
-def lower(comparison: Comparison) -> str:
+def lower(comparison: Comparison) -> Text:
     """The lower end of a ratio, named as what it is."""
-    return _end(comparison, comparison.lo, "lower bound (95 %)", "least ratio")
-
-
-def upper(comparison: Comparison) -> str:
-    """The upper end of a ratio, named as what it is."""
-    return _end(comparison, comparison.hi, "upper bound (95 %)", "largest ratio")
-
-
-def _end(comparison: Comparison, end: float, bound: str, extreme: str) -> str:
-    blocks = f"{comparison.blocks} block{'s' if comparison.blocks > 1 else ''}"
+    blocks, end = _blocks(comparison), digits(comparison.lo)
     if comparison.confidence is None:
-        return f"{extreme} of {blocks} {digits(end)}"
-    return f"{bound} of the ratio over {blocks} {digits(end)}"
+        return text("least ratio of {blocks} {end}", blocks=blocks, end=end)
+    return text("lower bound (95 %) of the ratio over {blocks} {end}", blocks=blocks, end=end)
 
 
-def paired(comparison: Comparison) -> str:
+def upper(comparison: Comparison) -> Text:
+    """The upper end of a ratio, named as what it is."""
+    blocks, end = _blocks(comparison), digits(comparison.hi)
+    if comparison.confidence is None:
+        return text("largest ratio of {blocks} {end}", blocks=blocks, end=end)
+    return text("upper bound (95 %) of the ratio over {blocks} {end}", blocks=blocks, end=end)
+
+
+def least(comparison: Comparison) -> Text:
+    """What the lower end of a ratio is, which follows."""
+    if comparison.confidence:
+        return text("lower bound (95 %)")
+    return text("least ratio of {blocks}", blocks=_blocks(comparison))
+
+
+def _blocks(comparison: Comparison) -> Text:
+    return text("{count} block|{count} blocks", count=comparison.blocks)
+
+
+def paired(comparison: Comparison) -> Text:
     """A ratio as what it is: `x1.38, paired by block: 1.31 to 1.45, range of 3 blocks`."""
-    what = "range" if comparison.confidence is None else f"{100 * comparison.confidence:.0f} % interval"
-    blocks = f"{comparison.blocks} block{'s' if comparison.blocks > 1 else ''}"
-    ends = f"{digits(comparison.lo)} to {digits(comparison.hi)}"
-    return f"x{digits(comparison.ratio)}, paired by block: {ends}, {what} of {blocks}"
+    blocks = _blocks(comparison)
+    basis = (
+        text("range of {blocks}", blocks=blocks)
+        if comparison.confidence is None
+        else text(
+            "{confidence} % interval of {blocks}", confidence=f"{100 * comparison.confidence:.0f}", blocks=blocks
+        )
+    )
+    return text(
+        "x{ratio}, paired by block: {low} to {high}, {basis}",
+        ratio=digits(comparison.ratio),
+        low=digits(comparison.lo),
+        high=digits(comparison.hi),
+        basis=basis,
+    )
 
 
 def digits(ratio: float) -> str:

@@ -3,9 +3,10 @@
 import numpy as np
 
 from assay.model.machine import Topology
+from assay.model.text import text
 
-SAME_NODE, SAME_SOCKET, OTHER_SOCKET = "same node", "same socket", "other socket"
-_HOPS = ("one hop", "two hops", "three hops", "four hops")
+SAME_NODE, SAME_SOCKET, OTHER_SOCKET = text("same node"), text("same socket"), text("other socket")
+_HOPS = (text("one hop"), text("two hops"), text("three hops"), text("four hops"))
 _NO_SOCKET = -1
 
 
@@ -46,4 +47,4 @@ class Nodes:
         if one == other != _NO_SOCKET:
             return SAME_SOCKET
         away = self.distance(here, there)
-        return OTHER_SOCKET if away is None else self._names.get(away, f"distance {away}")
+        return OTHER_SOCKET if away is None else self._names.get(away, text("distance {distance}", distance=away))

@@ -5,6 +5,7 @@ from typing import NamedTuple
 
 from assay.model.machine import NumaNode, Topology
 from assay.model.result import Estimate, Scope
+from assay.model.text import text
 from assay.model.units import parse_cpu_list
 
 #: A memory node with less of the pages did none of the work: a few pages of the program itself lie anywhere.
@@ -69,10 +70,12 @@ def name_of_nodes(nodes: frozenset[int], topology: Topology) -> str:
     """`the whole node`, `package 1`, `NUMA node 3`, `NUMA nodes 0, 2`."""
     scope = scope_of_nodes(nodes, topology)
     if scope == "machine":
-        return "the whole node"
+        return text("the whole node")
     if scope == "package":
-        return f"package {next(node.package for node in topology.numa_nodes if node.index in nodes)}"
-    return f"NUMA node{'s' if len(nodes) > 1 else ''} {', '.join(map(str, sorted(nodes)))}"
+        package = next(node.package for node in topology.numa_nodes if node.index in nodes)
+        return text("package {number}", number=str(package))
+    numbers = ", ".join(map(str, sorted(nodes)))
+    return text("NUMA nodes {numbers}" if len(nodes) > 1 else "NUMA node {numbers}", numbers=numbers)
 
 
 def drives(here: Part, topology: Topology) -> bool:

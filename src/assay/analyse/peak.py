@@ -4,6 +4,7 @@ from typing import NamedTuple
 
 from assay.model.machine import Machine
 from assay.model.result import Estimate
+from assay.model.text import text
 from assay.model.units import format_quantity
 
 _BITS = {"fp64": 64, "fp32": 32, "double": 64, "single": 32}
@@ -40,8 +41,9 @@ def units(machine: Machine) -> Units:
     """What the microarchitecture has, else what most have: an assumption in both cases, and said so."""
     name = machine.fact("processor", "microarchitecture").value
     if isinstance(name, str) and name in _UNITS:
-        return Units(*_UNITS[name], f"assumed of {name}")
-    return Units(*_COMMON, f"assumed, for {name or 'this microarchitecture'} is not in the table")
+        return Units(*_UNITS[name], text("assumed of {name}", name=name))
+    unknown = str(name) if name else text("this microarchitecture")
+    return Units(*_COMMON, text("assumed, for {name} is not in the table", name=unknown))
 
 
 def rate(estimate: Estimate, machine: Machine) -> Rate | None:
@@ -57,10 +59,19 @@ def rate(estimate: Estimate, machine: Machine) -> Rate | None:
     turns = max(1, used // found.bits)
     used_cpus = set(estimate.placement.cpus[0])
     cores = sum(1 for core in machine.topology.cores if used_cpus & set(core.cpus))
-    operation = "2 flops" if flops > 1 else "1 flop"
-    half = f" / {turns} (units of {found.bits} bits)" if turns > 1 else ""
-    words = f"{cores} cores x {found.of_core} units ({found.why}) x {lanes} lanes{half} x {operation}"
-    return Rate(cores * found.of_core * lanes / turns * flops, words)
+    told = text(
+        "{cores} cores x {units} units ({why}) x {lanes} lanes / {turns} (units of {bits} bits) x {operation}"
+        if turns > 1
+        else "{cores} cores x {units} units ({why}) x {lanes} lanes x {operation}",
+        cores=cores,
+        units=found.of_core,
+        why=found.why,
+        lanes=lanes,
+        turns=turns,
+        bits=found.bits,
+        operation=text("{count} flop|{count} flops", count=flops),
+    )
+    return Rate(cores * found.of_core * lanes / turns * flops, told)
 
 
 def nominal(machine: Machine) -> tuple[float, str] | None:
@@ -68,4 +79,5 @@ def nominal(machine: Machine) -> tuple[float, str] | None:
     fact = machine.fact("processor", "nominal frequency")
     if not isinstance(fact.value, int | float) or not fact.value:
         return None
-    return float(fact.value), f"{format_quantity(float(fact.value), 'Hz')} nominal ({fact.source})"
+    clock = format_quantity(float(fact.value), "Hz")
+    return float(fact.value), text("{clock} nominal ({source})", clock=clock, source=fact.source)

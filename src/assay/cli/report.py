@@ -32,7 +32,7 @@ _LONGEST = 120
     "language",
     type=click.Choice(("en", "ja", "ru")),
     default="en",
-    help="Language that the page of one run opens in: English without it. Its reader can choose another in it.",
+    help="Language that the page opens in: English without it. Its reader can choose another in it.",
 )
 def command(runs: tuple[str, ...], path: Path | None, limits: tuple[str, ...], language: str) -> None:
     """Write the report of a run as one HTML file and print its path.
@@ -42,7 +42,7 @@ def command(runs: tuple[str, ...], path: Path | None, limits: tuple[str, ...], l
     ratios are to the first one.
     """
     if len(runs) > 1:
-        click.echo(_several(runs, path, limits))
+        click.echo(_several(runs, path, limits, language))
         return
     found, analysis = output.load(runs[0] if runs else "last", limits)
     own = _own(found) if found.imported else None
@@ -57,11 +57,11 @@ def _own(run: Run) -> Section | None:
     return section.own(beside.together([run]))
 
 
-def _several(runs: tuple[str, ...], path: Path | None, limits: tuple[str, ...]) -> Path:
+def _several(runs: tuple[str, ...], path: Path | None, limits: tuple[str, ...], language: str) -> Path:
     from assay import store
     from assay.cli import beside
     from assay.report.several import page
 
     together = beside.together([store.load(store.find(each)) for each in runs], output.given_limits(limits))
     name = "+".join(side.run.info.id for side in together.sides)
-    return output.write(path or Path(f"{name[:_LONGEST]}.html"), page.render(together))
+    return output.write(path or Path(f"{name[:_LONGEST]}.html"), page.render(together, language))

@@ -35,6 +35,12 @@ class Axis:
     needs: Mapping[ParamValue, tuple[str, ...]] = field(default_factory=dict)
     needs_of: tuple[str, str] = ("processor", "vector instructions")
 
+    @property
+    def short(self) -> str:
+        """The meaning in a few words, for the axis of a chart: `size of a message`, `bytes of a transfer`."""
+        first = self.meaning.partition(":")[0]
+        return f"{self.name} {first}" if first.startswith("of ") else first
+
 
 @dataclass(frozen=True)
 class Metric:

@@ -5,6 +5,7 @@ see English. A page keeps the template and what stands in it, and says it by the
 `assay.report.languages`.
 """
 
+import re
 from collections.abc import Iterable, Mapping
 from typing import Any
 
@@ -12,6 +13,8 @@ import msgspec
 
 #: Between the form of one and that of many in a template that counts.
 FORMS = "|"
+#: A template that begins with a parameter.
+_FIRST = re.compile(r"\{(\w+)\}")
 #: The separator of `listed`.
 AND = "and"
 
@@ -70,6 +73,28 @@ def listed(parts: Iterable[str]) -> Joined:
     kept = tuple(parts)
     *first, last = kept or ("",)
     return _joined(f"{', '.join(first)} and {last}" if first else last, AND, kept)
+
+
+def capital(said: Text) -> Text:
+    """The same as a sentence begins: with a capital letter in English, unless it begins with a name."""
+    if isinstance(said, Phrase):
+        name = _FIRST.match(said.template)
+        first = said.parameters[name[1]] if name else said.template
+        if name and not isinstance(first, Text):
+            return said
+        made = Phrase(_upper(said))
+        made.template = said.template
+        made.parameters = (
+            {**said.parameters, name[1]: capital(first)} if name and isinstance(first, Text) else said.parameters
+        )
+        return made
+    if isinstance(said, Joined) and said.parts and isinstance(said.parts[0], Text):
+        return _joined(_upper(said), said.separator, (capital(said.parts[0]), *said.parts[1:]))
+    return said
+
+
+def _upper(said: str) -> str:
+    return said[:1].upper() + said[1:]
 
 
 def _joined(english: str, separator: str, parts: tuple[str, ...]) -> Joined:

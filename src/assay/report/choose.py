@@ -8,7 +8,9 @@ from assay import benchmarks
 from assay.model.benchmark import Benchmark, ParamValue
 from assay.model.errors import AssayError
 from assay.model.result import Analysis, Estimate
+from assay.model.text import joined, text
 from assay.model.units import format_size
+from assay.report.vocabulary import known
 
 Key = TypeVar("Key", bound=Hashable)
 Thing = TypeVar("Thing")
@@ -26,7 +28,7 @@ def declaration(name: str) -> Benchmark | None:
 def title(name: str) -> str:
     """Heading of a benchmark."""
     declared = declaration(name)
-    return declared.title if declared else name
+    return known(declared.title) if declared else name
 
 
 def swept(name: str) -> str:
@@ -42,17 +44,22 @@ def units(name: str) -> dict[str, str]:
 
 
 def axis_meaning(name: str, axis: str) -> str:
-    """What an axis is, in words."""
+    """What an axis is, in a few words."""
     declared = declaration(name)
     axes = declared.axes if declared else ()
-    return next((each.meaning for each in axes if each.name == axis), axis)
+    return next((known(each.short) for each in axes if each.name == axis), axis)
 
 
 def meaning(estimate: Estimate) -> str:
     """What the estimate's metric counts."""
     declared = declaration(estimate.benchmark)
     metrics = declared.metrics if declared else ()
-    return next((metric.meaning for metric in metrics if metric.name == estimate.metric), "")
+    return next((known(metric.meaning) for metric in metrics if metric.name == estimate.metric), "")
+
+
+def measure(estimate: Estimate) -> str:
+    """`Triad bandwidth`: the kernel and the metric, at the beginning of a title."""
+    return text("{kernel} {metric}", kernel=estimate.kernel.capitalize(), metric=known(estimate.metric))
 
 
 def of_benchmark(analysis: Analysis, name: str) -> tuple[Estimate, ...]:
@@ -115,12 +122,12 @@ def level(estimate: Estimate, name: str) -> str:
 
 def series(estimate: Estimate, names: Iterable[str]) -> str:
     """Name of the series that the estimate belongs to: `levels` and the state of the machine."""
-    return ", ".join(filter(None, [levels(estimate, names), state(estimate)]))
+    return joined(", ", [levels(estimate, names), state(estimate)])
 
 
 def state(estimate: Estimate) -> str:
     """The state of the machine that the estimate holds for, e.g. `near cores`; empty where one explains all."""
-    return f"{estimate.state} cores" if estimate.state else ""
+    return known(f"{estimate.state} cores") if estimate.state else ""
 
 
 def levels(estimate: Estimate, names: Iterable[str]) -> str:
@@ -135,8 +142,8 @@ def levels(estimate: Estimate, names: Iterable[str]) -> str:
         if number and unit.get(name) == "B":
             parts.append(format_size(int(value)))
             continue
-        parts.append(f"{name} {value}" if number or name in estimate.factors else f"{value} {name}")
-    return ", ".join(parts)
+        parts.append(f"{name} {value}" if number or name in estimate.factors else known(f"{value} {name}"))
+    return joined(", ", parts)
 
 
 def is_usual(estimate: Estimate, axis: str = "", but: Iterable[str] = ()) -> bool:

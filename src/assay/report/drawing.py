@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from markupsafe import Markup, escape
 
 from assay.model.machine import Core, Machine, NumaNode, Topology
-from assay.model.text import text
+from assay.model.text import Text, joined, text
 from assay.model.units import format_size
 from assay.report import words
 
@@ -33,16 +33,20 @@ class _Box:
 
 @dataclass(frozen=True)
 class _Marks:
-    """Which cpus were measured and which may be used."""
+    """Which cpus were measured and which may be used; what gives a text its number in the page."""
 
     measured: frozenset[int]
     allowed: frozenset[int]
+    number: Callable[[Text], int]
 
 
-def draw(machine: Machine, measured: Iterable[int], width: int = WIDE) -> Markup:
-    """SVG of `machine`, at most `width` px wide, with the `measured` cpus marked. Its words are in `described`."""
+def draw(machine: Machine, measured: Iterable[int], number: Callable[[Text], int], width: int = WIDE) -> Markup:
+    """SVG of `machine`, at most `width` px wide, with the `measured` cpus marked. Its words are in `described`.
+
+    `number` gives a text its number in the page.
+    """
     topology = machine.topology
-    marks = _Marks(frozenset(measured), frozenset(topology.allowed_cpus))
+    marks = _Marks(frozenset(measured), frozenset(topology.allowed_cpus), number)
     packages = [_cores_of_package(topology, index) for index in range(len(topology.packages))] or [topology.cores]
     shown = [group for group in _folded(topology, packages) if group[1]]
     if not shown:
@@ -113,24 +117,29 @@ def _shape(cores: tuple[Core, ...]) -> tuple[int, ...]:
 
 def _package(topology: Topology, group: _Group, marks: _Marks, width: float) -> _Box:
     index, cores, times = group
-    title = f"Package {index}" + (f" — {times} alike, drawn once" if times > 1 else "")
+    title = (
+        text("Package {number} — {times} alike, drawn once", number=index, times=times)
+        if times > 1
+        else text("Package {number}", number=index)
+    )
     nodes = dict.fromkeys(core.numa for core in cores)
     boxes = [
         _node(topology, node, tuple(core for core in cores if core.numa == node), marks, width - 2 * _PAD)
         for node in nodes
     ]
-    return _frame(title, _flow(boxes, width - 2 * _PAD), "package")
+    return _frame(title, _flow(boxes, width - 2 * _PAD), "package", marks.number)
 
 
 def _node(topology: Topology, index: int, cores: tuple[Core, ...], marks: _Marks, width: float) -> _Box:
     found: NumaNode | None = next((node for node in topology.numa_nodes if node.index == index), None)
-    memory = f" · {format_size(found.memory_bytes)}" if found and found.memory_bytes else ""
+    memory = format_size(found.memory_bytes) if found and found.memory_bytes else ""
+    title = joined(" · ", (text("Memory node {number}", number=index), memory))
     groups = dict.fromkeys(core.l3 for core in cores)
     boxes = [
         _cache_group(topology, tuple(core for core in cores if core.l3 == group), marks, width - 2 * _PAD)
         for group in groups
     ]
-    return _frame(f"Memory node {index}{memory}", _flow(boxes, width - 2 * _PAD), "node")
+    return _frame(title, _flow(boxes, width - 2 * _PAD), "node", marks.number)
 
 
 def _cache_group(topology: Topology, cores: tuple[Core, ...], marks: _Marks, width: float) -> _Box:
@@ -139,7 +148,7 @@ def _cache_group(topology: Topology, cores: tuple[Core, ...], marks: _Marks, wid
     cell = boxes[0].width + _GAP
     label = _cache_label(topology, cores[0])
     body = _flow(boxes, min(width - 2 * _PAD, columns * cell), gap=_GAP)
-    return _frame(label, body, "group")
+    return _frame(label, body, "group", marks.number)
 
 
 def _cache_label(topology: Topology, core: Core) -> str:
@@ -149,22 +158,26 @@ def _cache_label(topology: Topology, core: Core) -> str:
         for cache in topology.caches
         if cache.kind != "instruction" and core.cpus[0] in cache.cpus
     }
-    return f"L{max(seen)} {format_size(seen[max(seen)])}" if seen else "caches unknown"
+    return f"L{max(seen)} {format_size(seen[max(seen)])}" if seen else text("caches unknown")
 
 
 def _core(core: Core, marks: _Marks) -> _Box:
     used, allowed = marks.measured & set(core.cpus), marks.allowed & set(core.cpus)
     kind = "measured" if used else "allowed" if allowed else "barred"
-    text = "/".join(map(str, core.cpus))
-    width = _CORE_W if len(text) < 4 else _SMT_W if len(text) < 8 else _SMT_W + 14  # noqa: PLR2004
+    cpus = "/".join(map(str, core.cpus))
+    width = _CORE_W if len(cpus) < 4 else _SMT_W if len(cpus) < 8 else _SMT_W + 14  # noqa: PLR2004
+    told = {
+        "measured": text("core {core}, cpu {cpus}: measured", core=core.index, cpus=cpus),
+        "allowed": text("core {core}, cpu {cpus}: may be used", core=core.index, cpus=cpus),
+        "barred": text("core {core}, cpu {cpus}: may not be used", core=core.index, cpus=cpus),
+    }[kind]
 
     def at(x: float, y: float) -> str:
-        words_of = {"measured": "measured", "allowed": "may be used", "barred": "may not be used"}[kind]
         return (
-            f'<g class="core {kind}"><title>core {core.index}, cpu {escape(text)}: {words_of}</title>'
+            f'<g class="core {kind}"><title data-text="{marks.number(told)}">{escape(told)}</title>'
             f'<rect x="{x:.1f}" y="{y:.1f}" width="{width}" height="{_CORE_H}" rx="3"/>'
             f'<text x="{x + width / 2:.1f}" y="{y + _CORE_H / 2 + 4:.1f}" text-anchor="middle">'
-            f"{escape(text)}</text></g>"
+            f"{escape(cpus)}</text></g>"
         )
 
     return _Box(width, _CORE_H, at)
@@ -187,15 +200,16 @@ def _flow(boxes: list[_Box], width: float, gap: float = _PAD) -> _Box:
     return _Box(right, y + row, at)
 
 
-def _frame(title: str, body: _Box, kind: str) -> _Box:
+def _frame(title: str, body: _Box, kind: str, number: Callable[[Text], int]) -> _Box:
     """A titled frame around a body; as wide as the longer of the two."""
+    said = f' data-text="{number(title)}"' if isinstance(title, Text) else ""
     width = max(body.width, 6.3 * len(title)) + 2 * _PAD
     height = body.height + _TITLE + 2 * _PAD - 4
 
     def at(x: float, y: float) -> str:
         return (
             f'<g class="{kind}"><rect x="{x:.1f}" y="{y:.1f}" width="{width:.1f}" height="{height:.1f}" rx="5"/>'
-            f'<text x="{x + _PAD:.1f}" y="{y + _TITLE - 4:.1f}">{escape(title)}</text>'
+            f'<text x="{x + _PAD:.1f}" y="{y + _TITLE - 4:.1f}"{said}>{escape(title)}</text>'
             f"{body.at(x + _PAD, y + _TITLE + _PAD - 4)}</g>"
         )
 

@@ -4,7 +4,7 @@ import math
 from collections.abc import Callable, Iterable
 
 from assay.model.result import Estimate
-from assay.model.text import joined, text
+from assay.model.text import Joined, joined, text
 from assay.model.units import scale
 from assay.report import choose, words
 from assay.report.charts.curve import CurvePoint, Guides, curve
@@ -44,6 +44,13 @@ def whiskers(estimates: Iterable[Estimate]) -> str:
     made = dict.fromkeys(e.method for e in estimates)
     kinds = words.listed(_KINDS[method] for method in made if method)
     return text("Points are medians over launches; whiskers are {kinds}.", kinds=kinds)
+
+
+def told(rows: Iterable[tuple[str, str, str]]) -> str:
+    """Row, series and figure of each mark in words: what a chart shows, for those who do not see it."""
+    return joined(
+        "; ", [text("{row}, {series}: {figure}", row=row, series=of, figure=value) for row, of, value in rows]
+    )
 
 
 def placements(
@@ -86,7 +93,7 @@ def placements(
     if estimates[0].better == "lower":
         said.append(text("Better is to the left."))
     caption = joined(" ", said)
-    result = "; ".join(f"{point.row}, {point.series}: {point.text}" for point in points)
+    result = told((point.row, point.series, point.text) for point in points)
     return Figure(figure_id, caption, result, intervals(points, text("{title} ({unit})", title=title, unit=unit)))
 
 
@@ -127,16 +134,13 @@ def curves(
             )
         )
     names = dict.fromkeys(point.series for point in points)
-    result = "; ".join(_curve_result(points, label, estimates[0].better) for label in names)
-    meaning = choose.axis_meaning(estimates[0].benchmark, axis).partition(":")[0]
-    meaning = f"bytes {meaning}" if meaning.startswith("of ") else meaning
+    result = joined("; ", [_curve_result(points, label, estimates[0].better) for label in names])
+    meaning = choose.axis_meaning(estimates[0].benchmark, axis)
     spec = curve(
         points,
         (
             meaning,
-            text(
-                "{title} ({unit})", title=title if ":" not in title else title.partition(":")[0], unit=value_unit
-            ),
+            text("{title} ({unit})", title=_short(title), unit=value_unit),
         ),
         guides or Guides(),
         sizes=axis_unit == "B",
@@ -158,23 +162,36 @@ def curves(
     return Figure(figure_id, caption, result, spec)
 
 
+def _short(title: str) -> str:
+    """A title without what follows its colon."""
+    return title.parts[0] if isinstance(title, Joined) and title.separator == ": " else title
+
+
 def series_of(estimates: tuple[Estimate, ...], axis: str) -> Name:
     """What names the curves along `axis`: the placement where there are several, and the levels that vary."""
     names = tuple(name for name in choose.varied(estimates) if name != axis)
     where = len({words.placed(e) for e in estimates}) > 1
 
     def name(estimate: Estimate) -> str:
-        parts = [words.placed(estimate)] if where else []
-        return ", ".join([*parts, *filter(None, [choose.levels(estimate, names)])])
+        return joined(", ", [words.placed(estimate) if where else "", choose.levels(estimate, names)])
 
     return name
 
 
 def _curve_result(points: list[CurvePoint], series: str, better: str) -> str:
     of_series = [point for point in points if point.series == series]
-    pick, word = (min, "least") if better == "lower" else (max, "most")
+    pick = min if better == "lower" else max
     best, last = pick(of_series, key=lambda point: point.value), max(of_series, key=lambda point: point.x)
-    return f"{series}: {word} {best.text} at {best.size}, {last.text} at {last.size}"
+    return text(
+        "{series}: least {best} at {size}, {last} at {largest}"
+        if better == "lower"
+        else "{series}: most {best} at {size}, {last} at {largest}",
+        series=series,
+        best=best.text,
+        size=best.size,
+        last=last.text,
+        largest=last.size,
+    )
 
 
 def nodes(estimates: tuple[Estimate, ...], figure_id: str, title: str) -> Figure:
@@ -193,8 +210,13 @@ def nodes(estimates: tuple[Estimate, ...], figure_id: str, title: str) -> Figure
         "The upright axis does not begin at zero.",
         title=title,
     )
-    result = (
-        f"{len(ordered)} nodes, from {ordered[0].text} on {ordered[0].node} "
-        f"to {ordered[-1].text} on {ordered[-1].node}; middle node {ordered[len(ordered) // 2].text}"
+    result = text(
+        "{nodes}, from {low} on {slowest} to {high} on {fastest}; middle node {middle}",
+        nodes=words.count(len(ordered), "node", "nodes"),
+        low=ordered[0].text,
+        slowest=ordered[0].node,
+        high=ordered[-1].text,
+        fastest=ordered[-1].node,
+        middle=ordered[len(ordered) // 2].text,
     )
     return Figure(figure_id, caption, result, ranked(crowd, text("{title} ({unit})", title=title, unit=unit)))

@@ -5,11 +5,17 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 
 from assay.model.result import Analysis, Estimate, Model, Point
+from assay.model.text import joined, text
 from assay.report import choose, words
 
 _HOST = re.compile(r"/host=[^/]*")
 #: Words that laws put first into the ids of their models.
-_KINDS = frozenset({"compact", "spread", "bandwidth", "latency"})
+_KINDS = {
+    "compact": text("compact"),
+    "spread": text("spread"),
+    "bandwidth": text("bandwidth"),
+    "latency": text("latency"),
+}
 
 
 @dataclass(frozen=True)
@@ -68,7 +74,7 @@ def of(found: Iterable[Fitted]) -> tuple[Estimate, ...]:
 def labels(found: Iterable[Fitted]) -> dict[str, str]:
     """Model id -> what tells it from the others: words of its law such as `compact`, placement, levels, state."""
     found = tuple(found)
-    told = {}
+    told: dict[str, str] = {}
     for each in found:
         like = [other for other in found if other.estimates[0].benchmark == each.estimates[0].benchmark]
         parts = [_kind(each.model)] if len({_kind(other.model) for other in found}) > 1 else []
@@ -78,7 +84,7 @@ def labels(found: Iterable[Fitted]) -> dict[str, str]:
         names = [
             name for name in choose.varied(e for other in like for e in other.estimates) if _fixed(each, name)
         ]
-        told[each.model.id] = ", ".join(filter(None, [*parts, choose.levels(own, names), each.state]))
+        told[each.model.id] = joined(", ", [*parts, choose.levels(own, names), each.state])
     return told
 
 
@@ -89,7 +95,7 @@ def kind(found: Fitted) -> str:
 
 def _kind(model: Model) -> str:
     word = model.id.split("/")[1] if "/" in model.id else ""
-    return word if word in _KINDS else ""
+    return _KINDS.get(word, "")
 
 
 def _place(found: Fitted) -> str:
@@ -97,7 +103,7 @@ def _place(found: Fitted) -> str:
     labels_ = {estimate.placement.label for estimate in found.estimates}
     policies = {words.memory(estimate) for estimate in found.estimates} - {""}
     shared = [*(labels_ if len(labels_) == 1 else ()), *(policies if len(policies) == 1 else ())]
-    return " · ".join(shared)
+    return joined(" · ", shared)
 
 
 def _fixed(found: Fitted, name: str) -> bool:

@@ -3,7 +3,6 @@
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from functools import cache
-from importlib import resources
 from itertools import chain
 from typing import Any
 
@@ -11,12 +10,12 @@ import jinja2
 import msgspec
 
 from assay import __version__
-from assay.model import text as texts
 from assay.model.machine import Machine
 from assay.model.result import Analysis, Finding
 from assay.model.run import Run
-from assay.model.text import Text, encoded, joined, text
+from assay.model.text import encoded, joined, text
 from assay.report import choose, drawing, fitted, provenance, raw, remedies, vega, words
+from assay.report.environment import environment, file
 from assay.report.languages import LANGUAGES
 from assay.report.rows import Row, Rows, compared
 from assay.report.section import Section
@@ -102,7 +101,7 @@ def render(run: Run, analysis: Analysis, language: str = "en", beside: Section |
             "wanted": language,
             "published": _published(topics),
         }
-        scripts = {"script": _file("report.js"), "beside_script": _file("beside.js")}
+        scripts = {"script": file("report.js"), "beside_script": file("beside.js")}
         hashes = [*map(vega.script_hash, scripts.values()), library.result().sha256]
         policy = {"script_hashes": hashes} | scripts
         return _template().render(page | policy, library=library.result().text, evidence=rows.evidence)
@@ -223,44 +222,16 @@ def _nodes(run: Run) -> list[_Node]:
 
 @cache
 def _template() -> jinja2.Template:
-    environment = jinja2.Environment(
-        loader=jinja2.PackageLoader("assay.report"),
-        autoescape=True,
-        trim_blocks=True,
-        lstrip_blocks=True,
-        undefined=jinja2.StrictUndefined,
-        finalize=_put,
-    )
-    environment.globals |= {
-        "draw": drawing.draw,
-        "described": drawing.described,
-        "narrow": drawing.NARROW,
-        "style": _file("report.css"),
-        "severity": SEVERITY,
-        "shown": words.shown,
-        "limit_text": words.limit_text,
-        "against": words.against,
-        "placed": words.placed,
-        "fact": provenance.fact,
-        "sentence": words.sentence,
-        "text": _text,
-        "known": known,
-        "json_block": vega.json_block,
-    }
-    return environment.get_template("report.html")
-
-
-def _text(template: str, /, **parameters: str | int) -> Text:
-    """A text whose template is written over several lines."""
-    return texts.text(" ".join(template.split()), **parameters)
-
-
-@jinja2.pass_context
-def _put(context: jinja2.runtime.Context, value: object) -> object:
-    """What a template writes: texts with their numbers in the page."""
-    spoken: Spoken = context["spoken"]
-    return spoken.put(value)
-
-
-def _file(name: str) -> str:
-    return resources.files("assay.report").joinpath("templates", name).read_text("utf-8")
+    return environment(
+        draw=drawing.draw,
+        described=drawing.described,
+        narrow=drawing.NARROW,
+        severity=SEVERITY,
+        shown=words.shown,
+        limit_text=words.limit_text,
+        against=words.against,
+        placed=words.placed,
+        fact=provenance.fact,
+        sentence=words.sentence,
+        known=known,
+    ).get_template("report.html")

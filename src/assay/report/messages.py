@@ -4,6 +4,7 @@ import re
 from collections.abc import Callable, Iterable
 
 from assay.model.result import Analysis, Estimate
+from assay.model.text import joined, text
 from assay.report import choose, words
 
 #: Benchmarks whose figures are of messages between partners, and what passes them.
@@ -11,33 +12,40 @@ BY = {"pt2pt": "MPI", "tcp": "TCP"}
 LATENCY, ONE, BOTH = "latency", "bandwidth", "bidirectional"
 #: Pattern -> what its headline counts.
 COUNTED = {
-    LATENCY: "Latency, one way",
-    ONE: "Bandwidth, one direction",
-    BOTH: "Bandwidth, both directions added",
-    "multi-bandwidth": "Bandwidth of all pairs, one direction",
-    "multi-latency": "Latency of the slowest pair, one way",
+    LATENCY: text("Latency, one way"),
+    ONE: text("Bandwidth, one direction"),
+    BOTH: text("Bandwidth, both directions added"),
+    "multi-bandwidth": text("Bandwidth of all pairs, one direction"),
+    "multi-latency": text("Latency of the slowest pair, one way"),
+}
+#: The same within a sentence.
+_WITHIN = {
+    LATENCY: text("latency, one way"),
+    ONE: text("bandwidth, one direction"),
+    BOTH: text("bandwidth, both directions added"),
+    "multi-bandwidth": text("bandwidth of all pairs, one direction"),
+    "multi-latency": text("latency of the slowest pair, one way"),
 }
 #: Charts and tables of more series are split: so many differ in colour, shape and dash.
 MOST_SERIES = 6
 #: The message that small ones are judged by.
 SMALL_BYTES = 8
 
-_PAIRS = {
-    "pair": "two near cores",
-    "pair:same-core": "two threads of a core",
-    "pair:same-l3": "two cores of an L3 group",
-    "pair:same-socket": "two cores of a socket",
-    "pair:other-l3": "two L3 groups",
-    "pair:other-numa": "two NUMA nodes",
-    "pair:other-socket": "two sockets",
-    "pair:other-node": "two nodes",
-    "one-core@2": "two nodes",
-    "one-core:near-nic@2": "two nodes, cores near the card",
-    "one-core:far-nic@2": "two nodes, cores far from the card",
+_PAIRS: dict[str, str] = {
+    "pair": text("two near cores"),
+    "pair:same-core": text("two threads of a core"),
+    "pair:same-l3": text("two cores of an L3 group"),
+    "pair:same-socket": text("two cores of a socket"),
+    "pair:other-l3": text("two L3 groups"),
+    "pair:other-numa": text("two NUMA nodes"),
+    "pair:other-socket": text("two sockets"),
+    "pair:other-node": text("two nodes"),
+    "one-core@2": text("two nodes"),
+    "one-core:near-nic@2": joined(", ", (text("two nodes"), text("cores near the card"))),
+    "one-core:far-nic@2": joined(", ", (text("two nodes"), text("cores far from the card"))),
 }
 _GROUP = re.compile(r"(all|half|one-core):(numa|socket|l3):(\d+)(?:@.*)?")
-_GROUPS = {"numa": "NUMA node", "socket": "socket", "l3": "L3 group"}
-_SHARES = {"all": "", "half": "half of ", "one-core": "one core of "}
+_GROUPS = {"numa": text("NUMA node"), "socket": text("socket"), "l3": text("L3 group")}
 
 
 def of_patterns(analysis: Analysis, patterns: Iterable[str]) -> tuple[Estimate, ...]:
@@ -83,11 +91,29 @@ def where(estimate: Estimate) -> str:
         return _PAIRS[label]
     group = _GROUP.fullmatch(label)
     share, kind, index = group.groups() if group else ("", "", "")
-    one = f"{_SHARES[share]}{_GROUPS[kind]} {index}" if group else _cores(label.partition("@")[0])
+    one = _share(share, _GROUPS[kind], index) if group else _cores(label.partition("@")[0])
     if len(hosts) <= 1:
-        return f"in {one}" if group else f"{one} of a node"
-    each = f"{len(hosts)} nodes" if len(hosts) > 2 else " – ".join(hosts)  # noqa: PLR2004, RUF001 (a pair)
-    return f"{one}, {each}"
+        return text("in {part}", part=one) if group else text("{part} of a node", part=one)
+    each = (
+        words.count(len(hosts), "node", "nodes")
+        if len(hosts) > 2  # noqa: PLR2004 (a pair)
+        else " – ".join(hosts)  # noqa: RUF001 (a pair)
+    )
+    return joined(", ", (one, each))
+
+
+def counted(pattern: str) -> str:
+    """What a pattern's headline counts, within a sentence; the word itself where it has no words."""
+    return _WITHIN.get(pattern, pattern)
+
+
+def _share(share: str, kind: str, index: str) -> str:
+    """`half of NUMA node 3`."""
+    if share == "half":
+        return text("half of {kind} {index}", kind=kind, index=index)
+    if share == "one-core":
+        return text("one core of {kind} {index}", kind=kind, index=index)
+    return text("{kind} {index}", kind=kind, index=index)
 
 
 def _cores(word: str) -> str:
@@ -107,7 +133,7 @@ def over(estimates: Iterable[Estimate]) -> Callable[[Estimate], str]:
     def name(estimate: Estimate) -> str:
         found = names.get((estimate.benchmark, pattern(estimate)), ())
         levels = (_level(estimate, each) for each in found)
-        return ", ".join(filter(None, [BY.get(estimate.benchmark, "") if several else "", *levels]))
+        return joined(", ", [BY.get(estimate.benchmark, "") if several else "", *levels])
 
     return name
 
@@ -131,7 +157,7 @@ def series(estimates: Iterable[Estimate]) -> Callable[[Estimate], str]:
 
     def name(estimate: Estimate) -> str:
         levels = way(estimate)
-        return ", ".join(filter(None, [where(estimate) if several or not levels else "", levels]))
+        return joined(", ", [where(estimate) if several or not levels else "", levels])
 
     return name
 
@@ -147,7 +173,7 @@ def split(estimates: tuple[Estimate, ...]) -> dict[str, tuple[Estimate, ...]]:
         return {"": estimates}
     parts = min(fitting, key=len) if fitting else ways[0]
     return {
-        ", ".join(filter(None, [name, finer])): few
+        joined(", ", [name, finer]): few
         for name, members in parts.items()
         for finer, few in split(members).items()
     }
@@ -171,7 +197,7 @@ def _keys(estimates: tuple[Estimate, ...]) -> tuple[Callable[[Estimate], str], .
 
 def far(estimate: Estimate) -> str:
     """Whether messages went from node to node, in words."""
-    return "between nodes" if is_between(estimate) else "inside a node"
+    return text("between nodes") if is_between(estimate) else text("inside a node")
 
 
 def small(estimates: Iterable[Estimate]) -> Estimate | None:

@@ -1,8 +1,10 @@
 """A benchmark whose figures are of operations among ranks, by size: collectives, one-sided access."""
 
 from assay.model.result import Analysis, Estimate
+from assay.model.text import joined, text
 from assay.report import choose, figures, messages, sizes, words
-from assay.report.section import Figure, Headline, Section, Table
+from assay.report.section import Figure, Headline, Section, Table, headings
+from assay.report.vocabulary import known
 
 _AXIS = "operation"
 #: Fewer sizes make no curve.
@@ -19,7 +21,7 @@ def section(name: str, analysis: Analysis, why: str) -> Section | None:
     return Section(
         id=name.replace("_", "-"),
         title=choose.title(name),
-        meaning=(f"{why} {_meaning(measured)}".strip(),),
+        meaning=(joined(" ", (why, _meaning(measured))),),
         figures=tuple(_figure(name, number, title, each) for number, (title, each) in enumerate(groups.items())),
         tables=tuple(_table(title, each) for title, each in groups.items()),
         estimates=every,
@@ -37,16 +39,15 @@ def tables(name: str, analysis: Analysis) -> tuple[Table, ...]:
     what = operation if len(metrics) == 1 else _what
     groups = choose.grouped(estimates, lambda e: (what(e), _ranks_where(e), way(e), choose.state(e)))
     rows: tuple[tuple[str, ...], ...] = tuple((*said, *_both(members)) for said, members in groups.items())
-    columns: tuple[str, ...] = (
-        *("Operation", "Ranks", "By", "State"),
-        *("Small message", "At", "Largest message", "At"),
+    columns: tuple[str, ...] = headings(
+        "Operation", "Ranks", "By", "State", "Small message", "At", "Largest message", "At"
     )
     same = {row[1] for row in rows}
     told = [0, *([1] if len(same) > 1 else []), *(at for at in (2, 3) if any(row[at] for row in rows))]
     shown = [*told, *range(4, len(columns))]
     numeric = frozenset(range(len(told), len(shown)))
     alike = (*(metrics if len(metrics) == 1 else ()), *(same if len(same) == 1 else ()))
-    note = f"all rows: {', '.join(alike)}" if alike else ""
+    note = text("all rows: {what}", what=joined(", ", alike)) if alike else ""
     cut = tuple(tuple(row[at] for at in shown) for row in rows)
     return (Table(choose.title(name), tuple(columns[at] for at in shown), cut, numeric, note),) if rows else ()
 
@@ -70,7 +71,12 @@ def operation(estimate: Estimate) -> str:
 
 def _what(estimate: Estimate) -> str:
     """`put, latency`."""
-    return f"{operation(estimate)}, {estimate.metric}"
+    return joined(", ", (operation(estimate), known(estimate.metric)))
+
+
+def _title(estimate: Estimate) -> str:
+    """`Put, latency`."""
+    return joined(", ", (operation(estimate).capitalize(), known(estimate.metric)))
 
 
 def _ranks(estimate: Estimate) -> int:
@@ -79,19 +85,19 @@ def _ranks(estimate: Estimate) -> int:
 
 def _name(estimate: Estimate, way: str) -> str:
     """Of a series: its ranks, where they are, over what."""
-    return ", ".join(filter(None, [_ranks_where(estimate), way]))
+    return joined(", ", (_ranks_where(estimate), way))
 
 
 def _ranks_where(estimate: Estimate) -> str:
-    return f"{words.count(_ranks(estimate), 'rank', 'ranks')}, {messages.where(estimate)}"
+    return joined(", ", (words.count(_ranks(estimate), "rank", "ranks"), messages.where(estimate)))
 
 
 def _groups(measured: tuple[Estimate, ...]) -> dict[str, tuple[Estimate, ...]]:
     """Operation and part -> what its chart and its table show."""
-    found = {}
-    for what, members in choose.grouped(measured, _what).items():
+    found: dict[str, tuple[Estimate, ...]] = {}
+    for members in choose.grouped(measured, _what).values():
         for part, each in messages.split(members).items():
-            found[": ".join(filter(None, [what.capitalize(), part]))] = each
+            found[joined(": ", [_title(members[0]), part])] = each
     return found
 
 
@@ -110,7 +116,7 @@ def _table(title: str, members: tuple[Estimate, ...]) -> Table:
 
 def _cells(estimate: Estimate | None) -> tuple[str, str]:
     figure = words.shown(estimate) if estimate else None
-    return (f"{figure.short} n={estimate.launches}", messages.at(estimate)) if estimate and figure else ("", "")
+    return (sizes.cell(estimate), messages.at(estimate)) if estimate and figure else ("", "")
 
 
 def _headlines(measured: tuple[Estimate, ...]) -> tuple[Headline, ...]:
@@ -122,8 +128,8 @@ def _headlines(measured: tuple[Estimate, ...]) -> tuple[Headline, ...]:
     if small is None:
         return ()
     by = messages.over(measured)(small)
-    told = (_what(small).capitalize(), messages.at(small), words.count(most, "rank", "ranks"), by)
-    return (Headline(", ".join(filter(None, told)), small),)
+    label = joined(", ", (_title(small), messages.at(small), words.count(most, "rank", "ranks"), by))
+    return (Headline(label, small),)
 
 
 def _meaning(measured: tuple[Estimate, ...]) -> str:
@@ -133,5 +139,13 @@ def _meaning(measured: tuple[Estimate, ...]) -> str:
         small = messages.small(e for e in members if _ranks(e) == most)
         figure = words.shown(small) if small else None
         if small and figure:
-            parts.append(f"{what} with {messages.at(small)} among {most} ranks {figure.full}")
-    return words.sentence(f"measured are {words.listed(parts)}") if parts else ""
+            parts.append(
+                text(
+                    "{what} with {size} among {ranks} {figure}",
+                    what=what,
+                    size=messages.at(small),
+                    ranks=words.count(most, "rank", "ranks"),
+                    figure=figure.full,
+                )
+            )
+    return text("Measured are {figures}.", figures=words.listed(parts)) if parts else ""

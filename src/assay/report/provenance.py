@@ -2,12 +2,14 @@
 
 import shlex
 
+from assay.model.benchmark import Metric
 from assay.model.facts import Fact
 from assay.model.result import Analysis
 from assay.model.run import Run
+from assay.model.text import joined, text
 from assay.model.units import format_cpu_list, format_size
-from assay.report import choose, words
-from assay.report.section import Table
+from assay.report import choose, vocabulary, words
+from assay.report.section import Table, headings
 
 _KIB_FROM = 2**20
 
@@ -15,12 +17,12 @@ _KIB_FROM = 2**20
 def fact(known: Fact) -> str:
     """A fact in words: its value with the unit, or why it is not known."""
     if not known.known:
-        return f"unavailable: {known.unavailable}"
+        return text("unavailable: {why}", why=known.unavailable or "")
     value = known.value
     if isinstance(value, bool):
-        return "yes" if value else "no"
+        return text("yes") if value else text("no")
     if isinstance(value, list):
-        return ", ".join(map(str, value)) or "none"
+        return ", ".join(map(str, value)) or text("none")
     if isinstance(value, (int, float)):
         if known.unit == "B":  # an MTU is known as 1,500 B, not as 1.46 KiB
             return format_size(value) if value >= _KIB_FROM or value % 1024 == 0 else f"{value:,} B"
@@ -36,47 +38,57 @@ def provenance(run: Run) -> tuple[Table, ...]:
 
 def _run(run: Run) -> Table:
     info, plan, ending = run.info, run.plan, run.ending
-    budget = "none" if plan.budget_s is None else words.seconds(plan.budget_s)
+    budget = text("none") if plan.budget_s is None else words.seconds(plan.budget_s)
     rows = [
-        ("Run", info.id),
-        ("Directory", run.path),
-        ("Command", shlex.join(info.command)),
-        ("Study", f"{info.study}: {plan.title}"),
-        ("Started", info.started),
-        ("Ended", f"{ending.ended} ({ending.status})" if ending else "not ended"),
-        ("Measured by", f"Assay {info.assay}"),
-        ("Seed of the order", str(plan.seed)),
-        ("Launches of each case", str(plan.launches)),
-        ("Precision asked of a launch", words.percent(plan.precision)),
-        ("Samples of a kernel in a launch", f"{plan.min_samples} to {plan.max_samples}"),
-        ("Budget", budget),
-        ("Cpus of the hand-over probe", format_cpu_list(plan.probe_cpus) or "none"),
-        ("Schema", f"run {info.schema}, plan {plan.schema}"),
+        (text("Run"), info.id),
+        (text("Directory"), run.path),
+        (text("Command"), shlex.join(info.command)),
+        (text("Study"), f"{info.study}: {plan.title}"),
+        (text("Started"), info.started),
+        (
+            text("Ended"),
+            text("{value} ({basis})", value=ending.ended, basis=vocabulary.known(ending.status))
+            if ending
+            else text("not ended"),
+        ),
+        (text("Measured by"), f"Assay {info.assay}"),
+        (text("Seed of the order"), str(plan.seed)),
+        (text("Launches of each case"), str(plan.launches)),
+        (text("Precision asked of a launch"), words.percent(plan.precision)),
+        (
+            text("Samples of a kernel in a launch"),
+            text("{low} to {high}", low=plan.min_samples, high=plan.max_samples),
+        ),
+        (text("Budget"), budget),
+        (text("Cpus of the hand-over probe"), format_cpu_list(plan.probe_cpus) or text("none")),
+        (text("Schema"), f"run {info.schema}, plan {plan.schema}"),
     ]
-    return Table("The run", ("What", "Value"), tuple(rows))
+    return Table(text("The run"), headings("What", "Value"), tuple(rows))
 
 
 def _builds(run: Run) -> list[Table]:
     tables = []
     for name, build in run.info.builds.items():
         rows = [
-            ("Compiler", build.toolchain.compiler),
-            ("Version", build.toolchain.version),
-            ("Flags", shlex.join(build.toolchain.flags) or "none"),
-            ("Target", build.target),
-            ("OpenMP", "yes" if build.openmp else "no"),
-            ("Built", build.built),
-            ("Key", build.key),
-            ("Sources (SHA-256)", build.sources),
+            (text("Compiler"), build.toolchain.compiler),
+            (text("Version"), build.toolchain.version),
+            (text("Flags"), shlex.join(build.toolchain.flags) or text("none")),
+            (text("Target"), build.target),
+            (text("OpenMP"), text("yes") if build.openmp else text("no")),
+            (text("Built"), build.built),
+            (text("Key"), build.key),
+            (text("Sources (SHA-256)"), build.sources),
             *((f"{program} (SHA-256)", digest) for program, digest in sorted(build.sha256.items())),
         ]
-        tables.append(Table(f"Build with toolchain {name}", ("What", "Value"), tuple(rows)))
+        tables.append(
+            Table(text("Build with toolchain {name}", name=name), headings("What", "Value"), tuple(rows))
+        )
     return tables
 
 
 def _environment(run: Run) -> Table:
     rows = tuple(sorted(run.info.environment.items()))
-    return Table("Environment variables that can change results", ("Variable", "Value"), rows)
+    return Table(text("Environment variables that can change results"), headings("Variable", "Value"), rows)
 
 
 def _mpi(run: Run) -> Table:
@@ -88,8 +100,8 @@ def _mpi(run: Run) -> Table:
         if case.header.mpi
     )
     rows = tuple((toolchain, name, value) for toolchain, known in told for name, value in known if value)
-    columns = ("Toolchain", "What", "Value")
-    return Table("What passed the messages, as it names itself", columns, tuple(dict.fromkeys(rows)))
+    columns = headings("Toolchain", "What", "Value")
+    return Table(text("What passed the messages, as it names itself"), columns, tuple(dict.fromkeys(rows)))
 
 
 def _clocks(run: Run) -> Table:
@@ -102,8 +114,10 @@ def _clocks(run: Run) -> Table:
         (program, name, words.quantity(clock.resolution_s, "s"), words.quantity(clock.overhead_s, "s"))
         for (name, program), clock in clocks.items()
     )
-    columns = ("Program", "Clock", "Resolution", "Cost of a reading")
-    return Table("Clocks of the samples, as each program last measured them", columns, rows, frozenset({2, 3}))
+    columns = headings("Program", "Clock", "Resolution", "Cost of a reading")
+    return Table(
+        text("Clocks of the samples, as each program last measured them"), columns, rows, frozenset({2, 3})
+    )
 
 
 def _commands(run: Run) -> Table:
@@ -111,18 +125,25 @@ def _commands(run: Run) -> Table:
     for records in run.made:
         times.setdefault(shlex.join(records.launch.argv), []).append(records.launch.id)
     rows = tuple((command, str(len(launches)), launches[0]) for command, launches in times.items())
-    return Table("Command lines of the launches", ("Command", "Times", "First launch"), rows, frozenset({1}))
+    return Table(
+        text("Command lines of the launches"), headings("Command", "Times", "First launch"), rows, frozenset({1})
+    )
 
 
 def sources(analysis: Analysis) -> tuple[Table, ...]:
     """What each benchmark measures, what its metrics count, and whose definition it follows."""
-    rows = []
+    rows: list[tuple[str, ...]] = []
     for name in dict.fromkeys(e.benchmark for e in analysis.estimates):
         declared = choose.declaration(name)
         if declared is None:
-            rows.append((name, "not known to this version of Assay", "", ""))
+            rows.append((name, text("not known to this version of Assay"), "", ""))
             continue
-        counts = "; ".join(f"{metric.name} ({metric.unit}): {metric.meaning}" for metric in declared.metrics)
-        rows.append((name, declared.measures, counts, declared.source))
-    columns = ("Benchmark", "Measures", "Counts", "After")
-    return (Table("What was run", columns, tuple(rows)),) if rows else ()
+        counts = joined("; ", [_counted(metric) for metric in declared.metrics])
+        rows.append((name, vocabulary.known(declared.measures), counts, declared.source))
+    columns = headings("Benchmark", "Measures", "Counts", "After")
+    return (Table(text("What was run"), columns, tuple(rows), recorded=True),) if rows else ()
+
+
+def _counted(metric: Metric) -> str:
+    meaning = vocabulary.known(metric.meaning)
+    return text("{name} ({unit}): {meaning}", name=metric.name, unit=metric.unit, meaning=meaning)

@@ -5,8 +5,10 @@ from dataclasses import dataclass
 
 from assay.model.benchmark import ParamValue
 from assay.model.result import Analysis, Comparison, Estimate, Finding, Proof
+from assay.model.text import joined, text
 from assay.model.units import format_cpu_list
 from assay.report import choose, verdicts, words
+from assay.report.vocabulary import known
 
 
 @dataclass(frozen=True)
@@ -79,7 +81,7 @@ class Rows:
             placed=words.placed(e),
             nodes=", ".join(e.placement.hosts) if several else "",
             setting=", ".join(_setting(name, value, units.get(name, "")) for name, value in values.items()),
-            state=e.state or "",
+            state=known(e.state or ""),
             value=f"{figure.value} {figure.unit}" if figure else "",
             ends=figure.ends if figure else "",
             basis=figure.basis if figure else "",
@@ -88,7 +90,7 @@ class Rows:
             share=words.share_cell(e),
             proof=_proof(e.placement.proven),
             spread=_spread(e),
-            samples=f"{e.samples:,} ({e.stop})" if e.stop else f"{e.samples:,}",
+            samples=text("{count} ({stop})", count=e.samples, stop=known(e.stop)) if e.stop else f"{e.samples:,}",
             note=_note(e),
         )
 
@@ -100,7 +102,8 @@ class Rows:
                 lines.append(("", compared(self._comparisons[name])))
             elif name in self._estimates:
                 figure = words.shown(self._estimates[name])
-                lines.append((self._anchors.get(name, ""), f"{name}: {figure.full if figure else 'not measured'}"))
+                shown = figure.full if figure else text("not measured")
+                lines.append((self._anchors.get(name, ""), text("{name}: {value}", name=name, value=shown)))
             else:
                 lines.append(("", name))
         return lines
@@ -120,12 +123,17 @@ class Rows:
 
 def compared(comparison: Comparison) -> str:
     """A comparison in words: ratio, interval or range, pairs, verdict."""
-    pairs = words.count(comparison.blocks, "pair", "pairs")
-    kind = f"{100 * comparison.confidence:.0f} % interval" if comparison.confidence else "range"
-    ends = verdicts.alone(comparison) or f"{verdicts.plain_ends(comparison)} ({kind}, {pairs})"
-    return (
-        f"{comparison.a} against {comparison.b}: ×{comparison.ratio:.3f}, {ends}, "  # noqa: RUF001 (a factor)
-        f"{comparison.verdict}"
+    kind = verdicts.basis(comparison)
+    ends = verdicts.alone(comparison) or text(
+        "{value} ({basis})", value=verdicts.plain_ends(comparison), basis=kind
+    )
+    return text(
+        "{a} against {b}: {ratio}, {ends}, {verdict}",
+        a=comparison.a,
+        b=comparison.b,
+        ratio=f"×{comparison.ratio:.3f}",  # noqa: RUF001 (a factor)
+        ends=ends,
+        verdict=known(comparison.verdict),
     )
 
 
@@ -137,25 +145,35 @@ def _setting(name: str, value: ParamValue, unit: str) -> str:
 
 def _proof(proof: Proof | None) -> str:
     if proof is None:
-        return "not read back"
+        return text("not read back")
     cpus = "; ".join(dict.fromkeys(format_cpu_list(cpus) for cpus in proof.cpus))
-    pages = ", ".join(f"{words.percent(share)} on node {node}" for node, share in proof.page_nodes.items())
-    return f"{'as asked' if proof.as_asked else 'NOT as asked'}: cpus {cpus}{f'; pages {pages}' if pages else ''}"
+    pages = [
+        text("{share} on node {node}", share=words.percent(share), node=node)
+        for node, share in proof.page_nodes.items()
+    ]
+    asked = text("as asked") if proof.as_asked else text("NOT as asked")
+    if not pages:
+        return text("{asked}: cpus {cpus}", asked=asked, cpus=cpus)
+    return text("{asked}: cpus {cpus}; pages {pages}", asked=asked, cpus=cpus, pages=joined(", ", pages))
 
 
 def _spread(e: Estimate) -> str:
     if e.min is None or e.max is None:
         return ""
-    tail = f"; p99 {words.quantity(e.p99, e.unit)}" if e.p99 is not None else ""
-    return f"{words.quantity(e.min, e.unit)} to {words.quantity(e.max, e.unit)}{tail}"
+    tail = f"p99 {words.quantity(e.p99, e.unit)}" if e.p99 is not None else ""
+    ends = text("{low} to {high}", low=words.quantity(e.min, e.unit), high=words.quantity(e.max, e.unit))
+    return joined("; ", (ends, tail))
 
 
 def _note(e: Estimate) -> str:
-    notes = []
+    notes: list[str] = []
     if e.status != "complete":
-        notes.append(f"{e.status}: {e.reason}" if e.reason else e.status)
+        status = known(e.status)
+        notes.append(text("{status}: {reason}", status=status, reason=e.reason) if e.reason else status)
     if e.modes:
-        notes.append("modes at " + words.listed(words.quantity(mode, e.unit) for mode in e.modes))
+        notes.append(
+            text("modes at {modes}", modes=words.listed(words.quantity(mode, e.unit) for mode in e.modes))
+        )
     if e.steady is False:
-        notes.append("never became steady")
-    return "; ".join(notes)
+        notes.append(text("never became steady"))
+    return joined("; ", notes)

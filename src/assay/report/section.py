@@ -3,9 +3,16 @@
 from dataclasses import dataclass, field
 from typing import Any
 
+from assay.model import text as texts
 from assay.model.result import Estimate
+from assay.model.text import Text
 
 Spec = dict[str, Any]
+
+
+def headings(*names: str) -> tuple[Text, ...]:
+    """Heads of columns as texts; each is a literal."""
+    return tuple(map(texts.text, names))
 
 
 @dataclass(frozen=True)
@@ -35,6 +42,8 @@ class Table:
         rows: cells, text.
         numeric: indices of the columns that hold figures.
         note: how to read it here; empty where nothing need be said.
+        short: the caption where it is folded away; empty where the caption is short.
+        recorded: cells that are no texts stay in the words of whoever wrote them.
     """
 
     caption: str
@@ -42,6 +51,8 @@ class Table:
     rows: tuple[tuple[str, ...], ...]
     numeric: frozenset[int] = frozenset()
     note: str = ""
+    short: str = ""
+    recorded: bool = False
 
 
 @dataclass(frozen=True)

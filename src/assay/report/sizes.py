@@ -3,6 +3,7 @@
 from collections.abc import Callable
 
 from assay.model.result import Estimate
+from assay.model.text import joined, text
 from assay.report import choose, messages, words
 from assay.report.section import Table
 
@@ -17,17 +18,17 @@ def table(estimates: tuple[Estimate, ...], caption: str, name: Callable[[Estimat
     chosen = [size for size in sizes if size in _TELLING or size == sizes[-1]]
     if len(chosen) < min(len(sizes), len(_TELLING) // 2):
         chosen = sizes
-    curves = choose.grouped(measured, lambda e: ", ".join(filter(None, [name(e), choose.state(e)])))
+    curves = choose.grouped(measured, lambda e: joined(", ", [name(e), choose.state(e)]))
     found = {(series, messages.size(e)): e for series, members in curves.items() for e in members}
     rows = tuple(
-        (words.param(size, "B"), *(_cell(found.get((series, size))) for series in curves)) for size in chosen
+        (words.param(size, "B"), *(cell(found.get((series, size))) for series in curves)) for size in chosen
     )
-    columns = ("Message", *(series or "Median" for series in curves))
-    return Table(
-        f"{caption}: median, interval or range, launches", columns, rows, frozenset(range(1, len(columns)))
-    )
+    columns = (text("Message"), *(series or text("Median") for series in curves))
+    told = text("{caption}: median, interval or range, launches", caption=caption)
+    return Table(told, columns, rows, frozenset(range(1, len(columns))), short=caption)
 
 
-def _cell(estimate: Estimate | None) -> str:
+def cell(estimate: Estimate | None) -> str:
+    """A figure with its interval and launches."""
     figure = words.shown(estimate) if estimate else None
-    return f"{figure.short} n={estimate.launches}" if estimate and figure else ""
+    return text("{figure} n={count}", figure=figure.short, count=estimate.launches) if estimate and figure else ""

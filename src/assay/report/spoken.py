@@ -7,7 +7,7 @@ from typing import Any
 
 from markupsafe import Markup, escape
 
-from assay.model.text import Joined, Phrase, Text, encoded, text
+from assay.model.text import FORMS, Joined, Phrase, Text, encoded, text
 from assay.report import raw, words
 from assay.report.languages import LANGUAGES, catalogue
 
@@ -15,6 +15,7 @@ from assay.report.languages import LANGUAGES, catalogue
 RANGE, FIGURE, TABLE = text("{low} to {high}", low="", high=""), text("Figure"), text("Table")
 
 _MARKS = re.compile(r"`([^`]+)`|\*\*([^*]+)\*\*")
+_KEPT = Markup('<span translate="no">{}</span>')
 _CODE, _BOLD, _ENGLISH = Markup("<code>{}</code>"), Markup("<b>{}</b>"), Markup('<span lang="en">{}</span>')
 
 
@@ -44,7 +45,18 @@ class Spoken:
             return Markup(" ").join(map(self.prose, line.parts))
         line = words.sentence(line)
         shown = _marked(str(line))
-        return self._element(line, shown) if isinstance(line, Text) else _ENGLISH.format(shown)
+        if not isinstance(line, Text):
+            return _ENGLISH.format(shown)
+        return Markup('<span data-text="{}" data-sentence>{}</span>').format(self.number(line), shown)
+
+    def kept(self, value: object) -> Markup:
+        """What stays as somebody wrote or recorded it; a text is said all the same."""
+        return self._element(value, escape(str(value))) if isinstance(value, Text) else _KEPT.format(value)
+
+    @staticmethod
+    def is_text(value: object) -> bool:
+        """Whether a value can be said in other languages."""
+        return isinstance(value, Text)
 
     def label(self, name: str) -> Markup:
         """A name for those who hear the page: the attribute, with the number of its text."""
@@ -64,7 +76,7 @@ class Spoken:
         known = {name: catalogue(name) for name in LANGUAGES if name != "en"}
         return {
             name: {
-                "texts": [each.texts.get(template) for template in self._templates],
+                "texts": [each.texts.get(template, template.rpartition(FORMS)[2]) for template in self._templates],
                 "units": each.units,
                 "prefixes": each.prefixes,
             }

@@ -4,10 +4,10 @@ import math
 from collections.abc import Iterable, Sequence
 
 from assay.model.result import ComparedPair, Comparison
+from assay.model.text import text
 from assay.report import choose, words
+from assay.report.vocabulary import VERDICTS, known
 
-#: In the order in which a reader wants them.
-ORDER = ("slower", "faster", "trivially different", "inconclusive", "equivalent")
 CLAIMS = frozenset({"slower", "faster"})
 CONTROL = "control"
 
@@ -18,14 +18,17 @@ _NEAREST = 5
 
 
 def rank(comparison: Comparison) -> int:
-    """Place of its verdict in `ORDER`."""
-    return ORDER.index(comparison.verdict)
+    """Place of its verdict in `VERDICTS`."""
+    return VERDICTS.index(comparison.verdict)
 
 
 def counted(comparisons: Iterable[Comparison]) -> str:
     """`24 slower and 49 equivalent`."""
     verdicts = choose.grouped(sorted(comparisons, key=rank), lambda each: each.verdict)
-    return words.listed(f"{len(members)} {verdict}" for verdict, members in verdicts.items())
+    return words.listed(
+        text("{number} {verdict}", number=len(members), verdict=known(verdict))
+        for verdict, members in verdicts.items()
+    )
 
 
 def number(comparison: Comparison) -> str:
@@ -33,7 +36,7 @@ def number(comparison: Comparison) -> str:
     if comparison.blocks:
         return str(comparison.blocks)
     a, b = comparison.launches
-    return str(a) if a == b else f"{a} and {b}"
+    return str(a) if a == b else text("{a} and {b}", a=a, b=b)
 
 
 def ends(comparison: Comparison) -> str:
@@ -49,13 +52,23 @@ def plain_ends(comparison: Comparison) -> str:
     return alone(comparison) or (f"[{lo}, {hi}]" if comparison.confidence else f"{lo} to {hi}")
 
 
+def basis(comparison: Comparison) -> str:
+    """What the ends of a paired ratio are: `95 % interval, 6 pairs`, `range of 3 pairs`."""
+    pairs = words.count(comparison.blocks, "pair", "pairs")
+    if comparison.confidence:
+        return text(
+            "{confidence} % interval, {pairs}", confidence=f"{100 * comparison.confidence:.0f}", pairs=pairs
+        )
+    return alone(comparison) or text("range of {pairs}", pairs=pairs)
+
+
 def alone(comparison: Comparison) -> str:
     """That a ratio has no interval: of one pair, or of a figure without samples; empty where it rests on more."""
     if not comparison.blocks and 0 in comparison.launches:
-        return "no samples, no interval"
+        return text("no samples, no interval")
     if comparison.blocks == 1:
-        return "one pair, no interval"
-    return "one launch each, no interval" if comparison.launches == (1, 1) else ""
+        return text("one pair, no interval")
+    return text("one launch each, no interval") if comparison.launches == (1, 1) else ""
 
 
 def are_imported(pairs: Iterable[ComparedPair]) -> bool:
@@ -120,23 +133,34 @@ def _needed(comparison: Comparison, several: int) -> str:
 
 def resolution(comparisons: Iterable[Comparison]) -> str:
     """What A against A showed, which is the floor of every claim; empty without controls."""
-    known = sorted(each.resolution for each in comparisons if each.varied and each.resolution is not None)
-    if not known:
+    found = sorted(each.resolution for each in comparisons if each.varied and each.resolution is not None)
+    if not found:
         return ""
-    worst = f"; {words.percent(known[-1])} in the worst" if len(known) > 1 else ""
-    return (
-        f"A against A: this machine cannot tell apart less than {words.percent(known[len(known) // 2])} "
-        f"(the median case{worst}). No smaller difference is claimed."
+    middle, most = (words.percent(found[at]) for at in (len(found) // 2, -1))
+    if len(found) == 1:
+        return text(
+            "A against A: this machine cannot tell apart less than {middle} (the median case). No smaller "
+            "difference is claimed.",
+            middle=middle,
+        )
+    return text(
+        "A against A: this machine cannot tell apart less than {middle} (the median case; {most} in the worst). "
+        "No smaller difference is claimed.",
+        middle=middle,
+        most=most,
     )
 
 
 def detectable(comparisons: Iterable[Comparison]) -> str:
     """The smallest differences that would have been found; empty where no comparison can find any."""
-    known = sorted(each.detectable for each in comparisons if each.detectable is not None)
-    if not known:
+    found = sorted(each.detectable for each in comparisons if each.detectable is not None)
+    if not found:
         return ""
-    least, middle, most = (words.percent(known[at]) for at in (0, len(known) // 2, -1))
-    return (
-        f"Smallest detectable difference (four times in five, before the price of many comparisons): {middle} "
-        f"in the median case, {least} to {most}."
+    least, middle, most = (words.percent(found[at]) for at in (0, len(found) // 2, -1))
+    return text(
+        "Smallest detectable difference (four times in five, before the price of many comparisons): {middle} in "
+        "the median case, {least} to {most}.",
+        middle=middle,
+        least=least,
+        most=most,
     )

@@ -211,15 +211,16 @@ def sentence(line: str) -> str:
     """The text with a capital letter and a full stop; a command stays as it is, as does a sentence."""
     if is_command(line) or (line[:1].strip() and line[:1] == line[:1].upper() and line[-1] in ".!?"):
         return line
-    if line and isinstance(line, Text) and line[:1] == line[:1].upper():
-        return text("{sentence}.", sentence=line)
+    if line and isinstance(line, Text):
+        begun = texts.capital(line)
+        return begun if line[-1] in ".!?" else text("{sentence}.", sentence=begun)
     line = line.strip()
     return line[:1].upper() + line[1:] + ("" if not line or line[-1] in ".!?" else ".")
 
 
-def is_command(text: str) -> bool:
-    """Whether the text is a command to type."""
-    return text.startswith("assay ")
+def is_command(line: str) -> bool:
+    """Whether a line is a command to type."""
+    return line.startswith("assay ") and not isinstance(line, Text)
 
 
 def param(value: ParamValue, unit: str = "") -> str:
@@ -247,7 +248,7 @@ def seconds(value: float) -> str:
 
 def placed(estimate: Estimate) -> str:
     """Placement in one line: label, memory policy where it is not first touch."""
-    return " · ".join(filter(None, [estimate.placement.label, memory(estimate)]))
+    return texts.joined(" · ", [estimate.placement.label, memory(estimate)])
 
 
 def cores(label: str) -> str:

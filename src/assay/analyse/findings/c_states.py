@@ -3,9 +3,10 @@
 from collections.abc import Iterable
 
 from assay.analyse.comparisons import Pair
-from assay.analyse.evidence import Evidence, Rule, standing
+from assay.analyse.evidence import Evidence, Rule, least, standing
 from assay.analyse.experiments import again
 from assay.model.result import Finding
+from assay.model.text import text
 
 _FACTOR = 1.2
 _FACTOR_NAME = "cstates"
@@ -14,8 +15,11 @@ _FACTOR_NAME = "cstates"
 def _assess(evidence: Evidence) -> Iterable[Finding]:
     pairs = [pair for pair in evidence.differing(_FACTOR_NAME) if pair.a.unit == "s"]
     if not pairs:
-        why = f"no latency was measured at two levels of a factor '{_FACTOR_NAME}'; no benchmark leaves cores idle"
-        yield rule.not_assessed(why, "describe the factor in assay.toml (docs/configuration.md)")
+        why = text(
+            "No latency was measured at two levels of a factor '{factor}'; no benchmark leaves cores idle",
+            factor=_FACTOR_NAME,
+        )
+        yield rule.not_assessed(why, text("describe the factor in assay.toml (docs/configuration.md)"))
     kinds: dict[tuple[str, str, str, str], list[Pair]] = {}
     for pair in pairs:
         if _least(pair) >= max(_FACTOR, 1 + evidence.resolution(pair.comparison)):
@@ -28,22 +32,33 @@ def _finding(evidence: Evidence, costly: list[Pair]) -> Finding:
     """The level that is slower is named, for nobody but who wrote its command knows what it does."""
     largest = max(costly, key=_least)
     comparison, (slow, fast) = largest.comparison, _levels(largest)
-    least = "lower bound (95 %)" if comparison.confidence else f"least ratio of {comparison.blocks} blocks"
     ratio = max(comparison.ratio, 1 / comparison.ratio)
     command = next(each.commands[fast] for each in evidence.run.plan.factors if each.name == _FACTOR_NAME)
     return Finding(
         id=f"{rule.name}:{largest.a.id}",
         rule=rule.name,
-        claim=f"{largest.a.benchmark} ({largest.a.kernel}) takes {ratio:.2f} times as long with "
-        f"{_FACTOR_NAME}={slow} as with {_FACTOR_NAME}={fast}.",
+        claim=text(
+            "{benchmark} ({kernel}) takes {ratio} times as long with {slow} as with {fast}.",
+            benchmark=largest.a.benchmark,
+            kernel=largest.a.kernel,
+            ratio=f"{ratio:.2f}",
+            slow=f"{_FACTOR_NAME}={slow}",
+            fast=f"{_FACTOR_NAME}={fast}",
+        ),
         severity="advice",
         status=standing(comparison),
         evidence=tuple(pair.comparison.id for pair in costly),
-        statistic=f"{least} of {slow} / {fast} {_least(largest):.3g}",
+        statistic=text(
+            "{least} of {a} / {b} {ratio}", least=least(comparison), a=slow, b=fast, ratio=f"{_least(largest):.3g}"
+        ),
         threshold=rule.threshold,
-        rivals=("the clock rises only after a while",),
+        rivals=(text("the clock rises only after a while"),),
         experiment=again(comparison, (largest.a, largest.b), max(_FACTOR, 1 + evidence.resolution(comparison))),
-        next=f"keep the nodes of programs that wait for messages at {_FACTOR_NAME}={fast}: `{command}`",
+        next=text(
+            "keep the nodes of programs that wait for messages at {level}: `{command}`",
+            level=f"{_FACTOR_NAME}={fast}",
+            command=command,
+        ),
     )
 
 
@@ -60,8 +75,12 @@ def _levels(pair: Pair) -> tuple[str, str]:
 
 rule = Rule(
     "c_states",
-    "Do cores answer slower where they may sleep?",
-    f"latency at one level of {_FACTOR_NAME} / at the other >= {_FACTOR} and beyond what two launches of one case "
-    "differ by",
+    text("Do cores answer slower where they may sleep?"),
+    text(
+        "latency at one level of {factor} / at the other >= {ratio} and beyond what two launches of one case "
+        "differ by",
+        factor=_FACTOR_NAME,
+        ratio=f"{_FACTOR}",
+    ),
     _assess,
 )

@@ -9,6 +9,7 @@ from assay.analyse.estimates import Measured
 from assay.analyse.evidence import FEWEST_BLOCKS, Evidence, Rule, decide, digits, paired, standing
 from assay.analyse.models.cache_plateaus import LAW as PLATEAUS
 from assay.model.result import Comparison, Estimate, Finding
+from assay.model.text import joined, text
 from assay.model.units import format_quantity, format_size
 
 #: Smaller cold blocks cost their calls and what lies around them, not only their bytes.
@@ -29,9 +30,11 @@ def _assess(evidence: Evidence) -> Iterable[Finding]:
     cached = max(hot, key=lambda each: each.estimate.median or 0.0, default=None)
     comparison = compare(cached, memory) if cached and memory else None
     if cached is None or memory is None or comparison is None or comparison.blocks < FEWEST_BLOCKS:
-        why = (
-            f"memcpy was not measured in cache and in memory (cold blocks of {format_size(_LEAST_COLD)} or more) "
-            f"in {FEWEST_BLOCKS} launches or more"
+        why = text(
+            "Memcpy was not measured in cache and in memory (cold blocks of {size} or more) in {launches} "
+            "launches or more",
+            size=format_size(_LEAST_COLD),
+            launches=FEWEST_BLOCKS,
         )
         yield rule.not_assessed(why, f"assay run quick{evidence.budget()}")
         return
@@ -48,16 +51,22 @@ def _finding(evidence: Evidence, cached: Estimate, memory: Estimate, comparison:
         for name, (_, _, after) in (model.parameters.items() if model else ())
         if name.startswith("boundary")
     ]
-    where = f" The rate falls at {', '.join(falls)}." if falls else ""
+    told = text(
+        "With memcpy one core copies {cached} in cache and {memory} in memory (cache / memory {ratio}): for data "
+        "beyond the caches count on the latter.",
+        cached=_told(cached),
+        memory=_told(memory),
+        ratio=paired(comparison),
+    )
+    where = text("The rate falls at {sizes}.", sizes=", ".join(falls)) if falls else ""
     return Finding(
         id=f"{rule.name}:{memory.id}",
         rule=rule.name,
-        claim=f"With memcpy one core copies {_told(cached)} in cache and {_told(memory)} in memory "
-        f"(cache / memory {paired(comparison)}): for data beyond the caches count on the latter.{where}",
+        claim=joined(" ", (told, where)),
         severity="fact",
         status=standing(comparison),
         evidence=(cached.id, memory.id, *([model.id] if model else [])),
-        statistic=f"cache / memory {digits(comparison.ratio)}",
+        statistic=text("cache / memory {ratio}", ratio=digits(comparison.ratio)),
         threshold=rule.threshold,
         next=decide(evidence, comparison),
     )
@@ -93,13 +102,15 @@ def _is_cached(estimate: Estimate, memory: Estimate) -> bool:
 
 
 def _told(estimate: Estimate) -> str:
-    blocks = f"{estimate.params['buffers']} blocks of {format_size(int(estimate.params['bytes']))}"
-    return f"{format_quantity(estimate.median or 0.0, 'B/s')} ({blocks})"
+    rate, size = format_quantity(estimate.median or 0.0, "B/s"), format_size(int(estimate.params["bytes"]))
+    if estimate.params["buffers"] == "cold":
+        return text("{rate} (cold blocks of {size})", rate=rate, size=size)
+    return text("{rate} (hot blocks of {size})", rate=rate, size=size)
 
 
 rule = Rule(
     "cache_and_memory",
-    "How fast are copies in cache and in memory?",
-    "none: a fact; a candidate below 6 launches",
+    text("How fast are copies in cache and in memory?"),
+    text("none: a fact; a candidate below 6 launches"),
     _assess,
 )

@@ -9,6 +9,7 @@ from assay.analyse.experiments import alone, anew
 from assay.analyse.peak import nominal
 from assay.model.machine import Machine
 from assay.model.result import Estimate, Finding
+from assay.model.text import joined, text
 from assay.model.units import format_quantity
 
 _SHARE = 0.95
@@ -19,7 +20,7 @@ def _assess(evidence: Evidence) -> Iterable[Finding]:
     clocks = evidence.clocks()
     yield from _refused(evidence)
     if not clocks:
-        yield rule.not_assessed("the clock under load was not measured", "assay run flops")
+        yield rule.not_assessed(text("The clock under load was not measured"), "assay run flops")
         return
     judged = 0
     for estimate in clocks:
@@ -35,7 +36,7 @@ def _assess(evidence: Evidence) -> Iterable[Finding]:
             yield _turbo(estimate, promised)
     if not judged:
         yield rule.not_assessed(
-            "no facts say at which clock the cores may run; they are left to firmware or hypervisor"
+            text("No facts say at which clock the cores may run; they are left to firmware or hypervisor")
         )
 
 
@@ -46,20 +47,27 @@ def _refused(evidence: Evidence) -> Iterable[Finding]:
     if not refused:
         return
     slow = sorted(each.median or 0.0 for each in refused)
-    figures = " to ".join(dict.fromkeys(format_quantity(each, "Hz") for each in (slow[0], slow[-1])))
-    typical = format_quantity(bounds.clock, "Hz")
+    ends = tuple(dict.fromkeys(format_quantity(each, "Hz") for each in (slow[0], slow[-1])))
+    figures = ends[0] if len(ends) == 1 else text("{low} to {high}", low=ends[0], high=ends[1])
     yield Finding(
         id=f"{rule.name}:refused",
         rule=rule.name,
-        claim=f"{len(refused)} measured clock{'s' if len(refused) > 1 else ''} of {figures} cannot be any at "
-        f"which a core runs: below half of {typical}, the run's own. The cores did something else in between; no "
-        f"limit rests on them ({refused[0].case}{' and others' if len(refused) > 1 else ''}).",
+        claim=text(
+            "{count} measured clock of {figures} cannot be any at which a core runs: below half of {typical}, the "
+            "run's own. The cores did something else in between; no limit rests on them ({case}).|{count} "
+            "measured clocks of {figures} cannot be any at which a core runs: below half of {typical}, the run's "
+            "own. The cores did something else in between; no limit rests on them ({case} and others).",
+            count=len(refused),
+            figures=figures,
+            typical=format_quantity(bounds.clock, "Hz"),
+            case=refused[0].case,
+        ),
         severity="fact",
         status="observed",
         evidence=tuple(each.id for each in refused),
-        statistic=f"clock / the run's own {slow[0] / bounds.clock:.2g}",
+        statistic=text("clock / the run's own {ratio}", ratio=f"{slow[0] / bounds.clock:.2g}"),
         threshold=f"< {CLOCK_SHARE}",
-        rivals=("other programs", "the hypervisor"),
+        rivals=(text("other programs"), text("the hypervisor")),
         next=f"assay run {evidence.study()}",
     )
 
@@ -70,30 +78,45 @@ def _allowed(machine: Machine, estimate: Estimate) -> tuple[float, str] | None:
     boost = machine.fact("frequency", "boost").value is not False
     alone = len(estimate.placement.cpus[0]) == 1
     if alone and boost and isinstance(highest.value, int | float):
-        return float(highest.value), f"{format_quantity(float(highest.value), 'Hz')} highest ({highest.source})"
+        clock = format_quantity(float(highest.value), "Hz")
+        return float(highest.value), text("{clock} highest ({source})", clock=clock, source=highest.source)
     return nominal(machine)
 
 
 def _slow(estimate: Estimate, allowed: tuple[float, str], machine: Machine, evidence: Evidence) -> Finding:
     governor = machine.fact("frequency", "governor")
-    set_to = f" The governor is {governor.value}." if governor.known else ""
+    set_to = text("The governor is {governor}.", governor=str(governor.value)) if governor.known else ""
+    told = text(
+        "Under load the cores of {label} run at {clock}, {share} % of {allowed}.",
+        label=estimate.placement.label,
+        clock=format_quantity(estimate.median or 0, "Hz"),
+        share=f"{100 * (estimate.median or 0) / allowed[0]:.0f}",
+        allowed=allowed[1],
+    )
     decided = estimate.confidence is not None
     return Finding(
         id=f"{rule.name}:{estimate.id}",
         rule=rule.name,
-        claim=f"Under load the cores of {estimate.placement.label} run at "
-        f"{format_quantity(estimate.median or 0, 'Hz')}, {100 * (estimate.median or 0) / allowed[0]:.0f} % of "
-        f"{allowed[1]}.{set_to}",
+        claim=joined(" ", (told, set_to)),
         severity="problem",
         status="observed" if decided else "candidate",
         evidence=(estimate.id,),
-        statistic=f"{'upper bound (95 %)' if decided else 'largest of the launches'} / allowed "
-        f"{(estimate.hi or 0) / allowed[0]:.3g}",
+        statistic=text(
+            "upper bound (95 %) / allowed {ratio}" if decided else "largest of the launches / allowed {ratio}",
+            ratio=f"{(estimate.hi or 0) / allowed[0]:.3g}",
+        ),
         threshold=rule.threshold,
-        rivals=("a power or thermal limit", "the hypervisor", "the governor", "other programs on these cores"),
+        rivals=(
+            text("a power or thermal limit"),
+            text("the hypervisor"),
+            text("the governor"),
+            text("other programs on these cores"),
+        ),
         experiment=None if decided else anew(alone(estimate, _SHARE * allowed[0], "below")),
-        next="keep the governor from lowering it, then measure again: `sudo cpupower frequency-set --governor "
-        f"performance && assay run {evidence.study()}`",
+        next=text(
+            "keep the governor from lowering it, then measure again: `{command}`",
+            command=f"sudo cpupower frequency-set --governor performance && assay run {evidence.study()}",
+        ),
     )
 
 
@@ -102,20 +125,25 @@ def _turbo(estimate: Estimate, promised: tuple[float, str]) -> Finding:
     return Finding(
         id=f"{rule.name}:turbo:{estimate.id}",
         rule=rule.name,
-        claim=f"Turbo: the cores of {estimate.placement.label} run at "
-        f"{format_quantity(estimate.median or 0, 'Hz')}, {100 * share:.0f} % of "
-        f"{promised[1]}. Efficiencies against the nominal clock may exceed 100 %.",
+        claim=text(
+            "Turbo: the cores of {label} run at {clock}, {share} % of {promised}. Efficiencies against the "
+            "nominal clock may exceed 100 %.",
+            label=estimate.placement.label,
+            clock=format_quantity(estimate.median or 0, "Hz"),
+            share=f"{100 * share:.0f}",
+            promised=promised[1],
+        ),
         severity="fact",
         status="observed",
         evidence=(estimate.id,),
-        statistic=f"clock / nominal {share:.3g}",
+        statistic=text("clock / nominal {ratio}", ratio=f"{share:.3g}"),
         threshold=f"> {_TURBO}",
     )
 
 
 rule = Rule(
     "clock",
-    "Do the cores keep the clock that they are allowed under load?",
-    f"loaded / allowed < {_SHARE} (one core: the highest clock, several: the nominal one)",
+    text("Do the cores keep the clock that they are allowed under load?"),
+    text("loaded / allowed < {share} (one core: the highest clock, several: the nominal one)", share=f"{_SHARE}"),
     _assess,
 )

@@ -8,6 +8,7 @@ from assay.analyse.models.core_to_core import LAW
 from assay.analyse.outliers import DEVIATIONS, FEWEST, LOW, common_end, slow
 from assay.model.plan import Experiment
 from assay.model.result import Finding, Model, Point
+from assay.model.text import joined, text
 from assay.model.units import format_quantity
 
 _SHOWN = 3
@@ -20,38 +21,61 @@ def _assess(evidence: Evidence) -> Iterable[Finding]:
         classes: dict[str, list[Point]] = {}
         for point in model.points:
             classes.setdefault(str(point.at["class"]), []).append(point)
-        known = {kind: points for kind, points in classes.items() if len(points) >= FEWEST}
+        known = {kind: classes[kind] for kind in model.parameters if len(classes.get(kind, ())) >= FEWEST}
         judged = judged or bool(known)
         found = {kind: outliers for kind, points in known.items() if (outliers := slow(points, "lower"))}
         if found:
             yield _finding(evidence, model, found)
     if not judged:
-        yield rule.not_assessed(f"fewer than {FEWEST} pairs of like distance were measured", "assay run node")
+        yield rule.not_assessed(
+            text("Fewer than {pairs} pairs of like distance were measured", pairs=FEWEST), "assay run node"
+        )
 
 
 def _finding(evidence: Evidence, model: Model, found: Mapping[str, Sequence[Point]]) -> Finding:
     outliers = [point for points in found.values() for point in points]
     worst = max(outliers, key=lambda point: point.ratio or 0.0)
     shown = ", ".join(f"{point.at['a']}-{point.at['b']} x{point.ratio or 0:.2f}" for point in outliers[:_SHOWN])
-    usual = model.parameters[str(worst.at["class"])][0]
+    kind = next(name for name, points in found.items() if worst in points)
+    usual = model.parameters[kind][0]
     confident = all(evidence.confidence(point.estimate) for point in outliers)
     cpu = common_end(outliers)
-    common = f" All of them are pairs of cpu {cpu}." if cpu is not None else ""
-    more = f" and {len(outliers) - _SHOWN} more" if len(outliers) > _SHOWN else ""
+    common = text("All of them are pairs of cpu {cpu}.", cpu=str(cpu)) if cpu is not None else ""
+    more = (
+        text("{some} and {count} more", some=shown, count=len(outliers) - _SHOWN)
+        if len(outliers) > _SHOWN
+        else shown
+    )
+    told = text(
+        "{count} of {all} pairs of cpus hand over a cache line slower than their like ({pairs}; {kind}: {usual} "
+        "usually).",
+        count=len(outliers),
+        all=len(model.points),
+        pairs=more,
+        kind=kind,
+        usual=format_quantity(usual, "s"),
+    )
     return Finding(
         id=f"{rule.name}:{model.id}",
         rule=rule.name,
-        claim=f"{len(outliers)} of {len(model.points)} pairs of cpus hand over a cache line slower than "
-        f"their like ({shown}{more}; {worst.at['class']}: {format_quantity(usual, 's')} usually).{common}",
+        claim=joined(" ", (told, common)),
         severity="problem",
         status="observed" if confident else "candidate",
         evidence=(model.id, *(point.estimate for point in outliers)),
-        statistic=f"lower end of the slowest over the median of its class {worst.value[1] / usual:.3g}",
+        statistic=text(
+            "lower end of the slowest over the median of its class {ratio}", ratio=f"{worst.value[1] / usual:.3g}"
+        ),
         threshold=rule.threshold,
-        rivals=("another program on these cpus", "a hypervisor that moves virtual cores", "an uneven mesh"),
+        rivals=(
+            text("another program on these cpus"),
+            text("a hypervisor that moves virtual cores"),
+            text("an uneven mesh"),
+        ),
         experiment=None if confident else _experiment(evidence, model, worst),
-        next="measure again while the machine is idle, for the same pair twice is no chance: "
-        f"`assay run {evidence.study()}`",
+        next=text(
+            "measure again while the machine is idle, for the same pair twice is no chance: `{command}`",
+            command=f"assay run {evidence.study()}",
+        ),
     )
 
 
@@ -67,7 +91,11 @@ def _experiment(evidence: Evidence, model: Model, worst: Point) -> Experiment:
 
 rule = Rule(
     "core_pairs",
-    "Do all pairs of cores of like distance hand over a cache line equally fast?",
-    f"lower end > median of the class + {DEVIATIONS} median absolute deviations and + {100 * LOW:.0f} %",
+    text("Do all pairs of cores of like distance hand over a cache line equally fast?"),
+    text(
+        "lower end > median of the class + {deviations} median absolute deviations and + {low} %",
+        deviations=DEVIATIONS,
+        low=f"{100 * LOW:.0f}",
+    ),
     _assess,
 )

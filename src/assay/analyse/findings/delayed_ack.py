@@ -8,6 +8,7 @@ from assay.analyse.evidence import Evidence, Rule
 from assay.analyse.messages import place, stalls
 from assay.analyse.messages.curves import BYTES
 from assay.model.result import Estimate, Finding
+from assay.model.text import text
 from assay.model.units import format_size
 
 #: Share of the samples of a launch that wait, in at least so many of its launches.
@@ -17,8 +18,11 @@ _FEWEST_SAMPLES = 10
 _LONGEST_BYTES = 65536
 _PROGRAMS = ("pt2pt", "tcp")
 _CAUSES = {
-    0.04: ("an acknowledgement that is held back while Nagle's algorithm waits for it (no TCP_NODELAY)", "40"),
-    0.2: ("a segment that was lost and is sent again when its timer ends", "200"),
+    0.04: (
+        text("an acknowledgement that is held back while Nagle's algorithm waits for it (no TCP_NODELAY)"),
+        "40",
+    ),
+    0.2: (text("a segment that was lost and is sent again when its timer ends"), "200"),
 }
 
 
@@ -66,23 +70,37 @@ def _finding(wait: float, way: str, cases: list[tuple[Estimate, float]]) -> Find
     return Finding(
         id=f"{rule.name}:{milliseconds}ms:{worst.case}",
         rule=rule.name,
-        claim=f"Messages wait {milliseconds} ms at times ({way}; {', '.join(map(format_size, sizes))}): "
-        f"{100 * share:.0f} % of the samples of {size} do. So long lasts {cause}.",
+        claim=text(
+            "Messages wait {wait} at times ({way}; {sizes}): {share} % of the samples of {size} do. So long lasts "
+            "{cause}.",
+            wait=f"{milliseconds} ms",
+            way=way,
+            sizes=", ".join(map(format_size, sizes)),
+            share=f"{100 * share:.0f}",
+            size=size,
+            cause=cause,
+        ),
         severity="fact" if usual else "problem",
         status="observed",
         evidence=tuple(estimate.id for estimate, _ in cases[:3]),
-        statistic=f"median over the launches of the share of samples {share:.2g}",
+        statistic=text("median over the launches of the share of samples {share}", share=f"{share:.2g}"),
         threshold=rule.threshold,
-        rivals=("the other process did not run: it was moved, or its core was taken away", "a link that pauses"),
+        rivals=(
+            text("the other process did not run: it was moved, or its core was taken away"),
+            text("a link that pauses"),
+        ),
         next="assay run network --vary tcp.nodelay=on,off"
         if wait < max(_CAUSES)
-        else "count segments sent again while it runs: `nstat -z TcpRetransSegs`",
+        else text("count segments sent again while it runs: `nstat -z TcpRetransSegs`"),
     )
 
 
 rule = Rule(
     "delayed_ack",
-    "Do messages wait for a timer of TCP?",
-    f"a wait of about 40 or 200 ms in {_SHARE:.0%} of the samples of half the launches (up to 64 KiB in each)",
+    text("Do messages wait for a timer of TCP?"),
+    text(
+        "a wait of about 40 or 200 ms in {share} of the samples of half the launches (up to 64 KiB in each)",
+        share=f"{_SHARE:.0%}",
+    ),
     _assess,
 )

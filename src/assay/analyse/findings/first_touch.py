@@ -2,9 +2,10 @@
 
 from collections.abc import Iterable
 
-from assay.analyse.evidence import Evidence, Rule, paired, standing
+from assay.analyse.evidence import Evidence, Rule, least, paired, standing
 from assay.analyse.experiments import again
 from assay.model.result import Finding
+from assay.model.text import text
 
 _FACTOR = 1.2
 _KERNELS = ("triad", "jacobi")
@@ -14,34 +15,44 @@ def _assess(evidence: Evidence) -> Iterable[Finding]:
     pairs = [pair for kernel in _KERNELS for pair in evidence.differing("touch", kernel, a="serial")]
     if not pairs:
         yield rule.not_assessed(
-            "nothing was measured with serial first touch, which has one memory node to go to on many machines",
+            text(
+                "Nothing was measured with serial first touch, which has one memory node to go to on many machines"
+            ),
             "assay run memory",
         )
     for pair in pairs:
         comparison = pair.comparison
         if 1 / comparison.hi < _FACTOR:
             continue
-        least = "lower bound (95 %)" if comparison.confidence else f"least ratio of {comparison.blocks} blocks"
         yield Finding(
             id=f"{rule.name}:{pair.a.id}",
             rule=rule.name,
-            claim=f"Arrays first written by one thread give {pair.a.benchmark} on {pair.a.placement.label} "
-            f"only part of the rate that they give when each thread first writes its own ({paired(comparison)}).",
+            claim=text(
+                "Arrays first written by one thread give {benchmark} on {label} only part of the rate that they "
+                "give when each thread first writes its own ({ratio}).",
+                benchmark=pair.a.benchmark,
+                label=pair.a.placement.label,
+                ratio=paired(comparison),
+            ),
             severity="advice",
             status=standing(comparison),
             evidence=(comparison.id, pair.a.id, pair.b.id),
-            statistic=f"{least} of parallel / serial {1 / comparison.hi:.3g}",
+            statistic=text(
+                "{least} of parallel / serial {ratio}", least=least(comparison), ratio=f"{1 / comparison.hi:.3g}"
+            ),
             threshold=rule.threshold,
-            rivals=("NUMA balancing of the kernel moved pages meanwhile",),
+            rivals=(text("NUMA balancing of the kernel moved pages meanwhile"),),
             experiment=again(comparison, (pair.a, pair.b), _FACTOR),
-            next="initialise arrays in the threads that use them, or deal their pages to all nodes: "
-            "`numactl --interleave=all PROGRAM`",
+            next=text(
+                "initialise arrays in the threads that use them, or deal their pages to all nodes: "
+                "`numactl --interleave=all PROGRAM`"
+            ),
         )
 
 
 rule = Rule(
     "first_touch",
-    "Does it matter which thread writes memory first?",
-    f"parallel / serial >= {_FACTOR}",
+    text("Does it matter which thread writes memory first?"),
+    text("parallel / serial >= {ratio}", ratio=f"{_FACTOR}"),
     _assess,
 )

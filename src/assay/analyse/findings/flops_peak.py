@@ -8,6 +8,7 @@ from assay.analyse.curves import machine_of
 from assay.analyse.evidence import Evidence, Rule
 from assay.analyse.peak import nominal, rate
 from assay.model.result import Comparison, Estimate, Finding
+from assay.model.text import Text, joined, text
 from assay.model.units import format_quantity
 
 _PERCENT = 100
@@ -17,7 +18,7 @@ _PRECISIONS = ("fp64", "fp32")
 def _assess(evidence: Evidence) -> Iterable[Finding]:
     rates = [each for each in evidence.of_unit("flops", "flop/s") if each.params.get("mix") == "fma"]
     if not rates:
-        yield rule.not_assessed("fused multiply-adds were not measured", "assay run flops")
+        yield rule.not_assessed(text("Fused multiply-adds were not measured"), "assay run flops")
         return
     for precision in _PRECISIONS:
         of_kind = [each for each in rates if each.params.get("format") == precision]
@@ -30,26 +31,48 @@ def _finding(evidence: Evidence, best: Estimate, precision: str) -> Finding:
     machine = machine_of(best, evidence.run.machines)
     per_cycle = rate(best, machine) if machine else None
     promised = nominal(machine) if machine and per_cycle else None
-    shares = []
+    shares: list[str] = []
     turbo = ""
     if per_cycle and promised:
         peak = per_cycle.per_cycle * promised[0]
-        shares.append(f"{_PERCENT * (best.median or 0) / peak:.0f} % at {promised[1]}")
-        turbo = ". Above 100 % of the nominal clock is turbo" if (best.lo or 0) > peak else ""
+        share = f"{_PERCENT * (best.median or 0) / peak:.0f}"
+        shares.append(text("{share} % at {clock}", share=share, clock=promised[1]))
+        turbo = text("Above 100 % of the nominal clock is turbo.") if (best.lo or 0) > peak else ""
     beside = _clock_beside(evidence, best) if per_cycle else None
     if per_cycle and beside:
         shares.append(_loaded(*beside, per_cycle.per_cycle))
-    of = f": {', '.join(shares)}, of {per_cycle.derivation}" if shares and per_cycle else ", which no fact bounds"
+    told = _told(best, precision, joined(", ", shares), per_cycle.derivation if per_cycle else "")
     return Finding(
         id=f"{rule.name}:{precision}",
         rule=rule.name,
-        claim=f"The best {precision} rate is {format_quantity(best.median or 0, best.unit)} on "
-        f"{best.placement.label} (width {best.params.get('width')}){of}{turbo}.",
+        claim=joined(" ", (told, turbo)),
         severity="fact",
         status="observed",
         evidence=(best.id, *([beside[0].id] if beside else [])),
-        statistic="; ".join(shares) or "none",
+        statistic=joined("; ", shares) or text("none"),
         threshold=rule.threshold,
+    )
+
+
+def _told(best: Estimate, precision: str, shares: str, derivation: str) -> Text:
+    rate, width = format_quantity(best.median or 0, best.unit), str(best.params.get("width"))
+    label = best.placement.label
+    if not shares:
+        return text(
+            "The best {precision} rate is {rate} on {label} (width {width}), which no fact bounds.",
+            precision=precision,
+            rate=rate,
+            label=label,
+            width=width,
+        )
+    return text(
+        "The best {precision} rate is {rate} on {label} (width {width}): {shares}, of {peak}.",
+        precision=precision,
+        rate=rate,
+        label=label,
+        width=width,
+        shares=shares,
+        peak=derivation,
     )
 
 
@@ -67,13 +90,28 @@ def _clock_beside(evidence: Evidence, best: Estimate) -> tuple[Estimate, Compari
 
 def _loaded(clock: Estimate, comparison: Comparison, per_cycle: float) -> str:
     """The share of the peak at the clock under load; no share where all of its interval is impossible."""
-    at = f"{format_quantity(clock.median or 0, 'Hz')} under load"
+    at = text("{clock} under load", clock=format_quantity(clock.median or 0, "Hz"))
     share, low, high = (_PERCENT * each / per_cycle for each in (comparison.ratio, comparison.lo, comparison.hi))
     if round(low) > _PERCENT:
-        return f"at {at} the share is not known: clock and rate were not measured in one state"
-    kind = f"{_PERCENT * comparison.confidence:.0f} % interval" if comparison.confidence else "range"
-    launches = f"{comparison.blocks} launch{'es' if comparison.blocks > 1 else ''}"
-    return f"{share:.0f} % at {at} ({low:.3g} to {high:.3g} %, {kind} of {launches})"
+        return text("at {clock} the share is not known: clock and rate were not measured in one state", clock=at)
+    launches = text("{count} launch|{count} launches", count=comparison.blocks)
+    basis = (
+        text(
+            "{confidence} % interval of {blocks}",
+            confidence=f"{_PERCENT * comparison.confidence:.0f}",
+            blocks=launches,
+        )
+        if comparison.confidence
+        else text("range of {launches}", launches=launches)
+    )
+    return text(
+        "{share} % at {clock} ({low} to {high} %, {basis})",
+        share=f"{share:.0f}",
+        clock=at,
+        low=f"{low:.3g}",
+        high=f"{high:.3g}",
+        basis=basis,
+    )
 
 
-rule = Rule("flops_peak", "What share of the floating-point peak is reached?", "none: a fact", _assess)
+rule = Rule("flops_peak", text("What share of the floating-point peak is reached?"), text("none: a fact"), _assess)

@@ -6,6 +6,7 @@ from assay.analyse.comparisons import CORES, Pair
 from assay.analyse.evidence import Evidence, Rule, lower, paired, standing
 from assay.analyse.experiments import again
 from assay.model.result import Finding
+from assay.model.text import Text, text
 from assay.model.units import format_quantity
 
 _FACTOR = 1.02
@@ -16,7 +17,7 @@ _COSTS = 1.10
 def _assess(evidence: Evidence) -> Iterable[Finding]:
     pairs = evidence.differing(CORES, "triad", a="half")
     if not pairs:
-        yield rule.not_assessed("triad was not measured on half and on all cores", "assay run memory")
+        yield rule.not_assessed(text("Triad was not measured on half and on all cores"), "assay run memory")
     parts: dict[tuple[str, tuple[str, ...], str | None], Pair] = {}
     for pair in sorted(pairs, key=lambda pair: pair.comparison.lo):  # of both kinds of stores the clearer one
         if pair.comparison.lo > max(_FACTOR, 1 + evidence.resolution(pair.comparison)):
@@ -27,33 +28,62 @@ def _assess(evidence: Evidence) -> Iterable[Finding]:
         yield Finding(
             id=f"{rule.name}:{pair.a.id}",
             rule=rule.name,
-            claim=f"{_subject(pair)} more from memory ({half}) than all {len(pair.b.placement.cpus[0])} cores "
-            f"({pair.b.placement.label}, {everyone}; {paired(pair.comparison)}).",
+            claim=_claim(pair, half, everyone),
             severity="problem" if observed and pair.comparison.lo > _COSTS else "advice",
             status=standing(pair.comparison),
             evidence=(pair.comparison.id, pair.a.id, pair.b.id),
             statistic=lower(pair.comparison),
-            threshold=f"{rule.threshold}; two launches of one case differ by "
-            f"{100 * evidence.resolution(pair.comparison):.1f} % here",
-            rivals=("another program on some of the cores", "cores that a hypervisor does not always run"),
+            threshold=text(
+                "{threshold}; two launches of one case differ by {resolution} % here",
+                threshold=rule.threshold,
+                resolution=f"{100 * evidence.resolution(pair.comparison):.1f}",
+            ),
+            rivals=(
+                text("another program on some of the cores"),
+                text("cores that a hypervisor does not always run"),
+            ),
             experiment=again(
                 pair.comparison, (pair.a, pair.b), max(_FACTOR, 1 + evidence.resolution(pair.comparison))
             ),
-            next="run memory-bound programs on half of the cores, spread over the caches: `OMP_NUM_THREADS="
-            f"{len(pair.a.placement.cpus[0])} OMP_PLACES=cores OMP_PROC_BIND=spread PROGRAM`",
+            next=text(
+                "run memory-bound programs on half of the cores, spread over the caches: `{command}`",
+                command=f"OMP_NUM_THREADS={len(pair.a.placement.cpus[0])} OMP_PLACES=cores "
+                "OMP_PROC_BIND=spread PROGRAM",
+            ),
         )
 
 
-def _subject(pair: Pair) -> str:
+def _claim(pair: Pair, half: str, everyone: str) -> Text:
     cores = len(pair.a.placement.cpus[0])
+    told: dict[str, str | int] = {
+        "label": pair.a.placement.label,
+        "half": half,
+        "all": len(pair.b.placement.cpus[0]),
+        "whole": pair.b.placement.label,
+        "everyone": everyone,
+        "ratio": paired(pair.comparison),
+    }
     if cores == 1:
-        return f"One core alone ({pair.a.placement.label}) gets"
-    return f"Half of the cores ({cores}, {pair.a.placement.label}) get"
+        return text(
+            "One core alone ({label}) gets more from memory ({half}) than all {all} cores ({whole}, {everyone}; "
+            "{ratio}).",
+            **told,
+        )
+    return text(
+        "Half of the cores ({cores}, {label}) get more from memory ({half}) than all {all} cores ({whole}, "
+        "{everyone}; {ratio}).",
+        cores=cores,
+        **told,
+    )
 
 
 rule = Rule(
     "half_cores",
-    "Do all cores get more from memory than half of them?",
-    f"half / all > {_FACTOR} and beyond what two launches of one case differ by; a problem from {_COSTS:.2f} on",
+    text("Do all cores get more from memory than half of them?"),
+    text(
+        "half / all > {ratio} and beyond what two launches of one case differ by; a problem from {costs} on",
+        ratio=f"{_FACTOR}",
+        costs=f"{_COSTS:.2f}",
+    ),
     _assess,
 )

@@ -3,9 +3,10 @@
 from collections.abc import Iterable
 
 from assay.analyse.comparisons import Pair
-from assay.analyse.evidence import Evidence, Rule, standing
+from assay.analyse.evidence import Evidence, Rule, least, standing
 from assay.analyse.experiments import again
 from assay.model.result import Finding
+from assay.model.text import text
 from assay.model.units import format_size
 
 _FACTOR = 1.03
@@ -15,7 +16,7 @@ _AXIS = "pages"
 def _assess(evidence: Evidence) -> Iterable[Finding]:
     pairs = evidence.differing(_AXIS, a="huge")
     if not pairs:
-        yield rule.not_assessed("nothing was measured with small and with huge pages", "assay run caches")
+        yield rule.not_assessed(text("Nothing was measured with small and with huge pages"), "assay run caches")
         return
     costly = [pair for pair in pairs if _least(pair) >= max(_FACTOR, 1 + evidence.resolution(pair.comparison))]
     if not costly:
@@ -23,21 +24,31 @@ def _assess(evidence: Evidence) -> Iterable[Finding]:
     largest = max(costly, key=lambda pair: (_size(pair), _least(pair)))
     comparison = largest.comparison
     gain = comparison.ratio if largest.a.better == "higher" else 1 / comparison.ratio
-    size = f" of {format_size(_size(largest))}" if _size(largest) else ""
-    least = "lower bound (95 %)" if comparison.confidence else f"least ratio of {comparison.blocks} blocks"
+    size = format_size(_size(largest)) if _size(largest) else ""
     yield Finding(
         id=f"{rule.name}:{largest.a.id}",
         rule=rule.name,
-        claim=f"Huge pages make random loads from a working set{size} {gain:.2f} times as fast as pages of 4 KiB.",
+        claim=text(
+            "Huge pages make random loads from a working set of {size} {gain} times as fast as pages of 4 KiB.",
+            size=size,
+            gain=f"{gain:.2f}",
+        )
+        if size
+        else text(
+            "Huge pages make random loads from a working set {gain} times as fast as pages of 4 KiB.",
+            gain=f"{gain:.2f}",
+        ),
         severity="advice",
         status=standing(comparison),
         evidence=tuple(pair.comparison.id for pair in costly),
-        statistic=f"{least} of small / huge {_least(largest):.3g}",
+        statistic=text("{least} of small / huge {ratio}", least=least(comparison), ratio=f"{_least(largest):.3g}"),
         threshold=rule.threshold,
-        rivals=("huge pages lie in one piece: their lines fall into other sets of the caches",),
+        rivals=(text("huge pages lie in one piece: their lines fall into other sets of the caches"),),
         experiment=again(comparison, (largest.a, largest.b), max(_FACTOR, 1 + evidence.resolution(comparison))),
-        next="let programs with large arrays have huge pages, by `madvise` or for all: "
-        "`echo always | sudo tee /sys/kernel/mm/transparent_hugepage/enabled`",
+        next=text(
+            "let programs with large arrays have huge pages, by `madvise` or for all: `{command}`",
+            command="echo always | sudo tee /sys/kernel/mm/transparent_hugepage/enabled",
+        ),
     )
 
 
@@ -52,7 +63,7 @@ def _size(pair: Pair) -> int:
 
 rule = Rule(
     "huge_pages",
-    "Do huge pages help?",
-    f"small / huge >= {_FACTOR} and beyond what two launches of one case differ by",
+    text("Do huge pages help?"),
+    text("small / huge >= {ratio} and beyond what two launches of one case differ by", ratio=f"{_FACTOR}"),
     _assess,
 )

@@ -6,6 +6,7 @@ from assay.analyse.comparisons import MEMORY, Pair
 from assay.analyse.evidence import Evidence, Rule, lower, paired, standing
 from assay.analyse.experiments import again
 from assay.model.result import Finding
+from assay.model.text import text
 from assay.model.units import format_quantity
 
 _FACTOR = 1.2
@@ -15,7 +16,7 @@ _KERNELS = ("triad", "jacobi")
 def _assess(evidence: Evidence) -> Iterable[Finding]:
     pairs = [pair for kernel in _KERNELS for pair in evidence.differing(MEMORY, kernel) if _serial(pair)]
     if not pairs:
-        why = "nothing was measured with serial first touch and with interleaved pages"
+        why = text("Nothing was measured with serial first touch and with interleaved pages")
         yield rule.not_assessed(why, "assay run interleave")
     best: dict[str, Pair] = {}
     for pair in sorted(pairs, key=lambda pair: pair.comparison.lo):
@@ -26,17 +27,26 @@ def _assess(evidence: Evidence) -> Iterable[Finding]:
         yield Finding(
             id=f"{rule.name}:{pair.a.id}",
             rule=rule.name,
-            claim=f"Interleaved pages lift {pair.a.benchmark} on {pair.a.placement.label} where one thread "
-            f"writes the arrays first ({paired(pair.comparison)}; medians {heaped} and {dealt}).",
+            claim=text(
+                "Interleaved pages lift {benchmark} on {label} where one thread writes the arrays first ({ratio}; "
+                "medians {heaped} and {dealt}).",
+                benchmark=pair.a.benchmark,
+                label=pair.a.placement.label,
+                ratio=paired(pair.comparison),
+                heaped=heaped,
+                dealt=dealt,
+            ),
             severity="advice",
             status=standing(pair.comparison),
             evidence=(pair.comparison.id, pair.a.id, pair.b.id),
             statistic=lower(pair.comparison),
             threshold=rule.threshold,
-            rivals=("NUMA balancing of the kernel moved pages meanwhile",),
+            rivals=(text("NUMA balancing of the kernel moved pages meanwhile"),),
             experiment=again(pair.comparison, (pair.a, pair.b), _FACTOR),
-            next="initialise arrays in the threads that use them, or deal their pages to all nodes: "
-            "`numactl --interleave=all PROGRAM`",
+            next=text(
+                "initialise arrays in the threads that use them, or deal their pages to all nodes: "
+                "`numactl --interleave=all PROGRAM`"
+            ),
         )
 
 
@@ -51,7 +61,7 @@ def _serial(pair: Pair) -> bool:
 
 rule = Rule(
     "interleave",
-    "Do interleaved pages help programs that write their arrays with one thread?",
-    f"interleave / first touch by one thread >= {_FACTOR}",
+    text("Do interleaved pages help programs that write their arrays with one thread?"),
+    text("interleave / first touch by one thread >= {ratio}", ratio=f"{_FACTOR}"),
     _assess,
 )

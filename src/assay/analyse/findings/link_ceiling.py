@@ -11,6 +11,7 @@ from assay.model.benchmark import ParamValue
 from assay.model.placement import Memory, Placement
 from assay.model.plan import Arm, Effect, Experiment
 from assay.model.result import Estimate, Finding, Limit
+from assay.model.text import text
 from assay.model.units import format_quantity, format_size
 
 _SHARE = 0.90
@@ -26,9 +27,12 @@ def _assess(evidence: Evidence) -> Iterable[Finding]:
     bounded = [each for each in sent if each.limit]
     if not bounded and place.passed(evidence):
         if sent:
-            why, remedy = "no fact tells what the link carries", "assay report last --limit wire='117.7 MB/s'"
+            why, remedy = (
+                text("No fact tells what the link carries"),
+                "assay report last --limit wire='117.7 MB/s'",
+            )
         else:
-            why, remedy = "no long messages passed between nodes", "assay run network"
+            why, remedy = text("No long messages passed between nodes"), "assay run network"
         yield rule.not_assessed(why, remedy)
     best: dict[tuple[str, str], Estimate] = {}
     for each in bounded:
@@ -56,16 +60,27 @@ def _finding(estimate: Estimate, evidence: Evidence) -> Iterable[Finding]:
     below = most < _SHARE
     figure, carried = (format_quantity(value, estimate.unit) for value in (median, limit.value))
     size = format_size(int(estimate.params[BYTES]))
-    verdict = "something else limits them" if below else "the link is what limits them"
+    verdict = text("something else limits them" if below else "the link is what limits them")
     yield Finding(
         id=f"{rule.name}:{estimate.id}",
         rule=rule.name,
-        claim=f"Messages between nodes get {figure} at best ({place.way(estimate)}, {size}), "
-        f"{median / limit.value:.2f} of {carried}, {limit.of}: {verdict}.",
+        claim=text(
+            "Messages between nodes get {figure} at best ({way}, {size}), {share} of {carried}, {of}: {verdict}.",
+            figure=figure,
+            way=place.way(estimate),
+            size=size,
+            share=f"{median / limit.value:.2f}",
+            carried=carried,
+            of=limit.of,
+            verdict=verdict,
+        ),
         severity="problem" if below else "fact",
         status="candidate" if below and not estimate.confidence else "observed",
         evidence=(estimate.id,),
-        statistic=f"{'upper bound (95 %)' if estimate.confidence else 'largest'} of the share {most:.3g}",
+        statistic=text(
+            "upper bound (95 %) of the share {share}" if estimate.confidence else "largest of the share {share}",
+            share=f"{most:.3g}",
+        ),
         threshold=rule.threshold,
         rivals=_rivals(estimate) if below else (),
         experiment=_experiment(estimate, limit, evidence) if below else None,
@@ -76,14 +91,14 @@ def _finding(estimate: Estimate, evidence: Evidence) -> Iterable[Finding]:
 def _rivals(estimate: Estimate) -> tuple[str, ...]:
     of = estimate.limit.of if estimate.limit else ""
     slot = "the slot" in of
-    rivals = ["one pair of cores does not fill the link"]
+    rivals: list[str] = [text("one pair of cores does not fill the link")]
     if not slot:
-        rivals.append("the slot of the card: too few lanes, or an older generation (PCI Express)")
+        rivals.append(text("the slot of the card: too few lanes, or an older generation (PCI Express)"))
     if "TCP in frames" in of:
-        rivals.append("interrupts and copies of the kernel, fewer with jumbo frames")
+        rivals.append(text("interrupts and copies of the kernel, fewer with jumbo frames"))
     if estimate.params.get(PATTERN) == "bidirectional":
-        rivals.append("directions that share something on the way")
-    return (*rivals, "a port of the switch that is slower", "cores on the socket far from the card")
+        rivals.append(text("directions that share something on the way"))
+    return (*rivals, text("a port of the switch that is slower"), text("cores on the socket far from the card"))
 
 
 def _experiment(estimate: Estimate, limit: Limit, evidence: Evidence) -> Experiment | None:
@@ -129,7 +144,7 @@ def _more_pairs(estimate: Estimate, evidence: Evidence) -> Placement | None:
 
 rule = Rule(
     "link_ceiling",
-    "Do messages between nodes get what the link carries?",
-    f"best / (wire or slot, less code and frames) < {_SHARE} (upper end)",
+    text("Do messages between nodes get what the link carries?"),
+    text("best / (wire or slot, less code and frames) < {share} (upper end)", share=f"{_SHARE}"),
     _assess,
 )

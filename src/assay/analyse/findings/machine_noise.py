@@ -8,12 +8,14 @@ from assay.analyse.states import FACTOR, FAR, NEAR, UNSETTLED
 from assay.analyse.strata import FEWEST
 from assay.model.record import Bracket
 from assay.model.result import Finding, Noise
+from assay.model.text import Text, joined, text
 from assay.model.units import format_quantity
 
 _TAIL = 1.10
 _STEAL = 0.02
 _DRIFT = 0.02
 _DRIFT_P = 0.01
+_NAMES = {NEAR: text("near"), FAR: text("far"), UNSETTLED: text("unsettled")}
 
 
 class _Cause(NamedTuple):
@@ -45,19 +47,21 @@ def _assess(evidence: Evidence) -> Iterable[Finding]:
             statistic=cause.statistic,
             threshold=cause.threshold,
             rivals=cause.rivals,
-            next=f"{cause.remedy}: {repeat}",
+            next=text("{remedy}: {command}", remedy=cause.remedy, command=repeat),
         )
     if not causes and noise.sentinel_p99 is None:
-        yield rule.not_assessed("the run has no launch of the sentinel")
+        yield rule.not_assessed(text("The run has no launch of the sentinel"))
     elif not causes:
         yield Finding(
             id=f"{rule.name}:quiet",
             rule=rule.name,
-            claim=f"The machine was quiet: {_figures(noise)}.",
+            claim=text("The machine was quiet: {figures}.", figures=_figures(noise)),
             severity="fact",
             status="observed",
             evidence=(),
-            statistic=f"{noise.disturbed} of {noise.launches} launches disturbed",
+            statistic=text(
+                "{disturbed} of {launches} launches disturbed", disturbed=noise.disturbed, launches=noise.launches
+            ),
             threshold=rule.threshold,
         )
     yield from _states(evidence, repeat)
@@ -66,14 +70,23 @@ def _assess(evidence: Evidence) -> Iterable[Finding]:
 def _drift(noise: Noise) -> Iterable[_Cause]:
     if noise.drift is None or noise.drift_p is None or abs(noise.drift) <= _DRIFT or noise.drift_p >= _DRIFT_P:
         return
-    change = "slower" if noise.drift > 0 else "faster"
+    change, p = f"{100 * abs(noise.drift):.1f}", f"{noise.drift_p:.2g}"
     yield _Cause(
         "drift",
-        f"The machine drifted: fixed work became {100 * abs(noise.drift):.1f} % {change} while the run lasted.",
-        f"Theil-Sen slope x duration {100 * noise.drift:+.1f} %, Kendall's p = {noise.drift_p:.2g}",
-        f"{100 * _DRIFT:.0f} % with p < {_DRIFT_P}",
-        ("clocks that fall as the machine heats up", "other users", "the hypervisor moved the cores"),
-        "repeat when the machine has been at work for some minutes",
+        text(
+            "The machine drifted: fixed work became {change} % slower while the run lasted."
+            if noise.drift > 0
+            else "The machine drifted: fixed work became {change} % faster while the run lasted.",
+            change=change,
+        ),
+        text("Theil-Sen slope x duration {drift} %, Kendall's p = {p}", drift=f"{100 * noise.drift:+.1f}", p=p),
+        text("{drift} % with p < {p}", drift=f"{100 * _DRIFT:.0f}", p=f"{_DRIFT_P}"),
+        (
+            text("clocks that fall as the machine heats up"),
+            text("other users"),
+            text("the hypervisor moved the cores"),
+        ),
+        text("repeat when the machine has been at work for some minutes"),
     )
 
 
@@ -82,79 +95,131 @@ def _tail(noise: Noise, explained: float) -> Iterable[_Cause]:
     if noise.sentinel_p99 is not None and noise.sentinel_p99 > _TAIL + explained:
         yield _Cause(
             "tail",
-            "The machine was not steady: once in a hundred times the same fixed small work took "
-            f"{noise.sentinel_p99:.3g} times as long as usual, or longer.",
-            f"p99 / median {noise.sentinel_p99:.4g}",
-            f"p99 / median > {_TAIL:.2f}",
-            ("other users of the machine", "the hypervisor and its other guests", "a clock that changes"),
-            "repeat on an idle machine",
+            text(
+                "The machine was not steady: once in a hundred times the same fixed small work took {times} times "
+                "as long as usual, or longer.",
+                times=f"{noise.sentinel_p99:.3g}",
+            ),
+            text("p99 / median {ratio}", ratio=f"{noise.sentinel_p99:.4g}"),
+            text("p99 / median > {ratio}", ratio=f"{_TAIL:.2f}"),
+            (
+                text("other users of the machine"),
+                text("the hypervisor and its other guests"),
+                text("a clock that changes"),
+            ),
+            text("repeat on an idle machine"),
         )
 
 
 def _taken(noise: Noise) -> Iterable[_Cause]:
     """The cpus' time that others had."""
-    for name, claim, share, most, rival, remedy in (
-        ("steal", "The hypervisor took up to", noise.steal, _STEAL, "other guests of the host",
-         "repeat at another hour or on a machine of its own"),
-        ("foreign", "The machine was not idle: other processes used up to", noise.foreign, Bracket.FOREIGN,
-         "other users of the machine", "end what else is running, then repeat"),
-    ):  # fmt: skip
-        if share is not None and share > most:
-            figure = f"{100 * share:.0f} % of the cpus' time"
-            yield _Cause(
-                name, f"{claim} {figure} during a launch.", figure, f"> {100 * most:.0f} %", (rival,), remedy
-            )
+    if noise.steal is not None and noise.steal > _STEAL:
+        figure = _of_cpus(noise.steal)
+        yield _Cause(
+            "steal",
+            text("The hypervisor took up to {share} during a launch.", share=figure),
+            figure,
+            f"> {100 * _STEAL:.0f} %",
+            (text("other guests of the host"),),
+            text("repeat at another hour or on a machine of its own"),
+        )
+    if noise.foreign is not None and noise.foreign > Bracket.FOREIGN:
+        figure = _of_cpus(noise.foreign)
+        yield _Cause(
+            "foreign",
+            text("The machine was not idle: other processes used up to {share} during a launch.", share=figure),
+            figure,
+            f"> {100 * Bracket.FOREIGN:.0f} %",
+            (text("other users of the machine"),),
+            text("end what else is running, then repeat"),
+        )
+
+
+def _of_cpus(share: float) -> Text:
+    return text("{share} % of the cpus' time", share=f"{100 * share:.0f}")
 
 
 def _figures(noise: Noise) -> str:
-    figures = [] if noise.sentinel_p99 is None else [f"fixed work p99 / median {noise.sentinel_p99:.4g}"]
+    figures: list[str] = []
+    if noise.sentinel_p99 is not None:
+        figures.append(text("fixed work p99 / median {ratio}", ratio=f"{noise.sentinel_p99:.4g}"))
     if noise.drift is not None:
-        p = "" if noise.drift_p is None else f" (p = {noise.drift_p:.2g})"
-        figures.append(f"drift {100 * noise.drift:+.1f} %{p}")
-    figures += [
-        f"{name} {100 * share:.1f} % at most"
-        for name, share in (("steal", noise.steal), ("foreign cpu", noise.foreign))
-        if share is not None
-    ]
-    return ", ".join(figures)
+        drift = f"{100 * noise.drift:+.1f}"
+        p = "" if noise.drift_p is None else f"{noise.drift_p:.2g}"
+        figures.append(
+            text("drift {drift} % (p = {p})", drift=drift, p=p) if p else text("drift {drift} %", drift=drift)
+        )
+    if noise.steal is not None:
+        figures.append(text("steal {share} % at most", share=f"{100 * noise.steal:.1f}"))
+    if noise.foreign is not None:
+        figures.append(text("foreign cpu {share} % at most", share=f"{100 * noise.foreign:.1f}"))
+    return joined(", ", figures)
 
 
 def _states(evidence: Evidence, repeat: str) -> Iterable[Finding]:
     noise = evidence.noise
     if NEAR not in noise.states and FAR not in noise.states:
         return
-    seen = ", ".join(
-        f"{name} in {launches} launches ({format_quantity(handover, 's')})"
-        for name, (launches, handover) in noise.states.items()
+    seen = joined(
+        ", ",
+        [
+            text(
+                "{state} in {launches} launches ({time})",
+                state=_NAMES.get(name, name),
+                launches=launches,
+                time=format_quantity(handover, "s"),
+            )
+            for name, (launches, handover) in noise.states.items()
+        ],
     )
     split = sorted({each.estimate.benchmark for each in evidence.measured if each.estimate.state})
     whole = {each.estimate.benchmark for each in evidence.measured} - set(split)
-    told = [f"The states explain {', '.join(split)}, whose figures are given for each."] if split else []
+    told: list[str] = [
+        text("The machine changed between states that the hand-over of a cache line shows: {states}.", states=seen)
+    ]
+    if split:
+        told.append(
+            text("The states explain {benchmarks}, whose figures are given for each.", benchmarks=", ".join(split))
+        )
     if whole:
         told.append(
-            f"{'Of the others' if split else 'Of every benchmark'} launches of both are pooled: they differ by no "
-            "more than chance makes between so few."
+            text(
+                "Of the others launches of both are pooled: they differ by no more than chance makes between so "
+                "few."
+                if split
+                else "Of every benchmark launches of both are pooled: they differ by no more than chance makes "
+                "between so few."
+            )
         )
     yield Finding(
         id=f"{rule.name}:states",
         rule=rule.name,
-        claim=f"The machine changed between states that the hand-over of a cache line shows: {seen}. "
-        f"{' '.join(told)}",
+        claim=joined(" ", told),
         severity="fact",
         status="observed",
         evidence=(),
         statistic=seen,
-        threshold=f"a gap of {FACTOR} between hand-over times; {UNSETTLED}: changed during the launch; figures: "
-        f"{FEWEST} launches or more in each state, see docs/analysis.md",
-        rivals=("the hypervisor moves virtual cores", "the kernel's frequency governor"),
+        threshold=text(
+            "a gap of {factor} between hand-over times; unsettled: changed during the launch; figures: {fewest} "
+            "launches or more in each state, see docs/analysis.md",
+            factor=f"{FACTOR}",
+            fewest=FEWEST,
+        ),
+        rivals=(text("the hypervisor moves virtual cores"), text("the kernel's frequency governor")),
         next=repeat if whole else "",
     )
 
 
 rule = Rule(
     "machine_noise",
-    "Was the machine quiet?",
-    f"p99 / median > {_TAIL:.2f}, steal > {100 * _STEAL:.0f} %, foreign cpu > {100 * Bracket.FOREIGN:.0f} %, "
-    f"drift > {100 * _DRIFT:.0f} % with p < {_DRIFT_P}",
+    text("Was the machine quiet?"),
+    text(
+        "p99 / median > {tail}, steal > {steal} %, foreign cpu > {foreign} %, drift > {drift} % with p < {p}",
+        tail=f"{_TAIL:.2f}",
+        steal=f"{100 * _STEAL:.0f}",
+        foreign=f"{100 * Bracket.FOREIGN:.0f}",
+        drift=f"{100 * _DRIFT:.0f}",
+        p=f"{_DRIFT_P}",
+    ),
     _assess,
 )

@@ -12,6 +12,7 @@ from assay.analyse.experiments import anew, repeated
 from assay.analyse.statistics import Interval, hodges_lehmann
 from assay.model.plan import Experiment
 from assay.model.result import Finding
+from assay.model.text import text
 
 _SHARE = 0.95
 
@@ -20,7 +21,7 @@ def _assess(evidence: Evidence) -> Iterable[Finding]:
     groups = _groups(evidence)
     if not groups:
         yield rule.not_assessed(
-            "fewer than two NUMA nodes were measured each with its own memory", "assay run memory"
+            text("Fewer than two NUMA nodes were measured each with its own memory"), "assay run memory"
         )
     for group in groups:
         for node, measured in group.items():
@@ -29,21 +30,38 @@ def _assess(evidence: Evidence) -> Iterable[Finding]:
             if effect is None or math.exp(effect.hi) >= _SHARE:
                 continue
             end = (
-                "upper bound (95 %)" if effect.confidence else f"largest ratio of {len(measured.launches)} blocks"
+                text("upper bound (95 %)")
+                if effect.confidence
+                else text("largest ratio of {blocks} blocks", blocks=len(measured.launches))
             )
             yield Finding(
                 id=f"{rule.name}:{measured.estimate.id}",
                 rule=rule.name,
-                claim=f"The memory of NUMA node {node} gives its own cores {math.exp(effect.median):.2f} of the "
-                "triad that the other nodes give theirs.",
+                claim=text(
+                    "The memory of NUMA node {node} gives its own cores {share} of the triad that the other nodes "
+                    "give theirs.",
+                    node=node,
+                    share=f"{math.exp(effect.median):.2f}",
+                ),
                 severity="problem",
                 status="observed" if effect.confidence else "candidate",
                 evidence=(measured.estimate.id,),
-                statistic=f"{end} of node {node} / median of the others {math.exp(effect.hi):.3g}",
+                statistic=text(
+                    "{end} of node {node} / median of the others {ratio}",
+                    end=end,
+                    node=node,
+                    ratio=f"{math.exp(effect.hi):.3g}",
+                ),
                 threshold=rule.threshold,
-                rivals=("another program on that node", "a slower or mixed memory module", "thermal limits"),
+                rivals=(
+                    text("another program on that node"),
+                    text("a slower or mixed memory module"),
+                    text("thermal limits"),
+                ),
                 experiment=None if effect.confidence else _anew(measured, others),
-                next="see whether all channels of that node are populated alike: `sudo dmidecode --type memory`",
+                next=text(
+                    "see whether all channels of that node are populated alike: `sudo dmidecode --type memory`"
+                ),
             )
 
 
@@ -83,7 +101,7 @@ def _anew(measured: Measured, others: list[Measured]) -> Experiment:
 
 rule = Rule(
     "memory_channel",
-    "Is the memory of every NUMA node as fast as that of its like?",
-    f"node / median of the others < {_SHARE:.2f}",
+    text("Is the memory of every NUMA node as fast as that of its like?"),
+    text("node / median of the others < {share}", share=f"{_SHARE:.2f}"),
     _assess,
 )

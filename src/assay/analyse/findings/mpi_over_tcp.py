@@ -12,6 +12,7 @@ from assay.analyse.messages.curves import size
 from assay.analyse.models.mpi_over_tcp import LAW, TCP, is_polled
 from assay.model.plan import Experiment
 from assay.model.result import Estimate, Finding, Model, Point
+from assay.model.text import text
 from assay.model.units import format_size
 
 _FACTOR = 0.70
@@ -22,14 +23,17 @@ _SURE_BLOCKS = 6
 def _assess(evidence: Evidence) -> Iterable[Finding]:
     models = [each for each in evidence.models if each.id.startswith(f"{LAW}/pt2pt/{TCP}/") and not each.reason]
     if not models and place.passed(evidence):
-        yield rule.not_assessed("MPI and TCP were not measured between the same processes", "assay run network")
+        yield rule.not_assessed(
+            text("MPI and TCP were not measured between the same processes"), "assay run network"
+        )
     known = place.by_id(evidence)
     for model in models:
         estimate = known[model.of[0]]
         slow = max((list(part) for low, part in groupby(model.points, key=_slow) if low), key=len, default=[])
         if len(slow) >= _ADJACENT and _one_way(model, known):
             sockets = [known[name] for name in model.of if known[name].benchmark == TCP]
-            found = _finding(model, estimate, slow, "poll, as MPI does" if is_polled(sockets[0]) else "block")
+            waiting = text("sockets that poll, as MPI does" if is_polled(sockets[0]) else "sockets that block")
+            found = _finding(model, estimate, slow, waiting)
             yield msgspec.structs.replace(found, experiment=_experiment(found, slow, known, sockets))
 
 
@@ -50,22 +54,36 @@ def _finding(model: Model, estimate: Estimate, slow: list[Point], waiting: str) 
     return Finding(
         id=f"{rule.name}:{model.id}",
         rule=rule.name,
-        claim="MPI is slower than TCP between the same processes "
-        f"({place.way(estimate)}; sockets that {waiting}): down to {worst.value[0]:.2f} of its speed at "
-        f"{format_size(int(worst.at['bytes']))}, below {_FACTOR} at "
-        f"{len(slow)} sizes from {first} to {last}.",
+        claim=text(
+            "MPI is slower than TCP between the same processes ({way}; {sockets}): down to {least} of its speed "
+            "at {size}, below {factor} at {count} size from {first} to {last}.|MPI is slower than TCP between the "
+            "same processes ({way}; {sockets}): down to {least} of its speed at {size}, below {factor} at {count} "
+            "sizes from {first} to {last}.",
+            way=place.way(estimate),
+            sockets=waiting,
+            least=f"{worst.value[0]:.2f}",
+            size=format_size(int(worst.at["bytes"])),
+            factor=f"{_FACTOR}",
+            count=len(slow),
+            first=first,
+            last=last,
+        ),
         severity="problem",
         status="observed" if sure else "candidate",
         evidence=(model.id, worst.estimate),
-        statistic=f"largest upper end at these sizes {max(point.value[2] for point in slow):.3g}",
+        statistic=text(
+            "largest upper end at these sizes {ratio}", ratio=f"{max(point.value[2] for point in slow):.3g}"
+        ),
         threshold=rule.threshold,
         rivals=(
-            "another transport than the MPI could use here",
-            "an eager limit or socket buffers of the MPI that are too small",
-            "a progress thread or polling that takes time of the core",
+            text("another transport than the MPI could use here"),
+            text("an eager limit or socket buffers of the MPI that are too small"),
+            text("a progress thread or polling that takes time of the core"),
         ),
-        next="measure with buffers as the system sizes them, or another MPI by --mpi: "
-        "`OMPI_MCA_btl_tcp_sndbuf=0 OMPI_MCA_btl_tcp_rcvbuf=0 assay run network`",
+        next=text(
+            "measure with buffers as the system sizes them, or another MPI by --mpi: `{command}`",
+            command="OMPI_MCA_btl_tcp_sndbuf=0 OMPI_MCA_btl_tcp_rcvbuf=0 assay run network",
+        ),
     )
 
 
@@ -84,7 +102,11 @@ def _experiment(
 
 rule = Rule(
     "mpi_over_tcp",
-    "Is MPI much slower than TCP between the same processes?",
-    f"MPI / TCP in speed < {_FACTOR} (upper end) at {_ADJACENT} adjacent sizes or more, over one device",
+    text("Is MPI much slower than TCP between the same processes?"),
+    text(
+        "MPI / TCP in speed < {factor} (upper end) at {sizes} adjacent sizes or more, over one device",
+        factor=f"{_FACTOR}",
+        sizes=_ADJACENT,
+    ),
     _assess,
 )

@@ -7,6 +7,7 @@ from assay.analyse.messages import place
 from assay.analyse.models.node_pairs import LAW
 from assay.analyse.outliers import DEVIATIONS, FEWEST, LOW, common_end, slow
 from assay.model.result import Estimate, Finding, Model, Point
+from assay.model.text import joined, text
 from assay.model.units import format_quantity, format_size
 
 _SHOWN = 3
@@ -20,7 +21,9 @@ def _assess(evidence: Evidence) -> Iterable[Finding]:
         if each.law == LAW and len(each.points) >= FEWEST and known[each.of[0]].params["schedule"] == "one"
     ]
     if not models and place.passed(evidence):
-        yield rule.not_assessed(f"fewer than {FEWEST} pairs were measured one at a time", "assay run node-pairs")
+        yield rule.not_assessed(
+            text("Fewer than {pairs} pairs were measured one at a time", pairs=FEWEST), "assay run node-pairs"
+        )
     for model in models:
         estimate = known[model.of[0]]
         found = slow(model.points, estimate.better)
@@ -31,30 +34,48 @@ def _assess(evidence: Evidence) -> Iterable[Finding]:
 def _finding(evidence: Evidence, model: Model, estimate: Estimate, found: list[Point]) -> Finding:
     ordered = sorted(found, key=_factor, reverse=True)
     worst, usual = ordered[0], model.parameters["all pairs"][0]
-    shown = ", ".join(f"{each.at['a']} with {each.at['b']} x{_factor(each):.2f}" for each in ordered[:_SHOWN])
-    more = f" and {len(found) - _SHOWN} more" if len(found) > _SHOWN else ""
+    shown = joined(
+        ", ",
+        [
+            text("{a} with {b} {factor}", a=str(each.at["a"]), b=str(each.at["b"]), factor=f"x{_factor(each):.2f}")
+            for each in ordered[:_SHOWN]
+        ],
+    )
+    more = text("{some} and {count} more", some=shown, count=len(found) - _SHOWN) if len(found) > _SHOWN else shown
     node = common_end(found)
-    common = f" All of them are pairs of {node}." if node is not None else ""
+    common = text("All of them are pairs of {node}.", node=str(node)) if node is not None else ""
+    told = text(
+        "Messages are slower between {count} of {all} pairs of nodes than between the others ({pairs}; {what}: "
+        "usually {usual}).",
+        count=len(found),
+        all=len(model.points),
+        pairs=more,
+        what=f"{estimate.metric}, {format_size(int(estimate.params['bytes']))}",
+        usual=format_quantity(usual, estimate.unit),
+    )
     launches = min(each.launches for each in _estimates(evidence, found))
-    what = f"{estimate.metric}, {format_size(int(estimate.params['bytes']))}"
     pair = f"{worst.at['a']},{worst.at['b']}"
     return Finding(
         id=f"{rule.name}:{model.id}",
         rule=rule.name,
-        claim=f"Messages are slower between {len(found)} of {len(model.points)} pairs of nodes than between the "
-        f"others ({shown}{more}; {what}: usually {format_quantity(usual, estimate.unit)}).{common}",
+        claim=joined(" ", (told, common)),
         severity="problem",
         status="observed" if launches >= CONFIDENT else "candidate",
         evidence=(model.id, *dict.fromkeys(each.estimate for each in found)),
-        statistic=f"nearer end of the slowest over the median of all pairs {_near(worst, estimate) / usual:.3g}",
+        statistic=text(
+            "nearer end of the slowest over the median of all pairs {ratio}",
+            ratio=f"{_near(worst, estimate) / usual:.3g}",
+        ),
         threshold=rule.threshold,
         rivals=(
-            "more switches between them than between others",
-            "a cable, port or card that is slower or sends again",
-            "another program on a node, or other jobs on the way",
+            text("more switches between them than between others"),
+            text("a cable, port or card that is slower or sends again"),
+            text("another program on a node, or other jobs on the way"),
         ),
-        next=f"assay run network --hosts {pair}: the slowest pair alone, with the network cards' error counters "
-        "beside it",
+        next=text(
+            "`{command}`: the slowest pair alone, with the network cards' error counters beside it",
+            command=f"assay run network --hosts {pair}",
+        ),
     )
 
 
@@ -76,8 +97,12 @@ def _near(point: Point, estimate: Estimate) -> float:
 
 rule = Rule(
     "node_pairs",
-    "Are messages between some nodes slower than between others?",
-    f"whole interval of a pair slower than the median pair by {DEVIATIONS} median absolute deviations and "
-    f"{100 * LOW:.0f} %",
+    text("Are messages between some nodes slower than between others?"),
+    text(
+        "whole interval of a pair slower than the median pair by {deviations} median absolute deviations and "
+        "{low} %",
+        deviations=DEVIATIONS,
+        low=f"{100 * LOW:.0f}",
+    ),
     _assess,
 )

@@ -5,8 +5,16 @@ from typing import Literal
 
 from assay.analyse.evidence import Evidence, Rule
 from assay.model.result import Finding, Outcome
+from assay.model.text import joined, text
 
 _SHOWN = 3
+_STATUSES = {
+    "failed": text("failed"),
+    "invalid": text("invalid"),
+    "incomplete": text("incomplete"),
+    "timed-out": text("timed-out"),
+    "skipped": text("skipped"),
+}
 
 
 def _assess(evidence: Evidence) -> Iterable[Finding]:
@@ -15,15 +23,25 @@ def _assess(evidence: Evidence) -> Iterable[Finding]:
     if wrong:
         yield _finding(
             "wrong",
-            f"{len(wrong)} of {len(evidence.outcomes)} cases gave no valid figure: {_reasons(wrong)}.",
+            text(
+                "{count} of {all} cases gave no valid figure: {reasons}.",
+                count=len(wrong),
+                all=len(evidence.outcomes),
+                reasons=_reasons(wrong),
+            ),
             wrong,
             "problem",
-            "assay show last --json  (status and reason)",
+            text("`{command}` (status and reason)", command="assay show last --json"),
         )
     if missing:
         yield _finding(
             "missing",
-            f"{len(missing)} of {len(evidence.outcomes)} cases were not measured: {_reasons(missing)}.",
+            text(
+                "{count} of {all} cases were not measured: {reasons}.",
+                count=len(missing),
+                all=len(evidence.outcomes),
+                reasons=_reasons(missing),
+            ),
             missing,
             "fact",
             f"assay run --resume {evidence.run.info.id}{evidence.budget()}",
@@ -40,7 +58,7 @@ def _finding(
         severity=severity,
         status="observed",
         evidence=(),
-        statistic=f"{len(outcomes)} cases",
+        statistic=text("{count} case|{count} cases", count=len(outcomes)),
         threshold=rule.threshold,
         next=remedy,
     )
@@ -48,15 +66,21 @@ def _finding(
 
 def _reasons(outcomes: list[Outcome]) -> str:
     """The most frequent reasons with one case of each."""
-    cases: dict[str, list[str]] = {}
+    cases: dict[tuple[str, str], list[str]] = {}
     for each in outcomes:
-        cases.setdefault(f"{each.status}: {each.reason}", []).append(each.case)
+        cases.setdefault((each.status, each.reason or ""), []).append(each.case)
     ranked = sorted(cases.items(), key=lambda item: -len(item[1]))
-    shown = [
-        f"{reason} ({names[0]}{f' and {len(names) - 1} more' if len(names) > 1 else ''})"
-        for reason, names in ranked
-    ]
-    return "; ".join([*shown[:_SHOWN], *([f"{len(shown) - _SHOWN} other reasons"] if len(shown) > _SHOWN else [])])
+    shown = [_reason(_STATUSES.get(status, status), reason, names) for (status, reason), names in ranked]
+    others = len(shown) - _SHOWN
+    rest = text("{count} other reason|{count} other reasons", count=others) if others > 0 else ""
+    return joined("; ", [*shown[:_SHOWN], rest])
 
 
-rule = Rule("not_measured", "Did every case of the plan end well?", "every case complete", _assess)
+def _reason(status: str, reason: str, names: list[str]) -> str:
+    told = text("{status}: {reason}", status=status, reason=reason)
+    if len(names) == 1:
+        return text("{reason} ({case})", reason=told, case=names[0])
+    return text("{reason} ({case} and {count} more)", reason=told, case=names[0], count=len(names) - 1)
+
+
+rule = Rule("not_measured", text("Did every case of the plan end well?"), text("every case complete"), _assess)

@@ -5,6 +5,7 @@ from collections.abc import Iterable
 from assay.analyse.evidence import Evidence, Rule, lower, paired
 from assay.analyse.findings.numa_penalty import costs, remote
 from assay.model.result import Finding
+from assay.model.text import text
 
 _FACTOR = 1.3
 
@@ -12,21 +13,24 @@ _FACTOR = 1.3
 def _assess(evidence: Evidence) -> Iterable[Finding]:
     pairs = remote(evidence, "latency", "chase")
     if not pairs:
-        why = "no core's load latency was measured with its own and with another node's memory"
+        why = text("No core's load latency was measured with its own and with another node's memory")
         yield rule.not_assessed(why, "assay run numa")
     slow = sorted((pair for pair in pairs if pair.comparison.lo >= _FACTOR), key=lambda pair: -pair.comparison.lo)
     if slow:
         worst = slow[0]
-        claim = (
-            "A load from another node's memory takes longer than one from the own node's "
-            f"({paired(worst.comparison)}; {worst.a.placement.label} to {worst.a.placement.memory})."
+        claim = text(
+            "A load from another node's memory takes longer than one from the own node's ({ratio}; {label} to "
+            "{memory}).",
+            ratio=paired(worst.comparison),
+            label=worst.a.placement.label,
+            memory=worst.a.placement.memory,
         )
         yield costs(rule, evidence, slow, (claim, lower(worst.comparison)), _FACTOR)
 
 
 rule = Rule(
     "numa_latency",
-    "How much longer does a load from another NUMA node take?",
-    f"other node / own node >= {_FACTOR}",
+    text("How much longer does a load from another NUMA node take?"),
+    text("other node / own node >= {ratio}", ratio=f"{_FACTOR}"),
     _assess,
 )

@@ -6,6 +6,7 @@ from assay.analyse.comparisons import MEMORY, Pair, own_node
 from assay.analyse.evidence import Evidence, Rule, digits, standing, upper
 from assay.analyse.experiments import again
 from assay.model.result import Finding
+from assay.model.text import text
 
 _SHARE = 0.80
 
@@ -13,15 +14,18 @@ _SHARE = 0.80
 def _assess(evidence: Evidence) -> Iterable[Finding]:
     pairs = remote(evidence, "stream", "triad")
     if not pairs:
-        why = "no cores were measured against their own and another node's memory"
+        why = text("No cores were measured against their own and another node's memory")
         yield rule.not_assessed(why, "assay run memory")
         return
     slow = sorted((pair for pair in pairs if pair.comparison.hi < _SHARE), key=lambda pair: pair.comparison.hi)
     if slow:
         worst, shares = slow[0], sorted(pair.comparison.ratio for pair in pairs)
-        claim = (
-            f"Memory of another node gives {digits(shares[0])} to {digits(shares[-1])} of the cores' own "
-            f"bandwidth, least {worst.a.placement.label} to {worst.a.placement.memory}."
+        claim = text(
+            "Memory of another node gives {low} to {high} of the cores' own bandwidth, least {label} to {memory}.",
+            low=digits(shares[0]),
+            high=digits(shares[-1]),
+            label=worst.a.placement.label,
+            memory=worst.a.placement.memory,
         )
         yield costs(rule, evidence, slow, (claim, upper(worst.comparison)), 1 / _SHARE)
 
@@ -60,14 +64,16 @@ def costs(rule: Rule, evidence: Evidence, slow: Sequence[Pair], told: tuple[str,
         statistic=statistic,
         threshold=rule.threshold,
         experiment=again(worst.comparison, (worst.a, worst.b), factor),
-        next="keep each process and its memory on one node: "
-        f"`numactl --cpunodebind={own} --membind={own} PROGRAM`",
+        next=text(
+            "keep each process and its memory on one node: `{command}`",
+            command=f"numactl --cpunodebind={own} --membind={own} PROGRAM",
+        ),
     )
 
 
 rule = Rule(
     "numa_penalty",
-    "What does the memory of another NUMA node cost?",
-    f"other node / own node < {_SHARE:.2f}",
+    text("What does the memory of another NUMA node cost?"),
+    text("other node / own node < {share}", share=f"{_SHARE:.2f}"),
     _assess,
 )

@@ -6,6 +6,7 @@ from assay.analyse.evidence import CONFIDENT, Evidence, Rule, more
 from assay.analyse.messages import place
 from assay.analyse.models.fabric import LAW
 from assay.model.result import Estimate, Finding, Model
+from assay.model.text import text
 from assay.model.units import format_quantity, format_size
 
 _SHARE = 0.90
@@ -18,10 +19,10 @@ def _assess(evidence: Evidence) -> Iterable[Finding]:
     models = [each for each in evidence.models if each.law == LAW]
     apart = [each for each in models if not _is_one_machine(known[each.of[0]])]
     if not apart and place.passed(evidence):
-        why = (
-            "the nodes are one machine, whose memory carries all messages"
+        why = text(
+            "The nodes are one machine, whose memory carries all messages"
             if models
-            else "bandwidth of every pair of four nodes or more was not measured one at a time and all at once"
+            else "Bandwidth of every pair of four nodes or more was not measured one at a time and all at once"
         )
         yield rule.not_assessed(why, "assay run node-pairs")
     for model in apart:
@@ -47,22 +48,38 @@ def _finding(evidence: Evidence, model: Model, estimate: Estimate, low: int) -> 
     return Finding(
         id=f"{rule.name}:{model.id}",
         rule=rule.name,
-        claim=f"The network does not carry all pairs of nodes at once: together those of a round get {together} "
-        f"where one at a time they add up to {one_by_one}, {share:.2f} of it ({what}); in the worst round "
-        f"{worst.value[0]:.2f}. Low are {low} of {len(model.points)} rounds.",
+        claim=text(
+            "The network does not carry all pairs of nodes at once: together those of a round get {together} "
+            "where one at a time they add up to {apart}, {share} of it ({what}); in the worst round {worst}. Low "
+            "are {low} of {rounds} rounds.",
+            together=together,
+            apart=one_by_one,
+            share=f"{share:.2f}",
+            what=what,
+            worst=f"{worst.value[0]:.2f}",
+            low=low,
+            rounds=len(model.points),
+        ),
         severity="problem",
         status="observed" if confident else "candidate",
         evidence=(model.id, worst.estimate),
-        statistic=f"{'upper bound (95 %)' if confident else 'largest'} of the share of all rounds {most:.3g}, "
-        f"of the worst one {worst.value[2]:.3g}",
+        statistic=text(
+            "upper bound (95 %) of the share of all rounds {all}, of the worst one {worst}"
+            if confident
+            else "largest of the share of all rounds {all}, of the worst one {worst}",
+            all=f"{most:.3g}",
+            worst=f"{worst.value[2]:.3g}",
+        ),
         threshold=rule.threshold,
         rivals=(
-            "fewer links between the switches than below them (oversubscribed)",
-            "fixed routes that meet on one link while another is idle",
-            "other jobs on the network",
+            text("fewer links between the switches than below them (oversubscribed)"),
+            text("fixed routes that meet on one link while another is idle"),
+            text("other jobs on the network"),
         ),
-        next=f"assay run node-pairs --hosts {half}: nodes below one switch; if they get all, the ways between "
-        "switches lack"
+        next=text(
+            "`{command}`: nodes below one switch; if they get all, the ways between switches lack",
+            command=f"assay run node-pairs --hosts {half}",
+        )
         if confident
         else more(evidence, CONFIDENT),
     )
@@ -70,7 +87,11 @@ def _finding(evidence: Evidence, model: Model, estimate: Estimate, low: int) -> 
 
 rule = Rule(
     "oversubscribed_fabric",
-    "Does the network carry all pairs of nodes at once?",
-    f"all at once / the sum of one at a time < {_SHARE} (upper end), over all rounds or in {_ROUNDS} rounds",
+    text("Does the network carry all pairs of nodes at once?"),
+    text(
+        "all at once / the sum of one at a time < {share} (upper end), over all rounds or in {rounds} rounds",
+        share=f"{_SHARE}",
+        rounds=_ROUNDS,
+    ),
     _assess,
 )

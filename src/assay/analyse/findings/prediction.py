@@ -4,6 +4,7 @@ from collections.abc import Iterable, Sequence
 
 from assay.analyse.evidence import Evidence, Rule
 from assay.model.result import Finding, Prediction
+from assay.model.text import joined, text
 from assay.model.units import format_quantity
 
 _PERCENT = 100
@@ -13,7 +14,7 @@ _EXPLAINS = 0.15
 
 def _assess(evidence: Evidence) -> Iterable[Finding]:
     if not evidence.predictions:
-        yield rule.not_assessed("nothing was measured that other measurements predict", "assay run node")
+        yield rule.not_assessed(text("Nothing was measured that other measurements predict"), "assay run node")
     figures: dict[str, list[Prediction]] = {}
     for each in evidence.predictions:
         figures.setdefault(each.id.partition("/state=")[0], []).append(each)
@@ -24,26 +25,36 @@ def _assess(evidence: Evidence) -> Iterable[Finding]:
 def _finding(name: str, states: Sequence[Prediction]) -> Finding:
     """Of one figure; several predictions where the states of the machine explain it."""
     worst = max((each.error for each in states), key=abs)
-    far = " Bandwidth alone does not explain it." if abs(worst) > _EXPLAINS else ""
-    what = states[0].what.partition(", state ")[0]
+    far = text("Bandwidth alone does not explain it.") if abs(worst) > _EXPLAINS else ""
+    told = text(
+        "Predicted from bandwidth: {what}, {figures}.",
+        what=states[0].what,
+        figures=joined("; ", [_held_against(each) for each in states]),
+    )
     return Finding(
         id=f"{rule.name}:{name}",
         rule=rule.name,
-        claim=f"Predicted from bandwidth: {what}, {'; '.join(map(_held_against, states))}.{far}",
+        claim=joined(" ", (told, far)),
         severity="fact",
         status="observed",
         evidence=tuple(dict.fromkeys(name for each in states for name in (*each.of, each.measured))),
-        statistic=f"distance from the predicted interval {_PERCENT * worst:.1f} %",
+        statistic=text("distance from the predicted interval {share} %", share=f"{_PERCENT * worst:.1f}"),
         threshold=rule.threshold,
     )
 
 
 def _held_against(each: Prediction) -> str:
     lower, upper, value = (format_quantity(part, each.unit) for part in (each.lower, each.upper, each.value[0]))
-    side = "above" if each.error > 0 else "below"
-    where = "inside" if not each.error else f"{_PERCENT * abs(each.error):.0f} % {side}"
-    state = f"{each.states[-1]}: " if each.states[-1] else ""
-    return f"{state}{lower} to {upper}, measured {value}, {where}"
+    share = f"{_PERCENT * abs(each.error):.0f}"
+    where = (
+        text("{share} % above" if each.error > 0 else "{share} % below", share=share)
+        if each.error
+        else text("inside")
+    )
+    told = text("{low} to {high}, measured {value}, {where}", low=lower, high=upper, value=value, where=where)
+    return text("{state}: {figures}", state=each.states[-1], figures=told) if each.states[-1] else told
 
 
-rule = Rule("prediction", "Do the figures agree with what other measurements predict?", "none: a fact", _assess)
+rule = Rule(
+    "prediction", text("Do the figures agree with what other measurements predict?"), text("none: a fact"), _assess
+)

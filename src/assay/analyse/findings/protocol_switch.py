@@ -12,6 +12,7 @@ from assay.analyse.messages.curves import PATTERN
 from assay.analyse.models.message_law import LAW
 from assay.model.plan import UNSET, Effect, Experiment, Factor
 from assay.model.result import Estimate, Finding, Model
+from assay.model.text import joined, text
 from assay.model.units import format_quantity, format_size
 
 _STEP = 0.05
@@ -45,7 +46,7 @@ class Step(NamedTuple):
 def _assess(evidence: Evidence) -> Iterable[Finding]:
     laws = [each for each in evidence.models if each.law == LAW]
     if not any(not each.reason for each in laws) and place.passed(evidence):
-        yield rule.not_assessed("no curve of messages has 4 sizes or more", "assay run network")
+        yield rule.not_assessed(text("No curve of messages has 4 sizes or more"), "assay run network")
     known = place.by_id(evidence)
     for model in laws:
         estimate = known[model.of[0]]
@@ -67,23 +68,43 @@ def steps(model: Model) -> Iterator[Step]:
 def _finding(evidence: Evidence, model: Model, estimate: Estimate, found: list[Step]) -> Finding:
     worst = max(found, key=lambda each: each.factor[0])
     beside = [point.estimate for point in model.points if point.at["bytes"] in (worst.before, worst.after)]
-    told = ", ".join(
-        f"x{each.factor[0]:.2f} between {format_size(each.before)} and {format_size(each.after)} "
-        f"({format_quantity(each.seconds, 's')} more)"
-        for each in found
+    told = joined(
+        ", ",
+        [
+            text(
+                "{factor} between {before} and {after} ({time} more)",
+                factor=f"x{each.factor[0]:.2f}",
+                before=format_size(each.before),
+                after=format_size(each.after),
+                time=format_quantity(each.seconds, "s"),
+            )
+            for each in found
+        ],
     )
     return Finding(
         id=f"{rule.name}:{model.id}",
         rule=rule.name,
-        claim=f"The time of a message jumps with its size ({place.way(estimate)}): {told}. "
-        "The protocol changes there.",
+        claim=text(
+            "The time of a message jumps with its size ({way}): {steps}. The protocol changes there.",
+            way=place.way(estimate),
+            steps=told,
+        ),
         severity="advice",
         status="candidate",
         evidence=(model.id, *beside),
-        statistic=f"lower end of the step {min(worst.factor[:2]):.3g}, "
-        f"scatter {model.parameters['scatter'][0]:.2g}",
+        statistic=text(
+            "lower end of the step {step}, scatter {scatter}",
+            step=f"{min(worst.factor[:2]):.3g}",
+            scatter=f"{model.parameters['scatter'][0]:.2g}",
+        ),
         threshold=rule.threshold,
-        rivals=tuple(dict.fromkeys(cause for each in found for cause in causes(evidence, estimate, each))),
+        rivals=tuple(
+            dict.fromkeys(
+                text("at {size}: {cause}", size=format_size(each.after), cause=cause)
+                for each in found
+                for cause in causes(evidence, estimate, each)
+            )
+        ),
         next=_by_hand(evidence, estimate),
         experiment=_experiment(evidence, estimate, model, worst),
     )
@@ -91,22 +112,21 @@ def _finding(evidence: Evidence, model: Model, estimate: Estimate, found: list[S
 
 def causes(evidence: Evidence, estimate: Estimate, step: Step) -> Iterator[str]:
     """What fits this break, what is configured near it first."""
-    where = f"at {format_size(step.after)}"
     for name, value in _settings(evidence, estimate).items():
         if value.isdecimal() and _near(int(value), step):
-            yield f"{where}: {name}={value} of the MPI"
+            yield text("{setting} of the MPI", setting=f"{name}={value}")
     if place.between(estimate) and (frames := _frames(evidence, estimate, step)):
-        yield f"{where}: messages of more than one frame ({frames})"
+        yield text("messages of more than one frame ({frames})", frames=frames)
     if estimate.benchmark == "tcp":
-        yield f"{where}: buffers of the sockets"
+        yield text("buffers of the sockets")
     else:
-        yield f"{where}: the MPI's change from eager messages to a rendezvous"
+        yield text("the MPI's change from eager messages to a rendezvous")
     if place.between(estimate) and step.seconds >= _TIMER_S:
-        yield f"{where}: interrupts that the network card gathers before it tells them (rx-usecs)"
+        yield text("interrupts that the network card gathers before it tells them (rx-usecs)")
     if place.between(estimate) and step.after <= _INLINE_BYTES:
-        yield f"{where}: the card takes small messages with the command itself and fetches larger ones (inline)"
+        yield text("the card takes small messages with the command itself and fetches larger ones (inline)")
     if not place.between(estimate):
-        yield f"{where}: buffers that leave a cache"
+        yield text("buffers that leave a cache")
 
 
 def _frames(evidence: Evidence, estimate: Estimate, step: Step) -> str:
@@ -114,8 +134,12 @@ def _frames(evidence: Evidence, estimate: Estimate, step: Step) -> str:
     known = _mtu(evidence, estimate)
     if known is not None:
         return f"MTU {known} B" if _near(known, step) else ""
-    usual = [f"{mtu} B of {network}" for network, mtu in _USUAL_MTUS.items() if _near(mtu, step)]
-    return f"if the MTU is the usual {', '.join(usual)}" if usual else ""
+    usual: list[str] = [
+        text("{size} of {network}", size=f"{mtu} B", network=network)
+        for network, mtu in _USUAL_MTUS.items()
+        if _near(mtu, step)
+    ]
+    return text("if the MTU is the usual {sizes}", sizes=joined(", ", usual)) if usual else ""
 
 
 def _near(size: int, step: Step) -> bool:
@@ -153,8 +177,9 @@ def _by_hand(evidence: Evidence, estimate: Estimate) -> str:
     hosts = f" --hosts {','.join(estimate.placement.hosts)}" if place.between(estimate) else ""
     if estimate.benchmark != "tcp":
         return ""
-    return (
-        f"assay run {evidence.study()}{hosts}   with another MTU on all nodes: a step that moves is of its frames"
+    return text(
+        "`{command}` with another MTU on all nodes: a step that moves is of its frames",
+        command=f"assay run {evidence.study()}{hosts}",
     )
 
 
@@ -207,7 +232,11 @@ def _experiment(evidence: Evidence, estimate: Estimate, model: Model, step: Step
 
 rule = Rule(
     "protocol_switch",
-    "Does the time of messages jump at some size?",
-    f"a step of a break, less 1, above {_STEP} and {_SCATTERS} times the scatter of the curve (lower end)",
+    text("Does the time of messages jump at some size?"),
+    text(
+        "a step of a break, less 1, above {step} and {scatters} times the scatter of the curve (lower end)",
+        step=f"{_STEP}",
+        scatters=_SCATTERS,
+    ),
     _assess,
 )

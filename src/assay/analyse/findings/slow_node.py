@@ -6,6 +6,7 @@ import numpy as np
 
 from assay.analyse.evidence import Evidence, Rule
 from assay.model.result import Finding
+from assay.model.text import text
 from assay.model.units import format_quantity
 
 _FEWEST = 4
@@ -17,7 +18,13 @@ _TWICE = 2
 def _assess(evidence: Evidence) -> Iterable[Finding]:
     hosts = evidence.run.plan.hosts
     if len(hosts) < _FEWEST:
-        yield rule.not_assessed(f"{len(hosts)} of at least {_FEWEST} nodes that are needed to know what is usual")
+        yield rule.not_assessed(
+            text(
+                "{nodes} of at least {fewest} nodes that are needed to know what is usual",
+                nodes=len(hosts),
+                fewest=_FEWEST,
+            )
+        )
         return
     cases: dict[str, dict[str, dict[int, float]]] = {}
     names: dict[tuple[str, str], str] = {}
@@ -35,15 +42,24 @@ def _assess(evidence: Evidence) -> Iterable[Finding]:
             yield Finding(
                 id=f"{rule.name}:{host}:{case}",
                 rule=rule.name,
-                claim=f"{host} gives {format_quantity(own, 'B/s')} triad where nodes like it give "
-                f"{format_quantity(usual, 'B/s')} ({100 * (1 - own / usual):.0f} % less).",
+                claim=text(
+                    "{host} gives {rate} triad where nodes like it give {usual} ({share} % less).",
+                    host=host,
+                    rate=format_quantity(own, "B/s"),
+                    usual=format_quantity(usual, "B/s"),
+                    share=f"{100 * (1 - own / usual):.0f}",
+                ),
                 severity="problem",
                 status="observed",
                 evidence=(names[case, host],),
-                statistic=f"low in {low} of {len(rates[host])} launches",
+                statistic=text("low in {low} of {launches} launches", low=low, launches=len(rates[host])),
                 threshold=rule.threshold,
-                rivals=("another program on that node", "a missing memory module", "a lower clock"),
-                next=f"measure it alone: `assay run {evidence.study()} --hosts {host}`",
+                rivals=(
+                    text("another program on that node"),
+                    text("a missing memory module"),
+                    text("a lower clock"),
+                ),
+                next=text("measure it alone: `{command}`", command=f"assay run {evidence.study()} --hosts {host}"),
             )
 
 
@@ -65,7 +81,12 @@ def _slow(rates: Mapping[str, Mapping[int, float]]) -> dict[str, int]:
 
 rule = Rule(
     "slow_node",
-    "Is a node slower than its like?",
-    f"below the median by {_DEVIATIONS} median absolute deviations and {100 * _LOW:.0f} %, in {_TWICE} launches",
+    text("Is a node slower than its like?"),
+    text(
+        "below the median by {deviations} median absolute deviations and {low} %, in {launches} launches",
+        deviations=_DEVIATIONS,
+        low=f"{100 * _LOW:.0f}",
+        launches=_TWICE,
+    ),
     _assess,
 )

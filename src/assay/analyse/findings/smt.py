@@ -6,6 +6,7 @@ from assay.analyse.comparisons import CORES, Pair
 from assay.analyse.evidence import Evidence, Rule, lower, standing, upper
 from assay.analyse.experiments import again
 from assay.model.result import Finding
+from assay.model.text import text
 
 _FACTOR = 1.02
 _PERCENT = 100
@@ -14,7 +15,9 @@ _PERCENT = 100
 def _assess(evidence: Evidence) -> Iterable[Finding]:
     pairs = evidence.differing(CORES, a="all-threads")
     if not pairs:
-        why = "nothing was measured on all hardware threads and on all cores; many machines have one thread a core"
+        why = text(
+            "Nothing was measured on all hardware threads and on all cores; many machines have one thread a core"
+        )
         yield rule.not_assessed(why, "assay run memory")
     kinds: dict[tuple[str, str], Pair] = {}
     for pair in pairs:
@@ -34,19 +37,28 @@ def _finding(evidence: Evidence, pair: Pair, direction: str) -> Finding:
     change = abs(_PERCENT * (comparison.ratio - 1))
     end = lower(comparison) if (direction == "faster") == (pair.a.better == "higher") else upper(comparison)
     cores = len(pair.b.placement.cpus[0])
-    start = f"start one thread for each core: `OMP_NUM_THREADS={cores} OMP_PLACES=cores PROGRAM`"
-    use = "use all hardware threads for programs like this one: `OMP_PLACES=threads PROGRAM`"
+    start = text(
+        "start one thread for each core: `{command}`",
+        command=f"OMP_NUM_THREADS={cores} OMP_PLACES=cores PROGRAM",
+    )
+    use = text("use all hardware threads for programs like this one: `OMP_PLACES=threads PROGRAM`")
     return Finding(
         id=f"{rule.name}:{pair.a.id}",
         rule=rule.name,
-        claim=f"Two threads on each core make {pair.a.benchmark} ({pair.a.kernel}) {change:.0f} % {direction} "
-        "than one.",
+        claim=text(
+            "Two threads on each core make {benchmark} ({kernel}) {change} % slower than one."
+            if direction == "slower"
+            else "Two threads on each core make {benchmark} ({kernel}) {change} % faster than one.",
+            benchmark=pair.a.benchmark,
+            kernel=pair.a.kernel,
+            change=f"{change:.0f}",
+        ),
         severity="advice",
         status=standing(comparison),
         evidence=(comparison.id, pair.a.id, pair.b.id),
         statistic=end,
         threshold=rule.threshold,
-        rivals=("the threads of a core share its caches: another size of problem may differ",),
+        rivals=(text("the threads of a core share its caches: another size of problem may differ"),),
         experiment=again(comparison, (pair.a, pair.b), max(_FACTOR, 1 + evidence.resolution(comparison))),
         next=start if direction == "slower" else use,
     )
@@ -54,7 +66,10 @@ def _finding(evidence: Evidence, pair: Pair, direction: str) -> Finding:
 
 rule = Rule(
     "smt",
-    "Does the second hardware thread of each core help?",
-    f"all threads / all cores beyond {_FACTOR} and beyond what two launches of one case differ by",
+    text("Does the second hardware thread of each core help?"),
+    text(
+        "all threads / all cores beyond {ratio} and beyond what two launches of one case differ by",
+        ratio=f"{_FACTOR}",
+    ),
     _assess,
 )

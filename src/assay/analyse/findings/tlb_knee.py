@@ -6,6 +6,7 @@ from statistics import median
 from assay.analyse.evidence import CONFIDENT, FEWEST_BLOCKS, Evidence, Rule, digits, more
 from assay.analyse.models.latency_levels import LAW, TLB
 from assay.model.result import Finding, Model
+from assay.model.text import joined, text
 from assay.model.units import format_quantity, format_size
 
 _Twins = tuple[Model, Model]
@@ -20,7 +21,10 @@ def _assess(evidence: Evidence) -> Iterable[Finding]:
     known = [each for each in twins if _launches(evidence, *each) >= FEWEST_BLOCKS]
     if not known:
         yield rule.not_assessed(
-            f"latency was not measured by size with small and with huge pages in {FEWEST_BLOCKS} launches or more",
+            text(
+                "Latency was not measured by size with small and with huge pages in {launches} launches or more",
+                launches=FEWEST_BLOCKS,
+            ),
             f"assay run caches{evidence.budget()}",
         )
     curves_of: dict[str, list[_Twins]] = {}
@@ -54,13 +58,16 @@ def _finding(evidence: Evidence, name: str, states: Sequence[_Twins]) -> Finding
     return Finding(
         id=f"{rule.name}:{name}",
         rule=rule.name,
-        claim=f"Pages of 4 KiB exhaust the TLB: {'; '.join(claim for claim, _ in told)}.",
+        claim=text("Pages of 4 KiB exhaust the TLB: {knees}.", knees=joined("; ", [claim for claim, _ in told])),
         severity="fact",
         status="observed" if confident else "candidate",
         evidence=tuple(model.id for twins in states for model in twins),
-        statistic=f"small / huge pages beyond {', '.join(digits(ratio) for _, ratio in told)}",
+        statistic=text("small / huge pages beyond {ratios}", ratios=", ".join(digits(ratio) for _, ratio in told)),
         threshold=rule.threshold,
-        next="try huge pages: `echo always | sudo tee /sys/kernel/mm/transparent_hugepage/enabled`"
+        next=text(
+            "try huge pages: `{command}`",
+            command="echo always | sudo tee /sys/kernel/mm/transparent_hugepage/enabled",
+        )
         if confident
         else more(evidence, CONFIDENT),
     )
@@ -74,12 +81,17 @@ def _knee(small: Model, huge: Model, boundary: str) -> tuple[str, float]:
     beside = median(point.value[0] for point in huge.points if point.at["bytes"] in sizes)
     middle, low, high = (format_size(each) for each in small.parameters[boundary])
     state = small.id.partition("/state=")[2]
-    claim = (
-        f"beyond {middle} ({low} to {high}) a random load takes {format_quantity(after, 's')} instead of "
-        f"{format_quantity(before, 's')}, and with huge pages {format_quantity(beside, 's')} at the same sizes"
-        f"{f' ({state})' if state else ''}"
+    claim = text(
+        "beyond {size} ({low} to {high}) a random load takes {after} instead of {before}, and with huge pages "
+        "{beside} at the same sizes",
+        size=middle,
+        low=low,
+        high=high,
+        after=format_quantity(after, "s"),
+        before=format_quantity(before, "s"),
+        beside=format_quantity(beside, "s"),
     )
-    return claim, after / beside
+    return (text("{claim} ({state})", claim=claim, state=state) if state else claim), after / beside
 
 
 def _latency(model: Model, number: int) -> float:
@@ -88,7 +100,10 @@ def _latency(model: Model, number: int) -> float:
 
 rule = Rule(
     "tlb_knee",
-    "Where is the TLB exhausted?",
-    "a knee at which small pages take > 15 % longer than huge ones at the same sizes, beyond what they did before",
+    text("Where is the TLB exhausted?"),
+    text(
+        "a knee at which small pages take > 15 % longer than huge ones at the same sizes, beyond what they did "
+        "before"
+    ),
     _assess,
 )

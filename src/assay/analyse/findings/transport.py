@@ -8,6 +8,7 @@ from assay.analyse.evidence import Evidence, Rule
 from assay.model.plan import Plan
 from assay.model.result import Estimate, Finding
 from assay.model.run import Run
+from assay.model.text import joined, listed, text
 
 #: An interface carried the messages when it sent so much of their bytes; less than that of theirs went astray.
 _MOST = 0.5
@@ -23,8 +24,8 @@ _PERCENT = 100
 #: Figures that are named as evidence.
 _SHOWN = 3
 #: What else may move the counters of interfaces while messages pass.
-_OTHERS = "another program may have used the interfaces meanwhile"
-_UNSEEN = "traffic that the card moves by itself may stand in no counter that could be read"
+_OTHERS = text("another program may have used the interfaces meanwhile")
+_UNSEEN = text("traffic that the card moves by itself may stand in no counter that could be read")
 
 
 class _Told(NamedTuple):
@@ -55,7 +56,7 @@ def _assess(evidence: Evidence) -> Iterable[Finding]:
     yield from _one_machine([each for each in proven if len(each.placement.hosts) > 1], evidence.run)
     telling = [each for each in proven if int(each.params.get("bytes", 0)) >= _TELLING_BYTES]
     if not telling:
-        yield rule.not_assessed("no messages of 4 KiB or more were passed", "assay run network")
+        yield rule.not_assessed(text("No messages of 4 KiB or more were passed"), "assay run network")
     far = [each for each in telling if len(each.placement.hosts) > 1]
     for asked in dict.fromkeys(filter(None, (_asked(estimate, plan) for estimate in far))):
         alike = [each for each in far if _asked(each, plan) == asked]
@@ -84,11 +85,17 @@ def _one_machine(between: list[Estimate], run: Run) -> Iterable[Finding]:
         *first, last = sorted(hosts, key=run.plan.hosts.index)
         told = _Told(
             "one-machine" if not number else f"one-machine:{last}",
-            f"The nodes {', '.join(first)} and {last} are one machine: one kernel answers for all of them. What "
-            "was measured between them is the work of one machine's memory and processor, not of a network.",
-            f"1 boot id of {len(hosts)} nodes",
+            text(
+                "The nodes {hosts} are one machine: one kernel answers for all of them. What was measured between "
+                "them is the work of one machine's memory and processor, not of a network.",
+                hosts=listed((*first, last)),
+            ),
+            text("1 boot id of {nodes} nodes", nodes=len(hosts)),
             "",
-            f"name machines of their own; which are is told by `assay doctor --hosts {','.join(run.plan.hosts)}`",
+            text(
+                "name machines of their own; which are is told by `{command}`",
+                command=f"assay doctor --hosts {','.join(run.plan.hosts)}",
+            ),
             "fact",
         )
         yield _finding(told, figures)
@@ -115,12 +122,20 @@ def _astray(asked: str, alike: list[Estimate]) -> Iterable[Finding]:
     first = strayed[0]
     share, carried = _share(first, asked), _carried(first)
     took = max(carried, key=lambda name: carried[name], default="")
-    counted = f"{took} sent {_PERCENT * carried[took]:.0f} % of their bytes" if took else ""
+    counted = (
+        text("{device} sent {share} % of their bytes", device=took, share=f"{_PERCENT * carried[took]:.0f}")
+        if took
+        else text("no interface counted them")
+    )
     told = _Told(
         asked,
-        f"Messages were to go over {asked}, and did not: it sent {_PERCENT * share:.0f} % of their bytes; "
-        f"{counted or 'no interface counted them'}.",
-        f"bytes sent by {asked} over bytes of all messages {share:.2g}",
+        text(
+            "Messages were to go over {asked}, and did not: it sent {share} % of their bytes; {counted}.",
+            asked=asked,
+            share=f"{_PERCENT * share:.0f}",
+            counted=counted,
+        ),
+        text("bytes sent by {device} over bytes of all messages {share}", device=asked, share=f"{share:.2g}"),
         _UNSEEN,
         _doctor(first),
     )
@@ -135,9 +150,13 @@ def _shared(asked: str, alike: list[Estimate]) -> Iterable[Finding]:
     others = _beside(partly[0], asked)
     told = _Told(
         f"{asked}:beside",
-        f"Messages were to go over {asked}, and went there; but other interfaces sent beside it: {_sent(others)} "
-        "of their bytes.",
-        f"bytes sent by others over bytes of all messages {sum(others.values()):.2g}",
+        text(
+            "Messages were to go over {asked}, and went there; but other interfaces sent beside it: {sent} of "
+            "their bytes.",
+            asked=asked,
+            sent=_sent(others),
+        ),
+        text("bytes sent by others over bytes of all messages {share}", share=f"{sum(others.values()):.2g}"),
         _OTHERS,
         _doctor(partly[0]),
         "fact",
@@ -154,9 +173,14 @@ def _spread(unasked: list[Estimate]) -> Iterable[Finding]:
     most, *_ = sharing
     told = _Told(
         "spread",
-        "No network was asked for, and messages between nodes were spread over several interfaces: "
-        f"{_sent(sharing)} of their bytes. The slowest of them holds the others up.",
-        f"interfaces that sent {_SPREAD} of the bytes or more {len(sharing)}",
+        text(
+            "No network was asked for, and messages between nodes were spread over several interfaces: {sent} of "
+            "their bytes. The slowest of them holds the others up.",
+            sent=_sent(sharing),
+        ),
+        text(
+            "interfaces that sent {share} of the bytes or more {number}", share=f"{_SPREAD}", number=len(sharing)
+        ),
         _OTHERS,
         f"assay run network --hosts {','.join(spread[0].placement.hosts)} --network {_name(most)}={most}",
     )
@@ -172,11 +196,16 @@ def _through_interfaces(inside: list[Estimate], run: Run) -> Iterable[Finding]:
     took = max(carried, key=lambda name: carried[name])
     told = _Told(
         "inside",
-        f"Inside a node, messages went through {took} instead of memory: it sent {_PERCENT * carried[took]:.0f} % "
-        "of their bytes.",
-        f"bytes sent by {took} over bytes of all messages {carried[took]:.2g}",
+        text(
+            "Inside a node, messages went through {device} instead of memory: it sent {share} % of their bytes.",
+            device=took,
+            share=f"{_PERCENT * carried[took]:.0f}",
+        ),
+        text(
+            "bytes sent by {device} over bytes of all messages {share}", device=took, share=f"{carried[took]:.2g}"
+        ),
         _OTHERS,
-        f"see which ways the MPI was built with: `{_built_with(through[0], run)}`",
+        text("see which ways the MPI was built with: `{command}`", command=_built_with(through[0], run)),
     )
     yield _finding(told, through, inside)
 
@@ -187,7 +216,15 @@ def _are_most(some: Sequence[Estimate], alike: Sequence[Estimate]) -> bool:
 
 def _finding(told: _Told, figures: Sequence[Estimate], alike: Sequence[Estimate] = ()) -> Finding:
     """What these figures, of those like them, show."""
-    counted = f", {len(figures)} of {len(alike)} figures like it" if alike else ""
+    counted = (
+        text(
+            "{some} of {count} figure like it|{some} of {count} figures like it",
+            some=len(figures),
+            count=len(alike),
+        )
+        if alike
+        else ""
+    )
     return Finding(
         id=f"{rule.name}:{told.name}",
         rule=rule.name,
@@ -195,7 +232,7 @@ def _finding(told: _Told, figures: Sequence[Estimate], alike: Sequence[Estimate]
         severity=told.severity,
         status="observed",
         evidence=tuple(each.id for each in figures[:_SHOWN]),
-        statistic=told.statistic + counted,
+        statistic=joined(", ", (told.statistic, counted)),
         threshold=rule.threshold,
         rivals=(told.rival,) if told.rival else (),
         next=told.step,
@@ -232,7 +269,13 @@ def _carried_once(estimate: Estimate) -> dict[str, float]:
 
 
 def _sent(shares: dict[str, float]) -> str:
-    return ", ".join(f"{name} sent {_PERCENT * part:.0f} %" for name, part in shares.items())
+    return joined(
+        ", ",
+        [
+            text("{device} sent {share} %", device=name, share=f"{_PERCENT * part:.0f}")
+            for name, part in shares.items()
+        ],
+    )
 
 
 def _name(device: str) -> str:
@@ -263,8 +306,13 @@ def _same(name: str, asked: str) -> bool:
 
 rule = Rule(
     "transport",
-    "Did messages take the way that was asked for?",
-    f"in most figures the interface asked for sent {_MOST} of the bytes or more, others less than {_BESIDE} "
-    f"together; where none was asked for, no two sent {_SPREAD} or more; each host has its own boot id",
+    text("Did messages take the way that was asked for?"),
+    text(
+        "in most figures the interface asked for sent {most} of the bytes or more, others less than {beside} "
+        "together; where none was asked for, no two sent {spread} or more; each host has its own boot id",
+        most=f"{_MOST}",
+        beside=f"{_BESIDE}",
+        spread=f"{_SPREAD}",
+    ),
     _assess,
 )

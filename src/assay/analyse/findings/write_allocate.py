@@ -6,6 +6,7 @@ from assay.analyse.comparisons import Pair
 from assay.analyse.evidence import Evidence, Rule, lower, paired, standing
 from assay.analyse.experiments import again
 from assay.model.result import Finding
+from assay.model.text import text
 
 _FACTOR = 1.02
 #: Triad reads two arrays and writes one; write-allocate reads that one too: 32 B an element for 24.
@@ -17,7 +18,7 @@ _NEAR = 0.05
 def _assess(evidence: Evidence) -> Iterable[Finding]:
     pairs = evidence.differing("stores", "triad", a="non-temporal")
     if not pairs:
-        yield rule.not_assessed("triad was not measured with both kinds of stores", "assay run memory")
+        yield rule.not_assessed(text("Triad was not measured with both kinds of stores"), "assay run memory")
         return
     faster = [pair for pair in pairs if pair.comparison.lo > _FACTOR]
     if not faster:
@@ -29,14 +30,19 @@ def _assess(evidence: Evidence) -> Iterable[Finding]:
 def _finding(pair: Pair, faster: list[Pair]) -> Finding:
     comparison = pair.comparison
     explained = all(abs(end / _EXPECTED - 1) <= _NEAR for end in (comparison.lo, comparison.hi))
-    cause = (
+    cause = text(
         "near the 4/3 that write-allocate explains" if explained else "write-allocate alone would explain x1.33"
     )
     return Finding(
         id=f"{rule.name}:{pair.a.id}",
         rule=rule.name,
-        claim=f"Non-temporal stores lift triad on {pair.a.placement.label} ({paired(comparison)}): {cause}, for "
-        "32 B are moved where 24 B are counted.",
+        claim=text(
+            "Non-temporal stores lift triad on {label} ({ratio}): {cause}, for 32 B are moved where 24 B are "
+            "counted.",
+            label=pair.a.placement.label,
+            ratio=paired(comparison),
+            cause=cause,
+        ),
         severity="advice",
         status=standing(comparison),
         evidence=tuple(each.comparison.id for each in faster),
@@ -44,16 +50,18 @@ def _finding(pair: Pair, faster: list[Pair]) -> Finding:
         threshold=rule.threshold,
         rivals=()
         if explained
-        else ("the compiler turns loops into calls of memcpy", "another state of the prefetchers"),
+        else (text("the compiler turns loops into calls of memcpy"), text("another state of the prefetchers")),
         experiment=again(comparison, (pair.a, pair.b), _FACTOR),
-        next="use non-temporal stores for arrays that are written and not soon read again "
-        "(`#pragma omp simd nontemporal`, `-qopt-streaming-stores=always`)",
+        next=text(
+            "use non-temporal stores for arrays that are written and not soon read again "
+            "(`#pragma omp simd nontemporal`, `-qopt-streaming-stores=always`)"
+        ),
     )
 
 
 rule = Rule(
     "write_allocate",
-    "Do ordinary stores cost the reading of what they overwrite?",
-    f"non-temporal / ordinary > {_FACTOR}",
+    text("Do ordinary stores cost the reading of what they overwrite?"),
+    text("non-temporal / ordinary > {ratio}", ratio=f"{_FACTOR}"),
     _assess,
 )

@@ -16,6 +16,7 @@ from assay.analyse.bounds import Bounds, Law
 from assay.analyse.estimates import Measured
 from assay.model.result import Estimate, Limit
 from assay.model.run import Run
+from assay.model.text import text
 from assay.model.units import format_quantity
 
 #: Facts and clocks are known to a few percent: only what lies beyond this factor of a ceiling is impossible.
@@ -54,7 +55,7 @@ def _limit(estimate: Estimate, bounds: Bounds, given: Mapping[str, float]) -> Li
         return None
     law = laws().get(name)
     if name in given:
-        told = Limit(given[name], "given", f"{name} as given by the user")
+        told = Limit(given[name], "given", text("{name} as given by the user", name=name))
         meant = law.given(estimate, bounds, told) if law else told
         if meant is not None:
             return meant
@@ -70,7 +71,7 @@ def _possible(measured: Measured, bounds: Bounds) -> Measured:
     for ceiling in law.ceilings(estimate, bounds):
         if estimate.median > TOLERANCE * ceiling.value:
             figure, most = (format_quantity(value, estimate.unit) for value in (estimate.median, ceiling.value))
-            reason = f"{figure} is impossible: above {most}, {ceiling.of}"
+            reason = text("{figure} is impossible: above {most}, {of}", figure=figure, most=most, of=ceiling.of)
             condemned = msgspec.structs.replace(
                 estimate, median=None, lo=None, hi=None, method=None, confidence=None, modes=(), status="invalid",
                 reason=reason,

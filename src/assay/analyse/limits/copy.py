@@ -4,6 +4,7 @@ import msgspec
 
 from assay.analyse.bounds import Bounds, Law, describe
 from assay.model.result import Estimate, Limit
+from assay.model.text import text
 
 
 def _limit(estimate: Estimate, bounds: Bounds) -> Limit | None:
@@ -12,13 +13,20 @@ def _limit(estimate: Estimate, bounds: Bounds) -> Limit | None:
     best = bounds.best_like(estimate, buffers)
     if best is None or best.median is None:
         return None
-    where = "in memory" if buffers == "cold" else "in cache"
-    of = f"the best measured copy of this run ({best.params.get('bytes')} B, {where})"
+    of = text(
+        "the best measured copy of this run ({size}, in memory)"
+        if buffers == "cold"
+        else "the best measured copy of this run ({size}, in cache)",
+        size=f"{best.params.get('bytes')} B",
+    )
     fastest = Limit(best.median, "measured", of, "core")
     stream = bounds.best_on(estimate, "stream", "bandwidth", "copy")
     if buffers == "hot" or stream is None or stream.median is None or stream.median / 2 <= best.median:
         return fastest
-    of = f"half of the best measured copy of STREAM on these cores ({describe(stream)}), which counts bytes twice"
+    of = text(
+        "half of the best measured copy of STREAM on these cores ({which}), which counts bytes twice",
+        which=describe(stream),
+    )
     return Limit(stream.median / 2, "measured", of, "core")
 
 

@@ -5,6 +5,7 @@ from assay.analyse.parts import part, scope_of_cores
 from assay.analyse.peak import nominal, rate
 from assay.model.machine import Machine
 from assay.model.result import Estimate, Limit, Scope
+from assay.model.text import joined, text
 from assay.model.units import format_quantity
 
 #: An assumed number of units that a figure exceeds by more is wrong: turbo explains so much above the nominal
@@ -17,7 +18,7 @@ def _limit(estimate: Estimate, bounds: Bounds) -> Limit | None:
 
     A derived peak that the figure exceeds is not used, and the limit says so.
     """
-    unused = ""
+    unused: str = ""
     machine = bounds.machine(estimate)
     scope = scope_of(estimate, machine)
     per_cycle = rate(estimate, machine) if machine else None
@@ -25,15 +26,20 @@ def _limit(estimate: Estimate, bounds: Bounds) -> Limit | None:
         promised = nominal(machine)
         clock, most = (promised, _MOST_TURBO) if promised else (bounds.loaded_clock(estimate), _SCATTER)
         if clock:
-            peak = Limit(per_cycle.per_cycle * clock[0], "derived", f"{per_cycle.derivation} x {clock[1]}", scope)
+            told = text("{work} x {clock}", work=per_cycle.derivation, clock=clock[1])
+            peak = Limit(per_cycle.per_cycle * clock[0], "derived", told, scope)
             if (estimate.median or 0.0) <= most * peak.value:
                 return peak
-            unused = f"; more than {format_quantity(peak.value, estimate.unit)}, {peak.of}, so that is not used"
+            unused = text(
+                "more than {peak}, {of}, so that is not used",
+                peak=format_quantity(peak.value, estimate.unit),
+                of=peak.of,
+            )
     best = bounds.best_flops(estimate)
     if best is None or best.median is None:
         return None
-    of = f"the best measured on these cores in this run ({describe(best)}){unused}"
-    return Limit(best.median, "measured", of, scope)
+    of = text("the best measured on these cores in this run ({which})", which=describe(best))
+    return Limit(best.median, "measured", joined("; ", (of, unused)), scope)
 
 
 def scope_of(estimate: Estimate, machine: Machine | None) -> Scope:
@@ -54,7 +60,7 @@ def _given(estimate: Estimate, bounds: Bounds, told: Limit) -> Limit | None:
         return told
     if not used or len({core.kind for core in every}) > 1:
         return None
-    of = f"{told.of}, {used} of {len(every)} cores"
+    of = text("{of}, {used} of {all} cores", of=told.of, used=used, all=len(every))
     return Limit(told.value * used / len(every), told.source, of, scope_of(estimate, machine))
 
 

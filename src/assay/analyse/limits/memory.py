@@ -6,13 +6,13 @@ from assay.analyse.bounds import Bounds, Law, describe, fits_caches
 from assay.analyse.parts import drives, even_share, name_of_nodes, part, scope_of_cores, scope_of_nodes
 from assay.model.machine import Machine
 from assay.model.result import Estimate, Limit
+from assay.model.text import joined, text
 
 _CHANNEL_BYTES = 8
 #: Begins the source of a fact that is inferred: a limit, but nothing that makes a figure impossible.
 GUESS = "guess"
 #: A guess that a figure exceeds by more than this is wrong.
 _TOLERANCE = 1.05
-_WHOLE = ", the whole node"
 
 
 def _limit(estimate: Estimate, bounds: Bounds) -> Limit | None:
@@ -41,8 +41,12 @@ def _of_cores(estimate: Estimate, machine: Machine, best: Estimate | None) -> Li
     if best is None or best.median is None:
         return None
     cores = part(estimate, machine.topology).cores
-    these = "this core" if len(cores) == 1 else f"these {len(cores)} cores"
-    of = f"the best measured memory rate of {these} in this run{_by(estimate, best)}"
+    told = (
+        text("the best measured memory rate of this core in this run")
+        if len(cores) == 1
+        else text("the best measured memory rate of these {cores} cores in this run", cores=len(cores))
+    )
+    of = joined(": ", (told, _by(estimate, best)))
     return Limit(best.median, "measured", of, scope_of_cores(cores, machine.topology))
 
 
@@ -51,16 +55,28 @@ def _of_memory(estimate: Estimate, machine: Machine | None, best: Estimate | Non
         return None
     nodes = part(estimate, machine.topology).nodes if machine else frozenset[int]()
     scope = scope_of_nodes(nodes, machine.topology) if machine else "machine"
-    whose = f" of {name_of_nodes(nodes, machine.topology)}" if machine and scope != "machine" else ""
-    of = f"the best measured memory rate{whose} of this run{_by(estimate, best)}"
+    told = (
+        text(
+            "the best measured memory rate of {nodes} of this run",
+            nodes=name_of_nodes(nodes, machine.topology),
+        )
+        if machine and scope != "machine"
+        else text("the best measured memory rate of this run")
+    )
+    of = joined(": ", (told, _by(estimate, best)))
     return Limit(best.median, "measured", of, scope)
 
 
 def _by(estimate: Estimate, best: Estimate) -> str:
-    told = f": {best.benchmark} {best.kernel} ({describe(best)})"
-    if (estimate.median or 0.0) > (best.median or 0.0):
-        told += ", which this figure exceeds: some of its bytes may stay in the caches"
-    return told
+    kernel = f"{best.benchmark} {best.kernel}"
+    exceeded = (estimate.median or 0.0) > (best.median or 0.0)
+    return text(
+        "{kernel} ({which}), which this figure exceeds: some of its bytes may stay in the caches"
+        if exceeded
+        else "{kernel} ({which})",
+        kernel=kernel,
+        which=describe(best),
+    )
 
 
 def _channels(estimate: Estimate, machine: Machine) -> Limit | None:
@@ -70,8 +86,13 @@ def _channels(estimate: Estimate, machine: Machine) -> Limit | None:
     if whole is None or share is None or share == 1:
         return whole if share else None
     count = len(machine.topology.numa_nodes)
-    told = f"{len(nodes)} of {count} like memory nodes, spread evenly over them (assumed)"
-    of = f"{whole.of.removesuffix(_WHOLE)}, {told}: {name_of_nodes(nodes, machine.topology)}"
+    of = text(
+        "{channels}, {nodes} of {all} like memory nodes, spread evenly over them (assumed): {names}",
+        channels=_channels_told(machine),
+        nodes=len(nodes),
+        all=count,
+        names=name_of_nodes(nodes, machine.topology),
+    )
     return Limit(share * whole.value, whole.source, of, scope_of_nodes(nodes, machine.topology))
 
 
@@ -87,7 +108,9 @@ def _given(estimate: Estimate, bounds: Bounds, told: Limit) -> Limit | None:
     if share == 1:
         return told
     scope, name = scope_of_nodes(here.nodes, machine.topology), name_of_nodes(here.nodes, machine.topology)
-    return Limit(share * told.value, told.source, f"{told.of}, its even share of {name}", scope)
+    return Limit(
+        share * told.value, told.source, text("{of}, its even share of {nodes}", of=told.of, nodes=name), scope
+    )
 
 
 def channel_peak(machine: Machine) -> Limit | None:
@@ -96,9 +119,21 @@ def channel_peak(machine: Machine) -> Limit | None:
     channels = fact.value
     if not isinstance(channels, int) or not isinstance(rate, int | float) or not channels or not rate:
         return None
-    guessed = f" ({GUESS} {fact.source.partition(': ')[2]})" if fact.source.startswith(GUESS) else ""
-    of = f"{channels} populated channels{guessed} x {rate / 1e6:.0f} MT/s x 8 B{_WHOLE}"
+    of = text("{channels}, the whole node", channels=_channels_told(machine))
     return Limit(channels * rate * _CHANNEL_BYTES, "derived", of)
+
+
+def _channels_told(machine: Machine) -> str:
+    fact, rate = machine.fact("memory", "populated channels"), machine.fact("memory", "transfer rate").value
+    transfers = f"{float(rate) / 1e6:.0f} MT/s" if isinstance(rate, int | float) else ""
+    if fact.source.startswith(GUESS):
+        return text(
+            "{channels} populated channels (guess {source}) x {transfers} x 8 B",
+            channels=str(fact.value),
+            source=fact.source.partition(": ")[2],
+            transfers=transfers,
+        )
+    return text("{channels} populated channels x {transfers} x 8 B", channels=str(fact.value), transfers=transfers)
 
 
 #: Copies from this size on spend their time on bytes: an assumption.
@@ -114,7 +149,7 @@ def _ceilings(estimate: Estimate, bounds: Bounds) -> Iterable[Limit]:
     cores = len(estimate.placement.cpus[0]) if estimate.placement.cpus else 0
     # Copies of a few hundred bytes are slowed by their calls, so the fastest of them is no ceiling of the cache.
     if cached and cached.median and cores and int(cached.params["bytes"]) >= _CEILING_BYTES:
-        of = f"what {cores} cores copy in cache at most, each byte counted twice as here"
+        of = text("what {cores} cores copy in cache at most, each byte counted twice as here", cores=cores)
         yield Limit(2 * cached.median * cores, "measured", of)
 
 

@@ -4,6 +4,7 @@ from assay.analyse.bounds import Bounds, Law, describe
 from assay.analyse.limits import flops_peak, memory
 from assay.analyse.parts import part
 from assay.model.result import Estimate, Limit
+from assay.model.text import text
 
 _TRAFFIC = "traffic"
 
@@ -19,9 +20,10 @@ def _limit(estimate: Estimate, bounds: Bounds) -> Limit | None:
     intensity = estimate.median / traffic.median
     best = bounds.best_flops(estimate)
     if best is not None and best.median is not None and estimate.median <= best.median < intensity * above.value:
-        of = f"the best measured flops on these cores ({describe(best)})"
+        of = text("the best measured flops on these cores ({which})", which=describe(best))
         return Limit(best.median, "measured", of, flops_peak.scope_of(estimate, bounds.machine(estimate)))
-    return Limit(intensity * above.value, above.source, f"{intensity:.3g} flops a byte x {above.of}", above.scope)
+    of = text("{intensity} flops a byte x {of}", intensity=f"{intensity:.3g}", of=above.of)
+    return Limit(intensity * above.value, above.source, of, above.scope)
 
 
 def _given(estimate: Estimate, bounds: Bounds, told: Limit) -> Limit | None:

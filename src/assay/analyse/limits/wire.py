@@ -9,6 +9,7 @@ from assay.analyse.messages import link
 from assay.analyse.messages.curves import PATTERN
 from assay.model.machine import Device
 from assay.model.result import Estimate, Limit
+from assay.model.text import joined, text
 
 _PAIR = 2
 #: Memory moves each byte of a message at least twice: it is read, and written where it is received.
@@ -43,8 +44,9 @@ def _inside(estimate: Estimate, bounds: Bounds) -> Limit | None:
     found = memory.rate(estimate, bounds)
     if found is None:
         return None
-    told = f"half of {found.of}: each byte of a message is read and written"
-    return msgspec.structs.replace(found, value=found.value / _MOVES, of=f"{told}{_shared(estimate, 1)}")
+    told = text("half of {of}: each byte of a message is read and written", of=found.of)
+    of = joined(", ", (told, _shared(estimate, 1)))
+    return msgspec.structs.replace(found, value=found.value / _MOVES, of=of)
 
 
 def _given(estimate: Estimate, _bounds: Bounds, told: Limit) -> Limit | None:
@@ -59,7 +61,8 @@ def _ceilings(estimate: Estimate, bounds: Bounds) -> tuple[Limit, ...]:
     if found is None or rate is None:
         return ()
     ways, words = _ways(estimate)
-    return (Limit(ways * rate, "derived", f"the bare rate of the wire of {found.name}{words}", "link"),)
+    told = text("the bare rate of the wire of {device}", device=found.name)
+    return (Limit(ways * rate, "derived", joined(", ", (told, words)), "link"),)
 
 
 def _device(estimate: Estimate, bounds: Bounds) -> Device | None:
@@ -78,22 +81,22 @@ def _is_one_machine(estimate: Estimate) -> bool:
 
 def _for_all_ways(estimate: Estimate, one: Limit) -> Limit:
     ways, words = _ways(estimate)
-    return msgspec.structs.replace(one, value=ways * one.value, of=f"{one.of}{words}", scope="link")
+    return msgspec.structs.replace(one, value=ways * one.value, of=joined(", ", (one.of, words)), scope="link")
 
 
 def _ways(estimate: Estimate) -> tuple[int, str]:
     """Links that work at once, each between two hosts and shared by the pairs between them, times directions."""
     links = len(estimate.placement.hosts) // _PAIR
     directions = 2 if estimate.params.get(PATTERN) == "bidirectional" else 1
-    words = [f"{links} links"] if links > 1 else []
-    words += ["both directions"] if directions > 1 else []
-    return links * directions, f"{''.join(f', {each}' for each in words)}{_shared(estimate, links)}"
+    words: list[str] = [text("{count} link|{count} links", count=links)] if links > 1 else []
+    words += [text("both directions")] if directions > 1 else []
+    return links * directions, joined(", ", (*words, _shared(estimate, links)))
 
 
 def _shared(estimate: Estimate, links: int) -> str:
-    """`, for 8 pairs together`; empty where each has its own."""
+    """`for 8 pairs together`; empty where each has its own."""
     pairs = _ranks(estimate) // _PAIR
-    return f", for {pairs} pairs together" if pairs > links else ""
+    return text("for {count} pair together|for {count} pairs together", count=pairs) if pairs > links else ""
 
 
 def _ranks(estimate: Estimate) -> int:

@@ -6,6 +6,7 @@ from assay.model.facts import Fact
 from assay.model.machine import Device, Machine
 from assay.model.plan import Plan
 from assay.model.result import Estimate, Limit
+from assay.model.text import text
 from assay.model.units import format_quantity
 
 _BITS = 8
@@ -77,8 +78,13 @@ def shaped(found: Device) -> Limit | None:
     return Limit(
         rate / _BITS * (mtu - _HEADERS) / (mtu + _COUNTED),
         "derived",
-        f"the wire rate of {found.name}: {format_quantity(rate, 'bit/s')}, to which it is shaped, "
-        f"x {mtu - _HEADERS:.0f}/{mtu + _COUNTED:.0f} (TCP in frames of MTU {mtu:.0f} B)",
+        text(
+            "the wire rate of {device}: {rate}, to which it is shaped, x {share} (TCP in frames of MTU {mtu})",
+            device=found.name,
+            rate=format_quantity(rate, "bit/s"),
+            share=f"{mtu - _HEADERS:.0f}/{mtu + _COUNTED:.0f}",
+            mtu=f"{mtu:.0f} B",
+        ),
     )
 
 
@@ -92,8 +98,13 @@ def pcie(found: Device) -> Limit | None:
     return Limit(
         value,
         "derived",
-        f"the slot of {found.name}: {lanes:.0f} lanes of PCI Express x {speed / 1e9:g} GT/s x {bits}/{of} "
-        f"({bits}b/{of}b)",
+        text(
+            "the slot of {device}: {lanes} lanes of PCI Express x {speed} x {code}",
+            device=found.name,
+            lanes=round(lanes),
+            speed=f"{speed / 1e9:g} GT/s",
+            code=f"{bits}/{of} ({bits}b/{of}b)",
+        ),
     )
 
 
@@ -105,8 +116,13 @@ def _ethernet(found: Device) -> Limit | None:
     return Limit(
         speed / _BITS * tcp_share(int(mtu)),
         "derived",
-        f"the wire of {found.name}: {format_quantity(speed, 'bit/s')} x {mtu - _HEADERS:.0f}/{mtu + _FRAME:.0f} "
-        f"(TCP in frames of MTU {mtu:.0f} B)",
+        text(
+            "the wire of {device}: {rate} x {share} (TCP in frames of MTU {mtu})",
+            device=found.name,
+            rate=format_quantity(speed, "bit/s"),
+            share=f"{mtu - _HEADERS:.0f}/{mtu + _FRAME:.0f}",
+            mtu=f"{mtu:.0f} B",
+        ),
     )
 
 
@@ -117,13 +133,18 @@ def _infiniband(found: Device) -> Limit | None:
     lanes = str(_known(found.facts, "lanes") or "")
     coded = _CODES.get(lanes.rpartition(" ")[2]) if _known(found.facts, "link layer") != "Ethernet" else None
     bits, of = coded or (1, 1)
-    code = f" x {bits}/{of} ({bits}b/{of}b)" if coded else ", its code taken off"
-    words = f" ({lanes})" if lanes else ""
-    return Limit(
-        rate / _BITS * bits / of,
-        "derived",
-        f"the wire of {found.name}: {format_quantity(rate, 'bit/s')}{words}{code}",
+    told = f"{format_quantity(rate, 'bit/s')} ({lanes})" if lanes else format_quantity(rate, "bit/s")
+    wire = (
+        text(
+            "the wire of {device}: {rate} x {code}",
+            device=found.name,
+            rate=told,
+            code=f"{bits}/{of} ({bits}b/{of}b)",
+        )
+        if coded
+        else text("the wire of {device}: {rate}, its code taken off", device=found.name, rate=told)
     )
+    return Limit(rate / _BITS * bits / of, "derived", wire)
 
 
 def _virtual(found: Device) -> bool:

@@ -3,6 +3,7 @@
 from assay.analyse.evidence import Evidence
 from assay.analyse.messages.curves import PATTERN
 from assay.model.result import Estimate
+from assay.model.text import joined, text
 
 _PAIR = 2
 
@@ -16,8 +17,8 @@ def way(estimate: Estimate) -> str:
     """`pt2pt latency, pair:other-node, network=gbe`: what was passed, between which cores, over what."""
     words = [f"{estimate.benchmark} {estimate.params.get(PATTERN, '')}".strip(), estimate.placement.label]
     words += [f"{factor}={level}" for factor, level in estimate.factors.items()]
-    words += [f"state {estimate.state}"] if estimate.state else []
-    return ", ".join(words)
+    words += [text("state {state}", state=estimate.state)] if estimate.state else []
+    return joined(", ", words)
 
 
 def passed(evidence: Evidence) -> bool:

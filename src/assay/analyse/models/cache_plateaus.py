@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 from assay.analyse.curves import Known, curves
 from assay.model.machine import Machine
 from assay.model.result import Estimate, Model
+from assay.model.text import text
 from assay.model.units import format_size
 
 LAW = "cache-plateaus"
@@ -46,7 +47,11 @@ def _plateaus(name: str, curve: Sequence[Estimate], known: Known) -> Model:
     sizes = [size for size, _, _ in rated[first:]]
     rates = np.array([rate for _, rate, _ in rated[first:]])
     if len(sizes) < 2 * _PLATEAU_POINTS:
-        reason = f"{len(sizes)} sizes above the cost of a call: two plateaus need {2 * _PLATEAU_POINTS}"
+        reason = text(
+            "{sizes} sizes above the cost of a call: two plateaus need {needed}",
+            sizes=len(sizes),
+            needed=2 * _PLATEAU_POINTS,
+        )
         return Model(name, LAW, of, {}, None, reason)
     edges = _partition(np.log(rates))
     machine = known.machine(curve[0])

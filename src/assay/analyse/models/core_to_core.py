@@ -6,12 +6,18 @@ from assay.analyse.curves import Curve, Known, curves, point
 from assay.analyse.statistics import medians
 from assay.model.machine import Core, Machine
 from assay.model.result import Estimate, Model
+from assay.model.text import text
 
 LAW = "core-to-core"
 _PAIR = 2
 #: What two cores share, nearest first, and how it is called.
-_SHARED = (("index", "same core"), ("l3", "same L3"), ("numa", "same node"), ("package", "same socket"))
-_FAR = "other socket"
+_SHARED = (
+    ("index", text("same core")),
+    ("l3", text("same L3")),
+    ("numa", text("same node")),
+    ("package", text("same socket")),
+)
+_FAR = text("other socket")
 
 
 def fit(known: Known) -> Iterable[Model]:
@@ -30,7 +36,7 @@ def _model(curve: Curve, machine: Machine) -> Model:
     values: dict[str, list[float]] = {}
     for estimate, kind in of_pair:
         values.setdefault(kind, []).append(estimate.median or 0.0)
-    order = [*(name for _, name in _SHARED), _FAR]
+    order: list[str] = [*(name for _, name in _SHARED), _FAR]
     parameters = {
         kind: (float(medians(values[kind])), min(values[kind]), max(values[kind]))
         for kind in sorted(values, key=order.index)

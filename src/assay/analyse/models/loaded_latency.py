@@ -4,6 +4,7 @@ from collections.abc import Iterable
 
 from assay.analyse.curves import Curve, Known, curves, figure, point
 from assay.model.result import Estimate, Model
+from assay.model.text import text
 
 LAW = "loaded-latency"
 _FEWEST = 2
@@ -26,7 +27,14 @@ def _model(curve: Curve, drawn: dict[tuple[str, tuple[str, ...], str | None], Es
     members = sorted((each.estimate for each in curve.members), key=lambda each: -float(each.params["delay"]))
     of = tuple(each.id for each in members)
     if len(members) < _FEWEST:
-        return Model(name, LAW, of, {}, None, f"{len(members)} delay: a curve needs {_FEWEST}")
+        return Model(
+            name,
+            LAW,
+            of,
+            {},
+            None,
+            text("{delays} delay: a curve needs {needed}", delays=len(members), needed=_FEWEST),
+        )
     beside = [drawn.get((each.case, each.placement.hosts, each.state)) for each in members]
     idle = figure(members[0])
     parameters = {"idle": idle, "loaded": figure(members[-1])}

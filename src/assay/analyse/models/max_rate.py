@@ -10,6 +10,7 @@ from assay.analyse.messages import curves, pairs
 from assay.analyse.messages.curves import Times
 from assay.analyse.messages.pairs import Rates
 from assay.model.result import Estimate, Model
+from assay.model.text import text
 
 LAW = "max-rate"
 _PATTERNS = ("multi-bandwidth", "multi-latency")
@@ -53,8 +54,11 @@ def _model(name: str, members: Sequence[Measured]) -> Model:
     k = np.array([float(pairs_of(each.estimate)) for each in times.members])
     numbers = len(set(k))
     if numbers < _FEWEST_NUMBERS or len(set(times.sizes)) == 1:
-        reason = (
-            f"{numbers} numbers of pairs, {len(set(times.sizes))} sizes: the law needs {_FEWEST_NUMBERS} and 2"
+        reason = text(
+            "{numbers} numbers of pairs, {sizes} sizes: the law needs {needed} and 2",
+            numbers=numbers,
+            sizes=len(set(times.sizes)),
+            needed=_FEWEST_NUMBERS,
         )
         return Model(name, LAW, of, {}, None, reason)
     # All pairs' bytes pass in the time that a bandwidth gives to one message.

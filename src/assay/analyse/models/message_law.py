@@ -12,6 +12,7 @@ from assay.analyse.messages.curves import Times
 from assay.analyse.messages.lines import Lines
 from assay.analyse.statistics import Samples, medians
 from assay.model.result import Model
+from assay.model.text import text
 
 LAW = "message-law"
 #: What the start of the first piece is called: of a message alone, of messages one behind the other.
@@ -34,7 +35,14 @@ def law(name: str, times: Times) -> Model:
     """
     of = tuple(each.estimate.id for each in times.members)
     if len(of) < pieces.FEWEST:
-        return Model(name, LAW, of, {}, None, f"{len(of)} sizes: a law needs {pieces.FEWEST}")
+        return Model(
+            name,
+            LAW,
+            of,
+            {},
+            None,
+            text("{sizes} sizes: a law needs {needed}", sizes=len(of), needed=pieces.FEWEST),
+        )
     off = pieces.scatter(times.sizes, times.seconds[0])
     cut = pieces.edges(times.sizes, times.seconds[0], off)
     found, drawn = (pieces.refit(times.sizes, rows, cut, off) for rows in (times.seconds, times.draws))

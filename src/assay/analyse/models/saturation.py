@@ -9,6 +9,7 @@ from assay.analyse.estimates import Measured
 from assay.analyse.statistics import Samples
 from assay.model.result import Model
 from assay.model.run import Run
+from assay.model.text import text
 
 LAW = "saturation"
 REACHES = 0.95
@@ -73,9 +74,19 @@ def _model(name: str, order: str, members: list[Measured], most: int) -> Model:
     of = tuple(each.estimate.id for each in members)
     numbers = len(_numbers(members))
     if numbers < _FEWEST:
-        return Model(name, LAW, of, {}, None, f"{numbers} number of cores with a figure: a curve needs {_FEWEST}")
+        return Model(
+            name,
+            LAW,
+            of,
+            {},
+            None,
+            text(
+                "{numbers} number of cores with a figure: a curve needs {needed}", numbers=numbers, needed=_FEWEST
+            ),
+        )
     if numbers < _WHOLE * most:
-        return Model(name, LAW, of, {}, None, f"{numbers} of {most} numbers of cores with a figure: no curve")
+        told = text("{numbers} of {most} numbers of cores with a figure: no curve", numbers=numbers, most=most)
+        return Model(name, LAW, of, {}, None, told)
     cores = np.array([_cores(each) for each in members], dtype=np.float64)
     medians = np.array([[each.estimate.median or 0.0 for each in members]])
     draws, confident = replicates(members)

@@ -5,6 +5,7 @@ from collections.abc import Iterable, Sequence
 from assay.analyse.bounds import cached_bytes, fits_caches
 from assay.analyse.curves import Known, figure
 from assay.model.result import Estimate, Prediction
+from assay.model.text import joined, text
 from assay.model.units import format_quantity
 
 LAW = "himeno"
@@ -54,11 +55,25 @@ def _prediction(estimate: Estimate, sources: Sequence[Estimate], cache_bytes: in
     middle = (lower + upper) / 2
     value = figure(estimate)
     outside = value[0] / upper - 1 if value[0] > upper else min(0.0, value[0] / lower - 1)
-    caches = f"; its arrays are larger than the {cache_bytes / 1e6:.0f} MB of the last-level caches"
+    traffic = text(
+        "{flops} flops a point over {most} B to {least} B a point x the traffic of stream's triad at the same "
+        "placement{state} ({slow} to {fast})",
+        flops=_FLOPS,
+        most=_MOST_BYTES,
+        least=_BYTES,
+        state=_in_state(*sources),
+        slow=format_quantity(slow, "B/s"),
+        fast=format_quantity(fast, "B/s"),
+    )
+    caches = text(
+        "its arrays are larger than the {size} MB of the last-level caches", size=f"{cache_bytes / 1e6:.0f}"
+    )
     return Prediction(
         id=f"{LAW}:{estimate.id}",
         law=LAW,
-        what=f"rate of himeno, {estimate.placement.label}, {estimate.placement.memory}{_in_state(estimate)}",
+        what=text(
+            "rate of himeno, {label}, {memory}", label=estimate.placement.label, memory=estimate.placement.memory
+        ),
         unit=estimate.unit,
         lower=lower,
         upper=upper,
@@ -66,9 +81,7 @@ def _prediction(estimate: Estimate, sources: Sequence[Estimate], cache_bytes: in
         half_width=(upper - lower) / 2 / middle,
         of=tuple(each.id for each in sources),
         states=(*(each.state for each in sources), estimate.state),
-        derivation=f"{_FLOPS} flops a point over {_MOST_BYTES} B to {_BYTES} B a point x the traffic of stream's "
-        f"triad at the same placement{_in_state(*sources)} ({format_quantity(slow, 'B/s')} to "
-        f"{format_quantity(fast, 'B/s')}){caches if cache_bytes else ''}",
+        derivation=joined("; ", (traffic, caches if cache_bytes else "")),
         measured=estimate.id,
         value=value,
         deviation=value[0] / middle - 1,
@@ -78,4 +91,4 @@ def _prediction(estimate: Estimate, sources: Sequence[Estimate], cache_bytes: in
 
 def _in_state(*estimates: Estimate) -> str:
     names = [each.state for each in estimates if each.state]
-    return f", state {' and '.join(names)}" if names else ""
+    return text(", state {states}", states=joined(", ", names)) if names else ""

@@ -34,5 +34,5 @@ def _bends(side: Evidence, found: Sequence[Found]) -> Iterator[Bend]:
     laws = {model.id: model for model in side.models}
     for each in found:
         for step in steps(laws[each.way.law]) if each.way.law else ():
-            rivals = tuple(cause.partition(": ")[2] for cause in causes(side, each.members[0].estimate, step))
+            rivals = tuple(causes(side, each.members[0].estimate, step))
             yield Bend(each.way.id, step.before, step.after, step.factor, step.seconds, rivals)

@@ -2,6 +2,7 @@
 
 from dataclasses import dataclass
 
+from assay.model.text import text
 from assay.report.charts.theme import FAINT, GRID, INK, MUTED, Spec, chart, series_scales
 
 _STEP = 26
@@ -65,9 +66,9 @@ def banded(rows: list[Banded], title: str, band: str, reference: float | None = 
         "axis": {"title": title, "tickCount": {"expr": "narrow ? 4 : 8"}, "domain": False},
     }
     tooltip = [
-        {"field": "row", "title": "what"},
-        {"field": "text", "title": "figure"},
-        {"field": "basis", "title": "basis"},
+        {"field": "row", "title": text("what")},
+        {"field": "text", "title": text("figure")},
+        {"field": "basis", "title": text("basis")},
         {"field": "band_text", "title": band},
     ]
     for value, row in zip(values, rows, strict=True):

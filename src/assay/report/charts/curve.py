@@ -4,6 +4,7 @@ import itertools
 import math
 from dataclasses import asdict, dataclass
 
+from assay.model.text import joined, text
 from assay.report.charts.labels import Frame, Wish, along, drawn, placed, wide
 from assay.report.charts.theme import (
     DASHES,
@@ -51,7 +52,7 @@ class CurvePoint:
     @property
     def series(self) -> str:
         """Curve and state."""
-        return f"{self.curve}, {self.state}" if self.state else self.curve
+        return joined(", ", (self.curve, self.state)) if self.state else self.curve
 
 
 @dataclass(frozen=True)
@@ -127,9 +128,9 @@ def curve(
     y: Spec = {"field": "value", "type": "quantitative", "scale": _frame(points, guides), "axis": y_axis}
     tooltip = [
         {"field": "size", "title": titles[0]},
-        {"field": "series", "title": "series"},
-        {"field": "text", "title": "median"},
-        {"field": "basis", "title": "basis"},
+        {"field": "series", "title": text("series")},
+        {"field": "text", "title": text("median")},
+        {"field": "basis", "title": text("basis")},
     ]
     many = len(points) > _MANY
     above = _rows(points, guides, base)
@@ -273,8 +274,7 @@ def _labels(points: list[CurvePoint], guides: Guides, frame: Frame, *, narrow: b
         (left, down), (right, _) = frame.at(step.x, step.y), frame.at(step.end, step.y)
         marks += along([(left, down), (right, down)])
         if step.label:
-            told = (step.short if narrow else step.label).split()
-            wishes.append(Wish(" ".join(told), left, right, down))
+            wishes.append(Wish(step.short if narrow else step.label, left, right, down))
     uprights = [frame.at(boundary.x, frame.y[0])[0] for boundary in guides.boundaries]
     places = placed(wishes, marks, (frame.width, frame.height), uprights)
     return drawn([wish.text for wish in wishes], places, narrow=narrow)

@@ -2,6 +2,7 @@
 
 from dataclasses import dataclass
 
+from assay.model.text import text
 from assay.report.charts.theme import INK, LIMIT, Spec, chart, log_ticks, series_scales
 
 _STEP = 24
@@ -37,11 +38,11 @@ def dotted(dots: list[Dot], title: str) -> Spec:
     axis = {"title": None, "domain": False, "ticks": False, "grid": True, "labelColor": INK, "labelLimit": 150}
     y: Spec = {"field": "row", "type": "nominal", "sort": rows, "axis": axis}
     tooltip = [
-        {"field": "row", "title": "operations"},
-        {"field": "series", "title": "series"},
-        {"field": "text", "title": "median"},
-        {"field": "basis", "title": "basis"},
-        {"field": "share", "title": "of its limit"},
+        {"field": "row", "title": text("operations")},
+        {"field": "series", "title": text("series")},
+        {"field": "text", "title": text("median")},
+        {"field": "basis", "title": text("basis")},
+        {"field": "share", "title": text("of its limit")},
     ]
     limit: Spec = {
         "data": {"values": [vars(dot) for dot in dots if dot.limit is not None]},

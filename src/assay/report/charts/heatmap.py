@@ -4,6 +4,7 @@ import math
 from dataclasses import dataclass
 from typing import Literal
 
+from assay.model.text import text
 from assay.report.charts.labels import LINE, wide
 from assay.report.charts.theme import INK, Spec, chart
 
@@ -54,9 +55,9 @@ def heatmap(
         {"field": "row", "title": titles[0]},
         {"field": "column", "title": titles[1]},
         {"field": "text", "title": titles[2]},
-        {"field": "ratio", "title": "ratio"},
-        {"field": "note", "title": "between them"},
-        {"field": "basis", "title": "basis"},
+        {"field": "ratio", "title": text("ratio")},
+        {"field": "note", "title": text("between them")},
+        {"field": "basis", "title": text("basis")},
     ]
     fill: Spec = {
         "field": "value",
@@ -66,7 +67,7 @@ def heatmap(
             "range": _RAMP if better == "higher" else _RAMP[::-1],
         },
         "legend": {
-            "title": f"{titles[2]}, dark is slow",
+            "title": text("{title}, dark is slow", title=titles[2]),
             "gradientLength": 160,
             "direction": "horizontal",
             "tickCount": 4,
@@ -117,17 +118,13 @@ def _names(names: list[str], title: str, room: tuple[float, float], *, upright: 
         room: pixels that all of them have, on a page and on a phone.
         upright: whether they stand above each other.
     """
-    fronts = {name.rpartition(" ")[0] for name in names}
-    front = fronts.pop() if len(fronts) == 1 else ""
-    cut = len(front) + 1 if front else 0
-    size = LINE if upright else max((wide(name[cut:]) for name in names), default=0.0) + _BETWEEN
+    size = LINE if upright else max(map(wide, names), default=0.0) + _BETWEEN
     shown = [[name for at, name in enumerate(names) if at % _every(size, each / len(names)) == 0] for each in room]
-    label = f"slice(datum.label, {cut})"
     told = " || ".join(
         f"({seen} && indexof({kept}, datum.value) >= 0)"
         for seen, kept in zip(("!narrow", "narrow"), shown, strict=True)
     )
-    return {"title": f"{title} {front}".strip(), "labelExpr": f"({told}) ? {label} : ''"}
+    return {"title": title, "labelExpr": f"({told}) ? datum.label : ''"}
 
 
 def _every(size: float, room: float) -> int:

@@ -2,6 +2,7 @@
 
 from dataclasses import dataclass
 
+from assay.model.text import text
 from assay.report.charts.theme import GRID, INK, LIMIT, MUTED, Spec, chart, series_scales
 
 _STEP = 19
@@ -52,11 +53,11 @@ def intervals(points: list[Point], title: str) -> Spec:
     axis = {"title": title, "tickCount": {"expr": "narrow ? 4 : 8"}, "domain": False}
     x: Spec = {"field": "value", "type": "quantitative", "scale": {"zero": True}, "axis": axis}
     tooltip = [
-        {"field": "row", "title": "placement"},
-        {"field": "series", "title": "series"},
-        {"field": "text", "title": "median"},
-        {"field": "basis", "title": "basis"},
-        {"field": "limit_text", "title": "limit"},
+        {"field": "row", "title": text("placement")},
+        {"field": "series", "title": text("series")},
+        {"field": "text", "title": text("median")},
+        {"field": "basis", "title": text("basis")},
+        {"field": "limit_text", "title": text("limit")},
     ]
     bar = {
         "mark": {"type": "rule", "strokeWidth": 13, "opacity": 0.14},

@@ -3,6 +3,7 @@
 import itertools
 from dataclasses import dataclass
 
+from assay.model.text import text
 from assay.report.charts.theme import DASHES, FAINT, INK, LIMIT, MUTED, Spec, chart, series_scales
 
 
@@ -72,9 +73,9 @@ def lines(
     }
     tooltip = [
         {"field": "place", "title": titles[0]},
-        {"field": "series", "title": "series"},
-        {"field": "text", "title": "median"},
-        {"field": "basis", "title": "basis"},
+        {"field": "series", "title": text("series")},
+        {"field": "text", "title": text("median")},
+        {"field": "basis", "title": text("basis")},
     ]
     layer: list[Spec] = [
         *_levels(levels),
@@ -164,7 +165,7 @@ def _levels(levels: tuple[Level, ...]) -> list[Spec]:
         y = {"field": "y", "type": "quantitative"}
         stroke = {"strokeWidth": 1.5} if level.limit else {"strokeDash": [6, 3]}
         found.append({"data": data, "mark": {"type": "rule", "color": colour, **stroke}, "encoding": {"y": y}})
-        text = {"type": "text", "align": "left", "baseline": "bottom", "dx": 4, "dy": -3, "color": colour}
+        name = {"type": "text", "align": "left", "baseline": "bottom", "dx": 4, "dy": -3, "color": colour}
         at = {"x": {"value": 0}, "y": y, "text": {"field": "label"}}
-        found.append({"data": data, "mark": text, "encoding": at})
+        found.append({"data": data, "mark": name, "encoding": at})
     return found

@@ -2,6 +2,7 @@
 
 from dataclasses import dataclass
 
+from assay.model.text import text
 from assay.report.charts.theme import COLOURS, MUTED, Spec, chart
 
 _LABELLED = 1
@@ -25,14 +26,14 @@ def ranked(nodes: list[Node], title: str) -> Spec:
         for rank, node in enumerate(ordered)
     ]
     tooltip = [
-        {"field": "node", "title": "node"},
-        {"field": "text", "title": "median"},
-        {"field": "basis", "title": "basis"},
+        {"field": "node", "title": text("node")},
+        {"field": "text", "title": text("median")},
+        {"field": "basis", "title": text("basis")},
     ]
     x: Spec = {
         "field": "rank",
         "type": "quantitative",
-        "axis": {"title": "nodes, slowest first", "grid": False, "tickMinStep": 1},
+        "axis": {"title": text("nodes, slowest first"), "grid": False, "tickMinStep": 1},
         "scale": {"nice": False},
     }
     y: Spec = {

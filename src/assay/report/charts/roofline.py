@@ -3,6 +3,7 @@
 import math
 from dataclasses import dataclass
 
+from assay.model.text import text
 from assay.report.charts.labels import Frame, Wish, along, placed, wide
 from assay.report.charts.labels import drawn as drawn_labels
 from assay.report.charts.theme import DASHES, LIMIT, MUTED, PAPER, WIDE, Spec, chart, log_ticks, series_scales
@@ -51,7 +52,7 @@ def roofline(kernels: list[Kernel], roofs: list[Roof], peak: tuple[float, str], 
         "type": "quantitative",
         "scale": {"type": "log", "domain": [left, right], "nice": False},
         "axis": {
-            "title": "intensity (flop per byte of memory traffic)",
+            "title": text("intensity (flop per byte of memory traffic)"),
             "format": "~r",
             "grid": False,
             "values": log_ticks(left, right),
@@ -61,16 +62,16 @@ def roofline(kernels: list[Kernel], roofs: list[Roof], peak: tuple[float, str], 
         "field": "value",
         "type": "quantitative",
         "scale": {"type": "log", "domain": [bottom, top], "nice": False},
-        "axis": {"title": f"rate ({unit})", "format": "~r", "values": log_ticks(bottom, top)},
+        "axis": {"title": text("rate ({unit})", unit=unit), "format": "~r", "values": log_ticks(bottom, top)},
     }
     names = list(dict.fromkeys(kernel.series for kernel in kernels))
     colour, shape = series_scales(names)
     tooltip = [
-        {"field": "label", "title": "kernel"},
-        {"field": "text", "title": "rate"},
-        {"field": "basis", "title": "basis"},
-        {"field": "flops", "title": "flop per byte"},
-        {"field": "share", "title": "of the roof above it"},
+        {"field": "label", "title": text("kernel")},
+        {"field": "text", "title": text("rate")},
+        {"field": "basis", "title": text("basis")},
+        {"field": "flops", "title": text("flop per byte")},
+        {"field": "share", "title": text("of the roof above it")},
     ]
     values = [{**vars(kernel), "flops": f"{kernel.intensity:.3g}"} for kernel in kernels]
     return chart(
@@ -121,8 +122,8 @@ def _roofs(
         ],
         "encoding": {"x": x, "y": y, "text": {"field": "label"}},
     }
-    text: Spec = {"type": "text", "align": "right", "baseline": "bottom", "dy": -3}
-    text["angle"] = {"expr": f"narrow ? {-_steep(drawn, _NARROW):.2f} : {-_steep(drawn, WIDE):.2f}"}
+    along_roof: Spec = {"type": "text", "align": "right", "baseline": "bottom", "dy": -3}
+    along_roof["angle"] = {"expr": f"narrow ? {-_steep(drawn, _NARROW):.2f} : {-_steep(drawn, WIDE):.2f}"}
     order = [roof.name for roof in roofs]
     dash = {"domain": order, "range": [DASHES[at % len(DASHES)] for at in range(len(order))]}
     top = [{"intensity": at, "value": peak[0]} for at in (flat, right)]
@@ -153,8 +154,8 @@ def _roofs(
             "mark": {"type": "text", "align": "right", "baseline": "bottom", "dy": -5, "color": LIMIT},
             "encoding": {"x": x, "y": y, "text": {"field": "label"}},
         },
-        {**name, "mark": {**text, "color": PAPER, "stroke": PAPER, "strokeWidth": 4}},
-        {**name, "mark": {**text, "color": MUTED}},
+        {**name, "mark": {**along_roof, "color": PAPER, "stroke": PAPER, "strokeWidth": 4}},
+        {**name, "mark": {**along_roof, "color": MUTED}},
     ]
 
 

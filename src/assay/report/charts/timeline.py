@@ -2,9 +2,11 @@
 
 from dataclasses import dataclass
 
+from assay.model.text import text
 from assay.report.charts.theme import COLOURS, Spec, chart, log_ticks
 
-_STATES = ("quiet", "disturbed")
+QUIET, DISTURBED = text("quiet"), text("disturbed")
+_STATES = (QUIET, DISTURBED)
 #: Of more launches than these, quiet ones are lines without points.
 _POINTS = 250
 _MICRO = 1000
@@ -43,22 +45,21 @@ def timeline(spans: list[Span]) -> Spec:
         "legend": {"title": None},
     }
     tooltip = [
-        {"field": "launch", "title": "launch"},
-        {"field": "before", "title": "before (ns)", "format": ",.3r"},
-        {"field": "after", "title": "after (ns)", "format": ",.3r"},
-        {"field": "note", "title": "note"},
+        {"field": "launch", "title": text("launch")},
+        {"field": "before", "title": text("before (ns)"), "format": ",.3r"},
+        {"field": "after", "title": text("after (ns)"), "format": ",.3r"},
+        {"field": "note", "title": text("note")},
     ]
     low = min(min(span.before, span.after) for span in spans)
     high = max(max(span.before, span.after) for span in spans)
     logarithmic = high > 3 * low
     scale: Spec = {"type": "log", "nice": False} if logarithmic else {"zero": True}
     scale["domain"] = [low * 0.8, high * 1.25] if logarithmic else [0, high * 1.15]
-    unit, title = "(ns)", "hand-over, one way"
-    axis: Spec = {"title": f"{title} {unit}", "tickCount": 6, "format": "~r"}
+    axis: Spec = {"title": text("hand-over, one way (ns)"), "tickCount": 6, "format": "~r"}
     if high > _MICRO:  # a core that had to wait for its turn: milliseconds beside nanoseconds
-        axis = {"title": title, "labelExpr": _TIME, "values": log_ticks(low, high)}
+        axis = {"title": text("hand-over, one way"), "labelExpr": _TIME, "values": log_ticks(low, high)}
     y: Spec = {"type": "quantitative", "scale": scale, "axis": axis}
-    x: Spec = {"type": "quantitative", "axis": {"title": "time since the run began (s)", "grid": False}}
+    x: Spec = {"type": "quantitative", "axis": {"title": text("time since the run began (s)"), "grid": False}}
     layer: list[Spec] = [
         {
             "mark": {"type": "rule", "strokeWidth": 2, "strokeCap": "round", "opacity": 0.55},

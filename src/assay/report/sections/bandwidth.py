@@ -98,7 +98,7 @@ def _figures(triad: tuple[Estimate, ...], every: tuple[Estimate, ...]) -> tuple[
     drawn = [figures.placements(triad, "figure-bandwidth", text("Triad bandwidth"))]
     usual = _usual(_widest(every))
     if len({e.kernel for e in usual}) > 1:
-        title = f"Bandwidth on {usual[0].placement.label} by kernel"
+        title = text("Bandwidth on {label} by kernel", label=usual[0].placement.label)
         drawn.append(figures.placements(usual, "figure-bandwidth-kernels", title, row=lambda e: e.kernel))
     return tuple(drawn)
 
@@ -114,7 +114,9 @@ def _usual(estimates: tuple[Estimate, ...]) -> tuple[Estimate, ...]:
 
 def _meaning(triad: tuple[Estimate, ...]) -> tuple[str, ...]:
     if not triad:
-        return ("No memory bandwidth could be measured; the reasons are listed under what was not measured.",)
+        return (
+            text("No memory bandwidth could be measured; the reasons are listed under what was not measured."),
+        )
     widest, narrowest = _widest(triad), _narrowest(triad)
     said = [_WHY, _placement_sentence(widest)]
     if widest[0].placement.label != narrowest[0].placement.label:
@@ -135,7 +137,7 @@ def _placement_sentence(estimates: tuple[Estimate, ...]) -> str:
         figure = words.shown(estimate)
         if figure:
             how = choose.series(estimate, names)
-            parts.append(f"{figure.full}{f' with {how}' if how else ''}")
+            parts.append(text("{figure} with {how}", figure=figure.full, how=how) if how else figure.full)
     reached = words.listed(parts) if len(usual) <= _TOLD else text("{low} to {high}", low=parts[0], high=parts[-1])
     return text("Placed “{label}” ({cpus}), it reaches {reached}.", label=label, cpus=cpus, reached=reached)
 

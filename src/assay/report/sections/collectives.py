@@ -4,11 +4,11 @@ import dataclasses
 
 from assay.model.result import Analysis, Estimate
 from assay.model.run import Run
-from assay.model.text import text
-from assay.report import choose, fitted, messages, operations, words
+from assay.model.text import joined, text
+from assay.report import choose, figures, fitted, messages, operations, words
 from assay.report.charts.intervals import Point, intervals
 from assay.report.fitted import Fitted
-from assay.report.section import Figure, Section, Table
+from assay.report.section import Figure, Section, Table, headings
 
 order = 64
 claims = frozenset({"collective", "overlap"})
@@ -39,7 +39,7 @@ def section(_run: Run, analysis: Analysis) -> Section | None:
     drawn = drawn or Section(id="collective", title=choose.title(LAW), meaning=())
     return dataclasses.replace(
         drawn,
-        meaning=(*drawn.meaning, f"{_HIDDEN} {_meaning(found)}".strip()),
+        meaning=(*drawn.meaning, joined(" ", (_HIDDEN, _meaning(found)))),
         figures=(*drawn.figures, *([_figure(found)] if found else [])),
         tables=(*drawn.tables, *_tables(found)),
         estimates=(*drawn.estimates, *beside),
@@ -55,7 +55,9 @@ def tables(_run: Run, analysis: Analysis) -> tuple[Table, ...]:
 def _tables(found: tuple[Fitted, ...]) -> tuple[Table, ...]:
     """A row for each operation, size and number of calls: what is hidden, and the three times."""
     rows = tuple((_row(each), _calls(each.estimates[0]), *_figures(each)) for each in found)
-    columns = ("Operation", "While computing", "Hidden", "Operation alone", "Computing alone", "Both at once", "n")
+    columns = headings(
+        "Operation", "While computing", "Hidden", "Operation alone", "Computing alone", "Both at once", "n"
+    )
     return (Table(_TITLE, columns, rows, frozenset(range(2, len(columns)))),) if rows else ()
 
 
@@ -73,14 +75,14 @@ def _shown(found: Fitted) -> words.Shown:
 
 def _row(found: Fitted) -> str:
     """`allreduce 8 KiB, 64 ranks`."""
-    return f"{_what(found)}, {words.count(_ranks(found), 'rank', 'ranks')}"
+    return joined(", ", (_what(found), words.count(_ranks(found), "rank", "ranks")))
 
 
 def _what(found: Fitted) -> str:
     """`allreduce 8 KiB`, with what else tells it from others."""
     estimate = found.estimates[0]
     name = f"{operations.operation(estimate)} {messages.at(estimate)}"
-    return ", ".join(filter(None, [name, choose.levels(estimate, estimate.factors), found.state]))
+    return joined(", ", [name, choose.levels(estimate, estimate.factors), found.state])
 
 
 def _ranks(found: Fitted) -> int:
@@ -89,26 +91,27 @@ def _ranks(found: Fitted) -> int:
 
 def _calls(estimate: Estimate) -> str:
     tests = int(estimate.params.get(_TESTS, 0))
-    return words.count(tests, "call of MPI_Test", "calls of MPI_Test") if tests else "no call of MPI_Test"
+    return words.count(tests, "call of MPI_Test", "calls of MPI_Test") if tests else text("no call of MPI_Test")
 
 
 def _figure(found: tuple[Fitted, ...]) -> Figure:
     several = len({_ranks(each) for each in found}) > 1
     points = [_point(each, _row(each) if several else _what(each)) for each in found]
     made = dict.fromkeys(each.basis for each in found)
-    caption = (
-        f"{_TITLE}, by operation and by how often MPI is called meanwhile. Whiskers are {words.listed(made)}. At "
-        "the red line nothing is waited for."
+    caption = text(
+        "Share of an operation that is hidden behind computing, by operation and by how often MPI is called "
+        "meanwhile. Whiskers are {kinds}. At the red line nothing is waited for.",
+        kinds=words.listed(made),
     )
-    result = "; ".join(f"{point.row}, {point.series}: {point.text}" for point in points)
-    return Figure("figure-overlap", caption, result, intervals(points, "share that is hidden"))
+    result = figures.told((point.row, point.series, point.text) for point in points)
+    return Figure("figure-overlap", caption, result, intervals(points, text("share that is hidden")))
 
 
 def _point(found: Fitted, row: str) -> Point:
     value, low, high = found.model.parameters["hidden"]
     shown = _shown(found)
     series = _calls(found.estimates[0])
-    return Point(row, series, value, low, high, 1.0, shown.short, shown.value, found.basis, "all of it")
+    return Point(row, series, value, low, high, 1.0, shown.short, shown.value, found.basis, text("all of it"))
 
 
 def _meaning(found: tuple[Fitted, ...]) -> str:
@@ -116,8 +119,14 @@ def _meaning(found: tuple[Fitted, ...]) -> str:
         return ""
     ordered = sorted(found, key=lambda each: each.model.parameters["hidden"][0])
     told = [
-        f"{_row(each)}, {_calls(each.estimates[0])}: {_shown(each).short}"
+        text(
+            "{row}, {series}: {figure}",
+            row=_row(each),
+            series=_calls(each.estimates[0]),
+            figure=_shown(each).short,
+        )
         for each in (ordered[-1], *ordered[:-1][:1])
     ]
-    kinds = ("most is hidden of", "least of") if len(told) > 1 else ("hidden is of",)
-    return words.sentence("; ".join(f"{kind} {text}" for kind, text in zip(kinds, told, strict=True)))
+    if len(told) == 1:
+        return text("Hidden is of {what}.", what=told[0])
+    return text("Most is hidden of {most}; least of {least}.", most=told[0], least=told[1])

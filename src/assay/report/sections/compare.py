@@ -3,9 +3,10 @@
 from assay.model.result import Analysis, Comparison, Estimate
 from assay.model.run import Run
 from assay.model.text import joined, text
-from assay.report import choose, verdicts, words
+from assay.report import choose, figures, verdicts, words
 from assay.report.charts.banded import Banded, banded
-from assay.report.section import Figure, Section, Table
+from assay.report.section import Figure, Section, Table, headings
+from assay.report.vocabulary import known as known_word
 
 order = 7
 claims: frozenset[str] = frozenset()
@@ -48,9 +49,9 @@ def tables(_run: Run, analysis: Analysis) -> tuple[Table, ...]:
     shown = _headline(_varied(analysis), known)
     groups = choose.grouped(shown, lambda each: (_curve(each, known), each.level, each.base))
     rows = [row for (curve, *_), members in groups.items() for row in _rows(curve, members, known)]
-    columns = ("What", "Levels", "Change", "Interval", "Pairs", "Verdict")
-    note = " ".join(filter(None, (verdicts.resolution(shown), verdicts.detectable(shown))))
-    return (Table("Levels compared", columns, tuple(rows), frozenset({2, 3, 4}), note),) if rows else ()
+    columns = headings("What", "Levels", "Change", "Interval", "Pairs", "Verdict")
+    note = joined(" ", (verdicts.resolution(shown), verdicts.detectable(shown)))
+    return (Table(text("Levels compared"), columns, tuple(rows), frozenset({2, 3, 4}), note),) if rows else ()
 
 
 def _rows(curve: str, members: tuple[Comparison, ...], known: dict[str, Estimate]) -> list[tuple[str, ...]]:
@@ -63,15 +64,15 @@ def _rows(curve: str, members: tuple[Comparison, ...], known: dict[str, Estimate
                 words.change(each.ratio),
                 verdicts.ends(each),
                 verdicts.number(each),
-                each.verdict,
+                known_word(each.verdict),
             )
             for each in members
         ]
     least, most = min(each.ratio for each in members), max(each.ratio for each in members)
-    what = f"{curve}, {words.count(len(members), 'point', 'points')}"
+    what = joined(", ", (curve, words.count(len(members), "point", "points")))
     changes = words.changes(most, least, most, sure=False)
     fewest, largest = min(each.blocks for each in members), max(each.blocks for each in members)
-    pairs = str(fewest) if fewest == largest else f"{fewest} to {largest}"
+    pairs = str(fewest) if fewest == largest else text("{low} to {high}", low=fewest, high=largest)
     return [(what, levels, changes, "", pairs, verdicts.counted(members))]
 
 
@@ -93,13 +94,6 @@ def _headline(comparisons: tuple[Comparison, ...], known: dict[str, Estimate]) -
     return tuple(each for each in comparisons if choose.headline_kernel([known[each.a]]))
 
 
-def _basis(each: Comparison) -> str:
-    pairs = words.count(each.blocks, "pair", "pairs")
-    if each.confidence:
-        return f"{100 * each.confidence:.0f} % interval, {pairs}"
-    return verdicts.alone(each) or f"range of {pairs}"
-
-
 def _what(each: Comparison, known: dict[str, Estimate], but: str = "") -> str:
     """The kernel and where it ran, without the word that was varied, and without the axis `but`."""
     a = known[each.a]
@@ -110,9 +104,9 @@ def _what(each: Comparison, known: dict[str, Estimate], but: str = "") -> str:
         if name not in {each.differ, but} and not choose.is_usual(a, name)
     ]
     where = a.placement.label if each.differ == "memory" else words.placed(a)
-    state = [f"{each.state} cores"] if each.state else []
+    state = choose.state(a) if each.state else ""
     kernel = a.kernel if a.kernel == a.benchmark else f"{a.benchmark} {a.kernel}"
-    return ", ".join([kernel, where, *settings, *state])
+    return joined(", ", [kernel, where, *settings, state])
 
 
 def _figure(factor: str, members: tuple[Comparison, ...], known: dict[str, Estimate]) -> Figure:
@@ -125,25 +119,47 @@ def _figure(factor: str, members: tuple[Comparison, ...], known: dict[str, Estim
     for each in shown:
         what = _what(each, known)
         ends = verdicts.plain_ends(each)
-        text = f"{each.ratio:.3f} {ends if each.confidence else f'({ends})'}, {each.verdict}"
+        verdict = known_word(each.verdict)
+        told = text(
+            "{ratio} {ends}, {verdict}" if each.confidence else "{ratio} ({ends}), {verdict}",
+            ratio=f"{each.ratio:.3f}",
+            ends=ends,
+            verdict=verdict,
+        )
+        short = text("{ratio} {verdict}", ratio=f"{each.ratio:.3f}", verdict=verdict)
         rows.append(
             Banded(
                 what, each.level, each.ratio, each.lo, each.hi, 1 / (1 + each.margin), 1 + each.margin,
-                text, f"{each.ratio:.3f} {each.verdict}", _basis(each),
+                told, short, verdicts.basis(each),
             )
         )  # fmt: skip
     margin = max(each.margin for each in shown)
     base = words.listed(f"“{name}”" for name in bases)
-    caption = (
-        f"Ratio of each level of “{factor}” to {base}, paired within blocks, with its interval or range. The grey "
-        f"band is what counts as no difference, up to {words.percent(margin)} either way: 1 %, or what this "
-        "machine shows of a level against itself, where that is larger."
+    caption = joined(
+        " ",
+        (
+            text(
+                "Ratio of each level of “{factor}” to {base}, paired within blocks, with its interval or range. "
+                "The grey band is what counts as no difference, up to {margin} either way: 1 %, or what this "
+                "machine shows of a level against itself, where that is larger.",
+                factor=factor,
+                base=base,
+                margin=words.percent(margin),
+            ),
+            text(
+                "{some} of {count} comparisons are drawn; the table has them all.",
+                some=len(shown),
+                count=len(members),
+            )
+            if len(shown) < len(members)
+            else "",
+        ),
     )
-    if len(shown) < len(members):
-        caption += f" {len(shown)} of {len(members)} comparisons are drawn; the table has them all."
-    result = "; ".join(f"{row.row}, {row.series}: {row.text}" for row in rows)
+    result = figures.told((row.row, row.series, row.text) for row in rows)
     figure_id = f"figure-compare-{factor}".replace("_", "-").replace(" ", "-")
-    return Figure(figure_id, caption, result, banded(rows, f"ratio to {base}", "no difference", 1.0))
+    return Figure(
+        figure_id, caption, result, banded(rows, text("ratio to {base}", base=base), text("no difference"), 1.0)
+    )
 
 
 def _tables(analysis: Analysis) -> tuple[Table, ...]:
@@ -151,24 +167,27 @@ def _tables(analysis: Analysis) -> tuple[Table, ...]:
     rows = [
         (
             _what(each, known),
-            f"{each.level} against {each.base}",
+            text("{a} against {b}", a=each.level, b=each.base),
             f"{each.ratio:.3f}",
             verdicts.plain_ends(each),
-            _basis(each),
-            each.verdict,
+            verdicts.basis(each),
+            known_word(each.verdict),
             words.percent(each.margin),
-            "none" if each.detectable is None else words.percent(each.detectable),
+            text("none") if each.detectable is None else words.percent(each.detectable),
             "" if each.adjusted_p is None else f"{each.adjusted_p:.2g}",
         )
         for each in _varied(analysis)
     ]
-    columns = ("What", "Levels", "Ratio", "Interval", "Basis", "Verdict", "Margin", "Detectable", "Adjusted p")
-    caption = (
-        "Comparisons: ratio of medians paired within blocks (Hodges-Lehmann), the margin below which a "
-        "difference means nothing, the smallest difference that four runs in five would have shown, p after "
-        "Benjamini and Yekutieli"
+    columns = headings(
+        "What", "Levels", "Ratio", "Interval", "Basis", "Verdict", "Margin", "Detectable", "Adjusted p"
     )
-    return (Table(caption, columns, tuple(rows), frozenset({2, 3, 6, 7, 8})), *_controls(analysis))
+    caption = text(
+        "Comparisons: ratio of medians paired within blocks (Hodges-Lehmann), the margin below which a difference "
+        "means nothing, the smallest difference that four runs in five would have shown, p after Benjamini and "
+        "Yekutieli"
+    )
+    numeric = frozenset({2, 3, 6, 7, 8})
+    return (Table(caption, columns, tuple(rows), numeric, short=text("Comparisons")), *_controls(analysis))
 
 
 def _controls(analysis: Analysis) -> tuple[Table, ...]:
@@ -179,36 +198,46 @@ def _controls(analysis: Analysis) -> tuple[Table, ...]:
             each.b,
             f"{each.ratio:.3f}",
             verdicts.plain_ends(each),
-            _basis(each),
+            verdicts.basis(each),
             words.percent(shown[each.b]) if each.b in shown else "",
         )
         for each in analysis.comparisons
         if each.differ == verdicts.CONTROL
     ]
-    columns = ("What", "Ratio", "Interval", "Basis", "Resolution")
-    caption = (
+    columns = headings("What", "Ratio", "Interval", "Basis", "Resolution")
+    caption = text(
         "A against A: the first level measured twice in each block, which shows what cannot be told apart here"
     )
-    return (Table(caption, columns, tuple(rows), frozenset({1, 2, 4})),) if rows else ()
+    return (Table(caption, columns, tuple(rows), frozenset({1, 2, 4}), short=text("A against A")),) if rows else ()
 
 
 def _resolution(analysis: Analysis) -> str:
     found = [each.resolution for each in analysis.comparisons if each.varied and each.resolution is not None]
     if not found:
         return ""
-    return (
-        f"The same level measured twice in each block differs from itself by up to {words.percent(max(found))} in "
-        "95 of 100 cases: no smaller difference is claimed."
+    return text(
+        "The same level measured twice in each block differs from itself by up to {most} in 95 of 100 cases: no "
+        "smaller difference is claimed.",
+        most=words.percent(max(found)),
     )
 
 
 def _meaning(varied: tuple[Comparison, ...], known: dict[str, Estimate]) -> str:
-    text = f"Of {words.count(len(varied), 'comparison', 'comparisons')}: {verdicts.counted(varied)}."
+    compared = words.count(len(varied), "comparison", "comparisons")
+    told = [text("Of {comparisons}: {verdicts}.", comparisons=compared, verdicts=verdicts.counted(varied))]
     sure = [each for each in varied if each.verdict in {"faster", "slower"}]
     if sure:
         largest = max(sure, key=lambda each: max(each.ratio, 1 / each.ratio))
-        text += (
-            f" The largest difference: {_what(largest, known)} with {largest.level} is {largest.ratio:.3f} times "
-            f"what it is with {largest.base} ({verdicts.plain_ends(largest)}, {_basis(largest)})."
+        told.append(
+            text(
+                "The largest difference: {what} with {level} is {ratio} times what it is with {base} ({ends}, "
+                "{basis}).",
+                what=_what(largest, known),
+                level=largest.level,
+                ratio=f"{largest.ratio:.3f}",
+                base=largest.base,
+                ends=verdicts.plain_ends(largest),
+                basis=verdicts.basis(largest),
+            )
         )
-    return text
+    return joined(" ", told)

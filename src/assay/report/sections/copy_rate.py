@@ -29,7 +29,7 @@ def section(run: Run, analysis: Analysis) -> Section | None:
     drawn = [figures.curves(powers, "figure-memcpy", text("Copy rate"), Guides(boundaries))] if powers else []
     hot = tuple(e for e in measured if choose.is_usual(e, but=("bytes", "offset")))
     if any(e.params.get("offset") for e in hot):
-        title = "Hot copy rate of powers of two and of sizes beside them"
+        title = text("Hot copy rate of powers of two and of sizes beside them")
         drawn.append(figures.curves(hot, "figure-memcpy-offset", title, Guides(boundaries), _beside))
     return Section(
         id="copy-rate",
@@ -49,7 +49,7 @@ def tables(_run: Run, _analysis: Analysis) -> tuple[Table, ...]:
 
 def _beside(estimate: Estimate) -> str:
     offset = int(estimate.params.get("offset", 0))
-    return f"{offset:+d} B" if offset else "powers of two"
+    return f"{offset:+d} B" if offset else text("powers of two")
 
 
 def _by_buffers(estimates: tuple[Estimate, ...]) -> dict[str, tuple[Estimate, ...]]:
@@ -58,7 +58,8 @@ def _by_buffers(estimates: tuple[Estimate, ...]) -> dict[str, tuple[Estimate, ..
 
 def _rate(estimate: Estimate) -> str:
     figure, state = words.shown(estimate), choose.state(estimate)
-    return f"{figure.full if figure else ''} at {_size(estimate)}{f' ({state})' if state else ''}"
+    told = text("{figure} at {size}", figure=figure.full if figure else "", size=_size(estimate))
+    return text("{value} ({basis})", value=told, basis=state) if state else told
 
 
 def _headlines(estimates: tuple[Estimate, ...]) -> tuple[Headline, ...]:
@@ -100,7 +101,7 @@ def _boundaries(run: Run, estimates: tuple[Estimate, ...]) -> tuple[Boundary, ..
 
 def _meaning(estimates: tuple[Estimate, ...], boundaries: tuple[Boundary, ...]) -> tuple[str, ...]:
     if not estimates:
-        return ("No copies could be measured; the reasons are listed under what was not measured.",)
+        return (text("No copies could be measured; the reasons are listed under what was not measured."),)
     said = [_WHY]
     for buffers, members in _by_buffers(estimates).items():
         largest = max(float(e.params["bytes"]) for e in members)

@@ -6,7 +6,7 @@ from assay.model.text import joined, text
 from assay.report import choose, figures, fitted, words
 from assay.report.charts.heatmap import Cell, heatmap
 from assay.report.fitted import Fitted
-from assay.report.section import Figure, Headline, Section, Table
+from assay.report.section import Figure, Headline, Section, Table, headings
 
 order = 60
 claims = frozenset({"core_to_core"})
@@ -54,7 +54,7 @@ def tables(_run: Run, analysis: Analysis) -> tuple[Table, ...]:
     names = fitted.labels(found)
     rows = [
         (
-            ", ".join(filter(None, [kind, names[each.model.id]])),
+            joined(", ", [kind, names[each.model.id]]),
             f"{sum(point.at['class'] == kind for point in each.model.points):,}",
             words.quantity(middle, "s"),
             words.quantity(low, "s"),
@@ -63,8 +63,8 @@ def tables(_run: Run, analysis: Analysis) -> tuple[Table, ...]:
         for each in found
         for kind, (middle, low, high) in each.model.parameters.items()
     ]
-    caption = "Hand-over of a cache line, one way, by what the two cores share: medians of pairs"
-    columns = ("The two cores share", "Pairs", "Median", "Least pair", "Largest pair")
+    caption = text("Hand-over of a cache line, one way, by what the two cores share: medians of pairs")
+    columns = headings("The two cores share", "Pairs", "Median", "Least pair", "Largest pair")
     return (Table(caption, columns, tuple(rows), frozenset({1, 2, 3, 4})),) if rows else ()
 
 
@@ -87,22 +87,33 @@ def _figure(run: Run, each: Fitted, number: int) -> Figure:
             estimate: Estimate = each.estimate(point)
             figure = words.shown(estimate)
             value = factor * point.value[0]
-            basis = f"{figure.ends} {figure.unit}, {figure.basis}" if figure else ""
+            basis = joined(", ", (f"{figure.ends} {figure.unit}", figure.basis)) if figure else ""
             short = f"{value:.{min(1, words.decimals(value))}f}"
-            cells.append(Cell(f"{row}", f"{column}", value, short, "", basis, note=str(point.at["class"])))
+            cells.append(Cell(f"{row}", f"{column}", value, short, "", basis, note=_word(point.at["class"])))
     possible = len(cpus) * (len(cpus) - 1) // 2
-    sampled = (
-        f" Measured are {len(pairs):,} of the {possible:,} pairs of these cpus, a sample with pairs of every "
-        "kind; empty cells were not measured."
-        if len(pairs) < possible
-        else ""
+    caption = joined(
+        " ",
+        (
+            text(
+                "Hand-over of a cache line between two cpus, one way, in {unit}. Each pair was measured once and "
+                "stands on both sides of the diagonal.",
+                unit=unit,
+            ),
+            text(
+                "Measured are {pairs} of the {all} pairs of these cpus, a sample with pairs of every kind; empty "
+                "cells were not measured.",
+                pairs=len(pairs),
+                all=possible,
+            )
+            if len(pairs) < possible
+            else "",
+            text("Intervals are in the table."),
+        ),
     )
-    caption = (
-        f"Hand-over of a cache line between two cpus, one way, in {unit}. Each pair was measured once and stands "
-        f"on both sides of the diagonal.{sampled} Intervals are in the table."
+    result = _meaning((each,))
+    spec = heatmap(
+        cells, (text("cpu"), text("cpu"), text("one way ({unit})", unit=unit)), "lower", [f"{cpu}" for cpu in cpus]
     )
-    result = words.sentence(_meaning((each,)))
-    spec = heatmap(cells, ("cpu", "cpu", text("one way ({unit})", unit=unit)), "lower", [f"{cpu}" for cpu in cpus])
     return Figure(f"figure-core-to-core{f'-{number}' if number else ''}", caption, result, spec)
 
 
@@ -110,9 +121,29 @@ def _meaning(found: tuple[Fitted, ...]) -> str:
     told = []
     for each in found:
         kinds = words.listed(
-            f"{words.quantity(middle, 's')} ({kind}; {words.quantity(low, 's')} to {words.quantity(high, 's')})"
+            text(
+                "{time} ({kind}; {low} to {high})",
+                time=words.quantity(middle, "s"),
+                kind=kind,
+                low=words.quantity(low, "s"),
+                high=words.quantity(high, "s"),
+            )
             for kind, (middle, low, high) in each.model.parameters.items()
         )
-        state = f" with {each.state}" if each.state else ""
-        told.append(f"The median pair takes {kinds}{state}; in brackets the nearest and the farthest pair.")
-    return " ".join(told)
+        if each.state:
+            told.append(
+                text(
+                    "The median pair takes {kinds} with {state}; in brackets the nearest and the farthest pair.",
+                    kinds=kinds,
+                    state=each.state,
+                )
+            )
+        else:
+            told.append(
+                text("The median pair takes {kinds}; in brackets the nearest and the farthest pair.", kinds=kinds)
+            )
+    return joined(" ", told)
+
+
+def _word(value: float | str) -> str:
+    return value if isinstance(value, str) else f"{value}"

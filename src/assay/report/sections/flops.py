@@ -5,7 +5,7 @@ from assay.model.run import Run
 from assay.model.text import joined, text
 from assay.report import choose, figures, provenance, words
 from assay.report.charts.dots import Dot, dotted
-from assay.report.section import Figure, Headline, Section, Table
+from assay.report.section import Figure, Headline, Section, Table, headings
 
 order = 40
 claims = frozenset({"flops"})
@@ -50,10 +50,11 @@ def tables(run: Run, analysis: Analysis) -> tuple[Table, ...]:
     peaks = tuple(_peak_row(e) for e in _peaks(rates))
     refused = _refused(analysis)
     clocks = _clocks(run, tuple(e for e in every if e.unit == _CLOCK and e.id not in refused))
-    best, clock = ("Peak of", "Rate", "Interval", "Of limit", "By"), ("Clock", "Least", "Most", "Over")
+    best = headings("Peak of", "Rate", "Interval", "Of limit", "By")
+    clock = headings("Clock", "Least", "Most", "Over")
     found = (
-        Table("Best rate of each placement and precision", best, peaks, frozenset({1, 2, 3})),
-        Table("Clock of the cores", clock, clocks, frozenset({1, 2})),
+        Table(text("Best rate of each placement and precision"), best, peaks, frozenset({1, 2, 3})),
+        Table(text("Clock of the cores"), clock, clocks, frozenset({1, 2})),
     )
     return tuple(table for table in found if table.rows)
 
@@ -77,16 +78,22 @@ def _best(measured: tuple[Estimate, ...]) -> tuple[Estimate, ...]:
 
 def _peak_row(e: Estimate) -> tuple[str, ...]:
     figure = words.shown(e)
-    name = ", ".join(filter(None, [e.placement.label, str(e.params.get("format", "")), choose.state(e)]))
+    name = joined(", ", [e.placement.label, str(e.params.get("format", "")), choose.state(e)])
     how = " ".join(str(e.params[axis]) for axis in ("width", "mix") if axis in e.params)
     if figure is None:
         return (name, "", "", "", how)
-    return (name, f"{figure.value} {figure.unit}", figure.ends, words.share_text(e) or "no limit", _width(how))
+    return (
+        name,
+        f"{figure.value} {figure.unit}",
+        figure.ends,
+        words.share_text(e) or text("no limit"),
+        _width(how),
+    )
 
 
-def _width(text: str) -> str:
-    first, _, rest = text.partition(" ")
-    return f"{first}-bit {rest}" if first.isdigit() else text
+def _width(how: str) -> str:
+    first, _, rest = how.partition(" ")
+    return text("{bits}-bit {mix}", bits=first, mix=rest) if first.isdigit() else how
 
 
 def _figures(measured: tuple[Estimate, ...]) -> tuple[Figure, ...]:
@@ -99,12 +106,18 @@ def _figure(label: str, precision: str, members: tuple[Estimate, ...]) -> Figure
     factor, unit = figures.scaled(members)
     names = tuple(name for name in choose.varied(members) if name != "mix")
     dots = [_dot(e, names, factor) for e in sorted(members, key=_rank)]
-    title = f"Rate on {label}" + (f", {precision}" if precision else "")
-    caption = (
-        f"{title}, by mix of operations and width of instructions, logarithmic. {figures.whiskers(members)} A "
-        "short red line is the limit of the mark on it."
+    caption = joined(
+        " ",
+        (
+            text(
+                "Rate on {where}, by mix of operations and width of instructions, logarithmic.",
+                where=", ".join(filter(None, (label, precision))),
+            ),
+            figures.whiskers(members),
+            text("A short red line is the limit of the mark on it."),
+        ),
     )
-    result = "; ".join(f"{dot.row}, {dot.series}: {dot.text}" for dot in dots)
+    result = figures.told((dot.row, dot.series, dot.text) for dot in dots)
     anchor = f"figure-flops-{label.replace(':', '-')}-{precision}".rstrip("-")
     return Figure(anchor, caption, result, dotted(dots, text("rate ({unit})", unit=unit)))
 
@@ -122,23 +135,23 @@ def _dot(e: Estimate, names: tuple[str, ...], factor: float) -> Dot:
     mix = str(e.params.get("mix", e.kernel))
     return Dot(
         row=_MIXES.get(mix, mix),
-        series=choose.levels(e, names) or "rate",
+        series=choose.levels(e, names) or text("rate"),
         value=value,
         lo=value if e.lo is None else factor * e.lo,
         hi=value if e.hi is None else factor * e.hi,
         limit=factor * e.limit.value if e.limit else None,
-        text=" ".join(filter(None, [figure.short if figure else "", choose.state(e)])),
+        text=joined(" ", [figure.short if figure else "", choose.state(e)]),
         basis=figure.basis if figure else "",
         share=words.share_text(e),
     )
 
 
 _MIXES = {
-    "fma": "fused multiply-add",
-    "add": "add",
-    "multiply": "multiply",
-    "divide": "divide",
-    "sqrt": "square root",
+    "fma": text("fused multiply-add"),
+    "add": text("add"),
+    "multiply": text("multiply"),
+    "divide": text("divide"),
+    "sqrt": text("square root"),
 }
 
 
@@ -151,12 +164,16 @@ def _clocks(run: Run, clocks: tuple[Estimate, ...]) -> tuple[tuple[str, ...], ..
         for name, fact in (machine.facts.get(part, {}) if machine and clocks else {}).items()
         if fact.known and fact.unit == _CLOCK
     }
-    rows = [(f"{name} (a fact)", provenance.fact(fact), "", fact.source) for name, fact in known.items()]
+    rows: list[tuple[str, ...]] = [
+        (text("{name} (a fact)", name=name), provenance.fact(fact), "", fact.source)
+        for name, fact in known.items()
+    ]
     groups = choose.grouped(clocks, lambda e: (e.placement.label, e.kernel, choose.state(e)))
     for (label, kernel, state), members in groups.items():
         ordered = sorted(members, key=lambda e: e.median or 0.0)
         least, most = (figure.short if (figure := words.shown(e)) else "" for e in (ordered[0], ordered[-1]))
-        what = ", ".join(filter(None, [label, "beside the work" if kernel == _LOADED else "alone", state]))
+        how = text("beside the work") if kernel == _LOADED else text("alone")
+        what = joined(", ", [label, how, state])
         rows.append((what, least, most if len(members) > 1 else "", words.count(len(members), "case", "cases")))
     return tuple(rows)
 
@@ -165,18 +182,37 @@ def _meaning(run: Run, analysis: Analysis, measured: tuple[Estimate, ...]) -> st
     best = next(iter(_best(measured)), None)
     figure = words.shown(best) if best else None
     if best is None or figure is None:
-        return "None of it could be measured."
+        return text("None of it could be measured.")
     how = _width(" ".join(str(best.params[axis]) for axis in ("width", "mix") if axis in best.params))
-    text = f"The most is {figure.full} on “{best.placement.label}” with {how} in double precision."
+    told = [
+        text(
+            "The most is {figure} on “{label}” with {how} in double precision.",
+            figure=figure.full,
+            label=best.placement.label,
+            how=how,
+        )
+    ]
     if best.limit:
-        what = "the best measured, " if best.limit.source == "measured" else ""
-        limit = words.quantity(best.limit.value, best.unit)
-        text += f" That is {words.share_text(best)} of {what}{limit}: {best.limit.of}."
+        told.append(
+            text(
+                "That is {share} of the best measured, {limit}: {of}."
+                if best.limit.source == "measured"
+                else "That is {share} of {limit}: {of}.",
+                share=words.share_text(best),
+                limit=words.quantity(best.limit.value, best.unit),
+                of=best.limit.of,
+            )
+        )
     refused = len(_refused(analysis))
     if refused:
-        told = words.count(refused, "clock is", "clocks are")
-        text += f" {told} too low to be any and not shown; a finding says why."
-    return f"{text} {_nominal(run)}".strip()
+        told.append(
+            text(
+                "{count} clock is too low to be any and not shown; a finding says why.|"
+                "{count} clocks are too low to be any and not shown; a finding says why.",
+                count=refused,
+            )
+        )
+    return joined(" ", (*told, _nominal(run)))
 
 
 def _nominal(run: Run) -> str:
@@ -184,10 +220,15 @@ def _nominal(run: Run) -> str:
     for machine in run.machines.values():
         fact = machine.fact("processor", "nominal frequency")
         if not fact.known:
-            why = f" ({fact.unavailable})" if fact.unavailable else ""
-            return (
-                f"No nominal clock is known{why}: what share of it is reached, and whether there is turbo, cannot "
-                "be told."
+            if not fact.unavailable:
+                return text(
+                    "No nominal clock is known: what share of it is reached, and whether there is turbo, cannot "
+                    "be told."
+                )
+            return text(
+                "No nominal clock is known ({why}): what share of it is reached, and whether there is turbo, "
+                "cannot be told.",
+                why=fact.unavailable,
             )
     return ""
 

@@ -1,8 +1,10 @@
 """Any benchmark that has no section of its own: a curve where an axis is swept, else a plot by placement."""
 
 from assay.model.result import Analysis, Estimate
+from assay.model.text import joined, text
 from assay.report import choose, figures, words
 from assay.report.section import Figure, Headline, Section
+from assay.report.vocabulary import known
 
 order = 80
 
@@ -21,7 +23,7 @@ def section(name: str, analysis: Analysis) -> Section | None:
         meaning=(_meaning(name, headline),),
         figures=_figures(name, drawn) if drawn else (),
         estimates=headline,
-        headlines=(Headline(f"{choose.title(name)}: {best.kernel}", best),) if best else (),
+        headlines=(Headline(joined(": ", (choose.title(name), best.kernel)), best),) if best else (),
         benchmarks=frozenset({name}),
     )
 
@@ -30,7 +32,8 @@ def _figures(name: str, drawn: tuple[Estimate, ...]) -> tuple[Figure, ...]:
     by_kernel = choose.grouped(drawn, lambda e: e.kernel)
     written = []
     for kernel, members in by_kernel.items():
-        title = members[0].metric.capitalize() + ("" if len(by_kernel) == 1 else f" of {kernel}")
+        metric = known(members[0].metric)
+        title = metric if len(by_kernel) == 1 else text("{metric} of {kernel}", metric=metric, kernel=kernel)
         figure_id = f"figure-{name}-{kernel}".replace("_", "-")
         draw = figures.curves if choose.swept(name) else figures.placements
         written.append(draw(members, figure_id, title))
@@ -39,13 +42,20 @@ def _figures(name: str, drawn: tuple[Estimate, ...]) -> tuple[Figure, ...]:
 
 def _meaning(name: str, estimates: tuple[Estimate, ...]) -> str:
     declared = choose.declaration(name)
-    text = words.sentence(f"this is {declared.measures}") if declared else ""
+    told: list[str] = [text("This is {what}.", what=known(declared.measures))] if declared else []
     best = choose.best(estimates)
     figure = words.shown(best) if best else None
-    if best and figure:
-        text += f" The best figure is {figure.full}, {best.kernel} placed {words.placed(best)}."
-        text += (
-            f" {words.sentence(best.metric + ' counts ' + choose.meaning(best))}" if choose.meaning(best) else ""
+    if best is None or figure is None:
+        told.append(text("Nothing of it could be measured; the reasons are listed under what was not measured."))
+        return joined(" ", told)
+    told.append(
+        text(
+            "The best figure is {figure}, {kernel} placed {where}.",
+            figure=figure.full,
+            kernel=best.kernel,
+            where=words.placed(best),
         )
-        return text.strip()
-    return f"{text} Nothing of it could be measured; the reasons are listed under what was not measured.".strip()
+    )
+    if choose.meaning(best):
+        told.append(text("{metric} counts {what}.", metric=best.metric.capitalize(), what=choose.meaning(best)))
+    return joined(" ", told)

@@ -6,8 +6,9 @@ from assay.model.text import joined, text
 from assay.model.units import scale
 from assay.report import choose, figures, words
 from assay.report.charts.banded import Banded, banded
-from assay.report.section import Figure, Headline, Section, Table
+from assay.report.section import Figure, Headline, Section, Table, headings
 from assay.report.sections import touch
+from assay.report.vocabulary import known as known_word
 
 order = 50
 claims = frozenset({"himeno"})
@@ -50,7 +51,7 @@ def section(run: Run, analysis: Analysis) -> Section | None:
 
 def _where(best: Estimate) -> str:
     """The placement for a reader who knows no words for it, and the memory policy."""
-    return " · ".join(filter(None, [words.cores(best.placement.label), words.memory(best)]))
+    return joined(" · ", [words.cores(best.placement.label), words.memory(best)])
 
 
 def tables(_run: Run, analysis: Analysis) -> tuple[Table, ...]:
@@ -59,7 +60,7 @@ def tables(_run: Run, analysis: Analysis) -> tuple[Table, ...]:
     rows = tuple(
         (
             _row(line, known),
-            f"{words.quantity(line.lower, line.unit)} to {words.quantity(line.upper, line.unit)}",
+            _ends(words.quantity(line.lower, line.unit), words.quantity(line.upper, line.unit)),
             f"{words.quantity(line.middle, line.unit)} ± {words.percent(line.half_width)}",
             words.interval(line.value[0], (line.value[1], line.value[2]), line.unit, "").short,
             _signed(line.deviation),
@@ -68,11 +69,13 @@ def tables(_run: Run, analysis: Analysis) -> tuple[Table, ...]:
         )
         for line in _ledger(analysis)
     )
-    caption = (
+    caption = text(
         "Prediction ledger: what other measurements predicted, with half of its width; what was measured, and how "
         "far from the middle and outside"
     )
-    columns = ("Prediction", "Predicted", "Middle", "Measured", "Of the middle", "State from: of", "Outside")
+    columns = headings(
+        "Prediction", "Predicted", "Middle", "Measured", "Of the middle", "State from: of", "Outside"
+    )
     return (Table(caption, columns, rows, frozenset({1, 2, 3, 4, 6})),) if rows else ()
 
 
@@ -85,13 +88,17 @@ def _row(line: Prediction, known: dict[str, Estimate]) -> str:
     """What was predicted: `himeno L, all`."""
     e = known[line.measured]
     name = f"{e.benchmark} {e.params.get('size', '')}".strip()
-    touched = "" if choose.is_usual(e, "touch") else f"{e.params['touch']} touch"
-    return ", ".join(filter(None, [name, words.placed(e), touched, choose.state(e)]))
+    touched = "" if choose.is_usual(e, "touch") else known_word(f"{e.params['touch']} touch")
+    return joined(", ", [name, words.placed(e), touched, choose.state(e)])
+
+
+def _ends(low: str, high: str) -> str:
+    return text("{low} to {high}", low=low, high=high)
 
 
 def _error(line: Prediction) -> str:
     if line.error == 0:
-        return "inside"
+        return text("inside")
     return _signed(line.error)
 
 
@@ -101,8 +108,8 @@ def _signed(share: float) -> str:
 
 def _states(line: Prediction) -> str:
     """States of what predicts, then of the predicted: `near, far: any`; `any` where none counts."""
-    *sources, predicted = (state or "any" for state in line.states)
-    return f"{', '.join(sources)}: {predicted}"
+    *sources, predicted = (known_word(state) if state else text("any") for state in line.states)
+    return joined(": ", (joined(", ", sources), predicted))
 
 
 def _figure(ledger: tuple[Prediction, ...], known: dict[str, Estimate]) -> Figure:
@@ -114,22 +121,40 @@ def _figure(ledger: tuple[Prediction, ...], known: dict[str, Estimate]) -> Figur
         value, lo, hi = (factor * end for end in line.value)
         figure = words.interval(line.value[0], (line.value[1], line.value[2]), line.unit, "")
         plain = f"{figure.value} {figure.unit}"
-        verdict = "inside the band" if line.error == 0 else f"{_error(line)} from the band"
-        verdict += f", {_signed(line.deviation)} from its middle"
+        told = text(
+            "{figure}, inside the band, {deviation} from its middle"
+            if line.error == 0
+            else "{figure}, {error} from the band, {deviation} from its middle",
+            figure=plain,
+            error=_error(line),
+            deviation=_signed(line.deviation),
+        )
         rows.append(
             Banded(
-                _row(line, known), "measured", value, lo, hi, factor * line.lower, factor * line.upper,
-                f"{plain}, {verdict}", plain, line.derivation,
+                _row(line, known), text("measured"), value, lo, hi, factor * line.lower, factor * line.upper,
+                told, plain, line.derivation,
             )
         )  # fmt: skip
-    caption = (
+    caption = text(
         "Prediction ledger: the grey band is what was predicted from other measurements, the point what was "
         "measured, with its interval or range."
     )
-    result = "; ".join(
-        f"{row.row}: predicted {row.band_lo:.3g} to {row.band_hi:.3g} {unit}, measured {row.text}" for row in rows
+    result = joined(
+        "; ",
+        [
+            text(
+                "{row}: predicted {low} to {high}, measured {figure}",
+                row=row.row,
+                low=f"{row.band_lo:.3g}",
+                high=f"{row.band_hi:.3g} {unit}",
+                figure=row.text,
+            )
+            for row in rows
+        ],
     )
-    return Figure("figure-ledger", caption, result, banded(rows, text("rate ({unit})", unit=unit), "predicted"))
+    return Figure(
+        "figure-ledger", caption, result, banded(rows, text("rate ({unit})", unit=unit), text("predicted"))
+    )
 
 
 def _meaning(ledger: tuple[Prediction, ...], known: dict[str, Estimate]) -> str:

@@ -5,12 +5,12 @@ import statistics
 
 from assay.model.result import Analysis, Estimate
 from assay.model.run import Run
-from assay.model.text import joined, text
+from assay.model.text import Phrase, joined, text
 from assay.model.units import format_size
 from assay.report import choose, figures, fitted, words
 from assay.report.charts.curve import Boundary, Guides, Step
 from assay.report.fitted import Fitted
-from assay.report.section import Figure, Headline, Section, Table
+from assay.report.section import Figure, Headline, Section, Table, headings
 from assay.report.sections import numa
 
 order = 25
@@ -58,8 +58,8 @@ def tables(_run: Run, analysis: Analysis) -> tuple[Table, ...]:
     found = fitted.fitted(analysis, LAW)
     names = fitted.labels(found)
     rows = [row for each in found for row in _rows(each, names[each.model.id])]
-    columns = ("Walk", "Level", "One load", "Interval", "Up to", "Interval")
-    caption = "Levels of the load latency: time of one load, and the working set at which it ends"
+    columns = headings("Walk", "Level", "One load", "Interval", "Up to", "Interval")
+    caption = text("Levels of the load latency: time of one load, and the working set at which it ends")
     return (Table(caption, columns, tuple(rows), frozenset({2, 3, 4, 5})),) if rows else ()
 
 
@@ -73,7 +73,16 @@ def _walks(analysis: Analysis) -> tuple[Estimate, ...]:
 def _levels(each: Fitted) -> list[tuple[str, str, str]]:
     """(number, name of the level, name of its parameter) from the smallest working set on."""
     parts = [(match, name) for name in each.model.parameters if (match := _PART.fullmatch(name))]
-    return [(match[2], match[3] or f"level {match[2]}", name) for match, name in parts if match[1] == "latency"]
+    return [(match[2], _level(match[3], match[2]), name) for match, name in parts if match[1] == "latency"]
+
+
+def _level(told: str | None, number: str) -> str:
+    """A level of a walk as its model names it: `L2`, `memory beyond the TLB`; by its number where it has none."""
+    name, beyond, _ = (told or "").partition(" beyond")
+    if not name:
+        return text("level {number}", number=number)
+    where = text("memory") if name == "memory" else name
+    return text("{level} beyond the TLB", level=where) if beyond else where
 
 
 def _ends(each: Fitted) -> dict[str, tuple[str, str]]:
@@ -92,7 +101,7 @@ def _rows(each: Fitted, walk: str) -> list[tuple[str, ...]]:
             parameter, knee = ends[number]
             value, lo, hi = each.model.parameters[parameter]
             size = format_size(value) + (f" ({knee})" if knee == "TLB" else "")
-            between = f"{format_size(lo)} to {format_size(hi)}"
+            between = text("{low} to {high}", low=format_size(lo), high=format_size(hi))
         rows.append((walk, level, f"{figure.value} {figure.unit}", figure.ends, size, between))
     return rows
 
@@ -103,7 +112,7 @@ def _figure(run: Run, measured: tuple[Estimate, ...], found: tuple[Fitted, ...])
     curves = tuple(each for members in groups.values() if len(members) >= _CURVE for each in members)
     if not curves:
         return figures.placements(measured, "figure-latency", text("Time of one load")) if measured else None
-    drawn = {f"{series(e)}{f', {choose.state(e)}' if e.state else ''}" for e in curves}
+    drawn: set[str] = {joined(", ", (series(e), choose.state(e))) for e in curves}
     factor, _ = figures.scaled(curves)
     guides = Guides(_boundaries(run, curves, found), _steps(found, drawn, series, factor))
     return figures.curves(curves, "figure-latency", text("Time of one load"), guides, series)
@@ -113,7 +122,7 @@ def _steps(found: tuple[Fitted, ...], drawn: set[str], series: figures.Name, fac
     steps: list[Step] = []
     for each in found:
         plain = series(each.estimates[0])
-        own = f"{plain}, {each.state}"
+        own = joined(", ", (plain, each.state))
         name = own if each.state and own in drawn else plain
         for number, level, parameter in _levels(each):
             sizes = [float(p.at["bytes"]) for p in each.model.points if p.at.get("level") == int(number)]
@@ -121,7 +130,8 @@ def _steps(found: tuple[Fitted, ...], drawn: set[str], series: figures.Name, fac
                 continue
             value = each.model.parameters[parameter][0]
             told = words.quantity(value, "s")
-            label, short = f"{level}  {told}", f"{level.partition(' ')[0]}  {told}"
+            label: str = joined(" ", (level, told))
+            short: str = joined(" ", (_plain(level), told))
             if any(_alike(step, level, factor * value) for step in steps):
                 label = short = ""
             steps.append(Step(min(sizes), max(sizes), factor * value, name, label, short))
@@ -129,7 +139,13 @@ def _steps(found: tuple[Fitted, ...], drawn: set[str], series: figures.Name, fac
 
 
 def _alike(step: Step, level: str, value: float) -> bool:
-    return step.label.startswith(f"{level}  ") and 1 / _ALIKE < step.y / value < _ALIKE
+    return step.label.rpartition(" ")[0].rpartition(" ")[0] == level and 1 / _ALIKE < step.y / value < _ALIKE
+
+
+def _plain(level: str) -> str:
+    """A level without what is beyond it."""
+    beyond = isinstance(level, Phrase) and "level" in level.parameters
+    return str(level.parameters["level"]) if beyond and isinstance(level, Phrase) else level
 
 
 def _boundaries(run: Run, curves: tuple[Estimate, ...], found: tuple[Fitted, ...]) -> tuple[Boundary, ...]:
@@ -142,7 +158,7 @@ def _boundaries(run: Run, curves: tuple[Estimate, ...], found: tuple[Fitted, ...
         if cache.kind != "instruction" and cpu in cache.cpus and 0 < cache.size_bytes < largest
     }
     lines = [Boundary(size, f"{name} = {format_size(size)}", name) for name, size in sizes.items()]
-    lines += [Boundary(size, f"TLB ends, {format_size(size)}", "TLB") for size in _knees(found)]
+    lines += [Boundary(size, text("TLB ends, {size}", size=format_size(size)), "TLB") for size in _knees(found)]
     return tuple(sorted(lines, key=lambda line: line.x))
 
 
@@ -166,9 +182,16 @@ def _meaning(found: tuple[Fitted, ...]) -> tuple[str, ...]:
     for each in found:
         levels = _levels(each)
         if levels:
-            told = words.listed(f"{each.shown(name, 's').short} from {level}" for _, level, name in levels)
+            told = words.listed(
+                text("{time} from {level}", time=each.shown(name, "s").short, level=level)
+                for _, level, name in levels
+            )
             walk = names[each.model.id]
-            said.append(words.sentence(f"{f'with {walk} ' if walk else ''}a load takes {told}"))
+            said.append(
+                text("With {walk} a load takes {times}.", walk=walk, times=told)
+                if walk
+                else text("A load takes {times}.", times=told)
+            )
     reading = text(
         "Broad strokes are the levels that the fit found; the broken upright lines mark what the machine says of "
         "its caches, and where the fit found the end of a TLB."

@@ -6,7 +6,7 @@ from assay.model.text import joined, text
 from assay.report import choose, figures, fitted, words
 from assay.report.charts.lines import LinePoint, lines
 from assay.report.fitted import Fitted
-from assay.report.section import Figure, Headline, Section, Table
+from assay.report.section import Figure, Headline, Section, Table, headings
 
 order = 27
 claims = frozenset({"loaded_latency"})
@@ -46,14 +46,14 @@ def tables(_run: Run, analysis: Analysis) -> tuple[Table, ...]:
     rows = []
     for each in found:
         idle, loaded = (each.model.parameters[name][0] for name in ("idle", "loaded"))
-        drawn = each.shown("bandwidth", "B/s").short if "bandwidth" in each.model.parameters else "not known"
+        drawn = each.shown("bandwidth", "B/s").short if "bandwidth" in each.model.parameters else text("not known")
         shown = (each.shown("idle", "s").short, each.shown("loaded", "s").short)
         rows.append(
             (names[each.model.id] or words.placed(each.estimates[0]), *shown, f"{loaded / idle:.2f}", drawn)
         )
-    columns = ("Placement", "Idle", "Loaded", "Ratio", "Bandwidth beside it")
+    columns = headings("Placement", "Idle", "Loaded", "Ratio", "Bandwidth beside it")
     return (
-        Table("One load from idle and from busy memory", columns, tuple(rows), frozenset({1, 2, 3, 4})),
+        Table(text("One load from idle and from busy memory"), columns, tuple(rows), frozenset({1, 2, 3, 4})),
     ) * bool(rows)
 
 
@@ -77,14 +77,24 @@ def _figure(found: tuple[Fitted, ...], analysis: Analysis) -> Figure:
             value, lo, hi = (factor * end for end in point.value)
             figure = words.shown(estimate)
             short, basis = (figure.short, figure.basis) if figure else ("", "")
-            name = names[each.model.id] or "one load"
-            place = f"{words.quantity(drawn, 'B/s')} drawn"
+            name = names[each.model.id] or text("one load")
+            place = text("{rate} drawn", rate=words.quantity(drawn, "B/s"))
             points.append(LinePoint(across * drawn, name, value, lo, hi, short, basis, place, number, x_lo, x_hi))
-    caption = (
-        f"Time of one load against the bandwidth that other cores draw. {figures.whiskers(fitted.of(found))} "
-        "Points are joined in the order of the load that was asked for."
+    caption = joined(
+        " ",
+        (
+            text("Time of one load against the bandwidth that other cores draw."),
+            figures.whiskers(fitted.of(found)),
+            text("Points are joined in the order of the load that was asked for."),
+        ),
     )
-    result = "; ".join(f"{point.series}: {point.text} beside {point.place}" for point in points)
+    result = joined(
+        "; ",
+        [
+            text("{series}: {figure} beside {load}", series=point.series, figure=point.text, load=point.place)
+            for point in points
+        ],
+    )
     titles = (
         text("bandwidth beside it ({unit})", unit=across_unit),
         text("time of one load ({unit})", unit=unit),
@@ -99,7 +109,13 @@ def _meaning(found: tuple[Fitted, ...]) -> str:
         ratio = each.model.parameters["loaded"][0] / each.model.parameters["idle"][0]
         beside = each.shown("bandwidth", "B/s").short
         told.append(
-            f"A load takes {idle.full} from idle memory and {loaded.full}, {ratio:.2f} times as long, while the "
-            f"others draw all they can, {beside}."
+            text(
+                "A load takes {idle} from idle memory and {loaded}, {ratio} times as long, while the others draw "
+                "all they can, {beside}.",
+                idle=idle.full,
+                loaded=loaded.full,
+                ratio=f"{ratio:.2f}",
+                beside=beside,
+            )
         )
-    return " ".join(told)
+    return joined(" ", told)

@@ -4,15 +4,15 @@ from collections.abc import Callable, Iterable
 
 from assay.model.result import Analysis, Estimate
 from assay.model.run import Run
-from assay.model.text import joined, text
+from assay.model.text import Joined, joined, text
 from assay.report import choose, figures, messages, words
 from assay.report.charts.lines import LinePoint, lines
-from assay.report.section import Figure, Headline, Section, Table
+from assay.report.section import Figure, Headline, Section, Table, headings
 
 order = 63
 claims: frozenset[str] = frozenset()
 
-_LIMIT = "Limit of the sum"
+_BY, _RANKS, _LIMIT = headings("By", "Ranks a node", "Limit of the sum")
 _BANDWIDTH, _LATENCY, _RATE = "multi-bandwidth", "multi-latency", "message-rate"
 _CAPTION = text("Many pairs at once: bandwidth and messages of all pairs added, one direction")
 #: Fewer numbers of ranks make no line.
@@ -49,8 +49,8 @@ def _headlines(estimates: tuple[Estimate, ...]) -> tuple[Headline, ...]:
     if best is None:
         return ()
     by = messages.over(estimates)(best)
-    told = (messages.COUNTED[_BANDWIDTH], messages.at(best), messages.where(best), by)
-    return (Headline(", ".join(filter(None, told)), best),)
+    label = joined(", ", (messages.COUNTED[_BANDWIDTH], messages.at(best), messages.where(best), by))
+    return (Headline(label, best),)
 
 
 def tables(_run: Run, _analysis: Analysis) -> tuple[Table, ...]:
@@ -69,9 +69,20 @@ def found(_run: Run, analysis: Analysis, *, numbers: bool = True) -> tuple[Table
     groups = choose.grouped(several, lambda e: (e.placement.hosts, _cores(e), way(e), e.state))
     apart = choose.grouped(groups.values(), lambda members: all(map(_is_number, members)))
     whole, counted = apart.get(False, ()), apart.get(True, ())
-    note = f"{words.count(len(counted), 'number', 'numbers')} of cores more: assay report" if counted else ""
+    note = (
+        text(
+            "{count} number of cores more: assay report|{count} numbers of cores more: assay report",
+            count=len(counted),
+        )
+        if counted
+        else ""
+    )
     made = [_table(_CAPTION, whole, way, "" if numbers else note)] if whole or counted else []
-    made += [_table(f"{_CAPTION}, by number of cores", counted, way, "")] if numbers and counted else []
+    made += (
+        [_table(text("{caption}, by number of cores", caption=_CAPTION), counted, way, "")]
+        if numbers and counted
+        else []
+    )
     return tuple(made)
 
 
@@ -85,16 +96,19 @@ def _table(
     caption: str, groups: Iterable[tuple[Estimate, ...]], way: Callable[[Estimate], str], note: str
 ) -> Table:
     sizes = dict.fromkeys(messages.at(e) for members in groups for e in _small(members) if e)
-    size = next(iter(sizes)) if len(sizes) == 1 else "small"
-    headings = (f"Messages a second, {size}", f"Slowest pair, one way, {size}")
+    size = next(iter(sizes)) if len(sizes) == 1 else text("small")
+    small = (text("Messages a second, {size}", size=size), text("Slowest pair, one way, {size}", size=size))
     rows: tuple[tuple[str, ...], ...] = tuple(_row(members, way(members[0])) for members in groups)
-    columns: tuple[str, ...] = ("Between", "By", "Ranks a node", "Bandwidth", "At", _LIMIT, *headings, "n")
-    for name in ("By", _LIMIT):
+    columns: tuple[str, ...] = (
+        *(text("Between"), _BY, _RANKS),
+        *(text("Bandwidth"), text("At"), _LIMIT, *small, text("n")),
+    )
+    for name in (_BY, _LIMIT):
         at = columns.index(name)
         if not any(row[at] for row in rows):
             columns, rows = _without(columns, at), tuple(_without(row, at) for row in rows)
-    first = columns.index("Ranks a node")
-    note = "; ".join(filter(None, [note, *_limits(groups)]))
+    first = columns.index(_RANKS)
+    note = joined("; ", [note, *_limits(groups)])
     return Table(caption, columns, rows, frozenset(range(first, len(columns))), note)
 
 
@@ -106,7 +120,7 @@ def _limits(groups: Iterable[tuple[Estimate, ...]]) -> tuple[str, ...]:
     """What the limits of the sums are, each once."""
     found = (_best(members) for members in groups)
     told = dict.fromkeys(e.limit.of for e in found if e and e.limit)
-    return (f"limits: {'; '.join(told)}",) if told else ()
+    return (text("limits: {limits}", limits=joined("; ", told)),) if told else ()
 
 
 def _best(members: tuple[Estimate, ...]) -> Estimate | None:
@@ -123,7 +137,7 @@ def _row(members: tuple[Estimate, ...], way: str) -> tuple[str, ...]:
     first = members[0]
     best = _best(members)
     shown = (best, *_small(members))
-    where = ", ".join(filter(None, [messages.where(first), choose.state(first)]))
+    where = joined(", ", [messages.where(first), choose.state(first)])
     bandwidth, *small = map(_cell, shown)
     launches = min((e.launches for e in shown if e), default=0)
     at = messages.at(best) if best else ""
@@ -168,27 +182,36 @@ def _figures(bandwidth: tuple[Estimate, ...]) -> tuple[Figure, ...]:
         e for e in bandwidth if not line or e not in counted or e.placement.label.startswith(("all", "one-core"))
     )
     size = messages.at(bandwidth[0]) if bandwidth else ""
-    title = f"Bandwidth of all pairs, one direction, {size}"
+    title = joined(", ", (messages.COUNTED[_BANDWIDTH], size))
     drawn = [figures.placements(rest, "figure-many-pairs", title, _short)] if rest else []
     return (*drawn, *([_line(counted, title)] if line else []))
 
 
 def _short(estimate: Estimate) -> str:
     """Between whom, without the nodes, which are the same everywhere."""
-    return messages.where(estimate).partition(", ")[0]
+    where = messages.where(estimate)
+    return where.parts[0] if isinstance(where, Joined) else where
 
 
 def _line(counted: tuple[Estimate, ...], title: str) -> Figure:
     factor, unit = figures.scaled(counted)
     way = messages.over(counted)
-    names = {e.id: ", ".join(filter(None, [way(e), choose.state(e)])) or "all pairs" for e in counted}
+    names = {e.id: joined(", ", [way(e), choose.state(e)]) or text("all pairs") for e in counted}
     points = [
         _point(e, names[e.id], factor) for e in sorted(counted, key=lambda e: (names[e.id], messages.ranks(e)))
     ]
-    caption = f"{title}, by ranks on each of {len(counted[0].placement.hosts)} nodes. {figures.whiskers(counted)}"
+    nodes = len(counted[0].placement.hosts)
+    caption = joined(
+        " ",
+        (
+            text("{title}, by ranks on each of {nodes} nodes.", title=title, nodes=nodes),
+            figures.whiskers(counted),
+        ),
+    )
     top = max(points, key=lambda point: point.value)
+    result = text("most {figure} with {place}, {series}", figure=top.text, place=top.place, series=top.series)
     spec = lines(points, (text("ranks on each node"), text("bandwidth ({unit})", unit=unit)))
-    return Figure("figure-many-pairs-ranks", caption, f"most {top.text} with {top.place}, {top.series}", spec)
+    return Figure("figure-many-pairs-ranks", caption, result, spec)
 
 
 def _point(e: Estimate, name: str, factor: float) -> LinePoint:
@@ -209,9 +232,16 @@ def _meaning(bandwidth: tuple[Estimate, ...]) -> str:
     ends = dict.fromkeys((ordered[-1].id, ordered[0].id))
     named = {e.id: e for e in ordered}
     told = [
-        f"{figure.full}, {messages.where(named[each])}" for each in ends if (figure := words.shown(named[each]))
+        joined(", ", (figure.full, messages.where(named[each])))
+        for each in ends
+        if (figure := words.shown(named[each]))
     ]
     size = messages.at(ordered[0])
-    kinds = ("the most is", "the least") if len(told) > 1 else ("they get",)
-    parts = [f"{kind} {text}" for kind, text in zip(kinds, told, strict=False)]
-    return words.sentence(f"with messages of {size} {'; '.join(parts)}")
+    if len(told) > 1:
+        return text(
+            "With messages of {size} the most is {most}; the least {least}.",
+            size=size,
+            most=told[0],
+            least=told[1],
+        )
+    return text("With messages of {size} they get {figure}.", size=size, figure=told[0])

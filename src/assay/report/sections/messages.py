@@ -2,9 +2,9 @@
 
 from assay.model.result import Analysis, Estimate
 from assay.model.run import Run
-from assay.model.text import joined, text
+from assay.model.text import Text, joined, text
 from assay.report import choose, figures, messages, sizes, words
-from assay.report.section import Figure, Headline, Section, Table
+from assay.report.section import Figure, Headline, Section, Table, headings
 from assay.report.sections import many_pairs
 
 order = 62
@@ -51,11 +51,11 @@ def tables(run: Run, analysis: Analysis) -> tuple[Table, ...]:
         for curve in _curves(_by_partners(members)).values()
         if (best := _told(pattern, curve))
     ]
-    columns: tuple[str, ...] = ("What", "Between", "By", "Median", "Interval", "n")
+    columns: tuple[str, ...] = headings("What", "Between", "By", "Median", "Interval", "n")
     if not any(row[2] for row in rows):
         columns, rows = _without(columns, 2), [_without(row, 2) for row in rows]
     numeric = frozenset(range(len(columns) - 3, len(columns)))
-    found = (Table("Messages between two", columns, tuple(rows), numeric),) if rows else ()
+    found = (Table(text("Messages between two"), columns, tuple(rows), numeric),) if rows else ()
     return (*found, *many_pairs.found(run, analysis, numbers=False))
 
 
@@ -64,11 +64,17 @@ def _without(row: tuple[str, ...], at: int) -> tuple[str, ...]:
 
 
 def _row(pattern: str, best: Estimate, way: str) -> tuple[str, ...]:
-    counted = messages.COUNTED[pattern].lower()
     figure = words.shown(best)
-    where = ", ".join(filter(None, [messages.where(best), choose.state(best)]))
+    where = joined(", ", [messages.where(best), choose.state(best)])
     value, ends = (f"{figure.value} {figure.unit}", figure.ends) if figure else ("", "")
-    return (f"{counted}, {_at(pattern, best)}", where, way, value, ends, f"{best.launches}")
+    return (
+        joined(", ", (messages.counted(pattern), _at(pattern, best))),
+        where,
+        way,
+        value,
+        ends,
+        f"{best.launches}",
+    )
 
 
 def _of_pattern(estimates: tuple[Estimate, ...]) -> dict[str, tuple[Estimate, ...]]:
@@ -96,7 +102,7 @@ def _told(pattern: str, curve: tuple[Estimate, ...]) -> Estimate | None:
 
 def _at(pattern: str, estimate: Estimate) -> str:
     size = messages.at(estimate)
-    return size if pattern == messages.LATENCY else f"at {size}"
+    return size if pattern == messages.LATENCY else text("at {size}", size=size)
 
 
 def _headlines(measured: tuple[Estimate, ...]) -> tuple[Headline, ...]:
@@ -108,7 +114,7 @@ def _headlines(measured: tuple[Estimate, ...]) -> tuple[Headline, ...]:
             best = choose.best(e for e in of_pattern if told and messages.size(e) == messages.size(told))
             if best:
                 by = messages.over(measured)(best)
-                label = f"{messages.COUNTED[pattern]}, {_at(pattern, best)}, {where}{f', {by}' if by else ''}"
+                label = joined(", ", (messages.COUNTED[pattern], _at(pattern, best), where, by))
                 lines.append(Headline(label, best))
     return tuple(lines)
 
@@ -117,7 +123,7 @@ def _figures(measured: tuple[Estimate, ...]) -> tuple[Figure, ...]:
     pattern = messages.pattern(measured[0])
     drawn = []
     for number, (part, members) in enumerate(messages.split(measured).items()):
-        title = ": ".join(filter(None, [messages.COUNTED[pattern], part]))
+        title = joined(": ", [messages.COUNTED[pattern], part])
         anchor = f"figure-messages-{pattern}{f'-{number}' if number else ''}"
         if len({messages.size(e) for e in members} - {0}) >= _CURVE:
             drawn.append(figures.curves(members, anchor, title, series=messages.series(members)))
@@ -131,7 +137,7 @@ def _tables(measured: tuple[Estimate, ...]) -> tuple[Table, ...]:
     return tuple(
         sizes.table(
             members,
-            ", ".join(filter(None, [messages.COUNTED[pattern], part])),
+            joined(", ", [messages.COUNTED[pattern], part]),
             messages.series(members),
         )
         for part, members in messages.split(measured).items()
@@ -166,9 +172,11 @@ def _latencies(measured: tuple[Estimate, ...]) -> str:
         (where, choose.best(each for curve in _curves(members).values() if (each := messages.small(curve))))
         for where, members in _places(found).items()
     ]
-    parts = [f"{figure.short} between {where}" for where, e in best if e and (figure := words.shown(e))]
     size = next((messages.at(e) for _, e in best if e), "")
-    return words.sentence(f"one way, a message of {size} takes {words.listed(parts)}") if parts else ""
+    parts = _between(best)
+    return (
+        text("One way, a message of {size} takes {times}.", size=size, times=words.listed(parts)) if parts else ""
+    )
 
 
 def _bandwidths(measured: tuple[Estimate, ...]) -> str:
@@ -179,9 +187,18 @@ def _bandwidths(measured: tuple[Estimate, ...]) -> str:
         (where, choose.best(e for e in members if messages.size(e) == size))
         for where, members in _places(found).items()
     ]
-    parts = [f"{figure.short} between {where}" for where, e in best if e and (figure := words.shown(e))]
-    large = f"in one direction, messages of {words.param(size, 'B')} get {words.listed(parts)}"
-    return words.sentence(large) if parts else ""
+    parts = _between(best)
+    told, large = words.listed(parts), words.param(size, "B")
+    return text("In one direction, messages of {size} get {rates}.", size=large, rates=told) if parts else ""
+
+
+def _between(best: list[tuple[str, Estimate | None]]) -> list[Text]:
+    """A figure and its partners."""
+    return [
+        text("{figure} between {partners}", figure=figure.short, partners=where)
+        for where, e in best
+        if e and (figure := words.shown(e))
+    ]
 
 
 def _duplex(measured: tuple[Estimate, ...]) -> str:
@@ -189,8 +206,9 @@ def _duplex(measured: tuple[Estimate, ...]) -> str:
     ratios = sorted(ratio[0] for _, _, ratio in _ratios(measured))
     if not ratios:
         return ""
-    ends = dict.fromkeys(f"{ratio:.2f}" for ratio in (ratios[0], ratios[-1]))
-    return f"Both directions added carry {' to '.join(ends)} times what one direction carries."
+    low, high = (f"{ratio:.2f}" for ratio in (ratios[0], ratios[-1]))
+    factor = low if low == high else text("{low} to {high}", low=low, high=high)
+    return text("Both directions added carry {factor} times what one direction carries.", factor=factor)
 
 
 def _ratios(
@@ -217,12 +235,13 @@ def _duplex_table(measured: tuple[Estimate, ...]) -> tuple[Table, ...]:
     rows = []
     for single, double, (middle, low, high) in _ratios(measured):
         figures_of = [figure.short for e in (single, double) if (figure := words.shown(e))]
-        where = ", ".join(filter(None, [messages.where(double), choose.state(double)]))
+        where = joined(", ", [messages.where(double), choose.state(double)])
         ratio = f"{middle:.2f} ({low:.2f} to {high:.2f})"
         rows.append((where, way(double), messages.at(double), *figures_of, ratio))
-    columns = ("Between", "By", "Message", "One direction", "Both added", "Both over one")
-    caption = (
+    columns = headings("Between", "By", "Message", "One direction", "Both added", "Both over one")
+    caption = text(
         "Both directions added over one direction alone: 2 where each goes as if the other were idle, 1 where "
         "they share. The ends of the ratio follow from the ends of both figures, and are wider than its interval."
     )
-    return (Table(caption, columns, tuple(rows), frozenset({3, 4, 5})),) if rows else ()
+    short = text("Both directions added over one direction alone")
+    return (Table(caption, columns, tuple(rows), frozenset({3, 4, 5}), short=short),) if rows else ()

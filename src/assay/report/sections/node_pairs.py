@@ -6,7 +6,8 @@ from assay.model.text import joined, text
 from assay.report import choose, figures, fitted, words
 from assay.report.charts.heatmap import Cell, heatmap
 from assay.report.fitted import Fitted
-from assay.report.section import Figure, Section, Table
+from assay.report.section import Figure, Section, Table, headings
+from assay.report.vocabulary import known
 
 order = 67
 claims = frozenset({"pairs"})
@@ -50,19 +51,22 @@ def tables(_run: Run, analysis: Analysis) -> tuple[Table, ...]:
     for each in found:
         unit = each.estimates[0].unit
         ordered = sorted(each.model.points, key=lambda point: point.value[0])
-        ends = (f"{words.quantity(point.value[0], unit)} ({_pair(point)})" for point in (ordered[0], ordered[-1]))
+        ends = (
+            text("{value} ({basis})", value=words.quantity(point.value[0], unit), basis=_pair(point))
+            for point in (ordered[0], ordered[-1])
+        )
         middle = words.quantity(each.model.parameters["all pairs"][0], unit)
         rows.append((_name(each, names), f"{len(ordered):,}", middle, *ends))
-    columns = ("What", "Pairs", "Median", "Least pair", "Largest pair")
-    return (Table("Every pair: medians of pairs", columns, tuple(rows), frozenset({1, 2})),) if rows else ()
+    columns = headings("What", "Pairs", "Median", "Least pair", "Largest pair")
+    return (Table(text("Every pair: medians of pairs"), columns, tuple(rows), frozenset({1, 2})),) if rows else ()
 
 
 def _name(each: Fitted, names: dict[str, str]) -> str:
-    return names[each.model.id] or each.estimates[0].metric
+    return names[each.model.id] or known(each.estimates[0].metric)
 
 
 def _pair(point: Point) -> str:
-    return f"{point.at['a']} with {point.at['b']}"
+    return text("{a} with {b}", a=str(point.at["a"]), b=str(point.at["b"]))
 
 
 def _ends(each: Fitted) -> list[str]:
@@ -78,12 +82,16 @@ def _figure(each: Fitted, found: tuple[Fitted, ...], number: int) -> Figure:
         for row, column in (("a", "b"), ("b", "a"))
     ]
     name = _name(each, fitted.labels(found))
-    caption = (
-        f"{own.metric.capitalize()} between each two nodes in {unit} ({name}). Each pair was measured once and "
-        "stands on both sides of the diagonal. Dark is slow. Below each figure stands its ratio to the median."
+    caption = text(
+        "{metric} between each two nodes in {unit} ({name}). Each pair was measured once and stands on both sides "
+        "of the diagonal. Dark is slow. Below each figure stands its ratio to the median.",
+        metric=text("Latency") if own.metric == "latency" else text("Bandwidth"),
+        unit=unit,
+        name=name,
     )
-    spec = heatmap(cells, ("node", "node", f"{own.metric} ({unit})"), own.better, sorted(_ends(each), key=_order))
-    return Figure(f"figure-node-pairs-{number}", caption, words.sentence(_meaning((each,))), spec)
+    title = text("{title} ({unit})", title=known(own.metric), unit=unit)
+    spec = heatmap(cells, (text("node"), text("node"), title), own.better, sorted(_ends(each), key=_order))
+    return Figure(f"figure-node-pairs-{number}", caption, _meaning((each,)), spec)
 
 
 def _order(name: str) -> tuple[int, str]:
@@ -96,8 +104,9 @@ def _cell(point: Point, at: tuple[str, str], scale: tuple[float, str], basis: st
     value, low, high = (factor * each for each in point.value)
     digits = words.decimals(value)
     ratio = f"×{point.ratio:.2f}" if point.ratio is not None else ""  # noqa: RUF001 (a factor)
-    ends = f"{low:.{digits}f} to {high:.{digits}f} {unit}, {basis}"
-    return Cell(*at, value, f"{value:.{digits}f}", ratio, ends, note=f"round {point.at['round']}")
+    ends = text("{low} to {high}", low=f"{low:.{digits}f}", high=f"{high:.{digits}f} {unit}")
+    told, turn = joined(", ", (ends, basis)), text("round {number}", number=str(point.at["round"]))
+    return Cell(*at, value, f"{value:.{digits}f}", ratio, told, note=turn)
 
 
 def _meaning(found: tuple[Fitted, ...]) -> str:
@@ -106,5 +115,13 @@ def _meaning(found: tuple[Fitted, ...]) -> str:
     for each in found:
         unit = each.estimates[0].unit
         middle, low, high = (words.quantity(one, unit) for one in each.model.parameters["all pairs"])
-        told.append(f"{_name(each, names)}: the median pair has {middle}, the pairs lie from {low} to {high}")
-    return words.sentence("; ".join(told))
+        told.append(
+            text(
+                "{name}: the median pair has {middle}, the pairs lie from {low} to {high}",
+                name=_name(each, names),
+                middle=middle,
+                low=low,
+                high=high,
+            )
+        )
+    return text("{sentence}.", sentence=joined("; ", told)) if told else ""

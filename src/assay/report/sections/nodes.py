@@ -2,9 +2,9 @@
 
 from assay.model.result import Analysis, Estimate
 from assay.model.run import Run
-from assay.model.text import text
+from assay.model.text import joined, text
 from assay.report import choose, figures, words
-from assay.report.section import Section, Table
+from assay.report.section import Section, Table, headings
 
 order = 5
 claims: frozenset[str] = frozenset()
@@ -17,7 +17,7 @@ def section(run: Run, analysis: Analysis) -> Section | None:
     if nodes <= 1 or not crowds:
         return None
     largest = max(crowds.values(), key=lambda crowd: max(sum(map(len, e.placement.cpus)) for e in crowd))
-    title = f"{largest[0].kernel.capitalize()} {largest[0].metric}, {words.placed(largest[0])}"
+    title = joined(", ", (choose.measure(largest[0]), words.placed(largest[0])))
     return Section(
         id="nodes",
         title=text("Node by node"),
@@ -50,7 +50,7 @@ def _labelled(estimates: tuple[Estimate, ...]) -> dict[str, tuple[Estimate, ...]
 
 def _label(estimate: Estimate, varied: tuple[str, ...]) -> str:
     series = choose.series(estimate, varied)
-    return f"{estimate.kernel}, {words.placed(estimate)}{f', {series}' if series else ''}"
+    return joined(", ", (estimate.kernel, words.placed(estimate), series))
 
 
 def _table(crowds: dict[str, tuple[Estimate, ...]]) -> Table:
@@ -60,18 +60,28 @@ def _table(crowds: dict[str, tuple[Estimate, ...]]) -> Table:
         chosen = (ordered[0], ordered[len(ordered) // 2], ordered[-1])
         cells = [f"{', '.join(e.placement.hosts)}: {figure.short}" for e in chosen if (figure := words.shown(e))]
         rows.append((label, f"{len(crowd):,}", *cells))
-    columns = ("Figure", "Nodes", "Lowest", "Middle", "Highest")
-    return Table("Nodes with the lowest, the middle and the highest median", columns, tuple(rows), frozenset({1}))
+    columns = headings("Figure", "Nodes", "Lowest", "Middle", "Highest")
+    caption = text("Nodes with the lowest, the middle and the highest median")
+    return Table(caption, columns, tuple(rows), frozenset({1}))
 
 
 def _meaning(nodes: int, crowd: tuple[Estimate, ...]) -> str:
     ordered = sorted(crowd, key=lambda e: e.median or 0.0)
     low, high = words.shown(ordered[0]), words.shown(ordered[-1])
-    text = (
-        f"All {nodes:,} nodes ran the same programs. A parallel program waits for its slowest node, so the low "
-        "end counts. Everywhere else in this report a figure is that of the node in the middle of them."
+    told = text(
+        "All {nodes} nodes ran the same programs. A parallel program waits for its slowest node, so the low end "
+        "counts. Everywhere else in this report a figure is that of the node in the middle of them.",
+        nodes=nodes,
     )
-    if low and high:
-        first, last = (", ".join(e.placement.hosts) for e in (ordered[0], ordered[-1]))
-        text += f" Here {words.placed(ordered[0])} lies between {low.full} on {first} and {high.full} on {last}."
-    return text
+    if not low or not high:
+        return told
+    first, last = (", ".join(e.placement.hosts) for e in (ordered[0], ordered[-1]))
+    here = text(
+        "Here {where} lies between {low} on {first} and {high} on {last}.",
+        where=words.placed(ordered[0]),
+        low=low.full,
+        first=first,
+        high=high.full,
+        last=last,
+    )
+    return joined(" ", (told, here))

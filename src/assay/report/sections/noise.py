@@ -4,10 +4,11 @@ from datetime import datetime
 
 from assay.model.result import Analysis, Noise
 from assay.model.run import LaunchRecords, Run
-from assay.model.text import text
+from assay.model.text import joined, text
 from assay.report import words
-from assay.report.charts.timeline import Span, timeline
-from assay.report.section import Figure, Section, Table
+from assay.report.charts.timeline import DISTURBED, QUIET, Span, timeline
+from assay.report.section import Figure, Section, Table, headings
+from assay.report.vocabulary import known
 
 order = 90
 claims: frozenset[str] = frozenset()
@@ -37,64 +38,99 @@ def tables(_run: Run, _analysis: Analysis) -> tuple[Table, ...]:
 
 def table(noise: Noise) -> Table:
     """The measures of noise, each with what it means."""
-    rows = [
-        ("Slow tail of fixed work", _tail(noise), "99th percentile over median of a small fixed kernel"),
-        ("Drift over the run", _drift(noise), "Theil-Sen slope times duration of that kernel, with Kendall's p"),
-        ("Taken by a hypervisor", _share(noise.steal), "largest share of cpu time during a launch"),
-        ("Used by other processes", _share(noise.foreign), "largest share of cpu time during a launch"),
-        ("Resolution", _share(noise.resolution), "95 % of pairs of launches of one case differ by less"),
+    rows: list[tuple[str, ...]] = [
         (
-            "Disturbed launches",
-            f"{noise.disturbed} of {noise.launches}",
-            "repeated while the budget allowed; all kept",
+            text("Slow tail of fixed work"),
+            _tail(noise),
+            text("99th percentile over median of a small fixed kernel"),
+        ),
+        (
+            text("Drift over the run"),
+            _drift(noise),
+            text("Theil-Sen slope times duration of that kernel, with Kendall's p"),
+        ),
+        (text("Taken by a hypervisor"), _share(noise.steal), text("largest share of cpu time during a launch")),
+        (
+            text("Used by other processes"),
+            _share(noise.foreign),
+            text("largest share of cpu time during a launch"),
+        ),
+        (
+            text("Resolution"),
+            _share(noise.resolution),
+            text("95 % of pairs of launches of one case differ by less"),
+        ),
+        (
+            text("Disturbed launches"),
+            text("{made} of {planned}", made=noise.disturbed, planned=noise.launches),
+            text("repeated while the budget allowed; all kept"),
         ),
     ]
     for state, (launches, handover) in noise.states.items():
-        label = f"State “{state}”" if len(noise.states) > 1 else "Hand-over between the probe's cores"
-        meaning = f"median, one way, in {words.count(launches, 'launch', 'launches')}"
+        label = (
+            text("State “{state}”", state=known(state))
+            if len(noise.states) > 1
+            else text("Hand-over between the probe's cores")
+        )
+        meaning = text("median, one way, in {launches}", launches=words.count(launches, "launch", "launches"))
         rows.append((label, words.quantity(handover, "s"), meaning))
     return Table(
-        "Noise of the machine during the run", ("Measure", "Value", "Meaning"), tuple(rows), frozenset({1})
+        text("Noise of the machine during the run"),
+        headings("Measure", "Value", "Meaning"),
+        tuple(rows),
+        frozenset({1}),
     )
 
 
 def _tail(noise: Noise) -> str:
-    return "not measured" if noise.sentinel_p99 is None else f"{noise.sentinel_p99:.4g}"
+    return text("not measured") if noise.sentinel_p99 is None else f"{noise.sentinel_p99:.4g}"
 
 
 def _drift(noise: Noise) -> str:
     if noise.drift is None:
-        return "not assessed"
+        return text("not assessed")
     p = "" if noise.drift_p is None else f" (p = {noise.drift_p:.2g})"
     return f"{100 * noise.drift:+.1f} %{p}"
 
 
 def _share(value: float | None) -> str:
-    return "not known" if value is None else words.percent(value)
+    return text("not known") if value is None else words.percent(value)
 
 
 def _meaning(noise: Noise) -> str:
-    text = (
-        "Every launch stands between two short probes of the time a cache line takes from one core to another, "
-        "and the counters of the operating system are read around it."
-    )
+    told: list[str] = [
+        text(
+            "Every launch stands between two short probes of the time a cache line takes from one core to "
+            "another, and the counters of the operating system are read around it."
+        )
+    ]
     if len(noise.states) > 1:
         states = words.listed(
-            f"“{name}” ({words.quantity(value, 's')}, {words.count(launches, 'launch', 'launches')})"
+            text(
+                "“{state}” ({time}, {launches})",
+                state=known(name),
+                time=words.quantity(value, "s"),
+                launches=words.count(launches, "launch", "launches"),
+            )
             for name, (launches, value) in noise.states.items()
         )
-        text += (
-            f" The probe found the machine in {len(noise.states)} states: {states}. Figures that near and "
-            "far plainly explain are reported for each."
+        told.append(
+            text(
+                "The probe found the machine in {count} states: {states}. Figures that near and far plainly "
+                "explain are reported for each.",
+                count=len(noise.states),
+                states=states,
+            )
         )
     elif noise.states:
-        text += " The probe found one state throughout."
-    quiet = (
-        "no launch was disturbed"
-        if not noise.disturbed
-        else (f"{noise.disturbed} of {words.count(noise.launches, 'launch', 'launches')} were disturbed")
+        told.append(text("The probe found one state throughout."))
+    launches = words.count(noise.launches, "launch", "launches")
+    told.append(
+        text("{disturbed} of {launches} were disturbed.", disturbed=noise.disturbed, launches=launches)
+        if noise.disturbed
+        else text("No launch was disturbed.")
     )
-    return f"{text} {words.sentence(quiet)}"
+    return joined(" ", told)
 
 
 def _figure(run: Run) -> Figure | None:
@@ -103,8 +139,13 @@ def _figure(run: Run) -> Figure | None:
     if not spans:
         return None
     values = [value for span in spans for value in (span.before, span.after)]
-    result = f"{len(spans)} launches; hand-over between {min(values):.3g} and {max(values):.3g} ns"
-    caption = (
+    result = text(
+        "{launches}; hand-over between {low} and {high}",
+        launches=words.count(len(spans), "launch", "launches"),
+        low=f"{min(values):.3g}",
+        high=f"{max(values):.3g} ns",
+    )
+    caption = text(
         "Time of one hand-over between the probe's two cores just before and just after each launch, joined by a "
         "line. A line that spans a factor of 1.5 or more means that the cores moved during the launch."
     )
@@ -125,7 +166,9 @@ def _span(records: LaunchRecords, began: float) -> Span | None:
         end=start + bracket.elapsed_s,
         before=_NANO * bracket.before.median_s,
         after=_NANO * bracket.after.median_s,
-        state="disturbed" if bracket.disturbance else "quiet",
-        launch=launch.id + (f", attempt {launch.attempt + 1}" if launch.attempt else ""),
-        note=bracket.disturbance or "quiet",
+        state=DISTURBED if bracket.disturbance else QUIET,
+        launch=joined(
+            ", ", (launch.id, text("attempt {number}", number=launch.attempt + 1) if launch.attempt else "")
+        ),
+        note=bracket.disturbance or QUIET,
     )

@@ -6,7 +6,7 @@ from assay.model.text import joined, text
 from assay.report import choose, figures, fitted, words
 from assay.report.charts.heatmap import Cell, heatmap
 from assay.report.fitted import Fitted
-from assay.report.section import Figure, Section, Table
+from assay.report.section import Figure, Section, Table, headings
 
 order = 20
 claims: frozenset[str] = frozenset()
@@ -50,10 +50,10 @@ def tables(_run: Run, analysis: Analysis) -> tuple[Table, ...]:
             middle, low, high = each.model.parameters[kind]
             value = words.quantity(each.model.parameters[f"{kind}{_VALUE}"][0], unit)
             spread = f"{middle:.2f}" if len(points) == 1 else f"{middle:.2f} ({low:.2f} to {high:.2f})"
-            distances = ", ".join(map(str, away)) or "none given"
+            distances = ", ".join(map(str, away)) or text("none given")
             rows.append((names[each.model.id], kind, distances, f"{len(points)}", value, spread))
-    columns = ("What", "Between", "Distance", "Pairs", "Median", "Ratio to local")
-    caption = (
+    columns = headings("What", "Between", "Distance", "Pairs", "Median", "Ratio to local")
+    caption = text(
         "Classes of pairs of memory nodes: median over the pairs, and their ratios to the same cores' own memory"
     )
     return (Table(caption, columns, tuple(rows), frozenset({2, 3, 4, 5})),) if rows else ()
@@ -75,33 +75,61 @@ def _figure(each: Fitted, found: tuple[Fitted, ...], number: int) -> Figure:
     drawn = [_cell(each, point, factor) for point in points]
     name = fitted.labels(found)[each.model.id]
     latency = each.estimates[0].better == "lower"
-    told = f" ({name})" if name not in {"", fitted.kind(each)} else ""
-    what = "Latency of a load" if latency else "Triad bandwidth"
-    notes = " and the distance that firmware gives" if any(cell.note for cell in drawn) else ""
-    caption = (
-        f"{what} in {unit}{told}: cores of the memory node of a row against the memory of a column. Below each "
-        f"figure stand its ratio to the same cores' own memory{notes}. Dark is slow. Intervals are in the table."
+    measure = text("Latency of a load") if latency else text("Triad bandwidth")
+    what = text("{what} in {unit}", what=measure, unit=unit)
+    if name not in {"", fitted.kind(each)}:
+        what = text("{value} ({basis})", value=what, basis=name)
+    caption = joined(
+        " ",
+        (
+            text("{what}: cores of the memory node of a row against the memory of a column.", what=what),
+            text(
+                "Below each figure stand its ratio to the same cores' own memory and the distance that firmware "
+                "gives."
+                if any(cell.note for cell in drawn)
+                else "Below each figure stand its ratio to the same cores' own memory."
+            ),
+            text("Dark is slow. Intervals are in the table."),
+        ),
     )
-    result = "; ".join(f"{cell.row} with {cell.column}: {cell.text} {unit} {cell.ratio}" for cell in drawn)
+    result = joined(
+        "; ",
+        [
+            text(
+                "cores of node {row} with memory of node {column}: {figure} {ratio}",
+                row=cell.row,
+                column=cell.column,
+                figure=f"{cell.text} {unit}",
+                ratio=cell.ratio,
+            )
+            for cell in drawn
+        ],
+    )
     title = text("latency ({unit})", unit=unit) if latency else text("bandwidth ({unit})", unit=unit)
-    spec = heatmap(drawn, ("cores of", "memory of", title), "lower" if latency else "higher")
+    spec = heatmap(drawn, (text("cores of node"), text("memory of node"), title), "lower" if latency else "higher")
     return Figure(f"figure-numa-{number}", caption, result, spec)
 
 
 def _cell(each: Fitted, point: Point, factor: float) -> Cell:
     figure = words.shown(each.estimate(point))
     value = factor * point.value[0]
-    distance = f"distance {point.at['distance']}" if "distance" in point.at else ""
+    distance = text("distance {distance}", distance=str(point.at["distance"])) if "distance" in point.at else ""
     return Cell(
-        row=f"node {point.at['cpu node']}",
-        column=f"node {point.at['memory node']}",
+        row=f"{point.at['cpu node']}",
+        column=f"{point.at['memory node']}",
         value=value,
         text=f"{value:.{words.decimals(value)}f}",
         ratio=f"×{point.ratio:.2f}" if point.ratio is not None else "",  # noqa: RUF001 (a factor)
-        basis=f"{figure.ends} {figure.unit}, {figure.basis}; {point.at['class']}" if figure else "",
+        basis=_basis(figure, point) if figure else "",
         local=point.at["cpu node"] == point.at["memory node"],
         note=distance,
     )
+
+
+def _basis(figure: words.Shown, point: Point) -> str:
+    kind = point.at["class"]
+    ends = joined(", ", (f"{figure.ends} {figure.unit}", figure.basis))
+    return joined("; ", (ends, kind if isinstance(kind, str) else f"{kind}"))
 
 
 def _meaning(found: tuple[Fitted, ...]) -> str:
@@ -111,12 +139,16 @@ def _meaning(found: tuple[Fitted, ...]) -> str:
         kinds = [name for name in each.model.parameters if f"{name}{_VALUE}" in each.model.parameters]
         unit = each.estimates[0].unit
         parts = words.listed(
-            f"{words.quantity(each.model.parameters[f'{kind}{_VALUE}'][0], unit)} for {kind} "
-            f"(×{each.model.parameters[kind][0]:.2f})"  # noqa: RUF001 (a factor)
+            text(
+                "{value} for {kind} ({ratio})",
+                value=words.quantity(each.model.parameters[f"{kind}{_VALUE}"][0], unit),
+                kind=kind,
+                ratio=f"×{each.model.parameters[kind][0]:.2f}",  # noqa: RUF001 (a factor)
+            )
             for kind in kinds
         )
-        told.append(words.sentence(f"median {names[each.model.id]}: {parts}"))
-    return " ".join(told)
+        told.append(text("Median {what}: {figures}.", what=names[each.model.id], figures=parts))
+    return joined(" ", told)
 
 
 def _agreement(found: tuple[Fitted, ...]) -> str:
@@ -127,13 +159,21 @@ def _agreement(found: tuple[Fitted, ...]) -> str:
         if "tau" not in each.model.parameters:
             continue
         tau, p = each.model.parameters["tau"][0], each.model.parameters["tau p"][0]
-        agrees = (
-            "ranks the pairs as they were measured" if tau > 0 else "does not rank the pairs as they were measured"
+        if p > _SURE:
+            sure = text("firmware's distance cannot be told to agree or not with so few pairs")
+        elif tau > 0:
+            sure = text("firmware's distance ranks the pairs as they were measured")
+        else:
+            sure = text("firmware's distance does not rank the pairs as they were measured")
+        told.append(
+            text(
+                "{what}: {verdict} (Kendall's τ {tau}, p = {p})",
+                what=names[each.model.id],
+                verdict=sure,
+                tau=f"{tau:.2f}",
+                p=f"{p:.2g}",
+            )
         )
-        sure = agrees if p <= _SURE else "cannot be told to agree or not with so few pairs"
-        told.append(f"{names[each.model.id]}: firmware's distance {sure} (Kendall's τ {tau:.2f}, p = {p:.2g})")
-    return (
-        words.sentence("; ".join(told))
-        if told
-        else "Firmware gives no distances that differ, so there is no rank to agree with."
-    )
+    if not told:
+        return text("Firmware gives no distances that differ, so there is no rank to agree with.")
+    return text("{sentence}.", sentence=joined("; ", told))

@@ -4,7 +4,7 @@ import msgspec
 
 from assay.model.result import Analysis, Estimate
 from assay.model.run import Run
-from assay.model.text import text
+from assay.model.text import joined, text
 from assay.report import choose, figures, messages, words
 from assay.report.charts.curve import CurvePoint, curve
 from assay.report.section import Figure, Section, Table
@@ -79,9 +79,9 @@ def _sheet(rates: tuple[Estimate, ...], copies: tuple[Estimate, ...], part: str,
     def named(estimate: Estimate) -> str:
         if copied is None or estimate.benchmark != "memcpy":
             return name(estimate)
-        return ", ".join(filter(None, ["memcpy", copied(estimate)]))
+        return joined(", ", ["memcpy", copied(estimate)])
 
-    title = ": ".join(filter(None, ["Rate of one message", part]))
+    title = joined(": ", [text("Rate of one message"), part])
     return figures.curves((*rates, *beside), _anchor("rate", number), title, series=named)
 
 
@@ -97,27 +97,37 @@ def _signature(rates: tuple[Estimate, ...], part: str, number: int) -> Figure:
         points.append(
             CurvePoint(
                 x=1e6 * messages.size(estimate) / estimate.median,
-                curve=name(estimate) or "one message",
+                curve=name(estimate) or text("one message"),
                 state=choose.state(estimate),
                 value=factor * estimate.median,
                 lo=factor * (estimate.lo or estimate.median),
                 hi=factor * (estimate.hi or estimate.median),
-                text=f"{figure.short} at {messages.at(estimate)}",
+                text=text("{figure} at {size}", figure=figure.short, size=messages.at(estimate)),
                 basis=figure.basis,
                 size=f"{1e6 * messages.size(estimate) / estimate.median:.4g} µs",
             )
         )
     ends = [
-        f"{series}: from {first.size} to {last.size}, most {max(of_series, key=lambda p: p.value).text}"
+        text(
+            "{series}: from {first} to {last}, most {best}",
+            series=series,
+            first=first.size,
+            last=last.size,
+            best=max(of_series, key=lambda p: p.value).text,
+        )
         for series, of_series in choose.grouped(points, lambda p: p.series).items()
         for first, last in [(min(of_series, key=lambda p: p.x), max(of_series, key=lambda p: p.x))]
     ]
-    title = ": ".join(filter(None, ["Signature of one message", part]))
-    caption = f"{title}: its rate over its one-way time, both axes logarithmic. {figures.whiskers(rates)}"
+    told = text("Signature of one message: its rate over its one-way time, both axes logarithmic.")
+    if part:
+        told = text(
+            "Signature of one message: {part}: its rate over its one-way time, both axes logarithmic.", part=part
+        )
+    caption = joined(" ", (told, figures.whiskers(rates)))
     spec = curve(
         points,
         (text("one-way time ({unit})", unit="µs"), text("Rate of one message ({unit})", unit=unit)),
         sizes=False,
         base=10,
     )
-    return Figure(_anchor("signature", number), caption, "; ".join(ends), spec)
+    return Figure(_anchor("signature", number), caption, joined("; ", ends), spec)

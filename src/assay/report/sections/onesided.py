@@ -4,9 +4,9 @@ import dataclasses
 
 from assay.model.result import Analysis, Estimate
 from assay.model.run import Run
-from assay.model.text import text
+from assay.model.text import joined, text
 from assay.report import choose, messages, operations, words
-from assay.report.section import Section, Table
+from assay.report.section import Section, Table, headings
 
 order = 65
 claims = frozenset({"onesided"})
@@ -39,8 +39,8 @@ def _ways(analysis: Analysis) -> tuple[Table, ...]:
     small = min(map(messages.size, latencies))
     groups = choose.grouped((e for e in latencies if messages.size(e) == small), _row)
     rows = tuple((*row, *(_cell(members, way) for way in ways)) for row, members in groups.items())
-    columns = ("Operation", "Between", *ways)
-    caption = f"{_CAPTION}, {words.param(small, 'B')}"
+    columns = (*headings("Operation", "Between"), *ways)
+    caption = joined(", ", (_CAPTION, words.param(small, "B")))
     return (Table(caption, columns, rows, frozenset(range(2, len(columns)))),)
 
 
@@ -50,7 +50,7 @@ def _way(estimate: Estimate) -> str:
 
 def _row(estimate: Estimate) -> tuple[str, str]:
     levels = (choose.levels(estimate, [*estimate.factors]), choose.state(estimate))
-    what = ", ".join(filter(None, [operations.operation(estimate), *levels]))
+    what = joined(", ", [operations.operation(estimate), *levels])
     return what, messages.where(estimate)
 
 

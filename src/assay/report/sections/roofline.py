@@ -7,7 +7,7 @@ from assay.model.units import scale
 from assay.report import choose, fitted, words
 from assay.report.charts.roofline import Kernel, Roof, roofline
 from assay.report.fitted import Fitted
-from assay.report.section import Figure, Section, Table
+from assay.report.section import Figure, Section, Table, headings
 
 order = 45
 claims: frozenset[str] = frozenset()
@@ -40,16 +40,25 @@ def section(run: Run, analysis: Analysis) -> Section | None:
 
 def tables(_run: Run, analysis: Analysis) -> tuple[Table, ...]:
     """Each roof: its bandwidth, and the flops a byte at which it meets the peak."""
-    rows = []
+    rows: list[tuple[str, ...]] = []
     for each in _widest_first(fitted.fitted(analysis, LAW)):
         where = _where(each)
         peak = each.shown("peak", "flop/s")
-        rows.append((f"{where}: peak", f"{peak.value} {peak.unit}", peak.ends, ""))
+        rows.append((text("{where}: peak", where=where), f"{peak.value} {peak.unit}", peak.ends, ""))
         for level in _levels(each):
             rate, ridge = each.shown(f"{_BANDWIDTH}{level}", "B/s"), each.shown(f"ridge {level}", "")
-            rows.append((f"{where}: {level}", f"{rate.value} {rate.unit}", rate.ends, ridge.short))
-    caption = "Roofs: measured peak in double precision, measured bandwidth of each level, and where they meet"
-    columns = ("Roof", "Rate", "Interval", "Ridge (flop/B)")
+            rows.append(
+                (
+                    text("{where}: {level}", where=where, level=_named(level)),
+                    f"{rate.value} {rate.unit}",
+                    rate.ends,
+                    ridge.short,
+                )
+            )
+    caption = text(
+        "Roofs: measured peak in double precision, measured bandwidth of each level, and where they meet"
+    )
+    columns = headings("Roof", "Rate", "Interval", "Ridge (flop/B)")
     return (Table(caption, columns, tuple(rows), frozenset({1, 2, 3})),) if rows else ()
 
 
@@ -59,7 +68,11 @@ def _widest_first(found: tuple[Fitted, ...]) -> tuple[Fitted, ...]:
 
 def _where(each: Fitted) -> str:
     label = each.estimates[0].placement.label
-    return f"{label}, {each.state}" if each.state else label
+    return joined(", ", (label, each.state)) if each.state else label
+
+
+def _named(level: str) -> str:
+    return text("memory") if level == "memory" else level
 
 
 def _levels(each: Fitted) -> list[str]:
@@ -76,22 +89,35 @@ def _figure(each: Fitted, number: int) -> Figure:
             level,
             factor * each.model.parameters[_BANDWIDTH + level][0],
             each.model.parameters[f"ridge {level}"][0],
-            f"{level} {words.quantity(each.model.parameters[_BANDWIDTH + level][0], 'B/s')}",
+            joined(" ", (_named(level), words.quantity(each.model.parameters[_BANDWIDTH + level][0], "B/s"))),
         )
         for level in _levels(each)
     ]
     kernels = [_kernel(each, point, factor) for point in each.model.points if _drawn(each.estimate(point))]
     top = each.shown("peak", "flop/s")
-    caption = (
-        f"Roofline of “{_where(each)}”, both axes logarithmic: rate against flops per byte that memory must move. "
-        "Red lines are measured: the peak in double precision and the bandwidth of each level; a dot marks each "
+    caption = text(
+        "Roofline of “{where}”, both axes logarithmic: rate against flops per byte that memory must move. Red "
+        "lines are measured: the peak in double precision and the bandwidth of each level; a dot marks each "
         "ridge. Kernels stand at their medians with their intervals; other ways of touching memory are in the "
-        "table alone."
+        "table alone.",
+        where=_where(each),
     )
-    result = f"Peak {top.full}; " + "; ".join(
-        f"{kernel.label} {kernel.text} at {kernel.intensity:.3g} flop/B" for kernel in kernels
+    result = joined(
+        "; ",
+        (
+            text("Peak {figure}", figure=top.full),
+            *(
+                text(
+                    "{kernel} {figure} at {intensity}",
+                    kernel=kernel.label,
+                    figure=kernel.text,
+                    intensity=f"{kernel.intensity:.3g} flop/B",
+                )
+                for kernel in kernels
+            ),
+        ),
     )
-    spec = roofline(kernels, roofs, (scaled, f"peak {words.quantity(peak, 'flop/s')}"), unit)
+    spec = roofline(kernels, roofs, (scaled, text("peak {rate}", rate=words.quantity(peak, "flop/s"))), unit)
     return Figure(f"figure-roofline{f'-{number}' if number else ''}", caption, result, spec)
 
 
@@ -109,7 +135,7 @@ def _kernel(each: Fitted, point: Point, factor: float) -> Kernel:
         value=factor * value,
         lo=factor * lo,
         hi=factor * hi,
-        series=", ".join(filter(None, [estimate.benchmark, choose.levels(estimate, ["stores"])])),
+        series=joined(", ", [estimate.benchmark, choose.levels(estimate, ["stores"])]),
         label=_name(estimate),
         text=figure.short,
         basis=figure.basis,
@@ -143,24 +169,32 @@ def _kernels(found: tuple[Fitted, ...]) -> Table:
             value, lo, hi = point.value
             figure = words.interval(value, (lo, hi), "flop/s", words.basis(estimate))
             share = words.percent(point.ratio) if point.ratio is not None else ""
-            name = f"{_name(estimate)}, {_where(each)}"
+            name = joined(", ", (_name(estimate), _where(each)))
             intensity = f"{float(point.at['intensity']):.3f}"
             rate = f"{figure.value} {figure.unit}"
             rows.append((name, _setting(estimate), intensity, rate, figure.ends, figure.basis, share))
-    columns = ("Kernel", "Setting", "flop/B", "Rate", "Interval", "Basis", "Of its roof")
-    caption = "Kernels on the roofline: flops per byte, rate, and share of min(peak, intensity × memory bandwidth)"  # noqa: RUF001
-    return Table(caption, columns, tuple(rows), frozenset({2, 3, 4, 6}))
+    columns = headings("Kernel", "Setting", "flop/B", "Rate", "Interval", "Basis", "Of its roof")
+    caption = text(
+        "Kernels on the roofline: flops per byte, rate, and share of min(peak, intensity × memory bandwidth)"  # noqa: RUF001
+    )
+    short = text("Kernels on the roofline")
+    return Table(caption, columns, tuple(rows), frozenset({2, 3, 4, 6}), short=short)
 
 
 def _meaning(found: tuple[Fitted, ...]) -> str:
-    told = []
+    told: list[str] = []
     for each in found:
         peak, ridge = each.shown("peak", "flop/s"), each.shown("ridge memory", "")
         told.append(
-            f"“{_where(each)}” peaks at {peak.full} and needs {ridge.short} flops for each byte of "
-            f"memory traffic to get there{_set_by(each)}."
+            text(
+                "“{where}” peaks at {peak} and needs {ridge} flops for each byte of memory traffic to get there.",
+                where=_where(each),
+                peak=peak.full,
+                ridge=ridge.short,
+            )
         )
-    return " ".join(told)
+        told.append(_set_by(each))
+    return joined(" ", told)
 
 
 def _set_by(each: Fitted) -> str:
@@ -168,5 +202,7 @@ def _set_by(each: Fitted) -> str:
     found = next((estimate for estimate in each.estimates if estimate.id == each.model.of[1]), None)
     if found is None:
         return ""
-    setting = _setting(found)
-    return f"; the roof of memory is {found.benchmark} {found.kernel}{f' ({setting})' if setting else ''}"
+    kernel, setting = f"{found.benchmark} {found.kernel}", _setting(found)
+    if not setting:
+        return text("The roof of memory is {kernel}.", kernel=kernel)
+    return text("The roof of memory is {kernel} ({setting}).", kernel=kernel, setting=setting)

@@ -6,7 +6,7 @@ from assay.model.text import joined, text
 from assay.report import choose, figures, fitted, words
 from assay.report.charts.lines import Level, LinePoint, Mark, lines
 from assay.report.fitted import Fitted
-from assay.report.section import Figure, Section, Table
+from assay.report.section import Figure, Section, Table, headings
 
 order = 12
 claims: frozenset[str] = frozenset()
@@ -51,8 +51,10 @@ def tables(_run: Run, analysis: Analysis) -> tuple[Table, ...]:
         )
         for each in found
     ]
-    columns = ("Cores added", "One core", "Most", "With cores", "95 % with cores")
-    caption = "Saturation of memory bandwidth: the fewest cores that reach 95 % of the most that any number gets"
+    columns = headings("Cores added", "One core", "Most", "With cores", "95 % with cores")
+    caption = text(
+        "Saturation of memory bandwidth: the fewest cores that reach 95 % of the most that any number gets"
+    )
     return (Table(caption, columns, tuple(rows), frozenset({1, 2, 3, 4})),) if rows else ()
 
 
@@ -91,16 +93,21 @@ def _figure(found: tuple[Fitted, ...]) -> Figure:
             text("The red line is the limit.") if levels else "",
         ),
     )
-    result = "; ".join(
-        f"{mark.series}: {words.percent(_FILLED)} with {mark.label}, {_most(points, mark)}" for mark in marks
-    )
+    result = joined("; ", [_result(points, mark) for mark in marks])
     return Figure("figure-saturation", caption, result, spec)
 
 
-def _most(points: list[LinePoint], mark: Mark) -> str:
-    """The most that a line reaches."""
+def _result(points: list[LinePoint], mark: Mark) -> str:
+    """Where a line saturates, and the most that it reaches."""
     best = max((point for point in points if point.series == mark.series), key=lambda point: point.value)
-    return f"most {best.text} with {best.place}"
+    return text(
+        "{series}: {share} with {cores}, most {best} with {place}",
+        series=mark.series,
+        share=words.percent(_FILLED),
+        cores=mark.label,
+        best=best.text,
+        place=best.place,
+    )
 
 
 def _point(each: Fitted, number: int, name: str, factor: float) -> LinePoint:
@@ -119,7 +126,11 @@ def _limits(found: tuple[Fitted, ...], factor: float) -> tuple[Level, ...]:
     widest = max(fitted.of(found), key=lambda e: len(e.placement.cpus[0]))
     if widest.limit is None or widest.limit.source == "measured":
         return ()
-    return (Level(factor * widest.limit.value, f"limit {words.limit_text(widest.limit, widest.unit)}"),)
+    return (
+        Level(
+            factor * widest.limit.value, text("limit {limit}", limit=words.limit_text(widest.limit, widest.unit))
+        ),
+    )
 
 
 def _meaning(found: tuple[Fitted, ...]) -> str:

@@ -4,8 +4,9 @@ from assay.model.result import Analysis, Comparison, Estimate
 from assay.model.run import Run
 from assay.model.text import joined, text
 from assay.report import choose, figures, verdicts, words
-from assay.report.section import Figure, Section, Table
+from assay.report.section import Figure, Section, Table, headings
 from assay.report.sections import numa
+from assay.report.vocabulary import known as known_word
 
 order = 15
 claims: frozenset[str] = frozenset()
@@ -28,7 +29,7 @@ def section(_run: Run, analysis: Analysis) -> Section | None:
     drawn = tuple(_figure(name, members) for name, members in found.items())
     estimates = tuple(e for members in found.values() for e in members)
     nodes = {str(node) for e in estimates if e.placement.proven for node in e.placement.proven.page_nodes}
-    note = "This machine has one memory node, so that a policy can only cost." if len(nodes) == 1 else ""
+    note = text("This machine has one memory node, so that a policy can only cost.") if len(nodes) == 1 else ""
     return Section(
         id="first-touch",
         title=text("First touch and interleave"),
@@ -69,30 +70,28 @@ def tables(_run: Run, analysis: Analysis) -> tuple[Table, ...]:
 
 def _two_rows(analysis: Analysis, none: Estimate, interleaved: Estimate) -> Table:
     rows = []
-    for option, e in (("none", none), ("interleave", interleaved)):
+    for option, e in ((text("none"), none), ("interleave", interleaved)):
         mflops = (f"{(value or 0.0) / 1e6:,.0f}" for value in (e.median, e.lo, e.hi))
         middle, lo, hi = mflops
-        ends = {"order-statistics": f"[{lo}, {hi}]", "range": f"{lo} to {hi}"}.get(e.method or "", "no interval")
-        ratio = _ratio(analysis, interleaved, none) if e is interleaved else ("1", "the base", "")
-        launches = f"{e.launches}{f' ({e.disturbed} disturbed)' if e.disturbed else ''}"
+        ends = {"order-statistics": f"[{lo}, {hi}]", "range": f"{lo} to {hi}"}.get(
+            e.method or "", text("no interval")
+        )
+        ratio = _ratio(analysis, interleaved, none) if e is interleaved else ("1", text("the base"), "")
+        launches = (
+            text("{count} ({disturbed} disturbed)", count=e.launches, disturbed=e.disturbed)
+            if e.disturbed
+            else f"{e.launches}"
+        )
         rows.append((option, middle, ends, launches, *ratio))
     cpus = len(none.placement.cpus[0])
-    threads = words.count(cpus, "thread", "threads") if cpus else "threads not stated"
-    touched = f"{none.params.get('touch', 'parallel')} first touch"
-    where = f"size {none.params.get('size', '')}, {threads}, {touched}" + (
-        f", {choose.state(none)}" if none.state else ""
-    )
-    caption = f"Himeno without a memory option and with interleave ({where})"
+    threads = words.count(cpus, "thread", "threads") if cpus else text("threads not stated")
+    size = text("size {size}", size=str(none.params.get("size", "")))
+    where = joined(", ", (size, threads, _first(str(none.params.get("touch", "parallel"))), choose.state(none)))
+    caption = text("Himeno without a memory option and with interleave ({where})", where=where)
     found = _found(analysis, interleaved, none)
     sure = found is None or found.confidence is not None
-    columns = (
-        "Option",
-        "MFLOPS",
-        "Interval",
-        "Launches",
-        "Ratio",
-        f"Its {'interval' if sure else 'range'}",
-        "Pairs",
+    columns = headings(
+        "Option", "MFLOPS", "Interval", "Launches", "Ratio", "Its interval" if sure else "Its range", "Pairs"
     )
     return Table(caption, columns, tuple(rows), frozenset({1, 2, 3, 4, 5, 6}), _note(found, interleaved))
 
@@ -101,16 +100,25 @@ def _note(found: Comparison | None, interleaved: Estimate) -> str:
     """How to read the ratio, and what one memory node lets expect."""
     told = []
     if found and found.blocks:
-        told.append("The ratio is that of launches paired by block, and so not the ratio of the two medians.")
+        told.append(
+            text("The ratio is that of launches paired by block, and so not the ratio of the two medians.")
+        )
     if found and found.blocks and found.confidence is None:
-        prove = "1 pair proves" if found.blocks == 1 else f"{found.blocks} pairs prove"
-        told.append(f"{prove} nothing: from 6 on a ratio has an interval.")
+        told.append(
+            text(
+                "{count} pair proves nothing: from 6 on a ratio has an interval.|"
+                "{count} pairs prove nothing: from 6 on a ratio has an interval.",
+                count=found.blocks,
+            )
+        )
     if _is_of_one_node(interleaved):
         told.append(
-            "This machine has one memory node: dealing pages to all nodes changes nothing, so that a ratio of 1 "
-            "is to be expected."
+            text(
+                "This machine has one memory node: dealing pages to all nodes changes nothing, so that a ratio of "
+                "1 is to be expected."
+            )
         )
-    return " ".join(told)
+    return joined(" ", told)
 
 
 def _is_of_one_node(interleaved: Estimate) -> bool:
@@ -123,7 +131,8 @@ def _ratio(analysis: Analysis, a: Estimate, b: Estimate) -> tuple[str, str, str]
     """The paired ratio a / b, its ends, and the number of pairs."""
     found = _found(analysis, a, b)
     if found is None:
-        return ("not compared", "other state" if a.state != b.state else "no block has both", "0")
+        why = text("other state") if a.state != b.state else text("no block has both")
+        return (text("not compared"), why, "0")
     return (f"{found.ratio:.3f}", verdicts.plain_ends(found), verdicts.number(found))
 
 
@@ -144,7 +153,7 @@ def groups(analysis: Analysis) -> dict[str, tuple[Estimate, ...]]:
             policies = {e.placement.memory.partition(":")[0] for e in kept}
             # Cores of one node against the memory of each are the matrix of the memory nodes.
             if policies != {_BIND} and len({way(e) for e in kept}) > 1:
-                found[f"{kept[0].kernel} {kept[0].metric}, {label}"] = kept
+                found[joined(", ", (choose.measure(kept[0]), label))] = kept
     return found
 
 
@@ -163,23 +172,31 @@ def _farthest(analysis: Analysis) -> dict[str, bool]:
 
 
 def _figure(name: str, members: tuple[Estimate, ...]) -> Figure:
-    title = name[:1].upper() + name[1:]
-    anchor = "".join(letter if letter.isalnum() else "-" for letter in name).replace("--", "-")
-    return figures.placements(members, f"figure-touch-{anchor}", title, row=_policy)
+    anchor = "".join(letter if letter.isalnum() else "-" for letter in name.lower()).replace("--", "-")
+    return figures.placements(members, f"figure-touch-{anchor}", name, row=_policy)
 
 
 def way(estimate: Estimate) -> str:
     """How the pages came to lie where they do: `serial first touch`, `interleaved, serial touch`."""
-    touched = estimate.params.get("touch", "")
-    return f"{touched} first touch" if not words.memory(estimate) else f"{_policy(estimate)}, {touched} touch"
+    touched = str(estimate.params.get("touch", ""))
+    if not words.memory(estimate):
+        return _first(touched)
+    return joined(", ", (_policy(estimate), known_word(f"{touched} touch")))
+
+
+def _first(touched: str) -> str:
+    """`serial first touch`."""
+    return text("serial first touch") if touched == "serial" else text("parallel first touch")
 
 
 def _policy(estimate: Estimate) -> str:
     """Where pages may lie: `first touch`, `on node 3`, `interleaved`."""
     policy, _, nodes = words.memory(estimate).partition(":")
     if policy == _BIND:
-        return f"on {'nodes' if set(nodes) & set(',-') else 'node'} {nodes}"
-    return f"{policy}d" if policy else "first touch"
+        return (
+            text("on nodes {nodes}", nodes=nodes) if set(nodes) & set(",-") else text("on node {node}", node=nodes)
+        )
+    return text("interleaved") if policy == _INTERLEAVE else f"{policy}d" if policy else text("first touch")
 
 
 def _compared(analysis: Analysis, estimates: tuple[Estimate, ...]) -> tuple[Table, ...]:
@@ -188,16 +205,16 @@ def _compared(analysis: Analysis, estimates: tuple[Estimate, ...]) -> tuple[Tabl
     rows = [
         (
             f"{known[each.a].benchmark}, {known[each.a].placement.label}",
-            f"{way(known[each.a])} against {way(known[each.b])}",
+            text("{a} against {b}", a=way(known[each.a]), b=way(known[each.b])),
             f"{each.ratio:.3f}",
             verdicts.plain_ends(each),
             verdicts.number(each),
-            each.verdict,
+            known_word(each.verdict),
         )
         for each in _between(analysis, known)
     ]
-    columns = ("What", "Ways", "Ratio", "Interval", "Pairs", "Verdict")
-    caption = "Paired ratios of the ways in which memory was touched and dealt"
+    columns = headings("What", "Ways", "Ratio", "Interval", "Pairs", "Verdict")
+    caption = text("Paired ratios of the ways in which memory was touched and dealt")
     return (Table(caption, columns, tuple(rows), frozenset({2, 3, 4})),) if rows else ()
 
 
@@ -212,10 +229,17 @@ def _meaning(analysis: Analysis, estimates: tuple[Estimate, ...]) -> str:
     known = {e.id: e for e in estimates}
     sure = [each for each in _between(analysis, known) if each.verdict in {"faster", "slower"}]
     if not sure:
-        return "No difference between the ways was shown here."
+        return text("No difference between the ways was shown here.")
     largest = max(sure, key=lambda each: max(each.ratio, 1 / each.ratio))
     a, b = known[largest.a], known[largest.b]
-    return (
-        f"The largest effect: {a.benchmark} on “{a.placement.label}” with {way(a)} runs at {largest.ratio:.3g} "
-        f"times ({largest.lo:.3g} to {largest.hi:.3g}) its rate with {way(b)}."
+    return text(
+        "The largest effect: {benchmark} on “{label}” with {a} runs at {ratio} times ({low} to {high}) its rate "
+        "with {b}.",
+        benchmark=a.benchmark,
+        label=a.placement.label,
+        a=way(a),
+        ratio=f"{largest.ratio:.3g}",
+        low=f"{largest.lo:.3g}",
+        high=f"{largest.hi:.3g}",
+        b=way(b),
     )

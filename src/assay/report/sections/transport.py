@@ -3,9 +3,9 @@
 from assay.launch.starter import network_of
 from assay.model.result import Analysis, Estimate
 from assay.model.run import Run
-from assay.model.text import text
+from assay.model.text import joined, text
 from assay.report import choose, messages, words
-from assay.report.section import Section, Table
+from assay.report.section import Section, Table, headings
 
 order = 66
 claims: frozenset[str] = frozenset()
@@ -42,18 +42,12 @@ def _table(run: Run, analysis: Analysis) -> Table:
     groups = choose.grouped(joint, lambda e: (e.benchmark, messages.where(e), way(e) or choose.title(e.benchmark)))
     proofs = choose.grouped(groups.items(), lambda each: _proof(run, each[1]))
     rows = tuple(
-        (proof[0], "; ".join(dict.fromkeys(name for (_, _, name), _ in alike)), *proof[1:])
+        (proof[0], joined("; ", dict.fromkeys(name for (_, _, name), _ in alike)), *proof[1:])
         for proof, alike in proofs.items()
     )
-    columns = (
-        "Between",
-        "By",
-        "Asked for",
-        "Machines",
-        "Sent by",
-        "Largest message",
-    )
-    return Table("Proof of the way: what each device sent over the bytes of all messages", columns, rows)
+    columns = headings("Between", "By", "Asked for", "Machines", "Sent by", "Largest message")
+    caption = text("Proof of the way: what each device sent over the bytes of all messages")
+    return Table(caption, columns, rows, short=text("Proof of the way"))
 
 
 def _is_joint(estimate: Estimate) -> bool:
@@ -67,7 +61,11 @@ def _proof(run: Run, members: tuple[Estimate, ...]) -> tuple[str, ...]:
     proven = e.placement.proven
     carried = proven.carried if proven else {}
     sent = words.listed(f"{device} {words.percent(share)}" for device, share in carried.items())
-    asked = network_of(run.plan, run.plan.case(e.case)) or "nothing"
+    asked = network_of(run.plan, run.plan.case(e.case)) or text("nothing")
     machines, nodes = proven.machines if proven else 0, len(e.placement.hosts)
-    told = f"{machines}" if machines == nodes else f"{machines} for {nodes} nodes"
-    return (messages.where(e), asked, told, sent or "none: through memory", messages.at(e))
+    told = (
+        f"{machines}"
+        if machines == nodes
+        else text("{machines} for {nodes} nodes", machines=machines, nodes=nodes)
+    )
+    return (messages.where(e), asked, told, sent or text("none: through memory"), messages.at(e))

@@ -5,8 +5,9 @@ from collections.abc import Iterator
 from assay.model.imported import Conclusion
 from assay.model.imported import Table as Printed
 from assay.model.run import Run
+from assay.model.text import text
 from assay.report import choose, provenance, words
-from assay.report.section import Table
+from assay.report.section import Table, headings
 from assay.report.several.together import Side, Together, is_reference
 
 #: Facts of a machine that was measured, which sources of others state too.
@@ -33,18 +34,19 @@ def systems(together: Together) -> Table:
         )
         for side in together.sides
     )
-    return Table("The systems", ("System", "What it is", "Figures are", "From", "Figures"), rows, frozenset({4}))
+    columns = headings("System", "What it is", "Figures are", "From", "Figures")
+    return Table(text("The systems"), columns, rows, frozenset({4}), recorded=True)
 
 
 def _kind(run: Run) -> str:
     if run.imported is None:
-        return f"measured by Assay on {run.info.started[:10]}, with samples"
-    return "published, without samples" if is_reference(run) else "imported, without samples"
+        return text("measured by Assay on {date}, with samples", date=run.info.started[:10])
+    return text("published, without samples") if is_reference(run) else text("imported, without samples")
 
 
 def _source(run: Run) -> str:
     if run.imported is None:
-        return f"run {run.info.id}"
+        return text("run {id}", id=run.info.id)
     return words.listed(source.name for source in run.imported.sources)
 
 
@@ -52,9 +54,9 @@ def states(together: Together) -> Table:
     """A row for each fact that a source states, a column for each side."""
     known = [_facts(side.run) for side in together.sides]
     names = dict.fromkeys(name for facts in known for name in facts)
-    rows = tuple((name, *(facts.get(name, "not stated") for facts in known)) for name in names)
-    columns = ("Fact", *(side.label for side in together.sides))
-    return Table("What each source states of its machine", columns, rows)
+    rows = tuple((name, *(facts.get(name, text("not stated")) for facts in known)) for name in names)
+    columns = (text("Fact"), *(side.label for side in together.sides))
+    return Table(text("What each source states of its machine"), columns, rows, recorded=True)
 
 
 def _facts(run: Run) -> dict[str, str]:
@@ -84,8 +86,10 @@ def _facts(run: Run) -> dict[str, str]:
 def origins(together: Together) -> Table:
     """A row for each table that figures were taken from: file or publication, place in it, tool, command, unit."""
     rows = tuple(row for side in together.sides for row in _origins(side))
-    columns = ("System", "File or publication", "Where in it", "Tool", "Command", "Unit as printed", "Figures")
-    return Table("Where each figure comes from", columns, rows, frozenset({6}))
+    columns = headings(
+        "System", "File or publication", "Where in it", "Tool", "Command", "Unit as printed", "Figures"
+    )
+    return Table(text("Where each figure comes from"), columns, rows, frozenset({6}), recorded=True)
 
 
 def _origins(side: Side) -> Iterator[tuple[str, ...]]:
@@ -97,9 +101,9 @@ def _origins(side: Side) -> Iterator[tuple[str, ...]]:
                 side.label,
                 run.path,
                 "records.jsonl",
-                f"{name} of Assay {run.info.assay}",
+                text("{benchmark} of Assay {version}", benchmark=name, version=run.info.assay),
                 " ".join(run.info.command[1:]),
-                "seconds of each sample, undivided",
+                text("seconds of each sample, undivided"),
                 f"{len(members):,}",
             )
         return
@@ -109,7 +113,7 @@ def _origins(side: Side) -> Iterator[tuple[str, ...]]:
             table.source,
             table.where,
             " ".join(filter(None, [table.tool, table.version])),
-            table.command or "not stated",
+            table.command or text("not stated"),
             _unit(table),
             f"{len(table.figures):,}",
         )
@@ -117,7 +121,7 @@ def _origins(side: Side) -> Iterator[tuple[str, ...]]:
 
 def _unit(table: Printed) -> str:
     units = dict.fromkeys(figure.printed.partition(" ")[2] for figure in table.figures)
-    return ", ".join(filter(None, units)) or "none"
+    return ", ".join(filter(None, units)) or text("none")
 
 
 def conclusions(together: Together) -> tuple[Table, ...]:
@@ -127,9 +131,9 @@ def conclusions(together: Together) -> tuple[Table, ...]:
         for side in together.sides
         for each in (side.run.imported.conclusions if side.run.imported else ())
     ]
-    columns = ("System", "The authors say", "Where", "From their figures")
-    caption = "What the authors conclude, and what follows from the figures that they print"
-    return (Table(caption, columns, tuple(rows)),) if rows else ()
+    columns = headings("System", "The authors say", "Where", "From their figures")
+    caption = text("What the authors conclude, and what follows from the figures that they print")
+    return (Table(caption, columns, tuple(rows), recorded=True),) if rows else ()
 
 
 def _shown(together: Together, side: Side, each: Conclusion) -> str:
@@ -141,7 +145,7 @@ def _shown(together: Together, side: Side, each: Conclusion) -> str:
         estimates = {e.id: e for e in other.analysis.estimates} if other else {}
         found = estimates.get(name)
         if found is None or found.median is None:
-            return f"needs {run} beside it" if other is None else "not among its figures"
+            return text("needs {run} beside it", run=run) if other is None else text("not among its figures")
         values.append(found)
     a, b = values[0].median or 0.0, (values[-1].median or 1.0)
     if each.kind == "ratio":

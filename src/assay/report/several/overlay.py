@@ -1,19 +1,19 @@
 """Curves of several runs over each other: a colour for each run, a shape and a dash for each of its ways."""
 
+import copy
 import math
 from collections.abc import Iterable, Mapping
 
-import msgspec
-
 from assay.model.result import Estimate, Model
 from assay.model.several import Beside, Way
-from assay.model.text import encoded
+from assay.model.text import joined, text
 from assay.report import choose, figures, messages, words
 from assay.report.charts.curve import CurvePoint, curve
 from assay.report.charts.theme import COLOURS, DASHES, MUTED, SHAPES, log_ticks
 from assay.report.section import Figure, Spec
 from assay.report.several.tables import pair_name
 from assay.report.several.together import Together
+from assay.report.vocabulary import known
 
 #: Points of a fitted piece between two sizes a factor of two apart.
 _FINE = 4
@@ -45,35 +45,47 @@ def overlay(together: Together, title: str, anchor: str, ways: tuple[Way, ...]) 
     if len({point.x for point in points}) <= 1:
         return None
     noun = messages.COUNTED.get(ways[0].pattern, ways[0].pattern)
-    spec = _coloured(curve(points, ("size of a message", f"{noun} ({unit})")), together, ways, names)
+    titles = (text("size of a message"), text("{title} ({unit})", title=noun, unit=unit))
+    spec = _coloured(curve(points, titles), together, ways, names)
     pieces = [row for way in ways for row in _pieces(together, way, names[way.id], factor)]
     if pieces:
         spec = {**spec, "layer": [_strokes(pieces, spec), *spec["layer"]]}
-    caption = (
-        f"{title}, by size, both axes logarithmic; a colour for each system. {_basis(every)} Broad "
-        "strokes are the fitted pieces of each curve's law; a gap in them is a break."
+    caption = joined(
+        " ",
+        (
+            text("{title}, by size, both axes logarithmic; a colour for each system.", title=title),
+            *_basis(every),
+            text("Broad strokes are the fitted pieces of each curve's law; a gap in them is a break."),
+            text("{size} has no place on such an axis; the table has it.", size="0 B")
+            if any(0 in way.sizes for way in ways)
+            else "",
+        ),
     )
-    if any(0 in way.sizes for way in ways):
-        caption += " 0 B has no place on such an axis; the table has it."
-    result = "; ".join(_told(names[way.id], [p for p in points if p.curve == names[way.id]]) for way in ways)
+    result = joined("; ", [_told(names[way.id], [p for p in points if p.curve == names[way.id]]) for way in ways])
     return Figure(anchor, caption, result, spec)
 
 
-def _basis(estimates: Iterable[Estimate]) -> str:
+def _basis(estimates: Iterable[Estimate]) -> tuple[str, ...]:
     """What points and whiskers are."""
     sampled = [e for e in estimates if e.method != "imported"]
     if not sampled:
-        return "Points are figures as their source printed them: without samples, so without whiskers."
-    return (
-        f"{figures.whiskers(sampled)} Figures of others are drawn as their source printed them, without whiskers."
-    )
+        return (text("Points are figures as their source printed them: without samples, so without whiskers."),)
+    others = text("Figures of others are drawn as their source printed them, without whiskers.")
+    return (figures.whiskers(sampled), others)
 
 
 def _told(name: str, points: list[CurvePoint]) -> str:
     if not points:
-        return f"{name}: none"
+        return text("{name}: none", name=name)
     first, last = points[0], points[-1]
-    return f"{name}: {first.text} at {first.size}, {last.text} at {last.size}"
+    return text(
+        "{name}: {first} at {least}, {last} at {largest}",
+        name=name,
+        first=first.text,
+        least=first.size,
+        last=last.text,
+        largest=last.size,
+    )
 
 
 def _coloured(spec: Spec, together: Together, ways: tuple[Way, ...], names: Mapping[str, str]) -> Spec:
@@ -92,7 +104,7 @@ def _coloured(spec: Spec, together: Together, ways: tuple[Way, ...], names: Mapp
             "strokeDash": DASHES[turn % len(DASHES)],
         }
     spec["config"] = {**spec["config"], "legend": {**spec["config"]["legend"], "columns": 2, "labelLimit": 380}}
-    spec = msgspec.json.decode(encoded(spec))  # a copy of its own: shared parts would change, too
+    spec = copy.deepcopy(spec)  # shared parts would change, too
     for layer in spec["layer"]:
         for channel, encoding in layer.get("encoding", {}).items():
             if channel in {"color", "shape", "strokeDash"} and isinstance(encoding, dict) and "scale" in encoding:
@@ -151,7 +163,11 @@ def ratio_curves(together: Together, title: str, anchor: str, besides: tuple[Bes
                 continue
             sure = each.confidence is not None
             ends = f" [{each.lo:.3g}, {each.hi:.3g}]" if sure else ""
-            basis = f"95 % interval, {each.verdict}" if sure else "no interval, nothing is claimed"
+            basis = (
+                text("95 % interval, {verdict}", verdict=known(each.verdict))
+                if sure
+                else text("no interval, nothing is claimed")
+            )
             points.append(
                 CurvePoint(
                     float(point.bytes), pair_name(together, beside), "", each.ratio,
@@ -162,7 +178,7 @@ def ratio_curves(together: Together, title: str, anchor: str, besides: tuple[Bes
     if len({point.x for point in points}) <= 1:
         return None
     names = list(dict.fromkeys(point.curve for point in points))
-    spec = curve(points, ("size of a message", "ratio to the base"))
+    spec = curve(points, (text("size of a message"), text("ratio to the base")))
     reached = [1.0, *(point.lo for point in points), *(point.hi for point in points)]
     y = _y(spec)
     y["axis"]["values"] = log_ticks(min(reached), max(reached), _DECADES)  # of all layers, which share it
@@ -171,15 +187,20 @@ def ratio_curves(together: Together, title: str, anchor: str, besides: tuple[Bes
         "mark": {"type": "rule", "color": MUTED, "strokeDash": [4, 3]},
         "encoding": {"y": {**y, "field": "one"}},
     }
-    better = "above" if together.ways[besides[0].a].better == "higher" else "below"
-    caption = (
-        f"{title}: ratio {words.listed(names)} by size, both axes logarithmic; at 1 (dashed) both are equal, "
-        f"{better} it the first one is better, and where a curve passes it one overtakes the other. Whiskers are "
-        "95 % intervals; figures without samples have none, and nothing is claimed of them."
+    higher = together.ways[besides[0].a].better == "higher"
+    caption = text(
+        "{title}: ratio {names} by size, both axes logarithmic; at 1 (dashed) both are equal, above it the first "
+        "one is better, and where a curve passes it one overtakes the other. Whiskers are 95 % intervals; figures "
+        "without samples have none, and nothing is claimed of them."
+        if higher
+        else "{title}: ratio {names} by size, both axes logarithmic; at 1 (dashed) both are equal, below it the "
+        "first one is better, and where a curve passes it one overtakes the other. Whiskers are 95 % "
+        "intervals; figures without samples have none, and nothing is claimed of them.",
+        title=title,
+        names=words.listed(names),
     )
-    result = "; ".join(
-        _told(name, [*members]) for name, members in choose.grouped(points, lambda point: point.curve).items()
-    )
+    curves = choose.grouped(points, lambda point: point.curve)
+    result = joined("; ", [_told(name, [*members]) for name, members in curves.items()])
     spec = {**spec, "layer": [one, *spec["layer"]], "height": 240}
     return Figure(anchor, caption, result, spec)
 

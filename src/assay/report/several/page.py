@@ -2,33 +2,39 @@
 
 from concurrent.futures import ThreadPoolExecutor
 from functools import cache
-from importlib import resources
 
 import jinja2
 
 from assay import __version__
+from assay.model.text import text
 from assay.report import choose, vega, words
+from assay.report.environment import environment, file
+from assay.report.languages import LANGUAGES
 from assay.report.several import origins, tables
 from assay.report.several.section import topics
 from assay.report.several.statements import NO_SAMPLES, are_without_samples, bend, statements
 from assay.report.several.together import Together
+from assay.report.spoken import Spoken
 
 _KINDS = {
-    "bandwidth": "Bandwidth",
-    "latency": "Latency",
-    "crossover": "Where one overtakes another",
-    "bend": "Where a curve bends",
+    "bandwidth": text("Bandwidth"),
+    "latency": text("Latency"),
+    "crossover": text("Where one overtakes another"),
+    "bend": text("Where a curve bends"),
 }
 
 
-def render(together: Together) -> str:
-    """The whole page: it loads nothing, and its scripts run by their hash alone."""
+def render(together: Together, language: str = "en") -> str:
+    """The whole page: it loads nothing, and its scripts run by their hash alone.
+
+    It opens in `language` where its reader has chosen none.
+    """
     with ThreadPoolExecutor(1) as pool:
         library = pool.submit(vega.library)
         said = statements(together)
         every = [e for side in together.sides for e in choose.measured(side.analysis.estimates)]
         page = {
-            "title": f"{words.listed(side.label for side in together.sides)} side by side",
+            "title": text("{systems} side by side", systems=words.listed(side.label for side in together.sides)),
             "sides": together.sides,
             "lead": _lead(together),
             "notices": [NO_SAMPLES] if are_without_samples(every) else [],
@@ -45,36 +51,33 @@ def render(together: Together) -> str:
             "origins": origins.origins(together),
             "conclusions": origins.conclusions(together),
             "version": __version__,
+            "spoken": Spoken(),
+            "languages": LANGUAGES,
+            "wanted": language,
         }
-        script = _file("several.js")
+        script = file("report.js")
         policy = {"script_hashes": [vega.script_hash(script), library.result().sha256]}
         return _template().render(page | policy, library=library.result().text, script=script)
 
 
 def _lead(together: Together) -> str:
     """What is beside what, and what ratios are to."""
-    curves = words.count(len(together.several.ways), "curve", "curves")
+    systems = words.count(len(together.sides), "system", "systems")
     base = together.sides[0].label
-    what = f"{curves} of messages" if together.several.ways else "No curve of messages"
-    return (
-        f"{what} of {words.count(len(together.sides), 'system', 'systems')} lie over each other here, with tables "
-        f"side by side. Where a ratio has one base for all, it is {base}, which was named first. Curves of two "
-        "systems are compared where the place and the factors are the same, else the best way of each."
+    return text(
+        "{curves} of messages of {systems} lie over each other here, with tables side by side. Where a ratio has "
+        "one base for all, it is {base}, which was named first. Curves of two systems are compared where the "
+        "place and the factors are the same, else the best way of each."
+        if together.several.ways
+        else "No curve of messages of {systems} lie over each other here, with tables side by side. Where a ratio "
+        "has one base for all, it is {base}, which was named first. Curves of two systems are compared where "
+        "the place and the factors are the same, else the best way of each.",
+        curves=words.count(len(together.several.ways), "curve", "curves"),
+        systems=systems,
+        base=base,
     )
 
 
 @cache
 def _template() -> jinja2.Template:
-    environment = jinja2.Environment(
-        loader=jinja2.PackageLoader("assay.report"),
-        autoescape=True,
-        trim_blocks=True,
-        lstrip_blocks=True,
-        undefined=jinja2.StrictUndefined,
-    )
-    environment.globals |= {"style": _file("report.css"), "own_style": _file("several.css")}
-    return environment.get_template("several.html")
-
-
-def _file(name: str) -> str:
-    return resources.files("assay.report").joinpath("templates", name).read_text("utf-8")
+    return environment(own_style=file("several.css")).get_template("several.html")

@@ -2,7 +2,8 @@
 
 from dataclasses import dataclass
 
-from assay.report import messages, vega
+from assay.model.text import text
+from assay.report import vega
 from assay.report.section import Section, Table
 from assay.report.several import overlay, tables
 from assay.report.several.statements import NO_SAMPLES, statements
@@ -23,7 +24,7 @@ def topics(together: Together) -> list[Topic]:
     """One for each pattern between nodes and inside a node, with its curves, ratios and tables."""
     found = []
     for number, ((pattern, reach), ways) in enumerate(tables.groups(together).items()):
-        title = f"{messages.COUNTED.get(pattern, pattern.capitalize())}, {reach}"
+        title = tables.title(pattern, reach)
         besides = tables.against_base(together, ways)
         figures = [
             overlay.overlay(together, title, f"figure-curves-{number}", ways),
@@ -43,14 +44,14 @@ def own(together: Together) -> Section | None:
         return None
     figures, told = [], []
     for number, ((pattern, reach), ways) in enumerate(tables.groups(together).items()):
-        title = f"{messages.COUNTED.get(pattern, pattern.capitalize())}, {reach}"
+        title = tables.title(pattern, reach)
         besides = tables.against_base(together, ways)
         if besides:
             figures.append(overlay.ratio_curves(together, title, f"figure-ways-{number}", besides))
             told.append(tables.ratios(together, title, besides))
     return Section(
         id="ways",
-        title="One way beside another",
+        title=text("One way beside another"),
         meaning=(NO_SAMPLES, *(each.text for each in said)),
         figures=tuple(figure for figure in figures if figure),
         tables=(*told, *tables.laws(together)),

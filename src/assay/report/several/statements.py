@@ -7,6 +7,7 @@ from typing import Literal
 
 from assay.model.result import Estimate
 from assay.model.several import PLACE, RUN, AtSize, Bend, Beside, Crossover, Way
+from assay.model.text import Text, joined, text
 from assay.model.units import scale
 from assay.report import choose, messages, words
 from assay.report.several.together import Together
@@ -19,7 +20,7 @@ _MANY, _TWICE = 10.0, 2.0
 #: Larger sizes are told in KiB and MiB.
 _PLAIN_BYTES = 16384
 _EAGER = "eager messages to a rendezvous"
-NO_SAMPLES = (
+NO_SAMPLES = text(
     "Figures that were imported or published are means without samples: their ratios and differences are shown as "
     "they follow from the figures, and nothing is said to be significant."
 )
@@ -55,8 +56,7 @@ def _apart(together: Together, beside: Beside) -> Statement:
 
 
 def _sentence(parts: tuple[str, str]) -> str:
-    context, text = parts
-    return words.sentence(f"{context}, {text}" if context else text)
+    return words.sentence(joined(", ", parts))
 
 
 def _more_bandwidth(together: Together, beside: Beside, point: AtSize) -> tuple[str, str]:
@@ -65,15 +65,39 @@ def _more_bandwidth(together: Together, beside: Beside, point: AtSize) -> tuple[
     values = _values(together, better, worse, point.bytes)
     names = [together.subject(beside, way) for way in (better, worse)]
     size = words.param(point.bytes, "B")
-    noun = "bandwidth" if better.pattern == "bandwidth" else f"bandwidth ({_counted(better)})"
+    noun: str = text("bandwidth")
+    if better.pattern != "bandwidth":
+        noun = text("bandwidth ({what})", what=_counted(better))
     context = together.context(beside)
     if _is_unclear(point):
-        return context, f"no difference in {noun} is certain between {names[0]} and {names[1]} at {size}: {values}"
+        return context, text(
+            "no difference in {noun} is certain between {a} and {b} at {size}: {values}",
+            noun=noun,
+            a=names[0],
+            b=names[1],
+            size=size,
+            values=values,
+        )
     if same := _same(point, ratio):
-        return context, f"{names[0]} and {names[1]} have {same} {noun} at {size}: {values}"
-    return (
-        context,
-        f"{names[0]} {_verb(names[0], 'has', 'have')} {times(ratio)} the {noun} of {names[1]} at {size}: {values}",
+        return context, text(
+            "{a} and {b} have {same} {noun} at {size}: {values}",
+            a=names[0],
+            b=names[1],
+            same=same,
+            noun=noun,
+            size=size,
+            values=values,
+        )
+    return context, text(
+        "{a} have {times} the {noun} of {b} at {size}: {values}"
+        if _is_many(names[0])
+        else "{a} has {times} the {noun} of {b} at {size}: {values}",
+        a=names[0],
+        times=times(ratio),
+        noun=noun,
+        b=names[1],
+        size=size,
+        values=values,
     )
 
 
@@ -81,19 +105,48 @@ def _more_time(together: Together, beside: Beside, point: AtSize) -> tuple[str, 
     quick, slow, ratio = _ordered(together, beside, point)
     values = _values(together, slow, quick, point.bytes)
     of_slow, of_quick = (together.subject(beside, way) for way in (slow, quick))
-    message = "an empty message" if not point.bytes else f"a message of {words.param(point.bytes, 'B')}"
+    size = words.param(point.bytes, "B")
+    message = text("a message of {size}", size=size) if point.bytes else text("an empty message")
     context = together.context(beside)
-    by = {RUN: "on", PLACE: "between"}.get(beside.differ, "with")
     if _is_unclear(point):
-        return (
-            context,
-            f"no difference in the time of {message} is certain between {of_quick} and {of_slow}: {values}",
+        return context, text(
+            "no difference in the time of {message} is certain between {a} and {b}: {values}",
+            message=message,
+            a=of_quick,
+            b=of_slow,
+            values=values,
         )
+    by_slow, by_quick = (_by(beside, subject) for subject in (of_slow, of_quick))
     if same := _same(point, ratio):
-        return context, f"{message} takes {same} time {by} {of_slow} and {by} {of_quick}: {values}"
-    more = f"about {roughly(abs(point.difference[0]))} more latency"
-    factor = f" ({times(ratio)} as long)" if ratio >= _TWICE else ""
-    return context, f"{message} has {more}{factor} {by} {of_slow} than {by} {of_quick}: {values}"
+        return context, text(
+            "{message} takes {same} time {a} and {b}: {values}",
+            message=message,
+            same=same,
+            a=by_slow,
+            b=by_quick,
+            values=values,
+        )
+    more = text("about {time} more latency", time=roughly(abs(point.difference[0])))
+    if ratio >= _TWICE:
+        more = text("{more} ({times} as long)", more=more, times=times(ratio))
+    return context, text(
+        "{message} has {more} {a} than {b}: {values}",
+        message=message,
+        more=more,
+        a=by_slow,
+        b=by_quick,
+        values=values,
+    )
+
+
+def _by(beside: Beside, subject: str) -> Text:
+    """`on hpcdiy-gbe`, `between two sockets`, `with mpi mpich`."""
+    if beside.differ == RUN:
+        return text("on {system}", system=subject)
+    return text(
+        "between {partners}" if beside.differ == PLACE else "with {level}",
+        **{"partners" if beside.differ == PLACE else "level": subject},
+    )
 
 
 def _ordered(together: Together, beside: Beside, point: AtSize) -> tuple[Way, Way, float]:
@@ -106,8 +159,8 @@ def _ordered(together: Together, beside: Beside, point: AtSize) -> tuple[Way, Wa
 def _same(point: AtSize, ratio: float) -> str:
     """That both are alike, in words; empty where they are not."""
     if point.comparison.verdict == "equivalent":
-        return "the same (within 1 %)"
-    return "nearly the same" if point.comparison.confidence is None and ratio < 1 + _SAME else ""
+        return text("the same (within 1 %)")
+    return text("nearly the same") if point.comparison.confidence is None and ratio < 1 + _SAME else ""
 
 
 def _is_unclear(point: AtSize) -> bool:
@@ -121,15 +174,17 @@ def _is_unclear(point: AtSize) -> bool:
 def _values(together: Together, first: Way, second: Way, size: int) -> str:
     """Both figures with their intervals."""
     shown = [figure.short for way in (first, second) if (figure := words.shown(together.at(way, size)))]
-    return " against ".join(shown)
+    return text("{a} against {b}", a=shown[0], b=shown[1]) if len(shown) > 1 else "".join(shown)
 
 
 def times(ratio: float) -> str:
     """A factor in words: `1.52 times`, `3.0 times`, `25 times`, `more than 28 times`."""
     if ratio < _MANY:
-        return f"{ratio:.1f} times" if ratio >= _TWICE else f"{ratio:.2f} times"
+        return text("{factor} times", factor=f"{ratio:.1f}" if ratio >= _TWICE else f"{ratio:.2f}")
     whole = math.floor(ratio + 1e-6)
-    return f"{'more than ' if ratio - whole > 0.05 else ''}{whole:,} times"  # noqa: PLR2004 (a rounded figure)
+    if ratio - whole > 0.05:  # noqa: PLR2004 (a rounded figure)
+        return text("more than {count} time|more than {count} times", count=whole)
+    return text("{count} time|{count} times", count=whole)
 
 
 def roughly(seconds: float) -> str:
@@ -145,33 +200,63 @@ def _crossed(together: Together, beside: Beside, each: Crossover) -> str:
     before, after = (together.subject(beside, together.ways[name]) for name in (each.before, each.after))
     at, low, high = each.bytes
     noun = _counted(together.ways[beside.a])
-    sure = "" if each.certain else ", of figures without intervals"
-    context = together.context(beside)
-    text = (
-        f"{after} {_verb(after, 'overtakes', 'overtake')} {before} near {near(at)} ({noun}); the curves cross "
-        f"between {_size(low)} and {_size(high)}{sure}"
+    told = text(
+        "{after} overtake {before} near {size} ({noun}); the curves cross between {low} and {high}"
+        if _is_many(after)
+        else "{after} overtakes {before} near {size} ({noun}); the curves cross between {low} and {high}",
+        after=after,
+        before=before,
+        size=near(at),
+        noun=noun,
+        low=_size(low),
+        high=_size(high),
     )
-    return _sentence((context, text))
+    unsure = "" if each.certain else text("of figures without intervals")
+    return _sentence((together.context(beside), joined(", ", (told, unsure))))
 
 
 def bend(together: Together, each: Bend) -> str:
     """Where a curve bends, by how much, and what may be the cause."""
     way = together.ways[each.way]
-    of = f" of {together.label(way)}" if together.label(way) else ""
     protocol = [cause for cause in each.rivals if _EAGER in cause]
     others = [cause for cause in each.rivals if cause not in protocol]
-    cause = f"a change of protocol ({protocol[0]})" if protocol else "a change of protocol"
+    change = text("a change of protocol")
+    if protocol:
+        change = text("a change of protocol ({cause})", cause=protocol[0])
     value, unit = scale(each.seconds, "s")
-    more = f"{times(each.factor[0])} as long ({value:.{words.decimals(value)}f} {unit} more)"
-    text = (
-        f"between {together.way(way)}, the curve of {_counted(way)},{of} bends near {near(each.bytes)}, where a "
-        f"message takes {more}: {', or '.join([cause, *others])}"
+    more = text(
+        "{times} as long ({time} more)",
+        times=times(each.factor[0]),
+        time=f"{value:.{words.decimals(value)}f} {unit}",
     )
-    return words.sentence(text)
+    causes: Text = change
+    for other in others:
+        causes = text("{a}, or {b}", a=causes, b=other)
+    place, noun, size = together.way(way), _counted(way), near(each.bytes)
+    if not together.label(way):
+        return text(
+            "Between {partners}, the curve of {noun}, bends near {size}, where a message takes {more}: {causes}.",
+            partners=place,
+            noun=noun,
+            size=size,
+            more=more,
+            causes=causes,
+        )
+    return text(
+        "Between {partners}, the curve of {noun}, of {run} bends near {size}, where a message takes {more}: "
+        "{causes}.",
+        partners=place,
+        noun=noun,
+        run=together.label(way),
+        size=size,
+        more=more,
+        causes=causes,
+    )
 
 
-def _verb(subject: str, one: str, many: str) -> str:
-    return many if subject.startswith("two ") else one
+def _is_many(subject: str) -> bool:
+    """Whether English has the verb in the form of many: `two nodes have`."""
+    return subject.startswith("two ")
 
 
 def _largest(together: Together) -> Iterator[Bend]:
@@ -197,7 +282,7 @@ def _size(size: float) -> str:
 
 
 def _counted(way: Way) -> str:
-    return messages.COUNTED.get(way.pattern, way.pattern).lower()
+    return messages.counted(way.pattern)
 
 
 def are_without_samples(estimates: Iterable[Estimate]) -> bool:

@@ -2,10 +2,12 @@
 
 from assay.model.result import Estimate, Model
 from assay.model.several import RUN, Beside, Way
+from assay.model.text import joined, text
 from assay.report import choose, messages, words
-from assay.report.section import Table
+from assay.report.section import Table, headings
 from assay.report.several.statements import near, roughly
 from assay.report.several.together import Together
+from assay.report.vocabulary import known
 
 #: Curves of a figure and of its table: more are split by place.
 MOST = 6
@@ -21,16 +23,22 @@ def groups(together: Together) -> dict[tuple[str, str], tuple[Way, ...]]:
     for (pattern, between), ways in choose.grouped(
         together.several.ways, lambda way: (way.pattern, way.between)
     ).items():
-        reach = "between nodes" if between else "inside a node"
+        reach: str = text("between nodes") if between else text("inside a node")
         if len(ways) <= MOST:
             found[pattern, reach] = ways
             continue
         for place, few in choose.grouped(ways, lambda way: way.place).items():
-            shown = together.way(few[0]).partition(", ")[0]
+            shown = together.place(few[0])
             for number, start in enumerate(range(0, len(few), MOST)):
-                part = f", part {number + 1}" if len(few) > MOST else ""
-                found[pattern, f"between {shown}{part}" if place else reach] = few[start : start + MOST]
+                part = text("part {number}", number=number + 1) if len(few) > MOST and place else ""
+                told = text("between {partners}", partners=shown) if place else reach
+                found[pattern, joined(", ", (told, part)) if part else told] = few[start : start + MOST]
     return found
+
+
+def title(pattern: str, reach: str) -> str:
+    """What the curves of a pattern count, and where."""
+    return joined(", ", (messages.COUNTED.get(pattern, pattern.capitalize()), reach))
 
 
 def side_by_side(together: Together, title: str, ways: tuple[Way, ...]) -> Table:
@@ -43,12 +51,12 @@ def side_by_side(together: Together, title: str, ways: tuple[Way, ...]) -> Table
     rows = tuple(
         (
             words.param(size, "B"),
-            *(_cell(together.at(way, size)) if size in way.sizes else "not stated" for way in ways),
+            *(_cell(together.at(way, size)) if size in way.sizes else text("not stated") for way in ways),
         )
         for size in sizes
     )
-    columns = ("Message", *(names[way.id] for way in ways))
-    return Table(f"{title}, side by side", columns, rows, frozenset(range(1, len(columns))))
+    columns = (text("Message"), *(names[way.id] for way in ways))
+    return Table(text("{title}, side by side", title=title), columns, rows, frozenset(range(1, len(columns))))
 
 
 def _cell(estimate: Estimate) -> str:
@@ -63,27 +71,31 @@ def ratios(together: Together, title: str, besides: tuple[Beside, ...]) -> Table
     at = [{point.bytes: point.comparison for point in beside.points} for beside in besides]
     rows = []
     for size in chosen:
-        cells = []
+        cells: list[str] = []
         for points in at:
             each = points.get(size)
             if each is None:
                 cells.append("")
             elif each.confidence:
-                cells.append(f"{each.ratio:.3g} [{each.lo:.3g}, {each.hi:.3g}] {each.verdict}")
+                ends = f"{each.ratio:.3g} [{each.lo:.3g}, {each.hi:.3g}]"
+                cells.append(text("{ratio} {verdict}", ratio=ends, verdict=known(each.verdict)))
             else:
                 cells.append(
                     f"{each.ratio:.3g}" + (f" ({each.lo:.3g} to {each.hi:.3g})" if each.lo < each.hi else "")
                 )
         rows.append((words.param(size, "B"), *cells))
-    columns = ("Message", *(pair_name(together, beside) for beside in besides))
-    caption = f"{title}: ratio to the base. [a, b] is a 95 % interval; bare ratios are of figures without samples"
+    columns = (text("Message"), *(pair_name(together, beside) for beside in besides))
+    caption = text(
+        "{title}: ratio to the base. [a, b] is a 95 % interval; bare ratios are of figures without samples",
+        title=title,
+    )
     return Table(caption, columns, tuple(rows), frozenset(range(1, len(columns))))
 
 
 def pair_name(together: Together, beside: Beside) -> str:
     """`hpcdiy-gbe / hpcdiy-qdr`."""
     a, b = (together.subject(beside, together.ways[name]) for name in (beside.a, beside.b))
-    return f"{a} / {b}"
+    return text("{a} / {b}", a=a, b=b)
 
 
 def laws(together: Together) -> tuple[Table, ...]:
@@ -94,38 +106,39 @@ def laws(together: Together) -> tuple[Table, ...]:
         model = models.get((way.run, way.law))
         if model is None or not model.parameters:
             continue
-        name = ": ".join(filter(None, [together.label(way), together.way(way)]))
-        counted = messages.COUNTED.get(way.pattern, way.pattern).lower()
+        name = joined(": ", [together.label(way), together.way(way)])
+        counted = messages.counted(way.pattern)
         sampled = together.members(way)[0].method != "imported"
         start = next((each for each in _STARTS if each in model.parameters), "")
         told = [_parameter(model, each, unit, sampled=sampled) for each, unit in ((start, "s"), *_TOLD)]
         residual = words.percent(model.residual) if model.residual is not None else ""
         rows.append((name, counted, *told, residual))
         pieces += [(name, counted, *piece) for piece in _pieces(model, way)]
-    columns = (
+    columns = headings(
         "Curve", "Of", "Start", "Endless rate (r∞)", "Half of it at (n½)", "n½ as measured", "Saturated from",
         "Largest residual",
     )  # fmt: skip
     if not rows:
         return ()
-    told_caption = (
+    told_caption = text(
         "The law of each curve, T(s) = a + b s in pieces: start a (latency of an exchange, gap between messages "
         "of a window), rate 1/b of endless messages, the size that gets half of it, where time grows with size"
     )
     return (
         Table(told_caption, columns, tuple(rows), frozenset({2, 3, 4, 5, 6, 7})),
         Table(
-            "The fitted pieces: start and rate of each, and the factor on the time at the break before it",
-            ("Curve", "Of", "From", "To", "Start", "Rate", "Step"),
+            text("The fitted pieces: start and rate of each, and the factor on the time at the break before it"),
+            headings("Curve", "Of", "From", "To", "Start", "Rate", "Step"),
             tuple(pieces),
             frozenset({2, 3, 4, 5, 6}),
+            short=text("The fitted pieces"),
         ),
     )
 
 
 def _parameter(model: Model, name: str, unit: str, *, sampled: bool) -> str:
     if name not in model.parameters:
-        return "beyond the sizes measured"
+        return text("beyond the sizes measured")
     value, low, high = model.parameters[name]
     if unit == "B":
         ends = f" ({near(low)} to {near(high)})" if sampled and high > low else ""
@@ -141,7 +154,7 @@ def _pieces(model: Model, way: Way) -> list[tuple[str, str, str, str, str]]:
         start, per_byte = (model.parameters[f"{part} {number}"][0] for part in ("start", "per byte"))
         broken = model.parameters.get(f"break {number}")
         last = broken[1] if broken else way.sizes[-1]
-        rate = words.quantity(1 / per_byte, "B/s") if per_byte > 0 else "no cost by size"
+        rate = words.quantity(1 / per_byte, "B/s") if per_byte > 0 else text("no cost by size")
         step = model.parameters.get(f"step {number - 1}")
         told = f"×{step[0]:.2f}" if step else ""  # noqa: RUF001 (a factor)
         sizes = (words.param(round(first), "B"), words.param(round(last), "B"))
@@ -160,8 +173,8 @@ def alike(together: Together) -> tuple[Table, ...]:
         first = next(iter(known.values()))
         cells = [_cell(known[side.run.info.id]) if side.run.info.id in known else "" for side in sides]
         rows.append((_what(first), *cells))
-    columns = ("Figure", *(side.label for side in sides))
-    caption = "Other figures that more than one has"
+    columns = (text("Figure"), *(side.label for side in sides))
+    caption = text("Other figures that more than one has")
     return (Table(caption, columns, tuple(rows), frozenset(range(1, len(columns)))),) if rows else ()
 
 
@@ -169,7 +182,7 @@ def _what(estimate: Estimate) -> str:
     settings = [words.params(estimate.params, choose.units(estimate.benchmark))]
     levels = [f"{name} {level}" for name, level in estimate.factors.items()]
     name = estimate.benchmark if ":" in estimate.benchmark else f"{estimate.benchmark} {estimate.kernel}"
-    return ", ".join(filter(None, [f"{name} {estimate.metric}", words.placed(estimate), *settings, *levels]))
+    return joined(", ", [f"{name} {estimate.metric}", words.placed(estimate), *settings, *levels])
 
 
 def against_base(together: Together, ways: tuple[Way, ...]) -> tuple[Beside, ...]:

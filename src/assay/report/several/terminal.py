@@ -6,7 +6,7 @@ from rich.table import Table as Grid
 from rich.text import Text
 
 from assay.model.several import RUN
-from assay.report import choose, messages
+from assay.report import choose
 from assay.report.section import Table
 from assay.report.several import tables
 from assay.report.several.statements import NO_SAMPLES, are_without_samples, statements
@@ -30,7 +30,7 @@ def render(together: Together, console: Console) -> None:
     if are_without_samples(e for side in together.sides for e in choose.measured(side.analysis.estimates)):
         page.line(NO_SAMPLES, style="dim")
     for (pattern, reach), ways in tables.groups(together).items():
-        title = f"{messages.COUNTED.get(pattern, pattern.capitalize())}, {reach}"
+        title = tables.title(pattern, reach)
         besides = tuple(
             each for each in tables.against_base(together, ways) if len(together.sides) == 1 or each.differ == RUN
         )

@@ -9,7 +9,9 @@ from pathlib import PurePath
 from assay.model.result import Analysis, Estimate
 from assay.model.run import Run
 from assay.model.several import PLACE, RUN, Beside, Several, Way
+from assay.model.text import Joined, Phrase, joined, text
 from assay.report import choose, messages
+from assay.report.vocabulary import known
 
 _NODE = re.compile(r"one-core:numa:(\d+)@(\d+)")
 
@@ -66,28 +68,36 @@ class Together:
             return where(self.at(way, way.sizes[0]))
         if beside.differ != RUN:
             return f"{beside.differ} {way.factors.get(beside.differ, '')}"
-        return self.label(way) if beside.exact else f"{self.label(way)} ({self.way(way)})"
+        if beside.exact:
+            return self.label(way)
+        return text("{value} ({basis})", value=self.label(way), basis=self.way(way))
 
     def context(self, beside: Beside) -> str:
         """What both curves share: `In qdr, between two nodes`; empty where that needs no word."""
         base = self.ways[beside.b]
-        inside = f"in {self.label(base)}" if beside.differ != RUN and self.label(base) else ""
-        place = "" if beside.differ == PLACE else f"between {where(self.at(base, base.sizes[0]))}"
-        if not beside.exact:
-            place = "between nodes" if base.between else "inside a node"
-        over = ", ".join(
-            f"{name} {level}" for name, level in base.factors.items() if name != beside.differ and beside.exact
+        label = self.label(base) if beside.differ != RUN else ""
+        over = joined(
+            ", ",
+            [f"{name} {level}" for name, level in base.factors.items() if name != beside.differ and beside.exact],
         )
-        told = ", ".join(filter(None, [inside, place, over]))
-        return told[:1].upper() + told[1:]
+        if not beside.exact:
+            place = "between" if base.between else "inside"
+        else:
+            place = "" if beside.differ == PLACE else where(self.at(base, base.sizes[0]))
+        return joined(", ", (_within(label, place, exact=beside.exact), over))
+
+    def place(self, way: Way) -> str:
+        """Between whom, without which of their cores."""
+        found = messages.where(self.at(way, way.sizes[0]))
+        return found.parts[0] if isinstance(found, Joined) else found
 
     def way(self, way: Way) -> str:
         """Between whom and over what, within its run: `two nodes, cores near the card`."""
         levels = [f"{name} {level}" for name, level in way.factors.items() if level]
         axes = [f"{name} {value}" for name, value in way.axes.items()]
         tcp = ["TCP"] if way.benchmark == "tcp" else []
-        state = [f"{way.state} cores"] if way.state else []
-        return ", ".join([where(self.at(way, way.sizes[0])), *tcp, *levels, *axes, *state])
+        state = [known(f"{way.state} cores")] if way.state else []
+        return joined(", ", [where(self.at(way, way.sizes[0])), *tcp, *levels, *axes, *state])
 
     def _short(self, way: Way, beside: Iterable[Way]) -> str:
         """The way without what all of them share."""
@@ -98,26 +108,46 @@ class Together:
         """Way -> name of its curve where these are drawn together: its run, and the way where that has several."""
         ways = tuple(ways)
         alone = {run for run, of in choose.grouped(ways, lambda way: way.run).items() if len(of) == 1}
-        names = {}
+        names: dict[str, str] = {}
         for way in ways:
             label = self.label(way)
             same = len({each.place for each in ways}) == 1
             told = "" if way.run in alone and label and same else self._short(way, ways)
-            names[way.id] = ": ".join(filter(None, [label, told]))
+            names[way.id] = joined(": ", [label, told])
         return names
 
 
-def _bare(place: str) -> str:
+def _within(label: str, place: str, *, exact: bool) -> str:
+    """`In qdr, between two nodes`; `place` may be a word for a kind of places where these are not the same."""
+    if not exact and label:
+        return text("In {run}, between nodes" if place == "between" else "In {run}, inside a node", run=label)
+    if not exact:
+        return text("Between nodes" if place == "between" else "Inside a node")
+    if label and place:
+        return text("In {run}, between {partners}", run=label, partners=place)
+    if label:
+        return text("In {run}", run=label)
+    return text("Between {partners}", partners=place) if place else ""
+
+
+def _bare(told: str) -> str:
     """Of a way between nodes what tells it from others."""
-    return place.removeprefix("two nodes").strip(" ,").removeprefix("(").replace(")", "")
+    place, *rest = told.parts if isinstance(told, Joined) else (told,)
+    cores = place.parameters["basis"] if isinstance(place, Phrase) and "basis" in place.parameters else ""
+    return joined(", ", (f"{cores}" if not isinstance(cores, str) else cores, *rest))
 
 
 def where(estimate: Estimate) -> str:
     """Between whom, for a reader who knows no placement words."""
     bound = _NODE.fullmatch(estimate.placement.label)
-    named = f"two nodes, cores of NUMA node {bound[1]}" if bound else messages.where(estimate)
-    place, comma, cores = named.partition(", ")
-    return f"{place} ({cores})" if comma else place
+    if bound:
+        cores = text("cores of NUMA node {number}", number=bound[1])
+        return text("{value} ({basis})", value=text("two nodes"), basis=cores)
+    named = messages.where(estimate)
+    if not isinstance(named, Joined):
+        return named
+    place, *rest = named.parts
+    return text("{value} ({basis})", value=place, basis=joined(", ", rest)) if rest else place
 
 
 def together(pairs: Iterable[tuple[Run, Analysis]], several: Several) -> Together:

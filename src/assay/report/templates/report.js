@@ -73,6 +73,8 @@
     return head === "and" ? new Intl.ListFormat(language).format(parts) : parts.join(head);
   }
   const message = (index) => say(spoken.messages[index]);
+  // A sentence begins with a capital letter, but for names, which are Latin.
+  const begun = (text) => text.replace(/^\p{Script=Cyrillic}/u, (letter) => letter.toUpperCase());
 
   // The same marks as in `spoken.py`.
   function marked(text) {
@@ -93,7 +95,8 @@
   function speak() {
     root.lang = language;
     for (const element of document.querySelectorAll("[data-text]")) {
-      write(element, () => marked(message(element.dataset.text)));
+      const said = () => (element.hasAttribute("data-sentence") ? begun(message(element.dataset.text)) : message(element.dataset.text));
+      write(element, () => marked(said()));
     }
     for (const element of document.querySelectorAll("td.num, [data-figure]")) {
       if (!element.childElementCount) write(element, () => [figure(elements.get(element)[0]?.data ?? "")]);
