@@ -1,6 +1,7 @@
 """Experiments that rules name as data, and what their outcomes make of candidates."""
 
 import math
+from collections.abc import Mapping
 from typing import Literal
 
 import msgspec
@@ -10,6 +11,7 @@ from assay.analyse.statistics import hodges_lehmann
 from assay.analyse.trials import Trial
 from assay.model.plan import Arm, Effect, Experiment, Plan
 from assay.model.result import Analysis, Comparison, Estimate, Finding
+from assay.model.text import REMARK, joined, text
 from assay.model.units import format_quantity
 
 Side = Literal["above", "below"]
@@ -37,18 +39,18 @@ def again(comparison: Comparison, sides: tuple[Estimate, Estimate], factor: floa
 
 def anew(effect: Effect) -> Experiment:
     """The experiment that asks whether an effect is more than chance."""
-    return Experiment("whether it is there again, measured anew block by block", (effect,))
+    return Experiment(text("whether it is there again, measured anew block by block"), (effect,))
 
 
 def repeated(sides: tuple[Estimate, Estimate], border: float, side: Side) -> Effect:
     """That the ratio of two estimates is there again, beyond the border."""
     a, b = sides
-    return _again("the ratio", (arm(a, 1), arm(b, -1)), border, side)
+    return _again(text("the ratio"), (arm(a, 1), arm(b, -1)), border, side)
 
 
 def alone(estimate: Estimate, border: float, side: Side) -> Effect:
     """That an estimate is there again, beyond the border, which is in its unit."""
-    effect = _again(f"the {estimate.metric}", (arm(estimate, 1),), border, side)
+    effect = _again(text("the {metric}", metric=estimate.metric), (arm(estimate, 1),), border, side)
     return msgspec.structs.replace(effect, unit=estimate.unit)
 
 
@@ -58,8 +60,8 @@ def _again(what: str, arms: tuple[Arm, ...], border: float, side: Side) -> Effec
         arms=arms,
         border=border,
         side=side,
-        holds=f"measured anew, {what} is there again",
-        fails=f"measured anew, {what} is not there; it was chance",
+        holds=text("measured anew, {what} is there again", what=what),
+        fails=text("measured anew, {what} is not there; it was chance", what=what),
     )
 
 
@@ -89,54 +91,80 @@ def command(experiment: Experiment, evidence: Evidence) -> str:
     varied = f"--vary {experiment.factor.name}={','.join(experiment.factor.levels)}" if experiment.factor else ""
     if evidence.run.imported:
         again = varied or "--confirm"
-        return f"assay run {evidence.study()} {again}  # tells {experiment.question}"
-    return f"assay run --resume {evidence.run.info.id} --confirm  # tells {experiment.question}"
+        typed = f"assay run {evidence.study()} {again}"
+    else:
+        typed = f"assay run --resume {evidence.run.info.id} --confirm"
+    return joined(REMARK, (typed, text("tells {question}", question=experiment.question)))
 
 
 def _told(finding: Finding, trial: Trial, evidence: Evidence) -> Finding:
     made = trial.experiment(finding.id)
     effects = made.effects if made else ()
-    judged = [(effect, *_judged(effect, trial)) for effect in effects]
-    said = "; ".join(words for _, _, words in judged)
+    known = {effect.what: effect for effect in finding.experiment.effects} if finding.experiment else {}
+    # The words of the plan are those that were stored; the rule says the same in every language.
+    judged = [(known.get(effect.what, effect), *_judged(effect, trial, known)) for effect in effects]
+    said = joined("; ", [words for _, _, words in judged])
     failed = [effect for effect, verdict, _ in judged if verdict == "fails"]
     refuting = [effect.fails for effect in failed if effect.refutes]
     if refuting:
-        claim = f"Refuted by experiment ({'; '.join(refuting)}; {said}): {finding.claim}"
+        claim = text(
+            "Refuted by experiment ({why}; {said}): {claim}",
+            why=joined("; ", refuting),
+            said=said,
+            claim=finding.claim,
+        )
         return msgspec.structs.replace(finding, status="refuted", claim=claim, statistic=said, next="")
     if judged and all(verdict == "holds" for _, verdict, _ in judged):
-        holds = "; ".join(effect.holds for effect in effects)
-        claim = f"{finding.claim} Confirmed by experiment: {holds} ({said})."
+        holds = joined("; ", [effect.holds for effect, _, _ in judged])
+        confirmed = text("Confirmed by experiment: {holds} ({said}).", holds=holds, said=said)
+        whole = joined(" ", (finding.claim, confirmed))
         rivals = () if made and made.factor else finding.rivals  # chance alone is excluded where nothing varied
-        return msgspec.structs.replace(finding, status="confirmed", claim=claim, statistic=said, rivals=rivals)
-    why = "; ".join(effect.fails for effect in failed) or "it tells neither"
+        return msgspec.structs.replace(finding, status="confirmed", claim=whole, statistic=said, rivals=rivals)
+    why = joined("; ", [effect.fails for effect in failed]) or text("it tells neither")
+    left = text("Its experiment left it open: {why} ({said}).", why=why, said=said)
+    anew_ = text("measures all of it again, and makes the experiment anew")
     return msgspec.structs.replace(
         finding,
-        claim=f"{finding.claim} Its experiment left it open: {why} ({said}).",
-        next=f"assay run {evidence.study()} --confirm  # measures all of it again, and makes the experiment anew",
+        claim=joined(" ", (finding.claim, left)),
+        next=joined(REMARK, (f"assay run {evidence.study()} --confirm", anew_)),
     )
 
 
-def _judged(effect: Effect, trial: Trial) -> tuple[Verdict, str]:
+def _judged(effect: Effect, trial: Trial, known: Mapping[str, Effect]) -> tuple[Verdict, str]:
     """What the blocks of a trial say of an effect, and the figures of it."""
     logarithms = _products(effect, trial)
+    what = known.get(effect.what, effect).what
     if not logarithms:
-        return "open", f"{effect.what}: no block has all of its figures"
+        return "open", text("{what}: no block has all of its figures", what=what)
     found = hodges_lehmann(logarithms)
     low, high = math.exp(found.lo), math.exp(found.hi)
-    kind = f"{100 * found.confidence:.0f} % interval" if found.confidence else "range"
-    blocks = f"{len(logarithms)} block{'s' if len(logarithms) > 1 else ''}"
+    blocks = text("{count} block|{count} blocks", count=len(logarithms))
+    kind = (
+        text("{confidence} % interval of {blocks}", confidence=f"{100 * found.confidence:.0f}", blocks=blocks)
+        if found.confidence
+        else text("range of {blocks}", blocks=blocks)
+    )
     factor = "" if effect.unit else "x"
     value, lowest, highest, border = (
         format_quantity(each, effect.unit) for each in (math.exp(found.median), low, high, effect.border)
     )
-    said = f"{effect.what} {factor}{value}, {lowest} to {highest}, {kind} of {blocks}"
+    said = text(
+        "{what} {value}, {low} to {high}, {basis}",
+        what=what,
+        value=f"{factor}{value}",
+        low=lowest,
+        high=highest,
+        basis=kind,
+    )
     if not found.confidence:
-        return "open", f"{said}; fewer than decide"
+        return "open", text("{figures}; fewer than decide", figures=said)
     if low > effect.border:
-        return ("holds" if effect.side == "above" else "fails"), f"{said}, above the border of {border}"
+        verdict: Verdict = "holds" if effect.side == "above" else "fails"
+        return verdict, text("{figures}, above the border of {border}", figures=said, border=border)
     if high < effect.border:
-        return ("holds" if effect.side == "below" else "fails"), f"{said}, below the border of {border}"
-    return "open", f"{said}, on both sides of the border of {border}"
+        verdict = "holds" if effect.side == "below" else "fails"
+        return verdict, text("{figures}, below the border of {border}", figures=said, border=border)
+    return "open", text("{figures}, on both sides of the border of {border}", figures=said, border=border)
 
 
 def _products(effect: Effect, trial: Trial) -> list[float]:

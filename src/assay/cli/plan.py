@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from assay.cli import output, site
+from assay.model.text import encoded
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -87,7 +88,7 @@ def command(  # noqa: PLR0913, PLR0917 (one parameter an option)
         factors = planning.parse(wishes, wish, settings.table("factor"))
         made = planning.make(study, wish, machine, msgspec.structs.replace(options, factors=factors))
     if as_json:
-        click.echo(msgspec.json.format(msgspec.json.encode(made), indent=2))
+        click.echo(msgspec.json.format(encoded(made), indent=2))
         return
     console = output.console(markup=True)
     _show(made, console, every=every)

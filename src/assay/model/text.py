@@ -15,6 +15,8 @@ import msgspec
 FORMS = "|"
 #: A template that begins with a parameter.
 _FIRST = re.compile(r"\{(\w+)\}")
+#: Between a command and what it is for.
+REMARK = "  # "
 #: The separator of `listed`.
 AND = "and"
 

@@ -5,7 +5,7 @@ from collections.abc import Container, Iterator, Sequence
 
 from assay.model import text as texts
 from assay.model.run import Run
-from assay.model.text import Phrase
+from assay.model.text import Joined, Phrase
 from assay.model.units import typed_duration
 
 #: Options of `assay run` that a repeat of the same measurement needs; the remedy has its own launches and seed.
@@ -20,6 +20,8 @@ def typed(text: str, run: Run) -> str:
 
     A budget of its own replaces that of the run, which cut it.
     """
+    if isinstance(text, Joined):
+        return texts.joined(text.separator, [typed(part, run) for part in text.parts])
     if isinstance(text, Phrase):
         said = {
             name: typed(value, run) if isinstance(value, str) else value for name, value in text.parameters.items()

@@ -7,7 +7,7 @@ from typing import Any
 
 from markupsafe import Markup, escape
 
-from assay.model.text import FORMS, Joined, Phrase, Text, encoded, text
+from assay.model.text import FORMS, REMARK, Joined, Phrase, Text, encoded, text
 from assay.report import raw, words
 from assay.report.languages import LANGUAGES, catalogue
 
@@ -38,6 +38,9 @@ class Spoken:
 
     def prose(self, line: str) -> Markup:
         """A sentence, what stands between backticks as code; one of no other language is marked as English."""
+        if isinstance(line, Joined) and line.separator == REMARK:
+            command, remark = line.parts
+            return Markup(" ").join((_CODE.format(command), self.prose(remark)))
         if words.is_command(line):
             command, _, remark = line.partition("  # ")
             return Markup(" ").join(filter(None, (_CODE.format(command), remark and self.prose(remark))))

@@ -18,6 +18,7 @@ from assay.model.machine import Machine
 from assay.model.plan import Plan
 from assay.model.record import Launch, encode_record
 from assay.model.run import RUN_SCHEMA, Ending, RunInfo
+from assay.model.text import encoded
 from assay.model.toolchain import Build
 from assay.store.files import append_whole, lock, sync_folder, unwritable, write_whole
 from assay.store.folder import runs_folder
@@ -191,4 +192,4 @@ def _set_aside(records: Path, logs: Path) -> None:
 
 
 def _pretty(value: msgspec.Struct) -> bytes:
-    return msgspec.json.format(msgspec.json.encode(value), indent=2) + b"\n"
+    return msgspec.json.format(encoded(value), indent=2) + b"\n"

@@ -107,20 +107,22 @@ def _experiment(estimate: Estimate, limit: Limit, evidence: Evidence) -> Experim
     effects = [] if estimate.confidence else [alone(estimate, border, "below")]
     more = _more_pairs(estimate, evidence)
     if more:
-        many = f"{len(more.ranks)} pairs of cores"
+        many = text("{count} pair of cores|{count} pairs of cores", count=len(more.ranks))
         arm = Arm(estimate.case, estimate.kernel, estimate.metric, 1, params=_TOGETHER, placement=more)
         effects.append(
             Effect(
-                what=f"the bandwidth of {many}",
+                what=text("the bandwidth of {pairs}", pairs=many),
                 arms=(arm,),
                 border=border,
                 side="below",
-                holds=f"{many} do not fill the link either",
-                fails=f"{many} fill the link together: it carries what it should, and one pair does not",
+                holds=text("{pairs} do not fill the link either", pairs=many),
+                fails=text(
+                    "{pairs} fill the link together: it carries what it should, and one pair does not", pairs=many
+                ),
                 unit=estimate.unit,
             )
         )
-    return Experiment("whether more pairs of cores fill the link", tuple(effects)) if effects else None
+    return Experiment(text("whether more pairs of cores fill the link"), tuple(effects)) if effects else None
 
 
 def _more_pairs(estimate: Estimate, evidence: Evidence) -> Placement | None:

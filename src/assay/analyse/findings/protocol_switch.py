@@ -200,20 +200,25 @@ def _experiment(evidence: Evidence, estimate: Estimate, model: Model, step: Step
     half = math.sqrt(step.factor[0])
     smooth = after.value[0] / before.value[0] / step.factor[0]
     beyond = 1.0 if estimate.unit == "s" else step.before / step.after  # rates are seconds by their bytes
-    jump = f"the jump between {format_size(step.before)} and {format_size(step.after)}"
+    jump = text(
+        "the jump between {before} and {after}", before=format_size(step.before), after=format_size(step.after)
+    )
+    setting = f"{variable}={moved}"
     return Experiment(
-        f"whether the jump is there again, and moves with {variable}={moved}: then it is the MPI's own",
+        text(
+            "whether the jump is there again, and moves with {setting}: then it is the MPI's own", setting=setting
+        ),
         (
             Effect(
                 what=jump,
                 arms=tuple(arm(each, power, UNSET) for each, power in pair),
                 border=smooth * half * beyond,
                 side="above",
-                holds="measured anew, the jump is there again",
-                fails="measured anew, the jump is not there; it was chance",
+                holds=text("measured anew, the jump is there again"),
+                fails=text("measured anew, the jump is not there; it was chance"),
             ),
             Effect(
-                what=f"{jump} over what is there with {variable}={moved}",
+                what=text("{jump} over what is there with {setting}", jump=jump, setting=setting),
                 arms=tuple(
                     arm(each, power if level == UNSET else -power, level)
                     for level in (UNSET, moved)
@@ -221,8 +226,11 @@ def _experiment(evidence: Evidence, estimate: Estimate, model: Model, step: Step
                 ),
                 border=half,
                 side="above",
-                holds=f"it moves with {variable}: the MPI's change of protocol makes it",
-                fails=f"it stays with {variable}={moved}, which this MPI does not heed or which has no part in it",
+                holds=text("it moves with {variable}: the MPI's change of protocol makes it", variable=variable),
+                fails=text(
+                    "it stays with {setting}, which this MPI does not heed or which has no part in it",
+                    setting=setting,
+                ),
                 refutes=False,
             ),
         ),
