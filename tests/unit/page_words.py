@@ -105,6 +105,8 @@ def _of_chart(part: Any, key: str) -> Iterator[str]:  # noqa: ANN401 (JSON)
             yield from _of_chart(each, key)
     elif isinstance(part, dict):
         for name, each in part.items():
+            if name == "expr":  # of the chart's own language
+                continue
             inside = key if key in {"values", "domain"} else name
             yield from _of_chart(each, inside)
 

@@ -12,6 +12,7 @@ from assay.analyse.plateaus import FEWEST, STEP, plateaus
 from assay.analyse.statistics import Samples, medians
 from assay.model.machine import Machine
 from assay.model.result import Estimate, Model, Point
+from assay.model.text import text
 from assay.model.units import format_size
 
 LAW = "latency-levels"
@@ -74,7 +75,8 @@ def _model(stairs: _Staircase, huge: _Staircase | None, known: Known) -> Model:
     of = tuple(each.estimate.id for each in stairs.members)
     if not stairs.parts:
         count = len(of)
-        why = f"{count} sizes: two levels need {_FEWEST_SIZES}" if count < _FEWEST_SIZES else "no level is found"
+        few = text("{sizes} sizes: two levels need {needed}", sizes=count, needed=_FEWEST_SIZES)
+        why = few if count < _FEWEST_SIZES else text("no level is found")
         return Model(name, LAW, of, {}, None, why)
     draws, confident = replicates(stairs.members)
     boundaries = [_boundary(stairs, at, draws, confident=confident) for at in range(len(stairs.parts) - 1)]

@@ -47,7 +47,8 @@ def _kind(run: Run) -> str:
 def _source(run: Run) -> str:
     if run.imported is None:
         return text("run {id}", id=run.info.id)
-    return words.listed(source.name for source in run.imported.sources)
+    names = [source.name for source in run.imported.sources]
+    return words.listed(names) if len(names) > 1 else "".join(names)
 
 
 def states(together: Together) -> Table:
