@@ -1,5 +1,6 @@
 """A study applied to a machine: placements from its topology, ordered, seeded, costed cases."""
 
+import math
 import secrets
 from pathlib import Path
 
@@ -113,7 +114,7 @@ def make(name: str, study: Study, machine: Machine, options: Options = Options()
     cases = handed_on(cases, order)
     estimate_s = estimate_seconds(cases, order)
     grows = study.grows and options.budget_s is None
-    budget_s = max(budget_s, estimate_s) if grows and budget_s else budget_s
+    budget_s = max(budget_s, float(math.ceil(estimate_s))) if grows and budget_s else budget_s
     return Plan(
         schema=PLAN_SCHEMA,
         study=Path(name).stem,
@@ -185,7 +186,8 @@ def _extent(
         return launches, options.budget_s
     subjects = len({case.subject for case in selection.cases})
     cases = len(selection.cases) + len(factors.controls(selection.cases, varied))
-    return launches, study.budget_s * (cases / subjects) * (launches / study.launches if varied else 1)
+    grown_s = study.budget_s * (cases / subjects) * (launches / study.launches if varied else 1)
+    return launches, float(math.ceil(grown_s))
 
 
 def _check_options(study: Study, options: Options) -> None:
