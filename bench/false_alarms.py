@@ -7,8 +7,8 @@ bounds (95 %): none in N runs is at most 3 / N. Ctrl-C ends with what was counte
 """
 
 import argparse
-import contextlib
 import math
+import signal
 import sys
 import tempfile
 from collections import Counter
@@ -55,17 +55,20 @@ def main() -> None:
     parser.add_argument("--nodes", type=int, default=1, help="that it runs on, like each other (1)")
     chosen = parser.parse_args()
     hosts = tuple(f"n{number:02}" for number in range(chosen.nodes)) if chosen.nodes > 1 else ()
+    stopped: list[int] = []
+    signal.signal(signal.SIGINT, lambda number, _frame: stopped.append(number))  # a run would take it for its own
     for launches in chosen.launches:
         problems, advice, rules, made = 0, 0, Counter[str](), 0
-        with contextlib.suppress(KeyboardInterrupt):  # Ctrl-C: what was counted until then
-            for seed in range(chosen.runs):
-                options = Options(seed=seed, launches=launches, hosts=hosts)
-                found = _accusations(chosen.study or _STUDY, options, seed)
-                accused = {each for each in found if each[0] not in _RIGHT}
-                rules.update({rule for rule, _ in accused})
-                problems += any(severity == "problem" for _, severity in accused)
-                advice += any(severity == "advice" for _, severity in accused)
-                made = seed + 1
+        for seed in range(chosen.runs):
+            if stopped:
+                break
+            options = Options(seed=seed, launches=launches, hosts=hosts)
+            found = _accusations(chosen.study or _STUDY, options, seed)
+            accused = {each for each in found if each[0] not in _RIGHT}
+            rules.update({rule for rule, _ in accused})
+            problems += any(severity == "problem" for _, severity in accused)
+            advice += any(severity == "advice" for _, severity in accused)
+            made = seed + 1
         if made:
             print(
                 f"{launches} launches, {made} healthy runs: a problem in {share(problems, made)}, "
