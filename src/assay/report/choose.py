@@ -85,11 +85,11 @@ def _first_metric(estimate: Estimate, first: Estimate) -> str:
 
 
 def headline_kernel(estimates: Iterable[Estimate]) -> tuple[Estimate, ...]:
-    """Estimates of the kernel that stands for the benchmark: the last that it declares, as STREAM's triad."""
+    """Estimates of the kernel that stands for the benchmark: that of its first metric, else its last, as triad."""
     estimates = tuple(estimates)
     declared = declaration(estimates[0].benchmark) if estimates else None
-    last = declared.kernels[-1] if declared else (estimates[0].kernel if estimates else "")
-    return tuple(estimate for estimate in estimates if estimate.kernel == last)
+    kernels = (declared.metrics[0].kernels or declared.kernels) if declared else [e.kernel for e in estimates]
+    return tuple(estimate for estimate in estimates if estimate.kernel == kernels[-1])
 
 
 def grouped(things: Iterable[Thing], key: Callable[[Thing], Key]) -> dict[Key, tuple[Thing, ...]]:

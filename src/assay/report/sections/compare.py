@@ -1,5 +1,6 @@
 """What was varied on purpose: paired ratios, what may be said of them, and what the machine cannot tell apart."""
 
+from assay.model.benchmark import ParamValue
 from assay.model.result import Analysis, Comparison, Estimate
 from assay.model.run import Run
 from assay.model.text import joined, text
@@ -13,6 +14,8 @@ claims: frozenset[str] = frozenset()
 
 #: More rows make no figure: the table has them all.
 _ROWS = 36
+#: Axes that say what was measured: named also where they have their usual value.
+_ALWAYS = {"operation", "pattern"}
 
 _WHY = text(
     "Levels were measured side by side in the same blocks, in random order, so that a drift of the machine falls "
@@ -56,7 +59,7 @@ def tables(_run: Run, analysis: Analysis) -> tuple[Table, ...]:
 
 def _rows(curve: str, members: tuple[Comparison, ...], known: dict[str, Estimate]) -> list[tuple[str, ...]]:
     levels = f"{members[0].level} : {members[0].base}"
-    if not curve:
+    if not curve or len(members) == 1:
         return [
             (
                 _what(each, known),
@@ -99,14 +102,20 @@ def _what(each: Comparison, known: dict[str, Estimate], but: str = "") -> str:
     a = known[each.a]
     units = choose.units(a.benchmark)
     settings = [
-        words.param(value, units.get(name, ""))
+        _setting(name, value, units.get(name, ""))
         for name, value in a.params.items()
-        if name not in {each.differ, but} and not choose.is_usual(a, name)
+        if name not in {each.differ, but} and (name in _ALWAYS or not choose.is_usual(a, name))
     ]
     where = a.placement.label if each.differ == "memory" else words.placed(a)
     state = choose.state(a) if each.state else ""
     kernel = a.kernel if a.kernel == a.benchmark else f"{a.benchmark} {a.kernel}"
     return joined(", ", [kernel, where, *settings, state])
+
+
+def _setting(name: str, value: ParamValue, unit: str) -> str:
+    """`nonblocking`, `64 KiB`; a bare number says of what it is: `tests 20`."""
+    shown = words.param(value, unit)
+    return shown if unit or isinstance(value, str) else f"{name} {shown}"
 
 
 def _figure(factor: str, members: tuple[Comparison, ...], known: dict[str, Estimate]) -> Figure:
