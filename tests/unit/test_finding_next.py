@@ -12,7 +12,7 @@ from assay.model.run import Run
 from assay.plan import parse
 
 #: A command ends with its quotation, before words that explain it, or with the text.
-_RUN = re.compile(r"assay run (?P<words>[^`;:(]*?)(?=   |`|:|;| with |  \(|$)")
+_RUN = re.compile(r"assay run (?P<words>[^`;:(]*?)(?=  #|   |`|:|;| with |  \(|$)")
 
 
 def typed(run: Run) -> list[list[str]]:
