@@ -37,6 +37,22 @@ def test_a_remedy_that_varies_something_itself_gets_no_second_factor() -> None:
     assert remedies.typed(text, run) == text
 
 
+def test_nodes_are_reached_as_they_were_whatever_is_measured_there() -> None:
+    run = given("--hosts", "n[1-2]", "--ssh-config", "my config", "--launcher=srun", "--budget", "5m")
+    way = "--ssh-config 'my config' --launcher=srun"
+    own = f"assay run {run.info.study} --vary UCX_TLS=default,tcp --hosts n1,n2"
+    assert remedies.typed(own, run) == own.replace(run.info.study, f"{run.info.study} {way}")
+    again = remedies.typed(f"assay run {run.info.study} --launches 6", run)
+    assert again == f"assay run {run.info.study} --hosts 'n[1-2]' {way} --budget 5m --launches 6"
+
+
+def test_a_study_of_a_file_is_named_by_its_path() -> None:
+    run = example().run
+    path = f"my studies/{run.info.study}.toml"
+    run = msgspec.structs.replace(run, info=msgspec.structs.replace(run.info, command=("assay", "run", path)))
+    assert remedies.typed(f"assay run {run.info.study} --launches 6", run) == f"assay run '{path}' --launches 6"
+
+
 def test_without_options_a_remedy_stays_as_it_is() -> None:
     run = given("--launches", "2")
     assert (

@@ -2,23 +2,26 @@
 
 import shlex
 from collections.abc import Container, Iterator, Sequence
+from pathlib import PurePath
 
 from assay.model import text as texts
 from assay.model.run import Run
 from assay.model.text import Joined, Phrase
 from assay.model.units import typed_duration
 
-#: Options of `assay run` that a repeat of the same measurement needs; the remedy has its own launches and seed.
+#: Options of `assay run` by which nodes are reached: whatever is measured there needs them.
+_WAY = ("--ssh-config", "--launcher")
+#: Those that a repeat of the same measurement needs; the remedy has its own launches and seed.
 _KEPT = (
-    *("--toolchain", "--mpi", "--vary", "--network", "--messages", "-m", "--hosts", "--nic-node"),
-    *("--budget", "--precision"),
+    *("--toolchain", "--mpi", "--vary", "--network", "--messages", "-m", "--hosts", "--hostfile", "--nic-node"),
+    *("--budget", "--precision", *_WAY),
 )
 
 
 def typed(text: str, run: Run) -> str:
     """The text; its `assay run STUDY` has the toolchains, factors, budget and precision of the run's command.
 
-    A budget of its own replaces that of the run, which cut it.
+    A budget of its own replaces that of the run, which cut it. A study of the user's own is named by its path.
     """
     if isinstance(text, Joined):
         return texts.joined(text.separator, [typed(part, run) for part in text.parts])
@@ -27,13 +30,19 @@ def typed(text: str, run: Run) -> str:
             name: typed(value, run) if isinstance(value, str) else value for name, value in text.parameters.items()
         }
         return texts.text(text.template, **said)
-    command = f"assay run {run.info.study}"
-    before, found, after = text.partition(command)
-    own = set(_KEPT) & set(after.split())
-    options = shlex.join(_given(run.info.command, own))
-    if not (found and options) or after[:1].isalnum() or own - {"--budget"}:
+    before, found, after = text.partition(f"assay run {run.info.study}")
+    if not found or after[:1].isalnum():
         return text
-    return f"{before}{command} {options}{after}"
+    own = set(_KEPT) & set(after.split())
+    kept = _WAY if own - {"--budget"} else _KEPT
+    options = shlex.join(_given(run.info.command, [name for name in kept if name not in own]))
+    return f"{before}{' '.join(filter(None, ('assay run', _study(run), options)))}{after}"
+
+
+def _study(run: Run) -> str:
+    """The study as it was typed: its name, or the path of the file that has it."""
+    ends = (run.info.study, f"{run.info.study}.toml")
+    return shlex.quote(next((word for word in run.info.command[2:] if PurePath(word).name in ends), ends[0]))
 
 
 def resumed(run: Run) -> str:
@@ -43,11 +52,11 @@ def resumed(run: Run) -> str:
     return f"{run.info.id} --budget {typed_duration(needed_s)}" if cut and needed_s else run.info.id
 
 
-def _given(command: Sequence[str], own: Container[str]) -> Iterator[str]:
-    """The kept options of a command with their values, in their order, less those of the remedy's `own`."""
+def _given(command: Sequence[str], kept: Container[str]) -> Iterator[str]:
+    """The kept options of a command with their values, in their order."""
     words = iter(command)
     for word in words:
         name, equals, _ = word.partition("=")
         if name in _KEPT:
-            kept = (word,) if equals else (word, next(words, ""))
-            yield from () if name in own else kept
+            option = (word,) if equals else (word, next(words, ""))
+            yield from option if name in kept else ()

@@ -103,10 +103,10 @@ def shortfall(run: Run, analysis: Analysis) -> str:
         return ""
     if run.ending.status != "cut":
         how = text("The run was interrupted before its plan was through")
-    elif run.plan.budget_s:
+    elif run.plan.budget_s and any("the budget of" in why for why in run.ending.cut.values()):
         how = text("The run was cut by its budget of {budget}", budget=words.seconds(run.plan.budget_s))
     else:
-        how = text("The run was cut by its budget")
+        how = text("The run could not measure all of its plan")
     wished = planned(run, analysis)
     missing = sum(outcome.status != "complete" for outcome in wished)
     fewer = sum(outcome.status == "complete" and outcome.launches < outcome.planned for outcome in wished)

@@ -5,7 +5,7 @@ from typing import Literal
 
 from assay.analyse.evidence import Evidence, Rule
 from assay.model.result import Finding, Outcome
-from assay.model.text import joined, text
+from assay.model.text import REMARK, joined, text
 
 _SHOWN = 3
 _STATUSES = {
@@ -31,7 +31,7 @@ def _assess(evidence: Evidence) -> Iterable[Finding]:
             ),
             wrong,
             "problem",
-            text("`{command}` (status and reason)", command="assay show last --json"),
+            joined(REMARK, [f"assay show {evidence.run.info.id} --json", text("status and reason of each case")]),
         )
     if missing:
         yield _finding(
