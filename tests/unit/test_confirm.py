@@ -221,6 +221,11 @@ def test_a_plan_says_what_experiments_may_take(words: tuple[str, ...], seconds: 
     assert shlex.join(words) in shown.output  # in the command that comes next
 
 
+def test_no_time_is_no_time_for_experiments() -> None:
+    refused = CliRunner().invoke(assay, ["plan", "quick", "--synthetic", MACHINE, "--confirm-budget", "0s"])
+    assert isinstance(refused.exception, UsageError)
+
+
 def test_raw_samples_of_experiments_are_exported(tmp_path: Path) -> None:
     path = candidate(tmp_path)
     confirm(path, CONTENDED, MACHINE)

@@ -52,6 +52,7 @@ def test_a_step_that_moves_with_the_eager_limit_is_the_mpis_own(
     assert found.status == "confirmed"
     assert f"it moves with {VARIABLE}" in found.claim
     assert found.rivals == ()
+    assert found.next.endswith(f"`export {VARIABLE}=32768`")
     (plan,) = store.load(path).plan.trials
     assert {case.factors.get(VARIABLE) for case in plan.cases if case.role == "measure"} == {"default", "32768"}
 
@@ -105,3 +106,15 @@ def test_mpi_at_half_of_tcp_is_measured_anew(tmp_path: Path, tcp: tuple[float, f
 def test_a_healthy_network_asks_for_no_experiment(tmp_path: Path, pattern: str) -> None:
     run = store.load(run_of(tmp_path, of_link(HEALTHY), pattern))
     assert wanted(analyse(run, WIRE), run.plan) == {}
+
+
+@pytest.mark.parametrize(("duplex", "status"), [(1.05, "confirmed"), (2.0, "refuted")])
+def test_directions_that_share_the_way_are_measured_anew(tmp_path: Path, duplex: float, status: str) -> None:
+    patterns = ("bandwidth", "bidirectional")
+    both = Measure("pt2pt", ("pair:other-node",), axes={"pattern": patterns, "bytes": SIZES[-3:]})
+    study = Study("Both", "At once?", (both,), launches=3)
+    shared = of_link(dataclasses.replace(HEALTHY, duplex=1.05))
+    path = simulated_run(tmp_path, shared, description=MACHINE, study=study, options=HOSTS)
+    assert told(path, "duplex").status == "candidate"
+    confirm(path, of_link(dataclasses.replace(HEALTHY, duplex=duplex)), MACHINE)
+    assert told(path, "duplex").status == status

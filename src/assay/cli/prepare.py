@@ -37,8 +37,16 @@ class Prepared(NamedTuple):
 def options_of(given: Mapping[str, Any], hosts: tuple[str, ...]) -> Options:
     """What the options of a command line, by their parameters' names, ask of a plan on these nodes."""
     from assay import plan as planning
+    from assay.model.errors import UsageError
     from assay.model.units import parse_duration, parse_share
 
+    confirm_s = None if given["confirm_budget"] is None else parse_duration(given["confirm_budget"])
+    if confirm_s is not None and confirm_s <= 0:
+        raise UsageError(
+            f"{confirm_s:g} s is no time for experiments",
+            why="each of their blocks takes a second or more",
+            remedy="assay run STUDY --confirm-budget 5m",
+        )
     return planning.Options(
         seed=given["seed"],
         launches=given["launches"],
@@ -50,8 +58,8 @@ def options_of(given: Mapping[str, Any], hosts: tuple[str, ...]) -> Options:
         messages=given["messages"],
         nic_node=given["nic_node"],
         refine=given.get("refine"),
-        confirm=given["confirm"] or given["confirm_budget"] is not None,
-        confirm_s=None if given["confirm_budget"] is None else parse_duration(given["confirm_budget"]),
+        confirm=given["confirm"] or confirm_s is not None,
+        confirm_s=confirm_s,
         hosts=hosts,
     )
 

@@ -12,7 +12,7 @@ from assay.analyse.messages.curves import PATTERN
 from assay.analyse.models.message_law import LAW
 from assay.model.plan import UNSET, Effect, Experiment, Factor
 from assay.model.result import Estimate, Finding, Model
-from assay.model.text import joined, text
+from assay.model.text import REMARK, joined, text
 from assay.model.units import format_quantity, format_size
 
 _STEP = 0.05
@@ -26,6 +26,8 @@ _USUAL_MTUS = {"Ethernet": 1500, "InfiniBand": 2048}
 #: Beyond this a step is no work of the processor: a timer or the card waited.
 _TIMER_S = 20e-6
 _INLINE_BYTES = 1024
+#: The experiment moves the eager limit to this multiple of the size after the step.
+_MOVED = 4
 #: Part of the library's name -> variable that moves its eager limit, between nodes and inside one.
 _EAGER = {
     "Open MPI": ("OMPI_MCA_btl_tcp_eager_limit", "OMPI_MCA_btl_vader_eager_limit"),
@@ -105,7 +107,7 @@ def _finding(evidence: Evidence, model: Model, estimate: Estimate, found: list[S
                 for cause in causes(evidence, estimate, each)
             )
         ),
-        next=_by_hand(evidence, estimate),
+        next=_by_hand(evidence, estimate, worst),
         experiment=_experiment(evidence, estimate, model, worst),
     )
 
@@ -172,26 +174,32 @@ def _mtu(evidence: Evidence, estimate: Estimate) -> int | None:
     return int(fact.value) if fact and isinstance(fact.value, int) else 0
 
 
-def _by_hand(evidence: Evidence, estimate: Estimate) -> str:
-    """What Assay cannot do alone: an MTU is root's, and that of all nodes."""
-    hosts = f" --hosts {','.join(estimate.placement.hosts)}" if place.between(estimate) else ""
+def _by_hand(evidence: Evidence, estimate: Estimate, step: Step) -> str:
+    """What a user does: a larger limit of the MPI for programs; another MTU, which is root's and of all nodes."""
     if estimate.benchmark != "tcp":
-        return ""
-    return text(
-        "`{command}` with another MTU on all nodes: a step that moves is of its frames",
-        command=f"assay run {evidence.study()}{hosts}",
-    )
+        return text(
+            "give programs that send many messages of such sizes the larger limit: `{command}`",
+            command=f"export {_variable(evidence, estimate)}={_MOVED * step.after}",
+        )
+    hosts = f" --hosts {','.join(estimate.placement.hosts)}" if place.between(estimate) else ""
+    told = text("with another MTU on all nodes: a step that moves is of its frames")
+    return joined(REMARK, (f"assay run {evidence.study()}{hosts}", told))
+
+
+def _variable(evidence: Evidence, estimate: Estimate) -> str:
+    """What moves the eager limit of the MPI that passed the messages."""
+    names = next(names for word, names in _EAGER.items() if word in _library(evidence, estimate))
+    return names[0 if place.between(estimate) else 1]
 
 
 def _experiment(evidence: Evidence, estimate: Estimate, model: Model, step: Step) -> Experiment | None:
     """What tells the causes apart: the step is there again, and what moves it with the eager limit is the MPI."""
     if estimate.benchmark == "tcp":
         return None
-    names = next(names for word, names in _EAGER.items() if word in _library(evidence, estimate))
-    variable = names[0 if place.between(estimate) else 1]
+    variable = _variable(evidence, estimate)
     if variable in estimate.factors:
         return None
-    moved = str(4 * step.after)
+    moved = str(_MOVED * step.after)
     known = place.by_id(evidence)
     points = {int(point.at["bytes"]): point for point in model.points}
     before, after = (points[size] for size in (step.before, step.after))
