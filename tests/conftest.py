@@ -5,6 +5,7 @@ import signal
 from collections.abc import Generator
 
 import pytest
+from hypothesis import settings
 
 from assay import toolchain
 from assay.model.errors import UnfitEnvironmentError
@@ -12,6 +13,10 @@ from assay.model.toolchain import Build
 
 #: Variables of the machine that runs the tests and that would change what they see.
 _FOREIGN = ("ASSAY_", "NO_COLOR", "FORCE_COLOR", "OMP_", "GOMP_", "KMP_", "SLURM_", "PBS_", "LSB_")
+
+# A law holds however busy the machine is: no example of it may fail for having taken long.
+settings.register_profile("assay", settings.get_profile(settings.get_current_profile_name()), deadline=None)
+settings.load_profile("assay")
 
 # A shell starts what runs in its background with SIGINT ignored, nohup with SIGHUP, and every program below
 # inherits that: tests of Ctrl-C would wait in vain. A handler, unlike an ignored signal, is not inherited.

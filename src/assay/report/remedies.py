@@ -36,7 +36,8 @@ def typed(text: str, run: Run) -> str:
     own = set(_KEPT) & set(after.split())
     kept = _WAY if own - {"--budget"} else _KEPT
     options = shlex.join(_given(run.info.command, [name for name in kept if name not in own]))
-    return f"{before}{' '.join(filter(None, ('assay run', _study(run), options)))}{after}"
+    retyped = f"{before}{' '.join(filter(None, ('assay run', _study(run), options)))}{after}"
+    return text if retyped == text else retyped
 
 
 def _study(run: Run) -> str:
