@@ -47,7 +47,9 @@ def _finding(evidence: Evidence, cached: Estimate, memory: Estimate, comparison:
         None,
     )
     falls = [
-        f"{format_size(after)}{name.partition(' (')[1]}{name.partition(' (')[2]}"
+        text("{value} ({basis})", value=format_size(after), basis=name.partition(" (")[2].removesuffix(")"))
+        if " (" in name
+        else format_size(after)
         for name, (_, _, after) in (model.parameters.items() if model else ())
         if name.startswith("boundary")
     ]
@@ -58,7 +60,7 @@ def _finding(evidence: Evidence, cached: Estimate, memory: Estimate, comparison:
         memory=_told(memory),
         ratio=paired(comparison),
     )
-    where = text("The rate falls at {sizes}.", sizes=", ".join(falls)) if falls else ""
+    where = text("The rate falls at {sizes}.", sizes=joined(", ", falls)) if falls else ""
     return Finding(
         id=f"{rule.name}:{memory.id}",
         rule=rule.name,
