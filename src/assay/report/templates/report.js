@@ -64,13 +64,15 @@
     return form.replace(/\{(\w+)\}/g, (_, name) => say(parameters[name]));
   }
 
+  const SEPARATORS = { ja: { ", ": "、" } };
+
   function say(part) {
     if (typeof part === "number") return new Intl.NumberFormat(language).format(part);
     if (typeof part === "string") return figure(part);
     const [head, rest] = part;
     if (typeof head === "number") return filled(head, rest);
     const parts = rest.map(say);
-    return head === "and" ? new Intl.ListFormat(language).format(parts) : parts.join(head);
+    return head === "and" ? new Intl.ListFormat(language).format(parts) : parts.join(SEPARATORS[language]?.[head] ?? head);
   }
   const message = (index) => say(spoken.messages[index]);
   // A sentence begins with a capital letter, but for names, which are Latin.
