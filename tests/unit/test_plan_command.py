@@ -168,3 +168,9 @@ def test_a_network_that_this_machine_has_not_is_refused_before_anything_is_plann
 def test_a_network_of_a_machine_that_is_described_is_taken_as_it_is(ask: Ask) -> None:
     done = ask(EPYC, "network", "--hosts", "n[1-2]", "--network", "ib=mlx5_0:1")
     assert done.exit_code == 0, done.output
+
+
+def test_two_networks_are_levels_of_what_passes_between_nodes_and_of_nothing_inside_one(ask: Ask) -> None:
+    said = ask(EPYC, "network", "--hosts", "n[1-2]", "--network", "ib=mlx5_0:1,gbe=eth0").output
+    assert "  network: ib, gbe\n" in said
+    assert "memcpy" in said

@@ -153,7 +153,9 @@ def _axes(benchmark: Benchmark, cases: list[Case]) -> list[str]:
         values = _of_axis(axis.name, cases)
         if axis.default is not None and values not in ([], [axis.default]):
             lines.append(f"{axis.name}: {_by_level(axis, cases) or _values(values, axis.unit)}")
-    factors = {factor: dict.fromkeys(case.factors[factor] for case in cases) for factor in cases[0].factors}
+    factors: dict[str, dict[str, None]] = {}
+    for factor, level in (pair for case in cases for pair in case.factors.items()):  # inside a node no network is
+        factors.setdefault(factor, {})[level] = None
     return lines + [f"{factor}: {', '.join(levels)}" for factor, levels in factors.items()]
 
 
