@@ -14,6 +14,7 @@ from assay.analyse.models import models
 from assay.analyse.noise import noise
 from assay.analyse.outcomes import condemn, outcomes
 from assay.analyse.predictions import predictions
+from assay.analyse.profiles import profiles
 from assay.analyse.trials import trials
 from assay.model.result import RESULT_SCHEMA, Analysis
 from assay.model.run import Run
@@ -57,6 +58,7 @@ def examine(run: Run, given: Mapping[str, float] = {}) -> Evidence:
 def conclude(evidence: Evidence) -> Analysis:
     """What rules find in it, with all that they looked at."""
     run = evidence.run
+    found = findings(evidence)
     return Analysis(
         schema=RESULT_SCHEMA,
         run=run.info.id,
@@ -65,8 +67,9 @@ def conclude(evidence: Evidence) -> Analysis:
         estimates=tuple(each.estimate for each in evidence.measured),
         models=evidence.models,
         comparisons=tuple(pair.comparison for pair in evidence.pairs),
-        findings=findings(evidence),
+        findings=found,
         outcomes=evidence.outcomes,
         noise=evidence.noise,
         predictions=evidence.predictions,
+        profiles=profiles(evidence, found),
     )

@@ -6,6 +6,7 @@ import msgspec
 
 from assay.model.benchmark import ParamValue
 from assay.model.plan import Experiment
+from assay.model.profile import Profile
 
 RESULT_SCHEMA = 1
 
@@ -405,3 +406,4 @@ class Analysis(msgspec.Struct, frozen=True):
     outcomes: tuple[Outcome, ...]
     noise: Noise
     predictions: tuple[Prediction, ...] = ()
+    profiles: tuple[Profile, ...] = ()

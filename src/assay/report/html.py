@@ -14,7 +14,7 @@ from assay.model.machine import Machine
 from assay.model.result import Analysis, Finding
 from assay.model.run import Run
 from assay.model.text import encoded, joined, text
-from assay.report import choose, drawing, fitted, provenance, raw, remedies, vega, words
+from assay.report import choose, drawing, fitted, profiles, provenance, raw, remedies, vega, words
 from assay.report.environment import environment, file
 from assay.report.languages import LANGUAGES
 from assay.report.rows import Row, Rows, compared
@@ -73,6 +73,8 @@ def render(run: Run, analysis: Analysis, language: str = "en", beside: Section |
             "summary": summary(run, analysis),
             "headlines": list(chain.from_iterable(topic.section.headlines for topic in topics)),
             "lead": _lead(run, analysis),
+            "contrast": profiles.contrast(analysis),
+            "cards": profiles.cards(analysis),
             "nodes": _nodes(run),
             "topics": topics,
             "other_findings": other,

@@ -15,6 +15,8 @@ _FEWEST = 6
 _FEWEST_TO_PRAISE = 3
 #: Rules whose findings change what the figures are of.
 _BEFORE_FIGURES = frozenset({"transport"})
+#: Rules whose facts are told of each way of messages, in words of its own.
+_TOLD_BY_WAY = frozenset({"duplex", "link_ceiling"})
 #: More advice than this is in the sections, beside its evidence.
 _MOST_ADVICE = 5
 
@@ -49,7 +51,12 @@ class Summary:
 def summary(run: Run, analysis: Analysis) -> Summary:
     """The first page's lists."""
     known = notices(analysis)
-    facts = tuple(each.claim for each in by_severity(analysis) if each.severity == "fact" and each not in known)
+    told_elsewhere = _TOLD_BY_WAY if analysis.profiles else frozenset()
+    facts = tuple(
+        each.claim
+        for each in by_severity(analysis)
+        if each.severity == "fact" and each not in known and each.rule not in told_elsewhere
+    )
     told = tuple(each.claim for each in known)
     return Summary(_good(run, analysis), _wrong(run, analysis), _next(run, analysis), facts, told)
 

@@ -10,7 +10,7 @@ from rich.text import Text
 from assay.model.plan import Folded
 from assay.model.result import Analysis, Estimate, Finding, Noise
 from assay.model.run import Run
-from assay.report import choose, remedies, words
+from assay.report import choose, profiles, remedies, words
 from assay.report.sections import numa, saturation, topics
 from assay.report.summary import by_severity, notices, shortfall, unmeasured
 
@@ -36,6 +36,7 @@ def render(run: Run, analysis: Analysis, console: Console) -> None:
         page.say(
             Text("[a, b]: 95 % interval of n launches; a to b: their range, which claims no confidence", "dim")
         )
+    _ways(analysis, page)
     _findings(run, analysis, page)
     _missing(run, analysis, page)
     page.say()
@@ -182,6 +183,24 @@ def _row(members: tuple[Estimate, ...], names: tuple[str, ...]) -> tuple[str, ..
     limit = words.share_cell(middle)
     ends = f"{figure.ends} n={middle.launches}"
     return (what, words.placed(middle), f"{figure.value} {figure.unit}", ends, limit)
+
+
+def _ways(analysis: Analysis, page: _Page) -> None:
+    """What each way of messages is good for and what limits it."""
+    cards = profiles.cards(analysis)
+    if not cards:
+        return
+    page.say()
+    page.say(Text("The network in words", style="bold"))
+    for line in profiles.contrast(analysis):
+        page.say(words.sentence(line), indent=2)
+    for card in cards:
+        page.say()
+        page.say(Text(card.name, style="bold"), Text(f"  {card.where}", style="dim"), indent=2)
+        grid = Table.grid(padding=(0, 2, 0, 0))
+        for row in card.rows:
+            grid.add_row(Text(row.name, style="dim", no_wrap=True), Text(page.text(row.told)))
+        page.console.print(Padding(grid, (0, 0, 0, 4), expand=False))
 
 
 def _findings(run: Run, analysis: Analysis, page: _Page) -> None:

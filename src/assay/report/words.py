@@ -3,6 +3,7 @@
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import Protocol
 
 from assay.model import text as texts
 from assay.model.benchmark import ParamValue
@@ -105,7 +106,23 @@ def ratio(value: tuple[float, float, float], stands_on: str) -> Shown:
     return Shown(f"×{middle}", lo, hi, "", stands_on)  # noqa: RUF001 (a factor)
 
 
-def basis(estimate: Estimate) -> str:
+class Resting(Protocol):
+    """Something that rests on launches, as an estimate does."""
+
+    @property
+    def launches(self) -> int:
+        """How many."""
+
+    @property
+    def method(self) -> str | None:
+        """What its ends are."""
+
+    @property
+    def confidence(self) -> float | None:
+        """Of its ends, nominal."""
+
+
+def basis(estimate: Resting) -> str:
     """What stands behind an estimate's ends."""
     launches = count(estimate.launches, "launch", "launches")
     if estimate.method == "order-statistics":

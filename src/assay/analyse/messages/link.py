@@ -66,13 +66,23 @@ def limits(found: Device) -> Iterator[Limit]:
 
 def raw(found: Device) -> float | None:
     """Bytes per second that the wire moves in one direction, headers and all; None where there is no wire."""
-    rate = _number(found.facts, "rate" if found.kind == "infiniband" else "speed")
-    return None if rate is None or _virtual(found) else rate / _BITS
+    rate = wire_bits(found)
+    return None if rate is None else rate / _BITS
+
+
+def wire_bits(found: Device) -> float | None:
+    """The same in bits per second, as wires are named."""
+    return None if _virtual(found) else _number(found.facts, "rate" if found.kind == "infiniband" else "speed")
+
+
+def held_bits(found: Device) -> float | None:
+    """Bits per second, headers and all, to which a shaper of the kernel holds it; None where nothing shapes."""
+    return _number(found.facts, "shaped rate")
 
 
 def shaped(found: Device) -> Limit | None:
     """What a shaper of the kernel lets through, whatever carries it then; None where nothing shapes."""
-    rate, mtu = _number(found.facts, "shaped rate"), _number(found.facts, "mtu")
+    rate, mtu = held_bits(found), _number(found.facts, "mtu")
     if rate is None or mtu is None:
         return None
     return Limit(

@@ -18,7 +18,7 @@
   const elements = new Map(); // element -> its English nodes
 
   const NUMBER = "[+\u2212-]?(?:\\d{1,3}(?:,\\d{3})+|\\d+)(?:\\.\\d+)?";
-  const UNIT = "(?: (?:%|[kKMGTPmnpµ]?i?(?:B|s|Hz|flop|FLOP|bit|update|message|load)(?:/[a-z]+)?))?";
+  const UNIT = "(?: (?:%|[kKMGTPmnpµ]?i?(?:B|s|Hz|flop|FLOP|bit|update|message|load)(?:/[a-z]+)?|[kMGT]?/s))?";
   const ONE = `×?${NUMBER}${UNIT}`;
   const ENDS = new RegExp(`^\\[(${NUMBER}), (${NUMBER})\\](${UNIT})$`, "u");
   const RANGE = new RegExp(`^(${ONE}) to (${ONE})$`, "u");
