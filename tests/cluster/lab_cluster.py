@@ -118,6 +118,61 @@ class Lab:
             )
 
     @contextmanager
+    def wrong_way(self, asked: str, taken: str) -> Generator[None]:
+        """Nodes whose routes send what is for the addresses of one network by the interface of another."""
+        routes = [
+            (node, f"{self.addresses[f'{other}-{asked}']} dev {taken}0", self.addresses[f"{node}-{asked}"])
+            for node in self.nodes
+            for other in self.nodes
+            if node != other
+        ]
+        for node, there, source in routes:
+            self.told(node, "ip", "route", "add", *there.split(), "src", source)
+        try:
+            yield
+        finally:
+            for node, there, _ in routes:
+                self.told(node, "ip", "route", "del", *there.split())
+
+    @contextmanager
+    def mtu(self, node: str, interface: str, size: int) -> Generator[None]:
+        """A node whose interface takes packets of another size than those of the others."""
+        before = self.told(node, "cat", f"/sys/class/net/{interface}/mtu").strip()
+        self.told(node, "ip", "link", "set", interface, "mtu", str(size))
+        try:
+            yield
+        finally:
+            self.told(node, "ip", "link", "set", interface, "mtu", before)
+
+    @contextmanager
+    def slow_port(self, node: str, network: str, rate: str) -> Generator[None]:
+        """A port of the switch that passes less to a node than the node's own end shows; its network is shaped."""
+        port = f"{node}-{network}"
+        (usual,) = json.loads(self.told("ctl", "tc", "-j", "qdisc", "show", "dev", port))
+        change = ("tc", "qdisc", "change", "dev", port, "root", "tbf", "latency", "20ms")
+        burst = f"{usual['options']['burst']}b"
+        self.told("ctl", *change, "burst", burst, "rate", rate)
+        try:
+            yield
+        finally:
+            self.told("ctl", *change, "burst", burst, "rate", f"{usual['options']['rate']}bps")
+
+    @contextmanager
+    def large_buffers(self) -> Generator[None]:
+        """Nodes whose TCP may buffer 32 MiB: the kernel fills the wire while processes wait for their turn."""
+        names = ("net.ipv4.tcp_wmem", "net.ipv4.tcp_rmem")
+        before = {
+            (node, name): self.told(node, "sysctl", "-n", name).split() for node in self.nodes for name in names
+        }
+        for node, name in before:
+            self.told(node, "sysctl", "-w", f"{name}=4096 4194304 33554432")
+        try:
+            yield
+        finally:
+            for (node, name), sizes in before.items():
+                self.told(node, "sysctl", "-w", f"{name}={' '.join(sizes)}")
+
+    @contextmanager
     def full_shm(self, node: str) -> Generator[None]:
         """A node with no byte left in /dev/shm."""
         self.run(node, ["dd", "if=/dev/zero", "of=/dev/shm/filled", "bs=1M"])

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 from tests.cluster.lab_cluster import Lab
-from tests.cluster.lab_runs import ASSAY, Desk, between, desk_in, leave, mpi_of, went_by
+from tests.cluster.lab_runs import ASSAY, Desk, between, desk_in, first_page, leave, mpi_of, went_by
 
 from assay import analyse, store
 from assay.model.run import Run
@@ -127,3 +127,20 @@ def test_a_limit_of_a_network_shows_as_that_limit(desk: Desk, kind: str) -> None
     for network, (least, most) in LIMITS.items():
         assert least <= best(desk)[network] <= most
     assert best(desk)["fast"] > 3 * best(desk)["gbe"]
+
+
+def test_the_first_page_names_the_wire_rate_as_the_limit_of_the_slower_network(desk: Desk) -> None:
+    """Other work on this machine holds up launches: one of three runs has to reach the wire."""
+    words = desk.words("run", "wide.toml", "--network", "gbe=gbe0,fast=fast0", "--mpi", mpi_of("openmpi"))
+    pages: list[str] = []
+    while len(pages) < 3 and not any("stand at the wire rate" in page for page in pages):
+        with desk.lab.large_buffers():
+            done = desk.typed([*words, "--launches", "1", "--budget", "40s", "--runs", str(len(pages))])
+        assert done.returncode == 0, done.stdout + done.stderr
+        pages.append(first_page(desk.run(str(len(pages)))))
+    slower = r"The slower network for long messages is gbe: it gets \S+ MB/s .*?, fast gets \S+ \S+ .*?\."
+    wire = r" Long messages stand at the wire rate of gbe0: 1\.00 Gbit/s, to which the kernel holds it\."
+    assert re.search(slower + wire, pages[-1]), pages
+    assert re.search(slower + wire, " ".join(done.stdout.split()))
+    fast = pages[-1].partition(" fast two nodes, fast0 ")[2]
+    assert fast.startswith("Limited by No network: the nodes are one machine, ")
