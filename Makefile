@@ -51,6 +51,7 @@ bench: .venv/.test ## Assay against its peers, as ratios measured now
 	$(BIN)/python bench/startup.py
 	$(BIN)/python bench/analysis_speed.py
 	$(BIN)/python bench/report_speed.py
+	$(BIN)/python bench/large_runs.py
 	$(BIN)/python bench/message_law_speed.py 200
 	$(BIN)/python bench/engine_overhead.py
 	$(BIN)/python bench/false_alarms.py 100

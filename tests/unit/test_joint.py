@@ -84,6 +84,7 @@ def test_the_slowest_and_the_mean_are_those_of_each_sample(tmp_path: Path) -> No
     assert slowest == pytest.approx(every.max(axis=0))
     assert mean == pytest.approx(every.mean(axis=0))
     assert np.median(slowest) > np.median(mean)
+    assert set(joint.together(records, {joint.SLOWEST})) == {("message", joint.SLOWEST)}
 
 
 def test_a_metric_of_the_mean_takes_the_mean_and_one_of_the_slowest_the_slowest(tmp_path: Path) -> None:

@@ -369,5 +369,41 @@ def test_no_two_series_of_a_sheet_look_alike(sheet: Example) -> None:
         assert len(set(looks)) == len(looks)
 
 
+@pytest.fixture(scope="module")
+def wide(tmp_path_factory: pytest.TempPathFactory) -> Example:
+    """16 curves of one pattern: every way of calling, two kinds of buffers, two networks."""
+    axes = {"pattern": "latency", "buffers": ("hot", "cold"), "bytes": (8, 1024, 65536)}
+    axes["calls"] = ("nonblocking", "blocking", "persistent", "synchronous")
+    study = Study("Wide", "How fast?", (Measure("pt2pt", ("pair:other-node",), axes=axes),), launches=2)
+    options = Options(hosts=("n1", "n2"), networks=NETWORKS, launches=2)
+    return example(tmp_path_factory.mktemp("wide"), study=study, options=options)
+
+
+def test_many_curves_are_split_by_an_axis_and_not_one_by_one(wide: Example) -> None:
+    (section,) = (each for each in sections(wide.run, wide.analysis) if each.id == "messages")
+    latencies = [figure for figure in section.figures if figure.id.startswith("figure-messages-latency")]
+    assert len(latencies) == 4
+    assert len({figure.caption for figure in latencies}) == 4
+
+
+def test_a_sheet_of_too_many_curves_shows_the_usual_messages(wide: Example) -> None:
+    (sheet,) = (each for each in sections(wide.run, wide.analysis) if each.id == "one-message")
+    rate, signature = sheet.figures
+    assert "cold" not in rate.result
+    assert "ib" in rate.result
+    assert "gbe" in rate.result
+    assert signature.id == "figure-one-message-signature"
+
+
+def test_of_many_comparisons_the_page_lists_those_that_claim_something(
+    wide: Example, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(html, "_COMPARED", 3)
+    page = html.render(wide.run, wide.analysis)
+    assert "Listed are 3 of them" in page
+    monkeypatch.setattr(html, "_COMPARED", 10_000)
+    assert "of them, the largest" not in html.render(wide.run, wide.analysis).partition('id="strings"')[0]
+
+
 def test_few_sizes_make_no_sheet(many: Example) -> None:
     assert not [each for each in sections(many.run, many.analysis) if each.id == "one-message"]

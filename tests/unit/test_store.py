@@ -17,7 +17,7 @@ from assay import machine, store
 from assay.launch.simulated import SimulatedMachine
 from assay.model.errors import UnfitEnvironmentError, UsageError
 from assay.model.plan import Measure, Study
-from assay.model.record import Launch, decode_record
+from assay.model.record import Header, Launch, decode_record
 from assay.model.run import Ending
 
 SMALL = Study(
@@ -53,6 +53,15 @@ def launch_lines(run: Path) -> list[int]:
 
 def ids(run: Path) -> list[str]:
     return [records.launch.id for records in store.load(run).launches]
+
+
+def test_what_headers_share_is_held_once_and_nothing_is_mixed_up(run: Path) -> None:
+    written = [record for line in lines(run) if isinstance(record := decode_record(line), Header)]
+    read = [case.header for launch in store.load(run).launches for case in launch.cases]
+    assert read == written
+    first, again = (header for header in read if header.case == read[1].case)
+    assert first.params is again.params
+    assert first.ranks is again.ranks
 
 
 def test_a_run_is_read_as_it_was_written(run: Path) -> None:

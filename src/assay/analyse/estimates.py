@@ -131,7 +131,7 @@ def _of_state(
     if not group:
         return
     summary = _Summary.of([sampled for _, sampled in group])
-    disturbed = sum(bool(each.bracket.disturbance) for each, _ in group)
+    disturbed = sum(bool(each.disturbance) for each, _ in group)
     for metric in part.benchmark.metrics_of(part.kernel, part.case.params):
         if metric.over != over:
             continue

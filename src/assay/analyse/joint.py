@@ -1,6 +1,6 @@
 """Ranks that work on one thing together: their samples as one, and the way that their messages took."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 
 import msgspec
 import numpy as np
@@ -14,15 +14,19 @@ SLOWEST, MEAN = "slowest", "mean"
 Parts = dict[tuple[str, str], list[Series]]
 
 
-def together(records: CaseRecords) -> Parts:
-    """(kernel, `slowest` or `mean`) -> its series over all ranks, warm-up first; nothing where ranks disagree."""
+def together(records: CaseRecords, wanted: Collection[str] = (SLOWEST, MEAN)) -> Parts:
+    """(kernel, `slowest` or `mean`) -> its series over all ranks, warm-up first; nothing where ranks disagree.
+
+    Only what is `wanted` of the two: where no metric is of the mean, nobody needs a second copy of each sample.
+    """
     parts: Parts = {}
     for kernel, phases in _by_phase(records).items():
         for alike in phases.values():
             if uneven(alike):
                 continue
             seconds = np.array([each.seconds for each in alike])
-            for over, combined in ((SLOWEST, seconds.max(axis=0)), (MEAN, seconds.mean(axis=0))):
+            for over in (each for each in (SLOWEST, MEAN) if each in wanted):
+                combined = seconds.max(axis=0) if over == SLOWEST else seconds.mean(axis=0)
                 one = msgspec.structs.replace(alike[0], rank=0, seconds=combined.tolist())
                 parts.setdefault((kernel, over), []).append(one)
     return parts

@@ -54,6 +54,7 @@ class Yield(msgspec.Struct, frozen=True):
         header: None where the case did not start.
         sampled: (kernel, host) -> samples; of ranks that work together (kernel, `slowest` or `mean` of them).
         traffic: what the networks carried; None where no messages were passed.
+        disturbance: of the bracket, empty where it was quiet.
     """
 
     launch: str
@@ -66,6 +67,7 @@ class Yield(msgspec.Struct, frozen=True):
     header: Header | None
     sampled: Mapping[tuple[str, str], Sampled]
     traffic: Traffic | None = None
+    disturbance: str = ""
 
 
 def yields(run: Run, border: float | None) -> dict[str, list[Yield]]:
@@ -73,22 +75,22 @@ def yields(run: Run, border: float | None) -> dict[str, list[Yield]]:
     cases = {case.id: case for case in run.plan.cases}
     found: dict[str, list[Yield]] = {case: [] for case in cases}
     began = [{each.header.case: each for each in launch.cases} for launch in run.launches]
-    joined = {
-        (at, case, *key): _joined(parts)
+    whole = {
+        (at, case): _parts(records, cases.get(case))
         for at, cases_begun in enumerate(began)
         for case, records in cases_begun.items()
-        for key, parts in _parts(records, cases.get(case)).items()
     }
+    joined = {(*place, *key): _joined(series) for place, parts in whole.items() for key, series in parts.items()}
     steady = dict(zip(joined, steady_starts(list(joined.values())), strict=True))
     for at, launch in enumerate(run.launches):
         made = launch.launch
-        shown = state(made.bracket, border)
+        shown, disturbance = state(made.bracket, border), made.bracket.disturbance
         for case in filter(cases.__contains__, made.cases):
             records = began[at].get(case)
             sampled = {}
-            for key, parts in (_parts(records, cases[case]) if records else {}).items():
-                whole = (at, case, *key)
-                settled = None if joined[whole].size < FEWEST else steady[whole] is not None
+            for key, parts in whole.get((at, case), {}).items():
+                place = (at, case, *key)
+                settled = None if joined[place].size < FEWEST else steady[place] is not None
                 measured = tuple(part for part in parts if part.phase == "measured" and part.seconds)
                 if measured and records:
                     sampled[key] = _sampled(measured, records.header, settled=settled)
@@ -105,6 +107,7 @@ def yields(run: Run, border: float | None) -> dict[str, list[Yield]]:
                     header=records.header if records else None,
                     sampled=sampled,
                     traffic=records.traffic if records else None,
+                    disturbance=disturbance,
                 )
             )
     return found
@@ -126,14 +129,15 @@ def used(attempts: Iterable[Yield]) -> list[Yield]:
     So a disturbed attempt is set aside only where its own repeat was quiet, and no case loses a launch by it.
     """
     complete = [each for each in attempts if each.status == "complete"]
-    quiet = {each.launch for each in complete if not each.bracket.disturbance}
-    return [each for each in complete if each.launch not in quiet or not each.bracket.disturbance]
+    quiet = {each.launch for each in complete if not each.disturbance}
+    return [each for each in complete if each.launch not in quiet or not each.disturbance]
 
 
 def _parts(records: CaseRecords, case: Case | None) -> joint.Parts:
     """(kernel, host) -> its series, warm-up first; see assay.analyse.joint for ranks that work together."""
-    if case and benchmarks.get(case.benchmark).joint:
-        return joint.together(records)
+    benchmark = benchmarks.get(case.benchmark) if case else None
+    if benchmark and benchmark.joint:
+        return joint.together(records, {metric.over for metric in benchmark.metrics})
     hosts = {rank.rank: rank.host for rank in records.header.ranks}
     parts: joint.Parts = {}
     for series in records.series:

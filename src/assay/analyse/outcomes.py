@@ -34,8 +34,8 @@ def _outcome(case: str, attempts: Sequence[Yield], launches: Sequence[str], miss
         broken = {each.reason for each in attempts if each.status != "complete" and each.launch not in complete}
         why = "; ".join(sorted(broken)) or missing
         reason = f"{len(complete)} of {len(launches)} launches: {why}"
-    elif status == "complete" and all(each.bracket.disturbance for each in attempts if each.status == "complete"):
-        reason = f"every launch was disturbed: {attempts[-1].bracket.disturbance}"
+    elif status == "complete" and all(each.disturbance for each in attempts if each.status == "complete"):
+        reason = f"every launch was disturbed: {attempts[-1].disturbance}"
     return Outcome(case, status, reason, len(complete), len(launches))
 
 

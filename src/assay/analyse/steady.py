@@ -20,6 +20,8 @@ FEWEST = 10
 _SHARE = 4
 #: Boundaries are sought between this many blocks of equal length; up to 64 samples a block is one sample.
 _BLOCKS = 64
+#: So many series go through the partition together: more would only take more memory.
+_TOGETHER = 4096
 #: A segment needs as many samples for its variance to mean something.
 _SEGMENT = 5
 #: Relative variance below which nothing is of interest (0.1 % squared); a clock's steps may leave none at all.
@@ -36,7 +38,8 @@ def steady_starts(series: Sequence[Samples]) -> list[int | None]:
         groups.setdefault(min(_BLOCKS, 1 << max(values.size - 1, 0).bit_length()), []).append(index)
     starts: dict[int, int | None] = {}
     for edges, indices in groups.items():
-        starts |= zip(indices, _starts([series[index] for index in indices], edges), strict=True)
+        for part in (indices[at : at + _TOGETHER] for at in range(0, len(indices), _TOGETHER)):
+            starts |= zip(part, _starts([series[index] for index in part], edges), strict=True)
     return [starts[index] for index in range(len(series))]
 
 

@@ -58,6 +58,7 @@ def command(  # noqa: PLR0913 (one parameter an option)
     """
     from assay.model.units import parse_share
 
+    output.without_collector()
     threshold = None if fail_below is None else parse_share(fail_below)
     sides, compared, curves = _compared(runs, across, allowed, strict=threshold is not None)
     if as_json:

@@ -166,10 +166,22 @@ def print_json(value: Any) -> None:  # noqa: ANN401 (any record)
     click.echo(msgspec.json.format(encoded(value)))
 
 
+def without_collector() -> None:
+    """From now on leave the memory of cycles to the end of the process, which is near.
+
+    A run has a million lists and records; to look through all of them again and again for cycles that are not
+    there takes a third of the time of its analysis.
+    """
+    import gc
+
+    gc.disable()
+
+
 def load(reference: str, limits: tuple[str, ...] = ()) -> "tuple[Run, Analysis]":
     """The run (id, unique prefix, path or `last`) and what may be said of it under the given limits."""
     from assay import analyse, store
 
+    without_collector()
     run = store.load(store.find(reference))
     return run, analyse.analyse(run, given_limits(limits))
 

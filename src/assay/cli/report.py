@@ -62,6 +62,7 @@ def _several(runs: tuple[str, ...], path: Path | None, limits: tuple[str, ...], 
     from assay.cli import beside
     from assay.report.several import page
 
+    output.without_collector()
     together = beside.together([store.load(store.find(each)) for each in runs], output.given_limits(limits))
     name = "+".join(side.run.info.id for side in together.sides)
     return output.write(path or Path(f"{name[:_LONGEST]}.html"), page.render(together, language))

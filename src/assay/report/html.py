@@ -1,5 +1,6 @@
 """One HTML file that stands alone: no server, nothing loaded from outside, its raw data inside."""
 
+import math
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from functools import cache
@@ -11,7 +12,7 @@ import msgspec
 
 from assay import __version__
 from assay.model.machine import Machine
-from assay.model.result import Analysis, Finding
+from assay.model.result import Analysis, Comparison, Finding
 from assay.model.run import Run
 from assay.model.text import encoded, joined, text
 from assay.report import choose, drawing, fitted, profiles, provenance, raw, remedies, vega, words
@@ -25,6 +26,12 @@ from assay.report.spoken import Spoken
 from assay.report.summary import by_severity, gathered, planned, summary, unmeasured
 from assay.report.vocabulary import known
 
+#: Of a page with more figures than these, the others are drawn once: a phone without scripts shows them small.
+_TWICE = 24
+#: A section with more estimates than these has no table of them of its own: all figures stand in the last table.
+_ROWS = 1000
+#: Of more comparisons than these in a section, it lists those that claim something first; the page's data has all.
+_COMPARED = 200
 #: Of more estimates than these, the table has those of the node in the middle; the page's data has them all.
 _LISTED = 3000
 
@@ -37,12 +44,13 @@ SEVERITY = {
 
 @dataclass(frozen=True)
 class _Topic:
-    """A section with what the page puts into it."""
+    """A section with what the page puts into it; `compared`: how many comparisons there are."""
 
     section: Section
     drawn: tuple[vega.Drawn, ...]
     rows: list[Row]
     comparisons: tuple[str, ...]
+    compared: int
     findings: tuple[Finding, ...]
 
 
@@ -126,17 +134,30 @@ def _topics(
         home = _home(finding, written, rows)
         (homes[home] if home else other).append(finding)
     ids = {e.id: section.id for section in reversed(written) for e in section.estimates}
-    topics = [
-        _Topic(
-            section,
-            tuple(vega.drawn(figure) for figure in section.figures),
-            rows.table(section.estimates),
-            tuple(compared(c) for c in analysis.comparisons if section.id in {ids.get(c.a), ids.get(c.b)}),
-            tuple(homes[section.id]),
+    topics = []
+    room = _TWICE
+    for section in written:
+        pairs = [c for c in analysis.comparisons if section.id in {ids.get(c.a), ids.get(c.b)}]
+        topics.append(
+            _Topic(
+                section,
+                tuple(vega.drawn(figure, twice=at < room) for at, figure in enumerate(section.figures)),
+                rows.table(section.estimates) if len(section.estimates) <= _ROWS else [],
+                tuple(map(compared, _telling(pairs))),
+                len(pairs),
+                tuple(homes[section.id]),
+            )
         )
-        for section in written
-    ]
+        room -= len(section.figures)
     return topics, other
+
+
+def _telling(pairs: list[Comparison]) -> list[Comparison]:
+    """Of more than a reader takes in those that claim a difference, the largest first."""
+    if len(pairs) <= _COMPARED:
+        return pairs
+    claims = {"slower", "faster"}
+    return sorted(pairs, key=lambda c: (c.verdict not in claims, -abs(math.log(c.ratio))))[:_COMPARED]
 
 
 def _home(finding: Finding, written: list[Section], rows: Rows) -> str:

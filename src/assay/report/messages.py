@@ -164,11 +164,11 @@ def series(estimates: Iterable[Estimate]) -> Callable[[Estimate], str]:
 
 def split(estimates: tuple[Estimate, ...]) -> dict[str, tuple[Estimate, ...]]:
     """What a chart shows -> its estimates: one chart for few series, else as few charts as possible."""
-    if _fits(estimates):
+    if fits(estimates):
         return {"": estimates}
     ways = [choose.grouped(estimates, key) for key in _keys(estimates)]
     ways = [groups for groups in ways if len(groups) > 1] or [choose.grouped(estimates, over(estimates))]
-    fitting = [groups for groups in ways if all(map(_fits, groups.values()))]
+    fitting = [groups for groups in ways if all(map(fits, groups.values()))]
     if len(ways[0]) == 1:
         return {"": estimates}
     parts = min(fitting, key=len) if fitting else ways[0]
@@ -179,7 +179,8 @@ def split(estimates: tuple[Estimate, ...]) -> dict[str, tuple[Estimate, ...]]:
     }
 
 
-def _fits(estimates: tuple[Estimate, ...]) -> bool:
+def fits(estimates: tuple[Estimate, ...]) -> bool:
+    """Whether they are few enough curves for one chart."""
     name = series(estimates)
     return len({(name(e), e.state) for e in estimates}) <= MOST_SERIES
 
@@ -192,6 +193,7 @@ def _keys(estimates: tuple[Estimate, ...]) -> tuple[Callable[[Estimate], str], .
         lambda e: BY.get(e.benchmark, ""),
         *((lambda e, name=name: _level(e, name)) for name in factors),
         where,
+        *((lambda e, name=name: choose.levels(e, [name])) for name in _varied(estimates) if name not in factors),
     )
 
 

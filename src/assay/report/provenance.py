@@ -12,6 +12,8 @@ from assay.report import choose, vocabulary, words
 from assay.report.section import Table, headings
 
 _KIB_FROM = 2**20
+#: Of more command lines than these the page has the first; the records have each.
+_MOST_COMMANDS = 60
 
 
 def fact(known: Fact) -> str:
@@ -125,6 +127,9 @@ def _commands(run: Run) -> Table:
     for records in run.made:
         times.setdefault(shlex.join(records.launch.argv), []).append(records.launch.id)
     rows = tuple((command, str(len(launches)), launches[0]) for command, launches in times.items())
+    if len(rows) > _MOST_COMMANDS:
+        more = text("{count} more, in the run's records", count=len(rows) - _MOST_COMMANDS)
+        rows = (*rows[:_MOST_COMMANDS], (more, "", ""))
     return Table(
         text("Command lines of the launches"), headings("Command", "Times", "First launch"), rows, frozenset({1})
     )

@@ -35,7 +35,7 @@ class Drawn:
     Attributes:
         figure: what it is.
         wide: SVG for a page or a screen.
-        narrow: SVG for a phone.
+        narrow: SVG for a phone; empty where that shows the wide one.
         spec: the specification as JSON.
         patch: members that make the specification the phone's, as JSON.
     """
@@ -55,14 +55,14 @@ class Library:
     sha256: str
 
 
-def drawn(figure: Figure) -> Drawn:
-    """The figure drawn twice."""
+def drawn(figure: Figure, *, twice: bool = True) -> Drawn:
+    """The figure drawn, `twice` for a phone too."""
     small = narrowed(figure.spec)
     patch = {name: part for name, part in small.items() if part != figure.spec.get(name)}
     return Drawn(
         figure,
         svg(figure.spec, f"{figure.id}-w-"),
-        svg(small, f"{figure.id}-n-"),
+        svg(small, f"{figure.id}-n-") if twice else Markup(),
         json_block(figure.spec),
         json_block(patch),
     )

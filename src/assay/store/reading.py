@@ -1,6 +1,6 @@
 """Reading a run directory, whatever happened to it."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import NamedTuple, TypeVar
@@ -89,12 +89,15 @@ def read_records(content: bytes) -> Records:
     Raises:
         UsageError: a newer Assay wrote the records.
     """
-    *lines, torn = content.split(b"\n")
+    end = content.rfind(b"\n") + 1
+    torn = end < len(content)
     launches: list[LaunchRecords] = []
     damage: list[str] = []
     believed: set[int] = set()
+    known: dict[str, Header] = {}
     pending = _Pending()
-    for number, line in enumerate(lines, 1):
+    # One line at a time: a list of all of them would be the whole file once more.
+    for number, line in enumerate(_lines(content, end), 1):
         try:
             record = decode_record(line)
         except RecordError as error:
@@ -108,7 +111,7 @@ def read_records(content: bytes) -> Records:
             pending.records.append(record)
             continue
         try:
-            launches.append(pending.launch(record))
+            launches.append(pending.launch(record, known))
         except RecordError as error:
             damage.append(f"launch {record.id} (attempt {record.attempt}) counts as not made: {error.what}")
         else:
@@ -126,6 +129,15 @@ def read_records(content: bytes) -> Records:
     return Records(launches, damage, believed)
 
 
+def _lines(content: bytes, end: int) -> Iterator[bytes]:
+    """The lines up to `end`, without their newlines."""
+    start = 0
+    while start < end:
+        stop = content.index(b"\n", start)
+        yield content[start:stop]
+        start = stop + 1
+
+
 @dataclass
 class _Pending:
     """Records that wait for the launch record which commits them.
@@ -138,8 +150,10 @@ class _Pending:
     records: list[ProgramRecord] = field(default_factory=list)
     broken: str = ""
 
-    def launch(self, launch: Launch) -> LaunchRecords:
+    def launch(self, launch: Launch, known: dict[str, Header]) -> LaunchRecords:
         """The launch with its cases; RecordError where it cannot be believed.
+
+        What its headers share with those that are `known` (case -> header) is kept once; they are added.
 
         After a broken line only a launch is believed that stands there whole, from its first case on.
         """
@@ -149,8 +163,24 @@ class _Pending:
             raise RecordError(self.broken)
         grouping = Grouping(launch.cases)
         for record in self.records:
-            grouping.take(record)
+            grouping.take(_sharing(record, known) if isinstance(record, Header) else record)
         return LaunchRecords(launch, grouping.cases, grouping.unstarted)
+
+
+#: What headers of a case say alike in every launch, or all headers of a launch.
+_SHARED = ("params", "work", "build", "clock", "ranks", "mpi")
+
+
+def _sharing(header: Header, known: dict[str, Header]) -> Header:
+    """The header with those parts of it that others have too held once: of thousands they are most of a run."""
+    for other in (known.get(header.case), known.get("")):
+        if other is not None:
+            alike = {
+                name: getattr(other, name) for name in _SHARED if getattr(other, name) == getattr(header, name)
+            }
+            header = msgspec.structs.replace(header, **alike)
+    known[header.case] = known[""] = header
+    return header
 
 
 class Grouping:

@@ -24,7 +24,7 @@ _WHY = text(
 
 def section(_run: Run, analysis: Analysis) -> Section | None:
     """The section, None where no curve of single messages was measured."""
-    single = _usual(choose.measured(messages.of_patterns(analysis, (messages.LATENCY,))))
+    single = _few(_usual(choose.measured(messages.of_patterns(analysis, (messages.LATENCY,)))))
     rates = tuple(_rate(e) for e in single if messages.size(e) and e.median)
     if len({messages.size(e) for e in rates}) < _CURVE:
         return None
@@ -46,6 +46,16 @@ def _usual(estimates: tuple[Estimate, ...]) -> tuple[Estimate, ...]:
     aligned = tuple(e for e in estimates if not e.params.get("offset"))
     polled = any(e.params.get("waiting") == "polling" for e in aligned)
     return tuple(e for e in aligned if not polled or e.params.get("waiting", "polling") == "polling")
+
+
+def _few(estimates: tuple[Estimate, ...]) -> tuple[Estimate, ...]:
+    """Of more curves than a sheet takes those of messages as they usually are, where there are any.
+
+    A sheet is to show ways beside each other; what buffers and calls make of each way the curves above show.
+    """
+    if messages.fits(estimates):
+        return estimates
+    return tuple(e for e in estimates if choose.is_usual(e, but=("bytes", "waiting"))) or estimates
 
 
 def _rate(estimate: Estimate) -> Estimate:

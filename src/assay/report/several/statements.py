@@ -35,9 +35,10 @@ class Statement:
 
 
 def statements(together: Together) -> list[Statement]:
-    """All sentences: how far apart curves are, where one overtakes another, where they bend."""
+    """All sentences: how far apart curves are (the widest first), where one overtakes another, where they bend."""
     besides = together.several.besides
-    apart = [_apart(together, beside) for beside in besides]
+    widest = sorted(besides, key=lambda each: -abs(math.log(_told(together, each).comparison.ratio)))
+    apart = [_apart(together, beside) for beside in widest]
     crossed = [
         Statement("crossover", _crossed(together, beside, each))
         for beside in besides
@@ -48,11 +49,17 @@ def statements(together: Together) -> list[Statement]:
     return [*ordered, *crossed, *bends]
 
 
+def _told(together: Together, beside: Beside) -> AtSize:
+    """Where two curves are held against each other: at the largest message, of times at the smallest."""
+    return beside.points[-1 if together.ways[beside.a].better == "higher" else 0]
+
+
 def _apart(together: Together, beside: Beside) -> Statement:
-    """How far apart two curves are: at the largest message in bandwidth, at the smallest in time."""
+    """How far apart two curves are."""
+    point = _told(together, beside)
     if together.ways[beside.a].better == "higher":
-        return Statement("bandwidth", _sentence(_more_bandwidth(together, beside, beside.points[-1])))
-    return Statement("latency", _sentence(_more_time(together, beside, beside.points[0])))
+        return Statement("bandwidth", _sentence(_more_bandwidth(together, beside, point)))
+    return Statement("latency", _sentence(_more_time(together, beside, point)))
 
 
 def _sentence(parts: tuple[str, str]) -> str:
