@@ -1,0 +1,67 @@
+"""The gallery's pages show what Assay prints, and its packed runs can be read as the pages say."""
+
+import re
+import shlex
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner
+
+from assay import store
+from assay.cli import assay
+from assay.model.units import parse_duration
+
+GALLERY = Path(__file__).parents[2] / "docs" / "gallery"
+PAGES = sorted(GALLERY.glob("*.md"))
+PACKED = sorted(GALLERY.glob("*.tar.xz"))
+PLAN = re.compile(r"^    assay (plan .*)\n\n```text\n(.*?)\n```$", re.MULTILINE | re.DOTALL)
+READING = re.compile(r"^    assay ((?:show|report) .*docs/gallery/.*)$", re.MULTILINE)
+LARGEST, ALL_TOGETHER = 300_000, 1_500_000
+
+
+def printed(command: str, monkeypatch: pytest.MonkeyPatch) -> str:
+    monkeypatch.setenv("COLUMNS", "100")
+    done = CliRunner().invoke(assay, shlex.split(command))
+    assert done.exit_code == 0, done.output
+    return "\n".join(line.rstrip() for line in done.stdout.strip().splitlines())
+
+
+@pytest.mark.parametrize("page", [page for page in PAGES if page.name != "index.md"], ids=lambda page: page.stem)
+def test_the_plan_of_each_study_is_the_one_that_its_command_prints(
+    page: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    plans = PLAN.findall(page.read_text("utf-8"))
+    assert plans
+    for command, shown in plans:
+        assert shown == printed(command, monkeypatch)
+
+
+def test_the_packed_runs_are_small_and_each_is_told_of() -> None:
+    assert PACKED
+    assert all(file.stat().st_size <= LARGEST for file in PACKED)
+    assert sum(file.stat().st_size for file in PACKED) <= ALL_TOGETHER
+    index = (GALLERY / "index.md").read_text("utf-8")
+    for file in PACKED:
+        run = store.load(file)
+        assert not run.damage
+        assert len(run.machines) == 1
+        (row,) = (line for line in index.splitlines() if line.startswith(f"| [{file.name}]"))
+        assert "one machine" in row
+        told = shlex.split(re.findall(r"`(assay run [^`]*)`", row)[0])
+        begun = list(run.info.command)
+        at = begun.index("--budget") + 1
+        assert told[:at] + told[at + 1 :] == begun[:at] + begun[at + 1 :]
+        assert parse_duration(told[at]) == run.plan.budget_s, "a run that was resumed has its last budget"
+
+
+def test_every_packed_run_is_read_as_the_pages_say(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    commands = sorted({line for page in PAGES for line in READING.findall(page.read_text("utf-8"))})
+    assert {file.name for file in PACKED} == {Path(word).name for line in commands for word in line.split()} & {
+        file.name for file in PACKED
+    }
+    for line in commands:
+        words = [str(GALLERY / Path(word).name) if "docs/gallery/" in word else word for word in line.split()]
+        monkeypatch.chdir(tmp_path)
+        assert printed(shlex.join(words), monkeypatch)
+        page = words[words.index("-o") + 1] if "-o" in words else ""
+        assert not page or (tmp_path / page).read_text("utf-8").startswith("<!doctype html>")
