@@ -372,9 +372,17 @@ def test_no_two_series_of_a_sheet_look_alike(sheet: Example) -> None:
 @pytest.fixture(scope="module")
 def wide(tmp_path_factory: pytest.TempPathFactory) -> Example:
     """16 curves of one pattern: every way of calling, two kinds of buffers, two networks."""
-    axes = {"pattern": "latency", "buffers": ("hot", "cold"), "bytes": (8, 1024, 65536)}
-    axes["calls"] = ("nonblocking", "blocking", "persistent", "synchronous")
-    study = Study("Wide", "How fast?", (Measure("pt2pt", ("pair:other-node",), axes=axes),), launches=2)
+    measure = Measure(
+        "pt2pt",
+        ("pair:other-node",),
+        axes={
+            "pattern": "latency",
+            "buffers": ("hot", "cold"),
+            "calls": ("nonblocking", "blocking", "persistent", "synchronous"),
+            "bytes": (8, 1024, 65536),
+        },
+    )
+    study = Study("Wide", "How fast?", (measure,), launches=2)
     options = Options(hosts=("n1", "n2"), networks=NETWORKS, launches=2)
     return example(tmp_path_factory.mktemp("wide"), study=study, options=options)
 

@@ -2,7 +2,7 @@
 
 import math
 from collections.abc import Sequence
-from functools import cache
+from functools import cache, lru_cache
 from typing import Literal, NamedTuple
 
 import numpy as np
@@ -79,10 +79,18 @@ def quantiles(values: ArrayLike, shares: Sequence[float]) -> list[float]:
     return [float(each) for each in np.interp(ranks, np.arange(ordered.size), ordered)]
 
 
+@lru_cache(maxsize=64)
+def pairs_of(n: int, apart: int = 0) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
+    """Indices of every pair of n things, those at least `apart` from each other: the same few n again and again."""
+    one, other = np.triu_indices(n, apart)
+    one.flags.writeable = other.flags.writeable = False
+    return one, other
+
+
 def theil_sen(x: ArrayLike, y: ArrayLike) -> float:
     """Median of the slopes between all pairs of points; x has at least two distinct values."""
     x, y = np.asarray(x, dtype=np.float64), np.asarray(y, dtype=np.float64)
-    one, other = np.triu_indices(x.size, 1)
+    one, other = pairs_of(x.size, 1)
     run, rise = x[other] - x[one], y[other] - y[one]
     return float(medians(rise[run != 0] / run[run != 0]))
 
@@ -94,7 +102,7 @@ def kendall(x: ArrayLike, y: ArrayLike) -> tuple[float, float]:
     """
     x, y = np.asarray(x, dtype=np.float64), np.asarray(y, dtype=np.float64)
     n = x.size
-    one, other = np.triu_indices(n, 1)
+    one, other = pairs_of(n, 1)
     score = float(np.sum(np.sign(x[other] - x[one]) * np.sign(y[other] - y[one])))
     pairs = n * (n - 1) / 2
     ties = [np.unique(values, return_counts=True)[1] for values in (x, y)]
@@ -150,7 +158,7 @@ def hodges_lehmann(differences: ArrayLike) -> Interval:
     Fewer than 6 pairs have none: then `lo` and `hi` are the least and the largest difference.
     """
     values = np.asarray(differences, dtype=np.float64)
-    one, other = np.triu_indices(values.size)
+    one, other = pairs_of(values.size)
     walsh = np.sort((values[one] + values[other]) / 2)
     rank = signed_rank(values.size)
     outer = max(rank, 1) - 1

@@ -1,21 +1,26 @@
 """Vega: specifications drawn as SVG beforehand, and the library itself for the page."""
 
 import base64
+import gzip
 import hashlib
 import re
+import zlib
 from dataclasses import dataclass
 from functools import cache
-from importlib import resources
+from importlib import metadata, resources
 from typing import Any
 
 import msgspec
 import vl_convert
 from markupsafe import Markup
 
+from assay.model.errors import UnfitEnvironmentError
 from assay.model.text import encoded
 from assay.report.charts.theme import SCHEMA, narrowed
 from assay.report.raw import compressed
 from assay.report.section import Figure, Spec
+from assay.store.files import write_whole
+from assay.toolchain.cache import cache_folder
 
 _VERSION = SCHEMA.rsplit("/v", 1)[-1].removesuffix(".json")
 #: Accessibility attributes of single marks: the static drawing is one image with one text alternative.
@@ -111,8 +116,28 @@ def json_block(value: Any) -> str:  # noqa: ANN401 (any JSON)
 @cache
 def library() -> Library:
     """The library that vl-convert carries, of the same version as the drawings."""
-    source: str = vl_convert.javascript_bundle("window.vegaEmbed = vegaEmbed;", vl_version=_version())
+    source = _bundle()
     return Library(compressed(source.encode()), script_hash(source))
+
+
+def _bundle() -> str:
+    """Its source, kept in the user's cache: vl-convert takes a second and 100 MB to put it together."""
+    kept = (
+        cache_folder()
+        / "report"
+        / f"vega-{_version()}-of-vl-convert-{metadata.version('vl-convert-python')}.js.gz"
+    )
+    try:
+        return gzip.decompress(kept.read_bytes()).decode()
+    except (OSError, EOFError, zlib.error, UnicodeDecodeError):  # not there, or torn
+        pass
+    source: str = vl_convert.javascript_bundle("window.vegaEmbed = vegaEmbed;", vl_version=_version())
+    try:
+        kept.parent.mkdir(parents=True, exist_ok=True)
+        write_whole(kept, gzip.compress(source.encode(), mtime=0))
+    except (OSError, UnfitEnvironmentError):  # a cache is no more than that
+        pass
+    return source
 
 
 def script_hash(source: str) -> str:

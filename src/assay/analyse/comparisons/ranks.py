@@ -8,7 +8,15 @@ from functools import cache
 import numpy as np
 from numpy.typing import ArrayLike
 
-from assay.analyse.statistics import CONFIDENCE, Interval, Samples, medians, signed_rank_masses, sorted_median
+from assay.analyse.statistics import (
+    CONFIDENCE,
+    Interval,
+    Samples,
+    medians,
+    pairs_of,
+    signed_rank_masses,
+    sorted_median,
+)
 
 _TAIL = (1 - CONFIDENCE) / 2
 #: Fewer launches on either side have no interval between runs.
@@ -26,7 +34,7 @@ def signed_rank_p(differences: ArrayLike) -> float:
     Statistical Methods, 2014, section 3.1.
     """
     values = np.asarray(differences, dtype=np.float64)
-    one, other = np.triu_indices(values.size)
+    one, other = pairs_of(values.size)
     walsh = values[one] + values[other]
     total = float(np.sum(walsh > 0) + np.sum(walsh == 0) / 2)
     return _two_sided(signed_rank_masses(values.size), min(total, walsh.size - total))
@@ -100,6 +108,6 @@ def null_effects(differences: ArrayLike) -> Samples:
     else:
         signs = np.random.default_rng(1).choice((1.0, -1.0), (_DRAWN, values.size))
     flipped = signs * values
-    one, other = np.triu_indices(values.size)
+    one, other = pairs_of(values.size)
     effects: Samples = np.sort(np.abs(medians((flipped[:, one] + flipped[:, other]) / 2)))
     return effects

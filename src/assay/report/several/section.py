@@ -9,6 +9,9 @@ from assay.report.several import overlay, tables
 from assay.report.several.statements import NO_SAMPLES, statements
 from assay.report.several.together import Together
 
+#: Of more systems than these figures are drawn once: a phone without scripts shows them small.
+_TWICE = 12
+
 
 @dataclass(frozen=True)
 class Topic:
@@ -32,7 +35,8 @@ def topics(together: Together) -> list[Topic]:
         ]
         told = [tables.side_by_side(together, title, ways)]
         told += [tables.ratios(together, title, besides)] if besides else []
-        drawn = tuple(vega.drawn(figure) for figure in figures if figure)
+        twice = len(together.sides) <= _TWICE
+        drawn = tuple(vega.drawn(figure, twice=twice) for figure in figures if figure)
         found.append(Topic(f"curves-{number}", title, drawn, tuple(told)))
     return found
 
