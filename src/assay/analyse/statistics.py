@@ -81,7 +81,7 @@ def quantiles(values: ArrayLike, shares: Sequence[float]) -> list[float]:
 
 @lru_cache(maxsize=64)
 def pairs_of(n: int, apart: int = 0) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
-    """Indices of every pair of n things, those at least `apart` from each other: the same few n again and again."""
+    """Indices of every pair of n things that lie `apart` or more: the same few n again and again."""
     one, other = np.triu_indices(n, apart)
     one.flags.writeable = other.flags.writeable = False
     return one, other
