@@ -57,18 +57,16 @@
     const plain = held.textContent;
     const control = document.createElement("details");
     control.className = "beside";
-    control.lang = "en";
-    control.append(Object.assign(document.createElement("summary"), { textContent: "Lay published systems beside it" }));
+    const [summary, note] = document.getElementById("beside-words").content.cloneNode(true).children;
+    control.append(summary);
     const boxes = fitting.map((curve) => {
       const box = Object.assign(document.createElement("input"), { type: "checkbox" });
       const label = document.createElement("label");
       label.title = `${curve.source}; ${curve.where}`;
+      label.lang = "en"; // names of systems and ways, as they were published
       label.append(box, ` ${curve.system}: ${curve.way}`);
       control.append(label);
       return box;
-    });
-    const note = Object.assign(document.createElement("p"), {
-      className: "note", textContent: "Means as their authors printed them, without samples: nothing is claimed of a difference.",
     });
     control.append(note);
     control.addEventListener("change", () => {
