@@ -130,8 +130,8 @@ def _steps(found: tuple[Fitted, ...], drawn: set[str], series: figures.Name, fac
                 continue
             value = each.model.parameters[parameter][0]
             told = words.quantity(value, "s")
-            label: str = joined(" ", (level, told))
-            short: str = joined(" ", (_plain(level), told))
+            label: str = joined("  ", (level, told))
+            short: str = joined("  ", (_plain(level), told))
             if any(_alike(step, level, factor * value) for step in steps):
                 label = short = ""
             steps.append(Step(min(sizes), max(sizes), factor * value, name, label, short))
@@ -139,7 +139,7 @@ def _steps(found: tuple[Fitted, ...], drawn: set[str], series: figures.Name, fac
 
 
 def _alike(step: Step, level: str, value: float) -> bool:
-    return step.label.rpartition(" ")[0].rpartition(" ")[0] == level and 1 / _ALIKE < step.y / value < _ALIKE
+    return step.label.startswith(f"{level}  ") and 1 / _ALIKE < step.y / value < _ALIKE
 
 
 def _plain(level: str) -> str:
