@@ -317,7 +317,7 @@ def test_a_prediction_names_the_states_of_the_machine_that_it_rests_on(tmp_path:
     assert {each.states for each in found} == {("near", "near"), ("far", "far")}
     for each in found:
         assert f"state {each.states[0]} (" in each.derivation
-        assert each.what.endswith(f"state {each.states[1]}")
+        assert each.id.endswith(f"/state={each.states[1]}")
 
 
 def test_the_roof_of_a_state_was_measured_in_that_state(tmp_path: Path) -> None:

@@ -78,7 +78,7 @@ def test_the_heatmap_of_64_nodes_shows_the_slow_pair_on_both_sides() -> None:
 def test_a_slow_pair_of_64_nodes_is_named_by_latency_and_by_bandwidth() -> None:
     found = of(with_a_slow_pair()[1], "node_pairs")
     assert [each.status for each in found] == ["candidate"] * 2  # of three launches
-    assert all("1 of 2016 pairs of nodes" in each.claim for each in found)
+    assert all("1 of 2,016 pairs of nodes" in each.claim for each in found)
     assert all("n03 with n05 x1.3" in each.claim for each in found)
 
 

@@ -3,6 +3,7 @@
 import json
 import os
 from collections.abc import Callable
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
@@ -74,6 +75,7 @@ def submitted(*words: str) -> Submitted:
 def begin_run(job: Submitted, monkeypatch: pytest.MonkeyPatch) -> Path:
     """What the job does when it starts."""
     monkeypatch.setenv("ASSAY_JOB", job.name)
+    monkeypatch.setattr("assay.launch.simulated._BOOTED", datetime.now(UTC))  # after it was submitted
     path = simulated_run(Path("runs"), study=TWO)
     monkeypatch.delenv("ASSAY_JOB")
     return path

@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from assay.cli import output, site
-from assay.model.text import encoded
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -76,6 +75,7 @@ def command(  # noqa: PLR0913, PLR0917 (one parameter an option)
     from assay.cli import settings
     from assay.cli.prepare import on_nodes, options_of, plan
     from assay.launch.starter import Starter
+    from assay.model.text import encoded
 
     wish = studies.get(study)
     options = options_of(asked, site.node_names(nodes, hostfile))

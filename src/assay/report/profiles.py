@@ -7,6 +7,7 @@ from assay.model.profile import Profile, Stated
 from assay.model.result import Analysis
 from assay.model.text import joined, text
 from assay.report import choose, messages, words
+from assay.report.vocabulary import known
 
 #: More ways than these are told by the sections alone.
 MOST = 6
@@ -102,8 +103,8 @@ def _name(profile: Profile) -> str:
 
 def _where(profile: Profile) -> str:
     """`two nodes, gbe0`."""
-    state = f"{profile.state} cores" if profile.state else ""
-    return ", ".join(filter(None, [messages.partners(profile.label), profile.carried or profile.asked, state]))
+    state = known(f"{profile.state} cores") if profile.state else ""
+    return joined(", ", [messages.partners(profile.label), profile.carried or profile.asked, state])
 
 
 def _good(profile: Profile) -> Iterable[str]:
