@@ -165,7 +165,7 @@ def test_a_run_that_is_interrupted_leaves_no_process_on_any_node_and_goes_on(des
 
 
 def test_a_job_that_is_cancelled_keeps_what_it_has_and_goes_on_in_another(desk: Desk) -> None:
-    submit = ["submit", "long.toml", "-N", "2", *GBE, "--mpi", mpi_of("openmpi")]
+    submit = ["submit", "long.toml", "-N", "2", *GBE, "--mpi", mpi_of("openmpi"), "--budget", "40s"]
     first = desk.typed([*ASSAY, *submit])
     assert first.returncode == 0, first.stderr
     desk.measuring()
