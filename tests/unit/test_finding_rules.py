@@ -93,10 +93,11 @@ def test_half_of_the_cores_beating_all_is_a_problem(tmp_path: Path, healthy: Ana
 
 def test_three_launches_make_a_candidate_and_name_the_command_that_decides(tmp_path: Path) -> None:
     law = _changed(contention=0.3, node_traffic=20e9)
-    (found, *_) = _found(analyse(_run(tmp_path, law, launches=3)), "half_cores")
+    run = _run(tmp_path, law, launches=3)
+    (found, *_) = _found(analyse(run), "half_cores")
     assert found.status == "candidate"
     assert found.statistic.startswith("least ratio of 3 blocks")
-    assert "--confirm" in found.next
+    assert found.next.startswith(f"assay run --resume {run.info.id} --confirm  # tells whether ")
 
 
 def test_nothing_is_called_a_problem_on_a_range_alone(tmp_path: Path) -> None:

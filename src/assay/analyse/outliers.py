@@ -6,12 +6,15 @@ from collections.abc import Sequence
 import numpy as np
 
 from assay.model.result import Point
+from assay.model.text import Text, joined, text
 
 #: Median absolute deviations, and share, by which a whole interval has to lie beyond the usual.
 DEVIATIONS = 6
 LOW = 0.10
 #: So many places are needed to know what is usual.
 FEWEST = 6
+#: So many are named.
+_SHOWN = 3
 
 
 def slow(points: Sequence[Point], better: str) -> list[Point]:
@@ -34,3 +37,10 @@ def common_end(pairs: Sequence[Point]) -> object:
     ends = Counter(point.at[end] for point in pairs for end in ("a", "b"))
     most, count = ends.most_common(1)[0] if ends else (None, 0)
     return most if count == len(pairs) > 1 else None
+
+
+def first_few(named: Sequence[str]) -> Text:
+    """The worst three of things in words, in their order, and how many more there are."""
+    shown = joined(", ", named[:_SHOWN])
+    beyond = len(named) - _SHOWN
+    return text("{some} and {count} more", some=shown, count=beyond) if beyond > 0 else shown

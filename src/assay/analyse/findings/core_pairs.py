@@ -5,13 +5,11 @@ from collections.abc import Iterable, Mapping, Sequence
 from assay.analyse.evidence import Evidence, Rule
 from assay.analyse.experiments import anew, repeated
 from assay.analyse.models.core_to_core import LAW
-from assay.analyse.outliers import DEVIATIONS, FEWEST, LOW, common_end, slow
+from assay.analyse.outliers import DEVIATIONS, FEWEST, LOW, common_end, first_few, slow
 from assay.model.plan import Experiment
 from assay.model.result import Finding, Model, Point
 from assay.model.text import joined, text
 from assay.model.units import format_quantity
-
-_SHOWN = 3
 
 
 def _assess(evidence: Evidence) -> Iterable[Finding]:
@@ -35,23 +33,18 @@ def _assess(evidence: Evidence) -> Iterable[Finding]:
 def _finding(evidence: Evidence, model: Model, found: Mapping[str, Sequence[Point]]) -> Finding:
     outliers = [point for points in found.values() for point in points]
     worst = max(outliers, key=lambda point: point.ratio or 0.0)
-    shown = ", ".join(f"{point.at['a']}-{point.at['b']} x{point.ratio or 0:.2f}" for point in outliers[:_SHOWN])
     kind = next(name for name, points in found.items() if worst in points)
     usual = model.parameters[kind][0]
     confident = all(evidence.confidence(point.estimate) for point in outliers)
     cpu = common_end(outliers)
     common = text("All of them are pairs of cpu {cpu}.", cpu=str(cpu)) if cpu is not None else ""
-    more = (
-        text("{some} and {count} more", some=shown, count=len(outliers) - _SHOWN)
-        if len(outliers) > _SHOWN
-        else shown
-    )
+    named = [f"{point.at['a']}-{point.at['b']} x{point.ratio or 0:.2f}" for point in outliers]
     told = text(
         "{count} of {all} pairs of cpus hand over a cache line slower than their like ({pairs}; {kind}: {usual} "
         "usually).",
         count=len(outliers),
         all=len(model.points),
-        pairs=more,
+        pairs=first_few(named),
         kind=kind,
         usual=format_quantity(usual, "s"),
     )

@@ -5,12 +5,10 @@ from collections.abc import Iterable
 from assay.analyse.evidence import CONFIDENT, Evidence, Rule
 from assay.analyse.messages import place
 from assay.analyse.models.node_pairs import LAW
-from assay.analyse.outliers import DEVIATIONS, FEWEST, LOW, common_end, slow
+from assay.analyse.outliers import DEVIATIONS, FEWEST, LOW, common_end, first_few, slow
 from assay.model.result import Estimate, Finding, Model, Point
 from assay.model.text import joined, text
 from assay.model.units import format_quantity, format_size
-
-_SHOWN = 3
 
 
 def _assess(evidence: Evidence) -> Iterable[Finding]:
@@ -34,14 +32,10 @@ def _assess(evidence: Evidence) -> Iterable[Finding]:
 def _finding(evidence: Evidence, model: Model, estimate: Estimate, found: list[Point]) -> Finding:
     ordered = sorted(found, key=_factor, reverse=True)
     worst, usual = ordered[0], model.parameters["all pairs"][0]
-    shown = joined(
-        ", ",
-        [
-            text("{a} with {b} {factor}", a=str(each.at["a"]), b=str(each.at["b"]), factor=f"x{_factor(each):.2f}")
-            for each in ordered[:_SHOWN]
-        ],
-    )
-    more = text("{some} and {count} more", some=shown, count=len(found) - _SHOWN) if len(found) > _SHOWN else shown
+    named = [
+        text("{a} with {b} {factor}", a=str(each.at["a"]), b=str(each.at["b"]), factor=f"x{_factor(each):.2f}")
+        for each in ordered
+    ]
     node = common_end(found)
     common = text("All of them are pairs of {node}.", node=str(node)) if node is not None else ""
     told = text(
@@ -49,7 +43,7 @@ def _finding(evidence: Evidence, model: Model, estimate: Estimate, found: list[P
         "usually {usual}).",
         count=len(found),
         all=len(model.points),
-        pairs=more,
+        pairs=first_few(named),
         what=f"{estimate.metric}, {format_size(int(estimate.params['bytes']))}",
         usual=format_quantity(usual, estimate.unit),
     )
