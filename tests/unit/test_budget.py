@@ -10,9 +10,9 @@ from tests.simulation import EPYC_7601, TWO_CORES, begin, carry_on, described, p
 from assay import store
 from assay.launch.command import Command, Outcome
 from assay.launch.simulated import Fault, Law, SimulatedMachine
-from assay.model.plan import Measure, Study
+from assay.model.plan import Measure, PlannedLaunch, Study
 from assay.plan import Options
-from assay.run.budget import allot, inexperienced, spread
+from assay.run.budget import Experience, allot, inexperienced, spread
 
 
 @pytest.mark.parametrize("grows", [False, True], ids=["typed", "the study's own"])
@@ -74,3 +74,18 @@ def test_windows_over_a_network_of_100_mbit_a_second_are_waited_for(tmp_path: Pa
     carry_on(begin(tmp_path, plan), plan, machine)
     three_windows_s = 3 * 64 * 2**22 / (100e6 / 8)
     assert machine.longest_s > three_windows_s
+
+
+@pytest.mark.parametrize(("left_s", "blocks"), [(30, 6), (60, 6), (70, 7), (100, 10)])
+def test_six_blocks_are_kept_with_fewer_samples_and_further_ones_only_with_enough(
+    left_s: float, blocks: int
+) -> None:
+    plan = plan_for(study=Study("One", "?", (Measure("latency", ("one-core",), axes={"bytes": 2**20}),)))
+    case = next(case.id for case in plan.cases if case.role != "sentinel")
+    order = tuple(PlannedLaunch(f"{block:03d}-00", block, "latency", "gcc", (case,)) for block in range(10))
+    plan = msgspec.structs.replace(plan, order=order)
+    known = Experience({case: 0.0}, stretch={case: 0.0}, least_s={case: 10.0})
+    shares = spread(plan, order, left_s, frozenset({case}), known)
+    assert len(shares) == blocks
+    assert all(seconds >= min(10.0, left_s / blocks) - 1e-9 for seconds in shares.values())
+    assert sum(shares.values()) <= left_s + 1e-9

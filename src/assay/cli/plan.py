@@ -283,7 +283,7 @@ def _order_and_cost(plan: Plan) -> list[str]:
     if plan.budget_s is not None and plan.budget_s < plan.estimate_s:
         lines.append(
             "the budget is shorter than that: every case is measured once before any is measured again, samples "
-            "get fewer, last blocks are cut, and the run says which; all of it: "
+            "get fewer, then last blocks are cut, and the run says which; all of it: "
             f"--budget {_budget(plan.estimate_s)}"
         )
     return lines

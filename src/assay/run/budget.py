@@ -22,6 +22,9 @@ _LAUNCH_S = 0.1
 _LEAST_S = 0.02
 #: Where launches have told, samples may be fewer than wanted, down to this share of the time they need.
 _POOR = 0.25
+#: Blocks that are kept as long as poor launches fit: so many give an interval, fewer only a range, however many
+#: samples each has. A block beyond them must fit with the fewest samples wanted.
+_CONFIDENT = 6
 #: What is kept back for starts and set-ups that take longer than foreseen.
 _MARGIN = 1.1
 #: Set-up estimates may be wrong by this factor before we stop believing the correction.
@@ -140,7 +143,7 @@ def allot(
 
     The seconds that are left are spread over the launches that remain: every case gets what it needs for the
     fewest samples, and of the rest a share by its weight. Where that does not fit, later blocks are cut whole,
-    last first; then cases of the block at hand: first those that are measured already, then those that would be
+    last first; the first six, which give an interval, only where fewer samples do not make them fit; then cases of the block at hand: first those that are measured already, then those that would be
     measured for the first time; the least important first. A plan whose budget grows cuts none of the latter:
     where its launches take longer than foreseen, every case is measured once nevertheless.
 
@@ -249,9 +252,11 @@ def _needs(launches: Sequence[PlannedLaunch], experience: Experience) -> list[_N
 
 def _fitting(plan: Plan, needs: list[_Need], left_s: float, measured: frozenset[str]) -> list[_Need]:
     block = needs[0].launch.block
+    confident = plan.order[0].block + _CONFIDENT
     blocks: dict[int, float] = {}
     for need in needs:
-        blocks[need.launch.block] = blocks.get(need.launch.block, 0.0) + need.wanted_s
+        seconds = need.poor_s if need.launch.block < confident else need.wanted_s
+        blocks[need.launch.block] = blocks.get(need.launch.block, 0.0) + seconds
     wanted = sum(blocks.values())
     for last in sorted(blocks, reverse=True):
         if last == block or wanted <= left_s:

@@ -73,6 +73,7 @@ class Ledger:
         self._repeats = 0
         self._repeated_s = 0.0
         self._budget_cut: set[str] = set()
+        self._last_block: float = math.inf
         for records in history:
             wall_s = records.launch.bracket.elapsed_s + _PROBES_S
             self.earlier_s += wall_s
@@ -106,15 +107,22 @@ class Ledger:
         return left
 
     def allot(self, launch: PlannedLaunch, now_s: float) -> dict[str, float]:
-        """Seconds of sampling for the cases of a launch that is about to start; one that is missing is cut."""
+        """Seconds of sampling for the cases of a launch that is about to start; one that is missing is cut.
+
+        After the first block of which something is cut, only what was never measured is made.
+        """
         others = [other for other in self.remaining() if other.id != launch.id]
         measured = frozenset(self._launches)
-        return allot(self.plan, [launch, *others], self.left_s(now_s), measured, self.experience)
+        seconds = allot(self.plan, [launch, *others], self.left_s(now_s), measured, self.experience)
+        late = launch.block > self._last_block
+        return {case_id: share for case_id, share in seconds.items() if not (late and case_id in measured)}
 
     def cut(self, launch: PlannedLaunch, cases: Iterable[str]) -> None:
         """The budget has no time for these cases of the launch."""
         cut = tuple(cases)
         self._budget_cut.update(cut)
+        if cut:
+            self._last_block = min(self._last_block, launch.block)
         self._strike(launch.id, cut)
 
     def may_repeat(self, records: LaunchRecords, cost_s: float, now_s: float) -> bool:
