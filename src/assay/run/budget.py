@@ -5,7 +5,7 @@ Seconds in here are for scheduling only; none of them is ever a result.
 
 import dataclasses
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
@@ -143,9 +143,10 @@ def allot(
 
     The seconds that are left are spread over the launches that remain: every case gets what it needs for the
     fewest samples, and of the rest a share by its weight. Where that does not fit, later blocks are cut whole,
-    last first; the first six, which give an interval, only where fewer samples do not make them fit; then cases of the block at hand: first those that are measured already, then those that would be
-    measured for the first time; the least important first. A plan whose budget grows cuts none of the latter:
-    where its launches take longer than foreseen, every case is measured once nevertheless.
+    last first; the first six, which give an interval, only where fewer samples do not make them fit. Then cases of
+    the block at hand are cut: first those that are measured already, then those that would be measured for the
+    first time; the least important first. A plan whose budget grows cuts none of the latter: where its launches
+    take longer than foreseen, every case is measured once nevertheless.
 
     Args:
         plan: with weights and importance (the order of its cases).
@@ -250,18 +251,23 @@ def _needs(launches: Sequence[PlannedLaunch], experience: Experience) -> list[_N
     ]
 
 
+def _by_block(needs: Sequence[_Need], seconds: Callable[[_Need], float]) -> dict[int, float]:
+    blocks: dict[int, float] = {}
+    for need in needs:
+        blocks[need.launch.block] = blocks.get(need.launch.block, 0.0) + seconds(need)
+    return blocks
+
+
 def _fitting(plan: Plan, needs: list[_Need], left_s: float, measured: frozenset[str]) -> list[_Need]:
     block = needs[0].launch.block
     confident = plan.order[0].block + _CONFIDENT
-    blocks: dict[int, float] = {}
-    for need in needs:
-        seconds = need.poor_s if need.launch.block < confident else need.wanted_s
-        blocks[need.launch.block] = blocks.get(need.launch.block, 0.0) + seconds
-    wanted = sum(blocks.values())
+    wanted, poor = _by_block(needs, lambda need: need.wanted_s), _by_block(needs, lambda need: need.poor_s)
+    blocks = set(wanted)
     for last in sorted(blocks, reverse=True):
-        if last == block or wanted <= left_s:
+        seconds = wanted if last >= confident else poor
+        if last == block or sum(seconds[kept] for kept in blocks) <= left_s:
             break
-        wanted -= blocks.pop(last)
+        blocks.remove(last)
     kept = [need for need in needs if need.launch.block in blocks]
     total = sum(need.poor_s for need in kept)
     if kept[-1].launch.block != block or total <= left_s:
