@@ -1,21 +1,42 @@
 """Ranks that work on one thing together: their samples as one, and the way that their messages took."""
 
 from collections.abc import Collection, Iterable, Sequence
+from typing import NamedTuple
 
-import msgspec
 import numpy as np
 
+from assay.analyse.statistics import Samples
 from assay.model.record import Rank, Series, Traffic
 from assay.model.run import CaseRecords
 
 #: What stands for a sample of many ranks: the time of the slowest of them, or the mean.
 SLOWEST, MEAN = "slowest", "mean"
 
-Parts = dict[tuple[str, str], list[Series]]
+
+class Part(NamedTuple):
+    """Samples of one phase of a kernel.
+
+    Attributes:
+        phase: see Series.
+        stop: see Series.
+        seconds: of one iteration, in the order taken.
+    """
+
+    phase: str
+    stop: str
+    seconds: Samples
+
+
+Parts = dict[tuple[str, str], list[Part]]
+
+
+def part(series: Series) -> Part:
+    """The samples of one rank."""
+    return Part(series.phase, series.stop, np.asarray(series.seconds, dtype=np.float64) / series.iterations)
 
 
 def together(records: CaseRecords, wanted: Collection[str] = (SLOWEST, MEAN)) -> Parts:
-    """(kernel, `slowest` or `mean`) -> its series over all ranks, warm-up first; nothing where ranks disagree.
+    """(kernel, `slowest` or `mean`) -> its samples over all ranks, warm-up first; nothing where ranks disagree.
 
     Only what is `wanted` of the two: where no metric is of the mean, nobody needs a second copy of each sample.
     """
@@ -24,10 +45,10 @@ def together(records: CaseRecords, wanted: Collection[str] = (SLOWEST, MEAN)) ->
         for alike in phases.values():
             if uneven(alike):
                 continue
-            seconds = np.array([each.seconds for each in alike])
+            seconds = np.array([each.seconds for each in alike], dtype=np.float64)
             for over in (each for each in (SLOWEST, MEAN) if each in wanted):
                 combined = seconds.max(axis=0) if over == SLOWEST else seconds.mean(axis=0)
-                one = msgspec.structs.replace(alike[0], rank=0, seconds=combined.tolist())
+                one = Part(alike[0].phase, alike[0].stop, combined / alike[0].iterations)
                 parts.setdefault((kernel, over), []).append(one)
     return parts
 

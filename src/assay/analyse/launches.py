@@ -8,11 +8,11 @@ import numpy as np
 from assay import benchmarks
 from assay.analyse import joint
 from assay.analyse.states import state
-from assay.analyse.statistics import Samples, median_interval
+from assay.analyse.statistics import Samples, median_intervals
 from assay.analyse.steady import FEWEST, steady_starts
 from assay.model.last_words import telling
 from assay.model.plan import Case, PlannedLaunch
-from assay.model.record import Bracket, Header, Launch, Rank, Series, Traffic
+from assay.model.record import Bracket, Header, Launch, Rank, Traffic
 from assay.model.result import CaseStatus
 from assay.model.run import CaseRecords, LaunchRecords, Run
 
@@ -75,25 +75,18 @@ def yields(run: Run, border: float | None) -> dict[str, list[Yield]]:
     cases = {case.id: case for case in run.plan.cases}
     found: dict[str, list[Yield]] = {case: [] for case in cases}
     began = [{each.header.case: each for each in launch.cases} for launch in run.launches]
-    whole = {
-        (at, case): _parts(records, cases.get(case))
-        for at, cases_begun in enumerate(began)
-        for case, records in cases_begun.items()
-    }
-    joined = {(*place, *key): _joined(series) for place, parts in whole.items() for key, series in parts.items()}
-    steady = dict(zip(joined, steady_starts(list(joined.values())), strict=True))
+    sampled = _sampled(
+        {
+            (at, case): (_parts(records, cases.get(case)), records.header.work)
+            for at, cases_begun in enumerate(began)
+            for case, records in cases_begun.items()
+        }
+    )
     for at, launch in enumerate(run.launches):
         made = launch.launch
         shown, disturbance = state(made.bracket, border), made.bracket.disturbance
         for case in filter(cases.__contains__, made.cases):
             records = began[at].get(case)
-            sampled = {}
-            for key, parts in whole.get((at, case), {}).items():
-                place = (at, case, *key)
-                settled = None if joined[place].size < FEWEST else steady[place] is not None
-                measured = tuple(part for part in parts if part.phase == "measured" and part.seconds)
-                if measured and records:
-                    sampled[key] = _sampled(measured, records.header, settled=settled)
             status, reason = _judge(launch, cases[case], records)
             found[case].append(
                 Yield(
@@ -105,7 +98,7 @@ def yields(run: Run, border: float | None) -> dict[str, list[Yield]]:
                     status=status,
                     reason=reason,
                     header=records.header if records else None,
-                    sampled=sampled,
+                    sampled=sampled.get((at, case), {}),
                     traffic=records.traffic if records else None,
                     disturbance=disturbance,
                 )
@@ -141,27 +134,50 @@ def _parts(records: CaseRecords, case: Case | None) -> joint.Parts:
     hosts = {rank.rank: rank.host for rank in records.header.ranks}
     parts: joint.Parts = {}
     for series in records.series:
-        parts.setdefault((series.kernel, hosts.get(series.rank, f"rank {series.rank}")), []).append(series)
+        parts.setdefault((series.kernel, hosts.get(series.rank, f"rank {series.rank}")), []).append(
+            joint.part(series)
+        )
     return parts
 
 
-def _joined(parts: Sequence[Series]) -> Samples:
-    """Seconds of one iteration, in the order taken."""
-    return np.concatenate([np.asarray(part.seconds) / part.iterations for part in parts])
+#: (position of a launch, case)
+_Place = tuple[int, str]
 
 
-def _sampled(measured: Sequence[Series], header: Header, *, settled: bool | None) -> Sampled:
-    seconds = _joined(measured)
-    interval = median_interval(seconds)
-    half_width = (interval.hi - interval.lo) / 2
-    return Sampled(
-        seconds,
-        interval.median,
-        half_width / interval.median if interval.confidence and interval.median else None,
-        settled,
-        worst_stop(part.stop for part in measured),
-        header.work.get(measured[0].kernel, {}),
-    )
+def _sampled(
+    whole: Mapping[_Place, tuple[joint.Parts, Mapping[str, Mapping[str, float]]]],
+) -> dict[_Place, dict[tuple[str, str], Sampled]]:
+    """Of each case of each launch what its measured samples say, kernel by kernel; all series together.
+
+    Args:
+        whole: samples of all phases, and the work of the kernels.
+    """
+    series = [
+        (place, key, parts, [part for part in parts if part.phase == "measured" and part.seconds.size])
+        for place, (of_case, _) in whole.items()
+        for key, parts in of_case.items()
+    ]
+    series = [each for each in series if each[3]]
+    joined = [_joined(parts) for _, _, parts, _ in series]
+    counted = [_joined(measured) for _, _, _, measured in series]
+    found: dict[_Place, dict[tuple[str, str], Sampled]] = {}
+    for (place, key, _, measured), values, every, start, interval in zip(
+        series, counted, joined, steady_starts(joined), median_intervals(counted), strict=True
+    ):
+        half_width = (interval.hi - interval.lo) / 2
+        found.setdefault(place, {})[key] = Sampled(
+            values,
+            interval.median,
+            half_width / interval.median if interval.confidence and interval.median else None,
+            None if every.size < FEWEST else start is not None,
+            worst_stop(part.stop for part in measured),
+            whole[place][1].get(key[0], {}),
+        )
+    return found
+
+
+def _joined(parts: Sequence[joint.Part]) -> Samples:
+    return parts[0].seconds if len(parts) == 1 else np.concatenate([part.seconds for part in parts])
 
 
 def worst_stop(stops: Iterable[str]) -> str:

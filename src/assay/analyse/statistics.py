@@ -1,7 +1,7 @@
 """Intervals, trends and paired ratios without an assumption of normality."""
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from functools import cache, lru_cache
 from typing import Literal, NamedTuple
 
@@ -53,6 +53,29 @@ def median_interval(samples: ArrayLike) -> Interval:
         float(ordered[-1 - outer]),
         CONFIDENCE if rank else None,
     )
+
+
+def stacked(series: Sequence[Samples]) -> Iterator[tuple[list[int], NDArray[np.float64]]]:
+    """Series of one length together, so that thousands take a few steps: their places, and a row for each."""
+    places: dict[int, list[int]] = {}
+    for place, values in enumerate(series):
+        places.setdefault(values.size, []).append(place)
+    for alike in places.values():
+        yield alike, np.array([series[place] for place in alike])
+
+
+def median_intervals(series: Sequence[Samples]) -> list[Interval]:
+    """`median_interval` of each series, none of them empty."""
+    found: dict[int, Interval] = {}
+    for places, rows in stacked(series):
+        ordered = np.sort(rows, axis=1)
+        rank = median_rank(ordered.shape[1])
+        outer = max(rank, 1) - 1
+        middles, lows, highs = medians(ordered), ordered[:, outer], ordered[:, -1 - outer]
+        ends = zip(middles.tolist(), lows.tolist(), highs.tolist(), strict=True)
+        confidence = CONFIDENCE if rank else None
+        found |= {place: Interval(*each, confidence) for place, each in zip(places, ends, strict=True)}
+    return [found[place] for place in range(len(series))]
 
 
 def sorted_median(ordered: Samples) -> float:

@@ -10,7 +10,7 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from assay.analyse.statistics import Samples, sorted_median
+from assay.analyse.statistics import Samples, medians, stacked
 
 #: Segments whose levels differ by less are one.
 SAME = 0.01
@@ -62,36 +62,38 @@ def _blocks(series: Sequence[Samples], most: int) -> tuple[NDArray[np.float64], 
     Samples are taken relative to the series' median. Second and third result: block length and blocks of each.
     """
     table = np.zeros((len(series), most + 1, 3))
-    sizes, counts = [], []
-    for row, values in enumerate(series):
-        size = max(1, math.ceil(values.size / _BLOCKS))
-        edges = np.arange(0, values.size, size)
-        sizes.append(size)
-        counts.append(edges.size)
-        if not values.size:
+    sizes, counts = [0] * len(series), [0] * len(series)
+    for places, rows in stacked(series):
+        length = rows.shape[1]
+        size = max(1, math.ceil(length / _BLOCKS))
+        edges = np.arange(0, length, size)
+        for place in places:
+            sizes[place], counts[place] = size, edges.size
+        if not length:
             continue
-        relative = values / (sorted_median(np.sort(values)) or 1.0) - 1
+        usual = medians(rows)
+        relative = rows / np.where(usual == 0, 1, usual)[:, None] - 1
         kept = ~_isolated(relative)
-        moments = np.column_stack((kept, np.where(kept, relative, 0), np.where(kept, relative**2, 0)))
-        table[row, 1 : edges.size + 1] = np.add.reduceat(moments, edges, axis=0)
+        moments = np.stack((kept, np.where(kept, relative, 0), np.where(kept, relative**2, 0)), axis=2)
+        table[places, 1 : edges.size + 1] = np.add.reduceat(moments, edges, axis=1)
     return table, sizes, counts
 
 
-def _isolated(values: Samples) -> NDArray[np.bool_]:
+def _isolated(rows: NDArray[np.float64]) -> NDArray[np.bool_]:
     """Samples far outside their window (3 times its 10-90 % spread from its median) in runs of one or two."""
-    far = np.zeros(values.size, dtype=bool)
-    for start in range(0, values.size, _OUTLIER_WINDOW):
-        window = values[start : start + _OUTLIER_WINDOW]
-        ordered = np.sort(window)
-        tenth = window.size // 10
-        spread = ordered[-1 - tenth] - ordered[tenth]
-        far[start : start + window.size] = np.abs(window - ordered[window.size // 2]) > _OUTLIER_SPREADS * max(
-            spread, math.sqrt(_FLOOR)
-        )
-    if values.size >= _OUTLIER_RUN and far.any():
-        run = far[:-2] & far[1:-1] & far[2:]
+    far = np.zeros(rows.shape, dtype=bool)
+    length = rows.shape[1]
+    for start in range(0, length, _OUTLIER_WINDOW):
+        window = rows[:, start : start + _OUTLIER_WINDOW]
+        ordered = np.sort(window, axis=1)
+        count = window.shape[1]
+        spread = ordered[:, -1 - count // 10] - ordered[:, count // 10]
+        bound = _OUTLIER_SPREADS * np.maximum(spread, math.sqrt(_FLOOR))
+        far[:, start : start + count] = np.abs(window - ordered[:, [count // 2]]) > bound[:, None]
+    if length >= _OUTLIER_RUN and far.any():
+        run = far[:, :-2] & far[:, 1:-1] & far[:, 2:]
         for shift in range(_OUTLIER_RUN):
-            far[shift : shift + run.size] &= ~run
+            far[:, shift : shift + run.shape[1]] &= ~run
     return far
 
 
