@@ -1,7 +1,7 @@
 """Rules about messages: heard where a fault is planted, silent on a healthy network, right on published curves."""
 
 import dataclasses
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
 import msgspec
@@ -149,7 +149,7 @@ def test_mpi_at_half_of_tcp_is_a_problem_with_the_sizes_named(tmp_path: Path) ->
 
 def _changed(
     run: Run,
-    change: Callable[[Series], list[float]] = lambda series: series.seconds,
+    change: Callable[[Series], Sequence[float]] = lambda series: series.seconds,
     *,
     drop_traffic: bool = False,
 ) -> Run:

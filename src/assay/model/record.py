@@ -6,6 +6,7 @@ record, which commits them: records that no `launch` record follows were torn of
 """
 
 import math
+from collections.abc import Sequence
 from typing import Annotated, Literal
 
 import msgspec
@@ -96,8 +97,8 @@ class Series(msgspec.Struct, frozen=True, tag="series"):
     phase: Literal["warmup", "measured"]
     iterations: int
     stop: Literal["precision", "samples", "time", "steady"]
-    start_s: list[float]
-    seconds: list[float]
+    start_s: Sequence[float]
+    seconds: Sequence[float]
 
     def __post_init__(self) -> None:
         """Refuse what no clock can have said."""

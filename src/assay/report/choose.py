@@ -1,6 +1,6 @@
 """Which estimates a reader sees first, and how the rest is grouped. Knows declarations, no single benchmark."""
 
-from collections.abc import Callable, Hashable, Iterable
+from collections.abc import Callable, Hashable, Iterable, Mapping
 from functools import cache
 from typing import TypeVar
 
@@ -37,7 +37,8 @@ def swept(name: str) -> str:
     return next((axis.name for axis in declared.axes if axis.swept), "") if declared else ""
 
 
-def units(name: str) -> dict[str, str]:
+@cache
+def units(name: str) -> Mapping[str, str]:
     """Axis -> unit."""
     declared = declaration(name)
     return {axis.name: axis.unit for axis in declared.axes} if declared else {}

@@ -1,7 +1,8 @@
 """One HTML file that stands alone: no server, nothing loaded from outside, its raw data inside."""
 
 import math
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import Future, ThreadPoolExecutor
+from contextlib import closing
 from dataclasses import dataclass
 from functools import cache
 from itertools import chain
@@ -12,12 +13,13 @@ import msgspec
 
 from assay import __version__
 from assay.model.machine import Machine
-from assay.model.result import Analysis, Comparison, Finding
+from assay.model.result import Analysis, Comparison, Estimate, Finding
 from assay.model.run import Run
 from assay.model.text import encoded, joined, text
 from assay.report import choose, drawing, fitted, profiles, provenance, raw, remedies, vega, words
 from assay.report.environment import environment, file
 from assay.report.languages import LANGUAGES
+from assay.report.plotters import Plotters
 from assay.report.rows import Row, Rows, compared
 from assay.report.section import Section
 from assay.report.sections import sections
@@ -32,7 +34,8 @@ _TWICE = 24
 _ROWS = 1000
 #: Of more comparisons than these in a section, it lists those that claim something first; the page's data has all.
 _COMPARED = 200
-#: Of more estimates than these, the table has those of the node in the middle; the page's data has them all.
+#: Of more estimates than these, the table has those of the node in the middle, of still more the first ones and
+#: those that findings name; the page's data has them all.
 _LISTED = 3000
 
 SEVERITY = {
@@ -47,11 +50,16 @@ class _Topic:
     """A section with what the page puts into it; `compared`: how many comparisons there are."""
 
     section: Section
-    drawn: tuple[vega.Drawn, ...]
+    drawing: tuple[Future[vega.Drawn], ...]
     rows: list[Row]
     comparisons: tuple[str, ...]
     compared: int
     findings: tuple[Finding, ...]
+
+    @property
+    def drawn(self) -> tuple[vega.Drawn, ...]:
+        """Its figures, waited for."""
+        return tuple(each.result() for each in self.drawing)
 
 
 @dataclass(frozen=True)
@@ -69,11 +77,13 @@ def render(run: Run, analysis: Analysis, language: str = "en", beside: Section |
     It opens in `language`, one of `LANGUAGES`, where its reader has chosen none. `beside`: what its own curves of
     messages show beside each other, before all topics.
     """
-    with ThreadPoolExecutor(1) as pool:
+    written = [*([beside] if beside else []), *sections(run, analysis)]
+    charts = sum(len(each.figures) for each in written)
+    with ThreadPoolExecutor(1) as pool, closing(Plotters(charts)) as plotters:
         library = pool.submit(vega.library)
-        listed = analysis.estimates if len(analysis.estimates) <= _LISTED else choose.middle(analysis.estimates)
+        listed = _listed(analysis)
         rows = Rows(analysis, listed)
-        topics, other = _topics(run, analysis, rows, beside)
+        topics, other = _topics(analysis, rows, written, plotters)
         index, samples = raw.pack(run)
         page = {
             "run": run,
@@ -97,7 +107,7 @@ def render(run: Run, analysis: Analysis, language: str = "en", beside: Section |
                 (choose.title(name), rows.table(members))
                 for name, members in choose.grouped(listed, lambda e: e.benchmark).items()
             ],
-            "unlisted": len(analysis.estimates) - len(listed),
+            "listed": len(listed),
             "provenance": provenance.provenance(run),
             "sources": provenance.sources(analysis),
             "samples": samples,
@@ -117,17 +127,26 @@ def render(run: Run, analysis: Analysis, language: str = "en", beside: Section |
         return _template().render(page | policy, library=library.result().text, evidence=rows.evidence)
 
 
+def _listed(analysis: Analysis) -> tuple[Estimate, ...]:
+    """What the table of all figures has."""
+    every = analysis.estimates
+    listed = every if len(every) <= _LISTED else choose.middle(every)
+    if len(listed) <= _LISTED:
+        return listed
+    named = set(chain.from_iterable(finding.evidence for finding in analysis.findings))
+    return tuple(e for at, e in enumerate(listed) if at < _LISTED or e.id in named)
+
+
 def _published(topics: list[_Topic]) -> tuple[dict[str, Any], ...]:
     """Curves of the published systems, where the page has figures of messages that they can be laid beside."""
-    drawn = any(each.figure.id.startswith("figure-messages-") for topic in topics for each in topic.drawn)
+    drawn = any(each.id.startswith("figure-messages-") for topic in topics for each in topic.section.figures)
     return published.curves() if drawn else ()
 
 
 def _topics(
-    run: Run, analysis: Analysis, rows: Rows, beside: Section | None
+    analysis: Analysis, rows: Rows, written: list[Section], plotters: Plotters
 ) -> tuple[list[_Topic], list[Finding]]:
     """Sections with their findings beside them; findings that belong to none."""
-    written = [*([beside] if beside else []), *sections(run, analysis)]
     homes: dict[str, list[Finding]] = {section.id: [] for section in written}
     other: list[Finding] = []
     for finding in by_severity(analysis):
@@ -141,7 +160,7 @@ def _topics(
         topics.append(
             _Topic(
                 section,
-                tuple(vega.drawn(figure, twice=at < room) for at, figure in enumerate(section.figures)),
+                tuple(plotters.draw(figure, twice=at < room) for at, figure in enumerate(section.figures)),
                 rows.table(section.estimates) if len(section.estimates) <= _ROWS else [],
                 tuple(map(compared, _telling(pairs))),
                 len(pairs),

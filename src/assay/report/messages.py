@@ -1,7 +1,7 @@
 """What messages are called: what is counted, between whom, over what. For the terminal and the page alike."""
 
 import re
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Hashable, Iterable
 
 from assay.model.result import Analysis, Estimate
 from assay.model.text import joined, text
@@ -44,6 +44,10 @@ _PAIRS: dict[str, str] = {
     "one-core:near-nic@2": joined(", ", (text("two nodes"), text("cores near the card"))),
     "one-core:far-nic@2": joined(", ", (text("two nodes"), text("cores far from the card"))),
 }
+#: Params that make the size of a message.
+_SIZE = ("bytes", "offset")
+#: What a figure is called.
+Name = Callable[[Estimate], str]
 _GROUP = re.compile(r"(all|half|one-core):(numa|socket|l3):(\d+)(?:@.*)?")
 _GROUPS = {"numa": text("NUMA node"), "socket": text("socket"), "l3": text("L3 group")}
 
@@ -123,23 +127,24 @@ def _cores(word: str) -> str:
     return words.cores(word)
 
 
-def over(estimates: Iterable[Estimate]) -> Callable[[Estimate], str]:
+def over(estimates: Iterable[Estimate]) -> Name:
     """What tells apart figures between the same partners: MPI or TCP, levels of factors, axes that vary."""
-    estimates = tuple(estimates)
-    groups = choose.grouped(estimates, lambda e: (e.benchmark, pattern(e)))
+    curves = _curves(estimates)
+    firsts = [members[0] for members in curves]
+    groups = choose.grouped(firsts, lambda e: (e.benchmark, pattern(e)))
     names = {key: _varied(members) for key, members in groups.items()}
-    several = len({e.benchmark for e in estimates}) > 1
+    several = len({e.benchmark for e in firsts}) > 1
 
     def name(estimate: Estimate) -> str:
         found = names.get((estimate.benchmark, pattern(estimate)), ())
         levels = (_level(estimate, each) for each in found)
         return joined(", ", [BY.get(estimate.benchmark, "") if several else "", *levels])
 
-    return name
+    return _said(name, curves)
 
 
 def _varied(estimates: tuple[Estimate, ...]) -> tuple[str, ...]:
-    return tuple(name for name in choose.varied(estimates) if name not in {"bytes", "offset", "operation"})
+    return tuple(name for name in choose.varied(estimates) if name not in {*_SIZE, "operation"})
 
 
 def _level(estimate: Estimate, name: str) -> str:
@@ -149,33 +154,61 @@ def _level(estimate: Estimate, name: str) -> str:
     return choose.levels(estimate, [name])
 
 
-def series(estimates: Iterable[Estimate]) -> Callable[[Estimate], str]:
+def series(estimates: Iterable[Estimate]) -> Name:
     """Name of a curve: between whom, where there are several, and over what."""
-    estimates = tuple(estimates)
-    way = over(estimates)
-    several = len({where(e) for e in estimates}) > 1
+    curves = _curves(estimates)
+    firsts = [members[0] for members in curves]
+    way = over(firsts)
+    several = len(set(map(where, firsts))) > 1
 
     def name(estimate: Estimate) -> str:
         levels = way(estimate)
         return joined(", ", [where(estimate) if several or not levels else "", levels])
 
-    return name
+    return _said(name, curves)
+
+
+def _curves(estimates: Iterable[Estimate]) -> list[tuple[Estimate, ...]]:
+    """Figures that only the size of their messages tells apart, together: whatever names one of them names all."""
+    return list(choose.grouped(estimates, _apart_from_size).values())
+
+
+def _apart_from_size(e: Estimate) -> Hashable:
+    params = tuple(item for item in e.params.items() if item[0] not in _SIZE)
+    where = e.placement
+    return (e.benchmark, e.kernel, e.metric, where.label, where.hosts, params, tuple(e.factors.items()), e.state)
+
+
+def _said(name: Name, curves: Iterable[tuple[Estimate, ...]]) -> Name:
+    """The same name, found once for each curve."""
+    told = {e.id: said for members in curves for said in [name(members[0])] for e in members}
+    return lambda estimate: told[estimate.id] if estimate.id in told else name(estimate)
 
 
 def split(estimates: tuple[Estimate, ...]) -> dict[str, tuple[Estimate, ...]]:
     """What a chart shows -> its estimates: one chart for few series, else as few charts as possible."""
-    if fits(estimates):
-        return {"": estimates}
-    ways = [choose.grouped(estimates, key) for key in _keys(estimates)]
-    ways = [groups for groups in ways if len(groups) > 1] or [choose.grouped(estimates, over(estimates))]
+    curves = {members[0].id: members for members in _curves(estimates)}
+    order = {e.id: at for at, e in enumerate(estimates)}
+    return {
+        part: tuple(sorted((e for first in firsts for e in curves[first.id]), key=lambda e: order[e.id]))
+        for part, firsts in _split(tuple(members[0] for members in curves.values())).items()
+    }
+
+
+def _split(firsts: tuple[Estimate, ...]) -> dict[str, tuple[Estimate, ...]]:
+    """The same for the first figure of each curve."""
+    if fits(firsts):
+        return {"": firsts}
+    ways = [choose.grouped(firsts, key) for key in _keys(firsts)]
+    ways = [groups for groups in ways if len(groups) > 1] or [choose.grouped(firsts, over(firsts))]
     fitting = [groups for groups in ways if all(map(fits, groups.values()))]
     if len(ways[0]) == 1:
-        return {"": estimates}
+        return {"": firsts}
     parts = min(fitting, key=len) if fitting else ways[0]
     return {
         joined(", ", [name, finer]): few
         for name, members in parts.items()
-        for finer, few in split(members).items()
+        for finer, few in _split(members).items()
     }
 
 
@@ -185,7 +218,7 @@ def fits(estimates: tuple[Estimate, ...]) -> bool:
     return len({(name(e), e.state) for e in estimates}) <= MOST_SERIES
 
 
-def _keys(estimates: tuple[Estimate, ...]) -> tuple[Callable[[Estimate], str], ...]:
+def _keys(estimates: tuple[Estimate, ...]) -> tuple[Name, ...]:
     """What may split a chart, the most telling first."""
     factors = dict.fromkeys(name for e in estimates for name in e.factors)
     return (

@@ -11,7 +11,7 @@ The page's own decoder (`templates/report.js`) and `unpack` read the same form.
 
 import base64
 import gzip
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Literal
 
 import msgspec
@@ -61,17 +61,21 @@ class RawIndex(msgspec.Struct, frozen=True):
 
 def pack(run: Run) -> tuple[bytes, str]:
     """The index as JSON and the block as base64 text."""
-    index: list[RawSeries] = []
-    differences: list[npt.NDArray[np.uint64]] = []
-    for entry, seconds in _series(run):
-        nanoseconds = np.rint(np.asarray(seconds) * _NANO).astype(np.uint64)
-        base = int(nanoseconds.min()) if len(nanoseconds) else 0
-        index.append(msgspec.structs.replace(entry, base=base, samples=len(nanoseconds)))
-        differences.append(nanoseconds - np.uint64(base))
-    every = np.concatenate(differences) if differences else np.zeros(0, dtype=np.uint64)
+    series = list(_series(run))
+    counts = np.array([len(seconds) for _, seconds in series], dtype=np.intp)
+    every = np.rint(np.concatenate([np.zeros(0), *(seconds for _, seconds in series)]) * _NANO).astype(np.uint64)
+    filled = counts > 0
+    bases = np.zeros(len(series), dtype=np.uint64)
+    if filled.any():
+        bases[filled] = np.minimum.reduceat(every, (np.cumsum(counts) - counts)[filled])
+    every -= np.repeat(bases, counts)
+    index = tuple(
+        msgspec.structs.replace(entry, base=base, samples=count)
+        for (entry, _), base, count in zip(series, bases.tolist(), counts.tolist(), strict=True)
+    )
     planes = max(1, (int(every.max()).bit_length() + 7) // 8) if len(every) else 1
     block = b"".join((every >> np.uint64(8 * plane)).astype(np.uint8).tobytes() for plane in range(planes))
-    head = RawIndex(1, len(every), planes, tuple(index))
+    head = RawIndex(1, len(every), planes, index)
     return msgspec.json.encode(head), compressed(block)
 
 
@@ -92,7 +96,7 @@ def compressed(content: bytes) -> str:
     return base64.b64encode(gzip.compress(content, compresslevel=6, mtime=0)).decode("ascii")
 
 
-def _series(run: Run) -> Iterator[tuple[RawSeries, list[float]]]:
+def _series(run: Run) -> Iterator[tuple[RawSeries, Sequence[float]]]:
     for records in run.made:
         launch, bracket = records.launch, records.launch.bracket
         if bracket.before:

