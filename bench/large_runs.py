@@ -90,7 +90,9 @@ def _made(folder: Path, count: int) -> list[Path]:
     folder.mkdir(parents=True, exist_ok=True)
     for seed in range(len(_ended(folder)), count):
         if count == 1:
-            options = Options(hosts=_NODES, networks={"ib": "mlx5_0:1", "gbe": "eth0"}, precision=0.004)
+            options = Options(
+                hosts=_NODES, networks={"ib": "mlx5_0:1", "gbe": "eth0"}, launches=6, precision=0.004
+            )
             simulated_run(folder, _LAW, description=EPYC_7601, study=_WIDE, options=options)
         else:
             options = Options(hosts=_NODES, precision=0.004)
@@ -113,9 +115,7 @@ def _tell(name: str, runs: list[str], promise: str) -> None:
         wall = time.perf_counter() - begin
         if status:
             raise SystemExit(f"{name}: exit status {os.waitstatus_to_exitcode(status)}")
-        cost = (
-            f"{wall:.1f} s, {used.ru_utime + used.ru_stime:.1f} s of CPU, {used.ru_maxrss / _MIB:.0f} MiB at most"
-        )
+        cost = f"{wall:.1f} s, {used.ru_utime + used.ru_stime:.1f} s of CPU, {used.ru_maxrss / _MIB:.0f} MiB in its largest process"
         size = f"page of {page.stat().st_size / 1e6:.1f} MB"
         print(f"{name}: {cost}, {size} (promised: {promise})", flush=True)
 

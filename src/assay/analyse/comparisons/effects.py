@@ -132,4 +132,4 @@ def _by_block(launches: Iterable[LaunchMedian], state: str | None) -> dict[int, 
     for launch in launches:
         if state is None or launch.state == state:
             values.setdefault(launch.block, []).append(launch.value)
-    return {block: float(medians(each)) for block, each in values.items()}
+    return {block: each[0] if len(each) == 1 else float(medians(each)) for block, each in values.items()}

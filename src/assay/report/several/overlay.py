@@ -104,13 +104,14 @@ def _coloured(spec: Spec, together: Together, ways: tuple[Way, ...], names: Mapp
             "strokeDash": DASHES[turn % len(DASHES)],
         }
     spec["config"] = {**spec["config"], "legend": {**spec["config"]["legend"], "columns": 2, "labelLimit": 380}}
-    spec = copy.deepcopy(spec)  # shared parts would change, too
-    for layer in spec["layer"]:
-        for channel, encoding in layer.get("encoding", {}).items():
+    # Shared parts would change, too.
+    layers = [{**layer, "encoding": copy.deepcopy(layer.get("encoding", {}))} for layer in spec["layer"]]
+    for layer in layers:
+        for channel, encoding in layer["encoding"].items():
             if channel in {"color", "shape", "strokeDash"} and isinstance(encoding, dict) and "scale" in encoding:
                 scale = encoding["scale"]
                 scale["range"] = [ranges[name][channel] for name in scale["domain"]]
-    return spec
+    return {**spec, "layer": layers}
 
 
 def _pieces(together: Together, way: Way, name: str, factor: float) -> list[Spec]:

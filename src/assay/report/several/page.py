@@ -1,6 +1,7 @@
 """The page of several runs: curves over each other, tables side by side, and where each figure comes from."""
 
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import closing
 from functools import cache
 
 import jinja2
@@ -10,6 +11,7 @@ from assay.model.text import text
 from assay.report import choose, vega, words
 from assay.report.environment import environment, file
 from assay.report.languages import LANGUAGES
+from assay.report.plotters import Plotters
 from assay.report.several import origins, tables
 from assay.report.several.section import topics
 from assay.report.several.statements import NO_SAMPLES, are_without_samples, bend, statements
@@ -29,7 +31,9 @@ def render(together: Together, language: str = "en") -> str:
 
     It opens in `language` where its reader has chosen none.
     """
-    with ThreadPoolExecutor(1) as pool:
+    # About two charts of each pattern, between nodes and inside one.
+    charts = 2 * len(tables.groups(together))
+    with ThreadPoolExecutor(1) as pool, closing(Plotters(charts)) as plotters:
         library = pool.submit(vega.library)
         said = statements(together)
         every = [e for side in together.sides for e in choose.measured(side.analysis.estimates)]
@@ -43,7 +47,7 @@ def render(together: Together, language: str = "en") -> str:
                 for kind, of in choose.grouped(said, lambda each: each.kind).items()
             },
             "systems": origins.systems(together),
-            "topics": topics(together),
+            "topics": topics(together, plotters),
             "laws": tables.laws(together),
             "bends": [bend(together, each) for each in together.several.bends],
             "alike": tables.alike(together),

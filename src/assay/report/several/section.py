@@ -1,9 +1,11 @@
 """Curves beside each other as sections of a page: a figure, a ratio, tables, for each pattern and reach."""
 
+from concurrent.futures import Future
 from dataclasses import dataclass
 
 from assay.model.text import text
 from assay.report import vega
+from assay.report.plotters import Plotters
 from assay.report.section import Section, Table
 from assay.report.several import overlay, tables
 from assay.report.several.statements import NO_SAMPLES, statements
@@ -19,11 +21,16 @@ class Topic:
 
     id: str
     title: str
-    drawn: tuple[vega.Drawn, ...]
+    drawing: tuple[Future[vega.Drawn], ...]
     tables: tuple[Table, ...]
 
+    @property
+    def drawn(self) -> tuple[vega.Drawn, ...]:
+        """Its figures, waited for."""
+        return tuple(each.result() for each in self.drawing)
 
-def topics(together: Together) -> list[Topic]:
+
+def topics(together: Together, plotters: Plotters) -> list[Topic]:
     """One for each pattern between nodes and inside a node, with its curves, ratios and tables."""
     found = []
     for number, ((pattern, reach), ways) in enumerate(tables.groups(together).items()):
@@ -36,8 +43,8 @@ def topics(together: Together) -> list[Topic]:
         told = [tables.side_by_side(together, title, ways)]
         told += [tables.ratios(together, title, besides)] if besides else []
         twice = len(together.sides) <= _TWICE
-        drawn = tuple(vega.drawn(figure, twice=twice) for figure in figures if figure)
-        found.append(Topic(f"curves-{number}", title, drawn, tuple(told)))
+        drawing = tuple(plotters.draw(figure, twice=twice) for figure in figures if figure)
+        found.append(Topic(f"curves-{number}", title, drawing, tuple(told)))
     return found
 
 
