@@ -115,6 +115,7 @@ def _tell(name: str, runs: list[str], promise: str) -> None:
         wall = time.perf_counter() - begin
         if status:
             raise SystemExit(f"{name}: exit status {os.waitstatus_to_exitcode(status)}")
+        largest = f"{used.ru_maxrss / _MIB:.0f} MiB in its largest process"
         cost = f"{wall:.1f} s, {used.ru_utime + used.ru_stime:.1f} s of CPU, {largest}"
         size = f"page of {page.stat().st_size / 1e6:.1f} MB"
         print(f"{name}: {cost}, {size} (promised: {promise})", flush=True)

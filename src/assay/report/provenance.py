@@ -1,5 +1,6 @@
 """Where the figures come from: commands, builds, environment, machine, versions; enough to measure again."""
 
+import itertools
 import shlex
 
 from assay.model.benchmark import Metric
@@ -123,13 +124,14 @@ def _clocks(run: Run) -> Table:
 
 
 def _commands(run: Run) -> Table:
-    times: dict[str, list[str]] = {}
+    times: dict[tuple[str, ...], list[str]] = {}
     for records in run.made:
-        times.setdefault(shlex.join(records.launch.argv), []).append(records.launch.id)
-    rows = tuple((command, str(len(launches)), launches[0]) for command, launches in times.items())
-    if len(rows) > _MOST_COMMANDS:
-        more = text("{count} more, in the run's records", count=len(rows) - _MOST_COMMANDS)
-        rows = (*rows[:_MOST_COMMANDS], (more, "", ""))
+        times.setdefault(tuple(records.launch.argv), []).append(records.launch.id)
+    shown = itertools.islice(times.items(), _MOST_COMMANDS)
+    rows = tuple((shlex.join(argv), str(len(launches)), launches[0]) for argv, launches in shown)
+    if len(times) > _MOST_COMMANDS:
+        more = text("{count} more, in the run's records", count=len(times) - _MOST_COMMANDS)
+        rows = (*rows, (more, "", ""))
     return Table(
         text("Command lines of the launches"), headings("Command", "Times", "First launch"), rows, frozenset({1})
     )
