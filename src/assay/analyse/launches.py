@@ -160,16 +160,18 @@ def _sampled(
     series = [each for each in series if each[3]]
     joined = [_joined(parts) for _, _, parts, _ in series]
     counted = [_joined(measured) for _, _, _, measured in series]
+    enough = [at for at, values in enumerate(joined) if values.size >= FEWEST]
+    starts = dict(zip(enough, steady_starts([joined[at] for at in enough]), strict=True))
     found: dict[_Place, dict[tuple[str, str], Sampled]] = {}
-    for (place, key, _, measured), values, every, start, interval in zip(
-        series, counted, joined, steady_starts(joined), median_intervals(counted), strict=True
+    for at, ((place, key, _, measured), values, interval) in enumerate(
+        zip(series, counted, median_intervals(counted), strict=True)
     ):
         half_width = (interval.hi - interval.lo) / 2
         found.setdefault(place, {})[key] = Sampled(
             values,
             interval.median,
             half_width / interval.median if interval.confidence and interval.median else None,
-            None if every.size < FEWEST else start is not None,
+            starts[at] is not None if at in starts else None,
             worst_stop(part.stop for part in measured),
             whole[place][1].get(key[0], {}),
         )

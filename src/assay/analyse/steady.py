@@ -74,8 +74,8 @@ def _blocks(series: Sequence[Samples], most: int) -> tuple[NDArray[np.float64], 
         usual = medians(rows)
         relative = rows / np.where(usual == 0, 1, usual)[:, None] - 1
         kept = ~_isolated(relative)
-        moments = np.stack((kept, np.where(kept, relative, 0), np.where(kept, relative**2, 0)), axis=2)
-        table[places, 1 : edges.size + 1] = np.add.reduceat(moments, edges, axis=1)
+        moments = np.stack((kept, relative * kept, relative**2 * kept), axis=2)
+        table[places, 1 : edges.size + 1] = moments if size == 1 else np.add.reduceat(moments, edges, axis=1)
     return table, sizes, counts
 
 
@@ -99,21 +99,23 @@ def _isolated(rows: NDArray[np.float64]) -> NDArray[np.bool_]:
 
 def _partition(blocks: NDArray[np.float64], penalty: Samples) -> NDArray[np.intp]:
     """Optimal partition of every series at once: where the last segment before each block edge begins."""
-    totals = blocks.cumsum(axis=1)
-    series, edges = totals.shape[:2]
-    best = np.full((series, edges), np.inf)
-    best[:, 0] = -penalty
+    # series side by side: each step then walks through memory in order, which halves its time
+    counts, totals, squares = np.ascontiguousarray(blocks.cumsum(axis=1).transpose(2, 1, 0))
+    edges, series = counts.shape
+    best = np.full((edges, series), np.inf)
+    best[0] = -penalty
     before = np.zeros((series, edges), dtype=np.intp)
     for edge in range(1, edges):
-        count, total, squares = np.moveaxis(totals[:, edge, None] - totals[:, :edge], 2, 0)
+        count = counts[edge] - counts[:edge]
         enough = count >= _SEGMENT
         divisor = np.where(enough, count, 1)
-        variance = np.maximum(squares / divisor - (total / divisor) ** 2, 0)
+        mean = (totals[edge] - totals[:edge]) / divisor
+        variance = np.maximum((squares[edge] - squares[:edge]) / divisor - mean * mean, 0)
         scale = np.maximum(variance, _FLOOR)
-        cost = best[:, :edge] + count * (np.log(scale) + variance / scale) + penalty[:, None]
-        cost = np.where(enough, cost, np.inf)
-        before[:, edge] = cost.argmin(axis=1)
-        best[:, edge] = cost[np.arange(series), before[:, edge]]
+        cost = best[:edge] + count * (np.log(scale) + variance / scale) + penalty
+        cost[~enough] = np.inf
+        before[:, edge] = cost.argmin(axis=0)
+        best[edge] = cost[before[:, edge], np.arange(series)]
     return before
 
 
