@@ -34,7 +34,7 @@ def plateaus(values: Samples, octave: float) -> list[tuple[int, int]]:
         octave: points for each doubling of the abscissa.
     """
     found: list[tuple[int, int]] = []
-    parts = [part for part in _partition(values) if part[1] - part[0] >= _LEAST_OCTAVE * octave]
+    parts = [part for part in partition(values) if part[1] - part[0] >= _LEAST_OCTAVE * octave]
     for number, (begin, end) in enumerate(parts):
         most = STEP if end - begin > octave else _SHORT_RISE
         if _rise(values[begin:end]) > most and number < len(parts) - 1:
@@ -55,16 +55,22 @@ def _rise(values: Samples) -> float:
     return theil_sen(np.arange(values.size), values) * (values.size - 1)
 
 
-def _partition(values: Samples) -> list[tuple[int, int]]:
-    """Plateaus of least cost; points between them belong to none."""
+def partition(values: Samples, scatter: float = _SCATTER, fewest: int = FEWEST) -> list[tuple[int, int]]:
+    """Plateaus of least cost, of `fewest` points or more; points between them belong to none.
+
+    Args:
+        values: logarithms, in the order of the abscissa.
+        scatter: how far points of one plateau scatter.
+        fewest: points of a plateau.
+    """
     n = values.size
-    costs = _costs(values)
+    costs = _costs(values, scatter, fewest)
     best = np.zeros(n + 1)
     before = np.zeros(n + 1, dtype=np.intp)
     for end in range(1, n + 1):
         best[end], before[end] = best[end - 1] + _BETWEEN, -1
-        if end >= FEWEST:
-            begin = int(np.argmin(best[: end - FEWEST + 1] + costs[: end - FEWEST + 1, end]))
+        if end >= fewest:
+            begin = int(np.argmin(best[: end - fewest + 1] + costs[: end - fewest + 1, end]))
             cost = best[begin] + costs[begin, end] + _PENALTY * math.log(n)
             if cost < best[end]:
                 best[end], before[end] = cost, begin
@@ -76,13 +82,13 @@ def _partition(values: Samples) -> list[tuple[int, int]]:
     return parts[::-1]
 
 
-def _costs(values: Samples) -> NDArray[np.float64]:
+def _costs(values: Samples, scatter: float, fewest: int) -> NDArray[np.float64]:
     """Cost of the points of each plateau [begin, end): squares around its median, each of 9 at most."""
     n = values.size
     costs = np.full((n + 1, n + 1), np.inf)
-    for length in range(FEWEST, n + 1):
+    for length in range(fewest, n + 1):
         windows = sliding_window_view(values, length)
-        squares = ((windows - medians(windows)[:, None]) / _SCATTER) ** 2
+        squares = ((windows - medians(windows)[:, None]) / scatter) ** 2
         begin = np.arange(n - length + 1)
         costs[begin, begin + length] = np.minimum(squares, _MOST).sum(axis=1)
     return costs

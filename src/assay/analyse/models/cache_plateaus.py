@@ -2,12 +2,12 @@
 
 import math
 from collections.abc import Iterable, Sequence
-from itertools import pairwise
+from itertools import zip_longest
 
 import numpy as np
-from numpy.typing import NDArray
 
 from assay.analyse.curves import Known, curves
+from assay.analyse.plateaus import partition
 from assay.model.machine import Machine
 from assay.model.result import Estimate, Model
 from assay.model.text import text
@@ -17,9 +17,8 @@ LAW = "cache-plateaus"
 _PLATEAU_POINTS = 2
 #: Below this share of the highest rate a small copy costs its call, not its bytes.
 _CALL_BOUND = 0.8
-#: How far rates of one plateau scatter (in ln), and what one more plateau costs (METHODS, 3: 4 ln n).
+#: How far rates of one plateau scatter (in ln).
 _SCATTER = 0.10
-_PENALTY = 4
 #: A boundary belongs to a cache when source and target together are within this factor of its size.
 _BESIDE = 2
 #: Rates that lie further from every plateau than this follow some other law.
@@ -37,8 +36,9 @@ def fit(known: Known) -> Iterable[Model]:
 def _plateaus(name: str, curve: Sequence[Estimate], known: Known) -> Model:
     """Piecewise constant ln rate over the sizes that are not bound by the cost of a call.
 
-    Parameters: `rate 1`, `rate 2` ... [median, least, largest median of the plateau]; `boundary 1` ... [geometric
-    middle, last size before, first size after], named after the cache beside it.
+    Parameters: `rate 1`, `rate 2` ... [geometric mean, least, largest median of the plateau]; `boundary 1` ...
+    [geometric middle, last size of this plateau, first size of the next or beyond the last], named after the cache
+    beside it.
     """
     rated = sorted((int(each.params["bytes"]), each.median, each.id) for each in curve if each.median is not None)
     of = tuple(identity for _, _, identity in rated)
@@ -53,39 +53,29 @@ def _plateaus(name: str, curve: Sequence[Estimate], known: Known) -> Model:
             needed=2 * _PLATEAU_POINTS,
         )
         return Model(name, LAW, of, {}, None, reason)
-    edges = _partition(np.log(rates))
-    machine = known.machine(curve[0])
+    parts = partition(np.log(rates), _SCATTER, _PLATEAU_POINTS)
+    if not parts:
+        return Model(name, LAW, of, {}, None, text("no two neighbouring sizes have rates alike"))
     parameters: dict[str, tuple[float, float, float]] = {}
     residual = 0.0
-    beside = _caches_beside([(sizes[end - 1], sizes[end]) for end in edges[1:-1]], machine)
-    for number, (begin, end) in enumerate(pairwise(edges), 1):
+    begins = [begin for begin, _ in parts[1:]]
+    falls = [  # sizes at which only a part still fits belong to no plateau, and so lie in the boundary
+        (sizes[end - 1], sizes[end if begin is None else begin])
+        for (_, end), begin in zip_longest(parts, begins)
+        if end < len(sizes)
+    ]
+    beside = _caches_beside(falls, known.machine(curve[0]))
+    for number, (begin, end) in enumerate(parts, 1):
         plateau = rates[begin:end]
         level = float(np.exp(np.log(plateau).mean()))
         parameters[f"rate {number}"] = (level, float(plateau.min()), float(plateau.max()))
         residual = max(residual, float(np.abs(plateau / level - 1).max()))
-        if end < len(sizes):
-            before, after = float(sizes[end - 1]), float(sizes[end])
+        if number <= len(falls):
+            before, after = (float(size) for size in falls[number - 1])
             parameters[f"boundary {number}{beside[number - 1]}"] = (math.sqrt(before * after), before, after)
     if residual > _RESIDUAL:
         return Model(name, LAW, of, {}, residual, f"rates lie up to {100 * residual:.0f} % beside their plateaus")
     return Model(name, LAW, of, parameters, residual)
-
-
-def _partition(values: NDArray[np.float64]) -> list[int]:
-    """Edges of the plateaus that cost least: squares in units of the scatter and a penalty for each plateau."""
-    n = values.size
-    total, squares = (np.concatenate(([0.0], np.cumsum(each))) for each in (values, values**2))
-    best, before = [0.0] + [math.inf] * n, [0] * (n + 1)
-    for end in range(_PLATEAU_POINTS, n + 1):
-        for begin in range(end - _PLATEAU_POINTS + 1):
-            inside = squares[end] - squares[begin] - (total[end] - total[begin]) ** 2 / (end - begin)
-            cost = best[begin] + float(inside) / _SCATTER**2 + _PENALTY * math.log(n)
-            if cost < best[end]:
-                best[end], before[end] = cost, begin
-    edges = [n]
-    while edges[-1]:
-        edges.append(before[edges[-1]])
-    return edges[::-1]
 
 
 def _caches_beside(boundaries: Sequence[tuple[int, int]], machine: Machine | None) -> list[str]:
