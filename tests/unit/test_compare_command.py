@@ -45,6 +45,7 @@ def test_the_command_prints_two_runs_with_what_is_not_the_same(home: Path) -> No
     assert f"{run.info.id} against {base.info.id} (base)" in result.output
     assert ending(result.output.splitlines(), "faster") == 4
     assert "Two runs are two times" in result.output
+    assert "Other figures" not in result.output  # each has its row above
     document = json.loads(invoke(base.info.id, run.info.id, "--json").stdout)
     assert (document["schema"], document["base"]) == (1, base.info.id)
     assert document["pairs"][0]["comparison"]["verdict"] == "faster"
@@ -67,7 +68,7 @@ def test_a_regression_that_is_only_a_range_fails_nothing(home: Path) -> None:
 def test_a_figure_that_a_cut_run_lacks_has_not_passed_a_threshold(home: Path) -> None:
     wide = Study("t", "q?", (Measure("stream", ("one-core", "all")),), launches=6)
     base = store.load(simulated_run(home, study=wide, seed=1))
-    run = store.load(simulated_run(home, study=STUDY, options=Options(launches=6, budget_s=8), seed=2))
+    run = store.load(simulated_run(home, study=STUDY, options=Options(launches=6, budget_s=3), seed=2))
     assert run.ending is not None
     assert run.ending.status == "cut"
     alone = invoke(base.info.id, run.info.id)
@@ -85,7 +86,7 @@ def test_a_regression_of_a_cut_run_is_a_regression_all_the_same(home: Path) -> N
     wide = Study("t", "q?", (Measure("stream", ("one-core", "all")),), launches=6)
     base = store.load(simulated_run(home, study=wide, seed=1))
     slow = Law(core_traffic=12e9 * 0.8)
-    run = store.load(simulated_run(home, slow, study=STUDY, options=Options(launches=6, budget_s=8), seed=2))
+    run = store.load(simulated_run(home, slow, study=STUDY, options=Options(launches=6, budget_s=3), seed=2))
     assert isinstance(invoke(base.info.id, run.info.id, "--fail-below", "5%").exception, ThresholdError)
 
 

@@ -11,6 +11,7 @@ from tests.simulation import simulated_run
 
 from assay import store
 from assay.analyse import analyse
+from assay.analyse.comparisons.effects import adjusted
 from assay.analyse.comparisons.ranks import (
     benjamini_yekutieli,
     mann_whitney_masses,
@@ -20,6 +21,7 @@ from assay.analyse.comparisons.ranks import (
 )
 from assay.analyse.statistics import hodges_lehmann, verdict
 from assay.model.plan import Measure, Study
+from assay.model.result import Comparison
 from assay.plan import Options
 
 
@@ -142,3 +144,16 @@ def test_no_claim_is_smaller_than_the_floor_and_noise_makes_nothing_equivalent(
 ) -> None:
     assert verdict(lo, hi, 0.95, floor) == expected
     assert verdict(lo, hi, None, floor) == "inconclusive"
+
+
+def test_among_many_a_trivial_difference_is_equivalent_and_a_large_one_inconclusive() -> None:
+    """Six pairs cannot reach 5 % among eight comparisons; that an interval lies within the margin needs no test."""
+    told = [("faster", 1.05), ("slower", 0.95), ("trivially different", 1.004), ("equivalent", 1.0)]
+    pairs = [
+        Comparison(word, "", "", ratio, ratio - 0.002, ratio + 0.002, 6, 0.95, word, p=2 / 64)
+        for word, ratio in 2 * told
+    ]
+    expected = ["inconclusive", "inconclusive", "equivalent", "equivalent"]
+    assert [each.verdict for each in adjusted(pairs, binding=True)] == 2 * expected
+    assert [each.verdict for each in adjusted(pairs[:4], binding=False)] == [word for word, _ in told]
+    assert [each.verdict for each in adjusted(pairs[:1], binding=True)] == ["faster"]

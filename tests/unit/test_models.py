@@ -16,7 +16,7 @@ from assay.analyse.launches import yields
 from assay.analyse.models import laws
 from assay.analyse.nodes import Nodes
 from assay.analyse.outcomes import outcomes
-from assay.analyse.plateaus import plateaus
+from assay.analyse.plateaus import partition, plateaus
 from assay.analyse.predictions import predictions
 from assay.launch.simulated import Law
 from assay.model.machine import Topology
@@ -386,3 +386,10 @@ def test_the_resolution_is_what_two_launches_of_one_case_differ_by(tmp_path: Pat
     noise = _analysis(tmp_path, study, Law(noise=1e-4, launch_noise=launch_noise)).noise
     # The difference of two launches of sigma s has 95 % within 1.96 x sqrt(2) x s.
     assert noise.resolution == pytest.approx(1.96 * np.sqrt(2) * launch_noise, rel=0.25)
+
+
+@pytest.mark.parametrize("fall", [(), (0.67,), (0.7, 0.45)])
+def test_sizes_of_which_a_part_fits_belong_to_no_plateau_of_a_copy(fall: tuple[float, ...]) -> None:
+    rates = [200e9] * 6 + [50e9] * 5 + [50e9 * share for share in fall] + [15e9] * 4 + [9.6e9, 7e9]
+    begin = 11 + len(fall)
+    assert partition(np.log(rates), 0.10, 2) == [(0, 6), (6, 11), (begin, begin + 4)]

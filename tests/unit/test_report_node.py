@@ -22,6 +22,7 @@ from assay.report import html, terminal, vega
 from assay.report.charts.roofline import Kernel, Roof, roofline
 from assay.report.section import Figure, Section, Table
 from assay.report.sections import sections, touch
+from assay.report.words import interval
 
 _IDS = {
     "memory-bandwidth", "saturation", "first-touch", "memory-nodes", "load-latency", "loaded-latency", "copy-rate",
@@ -216,10 +217,15 @@ def test_the_ledger_shows_band_measurement_and_error(here: Example, written: dic
     assert "0 of 1 prediction holds" in section.meaning[0]
     table = _table(section, "Prediction ledger")
     row = dict(zip(table.columns, table.rows[0], strict=True))
-    assert row["Outside"] == "-25.0 %"
-    assert row["Of the middle"] == f"{100 * wrong.deviation:+.1f} %"
-    assert "±" in row["Middle"]
-    assert row["State from: of"] == "any: any"
+    assert row["From the nearest end"] == "-25.0 %"
+    assert row["From the middle"] == f"{100 * wrong.deviation:+.1f} %"
+    assert row["Predicted"] == interval(wrong.middle, (wrong.lower, wrong.upper), wrong.unit, "").short
+    assert len(row) == 5
+    stated = msgspec.structs.replace(wrong, states=("near", "far"))
+    analysis = msgspec.structs.replace(here.analysis, predictions=(stated,))
+    (section,) = (each for each in sections(here.run, analysis) if each.id == "himeno")
+    table = _table(section, "Prediction ledger")
+    assert dict(zip(table.columns, table.rows[0], strict=True))["States: predicting, predicted"] == "near, far"
 
 
 def test_all_pairs_of_cores_make_a_symmetric_matrix(written: dict[str, Section]) -> None:

@@ -68,8 +68,9 @@ def command(  # noqa: PLR0913 (one parameter an option)
         from assay.report.several import terminal
 
         console = output.console()
+        untold = _untold(curves, compared)
         compare_table.render(
-            compared, console, everything=everything, curves=lambda: terminal.render(curves, console)
+            compared, console, everything=everything, curves=lambda: terminal.render(untold, console)
         )
     unfinished = [run for run in sides if run.ending is None or run.ending.status != "complete"]
     for run in unfinished:
@@ -90,6 +91,17 @@ def _with_curves(compared: Compared, curves: Together) -> Compared:
     told = tuple(each.text for each in statements(curves))
     several = curves.several if curves.several.ways else None
     return ComparedCurves(**msgspec.structs.asdict(compared), several=several, statements=told)
+
+
+def _untold(curves: Together, compared: Compared) -> Together:
+    """Without the figures that the comparisons tell, with a verdict beside each."""
+    import dataclasses
+
+    import msgspec
+
+    told = {pair.a.id for pair in compared.pairs}
+    alike = tuple(each for each in curves.several.alike if each.of.get(compared.run) not in told)
+    return dataclasses.replace(curves, several=msgspec.structs.replace(curves.several, alike=alike))
 
 
 def _compared(

@@ -133,6 +133,12 @@ def format_cpu_list(cpus: tuple[int, ...]) -> str:
     return ",".join(f"{first}" if first == last else f"{first}-{last}" for first, last in runs)
 
 
+def format_share(share: float) -> str:
+    """A share in percent, without its sign of percent: `97`, `0.4`, `0`."""
+    percent = 100 * share
+    return f"{percent:.0f}" if abs(percent) >= 10 or percent == 0 else f"{percent:z.1f}"  # noqa: PLR2004
+
+
 def format_size(size_bytes: float) -> str:
     """`4 KiB`, `1.5 MiB`: powers of 2^10, three digits."""
     for unit in ("B", "KiB", "MiB", "GiB", "TiB"):

@@ -257,9 +257,9 @@ def _folded(folds: tuple[Folded, ...]) -> str:
 def _noise(noise: Noise) -> str:
     parts = [f"{noise.disturbed} of {words.count(noise.launches, 'launch', 'launches')} disturbed"]
     if noise.sentinel_p99 is not None:
-        parts.append(f"fixed work p99/median {noise.sentinel_p99:.4g}")
+        parts.append(f"fixed work p99/median {noise.sentinel_p99:.2f}")
     if noise.drift is not None:
-        parts.append(f"drift {100 * noise.drift:+.1f} %")
+        parts.append(f"drift {100 * noise.drift:+z.1f} %")
     for name, value in (("steal", noise.steal), ("other processes", noise.foreign)):
         if value is not None:
             parts.append(f"{name} at most {words.percent(value)}")

@@ -9,7 +9,7 @@ from assay.model import text as texts
 from assay.model.benchmark import ParamValue
 from assay.model.result import Estimate, Limit
 from assay.model.text import Text, text
-from assay.model.units import format_cpu_list, format_size, parse_cpu_list, scale
+from assay.model.units import format_cpu_list, format_share, format_size, parse_cpu_list, scale
 
 _SIGNIFICANT = 3
 _PERCENT = 100
@@ -199,8 +199,7 @@ def against(estimate: Estimate) -> str:
 
 def percent(value: float) -> str:
     """A share: `97 %`, `0.4 %`."""
-    scaled = _PERCENT * value
-    return f"{scaled:.0f} %" if abs(scaled) >= 10 or scaled == 0 else f"{scaled:.1f} %"  # noqa: PLR2004
+    return f"{format_share(value)} %"
 
 
 def change(ratio: float, *, factor: bool | None = None) -> str:
@@ -208,7 +207,7 @@ def change(ratio: float, *, factor: bool | None = None) -> str:
     if ratio >= _FACTOR if factor is None else factor:
         return f"×{ratio:.{decimals(ratio)}f}"  # noqa: RUF001 (a factor)
     value = _PERCENT * (ratio - 1)
-    return f"{value:+.1f} %" if abs(value) < _PERCENT else f"{value:+.0f} %"
+    return f"{value:+z.1f} %" if abs(value) < _PERCENT else f"{value:+.0f} %"
 
 
 def changes(ratio: float, lo: float, hi: float, *, sure: bool) -> str:

@@ -8,10 +8,22 @@ import msgspec
 from assay.analyse.comparisons.ranks import benjamini_yekutieli, null_effects, shift, signed_rank_p
 from assay.analyse.estimates import LaunchMedian, Measured
 from assay.analyse.states import UNSETTLED
-from assay.analyse.statistics import CONFIDENCE, MARGIN, Interval, hodges_lehmann, medians, percentile, verdict
+from assay.analyse.statistics import (
+    CONFIDENCE,
+    MARGIN,
+    Interval,
+    hodges_lehmann,
+    medians,
+    percentile,
+    verdict,
+)
 from assay.model.result import Comparison
 
 _SIGNIFICANT = 1 - CONFIDENCE
+#: What is left of a claim that the number of comparisons forbids.
+_WITHDRAWN: dict[str, str] = {
+    "faster": "inconclusive", "slower": "inconclusive", "trivially different": "equivalent",
+}  # fmt: skip
 #: An interval's half-width is about 1.96 standard errors; .84 more find an effect four times in five.
 _FOUR_IN_FIVE = 1 + 0.84 / 1.96
 
@@ -66,12 +78,14 @@ def resolution(a: Measured, b: Measured) -> float | None:
 
 
 def adjusted(comparisons: Sequence[Comparison], *, binding: bool) -> list[Comparison]:
-    """The comparisons with p adjusted among them; where that is binding, those above 5 % lose their claim."""
+    """The comparisons with p adjusted among them; where that is binding, those above 5 % lose their claim.
+
+    What lies within the margin stays equivalent: that it differs at all was the claim.
+    """
     tested = [each for each in comparisons if each.p is not None]
     found = []
     for each, p in zip(tested, benjamini_yekutieli([each.p or 0.0 for each in tested]), strict=True):
-        claims = each.verdict in {"faster", "slower", "trivially different"}
-        word = "inconclusive" if binding and claims and p > _SIGNIFICANT else each.verdict
+        word = _WITHDRAWN.get(each.verdict, each.verdict) if binding and p > _SIGNIFICANT else each.verdict
         found.append(msgspec.structs.replace(each, adjusted_p=p, verdict=word))
     return found
 

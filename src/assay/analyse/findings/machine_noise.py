@@ -9,7 +9,7 @@ from assay.analyse.strata import FEWEST
 from assay.model.record import Bracket
 from assay.model.result import Finding, Noise
 from assay.model.text import Text, joined, text
-from assay.model.units import format_quantity
+from assay.model.units import format_quantity, format_share
 
 _TAIL = 1.10
 _STEAL = 0.02
@@ -98,9 +98,9 @@ def _tail(noise: Noise, explained: float) -> Iterable[_Cause]:
             text(
                 "The machine was not steady: once in a hundred times the same fixed small work took {times} times "
                 "as long as usual, or longer.",
-                times=f"{noise.sentinel_p99:.3g}",
+                times=f"{noise.sentinel_p99:.2f}",
             ),
-            text("p99 / median {ratio}", ratio=f"{noise.sentinel_p99:.4g}"),
+            text("p99 / median {ratio}", ratio=f"{noise.sentinel_p99:.2f}"),
             text("p99 / median > {ratio}", ratio=f"{_TAIL:.2f}"),
             (
                 text("other users of the machine"),
@@ -136,23 +136,23 @@ def _taken(noise: Noise) -> Iterable[_Cause]:
 
 
 def _of_cpus(share: float) -> Text:
-    return text("{share} % of the cpus' time", share=f"{100 * share:.0f}")
+    return text("{share} % of the cpus' time", share=format_share(share))
 
 
 def _figures(noise: Noise) -> str:
     figures: list[str] = []
     if noise.sentinel_p99 is not None:
-        figures.append(text("fixed work p99 / median {ratio}", ratio=f"{noise.sentinel_p99:.4g}"))
+        figures.append(text("fixed work p99 / median {ratio}", ratio=f"{noise.sentinel_p99:.2f}"))
     if noise.drift is not None:
-        drift = f"{100 * noise.drift:+.1f}"
+        drift = f"{100 * noise.drift:+z.1f}"
         p = "" if noise.drift_p is None else f"{noise.drift_p:.2g}"
         figures.append(
             text("drift {drift} % (p = {p})", drift=drift, p=p) if p else text("drift {drift} %", drift=drift)
         )
     if noise.steal is not None:
-        figures.append(text("steal {share} % at most", share=f"{100 * noise.steal:.1f}"))
+        figures.append(text("steal {share} % at most", share=format_share(noise.steal)))
     if noise.foreign is not None:
-        figures.append(text("foreign cpu {share} % at most", share=f"{100 * noise.foreign:.1f}"))
+        figures.append(text("other processes {share} % at most", share=format_share(noise.foreign)))
     return joined(", ", figures)
 
 
@@ -214,7 +214,7 @@ rule = Rule(
     "machine_noise",
     text("Was the machine quiet?"),
     text(
-        "p99 / median > {tail}, steal > {steal} %, foreign cpu > {foreign} %, drift > {drift} % with p < {p}",
+        "p99 / median > {tail}, steal > {steal} %, other processes > {foreign} %, drift > {drift} % with p < {p}",
         tail=f"{_TAIL:.2f}",
         steal=f"{100 * _STEAL:.0f}",
         foreign=f"{100 * Bracket.FOREIGN:.0f}",

@@ -45,13 +45,13 @@ def _finding(name: str, states: Sequence[Prediction]) -> Finding:
 
 def _held_against(each: Prediction) -> str:
     lower, upper, value = (format_quantity(part, each.unit) for part in (each.lower, each.upper, each.value[0]))
-    share = f"{_PERCENT * abs(each.error):.0f}"
+    share = f"{_PERCENT * abs(each.error):.1f}"
     where = (
-        text("{share} % above" if each.error > 0 else "{share} % below", share=share)
+        text("{share} % above its upper end" if each.error > 0 else "{share} % below its lower end", share=share)
         if each.error
         else text("inside")
     )
-    told = text("{low} to {high}, measured {value}, {where}", low=lower, high=upper, value=value, where=where)
+    told = text("{low} to {high}; measured {value}, {where}", low=lower, high=upper, value=value, where=where)
     return text("{state}: {figures}", state=each.states[-1], figures=told) if each.states[-1] else told
 
 

@@ -74,7 +74,8 @@ def _plateaus(name: str, curve: Sequence[Estimate], known: Known) -> Model:
             before, after = (float(size) for size in falls[number - 1])
             parameters[f"boundary {number}{beside[number - 1]}"] = (math.sqrt(before * after), before, after)
     if residual > _RESIDUAL:
-        return Model(name, LAW, of, {}, residual, f"rates lie up to {100 * residual:.0f} % beside their plateaus")
+        far = text("rates lie up to {share} % beside their plateaus", share=f"{100 * residual:.0f}")
+        return Model(name, LAW, of, {}, residual, far)
     return Model(name, LAW, of, parameters, residual)
 
 

@@ -20,7 +20,8 @@ _ALWAYS = {"operation", "pattern"}
 _WHY = text(
     "Levels were measured side by side in the same blocks, in random order, so that a drift of the machine falls "
     "on all alike. A ratio above 1 is a higher figure than that of the base. A verdict looks at the interval, "
-    "never at the point; “inconclusive” means that the interval is too wide to say."
+    "never at the point; “inconclusive” means that the interval is too wide to say, or "
+    "that among so many comparisons a difference like this one can be chance."
 )
 
 

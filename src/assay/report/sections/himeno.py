@@ -57,26 +57,26 @@ def _where(best: Estimate) -> str:
 def tables(_run: Run, analysis: Analysis) -> tuple[Table, ...]:
     """The ledger of predictions."""
     known = {e.id: e for e in analysis.estimates}
+    ledger = _ledger(analysis)
+    told = any(state for line in ledger for state in line.states)
     rows = tuple(
         (
             _row(line, known),
-            _ends(words.quantity(line.lower, line.unit), words.quantity(line.upper, line.unit)),
-            f"{words.quantity(line.middle, line.unit)} ± {words.percent(line.half_width)}",
+            words.interval(line.middle, (line.lower, line.upper), line.unit, "").short,
             words.interval(line.value[0], (line.value[1], line.value[2]), line.unit, "").short,
             _signed(line.deviation),
-            _states(line),
             _error(line),
+            *((_states(line),) if told else ()),
         )
-        for line in _ledger(analysis)
+        for line in ledger
     )
     caption = text(
-        "Prediction ledger: what other measurements predicted, with half of its width; what was measured, and how "
-        "far from the middle and outside"
+        "Prediction ledger: the middle (and the ends) of what other measurements predicted, what was measured, "
+        "and how far that lies from the middle, and from the nearest end where it is outside"
     )
-    columns = headings(
-        "Prediction", "Predicted", "Middle", "Measured", "Of the middle", "State from: of", "Outside"
-    )
-    return (Table(caption, columns, rows, frozenset({1, 2, 3, 4, 6})),) if rows else ()
+    columns = headings("Prediction", "Predicted", "Measured", "From the middle", "From the nearest end")
+    columns += headings("States: predicting, predicted") if told else ()
+    return (Table(caption, columns, rows, frozenset({1, 2, 3, 4})),) if rows else ()
 
 
 def _ledger(analysis: Analysis) -> tuple[Prediction, ...]:
@@ -92,10 +92,6 @@ def _row(line: Prediction, known: dict[str, Estimate]) -> str:
     return joined(", ", [name, words.placed(e), touched, choose.state(e)])
 
 
-def _ends(low: str, high: str) -> str:
-    return text("{low} to {high}", low=low, high=high)
-
-
 def _error(line: Prediction) -> str:
     if line.error == 0:
         return text("inside")
@@ -103,13 +99,13 @@ def _error(line: Prediction) -> str:
 
 
 def _signed(share: float) -> str:
-    return f"{100 * share:+.1f} %"
+    return f"{100 * share:+z.1f} %"
 
 
 def _states(line: Prediction) -> str:
-    """States of what predicts, then of the predicted: `near, far: any`; `any` where none counts."""
+    """States of what predicts, then of the predicted: `near and far, any`; `any` where none counts."""
     *sources, predicted = (known_word(state) if state else text("any") for state in line.states)
-    return joined(": ", (joined(", ", sources), predicted))
+    return joined(", ", (words.listed(sources), predicted))
 
 
 def _figure(ledger: tuple[Prediction, ...], known: dict[str, Estimate]) -> Figure:

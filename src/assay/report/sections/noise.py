@@ -83,14 +83,14 @@ def table(noise: Noise) -> Table:
 
 
 def _tail(noise: Noise) -> str:
-    return text("not measured") if noise.sentinel_p99 is None else f"{noise.sentinel_p99:.4g}"
+    return text("not measured") if noise.sentinel_p99 is None else f"{noise.sentinel_p99:.2f}"
 
 
 def _drift(noise: Noise) -> str:
     if noise.drift is None:
         return text("not assessed")
     p = "" if noise.drift_p is None else f" (p = {noise.drift_p:.2g})"
-    return f"{100 * noise.drift:+.1f} %{p}"
+    return f"{100 * noise.drift:+z.1f} %{p}"
 
 
 def _share(value: float | None) -> str:
@@ -147,7 +147,8 @@ def _figure(run: Run) -> Figure | None:
     )
     caption = text(
         "Time of one hand-over between the probe's two cores just before and just after each launch, joined by a "
-        "line. A line that spans a factor of 1.5 or more means that the cores moved during the launch."
+        "line. Where it spans a factor of 1.5 or more the hand-over changed during the launch, as it does when a "
+        "hypervisor moves virtual cores."
     )
     return Figure("figure-states", caption, result, timeline(spans))
 
