@@ -1,57 +1,93 @@
-"""Time by size of messages: how long a fit takes, how often it invents a break, how often it misses a step.
+"""Time by size of messages: how often the fit invents a break, how often it misses a step, how long it takes.
 
 Use: message_law_speed.py [CURVES]   (1,000 when not given)
 """
 
 import sys
 import time
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from assay.analyse.messages import pieces
+from assay.analyse.messages import pieces, scatter
 
-NOISES = (0.01, 0.02)
-STEP = 1.2
 #: Edges of a curve without a break.
 _ONE_PIECE = 2
 DRAWS = 400
 POWERS = np.array([0.0, *(2.0**power for power in range(23))])
 DENSE = np.array(sorted({0.0, *(float(int(2 ** (step / 2.6))) for step in range(58))}))
+Samples = NDArray[np.float64]
 
 
-def curves(rng: np.random.Generator, sizes: NDArray[np.float64], count: int, noise: float) -> NDArray[np.float64]:
+class Kind(NamedTuple):
+    """Curves to count: sizes, relative standard deviation of a time, factor of the step, launches to a time."""
+
+    sizes: int
+    noise: float
+    step: float
+    launches: int | None = None
+
+
+KINDS = (
+    Kind(24, 0.01, 1.2),
+    Kind(24, 0.02, 1.2),
+    Kind(24, 0.05, 1.5),
+    *(
+        Kind(sizes, noise, step, launches)
+        for sizes in (8, 12)
+        for noise, step in ((0.01, 1.2), (0.05, 3.0))
+        for launches in (None, 3)
+    ),
+)
+
+
+def spread(count: int) -> Samples:
+    """So many sizes up to 4 MiB, shape (count,)."""
+    return POWERS if count == POWERS.size else np.geomspace(1, POWERS[-1], count)
+
+
+def curves(rng: np.random.Generator, sizes: Samples, count: int, noise: float) -> Samples:
     """Times of one piece each, shape (curves, sizes)."""
     start, rate = 10 ** rng.uniform(-7, -4, (count, 1)), 10 ** rng.uniform(8, 10.5, (count, 1))
-    times: NDArray[np.float64] = (start + sizes / rate) * np.exp(noise * rng.standard_normal((count, sizes.size)))
+    times: Samples = (start + sizes / rate) * np.exp(noise * rng.standard_normal((count, sizes.size)))
     return times
 
 
-def found(sizes: NDArray[np.float64], times: NDArray[np.float64]) -> list[int]:
+def found(sizes: Samples, times: Samples, launches: float | None) -> list[int]:
     """Edges of the pieces."""
-    return pieces.edges(sizes, times, pieces.scatter(sizes, times))
+    return pieces.edges(sizes, times, scatter.weighed(sizes, times, launches))
+
+
+def counted(kind: Kind, count: int) -> tuple[int, int]:
+    """Curves of one piece in which a break is invented; curves with a step that is not found at its place."""
+    rng = np.random.default_rng(1)
+    sizes = spread(kind.sizes)
+    noise = kind.noise if kind.launches else None
+    invented = sum(len(found(sizes, row, noise)) > _ONE_PIECE for row in curves(rng, sizes, count, kind.noise))
+    missed = 0
+    for row in curves(rng, sizes, count, kind.noise):
+        at = int(rng.integers(pieces.FEWEST, sizes.size - pieces.FEWEST + 1))
+        row[at:] *= kind.step
+        missed += at not in found(sizes, row, noise)
+    return invented, missed
 
 
 def main(count: int) -> None:
     """Print what was counted and how long a curve took."""
-    for noise in NOISES:
-        rng = np.random.default_rng(1)
-        invented = sum(len(found(POWERS, row)) > _ONE_PIECE for row in curves(rng, POWERS, count, noise))
-        missed = 0
-        for row in curves(rng, POWERS, count, noise):
-            at = int(rng.integers(pieces.FEWEST, POWERS.size - pieces.FEWEST + 1))
-            row[at:] *= STEP
-            missed += at not in found(POWERS, row)
+    for kind in KINDS:
+        invented, missed = counted(kind, count)
+        known = ", which launches tell" if kind.launches else ""
         print(
-            f"{noise:.0%} of noise: a break invented in {invented}, a step of 20 % not at its place in {missed}, "
-            f"of {count} curves each"
+            f"{kind.sizes} sizes, {kind.noise:.0%} of noise{known}: a break invented in {invented}, "
+            f"a step of x{kind.step:g} not at its place in {missed}, of {count} curves each"
         )
     for sizes in (POWERS, DENSE):
         (row,) = curves(np.random.default_rng(2), sizes, 1, 0.01)
-        row[sizes > POWERS[10]] *= STEP
+        row[sizes > POWERS[10]] *= 1.2
         draws = row * np.exp(0.01 * np.random.default_rng(3).standard_normal((DRAWS, sizes.size)))
         begin = time.perf_counter()
-        off = pieces.scatter(sizes, row)
+        off = scatter.weighed(sizes, row)
         cut = pieces.edges(sizes, row, off)
         middle = time.perf_counter()
         pieces.refit(sizes, draws, cut, off)

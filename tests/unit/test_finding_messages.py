@@ -83,6 +83,19 @@ def test_an_eager_limit_is_found_with_the_experiment_that_moves_it(tmp_path: Pat
     assert latency.next.endswith(" moves with UCX_RNDV_THRESH=32768: then it is the MPI's own")
 
 
+@pytest.mark.parametrize("announce_s", [80e-6, 0.0])
+def test_a_threefold_jump_among_eight_sizes_is_found_though_launches_scatter(
+    tmp_path: Path, announce_s: float
+) -> None:
+    measure = Measure("pt2pt", ("pair:other-node",), axes={"pattern": "latency", "bytes": SIZES[7:15]})
+    study = Study("m", "q?", (measure,), launches=4)
+    law = Law(links={"host": dataclasses.replace(HEALTHY, eager_bytes=1024, announce_s=announce_s)})
+    uneven = dataclasses.replace(law, launch_noise=0.08)
+    run = store.load(simulated_run(tmp_path, uneven, study=study, options=Options(hosts=("n1", "n2"))))
+    found = [each.claim for each in said(run, "protocol_switch") if each.status != "not assessed"]
+    assert [" between 1 KiB and 2 KiB " in claim for claim in found] == ([True] if announce_s else [])
+
+
 def test_what_is_configured_near_a_break_is_named_first(tmp_path: Path) -> None:
     run = run_of(tmp_path, dataclasses.replace(HEALTHY, eager_bytes=4096, announce_s=60e-6))
     configured = {"library": "Open MPI v4.1.4", "OMPI_MCA_btl_tcp_eager_limit": "4096"}
@@ -188,11 +201,11 @@ def test_long_samples_that_scatter_are_no_timers() -> None:
 
 def test_the_published_curves_fire_the_rule_as_their_authors_saw_them() -> None:
     """Through the law alone: Ethernet jumps about fourfold near 2 KiB, InfiniBand by half above 64 B."""
-    from assay.analyse.messages import figures, pieces  # noqa: PLC0415
+    from assay.analyse.messages import figures, pieces, scatter  # noqa: PLC0415
 
     for (sizes, times), beside, factor in ((GBE, 2048, 4.2), (IB, 64, 1.5)):
-        cut = pieces.edges(sizes, times, pieces.scatter(sizes, times))
-        law = pieces.refit(sizes, times[None, :], cut, pieces.scatter(sizes, times))
+        cut = pieces.edges(sizes, times, scatter.weighed(sizes, times))
+        law = pieces.refit(sizes, times[None, :], cut, scatter.weighed(sizes, times))
         steps = dict(zip((sizes[at - 1] for at in cut[1:-1]), figures.steps(sizes, cut, law)[0], strict=True))
         assert steps[beside] == pytest.approx(factor, rel=0.1)
 

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from scipy import optimize
 from tests.unit.published_messages import GBE, GBE_WINDOW, IB, IB_FAR, IB_NEAR, IB_WINDOW, Table
 
-from assay.analyse.messages import figures, pieces
+from assay.analyse.messages import figures, pieces, scatter
 from assay.analyse.messages.lines import HUBER, Lines, lines
 
 Array = NDArray[np.float64]
@@ -21,7 +21,7 @@ STARTS, RATES = st.floats(1e-7, 1e-4), st.floats(1e8, 3e10)
 
 
 def fitted(sizes: Array, times: Array) -> tuple[list[int], Lines]:
-    off = pieces.scatter(sizes, times)
+    off = scatter.weighed(sizes, times)
     cut = pieces.edges(sizes, times, off)
     return cut, pieces.refit(sizes, times[None, :], cut, off)
 
@@ -86,10 +86,49 @@ def test_a_step_of_20_percent_is_always_found_under_one_percent_of_noise() -> No
         assert found == pytest.approx(1.2, abs=0.1)
 
 
-def test_half_of_the_penalty_invents_breaks(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_half_of_the_penalty_invents_breaks_where_the_scatter_is_known(monkeypatch: pytest.MonkeyPatch) -> None:
     times = noisy(np.random.default_rng(11), 200, 0.02)
     monkeypatch.setattr(pieces, "PENALTY", 2)
-    assert sum(len(fitted(SIZES, row)[0]) > 2 for row in times) > 10
+    assert sum(len(pieces.edges(SIZES, row, 0.02)) > 2 for row in times) > 10
+
+
+def few(rng: np.random.Generator, count: int, noise: float) -> tuple[Array, Array]:
+    """So many sizes up to 4 MiB, and 300 curves of one piece over them."""
+    sizes = np.geomspace(1, 2**22, count)
+    start, rate = 10 ** rng.uniform(-7, -4, (300, 1)), 10 ** rng.uniform(8, 10.5, (300, 1))
+    return sizes, (start + sizes / rate) * np.exp(noise * rng.standard_normal((300, count)))
+
+
+@pytest.mark.parametrize("count", [8, 12])
+@pytest.mark.parametrize("noise", [0.01, 0.05])
+@pytest.mark.parametrize("told", [False, True])
+def test_few_sizes_make_no_break_by_chance(count: int, noise: float, *, told: bool) -> None:
+    """bench/message_law_speed.py counts more; where only the curve tells, a few of 10,000 are lines by chance."""
+    sizes, times = few(np.random.default_rng(20), count, noise)
+    launches = noise if told else None
+    assert all(pieces.edges(sizes, row, scatter.weighed(sizes, row, launches)) == [0, count] for row in times)
+
+
+@pytest.mark.parametrize(("told", "least"), [(True, 298), (False, 130)])
+def test_a_threefold_step_among_eight_noisy_sizes_is_found(*, told: bool, least: int) -> None:
+    """The step does not hide in the scatter that it makes: launches leave no doubt, the curve alone does."""
+    sizes, times = few(np.random.default_rng(22), 8, 0.05)
+    times[:, 4:] *= 3
+    launches = 0.05 if told else None
+    found = [pieces.edges(sizes, row, scatter.weighed(sizes, row, launches)) == [0, 4, 8] for row in times]
+    assert sum(found) >= least
+
+
+def test_a_step_does_not_inflate_the_scatter_and_one_time_far_off_neither() -> None:
+    rng = np.random.default_rng(23)
+    sizes, times = few(rng, 8, 0.05)
+    plain = np.median([scatter.weighed(sizes, row) for row in times])
+    times[:, 4:] *= 3
+    assert np.median([scatter.weighed(sizes, row) for row in times]) <= plain * 1.2
+    rows = noisy(rng, 50, 0.01)
+    plain = np.median([scatter.weighed(SIZES, row) for row in rows])
+    rows[:, 13] *= 3
+    assert np.median([scatter.weighed(SIZES, row) for row in rows]) <= plain * 1.6
 
 
 def test_a_line_is_the_one_of_least_huber_cost_with_nothing_negative() -> None:
@@ -174,7 +213,7 @@ def test_the_switches_of_the_published_curves_are_found() -> None:
 
 def test_rows_of_draws_are_fitted_as_each_alone() -> None:
     sizes, times = IB
-    off = pieces.scatter(sizes, times)
+    off = scatter.weighed(sizes, times)
     cut = pieces.edges(sizes, times, off)
     rows = times * np.exp(0.02 * np.random.default_rng(4).standard_normal((5, times.size)))
     together = pieces.refit(sizes, rows, cut, off)

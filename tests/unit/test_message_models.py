@@ -164,8 +164,8 @@ def test_one_pair_that_fills_the_node_leaves_nothing_to_further_ones() -> None:
 
 def test_the_pieces_of_the_published_curve_are_no_accident_of_one_size() -> None:
     """Its last size left out, the switch stays where it was."""
-    from assay.analyse.messages import pieces  # noqa: PLC0415
+    from assay.analyse.messages import pieces, scatter  # noqa: PLC0415
 
     sizes, times = GBE[0][:-1], GBE[1][:-1]
-    cut = pieces.edges(sizes, times, pieces.scatter(sizes, times))
+    cut = pieces.edges(sizes, times, scatter.weighed(sizes, times))
     assert any(sizes[at - 1] <= 2048 <= sizes[at] for at in cut[1:-1])

@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from assay.analyse.messages.lines import Lines, lines
-from assay.analyse.statistics import Samples, medians
+from assay.analyse.statistics import Samples
 
 Indices = NDArray[np.intp]
 
@@ -16,24 +16,7 @@ FEWEST = 4
 #: A break costs so much times ln n of the cost in `Lines`: twice ln n invents breaks (METHODS, 3).
 PENALTY = 4
 #: What is smaller has no practical meaning: times scatter at least so much.
-_LEAST_SCATTER = 0.015
-#: Mean squares of two degrees of freedom have their median at ln 2 times their mean.
-_MEDIAN_OF_MEAN = math.log(2)
-
-
-def scatter(sizes: Samples, times: Samples) -> float:
-    """How far times lie off lines through their neighbours, relative, 1.5 % at least.
-
-    From the residuals of every `FEWEST` neighbours: their median, since a break spoils a few of them.
-
-    Args:
-        sizes: ascending, shape (points,).
-        times: shape (points,).
-    """
-    begins = np.arange(sizes.size - FEWEST + 1)
-    near = lines(sizes, np.tile(times, (begins.size, 1)), _inside(begins, begins + FEWEST, sizes.size), 1.0, 1)
-    squares = float(medians(near.cost)) / (FEWEST - 2) / _MEDIAN_OF_MEAN
-    return max(_LEAST_SCATTER, math.sqrt(squares))
+LEAST_SCATTER = 0.015
 
 
 def edges(sizes: Samples, times: Samples, off: float) -> list[int]:
@@ -42,11 +25,11 @@ def edges(sizes: Samples, times: Samples, off: float) -> list[int]:
     Args:
         sizes: ascending, `FEWEST` or more.
         times: of each of them.
-        off: their scatter.
+        off: their scatter, as `scatter.weighed` has it.
     """
     n = sizes.size
-    begins, ends = (np.array(each) for each in zip(*_segments(n), strict=True))
-    found = lines(sizes, np.broadcast_to(times, (begins.size, n)), _inside(begins, ends, n), off)
+    begins, ends = segments(n)
+    found = lines(sizes, np.broadcast_to(times, (begins.size, n)), inside(begins, ends, n), off)
     cost = np.full((n + 1, n + 1), math.inf)
     cost[begins, ends] = found.cost
     best, before = np.full(n + 1, math.inf), np.zeros(n + 1, dtype=int)
@@ -76,10 +59,14 @@ def fitted(sizes: Samples, cut: list[int], law: Lines) -> Samples:
     return np.repeat(law.start, counts, axis=1) + np.repeat(law.per_byte, counts, axis=1) * sizes
 
 
-def _segments(n: int) -> list[tuple[int, int]]:
-    return [(begin, end) for begin in range(n) for end in range(begin + FEWEST, n + 1)]
+def segments(n: int) -> tuple[Indices, Indices]:
+    """Begin and end of every piece that `n` sizes allow."""
+    every = [(begin, end) for begin in range(n) for end in range(begin + FEWEST, n + 1)]
+    begins, ends = (np.array(each) for each in zip(*every, strict=True))
+    return begins, ends
 
 
-def _inside(begins: Indices, ends: Indices, n: int) -> Samples:
+def inside(begins: Indices, ends: Indices, n: int) -> Samples:
+    """1 for the sizes of each piece, else 0, shape (pieces, n)."""
     at = np.arange(n)
     return ((at >= begins[:, None]) & (at < ends[:, None])).astype(np.float64)

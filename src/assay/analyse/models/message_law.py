@@ -7,7 +7,7 @@ from itertools import pairwise
 import numpy as np
 
 from assay.analyse.curves import Known, ends, figure, point
-from assay.analyse.messages import curves, figures, pieces
+from assay.analyse.messages import curves, figures, pieces, scatter
 from assay.analyse.messages.curves import Times
 from assay.analyse.messages.lines import Lines
 from assay.analyse.statistics import Samples, medians
@@ -43,13 +43,13 @@ def law(name: str, times: Times) -> Model:
             None,
             text("{sizes} sizes: a law needs {needed}", sizes=len(of), needed=pieces.FEWEST),
         )
-    off = pieces.scatter(times.sizes, times.seconds[0])
+    off = scatter.weighed(times.sizes, times.seconds[0], _of_medians(times))
     cut = pieces.edges(times.sizes, times.seconds[0], off)
     found, drawn = (pieces.refit(times.sizes, rows, cut, off) for rows in (times.seconds, times.draws))
     parameters = _figures(times, cut, found, drawn)
-    parameters["scatter"] = (max(off, _spread(times)),) * 3
-    parameters |= _pieces(times, cut, found, drawn)
     said = pieces.fitted(times.sizes, cut, found)[0]
+    parameters["scatter"] = (max(scatter.left(times.sizes, times.seconds[0], said, cut), _spread(times)),) * 3
+    parameters |= _pieces(times, cut, found, drawn)
     points = tuple(
         point(
             each.estimate,
@@ -113,3 +113,13 @@ def _spread(times: Times) -> float:
         if len(each.launches) >= _FEWEST_LAUNCHES
     ]
     return float(medians(deviations)) if deviations else 0.0
+
+
+def _of_medians(times: Times) -> float | None:
+    """Relative standard deviation of a size's median, as its launches show it; None where no size has two."""
+    spread = _spread(times)
+    if not spread:
+        return None
+    launches = float(medians([float(len(each.launches)) for each in times.members]))
+    usual = (1 - 2 / 9 / max(launches - 1, 1)) ** 3  # the median of a variance over its mean (Wilson, Hilferty)
+    return spread * math.sqrt(math.pi / 2 / launches / usual)
