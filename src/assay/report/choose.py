@@ -81,8 +81,8 @@ def headline_metric(estimates: Iterable[Estimate]) -> tuple[Estimate, ...]:
 
 def _first_metric(estimate: Estimate, first: Estimate) -> str:
     declared = declaration(estimate.benchmark)
-    metrics = declared.metrics_of(estimate.kernel, estimate.params) if declared else ()
-    return metrics[0].name if metrics else first.metric
+    headline = declared.headline_of(estimate.kernel, estimate.params) if declared else None
+    return headline.name if headline else first.metric
 
 
 def headline_kernel(estimates: Iterable[Estimate]) -> tuple[Estimate, ...]:
