@@ -261,7 +261,9 @@ def _by_block(needs: Sequence[_Need], seconds: Callable[[_Need], float]) -> dict
 def _fitting(plan: Plan, needs: list[_Need], left_s: float, measured: frozenset[str]) -> list[_Need]:
     block = needs[0].launch.block
     confident = plan.order[0].block + _CONFIDENT
-    wanted, poor = _by_block(needs, lambda need: need.wanted_s), _by_block(needs, lambda need: need.poor_s)
+    wanted = _by_block(needs, lambda need: need.wanted_s)
+    # Nothing is kept back here: where it was too little the sixth loses launches, else it would lose them all.
+    poor = _by_block(needs, lambda need: need.overhead_s + need.floor_s)
     blocks = set(wanted)
     for last in sorted(blocks, reverse=True):
         seconds = wanted if last >= confident else poor
