@@ -1,12 +1,19 @@
 """What pages are made with: templates that write texts with their numbers and escape what is from outside."""
 
+import pickle
+from contextlib import suppress
 from importlib import resources
+from pathlib import Path
 
 import jinja2
+import jinja2.bccache
 
 from assay.model import text as texts
+from assay.model.errors import UnfitEnvironmentError
 from assay.model.text import Text
 from assay.report import vega
+from assay.store.files import write_whole
+from assay.toolchain.cache import cache_folder
 
 
 def environment(**known: object) -> jinja2.Environment:
@@ -18,6 +25,7 @@ def environment(**known: object) -> jinja2.Environment:
         lstrip_blocks=True,
         undefined=jinja2.StrictUndefined,
         finalize=_put,
+        bytecode_cache=_Compiled(),
     )
     made.globals |= {"style": file("report.css"), "text": _text, "json_block": vega.json_block} | known
     return made
@@ -31,6 +39,31 @@ def file(name: str) -> str:
 def _text(template: str, /, **parameters: str | int) -> Text:
     """A text whose template is written over several lines."""
     return texts.text(" ".join(template.split()), **parameters)
+
+
+class _Compiled(jinja2.BytecodeCache):
+    """Templates as they were compiled last, in the user's cache: to compile them takes a third of a second.
+
+    Jinja keeps the hash of the source inside, and compiles anew where it is another one.
+    """
+
+    def load_bytecode(self, bucket: jinja2.bccache.Bucket) -> None:
+        """What is kept of a template, if anything whole is."""
+        with (
+            suppress(OSError, EOFError, ValueError, TypeError, pickle.UnpicklingError),
+            self._file(bucket).open("rb") as kept,
+        ):
+            bucket.load_bytecode(kept)
+
+    def dump_bytecode(self, bucket: jinja2.bccache.Bucket) -> None:
+        """Keep a template; a cache is no more than that."""
+        with suppress(OSError, UnfitEnvironmentError):
+            self._file(bucket).parent.mkdir(parents=True, exist_ok=True)
+            write_whole(self._file(bucket), bucket.bytecode_to_string())
+
+    @staticmethod
+    def _file(bucket: jinja2.bccache.Bucket) -> Path:
+        return cache_folder() / "report" / f"template-{bucket.key}"
 
 
 @jinja2.pass_context
