@@ -147,7 +147,7 @@ def test_no_claim_is_smaller_than_the_floor_and_noise_makes_nothing_equivalent(
 
 
 def test_among_many_a_trivial_difference_is_equivalent_and_a_large_one_inconclusive() -> None:
-    """Six pairs cannot reach 5 % among eight comparisons; an interval within the margin needs no test."""
+    """Six pairs cannot reach 5 % among eight comparisons; to lie within the margin needs no test."""
     told = [("faster", 1.05), ("slower", 0.95), ("trivially different", 1.004), ("equivalent", 1.0)]
     pairs = [
         Comparison(word, "", "", ratio, ratio - 0.002, ratio + 0.002, 6, 0.95, word, p=2 / 64)

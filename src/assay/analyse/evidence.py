@@ -125,8 +125,16 @@ class Rule:
     threshold: str
     assess: Callable[[Evidence], Iterable[Finding]]
 
-    def not_assessed(self, why: str, remedy: str = "") -> Finding:
-        """That the evidence for this rule is missing; `why` begins a sentence and has no full stop."""
+    def not_assessed(self, why: str, remedy: str = "", cannot: str = "") -> Finding:
+        """That the evidence for this rule is missing.
+
+        Args:
+            why: it is; begins a sentence and has no full stop.
+            remedy: the command that measures it.
+            cannot: why nothing measures it here, in place of both; see assay.analyse.possible.
+        """
+        if cannot:
+            why, remedy = cannot, ""
         return Finding(
             id=f"{self.name}:not-assessed",
             rule=self.name,

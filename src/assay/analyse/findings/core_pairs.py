@@ -6,6 +6,7 @@ from assay.analyse.evidence import Evidence, Rule
 from assay.analyse.experiments import anew, repeated
 from assay.analyse.models.core_to_core import LAW
 from assay.analyse.outliers import DEVIATIONS, FEWEST, LOW, common_end, first_few, slow
+from assay.analyse.possible import without_pairs
 from assay.model.plan import Experiment
 from assay.model.result import Finding, Model, Point
 from assay.model.text import joined, text
@@ -26,7 +27,9 @@ def _assess(evidence: Evidence) -> Iterable[Finding]:
             yield _finding(evidence, model, found)
     if not judged:
         yield rule.not_assessed(
-            text("Fewer than {pairs} pairs of like distance were measured", pairs=FEWEST), "assay run node"
+            text("Fewer than {pairs} pairs of like distance were measured", pairs=FEWEST),
+            "assay run node",
+            without_pairs(evidence.run, FEWEST),
         )
 
 

@@ -4,6 +4,7 @@ from collections.abc import Iterable
 
 from assay.analyse.evidence import Evidence, Rule, least, paired, standing
 from assay.analyse.experiments import again
+from assay.analyse.possible import without_memory_nodes
 from assay.model.result import Finding
 from assay.model.text import text
 
@@ -19,6 +20,7 @@ def _assess(evidence: Evidence) -> Iterable[Finding]:
                 "Nothing was measured with serial first touch, which has one memory node to go to on many machines"
             ),
             "assay run memory",
+            without_memory_nodes(evidence.run),
         )
     for pair in pairs:
         comparison = pair.comparison

@@ -5,6 +5,7 @@ from collections.abc import Iterable
 from assay.analyse.comparisons import MEMORY, Pair
 from assay.analyse.evidence import Evidence, Rule, lower, paired, standing
 from assay.analyse.experiments import again
+from assay.analyse.possible import without_memory_nodes
 from assay.model.result import Finding
 from assay.model.text import text
 from assay.model.units import format_quantity
@@ -17,7 +18,7 @@ def _assess(evidence: Evidence) -> Iterable[Finding]:
     pairs = [pair for kernel in _KERNELS for pair in evidence.differing(MEMORY, kernel) if _serial(pair)]
     if not pairs:
         why = text("Nothing was measured with serial first touch and with interleaved pages")
-        yield rule.not_assessed(why, "assay run interleave")
+        yield rule.not_assessed(why, "assay run interleave", without_memory_nodes(evidence.run))
     best: dict[str, Pair] = {}
     for pair in sorted(pairs, key=lambda pair: pair.comparison.lo):
         if pair.comparison.lo >= _FACTOR:

@@ -9,6 +9,7 @@ from assay.analyse.comparisons import own_node
 from assay.analyse.estimates import Measured
 from assay.analyse.evidence import Evidence, Rule
 from assay.analyse.experiments import anew, repeated
+from assay.analyse.possible import without_memory_nodes
 from assay.analyse.statistics import Interval, hodges_lehmann
 from assay.model.plan import Experiment
 from assay.model.result import Finding
@@ -21,7 +22,9 @@ def _assess(evidence: Evidence) -> Iterable[Finding]:
     groups = _groups(evidence)
     if not groups:
         yield rule.not_assessed(
-            text("Fewer than two NUMA nodes were measured each with its own memory"), "assay run memory"
+            text("Fewer than two NUMA nodes were measured each with its own memory"),
+            "assay run memory",
+            without_memory_nodes(evidence.run),
         )
     for group in groups:
         for node, measured in group.items():

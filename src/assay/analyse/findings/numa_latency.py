@@ -4,6 +4,7 @@ from collections.abc import Iterable
 
 from assay.analyse.evidence import Evidence, Rule, lower, paired
 from assay.analyse.findings.numa_penalty import costs, remote
+from assay.analyse.possible import without_memory_nodes
 from assay.model.result import Finding
 from assay.model.text import text
 
@@ -14,7 +15,7 @@ def _assess(evidence: Evidence) -> Iterable[Finding]:
     pairs = remote(evidence, "latency", "chase")
     if not pairs:
         why = text("No core's load latency was measured with its own and with another node's memory")
-        yield rule.not_assessed(why, "assay run numa")
+        yield rule.not_assessed(why, "assay run numa", without_memory_nodes(evidence.run))
     slow = sorted((pair for pair in pairs if pair.comparison.lo >= _FACTOR), key=lambda pair: -pair.comparison.lo)
     if slow:
         worst = slow[0]

@@ -5,6 +5,7 @@ from collections.abc import Iterable, Sequence
 from assay.analyse.comparisons import MEMORY, Pair, own_node
 from assay.analyse.evidence import Evidence, Rule, digits, standing, upper
 from assay.analyse.experiments import again
+from assay.analyse.possible import without_memory_nodes
 from assay.model.result import Finding
 from assay.model.text import text
 
@@ -15,7 +16,7 @@ def _assess(evidence: Evidence) -> Iterable[Finding]:
     pairs = remote(evidence, "stream", "triad")
     if not pairs:
         why = text("No cores were measured against their own and another node's memory")
-        yield rule.not_assessed(why, "assay run memory")
+        yield rule.not_assessed(why, "assay run memory", without_memory_nodes(evidence.run))
         return
     slow = sorted((pair for pair in pairs if pair.comparison.hi < _SHARE), key=lambda pair: pair.comparison.hi)
     if slow:

@@ -5,6 +5,7 @@ from collections.abc import Iterable
 from assay.analyse.comparisons import CORES, Pair
 from assay.analyse.evidence import Evidence, Rule, lower, standing, upper
 from assay.analyse.experiments import again
+from assay.analyse.possible import without_threads
 from assay.model.result import Finding
 from assay.model.text import text
 
@@ -18,7 +19,7 @@ def _assess(evidence: Evidence) -> Iterable[Finding]:
         why = text(
             "Nothing was measured on all hardware threads and on all cores; many machines have one thread a core"
         )
-        yield rule.not_assessed(why, "assay run memory")
+        yield rule.not_assessed(why, "assay run memory", without_threads(evidence.run))
     kinds: dict[tuple[str, str], Pair] = {}
     for pair in pairs:
         floor = max(_FACTOR, 1 + evidence.resolution(pair.comparison))
