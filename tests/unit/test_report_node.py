@@ -156,26 +156,43 @@ def test_two_pairs_have_a_range_and_prove_nothing(tmp_path: Path) -> None:
     assert "2 pairs prove nothing: from 6 on a ratio has an interval." in table.note
 
 
-@pytest.mark.parametrize("factor", [1.05, 1.5, 4.0])
-def test_names_of_roofs_never_stand_on_each_other(factor: float) -> None:
-    roofs = [Roof(f"L{at}", 10 * factor**-at, 10 * factor**at, f"L{at} {100 - at} GB/s") for at in range(1, 4)]
+def _names_of_roofs(bandwidths: list[float], version: str, width: int) -> list[tuple[float, float, float]]:
+    """Of each name, in pixels along the roofs and across them: its end, the middle of its line, and its roof."""
+    roofs = [Roof(f"L{at}", each, 100 / each, f"L{at} {90 + at} GB/s") for at, each in enumerate(bandwidths)]
     kernel = Kernel(0.1, 0.5, 0.4, 0.6, "triad", "triad", "", "", "")
     layers = roofline([kernel], roofs, (100.0, "peak"), "GFLOP/s")["layer"]
     drawn = (layer for layer in layers if "stroke" not in layer["mark"])
     (names,) = (layer for layer in drawn if any("wide" in row for row in layer.get("data", {}).get("values", ())))
     left, right = layers[0]["encoding"]["x"]["scale"]["domain"]
     bottom, top = layers[0]["encoding"]["y"]["scale"]["domain"]
-    for version, width in (("wide", 790), ("narrow", 280)):
-        across, up = width / math.log10(right / left), 360 / math.log10(top / bottom)
-        steep = math.atan2(up, across)
-        # Along the roofs and across them, in pixels: one ends where the next begins, or they are lines apart.
-        boxes = []
-        for each in names["data"]["values"]:
-            x = across * math.log10(each[version])
-            y = up * math.log10(each[version] * each["bandwidth"])
-            boxes.append((x * math.cos(steep) + y * math.sin(steep), y * math.cos(steep) - x * math.sin(steep)))
-        for (end, line), (other_end, other_line) in itertools.combinations(boxes, 2):
-            assert abs(end - other_end) >= 6 * len("L1 99 GB/s") or abs(line - other_line) >= 12
+    across, up = width / math.log10(right / left), 360 / math.log10(top / bottom)
+    steep = math.atan2(up, across)
+    found = []
+    for each in names["data"]["values"]:
+        x = across * math.log10(each[version])
+        y = up * math.log10(each[version] * each["bandwidth"])
+        line = y * math.cos(steep) - x * math.sin(steep)
+        middle = line + (9 if each[f"above_{version}"] else -9)
+        found.append((x * math.cos(steep) + y * math.sin(steep), middle, line))
+    return found
+
+
+@pytest.mark.parametrize("factor", [1.05, 1.5, 4.0])
+@pytest.mark.parametrize(("version", "width"), [("wide", 790), ("narrow", 280)])
+def test_names_of_roofs_never_stand_on_each_other(factor: float, version: str, width: int) -> None:
+    names = _names_of_roofs([10 * factor**-at for at in range(1, 4)], version, width)
+    for (end, middle, _), (other_end, other_middle, _) in itertools.combinations(names, 2):
+        # One ends where the next begins, or they are lines apart.
+        assert abs(end - other_end) >= 6 * len("L1 99 GB/s") or abs(middle - other_middle) >= 12
+
+
+@pytest.mark.parametrize(
+    "bandwidths", [[40, 10, 3, 2.7], [40, 6, 3, 2.7], [4, 3.6], [40, 20, 12], [40, 36, 12, 11]]
+)
+@pytest.mark.parametrize(("version", "width"), [("wide", 790), ("narrow", 280)])
+def test_names_of_roofs_cover_no_other_roof(bandwidths: list[float], version: str, width: int) -> None:
+    names = _names_of_roofs(bandwidths, version, width)
+    assert all(abs(middle - line) >= 8 for _, middle, _ in names for _, _, line in names)
 
 
 def test_ways_of_touching_memory_stand_in_one_figure(written: dict[str, Section]) -> None:

@@ -47,7 +47,7 @@ def _assess(evidence: Evidence) -> Iterable[Finding]:
             statistic=cause.statistic,
             threshold=cause.threshold,
             rivals=cause.rivals,
-            next=text("{remedy}: {command}", remedy=cause.remedy, command=repeat),
+            next=text("{remedy}: `{command}`", remedy=cause.remedy, command=repeat),
         )
     if not causes and noise.sentinel_p99 is None:
         yield rule.not_assessed(text("The run has no launch of the sentinel"))

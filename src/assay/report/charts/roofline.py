@@ -2,6 +2,8 @@
 
 import math
 from dataclasses import dataclass
+from itertools import pairwise
+from typing import NamedTuple
 
 from assay.model.text import text
 from assay.report.charts.labels import Frame, Wish, along, placed, wide
@@ -11,8 +13,11 @@ from assay.report.charts.theme import DASHES, LIMIT, MUTED, PAPER, WIDE, Spec, c
 #: Kernels nearer than this, in decades across and up, share one label.
 _NEAR = 0.05
 _NARROW, _HEIGHT = 280, 360
-#: Names along roofs: pixels of a letter and of a line; neighbours that are nearer stand in so many rows.
-_LETTER, _LINE, _ROWS = 6, 15, 3
+#: Names along roofs: pixels of a letter and of a line with what is kept free around it, and in how many rows they
+#: stand where there is no room for a line between roofs.
+_LETTER, _LINE, _ROWS = 6, 19, 3
+#: How far a name reaches from its roof.
+_HEAD = 15
 #: What the axis shows above the peak.
 _ABOVE = 1.9
 
@@ -25,6 +30,13 @@ class Roof:
     bandwidth: float
     ridge: float
     label: str
+
+
+class _Spot(NamedTuple):
+    """Where the name of a roof ends, as an intensity, and whether it stands above its roof or below."""
+
+    end: float
+    above: bool
 
 
 @dataclass(frozen=True)
@@ -111,7 +123,14 @@ def _roofs(
     drawn = (left, right, bottom, _ABOVE * peak[0])
     places = zip(_along(roofs, drawn, WIDE), _along(roofs, drawn, _NARROW), strict=True)
     named = [
-        {"wide": wide, "narrow": narrow, "bandwidth": roof.bandwidth, "label": roof.label}
+        {
+            "wide": wide.end,
+            "above_wide": wide.above,
+            "narrow": narrow.end,
+            "above_narrow": narrow.above,
+            "bandwidth": roof.bandwidth,
+            "label": roof.label,
+        }
         for roof, (wide, narrow) in zip(roofs, places, strict=True)
     ]
     name: Spec = {
@@ -119,10 +138,13 @@ def _roofs(
         "transform": [
             {"calculate": "narrow ? datum.narrow : datum.wide", "as": "intensity"},
             {"calculate": "datum.intensity * datum.bandwidth", "as": "value"},
+            {"calculate": "narrow ? datum.above_narrow : datum.above_wide", "as": "above"},
         ],
         "encoding": {"x": x, "y": y, "text": {"field": "label"}},
     }
-    along_roof: Spec = {"type": "text", "align": "right", "baseline": "bottom", "dy": -3}
+    along_roof: Spec = {"type": "text", "align": "right"}
+    along_roof["baseline"] = {"expr": "datum.above ? 'bottom' : 'top'"}
+    along_roof["dy"] = {"expr": "datum.above ? -3 : 3"}
     along_roof["angle"] = {"expr": f"narrow ? {-_steep(drawn, _NARROW):.2f} : {-_steep(drawn, WIDE):.2f}"}
     order = [roof.name for roof in roofs]
     dash = {"domain": order, "range": [DASHES[at % len(DASHES)] for at in range(len(order))]}
@@ -159,23 +181,39 @@ def _roofs(
     ]
 
 
-def _along(roofs: list[Roof], drawn: tuple[float, float, float, float], width: int) -> list[float]:
-    """Where the name of each roof ends: below its ridge, farther down where its neighbour's stands too near."""
+def _along(roofs: list[Roof], drawn: tuple[float, float, float, float], width: int) -> list[_Spot]:
+    """Where the name of each roof stands: above it, near its ridge, or below it where the next roof is too near.
+
+    Between two roofs with no room for a line it slides down, row by row.
+    """
     left, right, bottom, top = drawn
     steep = math.radians(_steep(drawn, width))
     decade = width / math.log10(right / left)
-    longest = _LETTER * max((len(roof.label) for roof in roofs), default=0)
+    across = _HEIGHT / math.log10(top / bottom) * math.cos(steep)
+    ordered = sorted(roofs, key=lambda roof: -roof.bandwidth)
+    gaps = [across * math.log10(upper.bandwidth / lower.bandwidth) for upper, lower in pairwise(ordered)]
+    above = _sides([math.inf, *gaps, math.inf])
     rows: dict[str, int] = {}
-    above: Roof | None = None
-    for roof in sorted(roofs, key=lambda roof: -roof.bandwidth):
-        apart = math.log10(above.bandwidth / roof.bandwidth) if above else math.inf
-        pixels = apart * _HEIGHT / math.log10(top / bottom) * math.cos(steep)
-        rows[roof.name] = (rows[above.name] + 1) % _ROWS if above and pixels < _LINE else 0
-        above = roof
+    row = 0
+    for roof, gap, stands_above in zip(ordered, [math.inf, *gaps], above, strict=False):
+        row = (row + 1) % _ROWS if stands_above and gap < _LINE else 0
+        rows[roof.name] = row
     slide = _LINE / math.tan(steep)  # how far along its roof a line's height reaches
+    longest = _LETTER * max((len(roof.label) for roof in roofs), default=0)
     below, row_length = _LETTER + 1.4 * slide, longest + _LETTER + slide
     back = {name: (below + row * row_length) * math.cos(steep) / decade for name, row in rows.items()}
-    return [max(left, roof.ridge / 10 ** back[roof.name]) for roof in roofs]
+    sides = {roof.name: stands_above for roof, stands_above in zip(ordered, above, strict=True)}
+    return [_Spot(max(left, roof.ridge / 10 ** back[roof.name]), sides[roof.name]) for roof in roofs]
+
+
+def _sides(gaps: list[float]) -> list[bool]:
+    """Whether the name of each roof stands above it, by the pixels between roofs, from that above the first."""
+    found: list[bool] = []
+    free = gaps[0]
+    for gap in gaps[1:]:
+        found.append(free >= _LINE or gap < _LINE)
+        free = gap if found[-1] else gap - _LINE
+    return found
 
 
 def _steep(drawn: tuple[float, float, float, float], width: int) -> float:
@@ -203,15 +241,15 @@ def _labels(
     frame = Frame(_NARROW if narrow else WIDE, _HEIGHT, (left, right), (bottom, top))
     marks = [frame.at(each.intensity, end) for each in kernels for end in (each.lo, each.value, each.hi)]
     steep = math.radians(_steep(drawn, int(frame.width)))
-    for roof, ends in zip(roofs, _along(roofs, drawn, int(frame.width)), strict=True):
+    for roof, (ends, above) in zip(roofs, _along(roofs, drawn, int(frame.width)), strict=True):
         low = max(left, bottom / roof.bandwidth)
         marks += along([frame.at(low, low * roof.bandwidth), frame.at(roof.ridge, peak[0])])
-        marks += _name(frame.at(ends, ends * roof.bandwidth), wide(roof.label), steep)
+        marks += _name(frame.at(ends, ends * roof.bandwidth), wide(roof.label), steep, above=above)
     flat = min((roof.ridge for roof in roofs), default=left)
     end = frame.at(right, peak[0])
     marks += along([frame.at(flat, peak[0]), end])
     marks += along(
-        [(end[0] - wide(peak[1]), end[1] - _LETTER - _LINE / 2), (end[0], end[1] - _LETTER - _LINE / 2)]
+        [(end[0] - wide(peak[1]), end[1] - _LETTER - _HEAD / 2), (end[0], end[1] - _LETTER - _HEAD / 2)]
     )
     named = _named(kernels)
     wishes = [Wish(told, at[0], at[0], at[1]) for told, at in ((told, frame.at(*at)) for told, at in named)]
@@ -219,12 +257,13 @@ def _labels(
     return drawn_labels([wish.text for wish in wishes], places, narrow=narrow)
 
 
-def _name(end: tuple[float, float], length: float, steep: float) -> list[tuple[float, float]]:
-    """Where the name above a roof is that ends there: lines of marks along its foot, its middle and its head."""
+def _name(end: tuple[float, float], length: float, steep: float, *, above: bool) -> list[tuple[float, float]]:
+    """Where the name beside a roof is that ends there: lines of marks along its foot, its middle and its head."""
     across, up = math.cos(steep), math.sin(steep)
     found = []
-    for above in (_LINE / 3, 2 * _LINE / 3, _LINE):
-        x, y = end[0] - above * up, end[1] - above * across
+    for away in (_HEAD / 3, 2 * _HEAD / 3, _HEAD):
+        far = away if above else -away
+        x, y = end[0] - far * up, end[1] - far * across
         found += along([(x - length * across, y + length * up), (x, y)])
     return found
 
