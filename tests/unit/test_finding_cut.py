@@ -39,11 +39,11 @@ def test_a_cut_run_is_repeated_with_time_for_its_launches_and_not_with_twice_as_
     assert cut.ending.needed_s == pytest.approx(missing.needed_s)
     needed = f"--budget {typed_duration(missing.needed_s)}"  # what `assay run` itself says of it
     analysis = analyse(cut)
-    assert _next(analysis, "machine_noise:steal").endswith(f"assay run test --launches 6 {needed}")
+    assert _next(analysis, "machine_noise:steal").endswith(f"`assay run test --launches 6 {needed}`")
     assert _next(analysis, "not_measured:missing") == f"assay run --resume {cut.info.id} {needed}"
     assert remedies.resumed(cut) == f"{cut.info.id} {needed}"
     whole = analyse(_run(tmp_path / "whole"))
-    assert _next(whole, "machine_noise:steal").endswith("assay run test --launches 12")
+    assert _next(whole, "machine_noise:steal").endswith("`assay run test --launches 12`")
 
 
 def test_a_budget_of_an_older_run_that_should_have_sufficed_is_doubled(
