@@ -251,14 +251,14 @@ def test_the_first_page_has_the_words_and_facts_do_not_repeat_them(bare: Run, an
     assert "the link is what limits them" in page
 
 
-def mtus(run: Run, here: int, there: int) -> list[Finding]:
+def mtus(run: Run, here: int, there: int, rules: tuple[str, ...] = ("mtu",), speed: float = 1e9) -> list[Finding]:
     (machine,) = run.machines.values()
     sizes = {"n1": here, "n2": there}
     machines = {
-        host: msgspec.structs.replace(machine, devices=(ethernet(mtu=size),)) for host, size in sizes.items()
+        host: msgspec.structs.replace(machine, devices=(ethernet(speed, size),)) for host, size in sizes.items()
     }
     found = analyse(msgspec.structs.replace(run, machines=machines)).findings
-    return [each for each in found if each.rule == "mtu"]
+    return [each for each in found if each.rule in rules and "tcp " not in each.claim]
 
 
 def test_ends_of_a_link_that_take_other_frames_are_found(bare: Run) -> None:
@@ -271,3 +271,18 @@ def test_ends_of_a_link_that_take_other_frames_are_found(bare: Run) -> None:
     )
     assert "(its payload is 94 % of an Ethernet wire instead of 99 %)" in found.claim
     assert found.statistic == "largest MTU over smallest 6.00"
+
+
+def test_one_cause_is_said_once_with_what_is_left_of_the_shortfall_as_a_rival(bare: Run) -> None:
+    """The link is measured against the smaller frames; below nine tenths even of those, frames come first."""
+    both = ("mtu", "link_ceiling")
+    asked = msgspec.structs.replace(bare, plan=msgspec.structs.replace(bare.plan, network="eth0"))
+    enough = mtus(asked, 9000, 1500, both)
+    assert {(each.rule, each.severity) for each in enough} == {("mtu", "problem"), ("link_ceiling", "fact")}
+    (ceiling, *_) = (each.claim for each in enough if each.rule == "link_ceiling")
+    assert "TCP in frames of MTU 1500 B" in ceiling
+    (frames,) = mtus(asked, 9000, 1500, both, speed=10e9)
+    assert frames.rule == "mtu"
+    assert frames.rivals[1].startswith("something else too: long messages get 11")
+    assert "and such frames carry 1.18 GB/s" in frames.rivals[1]
+    assert {each.rule for each in mtus(asked, 1500, 1500, both, speed=10e9)} == {"link_ceiling"}

@@ -68,6 +68,11 @@ class Bounds:
         """The machine of an estimate."""
         return machine_of(estimate, self._machines)
 
+    def machines(self, estimate: Estimate) -> list[Machine]:
+        """The machines of all of its hosts that are known; the only one there is where none of them is."""
+        found = [self._machines[host] for host in estimate.placement.hosts if host in self._machines]
+        return found or [each for each in [self.machine(estimate)] if each]
+
     def is_clock(self, estimate: Estimate) -> bool:
         """Whether a frequency can be the clock of its cores, and not time that they spent on something else."""
         return (estimate.median or 0.0) >= CLOCK_SHARE * self.clock

@@ -5,8 +5,8 @@ from collections.abc import Iterable
 from assay.analyse.curves import machine_of
 from assay.analyse.evidence import Evidence, Rule
 from assay.analyse.experiments import alone
-from assay.analyse.messages import place
-from assay.analyse.messages.curves import BYTES, PATTERN, PROGRAMS
+from assay.analyse.messages import ends, place
+from assay.analyse.messages.curves import BYTES, PATTERN
 from assay.model.benchmark import ParamValue
 from assay.model.placement import Memory, Placement
 from assay.model.plan import Arm, Effect, Experiment
@@ -14,16 +14,13 @@ from assay.model.result import Estimate, Finding, Limit
 from assay.model.text import text
 from assay.model.units import format_quantity, format_size
 
-_SHARE = 0.90
-#: Smaller messages pay their start, not the link.
-_LONG_BYTES = 65536
 #: Pairs of cores that fill what one may not.
 _MORE = 4
 _TOGETHER: dict[str, ParamValue] = {PATTERN: "multi-bandwidth"}
 
 
 def _assess(evidence: Evidence) -> Iterable[Finding]:
-    sent = [each.estimate for each in evidence.measured if _tells(each.estimate)]
+    sent = [each.estimate for each in evidence.measured if ends.tells(each.estimate)]
     bounded = [each for each in sent if each.limit]
     if not bounded and place.passed(evidence):
         if sent:
@@ -38,26 +35,20 @@ def _assess(evidence: Evidence) -> Iterable[Finding]:
     for each in bounded:
         key = each.benchmark, each.limit.of if each.limit else ""
         best[key] = max(best.get(key, each), each, key=lambda estimate: estimate.median or 0.0)
+    reached = {ends.device_of(each, evidence.run) for each in best.values() if ends.most(each) >= ends.SHARE}
     for each in best.values():
-        yield from _finding(each, evidence)
-
-
-def _tells(estimate: Estimate) -> bool:
-    return (
-        estimate.benchmark in PROGRAMS
-        and estimate.metric == "bandwidth"
-        and estimate.median is not None
-        and place.between(estimate)
-        and int(estimate.params.get(BYTES, 0)) >= _LONG_BYTES
-    )
+        name = ends.device_of(each, evidence.run)
+        frames = ends.differ(ends.mtus(name, [each], evidence.run))
+        if not frames or name in reached:  # else the frames come first: the finding `mtu` tells the shortfall
+            yield from _finding(each, evidence)
 
 
 def _finding(estimate: Estimate, evidence: Evidence) -> Iterable[Finding]:
     limit, median = estimate.limit, estimate.median or 0.0
     if limit is None:
         return
-    most = (median if estimate.hi is None else estimate.hi) / limit.value
-    below = most < _SHARE
+    most = ends.most(estimate)
+    below = most < ends.SHARE
     figure, carried = (format_quantity(value, estimate.unit) for value in (median, limit.value))
     size = format_size(int(estimate.params[BYTES]))
     verdict = text("something else limits them" if below else "the link is what limits them")
@@ -103,7 +94,7 @@ def _rivals(estimate: Estimate) -> tuple[str, ...]:
 
 def _experiment(estimate: Estimate, limit: Limit, evidence: Evidence) -> Experiment | None:
     """Whether it is chance, where launches are few; and whether more pairs of cores fill the link."""
-    border = _SHARE * limit.value
+    border = ends.SHARE * limit.value
     effects = [] if estimate.confidence else [alone(estimate, border, "below")]
     more = _more_pairs(estimate, evidence)
     if more:
@@ -147,6 +138,6 @@ def _more_pairs(estimate: Estimate, evidence: Evidence) -> Placement | None:
 rule = Rule(
     "link_ceiling",
     text("Do messages between nodes get what the link carries?"),
-    text("best / (wire or slot, less code and frames) < {share} (upper end)", share=f"{_SHARE}"),
+    text("best / (wire or slot, less code and frames) < {share} (upper end)", share=f"{ends.SHARE}"),
     _assess,
 )

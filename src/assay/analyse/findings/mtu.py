@@ -3,39 +3,30 @@
 from collections.abc import Iterable
 
 from assay.analyse.evidence import Evidence, Rule, digits
-from assay.analyse.messages import link, place
+from assay.analyse.messages import ends, link
 from assay.analyse.messages.curves import PROGRAMS
 from assay.model.result import Estimate, Finding
-from assay.model.run import Run
 from assay.model.text import listed, text
+from assay.model.units import format_quantity
 
 _PERCENT = 100
 
 
 def _assess(evidence: Evidence) -> Iterable[Finding]:
-    plan = evidence.run.plan
     by_device: dict[str, list[Estimate]] = {}
     for each in (measured.estimate for measured in evidence.measured):
-        name = link.carrier(each) or link.asked(each, plan)
-        if name and place.between(each) and each.benchmark in PROGRAMS and each.median is not None:
+        name = ends.device_of(each, evidence.run)
+        if name and each.benchmark in PROGRAMS and each.median is not None:
             by_device.setdefault(name, []).append(each)
     for name, estimates in by_device.items():
-        ends = _mtus(name, estimates, evidence.run)
-        if len(set(ends.values())) > 1:
-            yield _finding(name, estimates, ends)
+        known = ends.mtus(name, estimates, evidence.run)
+        if ends.differ(known):
+            yield _finding(name, estimates, known)
 
 
-def _mtus(name: str, estimates: Iterable[Estimate], run: Run) -> dict[str, int]:
-    """Host -> MTU in bytes of its device of this name, where it is known."""
-    hosts = dict.fromkeys(host for each in estimates for host in each.placement.hosts if host in run.machines)
-    devices = {host: link.device(run.machines[host], name) for host in hosts}
-    facts = {host: found.facts.get("mtu") for host, found in devices.items() if found}
-    return {host: fact.value for host, fact in facts.items() if fact and isinstance(fact.value, int)}
-
-
-def _finding(name: str, estimates: list[Estimate], ends: dict[str, int]) -> Finding:
-    least, most = min(ends.values()), max(ends.values())
-    small, large = (listed(host for host, mtu in ends.items() if mtu == wanted) for wanted in (least, most))
+def _finding(name: str, estimates: list[Estimate], known: dict[str, int]) -> Finding:
+    least, most = min(known.values()), max(known.values())
+    small, large = (listed(host for host, mtu in known.items() if mtu == wanted) for wanted in (least, most))
     return Finding(
         id=f"{rule.name}:{name}",
         rule=rule.name,
@@ -57,6 +48,7 @@ def _finding(name: str, estimates: list[Estimate], ends: dict[str, int]) -> Find
         threshold=rule.threshold,
         rivals=(
             text("{least} is what the way between takes, and the others are set too high", least=f"{least:,} B"),
+            *_shortfall(estimates),
         ),
         next=text(
             "make them alike, then measure again: on {small} `sudo ip link set {device} mtu {most}`, or {least} "
@@ -65,6 +57,22 @@ def _finding(name: str, estimates: list[Estimate], ends: dict[str, int]) -> Find
             device=name,
             most=str(most),
             least=str(least),
+        ),
+    )
+
+
+def _shortfall(estimates: list[Estimate]) -> tuple[str, ...]:
+    """What is missing even of what such frames carry, which may be of another cause; empty where nothing is."""
+    best = max(filter(ends.tells, estimates), key=ends.most, default=None)
+    if best is None or best.limit is None or ends.most(best) >= ends.SHARE:
+        return ()
+    figure, carried = (format_quantity(value, best.unit) for value in (best.median or 0.0, best.limit.value))
+    return (
+        text(
+            "something else too: long messages get {figure} at best, and such frames carry {carried}; measured "
+            "again with like frames, what is left of that is told by the rule `link_ceiling`",
+            figure=figure,
+            carried=carried,
         ),
     )
 

@@ -19,17 +19,17 @@ _MOVES = 2
 def _limit(estimate: Estimate, bounds: Bounds) -> Limit | None:
     """Of the device that carried the messages, else of the one that was asked for: its wire or its slot.
 
+    Of both ends the one that carries less: TCP keeps to the smaller frames of the two.
+
     It is shared by all pairs between the same two nodes, whose bytes are added. Between nodes that are one machine
     no wire counts; a shaper does, through which the messages went. Inside a node memory counts.
     """
     if len(estimate.placement.hosts) < _PAIR:
         return _inside(estimate, bounds)
-    found = _device(estimate, bounds)
-    if found is None:
-        return None
-    least = link.narrowest(link.limits(found))
+    ends = _ends(estimate, bounds)
+    least = link.narrowest(limit for end in ends for limit in link.limits(end))
     if _is_one_machine(estimate):
-        least = link.shaped(found) if link.carrier(estimate) else None
+        least = link.narrowest(filter(None, map(link.shaped, ends))) if link.carrier(estimate) else None
     return _for_all_ways(estimate, least) if least else None
 
 
@@ -56,21 +56,21 @@ def _given(estimate: Estimate, _bounds: Bounds, told: Limit) -> Limit | None:
 
 def _ceilings(estimate: Estimate, bounds: Bounds) -> tuple[Limit, ...]:
     """The bare rate of a wire that the counters prove to have carried the messages."""
-    found = _device(estimate, bounds)
-    rate = link.raw(found) if found and link.carrier(estimate) and not _is_one_machine(estimate) else None
-    if found is None or rate is None:
+    ends = _ends(estimate, bounds) if link.carrier(estimate) and not _is_one_machine(estimate) else []
+    rate = min(filter(None, map(link.raw, ends)), default=None)
+    if rate is None:
         return ()
     ways, words = _ways(estimate)
-    told = text("the bare rate of the wire of {device}", device=found.name)
+    told = text("the bare rate of the wire of {device}", device=ends[0].name)
     return (Limit(ways * rate, "derived", joined(", ", (told, words)), "link"),)
 
 
-def _device(estimate: Estimate, bounds: Bounds) -> Device | None:
+def _ends(estimate: Estimate, bounds: Bounds) -> list[Device]:
+    """The device on each host, where its machine is known."""
     if len(estimate.placement.hosts) < _PAIR:
-        return None
-    machine = bounds.machine(estimate)
+        return []
     name = link.carrier(estimate) or link.asked(estimate, bounds.plan)
-    return link.device(machine, name) if machine else None
+    return [found for machine in bounds.machines(estimate) if (found := link.device(machine, name))]
 
 
 def _is_one_machine(estimate: Estimate) -> bool:
