@@ -3,13 +3,17 @@
 import shutil
 from pathlib import Path
 
+import msgspec
 import pytest
 from tests.simulation import confirm, simulated_run
 
 from assay import store
 from assay.analyse import analyse
 from assay.launch.simulated import Law
-from assay.model.plan import Measure, Study
+from assay.model.facts import Fact
+from assay.model.plan import Factor, Measure, Study
+from assay.model.result import Finding
+from assay.plan import Options
 
 MACHINE = "pack:2 numa:1(memory=8GB) l3:1(size=8MB) l2:4(size=512kB) l1:1(size=32kB) core:1 pu:2"
 PAIRS = tuple(f"pair:{2 * a}-{2 * b}" for a in range(4) for b in range(a + 1, 4))
@@ -68,3 +72,64 @@ def test_what_a_machine_does_is_confirmed_and_what_it_does_not_do_is_refuted(
     assert set(rules) <= set(ruled(path, "confirmed"))
     assert ruled(other, "refuted") == rules
     assert set(ruled(other, "confirmed")) <= set(ALWAYS)
+
+
+LATENCIES = Study(
+    "Idle states",
+    "What do they cost?",
+    (
+        Measure("core_to_core", ("pair",)),
+        Measure("latency", ("one-core",), axes={"bytes": 2**26, "pages": "small"}),
+    ),
+    launches=3,
+)
+SLEEP, WAKE = "cpupower idle-set -E", "cpupower idle-set -D 0"
+ASLEEP, AWAKE = (Law(commands={SLEEP: rate, WAKE: 1.0}) for rate in (1 / 1.5, 1.0))
+
+
+def of_rule(path: Path, rule: str) -> list[Finding]:
+    return [each for each in analyse(store.load(path)).findings if each.rule == rule]
+
+
+@pytest.mark.parametrize(("later", "status"), [(ASLEEP, "confirmed"), (AWAKE, "refuted")], ids=["asleep", "awake"])
+def test_idle_states_that_cost_latency_are_confirmed_and_chance_is_refuted(
+    tmp_path: Path, later: Law, status: str
+) -> None:
+    cstates = Factor("cstates", ("off", "on"), "commands", commands={"on": SLEEP, "off": WAKE})
+    path = simulated_run(tmp_path, ASLEEP, study=LATENCIES, options=Options(factors=(cstates,), launches=3))
+    before = of_rule(path, "c_states")
+    assert {each.status for each in before} == {"candidate"}
+    confirm(path, later)
+    (trial,) = store.load(path).plan.trials
+    assert {case.factors.get("cstates") for case in trial.cases if case.role == "measure"} == {"off", "on"}
+    after = of_rule(path, "c_states")
+    assert [each.status for each in after] == [status] * len(before)
+    assert {each.severity for each in after} == {"advice" if status == "confirmed" else "fact"}
+    assert all(WAKE in each.next for each in after if status == "confirmed")
+
+
+def with_clock(path: Path, highest_hz: float) -> None:
+    """The machine of a run says at which clock its cores may run."""
+    (file,) = (path / "machine").glob("*.json")
+    facts = {
+        "highest frequency": Fact(highest_hz, "Hz", "cpufreq"),
+        "nominal frequency": Fact(highest_hz, "Hz", ""),
+    }
+    (machine,) = store.load(path).machines.values()
+    file.write_bytes(
+        msgspec.json.encode(msgspec.structs.replace(machine, facts={**machine.facts, "processor": facts}))
+    )
+
+
+@pytest.mark.parametrize(("later_hz", "status"), [(2.5e9, "confirmed"), (3e9, "refuted")])
+def test_a_clock_below_what_is_allowed_is_confirmed_and_one_that_was_held_for_a_while_is_refuted(
+    tmp_path: Path, later_hz: float, status: str
+) -> None:
+    study = Study("Clock", "Is it kept?", (Measure("flops", ("one-core",)),), launches=3)
+    path = simulated_run(tmp_path, Law(clock_hz=2.5e9), study=study)
+    with_clock(path, 3e9)
+    (before,) = of_rule(path, "clock")
+    assert before.status == "candidate"
+    confirm(path, Law(clock_hz=later_hz))
+    (after,) = of_rule(path, "clock")
+    assert after.status == status
