@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Literal
 
 import msgspec
@@ -22,7 +23,7 @@ FEWEST_BLOCKS = 3
 CONFIDENT = 6
 
 
-class Evidence(msgspec.Struct, frozen=True):
+class Evidence(msgspec.Struct, frozen=True, dict=True):
     """Everything that is known of a run before rules are applied."""
 
     run: Run
@@ -56,6 +57,7 @@ class Evidence(msgspec.Struct, frozen=True):
         """Of the interval of the estimate with this id; None for a range."""
         return next((each.estimate.confidence for each in self.measured if each.estimate.id == name), None)
 
+    @cached_property
     def bounds(self) -> Bounds:
         """The best figures of the run."""
         return Bounds(self.run, (each.estimate for each in self.measured))
@@ -63,7 +65,7 @@ class Evidence(msgspec.Struct, frozen=True):
     def clocks(self) -> list[Estimate]:
         """The clock under load: of each set of cpus the first estimate that can be one."""
         found: dict[object, Estimate] = {}
-        bounds = self.bounds()
+        bounds = self.bounds
         for each in self.of_unit("flops", "Hz"):
             if each.kernel == LOADED_CLOCK and bounds.is_clock(each):
                 found.setdefault((each.placement.cpus, each.placement.hosts, each.state), each)

@@ -1,6 +1,7 @@
 """Ranks that work on one thing together: their samples as one, and the way that their messages took."""
 
 from collections.abc import Collection, Iterable, Sequence
+from functools import reduce
 from typing import NamedTuple
 
 import numpy as np
@@ -45,9 +46,9 @@ def together(records: CaseRecords, wanted: Collection[str] = (SLOWEST, MEAN)) ->
         for alike in phases.values():
             if uneven(alike):
                 continue
-            seconds = np.array([each.seconds for each in alike], dtype=np.float64)
+            seconds = [np.asarray(each.seconds, dtype=np.float64) for each in alike]
             for over in (each for each in (SLOWEST, MEAN) if each in wanted):
-                combined = seconds.max(axis=0) if over == SLOWEST else seconds.mean(axis=0)
+                combined = reduce(np.maximum, seconds) if over == SLOWEST else np.mean(seconds, axis=0)
                 one = Part(alike[0].phase, alike[0].stop, combined / alike[0].iterations)
                 parts.setdefault((kernel, over), []).append(one)
     return parts

@@ -42,7 +42,7 @@ def _assess(evidence: Evidence) -> Iterable[Finding]:
 
 def _refused(evidence: Evidence) -> Iterable[Finding]:
     """One finding for all clocks that cannot be any."""
-    bounds = evidence.bounds()
+    bounds = evidence.bounds
     refused = [each for each in evidence.of_unit("flops", "Hz") if not bounds.is_clock(each)]
     if not refused:
         return

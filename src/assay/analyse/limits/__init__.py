@@ -34,7 +34,8 @@ def bound(run: Run, measured: Sequence[Measured], given: Mapping[str, float]) ->
     """The same estimates with their limits; those above a physical ceiling lose their figures and say why."""
     bounds = Bounds(run, (each.estimate for each in measured))
     possible = [_possible(each, bounds) for each in measured]
-    bounds = Bounds(run, (each.estimate for each in possible))
+    if any(kept is not each for kept, each in zip(possible, measured, strict=True)):
+        bounds = Bounds(run, (each.estimate for each in possible))
     return [
         msgspec.structs.replace(
             each, estimate=msgspec.structs.replace(each.estimate, limit=_limit(each.estimate, bounds, given))

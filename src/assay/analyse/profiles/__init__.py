@@ -56,7 +56,7 @@ def profiles(evidence: Evidence, findings: Sequence[Finding]) -> tuple[Profile, 
         alike[key[1:]] = alike.get(key[1:], 0) + (len(key.hosts) > 1)
     ways = [way for key, way in chosen.items() if alike[key[1:]] <= 1]
     ordered = sorted(ways, key=lambda way: len(way.key.hosts) == 1)
-    bounds = evidence.bounds()
+    bounds = evidence.bounds
     return tuple(_profile(way, of_tcp.get(way.key), evidence, bounds, findings) for way in ordered)
 
 
