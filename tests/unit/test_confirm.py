@@ -167,7 +167,7 @@ def test_one_that_was_interrupted_goes_on_where_it_stopped(tmp_path: Path) -> No
 
 
 def test_a_run_that_its_budget_cut_is_confirmed_without_the_rest_of_it(tmp_path: Path) -> None:
-    options = Options(budget_s=2.0)
+    options = Options(budget_s=1.0)
     path = simulated_run(tmp_path, CONTENDED, description=MACHINE, study=STUDY, options=options)
     run = store.load(path)
     if run.ending is None or run.ending.status != "cut":
