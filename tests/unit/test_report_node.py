@@ -328,3 +328,11 @@ def test_the_terminal_tells_the_same_topics_in_eighty_columns(here: Example) -> 
     assert re.search(r"none +[\d,]+ +\[[\d,]+, [\d,]+\] +6 +1 +the base +\n", text)
     assert re.search(r"interleave +[\d,]+ +\[[\d,]+, [\d,]+\] +6 +2\.\d+ +\[", text)
     assert not re.search(r"^  triad.* (cores|spread|all:numa):\d", text, flags=re.MULTILINE)
+
+
+def test_no_line_breaks_a_figure_of_a_table(here: Example) -> None:
+    written = io.StringIO()
+    terminal.render(here.run, here.analysis, Console(file=written, width=100))
+    tables = written.getvalue().partition("\nFindings")[0].splitlines()
+    assert any(re.search(r"\d \(\d+\.\d+ to \d+\.\d+\)", line) for line in tables)
+    assert [line for line in tables if re.search(r"[(\[]\d[^)\]]*$", line.rstrip())] == []

@@ -1,7 +1,9 @@
 """The report in a terminal: what was measured, what was found, what is missing. Good at 80 columns."""
 
-from collections.abc import Iterable
+import textwrap
+from collections.abc import Iterable, Sequence
 
+from rich.cells import cell_len
 from rich.console import Console
 from rich.padding import Padding
 from rich.table import Table
@@ -16,6 +18,8 @@ from assay.report.summary import by_severity, notices, shortfall, unmeasured
 
 #: Rows of one benchmark, and lines that tell what they stand against; the HTML report has them all.
 _ROWS, _LIMITS = 12, 3
+#: Blanks before a table, and between its columns.
+_GAP = 2
 _PLAIN = str.maketrans(
     {"µ": "u", "·": "-", "–": "-", "×": "x", "≥": ">=", "…": "...", "“": '"', "”": '"', "½": "1/2"}  # noqa: RUF001
 )
@@ -65,12 +69,35 @@ class _Page:
 
     def table(self, columns: Iterable[tuple[str, str]], rows: Iterable[tuple[str, ...]]) -> None:
         """Rows under their headings."""
-        table = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0), show_header=True, header_style="dim")
-        for column, justify in columns:
-            table.add_column(column, justify=justify, overflow="fold")  # type: ignore[arg-type]
-        for row in rows:
-            table.add_row(*(Text(self.text(cell)) for cell in row))
-        self.console.print(Padding(table, (0, 0, 0, 2), expand=False))
+        table = Table(box=None, pad_edge=False, padding=(0, _GAP, 0, 0), show_header=True, header_style="dim")
+        named = tuple((self.text(name), justify) for name, justify in columns)
+        told = [tuple(map(self.text, row)) for row in rows]
+        whole = _unbroken(named, told, self.console.width - _GAP)
+        for number, (name, justify) in enumerate(named):
+            heading, is_whole = whole.get(number, name), number in whole
+            table.add_column(heading, justify=justify, overflow="fold", no_wrap=is_whole)  # type: ignore[arg-type]
+        for row in told:
+            table.add_row(*map(Text, row))
+        self.console.print(Padding(table, (0, 0, 0, _GAP), expand=False))
+
+
+def _unbroken(columns: Sequence[tuple[str, str]], rows: Sequence[tuple[str, ...]], width: int) -> dict[int, str]:
+    """Columns of figures that no line breaks, by number, with headings in lines as short.
+
+    None where everything has room as it is, or the figures alone have none.
+    """
+    figures: dict[int, str] = {}
+    needed, natural = _GAP * len(columns), _GAP * len(columns)
+    for number, (name, justify) in enumerate(columns):
+        cells = [row[number] for row in rows]
+        natural += max(map(cell_len, (name, *cells)))
+        if justify == "right":
+            longest = max(map(cell_len, (*cells, *name.split())), default=0)
+            figures[number] = "\n".join(textwrap.wrap(name, longest))
+            needed += longest
+        else:
+            needed += max((cell_len(word) for cell in (name, *cells) for word in cell.split()), default=0)
+    return figures if needed <= width < natural else {}
 
 
 def _machine(run: Run, dot: str) -> str:

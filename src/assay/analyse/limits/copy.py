@@ -5,6 +5,7 @@ import msgspec
 from assay.analyse.bounds import Bounds, Law, describe
 from assay.model.result import Estimate, Limit
 from assay.model.text import text
+from assay.model.units import format_size
 
 
 def _limit(estimate: Estimate, bounds: Bounds) -> Limit | None:
@@ -17,7 +18,7 @@ def _limit(estimate: Estimate, bounds: Bounds) -> Limit | None:
         "the best measured copy of this run ({size}, in memory)"
         if buffers == "cold"
         else "the best measured copy of this run ({size}, in cache)",
-        size=f"{best.params.get('bytes')} B",
+        size=format_size(int(best.params["bytes"])),
     )
     fastest = Limit(best.median, "measured", of, "core")
     stream = bounds.best_on(estimate, "stream", "bandwidth", "copy")

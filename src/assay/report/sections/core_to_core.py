@@ -120,6 +120,9 @@ def _figure(run: Run, each: Fitted, number: int) -> Figure:
 def _meaning(found: tuple[Fitted, ...]) -> str:
     told = []
     for each in found:
+        if len(each.model.points) == 1:
+            told.append(_only(each))
+            continue
         kinds = words.listed(
             text(
                 "{time} ({kind}; {low} to {high})",
@@ -143,6 +146,15 @@ def _meaning(found: tuple[Fitted, ...]) -> str:
                 text("The median pair takes {kinds}; in brackets the nearest and the farthest pair.", kinds=kinds)
             )
     return joined(" ", told)
+
+
+def _only(each: Fitted) -> str:
+    """What is said where two cores are all there are."""
+    (point,) = each.model.points
+    figure = words.shown(each.estimate(point))
+    return text(
+        "The pair takes {time} ({kind}).", time=figure.full if figure else "", kind=_word(point.at["class"])
+    )
 
 
 def _word(value: float | str) -> str:

@@ -86,7 +86,7 @@ def _peak_row(e: Estimate) -> tuple[str, ...]:
         name,
         f"{figure.value} {figure.unit}",
         figure.ends,
-        words.share_text(e) or text("no limit"),
+        words.against(e),
         _width(how),
     )
 

@@ -192,10 +192,21 @@ def _meaning(found: tuple[Fitted, ...]) -> tuple[str, ...]:
                 if walk
                 else text("A load takes {times}.", times=told)
             )
-    reading = text(
+    reading: str = text(
         "Broad strokes are the levels that the fit found; the broken upright lines mark what the machine says of "
         "its caches, and where the fit found the end of a TLB."
     )
+    if any(" step " in level for each in found for _, level, _ in _levels(each)):
+        reading = joined(
+            " ",
+            (
+                reading,
+                text(
+                    "“Step 2” of a cache is a second level within the size that the machine says of it: a part of "
+                    "it that is farther away, or one that others use."
+                ),
+            ),
+        )
     return (joined(" ", said), reading)
 
 

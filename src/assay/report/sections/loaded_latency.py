@@ -3,6 +3,7 @@
 from assay.model.result import Analysis
 from assay.model.run import Run
 from assay.model.text import joined, text
+from assay.model.units import format_size
 from assay.report import choose, figures, fitted, words
 from assay.report.charts.lines import LinePoint, lines
 from assay.report.fitted import Fitted
@@ -116,6 +117,15 @@ def _meaning(found: tuple[Fitted, ...]) -> str:
                 loaded=loaded.full,
                 ratio=f"{ratio:.2f}",
                 beside=beside,
+            )
+        )
+    small = [e for each in found for e in each.estimates if e.params.get("pages") == "small"]
+    if small:
+        told.append(
+            text(
+                "The walk goes through {size} in small pages, so that the look-up of an address (TLB miss) is "
+                "part of each load.",
+                size=format_size(int(small[0].params["bytes"])),
             )
         )
     return joined(" ", told)
