@@ -75,6 +75,36 @@ def test_a_step_that_is_not_there_again_is_refuted(tmp_path: Path) -> None:
     assert "it was chance" in found.claim
 
 
+def of_sockets(path: Path) -> Finding:
+    found = analyse(store.load(path)).findings
+    (one,) = (each for each in found if each.rule == "protocol_switch" and "(tcp latency" in each.claim)
+    return one
+
+
+@pytest.mark.parametrize(("moves", "status"), [(True, "confirmed"), (False, "candidate")])
+def test_a_step_of_sockets_inside_a_node_is_held_against_their_buffers(
+    tmp_path: Path, *, moves: bool, status: str
+) -> None:
+    link = Link(25e-6, 1e9, 4e9, eager_bytes=64 * 1024, announce_s=500e-6)
+    law = Law(links={"core": link, "l3": link}, tcp=(1.0, 1.0), socket_buffers=moves)
+    measure = Measure("tcp", ("pair",), axes={"pattern": "latency", "bytes": SIZES})
+    study = Study("Messages", "How fast?", (measure,), launches=3)
+    path = simulated_run(tmp_path, law, description=MACHINE, study=study)
+    asked = of_sockets(path)
+    assert asked.status == "candidate"
+    assert "No network is on this way" in asked.claim
+    assert not any("MPI" in rival or "interrupts" in rival for rival in asked.rivals)
+    assert asked.next.endswith("and moves with socket buffers of 16 KiB: then these make it")
+    confirm(path, law, MACHINE)
+    told = of_sockets(path)
+    assert told.status == status
+    assert ("it moves with the buffers of the sockets" in told.claim) == moves
+    assert ("it stays with socket buffers of 16 KiB" in told.claim) != moves
+    (plan,) = store.load(path).plan.trials
+    given = {(case.params["send-buffer"], case.params["receive-buffer"]) for case in plan.studied}
+    assert given == {(0, 0), (16384, 16384)}
+
+
 @pytest.mark.parametrize(
     ("most", "status", "words"),
     [

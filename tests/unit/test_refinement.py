@@ -96,7 +96,27 @@ def test_what_the_budget_has_no_time_for_is_said() -> None:
     more = refined(plan, [(one.id, "bytes", 3000)], 0.01)
     assert more.order == plan.order
     assert more.refine == 0
-    assert more.left_out[-1].wish == "pt2pt at all, bytes=3000"
+    assert more.left_out[-1].wish == "pt2pt at all"
+    assert more.left_out[-1].reason == "the curve bends at 2.93 KiB; the budget has no time to measure there"
+
+
+def test_sizes_without_time_stand_in_one_line_for_each_curve() -> None:
+    """Levels of a factor ask for the same sizes, and are measured at them together."""
+    measure = Measure(
+        "pt2pt", ("all",), axes={"pattern": ("latency", "bandwidth"), "bytes": "1:4M"}, weight=0.01, why="w"
+    )
+    study = Study("S", "Q?", (measure,), launches=3, refine=2, budget_s=60)
+    mpis = ("openmpi-4.1.4", "mpich-4.0.2")
+    plan = make("own.toml", study, described(), Options(seed=1, mpis=mpis))
+    wished = [(case.id, "bytes", size) for case in of_size(plan, 4096) for size in (6144, 3000)]
+    more = refined(plan, wished, 0.01)
+    assert [(left.wish, left.reason) for left in more.left_out[len(plan.left_out) :]] == [
+        (
+            f"pt2pt at all, pattern={pattern}",
+            "the curve bends at 2.93 KiB, 6 KiB; the budget has no time to measure there",
+        )
+        for pattern in ("latency", "bandwidth")
+    ]
 
 
 def test_where_nothing_bends_the_run_is_over() -> None:

@@ -46,6 +46,30 @@ def test_nodes_are_reached_as_they_were_whatever_is_measured_there() -> None:
     assert again == f"assay run {run.info.study} --hosts 'n[1-2]' {way} --budget 5m --launches 6"
 
 
+def test_a_remedy_that_varies_something_keeps_nodes_networks_and_mpis() -> None:
+    place = ("--hosts", "n[1-2]", "--network", "a=eth0,b=eth1", "--mpi", "mpich", "--ssh-config", "conf")
+    run = given(*place, "--vary", "stores=ordinary,non-temporal", "--launches", "3")
+    kept = "--hosts 'n[1-2]' --network a=eth0,b=eth1 --mpi mpich --ssh-config conf"
+    study = run.info.study
+    assert (
+        remedies.typed(f"assay run {study} --vary tcp.nodelay=on,off", run)
+        == f"assay run {study} {kept} --vary tcp.nodelay=on,off"
+    )
+    assert remedies.typed("assay run multi-pair --hosts n1,n2", run) == (
+        "assay run multi-pair --network a=eth0,b=eth1 --mpi mpich --ssh-config conf --hosts n1,n2"
+    )
+    assert remedies.typed("assay run caches", run) == "assay run caches --hosts 'n[1-2]' --ssh-config conf"
+
+
+def test_the_rest_of_a_run_and_a_look_at_its_nodes_are_reached_as_it_was() -> None:
+    run = given("--hosts", "n[1-2]", "--ssh-config", "conf", "--launcher", "srun")
+    rest = f"assay run --resume {run.info.id}"
+    assert remedies.typed(f"{rest} --confirm", run) == f"{rest} --ssh-config conf --launcher srun --confirm"
+    assert remedies.typed("`assay doctor --hosts n1,n2`", run) == "`assay doctor --ssh-config conf --hosts n1,n2`"
+    assert remedies.typed("assay doctor", run) == "assay doctor"
+    assert remedies.resumed(run).endswith("--ssh-config conf --launcher srun")
+
+
 def test_a_study_of_a_file_is_named_by_its_path() -> None:
     run = example().run
     path = f"my studies/{run.info.study}.toml"

@@ -11,10 +11,12 @@ from tests.unit.report_example import Example, example
 
 from assay import store
 from assay.analyse import analyse
+from assay.analyse.comparisons.runs import within
+from assay.model.plan import Factor
 from assay.model.result import Limit
 from assay.plan import Options
-from assay.report import html, terminal
-from assay.report.summary import planned, shortfall, summary
+from assay.report import compare_table, html, terminal
+from assay.report.summary import counted, planned, shortfall, summary
 
 
 @pytest.fixture(scope="module")
@@ -31,6 +33,40 @@ def _shown(here: Example) -> str:
     terminal.render(here.run, here.analysis, console)
     assert isinstance(console.file, io.StringIO)
     return console.file.getvalue()
+
+
+def test_cases_are_those_of_the_study_wherever_they_are_counted(tmp_path: Path) -> None:
+    """The fixed work between blocks, and the second measurements A against A, are none."""
+    options = Options(budget_s=2, factors=(Factor("touch", ("parallel", "serial"), "axis"),))
+    run = store.load(simulated_run(tmp_path, options=options))
+    here = Example(run, analyse(run))
+    roles = {case.role for case in run.plan.cases}
+    assert roles == {"measure", "control", "sentinel"}
+    count = len(run.plan.studied)
+    missing = tuple(each for each in here.analysis.outcomes if each.status != "complete")
+    fewer = sum(each.case in {case.id for case in run.plan.studied} for each in missing)
+    assert 0 < fewer < len(missing)
+    assert counted(run, missing) == f"{fewer} of {count} cases"
+    assert f"{fewer} of {count} cases" in shortfall(run, here.analysis)
+    (finding,) = (each for each in here.analysis.findings if each.id == "not_measured:missing")
+    assert finding.claim.startswith(f"{fewer} of {count} cases were not measured: the budget of 2 s was used up")
+    shown = _shown(here)
+    assert f"{fewer} cases skipped: the budget of 2 s was used up" in shown
+    others = len(missing) - fewer
+    assert f"{others} control measurement{'s' * (others > 1)} skipped: " in shown
+    controls = tuple(each for each in missing if run.plan.case(each.case).role != "measure")
+    assert counted(run, controls) == f"{others} of {len(run.plan.cases) - count} control measurements"
+
+
+def test_what_the_machine_cannot_tell_apart_is_said_once_behind_a_run(tmp_path: Path) -> None:
+    options = Options(factors=(Factor("touch", ("parallel", "serial"), "axis"),))
+    run = store.load(simulated_run(tmp_path, options=options))
+    analysis = analyse(run)
+    console = Console(file=io.StringIO(), width=200, force_terminal=False)
+    terminal.render(run, analysis, console)
+    compare_table.render(within(run, analysis), console, floor=False)
+    assert isinstance(console.file, io.StringIO)
+    assert console.file.getvalue().count("this machine cannot tell apart less than") == 1
 
 
 def test_what_was_cut_stands_first_in_what_is_wrong(cut: Example) -> None:

@@ -54,7 +54,7 @@ def _status(attempts: Sequence[Yield], missing: str) -> tuple[CaseStatus, str]:
 def _why_missing(run: Run, names: Sequence[str], cut: Mapping[str, str]) -> str:
     for name in names:
         if name in cut:
-            return cut[name]
+            return cut[name].removeprefix("not measured: ")
     if run.ending is None:
         return "the run has not ended; `assay run --resume` goes on with it"
     if run.damage:

@@ -42,7 +42,8 @@ def measure(directory: RunDirectory, site: Site, trial: Plan | None = None, befo
         path = directory.path
         raise InterruptedRunError(
             f"interrupted; what was measured is kept in {path}",
-            why=f"{len(ending.cut)} cases have fewer launches than planned",
+            why=f"{sum(case.id in ending.cut for case in plan.studied)} of {len(plan.studied)} cases have fewer "
+            "launches than planned",
             remedy=going_on(path.name, site),
         )
 
@@ -58,7 +59,7 @@ def refine(path: Path, site: Site) -> None:
         left_s = None if run.plan.budget_s is None else run.plan.budget_s - run.ending.elapsed_s
         wanted = [(bend.case, bend.axis, bend.size) for bend in bends(analyse.analyse(run).estimates)]
         plan = refined(run.plan, wanted, left_s)
-        fresh = sum(case.role == "measure" for case in plan.cases[len(run.plan.cases) :])
+        fresh = len(plan.studied) - len(run.plan.studied)
         if fresh:
             output.say(f"curves bend between their sizes: {fresh} cases more")
         measure(store.reopen(path, plan=plan), site)
@@ -112,12 +113,12 @@ def experiments(run: Run, seconds: float) -> Plan:
         raise UsageError(
             f"run '{run.info.id}' was imported",
             why="what others measured cannot be measured again",
-            remedy=f"assay show {run.info.id}   (its candidates name what to type)",
+            remedy=f"assay show {run.info.id}   # its candidates name what to type",
         )
     plan = trials(run.plan, wanted(analyse(run, output.given_limits(())), run.plan), seconds)
     for left in plan.left_out:
         output.say(f"no experiment for {left.wish}: {left.reason}; give it more by --confirm-budget")
-    cases = sum(case.role == "measure" for case in plan.cases)
+    cases = len(plan.studied)
     if plan.experiments:
         count = len(plan.experiments)
         output.say(

@@ -128,7 +128,7 @@ def _show(plan: Plan, console: Console, *, every: bool) -> None:
 
     console.print(f"[bold]{plan.title}[/bold] on {_plain(plan.machine)}")
     _say(plan.question, console)
-    measured = [case for case in plan.cases if case.role == "measure"]
+    measured = plan.studied
     for name in dict.fromkeys(case.benchmark for case in measured):
         cases = [case for case in measured if case.benchmark == name]
         console.print(f"\n[bold]{name}[/bold]")
@@ -257,7 +257,7 @@ def _policy(memory: Memory) -> str:
 def _order_and_cost(plan: Plan) -> list[str]:
     from assay.plan.experiments import FEWEST, MOST
 
-    measured = sum(case.role == "measure" for case in plan.cases)
+    measured = len(plan.studied)
     in_each_block = sum(launch.block == 0 for launch in plan.order) - 1
     probe = f"cpus {plan.probe_cpus[0]} and {plan.probe_cpus[1]}" if plan.probe_cpus else "none: one core"
     within = f"{100 * plan.precision:.3g} %"

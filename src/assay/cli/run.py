@@ -186,8 +186,7 @@ def _begin(prepared: Prepared, folder: Path, site: Site) -> Path:
     plan, builds = prepared.plan, prepared.builds
     require_launchers(plan, Starter(site), builds)
     directory = store.create(plan, prepared.machines, builds, ("assay", *sys.argv[1:]), folder)
-    cases = sum(case.role == "measure" for case in plan.cases)
-    _say(f"{plan.title}: {cases} cases in {len(plan.order)} launches, into {directory.path}")
+    _say(f"{plan.title}: {len(plan.studied)} cases in {len(plan.order)} launches, into {directory.path}")
     measuring.measure(directory, site)
     measuring.refine(directory.path, site)
     measuring.confirm(directory.path, site)
@@ -313,10 +312,10 @@ def _tell_result(path: Path, site: Site) -> None:
         from assay.analyse.comparisons.runs import within
         from assay.report import compare_table
 
-        compare_table.render(within(run, analysis), output.console())
+        compare_table.render(within(run, analysis), output.console(), floor=False)
     _tell_cut(run, site)
     click.echo(output.write_report(run, analysis))
-    _judge(path, analysis)
+    _judge(run, analysis)
 
 
 def _tell_cut(run: Run, site: Site) -> None:
@@ -333,9 +332,10 @@ def _tell_cut(run: Run, site: Site) -> None:
         )
 
 
-def _judge(path: Path, analysis: Analysis) -> None:
+def _judge(run: Run, analysis: Analysis) -> None:
     """Raise what the exit code must say; the report stands already."""
     from assay.model.errors import MeasurementError, PartialRunError
+    from assay.report.summary import counted
 
     skipped = [one for one in analysis.outcomes if one.status == "skipped"]
     failed = [one for one in analysis.outcomes if one.status not in {"complete", "skipped"}]
@@ -345,9 +345,9 @@ def _judge(path: Path, analysis: Analysis) -> None:
     ):
         if outcomes:
             raise kind(
-                f"{len(outcomes)} of {len(analysis.outcomes)} cases {words}",
+                f"{counted(run, outcomes)} {words}",
                 why=f"the first, {outcomes[0].case}: {outcomes[0].reason}",
-                remedy=f"assay show {path.name}",
+                remedy=f"assay show {run.info.id}",
             )
 
 

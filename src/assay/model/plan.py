@@ -275,6 +275,14 @@ class Plan(msgspec.Struct, frozen=True):
     trials: tuple["Plan", ...] = ()
     experiments: dict[str, Experiment] = {}
 
+    @property
+    def studied(self) -> tuple[Case, ...]:
+        """What the study asks for, and what is meant where cases are counted: without control measurements.
+
+        Those are the fixed work between blocks, and what is measured a second time in each block, A against A.
+        """
+        return tuple(case for case in self.cases if case.role == "measure")
+
     def case(self, case_id: str) -> Case:
         """The case with this id; KeyError when there is none."""
         for case in self.cases:

@@ -6,6 +6,7 @@ import msgspec
 
 from assay import benchmarks
 from assay.model.plan import Case, LeftOut, Plan, PlannedLaunch
+from assay.model.units import format_size
 from assay.plan.order import estimate_seconds, following
 
 
@@ -19,24 +20,40 @@ def refined(plan: Plan, sizes: Iterable[tuple[str, str, int]], left_s: float | N
     """
     built = _toolchains(plan)
     fresh: dict[str, Case] = {}
-    left_out: list[LeftOut] = []
+    left_out: dict[str, list[int]] = {}
     cases = {case.id: case for case in plan.cases}
     rounds = plan.refine - 1
     for case_id, axis, size in sizes:
         added = {one.id: one for one in _at(plan, cases[case_id], axis, size) if one.id not in cases}
         more = _order(plan, (*fresh.values(), *added.values()), built)
         if left_s is not None and estimate_seconds((*plan.cases, *fresh.values(), *added.values()), more) > left_s:
-            wish = f"{cases[case_id].benchmark} at {cases[case_id].placement.label}, {axis}={size}"
-            left_out.append(LeftOut(wish, "the curve bends there; the budget has no time for more sizes"))
+            left_out.setdefault(_curve(plan, cases[case_id], axis), []).append(size)
             continue
         fresh |= added
     return msgspec.structs.replace(
         plan,
         cases=(*plan.cases, *fresh.values()),
         order=(*plan.order, *(_order(plan, tuple(fresh.values()), built) if fresh else ())),
-        left_out=(*plan.left_out, *left_out),
+        left_out=(*plan.left_out, *(_untimed(curve, sizes) for curve, sizes in left_out.items())),
         refine=rounds if fresh else 0,
     )
+
+
+def _curve(plan: Plan, case: Case, axis: str) -> str:
+    """The curve that a case is a point of, at whatever level: `tcp at pair, pattern=latency, waiting=polling`."""
+    alike = [one.params for one in plan.studied if one.benchmark == case.benchmark]
+    told = [
+        f"{name}={value}"
+        for name, value in case.params.items()
+        if name != axis and len({params.get(name) for params in alike}) > 1
+    ]
+    return ", ".join((f"{case.benchmark} at {case.placement.label}", *told))
+
+
+def _untimed(curve: str, sizes: Iterable[int]) -> LeftOut:
+    """One line for all sizes of a curve; levels of a factor may have asked for the same."""
+    told = ", ".join(format_size(size) for size in sorted(set(sizes)))
+    return LeftOut(curve, f"the curve bends at {told}; the budget has no time to measure there")
 
 
 def _at(plan: Plan, like: Case, axis: str, size: int) -> Iterable[Case]:

@@ -18,7 +18,12 @@ _SCREEN = 24
 
 
 def render(
-    compared: Compared, console: Console, *, everything: bool = False, curves: Callable[[], None] | None = None
+    compared: Compared,
+    console: Console,
+    *,
+    everything: bool = False,
+    curves: Callable[[], None] | None = None,
+    floor: bool = True,
 ) -> None:
     """Print the comparisons: claims first, the others counted with their reasons.
 
@@ -27,6 +32,7 @@ def render(
         console: where.
         everything: a row for each comparison, also where they are more than fit a screen.
         curves: prints what curves of messages show, before the rows.
+        floor: say what A against A showed; the terminal's report of the same run has said it already.
     """
     if compared.base:
         console.print(f"{compared.run} against {compared.base} (base)", style="bold")
@@ -38,7 +44,7 @@ def render(
     whole = everything or len(chosen) <= _SCREEN
     for pairs in choose.grouped(chosen, _differ).values():
         _group(pairs, compared, console, whole=whole)
-    _resolution(compared, chosen, console)
+    _resolution(compared, chosen if floor else (), console)
     _uncompared(compared, console)
     _notes(compared, chosen, console, whole=whole)
 
@@ -169,11 +175,11 @@ def _resolution(compared: Compared, chosen: Sequence[ComparedPair], console: Con
     told = [pair.comparison for pair in chosen]
     controls = [pair.comparison for pair in compared.pairs if pair.comparison.differ == verdicts.CONTROL]
     lines = list(filter(None, (verdicts.resolution(told), verdicts.detectable(told))))
-    if lines:
+    differing = [each for each in controls if each.verdict in verdicts.CLAIMS]
+    if lines or differing:
         console.print()
     for line in lines:
         console.print(_ascii(line, console))
-    differing = [each for each in controls if each.verdict in verdicts.CLAIMS]
     if differing:
         console.print(
             f"Beware: {len(differing)} of {len(controls)} controls differ from themselves, e.g. {differing[0].b}.",

@@ -115,6 +115,7 @@ def render(run: Run, analysis: Analysis, language: str = "en", beside: Section |
             "estimates": raw.compressed(encoded(analysis)),
             "sample_count": msgspec.json.decode(index, type=raw.RawIndex).samples,
             "remedy": lambda text: remedies.typed(text, run),
+            "resumed": remedies.resumed(run),
             "version": __version__,
             "spoken": Spoken(),
             "languages": LANGUAGES,

@@ -1,8 +1,9 @@
 """The first page: what is good, what is wrong, what to do next. Every line is computed from the run."""
 
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 from dataclasses import dataclass
 
+from assay.model.plan import Case
 from assay.model.result import Analysis, CaseStatus, Finding, Outcome
 from assay.model.run import Run
 from assay.model.text import text
@@ -74,12 +75,22 @@ def by_severity(analysis: Analysis) -> tuple[Finding, ...]:
 
 
 def unmeasured(analysis: Analysis) -> dict[CaseStatus, tuple[Outcome, ...]]:
-    """Cases of the plan that are not complete, by how they ended."""
+    """Cases of the plan that are not complete, control measurements too, by how they ended."""
     ended: dict[CaseStatus, list[Outcome]] = {}
     for outcome in analysis.outcomes:
         if outcome.status != "complete":
             ended.setdefault(outcome.status, []).append(outcome)
     return {status: tuple(outcomes) for status, outcomes in ended.items()}
+
+
+def counted(run: Run, outcomes: Collection[Outcome]) -> str:
+    """`3 of 157 cases` of those that the study asks for; where none of them, `1 of 2 control measurements`."""
+    studied = {case.id for case in run.plan.studied}
+    cases = sum(outcome.case in studied for outcome in outcomes)
+    if cases or not outcomes:
+        return f"{cases:,} of {words.count(len(studied), 'case', 'cases')}"
+    controls = words.count(len(run.plan.cases) - len(studied), "control measurement", "control measurements")
+    return f"{len(outcomes):,} of {controls}"
 
 
 def gathered(run: Run, told: Iterable[tuple[str, str]]) -> tuple[tuple[str, str, tuple[str, ...]], ...]:
@@ -89,7 +100,7 @@ def gathered(run: Run, told: Iterable[tuple[str, str]]) -> tuple[tuple[str, str,
         run: whose cases they are.
         told: names of cases (or launches, which stand for themselves), each with what is told of it.
     """
-    places = {case.id: f"{case.benchmark}, {case.placement.label}" for case in run.plan.cases}
+    places = {case.id: _place(case) for case in run.plan.cases}
     groups: dict[tuple[str, str], list[str]] = {}
     for name, why in told:
         groups.setdefault((places.get(name, name), why), []).append(name)
@@ -98,10 +109,16 @@ def gathered(run: Run, told: Iterable[tuple[str, str]]) -> tuple[tuple[str, str,
     )
 
 
+def _place(case: Case) -> str:
+    """`tcp, pair`; control measurements are called so, and not counted with those of the study."""
+    control = {"measure": "", "control": ", A against A", "sentinel": ", fixed work between blocks"}[case.role]
+    return f"{case.benchmark}, {case.placement.label}{control}"
+
+
 def planned(run: Run, analysis: Analysis) -> tuple[Outcome, ...]:
-    """How the cases of the plan ended, but for the fixed work between blocks, which no study asks for."""
-    sentinels = {case.id for case in run.plan.cases if case.role == "sentinel"}
-    return tuple(outcome for outcome in analysis.outcomes if outcome.case not in sentinels)
+    """How the cases of the study ended."""
+    studied = {case.id for case in run.plan.studied}
+    return tuple(outcome for outcome in analysis.outcomes if outcome.case in studied)
 
 
 def shortfall(run: Run, analysis: Analysis) -> str:

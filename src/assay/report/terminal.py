@@ -256,15 +256,23 @@ def _claims(findings: tuple[Finding, ...], run: Run, page: _Page, title: str = "
 def _missing(run: Run, analysis: Analysis, page: _Page) -> None:
     """What was not measured, by how it ended, each with its most frequent reason."""
     lines = []
-    for status, outcomes in unmeasured(analysis).items():
+    ended = [(status, each) for status, outcomes in unmeasured(analysis).items() for each in outcomes]
+    studied = {case.id for case in run.plan.studied}
+    for (status, known), members in choose.grouped(ended, lambda end: (end[0], end[1].case in studied)).items():
+        outcomes = [outcome for _, outcome in members]
         reasons = [outcome.reason for outcome in outcomes if outcome.reason]
         why = max(set(reasons), key=reasons.count) if reasons else "no reason recorded"
-        lines.append(f"{words.count(len(outcomes), 'case', 'cases')} {status}: {why}")
+        count = (
+            words.count(len(outcomes), "case", "cases")
+            if known
+            else words.count(len(outcomes), "control measurement", "control measurements")
+        )
+        lines.append(f"{count} {status}: {why}")
     lines += [f"{out.wish}: {out.reason}" for out in run.plan.left_out]
     if run.plan.folded:
         lines.append(f"the same thing here, measured once: {_folded(run.plan.folded)}")
     if run.ending is None:
-        lines.append(f"the run did not end; go on with: assay run --resume {run.info.id}")
+        lines.append(f"the run did not end; go on with: assay run --resume {remedies.resumed(run)}")
     lines += [f"cannot be read: {damage}" for damage in run.damage]
     if lines:
         page.say()

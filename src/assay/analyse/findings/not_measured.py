@@ -13,23 +13,39 @@ _STATUSES = {
     "invalid": text("invalid"),
     "incomplete": text("incomplete"),
     "timed-out": text("timed-out"),
-    "skipped": text("skipped"),
+    "skipped": "",
 }
 
 
 def _assess(evidence: Evidence) -> Iterable[Finding]:
+    studied = {case.id for case in evidence.run.plan.studied}
     wrong = [each for each in evidence.outcomes if each.status in {"failed", "invalid"}]
     missing = [each for each in evidence.outcomes if each.status not in {"complete", "failed", "invalid"}]
+    missing = [each for each in missing if each.case in studied]
     if wrong:
-        yield _finding(
-            "wrong",
+        of_study = [each for each in wrong if each.case in studied]
+        told = of_study or wrong
+        controls = len(evidence.outcomes) - len(studied)
+        reasons = _reasons(told)
+        claim = (
             text(
                 "{count} of {all} cases gave no valid figure: {reasons}.",
-                count=len(wrong),
-                all=len(evidence.outcomes),
-                reasons=_reasons(wrong),
-            ),
-            wrong,
+                count=len(told),
+                all=len(studied),
+                reasons=reasons,
+            )
+            if of_study
+            else text(
+                "{count} of {all} control measurements gave no valid figure: {reasons}.",
+                count=len(told),
+                all=controls,
+                reasons=reasons,
+            )
+        )
+        yield _finding(
+            "wrong",
+            claim,
+            told,
             "problem",
             joined(REMARK, [f"assay show {evidence.run.info.id} --json", text("status and reason of each case")]),
         )
@@ -39,7 +55,7 @@ def _assess(evidence: Evidence) -> Iterable[Finding]:
             text(
                 "{count} of {all} cases were not measured: {reasons}.",
                 count=len(missing),
-                all=len(evidence.outcomes),
+                all=len(studied),
                 reasons=_reasons(missing),
             ),
             missing,
@@ -77,7 +93,7 @@ def _reasons(outcomes: list[Outcome]) -> str:
 
 
 def _reason(status: str, reason: str, names: list[str]) -> str:
-    told = text("{status}: {reason}", status=status, reason=reason)
+    told = text("{status}: {reason}", status=status, reason=reason) if status else reason
     if len(names) == 1:
         return text("{reason} ({case})", reason=told, case=names[0])
     return text("{reason} ({case} and {count} more)", reason=told, case=names[0], count=len(names) - 1)

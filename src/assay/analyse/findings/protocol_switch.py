@@ -1,8 +1,10 @@
-"""Sizes of messages from which on they take longer at once: the protocol changes."""
+"""Sizes of messages from which on they take longer at once: a protocol changes, or something is full."""
 
 import math
 from collections.abc import Iterable, Iterator
 from typing import Literal, NamedTuple
+
+import msgspec
 
 from assay.analyse.curves import machine_of
 from assay.analyse.evidence import Evidence, Rule
@@ -10,6 +12,7 @@ from assay.analyse.experiments import arm
 from assay.analyse.messages import link, place
 from assay.analyse.messages.curves import PATTERN
 from assay.analyse.models.message_law import LAW
+from assay.model.benchmark import ParamValue
 from assay.model.plan import UNSET, Effect, Experiment, Factor
 from assay.model.result import Estimate, Finding, Model
 from assay.model.text import REMARK, joined, text
@@ -28,12 +31,39 @@ _TIMER_S = 20e-6
 _INLINE_BYTES = 1024
 #: The experiment moves the eager limit to this multiple of the size after the step.
 _MOVED = 4
+#: Buffers that the experiment gives sockets, which the system sizes else: far below the sizes of a large step, ...
+_SMALL_BUFFERS = 16 * 1024
+#: ... far above those of a small step. Every kernel grants both (208 KiB unless it is told otherwise).
+_LARGE_BUFFERS = 128 * 1024
+_BUFFERS = ("send-buffer", "receive-buffer")
 #: Part of the library's name -> variable that moves its eager limit, between nodes and inside one.
 _EAGER = {
     "Open MPI": ("OMPI_MCA_btl_tcp_eager_limit", "OMPI_MCA_btl_vader_eager_limit"),
     "Intel": ("I_MPI_EAGER_THRESHOLD", "I_MPI_SHM_EAGER_THRESHOLD"),
     "": ("UCX_RNDV_THRESH", "UCX_RNDV_THRESH"),
 }
+
+
+class _Move(NamedTuple):
+    """What may move a step, and what it shows where it does.
+
+    Attributes:
+        setting: in words.
+        level: of `factor`, or empty ...
+        params: ... where axes of the benchmark are set in place of its own.
+        factor: that is varied.
+        question: what the experiment answers.
+        holds: what is true where the step moves.
+        fails: where it stays.
+    """
+
+    setting: str
+    level: str
+    params: dict[str, ParamValue]
+    factor: Factor | None
+    question: str
+    holds: str
+    fails: str
 
 
 class Step(NamedTuple):
@@ -86,11 +116,7 @@ def _finding(evidence: Evidence, model: Model, estimate: Estimate, found: list[S
     return Finding(
         id=f"{rule.name}:{model.id}",
         rule=rule.name,
-        claim=text(
-            "The time of a message jumps with its size ({way}): {steps}. The protocol changes there.",
-            way=place.way(estimate),
-            steps=told,
-        ),
+        claim=_claim(estimate, told),
         severity="advice",
         status="candidate",
         evidence=(model.id, *beside),
@@ -112,12 +138,36 @@ def _finding(evidence: Evidence, model: Model, estimate: Estimate, found: list[S
     )
 
 
+def _claim(estimate: Estimate, steps: str) -> str:
+    """What jumps where, and what is on the way of these messages that may do it."""
+    way = place.way(estimate)
+    if estimate.benchmark != "tcp":
+        return text(
+            "The time of a message jumps with its size ({way}): {steps}. The protocol may change there.",
+            way=way,
+            steps=steps,
+        )
+    if place.between(estimate):
+        return text(
+            "The time of a message jumps with its size ({way}): {steps}. A frame or a buffer of the sockets may "
+            "be full there.",
+            way=way,
+            steps=steps,
+        )
+    return text(
+        "The time of a message jumps with its size ({way}): {steps}. No network is on this way: a buffer of the "
+        "sockets or a cache may be full there.",
+        way=way,
+        steps=steps,
+    )
+
+
 def causes(evidence: Evidence, estimate: Estimate, step: Step) -> Iterator[str]:
     """What fits this break, what is configured near it first."""
     for name, value in _settings(evidence, estimate).items():
         if value.isdecimal() and _near(int(value), step):
             yield text("{setting} of the MPI", setting=f"{name}={value}")
-    if place.between(estimate) and (frames := _frames(evidence, estimate, step)):
+    if _has_frames(estimate) and (frames := _frames(evidence, estimate, step)):
         yield text("messages of more than one frame ({frames})", frames=frames)
     if estimate.benchmark == "tcp":
         yield text("buffers of the sockets")
@@ -131,6 +181,11 @@ def causes(evidence: Evidence, estimate: Estimate, step: Step) -> Iterator[str]:
         yield text("buffers that leave a cache")
 
 
+def _has_frames(estimate: Estimate) -> bool:
+    """Whether an interface carries them: sockets of one node pass by that of loopback, whose frames are large."""
+    return place.between(estimate) or estimate.benchmark == "tcp"
+
+
 def _frames(evidence: Evidence, estimate: Estimate, step: Step) -> str:
     """The MTU near this break, in words; empty where none is near it."""
     known = _mtu(evidence, estimate)
@@ -139,7 +194,7 @@ def _frames(evidence: Evidence, estimate: Estimate, step: Step) -> str:
     usual: list[str] = [
         text("{size} of {network}", size=f"{mtu} B", network=network)
         for network, mtu in _USUAL_MTUS.items()
-        if _near(mtu, step)
+        if _near(mtu, step) and place.between(estimate)
     ]
     return text("if the MTU is the usual {sizes}", sizes=joined(", ", usual)) if usual else ""
 
@@ -181,9 +236,17 @@ def _by_hand(evidence: Evidence, estimate: Estimate, step: Step) -> str:
             "give programs that send many messages of such sizes the larger limit: `{command}`",
             command=f"export {_variable(evidence, estimate)}={_MOVED * step.after}",
         )
-    hosts = f" --hosts {','.join(estimate.placement.hosts)}" if place.between(estimate) else ""
-    told = text("with another MTU on all nodes: a step that moves is of its frames")
-    return joined(REMARK, (f"assay run {evidence.study()}{hosts}", told))
+    if _is_of_frames(evidence, estimate, step):
+        told = text("with another MTU on all nodes: a step that moves is of its frames")
+        return joined(REMARK, (f"assay run {evidence.study()}", told))
+    told = text("a step that moves with them is of the sockets' buffers (SO_SNDBUF, SO_RCVBUF)")
+    sizes = f"0,{_SMALL_BUFFERS},{_LARGE_BUFFERS}"
+    return joined(REMARK, (f"assay run {evidence.study()} --vary tcp.send-buffer={sizes}", told))
+
+
+def _is_of_frames(evidence: Evidence, estimate: Estimate, step: Step) -> bool:
+    """Whether a frame of the network is as long as the messages at the step."""
+    return place.between(estimate) and bool(_frames(evidence, estimate, step))
 
 
 def _variable(evidence: Evidence, estimate: Estimate) -> str:
@@ -192,14 +255,55 @@ def _variable(evidence: Evidence, estimate: Estimate) -> str:
     return names[0 if place.between(estimate) else 1]
 
 
-def _experiment(evidence: Evidence, estimate: Estimate, model: Model, step: Step) -> Experiment | None:
-    """What tells the causes apart: the step is there again, and what moves it with the eager limit is the MPI."""
+def _move(evidence: Evidence, estimate: Estimate, step: Step) -> _Move | None:
+    """What tells the causes apart; None where nothing does that Assay may set."""
     if estimate.benchmark == "tcp":
+        return None if _is_of_frames(evidence, estimate, step) else _of_buffers(estimate, step)
+    return _of_eager_limit(evidence, estimate, step)
+
+
+def _of_buffers(estimate: Estimate, step: Step) -> _Move | None:
+    """Buffers of the sockets that are not the system's."""
+    if any(estimate.params.get(axis) for axis in _BUFFERS):
         return None
+    size = _SMALL_BUFFERS if step.before > _SMALL_BUFFERS else _LARGE_BUFFERS
+    setting = text("socket buffers of {size}", size=format_size(size))
+    return _Move(
+        setting,
+        "",
+        dict.fromkeys(_BUFFERS, size),
+        None,
+        text("whether the jump is there again, and moves with {setting}: then these make it", setting=setting),
+        text("it moves with the buffers of the sockets: they make it"),
+        text("it stays with {setting}, which have no part in it", setting=setting),
+    )
+
+
+def _of_eager_limit(evidence: Evidence, estimate: Estimate, step: Step) -> _Move | None:
+    """Another eager limit of the MPI."""
     variable = _variable(evidence, estimate)
     if variable in estimate.factors:
         return None
     moved = str(_MOVED * step.after)
+    setting = f"{variable}={moved}"
+    return _Move(
+        setting,
+        moved,
+        {},
+        Factor(variable, (UNSET, moved), "variable"),
+        text(
+            "whether the jump is there again, and moves with {setting}: then it is the MPI's own", setting=setting
+        ),
+        text("it moves with {variable}: the MPI's change of protocol makes it", variable=variable),
+        text("it stays with {setting}, which this MPI does not heed or which has no part in it", setting=setting),
+    )
+
+
+def _experiment(evidence: Evidence, estimate: Estimate, model: Model, step: Step) -> Experiment | None:
+    """What tells the causes apart: the step is there again, and what moves it with a setting is that setting's."""
+    move = _move(evidence, estimate, step)
+    if move is None:
+        return None
     known = place.by_id(evidence)
     points = {int(point.at["bytes"]): point for point in model.points}
     before, after = (points[size] for size in (step.before, step.after))
@@ -211,38 +315,33 @@ def _experiment(evidence: Evidence, estimate: Estimate, model: Model, step: Step
     jump = text(
         "the jump between {before} and {after}", before=format_size(step.before), after=format_size(step.after)
     )
-    setting = f"{variable}={moved}"
+    usual = UNSET if move.factor else ""
+    as_is = tuple(arm(each, power, usual) for each, power in pair)
+    moved = tuple(
+        msgspec.structs.replace(arm(each, -power, move.level), params=move.params) for each, power in pair
+    )
     return Experiment(
-        text(
-            "whether the jump is there again, and moves with {setting}: then it is the MPI's own", setting=setting
-        ),
+        move.question,
         (
             Effect(
                 what=jump,
-                arms=tuple(arm(each, power, UNSET) for each, power in pair),
+                arms=as_is,
                 border=smooth * half * beyond,
                 side="above",
                 holds=text("measured anew, the jump is there again"),
                 fails=text("measured anew, the jump is not there; it was chance"),
             ),
             Effect(
-                what=text("{jump} over what is there with {setting}", jump=jump, setting=setting),
-                arms=tuple(
-                    arm(each, power if level == UNSET else -power, level)
-                    for level in (UNSET, moved)
-                    for each, power in pair
-                ),
+                what=text("{jump} over what is there with {setting}", jump=jump, setting=move.setting),
+                arms=(*as_is, *moved),
                 border=half,
                 side="above",
-                holds=text("it moves with {variable}: the MPI's change of protocol makes it", variable=variable),
-                fails=text(
-                    "it stays with {setting}, which this MPI does not heed or which has no part in it",
-                    setting=setting,
-                ),
+                holds=move.holds,
+                fails=move.fails,
                 refutes=False,
             ),
         ),
-        Factor(variable, (UNSET, moved), "variable"),
+        move.factor,
     )
 
 

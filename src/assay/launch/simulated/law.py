@@ -109,6 +109,7 @@ class Law:
         fabric: bytes per second that all ways between nodes carry together, in one direction.
         hidden: share of a collective operation that goes on beside computing which never calls MPI, and beside
             computing that does.
+        socket_buffers: those that a program gives its sockets set the `eager_bytes` of TCP on every way.
         tcp: factor on the latency of every way for sockets in place of MPI, and on what it takes for each byte.
         interfaces: of every host; the first one carries what no network was asked for.
         detours: network that was asked for, or `inside` for messages of one host -> the interface that carries
@@ -160,6 +161,7 @@ class Law:
     slow_ways: Mapping[tuple[str, str], float] = field(default_factory=dict)
     fabric: float = math.inf
     hidden: tuple[float, float] = (0.1, 0.7)
+    socket_buffers: bool = False
     tcp: tuple[float, float] = (8.0, 2.0)
     interfaces: tuple[str, ...] = ("eth0", "eth1")
     detours: Mapping[str, str] = field(default_factory=dict)

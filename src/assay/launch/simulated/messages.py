@@ -38,6 +38,9 @@ def tcp(topology: Topology, law: Law, request: Request, case: CaseRequest) -> Wo
     slowed = dataclasses.replace(
         link, latency_s=latency * link.latency_s, rate=link.rate / each_byte, most=link.most / each_byte
     )
+    given = int(params_of(case, {"send-buffer": 0})["send-buffer"])
+    if given and law.socket_buffers:
+        slowed = dataclasses.replace(slowed, eager_bytes=given)
     return _pairs(topology, law, request, case, slowed)
 
 
