@@ -11,6 +11,7 @@ from assay import importing, store
 from assay.analyse import analyse
 from assay.cli import main
 from assay.importing import Text
+from assay.importing.command import understood
 from assay.model.run import Run
 
 
@@ -48,6 +49,59 @@ def test_an_import_is_shown_compared_and_listed(
     assert assay(monkeypatch, "list") == 0
     assert run_id in capsys.readouterr().out
     assert assay(monkeypatch, "report", "last") == 0
+
+
+@pytest.mark.parametrize(
+    ("line", "placement"),
+    [
+        ("mpirun -np 2 --map-by ppr:1:node ./osu_bw", "one-core@2"),
+        ("mpiexec -n 2 -ppn 1 ./osu_bw", "one-core@2"),
+        ("mpirun -np 4 -N 2 ./osu_mbw_mr", "cores:2@2"),
+        ("srun -N2 -n 8 ./osu_mbw_mr", "cores:4@2"),
+        ("srun --nodes=2 --ntasks-per-node=1 ./osu_bw", "one-core@2"),
+        ("mpirun -np 2 -npernode 2 ./osu_bw", "not stated"),
+        ("mpirun -np 2 ./osu_bw", "not stated"),
+    ],
+)
+def test_ranks_a_node_tell_the_nodes_where_none_is_named(line: str, placement: str) -> None:
+    assert understood(line).placement == placement
+
+
+#: Figures of ranks whose nodes are counted and not named, and of ranks of which nothing is said.
+UNPLACED = """$ srun -N2 -n 8 ./osu_mbw_mr
+# OSU MPI Multiple Bandwidth / Message Rate Test v5.9
+# [ pairs: 4 ] [ window size: 64 ]
+# Size                  MB/s        Messages/s
+1                      11.61       11607325.14
+4194304             24611.21           5867.77
+
+$ mpirun -np 16 ./osu_allreduce
+# OSU MPI Allreduce Latency Test v5.6.2
+# Size       Avg Latency(us)
+8                       2.51
+
+# OSU MPI-CUDA Latency Test v7.4
+# Send Buffer on DEVICE (D) and Receive Buffer on DEVICE (D)
+# Size       Avg Latency(us)
+8                       2.51
+"""
+
+
+def test_what_no_source_says_is_not_said(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setenv("COLUMNS", "140")
+    Path("unplaced.txt").write_text(UNPLACED)
+    assert assay(monkeypatch, "import", "osu", "unplaced.txt") == 0
+    assert assay(monkeypatch, "show", "last") == 0
+    shown = capsys.readouterr().out
+    assert "4 cores, 2 nodes" in shown
+    assert "all rows: mean-latency, not stated\n" in shown
+    assert "0 ranks" not in shown
+    assert "of a node" not in shown
+    kept = imported(UNPLACED).imported
+    (device,) = (each for each in (kept.tables if kept else ()) if "sent-from" in each.params)
+    assert (device.params["sent-from"], device.params["received-on"]) == ("device", "device")
 
 
 def test_a_malformed_file_imports_nothing(

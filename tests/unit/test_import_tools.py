@@ -108,6 +108,30 @@ def test_blocks_of_imb_are_those_of_our_benchmarks() -> None:
     assert by_metric(uniband) == {"message-rate": 2e6, "bandwidth": 2.048e9}
 
 
+GROUPS = """
+# Benchmarking Multi-PingPong
+# ( 2 groups of 2 processes each running simultaneous )
+       #bytes #rep.s  t_min[usec]  t_max[usec]  t_avg[usec]  Mbytes/sec
+            1   1000         0.64         0.66         0.65        1.45
+
+# Benchmarking Sendrecv
+# #processes = 4
+       #bytes #repetitions  t_min[usec]  t_max[usec]  t_avg[usec]   Mbytes/sec
+            1         1000         0.46         0.48         0.47         4.17
+# Benchmarking Uniband
+# #processes = 2
+       #bytes #repetitions   Mbytes/sec      Msg/sec
+            0         1000         0.00      7000000
+"""
+
+
+def test_of_several_groups_the_slowest_pair_counts_and_nothing_has_no_rate_of_bytes() -> None:
+    multi, sendrecv, uniband = tables("imb", GROUPS)
+    assert (multi.params["pattern"], by_metric(multi)["latency"]) == ("multi-latency", 0.66e-6)
+    assert (sendrecv.params["pattern"], by_metric(sendrecv)["latency"]) == ("sendrecv", 0.47e-6)
+    assert by_metric(uniband) == {"message-rate": 7e6}
+
+
 def test_a_block_that_we_have_no_benchmark_for_keeps_its_name() -> None:
     text = IMB.replace("PingPong", "Window").split("# Benchmarking Allreduce")[0]
     (table,) = tables("imb", text)
@@ -204,6 +228,10 @@ def test_the_rate_that_hpl_prints_is_that_of_its_count_of_operations() -> None:
         ("mimax = 129 mjmax = 129 mkmax = 257\nimax = 128 jmax = 128 kmax =256\nMFLOPS measured : 541.2\n", "M"),
         (" mimax= 513  mjmax= 513  mkmax= 1025\n  MFLOPS:   541.2   time(s):  60.0 0.0001\n", "XL"),
         ("$ ./himeno\nMFLOPS: 541.2\n", "not stated"),
+        (
+            "imax = 128\nMFLOPS: 500.1 time(s): 1.2\nNow, start the actual measurement.\nMFLOPS: 541.2\n",
+            "M",
+        ),
     ],
 )
 def test_himeno_in_c_and_fortran_is_read(text: str, size: str) -> None:

@@ -52,8 +52,7 @@ class Curve(NamedTuple):
 def headline(estimate: Estimate) -> str:
     """Name of the first metric of its kernel; its own where no declaration knows it (of another tool)."""
     declared = benchmarks.find(estimate.benchmark)
-    first = declared.headline_of(estimate.kernel, estimate.params) if declared else None
-    return first.name if first else estimate.metric
+    return declared.headline_of(estimate.kernel, estimate.params).name if declared else estimate.metric
 
 
 def axes(estimate: Estimate) -> tuple[Axis, ...]:

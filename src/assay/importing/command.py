@@ -16,14 +16,19 @@ _ASSIGNED = re.compile(r"[A-Za-z_]\w*=.*")
 _LAUNCHERS = {"mpirun", "mpiexec", "srun", "prun", "orterun"}
 _HOSTS = {"-H", "-host", "--host", "-hosts", "--hosts", "-w", "--nodelist"}
 _RANKS = {"-np", "--np", "-n", "--ntasks", "-c"}
+#: Of srun; of others -N is ranks a node.
+_NODES = {"-N", "--nodes"}
 _CHOSEN = {"-mca", "--mca", "-genv", "-env", "-gmca", "--gmca", "--prtemca", "-prtemca"}
 _NUMBERED = {
     **dict.fromkeys(("-npersocket", "--npersocket"), "per_socket"),
     **dict.fromkeys(("-npernode", "--npernode", "-ppn", "-perhost", "--ntasks-per-node", "-N"), "per_node"),
 }
+#: Where ranks go: so many a node.
+_MAPPED = {"--map-by", "-map-by"}
+_EACH_NODE = re.compile(r"ppr:(\d{1,6}):node\b.*", re.ASCII)
 #: Options with a value that says nothing about where or what.
 _SKIPPED = {
-    *("-num-sockets", "--num-sockets", "--map-by", "-map-by", "--bind-to", "-bind-to", "--hostfile", "-hostfile"),
+    *("-num-sockets", "--num-sockets", "--bind-to", "-bind-to", "--hostfile", "-hostfile"),
     *("-machinefile", "--machinefile", "-f", "-rf", "--rankfile", "--report-bindings-to", "-wdir", "--wdir"),
 }
 _NUMACTL = {
@@ -111,7 +116,7 @@ class _Said(msgspec.Struct):
     numbers: dict[str, int] = {}
     chosen: dict[str, str] = {}
     numactl: dict[str, str] = {}
-    launcher: bool = False
+    launcher: str = ""
     within: bool = False
 
 
@@ -121,7 +126,7 @@ def _option(word: str, rest: Iterator[str], said: _Said) -> bool:
     if name == "numactl":
         said.within = True
     elif name in _LAUNCHERS:
-        said.launcher = True
+        said.launcher = name
     elif said.within:
         return _of_numactl(word, rest, said)
     elif _ASSIGNED.fullmatch(word):
@@ -146,7 +151,15 @@ def _of_numactl(word: str, rest: Iterator[str], said: _Said) -> bool:
 
 def _of_launcher(word: str, rest: Iterator[str], said: _Said) -> None:
     name, equals, value = word.partition("=")
-    if name in _HOSTS:
+    if glued := re.fullmatch(r"-([Nn])(\d{1,6})", word, re.ASCII):  # srun -N2 -n8
+        name, equals, value = f"-{glued[1]}", "=", glued[2]
+    if name in _MAPPED:
+        each = _EACH_NODE.fullmatch(value if equals else next(rest, ""))
+        said.numbers |= {"per_node": int(each[1])} if each else {}
+    elif said.launcher == "srun" and name in _NODES:
+        number = (value if equals else next(rest, "")).partition("-")[0]
+        said.numbers |= {"nodes": int(number)} if re.fullmatch(r"\d{1,6}", number, re.ASCII) else {}
+    elif name in _HOSTS:
         listed = (value if equals else next(rest, "")).split(",")
         said.hosts = tuple(dict.fromkeys(each.partition(":")[0] for each in listed if each))
     elif name in _RANKS or name in _NUMBERED:
@@ -168,8 +181,9 @@ def _assign(word: str, said: _Said) -> None:
 
 
 def _placement(said: _Said) -> str:
-    hosts = len(said.hosts)
-    ranks = said.numbers.get("ranks", 0)
+    ranks, each = said.numbers.get("ranks", 0), said.numbers.get("per_node", 0)
+    hosts = len(said.hosts) or said.numbers.get("nodes", 0) or (ranks // each if each and not ranks % each else 0)
+    ranks = ranks or each * hosts
     if not said.launcher:
         return _threads(said)
     if not hosts or not ranks or ranks % hosts:

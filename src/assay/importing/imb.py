@@ -33,6 +33,10 @@ _COLLECTIVES = {
     *("gather", "gatherv", "reduce", "reduce_scatter", "scatter", "scatterv"),
 }
 _TIMES = {"t": "latency", "t_avg": "mean-latency", "t_pure": "mean-latency"}
+#: Of pairs: their mean; where several groups of them are at work the slowest counts.
+_OF_PAIRS = {"t": "latency", "t_avg": "latency"}
+_OF_GROUPS = {"t": "latency", "t_max": "latency", "t_avg": "mean-latency"}
+_TOGETHER = {"latency": "multi-latency", "multi-bandwidth": "multi-bandwidth"}
 #: Counts, and rates that follow from the size and the time: older versions count 2^20 bytes, newer ones 10^6.
 _PASSED_OVER = {"#bytes", "bytes", "#repetitions", "repetitions", "Mbytes/sec", "defects"}
 _MESSAGES = "Msg/sec"
@@ -120,7 +124,10 @@ def _table(text: Text, head: _Head, rows: list[tuple[int, list[str]]], started: 
 def _measured(head: _Head) -> tuple[str, str, dict[str, ParamValue]]:
     """Benchmark of ours, kernel and params of a block; `imb` and its name where we have none."""
     if head.name in _PAIRS:
-        return "pt2pt", "message", _PAIRS[head.name] | head.params
+        params = _PAIRS[head.name] | head.params
+        if "groups" in params:
+            params["pattern"] = _TOGETHER.get(str(params["pattern"]), params["pattern"])
+        return "pt2pt", "message", params
     operation = head.name.lower().removesuffix("_pure")
     calls = "blocking" if operation in _COLLECTIVES else "nonblocking"
     operation = operation if calls == "blocking" else operation.removeprefix("i")
@@ -131,6 +138,7 @@ def _measured(head: _Head) -> tuple[str, str, dict[str, ParamValue]]:
 
 def _figures(text: Text, line: int, words: list[str], head: _Head, kernel: str) -> Iterator[Figure]:
     by_name = dict(zip(head.columns, words, strict=True))
+    times = _TIMES if kernel != "message" else _OF_GROUPS if "groups" in head.params else _OF_PAIRS
     size: dict[str, ParamValue] = {"bytes": text.whole(line, by_name["#bytes"])} if "#bytes" in by_name else {}
     for heading, word in by_name.items():
         name, _, unit = heading.rstrip("]").partition("[")
@@ -139,10 +147,10 @@ def _figures(text: Text, line: int, words: list[str], head: _Head, kernel: str) 
         elif heading == _MESSAGES:
             rate = figure(text, line, Column(kernel, "message-rate", "1/s"), word, size)
             yield rate
-            if size:
+            if size.get("bytes"):  # of nothing there is no rate of bytes
                 bandwidth = rate.value * float(size["bytes"])
                 yield msgspec.structs.replace(rate, metric="bandwidth", unit="B/s", value=bandwidth, printed="")
         elif unit in {"usec", "%"}:
             known = kernel in {"message", "own"}
-            metric = _TIMES.get(name, f"latency-{slug(name)}") if known and unit == "usec" else slug(name)
+            metric = times.get(name, f"latency-{slug(name)}") if known and unit == "usec" else slug(name)
             yield figure(text, line, Column(kernel, metric, unit), word, size)

@@ -19,6 +19,8 @@ _SAID = {
     "pairs": re.compile(r"\[\s*pairs:\s*(\d{1,9})\s*\]"),
     "window": re.compile(r"\[\s*window size:\s*(\d{1,9})\s*\]"),
     "datatype": re.compile(r"#\s*Datatype:\s*(\w+)"),
+    "sent-from": re.compile(r"#\s*Send Buffer on (DEVICE|MANAGED)\b.*"),
+    "received-on": re.compile(r"#.*\bReceive Buffer on (DEVICE|MANAGED)\b.*"),
     "synchronisation": re.compile(r"#\s*Synchronization:\s*MPI_Win_(\w+)"),
     "allocation": re.compile(r"#\s*Window creation:\s*MPI_Win_(\w+)"),
 }

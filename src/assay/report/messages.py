@@ -3,6 +3,7 @@
 import re
 from collections.abc import Callable, Hashable, Iterable
 
+from assay.model.imported import UNSTATED
 from assay.model.result import Analysis, Estimate
 from assay.model.text import joined, text
 from assay.report import choose, words
@@ -79,7 +80,7 @@ def is_between(estimate: Estimate) -> bool:
 
 
 def ranks(estimate: Estimate) -> int:
-    """Ranks on each node; each has one cpu."""
+    """Ranks on each node; each has one cpu. 0 where nobody says so."""
     return len(estimate.placement.cpus[0]) if estimate.placement.cpus else 0
 
 
@@ -91,16 +92,19 @@ def partners(label: str) -> str:
 def where(estimate: Estimate) -> str:
     """Between whom messages went, for a reader who knows no placement words."""
     label, hosts = estimate.placement.label, estimate.placement.hosts
+    if label == UNSTATED:
+        return text("not stated")
     if label in _PAIRS and not pattern(estimate).startswith("multi-"):
         return _PAIRS[label]
     group = _GROUP.fullmatch(label)
     share, kind, index = group.groups() if group else ("", "", "")
     one = _share(share, _GROUPS[kind], index) if group else _cores(label.partition("@")[0])
-    if len(hosts) <= 1:
+    nodes = len(hosts) or int(label.partition("@")[2] or 1)  # a table of others may count nodes and name none
+    if nodes <= 1:
         return text("in {part}", part=one) if group else text("{part} of a node", part=one)
     each = (
-        words.count(len(hosts), "node", "nodes")
-        if len(hosts) > 2  # noqa: PLR2004 (a pair)
+        words.count(nodes, "node", "nodes")
+        if len(hosts) != 2  # noqa: PLR2004 (a pair)
         else " – ".join(hosts)  # noqa: RUF001 (a pair)
     )
     return joined(", ", (one, each))

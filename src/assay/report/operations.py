@@ -80,7 +80,8 @@ def _title(estimate: Estimate) -> str:
 
 
 def _ranks(estimate: Estimate) -> int:
-    return sum(map(len, estimate.placement.cpus))
+    """Of others' tables as their heading tells it; 0 where nothing does."""
+    return sum(map(len, estimate.placement.cpus)) or int(estimate.params.get("ranks", 0))
 
 
 def _name(estimate: Estimate, way: str) -> str:
@@ -89,7 +90,12 @@ def _name(estimate: Estimate, way: str) -> str:
 
 
 def _ranks_where(estimate: Estimate) -> str:
-    return joined(", ", (words.count(_ranks(estimate), "rank", "ranks"), messages.where(estimate)))
+    return joined(", ", (_counted(_ranks(estimate)), messages.where(estimate)))
+
+
+def _counted(ranks: int) -> str:
+    """Empty where nobody says how many."""
+    return words.count(ranks, "rank", "ranks") if ranks else ""
 
 
 def _groups(measured: tuple[Estimate, ...]) -> dict[str, tuple[Estimate, ...]]:
@@ -128,7 +134,7 @@ def _headlines(measured: tuple[Estimate, ...]) -> tuple[Headline, ...]:
     if small is None:
         return ()
     by = messages.over(measured)(small)
-    label = joined(", ", (_title(small), messages.at(small), words.count(most, "rank", "ranks"), by))
+    label = joined(", ", (_title(small), messages.at(small), _counted(most), by))
     return (Headline(label, small),)
 
 
@@ -144,7 +150,7 @@ def _meaning(measured: tuple[Estimate, ...]) -> str:
                     "{what} with {size} among {ranks} {figure}",
                     what=what,
                     size=messages.at(small),
-                    ranks=words.count(most, "rank", "ranks"),
+                    ranks=_counted(most) or text("ranks that nobody counted"),
                     figure=figure.full,
                 )
             )

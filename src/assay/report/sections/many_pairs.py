@@ -69,6 +69,8 @@ def found(_run: Run, analysis: Analysis, *, numbers: bool = True) -> tuple[Table
     groups = choose.grouped(several, lambda e: (e.placement.hosts, _cores(e), way(e), e.state))
     apart = choose.grouped(groups.values(), lambda members: all(map(_is_number, members)))
     whole, counted = apart.get(False, ()), apart.get(True, ())
+    if not (whole or numbers):  # nothing else that would stand for them
+        whole, counted = counted, ()
     note = (
         text(
             "{count} number of cores more: assay report|{count} numbers of cores more: assay report",
@@ -130,7 +132,7 @@ def _best(members: tuple[Estimate, ...]) -> Estimate | None:
 def _small(members: tuple[Estimate, ...]) -> tuple[Estimate | None, Estimate | None]:
     """Rate and latency of small messages."""
     rate = messages.small(e for e in members if e.metric == _RATE)
-    return rate, messages.small(e for e in members if messages.pattern(e) == _LATENCY)
+    return rate, messages.small(e for e in members if messages.pattern(e) == _LATENCY and e.metric == "latency")
 
 
 def _row(members: tuple[Estimate, ...], way: str) -> tuple[str, ...]:
@@ -144,7 +146,7 @@ def _row(members: tuple[Estimate, ...], way: str) -> tuple[str, ...]:
     limit = (
         f"{words.quantity(best.limit.value, best.unit)} ({words.share_text(best)})" if best and best.limit else ""
     )
-    return (where, way, f"{messages.ranks(first)}", bandwidth, at, limit, *small, f"{launches}")
+    return (where, way, f"{messages.ranks(first) or ''}", bandwidth, at, limit, *small, f"{launches}")
 
 
 def _cell(estimate: Estimate | None) -> str:

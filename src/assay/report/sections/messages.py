@@ -43,7 +43,7 @@ def section(_run: Run, analysis: Analysis) -> Section | None:
 
 def tables(run: Run, analysis: Analysis) -> tuple[Table, ...]:
     """Of each way the latency of a small message, the bandwidth of the largest; what many pairs do, beside it."""
-    measured = choose.measured(messages.of_patterns(analysis, _PATTERNS))
+    measured = choose.measured(messages.of_patterns(analysis, (*_PATTERNS, *_others(analysis))))
     way = messages.over(measured)
     rows = [
         _row(pattern, best, way(best))
@@ -57,6 +57,12 @@ def tables(run: Run, analysis: Analysis) -> tuple[Table, ...]:
     numeric = frozenset(range(len(columns) - 3, len(columns)))
     found = (Table(text("Messages between two"), columns, tuple(rows), numeric),) if rows else ()
     return (*found, *many_pairs.found(run, analysis, numbers=False))
+
+
+def _others(analysis: Analysis) -> tuple[str, ...]:
+    """Patterns of other tools between two, as `sendrecv`."""
+    found = dict.fromkeys(messages.pattern(e) for name in messages.BY for e in choose.of_benchmark(analysis, name))
+    return tuple(each for each in found if each not in _PATTERNS and not each.startswith("multi-"))
 
 
 def _without(row: tuple[str, ...], at: int) -> tuple[str, ...]:
