@@ -1,5 +1,7 @@
 """Messages between two partners: latency and bandwidth by size, by placement, over every network and MPI."""
 
+from collections.abc import Mapping
+
 from assay.model.result import Analysis, Estimate
 from assay.model.run import Run
 from assay.model.text import Text, joined, text
@@ -11,6 +13,10 @@ order = 62
 claims = frozenset(messages.BY)
 
 _PATTERNS = (messages.LATENCY, messages.ONE, messages.BOTH)
+#: The law of both directions over one, and its parameter that is told.
+_DUPLEX, _LONG = "duplex", "long messages"
+_Ends = tuple[float, float, float]
+_Paired = Mapping[str, _Ends]
 #: Fewer sizes make no curve.
 _CURVE = 3
 _WHY = text(
@@ -29,11 +35,11 @@ def section(_run: Run, analysis: Analysis) -> Section | None:
     return Section(
         id="messages",
         title=text("Messages between two"),
-        meaning=_meaning(drawn),
+        meaning=_meaning(drawn, _paired(analysis)),
         figures=tuple(figure for members in _of_pattern(drawn).values() for figure in _figures(members)),
         tables=(
             *(table for members in _of_pattern(drawn).values() for table in _tables(members)),
-            *_duplex_table(drawn),
+            *_duplex_table(drawn, _paired(analysis)),
         ),
         estimates=estimates,
         headlines=_headlines(drawn),
@@ -150,7 +156,7 @@ def _tables(measured: tuple[Estimate, ...]) -> tuple[Table, ...]:
     )
 
 
-def _meaning(measured: tuple[Estimate, ...]) -> tuple[str, ...]:
+def _meaning(measured: tuple[Estimate, ...], paired: _Paired) -> tuple[str, ...]:
     if not measured:
         return (
             joined(
@@ -161,7 +167,7 @@ def _meaning(measured: tuple[Estimate, ...]) -> tuple[str, ...]:
                 ),
             ),
         )
-    told = [_WHY, _latencies(measured), _bandwidths(measured), _duplex(measured)]
+    told = [_WHY, _latencies(measured), _bandwidths(measured), _duplex(measured, paired)]
     several = max(len(_curves(members)) / len(_places(members)) for members in _of_pattern(measured).values()) > 1
     told += [text("Where several networks, MPIs or states were measured, the best is told.")] if several else []
     return (joined(" ", told),)
@@ -207,9 +213,9 @@ def _between(best: list[tuple[str, Estimate | None]]) -> list[Text]:
     ]
 
 
-def _duplex(measured: tuple[Estimate, ...]) -> str:
+def _duplex(measured: tuple[Estimate, ...], paired: _Paired) -> str:
     """From the least to the largest ratio of both directions to one."""
-    ratios = sorted(ratio[0] for _, _, ratio in _ratios(measured))
+    ratios = sorted(ratio[0] for _, _, ratio in _ratios(measured, paired))
     if not ratios:
         return ""
     low, high = (f"{ratio:.2f}" for ratio in (ratios[0], ratios[-1]))
@@ -217,9 +223,17 @@ def _duplex(measured: tuple[Estimate, ...]) -> str:
     return text("Both directions added carry {factor} times what one direction carries.", factor=factor)
 
 
-def _ratios(
-    measured: tuple[Estimate, ...],
-) -> list[tuple[Estimate, Estimate, tuple[float, float, float]]]:
+def _paired(analysis: Analysis) -> _Paired:
+    """Estimate -> both directions over one, of long messages and paired by block, where that could be had."""
+    return {
+        name: model.parameters[_LONG]
+        for model in analysis.models
+        if model.law == _DUPLEX and _LONG in model.parameters
+        for name in model.of
+    }
+
+
+def _ratios(measured: tuple[Estimate, ...], paired: _Paired) -> list[tuple[Estimate, Estimate, _Ends]]:
     """One direction, both added, their ratio with its ends; of each way at the largest size that both have."""
     way = messages.over(measured)
 
@@ -230,24 +244,33 @@ def _ratios(
     both = sorted((e for e in measured if messages.pattern(e) == messages.BOTH), key=messages.size)
     pairs = {key(e): (one[key(e), messages.size(e)], e) for e in both if (key(e), messages.size(e)) in one}
     return [
-        (single, double, (double.median / single.median, double.lo / single.hi, double.hi / single.lo))
+        (
+            single,
+            double,
+            paired.get(double.id, (double.median / single.median, double.lo / single.hi, double.hi / single.lo)),
+        )
         for single, double in pairs.values()
         if single.median and single.lo and single.hi and double.median and double.lo and double.hi
     ]
 
 
-def _duplex_table(measured: tuple[Estimate, ...]) -> tuple[Table, ...]:
+def _duplex_table(measured: tuple[Estimate, ...], paired: _Paired) -> tuple[Table, ...]:
     way = messages.over(measured)
     rows = []
-    for single, double, (middle, low, high) in _ratios(measured):
+    for single, double, (middle, low, high) in _ratios(measured, paired):
         figures_of = [figure.short for e in (single, double) if (figure := words.shown(e))]
         where = joined(", ", [messages.where(double), choose.state(double)])
         ratio = f"{middle:.2f} ({low:.2f} to {high:.2f})"
         rows.append((where, way(double), messages.at(double), *figures_of, ratio))
     columns = headings("Between", "By", "Message", "One direction", "Both added", "Both over one")
     caption = text(
-        "Both directions added over one direction alone: 2 where each goes as if the other were idle, 1 where "
-        "they share. The ends of the ratio follow from the ends of both figures, and are wider than its interval."
+        "Both directions added over one direction alone, launches of a block beside each other, and the mean over "
+        "the sizes from a quarter of the largest on: 2 where each goes as if the other were idle, 1 where they "
+        "share. The ends are a 95 % interval from six launches on, else a range."
+        if paired
+        else "Both directions added over one direction alone: 2 where each goes as if the other were idle, 1 "
+        "where they share. The ends of the ratio follow from the ends of both figures, and are wider than its "
+        "interval."
     )
     short = text("Both directions added over one direction alone")
     return (Table(caption, columns, tuple(rows), frozenset({3, 4, 5}), short=short),) if rows else ()
