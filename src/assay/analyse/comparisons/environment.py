@@ -62,9 +62,15 @@ def refuse_undeclared(found: Iterable[Difference], declared: Sequence[str]) -> N
     raise UsageError(
         f"these runs differ in what nobody declared: {', '.join(kinds)}",
         why=f"{first.name}: {first.a} against {first.b}{more}",
-        remedy=f"if that is what you compare: --across {kinds[0]}; "
-        f"to compare all the same: {' '.join(f'--allow {kind}' for kind in kinds)}",
+        remedy=f"assay compare BASE RUN {_declared(kinds)}, if the {kinds[0]} is what you compare; "
+        f"to compare all the same: assay compare BASE RUN {_declared(('', *kinds))}",
     )
+
+
+def _declared(kinds: Sequence[str]) -> str:
+    """Options that declare them: the first is compared (where there is one), the others are allowed."""
+    across, *allowed = kinds
+    return " ".join([*([f"--across {across}"] if across else []), *(f"--allow {kind}" for kind in allowed)])
 
 
 def _differing(kind: str, a: Mapping[str, str], b: Mapping[str, str]) -> Iterator[Difference]:

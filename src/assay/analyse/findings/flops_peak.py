@@ -108,8 +108,8 @@ def _loaded(clock: Estimate, comparison: Comparison, per_cycle: float) -> str:
         "{share} % at {clock} ({low} to {high} %, {basis})",
         share=f"{share:.0f}",
         clock=at,
-        low=f"{low:.3g}",
-        high=f"{high:.3g}",
+        low=f"{low:.0f}",
+        high=f"{high:.0f}",
         basis=basis,
     )
 

@@ -6,7 +6,7 @@ from assay.analyse.bounds import cached_bytes, fits_caches
 from assay.analyse.curves import Known, figure
 from assay.model.result import Estimate, Prediction
 from assay.model.text import joined, text
-from assay.model.units import format_quantity
+from assay.model.units import format_quantity, format_size
 
 LAW = "himeno"
 _FLOPS = 34
@@ -65,9 +65,7 @@ def _prediction(estimate: Estimate, sources: Sequence[Estimate], cache_bytes: in
         slow=format_quantity(slow, "B/s"),
         fast=format_quantity(fast, "B/s"),
     )
-    caches = text(
-        "its arrays are larger than the {size} MB of the last-level caches", size=f"{cache_bytes / 1e6:.0f}"
-    )
+    caches = text("its arrays are larger than the {size} of the last-level caches", size=format_size(cache_bytes))
     return Prediction(
         id=f"{LAW}:{estimate.id}",
         law=LAW,
