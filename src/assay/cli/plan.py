@@ -274,7 +274,8 @@ def _order_and_cost(plan: Plan) -> list[str]:
     if len(plan.hosts) > 1:
         lines.append(f"nodes: {', '.join(plan.hosts)}")
     budget = "no budget" if plan.budget_s is None else f"budget {_duration(plan.budget_s)}"
-    lines.append(f"about {_duration(plan.estimate_s)} (assumed: 1 s of sampling for a case of weight 1); {budget}")
+    assumed = "assumed: 1 s of sampling a case, times its weight in the study"
+    lines.append(f"about {_duration(plan.estimate_s)} ({assumed}); {budget}")
     if plan.confirm_s is not None:
         lines.append(
             f"then experiments for candidates among the findings, if there are any: {FEWEST} to {MOST} blocks of "
