@@ -139,6 +139,9 @@ def test_operations_without_a_peak_stand_against_the_best_of_this_run(run: Run) 
     limit = _rate(analysis, mix="divide").limit
     assert limit is not None
     assert (limit.source, limit.value) == ("measured", _rate(analysis).median)
+    limit = _rate(analysis, mix="divide", width="scalar").limit
+    assert limit is not None
+    assert limit.value == _rate(analysis, width="scalar").median
 
 
 def test_a_peak_that_the_user_gives_counts_more_than_what_is_derived(run: Run) -> None:

@@ -336,3 +336,10 @@ def test_no_line_breaks_a_figure_of_a_table(here: Example) -> None:
     tables = written.getvalue().partition("\nFindings")[0].splitlines()
     assert any(re.search(r"\d \(\d+\.\d+ to \d+\.\d+\)", line) for line in tables)
     assert [line for line in tables if re.search(r"[(\[]\d[^)\]]*$", line.rstrip())] == []
+
+
+def test_a_roofline_says_why_a_cache_has_no_roof(written: dict[str, Section]) -> None:
+    (meaning,) = written["roofline"].meaning
+    assert "On “all” no cache has a roof: memcpy" in meaning
+    assert "On “one-core” no cache" not in meaning
+    assert any(row[0].startswith("one-core: L") for row in _table(written["roofline"], "Roofs").rows)

@@ -56,7 +56,8 @@ class Bounds:
                 (each.case, each.metric, each.kernel, each.placement.hosts, each.state),
             ]
             if each.benchmark == "flops":
-                keys.append(("flops", each.unit, each.params.get("format"), *where))
+                kind = (each.unit, each.params.get("format"))
+                keys += [("flops", *kind, *where), ("flops", *kind, each.params.get("width"), *where)]
                 if each.kernel == LOADED_CLOCK and best_clock(each) >= CLOCK_SHARE * self.clock:
                     for place in ((_family(each), *where), where):
                         self._clocks[place] = max(self._clocks.get(place, each), each, key=best_clock)
@@ -121,10 +122,11 @@ class Bounds:
         return self._best.get((benchmark, metric, kernel, estimate.placement.cpus[:1]))
 
     def best_flops(self, estimate: Estimate) -> Estimate | None:
-        """The highest rate of `flops` on the cores of an estimate, in its precision (of himeno: fp32)."""
+        """The highest rate of `flops` on the cores of an estimate, in its width and precision (himeno: fp32)."""
         precision = estimate.params.get("format", "fp32" if estimate.benchmark == "himeno" else "fp64")
         place = (estimate.placement.cpus[:1], estimate.placement.hosts)
-        return self._best.get(("flops", "flop/s", precision, *place))
+        width = (estimate.params["width"],) if "width" in estimate.params else ()
+        return self._best.get(("flops", "flop/s", precision, *width, *place))
 
     def loaded_clock(self, estimate: Estimate) -> tuple[float, str] | None:
         """The clock that the cores of an estimate reach under load, and in words which one that is; one for all.

@@ -194,7 +194,18 @@ def _meaning(found: tuple[Fitted, ...]) -> str:
             )
         )
         told.append(_set_by(each))
+    told += [_without_caches(each) for each in found if _levels(each) == ["memory"]]
     return joined(" ", told)
+
+
+def _without_caches(each: Fitted) -> str:
+    """Why there is no roof but that of memory."""
+    if len(each.estimates[0].placement.cpus[0]) > 1:
+        return text(
+            "On “{where}” no cache has a roof: memcpy, whose levels show the bandwidth of caches, runs on one core.",
+            where=_where(each),
+        )
+    return text("On “{where}” no cache has a roof: no level of memcpy ends at one.", where=_where(each))
 
 
 def _set_by(each: Fitted) -> str:
