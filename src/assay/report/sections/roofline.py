@@ -202,7 +202,8 @@ def _without_caches(each: Fitted) -> str:
     """Why there is no roof but that of memory."""
     if len(each.estimates[0].placement.cpus[0]) > 1:
         return text(
-            "On “{where}” no cache has a roof: memcpy, whose levels show the bandwidth of caches, runs on one core.",
+            "On “{where}” no cache has a roof: memcpy, whose levels show the bandwidth of caches, runs on one "
+            "core.",
             where=_where(each),
         )
     return text("On “{where}” no cache has a roof: no level of memcpy ends at one.", where=_where(each))
