@@ -19,6 +19,7 @@ from assay.analyse import analyse
 from assay.model.result import Model
 from assay.plan import Options
 from assay.report import html, terminal, vega
+from assay.report.charts.heatmap import Cell, heatmap
 from assay.report.charts.roofline import Kernel, Roof, roofline
 from assay.report.section import Figure, Section, Table
 from assay.report.sections import sections, touch
@@ -343,3 +344,17 @@ def test_a_roofline_says_why_a_cache_has_no_roof(written: dict[str, Section]) ->
     assert "On “all” no cache has a roof: memcpy" in meaning
     assert "On “one-core” no cache" not in meaning
     assert any(row[0].startswith("one-core: L") for row in _table(written["roofline"], "Roofs").rows)
+
+
+def test_cells_of_a_matrix_hold_no_line_that_they_have_no_room_for() -> None:
+    def lines(note: str, columns: int) -> list[tuple[str, bool]]:
+        """Fields of the lines, and whether a phone shows them."""
+        names = [f"{at}" for at in range(columns)]
+        cells = [Cell(row, column, 1.0, "28.0", "", "", note=note) for row in names for column in names]
+        marks = [each for each in heatmap(cells, ("a", "b", "c"))["layer"] if each["mark"]["type"] == "text"]
+        return [(each["encoding"]["text"]["field"], "? 1" in each["mark"]["opacity"]["expr"]) for each in marks]
+
+    assert lines("L3", 8) == [("text", True), ("note", True)]
+    assert lines("same L3", 8) == [("text", True), ("note", False)]
+    assert lines("other socket", 8) == [("text", True)]
+    assert lines("distance 21", 2) == [("text", True), ("note", True)]

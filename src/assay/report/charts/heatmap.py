@@ -2,6 +2,7 @@
 
 import math
 from dataclasses import dataclass
+from itertools import takewhile
 from typing import Literal
 
 from assay.model.text import text
@@ -17,6 +18,8 @@ _LARGEST, _NARROW = 790, 262
 _LINE, _ROOM, _BETWEEN = 13, 14, 7
 #: More columns than these leave no room for figures: on a page, on a phone; for three lines in a cell.
 _READABLE, _READABLE_NARROW, _WHOLE, _WHOLE_NARROW = 16, 8, 8, 4
+#: The size of further lines over that which widths are of.
+_SMALL = 9.5 / 11
 
 
 @dataclass(frozen=True)
@@ -73,15 +76,18 @@ def heatmap(
             "tickCount": 4,
         },
     }
-    lines = [name for name in ("text", "ratio", "note") if any(getattr(cell, name) for cell in cells)]
-    lines = lines[: 0 if len(columns) > _READABLE else 2 if len(columns) > _WHOLE else 3]
+    lines = _lines(
+        cells, across / len(columns), 0 if len(columns) > _READABLE else 2 if len(columns) > _WHOLE else 3
+    )
+    most = 0 if len(columns) > _READABLE_NARROW else 3 if len(columns) <= _WHOLE_NARROW else 2
+    on_phone = len(_lines(cells, _NARROW / len(columns), min(most, len(lines))))
     gap = 2 if len(columns) <= _READABLE else 0.5
     layer: list[Spec] = [
         {
             "mark": {"type": "rect", "stroke": "var(--paper)", "strokeWidth": gap},
             "encoding": {"color": fill, "tooltip": tooltip},
         },
-        *(_line(number, name, lines, ink, len(columns)) for number, name in enumerate(lines)),
+        *(_line(number, name, (len(lines), on_phone), ink) for number, name in enumerate(lines)),
     ]
     down = len(rows) * (_ROOM + _LINE * len(lines)) if lines else across * len(rows) / len(columns)
     narrow_down = down if lines else _NARROW * len(rows) / len(columns)
@@ -132,10 +138,17 @@ def _every(size: float, room: float) -> int:
     return max(1, math.ceil(size / room))
 
 
-def _line(number: int, name: str, lines: list[str], ink: Spec, columns: int) -> Spec:
-    """One line of a cell's text; on a phone all where there are few columns, else the first two or none."""
-    on_phone = 0 if columns > _READABLE_NARROW else len(lines) if columns <= _WHOLE_NARROW else min(2, len(lines))
-    offset, narrow_offset = (_LINE * (number - (count - 1) / 2) for count in (len(lines), on_phone))
+def _lines(cells: list[Cell], room: float, most: int) -> list[str]:
+    """What stands in the cells, line by line, at most so many: up to one for which some cell has no room."""
+    lines = [name for name in ("text", "ratio", "note") if any(getattr(cell, name) for cell in cells)][:most]
+    fitting = (max(wide(getattr(cell, name)) for cell in cells) * _SMALL <= room - _BETWEEN for name in lines[1:])
+    return lines[: 1 + len(list(takewhile(bool, fitting)))] if lines else []
+
+
+def _line(number: int, name: str, counts: tuple[int, int], ink: Spec) -> Spec:
+    """One line of a cell's text, of so many on a page and on a phone."""
+    on_phone = counts[1]
+    offset, narrow_offset = (_LINE * (number - (count - 1) / 2) for count in counts)
     mark = {
         "type": "text",
         "dy": {"expr": f"narrow ? {narrow_offset} : {offset}"},
