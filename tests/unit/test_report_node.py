@@ -22,7 +22,7 @@ from assay.report import html, terminal, vega
 from assay.report.charts.heatmap import Cell, heatmap
 from assay.report.charts.roofline import Kernel, Roof, roofline
 from assay.report.section import Figure, Section, Table
-from assay.report.sections import sections, touch
+from assay.report.sections import compare, sections, touch
 from assay.report.words import interval
 
 _IDS = {
@@ -358,3 +358,11 @@ def test_cells_of_a_matrix_hold_no_line_that_they_have_no_room_for() -> None:
     assert lines("same L3", 8) == [("text", True), ("note", False)]
     assert lines("other socket", 8) == [("text", True)]
     assert lines("distance 21", 2) == [("text", True), ("note", True)]
+
+
+def test_levels_that_only_their_number_makes_inconclusive_say_so(tmp_path: Path) -> None:
+    example = node(tmp_path, VARIED, MEMORY)
+    (table,) = compare.tables(example.run, example.analysis)
+    assert {"inconclusive"} & {row[-1] for row in table.rows}
+    assert "2 inconclusive figures would be claims alone, but among 6 comparisons" in table.note
+    assert "7 pairs or more can be enough" in table.note

@@ -102,6 +102,22 @@ def _reason(pair: ComparedPair, several: int) -> str:
     return f"the interval reaches into the margin{disturbed}: noise"
 
 
+def withdrawn(comparisons: Sequence[Comparison], among: int) -> str:
+    """How many lost their claim to the number of comparisons, and how many pairs it takes; empty for none."""
+    lost = [each for each in comparisons if _is_withdrawn(each)]
+    if not lost:
+        return ""
+    return text(
+        "{count} inconclusive figure would be a claim alone, but among {among} comparisons chance can make it; "
+        "{pairs} or more can be enough.|"
+        "{count} inconclusive figures would be claims alone, but among {among} comparisons chance can make them; "
+        "{pairs} or more can be enough.",
+        count=len(lost),
+        among=among,
+        pairs=words.count(_fewest(lost[0], among), "pair", "pairs"),
+    )
+
+
 def _is_withdrawn(comparison: Comparison) -> bool:
     """Whether the interval lies beyond the margin, and only the number of comparisons forbids the claim."""
     beyond = comparison.lo > 1 + comparison.margin or comparison.hi < 1 / (1 + comparison.margin)
@@ -116,6 +132,12 @@ def _few(comparison: Comparison) -> str:
 
 
 def _needed(comparison: Comparison, several: int) -> str:
+    """The fewest pairs, or launches, that can be enough among `several`."""
+    fewest = _fewest(comparison, several)
+    return f"{fewest} pairs" if comparison.blocks else f"{fewest} launches each"
+
+
+def _fewest(comparison: Comparison, several: int) -> int:
     """The fewest pairs, or launches, whose least p survives among `several` that all differ alike.
 
     The least two-sided p of n pairs is 2^(1-n), that of n launches in each run 2 / C(2n, n); Benjamini and
@@ -123,12 +145,11 @@ def _needed(comparison: Comparison, several: int) -> str:
     """
     penalty = sum(1 / at for at in range(1, several + 1))
     paired = bool(comparison.blocks)
-    fewest = next(
+    return next(
         n
         for n in range(2, _MOST_PAIRS)
         if penalty * (2.0 ** (1 - n) if paired else 2 / math.comb(2 * n, n)) <= _SIGNIFICANT
     )
-    return f"{fewest} pairs" if paired else f"{fewest} launches each"
 
 
 def resolution(comparisons: Iterable[Comparison]) -> str:

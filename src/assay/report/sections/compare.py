@@ -54,7 +54,9 @@ def tables(_run: Run, analysis: Analysis) -> tuple[Table, ...]:
     groups = choose.grouped(shown, lambda each: (_curve(each, known), each.level, each.base))
     rows = [row for (curve, *_), members in groups.items() for row in _rows(curve, members, known)]
     columns = headings("What", "Levels", "Change", "Interval", "Pairs", "Verdict")
-    note = joined(" ", (verdicts.resolution(shown), verdicts.detectable(shown)))
+    among = sum(each.varied and each.p is not None for each in analysis.comparisons)
+    told = (verdicts.withdrawn(shown, among), verdicts.resolution(shown), verdicts.detectable(shown))
+    note = joined(" ", told)
     return (Table(text("Levels compared"), columns, tuple(rows), frozenset({2, 3, 4}), note),) if rows else ()
 
 
