@@ -366,3 +366,6 @@ def test_levels_that_only_their_number_makes_inconclusive_say_so(tmp_path: Path)
     assert {"inconclusive"} & {row[-1] for row in table.rows}
     assert "2 inconclusive figures would be claims alone, but among 6 comparisons" in table.note
     assert "7 pairs or more can be enough" in table.note
+    section = compare.section(example.run, example.analysis)
+    assert section
+    assert "5 inconclusive figures would be claims alone" in section.meaning[0]

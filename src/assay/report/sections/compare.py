@@ -40,7 +40,10 @@ def section(_run: Run, analysis: Analysis) -> Section | None:
     return Section(
         id="comparisons",
         title=text("What was varied"),
-        meaning=(joined(" ", (_WHY, _meaning(varied, known))), _resolution(analysis)),
+        meaning=(
+            joined(" ", (_WHY, _meaning(varied, known), verdicts.withdrawn(varied, _tested(analysis)))),
+            _resolution(analysis),
+        ),
         figures=drawn,
         tables=_tables(analysis),
         rules=frozenset({"comparison", "factor"}),
@@ -54,10 +57,14 @@ def tables(_run: Run, analysis: Analysis) -> tuple[Table, ...]:
     groups = choose.grouped(shown, lambda each: (_curve(each, known), each.level, each.base))
     rows = [row for (curve, *_), members in groups.items() for row in _rows(curve, members, known)]
     columns = headings("What", "Levels", "Change", "Interval", "Pairs", "Verdict")
-    among = sum(each.varied and each.p is not None for each in analysis.comparisons)
-    told = (verdicts.withdrawn(shown, among), verdicts.resolution(shown), verdicts.detectable(shown))
+    told = (verdicts.withdrawn(shown, _tested(analysis)), verdicts.resolution(shown), verdicts.detectable(shown))
     note = joined(" ", told)
     return (Table(text("Levels compared"), columns, tuple(rows), frozenset({2, 3, 4}), note),) if rows else ()
+
+
+def _tested(analysis: Analysis) -> int:
+    """How many comparisons share the doubt."""
+    return sum(each.varied and each.p is not None for each in analysis.comparisons)
 
 
 def _rows(curve: str, members: tuple[Comparison, ...], known: dict[str, Estimate]) -> list[tuple[str, ...]]:
