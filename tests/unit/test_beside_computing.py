@@ -77,6 +77,17 @@ def test_few_launches_give_a_range_of_launches() -> None:
     assert value == pytest.approx(0.8, abs=0.03)
 
 
+def test_the_share_of_few_launches_lies_within_their_range() -> None:
+    """That of the medians of the three times, which are of different launches, need not."""
+    shares = [
+        model.parameters["hidden"]
+        for seed in range(12)
+        for model in hidden(measured(Law(hidden=(0.0, 0.4), launch_noise=0.2), BESIDE, 2, seed)[1]).values()
+    ]
+    assert len(shares) == 24
+    assert all(low <= value <= high for value, low, high in shares)
+
+
 def test_the_collectives_section_tells_what_is_hidden_with_and_without_calls() -> None:
     run, analysis = collective()
     drawn = collectives.section(run, analysis)

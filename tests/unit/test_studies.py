@@ -2,9 +2,11 @@ import re
 from pathlib import Path
 
 import pytest
+from tests.simulation import described
 
 from assay import benchmarks, studies
 from assay.model.errors import UsageError
+from assay.plan import Options, make
 
 OWN = """
 title = "Own"
@@ -33,6 +35,24 @@ def test_every_stored_study_loads_and_names_benchmarks_that_exist(name: str) -> 
 def test_the_stored_studies_are_these() -> None:
     node = {"caches", "flops", "interleave", "memory", "node", "numa", "quick"}
     assert set(studies.names()) == node | {"collectives", "multi-pair", "network", "node-pairs", "one-sided"}
+
+
+def test_network_asks_for_two_threads_of_a_core_and_says_why_there_are_none() -> None:
+    threads = make("network", studies.get("network"), described("pack:1 core:2 pu:2"), Options(seed=1))
+    assert "pair:same-core" in {case.placement.label for case in threads.studied if case.benchmark == "pt2pt"}
+    single = make("network", studies.get("network"), described("pack:1 core:2 pu:1"), Options(seed=1))
+    assert "pair:same-core" not in {case.placement.label for case in single.cases}
+    (why,) = (left.reason for left in single.left_out if left.wish == "pt2pt at pair:same-core")
+    assert why == "this machine has one hardware thread per core"
+
+
+@pytest.mark.parametrize("study", ["collectives", "multi-pair"])
+def test_ranks_on_all_cores_have_one_name(study: str) -> None:
+    options = Options(seed=1, hosts=("n1", "n2"))
+    plan = make(study, studies.get(study), described("pack:1 core:4 pu:1"), options)
+    labels = {case.placement.label.partition("@")[0] for case in plan.studied}
+    assert {"spread:2", "spread:3", "all"} <= labels
+    assert "spread:4" not in labels
 
 
 def test_a_users_own_study_is_found_by_its_path(tmp_path: Path) -> None:

@@ -145,7 +145,7 @@ def _compared(
         raise UsageError(
             f"nothing is varied in run '{found.run}'",
             why="none of its cases differ in one word",
-            remedy="assay run STUDY --vary memory=first-touch,interleave; or assay compare BASE RUN",
+            remedy="assay run STUDY --vary memory=first-touch,interleave   # or: assay compare BASE RUN",
         )
     return [run], found, curves
 

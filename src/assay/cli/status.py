@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from assay.launch.batch import Status
     from assay.model.job import JobState, JobStatus, Submitted
     from assay.model.run import Run
+    from assay.run.ledger import Unmade
 
 _LOOK_EVERY_S = 5.0
 _PATIENCE_S = 30.0
@@ -162,8 +163,16 @@ def judged(job: Submitted, status: Status | None, why: str, run: Run | None) -> 
         run.info.id,
         len(run.plan.order) - (missing.launches if missing else 0),
         len(run.plan.order),
-        missing.needed_s - missing.used_s if missing else 0.0,
+        _left_s(run, missing),
     )
+
+
+def _left_s(run: Run, missing: Unmade | None) -> float:
+    """Seconds for what a run has not made: no more than its budget leaves while it goes on."""
+    if missing is None:
+        return 0.0
+    whole_s, budget_s = missing.needed_s - missing.used_s, run.plan.budget_s
+    return whole_s if run.ending or budget_s is None else max(0.0, min(whole_s, budget_s - missing.used_s))
 
 
 def _watched(chosen: Sequence[Submitted], folder: Path, *, quiet: bool) -> tuple[JobStatus, ...]:

@@ -43,8 +43,11 @@ def fitting(layout: Layout, site: Site) -> Launcher:
     if found:
         return min(found, key=lambda launcher: launcher.preference)
     of = f" with {layout.mpi.name}" if layout.mpi else ""
+    others = [each for each in names() if get(each).fits(layout, site)] if site.launcher else []
     raise UnfitEnvironmentError(
         f"nothing here starts {layout.size} processes on {', '.join(layout.hosts)}{of}",
-        why=f"tried: {', '.join(launcher.name for launcher in wanted)}",
-        remedy=doctor(layout.hosts, site),
+        why=f"asked for: {site.launcher}; what fits here: {', '.join(others)}"
+        if others
+        else f"tried: {', '.join(launcher.name for launcher in wanted)}",
+        remedy=f"leave out --launcher {site.launcher}" if others else doctor(layout.hosts, site),
     )

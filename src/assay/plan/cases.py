@@ -168,7 +168,7 @@ def _spots(measure: Measure, setting: Setting, left_out: dict[LeftOut, None]) ->
     for word in measure.placements:
         try:
             plain, hosts = _resolved(word, measure, setting)
-            found = places(plain, topology)
+            found = _found(plain, topology, ranks=benchmarks.get(measure.benchmark).joint)
         except AbsentPlacementError as absent:
             _leave_out(absent, f"{measure.benchmark} at {word}", setting, left_out)
             continue
@@ -185,6 +185,15 @@ def _spots(measure: Measure, setting: Setting, left_out: dict[LeftOut, None]) ->
                         yield Spot(shown, binding, hosts, benchmarks.get(measure.benchmark).joint)
                 except AbsentPlacementError as absent:
                     _leave_out(absent, f"{measure.benchmark} at {_words(shown.word, memory)}", setting, left_out)
+
+
+def _found(word: str, topology: Topology, *, ranks: bool) -> tuple[Place, ...]:
+    """Places of a word. Of ranks the last of a curve over cores is `all`: they have one name in all tables."""
+    found = places(word, topology)
+    if not ranks or word not in {"spread:*", "cores:*"}:
+        return found
+    (whole,) = places("all", topology)
+    return tuple(whole if set(place.cpus) == set(whole.cpus) else place for place in found)
 
 
 def _resolved(word: str, measure: Measure, setting: Setting) -> tuple[str, tuple[str, ...]]:

@@ -206,7 +206,7 @@ def _unknown(name: str, commands: Iterable[str], measured: Mapping[str, Benchmar
     return UsageError(
         f"nothing is called '{name}' that could be varied here",
         why=hint,
-        remedy=f"{_HELP}; or declare [factor.{name}] in assay.toml",
+        remedy=f"{_HELP}   # or declare [factor.{name}] in assay.toml",
     )
 
 

