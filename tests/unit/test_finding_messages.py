@@ -190,6 +190,22 @@ def test_a_timer_in_a_fifth_of_the_samples_is_heard_with_its_cause(healthy: Run,
     assert all("tcp " in each.claim for each in found)
 
 
+@pytest.mark.parametrize(("one_kernel", "heard"), [(True, False), (False, True)])
+def test_ranks_that_share_a_cpu_wait_for_time_slices_and_no_timer_is_accused(
+    tmp_path: Path, *, one_kernel: bool, heard: bool
+) -> None:
+    """Both are on cpu 0, which is one and the same where their hosts are."""
+
+    def waiting(series: Series) -> list[float]:
+        return [value + 0.0405 * (at % 5 == 2) for at, value in enumerate(series.seconds)]
+
+    measure = Measure("tcp", ("pair:other-node",), axes={"pattern": "latency", "bytes": (8, 1024)})
+    study = Study("Messages", "How fast?", (measure,), launches=3)
+    law, options = Law(one_kernel=one_kernel), Options(hosts=("n1", "n2"))
+    run = store.load(simulated_run(tmp_path, law, study=study, options=options))
+    assert bool(said(_changed(run, waiting), "delayed_ack")) == heard
+
+
 def test_a_timer_in_every_message_is_heard_too() -> None:
     assert stalls.waits(np.full(20, 10 * 0.041), 10)[0.04] == 1.0
 

@@ -5,6 +5,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from assay import benchmarks
 from assay.model.benchmark import ParamValue
 from assay.model.result import Analysis, Estimate
+from assay.report import words
 
 #: Widths of OSU's columns: the size, then each figure.
 _SIZE, _FIGURE = 10, 20
@@ -105,7 +106,7 @@ def _circumstances(estimate: Estimate) -> Iterable[str]:
         yield f"state={estimate.state}"
     defaults = {axis.name: axis.default for axis in benchmarks.get(estimate.benchmark).axes}
     yield from _unusual(estimate.params, defaults)
-    yield f"medians of {estimate.launches} launches" if estimate.launches else "imported"
+    yield f"medians of {words.count(estimate.launches, 'launch', 'launches')}" if estimate.launches else "imported"
 
 
 def _unusual(params: Mapping[str, ParamValue], defaults: Mapping[str, ParamValue | None]) -> Iterator[str]:

@@ -30,7 +30,8 @@ def _assess(evidence: Evidence) -> Iterable[Finding]:
     estimates: dict[str, Estimate] = {}
     for each in evidence.measured:
         estimate = each.estimate
-        if estimate.benchmark in _PROGRAMS and estimate.median is not None and _short(estimate):
+        wanted = estimate.benchmark in _PROGRAMS and estimate.median is not None
+        if wanted and _short(estimate) and not _takes_turns(estimate):
             estimates.setdefault(estimate.case, estimate)
     shares = _shares(evidence, estimates)
     told: dict[tuple[float, str], list[tuple[Estimate, float]]] = {}
@@ -40,6 +41,15 @@ def _assess(evidence: Evidence) -> Iterable[Finding]:
             told.setdefault((wait, way), []).append((estimates[case], float(np.median(found))))
     for (wait, way), cases in told.items():
         yield _finding(wait, way, cases)
+
+
+def _takes_turns(estimate: Estimate) -> bool:
+    """Whether ranks of hosts that are one machine share its cpus: a time slice lasts as long as a timer."""
+    ranks = sum(map(len, estimate.placement.cpus))
+    proven = estimate.placement.proven
+    if proven is None:
+        return False
+    return proven.machines < len(estimate.placement.hosts) and len(proven.cpus) < ranks
 
 
 def _short(estimate: Estimate) -> bool:
