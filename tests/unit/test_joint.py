@@ -11,6 +11,7 @@ from tests.simulation import EPYC_7601, TWO_CORES, simulated_run
 
 from assay import store
 from assay.analyse import analyse, joint
+from assay.analyse.comparisons.runs import between
 from assay.launch.simulated import Fault, Law, Link
 from assay.model.plan import Measure, Study
 from assay.model.record import Counter, HostTraffic, Rank, Traffic
@@ -42,6 +43,21 @@ def figure(analysis: Analysis, metric: str, **params: object) -> Estimate:
 
 def records_of(run: Run) -> list[CaseRecords]:
     return [case for launch in run.launches for case in launch.cases if case.header.mpi]
+
+
+def test_the_bandwidth_of_messages_without_bytes_is_no_multiple_of_another(tmp_path: Path) -> None:
+    measure = Measure("pt2pt", ("pair",), axes={"pattern": "bandwidth", "bytes": (0, 8)}, why="w")
+    study = Study("Messages", "How fast?", (measure,), launches=6)
+    options = Options(mpis=("openmpi-4.1.4", "mpich-4.0.2"))
+    run = store.load(simulated_run(tmp_path, Law(), study=study, options=options))
+    found = analyse(run)
+    known = {each.id: each for each in found.estimates}
+    assert {each.metric for each in known.values() if each.median == 0} == {"bandwidth"}
+    compared = [known[each.a] for each in found.comparisons if each.differ == "mpi"]
+    assert {each.params["bytes"] for each in compared} == {8}
+    two = between(run, run)
+    assert {pair.a.params["bytes"] for pair in two.pairs} == {8}
+    assert set(two.uncompared.values()) == {"it is 0, of which nothing is a multiple"}
 
 
 def test_the_law_of_a_link_is_what_is_found(tmp_path: Path) -> None:

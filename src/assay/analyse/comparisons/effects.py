@@ -130,15 +130,17 @@ def _apart(a: Measured, b: Measured) -> bool:
 
 
 def _differences(a: Measured, b: Measured, state: str | None) -> list[float]:
-    """ln(a/b) of each block that has both in the state."""
+    """ln(a/b) of each block that has both in the state; none where one is 0, as a rate of empty messages is."""
     if _apart(a, b):
         return []
     of_a, of_b = (_by_block(each.launches, state) for each in (a, b))
-    return [math.log(of_a[block] / of_b[block]) for block in sorted(of_a.keys() & of_b.keys())]
+    both = [(of_a[block], of_b[block]) for block in sorted(of_a.keys() & of_b.keys())]
+    return [math.log(one / other) for one, other in both if one > 0 and other > 0]
 
 
 def _logarithms(measured: Measured, state: str | None) -> list[float]:
-    return [math.log(each.value) for each in measured.launches if state is None or each.state == state]
+    having = [each.value for each in measured.launches if state is None or each.state == state]
+    return [math.log(value) for value in having if value > 0]
 
 
 def _by_block(launches: Iterable[LaunchMedian], state: str | None) -> dict[int, float]:

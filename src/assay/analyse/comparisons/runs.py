@@ -182,6 +182,8 @@ def _why(one: Measured, others: Sequence[Measured], base: Run) -> str:
     for each in (one, *others):
         if not each.launches:
             return each.estimate.reason or each.estimate.status
+        if not each.estimate.median:
+            return "it is 0, of which nothing is a multiple"
     return f"the machine was in different states: {_seen([one])} against {_seen(others)}"
 
 
