@@ -5,6 +5,7 @@ from pathlib import Path
 
 import msgspec
 import pytest
+from tests.unit.published_messages import GBE, IB, Table
 from tests.unit.test_import_osu import PASTED
 
 from assay import importing, store
@@ -12,6 +13,7 @@ from assay.analyse import analyse
 from assay.cli import main
 from assay.importing import Text
 from assay.importing.command import understood
+from assay.model.result import Finding
 from assay.model.run import Run
 
 
@@ -102,6 +104,43 @@ def test_what_no_source_says_is_not_said(
     kept = imported(UNPLACED).imported
     (device,) = (each for each in (kept.tables if kept else ()) if "sent-from" in each.params)
     assert (device.params["sent-from"], device.params["received-on"]) == ("device", "device")
+
+
+def typed(command: str, table: Table) -> str:
+    rows = (f"{size:.0f} {1e6 * seconds:.2f}" for size, seconds in zip(*table, strict=True))
+    return "\n".join((f"$ {command}", "# OSU MPI Latency Test v3.7", "# Size Latency (us)", *rows, ""))
+
+
+def jumps(run: Run) -> dict[str, Finding]:
+    """Curve -> what is said of its steps."""
+    found = analyse(run).findings
+    return {each.id: each for each in found if each.rule == "protocol_switch" and each.status != "not assessed"}
+
+
+def test_causes_and_next_steps_are_those_of_the_way_that_messages_took() -> None:
+    """Of Ethernet no card that takes commands, no frames of InfiniBand; of the card no eager limit of TCP."""
+    start = "mpirun -H hpc01,hpc02 -np 2"
+    tables = typed(f"{start} ./osu_latency", IB), typed(f"{start} -mca btl tcp,self,sm ./osu_latency", GBE)
+    found = jumps(imported("".join(tables)))
+    by_tcp, by_card = (next(f for name, f in found.items() if f"btl={way}" in name) for way in ("tcp", "default"))
+    assert "OMPI_MCA_btl_tcp_eager_limit=" in by_tcp.next
+    assert "UCX_RNDV_THRESH=" in by_card.next
+    for rivals, card in ((by_tcp.rivals, False), (by_card.rivals, True)):
+        assert any("inline" in each for each in rivals) == card
+        assert any("InfiniBand" in each for each in rivals) == card
+        assert any("of Ethernet" in each for each in rivals)
+    published = [r for each in jumps(store.load(store.find("hpcdiy-gbe"))).values() for r in each.rivals]
+    assert published
+    assert not any("inline" in each for each in published)
+
+
+def test_tables_of_which_nothing_tells_one_from_another_are_curves_of_their_own() -> None:
+    bare = "".join(typed("", table).partition("\n")[2] for table in (IB, GBE))
+    laws = [each for each in analyse(imported(bare)).models if each.law == "message-law"]
+    assert [len(each.points) for each in laws] == [IB[0].size, GBE[0].size]
+    card, ethernet = (each.parameters["latency"][0] for each in laws)
+    assert card < 2e-6
+    assert ethernet > 2e-5
 
 
 def test_a_malformed_file_imports_nothing(

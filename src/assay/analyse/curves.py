@@ -91,11 +91,13 @@ def states_of(estimates: Iterable[Estimate]) -> list[str | None]:
 
 def _marks(estimate: Estimate, coordinates: Sequence[str]) -> tuple[str, ...]:
     """What an estimate must share with its like, in words; not the params that follow from the machine."""
+    known = {*coordinates, *(axis.name for axis in axes(estimate))}  # others' tables have params of their own
     others = [axis for axis in axes(estimate) if axis.name not in coordinates]
     chosen = [axis for axis in others if axis.default is not None and axis.name in estimate.params]
     marks = [estimate.placement.label] if "label" not in coordinates else []
     marks += [estimate.placement.memory] if "memory" not in coordinates else []
     marks += [f"{axis.name}={estimate.params[axis.name]}" for axis in chosen]
+    marks += [f"{name}={value}" for name, value in estimate.params.items() if name not in known]
     marks += [f"{factor}={level}" for factor, level in estimate.factors.items()]
     return (*marks, *(f"host={host}" for host in estimate.placement.hosts))
 

@@ -33,6 +33,7 @@ MOST_SERIES = 6
 SMALL_BYTES = 8
 
 _PAIRS: dict[str, str] = {
+    UNSTATED: text("partners that are not stated"),
     "pair": text("two near cores"),
     "pair:same-core": text("two threads of a core"),
     "pair:same-l3": text("two cores of an L3 group"),
@@ -92,7 +93,8 @@ def partners(label: str) -> str:
 def where(estimate: Estimate) -> str:
     """Between whom messages went, for a reader who knows no placement words."""
     label, hosts = estimate.placement.label, estimate.placement.hosts
-    return cores(label, hosts) if pattern(estimate).startswith("multi-") else between(label, hosts)
+    of_two = not pattern(estimate).startswith("multi-") and (label != UNSTATED or estimate.benchmark in BY)
+    return between(label, hosts) if of_two else cores(label, hosts)
 
 
 def between(label: str, hosts: Sequence[str]) -> str:
@@ -244,6 +246,8 @@ def _keys(estimates: tuple[Estimate, ...]) -> tuple[Name, ...]:
 
 def far(estimate: Estimate) -> str:
     """Whether messages went from node to node, in words."""
+    if estimate.placement.label == UNSTATED:
+        return text("at a place that is not stated")
     return text("between nodes") if is_between(estimate) else text("inside a node")
 
 

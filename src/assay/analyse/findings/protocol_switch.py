@@ -13,6 +13,8 @@ from assay.analyse.messages import link, place
 from assay.analyse.messages.curves import PATTERN
 from assay.analyse.models.message_law import LAW
 from assay.model.benchmark import ParamValue
+from assay.model.imported import UNSTATED
+from assay.model.machine import Device
 from assay.model.plan import UNSET, Effect, Experiment, Factor
 from assay.model.result import Estimate, Finding, Model
 from assay.model.text import REMARK, joined, text
@@ -42,6 +44,8 @@ _EAGER = {
     "Intel": ("I_MPI_EAGER_THRESHOLD", "I_MPI_SHM_EAGER_THRESHOLD"),
     "": ("UCX_RNDV_THRESH", "UCX_RNDV_THRESH"),
 }
+#: How Open MPI passes messages, a word of `btl` -> its variable between nodes; UCX where it takes the card itself.
+_BTL_EAGER = {"tcp": "OMPI_MCA_btl_tcp_eager_limit", "openib": "OMPI_MCA_btl_openib_eager_limit"}
 
 
 class _Move(NamedTuple):
@@ -173,9 +177,9 @@ def causes(evidence: Evidence, estimate: Estimate, step: Step) -> Iterator[str]:
         yield text("buffers of the sockets")
     else:
         yield text("the MPI's change from eager messages to a rendezvous")
-    if place.between(estimate) and step.seconds >= _TIMER_S:
+    if _may_be_between(estimate) and step.seconds >= _TIMER_S:
         yield text("interrupts that the network card gathers before it tells them (rx-usecs)")
-    if place.between(estimate) and step.after <= _INLINE_BYTES:
+    if _may_be_between(estimate) and step.after <= _INLINE_BYTES and not _is_tcp(evidence, estimate):
         yield text("the card takes small messages with the command itself and fetches larger ones (inline)")
     if not place.between(estimate):
         yield text("buffers that leave a cache")
@@ -183,7 +187,24 @@ def causes(evidence: Evidence, estimate: Estimate, step: Step) -> Iterator[str]:
 
 def _has_frames(estimate: Estimate) -> bool:
     """Whether an interface carries them: sockets of one node pass by that of loopback, whose frames are large."""
-    return place.between(estimate) or estimate.benchmark == "tcp"
+    return _may_be_between(estimate) or estimate.benchmark == "tcp"
+
+
+def _may_be_between(estimate: Estimate) -> bool:
+    """Whether messages pass between nodes, or nobody says where."""
+    return place.between(estimate) or estimate.placement.label == UNSTATED
+
+
+def _is_tcp(evidence: Evidence, estimate: Estimate) -> bool:
+    """Whether they are known to pass by TCP: by their program, by what the MPI was told, by what a source says."""
+    imported = evidence.run.imported
+    said = imported.facts.get("network", {}).get("link") if imported else None
+    return estimate.benchmark == "tcp" or "tcp" in _btl(estimate) or "Ethernet" in str(said and said.value)
+
+
+def _btl(estimate: Estimate) -> list[str]:
+    """What Open MPI was told to pass messages by; empty where it chose."""
+    return estimate.factors.get("btl", "").split(",")
 
 
 def _frames(evidence: Evidence, estimate: Estimate, step: Step) -> str:
@@ -194,7 +215,9 @@ def _frames(evidence: Evidence, estimate: Estimate, step: Step) -> str:
     usual: list[str] = [
         text("{size} of {network}", size=f"{mtu} B", network=network)
         for network, mtu in _USUAL_MTUS.items()
-        if _near(mtu, step) and place.between(estimate)
+        if _near(mtu, step)
+        and _may_be_between(estimate)
+        and not (network == "InfiniBand" and _is_tcp(evidence, estimate))
     ]
     return text("if the MTU is the usual {sizes}", sizes=joined(", ", usual)) if usual else ""
 
@@ -220,13 +243,18 @@ def _library(evidence: Evidence, estimate: Estimate) -> str:
 
 def _mtu(evidence: Evidence, estimate: Estimate) -> int | None:
     """Of the device that carried the messages; None where no device is known; 0 where it has no frames."""
-    machine = machine_of(estimate, evidence.run.machines)
-    name = link.carrier(estimate) or (link.asked(estimate, evidence.run.plan) if place.between(estimate) else "")
-    found = link.device(machine, name) if machine else None
+    found = _device(evidence, estimate)
     if found is None:
         return None
     fact = found.facts.get("mtu")
     return int(fact.value) if fact and isinstance(fact.value, int) else 0
+
+
+def _device(evidence: Evidence, estimate: Estimate) -> Device | None:
+    """What carried the messages, else what was asked for."""
+    machine = machine_of(estimate, evidence.run.machines)
+    name = link.carrier(estimate) or (link.asked(estimate, evidence.run.plan) if place.between(estimate) else "")
+    return link.device(machine, name) if machine else None
 
 
 def _by_hand(evidence: Evidence, estimate: Estimate, step: Step) -> str:
@@ -252,7 +280,14 @@ def _is_of_frames(evidence: Evidence, estimate: Estimate, step: Step) -> bool:
 def _variable(evidence: Evidence, estimate: Estimate) -> str:
     """What moves the eager limit of the MPI that passed the messages."""
     names = next(names for word, names in _EAGER.items() if word in _library(evidence, estimate))
-    return names[0 if place.between(estimate) else 1]
+    if not place.between(estimate):
+        return names[1]
+    if names != _EAGER["Open MPI"]:
+        return names[0]
+    found, told = _device(evidence, estimate), _btl(estimate)
+    chosen = next((variable for word, variable in _BTL_EAGER.items() if word in told), "")
+    own = "btl" in estimate.factors or (found is not None and found.kind == "infiniband")  # the card, not TCP
+    return chosen or (_EAGER[""][0] if own else names[0])
 
 
 def _move(evidence: Evidence, estimate: Estimate, step: Step) -> _Move | None:

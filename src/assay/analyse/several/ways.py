@@ -16,6 +16,8 @@ from assay.model.several import Way
 
 #: Programs that pass messages between two.
 _BETWEEN_TWO = ("pt2pt", "tcp")
+#: Of imported tables that nothing tells apart: the second has 2.
+_REPEAT = "repeat"
 #: Patterns of many pairs at once are no curves between two.
 _MANY = "multi-"
 #: Word of a placement -> what it means in any study: others have words of their own for the same partners.
@@ -42,8 +44,9 @@ def ways(evidence: Evidence) -> list[Found]:
     """Curves between two, of a single size too, in the order in which they were planned or printed."""
     known = Known(evidence.run, evidence.measured)
     laws = {model.id for model in evidence.models if model.law == LAW and model.parameters}
+    repeated = any(_REPEAT in each.estimate.params for each in evidence.measured)
     return [
-        _found(evidence.run.info.id, benchmark, curve.marks, members, laws)
+        _found(evidence.run.info.id, benchmark, curve.marks, members, laws, repeated=repeated)
         for benchmark in _BETWEEN_TWO
         for curve in by_size(known, benchmark)
         if (members := tuple(_plain(curve.members))) and not _pattern(members[0]).startswith(_MANY)
@@ -56,7 +59,15 @@ def _plain(members: Sequence[Measured]) -> Iterator[Measured]:
     return (each for each in ordered if not each.estimate.params.get(OFFSET))
 
 
-def _found(run: str, benchmark: str, marks: Sequence[str], members: tuple[Measured, ...], laws: set[str]) -> Found:
+def _found(  # noqa: PLR0913 (what a curve is made of)
+    run: str,
+    benchmark: str,
+    marks: Sequence[str],
+    members: tuple[Measured, ...],
+    laws: set[str],
+    *,
+    repeated: bool,
+) -> Found:
     first = members[0].estimate
     name = named(LAW, benchmark, marks)
     axes = benchmarks.get(benchmark).axes
@@ -64,7 +75,9 @@ def _found(run: str, benchmark: str, marks: Sequence[str], members: tuple[Measur
     chosen = {
         axis: value
         for axis, value in first.params.items()
-        if axis not in {BYTES, OFFSET, PATTERN} and usual.get(axis) is not None and value != usual[axis]
+        if axis not in {BYTES, OFFSET, PATTERN, _REPEAT}
+        and usual.get(axis, "") is not None
+        and value != usual.get(axis)
     }
     state = next((each.estimate.state for each in members if each.estimate.state), None)
     way = Way(
@@ -77,7 +90,7 @@ def _found(run: str, benchmark: str, marks: Sequence[str], members: tuple[Measur
         label=first.placement.label,
         place=_PLACES.get(first.placement.label, first.placement.label),
         between=between(first) or _is_of_nodes(first.placement.label),
-        factors=first.factors,
+        factors=first.factors | ({"table": str(first.params.get(_REPEAT, 1))} if repeated else {}),
         axes=chosen,
         state=state,
         sizes=tuple(size(each.estimate) for each in members),

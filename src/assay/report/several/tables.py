@@ -1,5 +1,6 @@
 """Tables of runs beside each other: figures at common sizes, ratios, laws, what else they share."""
 
+from assay.model.imported import UNSTATED
 from assay.model.result import Estimate, Model
 from assay.model.several import RUN, Beside, Way
 from assay.model.text import joined, text
@@ -20,10 +21,9 @@ _TOLD = (("rate", "B/s"), ("half-rate size", "B"), ("half-rate size measured", "
 def groups(together: Together) -> dict[tuple[str, str], tuple[Way, ...]]:
     """(pattern, where) -> curves that are drawn together: between nodes or inside one, by place where many."""
     found: dict[tuple[str, str], tuple[Way, ...]] = {}
-    for (pattern, between), ways in choose.grouped(
-        together.several.ways, lambda way: (way.pattern, way.between)
+    for (pattern, reach), ways in choose.grouped(
+        together.several.ways, lambda way: (way.pattern, _reach(way))
     ).items():
-        reach: str = text("between nodes") if between else text("inside a node")
         if len(ways) <= MOST:
             found[pattern, reach] = ways
             continue
@@ -34,6 +34,12 @@ def groups(together: Together) -> dict[tuple[str, str], tuple[Way, ...]]:
                 told = text("between {partners}", partners=shown) if place else reach
                 found[pattern, joined(", ", (told, part)) if part else told] = few[start : start + MOST]
     return found
+
+
+def _reach(way: Way) -> str:
+    if way.place == UNSTATED:
+        return text("at a place that is not stated")
+    return text("between nodes") if way.between else text("inside a node")
 
 
 def title(pattern: str, reach: str) -> str:
