@@ -197,9 +197,14 @@ def _may_be_between(estimate: Estimate) -> bool:
 
 def _is_tcp(evidence: Evidence, estimate: Estimate) -> bool:
     """Whether they are known to pass by TCP: by their program, by what the MPI was told, by what a source says."""
+    return estimate.benchmark == "tcp" or "tcp" in _btl(estimate) or _is_ethernet(evidence)
+
+
+def _is_ethernet(evidence: Evidence) -> bool:
+    """Whether a source says that its network is Ethernet; TCP may pass over InfiniBand, too."""
     imported = evidence.run.imported
     said = imported.facts.get("network", {}).get("link") if imported else None
-    return estimate.benchmark == "tcp" or "tcp" in _btl(estimate) or "Ethernet" in str(said and said.value)
+    return "Ethernet" in str(said and said.value)
 
 
 def _btl(estimate: Estimate) -> list[str]:
@@ -217,7 +222,7 @@ def _frames(evidence: Evidence, estimate: Estimate, step: Step) -> str:
         for network, mtu in _USUAL_MTUS.items()
         if _near(mtu, step)
         and _may_be_between(estimate)
-        and not (network == "InfiniBand" and _is_tcp(evidence, estimate))
+        and not (network == "InfiniBand" and _is_ethernet(evidence))
     ]
     return text("if the MTU is the usual {sizes}", sizes=joined(", ", usual)) if usual else ""
 
