@@ -192,6 +192,27 @@ def test_every_stated_reference_can_be_reported(
         assert "Assay measured none of this" in page
 
 
+@pytest.mark.parametrize(
+    "words",
+    [
+        "hpcdiy-gbe hpcdiy-qdr",
+        "sci leo",
+        "vtpcc cs-pccluster2 --across system",
+        "hpcdiy-qdr",
+        "hpcdiy-numa",
+        "epyc-7601",
+        "leo",
+    ],
+)
+def test_what_the_page_of_references_compares_can_be_compared(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], words: str
+) -> None:
+    assert assay(monkeypatch, "compare", *words.split()) == 0
+    told = capsys.readouterr().out
+    assert "(base)" in told
+    assert "against  (base)" not in told
+
+
 def test_references_are_listed(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
     assert assay(monkeypatch, "list", "references", "--json") == 0
     listed = json.loads(capsys.readouterr().out)["references"]

@@ -52,7 +52,14 @@ class Curve(NamedTuple):
 def headline(estimate: Estimate) -> str:
     """Name of the first metric of its kernel; its own where no declaration knows it (of another tool)."""
     declared = benchmarks.find(estimate.benchmark)
-    return declared.headline_of(estimate.kernel, estimate.params).name if declared else estimate.metric
+    first = declared.headline_of(estimate.kernel, estimate.params) if declared else None
+    return first.name if first else estimate.metric
+
+
+def _declares(estimate: Estimate) -> bool:
+    """Whether its benchmark has metrics of such a kernel and such params: others' patterns have none."""
+    declared = benchmarks.find(estimate.benchmark)
+    return bool(declared and declared.headline_of(estimate.kernel, estimate.params))
 
 
 def axes(estimate: Estimate) -> tuple[Axis, ...]:
@@ -98,6 +105,7 @@ def _marks(estimate: Estimate, coordinates: Sequence[str]) -> tuple[str, ...]:
     marks += [estimate.placement.memory] if "memory" not in coordinates else []
     marks += [f"{axis.name}={estimate.params[axis.name]}" for axis in chosen]
     marks += [f"{name}={value}" for name, value in estimate.params.items() if name not in known]
+    marks += [estimate.metric] if not _declares(estimate) else []  # each of them is a headline of its own
     marks += [f"{factor}={level}" for factor, level in estimate.factors.items()]
     return (*marks, *(f"host={host}" for host in estimate.placement.hosts))
 

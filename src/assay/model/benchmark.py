@@ -133,12 +133,12 @@ class Benchmark:
         """The metrics of one kernel at a point of the axes, in the order of `metrics`."""
         return tuple(metric for metric in self.metrics if _counts(metric, kernel, params))
 
-    def headline_of(self, kernel: str, params: Params) -> Metric:
-        """The first of them, or of all where there is none; it is asked for of every estimate again and again."""
+    def headline_of(self, kernel: str, params: Params) -> Metric | None:
+        """The first of them, None where there is none; it is asked for of every estimate again and again."""
         for metric in self.metrics:
             if _counts(metric, kernel, params):
                 return metric
-        return self.metrics[0]
+        return None
 
 
 def _counts(metric: Metric, kernel: str, params: Params) -> bool:

@@ -207,7 +207,7 @@ def _named(pair: ComparedPair, across: str, found: Sequence[Difference], runs: t
     if declared:
         level, base = "; ".join(each.a for each in declared), "; ".join(each.b for each in declared)
     elif across:
-        level, base = _word(pair.a, across), _word(pair.b, across)
+        level, base = _word(pair.a, across) or level, _word(pair.b, across) or base  # a run may know no levels
     comparison = msgspec.structs.replace(
         pair.comparison, differ=across or "run", level=level, base=base, varied=bool(across)
     )

@@ -12,13 +12,14 @@ def _limit(estimate: Estimate, bounds: Bounds) -> Limit | None:
     """Copies that are met again in cache: the fastest by a core of this kind. In memory: what the core moves."""
     buffers = "cold" if estimate.params.get("buffers") == "cold" else "hot"
     best = bounds.best_like(estimate, buffers)
-    if best is None or best.median is None:
+    size = best.params.get("bytes") if best else None
+    if best is None or best.median is None or size is None:  # of others, who do not say how much they copied
         return None
     of = text(
         "the best measured copy of this run ({size}, in memory)"
         if buffers == "cold"
         else "the best measured copy of this run ({size}, in cache)",
-        size=format_size(int(best.params["bytes"])),
+        size=format_size(int(size)),
     )
     fastest = Limit(best.median, "measured", of, "core")
     stream = bounds.best_on(estimate, "stream", "bandwidth", "copy")
