@@ -51,6 +51,7 @@ def test_an_import_is_shown_compared_and_listed(
     assert assay(monkeypatch, "list") == 0
     assert run_id in capsys.readouterr().out
     assert assay(monkeypatch, "report", "last") == 0
+    assert "passed verification" not in (Path("runs") / run_id / "report.html").read_text()  # nobody measured here
 
 
 @pytest.mark.parametrize(

@@ -232,15 +232,9 @@ def _lead(run: Run, analysis: Analysis) -> str:
 
 
 def _kind(run: Run) -> str:
-    """What the machine is, in a bracket: processor, cores, memory."""
-    machine = next(iter(run.machines.values()), None)
-    if machine is None:
-        return ""
-    model = machine.fact("processor", "model")
-    memory = text("{size} of memory", size=provenance.fact(machine.memory)) if machine.memory.known else ""
-    cores = words.count(len(machine.topology.cores), "core", "cores")
-    parts = [str(model.value) if model.known else "", cores, memory]
-    return text("({parts})", parts=joined(", ", parts))
+    """What the machine is, in a bracket."""
+    kind = provenance.kind(run)
+    return text("({parts})", parts=kind) if kind else ""
 
 
 def _nodes(run: Run) -> list[_Node]:

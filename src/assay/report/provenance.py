@@ -17,6 +17,17 @@ _KIB_FROM = 2**20
 _MOST_COMMANDS = 60
 
 
+def kind(run: Run) -> str:
+    """What the machine is: processor, cores, memory; empty where it is not known."""
+    machine = next(iter(run.machines.values()), None)
+    if machine is None:
+        return ""
+    model = machine.fact("processor", "model")
+    memory = text("{size} of memory", size=fact(machine.memory)) if machine.memory.known else ""
+    cores = words.count(len(machine.topology.cores), "core", "cores")
+    return joined(", ", [str(model.value) if model.known else "", cores, memory])
+
+
 def fact(known: Fact) -> str:
     """A fact in words: its value with the unit, or why it is not known."""
     if not known.known:

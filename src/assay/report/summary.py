@@ -157,7 +157,7 @@ def _good(run: Run, analysis: Analysis) -> tuple[str, ...]:
     lines: list[str] = []
     measured = [e for e in analysis.estimates if e.median is not None]
     wished = planned(run, analysis)
-    if measured and all(outcome.status == "complete" for outcome in wished):
+    if measured and not run.imported and all(outcome.status == "complete" for outcome in wished):
         cases = words.count(len(wished), "case", "cases")
         fewer = run.ending is not None and run.ending.status == "cut"
         lines.append(

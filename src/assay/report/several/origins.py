@@ -27,7 +27,7 @@ def systems(together: Together) -> Table:
     rows = tuple(
         (
             side.label,
-            side.run.plan.machine,
+            machine(side.run),
             _kind(side.run),
             _source(side.run),
             f"{len(choose.measured(side.analysis.estimates)):,}",
@@ -36,6 +36,11 @@ def systems(together: Together) -> Table:
     )
     columns = headings("System", "What it is", "Figures are", "From", "Figures")
     return Table(text("The systems"), columns, rows, frozenset({4}), recorded=True)
+
+
+def machine(run: Run) -> str:
+    """What the machine is, as its source says it or as Assay found it."""
+    return provenance.kind(run) or run.plan.machine
 
 
 def _kind(run: Run) -> str:

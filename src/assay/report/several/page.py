@@ -39,7 +39,7 @@ def render(together: Together, language: str = "en") -> str:
         every = [e for side in together.sides for e in choose.measured(side.analysis.estimates)]
         page = {
             "title": text("{systems} side by side", systems=words.listed(side.label for side in together.sides)),
-            "sides": together.sides,
+            "machines": [(side.label, origins.machine(side.run)) for side in together.sides],
             "lead": _lead(together),
             "notices": [NO_SAMPLES] if are_without_samples(every) else [],
             "statements": {
