@@ -212,6 +212,7 @@ def test_what_the_page_of_references_compares_can_be_compared(
     told = capsys.readouterr().out
     assert "(base)" in told
     assert "against  (base)" not in told
+    assert "end high against low" not in told
 
 
 def test_references_are_listed(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:

@@ -20,6 +20,8 @@ from assay.model.run import Run
 #: Level of a factor that an imported command line left alone.
 _DEFAULT = "default"
 PLACEMENT = "placement"
+#: Of a published range both ends are figures: they are one thing, not two to compare.
+_END = "end"
 
 
 class NothingInCommonError(UsageError):
@@ -32,7 +34,7 @@ def within(run: Run, analysis: Analysis) -> Compared:
     pairs = tuple(
         ComparedPair(estimates.get(each.a, estimates[each.b]), estimates[each.b], each)
         for each in analysis.comparisons
-        if each.b in estimates
+        if each.b in estimates and not (run.imported and each.differ == _END)
     )
     pairs += tuple(_places(imported.measured(run.imported))) if run.imported else ()
     cases = {case.id for case in run.plan.cases if case.factors}
