@@ -281,6 +281,27 @@ def test_replicates_of_six_launches_are_drawn_and_of_three_are_the_launches(tmp_
     assert drawn(6) == (400, True)
 
 
+@pytest.mark.parametrize("launches", [6, 3])
+def test_replicates_of_members_that_share_no_block_spread_as_their_own_launches_do(
+    tmp_path: Path, launches: int
+) -> None:
+    """Sizes that are added later have blocks of their own; a median has no place in blocks of others."""
+    study = _study(Measure("stream", ("one-core", "all")), launches=launches)
+    known = _known(store.load(simulated_run(tmp_path, Law(launch_noise=0.1), study=study)))
+    (curve,) = curves(known.of("stream", "triad"), "label")
+    later = tuple(
+        msgspec.structs.replace(
+            each, launches=tuple(msgspec.structs.replace(one, block=one.block + 100 * at) for one in each.launches)
+        )
+        for at, each in enumerate(curve.members)
+    )
+    draws, confident = replicates(later)
+    assert confident == (launches == 6)
+    for column, each in enumerate(later):
+        alone, _ = replicates([each])
+        assert np.ptp(draws[:, column]) > 0.7 * np.ptp(alone) > 0
+
+
 def _known(run: Run) -> Known:
     attempts = yields(run, None)
     return Known(run, tuple(measure(run, attempts, outcomes(run, attempts))))

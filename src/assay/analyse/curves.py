@@ -113,19 +113,24 @@ def _marks(estimate: Estimate, coordinates: Sequence[str]) -> tuple[str, ...]:
 def replicates(members: Sequence[Measured]) -> tuple[Samples, bool]:
     """What the medians of `members` might have been, shape (draws, members); whether they make a 95 % interval.
 
-    With 6 launches or more 400 bootstrap draws of launches (all members' launches of a block are drawn together);
-    with fewer the launches themselves. A member that lacks a block has its median there.
+    With 6 launches or more of each, 400 bootstrap draws of its own: members that were launched in the same blocks
+    are drawn together, others (sizes that were added later) apart. With fewer the launches themselves; a member
+    that lacks a block has its median there.
     """
-    blocks = sorted({launch.block for each in members for launch in each.launches})
-    row = {block: at for at, block in enumerate(blocks)}
-    values = np.tile([each.estimate.median or 0.0 for each in members], (max(len(blocks), 1), 1))
-    for column, each in enumerate(members):
-        for launch in each.launches:
-            values[row[launch.block], column] = launch.value
-    if len(blocks) < _FEWEST:
-        return values, False
-    drawn = np.random.default_rng(_SEED).integers(0, len(blocks), (_DRAWS, len(blocks)))
-    return medians(values[drawn].swapaxes(1, 2)), True
+    own = [{launch.block: launch.value for launch in each.launches} for each in members]
+    if min(map(len, own), default=0) < _FEWEST:
+        blocks = sorted(set[int]().union(*own)) or [-1]
+        values = np.array([[at.get(block, np.nan) for at in own] for block in blocks], dtype=np.float64)
+        return np.where(np.isnan(values), [each.estimate.median or 0.0 for each in members], values), False
+    random = np.random.default_rng(_SEED)
+    launched = [tuple(sorted(each)) for each in own]
+    draws = np.empty((_DRAWS, len(members)))
+    for mine in sorted(set(launched)):
+        alike = [column for column, each in enumerate(launched) if each == mine]
+        values = np.array([[own[column][block] for column in alike] for block in mine])
+        drawn = random.integers(0, len(mine), (_DRAWS, len(mine)))
+        draws[:, alike] = medians(values[drawn].swapaxes(1, 2))
+    return draws, True
 
 
 def ends(draws: Samples, *, confident: bool) -> tuple[float, float]:
