@@ -8,6 +8,7 @@ import pytest
 from assay.cli import site
 from assay.launch import fitting
 from assay.launch.command import Layout
+from assay.launch.remote import going_on
 from assay.model.errors import UnfitEnvironmentError, UsageError
 from assay.model.toolchain import Mpi
 
@@ -26,6 +27,15 @@ def test_inside_an_allocation_its_nodes_are_taken_unasked(monkeypatch: pytest.Mo
     assert site.node_names((), None) == ("node01", "node02")
     assert site.node_names(("node02",), None) == ("node02",)
     assert fitting(Layout(("node01", "node02"), ((0,),), OPEN_MPI), site.find()).name == "srun"
+
+
+def test_a_job_goes_on_in_another_job_and_what_was_typed_by_being_typed(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("ASSAY_JOB", raising=False)
+    assert going_on("r1", site.find(), "--budget", "3m") == "assay run --resume r1 --budget 3m"
+    monkeypatch.setenv("ASSAY_JOB", "20261121-network")
+    assert going_on("r1", site.find("srun"), "--budget", "3m") == (
+        "assay submit --resume r1 --budget 3m --launcher srun"
+    )
 
 
 def test_in_an_allocation_of_this_node_programs_are_started_directly(monkeypatch: pytest.MonkeyPatch) -> None:

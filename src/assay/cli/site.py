@@ -53,6 +53,7 @@ def find(launcher: str | None = None, ssh_config: str | None = None, run: str = 
         UsageError: the configuration of ssh is no file.
     """
     from assay.launch.command import Site
+    from assay.model.job import JOB_VARIABLE
 
     if ssh_config and not os.path.isfile(ssh_config):  # noqa: PTH113 (a path as the user wrote it)
         raise UsageError(f"there is no file '{ssh_config}'", remedy="name the file that ssh -F would take")
@@ -64,6 +65,7 @@ def find(launcher: str | None = None, ssh_config: str | None = None, run: str = 
         ssh_config=os.path.abspath(ssh_config) if ssh_config else "",  # noqa: PTH100
         sockets=_sockets(),
         root=os.geteuid() == 0,
+        job=os.environ.get(JOB_VARIABLE, ""),
     )
 
 

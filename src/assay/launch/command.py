@@ -108,6 +108,7 @@ class Site(msgspec.Struct, frozen=True):
         sockets: folder of this user alone, on a local disk, where ssh keeps connections open for the next command;
             empty for a connection of its own for each.
         root: whether this process is root, which some launchers refuse to serve unless told to.
+        job: name of the job that this process belongs to (`assay submit`); empty where the command was typed.
     """
 
     host: str
@@ -117,6 +118,7 @@ class Site(msgspec.Struct, frozen=True):
     ssh_config: str = ""
     sockets: str = ""
     root: bool = False
+    job: str = ""
 
 
 class Launcher(Protocol):

@@ -35,9 +35,13 @@ def doctor(hosts: Sequence[str], site: Site) -> str:
 
 
 def going_on(run: str, site: Site, *options: str) -> str:
-    """What is typed to go on with a run in the way in which it was begun: no option of its place is lost."""
+    """What is typed to go on with a run in the way in which it was begun: no option of its place is lost.
+
+    What a job measured goes on in another job: its nodes are not those of whom reads what it printed.
+    """
+    verb = "submit" if site.job else "run"
     launcher = ("--launcher", site.launcher) if site.launcher else ()
-    return shlex.join(("assay", "run", "--resume", run, *options, *launcher, *_ssh_config(site)))
+    return shlex.join(("assay", verb, "--resume", run, *options, *launcher, *_ssh_config(site)))
 
 
 def _ssh_config(site: Site) -> tuple[str, ...]:
