@@ -166,6 +166,16 @@ def told(card: profiles.Card, name: str) -> str:
     return next((row.told for row in card.rows if row.name == name), "")
 
 
+def test_a_way_that_sockets_alone_passed_is_said_to_be_of_tcp(analysed: Analysis) -> None:
+    way = next(each for each in analysed.profiles if len(each.hosts) > 1)
+    over = {"network": "gbe"}
+    named = [
+        msgspec.structs.replace(way, by=by, factors=factors) for by in ("pt2pt", "tcp") for factors in (over, {})
+    ]
+    cards = profiles.cards(with_profiles(analysed, *named))
+    assert [card.name for card in cards] == ["gbe", "MPI", "gbe, TCP", "TCP"]
+
+
 def test_every_limit_has_its_words_in_every_language(analysed: Analysis) -> None:
     first = msgspec.structs.replace(
         analysed.profiles[0],

@@ -94,11 +94,11 @@ def _card(profile: Profile) -> Card:
 
 
 def _name(profile: Profile) -> str:
-    """`gbe, openmpi-4.1.4`; MPI or TCP where nothing is varied."""
+    """`gbe, openmpi-4.1.4`; MPI or TCP where nothing is varied, and TCP wherever no MPI passed these messages."""
     levels = [
         level if name in {"network", "mpi"} else f"{name}={level}" for name, level in profile.factors.items()
     ]
-    return ", ".join(levels) or messages.BY[profile.by]
+    return joined(", ", [*levels, messages.BY[profile.by] if profile.by == "tcp" or not levels else ""])
 
 
 def _where(profile: Profile) -> str:
