@@ -94,15 +94,15 @@ def test_a_step_of_sockets_inside_a_node_is_held_against_their_buffers(
     assert asked.status == "candidate"
     assert "No network is on this way" in asked.claim
     assert not any("MPI" in rival or "interrupts" in rival for rival in asked.rivals)
-    assert asked.next.endswith("and moves with socket buffers of 16 KiB: then these make it")
+    assert asked.next.endswith("and moves with socket buffers of 128 KiB: then these make it")
     confirm(path, law, MACHINE)
     told = of_sockets(path)
     assert told.status == status
     assert ("it moves with the buffers of the sockets" in told.claim) == moves
-    assert ("it stays with socket buffers of 16 KiB" in told.claim) != moves
+    assert ("it stays with socket buffers of 128 KiB" in told.claim) != moves
     (plan,) = store.load(path).plan.trials
     given = {(case.params["send-buffer"], case.params["receive-buffer"]) for case in plan.studied}
-    assert given == {(0, 0), (16384, 16384)}
+    assert given == {(0, 0), (131072, 131072)}
 
 
 @pytest.mark.parametrize(

@@ -33,10 +33,9 @@ _TIMER_S = 20e-6
 _INLINE_BYTES = 1024
 #: The experiment moves the eager limit to this multiple of the size after the step.
 _MOVED = 4
-#: Buffers that the experiment gives sockets, which the system sizes else: far below the sizes of a large step, ...
-_SMALL_BUFFERS = 16 * 1024
-#: ... far above those of a small step. Every kernel grants both (208 KiB unless it is told otherwise).
-_LARGE_BUFFERS = 128 * 1024
+#: Buffers that the experiment gives sockets, which the system makes grow to megabytes else. Every kernel grants
+#: them (208 KiB unless it is told otherwise); much smaller ones wait for acknowledgements that are held back.
+_GIVEN_BUFFERS = 128 * 1024
 _BUFFERS = ("send-buffer", "receive-buffer")
 #: Part of the library's name -> variable that moves its eager limit, between nodes and inside one.
 _EAGER = {
@@ -273,8 +272,7 @@ def _by_hand(evidence: Evidence, estimate: Estimate, step: Step) -> str:
         told = text("with another MTU on all nodes: a step that moves is of its frames")
         return joined(REMARK, (f"assay run {evidence.study()}", told))
     told = text("a step that moves with them is of the sockets' buffers (SO_SNDBUF, SO_RCVBUF)")
-    sizes = f"0,{_SMALL_BUFFERS},{_LARGE_BUFFERS}"
-    return joined(REMARK, (f"assay run {evidence.study()} --vary tcp.send-buffer={sizes}", told))
+    return joined(REMARK, (f"assay run {evidence.study()} --vary tcp.receive-buffer=0,{_GIVEN_BUFFERS}", told))
 
 
 def _is_of_frames(evidence: Evidence, estimate: Estimate, step: Step) -> bool:
@@ -298,20 +296,19 @@ def _variable(evidence: Evidence, estimate: Estimate) -> str:
 def _move(evidence: Evidence, estimate: Estimate, step: Step) -> _Move | None:
     """What tells the causes apart; None where nothing does that Assay may set."""
     if estimate.benchmark == "tcp":
-        return None if _is_of_frames(evidence, estimate, step) else _of_buffers(estimate, step)
+        return None if _is_of_frames(evidence, estimate, step) else _of_buffers(estimate)
     return _of_eager_limit(evidence, estimate, step)
 
 
-def _of_buffers(estimate: Estimate, step: Step) -> _Move | None:
+def _of_buffers(estimate: Estimate) -> _Move | None:
     """Buffers of the sockets that are not the system's."""
     if any(estimate.params.get(axis) for axis in _BUFFERS):
         return None
-    size = _SMALL_BUFFERS if step.before > _SMALL_BUFFERS else _LARGE_BUFFERS
-    setting = text("socket buffers of {size}", size=format_size(size))
+    setting = text("socket buffers of {size}", size=format_size(_GIVEN_BUFFERS))
     return _Move(
         setting,
         "",
-        dict.fromkeys(_BUFFERS, size),
+        dict.fromkeys(_BUFFERS, _GIVEN_BUFFERS),
         None,
         text("whether the jump is there again, and moves with {setting}: then these make it", setting=setting),
         text("it moves with the buffers of the sockets: they make it"),
