@@ -16,7 +16,7 @@ PAGES = sorted(GALLERY.glob("*.md"))
 PACKED = sorted(GALLERY.glob("*.tar.xz"))
 PLAN = re.compile(r"^    assay (plan .*)\n\n```text\n(.*?)\n```$", re.MULTILINE | re.DOTALL)
 READING = re.compile(r"^    assay ((?:show|report) .*docs/gallery/.*)$", re.MULTILINE)
-LARGEST, ALL_TOGETHER = 400_000, 1_500_000
+LARGEST, ALL_TOGETHER = 500_000, 1_500_000
 
 
 def printed(command: str, monkeypatch: pytest.MonkeyPatch) -> str:

@@ -28,8 +28,9 @@ from assay.report.spoken import Spoken
 from assay.report.summary import by_severity, gathered, planned, summary, unmeasured
 from assay.report.vocabulary import known
 
-#: Of a page with more figures than these, the others are drawn once: a phone without scripts shows them small.
-_TWICE = 24
+#: Of a page with more figures than these only the first few are drawn for a phone too. Where scripts do not run it
+#: shows the others small.
+_MANY, _FEW = 24, 8
 #: A section with more estimates than these has no table of them of its own: all figures stand in the last table.
 _ROWS = 1000
 #: Of more comparisons than these in a section, it lists those that claim something first; the page's data has all.
@@ -77,12 +78,12 @@ def render(run: Run, analysis: Analysis, language: str = "en", beside: Section |
     It opens in `language`, one of `LANGUAGES`, where its reader has chosen none. `beside`: what its own curves of
     messages show beside each other, before all topics.
     """
-    written = [*([beside] if beside else []), *sections(run, analysis)]
-    charts = sum(len(each.figures) for each in written)
-    with ThreadPoolExecutor(1) as pool, closing(Plotters(charts)) as plotters:
+    # Most laws have a chart of their own, and are known before any chart is.
+    with ThreadPoolExecutor(1) as pool, closing(Plotters(len(analysis.models))) as plotters:
         library = pool.submit(vega.library)
         listed = _listed(analysis)
         rows = Rows(analysis, listed)
+        written = [*([beside] if beside else []), *sections(run, analysis)]
         topics, other = _topics(analysis, rows, written, plotters)
         index, samples = raw.pack(run)
         page = {
@@ -155,7 +156,7 @@ def _topics(
         (homes[home] if home else other).append(finding)
     ids = {e.id: section.id for section in reversed(written) for e in section.estimates}
     topics = []
-    room = _TWICE
+    room = _MANY if sum(len(section.figures) for section in written) <= _MANY else _FEW
     for section in written:
         pairs = [c for c in analysis.comparisons if section.id in {ids.get(c.a), ids.get(c.b)}]
         topics.append(

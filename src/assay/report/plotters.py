@@ -7,9 +7,9 @@ reads a specification a line and answers with its SVG, as JSON, until its input 
 import os
 import subprocess
 import sys
-import threading
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import suppress
+from queue import SimpleQueue
 from typing import IO, cast
 
 import msgspec
@@ -27,19 +27,21 @@ class Plotters:
     """Draws the charts of a page while its other parts are made. To be closed.
 
     Args:
-        charts: about how many there will be.
+        charts: about how many there will be; the processes start at once.
     """
 
     def __init__(self, charts: int) -> None:
         wanted = min(_MOST, len(os.sched_getaffinity(0)), charts // _CHARTS_EACH)
-        self._apart = wanted > 1
-        self._pool = ThreadPoolExecutor(wanted if self._apart else 1)
-        self._own = threading.local()
-        self._started: list[subprocess.Popen[bytes]] = []
+        self._started = [process for _ in range(wanted) if (process := _started())] if wanted > 1 else []
+        self._idle = SimpleQueue[subprocess.Popen[bytes]]()
+        for process in self._started:
+            self._idle.put(process)
+        self._pool = ThreadPoolExecutor(max(1, len(self._started)))
 
     def draw(self, figure: Figure, *, twice: bool = True) -> "Future[vega.Drawn]":
         """The figure drawn, `twice` for a phone too."""
-        return self._pool.submit(vega.drawn, figure, twice=twice, draw=self._svg if self._apart else vega.plain)
+        draw = self._svg if self._started else vega.plain
+        return self._pool.submit(vega.drawn, figure, twice=twice, draw=draw)
 
     def close(self) -> None:
         """Draw no more; the processes end."""
@@ -49,26 +51,28 @@ class Plotters:
                 pass
 
     def _svg(self, spec: Spec) -> str:
-        """Drawn by this thread's process; here where that cannot be started or has ended."""
+        """Drawn by a process that is idle; here where it has ended."""
+        process = self._idle.get()  # there are as many as threads
         try:
-            if not hasattr(self._own, "pipes"):
-                self._own.pipes = self._start()
-            asked, answer = self._own.pipes
-            asked.write(encoded(spec) + b"\n")
-            asked.flush()
-            return msgspec.json.decode(answer.readline(), type=str)
+            return _asked(process, spec)
         except (OSError, msgspec.DecodeError):
             return vega.plain(spec)
+        finally:
+            self._idle.put(process)
 
-    def _start(self) -> tuple[IO[bytes], IO[bytes]]:
-        process = subprocess.Popen(
-            [sys.executable, "-P", "-m", "assay.report.plotters"],
-            stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.DEVNULL,
-        )
-        self._started.append(process)
-        return cast("IO[bytes]", process.stdin), cast("IO[bytes]", process.stdout)
+
+def _started() -> "subprocess.Popen[bytes] | None":
+    command = [sys.executable, "-P", "-m", "assay.report.plotters"]
+    with suppress(OSError):
+        return subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL)
+    return None
+
+
+def _asked(process: "subprocess.Popen[bytes]", spec: Spec) -> str:
+    asked, answer = cast("IO[bytes]", process.stdin), cast("IO[bytes]", process.stdout)
+    asked.write(encoded(spec) + b"\n")
+    asked.flush()
+    return msgspec.json.decode(answer.readline(), type=str)
 
 
 def _serve() -> None:
