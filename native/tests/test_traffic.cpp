@@ -49,7 +49,7 @@ void settings_of_libraries_are_recorded_but_no_secrets() {
                                "OMPI_MCA_orte_precondition_transports=x",
                                "OMPI_MCA_orte_jobid=17",
                                "OMPI_MCA_ess=pmi",
-                               "OMPI_MCA_initial_wdir=/home/me",
+                               "OMPI_MCA_initial_wdir=/project",
                                "I_MPI_broken",
                                static_cast<const char*>(nullptr)};
     const std::map<std::string, std::string> wanted{

@@ -15,8 +15,8 @@ from assay.model.errors import UnfitEnvironmentError, UsageError
 JOB = Job(
     name="assay network",
     command=("/opt/assay", "run", "network", "--run-id", "a b"),
-    folder="/home/me/work",
-    output="/home/me/work/job.out",
+    folder="/project/work",
+    output="/project/work/job.out",
     nodes=2,
     seconds=3725,
     queue="short",
@@ -35,11 +35,11 @@ SLURM = """\
 #SBATCH --no-requeue
 #SBATCH --partition=short
 #SBATCH --account=proj
-#SBATCH --chdir=/home/me/work
-#SBATCH --output=/home/me/work/job.out
+#SBATCH --chdir=/project/work
+#SBATCH --output=/project/work/job.out
 #SBATCH '--constraint=a&b'
 
-cd /home/me/work || exit
+cd /project/work || exit
 exec /opt/assay run network --run-id 'a b'
 """
 
@@ -52,13 +52,13 @@ PBS = """\
 #PBS -rn
 #PBS -V
 #PBS -joe
-#PBS -o/home/me/work/job.out
+#PBS -o/project/work/job.out
 #PBS -S/bin/sh
 #PBS -qshort
 #PBS -Aproj
 #PBS '--constraint=a&b'
 
-cd /home/me/work || exit
+cd /project/work || exit
 exec /opt/assay run network --run-id 'a b'
 """
 
@@ -70,11 +70,11 @@ FLUX = """\
 #flux: --time-limit=3725s
 #flux: --queue=short
 #flux: --bank=proj
-#flux: --cwd=/home/me/work
-#flux: --output=/home/me/work/job.out
+#flux: --cwd=/project/work
+#flux: --output=/project/work/job.out
 #flux: '--constraint=a&b'
 
-cd /home/me/work || exit
+cd /project/work || exit
 exec /opt/assay run network --run-id 'a b'
 """
 

@@ -44,15 +44,7 @@ def median_rank(n: int) -> int:
 
 def median_interval(samples: ArrayLike) -> Interval:
     """Median and its 95 % interval by order statistics; the range, without confidence, of 5 samples or fewer."""
-    ordered = np.sort(np.asarray(samples, dtype=np.float64))
-    rank = median_rank(ordered.size)
-    outer = max(rank, 1) - 1
-    return Interval(
-        sorted_median(ordered),
-        float(ordered[outer]),
-        float(ordered[-1 - outer]),
-        CONFIDENCE if rank else None,
-    )
+    return median_intervals([np.asarray(samples, dtype=np.float64)])[0]
 
 
 def stacked(series: Sequence[Samples]) -> Iterator[tuple[list[int], NDArray[np.float64]]]:

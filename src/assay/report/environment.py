@@ -9,10 +9,8 @@ import jinja2
 import jinja2.bccache
 
 from assay.model import text as texts
-from assay.model.errors import UnfitEnvironmentError
 from assay.model.text import Text
 from assay.report import vega
-from assay.store.files import write_whole
 from assay.toolchain.cache import cache_folder
 
 
@@ -41,29 +39,25 @@ def _text(template: str, /, **parameters: str | int) -> Text:
     return texts.text(" ".join(template.split()), **parameters)
 
 
-class _Compiled(jinja2.BytecodeCache):
+class _Compiled(jinja2.FileSystemBytecodeCache):
     """Templates as they were compiled last, in the user's cache: to compile them takes a third of a second.
 
-    Jinja keeps the hash of the source inside, and compiles anew where it is another one.
+    A cache is no more than that: one that is damaged, or cannot be written, costs the time alone.
     """
+
+    def __init__(self) -> None:
+        super().__init__(str(cache_folder() / "report"), "template-%s")
 
     def load_bytecode(self, bucket: jinja2.bccache.Bucket) -> None:
         """What is kept of a template, if anything whole is."""
-        with (
-            suppress(OSError, EOFError, ValueError, TypeError, pickle.UnpicklingError),
-            self._file(bucket).open("rb") as kept,
-        ):
-            bucket.load_bytecode(kept)
+        with suppress(OSError, EOFError, ValueError, TypeError, pickle.UnpicklingError):
+            super().load_bytecode(bucket)
 
     def dump_bytecode(self, bucket: jinja2.bccache.Bucket) -> None:
-        """Keep a template; a cache is no more than that."""
-        with suppress(OSError, UnfitEnvironmentError):
-            self._file(bucket).parent.mkdir(parents=True, exist_ok=True)
-            write_whole(self._file(bucket), bucket.bytecode_to_string())
-
-    @staticmethod
-    def _file(bucket: jinja2.bccache.Bucket) -> Path:
-        return cache_folder() / "report" / f"template-{bucket.key}"
+        """Keep a template where that can be."""
+        with suppress(OSError):
+            Path(self.directory).mkdir(parents=True, exist_ok=True)
+            super().dump_bytecode(bucket)
 
 
 @jinja2.pass_context
