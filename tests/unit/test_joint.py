@@ -95,12 +95,13 @@ def test_the_slowest_and_the_mean_are_those_of_each_sample(tmp_path: Path) -> No
     run = run_of(tmp_path, Law(noise=0.1), study("pt2pt", "all@2", pattern="multi-latency", bytes=8))
     records = records_of(run)[0]
     every = np.array([series.seconds for series in records.series if series.phase == "measured"])
-    parts = joint.together(records)
+    parts, disagreement = joint.together(records)
+    assert not disagreement
     slowest, mean = (parts["message", over][-1].seconds for over in (joint.SLOWEST, joint.MEAN))
     assert slowest == pytest.approx(every.max(axis=0))
     assert mean == pytest.approx(every.mean(axis=0))
     assert np.median(slowest) > np.median(mean)
-    assert set(joint.together(records, {joint.SLOWEST})) == {("message", joint.SLOWEST)}
+    assert set(joint.together(records, {joint.SLOWEST})[0]) == {("message", joint.SLOWEST)}
 
 
 def test_a_metric_of_the_mean_takes_the_mean_and_one_of_the_slowest_the_slowest(tmp_path: Path) -> None:
@@ -121,7 +122,7 @@ def test_ranks_that_recorded_different_samples_make_no_figure(tmp_path: Path) ->
     (outcome,) = (each for each in analyse(run).outcomes if each.case.startswith("pt2pt"))
     assert outcome.status == "incomplete"
     assert "its ranks recorded different samples of message" in outcome.reason
-    assert not joint.together(records_of(run)[0])
+    assert joint.together(records_of(run)[0]) == ({}, outcome.reason)
 
 
 @pytest.mark.parametrize(

@@ -36,37 +36,31 @@ def part(series: Series) -> Part:
     return Part(series.phase, series.stop, np.asarray(series.seconds, dtype=np.float64) / series.iterations)
 
 
-def together(records: CaseRecords, wanted: Collection[str] = (SLOWEST, MEAN)) -> Parts:
-    """(kernel, `slowest` or `mean`) -> its samples over all ranks, warm-up first; nothing where ranks disagree.
+def together(records: CaseRecords, wanted: Collection[str] = (SLOWEST, MEAN)) -> tuple[Parts, str]:
+    """(kernel, `slowest` or `mean`) -> its samples over all ranks, warm-up first; how ranks disagree, if so.
+
+    Then they recorded other numbers of samples of a phase, and that phase has no samples here.
 
     Only what is `wanted` of the two: where no metric is of the mean, nobody needs a second copy of each sample.
     """
+    phases: dict[tuple[str, str], list[Series]] = {}
+    for series in records.series:
+        phases.setdefault((series.kernel, series.phase), []).append(series)
     parts: Parts = {}
-    for kernel, phases in _by_phase(records).items():
-        for alike in phases.values():
-            if uneven(alike):
-                continue
-            seconds = [np.asarray(each.seconds, dtype=np.float64) for each in alike]
-            for over in (each for each in (SLOWEST, MEAN) if each in wanted):
-                combined = reduce(np.maximum, seconds) if over == SLOWEST else np.mean(seconds, axis=0)
-                one = Part(alike[0].phase, alike[0].stop, combined / alike[0].iterations)
-                parts.setdefault((kernel, over), []).append(one)
-    return parts
-
-
-def disagreement(records: CaseRecords) -> str:
-    """How the ranks' samples do not belong together; empty where they do."""
-    for kernel, phases in _by_phase(records).items():
-        for phase, alike in phases.items():
-            if uneven(alike):
-                counts = sorted({len(each.seconds) for each in alike})
-                return f"its ranks recorded different samples of {kernel} ({phase}: {counts[0]} to {counts[-1]})"
-    return ""
-
-
-def uneven(alike: Sequence[Series]) -> bool:
-    """Whether series of several ranks differ in the number of their samples, or in what a sample is."""
-    return len({(len(each.seconds), each.iterations) for each in alike}) > 1
+    disagreement = ""
+    for (kernel, phase), alike in phases.items():
+        first = alike[0]
+        if any(len(each.seconds) != len(first.seconds) or each.iterations != first.iterations for each in alike):
+            counts = sorted({len(each.seconds) for each in alike})
+            disagreement = disagreement or (
+                f"its ranks recorded different samples of {kernel} ({phase}: {counts[0]} to {counts[-1]})"
+            )
+            continue
+        seconds = [np.asarray(each.seconds, dtype=np.float64) for each in alike]
+        for over in (each for each in (SLOWEST, MEAN) if each in wanted):
+            combined = reduce(np.maximum, seconds) if over == SLOWEST else np.mean(seconds, axis=0)
+            parts.setdefault((kernel, over), []).append(Part(phase, first.stop, combined / first.iterations))
+    return parts, disagreement
 
 
 def carried(traffic: Iterable[Traffic]) -> dict[str, float]:
@@ -104,11 +98,3 @@ def astray(ranks: Sequence[Rank], hosts: Sequence[str], cpus: Sequence[tuple[int
 def short(host: str) -> str:
     """A host name without its domain."""
     return host.partition(".")[0]
-
-
-def _by_phase(records: CaseRecords) -> dict[str, dict[str, list[Series]]]:
-    """Kernel -> phase -> a series of each rank that timed it."""
-    found: dict[str, dict[str, list[Series]]] = {}
-    for series in records.series:
-        found.setdefault(series.kernel, {}).setdefault(series.phase, []).append(series)
-    return found

@@ -75,19 +75,21 @@ def yields(run: Run, border: float | None) -> dict[str, list[Yield]]:
     cases = {case.id: case for case in run.plan.cases}
     found: dict[str, list[Yield]] = {case: [] for case in cases}
     began = [{each.header.case: each for each in launch.cases} for launch in run.launches]
+    whole = {
+        (at, case): _parts(records, cases.get(case))
+        for at, cases_begun in enumerate(began)
+        for case, records in cases_begun.items()
+    }
     sampled = _sampled(
-        {
-            (at, case): (_parts(records, cases.get(case)), records.header.work)
-            for at, cases_begun in enumerate(began)
-            for case, records in cases_begun.items()
-        }
+        {place: (parts, began[place[0]][place[1]].header.work) for place, (parts, _) in whole.items()}
     )
     for at, launch in enumerate(run.launches):
         made = launch.launch
         shown, disturbance = state(made.bracket, border), made.bracket.disturbance
         for case in filter(cases.__contains__, made.cases):
             records = began[at].get(case)
-            status, reason = _judge(launch, cases[case], records)
+            _, disagreement = whole.get((at, case), ({}, ""))
+            status, reason = _judge(launch, cases[case], records, disagreement)
             found[case].append(
                 Yield(
                     launch=made.id,
@@ -126,8 +128,8 @@ def used(attempts: Iterable[Yield]) -> list[Yield]:
     return [each for each in complete if each.launch not in quiet or not each.disturbance]
 
 
-def _parts(records: CaseRecords, case: Case | None) -> joint.Parts:
-    """(kernel, host) -> its series, warm-up first; see assay.analyse.joint for ranks that work together."""
+def _parts(records: CaseRecords, case: Case | None) -> tuple[joint.Parts, str]:
+    """(kernel, host) -> its series, warm-up first; of ranks that work together what `joint.together` says."""
     benchmark = benchmarks.get(case.benchmark) if case else None
     if benchmark and benchmark.joint:
         return joint.together(records, {metric.over for metric in benchmark.metrics})
@@ -137,7 +139,7 @@ def _parts(records: CaseRecords, case: Case | None) -> joint.Parts:
         parts.setdefault((series.kernel, hosts.get(series.rank, f"rank {series.rank}")), []).append(
             joint.part(series)
         )
-    return parts
+    return parts, ""
 
 
 #: (position of a launch, case)
@@ -187,8 +189,10 @@ def worst_stop(stops: Iterable[str]) -> str:
     return max(stops, key=("precision", "steady", "samples", "time").index, default="")
 
 
-def _judge(launch: LaunchRecords, case: Case, records: CaseRecords | None) -> tuple[CaseStatus, str]:
-    """Status of one case in one launch, and why it is not complete."""
+def _judge(
+    launch: LaunchRecords, case: Case, records: CaseRecords | None, disagreement: str
+) -> tuple[CaseStatus, str]:
+    """Status of one case in one launch, and why it is not complete; `disagreement` of ranks that work together."""
     if records and records.verdict and not records.verdict.passed:
         wrong = records.verdict
         return "failed", f"wrong result: error {wrong.error:.2g}, tolerated {wrong.tolerance:.2g}"
@@ -199,8 +203,8 @@ def _judge(launch: LaunchRecords, case: Case, records: CaseRecords | None) -> tu
         return end.status, end.reason or "the program gives no reason"
     if records is None or not any(each.phase == "measured" and each.seconds for each in records.series):
         return "incomplete", "it recorded no samples"
-    if benchmarks.get(case.benchmark).joint and (uneven := joint.disagreement(records)):
-        return "incomplete", uneven
+    if disagreement:
+        return "incomplete", disagreement
     stray = elsewhere(records.header, case)
     return ("invalid", stray) if stray else ("complete", "")
 

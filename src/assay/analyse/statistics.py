@@ -44,7 +44,7 @@ def median_rank(n: int) -> int:
 
 def median_interval(samples: ArrayLike) -> Interval:
     """Median and its 95 % interval by order statistics; the range, without confidence, of 5 samples or fewer."""
-    return median_intervals([np.asarray(samples, dtype=np.float64)])[0]
+    return _intervals(np.asarray(samples, dtype=np.float64)[None, :])[0]
 
 
 def stacked(series: Sequence[Samples]) -> Iterator[tuple[list[int], NDArray[np.float64]]]:
@@ -60,31 +60,38 @@ def median_intervals(series: Sequence[Samples]) -> list[Interval]:
     """`median_interval` of each series, none of them empty."""
     found: dict[int, Interval] = {}
     for places, rows in stacked(series):
-        ordered = np.sort(rows, axis=1)
-        rank = median_rank(ordered.shape[1])
-        outer = max(rank, 1) - 1
-        middles, lows, highs = medians(ordered), ordered[:, outer], ordered[:, -1 - outer]
-        ends = zip(middles.tolist(), lows.tolist(), highs.tolist(), strict=True)
-        confidence = CONFIDENCE if rank else None
-        found |= {place: Interval(*each, confidence) for place, each in zip(places, ends, strict=True)}
+        found |= zip(places, _intervals(rows), strict=True)
     return [found[place] for place in range(len(series))]
+
+
+def _intervals(rows: NDArray[np.float64]) -> list[Interval]:
+    """`median_interval` of each row."""
+    ordered = np.sort(rows, axis=1)
+    rank = median_rank(ordered.shape[1])
+    outer = max(rank, 1) - 1
+    confidence = CONFIDENCE if rank else None
+    middles, lows, highs = _middle(ordered), ordered[:, outer], ordered[:, -1 - outer]
+    ends = zip(middles.tolist(), lows.tolist(), highs.tolist(), strict=True)
+    return [Interval(middle, low, high, confidence) for middle, low, high in ends]
 
 
 def sorted_median(ordered: Samples) -> float:
     """Median of samples in ascending order."""
-    middle = ordered.size // 2
-    if ordered.size % 2:
-        return float(ordered[middle])
-    return float(ordered[middle - 1] + ordered[middle]) / 2
+    return float(_middle(ordered))
+
+
+def _middle(ordered: Samples) -> Samples:
+    """Medians along the last axis, along which values ascend."""
+    middle = ordered.shape[-1] // 2
+    if ordered.shape[-1] % 2:
+        return ordered[..., middle]
+    found: Samples = (ordered[..., middle - 1] + ordered[..., middle]) / 2
+    return found
 
 
 def medians(values: ArrayLike) -> Samples:
     """Medians along the last axis. They are those of `np.median`, which imports masked arrays: 10 ms of `show`."""
-    ordered = np.sort(np.asarray(values, dtype=np.float64), axis=-1)
-    middle = ordered.shape[-1] // 2
-    if ordered.shape[-1] % 2:
-        return ordered[..., middle]
-    return (ordered[..., middle - 1] + ordered[..., middle]) / 2
+    return _middle(np.sort(np.asarray(values, dtype=np.float64), axis=-1))
 
 
 def quantiles(values: ArrayLike, shares: Sequence[float]) -> list[float]:

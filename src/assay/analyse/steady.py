@@ -20,8 +20,8 @@ FEWEST = 10
 _SHARE = 4
 #: Boundaries are sought between this many blocks of equal length; up to 64 samples a block is one sample.
 _BLOCKS = 64
-#: So many series go through the partition together: more would only take more memory.
-_TOGETHER = 4096
+#: So many series go through the partition together: the tables of more do not stay in a core's caches.
+_TOGETHER = 1024
 #: A segment needs as many samples for its variance to mean something.
 _SEGMENT = 5
 #: Relative variance below which nothing is of interest (0.1 % squared); a clock's steps may leave none at all.
@@ -33,19 +33,17 @@ _OUTLIER_RUN = 3
 
 def steady_starts(series: Sequence[Samples]) -> list[int | None]:
     """For each series (seconds, in the order taken) the index from which it is steady; None when it never is."""
-    groups: dict[int, list[int]] = {}
-    for index, values in enumerate(series):  # short series need fewer steps: like lengths go together
-        groups.setdefault(min(_BLOCKS, 1 << max(values.size - 1, 0).bit_length()), []).append(index)
-    starts: dict[int, int | None] = {}
-    for edges, indices in groups.items():
-        for part in (indices[at : at + _TOGETHER] for at in range(0, len(indices), _TOGETHER)):
-            starts |= zip(part, _starts([series[index] for index in part], edges), strict=True)
-    return [starts[index] for index in range(len(series))]
+    starts: list[int | None] = [None] * len(series)
+    by_length = sorted(range(len(series)), key=lambda index: series[index].size)  # short series need fewer steps
+    for part in (by_length[at : at + _TOGETHER] for at in range(0, len(by_length), _TOGETHER)):
+        for index, start in zip(part, _starts([series[index] for index in part]), strict=True):
+            starts[index] = start
+    return starts
 
 
-def _starts(series: Sequence[Samples], most: int) -> list[int | None]:
-    """The same for series of at most `most` blocks."""
-    blocks, sizes, counts = _blocks(series, most)
+def _starts(series: Sequence[Samples]) -> list[int | None]:
+    """The same for series that go through the partition together."""
+    blocks, sizes, counts = _blocks(series)
     lengths = np.array([values.size for values in series])
     before = _partition(blocks, _PENALTY * np.log(np.maximum(lengths, 2)))
     totals = blocks.cumsum(axis=1)
@@ -56,12 +54,13 @@ def _starts(series: Sequence[Samples], most: int) -> list[int | None]:
     return starts
 
 
-def _blocks(series: Sequence[Samples], most: int) -> tuple[NDArray[np.float64], list[int], list[int]]:
+def _blocks(series: Sequence[Samples]) -> tuple[NDArray[np.float64], list[int], list[int]]:
     """Count, sum and sum of squares of each block: shape (series, blocks + 1, 3), first block empty.
 
     Samples are taken relative to the series' median. Second and third result: block length and blocks of each.
     """
-    table = np.zeros((len(series), most + 1, 3))
+    longest = max(values.size for values in series)
+    table = np.zeros((len(series), min(_BLOCKS, longest) + 1, 3))
     sizes, counts = [0] * len(series), [0] * len(series)
     for places, rows in stacked(series):
         length = rows.shape[1]

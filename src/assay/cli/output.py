@@ -16,7 +16,6 @@ if TYPE_CHECKING:
 
     from assay.model.result import Analysis
     from assay.model.run import Run
-    from assay.report.section import Section
 
 #: Where output is no terminal and COLUMNS does not say how wide it shall be.
 _WIDTH = 100
@@ -262,12 +261,8 @@ def write(path: Path, content: str | bytes) -> Path:
     return path
 
 
-def write_report(
-    run: "Run", analysis: "Analysis", path: Path | None = None, language: str = "en", own: "Section | None" = None
-) -> Path:
-    """The HTML report as a file: `path`, else `report.html` beside the records; `own`: see assay.report.html."""
-    from assay.report import html
-
+def write_page(run: "Run", page: str, path: Path | None = None) -> Path:
+    """The report of a run as a file: `path`, else `report.html` beside the records."""
     beside = Path(run.path)
     default = beside / "report.html" if beside.is_dir() else Path(f"{run.info.id}.html")
-    return write(path or default, html.render(run, analysis, language, own))
+    return write(path or default, page)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import closing
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -44,9 +45,23 @@ def command(runs: tuple[str, ...], path: Path | None, limits: tuple[str, ...], l
     if len(runs) > 1:
         click.echo(_several(runs, path, limits, language))
         return
-    found, analysis = output.load(runs[0] if runs else "last", limits)
-    own = _own(found) if found.imported else None
-    click.echo(output.write_report(found, analysis, path, language, own))
+    click.echo(_single(runs[0] if runs else "last", path, limits, language))
+
+
+def _single(reference: str, path: Path | None, limits: tuple[str, ...], language: str) -> Path:
+    from assay import store
+    from assay.analyse import analyse
+    from assay.report import html
+    from assay.report.ahead import Ahead
+
+    output.without_collector()
+    given = output.given_limits(limits)
+    run = store.load(store.find(reference))
+    with closing(Ahead(run)) as ahead:
+        ahead.packed(run)
+        analysis = analyse(run, given)
+        own = _own(run) if run.imported else None
+        return output.write_page(run, html.render(run, analysis, language, own, ahead), path)
 
 
 def _own(run: Run) -> Section | None:
@@ -60,9 +75,13 @@ def _own(run: Run) -> Section | None:
 def _several(runs: tuple[str, ...], path: Path | None, limits: tuple[str, ...], language: str) -> Path:
     from assay import store
     from assay.cli import beside
+    from assay.report.ahead import Ahead
     from assay.report.several import page
 
     output.without_collector()
-    together = beside.together([store.load(store.find(each)) for each in runs], output.given_limits(limits))
-    name = "+".join(side.run.info.id for side in together.sides)
-    return output.write(path or Path(f"{name[:_LONGEST]}.html"), page.render(together, language))
+    given = output.given_limits(limits)
+    found = [store.load(store.find(each)) for each in runs]
+    with closing(Ahead(*found)) as ahead:
+        together = beside.together(found, given)
+        name = "+".join(side.run.info.id for side in together.sides)
+        return output.write(path or Path(f"{name[:_LONGEST]}.html"), page.render(together, language, ahead))

@@ -304,7 +304,7 @@ def _print_commands(plan: Plan, builds: Mapping[str, Build], starter: Starter) -
 
 
 def _tell_result(path: Path, site: Site) -> None:
-    from assay.report import terminal
+    from assay.report import html, terminal
 
     run, analysis = output.load(str(path))
     terminal.render(run, analysis, output.console())
@@ -314,7 +314,7 @@ def _tell_result(path: Path, site: Site) -> None:
 
         compare_table.render(within(run, analysis), output.console(), floor=False)
     _tell_cut(run, site)
-    click.echo(output.write_report(run, analysis))
+    click.echo(output.write_page(run, html.render(run, analysis)))
     _judge(run, analysis)
 
 

@@ -1,7 +1,7 @@
 """One HTML file that stands alone: no server, nothing loaded from outside, its raw data inside."""
 
 import math
-from concurrent.futures import Future, ThreadPoolExecutor
+from concurrent.futures import Future
 from contextlib import closing
 from dataclasses import dataclass
 from functools import cache
@@ -17,6 +17,7 @@ from assay.model.result import Analysis, Comparison, Estimate, Finding
 from assay.model.run import Run
 from assay.model.text import encoded, joined, text
 from assay.report import choose, drawing, fitted, profiles, provenance, raw, remedies, vega, words
+from assay.report.ahead import Ahead
 from assay.report.environment import environment, file
 from assay.report.languages import LANGUAGES
 from assay.report.plotters import Plotters
@@ -72,20 +73,25 @@ class _Node:
     measured: frozenset[int]
 
 
-def render(run: Run, analysis: Analysis, language: str = "en", beside: Section | None = None) -> str:
+def render(
+    run: Run,
+    analysis: Analysis,
+    language: str = "en",
+    beside: Section | None = None,
+    ahead: Ahead | None = None,
+) -> str:
     """The whole page. Everything from outside is escaped; scripts run by their hash alone.
 
     It opens in `language`, one of `LANGUAGES`, where its reader has chosen none. `beside`: what its own curves of
-    messages show beside each other, before all topics.
+    messages show beside each other, before all topics. `ahead`: what was made of it while the run was analysed.
     """
-    # Most laws have a chart of their own, and are known before any chart is.
-    with ThreadPoolExecutor(1) as pool, closing(Plotters(len(analysis.models))) as plotters:
-        library = pool.submit(vega.library)
+    with closing(ahead or Ahead(run)) as made:
+        packed = made.packed(run)
         listed = _listed(analysis)
         rows = Rows(analysis, listed)
         written = [*([beside] if beside else []), *sections(run, analysis)]
-        topics, other = _topics(analysis, rows, written, plotters)
-        index, samples = raw.pack(run)
+        topics, other = _topics(analysis, rows, written, made.plotters)
+        index, samples = packed.result()
         page = {
             "run": run,
             "analysis": analysis,
@@ -124,9 +130,9 @@ def render(run: Run, analysis: Analysis, language: str = "en", beside: Section |
             "published": _published(topics),
         }
         scripts = {"script": file("report.js"), "beside_script": file("beside.js")}
-        hashes = [*map(vega.script_hash, scripts.values()), library.result().sha256]
+        hashes = [*map(vega.script_hash, scripts.values()), made.library.result().sha256]
         policy = {"script_hashes": hashes} | scripts
-        return _template().render(page | policy, library=library.result().text, evidence=rows.evidence)
+        return _template().render(page | policy, library=made.library.result().text, evidence=rows.evidence)
 
 
 def _listed(analysis: Analysis) -> tuple[Estimate, ...]:

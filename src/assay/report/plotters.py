@@ -16,9 +16,10 @@ import msgspec
 
 from assay.model.text import encoded
 from assay.report import vega
+from assay.report.charts.theme import chart
 from assay.report.section import Figure, Spec
 
-#: A plotter takes half a second to start, a chart a tenth of that to draw: fewer charts are drawn here.
+#: A plotter takes a second to start and to become fast, a chart 30 ms to draw: fewer charts are drawn here.
 _CHARTS_EACH = 12
 _MOST = 4
 
@@ -31,8 +32,8 @@ class Plotters:
     """
 
     def __init__(self, charts: int) -> None:
-        wanted = min(_MOST, len(os.sched_getaffinity(0)), charts // _CHARTS_EACH)
-        self._started = [process for _ in range(wanted) if (process := _started())] if wanted > 1 else []
+        wanted = min(_MOST, len(os.sched_getaffinity(0)) - 1, charts // _CHARTS_EACH)
+        self._started = [process for _ in range(wanted) if (process := _started())]
         self._idle = SimpleQueue[subprocess.Popen[bytes]]()
         for process in self._started:
             self._idle.put(process)
@@ -76,6 +77,7 @@ def _asked(process: "subprocess.Popen[bytes]", spec: Spec) -> str:
 
 
 def _serve() -> None:
+    vega.plain(chart([], [{"mark": "point"}], height=1))  # the first chart takes half a second, whatever is in it
     for line in sys.stdin.buffer:
         sys.stdout.buffer.write(msgspec.json.encode(vega.plain(msgspec.json.decode(line))) + b"\n")
         sys.stdout.buffer.flush()

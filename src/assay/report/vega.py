@@ -24,7 +24,7 @@ from assay.store.files import write_whole
 from assay.toolchain.cache import cache_folder
 
 _VERSION = SCHEMA.rsplit("/v", 1)[-1].removesuffix(".json")
-#: Accessibility attributes of single marks: the static drawing is one image with one text alternative.
+#: Accessibility attributes of groups of marks: the static drawing is one image with one text alternative.
 _MARK_WORDS = re.compile(r' (?:aria-[a-z]+|role|pointer-events)="[^"]*"')
 #: A chart's own pixel is 1/96 inch, a point of print 1/72; a PNG has 300 dots an inch.
 _POINTS, _PPI = 0.75, 300
@@ -81,8 +81,9 @@ def svg(spec: Spec, prefix: str, draw: Callable[[Spec], str] | None = None) -> M
 
 
 def plain(spec: Spec) -> str:
-    """The chart as Vega draws it."""
-    text: str = vl_convert.vegalite_to_svg(spec, vl_version=_version())
+    """The chart as Vega draws it, without a description of each mark, which takes a fifth of the time."""
+    quiet = spec | {"config": spec.get("config", {}) | {"aria": False}}
+    text: str = vl_convert.vegalite_to_svg(quiet, vl_version=_version())
     return text
 
 

@@ -189,12 +189,12 @@ _SHARED = ("params", "work", "build", "clock", "ranks", "mpi")
 
 def _sharing(header: Header, known: dict[str, Header]) -> Header:
     """The header with those parts of it that others have too held once: of thousands they are most of a run."""
+    apart: tuple[str, ...] = _SHARED
     for other in (known.get(header.case), known.get("")):
-        if other is not None:
-            alike = {
-                name: getattr(other, name) for name in _SHARED if getattr(other, name) == getattr(header, name)
-            }
+        if other is not None and apart:
+            alike = {name: getattr(other, name) for name in apart if getattr(other, name) == getattr(header, name)}
             header = msgspec.structs.replace(header, **alike)
+            apart = tuple(name for name in apart if name not in alike)
     known[header.case] = known[""] = header
     return header
 

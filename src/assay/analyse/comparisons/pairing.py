@@ -125,10 +125,9 @@ def _sides(run: Run, measured: Sequence[Measured], varied: Mapping[str, Factor])
     for each in measured:
         if each.launches and each.estimate.median and headline(each.estimate):
             words = _words(each.estimate, halves)
+            fixed, every = _fixed(each.estimate, halves), frozenset(words.items())
             for name, word in words.items():
-                rest = frozenset((other, level) for other, level in words.items() if other != name)
-                key = (name, _fixed(each.estimate, halves), rest)
-                groups.setdefault(key, []).append((word, each))
+                groups.setdefault((name, fixed, every - {(name, word)}), []).append((word, each))
     for (name, _, _), group in groups.items():
         yield from _against_base(name, group, varied.get(name), run.machines)
 

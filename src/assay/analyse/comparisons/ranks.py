@@ -36,7 +36,7 @@ def signed_rank_p(differences: ArrayLike) -> float:
     values = np.asarray(differences, dtype=np.float64)
     one, other = pairs_of(values.size)
     walsh = values[one] + values[other]
-    total = float(np.sum(walsh > 0) + np.sum(walsh == 0) / 2)
+    total = _above(walsh)
     return _two_sided(signed_rank_masses(values.size), min(total, walsh.size - total))
 
 
@@ -68,13 +68,18 @@ def shift(a: ArrayLike, b: ArrayLike) -> tuple[Interval, float | None]:
         return Interval(middle, float(differences[0]), float(differences[-1]), None), None
     masses = mann_whitney_masses(a.size, b.size)
     rank = int(np.searchsorted(np.cumsum(masses), _TAIL, side="right"))
-    larger = float(np.sum(differences > 0) + np.sum(differences == 0) / 2)
+    larger = _above(differences)
     p = _two_sided(masses, min(larger, differences.size - larger))
     return Interval(middle, float(differences[rank - 1]), float(differences[-rank]), CONFIDENCE), p
 
 
+def _above(differences: Samples) -> float:
+    """How many are above 0, those that are 0 counting half."""
+    return int(np.count_nonzero(differences > 0)) + int(np.count_nonzero(differences == 0)) / 2
+
+
 def _two_sided(masses: Samples, least: float) -> float:
-    return min(1.0, 2 * float(np.sum(masses[: math.floor(least) + 1])))
+    return min(1.0, 2 * float(masses[: math.floor(least) + 1].sum()))
 
 
 def benjamini_yekutieli(p: Sequence[float]) -> list[float]:

@@ -10,7 +10,7 @@ from assay.analyse.curves import Known, ends, figure, point
 from assay.analyse.messages import curves, figures, pieces, scatter
 from assay.analyse.messages.curves import Times
 from assay.analyse.messages.lines import Lines
-from assay.analyse.statistics import Samples, medians
+from assay.analyse.statistics import Samples, medians, stacked
 from assay.model.result import Model
 from assay.model.text import text
 
@@ -43,12 +43,13 @@ def law(name: str, times: Times) -> Model:
             None,
             text("{sizes} sizes: a law needs {needed}", sizes=len(of), needed=pieces.FEWEST),
         )
-    off = scatter.weighed(times.sizes, times.seconds[0], _of_medians(times))
+    spread = _spread(times)
+    off = scatter.weighed(times.sizes, times.seconds[0], _of_medians(times, spread))
     cut = pieces.edges(times.sizes, times.seconds[0], off)
     found, drawn = (pieces.refit(times.sizes, rows, cut, off) for rows in (times.seconds, times.draws))
     parameters = _figures(times, cut, found, drawn)
     said = pieces.fitted(times.sizes, cut, found)[0]
-    parameters["scatter"] = (max(scatter.left(times.sizes, times.seconds[0], said, cut), _spread(times)),) * 3
+    parameters["scatter"] = (max(scatter.left(times.sizes, times.seconds[0], said, cut), spread),) * 3
     parameters |= _pieces(times, cut, found, drawn)
     points = tuple(
         point(
@@ -107,17 +108,16 @@ def _with_ends(value: Samples, draws: Samples, times: Times) -> tuple[float, flo
 
 def _spread(times: Times) -> float:
     """Relative standard deviation of the launches of a size: the median over the sizes; 0 for single launches."""
-    deviations = [
-        float(np.std([launch.value for launch in each.launches], ddof=1)) / figure(each.estimate)[0]
-        for each in times.members
-        if len(each.launches) >= _FEWEST_LAUNCHES
-    ]
-    return float(medians(deviations)) if deviations else 0.0
+    several = [each for each in times.members if len(each.launches) >= _FEWEST_LAUNCHES]
+    values = [np.array([launch.value for launch in each.launches]) for each in several]
+    deviations = np.zeros(len(several))
+    for places, rows in stacked(values):
+        deviations[places] = rows.std(axis=1, ddof=1)
+    return float(medians(deviations / [figure(each.estimate)[0] for each in several])) if several else 0.0
 
 
-def _of_medians(times: Times) -> float | None:
+def _of_medians(times: Times, spread: float) -> float | None:
     """Relative standard deviation of a size's median, as its launches show it; None where no size has two."""
-    spread = _spread(times)
     if not spread:
         return None
     launches = float(medians([float(len(each.launches)) for each in times.members]))

@@ -1,6 +1,5 @@
 """The page of several runs: curves over each other, tables side by side, and where each figure comes from."""
 
-from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing
 from functools import cache
 
@@ -9,9 +8,9 @@ import jinja2
 from assay import __version__
 from assay.model.text import text
 from assay.report import choose, vega, words
+from assay.report.ahead import Ahead
 from assay.report.environment import environment, file
 from assay.report.languages import LANGUAGES
-from assay.report.plotters import Plotters
 from assay.report.several import origins, tables
 from assay.report.several.section import topics
 from assay.report.several.statements import NO_SAMPLES, are_without_samples, bend, statements
@@ -26,15 +25,12 @@ _KINDS = {
 }
 
 
-def render(together: Together, language: str = "en") -> str:
+def render(together: Together, language: str = "en", ahead: Ahead | None = None) -> str:
     """The whole page: it loads nothing, and its scripts run by their hash alone.
 
-    It opens in `language` where its reader has chosen none.
+    It opens in `language` where its reader has chosen none. `ahead`: what was made of it during the analysis.
     """
-    # About two charts of each pattern, between nodes and inside one.
-    charts = 2 * len(tables.groups(together))
-    with ThreadPoolExecutor(1) as pool, closing(Plotters(charts)) as plotters:
-        library = pool.submit(vega.library)
+    with closing(ahead or Ahead(*(side.run for side in together.sides))) as made:
         said = statements(together)
         every = [e for side in together.sides for e in choose.measured(side.analysis.estimates)]
         page = {
@@ -47,7 +43,7 @@ def render(together: Together, language: str = "en") -> str:
                 for kind, of in choose.grouped(said, lambda each: each.kind).items()
             },
             "systems": origins.systems(together),
-            "topics": topics(together, plotters),
+            "topics": topics(together, made.plotters),
             "laws": tables.laws(together),
             "bends": [bend(together, each) for each in together.several.bends],
             "alike": tables.alike(together),
@@ -60,8 +56,8 @@ def render(together: Together, language: str = "en") -> str:
             "wanted": language,
         }
         script = file("report.js")
-        policy = {"script_hashes": [vega.script_hash(script), library.result().sha256]}
-        return _template().render(page | policy, library=library.result().text, script=script)
+        policy = {"script_hashes": [vega.script_hash(script), made.library.result().sha256]}
+        return _template().render(page | policy, library=made.library.result().text, script=script)
 
 
 def _lead(together: Together) -> str:
