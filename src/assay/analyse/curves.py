@@ -1,6 +1,7 @@
 """What laws are fitted to: estimates that are alike in everything but the law's own coordinates."""
 
 from collections.abc import Iterable, Mapping, Sequence
+from functools import cache
 from typing import NamedTuple
 
 import msgspec
@@ -98,16 +99,23 @@ def states_of(estimates: Iterable[Estimate]) -> list[str | None]:
 
 def _marks(estimate: Estimate, coordinates: Sequence[str]) -> tuple[str, ...]:
     """What an estimate must share with its like, in words; not the params that follow from the machine."""
-    known = {*coordinates, *(axis.name for axis in axes(estimate))}  # others' tables have params of their own
-    others = [axis for axis in axes(estimate) if axis.name not in coordinates]
-    chosen = [axis for axis in others if axis.default is not None and axis.name in estimate.params]
+    known, chosen = _of_marks(estimate.benchmark, tuple(coordinates))
     marks = [estimate.placement.label] if "label" not in coordinates else []
     marks += [estimate.placement.memory] if "memory" not in coordinates else []
-    marks += [f"{axis.name}={estimate.params[axis.name]}" for axis in chosen]
+    marks += [f"{name}={estimate.params[name]}" for name in chosen if name in estimate.params]
     marks += [f"{name}={value}" for name, value in estimate.params.items() if name not in known]
     marks += [estimate.metric] if not _declares(estimate) else []  # each of them is a headline of its own
     marks += [f"{factor}={level}" for factor, level in estimate.factors.items()]
     return (*marks, *(f"host={host}" for host in estimate.placement.hosts))
+
+
+@cache
+def _of_marks(benchmark: str, coordinates: tuple[str, ...]) -> tuple[frozenset[str], tuple[str, ...]]:
+    """Params that are its own or coordinates, others' tables have more; axes that are chosen and no coordinates."""
+    declared = benchmarks.find(benchmark)
+    every = declared.axes if declared else ()
+    chosen = tuple(axis.name for axis in every if axis.default is not None and axis.name not in coordinates)
+    return frozenset((*coordinates, *(axis.name for axis in every))), chosen
 
 
 def replicates(members: Sequence[Measured]) -> tuple[Samples, bool]:

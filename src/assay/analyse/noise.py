@@ -10,7 +10,17 @@ from assay.analyse import states
 from assay.analyse.curves import headline
 from assay.analyse.estimates import Measured
 from assay.analyse.launches import Yield
-from assay.analyse.statistics import CONFIDENCE, Samples, kendall, medians, percentile, sorted_median, theil_sen
+from assay.analyse.statistics import (
+    CONFIDENCE,
+    Samples,
+    kendall,
+    medians,
+    pairs_of,
+    percentile,
+    sorted_median,
+    stacked,
+    theil_sen,
+)
 from assay.model.result import Noise
 from assay.model.run import Run
 
@@ -45,13 +55,16 @@ def _resolution(measured: Iterable[Measured]) -> float | None:
 
     A against A, as the blocks of any run hold it. Every pair of launches of an estimate counts.
     """
-    differences = [
-        np.abs(values[one] - values[other])
+    known = [
+        np.log([launch.value for launch in each.launches])
         for each in measured
         if each.estimate.metric == headline(each.estimate) and len(each.launches) > 1
         if all(launch.value > 0 for launch in each.launches)  # messages of 0 bytes have no bandwidth
-        for values in [np.log([launch.value for launch in each.launches])]
-        for one, other in [np.triu_indices(values.size, 1)]
+    ]
+    differences = [
+        np.abs(rows[:, one] - rows[:, other]).ravel()
+        for _, rows in stacked(known)
+        for one, other in [pairs_of(rows.shape[1], 1)]
     ]
     if not differences:
         return None

@@ -50,6 +50,9 @@ def explained(*runs: tuple[Iterable[Case], Attempts]) -> frozenset[str]:
     Args:
         runs: cases of a plan, and what their launches gave; of two runs where they are compared.
     """
+    seen = {each.state for _, attempts in runs for taken in attempts.values() for each in taken}
+    if not seen >= {NEAR, FAR}:
+        return frozenset()
     strata: dict[str, list[Stratum]] = {}
     for cases, attempts in runs:
         for benchmark, found in _strata(cases, attempts).items():

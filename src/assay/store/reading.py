@@ -208,8 +208,10 @@ class Grouping:
 
     def __init__(self, case_ids: Sequence[str]) -> None:
         self._waiting = list(case_ids)
-        self._open: CaseRecords | None = None
+        self._header: Header | None = None
         self._series: list[Series] = []
+        self._verdict: Verdict | None = None
+        self._traffic: Traffic | None = None
         self._cases: list[CaseRecords] = []
         self.unstarted: dict[str, End] = {}
 
@@ -221,31 +223,33 @@ class Grouping:
     def take(self, record: ProgramRecord) -> None:
         """The next record; RecordError, and nothing taken, where none of its kind may stand."""
         match record:
+            case Series() if self._header:
+                _check(self._header, record)
+                self._series.append(record)
             case Header():
                 if record.case not in self._waiting:
                     raise RecordError(f"records of a case that was not asked for here: '{record.case}'")
                 self._cases += self._closed(None)
                 del self._waiting[: self._waiting.index(record.case) + 1]
-                self._open, self._series = CaseRecords(record, (), None, None), []
-            case End() if self._open:
+                self._header, self._series, self._verdict, self._traffic = record, [], None, None
+            case End() if self._header:
                 self._cases += self._closed(record)
-                self._open = None
+                self._header = None
             case End():
                 if not self._waiting:
                     raise RecordError("an end record follows that belongs to no case")
                 self.unstarted[self._waiting.pop(0)] = record
-            case Verdict() if self._open:
-                self._open = msgspec.structs.replace(self._open, verdict=record)
-            case Traffic() if self._open:
-                self._open = msgspec.structs.replace(self._open, traffic=record)
-            case Series() if self._open:
-                _check(self._open.header, record)
-                self._series.append(record)
+            case Verdict() if self._header:
+                self._verdict = record
+            case Traffic() if self._header:
+                self._traffic = record
             case _:
                 raise RecordError(f"a {type(record).__name__.lower()} record stands outside any case")
 
     def _closed(self, end: End | None) -> list[CaseRecords]:
-        return [msgspec.structs.replace(self._open, series=tuple(self._series), end=end)] if self._open else []
+        if self._header is None:
+            return []
+        return [CaseRecords(self._header, tuple(self._series), self._verdict, end, self._traffic)]
 
 
 def _check(header: Header, record: Series) -> None:
