@@ -111,7 +111,7 @@ def _marks(estimate: Estimate, coordinates: Sequence[str]) -> tuple[str, ...]:
 
 @cache
 def _of_marks(benchmark: str, coordinates: tuple[str, ...]) -> tuple[frozenset[str], tuple[str, ...]]:
-    """Params that are its own or coordinates, others' tables have more; axes that are chosen and no coordinates."""
+    """Its params and the coordinates, others' tables have more; axes that are chosen and no coordinates."""
     declared = benchmarks.find(benchmark)
     every = declared.axes if declared else ()
     chosen = tuple(axis.name for axis in every if axis.default is not None and axis.name not in coordinates)
