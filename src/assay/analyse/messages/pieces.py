@@ -1,6 +1,7 @@
 """Piecewise latency and bandwidth: T(s) = a_k + b_k s between the sizes at which the protocol changes."""
 
 import math
+from functools import lru_cache
 from itertools import pairwise
 
 import numpy as np
@@ -59,10 +60,12 @@ def fitted(sizes: Samples, cut: list[int], law: Lines) -> Samples:
     return np.repeat(law.start, counts, axis=1) + np.repeat(law.per_byte, counts, axis=1) * sizes
 
 
+@lru_cache(maxsize=64)
 def segments(n: int) -> tuple[Indices, Indices]:
     """Begin and end of every piece that `n` sizes allow."""
     every = [(begin, end) for begin in range(n) for end in range(begin + FEWEST, n + 1)]
     begins, ends = (np.array(each) for each in zip(*every, strict=True))
+    begins.flags.writeable = ends.flags.writeable = False
     return begins, ends
 
 
