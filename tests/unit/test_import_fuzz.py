@@ -7,7 +7,7 @@ from pathlib import Path
 
 import msgspec
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 from rich.console import Console
 from tests.unit.test_import_osu import PASTED
@@ -107,10 +107,13 @@ def test_the_files_that_are_damaged_can_be_read_whole(tool: str) -> None:
     assert importing.read(tool, [Text.of(tool, SAMPLES[tool].encode())]).tables
 
 
+HEAD = "benchmark,kernel,metric,unit,value,placement,hosts,memory,params,remark"
+
+
 @st.composite
 def rows(draw: st.DrawFn) -> str:
     """A CSV of figures under our benchmarks' names, at places and points that they may not know."""
-    lines = ["benchmark,kernel,metric,unit,value,placement,hosts,memory,params,remark"]
+    lines = [HEAD]
     for _ in range(draw(st.integers(1, 8))):
         benchmark = benchmarks.get(draw(st.sampled_from(benchmarks.names())))
         axes = (
@@ -137,6 +140,8 @@ def rows(draw: st.DrawFn) -> str:
 
 @settings(max_examples=20, deadline=None, suppress_health_check=list(HealthCheck))
 @given(text=rows())
+@example(f"{HEAD}\nonesided,transfer,latency,s,1.0,all,,,operation=put pattern=latency bytes=8,")
+@example(f"{HEAD}\nstream,triad,traffic,B/s,1.0,all,,,,\nhimeno,jacobi,rate,flop/s,1.0,all,,,,")
 def test_any_figures_under_our_names_can_be_analysed_shown_and_compared(text: str) -> None:
     found = importing.read("csv", [Text.of("fuzz.csv", text.encode())])
     run = as_run(Path("fuzz"), RunInfo(1, "fuzz", "import", "2026-01-01T00:00:00", "1", (), {}, {}), found)

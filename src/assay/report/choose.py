@@ -148,12 +148,12 @@ def levels(estimate: Estimate, names: Iterable[str]) -> str:
 
 
 def is_usual(estimate: Estimate, axis: str = "", but: Iterable[str] = ()) -> bool:
-    """Whether an axis (each, where none is named) has its default value, or one that follows from the machine.
+    """Whether an axis (each, where none is named) has its default value, no value, or the machine's.
 
     `but` names axes that may have any value.
     """
     usual = _defaults(estimate.benchmark)
-    params = {axis: estimate.params[axis]} if axis else estimate.params
+    params = {axis: estimate.params.get(axis, usual.get(axis))} if axis else estimate.params
     return all(value == usual.get(name, value) for name, value in params.items() if name not in set(but))
 
 

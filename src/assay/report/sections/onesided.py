@@ -45,7 +45,8 @@ def _ways(analysis: Analysis) -> tuple[Table, ...]:
 
 
 def _way(estimate: Estimate) -> str:
-    return str(estimate.params[_SYNCHRONISATION])
+    way = estimate.params.get(_SYNCHRONISATION)
+    return text("not stated") if way is None else str(way)
 
 
 def _row(estimate: Estimate) -> tuple[str, str]:
