@@ -19,8 +19,9 @@ from assay.model.plan import Measure, Study
 from assay.model.several import PLACE, RUN, Beside
 from assay.plan import Options
 from assay.report.several import origins, tables
+from assay.report.several.factors import times
 from assay.report.several.published import curves as published_curves
-from assay.report.several.statements import near, roughly, statements, times
+from assay.report.several.statements import near, roughly, statements
 from assay.report.several.together import Together, together
 
 SIZES = (0, 8, 64, 512, 1024, 2048, 4096, 16384, 65536)

@@ -89,7 +89,7 @@ def _with_curves(compared: Compared, curves: Together) -> Compared:
     from assay.report.several.statements import statements
 
     told = tuple(each.text for each in statements(curves))
-    several = curves.several if curves.several.ways else None
+    several = curves.several if curves.several.ways or curves.several.contrasts else None
     return ComparedCurves(**msgspec.structs.asdict(compared), several=several, statements=told)
 
 
@@ -117,6 +117,7 @@ def _compared(
     from assay.cli import beside
     from assay.model.errors import UsageError
     from assay.model.result import RESULT_SCHEMA, Compared
+    from assay.model.several import RUN
 
     if len(runs) > _TWO:
         raise UsageError("compare takes one run or two", remedy=f"assay report {' '.join(runs)}")
@@ -129,7 +130,8 @@ def _compared(
             compared = between(run, base, across, allowed)
         except NothingInCommonError:
             curves = beside.together([base, run])
-            if strict or not (curves.several.besides or curves.several.alike):
+            between_them = any(each.differ == RUN for each in curves.several.contrasts)
+            if strict or not (curves.several.besides or curves.several.alike or between_them):
                 raise
             compared = Compared(RESULT_SCHEMA, run.info.id, base.info.id, across, tuple(allowed), (), ())
             return [base, run], compared, curves
@@ -141,7 +143,7 @@ def _compared(
     curves = beside.together([store.load(store.find(runs[0]))])
     (side,) = curves.sides
     run, found = side.run, within(side.run, side.analysis)
-    if not found.pairs and not curves.several.besides:
+    if not found.pairs and not curves.several.besides and not curves.several.contrasts:
         raise UsageError(
             f"nothing is varied in run '{found.run}'",
             why="none of its cases differ in one word",

@@ -7,7 +7,8 @@ from assay.model.result import Compared, Comparison
 
 SEVERAL_SCHEMA = 1
 #: What tells two curves apart that are of different runs; others differ in the place or in a factor, by its name.
-RUN, PLACE = "run", "placement"
+#: `program` tells MPI from plain sockets between the same partners.
+RUN, PLACE, PROGRAM = "run", "placement", "program"
 
 
 class Way(msgspec.Struct, frozen=True):
@@ -84,7 +85,7 @@ class Beside(msgspec.Struct, frozen=True):
     Attributes:
         a: id of the way that is judged.
         b: id of the base.
-        differ: what tells them apart: `run`, `placement` or the name of a factor.
+        differ: what tells them apart: `run`, `placement`, `program` or the name of a factor.
         exact: whether place and factors are the same; else each is its run's best way.
         points: by size.
         crossovers: by size.
@@ -128,6 +129,20 @@ class Alike(msgspec.Struct, frozen=True):
     of: dict[str, str]
 
 
+class Contrast(msgspec.Struct, frozen=True):
+    """Figures on no curve that differ in one word, or in their run.
+
+    Attributes:
+        differ: what tells them apart: `run`, `placement`, `program`, the name of a factor or of an axis.
+        of: (run, id of an estimate), the largest first.
+        exact: whether place and factors are the same where runs differ; else each is its run's best.
+    """
+
+    differ: str
+    of: tuple[tuple[str, str], ...]
+    exact: bool = True
+
+
 class Several(msgspec.Struct, frozen=True):
     """Runs beside each other.
 
@@ -138,6 +153,7 @@ class Several(msgspec.Struct, frozen=True):
         besides: pairs of curves that show the same thing.
         bends: of all curves.
         alike: figures on no curve.
+        contrasts: of figures on no curve without samples, the widest of each kind, the widest first.
     """
 
     schema: int
@@ -146,6 +162,7 @@ class Several(msgspec.Struct, frozen=True):
     besides: tuple[Beside, ...]
     bends: tuple[Bend, ...]
     alike: tuple[Alike, ...]
+    contrasts: tuple[Contrast, ...] = ()
 
 
 class ComparedCurves(Compared, frozen=True):

@@ -22,7 +22,7 @@ def render(
     console: Console,
     *,
     everything: bool = False,
-    curves: Callable[[], None] | None = None,
+    curves: Callable[[], bool] | None = None,
     floor: bool = True,
 ) -> None:
     """Print the comparisons: claims first, the others counted with their reasons.
@@ -31,18 +31,23 @@ def render(
         compared: of one run, or of two.
         console: where.
         everything: a row for each comparison, also where they are more than fit a screen.
-        curves: prints what curves of messages show, before the rows.
+        curves: prints what curves of messages show, before the rows; whether it had words for it. Then tables of
+            figures without samples, which claim nothing, are left for `everything` where they are many.
         floor: say what A against A showed; the terminal's report of the same run has said it already.
     """
     if compared.base:
         console.print(f"{compared.run} against {compared.base} (base)", style="bold")
         _environments(compared, console)
-    if curves:
-        curves()
+    in_words = curves() if curves else False
     sides = [pair for pair in compared.pairs if pair.comparison.differ != verdicts.CONTROL]
     chosen = [pair for pair in sides if pair.comparison.varied or compared.base] or sides
     whole = everything or len(chosen) <= _SCREEN
-    for pairs in choose.grouped(chosen, _differ).values():
+    groups = choose.grouped(chosen, _differ)
+    if in_words and not everything and len(groups) > _SCREEN and verdicts.are_imported(chosen):
+        _uncompared(compared, console)
+        _rest(compared, chosen, console)
+        return
+    for pairs in groups.values():
         _group(pairs, compared, console, whole=whole)
     _resolution(compared, chosen if floor else (), console)
     _uncompared(compared, console)
@@ -203,6 +208,20 @@ def _notes(compared: Compared, chosen: Sequence[ComparedPair], console: Console,
         console.print(_ascii(line, console), style="dim")
 
 
+def _rest(compared: Compared, chosen: Sequence[ComparedPair], console: Console) -> None:
+    """How to see the rows that were not shown."""
+    console.print()
+    line = f"A row for each of the {len(chosen):,} pairs of figures: {_command(compared)} --all"
+    console.print(_ascii(line, console), style="dim")
+
+
+def _command(compared: Compared) -> str:
+    """What was typed."""
+    runs = " ".join(filter(None, (compared.base, compared.run)))
+    across = f" --across {compared.across}" if compared.across else ""
+    return f"assay compare {runs}{across}{''.join(f' --allow {kind}' for kind in compared.allowed)}"
+
+
 def _lines(compared: Compared, chosen: Sequence[ComparedPair], *, whole: bool) -> Iterable[str]:
     told = [pair.comparison for pair in chosen]
     basis = "Mann-Whitney over launches" if compared.base else "signed rank over pairs in a block"
@@ -213,10 +232,7 @@ def _lines(compared: Compared, chosen: Sequence[ComparedPair], *, whole: bool) -
     if compared.base:
         yield "Two runs are two times: what else changed in between is part of these differences."
     if not whole:
-        runs = " ".join(filter(None, (compared.base, compared.run)))
-        across = f" --across {compared.across}" if compared.across else ""
-        allowed = "".join(f" --allow {kind}" for kind in compared.allowed)
-        yield f"All {len(chosen):,} rows: assay compare {runs}{across}{allowed} --all"
+        yield f"All {len(chosen):,} rows: {_command(compared)} --all"
 
 
 def _grid(*columns: tuple[str, str]) -> Table:

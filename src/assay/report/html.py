@@ -98,6 +98,7 @@ def render(
             "summary": summary(run, analysis),
             "headlines": list(chain.from_iterable(topic.section.headlines for topic in topics)),
             "lead": _lead(run, analysis),
+            "said": list(chain.from_iterable(topic.section.summary for topic in topics)),
             "contrast": profiles.contrast(analysis),
             "cards": profiles.cards(analysis),
             "nodes": _nodes(run),

@@ -71,10 +71,12 @@ class Section:
         id: anchor.
         title: heading.
         meaning: paragraphs for a reader who does not know the field, with computed figures.
+        told: sentences, as a list.
         figures: charts.
         tables: beside the one of `estimates`.
         estimates: those that the section's own table lists.
         headlines: what the first page shows of it.
+        summary: what the first page says of it.
         benchmarks: names whose findings belong here.
         rules: names of rules whose findings belong here before all.
     """
@@ -82,9 +84,11 @@ class Section:
     id: str
     title: str
     meaning: tuple[str, ...]
+    told: tuple[str, ...] = ()
     figures: tuple[Figure, ...] = ()
     tables: tuple[Table, ...] = ()
     estimates: tuple[Estimate, ...] = ()
     headlines: tuple[Headline, ...] = ()
+    summary: tuple[str, ...] = ()
     benchmarks: frozenset[str] = field(default_factory=frozenset)
     rules: frozenset[str] = field(default_factory=frozenset)

@@ -6,6 +6,7 @@ from itertools import chain
 from assay.analyse.evidence import Evidence
 from assay.analyse.findings.protocol_switch import causes, steps
 from assay.analyse.several.alike import alike
+from assay.analyse.several.contrasts import contrasts
 from assay.analyse.several.pairs import across, within
 from assay.analyse.several.ways import Found, ways
 from assay.model.several import SEVERAL_SCHEMA, Bend, Several
@@ -26,6 +27,7 @@ def beside(sides: Sequence[Evidence]) -> Several:
         besides=(*across(found), *chain.from_iterable(within(each) for each in found)),
         bends=tuple(bend for side, of in zip(sides, found, strict=True) for bend in _bends(side, of)),
         alike=tuple(alike(sides, curves)),
+        contrasts=tuple(contrasts(sides, curves)),
     )
 
 

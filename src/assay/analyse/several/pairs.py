@@ -9,7 +9,7 @@ import msgspec
 from assay.analyse.comparisons.effects import adjusted, compare, compare_unpaired, difference
 from assay.analyse.several.crossovers import crossovers
 from assay.analyse.several.ways import Found, stateless
-from assay.model.several import PLACE, RUN, AtSize, Beside
+from assay.model.several import PLACE, PROGRAM, RUN, AtSize, Beside
 
 #: Of more runs than these each is compared with the first one alone.
 _EACH_WITH_EACH = 4
@@ -33,7 +33,7 @@ def across(sides: Sequence[Sequence[Found]]) -> list[Beside]:
 
 
 def within(ways: Sequence[Found]) -> list[Beside]:
-    """Curves of one run that differ in the place, or in one factor."""
+    """Curves of one run that differ in the place, in one factor, or in the program: MPI and plain sockets."""
     found = []
     for differ, group in _differing(ways):
         pairs = itertools.combinations(group, 2) if len(group) <= _FEW_WAYS else ((group[0], g) for g in group[1:])
@@ -80,7 +80,7 @@ def _best(ways: Sequence[Found]) -> Found:
 def _differing(ways: Sequence[Found]) -> Iterator[tuple[str, list[Found]]]:
     """Groups of ways that are alike but in one word, with that word."""
     factors = dict.fromkeys(name for each in ways for name in each.way.factors)
-    for differ in (PLACE, *factors):
+    for differ in (PLACE, PROGRAM, *factors):
         for group in _grouped(ways, partial(_rest, differ=differ)).values():
             if len(group) > 1:
                 yield differ, group
@@ -89,7 +89,8 @@ def _differing(ways: Sequence[Found]) -> Iterator[tuple[str, list[Found]]]:
 def _rest(found: Found, differ: str) -> Hashable:
     way = found.way
     factors = frozenset(item for item in way.factors.items() if item[0] != differ)
-    return _kind(found), way.state, factors, "" if differ == PLACE else way.label, differ in way.factors
+    kind = (way.pattern, way.between, frozenset(way.axes.items())) if differ == PROGRAM else _kind(found)
+    return kind, way.state, factors, "" if differ == PLACE else way.label, differ in way.factors
 
 
 def _grouped(ways: Iterable[Found], key: Callable[[Found], Hashable]) -> dict[Hashable, list[Found]]:
@@ -123,7 +124,8 @@ def _beside(one: Found, other: Found, differ: str, *, exact: bool) -> Beside | N
 
 def _level(found: Found, differ: str) -> str:
     way = found.way
-    return way.run if differ == RUN else way.label if differ == PLACE else way.factors.get(differ, "")
+    words = {RUN: way.run, PLACE: way.label, PROGRAM: way.benchmark}
+    return words[differ] if differ in words else way.factors.get(differ, "")
 
 
 def _adjusted(found: list[Beside]) -> list[Beside]:

@@ -20,8 +20,10 @@ from assay.report.spoken import Spoken
 _KINDS = {
     "bandwidth": text("Bandwidth"),
     "latency": text("Latency"),
+    "figure": text("Other figures"),
     "crossover": text("Where one overtakes another"),
     "bend": text("Where a curve bends"),
+    "saturation": text("Where curves are saturated"),
 }
 
 

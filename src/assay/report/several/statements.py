@@ -6,17 +6,19 @@ from dataclasses import dataclass
 from typing import Literal
 
 from assay.model.result import Estimate
-from assay.model.several import PLACE, RUN, AtSize, Bend, Beside, Crossover, Way
+from assay.model.several import PLACE, PROGRAM, RUN, AtSize, Bend, Beside, Crossover, Way
 from assay.model.text import Text, joined, text
 from assay.model.units import scale
 from assay.report import choose, messages, words
+from assay.report.several import contrasts
+from assay.report.several.factors import TWICE, times
 from assay.report.several.together import Together
 
-Kind = Literal["bandwidth", "latency", "crossover", "bend"]
+Kind = Literal["bandwidth", "latency", "figure", "crossover", "bend", "saturation"]
 #: Nearer than this two published figures are nearly the same.
 _SAME = 0.02
-#: Larger ratios are told as whole numbers, from `_TWICE` on as factors.
-_MANY, _TWICE = 10.0, 2.0
+#: Shorter times are told to a tenth of a microsecond.
+_MANY = 10.0
 #: Larger sizes are told in KiB and MiB.
 _PLAIN_BYTES = 16384
 _EAGER = "eager messages to a rendezvous"
@@ -46,7 +48,32 @@ def statements(together: Together) -> list[Statement]:
     ]
     bends = [Statement("bend", bend(together, each)) for each in _largest(together)]
     ordered = [said for kind in ("bandwidth", "latency") for said in apart if said.kind == kind]
-    return [*ordered, *crossed, *bends]
+    figures = [Statement("figure", said) for said in contrasts.sentences(together)]
+    full = [Statement("saturation", said) for said in _saturated(together)]
+    return [*ordered, *figures, *crossed, *bends, *full]
+
+
+def _saturated(together: Together) -> Iterator[str]:
+    """For each kind of curve where it is saturated; times are not told beside rates, which follow from them."""
+    models = {(side.run.info.id, model.id): model for side in together.sides for model in side.analysis.models}
+    patterns = choose.grouped(together.several.ways, lambda way: way.pattern)
+    told: dict[str, list[str]] = {}
+    for pattern, ways in patterns.items():
+        names = together.series(ways)
+        for way in ways:
+            law = models.get((way.run, way.law))
+            if law and "saturation" in law.parameters:
+                size = near(law.parameters["saturation"][0])
+                told.setdefault(pattern, []).append(text("{value} ({basis})", value=size, basis=names[way.id]))
+    if len(told) > 1:
+        told.pop(messages.LATENCY, None)
+    for pattern, sizes in told.items():
+        yield text(
+            "Larger messages bring hardly more ({noun}: their time grows with their size alone) from these sizes "
+            "on: {sizes}.",
+            noun=messages.counted(pattern),
+            sizes=words.listed(sizes),
+        )
 
 
 def _told(together: Together, beside: Beside) -> AtSize:
@@ -134,8 +161,10 @@ def _more_time(together: Together, beside: Beside, point: AtSize) -> tuple[str, 
             values=values,
         )
     more = text("about {time} more latency", time=roughly(abs(point.difference[0])))
-    if ratio >= _TWICE:
+    if ratio >= TWICE:
         more = text("{more} ({times} as long)", more=more, times=times(ratio))
+    else:
+        values = text("{values}, {times} as long", values=values, times=times(ratio))
     return context, text(
         "{message} has {more} {a} than {b}: {values}",
         message=message,
@@ -150,6 +179,8 @@ def _by(beside: Beside, subject: str) -> Text:
     """`on hpcdiy-gbe`, `between two sockets`, `with mpi mpich`."""
     if beside.differ == RUN:
         return text("on {system}", system=subject)
+    if beside.differ == PROGRAM:
+        return text("by {program}", program=subject)
     return text(
         "between {partners}" if beside.differ == PLACE else "with {level}",
         **{"partners" if beside.differ == PLACE else "level": subject},
@@ -182,16 +213,6 @@ def _values(together: Together, first: Way, second: Way, size: int) -> str:
     """Both figures with their intervals."""
     shown = [figure.short for way in (first, second) if (figure := words.shown(together.at(way, size)))]
     return text("{a} against {b}", a=shown[0], b=shown[1]) if len(shown) > 1 else "".join(shown)
-
-
-def times(ratio: float) -> str:
-    """A factor in words: `1.52 times`, `3.0 times`, `25 times`, `more than 28 times`."""
-    if ratio < _MANY:
-        return text("{factor} times", factor=f"{ratio:.1f}" if ratio >= _TWICE else f"{ratio:.2f}")
-    whole = math.floor(ratio + 1e-6)
-    if ratio - whole > 0.05:  # noqa: PLR2004 (a rounded figure)
-        return text("more than {count} time|more than {count} times", count=whole)
-    return text("{count} time|{count} times", count=whole)
 
 
 def roughly(seconds: float) -> str:

@@ -17,10 +17,11 @@ _PLAIN = str.maketrans({"µ": "u", "×": "x", "∞": "inf", "½": "1/2", "–": 
 _COLUMNS = 4
 
 
-def render(together: Together, console: Console) -> None:
-    """Print what the curves show; nothing where there are none to compare."""
-    if not together.several.besides and not together.several.alike:
-        return
+def render(together: Together, console: Console) -> bool:
+    """Print what the curves show; nothing where there are none to compare. Whether it was said in words."""
+    several = together.several
+    if not several.besides and not several.alike and not several.contrasts:
+        return False
     page = _Page(console)
     said = statements(together)
     if said:
@@ -42,6 +43,7 @@ def render(together: Together, console: Console) -> None:
         page.table(tables.ratios(together, title, besides[:_COLUMNS]))
     for table in (*tables.laws(together)[:1], *tables.alike(together)):
         page.table(table)
+    return bool(said)
 
 
 class _Page:

@@ -8,7 +8,7 @@ from pathlib import PurePath
 
 from assay.model.result import Analysis, Estimate
 from assay.model.run import Run
-from assay.model.several import PLACE, RUN, Beside, Several, Way
+from assay.model.several import PLACE, PROGRAM, RUN, Beside, Several, Way
 from assay.model.text import Joined, Phrase, joined, text
 from assay.report import choose, messages
 from assay.report.vocabulary import known
@@ -60,12 +60,18 @@ class Together:
 
     def label(self, way: Way) -> str:
         """Name of the curve's run; empty where there is a single one."""
-        return self.by_run[way.run].label if len(self.sides) > 1 else ""
+        return self.label_of(way.run)
+
+    def label_of(self, run: str) -> str:
+        """Name of a run; empty where there is a single one."""
+        return self.by_run[run].label if len(self.sides) > 1 else ""
 
     def subject(self, beside: Beside, way: Way) -> str:
         """What tells this curve of the two from the other one."""
         if beside.differ == PLACE:
             return where(self.at(way, way.sizes[0]))
+        if beside.differ == PROGRAM:
+            return messages.BY[way.benchmark]
         if beside.differ != RUN:
             return f"{beside.differ} {way.factors.get(beside.differ, '')}"
         if beside.exact:
@@ -84,7 +90,15 @@ class Together:
             place = "between" if base.between else "inside"
         else:
             place = "" if beside.differ == PLACE else where(self.at(base, base.sizes[0]))
-        return joined(", ", (_within(label, place, exact=beside.exact), over))
+        within = _within(label, place, exact=beside.exact)
+        return joined(", ", (within, "" if beside.differ == PROGRAM else self.by(beside), over))
+
+    def by(self, beside: Beside) -> str:
+        """`by TCP`, where the runs of the two have curves of several programs; else nothing."""
+        base = self.ways[beside.b]
+        runs = {base.run, self.ways[beside.a].run}
+        several = len({each.benchmark for each in self.several.ways if each.run in runs}) > 1
+        return text("by {program}", program=messages.BY[base.benchmark]) if several else ""
 
     def place(self, way: Way) -> str:
         """Between whom, without which of their cores."""

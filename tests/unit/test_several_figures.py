@@ -1,0 +1,143 @@
+"""Figures on no curve, told in words: what the authors of the studies state in their texts and small tables."""
+
+import re
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner, Result
+from tests.unit.test_several import one_line, published, runs_beside, told
+
+from assay.cli import assay
+from assay.model.plan import Measure, Study
+from assay.model.several import PLACE, PROGRAM, RUN
+from assay.report.several.statements import statements
+
+
+@pytest.fixture(autouse=True)
+def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+def invoke(*arguments: str) -> Result:
+    result = CliRunner().invoke(assay, arguments)
+    assert result.exit_code == 0, result.output
+    return result
+
+
+def first_page(*arguments: str) -> str:
+    """The words of the page's first section."""
+    page = Path(invoke("report", *arguments, "-o", "page.html").stdout.strip()).read_text("utf-8")
+    first = re.split(r'<section id="(?:summary|said)"', page)[1].partition("</section>")[0]
+    return one_line(re.sub(r"<[^>]+>", "", first))
+
+
+TWO = ("cs-pccluster2", "vtpcc")
+#: What the authors print, in their words as far as these are figures: (runs, figures that one sentence has).
+STATED = [
+    (("epyc-7601",), r"24\.7 GB/s \([^)]*both[^)]*\) against 12\.4 GB/s \([^)]*one direction\), 1\.99 times"),
+    (("epyc-7601",), r"12\.1 to 12\.3 GB/s \(NUMA nodes 4, 5, 6 and 7, on the socket of the card\), 6\.80 to"),
+    (("epyc-7601",), r"6\.80 to 6\.90 GB/s \(NUMA nodes 0, 1, 2 and 3, on the other socket than the card\)"),
+    (("vtpcc",), r"562 MB/s \(TCP\) and 312 MB/s \(MPI\).{0,60}MPI has 56 % of what TCP has"),
+    (("vtpcc",), r"875 MB/s \(copies in memory\).{0,60}312 MB/s \(MPI\); the largest is 2\.8 times the smallest"),
+    (("leo",), r"250 MB/s \(network SCI\) against 10\.0 MB/s \(network Fast Ethernet\), 25 times"),
+    (("leo",), r"an empty message has about 140 µs more latency \(more than 35 times as long\)"),
+    (("sci", "leo"), r"250 MB/s \(leo\) against 83\.3 MB/s \(sci\), 3\.0 times"),
+    (("sci", "leo"), r"more latency on sci than on leo: 5\.85 µs against 3\.90 µs, 1\.50 times as long"),
+    (TWO, r"93\.8 MB/s \(vtpcc\) against 31\.2 MB/s \(cs-pccluster2.{0,20}Linux\), 3\.0 times"),
+    (TWO, r"100 MB/s \(vtpcc\) against 50\.0 MB/s \(cs-pccluster2, system Windows\), 2\.0 t"),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("runs", "said"), STATED, ids=[f"{' '.join(runs)} {said[:20]}" for runs, said in STATED])
+def test_the_terminal_and_the_first_page_state_what_the_authors_conclude(runs: tuple[str, ...], said: str) -> None:
+    assert re.search(said, one_line(invoke("compare", *runs).output))
+    assert re.search(said, first_page(*runs))
+
+
+def test_nothing_without_samples_is_said_to_be_significant() -> None:
+    output = one_line(invoke("compare", "epyc-7601").output)
+    assert "nothing is said to be significant" in output
+    assert "faster" not in output
+    assert "slower" not in output
+
+
+def test_the_widest_difference_is_told_first_and_each_kind_of_figure_once_for_each_word() -> None:
+    side = published("epyc-7601")
+    spreads = []
+    for each in side.several.contrasts:
+        values = [side.estimate(run, name).median or 0.0 for run, name in each.of]
+        assert values == sorted(values, reverse=True)
+        spreads.append(values[0] / values[-1])
+    assert spreads == sorted(spreads, reverse=True)
+    places = [each.of[0][1].split("/")[-1] for each in side.several.contrasts if each.differ == PLACE]
+    assert len(places) == 2  # triad, and many pairs
+    pairs = next(each for each in side.several.contrasts if each.differ == PLACE and "multi-" in each.of[0][1])
+    assert len(pairs.of) == 12
+
+
+def test_rows_that_claim_nothing_wait_for_all_where_words_told_them_and_they_fill_screens() -> None:
+    assert "all:numa:7@2 against all:numa:0@2 (base)" not in invoke("compare", "epyc-7601").output
+    assert "assay compare epyc-7601 --all" in one_line(invoke("compare", "epyc-7601").output)
+    assert "all:numa:7@2 against all:numa:0@2 (base)" in one_line(invoke("compare", "epyc-7601", "--all").output)
+
+
+def test_what_was_measured_here_is_compared_by_launches_and_has_no_contrasts(home: Path) -> None:
+    study = Study("Memory", "How fast?", (Measure("stream", ("all", "one-core")),), launches=2)
+    side = runs_beside(home, study)
+    assert side.several.alike
+    assert side.several.contrasts == ()
+
+
+def test_runs_are_compared_at_the_same_factors_else_the_best_of_each() -> None:
+    side = published("leo", "sci")
+    assert {each.differ for each in side.several.contrasts if len({run for run, _ in each.of}) > 1} == {RUN}
+    exact = [each for each in side.several.contrasts if each.differ == RUN]
+    assert all(each.exact for each in exact)
+    best = [each for each in published("vtpcc", "cs-pccluster2").several.contrasts if each.differ == RUN]
+    assert best
+    assert not any(each.exact for each in best)
+
+
+def sweep(command: str, latency: float, rate: float) -> str:
+    """What NetPIPE shows of a wire with these: T = latency + size / rate."""
+    rows = [f"[u@n1 netpipe]$ {command}"]
+    for number, size in enumerate(2**power for power in range(23)):
+        seconds = latency + size / rate
+        rows.append(
+            f"{number:3d}: {size:7d} bytes    100 times --> {8 * size / seconds / 2**20:9.2f} Mbps in "
+            f"{1e6 * seconds:10.2f} usec"
+        )
+    return "\n".join(rows)
+
+
+def test_netpipe_tells_what_jumbo_frames_did_for_tcp_and_not_for_mpi_and_where_curves_are_full(home: Path) -> None:
+    run = "mpirun -H n1,n2 -np 2"
+    text = [
+        sweep(f"MTU=1500 {run} ./NPtcp", 30e-6, 60e6),
+        sweep(f"MTU=4075 {run} ./NPtcp", 30e-6, 84e6),
+        sweep(f"MTU=1500 {run} ./NPmpi", 40e-6, 36e6),
+        sweep(f"MTU=4075 {run} ./NPmpi", 40e-6, 36.3e6),
+    ]
+    (home / "np.txt").write_text("\n".join(text) + "\n", "utf-8")
+    output = one_line(invoke("compare", invoke("import", "netpipe", "np.txt").stdout.strip()).output)
+    assert re.search(r"by TCP, MTU 4075 has 1\.40 times the bandwidth \(ping-pong\) of MTU 1500 at 4 MiB", output)
+    assert re.search(r"by MPI, MTU (?:4075 and MTU 1500|1500 and MTU 4075) have nearly the same bandwidth", output)
+    assert "MTU 1500, TCP has 1.67 times the bandwidth (ping-pong) of MPI at 4 MiB" in output
+    full = re.search(r"Larger messages bring hardly more \(ping-pong.*?\.", output)
+    assert full
+    assert full[0].count("TCP") == 2
+    assert full[0].count("KiB") == 4
+
+
+def test_programs_stand_beside_each_other_only_between_the_same_partners() -> None:
+    of = [each.of for each in published("vtpcc").several.contrasts if each.differ == PROGRAM]
+    labels = [{name.split("/")[1] for _, name in each if not name.startswith("memcpy")} for each in of]
+    assert labels == [{"pair"}, {"one-core@2"}]
+
+
+def test_a_page_says_each_kind_of_sentence_under_a_heading_of_its_own() -> None:
+    kinds = [each.kind for each in statements(published("sci", "leo"))]
+    assert kinds == sorted(kinds, key=["bandwidth", "latency", "figure", "crossover", "bend", "saturation"].index)
+    assert "saturation" in [each.kind for each in statements(published("hpcdiy-qdr"))]
+    assert "64 KiB (two nodes)" in told(published("hpcdiy-qdr"))
