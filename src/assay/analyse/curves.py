@@ -53,8 +53,9 @@ class Curve(NamedTuple):
 def headline(estimate: Estimate) -> str:
     """Name of the first metric of its kernel; its own where no declaration knows it (of another tool)."""
     declared = benchmarks.find(estimate.benchmark)
-    first = declared.headline_of(estimate.kernel, estimate.params) if declared else None
-    return first.name if first else estimate.metric
+    if declared is None:
+        return estimate.metric
+    return declared.headline_name(estimate.kernel, estimate.params, estimate.metric)
 
 
 def _declares(estimate: Estimate) -> bool:

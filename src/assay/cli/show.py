@@ -38,7 +38,13 @@ def command(run: str, limits: tuple[str, ...], form: str, *, as_json: bool) -> N
         return
     from assay.report import terminal
 
-    terminal.render(found, analysis, output.console())
+    console = output.console()
+    terminal.render(found, analysis, console)
+    if found.imported:
+        from assay.cli import beside
+        from assay.report.several.terminal import in_words
+
+        in_words(beside.together([found]), console)
 
 
 def _print_osu(analysis: Analysis, run: str) -> None:

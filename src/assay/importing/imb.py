@@ -8,7 +8,7 @@ import msgspec
 from assay.importing.command import Started, command_of, understood
 from assay.importing.text import Column, Text, figure, is_number, lines, slug
 from assay.model.benchmark import ParamValue
-from assay.model.imported import Figure, Table
+from assay.model.imported import UNSTATED, Figure, Table
 
 _BLOCK = re.compile(r"#\s*Benchmarking\s+(Multi-)?(\w[\w-]*)\s*")
 _PROCESSES = re.compile(r"#\s*#?\s*processes\s*=\s*(\d{1,9})\s*")
@@ -40,6 +40,9 @@ _TOGETHER = {"latency": "multi-latency", "multi-bandwidth": "multi-bandwidth"}
 #: Counts, and rates that follow from the size and the time: older versions count 2^20 bytes, newer ones 10^6.
 _PASSED_OVER = {"#bytes", "bytes", "#repetitions", "repetitions", "Mbytes/sec", "defects"}
 _MESSAGES = "Msg/sec"
+_PAIR = 2
+#: Words of placements with the cores of each node, and the nodes.
+_PLACED = re.compile(r"(?:one-core(?::numa:\d+)?|cores:(\d+))(?:@(\d+))?", re.ASCII)
 
 
 class _Head(msgspec.Struct):
@@ -106,8 +109,11 @@ def _table(text: Text, head: _Head, rows: list[tuple[int, list[str]]], started: 
     figures = [figure for line, words in rows for figure in _figures(text, line, words, head, kernel)]
     if not figures:
         text.refuse(rows[0][0], "no column of this block is known")
-    if f"@{len(started.hosts)}" in started.placement or "pair" in started.placement:
-        params.pop("ranks", None)  # the placement says it
+    at_work = _ranks(started.placement)
+    if at_work and params.get("ranks") == at_work:
+        params.pop("ranks")  # the placement says it
+    elif at_work and "ranks" in params:  # nobody says which of those that were started
+        started = msgspec.structs.replace(started, placement=UNSTATED, hosts=())
     return started.began(
         Table(
             source=text.name,
@@ -119,6 +125,14 @@ def _table(text: Text, head: _Head, rows: list[tuple[int, list[str]]], started: 
             params=params,
         )
     )
+
+
+def _ranks(placement: str) -> int:
+    """How many a word of placements means; 0 where it says none."""
+    if placement.partition(":")[0] == "pair":
+        return _PAIR
+    word = _PLACED.fullmatch(placement)
+    return int(word[1] or 1) * int(word[2] or 1) if word else 0
 
 
 def _measured(head: _Head) -> tuple[str, str, dict[str, ParamValue]]:

@@ -140,6 +140,17 @@ class Benchmark:
                 return metric
         return None
 
+    def headline_name(self, kernel: str, params: Params, metric: str) -> str:
+        """Name of the first metric of an estimate's kernel and params; `metric` is its own.
+
+        Where none counts there, as at patterns of other tools, its own; but empty for a finer form of one of ours,
+        as `latency-t-max` is of `latency`.
+        """
+        first = self.headline_of(kernel, params)
+        if first:
+            return first.name
+        return "" if any(metric.startswith(f"{each.name}-") for each in self.metrics) else metric
+
 
 def _counts(metric: Metric, kernel: str, params: Params) -> bool:
     if metric.kernels and kernel not in metric.kernels:

@@ -74,15 +74,17 @@ def measured(estimates: Iterable[Estimate]) -> tuple[Estimate, ...]:
 
 
 def headline_metric(estimates: Iterable[Estimate]) -> tuple[Estimate, ...]:
-    """Estimates of the first metric of their kernel."""
+    """Estimates of the first metric of their kernel; the first one's metric where no declaration knows any."""
     estimates = tuple(estimates)
-    return tuple(estimate for estimate in estimates if estimate.metric == _first_metric(estimate, estimates[0]))
+    first = next(
+        (estimate for estimate in estimates if _first_metric(estimate, estimate) == estimate.metric), None
+    )
+    return tuple(e for e in estimates if first and e.metric == _first_metric(e, first))
 
 
 def _first_metric(estimate: Estimate, first: Estimate) -> str:
     declared = declaration(estimate.benchmark)
-    headline = declared.headline_of(estimate.kernel, estimate.params) if declared else None
-    return headline.name if headline else first.metric
+    return declared.headline_name(estimate.kernel, estimate.params, first.metric) if declared else first.metric
 
 
 def headline_kernel(estimates: Iterable[Estimate]) -> tuple[Estimate, ...]:

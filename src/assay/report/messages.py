@@ -18,6 +18,11 @@ COUNTED = {
     BOTH: text("Bandwidth, both directions added"),
     "multi-bandwidth": text("Bandwidth of all pairs, one direction"),
     "multi-latency": text("Latency of the slowest pair, one way"),
+    "multi-bidirectional": text("Bandwidth of all pairs, both directions added"),
+    "ping-pong": text("Bandwidth, to and fro"),
+    "pingping": text("Time against an oncoming message"),
+    "sendrecv": text("Time to send and receive (Sendrecv)"),
+    "exchange": text("Exchange with both neighbours"),
 }
 #: The same within a sentence.
 _WITHIN = {
@@ -26,6 +31,7 @@ _WITHIN = {
     BOTH: text("bandwidth, both directions added"),
     "multi-bandwidth": text("bandwidth of all pairs, one direction"),
     "multi-latency": text("latency of the slowest pair, one way"),
+    "multi-bidirectional": text("bandwidth of all pairs, both directions added"),
 }
 #: Charts and tables of more series are split: so many differ in colour, shape and dash.
 MOST_SERIES = 6
@@ -48,6 +54,8 @@ _PAIRS: dict[str, str] = {
 }
 #: Params that make the size of a message.
 _SIZE = ("bytes", "offset")
+#: Of other tools' tables, where no placement says how many ranks took part.
+RANKS = "ranks"
 #: What a figure is called.
 Name = Callable[[Estimate], str]
 _GROUP = re.compile(r"(all|half|one-core):(numa|socket|l3):(\d+)(?:@.*)?")
@@ -58,11 +66,8 @@ def of_patterns(analysis: Analysis, patterns: Iterable[str]) -> tuple[Estimate, 
     """Headline estimates of messages between partners, in the order of the patterns."""
     wanted = tuple(patterns)
     found = [e for name in BY for e in choose.of_benchmark(analysis, name)]
-    return (
-        tuple(e for pattern in wanted for e in choose.headline_metric(found) if e.params.get("pattern") == pattern)
-        if found
-        else ()
-    )
+    groups = choose.grouped(found, pattern)
+    return tuple(e for name in wanted if name in groups for e in choose.headline_metric(groups[name]))
 
 
 def pattern(estimate: Estimate) -> str:
@@ -165,6 +170,8 @@ def _level(estimate: Estimate, name: str) -> str:
     """MPIs by their names, which say what they are; other levels with what they are levels of."""
     if name == "mpi":
         return estimate.factors.get(name, "")
+    if name == RANKS:
+        return words.count(int(estimate.params.get(name, 0)), "rank", "ranks")
     return choose.levels(estimate, [name])
 
 

@@ -6,6 +6,7 @@ from functools import partial
 
 import msgspec
 
+from assay import benchmarks
 from assay.analyse.comparisons.effects import adjusted, compare, compare_unpaired, difference
 from assay.analyse.several.crossovers import crossovers
 from assay.analyse.several.ways import Found, stateless
@@ -33,11 +34,15 @@ def across(sides: Sequence[Sequence[Found]]) -> list[Beside]:
 
 
 def within(ways: Sequence[Found]) -> list[Beside]:
-    """Curves of one run that differ in the place, in one factor, or in the program: MPI and plain sockets."""
+    """Curves of one run that differ in the place, one factor, or the program (MPI and plain sockets).
+
+    Of other tools' tables those too that differ in an axis that is none of ours, as the number of ranks.
+    """
     found = []
     for differ, group in _differing(ways):
         pairs = itertools.combinations(group, 2) if len(group) <= _FEW_WAYS else ((group[0], g) for g in group[1:])
-        found += [beside for base, one in pairs if (beside := _beside(one, base, differ, exact=True))]
+        told = ((one, base) for base, one in pairs if _level(one, differ) != _level(base, differ))
+        found += [beside for one, base in told if (beside := _beside(one, base, differ, exact=True))]
     return _adjusted(found)
 
 
@@ -80,17 +85,23 @@ def _best(ways: Sequence[Found]) -> Found:
 def _differing(ways: Sequence[Found]) -> Iterator[tuple[str, list[Found]]]:
     """Groups of ways that are alike but in one word, with that word."""
     factors = dict.fromkeys(name for each in ways for name in each.way.factors)
-    for differ in (PLACE, PROGRAM, *factors):
+    foreign = dict.fromkeys(name for each in ways for name in each.way.axes.keys() - _axes(each))
+    for differ in (PLACE, PROGRAM, *factors, *foreign):
         for group in _grouped(ways, partial(_rest, differ=differ)).values():
             if len(group) > 1:
                 yield differ, group
 
 
+def _axes(found: Found) -> set[str]:
+    return {axis.name for axis in benchmarks.get(found.way.benchmark).axes}
+
+
 def _rest(found: Found, differ: str) -> Hashable:
     way = found.way
     factors = frozenset(item for item in way.factors.items() if item[0] != differ)
-    kind = (way.pattern, way.between, frozenset(way.axes.items())) if differ == PROGRAM else _kind(found)
-    return kind, way.state, factors, "" if differ == PLACE else way.label, differ in way.factors
+    axes = frozenset(item for item in way.axes.items() if item[0] != differ)
+    kind = way.pattern, way.between, axes, "" if differ == PROGRAM else way.benchmark
+    return kind, way.state, factors, "" if differ == PLACE else way.label, differ in way.factors | way.axes
 
 
 def _grouped(ways: Iterable[Found], key: Callable[[Found], Hashable]) -> dict[Hashable, list[Found]]:
@@ -125,7 +136,7 @@ def _beside(one: Found, other: Found, differ: str, *, exact: bool) -> Beside | N
 def _level(found: Found, differ: str) -> str:
     way = found.way
     words = {RUN: way.run, PLACE: way.label, PROGRAM: way.benchmark}
-    return words[differ] if differ in words else way.factors.get(differ, "")
+    return words[differ] if differ in words else str((way.factors | way.axes).get(differ, ""))
 
 
 def _adjusted(found: list[Beside]) -> list[Beside]:

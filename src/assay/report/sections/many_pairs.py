@@ -14,6 +14,7 @@ claims: frozenset[str] = frozenset()
 
 _BY, _RANKS, _LIMIT = headings("By", "Ranks a node", "Limit of the sum")
 _BANDWIDTH, _LATENCY, _RATE = "multi-bandwidth", "multi-latency", "message-rate"
+PATTERNS = (_BANDWIDTH, _LATENCY)
 _CAPTION = text("Many pairs at once: bandwidth and messages of all pairs added, one direction")
 #: Fewer numbers of ranks make no line.
 _LINE = 3
@@ -25,7 +26,7 @@ _WHY = text(
 
 def section(run: Run, analysis: Analysis) -> Section | None:
     """The section, None where no many pairs were planned."""
-    estimates = messages.of_patterns(analysis, (_BANDWIDTH, _LATENCY))
+    estimates = messages.of_patterns(analysis, PATTERNS)
     if not estimates:
         return None
     bandwidth = _bandwidth(analysis)

@@ -24,10 +24,17 @@ _WHY = text(
     "are on the way before one is acknowledged, in one direction, or in both with their bytes added."
 )
 
+_OTHERS = text(
+    "The Intel MPI Benchmarks time more: Sendrecv, each rank sends to one neighbour while it receives from the "
+    "other; Exchange, both at once with both neighbours; PingPing, two messages that meet."
+)
+#: Patterns that it explains.
+_NEIGHBOURS = frozenset({"sendrecv", "exchange", "pingping"})
+
 
 def section(_run: Run, analysis: Analysis) -> Section | None:
     """The section, None where no messages between two partners were planned."""
-    estimates = messages.of_patterns(analysis, _PATTERNS)
+    estimates = messages.of_patterns(analysis, (*_PATTERNS, *_others(analysis)))
     if not estimates:
         return None
     measured = choose.measured(estimates)
@@ -55,7 +62,7 @@ def tables(run: Run, analysis: Analysis) -> tuple[Table, ...]:
         _row(pattern, best, way(best))
         for pattern, members in _of_pattern(measured).items()
         for curve in _curves(_by_partners(members)).values()
-        if (best := _told(pattern, curve))
+        if (best := _told(curve))
     ]
     columns: tuple[str, ...] = headings("What", "Between", "By", "Median", "Interval", "n")
     if not any(row[2] for row in rows):
@@ -66,9 +73,9 @@ def tables(run: Run, analysis: Analysis) -> tuple[Table, ...]:
 
 
 def _others(analysis: Analysis) -> tuple[str, ...]:
-    """Patterns of other tools between two, as `sendrecv`."""
+    """Patterns of other tools, as `sendrecv`; what many pairs do in one direction has a section of its own."""
     found = dict.fromkeys(messages.pattern(e) for name in messages.BY for e in choose.of_benchmark(analysis, name))
-    return tuple(each for each in found if each not in _PATTERNS and not each.startswith("multi-"))
+    return tuple(each for each in found if each and each not in {*_PATTERNS, *many_pairs.PATTERNS})
 
 
 def _without(row: tuple[str, ...], at: int) -> tuple[str, ...]:
@@ -80,7 +87,7 @@ def _row(pattern: str, best: Estimate, way: str) -> tuple[str, ...]:
     where = joined(", ", [messages.where(best), choose.state(best)])
     value, ends = (f"{figure.value} {figure.unit}", figure.ends) if figure else ("", "")
     return (
-        joined(", ", (messages.counted(pattern), _at(pattern, best))),
+        joined(", ", (messages.counted(pattern), _at(best))),
         where,
         way,
         value,
@@ -104,29 +111,30 @@ def _curves(estimates: tuple[Estimate, ...]) -> dict[tuple[str, str, str | None]
     return choose.grouped(estimates, lambda e: (messages.where(e), way(e), e.state))
 
 
-def _told(pattern: str, curve: tuple[Estimate, ...]) -> Estimate | None:
-    """What stands for a curve: the latency of a small message, the bandwidth of the largest.
+def _told(curve: tuple[Estimate, ...]) -> Estimate | None:
+    """What stands for a curve: the time of a small message, the bandwidth of the largest.
 
     Not the largest bandwidth of all sizes: of many sizes the noisiest would be told.
     """
-    return messages.small(curve) if pattern == messages.LATENCY else messages.largest(curve)
+    return messages.small(curve) if curve[0].better == "lower" else messages.largest(curve)
 
 
-def _at(pattern: str, estimate: Estimate) -> str:
+def _at(estimate: Estimate) -> str:
     size = messages.at(estimate)
-    return size if pattern == messages.LATENCY else text("at {size}", size=size)
+    return size if estimate.better == "lower" else text("at {size}", size=size)
 
 
 def _headlines(measured: tuple[Estimate, ...]) -> tuple[Headline, ...]:
     """The small message and the largest one, each over the best way, between nodes and inside one."""
     lines = []
-    for where, members in choose.grouped(measured, messages.far).items():
+    ours = tuple(e for e in measured if messages.pattern(e) in _PATTERNS)
+    for where, members in choose.grouped(ours or measured, messages.far).items():
         for pattern, of_pattern in _of_pattern(members).items():
-            told = _told(pattern, of_pattern)
+            told = _told(of_pattern)
             best = choose.best(e for e in of_pattern if told and messages.size(e) == messages.size(told))
             if best:
                 by = messages.over(measured)(best)
-                label = joined(", ", (messages.COUNTED[pattern], _at(pattern, best), where, by))
+                label = joined(", ", (messages.COUNTED.get(pattern, pattern), _at(best), where, by))
                 lines.append(Headline(label, best))
     return tuple(lines)
 
@@ -135,7 +143,7 @@ def _figures(measured: tuple[Estimate, ...]) -> tuple[Figure, ...]:
     pattern = messages.pattern(measured[0])
     drawn = []
     for number, (part, members) in enumerate(messages.split(measured).items()):
-        title = joined(": ", [messages.COUNTED[pattern], part])
+        title = joined(": ", [messages.COUNTED.get(pattern, pattern), part])
         anchor = f"figure-messages-{pattern}{f'-{number}' if number else ''}"
         if len({messages.size(e) for e in members} - {0}) >= _CURVE:
             drawn.append(figures.curves(members, anchor, title, series=messages.series(members)))
@@ -149,7 +157,7 @@ def _tables(measured: tuple[Estimate, ...]) -> tuple[Table, ...]:
     return tuple(
         sizes.table(
             members,
-            joined(", ", [messages.COUNTED[pattern], part]),
+            joined(", ", [messages.COUNTED.get(pattern, pattern), part]),
             messages.series(members),
         )
         for part, members in messages.split(measured).items()
@@ -170,6 +178,7 @@ def _meaning(measured: tuple[Estimate, ...], paired: _Paired) -> tuple[str, ...]
     told = [_WHY, _latencies(measured), _bandwidths(measured), _duplex(measured, paired)]
     several = max(len(_curves(members)) / len(_places(members)) for members in _of_pattern(measured).values()) > 1
     told += [text("Where several networks, MPIs or states were measured, the best is told.")] if several else []
+    told += [_OTHERS] if _NEIGHBOURS & set(_of_pattern(measured)) else []
     return (joined(" ", told),)
 
 

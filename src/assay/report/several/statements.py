@@ -141,6 +141,8 @@ def _more_time(together: Together, beside: Beside, point: AtSize) -> tuple[str, 
     of_slow, of_quick = (together.subject(beside, way) for way in (slow, quick))
     size = words.param(point.bytes, "B")
     message = text("a message of {size}", size=size) if point.bytes else text("an empty message")
+    if slow.pattern != messages.LATENCY:
+        message = text("{value} ({basis})", value=message, basis=_counted(slow))
     context = together.context(beside)
     if _is_unclear(point):
         return context, text(

@@ -23,11 +23,7 @@ def render(together: Together, console: Console) -> bool:
     if not several.besides and not several.alike and not several.contrasts:
         return False
     page = _Page(console)
-    said = statements(together)
-    if said:
-        page.heading("In words")
-        for statement in said:
-            page.line(statement.text, mark="-")
+    said = in_words(together, console)
     if are_without_samples(e for side in together.sides for e in choose.measured(side.analysis.estimates)):
         page.line(NO_SAMPLES, style="dim")
     for (pattern, reach), ways in tables.groups(together).items():
@@ -43,6 +39,17 @@ def render(together: Together, console: Console) -> bool:
         page.table(tables.ratios(together, title, besides[:_COLUMNS]))
     for table in (*tables.laws(together)[:1], *tables.alike(together)):
         page.table(table)
+    return said
+
+
+def in_words(together: Together, console: Console) -> bool:
+    """Print the sentences alone; whether there are any."""
+    page = _Page(console)
+    said = statements(together)
+    if said:
+        page.heading("In words")
+    for statement in said:
+        page.line(statement.text, mark="-")
     return bool(said)
 
 

@@ -6,11 +6,13 @@ from dataclasses import dataclass
 from functools import cached_property
 from pathlib import PurePath
 
+from assay.model.benchmark import ParamValue
+from assay.model.imported import UNSTATED
 from assay.model.result import Analysis, Estimate
 from assay.model.run import Run
 from assay.model.several import PLACE, PROGRAM, RUN, Beside, Several, Way
 from assay.model.text import Joined, Phrase, joined, text
-from assay.report import choose, messages
+from assay.report import choose, messages, words
 from assay.report.vocabulary import known
 
 _NODE = re.compile(r"one-core:numa:(\d+)@(\d+)")
@@ -72,6 +74,8 @@ class Together:
             return where(self.at(way, way.sizes[0]))
         if beside.differ == PROGRAM:
             return messages.BY[way.benchmark]
+        if beside.differ in way.axes:
+            return _axis(beside.differ, way.axes[beside.differ])
         if beside.differ != RUN:
             return f"{beside.differ} {way.factors.get(beside.differ, '')}"
         if beside.exact:
@@ -84,12 +88,19 @@ class Together:
         label = self.label(base) if beside.differ != RUN else ""
         over = joined(
             ", ",
-            [f"{name} {level}" for name, level in base.factors.items() if name != beside.differ and beside.exact],
+            [
+                *(
+                    f"{name} {level}"
+                    for name, level in base.factors.items()
+                    if name != beside.differ and beside.exact
+                ),
+                *(_axis(name, value) for name, value in base.axes.items() if name != beside.differ),
+            ],
         )
         if not beside.exact:
             place = "between" if base.between else "inside"
         else:
-            place = "" if beside.differ == PLACE else where(self.at(base, base.sizes[0]))
+            place = "" if beside.differ == PLACE or base.label == UNSTATED else where(self.at(base, base.sizes[0]))
         within = _within(label, place, exact=beside.exact)
         return joined(", ", (within, "" if beside.differ == PROGRAM else self.by(beside), over))
 
@@ -108,10 +119,12 @@ class Together:
     def way(self, way: Way) -> str:
         """Between whom and over what, within its run: `two nodes, cores near the card`."""
         levels = [f"{name} {level}" for name, level in way.factors.items() if level]
-        axes = [f"{name} {value}" for name, value in way.axes.items()]
+        axes = [_axis(name, value) for name, value in way.axes.items()]
         tcp = ["TCP"] if way.benchmark == "tcp" else []
         state = [known(f"{way.state} cores")] if way.state else []
-        return joined(", ", [where(self.at(way, way.sizes[0])), *tcp, *levels, *axes, *state])
+        told = [*tcp, *levels, *axes, *state]
+        place = "" if told and way.label == UNSTATED else where(self.at(way, way.sizes[0]))
+        return joined(", ", [place, *told])
 
     def _short(self, way: Way, beside: Iterable[Way]) -> str:
         """The way without what all of them share."""
@@ -129,6 +142,11 @@ class Together:
             told = "" if way.run in alone and label and same else self._short(way, ways)
             names[way.id] = joined(": ", [label, told])
         return names
+
+
+def _axis(name: str, value: ParamValue) -> str:
+    """`16 ranks`, `window 64`."""
+    return words.count(int(value), "rank", "ranks") if name == messages.RANKS else f"{name} {value}"
 
 
 def _within(label: str, place: str, *, exact: bool) -> str:
