@@ -64,7 +64,8 @@ def command(  # noqa: PLR0913 (one parameter an option)
         return
     click.echo(kept.name)
     tables = f"{len(imported.tables)} table{'s' * (len(imported.tables) > 1)}"
-    output.say(f"{figures} figures in {tables}; next: assay compare {kept.name}, assay report {kept.name}")
+    told = f"{figures} figure{'s' * (figures > 1)} in {tables}"
+    output.say(f"{told}; next: assay compare {kept.name}, assay report {kept.name}")
 
 
 def _read(name: str) -> Text:

@@ -9,10 +9,13 @@ from assay.importing.command import Started, command_of, understood
 from assay.importing.text import Column, Text, figure, lines
 from assay.model.imported import Table
 
-_HEADING = re.compile(r"T/V\s+N\s+NB\s+P\s+Q\s+Time\s+Gflops\s*")
+_HEADING = re.compile(r"\s*T/V\s+N\s+NB\s+P\s+Q\s+Time\s+Gflops\s*(?:\(\s*per GPU\)\s*)?")
 _VERSION = re.compile(r"\s*HPLinpack\s+(\S+)\s+--.*")
-_ROW = re.compile(r"(W[A-Z0-9]{5,9})\s+(\S.*)")
-_CHECK = re.compile(r"\|\|.*\.\.\.\s*(PASSED|FAILED)\s*")
+#: Variants as HPL, Intel's and NVIDIA's call them: `WR11C2R4`, `WC00C2R100000`, `WC0`.
+_ROW = re.compile(r"\s*(W[RC]\d{1,3}(?:[LCR]\d{1,9}){0,2})\s+(\S.*)", re.ASCII)
+#: NVIDIA's tells the rate of one GPU behind that of all.
+_EACH = re.compile(r"\s*\(\s*[\d.eE+-]+\s*\)", re.ASCII)
+_CHECK = re.compile(r"\s*\|\|.*\.\.\.\s*(PASSED|FAILED)\s*")
 #: N, NB, P, Q, seconds, GFLOP/s.
 _WORDS = 6
 
@@ -48,7 +51,7 @@ def _checked(table: Table | None, failed: str) -> Iterator[Table]:
 
 
 def _table(text: Text, line: int, row: re.Match[str], started: Started, version: str) -> Table:
-    words = row[2].split()
+    words = _EACH.sub("", row[2]).split()
     if len(words) != _WORDS:
         text.refuse(line, f"{len(words)} numbers in a row, not N, NB, P, Q, time and Gflops")
     sizes = {name: text.whole(line, word) for name, word in zip(("n", "nb", "p", "q"), words, strict=False)}

@@ -15,7 +15,9 @@ _PROCESSES = re.compile(r"#\s*#?\s*processes\s*=\s*(\d{1,9})\s*")
 _GROUPS = re.compile(r"#\s*\(?\s*(\d{1,9}) groups? of (\d{1,9}) processes.*")
 _MODE = re.compile(r"#\s*MODE:\s*(\S+)\s*")
 _VERSION = re.compile(r"#\s*Intel\s*\(R\)\s*MPI Benchmarks\s*(.*?)(?:,.*)?")
-_HEADING = re.compile(r"#(bytes|repetitions)\b.*")
+_HEADING = re.compile(r"(Group\s+)?#(bytes|repetitions)\b.*")
+#: With `-multi 1` each group of ranks has rows of its own.
+_GROUP = "Group"
 _PAIRS: dict[str, dict[str, ParamValue]] = {
     "PingPong": {"pattern": "latency"},
     "PingPongSpecificSource": {"pattern": "latency"},
@@ -70,6 +72,8 @@ def read(text: Text, _test: str = "") -> Iterator[Table]:
                     number, f"{len(words)} words in a row, but the heading names {len(head.columns)} columns"
                 )
             rows.append((number, words))
+            continue
+        if _GROUP in head.columns and not words:
             continue
         if rows:
             yield _table(text, head, rows, started, version)
@@ -154,6 +158,8 @@ def _figures(text: Text, line: int, words: list[str], head: _Head, kernel: str) 
     by_name = dict(zip(head.columns, words, strict=True))
     times = _TIMES if kernel != "message" else _OF_GROUPS if "groups" in head.params else _OF_PAIRS
     size: dict[str, ParamValue] = {"bytes": text.whole(line, by_name["#bytes"])} if "#bytes" in by_name else {}
+    if _GROUP in by_name:
+        size["group"] = text.whole(line, by_name[_GROUP])
     for heading, word in by_name.items():
         name, _, unit = heading.rstrip("]").partition("[")
         if heading in _PASSED_OVER:

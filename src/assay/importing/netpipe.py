@@ -8,7 +8,7 @@ import msgspec
 from assay.importing.command import Started, command_of, understood
 from assay.importing.text import UNITS, Column, Text, figure, is_number, is_whole, lines
 from assay.model.benchmark import ParamValue
-from assay.model.imported import Figure, Table
+from assay.model.imported import UNSTATED, Figure, Table
 
 _SHOWN = re.compile(r"\s*\d{1,9}:\s+(\S+)\s+(bytes|B|KB|MB|GB)\s+\d{1,19}\s+times\s+-->(.*)")
 _FIGURES = re.compile(r"\s*(\S+)\s+[KMGT]?bps\s+in\s+(\S+)\s+([num]?secs?)\b.*")
@@ -22,6 +22,7 @@ _MODULES = {
     "NPopenmpi": ("pt2pt", "message"),
     "NPmemcpy": ("memcpy", "memcpy"),
 }
+_HERE = {"localhost", "127.0.0.1", "::1"}
 _NAMED = re.compile(r"\bNP[a-z]+6?\b")
 #: Words in a row of np.out: bytes, Mbit/s, seconds (3); bytes, mean, least and largest Gbit/s, microseconds (5).
 _OLD, _NEW = 3, 5
@@ -59,9 +60,17 @@ def read(text: Text, test: str = "") -> Iterator[Table]:
         if row:
             rows.append(row)
         elif command and (found := _NAMED.search(command)):
-            started = msgspec.structs.replace(understood(command), program=found[0])
+            started = _between(msgspec.structs.replace(understood(command), program=found[0]))
     if rows:
         yield _table(text, rows, started)
+
+
+def _between(started: Started) -> Started:
+    """Sockets to another host, `NPtcp -h n2`, go between two nodes."""
+    peer = started.option("-h") or started.option("--host")
+    if not peer or peer in _HERE or started.placement != UNSTATED or not started.program.startswith("NPtcp"):
+        return started
+    return msgspec.structs.replace(started, placement="one-core@2")
 
 
 def _row(text: Text, number: int, line: str) -> _Row | None:
@@ -70,7 +79,7 @@ def _row(text: Text, number: int, line: str) -> _Row | None:
         if not figures:
             text.refuse(number, "no 'RATE bps in TIME' follows '-->'")
         text.number(number, figures[1])
-        size = round(text.number(number, shown[1]) * _FACTORS[shown[2]])
+        size = _size(text.number(number, shown[1]), shown)
         return _Row(number, size, figures[2], figures[3])
     words = line.split()
     if len(words) in {_OLD, _NEW} and is_whole(words[0]) and all(map(is_number, words)):
@@ -78,6 +87,16 @@ def _row(text: Text, number: int, line: str) -> _Row | None:
     if words and is_whole(words[0]) and len(words) > 1 and is_number(words[1]):
         text.refuse(number, f"{len(words)} words in a row; np.out has {_OLD} or {_NEW} numbers")
     return None
+
+
+def _size(value: float, shown: re.Match[str]) -> int:
+    """Bytes; of a size that was rounded, 2^n or 3 x 2^n where the digits leave room: NetPIPE takes these."""
+    factor = _FACTORS[shown[2]]
+    places = len(shown[1].partition(".")[2])
+    half = factor * 10.0**-places / 2
+    power = 2 ** max(0, int(value * factor).bit_length() - 2)
+    whole = [each for each in (2 * power, 3 * power, 4 * power) if abs(each - value * factor) <= half]
+    return whole[0] if places and whole else round(value * factor)
 
 
 def _table(text: Text, rows: list[_Row], started: Started) -> Table:

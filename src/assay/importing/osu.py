@@ -10,8 +10,13 @@ from assay.importing.text import Column, Text, figure, is_number, is_whole, line
 from assay.model.benchmark import ParamValue
 from assay.model.imported import Figure, Table
 
-_TITLE = re.compile(r"#\s*OSU\s+(.*?)\s+Test(?:\s+v(\d[\d.]*)|\s*\(Version (\d[\d.]*)\))?\s*")
-_HEADING = re.compile(r"#\s*(Size\s)?(.*)")
+_TITLE = re.compile(
+    r"#?\s*(?:OSU|OMB Python|OMB-Py)\s+(.*?)\s+Test(?:\s+v(\d[\d.]*)|\s*\(Version (\d[\d.]*)\))?\s*"
+)
+_HEADING = re.compile(r"#?\s*(Size\s)?(.*)")
+#: What `srun --label` and the like put before each line.
+_LABEL = re.compile(r"\s*\d{1,7}:\s?", re.ASCII)
+_LABELLED = re.compile(_LABEL.pattern + r"\s*#\s*OSU\b.*", re.ASCII)
 _COLUMN = re.compile(
     r"([A-Z][\w.-]*(?: [A-Z][\w.-]*)*)\s?\((us|MB/s|%)\)|(MB/s)|(Messages/s)|(Iterations)|(Validation)"
 )
@@ -32,6 +37,7 @@ _PAIR_TESTS = {
     "multi latency": "multi-latency",
     "multi-threaded latency": "latency",
     "multi-process latency": "latency",
+    "partitioned latency": "partitioned",
 }
 _OPERATIONS = {
     "broadcast": "bcast",
@@ -50,6 +56,7 @@ _PROGRAMS = {
     "osu_latency_mt": "MPI Multi-threaded Latency",
     "osu_latency_mp": "MPI Multi-process Latency",
 }
+_ONE_SIDED = {"put", "get", "accumulate", "get_accumulate", "fetch_and_op", "compare_and_swap"}
 _COLLECTIVES = {
     *("allgather", "allreduce", "alltoall", "barrier", "bcast"),
     *("gather", "reduce", "reduce_scatter", "scatter"),
@@ -97,7 +104,7 @@ def read(text: Text, test: str = "") -> Iterator[Table]:
     """
     started = Started()
     head, rows = _Head(test=_named(test)), list[tuple[int, list[str]]]()
-    for number, line in enumerate(text.lines, 1):
+    for number, line in enumerate(_unlabelled(text), 1):
         words = line.split()
         command = command_of(line)
         if _is_row(text, number, words, head):
@@ -120,16 +127,26 @@ def read(text: Text, test: str = "") -> Iterator[Table]:
         text.refuse(head.line, "no rows follow this heading")
 
 
+def _unlabelled(text: Text) -> tuple[str, ...]:
+    """The lines without the number of the rank that printed each."""
+    labelled = any(map(_LABELLED.fullmatch, text.lines))
+    return tuple(_LABEL.sub("", line, count=1) for line in text.lines) if labelled else text.lines
+
+
 def _heading(text: Text, number: int, line: str, head: _Head) -> None:
     """Take what a line above the rows says."""
-    if title := _TITLE.fullmatch(line.strip()):
+    title = _TITLE.fullmatch(line.strip())
+    if title and not line.lstrip().startswith("#"):  # pasted without its mark; else prose that names a test
+        if (title[2] or title[3]) and (test := _titled(title[1])):
+            head.test, head.version = test, title[2] or title[3]
+    elif title:
         if head.line:
             text.refuse(head.line, "no rows follow this heading")
         head.test, head.version = _titled(title[1]), title[2] or title[3] or ""
         head.line = number
         if head.test is None:
             text.refuse(number, f"the test '{title[1][:40]}' is not known")
-    elif line.lstrip().startswith("#"):
+    elif line.lstrip().startswith("#") or (head.test and line.split(maxsplit=1)[0] == "Size"):
         for name, pattern in _SAID.items():
             if match := pattern.search(line):
                 head.params = head.params | {name: int(match[1]) if match[1].isdigit() else match[1].lower()}
@@ -229,13 +246,16 @@ def _named(program: str) -> _Test | None:
 def _titled(title: str) -> _Test | None:
     """The test of a title, `MPI Allreduce Latency`."""
     name = re.sub(r"^MPI[-_ ](?:CUDA |ROCM |OpenACC )?", "", title, flags=re.IGNORECASE).lower()
+    usual = re.sub(r"\bpersistent ", "", name)
+    if usual != name and (found := _titled(usual)):
+        return msgspec.structs.replace(found, params=found.params | {"calls": "persistent"})
     if name in _PAIR_TESTS:
         return _Test("pt2pt", "message", {"pattern": _PAIR_TESTS[name]})
     name, _, what = name.rpartition(" ")
     if what not in {"latency", "bandwidth"}:
         return None
-    if name in {"put", "get", "accumulate"}:
-        return _Test("onesided", "transfer", {"operation": name, "pattern": what})
+    if name in _ONE_SIDED:
+        return _Test("onesided", "transfer", {"operation": slug(name), "pattern": what})
     calls = "nonblocking" if name.startswith("non-blocking ") else "blocking"
     operation = name.removeprefix("non-blocking ")
     if what != "latency" or not operation:

@@ -76,10 +76,16 @@ def measured(estimates: Iterable[Estimate]) -> tuple[Estimate, ...]:
 def headline_metric(estimates: Iterable[Estimate]) -> tuple[Estimate, ...]:
     """Estimates of the first metric of their kernel; the first one's metric where no declaration knows any."""
     estimates = tuple(estimates)
-    first = next(
-        (estimate for estimate in estimates if _first_metric(estimate, estimate) == estimate.metric), None
-    )
+    own = [estimate for estimate in estimates if _first_metric(estimate, estimate) == estimate.metric]
+    first = min(own, key=_place, default=None)
     return tuple(e for e in estimates if first and e.metric == _first_metric(e, first))
+
+
+def _place(estimate: Estimate) -> int:
+    """Of its metric among those of its benchmark."""
+    declared = declaration(estimate.benchmark)
+    names = [metric.name for metric in declared.metrics] if declared else []
+    return names.index(estimate.metric) if estimate.metric in names else len(names)
 
 
 def _first_metric(estimate: Estimate, first: Estimate) -> str:
