@@ -64,12 +64,12 @@ def test_nothing_without_samples_is_said_to_be_significant() -> None:
 
 def test_the_widest_difference_is_told_first_and_each_kind_of_figure_once_for_each_word() -> None:
     side = published("epyc-7601")
-    spreads = []
+    ranks = []
     for each in side.several.contrasts:
         values = [side.estimate(run, name).median or 0.0 for run, name in each.of]
         assert values == sorted(values, reverse=True)
-        spreads.append(values[0] / values[-1])
-    assert spreads == sorted(spreads, reverse=True)
+        ranks.append((side.estimate(*each.of[0]).unit in {"B/s", "s", "flop/s"}, values[0] / values[-1]))
+    assert ranks == sorted(ranks, reverse=True)
     places = [each.of[0][1].split("/")[-1] for each in side.several.contrasts if each.differ == PLACE]
     assert len(places) == 2  # triad, and many pairs
     pairs = next(each for each in side.several.contrasts if each.differ == PLACE and "multi-" in each.of[0][1])
@@ -141,3 +141,22 @@ def test_a_page_says_each_kind_of_sentence_under_a_heading_of_its_own() -> None:
     assert kinds == sorted(kinds, key=["bandwidth", "latency", "figure", "crossover", "bend", "saturation"].index)
     assert "saturation" in [each.kind for each in statements(published("hpcdiy-qdr"))]
     assert "64 KiB (two nodes)" in told(published("hpcdiy-qdr"))
+
+
+def test_collectives_are_told_by_their_names_and_times_as_long(home: Path) -> None:
+    def table(algorithm: int, microseconds: float) -> str:
+        rows = "".join(f"{size} {microseconds + size / 1000:.2f}\n" for size in (4, 8, 1024))
+        command = f"$ mpirun -H n1,n2 -np 8 -mca coll_tuned_allreduce_algorithm {algorithm} ./osu_allreduce\n"
+        return f"{command}# OSU MPI Allreduce Latency Test v5.6.2\n# Size   Avg Latency(us)\n{rows}"
+
+    (home / "coll.txt").write_text(table(1, 30.0) + table(3, 10.0), "utf-8")
+    output = one_line(invoke("compare", invoke("import", "osu", "coll.txt").stdout.strip()).output)
+    assert re.search(
+        r"Allreduce, mean-latency, 4 cores, n1 . n2, 4 B each: 30\.0 µs \(coll_tuned_allreduce_algorithm 1\) "
+        r"against 10\.0 µs \(coll_tuned_allreduce_algorithm 3\), 3\.0 times as long",
+        output,
+    )
+
+
+def test_of_a_terminal_and_a_page_the_one_that_shows_a_run_says_it_too() -> None:
+    assert "25 times as much" in one_line(invoke("show", "leo").output)

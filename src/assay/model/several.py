@@ -153,7 +153,8 @@ class Several(msgspec.Struct, frozen=True):
         besides: pairs of curves that show the same thing.
         bends: of all curves.
         alike: figures on no curve.
-        contrasts: of figures on no curve without samples, the widest of each kind, the widest first.
+        contrasts: of figures on no curve without samples, the widest of each kind: of rates and times before
+            others, the widest first.
     """
 
     schema: int

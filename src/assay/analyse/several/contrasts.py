@@ -17,6 +17,8 @@ from assay.model.several import PLACE, PROGRAM, RUN, Contrast, Way
 _EACH_WITH_EACH = 4
 #: Both ends of a published range are figures: they are one thing, not two to compare.
 _END = "end"
+#: Units of what is no rate and no time.
+_NO_SPEED = ("", "B")
 _BYTES = "bytes"
 _MEMORY = "memory"
 #: Benchmarks that pass messages between the same partners.
@@ -35,7 +37,7 @@ class _Named(NamedTuple):
 
 
 def contrasts(sides: Sequence[Evidence], ways: Sequence[Way]) -> list[Contrast]:
-    """Of each kind of figure the widest contrast for each word, the widest of all first.
+    """Of each kind of figure the widest contrast for each word: rates and times first, the widest of them first.
 
     Within a run these are figures that nobody here measured: what was measured is compared by blocks. Between two
     runs one side at least was not measured here: of two that were, launches tell what may be claimed.
@@ -50,7 +52,7 @@ def contrasts(sides: Sequence[Evidence], ways: Sequence[Way]) -> list[Contrast]:
         if (base == 0 or len(sides) <= _EACH_WITH_EACH) and (foreign[base] or foreign[judged]):
             found += _across(named[base], named[judged])
     estimates = {(each.run, each.estimate.id): each.estimate for each in itertools.chain.from_iterable(named)}
-    return sorted(found, key=lambda each: -_spread(each, estimates))
+    return sorted(found, key=lambda each: (_is_told_last(each, estimates), -_spread(each, estimates)))
 
 
 def _words(estimate: Estimate) -> dict[str, ParamValue]:
@@ -173,6 +175,11 @@ def _is_better(one: Estimate, other: Estimate) -> bool:
 def _contrast(differ: str, group: Iterable[_Named], *, exact: bool = True) -> Contrast:
     ordered = sorted(group, key=lambda each: -(each.estimate.median or 0.0))
     return Contrast(differ, tuple((each.run, each.estimate.id) for each in ordered), exact)
+
+
+def _is_told_last(contrast: Contrast, estimates: Mapping[tuple[str, str], Estimate]) -> bool:
+    """Whether it is of no rate and no time: sizes, distances, shares and ratios of others."""
+    return estimates[contrast.of[0]].unit in _NO_SPEED
 
 
 def _spread(contrast: Contrast, estimates: Mapping[tuple[str, str], Estimate]) -> float:

@@ -20,7 +20,7 @@ MOST = 12
 _GROUP = 0.10
 #: Nearer than this two published figures are nearly the same.
 _SAME = 0.02
-_PATTERN, _END, _MEMORY = "pattern", "end", "memory"
+_PATTERN, _OPERATION, _END, _MEMORY = "pattern", "operation", "end", "memory"
 _PART = re.compile(r"all:(numa|socket|l3):(\d+)(?:@\d+)?")
 #: Facts of a source: which node the card is at, and which nodes each package has, `0-3; 4-7`.
 _CARD, _PACKAGES = ("network", "link's NUMA node"), ("memory", "NUMA nodes of the packages")
@@ -54,7 +54,11 @@ def _sentence(together: Together, contrast: Contrast) -> str:
         said = text("{noun}: {figures}; the largest is {times} the smallest", **parts, times=times(ratio))
     else:
         against = text("{a} against {b}", a=items[0], b=items[-1]) if len(items) > 1 else items[0]
-        said = text("{noun}: {figures}, {times} as much", noun=told, figures=against, times=times(ratio))
+        said = (
+            text("{noun}: {figures}, {times} as long", noun=told, figures=against, times=times(ratio))
+            if first.unit == "s"
+            else text("{noun}: {figures}, {times} as much", noun=told, figures=against, times=times(ratio))
+        )
     return words.sentence(joined("; ", (said, _share(contrast, estimates))))
 
 
@@ -67,7 +71,11 @@ def _noun(estimate: Estimate, differ: str) -> str:
         if counted and differ != _PATTERN and plain in {"bandwidth", "latency"}:
             return counted
         return text("bandwidth") if plain == "bandwidth" else known(plain)
-    return known(estimate.benchmark) if metric else choose.measure(estimate)
+    if metric:
+        return known(estimate.benchmark)
+    if _OPERATION in estimate.params and differ != _OPERATION:
+        return joined(", ", (str(estimate.params[_OPERATION]).capitalize(), known(estimate.metric)))
+    return choose.measure(estimate)
 
 
 def _context(together: Together, contrast: Contrast, estimates: Sequence[Estimate]) -> list[str]:
@@ -79,7 +87,7 @@ def _context(together: Together, contrast: Contrast, estimates: Sequence[Estimat
     levels = [
         _level(name, value)
         for name, value in {**first.params, **(first.factors if contrast.exact else {})}.items()
-        if name not in {differ, _PATTERN, "bytes"}
+        if name not in {differ, _PATTERN, _OPERATION, "bytes"} and not _is_usual(first, name)
     ]
     pattern = str(first.params.get(_PATTERN, ""))
     if pattern and differ != _PATTERN and _noun(estimates[-1], differ) != messages.COUNTED.get(pattern):
@@ -89,18 +97,31 @@ def _context(together: Together, contrast: Contrast, estimates: Sequence[Estimat
     return [label, by, place, *levels, size]
 
 
+def _is_usual(estimate: Estimate, name: str) -> bool:
+    """Whether a param is as a benchmark of ours has it, which needs no word."""
+    return (
+        name in estimate.params
+        and choose.declaration(estimate.benchmark) is not None
+        and (choose.is_usual(estimate, name))
+    )
+
+
 def _benchmark(estimate: Estimate) -> str:
     """Ours, though the figure lies on none of its curves."""
     return estimate.benchmark.partition(": ")[0]
 
 
 def _place(estimate: Estimate) -> str:
-    return where(estimate) if _benchmark(estimate) in messages.BY else words.cores(estimate.placement.label)
+    label, hosts = estimate.placement.label, estimate.placement.hosts
+    if _benchmark(estimate) in messages.BY:
+        return where(estimate)
+    return messages.cores(label, hosts) if "@" in label else words.cores(label)
 
 
 def _cores(estimate: Estimate) -> str:
     """The same without the hosts, which all of them share."""
-    if not messages.pattern(estimate).startswith("multi-"):
+    pair = _benchmark(estimate) in messages.BY and not messages.pattern(estimate).startswith("multi-")
+    if pair or "@" not in estimate.placement.label:
         return _place(estimate)
     told = messages.cores(estimate.placement.label, ())
     return told.parts[0] if isinstance(told, Joined) else told
