@@ -100,7 +100,7 @@
       const said = () => (element.hasAttribute("data-sentence") ? begun(message(element.dataset.text)) : message(element.dataset.text));
       write(element, () => marked(said()));
     }
-    for (const element of document.querySelectorAll("td.num, [data-figure]")) {
+    for (const element of document.querySelectorAll("td.num, [data-figure], tbody th:not([translate], [data-text])")) {
       if (!element.childElementCount) write(element, () => [figure(elements.get(element)[0]?.data ?? "")]);
     }
     for (const element of document.querySelectorAll("[data-label]")) {
