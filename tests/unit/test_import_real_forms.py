@@ -179,9 +179,25 @@ def test_what_cannot_be_read_is_told_with_its_line_and_ends_with_2(tool: str, te
     assert refused.value.exit_code == 2
 
 
+def test_sizes_of_memory_are_shown_as_people_write_them(home: Path) -> None:
+    (home / "numa.txt").write_text(
+        "available: 1 nodes (0)\nnode 0 size: 32768 MB\nnode 0 free: 1536 MB\n", "utf-8"
+    )
+    assert CliRunner().invoke(assay, ["import", "numactl", "numa.txt"]).exit_code == 0
+    said = CliRunner().invoke(assay, ["show", "last"]).output
+    assert "32 GiB" in said
+    assert "1.5 GiB" in said
+
+
+def test_a_test_that_nobody_knows_is_told_so() -> None:
+    with pytest.raises(UsageError) as refused:
+        importing.read("osu", [Text.of("out.txt", b"1 2.5\n2 3.5\n")], Wanted(test="osu_foo"))
+    assert "'osu_foo' is no test of OSU" in refused.value.why
+
+
 @pytest.mark.usefixtures("home")
 def test_an_import_says_what_to_type_next() -> None:
     result = CliRunner().invoke(assay, ["import", "hpl", "-"], input="WC0 10 1 1 1 1.0 1.0e+01\n")
     assert result.exit_code == 0
     run = result.stdout.strip()
-    assert f"2 figures in 1 table; next: assay compare {run}, assay report {run}" in result.stderr
+    assert f"2 figures in 1 table; next: assay show {run}; assay report {run}" in result.stderr

@@ -65,7 +65,7 @@ def command(  # noqa: PLR0913 (one parameter an option)
     click.echo(kept.name)
     tables = f"{len(imported.tables)} table{'s' * (len(imported.tables) > 1)}"
     told = f"{figures} figure{'s' * (figures > 1)} in {tables}"
-    output.say(f"{told}; next: assay compare {kept.name}, assay report {kept.name}")
+    output.say(f"{told}; next: assay show {kept.name}; assay report {kept.name}")
 
 
 def _read(name: str) -> Text:

@@ -102,6 +102,8 @@ def read(text: Text, test: str = "") -> Iterator[Table]:
     Raises:
         UsageError: a row that cannot be read, a heading without rows, rows of an unknown test.
     """
+    if test and _named(test) is None:
+        text.refuse(0, f"'{test[:40]}' is no test of OSU that is known: {', '.join(_PROGRAMS)}, osu_allreduce ...")
     started = Started()
     head, rows = _Head(test=_named(test)), list[tuple[int, list[str]]]()
     for number, line in enumerate(_unlabelled(text), 1):

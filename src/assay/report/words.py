@@ -80,6 +80,9 @@ def shown(estimate: Estimate) -> Shown | None:
     """The estimate for people, None where it has no figure."""
     if estimate.median is None:
         return None
+    if estimate.unit == "B":  # sizes of memory, which others state without an interval
+        value, _, unit = format_size(round(estimate.median)).partition(" ")
+        return Shown(value, "", "", unit, basis(estimate))
     ends = (estimate.lo, estimate.hi) if estimate.method in {"order-statistics", "range"} else (None, None)
     return interval(estimate.median, ends, estimate.unit, basis(estimate))
 

@@ -227,8 +227,6 @@ def _value(estimate: Estimate, run: Run) -> str:
             for figure in table.figures
         }
         return printed.get(estimate.id, "")
-    if estimate.unit == "B":
-        return words.param(round(estimate.median or 0.0), "B")
     figure = words.shown(estimate)
     return figure.short if figure else ""
 
