@@ -76,6 +76,12 @@ def test_the_widest_difference_is_told_first_and_each_kind_of_figure_once_for_ea
     assert len(pairs.of) == 12
 
 
+def test_between_systems_comes_before_what_one_of_them_shows_alone() -> None:
+    differ = [each.differ == RUN for each in published("sci", "leo").several.contrasts]
+    assert differ == sorted(differ, reverse=True)
+    assert sum(differ) >= 2
+
+
 def test_rows_that_claim_nothing_wait_for_all_where_words_told_them_and_they_fill_screens() -> None:
     assert "all:numa:7@2 against all:numa:0@2 (base)" not in invoke("compare", "epyc-7601").output
     assert "assay compare epyc-7601 --all" in one_line(invoke("compare", "epyc-7601").output)

@@ -37,7 +37,9 @@ class _Named(NamedTuple):
 
 
 def contrasts(sides: Sequence[Evidence], ways: Sequence[Way]) -> list[Contrast]:
-    """Of each kind of figure the widest contrast for each word: rates and times first, the widest of them first.
+    """Of each kind of figure the widest contrast for each word.
+
+    Those between runs come first, then rates and times before other figures, and of these the widest.
 
     Within a run these are figures that nobody here measured: what was measured is compared by blocks. Between two
     runs one side at least was not measured here: of two that were, launches tell what may be claimed.
@@ -52,7 +54,10 @@ def contrasts(sides: Sequence[Evidence], ways: Sequence[Way]) -> list[Contrast]:
         if (base == 0 or len(sides) <= _EACH_WITH_EACH) and (foreign[base] or foreign[judged]):
             found += _across(named[base], named[judged])
     estimates = {(each.run, each.estimate.id): each.estimate for each in itertools.chain.from_iterable(named)}
-    return sorted(found, key=lambda each: (_is_told_last(each, estimates), -_spread(each, estimates)))
+    return sorted(
+        found,
+        key=lambda each: (each.differ != RUN, _is_told_last(each, estimates), -_spread(each, estimates)),
+    )
 
 
 def _words(estimate: Estimate) -> dict[str, ParamValue]:
