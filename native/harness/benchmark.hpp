@@ -99,6 +99,9 @@ class Benchmark {
     /// How this rank's messages go, for the header; empty where its library alone knows.
     [[nodiscard]] virtual std::string way() const { return {}; }
 
+    /// Bytes of a message that one of its segments carries at most, for the header; empty where none are known.
+    [[nodiscard]] virtual std::string segment() const { return {}; }
+
     /// Throws Failure if the last iterations were given up and so cannot count.
     virtual void require_unhindered() const {}
 

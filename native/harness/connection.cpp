@@ -5,7 +5,6 @@
 #include <net/if.h>
 #include <netdb.h>
 #include <netinet/in.h>
-#include <netinet/tcp.h>
 #include <poll.h>
 #include <sys/random.h>
 #include <unistd.h>
@@ -36,12 +35,6 @@ using Half = std::array<unsigned char, half_bytes>;
 int number_of(Family family) { return family == Family::ipv4 ? AF_INET : AF_INET6; }
 
 const char* name_of(Family family) { return family == Family::ipv4 ? "IPv4" : "IPv6"; }
-
-Failure unfit(const std::string& what, const std::string& why) {
-    return {Exit::environment, what, why, "name an interface that both hosts have: --network eth0"};
-}
-
-std::string reason() { return std::strerror(errno); }
 
 /// An address as the kernel wants it.
 struct Place {
@@ -105,31 +98,6 @@ bool is_loopback(const sockaddr* address) {
             why;
     }
     throw Failure(Exit::usage, what, why, "name another one with --network");
-}
-
-/// Sets what has to be set before a connection is made, and sees that it is granted.
-void prepare(const Socket& socket, const SocketOptions& options) {
-    const auto set = [&](int name, int bytes, const std::string& limit) {
-        int granted = 0;
-        socklen_t length = sizeof granted;
-        if (bytes == 0) {
-            return;
-        }
-        setsockopt(socket.get(), SOL_SOCKET, name, &bytes, sizeof bytes);
-        getsockopt(socket.get(), SOL_SOCKET, name, &granted, &length);
-        if (granted / 2 < bytes) {  // the kernel grants twice as much, for its own needs
-            throw Failure(Exit::environment,
-                          "a buffer of " + std::to_string(bytes) + " B is not granted to a socket",
-                          "net.core." + limit + " allows " + std::to_string(granted / 2) + " B",
-                          "ask for less, or as root: sysctl -w net.core." + limit + "=" + std::to_string(bytes));
-        }
-    };
-    set(SO_SNDBUF, options.send_bytes, "wmem_max");
-    set(SO_RCVBUF, options.receive_bytes, "rmem_max");
-    const int nodelay = options.nodelay ? 1 : 0;
-    if (setsockopt(socket.get(), IPPROTO_TCP, TCP_NODELAY, &nodelay, sizeof nodelay) != 0) {
-        throw unfit("TCP_NODELAY cannot be set", reason());
-    }
 }
 
 Socket open_socket(const Place& place) {
@@ -242,19 +210,6 @@ std::string in_words(double seconds) {
 
 }  // namespace
 
-Socket& Socket::operator=(Socket&& other) noexcept {
-    std::swap(descriptor_, other.descriptor_);
-    return *this;
-}
-
-Socket::~Socket() {
-    if (descriptor_ >= 0) {
-        close(descriptor_);
-    }
-}
-
-int Socket::release() noexcept { return std::exchange(descriptor_, -1); }
-
 std::string interface_address(const std::string& interface, Family family) {
     ifaddrs* all = nullptr;
     if (getifaddrs(&all) != 0) {
@@ -340,7 +295,8 @@ Socket Listener::accept(double seconds) const {
             const Standing standing =
                 watched[index + 1].revents == 0 ? Standing::unknown : listen_to(comers[index], expected);
             if (standing == Standing::peer && show(comers[index].socket, half_of(offer_.token, true))) {
-                prepare(comers[index].socket, {options_.nodelay, 0, 0});
+                prepare(comers[index].socket, {options_.nodelay});
+                require_segment(comers[index].socket, options_);
                 let_block(comers[index].socket);
                 return std::move(comers[index].socket);
             }
@@ -387,6 +343,7 @@ Socket connect_to(const Offer& offer, const std::string& source, const SocketOpt
     if (standing != Standing::peer) {
         throw unfit("no connection " + way, "who listens there did not show the token that was agreed on");
     }
+    require_segment(listener.socket, options);
     let_block(listener.socket);
     return std::move(listener.socket);
 }

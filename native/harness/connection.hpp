@@ -2,41 +2,15 @@
 // shows the token it was told of.
 #pragma once
 
-#include <sys/socket.h>
-
 #include <array>
 #include <cstddef>
 #include <string>
 
+#include "harness/sockets.hpp"
+
 namespace assay {
 
 enum class Family { ipv4, ipv6 };
-
-/// How sockets are set up; 0 B leaves a buffer to the system.
-struct SocketOptions {
-    bool nodelay = true;
-    int send_bytes = 0;
-    int receive_bytes = 0;
-};
-
-/// A file descriptor of a socket, closed with this object.
-class Socket {
-  public:
-    Socket() = default;
-    explicit Socket(int descriptor) : descriptor_(descriptor) {}
-    Socket(const Socket&) = delete;
-    Socket& operator=(const Socket&) = delete;
-    Socket(Socket&& other) noexcept : descriptor_(other.release()) {}
-    Socket& operator=(Socket&& other) noexcept;
-    ~Socket();
-
-    [[nodiscard]] int get() const { return descriptor_; }
-
-  private:
-    int release() noexcept;
-
-    int descriptor_ = -1;
-};
 
 /// Numeric address of a network interface (for IPv6 one that is not of the link alone, where there is one).
 /// Failure (usage) where there is no such interface, or it has no address of this family.
@@ -69,7 +43,7 @@ class Listener {
     [[nodiscard]] const Offer& offer() const { return offer_; }
 
     /// The connection whose peer shows the token; others are closed, and those that say nothing keep nobody from
-    /// coming. Failure (environment) where none comes within so many seconds.
+    /// coming. Failure (environment) where none comes within so many seconds, or the way takes no such segments.
     [[nodiscard]] Socket accept(double seconds) const;
 
   private:

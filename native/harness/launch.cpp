@@ -155,6 +155,9 @@ Exit Launch::measure(const CaseRequest& request, Records& records) const {
     if (const std::string way = first_told(ranks_, benchmark->way()); !way.empty()) {
         library["way"] = way;
     }
+    if (const std::string segment = first_told(ranks_, benchmark->segment()); !segment.empty()) {
+        library["segment"] = segment;
+    }
     records.header({declaration_, request, benchmark->work(), clock_, library,
                     ranks_.gather(rank_entry(ranks_.rank(), whereabouts))});
     std::optional<Watch> watch;

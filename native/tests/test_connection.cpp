@@ -164,6 +164,37 @@ void buffers_are_granted_or_refused_with_the_limit() {
     CHECK(contains(failure_of([] { const Listener greedy("127.0.0.1", {true, vast, 0}); }), "net.core.wmem_max"));
 }
 
+void segments_are_as_long_as_either_end_lets_them_be_or_refused() {
+    SocketOptions shorter;
+    shorter.segment_bytes = 1000;
+    for (const auto& [listening, connecting] : {std::pair{SocketOptions{}, SocketOptions{}},
+                                                {shorter, SocketOptions{}},
+                                                {SocketOptions{}, shorter},
+                                                {shorter, shorter}}) {
+        const Listener listener("127.0.0.1", listening);
+        std::future<Socket> peer = coming(listener, connecting);
+        const Socket accepted = listener.accept(patience);
+        const Socket connected = peer.get();
+        const bool bounded = listening.segment_bytes + connecting.segment_bytes > 0;
+        for (const Socket* each : {&accepted, &connected}) {
+            const int found = assay::segment_bytes(*each);
+            CHECK(bounded ? found > 1000 - 40 && found <= 1000
+                          : found > 1000);  // less options, 12 B of time stamps
+        }
+    }
+    SocketOptions tiny;
+    tiny.segment_bytes = 10;
+    CHECK(contains(failure_of([&] { const Listener refused("127.0.0.1", tiny); }), "Linux takes 88 to 32767"));
+    SocketOptions longer;
+    longer.segment_bytes = 32767;
+    const Listener listener("127.0.0.1", shorter);
+    std::future<Socket> accepted = std::async(std::launch::async, [&] { return listener.accept(patience); });
+    const std::string told =
+        failure_of([&] { connect_to(Offer::parse(listener.offer().text()), "127.0.0.1", longer, patience); });
+    CHECK(contains(told, "segments of 32767 B are not granted to a connection: its ends agreed on "));
+    CHECK(accepted.get().get() >= 0);
+}
+
 }  // namespace
 
 int main() {
@@ -178,5 +209,6 @@ int main() {
     interfaces_are_known_by_name();
     an_address_of_another_host_is_refused();
     buffers_are_granted_or_refused_with_the_limit();
+    segments_are_as_long_as_either_end_lets_them_be_or_refused();
     return assay::test::failures == 0 ? 0 : 1;
 }

@@ -158,6 +158,27 @@ class Lab:
             self.told("ctl", *change, "burst", burst, "rate", f"{usual['options']['rate']}bps")
 
     @contextmanager
+    def costly_frames(self, node: str, network: str, size: int) -> Generator[None]:
+        """A port of the switch that takes as long for each frame to a node as for so many bytes more.
+
+        The other nodes send frame by frame: else the kernel carries several as one, and the port counts that.
+        """
+        senders = [other for other in self.nodes if other != node]
+        (usual,) = json.loads(self.told("ctl", "tc", "-j", "qdisc", "show", "dev", f"{node}-{network}"))
+        rate, burst = usual["options"]["rate"], usual["options"]["burst"]
+        shape = ("tbf", "latency", "20ms", "rate", f"{rate}bps", "burst", f"{burst}b")
+        change = ("tc", "qdisc", "change", "dev", f"{node}-{network}", "root", "stab", "linklayer", "ethernet")
+        for other in senders:
+            self.told(other, "ip", "link", "set", f"{network}0", "gso_max_segs", "1")
+        self.told("ctl", *change, "overhead", str(size), *shape)
+        try:
+            yield
+        finally:
+            self.told("ctl", *change, "overhead", "0", *shape)
+            for other in senders:
+                self.told(other, "ip", "link", "set", f"{network}0", "gso_max_segs", "65535")
+
+    @contextmanager
     def large_buffers(self) -> Generator[None]:
         """Nodes whose TCP may buffer 32 MiB: the kernel fills the wire while processes wait for their turn."""
         names = ("net.ipv4.tcp_wmem", "net.ipv4.tcp_rmem")

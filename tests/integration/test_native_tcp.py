@@ -85,6 +85,18 @@ def test_one_host_is_one_by_loopback_where_no_interface_is_asked_for(built: Buil
         assert told.header.mpi["way"] == "::1 -> ::1"
 
 
+def test_segments_are_as_long_as_was_asked_for_and_the_header_says_how_long(built: Build) -> None:
+    wanted: list[Axes] = [{"pattern": each, "bytes": 5000, "window": 3, "segment": 1460} for each in PAIR]
+    told = run(built, "tcp", 2, *QUICK, *cases(*wanted))
+    complete(told, len(wanted))
+    for header in (each for each in told.records if isinstance(each, Header)):
+        assert header.params["segment"] == 1460
+        assert 1460 - 40 < int(header.mpi["segment"]) <= 1460  # less the options of TCP: 1448 with time stamps
+    usual = run(built, "tcp", 2, *QUICK)
+    complete(usual, 1)
+    assert int(usual.header.mpi["segment"]) > 1460  # what the interface of loopback takes
+
+
 def test_the_interface_that_was_asked_for_is_used(built: Build) -> None:
     told = run(built, "tcp", 2, *QUICK, "--network", "lo")
     complete(told, 1)
@@ -99,6 +111,7 @@ def test_the_interface_that_was_asked_for_is_used(built: Build) -> None:
         ("--network mlx5_0:1", 2, "there is no network interface 'mlx5_0:1'"),
         ("--send-buffer 1G", 4, "net.core.wmem_max"),
         ("--receive-buffer 1G", 4, "net.core.rmem_max"),
+        ("--segment 10", 2, "Linux takes 88 to 32767"),
         ("--bytes 0", 2, "the least is 1"),
         ("--nodelay perhaps", 2, "known: on, off"),
     ],

@@ -54,7 +54,10 @@ def test_a_step_that_moves_with_the_eager_limit_is_the_mpis_own(
     assert found.rivals == ()
     assert found.next.endswith(f"`export {VARIABLE}=32768`")
     (plan,) = store.load(path).plan.trials
-    assert {case.factors.get(VARIABLE) for case in plan.cases if case.role == "measure"} == {"default", "32768"}
+    assert {case.factors.get(VARIABLE) for case in plan.studied if case.benchmark == "pt2pt"} == {
+        "default",
+        "32768",
+    }
 
 
 def test_a_step_that_stays_is_left_open_for_the_variable_may_not_be_heeded(tmp_path: Path) -> None:
@@ -103,6 +106,63 @@ def test_a_step_of_sockets_inside_a_node_is_held_against_their_buffers(
     (plan,) = store.load(path).plan.trials
     given = {(case.params["send-buffer"], case.params["receive-buffer"]) for case in plan.studied}
     assert given == {(0, 0), (131072, 131072)}
+
+
+@pytest.mark.parametrize(("moves", "status"), [(True, "confirmed"), (False, "candidate")])
+def test_a_step_of_sockets_near_the_mtu_is_held_against_shorter_segments(
+    tmp_path: Path, *, moves: bool, status: str
+) -> None:
+    link = Link(25e-6, 117e6, 117e6, eager_bytes=1448, announce_s=60e-6)
+    law = Law(links={"host": link}, tcp=(1.0, 1.0), segments=moves)
+    path = run_of_sockets(tmp_path, law, "latency", SIZES)
+    asked = of_sockets(path)
+    assert asked.status == "candidate"
+    assert "A frame or a buffer of the sockets may be full there" in asked.claim
+    assert asked.next.endswith("and moves with segments of 768 B: then frames make it")
+    confirm(path, law, MACHINE)
+    told = of_sockets(path)
+    assert told.status == status
+    assert ("it moves with the segments of TCP" in told.claim) == moves
+    assert ("it stays with segments of 768 B" in told.claim) != moves
+    assert bool(told.rivals) != moves
+    (plan,) = store.load(path).plan.trials
+    assert {case.params["segment"] for case in plan.studied} == {0, 768}
+
+
+def run_of_sockets(folder: Path, law: Law, pattern: str, sizes: tuple[int, ...]) -> Path:
+    measure = Measure("tcp", ("pair:other-node",), axes={"pattern": pattern, "bytes": sizes})
+    study = Study("Messages", "How fast?", (measure,), launches=3)
+    return simulated_run(folder, law, description=MACHINE, study=study, options=HOSTS)
+
+
+#: Seconds of work for each frame of 1448 B that leave 60 % of the wire, and none: the rate is another cause's.
+BUSY, IDLE = 1448 / 70e6, 0.0
+
+
+@pytest.mark.parametrize(
+    ("each_frame", "rate", "status", "words"),
+    [
+        (BUSY, 117e6, "confirmed", "the rate goes with the number of frames"),
+        (IDLE, 70e6, "candidate", "left it open: the rate does not go with the number of frames"),
+        (
+            BUSY / 1.5,
+            70e6,
+            "candidate",
+            "the rate does not go with the number of frames",
+        ),  # frames alone: 105 MB/s
+    ],
+)
+def test_sockets_below_their_link_are_measured_with_twice_as_many_frames(
+    tmp_path: Path, each_frame: float, rate: float, status: str, words: str
+) -> None:
+    link = Link(25e-6, rate, rate)
+    law = Law(links={"host": link}, tcp=(1.0, 1.0), frames=(1500, each_frame))
+    path = run_of_sockets(tmp_path, law, "bandwidth", SIZES[16:])
+    confirm(path, law, MACHINE, given=WIRE)
+    (told,) = (each for each in analyse(store.load(path), WIRE).findings if each.rule == "link_ceiling")
+    assert told.status == status
+    assert words in told.claim
+    assert bool(told.rivals) == (status == "candidate")
 
 
 @pytest.mark.parametrize(

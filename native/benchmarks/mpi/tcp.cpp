@@ -1,6 +1,7 @@
 // Messages over TCP sockets between the same pairs of processes as those of pt2pt.
 #include <array>
 #include <optional>
+#include <utility>
 #include <vector>
 
 #include "benchmarks/mpi/tcp_options.hpp"
@@ -66,9 +67,9 @@ class Tcp : public assay::Benchmark {
         if (pair_.first) {
             const Offer wanted = Offer::parse(offer);
             way_ = address_ + " -> " + wanted.address;
-            stream_ = Stream(assay::connect_to(wanted, address_, options_.socket, connect_s), options_.polling);
+            use(assay::connect_to(wanted, address_, options_.socket, connect_s));
         } else {
-            stream_ = Stream(listener->accept(connect_s), options_.polling);
+            use(listener->accept(connect_s));
         }
     }
 
@@ -107,12 +108,15 @@ class Tcp : public assay::Benchmark {
 
     [[nodiscard]] std::string way() const override { return way_; }
 
+    [[nodiscard]] std::string segment() const override { return segment_; }
+
     void require_unhindered() const override {
         if (stream_.broken()) {
             throw Failure(assay::Exit::failed, "a TCP connection broke",
                           "its peer closed it, or nothing moved over it for " +
                               std::to_string(static_cast<int>(Stream::patience_s)) + " s",
-                          "try again, and look at the other rank's words");
+                          "look at the other rank's words; where the way loses long frames, shorter ones pass: "
+                          "assay run network --vary tcp.segment=1220");
         }
     }
 
@@ -120,6 +124,11 @@ class Tcp : public assay::Benchmark {
     [[nodiscard]] std::size_t partner() const { return static_cast<std::size_t>(pair_.partner); }
     [[nodiscard]] std::uint64_t messages_() const {
         return assay::messages::count(options_.pattern, options_.window);
+    }
+
+    void use(assay::Socket socket) {
+        segment_ = std::to_string(assay::segment_bytes(socket));
+        stream_ = Stream(std::move(socket), options_.polling);
     }
 
     void send() { stream_.send(buffers_.to_send(buffers_.next()), options_.layout.bytes); }
@@ -198,6 +207,7 @@ class Tcp : public assay::Benchmark {
     assay::Buffers buffers_;
     std::string address_;
     std::string way_;
+    std::string segment_;
     Stream stream_;
     double seconds_ = 0;
     double sent_bytes_ = 0;

@@ -28,6 +28,12 @@ inline const Declaration declaration{
              {"nodelay", "on: TCP_NODELAY, small messages go at once", {"on", "off"}, "on", ""},
              {"send-buffer", "of each socket (SO_SNDBUF); 0: the system's choice", {}, std::int64_t{0}, "B", 0},
              {"receive-buffer", "of each socket (SO_RCVBUF); 0: the system's choice", {}, std::int64_t{0}, "B", 0},
+             {"segment",
+              "most bytes of a segment, its options included (TCP_MAXSEG); 0: what the MTU takes",
+              {},
+              std::int64_t{0},
+              "B",
+              0},
              {"family", "of the addresses", {"ipv4", "ipv6"}, "ipv4", ""},
              messages::pool_axis},
     .work = messages::quantities,
@@ -49,7 +55,7 @@ struct Options {
 
 inline Options options_of(const Params& params) {
     const Layout layout{Layout::Kind::contiguous, messages::size_of(params, 1)};
-    const auto buffer = [&](const std::string& axis) {
+    const auto bytes_of = [&](const std::string& axis) {
         return static_cast<int>(std::min<std::int64_t>(params.number(axis), std::numeric_limits<int>::max()));
     };
     return {.pattern = messages::pattern_of(params),
@@ -57,7 +63,8 @@ inline Options options_of(const Params& params) {
             .spacing = messages::spacing_of(params, layout, Spacing{}.alignment),
             .window = messages::window_of(params),
             .polling = params.word("waiting") == "polling",
-            .socket = {params.word("nodelay") == "on", buffer("send-buffer"), buffer("receive-buffer")},
+            .socket = {params.word("nodelay") == "on", bytes_of("send-buffer"), bytes_of("receive-buffer"),
+                       bytes_of("segment")},
             .family = params.word("family") == "ipv4" ? Family::ipv4 : Family::ipv6};
 }
 

@@ -118,7 +118,8 @@ def _told(finding: Finding, trial: Trial, evidence: Evidence) -> Finding:
         holds = joined("; ", [effect.holds for effect, _, _ in judged])
         confirmed = text("Confirmed by experiment: {holds} ({said}).", holds=holds, said=said)
         whole = joined(" ", (finding.claim, confirmed))
-        rivals = () if made and made.factor else finding.rivals  # chance alone is excluded where nothing varied
+        # Chance alone is excluded where nothing varied.
+        rivals = () if any(effect.excludes for effect, _, _ in judged) else finding.rivals
         return msgspec.structs.replace(finding, status="confirmed", claim=whole, statistic=said, rivals=rivals)
     why = joined("; ", [effect.fails for effect in failed]) or text("it tells neither")
     left = text("Its experiment left it open: {why} ({said}).", why=why, said=said)

@@ -31,6 +31,13 @@ benchmark = Benchmark(
         Axis("nodelay", "on: TCP_NODELAY, small messages go at once", ("on", "off"), "on"),
         Axis("send-buffer", "of each socket (SO_SNDBUF); 0: the system's choice", (0,), 0, "B"),
         Axis("receive-buffer", "of each socket (SO_RCVBUF); 0: the system's choice", (0,), 0, "B"),
+        Axis(
+            "segment",
+            "most bytes of a segment, its options included (TCP_MAXSEG); 0: what the MTU takes",
+            (0,),
+            0,
+            "B",
+        ),
         Axis("family", "of the addresses", ("ipv4", "ipv6"), "ipv4"),
         messages.POOL,
     ),

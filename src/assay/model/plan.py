@@ -159,6 +159,7 @@ class Effect(msgspec.Struct, frozen=True):
         fails: what is true where it fails.
         refutes: whether the finding is refuted where it fails; else that leaves it open.
         unit: of the product; empty for a ratio.
+        excludes: whether no rival is left where it holds: it varied the cause.
     """
 
     what: str
@@ -169,6 +170,7 @@ class Effect(msgspec.Struct, frozen=True):
     fails: str
     refutes: bool = True
     unit: str = ""
+    excludes: bool = False
 
 
 class Experiment(msgspec.Struct, frozen=True):

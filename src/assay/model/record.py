@@ -64,8 +64,9 @@ class Header(msgspec.Struct, frozen=True, tag="header"):
         clock: of the samples.
         ranks: one entry per process.
         mpi: what passes the messages: `library` as it names itself, `standard`, `threads` granted, `network` asked
-            for, `way` that a program names (addresses, or the pairs of a round), each variable of the environment,
-            of an allowlist, that can change its ways; empty without any.
+            for, `way` that a program names (addresses, or the pairs of a round), `segment`, most bytes of a
+            message in one of TCP, as its ends agreed, each variable of the environment, of an allowlist, that can
+            change its ways; empty without any.
     """
 
     schema: int

@@ -5,7 +5,7 @@ from collections.abc import Iterable
 from assay.analyse.curves import machine_of
 from assay.analyse.evidence import Evidence, Rule
 from assay.analyse.experiments import alone
-from assay.analyse.messages import ends, place
+from assay.analyse.messages import configured, ends, link, place
 from assay.analyse.messages.curves import BYTES, PATTERN
 from assay.model.benchmark import ParamValue
 from assay.model.placement import Memory, Placement
@@ -16,6 +16,8 @@ from assay.model.units import format_quantity, format_size
 
 #: Pairs of cores that fill what one may not.
 _MORE = 4
+#: Twice as many frames take this much longer where they make two thirds of the time, a link being full apart.
+_BY_FRAMES = 5 / 3
 _TOGETHER: dict[str, ParamValue] = {PATTERN: "multi-bandwidth"}
 
 
@@ -85,7 +87,7 @@ def _rivals(estimate: Estimate) -> tuple[str, ...]:
     rivals: list[str] = [text("one pair of cores does not fill the link")]
     if not slot:
         rivals.append(text("the slot of the card: too few lanes, or an older generation (PCI Express)"))
-    if "TCP in frames" in of:
+    if estimate.benchmark == "tcp" or "TCP in frames" in of:
         rivals.append(text("interrupts and copies of the kernel, fewer with jumbo frames"))
     if estimate.params.get(PATTERN) == "bidirectional":
         rivals.append(text("directions that share something on the way"))
@@ -93,9 +95,12 @@ def _rivals(estimate: Estimate) -> tuple[str, ...]:
 
 
 def _experiment(estimate: Estimate, limit: Limit, evidence: Evidence) -> Experiment | None:
-    """Whether it is chance, where launches are few; and whether more pairs of cores fill the link."""
+    """Whether it is chance, where launches are few; and what makes it: frames of sockets, one pair of cores."""
     border = ends.SHARE * limit.value
     effects = [] if estimate.confidence else [alone(estimate, border, "below")]
+    if frames := _shorter_frames(estimate, evidence):
+        effects.append(frames)
+        return Experiment(text("whether the rate goes with the number of frames"), tuple(effects))
     more = _more_pairs(estimate, evidence)
     if more:
         many = text("{count} pair of cores|{count} pairs of cores", count=len(more.ranks))
@@ -114,6 +119,33 @@ def _experiment(estimate: Estimate, limit: Limit, evidence: Evidence) -> Experim
             )
         )
     return Experiment(text("whether more pairs of cores fill the link"), tuple(effects)) if effects else None
+
+
+def _shorter_frames(estimate: Estimate, evidence: Evidence) -> Effect | None:
+    """What becomes of sockets with twice as many frames for the same bytes, which needs no other MTU.
+
+    Where each frame costs a time of its own and nothing else takes any, half of the rate is left; where frames
+    cost nothing, all of it but their headers. The border is where they make two thirds of the time.
+    """
+    segment = configured.segment(evidence, estimate) // 2
+    if not segment or estimate.params.get(link.SEGMENT):
+        return None
+    shorter = text("segments of {size}", size=f"{segment} B")
+    as_is = Arm(estimate.case, estimate.kernel, estimate.metric, 1)
+    bounded = Arm(estimate.case, estimate.kernel, estimate.metric, -1, params={link.SEGMENT: segment})
+    return Effect(
+        what=text("the bandwidth over that with {setting}", setting=shorter),
+        arms=(as_is, bounded),
+        border=_BY_FRAMES,
+        side="above",
+        holds=text(
+            "the rate goes with the number of frames: what kernel and card do for each of them limits it, and a "
+            "larger MTU on all nodes helps"
+        ),
+        fails=text("the rate does not go with the number of frames: work on each is not most of its time"),
+        refutes=False,
+        excludes=True,
+    )
 
 
 def _more_pairs(estimate: Estimate, evidence: Evidence) -> Placement | None:

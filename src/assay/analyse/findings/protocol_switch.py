@@ -6,15 +6,13 @@ from typing import Literal, NamedTuple
 
 import msgspec
 
-from assay.analyse.curves import machine_of
 from assay.analyse.evidence import Evidence, Rule
 from assay.analyse.experiments import arm
-from assay.analyse.messages import link, place
+from assay.analyse.messages import configured, link, place
 from assay.analyse.messages.curves import PATTERN
 from assay.analyse.models.message_law import LAW
 from assay.model.benchmark import ParamValue
 from assay.model.imported import UNSTATED
-from assay.model.machine import Device
 from assay.model.plan import UNSET, Effect, Experiment, Factor
 from assay.model.result import Estimate, Finding, Model
 from assay.model.text import REMARK, joined, text
@@ -37,14 +35,7 @@ _MOVED = 4
 #: them (208 KiB unless it is told otherwise); much smaller ones wait for acknowledgements that are held back.
 _GIVEN_BUFFERS = 128 * 1024
 _BUFFERS = ("send-buffer", "receive-buffer")
-#: Part of the library's name -> variable that moves its eager limit, between nodes and inside one.
-_EAGER = {
-    "Open MPI": ("OMPI_MCA_btl_tcp_eager_limit", "OMPI_MCA_btl_vader_eager_limit"),
-    "Intel": ("I_MPI_EAGER_THRESHOLD", "I_MPI_SHM_EAGER_THRESHOLD"),
-    "": ("UCX_RNDV_THRESH", "UCX_RNDV_THRESH"),
-}
-#: How Open MPI passes messages, a word of `btl` -> its variable between nodes; UCX where it takes the card itself.
-_BTL_EAGER = {"tcp": "OMPI_MCA_btl_tcp_eager_limit", "openib": "OMPI_MCA_btl_openib_eager_limit"}
+_LEAST_SEGMENT = 88  # Linux takes none that is shorter
 
 
 class _Move(NamedTuple):
@@ -167,8 +158,8 @@ def _claim(estimate: Estimate, steps: str) -> str:
 
 def causes(evidence: Evidence, estimate: Estimate, step: Step) -> Iterator[str]:
     """What fits this break, what is configured near it first."""
-    for name, value in _settings(evidence, estimate).items():
-        if value.isdecimal() and _near(int(value), step):
+    for name, value in configured.settings(evidence, estimate).items():
+        if name[0].isupper() and value.isdecimal() and _near(int(value), step):
             yield text("{setting} of the MPI", setting=f"{name}={value}")
     if _has_frames(estimate) and (frames := _frames(evidence, estimate, step)):
         yield text("messages of more than one frame ({frames})", frames=frames)
@@ -178,7 +169,7 @@ def causes(evidence: Evidence, estimate: Estimate, step: Step) -> Iterator[str]:
         yield text("the MPI's change from eager messages to a rendezvous")
     if _may_be_between(estimate) and step.seconds >= _TIMER_S:
         yield text("interrupts that the network card gathers before it tells them (rx-usecs)")
-    if _may_be_between(estimate) and step.after <= _INLINE_BYTES and not _is_tcp(evidence, estimate):
+    if _may_be_between(estimate) and step.after <= _INLINE_BYTES and not configured.is_tcp(evidence, estimate):
         yield text("the card takes small messages with the command itself and fetches larger ones (inline)")
     if not place.between(estimate):
         yield text("buffers that leave a cache")
@@ -194,26 +185,9 @@ def _may_be_between(estimate: Estimate) -> bool:
     return place.between(estimate) or estimate.placement.label == UNSTATED
 
 
-def _is_tcp(evidence: Evidence, estimate: Estimate) -> bool:
-    """Whether they are known to pass by TCP: by their program, by what the MPI was told, by what a source says."""
-    return estimate.benchmark == "tcp" or "tcp" in _btl(estimate) or _is_ethernet(evidence)
-
-
-def _is_ethernet(evidence: Evidence) -> bool:
-    """Whether a source says that its network is Ethernet; TCP may pass over InfiniBand, too."""
-    imported = evidence.run.imported
-    said = imported.facts.get("network", {}).get("link") if imported else None
-    return "Ethernet" in str(said and said.value)
-
-
-def _btl(estimate: Estimate) -> list[str]:
-    """What Open MPI was told to pass messages by; empty where it chose."""
-    return estimate.factors.get("btl", "").split(",")
-
-
 def _frames(evidence: Evidence, estimate: Estimate, step: Step) -> str:
     """The MTU near this break, in words; empty where none is near it."""
-    known = _mtu(evidence, estimate)
+    known = configured.mtu(evidence, estimate)
     if known is not None:
         return f"MTU {known} B" if _near(known, step) else ""
     usual: list[str] = [
@@ -221,7 +195,7 @@ def _frames(evidence: Evidence, estimate: Estimate, step: Step) -> str:
         for network, mtu in _USUAL_MTUS.items()
         if _near(mtu, step)
         and _may_be_between(estimate)
-        and not (network == "InfiniBand" and _is_ethernet(evidence))
+        and not (network == "InfiniBand" and configured.is_ethernet(evidence))
     ]
     return text("if the MTU is the usual {sizes}", sizes=joined(", ", usual)) if usual else ""
 
@@ -230,47 +204,16 @@ def _near(size: int, step: Step) -> bool:
     return step.before <= _NEAR * size and size <= _NEAR * step.after
 
 
-def _settings(evidence: Evidence, estimate: Estimate) -> dict[str, str]:
-    """Of the MPI that passed the messages: its library and the variables that can change its ways."""
-    for launch in evidence.run.launches:
-        for case in launch.cases:
-            if case.header.case == estimate.case:
-                return case.header.mpi
-    return {}
-
-
-def _library(evidence: Evidence, estimate: Estimate) -> str:
-    """As it names itself; only Open MPI has `btl`, where a command line of another tool tells no more."""
-    told = _settings(evidence, estimate).get("library", "")
-    return told or ("Open MPI" if "btl" in estimate.factors else "")
-
-
-def _mtu(evidence: Evidence, estimate: Estimate) -> int | None:
-    """Of the device that carried the messages; None where no device is known; 0 where it has no frames."""
-    found = _device(evidence, estimate)
-    if found is None:
-        return None
-    fact = found.facts.get("mtu")
-    return int(fact.value) if fact and isinstance(fact.value, int) else 0
-
-
-def _device(evidence: Evidence, estimate: Estimate) -> Device | None:
-    """What carried the messages, else what was asked for."""
-    machine = machine_of(estimate, evidence.run.machines)
-    name = link.carrier(estimate) or (link.asked(estimate, evidence.run.plan) if place.between(estimate) else "")
-    return link.device(machine, name) if machine else None
-
-
 def _by_hand(evidence: Evidence, estimate: Estimate, step: Step) -> str:
-    """What a user does: a larger limit of the MPI for programs; another MTU, which is root's and of all nodes."""
+    """What a user does: a larger limit of the MPI for programs; other segments or buffers of sockets."""
     if estimate.benchmark != "tcp":
         return text(
             "give programs that send many messages of such sizes the larger limit: `{command}`",
-            command=f"export {_variable(evidence, estimate)}={_MOVED * step.after}",
+            command=f"export {configured.eager_variable(evidence, estimate)}={_MOVED * step.after}",
         )
     if _is_of_frames(evidence, estimate, step):
-        told = text("with another MTU on all nodes: a step that moves is of its frames")
-        return joined(REMARK, (f"assay run {evidence.study()}", told))
+        told = text("a step that moves with the segments of TCP is of the network's frames")
+        return joined(REMARK, (f"assay run {evidence.study()} --vary tcp.{link.SEGMENT}=0,{_shorter(step)}", told))
     told = text("a step that moves with them is of the sockets' buffers (SO_SNDBUF, SO_RCVBUF)")
     return joined(REMARK, (f"assay run {evidence.study()} --vary tcp.receive-buffer=0,{_GIVEN_BUFFERS}", told))
 
@@ -280,24 +223,34 @@ def _is_of_frames(evidence: Evidence, estimate: Estimate, step: Step) -> bool:
     return place.between(estimate) and bool(_frames(evidence, estimate, step))
 
 
-def _variable(evidence: Evidence, estimate: Estimate) -> str:
-    """What moves the eager limit of the MPI that passed the messages."""
-    names = next(names for word, names in _EAGER.items() if word in _library(evidence, estimate))
-    if not place.between(estimate):
-        return names[1]
-    if names != _EAGER["Open MPI"]:
-        return names[0]
-    found, told = _device(evidence, estimate), _btl(estimate)
-    chosen = next((variable for word, variable in _BTL_EAGER.items() if word in told), "")
-    own = "btl" in estimate.factors or (found is not None and found.kind == "infiniband")  # the card, not TCP
-    return chosen or (_EAGER[""][0] if own else names[0])
-
-
 def _move(evidence: Evidence, estimate: Estimate, step: Step) -> _Move | None:
     """What tells the causes apart; None where nothing does that Assay may set."""
     if estimate.benchmark == "tcp":
-        return None if _is_of_frames(evidence, estimate, step) else _of_buffers(estimate)
+        frames = _is_of_frames(evidence, estimate, step)
+        return _of_frames(evidence, estimate, step) if frames else _of_buffers(estimate)
     return _of_eager_limit(evidence, estimate, step)
+
+
+def _of_frames(evidence: Evidence, estimate: Estimate, step: Step) -> _Move | None:
+    """Segments of TCP that make more than one frame of the size before the step, too."""
+    segment = _shorter(step)
+    if estimate.params.get(link.SEGMENT) or not _LEAST_SEGMENT <= segment < configured.segment(evidence, estimate):
+        return None
+    setting = text("segments of {size}", size=format_size(segment))
+    return _Move(
+        setting,
+        "",
+        {link.SEGMENT: segment},
+        None,
+        text("whether the jump is there again, and moves with {setting}: then frames make it", setting=setting),
+        text("it moves with the segments of TCP: the frames of the network make it"),
+        text("it stays with {setting}, which have no part in it", setting=setting),
+    )
+
+
+def _shorter(step: Step) -> int:
+    """Bytes of a segment, of which the message before the step needs two, and that after it few more."""
+    return 3 * step.before // 4
 
 
 def _of_buffers(estimate: Estimate) -> _Move | None:
@@ -318,7 +271,7 @@ def _of_buffers(estimate: Estimate) -> _Move | None:
 
 def _of_eager_limit(evidence: Evidence, estimate: Estimate, step: Step) -> _Move | None:
     """Another eager limit of the MPI."""
-    variable = _variable(evidence, estimate)
+    variable = configured.eager_variable(evidence, estimate)
     if variable in estimate.factors:
         return None
     moved = str(_MOVED * step.after)
@@ -376,6 +329,7 @@ def _experiment(evidence: Evidence, estimate: Estimate, model: Model, step: Step
                 holds=move.holds,
                 fails=move.fails,
                 refutes=False,
+                excludes=True,
             ),
         ),
         move.factor,

@@ -19,7 +19,7 @@ _MOVES = 2
 def _limit(estimate: Estimate, bounds: Bounds) -> Limit | None:
     """Of the device that carried the messages, else of the one that was asked for: its wire or its slot.
 
-    Of both ends the one that carries less: TCP keeps to the smaller frames of the two.
+    Of both ends the one that carries less: TCP keeps to the smaller frames of the two, or those asked of sockets.
 
     It is shared by all pairs between the same two nodes, whose bytes are added. Between nodes that are one machine
     no wire counts; a shaper does, through which the messages went. Inside a node memory counts.
@@ -70,7 +70,8 @@ def _ends(estimate: Estimate, bounds: Bounds) -> list[Device]:
     if len(estimate.placement.hosts) < _PAIR:
         return []
     name = link.carrier(estimate) or link.asked(estimate, bounds.plan)
-    return [found for machine in bounds.machines(estimate) if (found := link.device(machine, name))]
+    devices = (link.device(machine, name) for machine in bounds.machines(estimate))
+    return [link.in_frames_of(found, estimate) for found in devices if found]
 
 
 def _is_one_machine(estimate: Estimate) -> bool:

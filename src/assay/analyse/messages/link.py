@@ -2,6 +2,8 @@
 
 from collections.abc import Iterable, Iterator, Mapping
 
+import msgspec
+
 from assay.model.facts import Fact
 from assay.model.machine import Device, Machine
 from assay.model.plan import Plan
@@ -21,6 +23,10 @@ _HEADERS = 52
 _CODES = {"SDR": (8, 10), "DDR": (8, 10), "QDR": (8, 10), "FDR": (64, 66)}
 #: Transfers per second up to which PCI Express uses 8b/10b (generations 1, 2), and 128b/130b (3, 4, 5).
 _PCIE_8B, _PCIE_128B = 5e9, 32e9
+#: Axis of `tcp`: most bytes of a segment, time stamps included; and the headers around it in a frame.
+SEGMENT = "segment"
+_HEADERS_OF = {"ipv4": 40, "ipv6": 60}
+_TIME_STAMPS = 12
 #: A device carried messages when it sent so much of their bytes.
 CARRIED = 0.5
 
@@ -50,6 +56,25 @@ def device(machine: Machine, name: str) -> Device | None:
     """The network device of this name; `mlx5_0` is its first port."""
     named = (each for each in machine.devices if each.name == name or each.name.startswith(f"{name}:"))
     return next((each for each in named if each.kind in {"network", "infiniband"}), None) if name else None
+
+
+def in_frames_of(found: Device, estimate: Estimate) -> Device:
+    """The device as the messages of an estimate used it: shorter segments of sockets make shorter frames."""
+    segment, mtu = int(estimate.params.get(SEGMENT, 0)), _number(found.facts, "mtu")
+    if not segment or mtu is None:
+        return found
+    taken = min(int(mtu), segment + _around(estimate))
+    shorter = msgspec.structs.replace(found.facts["mtu"], value=taken)
+    return msgspec.structs.replace(found, facts={**found.facts, "mtu": shorter})
+
+
+def mtu_for(segment: int, estimate: Estimate) -> int:
+    """The MTU that segments with so many bytes of messages fill, beside their time stamps."""
+    return segment + _TIME_STAMPS + _around(estimate)
+
+
+def _around(estimate: Estimate) -> int:
+    return _HEADERS_OF[str(estimate.params.get("family", "ipv4"))]
 
 
 def limits(found: Device) -> Iterator[Limit]:

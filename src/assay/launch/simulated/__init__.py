@@ -251,6 +251,7 @@ class _Launch:
         build = {"compiler": "none (simulated)", "flags": ""}
         mpi = {"library": "Simulated MPI 1.0", "standard": "3.1", "threads": "funneled"}
         mpi |= {"way": load.way} if load.way else {}
+        mpi |= {"segment": str(load.segment)} if load.segment else {}
         return Header(
             RECORD_SCHEMA,
             self.request.program,

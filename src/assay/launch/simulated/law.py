@@ -109,6 +109,8 @@ class Law:
         fabric: bytes per second that all ways between nodes carry together, in one direction.
         hidden: share of a collective operation that goes on beside computing which never calls MPI, and beside
             computing that does.
+        frames: MTU in bytes of every way of TCP, and seconds that its kernel spends on each frame.
+        segments: those of TCP set its `eager_bytes` on every way.
         socket_buffers: those that a program gives its sockets set the `eager_bytes` of TCP on every way.
         tcp: factor on the latency of every way for sockets in place of MPI, and on what it takes for each byte.
         interfaces: of every host; the first one carries what no network was asked for.
@@ -161,6 +163,8 @@ class Law:
     slow_ways: Mapping[tuple[str, str], float] = field(default_factory=dict)
     fabric: float = math.inf
     hidden: tuple[float, float] = (0.1, 0.7)
+    frames: tuple[int, float] = (1500, 0.0)
+    segments: bool = False
     socket_buffers: bool = False
     tcp: tuple[float, float] = (8.0, 2.0)
     interfaces: tuple[str, ...] = ("eth0", "eth1")

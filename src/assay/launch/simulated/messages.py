@@ -15,6 +15,8 @@ _LOOPBACK = "lo"
 _WINDOW = 64
 #: Bytes on the wire for each byte of a message.
 _HEADERS = 1.04
+#: Of IPv4 and TCP around a segment, and of the options in it.
+_HEADERS_OF_IP, _TIME_STAMPS = 40, 12
 _ONE_SIDED: dict[str, ParamValue] = {
     "operation": "put",
     "synchronisation": "flush",
@@ -38,10 +40,17 @@ def tcp(topology: Topology, law: Law, request: Request, case: CaseRequest) -> Wo
     slowed = dataclasses.replace(
         link, latency_s=latency * link.latency_s, rate=link.rate / each_byte, most=link.most / each_byte
     )
-    given = int(params_of(case, {"send-buffer": 0})["send-buffer"])
+    params = params_of(case, {"send-buffer": 0, "segment": 0})
+    given, segment = int(params["send-buffer"]), int(params["segment"])
+    mtu, each_frame = law.frames
+    payload = min(segment or mtu, mtu - _HEADERS_OF_IP) - _TIME_STAMPS
+    if each_frame:
+        slowed = dataclasses.replace(slowed, rate=min(slowed.rate, payload / each_frame))
+    if segment and law.segments:
+        slowed = dataclasses.replace(slowed, eager_bytes=payload)
     if given and law.socket_buffers:
         slowed = dataclasses.replace(slowed, eager_bytes=given)
-    return _pairs(topology, law, request, case, slowed)
+    return dataclasses.replace(_pairs(topology, law, request, case, slowed), segment=payload)
 
 
 def onesided(topology: Topology, law: Law, request: Request, case: CaseRequest) -> Workload:

@@ -26,6 +26,7 @@ class Workload:
         payload: bytes of the messages of one iteration, all ranks together.
         timing: ranks that time, one for each of `paces`; the first ones where empty.
         way: pairs of ranks that pass messages, as the program names them: `0-3 1-2`; empty where it names none.
+        segment: most bytes of a message in a segment of TCP; 0 for other programs.
     """
 
     params: dict[str, ParamValue]
@@ -37,6 +38,7 @@ class Workload:
     payload: float = 0.0
     timing: tuple[int, ...] = ()
     way: str = ""
+    segment: int = 0
 
     def pages(self) -> dict[str, int]:
         """Pages by node, as the header of a case reports them."""

@@ -1,0 +1,88 @@
+#include "harness/sockets.hpp"
+
+#include <netinet/in.h>
+#include <netinet/tcp.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstring>
+#include <utility>
+
+namespace assay {
+namespace {
+
+constexpr int most_options = 40;  ///< bytes of options that a segment of TCP may hold (RFC 9293, 3.1)
+
+}  // namespace
+
+Socket& Socket::operator=(Socket&& other) noexcept {
+    std::swap(descriptor_, other.descriptor_);
+    return *this;
+}
+
+Socket::~Socket() {
+    if (descriptor_ >= 0) {
+        close(descriptor_);
+    }
+}
+
+int Socket::release() noexcept { return std::exchange(descriptor_, -1); }
+
+Failure unfit(const std::string& what, const std::string& why) {
+    return {Exit::environment, what, why, "name an interface that both hosts have: --network eth0"};
+}
+
+std::string reason() { return std::strerror(errno); }
+
+void prepare(const Socket& socket, const SocketOptions& options) {
+    const auto set = [&](int name, int bytes, const std::string& limit) {
+        int granted = 0;
+        socklen_t length = sizeof granted;
+        if (bytes == 0) {
+            return;
+        }
+        setsockopt(socket.get(), SOL_SOCKET, name, &bytes, sizeof bytes);
+        getsockopt(socket.get(), SOL_SOCKET, name, &granted, &length);
+        if (granted / 2 < bytes) {  // the kernel grants twice as much, for its own needs
+            throw Failure(Exit::environment,
+                          "a buffer of " + std::to_string(bytes) + " B is not granted to a socket",
+                          "net.core." + limit + " allows " + std::to_string(granted / 2) + " B",
+                          "ask for less, or as root: sysctl -w net.core." + limit + "=" + std::to_string(bytes));
+        }
+    };
+    set(SO_SNDBUF, options.send_bytes, "wmem_max");
+    set(SO_RCVBUF, options.receive_bytes, "rmem_max");
+    const int segment = options.segment_bytes;
+    if (segment != 0 && setsockopt(socket.get(), IPPROTO_TCP, TCP_MAXSEG, &segment, sizeof segment) != 0) {
+        throw Failure(Exit::usage, "segments of " + std::to_string(segment) + " B cannot be asked of a socket",
+                      "TCP_MAXSEG: " + reason() + "; Linux takes 88 to 32767", "name a length within these");
+    }
+    const int nodelay = options.nodelay ? 1 : 0;
+    if (setsockopt(socket.get(), IPPROTO_TCP, TCP_NODELAY, &nodelay, sizeof nodelay) != 0) {
+        throw unfit("TCP_NODELAY cannot be set", reason());
+    }
+}
+
+int segment_bytes(const Socket& socket) {
+    tcp_info info{};
+    socklen_t length = sizeof info;
+    if (getsockopt(socket.get(), IPPROTO_TCP, TCP_INFO, &info, &length) != 0) {
+        throw unfit("the segments of a connection are not told", reason());
+    }
+    return static_cast<int>(info.tcpi_snd_mss);
+}
+
+void require_segment(const Socket& socket, const SocketOptions& options) {
+    const int agreed = segment_bytes(socket);
+    const int asked = options.segment_bytes;
+    if (asked != 0 && (agreed > asked || agreed < asked - most_options)) {
+        throw Failure(Exit::environment,
+                      "segments of " + std::to_string(asked) + " B are not granted to a connection",
+                      "its ends agreed on " + std::to_string(agreed) +
+                          " B of a message in each: what the MTU of an interface on the way takes",
+                      "ask for less, or raise the MTU on all nodes: as root, ip link set DEVICE mtu 9000");
+    }
+}
+
+}  // namespace assay
