@@ -145,6 +145,22 @@ class Lab:
             self.told(node, "ip", "link", "set", interface, "mtu", before)
 
     @contextmanager
+    def jumbo_frames(self, network: str, size: int = 9000) -> Generator[None]:
+        """A network whose nodes and ports of the switch all take packets of that size."""
+        ports = [
+            (machine, name)
+            for node in self.nodes
+            for machine, name in (("ctl", f"{node}-{network}"), (node, f"{network}0"))
+        ]
+        for machine, name in ports:
+            self.told(machine, "ip", "link", "set", name, "mtu", str(size))
+        try:
+            yield
+        finally:
+            for machine, name in reversed(ports):
+                self.told(machine, "ip", "link", "set", name, "mtu", "1500")
+
+    @contextmanager
     def slow_port(self, node: str, network: str, rate: str) -> Generator[None]:
         """A port of the switch that passes less to a node than the node's own end shows; its network is shaped."""
         port = f"{node}-{network}"

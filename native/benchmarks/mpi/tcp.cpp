@@ -114,8 +114,9 @@ class Tcp : public assay::Benchmark {
         if (stream_.broken()) {
             throw Failure(assay::Exit::failed, "a TCP connection broke",
                           "its peer closed it, or nothing moved over it for " +
-                              std::to_string(static_cast<int>(Stream::patience_s)) + " s",
-                          "look at the other rank's words; where the way loses long frames, shorter ones pass: "
+                              std::to_string(static_cast<int>(Stream::patience_s)) +
+                              " s, as where the way loses long frames",
+                          "look at the other rank's words, and whether shorter frames pass: "
                           "assay run network --vary tcp.segment=1220");
         }
     }

@@ -28,6 +28,8 @@ _SIGSEGV = -11
 #: When the machine's own clock was at 0.
 _BOOTED = datetime(2000, 1, 1, tzinfo=UTC)
 _TOLERANCE = 1e-13
+#: A connection over which nothing moves is given up.
+_PATIENCE_S = 20.0
 
 #: A phase of a kernel and its records.
 _Lines = tuple[Phase, list[bytes]]
@@ -174,6 +176,11 @@ class _Launch:
         self._pass(load.memory_bytes / self.law.touch_rate)
         header = self._header(case, load, fault)
         self._write(header)
+        if load.lost:
+            self._pass(_PATIENCE_S)
+            self.exit_code = 1
+            self._write(End("failed", "a TCP connection broke: nothing moved over it for 20 s (simulated)"))
+            return
         if fault == "crash":
             raise _EndedError(_SIGSEGV)
         if fault == "hang":

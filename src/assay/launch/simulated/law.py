@@ -109,6 +109,7 @@ class Law:
         fabric: bytes per second that all ways between nodes carry together, in one direction.
         hidden: share of a collective operation that goes on beside computing which never calls MPI, and beside
             computing that does.
+        longest_frame: of TCP, bytes as MTUs count; longer ones are lost on every way.
         frames: MTU in bytes of every way of TCP, and seconds that its kernel spends on each frame.
         segments: those of TCP set its `eager_bytes` on every way.
         socket_buffers: those that a program gives its sockets set the `eager_bytes` of TCP on every way.
@@ -163,6 +164,7 @@ class Law:
     slow_ways: Mapping[tuple[str, str], float] = field(default_factory=dict)
     fabric: float = math.inf
     hidden: tuple[float, float] = (0.1, 0.7)
+    longest_frame: int = 2**62
     frames: tuple[int, float] = (1500, 0.0)
     segments: bool = False
     socket_buffers: bool = False

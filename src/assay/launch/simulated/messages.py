@@ -50,7 +50,9 @@ def tcp(topology: Topology, law: Law, request: Request, case: CaseRequest) -> Wo
         slowed = dataclasses.replace(slowed, eager_bytes=payload)
     if given and law.socket_buffers:
         slowed = dataclasses.replace(slowed, eager_bytes=given)
-    return dataclasses.replace(_pairs(topology, law, request, case, slowed), segment=payload)
+    load = _pairs(topology, law, request, case, slowed)
+    longest = min(payload, int(load.work["message"]["bytes"]) // 2) + _TIME_STAMPS + _HEADERS_OF_IP
+    return dataclasses.replace(load, segment=payload, lost=longest > law.longest_frame)
 
 
 def onesided(topology: Topology, law: Law, request: Request, case: CaseRequest) -> Workload:

@@ -27,6 +27,7 @@ class Workload:
         timing: ranks that time, one for each of `paces`; the first ones where empty.
         way: pairs of ranks that pass messages, as the program names them: `0-3 1-2`; empty where it names none.
         segment: most bytes of a message in a segment of TCP; 0 for other programs.
+        lost: its connection breaks, since frames of it never arrive.
     """
 
     params: dict[str, ParamValue]
@@ -39,6 +40,7 @@ class Workload:
     timing: tuple[int, ...] = ()
     way: str = ""
     segment: int = 0
+    lost: bool = False
 
     def pages(self) -> dict[str, int]:
         """Pages by node, as the header of a case reports them."""

@@ -1,0 +1,131 @@
+"""Connections that break where segments are long: the way loses frames that both of its ends send."""
+
+import math
+from collections.abc import Iterable
+
+from assay.analyse.evidence import Evidence, Rule
+from assay.analyse.messages import link
+from assay.analyse.messages.curves import BYTES, PATTERN
+from assay.model.plan import Arm, Case, Effect, Experiment
+from assay.model.result import Finding
+from assay.model.text import joined, text
+from assay.model.units import format_size
+
+#: How `tcp` says that its connection was given up, and after how many seconds without a byte.
+_BROKE, _PATIENCE_S = "a TCP connection broke", 20.0
+#: A segment that every way takes: the least MTU of IPv6 is 1280 B (RFC 8200), less 60 B of headers.
+_SURE = 1220
+
+
+def _assess(evidence: Evidence) -> Iterable[Finding]:
+    ended = {each.case: each for each in evidence.outcomes}
+    sockets = [case for case in evidence.run.plan.studied if case.benchmark == "tcp" and _is_between(case)]
+    ways: dict[object, list[Case]] = {}
+    for case in sockets:
+        factors = {name: level for name, level in case.factors.items() if name != link.SEGMENT}
+        ways.setdefault((case.placement.hosts, tuple(factors.items())), []).append(case)
+    for cases in ways.values():
+        broken = [case for case in cases if ended[case.id].reason.startswith(_BROKE)]
+        held = [case for case in cases if ended[case.id].status == "complete"]
+        if broken and held and _by_length(broken, held):
+            yield _finding(evidence, min(broken, key=_size), len(broken), held)
+
+
+def _by_length(broken: list[Case], held: list[Case]) -> bool:
+    """Whether none that broke was kept short, and none as long as they are held."""
+    least = {case.params[PATTERN]: _size(case) for case in sorted(broken, key=_size, reverse=True)}
+    long = (case for case in held if not _is_short(case))
+    return not any(map(_is_short, broken)) and all(
+        _size(case) < least.get(case.params[PATTERN], math.inf) for case in long
+    )
+
+
+def _is_between(case: Case) -> bool:
+    return len(case.placement.hosts) > 1
+
+
+def _is_short(case: Case) -> bool:
+    """Whether its segments are kept to what any way takes, or nearly."""
+    return bool(case.params.get(link.SEGMENT))
+
+
+def _size(case: Case) -> int:
+    return int(case.params[BYTES])
+
+
+def _finding(evidence: Evidence, case: Case, count: int, held: list[Case]) -> Finding:
+    way = joined(", ", (f"tcp {case.params[PATTERN]}", case.placement.label))
+    segment = _agreed(evidence, case)
+    shorter = [each for each in held if _is_short(each)]
+    longest = max(shorter or held, key=_size)
+    passed = (
+        text("with segments of {size} they held", size=f"{longest.params[link.SEGMENT]:,} B")
+        if shorter
+        else text("up to {size} they held", size=format_size(_size(longest)))
+    )
+    return Finding(
+        id=f"{rule.name}:{case.id}",
+        rule=rule.name,
+        claim=text(
+            "Connections of TCP broke where messages are long ({way}; {size} is the shortest of them, in segments "
+            "of {segment}); {passed}. The way may lose frames that both of its ends send.",
+            way=way,
+            size=format_size(_size(case)),
+            segment=f"{segment:,} B" if segment else "?",
+            passed=passed,
+        ),
+        severity="problem",
+        status="candidate",
+        evidence=(),
+        statistic=text("{count} case broke|{count} cases broke", count=count),
+        threshold=rule.threshold,
+        rivals=(
+            text("a process that ended, or did not run for {seconds} s", seconds=f"{_PATIENCE_S:.0f}"),
+            text("something on the way that cuts connections"),
+        ),
+        next=text(
+            "let every interface and every port of a switch between them take the same MTU, or give the nodes the "
+            "usual one: as root, `{command}`",
+            command="ip link set DEVICE mtu 1500",
+        ),
+        experiment=_experiment(case),
+    )
+
+
+def _agreed(evidence: Evidence, case: Case) -> int:
+    """Bytes of a message in a segment of the connection that broke; 0 where no launch came so far."""
+    told = (
+        records.header.mpi.get(link.SEGMENT, "")
+        for launch in evidence.run.launches
+        for records in launch.cases
+        if records.header.case == case.id
+    )
+    return next((int(each) for each in told if each.isdecimal()), 0)
+
+
+def _experiment(case: Case) -> Experiment:
+    """The messages that broke their connection, in segments that every way takes: each has to pass in time."""
+    setting = text("segments of {size}", size=f"{_SURE:,} B")
+    is_time = "latency" in str(case.params[PATTERN])
+    metric = "latency" if is_time else "bandwidth"
+    arm = Arm(case.id, "message", metric, 1, params={link.SEGMENT: _SURE})
+    passes = Effect(
+        what=text("the {metric} with {setting}", metric=metric, setting=setting),
+        arms=(arm,),
+        border=_PATIENCE_S if is_time else _size(case) / _PATIENCE_S,
+        side="below" if is_time else "above",
+        holds=text("with {setting} the same messages pass: the way loses longer frames", setting=setting),
+        fails=text("with {setting} they hardly pass either", setting=setting),
+        refutes=False,
+        unit="s" if is_time else "B/s",
+        excludes=True,
+    )
+    return Experiment(text("whether the same messages pass in shorter frames"), (passes,))
+
+
+rule = Rule(
+    "lost_frames",
+    text("Does the way carry frames as long as its ends send?"),
+    text("connections of TCP broke where segments are long, and held where they, or messages, are short"),
+    _assess,
+)
