@@ -80,7 +80,7 @@ void require_segment(const Socket& socket, const SocketOptions& options) {
         throw Failure(Exit::environment,
                       "segments of " + std::to_string(asked) + " B are not granted to a connection",
                       "its ends agreed on " + std::to_string(agreed) +
-                          " B of a message in each: what the MTU of an interface on the way takes",
+                          " B of a message in each: an MTU on the way, or a small buffer, takes no more",
                       "ask for less, or raise the MTU on all nodes: as root, ip link set DEVICE mtu 9000");
     }
 }

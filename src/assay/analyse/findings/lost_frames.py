@@ -34,8 +34,8 @@ def _assess(evidence: Evidence) -> Iterable[Finding]:
 def _by_length(broken: list[Case], held: list[Case]) -> bool:
     """Whether none that broke was kept short, and none as long as they are held."""
     least = {case.params[PATTERN]: _size(case) for case in sorted(broken, key=_size, reverse=True)}
-    long = (case for case in held if not _is_short(case))
-    return not any(map(_is_short, broken)) and all(
+    long = (case for case in held if not _is_bounded(case))
+    return not any(map(_is_bounded, broken)) and all(
         _size(case) < least.get(case.params[PATTERN], math.inf) for case in long
     )
 
@@ -44,8 +44,8 @@ def _is_between(case: Case) -> bool:
     return len(case.placement.hosts) > 1
 
 
-def _is_short(case: Case) -> bool:
-    """Whether its segments are kept to what any way takes, or nearly."""
+def _is_bounded(case: Case) -> bool:
+    """Whether its segments were asked to be shorter than those of the system."""
     return bool(case.params.get(link.SEGMENT))
 
 
@@ -56,7 +56,7 @@ def _size(case: Case) -> int:
 def _finding(evidence: Evidence, case: Case, count: int, held: list[Case]) -> Finding:
     way = joined(", ", (f"tcp {case.params[PATTERN]}", case.placement.label))
     segment = _agreed(evidence, case)
-    shorter = [each for each in held if _is_short(each)]
+    shorter = [each for each in held if _is_bounded(each)]
     longest = max(shorter or held, key=_size)
     passed = (
         text("with segments of {size} they held", size=f"{longest.params[link.SEGMENT]:,} B")
