@@ -35,7 +35,7 @@ _MOVED = 4
 #: them (208 KiB unless it is told otherwise); much smaller ones wait for acknowledgements that are held back.
 _GIVEN_BUFFERS = 128 * 1024
 _BUFFERS = ("send-buffer", "receive-buffer")
-_LEAST_SEGMENT = 88  # Linux takes none that is shorter
+_SEGMENTS = range(88, 32768)  # that Linux takes
 
 
 class _Move(NamedTuple):
@@ -233,8 +233,8 @@ def _move(evidence: Evidence, estimate: Estimate, step: Step) -> _Move | None:
 
 def _of_frames(evidence: Evidence, estimate: Estimate, step: Step) -> _Move | None:
     """Segments of TCP that make more than one frame of the size before the step, too."""
-    segment = _shorter(step)
-    if estimate.params.get(link.SEGMENT) or not _LEAST_SEGMENT <= segment < configured.segment(evidence, estimate):
+    segment, agreed = _shorter(step), configured.segment(evidence, estimate)
+    if estimate.params.get(link.SEGMENT) or segment not in _SEGMENTS or segment >= agreed:
         return None
     setting = text("segments of {size}", size=format_size(segment))
     return _Move(
