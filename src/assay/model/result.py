@@ -69,6 +69,13 @@ class Placed(msgspec.Struct, frozen=True):
     memory: str
     proven: Proof | None
 
+    @property
+    def nodes(self) -> int:
+        """How many; by the word where no source names them."""
+        return len(self.hosts) or (
+            2 if self.label == "pair:other-node" else int(self.label.partition("@")[2] or 1)
+        )
+
 
 class Estimate(msgspec.Struct, frozen=True):
     """A figure with everything it must carry. There is no bare-number form.

@@ -82,7 +82,7 @@ def size(estimate: Estimate) -> int:
 
 def is_between(estimate: Estimate) -> bool:
     """Whether the messages went from node to node."""
-    return len(estimate.placement.hosts) > 1
+    return estimate.placement.nodes > 1
 
 
 def ranks(estimate: Estimate) -> int:

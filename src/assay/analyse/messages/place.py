@@ -5,12 +5,10 @@ from assay.analyse.messages.curves import PATTERN
 from assay.model.result import Estimate
 from assay.model.text import joined, text
 
-_PAIR = 2
-
 
 def between(estimate: Estimate) -> bool:
     """Whether they pass between nodes."""
-    return len(estimate.placement.hosts) >= _PAIR
+    return estimate.placement.nodes > 1
 
 
 def way(estimate: Estimate) -> str:

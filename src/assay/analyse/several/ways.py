@@ -89,7 +89,7 @@ def _found(  # noqa: PLR0913 (what a curve is made of)
         better=first.better,
         label=first.placement.label,
         place=_PLACES.get(first.placement.label, first.placement.label),
-        between=between(first) or _is_of_nodes(first.placement.label),
+        between=between(first),
         factors=first.factors | ({"table": str(first.params.get(_REPEAT, 1))} if repeated else {}),
         axes=chosen,
         state=state,
@@ -98,11 +98,6 @@ def _found(  # noqa: PLR0913 (what a curve is made of)
         law=name if name in laws else "",
     )
     return Found(way, members)
-
-
-def _is_of_nodes(label: str) -> bool:
-    """Whether a placement is of several nodes, where no source names them."""
-    return label == "pair:other-node" or "@" in label
 
 
 def _pattern(measured: Measured) -> str:

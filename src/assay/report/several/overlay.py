@@ -19,6 +19,8 @@ from assay.report.vocabulary import known
 _FINE = 4
 #: Of more decades only the powers of ten have a tick.
 _DECADES = 3
+#: The line of equal ones is drawn in any chart of ratios, with so much room beside it.
+_BELOW = 0.9
 
 
 def overlay(together: Together, title: str, anchor: str, ways: tuple[Way, ...]) -> Figure | None:
@@ -182,7 +184,9 @@ def ratio_curves(together: Together, title: str, anchor: str, besides: tuple[Bes
     spec = curve(points, (text("size of a message"), text("ratio to the base")))
     reached = [1.0, *(point.lo for point in points), *(point.hi for point in points)]
     y = _y(spec)
-    y["axis"]["values"] = log_ticks(min(reached), max(reached), _DECADES)  # of all layers, which share it
+    low, high = y["scale"]["domain"]  # of all layers, which share it
+    y["scale"]["domain"] = [min(low, _BELOW), max(high, 1 / _BELOW)]
+    y["axis"]["values"] = log_ticks(min(reached), max(reached), _DECADES)
     one = {
         "data": {"values": [{"one": 1}]},
         "mark": {"type": "rule", "color": MUTED, "strokeDash": [4, 3]},
