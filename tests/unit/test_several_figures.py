@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 from click.testing import CliRunner, Result
-from tests.unit.test_several import one_line, published, runs_beside, told
+from tests.unit.test_several import FOUR, one_line, pasted, published, runs_beside, told
 
 from assay.cli import assay
 from assay.model.plan import Measure, Study
@@ -53,6 +53,54 @@ STATED = [
 def test_the_terminal_and_the_first_page_state_what_the_authors_conclude(runs: tuple[str, ...], said: str) -> None:
     assert re.search(said, one_line(invoke("compare", *runs).output))
     assert re.search(said, first_page(*runs))
+
+
+def test_systems_without_a_common_figure_are_not_said_to_be_the_same() -> None:
+    output = one_line(invoke("compare", *TWO).output)
+    assert re.search(r"machine nodes of 1 Pentium IV 2\.8 GHz, 8 nodes of 2 Xeon 2\.8 GHz", output)
+    assert "are the same" not in output
+    assert "95 % interval" not in output
+
+
+@pytest.mark.parametrize(
+    ("files", "title", "called"),
+    [
+        (("gbe_bw.txt", "gbe_latency.txt"), "", "gbe"),
+        (("osu_bw.txt", "osu_latency.txt"), "", "osu_bw etc."),
+        (("near.txt", "far.txt"), "", "near etc."),
+        (("old.txt",), "", "old"),
+        (("old.txt",), "Open MPI 4.1: TCP", "Open MPI 4.1: TCP"),
+    ],
+)
+def test_an_import_is_called_by_its_title_or_in_short_by_its_files(
+    home: Path, files: tuple[str, ...], title: str, called: str
+) -> None:
+    for at, name in enumerate(files):
+        test, unit = (("Bandwidth", "MB/s"), ("Latency", "us"))[at]
+        (home / name).write_text(f"# OSU MPI {test} Test v3.7\n# Size {test} ({unit})\n8 1.5\n64 1.7\n", "utf-8")
+    run = invoke("import", "osu", *files, *(["--title", title] if title else [])).stdout.strip()
+    page = Path(invoke("report", "hpcdiy-qdr", run, "-o", "page.html").stdout.strip()).read_text("utf-8")
+    assert f"<title>hpcdiy-qdr and {called} side by side" in page
+
+
+def test_what_an_import_asks_to_repeat_is_between_its_nodes(home: Path) -> None:
+    (home / "bw.txt").write_text(pasted(FOUR[0]), "utf-8")
+    run = invoke("import", "osu", "bw.txt").stdout.strip()
+    shown = one_line(invoke("show", run).output)
+    assert re.search(r"next: assay run network --hosts hpc01,hpc02 --vary \w+=default,\d+ #", shown)
+
+
+def test_messages_between_nodes_that_no_source_names_are_called_so_on_the_cards() -> None:
+    said = first_page("leo")
+    assert "Latency, one way, 0 B, between nodes" in said
+    assert "inside a node" not in said
+
+
+def test_shares_of_others_are_in_percent_in_tables_and_on_cards_too() -> None:
+    shown = one_line(invoke("show", "epyc-7601").output)
+    assert re.search(r"same socket where not stated 30 % no interval", shown)
+    assert re.search(r"EPYC 7601 processor, one end all 100\.6 % no interval", shown)
+    assert "launches disturbed" not in shown
 
 
 def test_nothing_without_samples_is_said_to_be_significant() -> None:

@@ -112,7 +112,7 @@ def _compared(
     Figures that have no like in the other run are an error where no curve can be compared either, or `strict`.
     """
     from assay import store
-    from assay.analyse.comparisons.environment import GUARDED
+    from assay.analyse.comparisons.environment import GUARDED, differences
     from assay.analyse.comparisons.runs import NothingInCommonError, between, within
     from assay.cli import beside
     from assay.model.errors import UsageError
@@ -133,7 +133,8 @@ def _compared(
             between_them = any(each.differ == RUN for each in curves.several.contrasts)
             if strict or not (curves.several.besides or curves.several.alike or between_them):
                 raise
-            compared = Compared(RESULT_SCHEMA, run.info.id, base.info.id, across, tuple(allowed), (), ())
+            found = differences(run, base)
+            compared = Compared(RESULT_SCHEMA, run.info.id, base.info.id, across, tuple(allowed), found, ())
             return [base, run], compared, curves
         return [base, run], compared, beside.together([base, run] if run.info.id != base.info.id else [run])
     if across or allowed:
@@ -142,14 +143,14 @@ def _compared(
         )
     curves = beside.together([store.load(store.find(runs[0]))])
     (side,) = curves.sides
-    run, found = side.run, within(side.run, side.analysis)
-    if not found.pairs and not curves.several.besides and not curves.several.contrasts:
+    run, varied = side.run, within(side.run, side.analysis)
+    if not varied.pairs and not curves.several.besides and not curves.several.contrasts:
         raise UsageError(
-            f"nothing is varied in run '{found.run}'",
+            f"nothing is varied in run '{varied.run}'",
             why="none of its cases differ in one word",
             remedy="assay run STUDY --vary memory=first-touch,interleave   # or: assay compare BASE RUN",
         )
-    return [run], found, curves
+    return [run], varied, curves
 
 
 def _judge(compared: Compared, threshold: float) -> None:

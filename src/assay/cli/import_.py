@@ -20,7 +20,7 @@ _MOST_BYTES = 64 * 2**20
 @click.command()
 @click.argument("tool", type=click.Choice(_TOOLS))
 @click.argument("files", metavar="FILE...", nargs=-1, required=True)
-@click.option("--title", default="", metavar="TEXT", help="For headings.  [default: tool and files]")
+@click.option("--title", default="", metavar="TEXT", help="What the run is called.  [default: tool and files]")
 @click.option("--machine", default="", metavar="TEXT", help="What was measured, in words.")
 @click.option(
     "--placement",

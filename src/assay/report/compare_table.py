@@ -60,7 +60,9 @@ def _differ(pair: ComparedPair) -> tuple[str, str, str]:
 
 def _environments(compared: Compared, console: Console) -> None:
     if not compared.differences:
-        console.print("Machine, builds and settings are the same.")
+        foreign = verdicts.are_imported(compared.pairs)  # of whom little is known
+        same = "Nothing that both state differs." if foreign else "Machine, builds and settings are the same."
+        console.print(same)
         return
     table = _grid(("not the same", "left"), ("base", "left"), ("this run", "left"))
     for each in compared.differences:
@@ -225,7 +227,8 @@ def _command(compared: Compared) -> str:
 def _lines(compared: Compared, chosen: Sequence[ComparedPair], *, whole: bool) -> Iterable[str]:
     told = [pair.comparison for pair in chosen]
     basis = "Mann-Whitney over launches" if compared.base else "signed rank over pairs in a block"
-    yield f"[a, b]: 95 % interval ({basis}); a to b: a range, which claims nothing. Margin 1 % or more."
+    if not verdicts.are_imported(chosen):
+        yield f"[a, b]: 95 % interval ({basis}); a to b: a range, which claims nothing. Margin 1 % or more."
     tested = sum(each.adjusted_p is not None for each in told)
     if tested:
         yield f"Claims hold among all {tested:,} comparisons (Benjamini-Yekutieli, 5 %): p is adjusted."

@@ -32,7 +32,8 @@ def typed(text: str, run: Run) -> str:
 
     A repeat of the study has its toolchains, factors, budget and precision; whatever is measured, nodes, networks
     and MPIs; whatever is done, the way to the nodes. What the text has itself replaces that of the run: a budget
-    the one that cut it. A study of the user's own is named by its path.
+    the one that cut it. A study of the user's own is named by its path. Of an import the nodes are those that its
+    source names.
     """
     if isinstance(text, Joined):
         return texts.joined(text.separator, [typed(part, run) for part in text.parts])
@@ -46,10 +47,21 @@ def typed(text: str, run: Run) -> str:
         return text
     own = set(text[found.end() :].split())
     own |= {name for replaced, names in _REPLACED.items() if replaced in own for name in names}
-    options = shlex.join(_given(run.info.command, [name for name in _kept(found, own, run) if name not in own]))
+    kept = [name for name in _kept(found, own, run) if name not in own]
+    options = shlex.join([*_given(run.info.command, kept), *_of_import(run, kept)])
     command = f"assay run {_study(run)}" if found["study"] == run.info.study else found[0]
     retyped = f"{text[: found.start()]}{' '.join(filter(None, (command, options)))}{text[found.end() :]}"
     return text if retyped == text else retyped
+
+
+def _of_import(run: Run, kept: Container[str]) -> tuple[str, ...]:
+    """The nodes between which imported messages passed; of a published system a reader has none."""
+    hosts = run.plan.hosts
+    return (
+        ("--hosts", ",".join(hosts))
+        if run.imported and run.info.command and hosts[1:] and "--hosts" in kept
+        else ()
+    )
 
 
 def _kept(found: re.Match[str], own: Container[str], run: Run) -> tuple[str, ...]:

@@ -35,7 +35,7 @@ def render(run: Run, analysis: Analysis, console: Console) -> None:
         page.say(Text(cut, style="bold yellow"))
     _claims(notices(analysis), run, page)
     _topics(run, analysis, page)
-    if choose.measured(analysis.estimates):
+    if choose.measured(analysis.estimates) and not run.imported:
         page.say()
         page.say(
             Text("[a, b]: 95 % interval of n launches; a to b: their range, which claims no confidence", "dim")
@@ -43,8 +43,9 @@ def render(run: Run, analysis: Analysis, console: Console) -> None:
     _ways(analysis, page)
     _findings(run, analysis, page)
     _missing(run, analysis, page)
-    page.say()
-    page.say(f"Noise: {_noise(analysis.noise)}.")
+    if not run.imported:
+        page.say()
+        page.say(f"Noise: {_noise(analysis.noise)}.")
 
 
 class _Page:

@@ -12,6 +12,8 @@ from assay.model.text import Text, text
 from assay.model.units import format_cpu_list, format_share, format_size, parse_cpu_list, scale
 
 _SIGNIFICANT = 3
+#: Digits that shares and ratios of others have at most.
+_PRINTED = 4
 _PERCENT = 100
 #: From here on a ratio is read as a factor, not as a change in percent.
 _FACTOR = 2.0
@@ -83,6 +85,8 @@ def shown(estimate: Estimate) -> Shown | None:
     if estimate.unit == "B":  # sizes of memory, which others state without an interval
         value, _, unit = format_size(round(estimate.median)).partition(" ")
         return Shown(value, "", "", unit, basis(estimate))
+    if estimate.method == "imported" and estimate.unit in {"", "%"}:  # no digit is added to what others printed
+        return Shown(f"{estimate.median:.{_PRINTED}g}", "", "", estimate.unit, basis(estimate))
     ends = (estimate.lo, estimate.hi) if estimate.method in {"order-statistics", "range"} else (None, None)
     return interval(estimate.median, ends, estimate.unit, basis(estimate))
 

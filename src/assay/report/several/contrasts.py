@@ -4,7 +4,7 @@ import re
 from collections.abc import Iterable, Sequence
 from itertools import pairwise
 
-from assay.model.imported import UNSTATED, case_of
+from assay.model.imported import UNSTATED
 from assay.model.result import Estimate
 from assay.model.run import Run
 from assay.model.several import PLACE, PROGRAM, RUN, Contrast
@@ -42,7 +42,7 @@ def _sentence(together: Together, contrast: Contrast) -> str:
     items = [
         text(
             "{value} ({basis})",
-            value=_range([estimates[at] for at in group], sides[group[0]].run),
+            value=_range([estimates[at] for at in group]),
             basis=_levels(contrast, [estimates[at] for at in group], sides[group[0]]),
         )
         for group in groups
@@ -209,24 +209,17 @@ def _close(values: Sequence[float]) -> list[range]:
     return [range(first, last) for first, last in pairwise([0, *cuts, len(values)])]
 
 
-def _range(group: Sequence[Estimate], run: Run) -> str:
+def _range(group: Sequence[Estimate]) -> str:
     """The figure, or the least and the largest of several."""
-    low, high = _value(group[-1], run), _value(group[0], run)
+    low, high = _value(group[-1]), _value(group[0])
     if low == high:
         return low
     value, _, unit = low.partition(" ")
     return text("{low} to {high}", low=value if high.endswith(f" {unit}") else low, high=high)
 
 
-def _value(estimate: Estimate, run: Run) -> str:
-    """The figure with its interval; a share as its source printed it."""
-    if not estimate.unit and run.imported:
-        printed = {
-            f"{case_of(table, figure).id}/{figure.kernel}/{figure.metric}": figure.printed
-            for table in run.imported.tables
-            for figure in table.figures
-        }
-        return printed.get(estimate.id, "")
+def _value(estimate: Estimate) -> str:
+    """The figure with its interval."""
     figure = words.shown(estimate)
     return figure.short if figure else ""
 

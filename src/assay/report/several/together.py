@@ -1,7 +1,7 @@
 """Runs and published systems that share a page: what each is called, and its figures by curve."""
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import PurePath
@@ -15,6 +15,10 @@ from assay.model.text import Joined, Phrase, joined, text
 from assay.report import choose, messages, words
 from assay.report.vocabulary import known
 
+#: What names of files begin with, a line each, as far as a mark between words goes.
+_BEGUN = re.compile(r"(.*\w)[-_. ].*(?:\n\1[-_. ].*)*")
+#: Of a tool, which names no system.
+_TOOL = re.compile(r"(?i)osu|imb|imb-mpi1|np|netpipe|stream|hpl|himeno")
 _NODE = re.compile(r"one-core:numa:(\d+)@(\d+)")
 
 
@@ -205,5 +209,14 @@ def _label(run: Run) -> str:
         return run.plan.machine
     if is_reference(run):
         return run.info.id
-    _, colon, files = run.imported.title.partition(": ")
-    return PurePath(files if colon else run.imported.title).stem
+    files = [PurePath(source.name).name for source in run.imported.sources]
+    made = run.imported.title.endswith(f": {', '.join(files)}")
+    return _called([PurePath(name).stem for name in files]) if made else run.imported.title
+
+
+def _called(stems: Sequence[str]) -> str:
+    """One name for files: `gbe` of `gbe_bw` and `gbe_latency`, else that of the first: `osu_bw etc.`."""
+    if len(stems) == 1:
+        return stems[0]
+    begun = _BEGUN.fullmatch("\n".join(stems))
+    return begun[1] if begun and not _TOOL.fullmatch(begun[1]) else f"{stems[0]} etc."
