@@ -33,6 +33,7 @@ def first_page(*arguments: str) -> str:
 
 
 TWO = ("cs-pccluster2", "vtpcc")
+PARTS = ("machine", "provenance")
 #: What the authors print, in their words as far as these are figures: (runs, figures that one sentence has).
 STATED = [
     (("epyc-7601",), r"24\.7 GB/s \([^)]*both[^)]*\) against 12\.4 GB/s \([^)]*one direction\), 1\.99 times"),
@@ -94,6 +95,15 @@ def test_messages_between_nodes_that_no_source_names_are_called_so_on_the_cards(
     said = first_page("leo")
     assert "Latency, one way, 0 B, between nodes" in said
     assert "inside a node" not in said
+
+
+def test_the_page_of_a_source_has_what_it_states_and_where_each_figure_stood() -> None:
+    page = Path(invoke("report", "epyc-7601", "-o", "page.html").stdout.strip()).read_text("utf-8")
+    machine, origin = (re.split(f'<section id="{each}"', page)[1].partition("</section>")[0] for each in PARTS)
+    assert "AMD EPYC 7601" in machine
+    assert "the paragraph below figure 4: four kinds of distance" in origin
+    assert "Launches of each case" not in origin
+    assert "<dt>Measured</dt>" not in page
 
 
 def test_shares_of_others_are_in_percent_in_tables_and_on_cards_too() -> None:

@@ -116,6 +116,7 @@ def render(
                 for name, members in choose.grouped(listed, lambda e: e.benchmark).items()
             ],
             "listed": len(listed),
+            "stated": provenance.machine(run),
             "provenance": provenance.provenance(run),
             "sources": provenance.sources(analysis),
             "samples": samples,

@@ -2,9 +2,12 @@
 
 import itertools
 import shlex
+from collections.abc import Iterator
 
 from assay.model.benchmark import Metric
 from assay.model.facts import Fact
+from assay.model.imported import Imported
+from assay.model.imported import Table as Printed
 from assay.model.result import Analysis
 from assay.model.run import Run
 from assay.model.text import joined, text
@@ -13,6 +16,8 @@ from assay.report import choose, vocabulary, words
 from assay.report.section import Table, headings
 
 _KIB_FROM = 2**20
+#: Heads of the table that says where each figure was printed.
+PRINTED = headings("File or publication", "Where in it", "Tool", "Command", "Unit as printed", "Figures")
 #: Of more command lines than these the page has the first; the records have each.
 _MOST_COMMANDS = 60
 
@@ -44,10 +49,58 @@ def fact(known: Fact) -> str:
     return str(value)
 
 
+def stated(imported: Imported) -> dict[str, str]:
+    """What a source says of its machine, by section and name."""
+    return {
+        f"{section}: {name}": fact(known)
+        for section, facts in imported.facts.items()
+        for name, known in facts.items()
+    }
+
+
+def printed(imported: Imported) -> Iterator[tuple[str, ...]]:
+    """A row of `PRINTED` for each table that figures were taken from."""
+    for table in imported.tables:
+        yield (
+            table.source,
+            table.where,
+            " ".join(filter(None, [table.tool, table.version])),
+            table.command or text("not stated"),
+            _unit(table),
+            f"{len(table.figures):,}",
+        )
+
+
+def _unit(table: Printed) -> str:
+    units = dict.fromkeys(figure.printed.partition(" ")[2] for figure in table.figures)
+    return ", ".join(filter(None, units)) or text("none")
+
+
+def machine(run: Run) -> Table | None:
+    """What the source of an import says of the machine; None of a measured one, or where it says nothing."""
+    facts = stated(run.imported) if run.imported else {}
+    caption = text("What each source states of its machine")
+    return Table(caption, headings("Fact", "Value"), tuple(facts.items()), recorded=True) if facts else None
+
+
 def provenance(run: Run) -> tuple[Table, ...]:
-    """Tables of everything that can have changed a figure."""
+    """Tables of everything that can have changed a figure; of an import where each was printed."""
+    if run.imported:
+        rows = tuple(printed(run.imported))
+        origin = Table(text("Where each figure comes from"), PRINTED, rows, frozenset({5}), recorded=True)
+        return (origin, _import(run, run.imported)) if run.info.command else (origin,)
     tables = [_run(run), *_builds(run), _environment(run), _mpi(run), _clocks(run), _commands(run)]
     return tuple(table for table in tables if table.rows)
+
+
+def _import(run: Run, imported: Imported) -> Table:
+    rows = (
+        (text("Run"), run.info.id),
+        (text("Directory"), run.path),
+        (text("Command"), shlex.join(run.info.command)),
+        *((f"{source.name} (SHA-256)", source.sha256) for source in imported.sources),
+    )
+    return Table(text("The run"), headings("What", "Value"), rows)
 
 
 def _run(run: Run) -> Table:

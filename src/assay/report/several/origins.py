@@ -3,7 +3,6 @@
 from collections.abc import Iterator
 
 from assay.model.imported import Conclusion
-from assay.model.imported import Table as Printed
 from assay.model.run import Run
 from assay.model.text import text
 from assay.report import choose, provenance, words
@@ -67,11 +66,7 @@ def states(together: Together) -> Table:
 
 def _facts(run: Run) -> dict[str, str]:
     if run.imported:
-        return {
-            f"{section}: {name}": provenance.fact(fact)
-            for section, facts in run.imported.facts.items()
-            for name, fact in facts.items()
-        }
+        return provenance.stated(run.imported)
     machine = next(iter(run.machines.values()), None)
     if machine is None:
         return {}
@@ -92,9 +87,7 @@ def _facts(run: Run) -> dict[str, str]:
 def origins(together: Together) -> Table:
     """A row for each table that figures were taken from: file or publication, place in it, tool, command, unit."""
     rows = tuple(row for side in together.sides for row in _origins(side))
-    columns = headings(
-        "System", "File or publication", "Where in it", "Tool", "Command", "Unit as printed", "Figures"
-    )
+    columns = (text("System"), *provenance.PRINTED)
     return Table(text("Where each figure comes from"), columns, rows, frozenset({6}), recorded=True)
 
 
@@ -113,21 +106,7 @@ def _origins(side: Side) -> Iterator[tuple[str, ...]]:
                 f"{len(members):,}",
             )
         return
-    for table in run.imported.tables:
-        yield (
-            side.label,
-            table.source,
-            table.where,
-            " ".join(filter(None, [table.tool, table.version])),
-            table.command or text("not stated"),
-            _unit(table),
-            f"{len(table.figures):,}",
-        )
-
-
-def _unit(table: Printed) -> str:
-    units = dict.fromkeys(figure.printed.partition(" ")[2] for figure in table.figures)
-    return ", ".join(filter(None, units)) or text("none")
+    yield from ((side.label, *row) for row in provenance.printed(run.imported))
 
 
 def conclusions(together: Together) -> tuple[Table, ...]:
