@@ -10,6 +10,7 @@ from tests.unit.test_several import FOUR, one_line, pasted, published, runs_besi
 from assay.cli import assay
 from assay.model.plan import Measure, Study
 from assay.model.several import PLACE, PROGRAM, RUN
+from assay.report.several import overlay, tables
 from assay.report.several.statements import statements
 
 
@@ -106,11 +107,25 @@ def test_the_page_of_a_source_has_what_it_states_and_where_each_figure_stood() -
     assert "<dt>Measured</dt>" not in page
 
 
+@pytest.mark.parametrize("runs", [("hpcdiy-qdr", "hpcdiy-gbe"), ("hpcdiy-gbe", "hpcdiy-qdr")])
+def test_the_line_of_equal_ones_lies_within_the_chart_of_ratios(runs: tuple[str, ...]) -> None:
+    side = published(*runs)
+    for ways in tables.groups(side).values():
+        if besides := tables.against_base(side, ways):
+            figure = overlay.ratio_curves(side, "title", "anchor", besides)
+            assert figure
+            low, high = figure.spec["layer"][0]["encoding"]["y"]["scale"]["domain"]
+            ratios = [point.comparison.ratio for beside in besides for point in beside.points if point.bytes]
+            assert low < min(1.0, *ratios)
+            assert high > max(1.0, *ratios)
+
+
 def test_shares_of_others_are_in_percent_in_tables_and_on_cards_too() -> None:
     shown = one_line(invoke("show", "epyc-7601").output)
-    assert re.search(r"same socket where not stated 30 % no interval", shown)
+    assert re.search(r"triad, same socket not stated 30 % no interval", shown)
     assert re.search(r"EPYC 7601 processor, one end all 100\.6 % no interval", shown)
     assert "launches disturbed" not in shown
+    assert "remote memory: loss of bandwidth: triad, same socket 30 %" in first_page("epyc-7601")
 
 
 def test_nothing_without_samples_is_said_to_be_significant() -> None:

@@ -14,6 +14,8 @@ from assay.report.vocabulary import known
 
 Key = TypeVar("Key", bound=Hashable)
 Thing = TypeVar("Thing")
+#: Names that others' axes have where a level needs none: `same socket`, not `same socket where`.
+_ASKING = frozenset({"where", "which", "what"})
 
 
 @cache
@@ -150,6 +152,9 @@ def levels(estimate: Estimate, names: Iterable[str]) -> str:
         number = isinstance(value, (int, float)) or value.isdigit()
         if number and unit.get(name) == "B":
             parts.append(format_size(int(value)))
+            continue
+        if name in _ASKING and not number:
+            parts.append(str(value))
             continue
         parts.append(f"{name} {value}" if number or name in estimate.factors else known(f"{value} {name}"))
     return joined(", ", parts)

@@ -23,9 +23,15 @@ def section(name: str, analysis: Analysis) -> Section | None:
         meaning=(_meaning(name, headline),),
         figures=_figures(name, drawn) if drawn else (),
         estimates=headline,
-        headlines=(Headline(joined(": ", (choose.title(name), best.kernel)), best),) if best else (),
+        headlines=(Headline(_label(name, best, headline), best),) if best else (),
         benchmarks=frozenset({name}),
     )
+
+
+def _label(name: str, best: Estimate, beside: tuple[Estimate, ...]) -> str:
+    """What the best figure is of, and what tells it from those beside it."""
+    told = choose.levels(best, choose.varied(beside))
+    return joined(", ", (joined(": ", (choose.title(name), best.kernel)), told))
 
 
 def _figures(name: str, drawn: tuple[Estimate, ...]) -> tuple[Figure, ...]:
