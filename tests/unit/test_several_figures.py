@@ -105,6 +105,8 @@ def test_the_page_of_a_source_has_what_it_states_and_where_each_figure_stood() -
     assert "the paragraph below figure 4: four kinds of distance" in origin
     assert "Launches of each case" not in origin
     assert "<dt>Measured</dt>" not in page
+    assert "Points are medians over launches" not in page
+    assert "distance ()" not in page
 
 
 @pytest.mark.parametrize("runs", [("hpcdiy-qdr", "hpcdiy-gbe"), ("hpcdiy-gbe", "hpcdiy-qdr")])

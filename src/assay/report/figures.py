@@ -18,7 +18,6 @@ _KINDS = {
     "order-statistics": text("95 % intervals of the median"),
     "range": text("the range of the launches, which claims no confidence"),
     "single": text("absent where there was one launch"),
-    "imported": text("absent where figures were imported without samples"),
 }
 
 
@@ -40,10 +39,17 @@ def scaled_middle(estimates: Iterable[Estimate]) -> tuple[float, str]:
 
 
 def whiskers(estimates: Iterable[Estimate]) -> str:
-    """What the whiskers of a figure are, from how its intervals were made."""
-    made = dict.fromkeys(e.method for e in estimates)
-    kinds = words.listed(_KINDS[method] for method in made if method)
+    """What the points and whiskers of a figure are, from how its intervals were made."""
+    made = dict.fromkeys(e.method for e in estimates if e.method)
+    if made.keys() == {"imported"}:
+        return text("Points are figures as their source printed them: without samples, so without whiskers.")
+    kinds = words.listed(_KINDS[method] for method in made if method in _KINDS)
     return text("Points are medians over launches; whiskers are {kinds}.", kinds=kinds)
+
+
+def titled(title: str, unit: str) -> str:
+    """Title of an axis: `Rate (GB/s)`; bare numbers have no unit."""
+    return text("{title} ({unit})", title=title, unit=unit) if unit else title
 
 
 def told(rows: Iterable[tuple[str, str, str]]) -> str:
@@ -94,7 +100,7 @@ def placements(
         said.append(text("Better is to the left."))
     caption = joined(" ", said)
     result = told((point.row, point.series, point.text) for point in points)
-    return Figure(figure_id, caption, result, intervals(points, text("{title} ({unit})", title=title, unit=unit)))
+    return Figure(figure_id, caption, result, intervals(points, titled(title, unit)))
 
 
 def curves(
@@ -140,7 +146,7 @@ def curves(
         points,
         (
             meaning,
-            text("{title} ({unit})", title=_short(title), unit=value_unit),
+            titled(_short(title), value_unit),
         ),
         guides or Guides(),
         sizes=axis_unit == "B",
@@ -219,4 +225,4 @@ def nodes(estimates: tuple[Estimate, ...], figure_id: str, title: str) -> Figure
         fastest=ordered[-1].node,
         middle=ordered[len(ordered) // 2].text,
     )
-    return Figure(figure_id, caption, result, ranked(crowd, text("{title} ({unit})", title=title, unit=unit)))
+    return Figure(figure_id, caption, result, ranked(crowd, titled(title, unit)))

@@ -2,7 +2,7 @@
 
 import copy
 import math
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping, Sequence
 
 from assay.model.result import Estimate, Model
 from assay.model.several import Beside, Way
@@ -67,11 +67,11 @@ def overlay(together: Together, title: str, anchor: str, ways: tuple[Way, ...]) 
     return Figure(anchor, caption, result, spec)
 
 
-def _basis(estimates: Iterable[Estimate]) -> tuple[str, ...]:
+def _basis(estimates: Sequence[Estimate]) -> tuple[str, ...]:
     """What points and whiskers are."""
     sampled = [e for e in estimates if e.method != "imported"]
     if not sampled:
-        return (text("Points are figures as their source printed them: without samples, so without whiskers."),)
+        return (figures.whiskers(estimates),)
     others = text("Figures of others are drawn as their source printed them, without whiskers.")
     return (figures.whiskers(sampled), others)
 
