@@ -107,6 +107,7 @@ def test_the_page_of_a_source_has_what_it_states_and_where_each_figure_stood() -
     assert "<dt>Measured</dt>" not in page
     assert "Points are medians over launches" not in page
     assert "distance ()" not in page
+    assert "median over launches" not in page.partition('<section id="methods"')[0]
 
 
 @pytest.mark.parametrize("runs", [("hpcdiy-qdr", "hpcdiy-gbe"), ("hpcdiy-gbe", "hpcdiy-qdr")])
