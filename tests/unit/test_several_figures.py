@@ -242,3 +242,15 @@ def test_collectives_are_told_by_their_names_and_times_as_long(home: Path) -> No
 
 def test_of_a_terminal_and_a_page_the_one_that_shows_a_run_says_it_too() -> None:
     assert "25 times as much" in one_line(invoke("show", "leo").output)
+
+
+def test_operations_that_do_not_block_are_shown_though_none_of_ours_counts_their_phases(home: Path) -> None:
+    (home / "iallreduce.txt").write_text(
+        "# OSU MPI Non-blocking Allreduce Latency Test v5.9\n"
+        "# Size           Overall(us)       Compute(us)    Pure Comm.(us)        Overlap(%)\n"
+        "8                       10.1              5.02              5.43              12.5\n",
+        "utf-8",
+    )
+    shown = one_line(invoke("show", invoke("import", "osu", "iallreduce.txt").stdout.strip()).output)
+    assert re.search(r"collective: overall .{0,80}10\.1 µs", shown)
+    assert re.search(r"collective: overlap .{0,80}12\.5 %", shown)

@@ -23,8 +23,22 @@ def apart(found: Iterable[Measured]) -> list[Measured]:
     """The same, with figures that no law or section can place under a name of their own: benchmark and metric.
 
     A bandwidth of which no size of messages is stated lies on no curve; of others' benchmarks nothing is known.
+    Nor has a section what none of ours counts, as the phases of a collective operation that does not block, unless
+    it stands beside what one counts.
     """
-    return [each if _is_placed(each.estimate) else _renamed(each) for each in found]
+    found = tuple(found)
+    counted = {each.estimate.case for each in found if _is_counted(each.estimate)}
+    return [
+        each if _is_placed(each.estimate) and each.estimate.case in counted else _renamed(each) for each in found
+    ]
+
+
+def _is_counted(estimate: Estimate) -> bool:
+    """Whether the metric is the one of its kernel."""
+    declared = benchmarks.find(estimate.benchmark)
+    return declared is not None and estimate.metric == declared.headline_name(
+        estimate.kernel, estimate.params, estimate.metric
+    )
 
 
 def _is_placed(estimate: Estimate) -> bool:

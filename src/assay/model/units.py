@@ -155,7 +155,9 @@ def format_quantity(value: float, unit: str) -> str:
 
 
 def scale(value: float, unit: str) -> tuple[float, str]:
-    """Value and unit with the decimal prefix that leaves 1 to 999 before the point."""
+    """Value and unit with the decimal prefix that leaves 1 to 999 before the point; shares in percent."""
+    if unit == "share":
+        return 100 * value, "%"
     if unit not in {"s", "B/s", "flop/s", "Hz", "bit/s", "1/s"} or value == 0 or not math.isfinite(value):
         return value, unit
     shown = abs(float(f"{value:.3g}"))  # 999.9 MB/s is shown as 1.00 GB/s

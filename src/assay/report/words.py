@@ -83,10 +83,14 @@ def shown(estimate: Estimate) -> Shown | None:
     if estimate.median is None:
         return None
     if estimate.unit == "B":  # sizes of memory, which others state without an interval
-        value, _, unit = format_size(round(estimate.median)).partition(" ")
-        return Shown(value, "", "", unit, basis(estimate))
-    if estimate.method == "imported" and estimate.unit in {"", "%"}:  # no digit is added to what others printed
-        return Shown(f"{estimate.median:.{_PRINTED}g}", "", "", estimate.unit, basis(estimate))
+        size, _, unit = format_size(round(estimate.median)).partition(" ")
+        return Shown(size, "", "", unit, basis(estimate))
+    if estimate.method == "imported" and estimate.unit in {
+        "",
+        "share",
+    }:  # no digit is added to what others printed
+        value, unit = scale(estimate.median, estimate.unit)
+        return Shown(f"{value:.{_PRINTED}g}", "", "", unit, basis(estimate))
     ends = (estimate.lo, estimate.hi) if estimate.method in {"order-statistics", "range"} else (None, None)
     return interval(estimate.median, ends, estimate.unit, basis(estimate))
 

@@ -18,7 +18,7 @@ _EACH_WITH_EACH = 4
 #: Both ends of a published range are figures: they are one thing, not two to compare.
 _END = "end"
 #: Units of what is no rate and no time.
-_NO_SPEED = ("", "%", "B")
+_NO_SPEED = ("", "share", "B")
 _BYTES = "bytes"
 _MEMORY = "memory"
 #: Benchmarks that pass messages between the same partners.
