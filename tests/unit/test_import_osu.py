@@ -247,6 +247,10 @@ def test_sizes_that_begin_again_begin_another_table() -> None:
             "# OSU MPI Latency Test v3.7\n# Size Latency (us)\n1 nan\n",
             "line 3: 'nan' is no number from 0: '1 nan'",
         ),
+        (
+            "# OSU MPI Bandwidth Test v3.7\n# Size Bandwidth (MB/s)\n1 1e305\n",
+            "line 3: '1e305' is too large: '1 1e305'",
+        ),
         ("# OSU MPI Latency Test v3.7\n# Size Latency (us)\n1.5 2\n", "line 3: '1.5' is no size of a message"),
         (
             "# OSU MPI Latency Test v3.7\n# Size Latency (us)\n1 2\n2\n",

@@ -81,7 +81,7 @@ def _table(text: Text, line: int, row: Mapping[str, str]) -> Table:
                 kernel=row.get("kernel") or row["benchmark"],
                 metric=row["metric"],
                 unit=unit,
-                value=float(f"{text.number(line, row['value']) * factor:.15g}"),
+                value=text.scaled(line, row["value"], factor),
                 printed=f"{row['value']} {row['unit']}".strip(),
                 better=better,
                 line=line,

@@ -81,6 +81,13 @@ class Text(msgspec.Struct, frozen=True):
             self.refuse(line, f"'{word[:_LONGEST]}' is no number from 0")
         return value
 
+    def scaled(self, line: int, word: str, factor: float) -> float:
+        """Number x factor, rounded to what a double of its digits is: 3402.54 MB/s are 3402540000.0 B/s."""
+        value = float(f"{self.number(line, word) * factor:.15g}")
+        if not math.isfinite(value):
+            self.refuse(line, f"'{word[:_LONGEST]}' is too large")
+        return value
+
     def whole(self, line: int, word: str) -> int:
         """A whole number that is not negative, or UsageError."""
         if not is_whole(word):
@@ -111,18 +118,13 @@ def figure(text: Text, line: int, column: Column, word: str, params: dict[str, i
         kernel=column.kernel,
         metric=column.metric,
         unit=unit,
-        value=_exact(text.number(line, word), factor),
+        value=text.scaled(line, word, factor),
         printed=f"{word} {column.unit}".strip(),
         better="lower" if unit == "s" else "higher",
         params=params,
         line=line,
         remark=column.remark,
     )
-
-
-def _exact(value: float, factor: float) -> float:
-    """Value x factor, rounded to what a double of the printed digits is: 3402.54 MB/s are 3402540000.0 B/s."""
-    return float(f"{value * factor:.15g}")
 
 
 def is_whole(word: str) -> bool:
