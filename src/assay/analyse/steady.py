@@ -12,6 +12,10 @@ from numpy.typing import NDArray
 
 from assay.analyse.statistics import Samples, medians, stacked
 
+#: Of several dimensions.
+Table = NDArray[np.float64]
+Indices = NDArray[np.intp]
+
 #: Segments whose levels differ by less are one.
 SAME = 0.01
 _PENALTY = 15
@@ -44,17 +48,16 @@ def steady_starts(series: Sequence[Samples]) -> list[int | None]:
 def _starts(series: Sequence[Samples]) -> list[int | None]:
     """The same for series that go through the partition together."""
     blocks, sizes, counts = _blocks(series)
+    # series side by side: each step then walks through memory in order, which halves its time
+    totals = np.ascontiguousarray(blocks.cumsum(axis=1).transpose(2, 1, 0))
     lengths = np.array([values.size for values in series])
-    before = _partition(blocks, _PENALTY * np.log(np.maximum(lengths, 2)))
-    totals = blocks.cumsum(axis=1)
-    starts: list[int | None] = []
-    for row, length in enumerate(lengths.tolist()):
-        start = _last_level(before[row], totals[row], counts[row]) * sizes[row]
-        starts.append(start if length - start >= max(FEWEST, length / _SHARE) else None)
-    return starts
+    best = _partition(totals, _PENALTY * np.log(np.maximum(lengths, 2)))
+    starts = _last_levels(totals, best, np.array(counts)) * sizes
+    enough = lengths - starts >= np.maximum(FEWEST, lengths / _SHARE)
+    return [start if kept else None for start, kept in zip(starts.tolist(), enough.tolist(), strict=True)]
 
 
-def _blocks(series: Sequence[Samples]) -> tuple[NDArray[np.float64], list[int], list[int]]:
+def _blocks(series: Sequence[Samples]) -> tuple[Table, list[int], list[int]]:
     """Count, sum and sum of squares of each block: shape (series, blocks + 1, 3), first block empty.
 
     Samples are taken relative to the series' median. Second and third result: block length and blocks of each.
@@ -78,7 +81,7 @@ def _blocks(series: Sequence[Samples]) -> tuple[NDArray[np.float64], list[int], 
     return table, sizes, counts
 
 
-def _isolated(rows: NDArray[np.float64]) -> NDArray[np.bool_]:
+def _isolated(rows: Table) -> NDArray[np.bool_]:
     """Samples far outside their window (3 times its 10-90 % spread from its median) in runs of one or two."""
     far = np.zeros(rows.shape, dtype=bool)
     length = rows.shape[1]
@@ -96,37 +99,62 @@ def _isolated(rows: NDArray[np.float64]) -> NDArray[np.bool_]:
     return far
 
 
-def _partition(blocks: NDArray[np.float64], penalty: Samples) -> NDArray[np.intp]:
-    """Optimal partition of every series at once: where the last segment before each block edge begins."""
-    # series side by side: each step then walks through memory in order, which halves its time
-    counts, totals, squares = np.ascontiguousarray(blocks.cumsum(axis=1).transpose(2, 1, 0))
-    edges, series = counts.shape
-    best = np.full((edges, series), np.inf)
+def _partition(totals: Table, penalty: Samples) -> Table:
+    """Least cost of each series up to each block edge: optimal partition of every series at once.
+
+    Args:
+        totals: counts, sums and sums of squares up to each edge, shape (3, edges, series).
+        penalty: of a segment, shape (series,).
+    """
+    best = np.full(totals.shape[1:], np.inf)
     best[0] = -penalty
-    before = np.zeros((series, edges), dtype=np.intp)
-    for edge in range(1, edges):
-        count = counts[edge] - counts[:edge]
-        enough = count >= _SEGMENT
-        divisor = np.where(enough, count, 1)
-        mean = (totals[edge] - totals[:edge]) / divisor
-        variance = np.maximum((squares[edge] - squares[:edge]) / divisor - mean * mean, 0)
-        scale = np.maximum(variance, _FLOOR)
-        cost = best[:edge] + count * (np.log(scale) + variance / scale) + penalty
-        cost[~enough] = np.inf
-        before[:, edge] = cost.argmin(axis=0)
-        best[edge] = cost[before[:, edge], np.arange(series)]
-    return before
+    for edge in range(1, len(best)):
+        best[edge] = _costs(totals[:, :edge], totals[:, edge], best[:edge]).min(axis=0) + penalty
+    return best
 
 
-def _last_level(before: NDArray[np.intp], totals: NDArray[np.float64], blocks: int) -> int:
-    """The block at which the last segment begins, joined with those before it that lie within 1 %."""
-    start = int(before[blocks])
-    while start:
-        count, total = (totals[blocks] - totals[start])[:2]
-        earlier = int(before[start])
-        count_earlier, total_earlier = (totals[start] - totals[earlier])[:2]
-        level = 1 + total / max(count, 1)
-        if not count_earlier or abs((1 + total_earlier / count_earlier) / level - 1) > SAME:
-            break
-        start = earlier
-    return start
+def _costs(begins: Table, end: Table, best: Table) -> Table:
+    """Cost up to `end` if the last segment begins at each of `begins`, but for its penalty; see `_partition`."""
+    count, mean, variance = end[:, None] - begins
+    share = 1 / np.maximum(count, 1)
+    mean *= share
+    variance *= share
+    variance -= np.square(mean, out=mean)
+    scale = np.maximum(variance, _FLOOR)
+    cost: Table = np.log(scale)
+    cost += np.maximum(variance, 0, out=variance) / scale
+    cost *= count
+    cost += best
+    cost[count < _SEGMENT] = np.inf
+    return cost
+
+
+def _last_levels(totals: Table, best: Table, last: Indices) -> Indices:
+    """For each series the block at which its last segment begins, joined with those before it within 1 %.
+
+    Args:
+        totals: see `_partition`.
+        best: its result.
+        last: the edge at which each series ends.
+    """
+
+    def segments(rows: Indices, edges: Indices) -> Indices:
+        """Where the segments that end at these edges begin."""
+        found: Indices = _costs(totals[:, :, rows], totals[:, edges, rows], best[:, rows]).argmin(axis=0)
+        return found
+
+    def level(rows: Indices, begin: Indices, end: Indices) -> tuple[Samples, NDArray[np.bool_]]:
+        count, total = totals[:2, end, rows] - totals[:2, begin, rows]
+        return 1 + total / np.maximum(count, 1), count > 0
+
+    starts = segments(np.arange(last.size), last)
+    rows = np.flatnonzero(starts)
+    while rows.size:
+        begin = starts[rows]
+        earlier = segments(rows, begin)
+        (before, filled), (after, _) = level(rows, earlier, begin), level(rows, begin, last[rows])
+        joined = filled & (np.abs(before / after - 1) <= SAME)
+        rows, earlier = rows[joined], earlier[joined]
+        starts[rows] = earlier
+        rows = rows[earlier > 0]
+    return starts
