@@ -16,7 +16,7 @@ JOB = Job(
     name="assay network",
     command=("/opt/assay", "run", "network", "--run-id", "a b"),
     folder="/project/work",
-    output="/project/work/job.out",
+    output="/scratch/me/job.out",
     nodes=2,
     seconds=3725,
     queue="short",
@@ -36,7 +36,7 @@ SLURM = """\
 #SBATCH --partition=short
 #SBATCH --account=proj
 #SBATCH --chdir=/project/work
-#SBATCH --output=/project/work/job.out
+#SBATCH --output=/scratch/me/job.out
 #SBATCH '--constraint=a&b'
 
 cd /project/work || exit
@@ -52,7 +52,7 @@ PBS = """\
 #PBS -rn
 #PBS -V
 #PBS -joe
-#PBS -o/project/work/job.out
+#PBS -o/scratch/me/job.out
 #PBS -S/bin/sh
 #PBS -qshort
 #PBS -Aproj
@@ -71,7 +71,7 @@ FLUX = """\
 #flux: --queue=short
 #flux: --bank=proj
 #flux: --cwd=/project/work
-#flux: --output=/project/work/job.out
+#flux: --output=/scratch/me/job.out
 #flux: '--constraint=a&b'
 
 cd /project/work || exit
