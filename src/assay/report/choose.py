@@ -16,6 +16,8 @@ Key = TypeVar("Key", bound=Hashable)
 Thing = TypeVar("Thing")
 #: Names that others' axes have where a level needs none: `same socket`, not `same socket where`.
 _ASKING = frozenset({"where", "which", "what"})
+#: A size in bytes needs no name; another axis in bytes does.
+_SIZE = "bytes"
 
 
 @cache
@@ -151,7 +153,8 @@ def levels(estimate: Estimate, names: Iterable[str]) -> str:
             continue
         number = isinstance(value, (int, float)) or value.isdigit()
         if number and unit.get(name) == "B":
-            parts.append(format_size(int(value)))
+            size = format_size(int(value))
+            parts.append(size if name == _SIZE else f"{name} {size}")
             continue
         if name in _ASKING and not number:
             parts.append(str(value))
