@@ -2,10 +2,17 @@
 SHELL := /bin/bash
 .SHELLFLAGS := -euo pipefail -c
 .DEFAULT_GOAL := help
-.PHONY: help run test lint format native docs bench lab lab-down clean
+.PHONY: help run test test-long lint format texts native docs bench lab lab-down clean
 
 BIN := .venv/bin
+# Most tests wait longer than they work: for networks, launchers, a time limit.
+WORKERS ?= $(shell echo $$((2 * $$(nproc))))
 LOCKED := pyproject.toml uv.lock tools/bootstrap tools/bootstrap.py
+
+# Where ccache is installed, what was compiled once with the same flags is not compiled again: neither by CMake's
+# presets nor by the builds of Assay, whose folders lie equally deep.
+export CMAKE_CXX_COMPILER_LAUNCHER = $(shell command -v ccache)
+export CCACHE_BASEDIR = /
 
 help: ## say what there is
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/make \1\t\2/p' $(MAKEFILE_LIST) | expand -t 16
@@ -13,8 +20,14 @@ help: ## say what there is
 run: .venv/.run ## measure this machine in about 90 seconds; the last line is the path of the report
 	@$(BIN)/assay run quick
 
-test: lint native docs ## run every check and every test
-	@$(BIN)/pytest
+test test-long: export ASSAY_CACHE ?= $(CURDIR)/build/cache
+test test-long: export NATIVE_WERROR := ON
+test: .venv/.test ## run every check and every test
+	@$(MAKE) --no-print-directory --jobs=3 --output-sync=target lint native docs
+	@$(BIN)/pytest -n $(WORKERS) $(PYTEST)
+
+test-long: PYTEST := --long
+test-long: test ## the same, with tests of chance and of laws repeated far more often: for a release
 
 lint: .venv/.test ## check style, types, layers and spelling
 	$(BIN)/ruff check
@@ -31,17 +44,17 @@ format: .venv/.test ## put the style right, and write anew what is generated
 	$(BIN)/python tools/cli_reference.py > docs/cli.md
 	$(BIN)/python -c 'from assay.model.schema import records_schema; print(records_schema(), end="")' \
 		> schema/records.schema.json
+	$(BIN)/python -c 'from assay.analyse.models import types; from assay.model.schema import analysis_schema; \
+		print(analysis_schema(types()), end="")' > schema/analysis.schema.json
+
+texts: .venv/.test ## bring the catalogues of translations up to date with the texts of the source
+	$(BIN)/python tools/texts.py
 
 native: export PATH := $(CURDIR)/$(BIN):$(PATH)
 native: export CMAKE_GENERATOR := Ninja
 native: .venv/.test ## build and test the native half, once more with sanitizers
-	cmake --preset release
-	cmake --build --preset release
-	ctest --preset release
-	cmake --preset asan-ubsan
-	cmake --build --preset asan-ubsan
-	ctest --preset asan-ubsan
-	if command -v mpicxx > /dev/null; then cmake --preset mpi; cmake --build --preset mpi; ctest --preset mpi; fi
+	cd native; for preset in release asan-ubsan $$(command -v mpicxx > /dev/null && echo mpi); do \
+		cmake --preset $$preset; cmake --build --preset $$preset; ctest --preset $$preset; done
 
 docs: .venv/.test ## build the documentation into docs/_build
 	$(BIN)/sphinx-build -W --keep-going -q -b html docs docs/_build
@@ -54,10 +67,14 @@ bench: .venv/.test ## Assay against its peers, as ratios measured now
 	$(BIN)/python bench/large_runs.py
 	$(BIN)/python bench/message_law_speed.py 200
 	$(BIN)/python bench/engine_overhead.py
+	$(BIN)/python bench/budget_speed.py
 	$(BIN)/python bench/false_alarms.py 100
+	$(BIN)/python bench/between_runs.py
+	$(BIN)/python bench/shares.py
 	$(BIN)/python bench/false_confirmations.py 20
 	$(BIN)/python bench/stream_ratio.py $$($(BIN)/assay build | grep /stream)
-	$(BIN)/python bench/latency_ratio.py $$($(BIN)/assay build | grep /latency)
+	$(BIN)/python bench/stream_size.py $$($(BIN)/assay build | grep /stream)
+	$(BIN)/python bench/latency_ratio.py $$($(BIN)/assay build | grep /latency) --blocks 3 --largest 134217728
 	$(BIN)/python bench/flops_ratio.py $$($(BIN)/assay build | grep /flops)
 	$(BIN)/python bench/himeno_ratio.py $$($(BIN)/assay build | grep /himeno)
 	$(BIN)/python bench/pt2pt_ratio.py

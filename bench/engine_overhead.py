@@ -51,6 +51,9 @@ class Clocked:
         del launch, attempt, progress
         self._began = time.perf_counter()
 
+    def waits(self, disturbed: Launch) -> None:
+        """The clock goes on."""
+
     def ended(self, launch: Launch, progress: Progress) -> None:
         """Stop it."""
         del launch, progress

@@ -20,9 +20,9 @@ from tests.simulation import simulated_run
 
 from assay import store
 from assay.analyse import analyse
-from assay.launch.simulated import Law
 from assay.model.plan import Measure, Study
 from assay.plan import Options
+from assay.simulation import Law
 
 _RUNS = 1000
 _MACHINE = "pack:2 numa:1(memory=8GB) l3:1(size=8MB) l2:4(size=512kB) l1:1(size=32kB) core:1 pu:2"

@@ -21,8 +21,8 @@ from tests.simulation import confirm, simulated_run
 
 from assay import store
 from assay.analyse import analyse
-from assay.launch.simulated import Law
 from assay.model.plan import Measure, Study
+from assay.simulation import Law
 
 _RUNS = 400
 _MACHINE = "pack:1 numa:2(memory=8GB) l3:1(size=8MB) l2:4(size=512kB) l1:1(size=32kB) core:1 pu:1"

@@ -1,10 +1,12 @@
-"""Our latency against a plain pointer chase in C: the same working sets and cpu, launches interleaved in one run.
+"""Our latency against a plain pointer chase by multichase's definition, launches interleaved in one run.
 
-    python bench/latency_ratio.py PATH/OF/latency [--blocks 6]
+    python bench/latency_ratio.py PATH/OF/latency [--blocks 6] [--largest 2147483648]
 
-The peer is `latency_reference.c`, compiled with `gcc -O3`. Each block launches both once for every working set, in
-random order; a launch counts by its median. Printed are ratios of launches of one block: their median and their
-range. 1 means that both find the same latency.
+The peer is `latency_reference.c`, compiled with `gcc -O3`: samples of half a second on an endless random walk, the
+first dropped; the best of the others counts, as multichase prints it. Ours are launches as a study makes them.
+Each block launches both once for every working set and size of pages, in random order. Printed are ratios of
+launches of one block: their median and their range. 1 means that both find the same latency. Then ours on a long
+walk: a load of its first lap against one of its eighth: equal where the warm-up has done its work.
 """
 
 from __future__ import annotations
@@ -17,12 +19,25 @@ import statistics
 import subprocess
 import tempfile
 from pathlib import Path
+from typing import TYPE_CHECKING
 
-#: Working set -> loads in a sample of the peer: some 20 us, as ours last, so that processes that run in between
-#: spoil as few of them.
-_LOADS = {16 * 2**10: 20_000, 256 * 2**10: 6_000, 4 * 2**20: 1_500, 128 * 2**20: 200}
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+_KIB, _MIB = 2**10, 2**20
+_SIZES = (
+    *(size * _KIB for size in (32, 256, 512)),
+    *(size * _MIB for size in (1, 2, 4, 8, 16, 24, 32, 64, 128, 512, 2048)),
+)
+_PAGES = ("small", "huge")
+#: Of the peer: samples that count, and how long each is.
+_SAMPLES, _SAMPLE_S = 3, 0.5
+#: Working sets whose laps are compared: a lap has several samples, and eight of them take no second.
+_WALKED = (8 * _MIB, 16 * _MIB, 32 * _MIB, 64 * _MIB)
+_LAPS = 8
+#: A sample of ours lasts so long, and a load no longer than this.
+_OWN_SAMPLE_S, _SLOWEST_LOAD_S = 400e-6, 300e-9
 _HERE = Path(__file__).parent
-_SAMPLES = 200
 _SEED = 20_221_207
 
 
@@ -32,47 +47,74 @@ def _compile_reference(folder: Path) -> Path:
     return program
 
 
-def _reference(program: Path, cpu: int, size: int) -> float:
-    """Median seconds of one load."""
-    command = ["taskset", "-c", str(cpu), str(program), str(size), str(_SAMPLES), str(_LOADS[size])]
-    text = subprocess.run(command, check=True, capture_output=True, text=True).stdout
-    return statistics.median(float(line) for line in text.splitlines()) / _LOADS[size]
+def _reference(program: Path, cpu: int, size: int, pages: str) -> float:
+    """Best mean of a sample: seconds of one load."""
+    words = ["taskset", "-c", str(cpu), str(program), str(size), pages, str(_SAMPLES), str(_SAMPLE_S)]
+    text = subprocess.run(words, check=True, capture_output=True, text=True).stdout
+    return 1e-9 * min(map(float, text.split()))
 
 
-def _ours(program: Path, cpu: int, size: int) -> float:
-    """Median seconds of one load."""
-    command = [str(program), "--cpus", str(cpu), "--bytes", str(size), "--pages", "small", "--seconds", "2"]
-    sampling = ["--min-samples", str(_SAMPLES), "--max-samples", "200"]
-    text = subprocess.run([*command, *sampling], check=True, capture_output=True, text=True).stdout
+def _measured(program: Path, cpu: int, size: int, pages: str, sampling: Sequence[str]) -> tuple[int, list[float]]:
+    """Loads of a sample of ours, and the seconds of each sample."""
+    words = [str(program), "--cpus", str(cpu), "--bytes", str(size), "--pages", pages, *sampling]
+    text = subprocess.run(words, check=True, capture_output=True, text=True).stdout
     records = [json.loads(line) for line in text.splitlines()]
     (series,) = (each for each in records if each["type"] == "series" and each["phase"] == "measured")
-    return float(statistics.median(series["seconds"]) / series["iterations"])
+    return series["iterations"], series["seconds"]
+
+
+def _ours(program: Path, cpu: int, size: int, pages: str) -> float:
+    """Median seconds of one load."""
+    loads, seconds = _measured(program, cpu, size, pages, ())
+    return statistics.median(seconds) / loads
+
+
+def _laps(program: Path, cpu: int, size: int, pages: str) -> float:
+    """Time of a load on the first lap of a launch, by that on the eighth."""
+    most = str(int(_LAPS * size / 64 * _SLOWEST_LOAD_S / _OWN_SAMPLE_S))
+    loads, seconds = _measured(
+        program, cpu, size, pages, ("--seconds", "60", "--min-samples", most, "--max-samples", most)
+    )
+    lap = max(1, size // 64 // loads)
+    first, last = seconds[:lap], seconds[(_LAPS - 1) * lap : _LAPS * lap]
+    return statistics.median(first) / statistics.median(last)
+
+
+def _told(size: int, pages: str, ratios: Sequence[float], remark: str = "") -> str:
+    told = f"{statistics.median(ratios):.3f} [{min(ratios):.3f}, {max(ratios):.3f}]"
+    return f"  {size / _MIB:8.3f} MiB {pages:5}  {told}{remark}"
 
 
 def main() -> None:
-    """Compare inside each level of the caches and in memory."""
+    """Compare inside each level of the caches and in memory, then laps."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("program", type=Path, help="our latency")
     parser.add_argument("--blocks", type=int, default=6)
+    parser.add_argument("--largest", type=int, default=_SIZES[-1], help="bytes; larger working sets are left out")
     options = parser.parse_args()
     cpu = min(os.sched_getaffinity(0))
     order = random.Random(_SEED)  # noqa: S311 - the order of launches, no secret
+    points = [(size, pages) for size in _SIZES if size <= options.largest for pages in _PAGES]
+    found: dict[tuple[str, int, str], list[float]] = {}
+    laps: dict[tuple[int, str], list[float]] = {}
     with tempfile.TemporaryDirectory() as folder:
         reference = _compile_reference(Path(folder))
-        found: dict[tuple[str, int], list[float]] = {}
         for _ in range(options.blocks):
-            launches = [(name, size) for size in _LOADS for name in ("ours", "plain")]
-            for name, size in order.sample(launches, len(launches)):
-                measure, program = (_ours, options.program) if name == "ours" else (_reference, reference)
-                found.setdefault((name, size), []).append(measure(program, cpu, size))
+            for size, pages in order.sample(points, len(points)):
+                for name in order.sample(("ours", "plain"), 2):
+                    measure, program = (_ours, options.program) if name == "ours" else (_reference, reference)
+                    found.setdefault((name, size, pages), []).append(measure(program, cpu, size, pages))
+            for size in _WALKED:
+                for pages in _PAGES:
+                    laps.setdefault((size, pages), []).append(_laps(options.program, cpu, size, pages))
     print(f"cpu {cpu}, {options.blocks} blocks: our latency / plain chase, median [least, most]")
-    for size in _LOADS:
-        ratios = [ours / plain for ours, plain in zip(found["ours", size], found["plain", size], strict=True)]
-        own = statistics.median(found["ours", size])
-        print(
-            f"  {size / 2**20:8.3f} MiB  {statistics.median(ratios):.3f} [{min(ratios):.3f}, {max(ratios):.3f}]"
-            f"  ours {1e9 * own:.2f} ns"
-        )
+    for size, pages in points:
+        both = zip(found["ours", size, pages], found["plain", size, pages], strict=True)
+        own = f"  ours {1e9 * statistics.median(found['ours', size, pages]):.2f} ns"
+        print(_told(size, pages, [ours / plain for ours, plain in both], own))
+    print("our first lap / our eighth, median [least, most]")
+    for (size, pages), ratios in laps.items():
+        print(_told(size, pages, ratios))
 
 
 if __name__ == "__main__":

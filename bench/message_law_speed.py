@@ -10,7 +10,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from assay.analyse.messages import pieces, scatter
+from assay.topics.messages import pieces, scatter
 
 #: Edges of a curve without a break.
 _ONE_PIECE = 2

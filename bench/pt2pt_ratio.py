@@ -27,7 +27,10 @@ from bench.mpi.peers import SEED, output, placed, program, records, reference, s
 from assay import toolchain
 
 #: Pattern -> calls that the peer makes, and sizes that are compared.
-_QUESTIONS = {"latency": ("blocking", (1, 8, 64)), "bandwidth": ("nonblocking", (8, 65536, 1 << 20))}
+_QUESTIONS = {
+    "latency": ("blocking", (1, 8, 64, 4096)),
+    "bandwidth": ("nonblocking", (8, 4096, 65536, 1 << 20)),
+}
 _CURVE = tuple(2**power for power in range(23))
 _CURVE_S = 0.1  #: most seconds of a point of the curve
 Launch = Callable[[str, Sequence[int]], dict[int, float]]

@@ -2,10 +2,11 @@
 
 import os
 import signal
-from collections.abc import Generator
+from collections.abc import Callable, Generator
 
 import pytest
 from hypothesis import settings
+from xdist.scheduler import LoadScopeScheduling
 
 from assay import toolchain
 from assay.model.errors import UnfitEnvironmentError
@@ -15,14 +16,44 @@ from assay.model.toolchain import Build
 _FOREIGN = ("ASSAY_", "NO_COLOR", "FORCE_COLOR", "OMP_", "GOMP_", "KMP_", "SLURM_", "PBS_", "LSB_")
 
 # A law holds however busy the machine is: no example of it may fail for having taken long.
-settings.register_profile("assay", settings.get_profile(settings.get_current_profile_name()), deadline=None)
-settings.load_profile("assay")
+_USUAL = settings.get_profile(settings.get_current_profile_name())
+settings.register_profile("assay", _USUAL, deadline=None)
+settings.register_profile("long", _USUAL, deadline=None, max_examples=20 * _USUAL.max_examples)
 
 # A shell starts what runs in its background with SIGINT ignored, nohup with SIGHUP, and every program below
 # inherits that: tests of Ctrl-C would wait in vain. A handler, unlike an ignored signal, is not inherited.
 for ignored in (signal.SIGINT, signal.SIGHUP):
     if signal.getsignal(ignored) is signal.SIG_IGN:
         signal.signal(ignored, signal.default_int_handler)
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    """`--long`, for a release: see `make test-long`."""
+    parser.addoption("--long", action="store_true", help="repeat tests of chance and of laws far more often")
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    """Tests of laws are collected with the number of examples that is asked for."""
+    settings.load_profile("long" if config.getoption("--long") else "assay")
+
+
+@pytest.fixture
+def repeats(request: pytest.FixtureRequest) -> Callable[[int, int], int]:
+    """How often a test of chance looks: the first number of times per change, the second in a long run."""
+    return lambda usual, long: long if request.config.getoption("--long") else usual
+
+
+class Lots(LoadScopeScheduling):  # type: ignore[misc]  # xdist has no types
+    """Which tests go to one process of `pytest -n`: those of a file, which share fixtures, and all of the lab."""
+
+    def _split_scope(self, nodeid: str) -> str:
+        return "lab" if nodeid.startswith("tests/cluster/test_lab") else nodeid.partition("::")[0]
+
+
+def pytest_xdist_make_scheduler(config: pytest.Config, log: object) -> Lots:
+    """Lots are dealt in the order in which they are collected."""
+    config.option.loadscopereorder = False
+    return Lots(config, log)
 
 
 @pytest.fixture(autouse=True)

@@ -12,19 +12,34 @@ from assay.toolchain import cmake, sources
 Change = tuple[str, str]
 
 
-def planted(toolchain: Toolchain, folder: Path, program: str, changes: Sequence[Change]) -> list[str]:
-    """A copy of one program for each change (what stands in its source once, what shall stand there); paths."""
+def copied(folder: Path, *programs: str) -> Path:
+    """A copy of the native sources in a folder, with these programs only."""
     native = folder / "native"
     shutil.copytree(sources.folder(), native)
-    source = native / "benchmarks" / "node" / f"{program}.cpp"
+    for source in native.glob("benchmarks/*/*.cpp"):
+        if source.stem not in programs:
+            source.unlink()
+    return native
+
+
+def compiled(native: Path, toolchain: Toolchain) -> Path:
+    """The folder of the programs of such a copy; they are built as deep below it as those of the cache are."""
+    tree = native.parent / "build" / "cache" / "builds" / "planted" / "tree"
+    cmake.compile_programs(native, tree, toolchain, native.parent / "log")
+    return tree / "bin"
+
+
+def planted(toolchain: Toolchain, folder: Path, program: str, changes: Sequence[Change]) -> list[str]:
+    """A copy of one program for each change (what stands in its source once, what shall stand there); paths."""
+    native = copied(folder, program)
+    (source,) = (native / "benchmarks").glob(f"*/{program}.cpp")
     text = source.read_text()
-    for other in source.parent.glob("*.cpp"):
-        other.unlink()
+    source.unlink()
     for number, (right, wrong) in enumerate(changes):
         assert text.count(right) == 1, right
         (source.parent / f"{program}_{number}.cpp").write_text(text.replace(right, wrong))
-    cmake.compile_programs(native, folder / "tree", toolchain, folder / "log")
-    return [str(folder / "tree" / "bin" / f"{program}_{number}") for number in range(len(changes))]
+    made = compiled(native, toolchain)
+    return [str(made / f"{program}_{number}") for number in range(len(changes))]
 
 
 def with_flags(toolchain: Toolchain, *flags: str) -> Toolchain:

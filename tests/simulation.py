@@ -7,21 +7,22 @@ from types import MappingProxyType
 
 import msgspec
 
-from assay import benchmarks, machine, store, studies
+from assay import machine, store, studies
 from assay import plan as planning
 from assay.analyse import analyse
-from assay.analyse.experiments import wanted
 from assay.launch.command import Site
-from assay.launch.simulated import Law, SimulatedMachine
-from assay.launch.simulated.launcher import Simulated
 from assay.launch.starter import Starter
+from assay.model import benchmarks
 from assay.model.facts import Fact
 from assay.model.machine import Machine
 from assay.model.plan import Plan, PlannedLaunch, Study
 from assay.model.record import Launch
 from assay.model.run import Ending
 from assay.model.toolchain import Build, Toolchain
+from assay.plan.experiments import wanted
 from assay.run import Progress, execute
+from assay.simulation import Law, SimulatedMachine
+from assay.simulation.launcher import Simulated
 
 TWO_CORES = "pack:1 numa:1(memory=8GB) l3:1(size=32MB) l2:2(size=1MB) l1:1(size=32kB) core:1 pu:1"
 EPYC_7601 = "pack:2 numa:4(memory=16GB) l3:2(size=8MB) l2:4(size=512kB) l1:1(size=32kB) core:1 pu:1"
@@ -34,10 +35,14 @@ class Recorder:
     launches: list[Launch] = field(default_factory=list)
     begun: list[tuple[str, int]] = field(default_factory=list)
     progress: list[Progress] = field(default_factory=list)
+    waited: list[Launch] = field(default_factory=list)
 
     def begins(self, launch: PlannedLaunch, attempt: int, progress: Progress) -> None:
         self.begun.append((launch.id, attempt))
         self.progress.append(progress)
+
+    def waits(self, disturbed: Launch) -> None:
+        self.waited.append(disturbed)
 
     def ended(self, launch: Launch, progress: Progress) -> None:
         self.launches.append(launch)
@@ -51,14 +56,22 @@ def described(description: str = TWO_CORES) -> Machine:
     return msgspec.structs.replace(found, host="simulated", memory=Fact(total, "B", "simulated"))
 
 
+def unlike_machines(descriptions: Mapping[str, str]) -> dict[str, Machine]:
+    """Host -> its machine, of hosts that are unlike the first."""
+    return {host: msgspec.structs.replace(described(each), host=host) for host, each in descriptions.items()}
+
+
 def plan_for(
-    description: str = TWO_CORES, study: str | Study = "quick", options: planning.Options | None = None
+    description: str = TWO_CORES,
+    study: str | Study = "quick",
+    options: planning.Options | None = None,
+    unlike: Mapping[str, str] = MappingProxyType({}),
 ) -> Plan:
     """A plan of a stored study, or of one that the test made up, with a fixed seed."""
     options = options or planning.Options()
     options = msgspec.structs.replace(options, seed=7 if options.seed is None else options.seed)
     name, wish = ("test", study) if isinstance(study, Study) else (study, studies.get(study))
-    return planning.make(name, wish, described(description), options)
+    return planning.make(name, wish, described(description), options, unlike_machines(unlike))
 
 
 def builds_for(plan: Plan) -> dict[str, Build]:
@@ -81,10 +94,13 @@ def builds_for(plan: Plan) -> dict[str, Build]:
     }
 
 
-def begin(folder: Path, plan: Plan, description: str = TWO_CORES) -> store.RunDirectory:
+def begin(
+    folder: Path, plan: Plan, description: str = TWO_CORES, unlike: Mapping[str, str] = MappingProxyType({})
+) -> store.RunDirectory:
     """An empty run directory for the plan."""
     machine = described(description)
     machines = {machine.host: (machine, "")}
+    machines |= {host: (each, "") for host, each in unlike_machines(unlike).items()}
     return store.create(plan, machines, builds_for(plan), ("assay", "run", plan.study), folder)
 
 
@@ -109,6 +125,7 @@ def simulated_run(  # noqa: PLR0913 (each argument is one thing that tests vary)
     study: str | Study = "quick",
     options: planning.Options | None = None,
     seed: int = 1,
+    unlike: Mapping[str, str] = MappingProxyType({}),
 ) -> Path:
     """Plan the study for a described machine, run it on a simulated one, and return the run directory.
 
@@ -119,10 +136,12 @@ def simulated_run(  # noqa: PLR0913 (each argument is one thing that tests vary)
         study: name of a stored study, or a Study.
         options: of the plan: budget_s, launches, precision, hosts ...; seed 7 where it has none.
         seed: of the machine's noise.
+        unlike: host -> description, of hosts that are unlike the first.
     """
-    plan = plan_for(description, study, options)
-    directory = begin(folder, plan, description)
-    carry_on(directory, plan, SimulatedMachine(described(description).topology, law, plan.hosts, seed))
+    plan = plan_for(description, study, options, unlike)
+    directory = begin(folder, plan, description, unlike)
+    topologies = {host: each.topology for host, each in unlike_machines(unlike).items()}
+    carry_on(directory, plan, SimulatedMachine(described(description).topology, law, plan.hosts, seed, topologies))
     return directory.path
 
 
@@ -144,8 +163,9 @@ def confirm(
         given: limits that a user promises.
     """
     run = store.load(path)
-    fresh = planning.trials(run.plan, wanted(analyse(run, given), run.plan), 600.0)
-    store.reopen(path, plan=msgspec.structs.replace(run.plan, trials=(*run.plan.trials, fresh))).close()
+    fresh = planning.experiment_plan(run.plan, wanted(analyse(run, given), run.plan), 600.0)
+    with store.reopen(path) as directory:
+        directory.resume(msgspec.structs.replace(run.plan, trials=(*run.plan.trials, fresh)))
     return go_on(path, law, description, run.ending, seed=seed)
 
 

@@ -7,6 +7,7 @@ The guest of tests/cluster is made of two Debian packages that are only unpacked
 kernel installed by a test.
 """
 
+import ctypes
 import os
 import platform
 import re
@@ -16,19 +17,24 @@ import sys
 import tempfile
 from pathlib import Path
 
-#: Program -> Debian packages that bring it and what the tests need beside it.
+#: Program or library -> Debian packages that bring it and what the tests need beside it.
 PACKAGES = {
     "g++": ("g++",),
+    "ccache": ("ccache",),
     "clang++": ("clang", "libomp-dev"),
     "chromium": ("chromium", "fonts-dejavu-core"),
     "qemu-system-x86_64": ("qemu-system-x86",),
     "mpicxx.openmpi": ("libopenmpi-dev", "openmpi-bin"),
+    "hpcc": ("hpcc",),
     "mpicxx.mpich": ("libmpich-dev", "mpich"),
     # The lab: a cluster on one machine.
     "slurmctld": ("slurm-wlm",),
     "munged": ("munge",),
     "sshd": ("openssh-server", "openssh-client"),
     "tc": ("iproute2",),
+    # Libraries, by the name of their file: two kinds of BLAS beside that of PyPI.
+    "libopenblas.so.0": ("libopenblas0-pthread",),
+    "libblis.so.4": ("libblis4-pthread",),
 }
 GUEST = Path(__file__).resolve().parents[1] / "build" / "guest"
 #: File in `GUEST` -> Debian package that brings it, and where in it.
@@ -62,9 +68,20 @@ def install_missing() -> None:
 
 
 def missing() -> list[str]:
-    """Names of the programs that are neither on PATH nor where Debian keeps those of root."""
+    """Libraries that cannot be loaded, and programs neither on PATH nor where Debian keeps those of root."""
     places = f"{os.environ.get('PATH', os.defpath)}:/usr/sbin:/sbin"
-    return [program for program in PACKAGES if not shutil.which(program, path=places)]
+    return [
+        name for name in PACKAGES if not (is_loadable(name) if ".so" in name else shutil.which(name, path=places))
+    ]
+
+
+def is_loadable(name: str) -> bool:
+    """Whether the loader of this machine finds a library."""
+    try:
+        ctypes.CDLL(name)
+    except OSError:
+        return False
+    return True
 
 
 def install(packages: list[str]) -> None:

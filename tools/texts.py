@@ -1,24 +1,31 @@
-"""The texts of pages, found in the source, and the catalogues: prints what a language lacks, as TOML.
+"""Keeps the catalogues of translations with the source.
 
-tools/texts.py [LANGUAGE]
+tools/texts.py          brings the .po files up to date with the texts of the source, and compiles the .mo files
+tools/texts.py --check  prints what a language lacks, and fails if that is anything: the check of a release
 """
 
 import ast
+import io
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 import jinja2
+from babel.messages.catalog import Catalog, Message
+from babel.messages.mofile import write_mo
+from babel.messages.pofile import read_po, write_po
 
 from assay.model.text import FORMS
-from assay.report.languages import LANGUAGES, catalogue
+from assay.report.languages import LANGUAGES, PREFIXES, UNITS
 from assay.report.vocabulary import vocabulary
 
 SOURCE = Path(__file__).parents[1] / "src" / "assay"
+CATALOGUES = SOURCE / "report" / "languages"
+TRANSLATED = tuple(name for name in LANGUAGES if name != "en")
 
 
 def marked() -> frozenset[str]:
-    """Every template that code, page templates and records have."""
+    """Every template of the code, of the page templates and of the vocabulary of records."""
     code = (template for path in SOURCE.rglob("*.py") for template in _in_code(path))
     pages = (template for path in SOURCE.rglob("*.html") for template in _in_page(path))
     return frozenset([*code, *pages, *vocabulary()])
@@ -38,8 +45,8 @@ def _in_code(path: Path) -> Iterator[str]:
         elif function == "headings":
             yield from (name for each in call.args for name in _literals(each, path))
         elif function == "words.count" and len(call.args) > 1:
-            one, manies = (list(_literals(word, path)) for word in call.args[1:])
-            yield from (f"{{count}} {one[0]}{FORMS}{{count}} {many}" for many in manies)
+            ones, manies = (_literals(word, path) for word in call.args[1:])
+            yield from (f"{{count}} {one}{FORMS}{{count}} {many}" for one, many in zip(ones, manies, strict=True))
 
 
 def _literals(node: ast.expr, path: Path) -> Iterator[str]:
@@ -64,18 +71,91 @@ def _in_page(path: Path) -> Iterator[str]:
             yield " ".join(call.args[0].as_const().split())
 
 
-def main() -> None:
-    """Print what each language lacks, or the one that is named."""
-    for language in sys.argv[1:] or [name for name in LANGUAGES if name != "en"]:
-        lacking = marked() - catalogue(language).texts.keys()
-        print(f"# {language}: {len(lacking)} lacking")
-        for template in sorted(lacking):
-            print(f"{_quoted(template)} = ''")
+def template_of(templates: Iterable[str]) -> Catalog:
+    """The messages of a source: those templates, the units and their prefixes.
+
+    Raises:
+        ValueError: two templates differ only in the form of many, which gettext cannot tell apart.
+    """
+    catalogue = Catalog()
+    for template in sorted(templates):
+        one, counts, many = template.partition(FORMS)
+        known = catalogue.get(one)
+        if known and known.id != one and counts:
+            raise ValueError(f"two texts have the form of one {one!r}: {known.id[1]!r} and {many!r}")
+        catalogue.add((one, many) if counts else one)
+    for unit in UNITS:
+        catalogue.add(unit, context="unit")
+    for prefix in PREFIXES:
+        catalogue.add(prefix, context="prefix")
+    return catalogue
 
 
-def _quoted(text: str) -> str:
-    return '"' + text.replace("\\", "\\\\").replace('"', '\\"') + '"'
+def read(language: str) -> Catalog:
+    """The translations of a language, as its .po file has them; none where there is no file yet."""
+    path = CATALOGUES / f"{language}.po"
+    if not path.exists():
+        return Catalog(language, project="Assay", version="pages", fuzzy=False)
+    with path.open("rb") as file:
+        return read_po(file, locale=language, abort_invalid=True)
+
+
+def compiled(catalogue: Catalog) -> bytes:
+    """The catalogue as .mo, without the messages that are marked fuzzy."""
+    file = io.BytesIO()
+    write_mo(file, catalogue)
+    return file.getvalue()
+
+
+def lacking(catalogue: Catalog, templates: Iterable[str]) -> list[str]:
+    """The templates that a catalogue lacks, or has only as fuzzy."""
+    return sorted(each for each in templates if not _is_done(catalogue.get(each.partition(FORMS)[0]), each))
+
+
+def _is_done(message: Message | None, template: str) -> bool:
+    if message is None or message.fuzzy or (FORMS in template) != message.pluralizable:
+        return False
+    words = message.string
+    return bool(words and all(words))
+
+
+def update(language: str, template: Catalog) -> None:
+    """Bring both files of a language up to date.
+
+    A text that changed a little keeps its translation, marked fuzzy until somebody reads it. A text that is gone
+    stands at the end of the .po file, as a comment.
+    """
+    catalogue = read(language)
+    created = catalogue.creation_date
+    catalogue.update(template)
+    catalogue.creation_date = created
+    for message in catalogue:
+        message.flags.discard("python-format")  # which a per cent sign is taken for
+        if message.context and message.fuzzy:  # a unit is like no other
+            message.flags.discard("fuzzy")
+            message.string = ""
+    with (CATALOGUES / f"{language}.po").open("wb") as file:
+        write_po(file, catalogue, width=0, sort_output=True)
+    (CATALOGUES / f"{language}.mo").write_bytes(compiled(read(language)))
+
+
+def check() -> int:
+    """Print what each language lacks; return 1 if there is any."""
+    found = {language: lacking(read(language), marked()) for language in TRANSLATED}
+    for language, templates in found.items():
+        print(f"{language}: {len(templates)} texts are lacking", *templates, sep="\n  ")
+    return int(any(found.values()))
+
+
+def main() -> int:
+    """Update the catalogues, or check them."""
+    if "--check" in sys.argv[1:]:
+        return check()
+    template = template_of(marked())
+    for language in TRANSLATED:
+        update(language, template)
+    return 0
 
 
 if __name__ == "__main__":
-    main()
+    sys.exit(main())

@@ -146,6 +146,14 @@ class Parser {
              request_.expected_ranks = static_cast<int>(parse_count(text, "--expect-ranks"));
          }},
         {"--network", [this](const std::string& text) { request_.network = text; }},
+        {"--library",
+         [this](const std::string& text) {
+             const std::size_t equals = text.find('=');
+             if (equals == 0 || equals == std::string::npos || equals + 1 == text.size()) {
+                 throw bad_value("--library", text, "a role and a file are wanted: blas=/path/to/libopenblas.so");
+             }
+             request_.libraries[text.substr(0, equals)] = text.substr(equals + 1);
+         }},
         {"--memory", [this](const std::string& text) { request_.memory = MemoryPolicy::parse(text); }},
         {"--precision",
          [this](const std::string& text) { defaults_.stopping.precision = parse_double(text, "--precision"); }},

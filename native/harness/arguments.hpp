@@ -3,6 +3,7 @@
 //   PROGRAM [options] [--AXIS VALUE]... [--case ID [--AXIS VALUE]... [--seconds S]]...
 #pragma once
 
+#include <map>
 #include <string>
 #include <vector>
 
@@ -26,6 +27,7 @@ struct Request {
     std::vector<std::vector<int>> cpus;  ///< of each rank of a host; one entry holds for all, none: those allowed
     int expected_ranks = 0;              ///< 0: as many as there are
     std::string network;                 ///< device that messages were asked to use; empty for any
+    std::map<std::string, std::string> libraries;  ///< role -> file to load
     MemoryPolicy memory;
     std::vector<CaseRequest> cases;
 };

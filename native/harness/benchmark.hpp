@@ -49,8 +49,8 @@ struct Declaration {
     std::vector<std::string> kernels;  ///< in the order they run
     std::vector<Axis> axes;
     std::map<std::string, std::vector<std::string>> work;  ///< kernel -> quantities
-    int least_cpus = 1;
-    int most_cpus = 0;         ///< 0 for as many as there are
+    int min_cpus = 1;
+    int max_cpus = 0;          ///< 0 for as many as there are
     bool own_threads = false;  ///< the benchmark starts its own threads: the team is the calling one alone
     /// Of an MPI program: whether threads of a case pass messages at once, which MPI has to know from its start.
     bool (*threads_pass_messages)(const Params&) = nullptr;
@@ -76,6 +76,12 @@ class Benchmark {
     /// Spoils the kernel's results, so that those found later were made since.
     virtual void prepare(std::size_t kernel) = 0;
 
+    /// Brings this rank and its partners in step, untimed: called on every thread before samples.
+    virtual void meet(int /*thread*/) {}
+
+    /// Whether samples may follow each other without a pause, because `iterate` itself keeps ranks in step.
+    [[nodiscard]] virtual bool flows() const { return false; }
+
     /// The timed region: called on every thread of the team at once, ends with a barrier. It may not allocate,
     /// print or throw.
     virtual void iterate(std::size_t kernel, std::uint64_t iterations, int thread) = 0;
@@ -89,24 +95,42 @@ class Benchmark {
     /// Whether this rank's times count: they are recorded, and sampling goes by the largest of them.
     [[nodiscard]] virtual bool times() const { return true; }
 
-    /// Seconds that the last `iterate` found for itself, for what only it can tell from its own waiting; by
-    /// default the harness times all of it.
-    [[nodiscard]] virtual std::optional<double> own_seconds() const { return std::nullopt; }
+    /// Iterations of a sample, if it may not have more: those after a pause are alone.
+    [[nodiscard]] virtual std::uint64_t most_iterations() const { return std::uint64_t{1} << 40U; }
+
+    /// Seconds that the last `iterate` timed itself, where only the benchmark can tell work from waiting. Without
+    /// a value the harness times the whole call.
+    [[nodiscard]] virtual std::optional<double> self_timed_seconds() const { return std::nullopt; }
+
+    /// Seconds that each thread has worked so far, without its waiting for others; empty where they are not timed.
+    [[nodiscard]] virtual std::vector<double> thread_seconds() const { return {}; }
 
     /// Bytes of all messages that this rank has sent so far.
     [[nodiscard]] virtual double sent_bytes() const { return 0; }
 
-    /// How this rank's messages go, for the header; empty where its library alone knows.
-    [[nodiscard]] virtual std::string way() const { return {}; }
+    /// The network path of this rank's messages, for the header; empty where only the MPI library knows it.
+    [[nodiscard]] virtual std::string path() const { return {}; }
 
     /// Bytes of a message that one of its segments carries at most, for the header; empty where none are known.
     [[nodiscard]] virtual std::string segment() const { return {}; }
 
-    /// Throws Failure if the last iterations were given up and so cannot count.
-    virtual void require_unhindered() const {}
+    /// Throws Failure if the last iterations were aborted, so that their times do not count.
+    virtual void require_undisturbed() const {}
 
     /// Cpus, read back, of threads that are not of the team.
     [[nodiscard]] virtual std::vector<int> own_cpus() const { return {}; }
+
+    /// Whether each thread stands on a cpu of its own. A library may start and end its threads in each call: then
+    /// they run on all cpus of the rank together, and the placement is proven for the rank alone.
+    [[nodiscard]] virtual bool threads_pinned() const { return true; }
+
+    /// What was loaded at launch, for the header: role (`blas`) -> facts that the library states of itself.
+    [[nodiscard]] virtual std::map<std::string, std::map<std::string, std::string>> libraries() const {
+        return {};
+    }
+
+    /// Further facts of this case, for the header: name -> value with its unit.
+    [[nodiscard]] virtual std::map<std::string, std::string> facts() const { return {}; }
 };
 
 /// What a case is set up with.
@@ -117,6 +141,7 @@ struct Setting {
     const std::vector<int>& cpus;    ///< asked for, of this rank
     Ranks& ranks;
     const std::string& network;  ///< device that messages were asked to use; empty for any
+    const std::map<std::string, std::string>& libraries;  ///< role -> file to load; absent for the system's
 };
 
 using Factory = std::unique_ptr<Benchmark> (*)(const Setting&);

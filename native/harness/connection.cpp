@@ -179,30 +179,30 @@ bool show(const Socket& socket, const Half& half) {
 }
 
 /// Somebody who came and has yet to show the token.
-struct Comer {
+struct Incoming {
     Socket socket;
     Half shown{};
     std::size_t bytes = 0;
 };
 
-enum class Standing { unknown, peer, stranger };
+enum class Identity { unknown, peer, stranger };
 
-Standing listen_to(Comer& comer, const Half& expected) {
+Identity identify(Incoming& comer, const Half& expected) {
     const ssize_t got = recv(comer.socket.get(), comer.shown.data() + comer.bytes, half_bytes - comer.bytes, 0);
     if (got < 0 && (errno == EAGAIN || errno == EWOULDBLOCK || errno == EINTR)) {
-        return Standing::unknown;
+        return Identity::unknown;
     }
     if (got <= 0) {
-        return Standing::stranger;
+        return Identity::stranger;
     }
     comer.bytes += static_cast<std::size_t>(got);
     if (comer.bytes < half_bytes) {
-        return Standing::unknown;
+        return Identity::unknown;
     }
-    return same(comer.shown, expected) ? Standing::peer : Standing::stranger;
+    return same(comer.shown, expected) ? Identity::peer : Identity::stranger;
 }
 
-std::string in_words(double seconds) {
+std::string format_seconds(double seconds) {
     std::ostringstream text;
     text << seconds << " s";
     return text.str();
@@ -277,30 +277,30 @@ Listener::Listener(const std::string& address, const SocketOptions& options) : o
 Socket Listener::accept(double seconds) const {
     const double until = now() + seconds;
     const Half expected = half_of(offer_.token, false);
-    std::vector<Comer> comers;
+    std::vector<Incoming> comers;
     std::size_t strangers = 0;
     while (true) {
         std::vector<pollfd> watched{{socket_.get(), POLLIN, 0}};
-        for (const Comer& comer : comers) {
+        for (const Incoming& comer : comers) {
             watched.push_back({comer.socket.get(), POLLIN, 0});
         }
         if (!wait_for(watched, until)) {
             const std::size_t others = strangers + comers.size();
-            throw unfit(
-                "no peer has come to " + offer_.address + " port " + offer_.port + " within " + in_words(seconds),
-                others == 0 ? "nobody came: a firewall may keep it away"
-                            : "connections without the token came instead: " + std::to_string(others));
+            throw unfit("no peer has come to " + offer_.address + " port " + offer_.port + " within " +
+                            format_seconds(seconds),
+                        others == 0 ? "nobody came: a firewall may keep it away"
+                                    : "connections without the token came instead: " + std::to_string(others));
         }
         for (std::size_t index = comers.size(); index-- > 0;) {
-            const Standing standing =
-                watched[index + 1].revents == 0 ? Standing::unknown : listen_to(comers[index], expected);
-            if (standing == Standing::peer && show(comers[index].socket, half_of(offer_.token, true))) {
+            const Identity standing =
+                watched[index + 1].revents == 0 ? Identity::unknown : identify(comers[index], expected);
+            if (standing == Identity::peer && show(comers[index].socket, half_of(offer_.token, true))) {
                 prepare(comers[index].socket, {options_.nodelay});
                 require_segment(comers[index].socket, options_);
                 let_block(comers[index].socket);
                 return std::move(comers[index].socket);
             }
-            if (standing != Standing::unknown) {
+            if (standing != Identity::unknown) {
                 comers.erase(comers.begin() + static_cast<std::ptrdiff_t>(index));
                 ++strangers;
             }
@@ -318,7 +318,7 @@ Socket Listener::accept(double seconds) const {
 
 Socket connect_to(const Offer& offer, const std::string& source, const SocketOptions& options, double seconds) {
     const double until = now() + seconds;
-    const std::string way = "from " + source + " to " + offer.address + " port " + offer.port;
+    const std::string route = "from " + source + " to " + offer.address + " port " + offer.port;
     const Place place = place_of(offer.address, offer.port);
     Socket socket = open_socket(place);
     prepare(socket, options);
@@ -326,22 +326,22 @@ Socket connect_to(const Offer& offer, const std::string& source, const SocketOpt
     int error = connect(socket.get(), place.get(), place.bytes) == 0 ? 0 : errno;
     if (error == EINPROGRESS) {
         if (!ready(socket, POLLOUT, until)) {
-            throw unfit("no connection " + way, "nothing was answered within " + in_words(seconds));
+            throw unfit("no connection " + route, "nothing was answered within " + format_seconds(seconds));
         }
         socklen_t length = sizeof error;
         getsockopt(socket.get(), SOL_SOCKET, SO_ERROR, &error, &length);
     }
     if (error != 0) {
-        throw unfit("no connection " + way, std::strerror(error));
+        throw unfit("no connection " + route, std::strerror(error));
     }
-    Comer listener{std::move(socket)};
-    Standing standing =
-        show(listener.socket, half_of(offer.token, false)) ? Standing::unknown : Standing::stranger;
-    while (standing == Standing::unknown && ready(listener.socket, POLLIN, until)) {
-        standing = listen_to(listener, half_of(offer.token, true));
+    Incoming listener{std::move(socket)};
+    Identity standing =
+        show(listener.socket, half_of(offer.token, false)) ? Identity::unknown : Identity::stranger;
+    while (standing == Identity::unknown && ready(listener.socket, POLLIN, until)) {
+        standing = identify(listener, half_of(offer.token, true));
     }
-    if (standing != Standing::peer) {
-        throw unfit("no connection " + way, "who listens there did not show the token that was agreed on");
+    if (standing != Identity::peer) {
+        throw unfit("no connection " + route, "who listens there did not show the token that was agreed on");
     }
     require_segment(listener.socket, options);
     let_block(listener.socket);

@@ -14,7 +14,7 @@
 namespace assay {
 namespace {
 
-constexpr int largest_number = 1 << 20;
+constexpr int largest_cpu = 1 << 20;
 
 /// An affinity mask for any number of cpus: the fixed cpu_set_t ends at 1024.
 class Mask {
@@ -50,7 +50,7 @@ class Mask {
 int parse_number(std::string_view text, std::string_view whole, std::string_view noun) {
     int number = -1;
     const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
-    if (error != std::errc{} || end != text.data() + text.size() || number < 0 || number > largest_number) {
+    if (error != std::errc{} || end != text.data() + text.size() || number < 0 || number > largest_cpu) {
         throw Failure(Exit::usage, "'" + std::string(whole) + "' is no list of " + std::string(noun) + "s",
                       "'" + std::string(text) + "' is not a number of one",
                       "write a list such as 0-3,8 (the order is kept)");
@@ -122,7 +122,7 @@ std::string format_list(const std::vector<int>& numbers) {
 
 std::vector<int> affinity(int thread_id) {
     // The kernel refuses a mask that is smaller than its own, whose size is not published: grow until it fits.
-    for (int cpus = 1024; cpus <= largest_number; cpus *= 4) {
+    for (int cpus = 1024; cpus <= largest_cpu; cpus *= 4) {
         Mask mask(cpus);
         if (sched_getaffinity(thread_id, mask.bytes(), mask.get()) == 0) {
             return mask.list();
@@ -145,17 +145,19 @@ int pinned_cpu(int thread_id) noexcept {
 }
 
 void unpin() {
-    Mask mask(largest_number);
-    for (int cpu = 0; cpu < largest_number; ++cpu) {
+    Mask mask(largest_cpu);
+    for (int cpu = 0; cpu < largest_cpu; ++cpu) {
         mask.add(cpu);
     }
     sched_setaffinity(0, mask.bytes(), mask.get());
 }
 
-bool pin(int cpu) {
-    Mask mask(cpu + 1);
-    mask.add(cpu);
-    return sched_setaffinity(0, mask.bytes(), mask.get()) == 0;
+bool pin(const std::vector<int>& cpus, int thread_id) {
+    Mask mask(*std::max_element(cpus.begin(), cpus.end()) + 1);
+    for (const int cpu : cpus) {
+        mask.add(cpu);
+    }
+    return sched_setaffinity(thread_id, mask.bytes(), mask.get()) == 0;
 }
 
 }  // namespace assay

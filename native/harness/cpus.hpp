@@ -26,8 +26,8 @@ std::vector<int> affinity(int thread_id = 0);
 /// The cpu that a thread (0: the calling one) is pinned to; -1 if its mask is not exactly one cpu or unreadable.
 int pinned_cpu(int thread_id = 0) noexcept;
 
-/// Lets the calling thread run on this cpu only; false if the kernel refuses.
-bool pin(int cpu);
+/// Lets a thread (0: the calling one) run on these cpus only; false if the kernel refuses.
+bool pin(const std::vector<int>& cpus, int thread_id = 0);
 
 /// Lets the calling thread run wherever the kernel lets this process (its cpuset), whatever a launcher had chosen.
 void unpin();

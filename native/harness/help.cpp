@@ -51,14 +51,16 @@ std::string help(const Declaration& declaration) {
         "                    cpus in the order of the threads, e.g. 0-3,8; of each rank of a host: 0/1; default: "
         "all "
         "that are allowed";
-    if (declaration.most_cpus > 0) {
-        text += " (the first " + std::to_string(declaration.most_cpus) + ")";
+    if (declaration.max_cpus > 0) {
+        text += " (the first " + std::to_string(declaration.max_cpus) + ")";
     }
     text +=
         "\n"
         "  --expect-ranks N  go on only if there are so many processes: a launcher of another MPI starts each "
         "alone\n"
         "  --network DEVICE  interface or port that messages were asked to use; recorded\n"
+        "  --library ROLE=FILE\n"
+        "                    library that is loaded at launch, e.g. blas=/usr/lib/libopenblas.so.0\n"
         "  --memory POLICY   first-touch (default), bind:N[,N] or interleave:N[,N]\n"
         "  --precision P     stop when the half-width of the median's interval is below this share; default 0.01\n"
         "  --min-samples N   of a kernel, before the first look at the precision; default 10\n"

@@ -15,12 +15,12 @@ namespace {
 
 /// How many cpus a benchmark can use, in words.
 std::string wanted_cpus(const Declaration& declaration) {
-    const std::string least = std::to_string(declaration.least_cpus);
-    if (declaration.least_cpus == declaration.most_cpus) {
-        return "exactly " + least;
+    const std::string min_count = std::to_string(declaration.min_cpus);
+    if (declaration.min_cpus == declaration.max_cpus) {
+        return "exactly " + min_count;
     }
-    return "at least " + least +
-           (declaration.most_cpus > 0 ? " and at most " + std::to_string(declaration.most_cpus) : "");
+    return "at least " + min_count +
+           (declaration.max_cpus > 0 ? " and at most " + std::to_string(declaration.max_cpus) : "");
 }
 
 /// The cpus asked for this rank; empty where none are.
@@ -41,9 +41,9 @@ std::vector<int> default_cpus(const Declaration& declaration, const Ranks& ranks
     if (!ranks.library().empty()) {
         return {allowed[static_cast<std::size_t>(ranks.rank()) % allowed.size()]};
     }
-    const auto most = static_cast<std::size_t>(declaration.most_cpus);
-    if (most > 0 && allowed.size() > most) {
-        allowed.resize(most);
+    const auto max_count = static_cast<std::size_t>(declaration.max_cpus);
+    if (max_count > 0 && allowed.size() > max_count) {
+        allowed.resize(max_count);
     }
     return allowed;
 }
@@ -58,9 +58,9 @@ std::vector<int> choose_cpus(const Declaration& declaration, const Request& requ
     }
     const std::vector<int> allowed = affinity();
     require_allowed(cpus, allowed);
-    const auto least = static_cast<std::size_t>(declaration.least_cpus);
-    const auto most = declaration.most_cpus > 0 ? static_cast<std::size_t>(declaration.most_cpus) : cpus.size();
-    if (cpus.size() < least || cpus.size() > most) {
+    const auto min_count = static_cast<std::size_t>(declaration.min_cpus);
+    const auto max_count = declaration.max_cpus > 0 ? static_cast<std::size_t>(declaration.max_cpus) : cpus.size();
+    if (cpus.size() < min_count || cpus.size() > max_count) {
         throw Failure(
             Exit::usage, std::to_string(cpus.size()) + (cpus.size() == 1 ? " cpu is" : " cpus are") + " given",
             declaration.name + " needs " + wanted_cpus(declaration) + "; allowed: " + format_list(allowed),
@@ -75,7 +75,7 @@ class Watch {
     Watch(Ranks& ranks, const Benchmark& benchmark)
         : ranks_(ranks),
           benchmark_(benchmark),
-          reads_(first_of_its_kind(ranks, host_key())),
+          reads_(is_first_with_key(ranks, host_key())),
           start_(now()),
           sent_bytes_(benchmark.sent_bytes()),
           before_(reads_ ? read_counters() : Counters{}) {}
@@ -83,7 +83,7 @@ class Watch {
     /// Adds the record of what was carried until now.
     void record(Records& records) const {
         std::vector<std::string> hosts =
-            ranks_.gather(reads_ ? host_entry(carried(before_, read_counters())) : "");
+            ranks_.gather(reads_ ? host_entry(carried(before_, read_counters()), read_mtus()) : "");
         std::erase(hosts, "");
         const std::vector<std::string> sent = ranks_.gather(std::to_string(benchmark_.sent_bytes() - sent_bytes_));
         const double payload_bytes =
@@ -101,11 +101,15 @@ class Watch {
     Counters before_;
 };
 
-std::string misplacement(const Whereabouts& whereabouts, const Memory& memory) {
-    if (whereabouts.cpus != whereabouts.requested_cpus) {
+std::string misplacement(const PlacementReadback& readback, const Memory& memory) {
+    std::vector<int> wanted = readback.requested_cpus;
+    if (!readback.threads_pinned) {
+        std::sort(wanted.begin(), wanted.end());
+    }
+    if (readback.cpus != wanted) {
         return "a thread is not on the cpu that was asked for";
     }
-    return memory.misplaced(whereabouts.page_nodes, whereabouts.huge_page_share);
+    return memory.misplaced(readback.page_nodes, readback.huge_page_share);
 }
 
 Exit conclude(Records& records, bool passed, const std::string& misplaced) {
@@ -124,10 +128,10 @@ Exit conclude(Records& records, bool passed, const std::string& misplaced) {
 
 Clock agreed_clock(Ranks& ranks) {
     Clock clock{};
-    together(ranks, [&] { clock = measure_clock(); });
-    std::array<double, 2> most{clock.resolution_s, clock.overhead_s};
-    ranks.most(most);
-    return {clock.name, most[0], most[1]};
+    all_or_none(ranks, [&] { clock = measure_clock(); });
+    std::array<double, 2> coarsest{clock.resolution_s, clock.overhead_s};
+    ranks.allreduce_max(coarsest);
+    return {clock.name, coarsest[0], coarsest[1]};
 }
 
 Launch::Launch(const Declaration& declaration, Factory factory, const Request& request, Ranks& ranks,
@@ -143,54 +147,55 @@ Launch::Launch(const Declaration& declaration, Factory factory, const Request& r
 Exit Launch::measure(const CaseRequest& request, Records& records) const {
     const auto memory = std::make_shared<Memory>(request_.memory, kept_);
     std::unique_ptr<Benchmark> benchmark;
-    together(ranks_, [&] {
-        benchmark = factory_({request.params, team_, memory, cpus_, ranks_, request_.network});
+    all_or_none(ranks_, [&] {
+        benchmark = factory_({request.params, team_, memory, cpus_, ranks_, request_.network, request_.libraries});
     });
-    together(ranks_, [&] { benchmark->connect(); });
-    const Whereabouts whereabouts = find(*benchmark, *memory);
+    all_or_none(ranks_, [&] { benchmark->connect(); });
+    const PlacementReadback readback = find(*benchmark, *memory);
     std::map<std::string, std::string> library = ranks_.library();
     if (!request_.network.empty()) {
         library["network"] = request_.network;
     }
-    if (const std::string way = first_told(ranks_, benchmark->way()); !way.empty()) {
-        library["way"] = way;
+    if (const std::string path = first_nonempty(ranks_, benchmark->path()); !path.empty()) {
+        library["way"] = path;
     }
-    if (const std::string segment = first_told(ranks_, benchmark->segment()); !segment.empty()) {
+    if (const std::string segment = first_nonempty(ranks_, benchmark->segment()); !segment.empty()) {
         library["segment"] = segment;
     }
-    records.header({declaration_, request, benchmark->work(), clock_, library,
-                    ranks_.gather(rank_entry(ranks_.rank(), whereabouts))});
+    records.header({declaration_, request, benchmark->work(), clock_, library, benchmark->libraries(),
+                    benchmark->facts(), ranks_.gather(rank_entry(ranks_.rank(), readback))});
     std::optional<Watch> watch;
     if (!library.empty()) {
         watch.emplace(ranks_, *benchmark);
     }
-    const double error = most(ranks_, sample(request, *benchmark, records));
+    const double error = allreduce_max(ranks_, sample(request, *benchmark, records));
     if (watch) {
         watch->record(records);
     }
     const bool passed = error <= benchmark->tolerance();
     records.verdict(passed, error, benchmark->tolerance());
-    std::string misplaced = misplacement(whereabouts, *memory);
+    std::string misplaced = misplacement(readback, *memory);
     if (misplaced.empty()) {
-        const Whereabouts after = find(*benchmark, *memory);
+        const PlacementReadback after = find(*benchmark, *memory);
         misplaced = misplacement(after, *memory);
         // Pages that the kernel moved meanwhile do not lie where their first touch put them.
-        if (passed && misplaced.empty() && after.page_nodes == whereabouts.page_nodes) {
+        if (passed && misplaced.empty() && after.page_nodes == readback.page_nodes) {
             memory->keep();
         }
     }
-    return conclude(records, passed, first_told(ranks_, misplaced));
+    return conclude(records, passed, first_nonempty(ranks_, misplaced));
 }
 
 /// Where threads and pages are, read back now.
-Whereabouts Launch::find(const Benchmark& benchmark, const Memory& memory) const {
-    std::vector<int> found = team_.cpus();
+PlacementReadback Launch::find(const Benchmark& benchmark, const Memory& memory) const {
+    const bool pinned = benchmark.threads_pinned();
+    std::vector<int> found = pinned ? team_.cpus() : std::vector<int>{};
     const std::vector<int> own = benchmark.own_cpus();
     found.insert(found.end(), own.begin(), own.end());
-    return {cpus_, found, request_.memory.text, memory.page_nodes(), memory.huge_page_share()};
+    return {cpus_, found, request_.memory.text, memory.page_nodes(), memory.huge_page_share(), pinned};
 }
 
-/// Verifies, samples and verifies each kernel; the result is the largest error of this rank.
+/// Verifies, samples and verifies each kernel; the result is the most error of this rank.
 double Launch::sample(const CaseRequest& request, Benchmark& benchmark, Records& records) const {
     Sampler sampler(clock_, team_, ranks_, benchmark);
     double error = 0;
@@ -207,7 +212,7 @@ double Launch::sample(const CaseRequest& request, Benchmark& benchmark, Records&
             std::max(share / 2, seconds / static_cast<double>(declaration_.kernels.size() - kernel));
         const double begin = now();
         const std::vector<Series> phases = sampler.sample(kernel, stopping);
-        seconds = std::max(0.0, seconds - most(ranks_, now() - begin));
+        seconds = std::max(0.0, seconds - allreduce_max(ranks_, now() - begin));
         error = std::max(error, check(benchmark, kernel));
         const std::string& name = declaration_.kernels[kernel];
         records.lines(ranks_.gather(benchmark.times() ? series_lines(name, ranks_.rank(), phases) : ""));
@@ -218,8 +223,8 @@ double Launch::sample(const CaseRequest& request, Benchmark& benchmark, Records&
 /// Error of the results since `prepare`, on this rank.
 double Launch::check(Benchmark& benchmark, std::size_t kernel) const {
     double error = 0;
-    together(ranks_, [&] {
-        benchmark.require_unhindered();
+    all_or_none(ranks_, [&] {
+        benchmark.require_undisturbed();
         error = benchmark.verify(kernel);
     });
     return error;

@@ -28,7 +28,7 @@ class Launch {
     Exit measure(const CaseRequest& request, Records& records) const;
 
   private:
-    [[nodiscard]] Whereabouts find(const Benchmark& benchmark, const Memory& memory) const;
+    [[nodiscard]] PlacementReadback find(const Benchmark& benchmark, const Memory& memory) const;
     double sample(const CaseRequest& request, Benchmark& benchmark, Records& records) const;
     double check(Benchmark& benchmark, std::size_t kernel) const;
 

@@ -25,7 +25,7 @@ constexpr int mpol_default = 0;
 constexpr int mpol_bind = 2;
 constexpr int mpol_interleave = 3;
 constexpr unsigned long mpol_f_addr = 2;
-constexpr int most_nodes = 1024;  // no kernel is built for more (NODES_SHIFT is at most 10)
+constexpr int max_nodes = 1024;  // no kernel is built for more (NODES_SHIFT is at most 10)
 
 constexpr std::size_t usual_huge_page = std::size_t{1} << 21U;
 constexpr double nearly_all = 0.99;  ///< of the pages are huge: a single small one changes nothing
@@ -61,11 +61,11 @@ std::vector<unsigned long> node_mask(const std::vector<int>& nodes) {
 /// The nodes of the policy that a page has, as the kernel keeps it; empty where it does not say.
 std::vector<int> nodes_of_policy(std::byte* page) {
     constexpr std::size_t bits = sizeof(unsigned long) * CHAR_BIT;
-    std::array<unsigned long, most_nodes / bits> mask{};
+    std::array<unsigned long, max_nodes / bits> mask{};
     int mode = 0;
     std::vector<int> nodes;
-    if (syscall(SYS_get_mempolicy, &mode, mask.data(), most_nodes + 1UL, page, mpol_f_addr) == 0) {
-        for (int node = 0; node < most_nodes; ++node) {
+    if (syscall(SYS_get_mempolicy, &mode, mask.data(), max_nodes + 1UL, page, mpol_f_addr) == 0) {
+        for (int node = 0; node < max_nodes; ++node) {
             if (mask[static_cast<std::size_t>(node) / bits] >> (static_cast<std::size_t>(node) % bits) & 1U) {
                 nodes.push_back(node);
             }
@@ -74,10 +74,10 @@ std::vector<int> nodes_of_policy(std::byte* page) {
     return nodes;
 }
 
-/// Makes the beginning of a mapping the buffer. What lies behind is left out of core dumps, which changes nothing
-/// but that the kernel then accounts for both apart (smaps): the proof of huge pages is of the buffer alone. Both
-/// meet at a huge page's border, so that none is torn.
-void tell_apart(Mapping& mapping, std::size_t bytes) {
+/// The beginning of a mapping becomes the buffer. What lies behind is left out of core dumps, which changes
+/// nothing but that the kernel then accounts for both apart (smaps): the proof of huge pages is of the buffer
+/// alone. Both meet at a huge page's border, so that none is torn.
+void separate_from_rest(Mapping& mapping, std::size_t bytes) {
     const std::size_t whole = round_up(mapping.whole, page_size());
     const std::size_t ahead = std::min(round_up(bytes, huge_page_size()), whole);
     madvise(mapping.buffer, ahead, MADV_DODUMP);
@@ -167,7 +167,7 @@ std::byte* Memory::allocate(std::size_t bytes, const std::optional<Touch>& touch
     const Mapping asked{nullptr, 0, nullptr, wanted, wanted, pages_, policy_.text, touch};
     std::optional<Mapping> taken = touch && kept_ != nullptr ? kept_->take(asked) : std::nullopt;
     if (taken) {
-        tell_apart(*taken, wanted);
+        separate_from_rest(*taken, wanted);
     } else {
         taken = map(asked);
     }
@@ -179,18 +179,18 @@ std::byte* Memory::allocate(std::size_t bytes, const std::optional<Touch>& touch
 Mapping Memory::map(Mapping wanted) {
     const std::size_t huge_page = pages_ == Pages::huge ? huge_page_size() : usual_huge_page;
     const std::size_t mapped = wanted.bytes + huge_page;
-    Allowance allowance = memory_allowance();
-    if (mapped > allowance.bytes && kept_ != nullptr) {
+    MemoryLimit limit = memory_limit();
+    if (mapped > limit.bytes && kept_ != nullptr) {
         kept_->clear();
-        allowance = memory_allowance();
+        limit = memory_limit();
     }
     const auto refuse = [&](const std::string& why) -> Failure {
         return {Exit::environment,
                 "the buffers need " + mebibytes(wanted.bytes) + ", which is more memory than may be used", why,
                 "--help"};  // names the axes that size them
     };
-    if (mapped > allowance.bytes) {
-        throw refuse(mebibytes(allowance.bytes) + " is what " + allowance.bound + " leaves");
+    if (mapped > limit.bytes) {
+        throw refuse(mebibytes(limit.bytes) + " is what " + limit.bound + " leaves");
     }
     void* start =
         mmap(nullptr, mapped, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);

@@ -37,15 +37,15 @@ struct KernelFiles {
     std::string sys = "/sys";
 };
 
-/// What bounds the memory of this process, in bytes, with the name of the tightest bound.
-struct Allowance {
+/// The bytes that this process may still use, with the name of the tightest bound.
+struct MemoryLimit {
     std::uint64_t bytes;
     std::string bound;
 };
 
 /// The least of what is available (MemAvailable), what the control groups (v1 and v2) leave and what RLIMIT_AS
 /// leaves.
-Allowance memory_allowance(const KernelFiles& files = {});
+MemoryLimit memory_limit(const KernelFiles& files = {});
 
 /// Who first touches the pages of a buffer, and so where they come to lie: what a case must agree in to take them
 /// over from an earlier one.

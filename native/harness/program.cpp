@@ -17,7 +17,7 @@ namespace assay {
 namespace {
 
 /// What to do next is shown with the program, as it was called, where it begins with an option of it.
-void say(const std::string& program, const std::string& what, const std::string& why, const std::string& next) {
+void report(const std::string& program, const std::string& what, const std::string& why, const std::string& next) {
     std::string words = program + ": " + what + '\n';
     if (!why.empty()) {
         words += "  why: " + why + '\n';
@@ -34,7 +34,7 @@ Exit graver(Exit one, Exit other) { return static_cast<int>(one) > static_cast<i
 
 /// Rank 0 writes the records of a case.
 void write(Records& records, Ranks& ranks) {
-    together(ranks, [&] {
+    all_or_none(ranks, [&] {
         if (ranks.rank() == 0) {
             records.flush();
         }
@@ -50,7 +50,7 @@ Exit measure_case(const Launch& launch, const CaseRequest& request, const std::s
         exit = launch.measure(request, records);
     } catch (const Failure& failure) {
         if (ranks.rank() == 0) {
-            say(program, about + failure.what(), failure.why, failure.next);
+            report(program, about + failure.what(), failure.why, failure.next);
         }
         records.end("failed", std::string(failure.what()) + ": " + failure.why);
         exit = failure.exit;
@@ -100,7 +100,8 @@ Exit measure_all(const Declaration& declaration, Factory factory, const Request&
         require_expected(ranks, request);
         require_threads(declaration, request, ranks);
         clock = agreed_clock(ranks);
-        together(ranks, [&] { launch = std::make_unique<Launch>(declaration, factory, request, ranks, clock); });
+        all_or_none(ranks,
+                    [&] { launch = std::make_unique<Launch>(declaration, factory, request, ranks, clock); });
     } catch (const Failure& failure) {
         Records records;
         for (std::size_t each = 0; each < request.cases.size(); ++each) {
@@ -116,13 +117,13 @@ Exit measure_all(const Declaration& declaration, Factory factory, const Request&
     return exit;
 }
 
-/// The command line, or why it cannot be followed: that too is said by one rank alone.
-struct Asked {
+/// The parsed command line, or why it is refused; rank 0 alone reports that.
+struct CommandLine {
     Request request;
     std::optional<Failure> refused;
 };
 
-Asked read(const Declaration& declaration, int argc, char** argv) {
+CommandLine read(const Declaration& declaration, int argc, char** argv) {
     try {
         end_with_parent();
         return {parse_arguments({argv + 1, argv + argc}, declaration), std::nullopt};
@@ -131,31 +132,31 @@ Asked read(const Declaration& declaration, int argc, char** argv) {
     }
 }
 
-Exit measure(const Declaration& declaration, Factory factory, const Asked& asked, Ranks& ranks) {
+Exit measure(const Declaration& declaration, Factory factory, const CommandLine& command_line, Ranks& ranks) {
     try {
-        if (asked.refused) {
-            throw Failure(*asked.refused);
+        if (command_line.refused) {
+            throw Failure(*command_line.refused);
         }
-        return measure_all(declaration, factory, asked.request, ranks);
+        return measure_all(declaration, factory, command_line.request, ranks);
     } catch (const Failure& failure) {
         if (ranks.rank() == 0) {
-            say(declaration.name, failure.what(), failure.why, failure.next);
+            report(declaration.name, failure.what(), failure.why, failure.next);
         }
         return failure.exit;
     } catch (const std::exception& error) {
-        say(declaration.name, "it cannot go on", error.what(), "");
+        report(declaration.name, "it cannot go on", error.what(), "");
         ranks.abandon(Exit::failed);
         return Exit::failed;
     }
 }
 
 /// Help or the description.
-Exit tell(const Declaration& declaration, const std::string& text) {
+Exit print(const Declaration& declaration, const std::string& text) {
     try {
         write_out(text);
         return Exit::complete;
     } catch (const Failure& failure) {
-        say(declaration.name, failure.what(), failure.why, failure.next);
+        report(declaration.name, failure.what(), failure.why, failure.next);
         return failure.exit;
     }
 }
@@ -164,23 +165,25 @@ Exit tell(const Declaration& declaration, const std::string& text) {
 
 int run_ranks(const Declaration& declaration, Factory factory, Join join, int argc, char** argv) {
     std::signal(SIGPIPE, SIG_IGN);  // a reader that is gone is told as a failed write, with a message
-    const Asked asked = read(declaration, argc, argv);
-    switch (asked.request.action) {
+    const CommandLine command_line = read(declaration, argc, argv);
+    switch (command_line.request.action) {
         case Request::Action::help:
-            return static_cast<int>(tell(declaration, help(declaration)));
+            return static_cast<int>(print(declaration, help(declaration)));
         case Request::Action::describe:
-            return static_cast<int>(tell(declaration, describe(declaration)));
+            return static_cast<int>(print(declaration, describe(declaration)));
         case Request::Action::measure:
             break;
     }
-    const std::unique_ptr<Ranks> ranks = join(threads_of(declaration, asked.request));
-    const Exit exit = measure(declaration, factory, asked, *ranks);
+    const std::unique_ptr<Ranks> ranks = join(threads_of(declaration, command_line.request));
+    const Exit exit = measure(declaration, factory, command_line, *ranks);
     ranks->leave(exit);
     return static_cast<int>(exit);
 }
 
 int run_program(const Declaration& declaration, Factory factory, int argc, char** argv) {
-    const Join alone = [](Threads /*threads*/) -> std::unique_ptr<Ranks> { return std::make_unique<Alone>(); };
+    const Join alone = [](Threads /*threads*/) -> std::unique_ptr<Ranks> {
+        return std::make_unique<SingleProcess>();
+    };
     return run_ranks(declaration, factory, alone, argc, argv);
 }
 

@@ -35,27 +35,27 @@ Failure failure_of(const std::string& text) {
 
 }  // namespace
 
-void Alone::abandon(Exit exit) { std::exit(static_cast<int>(exit)); }
+void SingleProcess::abandon(Exit exit) { std::exit(static_cast<int>(exit)); }
 
-double most(Ranks& ranks, double value) {
-    ranks.most({&value, 1});
+double allreduce_max(Ranks& ranks, double value) {
+    ranks.allreduce_max({&value, 1});
     return value;
 }
 
-std::string first_told(Ranks& ranks, const std::string& text) {
+std::string first_nonempty(Ranks& ranks, const std::string& text) {
     std::string first;
-    for (const std::string& told : ranks.gather(text)) {
+    for (const std::string& first_failure : ranks.gather(text)) {
         if (first.empty()) {
-            first = told;
+            first = first_failure;
         }
     }
     return ranks.broadcast(first);
 }
 
-std::vector<std::string> told_by_all(Ranks& ranks, const std::string& text) {
+std::vector<std::string> allgather(Ranks& ranks, const std::string& text) {
     std::string joined;
-    for (const std::string& told : ranks.gather(text)) {
-        joined += told + separator;
+    for (const std::string& first_failure : ranks.gather(text)) {
+        joined += first_failure + separator;
     }
     joined = ranks.broadcast(joined);
     std::vector<std::string> texts;
@@ -65,11 +65,11 @@ std::vector<std::string> told_by_all(Ranks& ranks, const std::string& text) {
     return texts;
 }
 
-bool first_of_its_kind(Ranks& ranks, const std::string& key) {
+bool is_first_with_key(Ranks& ranks, const std::string& key) {
     std::set<std::string> seen;
     std::string first;
-    for (const std::string& told : ranks.gather(key)) {
-        first += seen.insert(told).second ? '1' : '0';
+    for (const std::string& first_failure : ranks.gather(key)) {
+        first += seen.insert(first_failure).second ? '1' : '0';
     }
     return ranks.broadcast(first)[static_cast<std::size_t>(ranks.rank())] == '1';
 }
@@ -88,9 +88,9 @@ void throw_if_any(Ranks& ranks, const Failure* own) {
             ranks.size() > 1 ? " (rank " + std::to_string(ranks.rank()) + " on " + host() + ")" : "";
         text = text_of({own->exit, own->what(), own->why + where, own->next});
     }
-    const std::string told = first_told(ranks, text);
-    if (!told.empty()) {
-        throw failure_of(told);
+    const std::string first_failure = first_nonempty(ranks, text);
+    if (!first_failure.empty()) {
+        throw failure_of(first_failure);
     }
 }
 

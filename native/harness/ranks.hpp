@@ -33,7 +33,7 @@ class Ranks {
     virtual void barrier() = 0;
 
     /// Replaces each value by the largest that any rank gave in its place.
-    virtual void most(std::span<double> values) = 0;
+    virtual void allreduce_max(std::span<double> values) = 0;
 
     /// At rank 0 the text of every rank, in their order; elsewhere nothing.
     virtual std::vector<std::string> gather(const std::string& text) = 0;
@@ -49,42 +49,42 @@ class Ranks {
     virtual void leave(Exit exit) = 0;
 };
 
-/// One process: nobody to wait for.
-class Alone final : public Ranks {
+/// A program without MPI: one process, which waits for nobody.
+class SingleProcess final : public Ranks {
   public:
     [[nodiscard]] int rank() const override { return 0; }
     [[nodiscard]] int size() const override { return 1; }
     [[nodiscard]] std::map<std::string, std::string> library() const override { return {}; }
     void barrier() override {}
-    void most(std::span<double> /*values*/) override {}
+    void allreduce_max(std::span<double> /*values*/) override {}
     std::vector<std::string> gather(const std::string& text) override { return {text}; }
     std::string broadcast(const std::string& text) override { return text; }
     void abandon(Exit exit) override;
     void leave(Exit /*exit*/) override {}
 };
 
-/// The largest of one value of each rank, on every rank.
-double most(Ranks& ranks, double value);
+/// The largest of the values of all ranks, on every rank.
+double allreduce_max(Ranks& ranks, double value);
 
-/// The first rank's text that is not empty, on every rank.
-std::string first_told(Ranks& ranks, const std::string& text);
+/// The text of the first rank whose text is not empty, on every rank.
+std::string first_nonempty(Ranks& ranks, const std::string& text);
 
 /// The text of every rank, which has no zero byte, on every rank.
-std::vector<std::string> told_by_all(Ranks& ranks, const std::string& text);
+std::vector<std::string> allgather(Ranks& ranks, const std::string& text);
 
-/// For whom a rank speaks: whether it is the first one of all that tell the same key (their host, for example).
-bool first_of_its_kind(Ranks& ranks, const std::string& key);
+/// Whether this rank is the first of all ranks with the same key (their host, for example).
+bool is_first_with_key(Ranks& ranks, const std::string& key);
 
-/// This machine, for `first_of_its_kind`: its name, its kernel and its network.
+/// This machine, for `is_first_with_key`: its name, its kernel and its network.
 std::string host_key();
 
 /// Failure, with the rank and host where it began, as every rank is told of it.
 void throw_if_any(Ranks& ranks, const Failure* own);
 
-/// Does what may fail on one rank alone; if it did on any, every rank throws that Failure, so that nobody waits
-/// for who has given up. What is done may pass no messages that others would wait for.
+/// Runs an action that may fail on some ranks. If it failed on any, every rank throws that Failure, so that no
+/// rank waits for one that has given up. The action may pass no messages that other ranks would wait for.
 template <class Action>
-void together(Ranks& ranks, const Action& action) {
+void all_or_none(Ranks& ranks, const Action& action) {
     try {
         action();
     } catch (const Failure& failure) {

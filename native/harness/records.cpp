@@ -62,20 +62,21 @@ std::string line(const std::vector<json::Member>& members) { return json::object
 
 }  // namespace
 
-std::string rank_entry(int rank, const Whereabouts& whereabouts) {
+std::string rank_entry(int rank, const PlacementReadback& readback) {
     std::vector<json::Member> pages;
-    for (const auto& [node, count] : whereabouts.page_nodes) {
+    for (const auto& [node, count] : readback.page_nodes) {
         pages.push_back({std::to_string(node), json::number(count)});
     }
-    std::vector<json::Member> members{{"rank", json::number(std::int64_t{rank})},
-                                      {"host", json::string(host())},
-                                      {"boot_id", json::string(boot_id())},
-                                      {"requested_cpus", json::numbers(whereabouts.requested_cpus)},
-                                      {"cpus", json::numbers(whereabouts.cpus)},
-                                      {"requested_memory", json::string(whereabouts.requested_memory)},
-                                      {"page_nodes", json::object(pages)}};
-    if (whereabouts.huge_page_share) {
-        members.push_back({"huge_page_share", json::number(*whereabouts.huge_page_share)});
+    std::vector<json::Member> members{
+        {"rank", json::number(std::int64_t{rank})}, {"host", json::string(host())},
+        {"boot_id", json::string(boot_id())},       {"requested_cpus", json::numbers(readback.requested_cpus)},
+        {"cpus", json::numbers(readback.cpus)},     {"requested_memory", json::string(readback.requested_memory)},
+        {"page_nodes", json::object(pages)}};
+    if (readback.huge_page_share) {
+        members.push_back({"huge_page_share", json::number(*readback.huge_page_share)});
+    }
+    if (!readback.threads_pinned) {
+        members.push_back({"proof", json::string("rank")});
     }
     return json::object(members).text;
 }
@@ -92,18 +93,33 @@ std::string series_lines(const std::string& kernel, int rank, const std::vector<
                        {"start_s", json::numbers(series.start_s)},
                        {"seconds", json::numbers(series.seconds)}});
     }
+    for (const Series& series : phases) {
+        if (!series.thread_seconds.empty()) {
+            const std::uint64_t iterations = series.iterations * series.seconds.size();
+            lines += line({{"type", json::string("threads")},
+                           {"kernel", json::string(kernel)},
+                           {"rank", json::number(std::int64_t{rank})},
+                           {"iterations", json::number(static_cast<std::int64_t>(iterations))},
+                           {"seconds", json::numbers(series.thread_seconds)}});
+        }
+    }
     return lines;
 }
 
-std::string host_entry(const Counters& carried) {
+std::string host_entry(const Counters& carried, const FrameSizes& mtus) {
     std::vector<json::Member> interfaces;
     for (const auto& [name, counter] : carried) {
         interfaces.push_back({name, json::object({{"sent", json::number(counter.sent)},
                                                   {"received", json::number(counter.received)}})});
     }
+    std::vector<json::Member> sizes;
+    for (const auto& [name, mtu] : mtus) {
+        sizes.push_back({name, json::number(mtu)});
+    }
     return json::object({{"host", json::string(host())},
                          {"boot_id", json::string(boot_id())},
-                         {"interfaces", json::object(interfaces)}})
+                         {"interfaces", json::object(interfaces)},
+                         {"mtus", json::object(sizes)}})
         .text;
 }
 
@@ -123,6 +139,16 @@ void Records::header(const Header& header) {
     if (!header.library.empty()) {
         members.push_back({"mpi", map_of(header.library)});
     }
+    if (!header.libraries.empty()) {
+        std::vector<json::Member> loaded;
+        for (const auto& [role, facts] : header.libraries) {
+            loaded.push_back({role, map_of(facts)});
+        }
+        members.push_back({"libraries", json::object(loaded)});
+    }
+    if (!header.facts.empty()) {
+        members.push_back({"facts", map_of(header.facts)});
+    }
     lines_ += line(members);
 }
 
@@ -137,6 +163,17 @@ void Records::traffic(double seconds, double payload_bytes, const std::vector<st
                     {"seconds", json::number(seconds)},
                     {"payload", json::number(payload_bytes)},
                     {"hosts", entries(hosts)}});
+}
+
+void Records::figure(const std::string& name, const std::string& unit, double value) {
+    lines_ += line({{"type", json::string("figure")},
+                    {"name", json::string(name)},
+                    {"unit", json::string(unit)},
+                    {"value", json::number(value)}});
+}
+
+void Records::output(const std::string& text) {
+    lines_ += line({{"type", json::string("output")}, {"text", json::string(text)}});
 }
 
 void Records::verdict(bool passed, double error, double tolerance) {
@@ -170,7 +207,7 @@ void reserve_stdout() {
 void write_out(const std::string& text) {
     std::string_view rest = text;
     while (!rest.empty()) {
-        const ssize_t written = write(records_fd, rest.data(), rest.size());
+        const ssize_t written = ::write(records_fd, rest.data(), rest.size());
         if (written < 0 && errno != EINTR) {
             throw Failure(Exit::environment, "the records cannot be written to stdout", std::strerror(errno),
                           "give it a reader that stays, or a disk with room");

@@ -11,23 +11,24 @@
 
 namespace assay {
 
-/// Where a process was asked to be and where it was found.
-struct Whereabouts {
+/// The placement of a process as it was requested, and as it was read back.
+struct PlacementReadback {
     std::vector<int> requested_cpus;
     std::vector<int> cpus;
     std::string requested_memory;
     PageNodes page_nodes;
     std::optional<double> huge_page_share;
+    bool threads_pinned = true;  ///< else `cpus` are those of the rank, ascending
 };
 
 /// The entry of this rank in the header.
-std::string rank_entry(int rank, const Whereabouts& whereabouts);
+std::string rank_entry(int rank, const PlacementReadback& readback);
 
 /// Records of this rank's samples of one kernel, as lines.
 std::string series_lines(const std::string& kernel, int rank, const std::vector<Series>& phases);
 
 /// The entry of this host in the record of the traffic.
-std::string host_entry(const Counters& carried);
+std::string host_entry(const Counters& carried, const FrameSizes& mtus);
 
 /// What opens a case. Entries of ranks are those of `rank_entry`.
 struct Header {
@@ -36,6 +37,8 @@ struct Header {
     Work work;
     Clock clock;
     std::map<std::string, std::string> library;
+    std::map<std::string, std::map<std::string, std::string>> libraries;
+    std::map<std::string, std::string> facts;
     std::vector<std::string> ranks;
 };
 
@@ -46,6 +49,10 @@ class Records {
     void lines(const std::vector<std::string>& lines);
     /// Hosts are entries of `host_entry`.
     void traffic(double seconds, double payload_bytes, const std::vector<std::string>& hosts);
+    /// One value of a whole solution.
+    void figure(const std::string& name, const std::string& unit, double value);
+    /// What a command of somebody else wrote, whole.
+    void output(const std::string& text);
     void verdict(bool passed, double error, double tolerance);
     void end(const std::string& status, const std::string& reason);
 

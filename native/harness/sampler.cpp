@@ -1,8 +1,8 @@
 #include "harness/sampler.hpp"
 
 #include <algorithm>
-#include <array>
 #include <cmath>
+#include <functional>
 
 #include "harness/statistics.hpp"
 
@@ -11,10 +11,16 @@ namespace {
 
 constexpr double multiple_of_clock = 100;  ///< a sample lasts this many times the clock's resolution and overhead,
 constexpr double least_sample_s = 20e-6;   ///< and no less than this
+constexpr double least_sampled_s = 20e-3;  ///< of samples, before they may be precise enough
+constexpr double usual_samples = 50;       ///< in which that is reached
 constexpr double ample = 10;               ///< targets: no start is so slow that this might be too short
+constexpr int most_calibrations = 3;       ///< after the first, each once more warmed up
 constexpr double warm_up_share = 0.2;      ///< of the time, when it never gets steady
 constexpr std::size_t window = 5;          ///< samples in each of the two that are compared
 constexpr double steady = 0.01;            ///< their medians agree within this
+
+/// Seconds of samples before they may be precise enough: half of the time where that is less.
+double sampled_s(const Stopping& stopping) { return std::min(least_sampled_s, stopping.seconds / 2); }
 
 bool is_steady(const std::vector<double>& seconds) {
     if (seconds.size() < 2 * window || seconds.size() % window != 0) {
@@ -26,6 +32,12 @@ bool is_steady(const std::vector<double>& seconds) {
     return std::abs(later - earlier) <= steady * earlier;
 }
 
+/// Median of the last samples.
+double latest(const std::vector<double>& seconds) {
+    const auto count = static_cast<std::ptrdiff_t>(std::min(window, seconds.size()));
+    return median({seconds.end() - count, seconds.end()});
+}
+
 /// So that nothing is allocated between samples.
 void reserve(Series& series, std::vector<double>& agreed, std::size_t samples) {
     series.start_s.reserve(samples);
@@ -35,51 +47,70 @@ void reserve(Series& series, std::vector<double>& agreed, std::size_t samples) {
 
 }  // namespace
 
-Sampler::Interval Sampler::time(std::size_t kernel, std::uint64_t iterations) {
-    std::int64_t start = 0;
-    std::int64_t end = 0;
+/// Samples one after the other: ranks meet before the first.
+std::vector<Sampler::Interval> Sampler::time(std::size_t kernel, std::uint64_t iterations, std::size_t samples) {
+    std::vector<Interval> taken(samples);
+    std::vector<double> agreed(samples + 1);
+    double elapsed = 0;
     team_.run([&](int thread) {
         if (thread == 0) {
             ranks_.barrier();
         }
+        benchmark_.meet(thread);
         team_.barrier();
-        if (thread == 0) {
-            start = nanoseconds();
-        }
-        benchmark_.iterate(kernel, iterations, thread);
-        if (thread == 0) {
-            end = nanoseconds();
+        for (Interval& sample : taken) {
+            const std::int64_t start = thread == 0 ? nanoseconds() : 0;
+            benchmark_.iterate(kernel, iterations, thread);
+            if (thread == 0) {
+                elapsed = to_seconds(nanoseconds() - start);
+                sample.start = to_seconds(start);
+                sample.seconds = benchmark_.self_timed_seconds().value_or(elapsed);
+            }
         }
     });
-    const double elapsed = to_seconds(end - start);
-    const double seconds = benchmark_.own_seconds().value_or(elapsed);
-    std::array<double, 2> agreed{benchmark_.times() ? seconds : 0, to_seconds(end) + elapsed - begin_};
-    ranks_.most(agreed);
-    return {to_seconds(start), seconds, agreed[0], agreed[1]};
+    for (std::size_t sample = 0; sample < samples; ++sample) {
+        agreed[sample] = benchmark_.times() ? taken[sample].seconds : 0;
+    }
+    agreed.back() = taken.back().start + 2 * elapsed - begin_;
+    ranks_.allreduce_max(agreed);
+    for (std::size_t sample = 0; sample < samples; ++sample) {
+        taken[sample].agreed = agreed[sample];
+        taken[sample].next = agreed.back();
+    }
+    last_ = taken.back();
+    return taken;
+}
+
+/// How many samples of so many are taken without a pause, in the time until then.
+std::size_t Sampler::in_a_row(std::size_t wanted, double until) const {
+    if (!benchmark_.flows() || last_.agreed <= 0) {
+        return 1;
+    }
+    const double room = 1 + (until - last_.next) / last_.agreed;
+    return static_cast<std::size_t>(std::clamp(room, 1.0, static_cast<double>(wanted)));
 }
 
 /// Seconds that a sample lasts at the least.
-double Sampler::target() const {
-    return std::max(least_sample_s, multiple_of_clock * std::max(clock_.resolution_s, clock_.overhead_s));
+double Sampler::target(const Stopping& stopping) const {
+    return std::max({least_sample_s, sampled_s(stopping) / usual_samples,
+                     multiple_of_clock * std::max(clock_.resolution_s, clock_.overhead_s)});
 }
 
-/// Iterations that make samples last long enough, several in a row: the first ones are slow. What is run to find
-/// them out is no sample.
-std::uint64_t Sampler::calibrate(std::size_t kernel) {
+/// Iterations, so many or more, that make samples last long enough, several in a row. What is run to find them out
+/// is no sample.
+std::uint64_t Sampler::calibrate(std::size_t kernel, std::uint64_t iterations, double target) {
     constexpr int in_a_row = 5;
+    constexpr int twice = 2;  // once may have been an interruption
     constexpr double most_growth = 100;
     constexpr double margin = 1.2;
-    constexpr std::uint64_t most_iterations = std::uint64_t{1} << 40U;
-    const double target = this->target();
-    std::uint64_t iterations = 1;
+    const std::uint64_t most_iterations = benchmark_.most_iterations();
     if (first_.agreed > ample * target) {
         return iterations;
     }
-    for (int long_enough = 0; long_enough < in_a_row && iterations < most_iterations;) {
-        const double seconds = time(kernel, iterations).agreed;
-        if (seconds > ample * target) {
-            break;
-        }
+    int very_long = 0;
+    for (int long_enough = 0; long_enough < in_a_row && very_long < twice && iterations < most_iterations;) {
+        const double seconds = time(kernel, iterations).back().agreed;
+        very_long = seconds > ample * target ? very_long + 1 : 0;
         if (seconds >= target) {
             ++long_enough;
             continue;
@@ -88,29 +119,48 @@ std::uint64_t Sampler::calibrate(std::size_t kernel) {
         const double growth =
             std::clamp(margin * target / std::max(seconds, clock_.resolution_s), margin, most_growth);
         iterations = static_cast<std::uint64_t>(std::ceil(static_cast<double>(iterations) * growth));
+        iterations = std::min(iterations, most_iterations);
     }
     return iterations;
 }
 
-Series Sampler::warm_up(std::size_t kernel, std::uint64_t iterations, const Stopping& stopping) {
+Series Sampler::warm_up(std::size_t kernel, const Stopping& stopping) {
     const double most_s = warm_up_share * stopping.seconds;
-    if (first_.agreed > std::max(most_s, ample * target())) {
-        return {"warmup", 1, "time", {first_.start}, {first_.seconds}};
+    const double target = this->target(stopping);
+    if (first_.agreed > std::max(most_s, ample * target)) {
+        return {"warmup", 1, "time", {first_.start}, {first_.seconds}, {}};
     }
-    Series series{"warmup", iterations, "", {}, {}};
-    const auto most = static_cast<std::size_t>(std::max<std::int64_t>(stopping.max_samples, 2 * window));
+    // The first iterations are slow: so many as make a long sample then may be too few once they are warm.
     std::vector<double> agreed;
-    reserve(series, agreed, most);
+    Series series = warm_up(kernel, calibrate(kernel, 1, target), stopping, agreed);
+    for (int again = 0; again < most_calibrations && latest(agreed) < target; ++again) {
+        const std::uint64_t more = calibrate(kernel, series.iterations, target);
+        if (more == series.iterations) {
+            break;
+        }
+        series = warm_up(kernel, more, stopping, agreed);
+    }
+    return series;
+}
+
+Series Sampler::warm_up(std::size_t kernel, std::uint64_t iterations, const Stopping& stopping,
+                        std::vector<double>& agreed) {
+    const double most_s = warm_up_share * stopping.seconds;
+    Series series{"warmup", iterations, "", {}, {}, {}};
+    const auto max_count = static_cast<std::size_t>(std::max<std::int64_t>(stopping.max_samples, 2 * window));
+    agreed.clear();
+    reserve(series, agreed, max_count);
     while (series.stop.empty()) {
-        const Interval sample = time(kernel, iterations);
-        series.start_s.push_back(sample.start);
-        series.seconds.push_back(sample.seconds);
-        agreed.push_back(sample.agreed);
+        for (const Interval& sample : time(kernel, iterations, in_a_row(window, most_s))) {
+            series.start_s.push_back(sample.start);
+            series.seconds.push_back(sample.seconds);
+            agreed.push_back(sample.agreed);
+        }
         if (is_steady(agreed)) {
             series.stop = "steady";
-        } else if (agreed.size() >= most) {
+        } else if (agreed.size() >= max_count) {
             series.stop = "samples";
-        } else if (sample.next > most_s) {
+        } else if (last_.next > most_s) {
             series.stop = "time";
         }
     }
@@ -118,35 +168,43 @@ Series Sampler::warm_up(std::size_t kernel, std::uint64_t iterations, const Stop
 }
 
 Series Sampler::measure(std::size_t kernel, std::uint64_t iterations, const Stopping& stopping) {
-    Series series{"measured", iterations, "", {}, {}};
-    const auto most = static_cast<std::size_t>(stopping.max_samples);
+    Series series{"measured", iterations, "", {}, {}, benchmark_.thread_seconds()};
+    const auto max_count = static_cast<std::size_t>(stopping.max_samples);
     std::vector<double> agreed;
-    reserve(series, agreed, most);
-    Looks looks(static_cast<std::size_t>(stopping.min_samples));
+    reserve(series, agreed, max_count);
+    CheckSchedule schedule(static_cast<std::size_t>(stopping.min_samples));
+    const double least_s = sampled_s(stopping);
+    double sampled = 0;
     while (series.stop.empty()) {
-        const Interval sample = time(kernel, iterations);
-        series.start_s.push_back(sample.start);
-        series.seconds.push_back(sample.seconds);
-        agreed.push_back(sample.agreed);
-        if (looks.due(agreed.size()) && relative_half_width(agreed).value_or(HUGE_VAL) <= stopping.precision) {
+        const std::size_t wanted = std::min(schedule.next(), max_count) - agreed.size();
+        for (const Interval& sample : time(kernel, iterations, in_a_row(wanted, stopping.seconds))) {
+            series.start_s.push_back(sample.start);
+            series.seconds.push_back(sample.seconds);
+            agreed.push_back(sample.agreed);
+            sampled += sample.agreed;
+        }
+        const bool look = schedule.due(agreed.size()) || agreed.size() == max_count;
+        if (look && sampled >= least_s && relative_half_width(agreed).value_or(HUGE_VAL) <= stopping.precision) {
             series.stop = "precision";
-        } else if (agreed.size() >= most) {
+        } else if (agreed.size() >= max_count) {
             series.stop = "samples";
-        } else if (sample.next > stopping.seconds) {
+        } else if (last_.next > stopping.seconds) {
             series.stop = "time";
         }
     }
+    const std::vector<double> after = benchmark_.thread_seconds();
+    std::transform(after.begin(), after.end(), series.thread_seconds.begin(), series.thread_seconds.begin(),
+                   std::minus<>());
     return series;
 }
 
-void Sampler::first(std::size_t kernel) { first_ = time(kernel, 1); }
+void Sampler::first(std::size_t kernel) { first_ = time(kernel, 1).back(); }
 
 std::vector<Series> Sampler::sample(std::size_t kernel, const Stopping& stopping) {
     begin_ = now();
-    const std::uint64_t iterations = calibrate(kernel);
     std::vector<Series> phases;
-    phases.push_back(warm_up(kernel, iterations, stopping));
-    phases.push_back(measure(kernel, iterations, stopping));
+    phases.push_back(warm_up(kernel, stopping));
+    phases.push_back(measure(kernel, phases.front().iterations, stopping));
     return phases;
 }
 

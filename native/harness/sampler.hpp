@@ -27,10 +27,12 @@ struct Series {
     std::string stop;
     std::vector<double> start_s;
     std::vector<double> seconds;
+    std::vector<double> thread_seconds;  ///< of each thread's own work in all samples; empty where not timed
 };
 
-/// Takes the samples of one kernel: calibrates the iterations of a sample, warms up until steady, measures. Each
-/// rank keeps its own times; all decide alike, by the largest of those that count.
+/// Takes the samples of one kernel: calibrates the iterations of a sample, warms up until steady, measures for 20
+/// ms or longer where the time allows. Each rank keeps its own times; all decide alike, by the largest of those
+/// that count.
 class Sampler {
   public:
     /// The clock must be the same on every rank.
@@ -53,10 +55,13 @@ class Sampler {
         double next;    ///< when a sample more would end, after the start of sampling, on the rank that is latest
     };
 
-    Interval time(std::size_t kernel, std::uint64_t iterations);
-    [[nodiscard]] double target() const;
-    std::uint64_t calibrate(std::size_t kernel);
-    Series warm_up(std::size_t kernel, std::uint64_t iterations, const Stopping& stopping);
+    std::vector<Interval> time(std::size_t kernel, std::uint64_t iterations, std::size_t samples = 1);
+    [[nodiscard]] std::size_t in_a_row(std::size_t wanted, double until) const;
+    [[nodiscard]] double target(const Stopping& stopping) const;
+    std::uint64_t calibrate(std::size_t kernel, std::uint64_t iterations, double target);
+    Series warm_up(std::size_t kernel, const Stopping& stopping);
+    Series warm_up(std::size_t kernel, std::uint64_t iterations, const Stopping& stopping,
+                   std::vector<double>& agreed);
     Series measure(std::size_t kernel, std::uint64_t iterations, const Stopping& stopping);
 
     const Clock& clock_;
@@ -65,6 +70,7 @@ class Sampler {
     Benchmark& benchmark_;
     double begin_ = 0;
     Interval first_{};  ///< no time where there was none
+    Interval last_{};
 };
 
 }  // namespace assay

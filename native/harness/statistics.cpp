@@ -47,8 +47,8 @@ std::optional<double> relative_half_width(std::vector<double> samples) {
     return (samples[ranks->upper - 1] - samples[ranks->lower - 1]) / 2 / median(samples);
 }
 
-bool Looks::due(std::size_t n) {
-    if (n < static_cast<std::size_t>(std::lround(next_))) {
+bool CheckSchedule::due(std::size_t n) {
+    if (n < next()) {
         return false;
     }
     next_ *= growth;

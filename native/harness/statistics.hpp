@@ -1,6 +1,7 @@
 // What sampling needs in order to know when to stop. Judgement belongs to those who read the samples.
 #pragma once
 
+#include <cmath>
 #include <cstddef>
 #include <optional>
 #include <vector>
@@ -22,14 +23,17 @@ double median(std::vector<double> samples);
 /// Half-width of the median's interval relative to the median; none for n <= 5.
 std::optional<double> relative_half_width(std::vector<double> samples);
 
-/// The numbers of samples at which one may look: first, and each time half as many more (10, 15, 23, 34 ...).
-/// Looking after every sample would break the interval's coverage.
-class Looks {
+/// The numbers of samples at which the stopping rule is checked: first, and each time half as many more (10, 15,
+/// 23, 34 ...). A check after every sample would break the interval's coverage.
+class CheckSchedule {
   public:
-    explicit Looks(std::size_t first) : next_(static_cast<double>(first)) {}
+    explicit CheckSchedule(std::size_t first) : next_(static_cast<double>(first)) {}
 
-    /// Whether this is a number at which to look.
+    /// Whether the rule is checked after this number of samples.
     bool due(std::size_t n);
+
+    /// The number of samples after which it is checked next.
+    [[nodiscard]] std::size_t next() const { return static_cast<std::size_t>(std::lround(next_)); }
 
   private:
     double next_;

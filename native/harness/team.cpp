@@ -46,7 +46,7 @@ Team::Team(const std::vector<int>& cpus, const std::vector<int>& allowed)
     }
 #endif
     // A refusal shows when the masks are read back: then the case is invalid, not the program.
-    run([&](int thread) { pin(cpus[static_cast<std::size_t>(thread)]); });
+    run([&](int thread) { pin({cpus[static_cast<std::size_t>(thread)]}); });
 }
 
 std::vector<int> Team::cpus() const {

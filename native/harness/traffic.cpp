@@ -52,6 +52,16 @@ Counters read_counters(const std::string& sys) {
     return counters;
 }
 
+FrameSizes read_mtus(const std::string& sys) {
+    FrameSizes mtus;
+    for (const auto& interface : entries(sys + "/class/net")) {
+        if (const auto mtu = read_number(interface.path() / "mtu")) {
+            mtus[interface.path().filename()] = *mtu;
+        }
+    }
+    return mtus;
+}
+
 Counters carried(const Counters& before, const Counters& after) {
     Counters carried;
     for (const auto& [name, end] : after) {

@@ -16,9 +16,15 @@ struct Counter {
 /// Interface (`eth0`) or InfiniBand port (`mlx5_0:1`) -> what it counted.
 using Counters = std::map<std::string, Counter>;
 
+/// Interface -> its largest frame in bytes (MTU).
+using FrameSizes = std::map<std::string, std::int64_t>;
+
 /// Counters of all interfaces of this network namespace, loopback included, and of all InfiniBand ports; those
 /// that cannot be read are left out.
 Counters read_counters(const std::string& sys = "/sys");
+
+/// MTUs of all interfaces of this network namespace; those that cannot be read are left out.
+FrameSizes read_mtus(const std::string& sys = "/sys");
 
 /// What was carried between two readings, by the interfaces that both have. A counter that was set back meanwhile
 /// counts from nothing.

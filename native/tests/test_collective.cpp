@@ -5,13 +5,13 @@
 #include <functional>
 #include <vector>
 
-#include "benchmarks/mpi/collective_blocks.hpp"
+#include "benchmarks/collectives/collective_blocks.hpp"
 #include "check.hpp"
 
 using assay::Memory;
 using assay::MemoryPolicy;
 using assay::collective::Blocks;
-using assay::collective::least_sent;
+using assay::collective::min_sent_bytes;
 using assay::collective::Operation;
 using assay::collective::Options;
 
@@ -151,7 +151,7 @@ void sums_are_exact() {
 
 /// 4 ranks on 2 hosts, 10 blocks of 8 B.
 void the_least_that_goes_between_hosts_is_counted() {
-    const auto least = [](Operation operation) { return least_sent({operation, bytes, false, false}, 4, 2); };
+    const auto least = [](Operation operation) { return min_sent_bytes({operation, bytes, false, false}, 4, 2); };
     CHECK(least(Operation::barrier) == 0);
     CHECK(least(Operation::bcast) == 80 && least(Operation::reduce) == 80);
     CHECK(least(Operation::allreduce) == 160 && least(Operation::reduce_scatter) == 80);

@@ -61,7 +61,7 @@ void parts_cover_everything_once_and_begin_at_the_grain() {
 void the_calling_thread_is_pinned_where_it_is_asked() {
     const std::vector<int> allowed = assay::affinity();
     CHECK(!allowed.empty());
-    CHECK(assay::pin(allowed.back()));
+    CHECK(assay::pin({allowed.back()}));
     CHECK(assay::pinned_cpu() == allowed.back());
     assay::unpin();
     const std::vector<int> wide = assay::affinity();

@@ -3,7 +3,7 @@
 #include <map>
 #include <string>
 
-#include "benchmarks/node/flops_mixes.hpp"
+#include "benchmarks/cores/flops_mixes.hpp"
 #include "check.hpp"
 
 namespace {

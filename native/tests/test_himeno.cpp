@@ -3,7 +3,7 @@
 #include <memory>
 #include <vector>
 
-#include "benchmarks/node/himeno.hpp"
+#include "benchmarks/stencil/himeno.hpp"
 #include "check.hpp"
 
 namespace {

@@ -19,16 +19,16 @@ constexpr std::uint64_t mebibyte = 1 << 20;
 
 class Planted : public assay::test::Planted {
   public:
-    [[nodiscard]] assay::Allowance allowance() const {
-        return assay::memory_allowance({path() + "/proc", path() + "/sys"});
+    [[nodiscard]] assay::MemoryLimit limit() const {
+        return assay::memory_limit({path() + "/proc", path() + "/sys"});
     }
 };
 
 void the_machine_bounds_what_may_be_used() {
     Planted planted;
     planted.file("proc/meminfo", "MemTotal: 4096 kB\nMemFree: 10 kB\nMemAvailable:    2048 kB\n");
-    CHECK(planted.allowance().bytes == 2 * mebibyte);
-    CHECK(contains(planted.allowance().bound, "MemAvailable"));
+    CHECK(planted.limit().bytes == 2 * mebibyte);
+    CHECK(contains(planted.limit().bound, "MemAvailable"));
 }
 
 void a_version_2_group_bounds_it_with_all_groups_above() {
@@ -40,8 +40,8 @@ void a_version_2_group_bounds_it_with_all_groups_above() {
         .file("sys/fs/cgroup/job/memory.max", "104857600\n")
         .file("sys/fs/cgroup/job/memory.current", "52428800\n")
         .file("sys/fs/cgroup/job/memory.stat", "anon 1\ninactive_file 10485760\n");
-    CHECK(planted.allowance().bytes == 60 * mebibyte);  // 100 - (50 - 10)
-    CHECK(contains(planted.allowance().bound, "control group"));
+    CHECK(planted.limit().bytes == 60 * mebibyte);  // 100 - (50 - 10)
+    CHECK(contains(planted.limit().bound, "control group"));
 }
 
 void a_version_1_group_is_found_at_its_root_when_its_path_is_hidden() {
@@ -51,7 +51,7 @@ void a_version_1_group_is_found_at_its_root_when_its_path_is_hidden() {
         .file("sys/fs/cgroup/memory/memory.limit_in_bytes", "8388608\n")
         .file("sys/fs/cgroup/memory/memory.usage_in_bytes", "3145728\n")
         .file("sys/fs/cgroup/memory/memory.stat", "total_inactive_file 1048576\n");
-    CHECK(planted.allowance().bytes == 6 * mebibyte);  // 8 - (3 - 1)
+    CHECK(planted.limit().bytes == 6 * mebibyte);  // 8 - (3 - 1)
 }
 
 void a_group_that_is_over_its_limit_leaves_nothing() {
@@ -59,7 +59,7 @@ void a_group_that_is_over_its_limit_leaves_nothing() {
     planted.file("proc/self/cgroup", "0::/\n")
         .file("sys/fs/cgroup/memory.max", "100\n")
         .file("sys/fs/cgroup/memory.current", "200\n");
-    CHECK(planted.allowance().bytes == 0);
+    CHECK(planted.limit().bytes == 0);
 }
 
 void more_memory_than_may_be_used_is_refused() {

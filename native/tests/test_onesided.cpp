@@ -3,7 +3,7 @@
 #include <cstring>
 #include <vector>
 
-#include "benchmarks/mpi/onesided_slots.hpp"
+#include "benchmarks/messages/onesided_slots.hpp"
 #include "check.hpp"
 
 using assay::onesided::give;

@@ -1,5 +1,6 @@
 // The sampler on a benchmark whose duration is known: it sleeps on the clock that samples are taken with.
 #include <algorithm>
+#include <numeric>
 
 #include "check.hpp"
 #include "harness/cpus.hpp"
@@ -32,7 +33,7 @@ class Wait : public assay::Benchmark {
 
 std::vector<assay::Series> sample(Wait benchmark, const assay::Clock& clock, const assay::Stopping& stopping) {
     const assay::Team team({assay::affinity().front()}, assay::affinity());
-    assay::Alone alone;
+    assay::SingleProcess alone;
     return assay::Sampler(clock, team, alone, benchmark).sample(0, stopping);
 }
 
@@ -40,7 +41,7 @@ std::vector<assay::Series> sample(Wait benchmark, const assay::Clock& clock, con
 std::vector<assay::Series> sample_after_first(Wait benchmark, const assay::Stopping& stopping) {
     const assay::Team team({assay::affinity().front()}, assay::affinity());
     const assay::Clock clock{"test", 1e-6, 1e-6};
-    assay::Alone alone;
+    assay::SingleProcess alone;
     assay::Sampler sampler(clock, team, alone, benchmark);
     sampler.first(0);
     return sampler.sample(0, stopping);
@@ -70,8 +71,26 @@ void warm_ups_are_kept_apart_and_the_samples_keep_their_order() {
 }
 
 void a_wide_precision_stops_at_the_first_look() {
-    const auto phases = sample(Wait({1e-4}), clock_1us, {.precision = 1e6, .min_samples = 7, .seconds = 60});
+    const auto phases = sample(Wait({4e-3}), clock_1us, {.precision = 1e6, .min_samples = 7, .seconds = 60});
     CHECK(phases.back().stop == "precision" && phases.back().seconds.size() == 7);
+}
+
+double sum_of(const std::vector<double>& seconds) { return std::accumulate(seconds.begin(), seconds.end(), 0.0); }
+
+void nothing_is_precise_before_it_was_sampled_for_20_ms() {
+    const auto ample = sample(Wait({1e-5}), clock_1us, {.precision = 1e6, .seconds = 60});
+    CHECK(ample.back().stop == "precision" && sum_of(ample.back().seconds) >= 20e-3);
+}
+
+void iterations_that_get_faster_as_they_warm_up_are_counted_anew() {
+    std::vector<double> slow_first(12, 1e-3);
+    slow_first.push_back(1e-5);
+    const auto phases = sample(Wait(slow_first), clock_1us, {.max_samples = 20, .seconds = 60});
+    CHECK(phases.size() == 2 && phases.front().iterations == phases.back().iterations);
+    CHECK(phases.back().iterations >= 10);
+    for (const double seconds : phases.back().seconds) {
+        CHECK(seconds >= 100e-6);
+    }
 }
 
 void time_that_is_short_still_gives_a_sample_of_each_phase() {
@@ -102,6 +121,8 @@ int main() {
     a_sample_lasts_a_hundred_times_the_clocks_resolution();
     warm_ups_are_kept_apart_and_the_samples_keep_their_order();
     a_wide_precision_stops_at_the_first_look();
+    nothing_is_precise_before_it_was_sampled_for_20_ms();
+    iterations_that_get_faster_as_they_warm_up_are_counted_anew();
     time_that_is_short_still_gives_a_sample_of_each_phase();
     a_first_iteration_as_long_as_the_warm_up_may_be_is_the_warm_up();
     a_first_iteration_that_is_shorter_leaves_the_warm_up_as_it_is();

@@ -1,4 +1,4 @@
-// Ranks and looks against METHODS' published values.
+// Median ranks and check schedule against METHODS' published values.
 #include "check.hpp"
 #include "harness/statistics.hpp"
 
@@ -24,10 +24,10 @@ void ranks_of_many_samples_are_near_the_normal_approximation() {
 }
 
 void looks_are_due_at_10_15_23_34() {
-    assay::Looks looks(10);
+    assay::CheckSchedule schedule(10);
     std::string due;
     for (std::size_t n = 1; n <= 120; ++n) {
-        if (looks.due(n)) {
+        if (schedule.due(n)) {
             due += std::to_string(n) + " ";
         }
     }

@@ -8,7 +8,9 @@
 
 using assay::carried;
 using assay::Counters;
+using assay::FrameSizes;
 using assay::read_counters;
+using assay::read_mtus;
 using assay::test::Planted;
 
 namespace {
@@ -17,6 +19,7 @@ void interfaces_and_ports_are_read_in_bytes() {
     Planted sys;
     sys.file("class/net/lo/statistics/tx_bytes", "11\n")
         .file("class/net/lo/statistics/rx_bytes", "12\n")
+        .file("class/net/lo/mtu", "65536\n")
         .file("class/net/bond/address", "no counters here\n")
         .file("class/infiniband/mlx5_0/ports/1/counters/port_xmit_data", "100\n")
         .file("class/infiniband/mlx5_0/ports/1/counters/port_rcv_data", "200\n")
@@ -26,6 +29,8 @@ void interfaces_and_ports_are_read_in_bytes() {
     CHECK(counters.at("lo").sent == 11 && counters.at("lo").received == 12);
     CHECK(counters.at("mlx5_0:1").sent == 400 && counters.at("mlx5_0:1").received == 800);
     CHECK(read_counters(sys.path() + "/nowhere").empty());
+    const FrameSizes mtus = read_mtus(sys.path());
+    CHECK(mtus.size() == 1 && mtus.at("lo") == 65536);
 }
 
 void what_was_carried_is_the_difference_of_interfaces_that_stayed() {

@@ -13,6 +13,7 @@ from tests.unit.report_node import node
 
 from assay.model.run import Run
 from assay.report import html
+from assay.report.languages import Catalogue
 
 pytestmark = pytest.mark.browser
 
@@ -341,6 +342,21 @@ def test_in_no_language_the_page_scrolls_sideways(
     _chosen(page, language)
     page.evaluate("document.querySelectorAll('details').forEach(each => { each.open = true; })")
     assert page.evaluate("document.documentElement.scrollWidth") <= width
+
+
+def test_what_a_catalogue_lacks_is_english(
+    browser: Browser, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(Catalogue, "forms", lambda _catalogue, template: template.split("|"))
+    here = example()
+    path = tmp_path / "lacking.html"
+    path.write_text(html.render(here.run, here.analysis), encoding="utf-8")
+    opened = _open(browser, path)
+    value = opened.page.locator(".headlines .value > span").first.inner_text()
+    _chosen(opened.page, "ru")
+    assert opened.page.locator("#summary-title").inner_text() == "At a glance"
+    assert opened.page.locator(".headlines .value > span").first.inner_text() == value.replace(".", ",")
+    assert opened.told == []
 
 
 def test_the_page_opens_in_the_language_that_was_asked_for(browser: Browser, tmp_path: Path) -> None:

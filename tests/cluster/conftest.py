@@ -16,8 +16,9 @@ from tests.cluster.lab_cluster import Lab
 from tests.cluster.launches import all_launches
 
 ROOT = Path(__file__).parents[2]
+NATIVE = ROOT / "native"
 UNPACKED = ROOT / "build" / "guest"
-BUILT = ROOT / "build" / "static" / "bin"
+BUILT = ROOT / "build" / "cache" / "presets" / "static" / "tree" / "bin"
 REMEDY = "next: python tools/test_packages.py"
 
 
@@ -39,7 +40,9 @@ def programs() -> dict[str, Path]:
     own = str(Path(sys.prefix) / "bin")
     environment = {**os.environ, "PATH": f"{own}:{os.environ['PATH']}", "CMAKE_GENERATOR": "Ninja"}
     for command in (["cmake", "--preset", "static"], ["cmake", "--build", "--preset", "static"]):
-        done = subprocess.run(command, cwd=ROOT, env=environment, capture_output=True, text=True, check=False)
+        done = subprocess.run(
+            command, cwd=ROOT / "native", env=environment, capture_output=True, text=True, check=False
+        )
         assert done.returncode == 0, done.stdout + done.stderr
     return {path.name: path for path in BUILT.iterdir()}
 

@@ -17,6 +17,8 @@ CPUS_OF = {node: (2 * node, 2 * node + 1) for node in NODES}
 #: As a server of two sockets with two dies each may say: same node, same socket, and one or two links away.
 DISTANCES = ((10, 16, 22, 28), (16, 10, 28, 22), (22, 28, 10, 16), (28, 22, 16, 10))
 NODE_MIB = 256
+#: Its own name.
+HOST = "guest"
 #: Boot and all launches take a third of this on two slow cores.
 LIMIT_S = 180.0
 
@@ -49,14 +51,21 @@ class GuestError(Exception):
     """The guest did not do all that it was started for; the message ends with what its console said last."""
 
 
-def run(parts: Parts, programs: Mapping[str, Path], launches: Mapping[str, Sequence[str]], work: Path) -> Guest:
+def run(
+    parts: Parts,
+    programs: Mapping[str, Path],
+    launches: Mapping[str, Sequence[str]],
+    work: Path,
+    others: Sequence[Path] = (),
+) -> Guest:
     """Boot once, run every launch inside, power off; GuestError where that fails or takes too long.
 
     Args:
         parts: of the guest.
-        programs: statically linked, found inside by their names.
+        programs: found inside by their names; statically linked where `others` do not hold their libraries.
         launches: name -> words of a command line; also the functions of `init.sh`.
         work: an empty folder.
+        others: files that are inside, too, under the same paths as here.
     """
     script = [shlex.join(("launch", name, *command)) for name, command in launches.items()]
     files = {
@@ -64,12 +73,23 @@ def run(parts: Parts, programs: Mapping[str, Path], launches: Mapping[str, Seque
         "bin/busybox": parts.busybox.read_bytes(),
         "launches": "\n".join(("PATH=/bin:/programs", *script, "")).encode(),
         **{f"programs/{name}": path.read_bytes() for name, path in programs.items()},
+        **{str(path).removeprefix("/"): path.read_bytes() for path in others},
     }
     (work / "initramfs").write_bytes(initramfs.archive(files))
     _boot(parts.kernel, work)
     with tarfile.open(work / "sent") as sent:
         sent.extractall(work / "out", filter="data")
     return Guest({name: _told(work / "out/launches" / name) for name in launches}, work / "out/machine")
+
+
+def linked(*programs: Path) -> tuple[Path, ...]:
+    """The shared libraries that programs are linked with, and what loads them, by `ldd`."""
+    found: dict[Path, None] = {}
+    for program in programs:
+        told = subprocess.run(["ldd", str(program)], capture_output=True, text=True, check=True)
+        words = (word for line in told.stdout.splitlines() for word in line.split() if word.startswith("/"))
+        found |= dict.fromkeys(map(Path, words))
+    return tuple(found)
 
 
 def _boot(kernel: Path, work: Path) -> None:

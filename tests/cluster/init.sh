@@ -7,6 +7,12 @@ mount -t proc proc /proc
 mount -t sysfs sysfs /sys
 mount -t devtmpfs devtmpfs /dev
 mount -t cgroup2 cgroup2 /sys/fs/cgroup
+# What starts the ranks of an MPI program talks to them over the loopback, and they to each other over shared memory.
+mkdir -p /etc /dev/shm
+mount -t tmpfs tmpfs /dev/shm
+hostname guest
+echo "127.0.0.1 localhost guest" >/etc/hosts
+ifconfig lo 127.0.0.1 up
 
 # launch NAME COMMAND...: keeps what it says and how it ends.
 launch() {
@@ -16,6 +22,12 @@ launch() {
     mkdir -p "$folder"
     "$@" >"$folder/stdout" 2>"$folder/stderr" </dev/null
     echo $? >"$folder/exit"
+}
+
+# ranks COMMAND...: what an MPI program writes. Its launcher's own words stand beside that, and a launcher that is
+# emulated may take a rank that has ended for one that broke off.
+ranks() {
+    "$@" | grep '^{'
 }
 
 # group NAME CPUS NODES: a control group that may use no others.

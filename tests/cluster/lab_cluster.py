@@ -3,6 +3,7 @@
 import json
 import os
 import subprocess
+import time
 from collections.abc import Generator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -100,6 +101,16 @@ class Lab:
         finally:
             for interface in chosen:
                 self.told(node, "ip", "link", "set", interface, "up")
+            self._wait_for_slurm()
+
+    def _wait_for_slurm(self) -> None:
+        """Slurm gives up a node that does not answer for 30 s, and takes it back after it answers again."""
+        deadline = time.monotonic() + 120
+        while time.monotonic() < deadline:
+            states = self.told("head", "sinfo", "--noheader", "--Node", "--format=%T").split()
+            if all(state.isalpha() and state != "down" for state in states):  # `idle*`: it does not answer
+                return
+            time.sleep(1)
 
     @contextmanager
     def no_new_connections(self, node: str, interface: str) -> Generator[None]:

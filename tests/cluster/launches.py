@@ -4,7 +4,7 @@ from collections.abc import Iterable, Mapping
 
 from tests.cluster.guest import CPUS, CPUS_OF, NODES
 
-from assay import benchmarks
+from assay.model import benchmarks
 from assay.model.benchmark import Benchmark
 
 #: Three arrays whose touched pages have no gap: they end in the middle of a page, and less than one lies between.
@@ -43,8 +43,9 @@ def smallest(benchmark: Benchmark) -> tuple[str, ...]:
 
 
 def declared() -> tuple[Benchmark, ...]:
-    """Every benchmark of one process: the machine has no MPI."""
-    return tuple(each for each in map(benchmarks.get, benchmarks.names()) if not each.joint)
+    """Every benchmark of one process that needs nothing else: the machine has no MPI and no libraries."""
+    every = map(benchmarks.get, benchmarks.names())
+    return tuple(each for each in every if each.launcher == "direct" and not each.needs and not each.foreign)
 
 
 def all_launches() -> dict[str, tuple[str, ...]]:

@@ -73,10 +73,13 @@ def test_a_node_sees_its_own_interfaces_and_processes_only(lab: Lab) -> None:
 
 
 def test_each_network_has_the_rate_of_its_name(lab: Lab) -> None:
-    gbe = rate(lab, "gbe", 60_000_000)
+    """No transfer is faster than the limit; other work slows some, so one of three has to reach it."""
+    gbe, fe = (
+        max(rate(lab, name, size) for _ in range(3)) for name, size in (("gbe", 60_000_000), ("fe", 6_000_000))
+    )
     assert 100e6 < gbe < 125e6
-    assert 10e6 < rate(lab, "fe", 6_000_000) < 12.5e6
-    assert rate(lab, "fast", 600_000_000) > 3 * gbe
+    assert 10e6 < fe < 12.5e6
+    assert max(rate(lab, "fast", 600_000_000) for _ in range(3)) > 3 * gbe
 
 
 def test_what_went_over_a_network_is_in_its_counters_and_in_no_other_s(lab: Lab) -> None:

@@ -2,14 +2,15 @@
 
 import os
 import re
+import shutil
 import signal
-import stat
 from collections.abc import Generator
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 from tests.cluster.lab_cluster import Lab
-from tests.cluster.lab_runs import ASSAY, PATIENCE_S, Desk, desk_in, leave, mpi_of, until
+from tests.cluster.lab_runs import ASSAY, HOLDING, PATIENCE_S, Desk, desk_in, leave, mpi_of, until
 
 from assay.model.run import Run
 
@@ -25,9 +26,16 @@ def desk(lab: Lab) -> Generator[Desk]:
     leave(made)
 
 
-def long(desk: Desk, kind: str = "openmpi", *more: str) -> list[str]:
-    """A run that lasts until something happens."""
-    return desk.words("run", "long.toml", *GBE, "--mpi", mpi_of(kind), *more)
+def single(desk: Desk, kind: str = "openmpi", *more: str) -> list[str]:
+    """A run of one launch between nodes."""
+    return desk.words("run", "single.toml", *GBE, "--mpi", mpi_of(kind), *more)
+
+
+def held(desk: Desk, kind: str = "openmpi", *more: str) -> list[str]:
+    """The same, but the launch lasts until something happens to it."""
+    mpi_of(kind)
+    declared(desk, kind)
+    return desk.words("run", "single.toml", *GBE, "--mpi", "mine", *more)
 
 
 def launches_of(run: Run, program: str) -> list[str]:
@@ -40,19 +48,17 @@ def complete(run: Run) -> set[str]:
     return {case.header.case for case in ended if case.end and case.end.status == "complete"}
 
 
-def declared(desk: Desk, kind: str, script: str) -> None:
+def declared(desk: Desk, kind: str, script: str = HOLDING) -> None:
     """An MPI `mine` whose launcher says of itself what the true one does, and then does something else."""
-    launcher = desk.folder / "mpiexec"
-    launcher.write_text(f'#!/bin/sh\n[ "$1" = --version ] && exec mpiexec.{kind} --version\n{script}\n')
-    launcher.chmod(launcher.stat().st_mode | stat.S_IXUSR)
+    launcher = desk.stand_in("mpiexec", f"mpiexec.{kind}", script)
     compiler = f"mpicxx.{kind}"
     (desk.folder / "assay.toml").write_text(f'[mpi.mine]\ncompiler = "{compiler}"\nlauncher = "{launcher}"\n')
 
 
 @pytest.mark.parametrize(("kind", "words"), [("openmpi", "exited on signal 9"), ("mpich", "RUNNING AT node02")])
 def test_a_rank_that_is_killed_costs_its_launch_only(desk: Desk, kind: str, words: str) -> None:
-    process = desk.started(long(desk, kind, "--launches", "2"))
-    desk.measuring()
+    process = desk.started(held(desk, kind, "--launches", "2"))
+    desk.held()
     (rank,) = desk.ranks("node02")
     desk.lab.told("node02", "sh", "-c", f"kill -KILL {rank}")
     _, said = process.communicate(timeout=PATIENCE_S)
@@ -64,8 +70,8 @@ def test_a_rank_that_is_killed_costs_its_launch_only(desk: Desk, kind: str, word
 
 
 def test_a_node_that_disappears_ends_the_run(desk: Desk) -> None:
-    process = desk.started(long(desk))
-    desk.measuring()
+    process = desk.started(held(desk))
+    desk.held()
     with desk.lab.link_down("node02"):
         _, said = process.communicate(timeout=PATIENCE_S)
     assert process.returncode == 4, said
@@ -77,7 +83,7 @@ def test_a_node_that_disappears_ends_the_run(desk: Desk) -> None:
 
 def test_a_node_that_refuses_ssh_is_named_before_anything_is_measured(desk: Desk) -> None:
     with desk.lab.no_sshd("node02"):
-        done = desk.typed(long(desk))
+        done = desk.typed(single(desk))
     assert done.returncode == 4
     assert "'node02' cannot be reached" in done.stderr
     assert "Connection refused" in done.stderr
@@ -85,7 +91,7 @@ def test_a_node_that_refuses_ssh_is_named_before_anything_is_measured(desk: Desk
 
 
 def test_a_name_that_does_not_resolve_is_told(desk: Desk) -> None:
-    words = [*ASSAY, "run", "long.toml", *GBE, "--hosts", "node01,nowhere", "--ssh-config"]
+    words = [*ASSAY, "run", "single.toml", *GBE, "--hosts", "node01,nowhere", "--ssh-config"]
     done = desk.typed([*words, str(desk.lab.ssh_config)])
     assert done.returncode == 4
     assert "'nowhere' cannot be reached" in done.stderr
@@ -93,7 +99,7 @@ def test_a_name_that_does_not_resolve_is_told(desk: Desk) -> None:
 
 
 def test_a_launcher_of_another_mpi_is_refused_before_anything_is_measured(desk: Desk) -> None:
-    done = desk.typed(long(desk, "mpich", "--launcher", "openmpi"))
+    done = desk.typed(single(desk, "mpich", "--launcher", "openmpi"))
     assert done.returncode == 4
     assert f"nothing here starts 2 processes on node01, node02 with {mpi_of('mpich')}" in done.stderr
     assert not (desk.folder / "runs").exists()
@@ -102,7 +108,7 @@ def test_a_launcher_of_another_mpi_is_refused_before_anything_is_measured(desk: 
 @pytest.mark.parametrize("kind", ["openmpi", "mpich"])
 def test_a_launcher_that_starts_each_rank_alone_is_found_out(desk: Desk, kind: str) -> None:
     mpi_of(kind)
-    declared(desk, kind, 'while [ "${1##*/}" != pt2pt ]; do shift; done; "$@" & "$@"; wait')
+    declared(desk, kind, 'while [ "${{1##*/}}" != pt2pt ]; do shift; done; "$@" & "$@"; wait')
     done = desk.typed([*ASSAY, "run", "inside.toml", "--mpi", "mine"])
     assert done.returncode == 1, done.stderr
     assert "2 ranks were expected, 1 " in done.stderr
@@ -113,7 +119,7 @@ def test_a_launcher_that_hangs_ends_at_its_limit_with_all_that_it_started_elsewh
     mpi_of("openmpi")
     there = f"ssh -F {desk.lab.ssh_config} node02 env ASSAY_RUN=$ASSAY_RUN sleep 601"
     declared(desk, "openmpi", f"{there} &\nsleep 602")
-    process = desk.started(desk.words("run", "long.toml", *GBE, "--mpi", "mine", "--budget", "5s"))
+    process = desk.started(desk.words("run", "single.toml", *GBE, "--mpi", "mine"))
     until(lambda: any("sleep 601" in args for args in desk.lab.strangers("node02")))
     _, said = process.communicate(timeout=PATIENCE_S)
     assert process.returncode == 1, said
@@ -150,8 +156,8 @@ def test_shared_memory_that_is_full_is_said(desk: Desk) -> None:
 
 
 def test_a_run_that_is_interrupted_leaves_no_process_on_any_node_and_goes_on(desk: Desk) -> None:
-    process = desk.started(long(desk))
-    desk.measuring()
+    process = desk.started(held(desk))
+    desk.held()
     os.killpg(process.pid, signal.SIGINT)
     _, said = process.communicate(timeout=PATIENCE_S)
     assert process.returncode == 130, said
@@ -165,10 +171,12 @@ def test_a_run_that_is_interrupted_leaves_no_process_on_any_node_and_goes_on(des
 
 
 def test_a_job_that_is_cancelled_keeps_what_it_has_and_goes_on_in_another(desk: Desk) -> None:
-    submit = ["submit", "long.toml", "-N", "2", *GBE, "--mpi", mpi_of("openmpi"), "--budget", "40s"]
-    first = desk.typed([*ASSAY, *submit])
+    desk.stand_in("srun", str(shutil.which("srun")))
+    submit = ["submit", "single.toml", "-N", "2", *GBE, "--mpi", mpi_of("openmpi")]
+    with_srun = replace(desk, variables={**desk.variables, "PATH": f"{desk.folder}:{os.environ['PATH']}"})
+    first = with_srun.typed([*ASSAY, *submit])
     assert first.returncode == 0, first.stderr
-    desk.measuring()
+    desk.held()
     job = first.stdout.split()[-1]
     assert desk.typed(["scancel", job]).returncode == 0
     until(lambda: desk.typed(["squeue", "-h", "-j", job]).stdout.strip() == "")

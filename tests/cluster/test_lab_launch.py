@@ -76,7 +76,7 @@ def allocated(lab: Lab, site: Site, monkeypatch: pytest.MonkeyPatch) -> Generato
 
 def placed(layout: Layout, site: Site) -> list[str]:
     """What the ranks say, by number."""
-    command = launch.fitting(layout, site).translate(layout, site, ("sh", "-c", SAY), {})
+    command = launch.select(layout, site).translate(layout, site, ("sh", "-c", SAY), {})
     outcome = Processes().execute(command, 60.0)
     assert outcome.exit_code == 0, outcome.stderr
     return sorted(outcome.stdout.decode().splitlines())
@@ -90,7 +90,7 @@ def left(lab: Lab, site: Site) -> dict[str, list[str]]:
 
 def abandoned(layout: Layout, site: Site, lab: Lab) -> None:
     """A launch whose launcher is killed, with all of its group, as soon as every node runs it."""
-    command = launch.fitting(layout, site).translate(layout, site, ("sh", "-c", STAY), {})
+    command = launch.select(layout, site).translate(layout, site, ("sh", "-c", STAY), {})
     environment = {**os.environ, **command.environment}
     with subprocess.Popen(
         command.argv, env=environment, stdin=subprocess.DEVNULL, stdout=-3, stderr=-3, start_new_session=True
@@ -124,8 +124,28 @@ def test_this_host_is_no_exception(lab: Lab, site: Site, mpi: Mpi) -> None:
 @by_each_mpi
 def test_slurm_is_no_exception(lab: Lab, allocated: Site, mpi: Mpi) -> None:
     back = lab.nodes[::-1]
-    assert launch.fitting(Layout(back, TWO, mpi), allocated).name == "srun"
+    assert launch.select(Layout(back, TWO, mpi), allocated).name == "srun"
     assert placed(Layout(back, TWO, mpi), allocated) == [f"{rank} {back[rank // 2]}" for rank in range(4)]
+
+
+#: One rank on the first host, two on the second: hosts that are unlike.
+UNLIKE = (((0,),), ((0,), (1,)))
+
+
+@by_each_mpi
+def test_unlike_hosts_have_their_own_numbers_of_ranks(lab: Lab, site: Site, mpi: Mpi) -> None:
+    back = lab.nodes[::-1]
+    assert placed(Layout(back, UNLIKE[0], mpi, by_host=UNLIKE), site) == [
+        f"{rank} {back[min(rank, 1)]}" for rank in range(3)
+    ]
+
+
+@by_each_mpi
+def test_slurm_gives_unlike_hosts_their_own_numbers_of_ranks(lab: Lab, allocated: Site, mpi: Mpi) -> None:
+    back = lab.nodes[::-1]
+    assert placed(Layout(back, UNLIKE[0], mpi, by_host=UNLIKE), allocated) == [
+        f"{rank} {back[min(rank, 1)]}" for rank in range(3)
+    ]
 
 
 def test_a_program_that_stands_alone_runs_on_the_other_host(lab: Lab, site: Site) -> None:
@@ -155,7 +175,7 @@ def test_nothing_stays_on_a_node_when_ssh_is_killed(lab: Lab, site: Site) -> Non
 
 def test_a_launch_that_hangs_ends_at_its_limit_on_every_node(lab: Lab, site: Site) -> None:
     layout = Layout(lab.nodes, TWO, launchers()[0])
-    command = launch.fitting(layout, site).translate(layout, site, ("sh", "-c", STAY), {})
+    command = launch.select(layout, site).translate(layout, site, ("sh", "-c", STAY), {})
     assert Processes().execute(command, 8.0).exit_code is None
     sweep(site, lab)
     assert not any(left(lab, site).values())

@@ -1,11 +1,11 @@
-"""Adding a benchmark is two new files and no edit: those of docs/adding-a-benchmark.md, in a copy of it all."""
+"""A topic outside of Assay's tree: the package of docs/adding-a-benchmark.md is installed and measured with."""
 
 import json
 import os
 import re
-import shutil
 import subprocess
 import sys
+import tomllib
 from pathlib import Path
 
 import pytest
@@ -17,84 +17,124 @@ ASSAY = [sys.executable, "-c", "from assay.cli import main; main()"]
 pytestmark = pytest.mark.native
 
 
-def block(language: str) -> str:
-    """The one block of code of a language on the page."""
-    (found,) = re.findall(rf"^```{language}\n(.*?)^```$", PAGE.read_text(), re.MULTILINE | re.DOTALL)
-    return str(found)
+def files() -> dict[str, str]:
+    """Path -> content of each file of the page: a block of code after a paragraph that names it."""
+    parts = re.split(r"^```(?:\w+)\n(.*?)^```$", PAGE.read_text(), flags=re.MULTILINE | re.DOTALL)
+    names = [re.findall(r"`([\w./-]+\.\w+)`:", text)[-1] for text in parts[:-1:2]]
+    return dict(zip(names, parts[1::2], strict=True))
 
 
 @pytest.fixture(scope="module")
-def copy(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The repository with the two files of the page added."""
-    folder = tmp_path_factory.mktemp("copy")
-    listed = subprocess.run(
-        ["git", "ls-files", "--cached", "--others", "--exclude-standard", "-z", "src", "native", "schema"],
-        cwd=ROOT,
-        capture_output=True,
-        text=True,
-        check=True,
-    )
-    for name in filter(None, listed.stdout.split("\0")):
-        if (ROOT / name).is_file():
-            (folder / name).parent.mkdir(parents=True, exist_ok=True)
-            shutil.copy2(ROOT / name, folder / name)
-    new = {"native/benchmarks/node/fill.cpp": block("cpp"), "src/assay/benchmarks/fill.py": block("python")}
-    for name, content in new.items():
-        assert not (folder / name).exists()
-        (folder / name).write_text(content)
-    (folder / "fill.toml").write_text(block("toml"))
+def installed(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder of packages with that of the page, as an installer leaves it: files, and what it says of itself."""
+    folder = tmp_path_factory.mktemp("site-packages")
+    shown = files()
+    assert len(shown) == 8, sorted(shown)
+    for name, content in shown.items():
+        path = folder / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(content)
+    for each in ("", "benchmarks", "rules", "sections"):
+        (folder / "assay_fill" / each / "__init__.py").write_text('"""Filling memory."""\n')
+    points = tomllib.loads(shown["pyproject.toml"])["project"]["entry-points"]
+    lines = [
+        f"[{group}]\n" + "".join(f"{name} = {value}\n" for name, value in each.items())
+        for group, each in points.items()
+    ]
+    of_itself = folder / "assay_fill-1.0.dist-info"
+    of_itself.mkdir()
+    (of_itself / "METADATA").write_text("Metadata-Version: 2.1\nName: assay-fill\nVersion: 1.0\n")
+    (of_itself / "entry_points.txt").write_text("".join(lines))
     return folder
 
 
-def assay(copy: Path, *arguments: str) -> "subprocess.CompletedProcess[str]":
+def assay(installed: Path, *arguments: str) -> "subprocess.CompletedProcess[str]":
     environment = {
         **os.environ,
-        "PYTHONPATH": str(copy / "src"),
+        "PYTHONPATH": os.pathsep.join((str(ROOT / "src"), str(installed))),
         "PYTHONDONTWRITEBYTECODE": "1",
-        "ASSAY_RUNS": str(copy / "runs"),
-        "ASSAY_CACHE": str(copy / "cache"),
+        "ASSAY_RUNS": str(installed / "runs"),
+        "ASSAY_CACHE": str(installed / "build" / "cache"),
     }
     done = subprocess.run(
-        [*ASSAY, *arguments], cwd=copy, env=environment, capture_output=True, text=True, check=False
+        [*ASSAY, *arguments], cwd=installed, env=environment, capture_output=True, text=True, check=False
     )
     assert "Traceback" not in done.stderr
     return done
 
 
 @pytest.fixture(scope="module")
-def ran(copy: Path) -> str:
+def ran(installed: Path) -> str:
     """The path of the report that the study of the page wrote."""
-    done = assay(copy, "run", "./fill.toml")
+    done = assay(installed, "run", "./fill.toml")
     assert done.returncode == 0, done.stderr
     return done.stdout.splitlines()[-1]
 
 
-def test_the_added_program_describes_itself_as_it_is_declared(copy: Path, ran: str) -> None:
+def test_the_added_program_describes_itself_as_it_is_declared(installed: Path, ran: str) -> None:
     assert ran
-    manifest = json.loads(assay(copy, "build", "--json").stdout)["builds"][0]
+    manifest = json.loads(assay(installed, "build", "--json").stdout)["builds"][0]
     done = subprocess.run([manifest["programs"]["fill"], "--describe"], capture_output=True, text=True, check=True)
     described = json.loads(done.stdout)
     assert described["kernels"] == ["memset"]
     assert described["axes"]["bytes"]["default"] == 1048576
 
 
-def test_the_added_benchmark_is_listed(copy: Path) -> None:
-    assert "fill" in assay(copy, "list", "benchmarks").stdout
+def test_the_added_benchmark_is_listed(installed: Path) -> None:
+    assert "fill" in assay(installed, "list", "benchmarks").stdout
 
 
-def test_its_estimates_are_shown_with_interval_placement_and_unit(copy: Path, ran: str) -> None:
+def test_its_estimates_are_shown_with_interval_placement_and_unit(installed: Path, ran: str) -> None:
     assert ran
-    shown = json.loads(assay(copy, "show", "last", "--json").stdout)
+    shown = json.loads(assay(installed, "show", "last", "--json").stdout)
     estimates = [one for one in shown["estimates"] if one["benchmark"] == "fill"]
     assert {one["params"]["bytes"] for one in estimates} == {4096, 65536, 1048576}
     for one in estimates:
         assert one["status"] == "complete"
         assert one["unit"] == "B/s"
-        assert 0 < one["lo"] <= one["median"] <= one["hi"]
+        assert 0 < one["value"]["lo"] <= one["value"]["value"] <= one["value"]["hi"]
         assert one["placement"]["proven"]["as_asked"]
 
 
 def test_the_report_has_it(ran: str) -> None:
     report = Path(ran).read_text()
+    assert 'id="fill"' in report
     assert "Fill rate by size (memset)" in report
-    assert "how fast one core fills a block of a given size" in report
+
+
+def test_its_rule_finds_with_numbers(installed: Path, ran: str) -> None:
+    assert ran
+    shown = json.loads(assay(installed, "show", "last", "--json").stdout)
+    (found,) = (each for each in shown["findings"] if each["rule"] == "slow_fill")
+    assert found["status"] == "observed"
+    assert 0 < found["numbers"]["statistic"]["value"] < 10
+    assert found["numbers"]["threshold"]["value"] == 0.5
+
+
+def test_it_runs_on_a_simulated_machine(installed: Path) -> None:
+    environment = {**os.environ, "PYTHONPATH": os.pathsep.join(map(str, (ROOT / "src", ROOT, installed)))}
+    script = """
+from pathlib import Path
+from assay import store, studies
+from assay.analyse import analyse
+from assay.simulation import Law
+from tests.simulation import simulated_run
+
+path = simulated_run(Path("simulated"), Law(core_traffic=5e9), study=studies.get("./fill.toml"))
+print(*(each.median for each in analyse(store.load(path)).estimates if each.benchmark == "fill"))
+"""
+    done = subprocess.run(
+        [sys.executable, "-c", script], cwd=installed, env=environment, capture_output=True, text=True, check=True
+    )
+    assert [float(each) for each in done.stdout.split()] == pytest.approx([5e9] * 3, rel=0.02)
+
+
+def test_a_program_that_lacks_its_library_is_left_out_alone_with_the_reason(installed: Path, ran: str) -> None:
+    assert ran
+    (installed / "assay_fill" / "native" / "fill.cmake").write_text('set(absent "no libfill is found")\n')
+    done = assay(installed, "run", "./fill.toml")
+    assert done.returncode == 4
+    assert "no libfill is found" in done.stderr
+    manifest = json.loads(assay(installed, "build", "--json").stdout)["builds"][0]
+    assert "stream" in manifest["programs"]
+    assert "fill" not in manifest["programs"]

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 from tests import mpi_ranks
 
-from assay import benchmarks
+from assay.model import benchmarks
 from assay.model.benchmark import Benchmark
 from assay.model.record import End, Header, Series, Verdict, decode_program_record
 from assay.model.toolchain import Build
@@ -24,7 +24,7 @@ pytestmark = pytest.mark.parametrize("name", benchmarks.names())
 @pytest.fixture
 def built(name: str, build: Build) -> Build:
     """The programs with which a benchmark runs: those of an MPI where it passes messages."""
-    return mpi_ranks.build_with("openmpi") if benchmarks.get(name).joint else build
+    return mpi_ranks.build_with("openmpi") if benchmarks.get(name).launcher == "mpi" else build
 
 
 def described(benchmark: Benchmark, build: Build) -> dict[str, Any]:
@@ -43,6 +43,8 @@ def test_a_benchmark_is_documented_with_each_of_its_axes_and_metrics(name: str) 
 @pytest.mark.native
 def test_a_program_describes_itself_as_it_is_declared(name: str, built: Build) -> None:
     benchmark = benchmarks.get(name)
+    if benchmark.foreign:  # see test_foreign_programs.py
+        return
     answer = described(benchmark, built)
     assert (answer["schema"], answer["benchmark"], answer["program"]) == (1, name, benchmark.program)
     assert answer["kernels"] == list(benchmark.kernels)
@@ -59,6 +61,8 @@ def test_a_program_describes_itself_as_it_is_declared(name: str, built: Build) -
 @pytest.mark.native
 def test_a_programs_help_says_of_each_axis_what_its_declaration_says(name: str, built: Build) -> None:
     benchmark = benchmarks.get(name)
+    if benchmark.foreign:
+        return
     command = [built.programs[benchmark.program], "--help"]
     said = subprocess.run(command, capture_output=True, text=True, check=True).stdout
     assert [axis.name for axis in benchmark.axes if axis.meaning not in said] == []
@@ -67,6 +71,8 @@ def test_a_programs_help_says_of_each_axis_what_its_declaration_says(name: str, 
 @pytest.mark.native
 def test_each_metric_finds_the_work_it_counts(name: str, built: Build) -> None:
     benchmark = benchmarks.get(name)
+    if benchmark.foreign:
+        return
     work = described(benchmark, built)["work"]
     for kernel in benchmark.kernels:
         metrics = [metric for metric in benchmark.metrics if not metric.kernels or kernel in metric.kernels]
@@ -78,13 +84,15 @@ def test_each_metric_finds_the_work_it_counts(name: str, built: Build) -> None:
 @pytest.mark.native
 def test_the_smallest_case_is_right_and_placed_as_asked(name: str, built: Build) -> None:
     benchmark = benchmarks.get(name)
+    if benchmark.foreign:
+        return
     allowed = sorted(os.sched_getaffinity(0))
     if len(allowed) < benchmark.min_cpus:
         pytest.skip(f"this machine has fewer than {benchmark.min_cpus} cpus")
     cpus = allowed[: benchmark.min_cpus]
     axes = {axis.name: axis.values[0] if axis.values else SMALL if axis.unit else 0 for axis in benchmark.axes}
     words = ["--seconds", "0.2", *(word for axis, value in axes.items() for word in (f"--{axis}", str(value)))]
-    if benchmark.joint:
+    if benchmark.rank_per == "cpu":
         command = mpi_ranks.command(built, benchmark.program, benchmark.min_cpus, *words)
     else:
         command = [built.programs[benchmark.program], "--cpus", ",".join(map(str, cpus)), *words]
@@ -103,5 +111,5 @@ def test_the_smallest_case_is_right_and_placed_as_asked(name: str, built: Build)
 
 def test_no_axis_has_the_name_of_an_option_that_every_program_takes(name: str) -> None:
     options = {"help", "describe", "cpus", "memory", "precision", "min-samples", "max-samples", "seconds", "case"}
-    options |= {"expect-ranks", "network"}
+    options |= {"expect-ranks", "network", "library"}
     assert not options & {axis.name for axis in benchmarks.get(name).axes}

@@ -28,7 +28,8 @@ def assay(*arguments: str, **environment: str) -> "subprocess.CompletedProcess[s
 
 def test_the_manifest_tells_what_was_built_from_what(build: Build) -> None:
     native = sources.folder()
-    assert set(build.programs) == {path.stem for path in (native / "benchmarks" / "node").glob("*.cpp")}
+    of_one_process = {path.stem for path in native.rglob("*.cpp") if "assay::run_program" in path.read_text()}
+    assert set(build.programs) == {*of_one_process, "start"}
     assert build.sources == sources.digest(native)
     for name, path in build.programs.items():
         done = subprocess.run([path, "--help"], capture_output=True, text=True, check=False)
@@ -56,12 +57,12 @@ def test_assay_build_prints_programs_that_start_and_a_manifest(build: Build) -> 
 def small(folder: Path, source: str) -> Path:
     """Native sources that compile in a moment."""
     native = folder / "native"
-    (native / "benchmarks" / "node").mkdir(parents=True)
-    (native / "benchmarks" / "node" / "one.cpp").write_text(source)
+    (native / "benchmarks" / "some").mkdir(parents=True)
+    (native / "benchmarks" / "some" / "one.cpp").write_text(source)
     (native / "CMakeLists.txt").write_text(
         "cmake_minimum_required(VERSION 3.20)\nproject(one LANGUAGES CXX)\nfind_package(OpenMP)\n"
         "set(CMAKE_RUNTIME_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/bin)\n"
-        "add_executable(one benchmarks/node/one.cpp)\n"
+        "add_executable(one benchmarks/some/one.cpp)\n"
     )
     return native
 

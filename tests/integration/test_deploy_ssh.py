@@ -61,19 +61,20 @@ def server(tmp_path: Path, build: Build) -> Iterator[Path]:
     (tmp_path / "elsewhere").chmod(0o755)
     if os.geteuid() == 0:
         Path("/run/sshd").mkdir(mode=0o755, exist_ok=True)  # where sshd of root confines what it does not trust
-    process = subprocess.Popen([SSHD, "-D", "-e", "-f", tmp_path / "sshd_config"], stderr=subprocess.PIPE)
+    log = tmp_path / "sshd.log"  # no pipe: connections that ssh keeps open would hold it for a minute
+    process = subprocess.Popen([SSHD, "-D", "-E", log, "-f", tmp_path / "sshd_config"])
     try:
         for _ in range(200):
             with socket.socket() as probe:
                 if probe.connect_ex(("127.0.0.1", port)) == 0:
                     break
             if process.poll() is not None:
-                pytest.fail(f"sshd ended: {process.stderr.read().decode() if process.stderr else ''}")
+                pytest.fail(f"sshd ended: {log.read_text()}")
             time.sleep(0.05)
         yield tmp_path
     finally:
         process.terminate()
-        process.communicate()
+        process.wait()
 
 
 def test_programs_arrive_whole_start_and_are_not_sent_twice(server: Path, build: Build) -> None:

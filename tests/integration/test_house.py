@@ -155,8 +155,8 @@ def test_missing_packages_are_only_named_where_they_cannot_be_installed(
     program(tmp_path, "clang++", "")
     packages.main()
     told = capsys.readouterr().err
-    assert "tests want chromium" in told
-    assert "sudo apt install chromium" in told
+    assert "tests want ccache, chromium" in told
+    assert "sudo apt install ccache chromium" in told
     assert "clang" not in told
 
 

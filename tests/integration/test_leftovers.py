@@ -110,7 +110,7 @@ def test_an_mpiexec_that_hangs_is_ended_at_its_limit_with_all_of_its_ranks(mpi: 
     site = Site(HOST, run=run, root=os.geteuid() == 0)
     layout = Layout((HOST,), ((0,), (0,)), mpi)
     words = (sys.executable, "-c", f"import os; open('{tmp_path}/' + str(os.getpid()), 'w'); " + STUBBORN)
-    command = launch.fitting(layout, site).translate(layout, site, words, {})
+    command = launch.select(layout, site).translate(layout, site, words, {})
     outcome = Processes().execute(command, 5.0)
     assert outcome.exit_code is None
     assert len(list(tmp_path.iterdir())) == 2, outcome.stderr
@@ -124,7 +124,7 @@ def test_ranks_whose_mpiexec_was_killed_are_found(mpi: Mpi, tmp_path: Path) -> N
     site = Site(HOST, run=run, root=os.geteuid() == 0)
     layout = Layout((HOST,), ((0,), (0,)), mpi)
     words = (sys.executable, "-c", f"import os; open('{tmp_path}/' + str(os.getpid()), 'w'); " + STUBBORN)
-    command = launch.fitting(layout, site).translate(layout, site, words, {})
+    command = launch.select(layout, site).translate(layout, site, words, {})
     with subprocess.Popen(
         command.argv,
         env={**os.environ, **command.environment},

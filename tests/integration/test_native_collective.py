@@ -1,16 +1,15 @@
 """Collective operations: each with each MPI among 2, 3 and 4 ranks, whose time it is, and what they refuse."""
 
-import shutil
 from pathlib import Path
 
 import msgspec
 import pytest
 from tests.mpi_ranks import KINDS, QUICK, build_with, run
 from tests.native_programs import Told
+from tests.planted_programs import compiled, copied
 
-from assay import benchmarks
+from assay.model import benchmarks
 from assay.model.record import End, Series, Traffic, Verdict
-from assay.toolchain import cmake, sources
 
 pytestmark = pytest.mark.native
 
@@ -93,20 +92,14 @@ def test_what_means_nothing_is_refused_and_says_why(kind: str, asked: tuple[str,
 
 def test_a_call_that_loses_an_element_or_takes_the_wrong_root_fails_its_verdict(tmp_path: Path) -> None:
     build = build_with("openmpi")
-    native = tmp_path / "native"
-    shutil.copytree(sources.folder(), native)
-    folder = native / "benchmarks" / "mpi"
-    for other in folder.glob("*.cpp"):
-        if other.name != "collective.cpp":
-            other.unlink()
-    calls = folder / "collective_calls.hpp"
+    native = copied(tmp_path, "collective")
+    calls = native / "benchmarks" / "collectives" / "collective_calls.hpp"
     text = calls.read_text()
     for right, wrong in FAULTS:
         assert text.count(right) == 1, right
         text = text.replace(right, wrong)
     calls.write_text(text)
-    cmake.compile_programs(native, tmp_path / "tree", build.toolchain, tmp_path / "log")
-    programs = {"collective": str(tmp_path / "tree" / "bin" / "collective")}
+    programs = {"collective": str(compiled(native, build.toolchain) / "collective")}
     spoilt = msgspec.structs.replace(build, programs=programs)
     for operation in ("allreduce", "gather", "bcast"):
         told = run(spoilt, "collective", 2, *QUICK, "--operation", operation)

@@ -1,7 +1,6 @@
 """Planted faults: wrong results, no clock, full disks, readers that leave. Each is told, none is a number."""
 
 import os
-import shutil
 import signal
 import subprocess
 from collections.abc import Mapping
@@ -9,10 +8,10 @@ from pathlib import Path
 
 import pytest
 from tests.native_programs import LIMIT_S, start, valid_records
+from tests.planted_programs import compiled, copied
 
 from assay.model.record import End, Verdict
 from assay.model.toolchain import Build
-from assay.toolchain import cmake, sources
 
 pytestmark = pytest.mark.native
 
@@ -61,9 +60,7 @@ def preloaded(build: Build, folder: Path, source: str) -> Mapping[str, str]:
 @pytest.fixture(scope="session")
 def faulty(build: Build, tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Programs built without OpenMP, and with a triad that is wrong in one element of a thousand."""
-    folder = tmp_path_factory.mktemp("faulty")
-    native = folder / "native"
-    shutil.copytree(sources.folder(), native)
+    native = copied(tmp_path_factory.mktemp("faulty"), "stream", "core_to_core")
     for path, right, wrong in (
         (
             "CMakeLists.txt",
@@ -71,7 +68,7 @@ def faulty(build: Build, tmp_path_factory: pytest.TempPathFactory) -> Path:
             '"Use OpenMP where the compiler has it" OFF',
         ),
         (
-            "benchmarks/node/stream.cpp",
+            "benchmarks/memory/stream.cpp",
             "loop(arrays, mine);",
             "loop(arrays, mine); if (kernel == triad) { arrays.x[0] += 1e-9; }",
         ),
@@ -79,8 +76,7 @@ def faulty(build: Build, tmp_path_factory: pytest.TempPathFactory) -> Path:
         text = (native / path).read_text()
         assert text.count(right) == 1
         (native / path).write_text(text.replace(right, wrong))
-    cmake.compile_programs(native, folder / "tree", build.toolchain, folder / "log")
-    return folder / "tree" / "bin"
+    return compiled(native, build.toolchain)
 
 
 def test_a_wrong_result_is_a_failed_verdict_and_exit_1(faulty: Path) -> None:

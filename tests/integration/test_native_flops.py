@@ -7,7 +7,7 @@ import pytest
 from tests.native_programs import Told, start
 from tests.planted_programs import planted, with_flags
 
-from assay import benchmarks
+from assay.model import benchmarks
 from assay.model.record import End, Header, Verdict
 from assay.model.toolchain import Build
 

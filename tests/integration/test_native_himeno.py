@@ -7,10 +7,11 @@ import pytest
 from tests.native_programs import Told, start
 from tests.planted_programs import planted
 
-from assay import benchmarks
-from assay.benchmarks.himeno import GRIDS
+from assay.model import benchmarks
+from assay.model.placement import Memory, Placement
 from assay.model.record import End, Verdict
 from assay.model.toolchain import Build
+from assay.topics.stencil.benchmarks.himeno import GRIDS
 
 pytestmark = pytest.mark.native
 
@@ -56,7 +57,9 @@ def test_the_declared_memory_is_what_the_pages_show(build: Build, size: str) -> 
     pages = sum(told.header.ranks[0].page_nodes.values())
     if not pages:
         pytest.skip("this machine's kernel does not say where pages lie")
-    declared = benchmarks.get("himeno").memory_bytes(told.header.params)
+    declared = benchmarks.get("himeno").memory_bytes(
+        told.header.params, Placement("", "", (0,), Memory(), ("n1",))
+    )
     assert min(-(-declared // os.sysconf("SC_PAGESIZE")), 65536) == pages
 
 

@@ -1,13 +1,12 @@
 """Walks along random cycles: alone and beside streams, in pages of the size asked for, and what they refuse."""
 
 import os
-import shutil
-import subprocess
 import sys
 from pathlib import Path
 
 import pytest
 from tests.native_programs import Told, start
+from tests.planted_programs import compiled, copied, with_flags
 
 from assay.model.record import End, Verdict
 from assay.model.toolchain import Build
@@ -130,22 +129,12 @@ def test_a_walk_of_more_lines_than_it_can_number_is_refused(build: Build) -> Non
 
 
 def test_a_walk_that_stands_still_is_caught(build: Build, tmp_path: Path) -> None:
-    native = Path(__file__).parents[2] / "native"
-    planted = tmp_path / "native"
-    shutil.copytree(native / "harness", planted / "harness")
-    ring = planted / "harness" / "ring.hpp"
+    native = copied(tmp_path, "latency")
+    cycle = native / "harness" / "pointer_cycle.hpp"
     right, wrong = STANDING_STILL
-    assert ring.read_text().count(right) == 2
-    ring.write_text(ring.read_text().replace(right, wrong))
-    program = tmp_path / "latency"
-    sources = [*map(str, planted.glob("harness/*.cpp")), str(native / "benchmarks" / "node" / "latency.cpp")]
-    compiled = tmp_path / "generated"
-    compiled.mkdir()
-    (compiled / "compiled_with.hpp").write_text(
-        'inline constexpr const char *compiler = "", *compiler_version = "", *compiler_flags = "";\n'
-    )
-    command = [build.toolchain.compiler, "-std=c++20", "-O0", f"-I{planted}", f"-I{compiled}", *sources]
-    subprocess.run([*command, "-pthread", "-o", str(program)], check=True)
+    assert cycle.read_text().count(right) == 2
+    cycle.write_text(cycle.read_text().replace(right, wrong))
+    program = compiled(native, with_flags(build.toolchain, "-O1")) / "latency"
     told = start(str(program), *SMALL, "--cpus", str(min(os.sched_getaffinity(0))))
     assert told.exit_code == 1
     assert [record.passed for record in told.records if isinstance(record, Verdict)] == [False]

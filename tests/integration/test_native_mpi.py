@@ -10,7 +10,7 @@ import pytest
 from tests.mpi_ranks import KINDS, build_with, command, cpus, environment, launcher, mpi, run
 from tests.native_programs import LIMIT_S, start, valid_records
 
-from assay import benchmarks
+from assay.model import benchmarks
 from assay.model.record import End, Header, Traffic
 from assay.model.toolchain import Build
 
@@ -24,7 +24,7 @@ def built(request: pytest.FixtureRequest) -> Build:
     return build_with(request.param)
 
 
-@pytest.mark.parametrize("name", [name for name in benchmarks.names() if benchmarks.get(name).joint])
+@pytest.mark.parametrize("name", [name for name in benchmarks.names() if benchmarks.get(name).launcher == "mpi"])
 def test_a_program_is_the_same_with_every_mpi(built: Build, name: str) -> None:
     one, other = (
         subprocess.run([build.programs[name], "--describe"], capture_output=True, check=True).stdout
@@ -133,7 +133,8 @@ def test_a_cpu_that_one_rank_may_not_use_is_refused_by_all(built: Build) -> None
 
 
 def test_a_killed_rank_ends_the_launch(built: Build) -> None:
-    words = command(built, "pt2pt", 2, "--seconds", "50", "--precision", "1e-9", "--max-samples", "1M")
+    endless = ("--seconds", "50", "--precision", "1e-9", "--max-samples", "1M", "--bytes", "1M")
+    words = command(built, "pt2pt", 2, *endless)
     launch = subprocess.Popen(
         words, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, env=environment(), start_new_session=True
     )

@@ -4,7 +4,7 @@ import pytest
 from tests.mpi_ranks import KINDS, QUICK, build_with, run
 from tests.native_programs import Told
 
-from assay import benchmarks
+from assay.model import benchmarks
 from assay.model.record import End, Traffic
 
 pytestmark = [pytest.mark.native, pytest.mark.parametrize("kind", KINDS)]

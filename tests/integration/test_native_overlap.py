@@ -3,7 +3,7 @@
 import pytest
 from tests.mpi_ranks import KINDS, build_with, run
 
-from assay import benchmarks
+from assay.model import benchmarks
 from assay.model.record import End
 
 pytestmark = [pytest.mark.native, pytest.mark.parametrize("kind", KINDS)]

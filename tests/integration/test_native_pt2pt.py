@@ -2,7 +2,8 @@
 
 import os
 from collections.abc import Iterator, Sequence
-from itertools import product
+from itertools import pairwise, product
+from pathlib import Path
 
 import pytest
 from tests.mpi_ranks import (
@@ -22,7 +23,7 @@ from tests.mpi_ranks import (
 )
 from tests.native_programs import start
 
-from assay.model.record import Header
+from assay.model.record import Header, Traffic
 from assay.model.toolchain import Build
 
 pytestmark = [pytest.mark.native, pytest.mark.parametrize("built", KINDS, indirect=True)]
@@ -102,6 +103,26 @@ def test_threads_pass_messages_at_once_each_on_a_cpu_of_its_own(built: Build) ->
     assert told.header.work["message"] == {"messages": 128, "bytes": 12800}
 
 
+@pytest.mark.parametrize("program", ["pt2pt", "tcp"])
+def test_a_pause_comes_before_each_message_and_is_no_part_of_its_time(built: Build, program: str) -> None:
+    gap_us = 10_000
+    told = run(built, program, 2, "--seconds", "1", "--max-samples", "10", "--gap", str(gap_us), "--bytes", "8")
+    complete(told, 1)
+    for series in told.series:
+        assert series.iterations == 1
+        assert all(after - before >= 1e-6 * gap_us for before, after in pairwise(series.start_s))
+    # Other work on this machine may hold up some of them, but not all.
+    assert 0 < min(second for series in told.series for second in series.seconds) < 1e-6 * gap_us
+
+
+def test_the_record_of_the_traffic_has_the_mtu_of_every_interface(built: Build) -> None:
+    told = run(built, "pt2pt", 2, *QUICK)
+    (traffic,) = (record for record in told.records if isinstance(record, Traffic))
+    (host,) = traffic.hosts
+    there = {path.parent.name: int(path.read_text()) for path in Path("/sys/class/net").glob("*/mtu")}
+    assert dict(host.mtus) == there
+
+
 @pytest.mark.parametrize(
     ("arguments", "words"),
     [
@@ -112,6 +133,7 @@ def test_threads_pass_messages_at_once_each_on_a_cpu_of_its_own(built: Build) ->
         ("--datatype vector --bytes 64 --offset 3", ("--datatype vector", "--offset")),
         ("--alignment 48", ("--alignment 48",)),
         ("--threads 2", ("--threads 2", "--cpus")),
+        ("--gap 100 --pattern bidirectional", ("--gap", "--pattern bidirectional")),
     ],
 )
 def test_combinations_that_mean_nothing_are_refused_by_their_names(

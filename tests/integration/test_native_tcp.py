@@ -21,7 +21,7 @@ from tests.mpi_ranks import (
 )
 from tests.native_programs import start
 
-from assay import benchmarks
+from assay.model import benchmarks
 from assay.model.record import Header
 from assay.model.toolchain import Build
 

@@ -222,19 +222,19 @@ def test_a_complete_run_that_was_damaged_is_made_whole_again(home: Path, harm: s
     assert "damaged" in finish(home, "list")[1]
     code, out, err = finish(home, "run", "--resume", "last")
     assert code == 0, err
-    assert "complete already" not in err
+    assert "already complete" not in err
     assert out.splitlines()[-1].endswith("report.html")
     whole = last_run(home)
     assert {one.launch.id for one in whole.launches} == {one.id for one in whole.plan.order}
     assert whole.damage == ()
     assert "damaged" not in finish(home, "list")[1]
-    assert "complete already" in finish(home, "run", "--resume", "last")[2]
+    assert "already complete" in finish(home, "run", "--resume", "last")[2]
 
 
 def test_what_a_budget_cut_is_said_with_the_command_that_has_it_made(home: Path) -> None:
     code, out, err = finish(home, "run", "small.toml", "--launches", "20", "--budget", "2s")
     assert code == 0, err
-    said = re.search(r"(\d+) of (\d+) launches cut by the budget of 2 s; go on with: assay (.+)", err)
+    said = re.search(r"(\d+) of (\d+) launches cut by the budget of 2 s; continue with: assay (.+)", err)
     assert said, err
     cut = last_run(home)
     assert int(said[2]) == len(cut.plan.order)
@@ -260,7 +260,7 @@ def test_a_complete_run_stays_as_it_is_and_says_so(home: Path) -> None:
     before = {path: path.read_bytes() for path in Path(last_run(home).path).glob("*.json*")}
     code, out, err = finish(home, "run", "--resume", "last")
     assert code == 0
-    assert "complete already" in err
+    assert "already complete" in err
     assert out.splitlines()[-1].endswith("report.html")
     assert {path: path.read_bytes() for path in Path(last_run(home).path).glob("*.json*")} == before
 

@@ -6,11 +6,11 @@ from tests.simulation import simulated_run
 
 from assay import store
 from assay.analyse import analyse
-from assay.launch.simulated import Law
 from assay.model.plan import Factor, Measure, Study
 from assay.model.result import Comparison
 from assay.model.run import Run
 from assay.plan import Options
+from assay.simulation import Law
 
 STUDY = Study("t", "q?", (Measure("stream", ("one-core",)),), launches=6)
 BOOST = Factor("boost", ("off", "on"), "commands", commands={"off": "boost off", "on": "boost on"})

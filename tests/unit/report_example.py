@@ -5,23 +5,16 @@ from dataclasses import dataclass
 
 import msgspec
 
+from assay.model.bracket import Bracket, Handover
 from assay.model.facts import Fact
 from assay.model.machine import Cache, Core, Device, Machine, NumaNode, Topology
+from assay.model.noise import Noise
 from assay.model.placement import Memory, Placement
 from assay.model.plan import Case, Folded, LeftOut, Plan, PlannedLaunch
-from assay.model.record import Bracket, Clock, End, Handover, Header, Launch, Rank, Series, Verdict
-from assay.model.result import (
-    Analysis,
-    Comparison,
-    Estimate,
-    Finding,
-    Limit,
-    Noise,
-    Outcome,
-    Placed,
-    Proof,
-)
-from assay.model.run import CaseRecords, Ending, LaunchRecords, Run, RunInfo
+from assay.model.quantity import Quantity
+from assay.model.record import Clock, End, Header, Launch, Rank, Series, Verdict
+from assay.model.result import Analysis, Comparison, Estimate, Finding, Limit, Outcome, Placed, Proof
+from assay.model.run import CaseRecords, Ending, LaunchRecords, Run, RunInfo, Shortfall
 from assay.model.toolchain import Build, Toolchain
 
 MIB = 2**20
@@ -84,11 +77,7 @@ def estimate(case: str, kernel: str, median: float, **others: object) -> Estimat
         placement=placed,
         factors={},
         state=None,
-        median=median,
-        lo=0.985 * median,
-        hi=1.012 * median,
-        method="range",
-        confidence=None,
+        value=Quantity(median, 0.985 * median, 1.012 * median, "B/s", "range"),
         min=0.91 * median,
         max=1.02 * median,
         p99=0.93 * median,
@@ -98,7 +87,7 @@ def estimate(case: str, kernel: str, median: float, **others: object) -> Estimat
         precision=0.008,
         steady=True,
         modes=(),
-        limit=Limit(4.4e10, "measured", "the most that any placement reached in this run"),
+        limit=Limit(4.4e10, "measured", "the most that any placement reached in this run", "memory"),
         status="complete",
         reason=None,
     )
@@ -114,8 +103,7 @@ def _copy(size: int, buffers: str) -> Estimate:
         "memcpy",
         bandwidth,
         params={"bytes": size, "buffers": buffers, "offset": 0, "pool": 128 * MIB},
-        method="order-statistics",
-        confidence=0.95,
+        value=Quantity(bandwidth, 0.985 * bandwidth, 1.012 * bandwidth, "B/s", "interval"),
         launches=6,
         limit=None,
     )
@@ -132,10 +120,7 @@ def estimates() -> tuple[Estimate, ...]:
     copies = [_copy(2**power, buffers) for buffers in ("hot", "cold") for power in range(27)]
     failed = msgspec.structs.replace(
         estimate("stream/all-threads/first-touch/stores=ordinary,touch=serial", "triad", 1.0),
-        median=None,
-        lo=None,
-        hi=None,
-        method=None,
+        value=None,
         min=None,
         max=None,
         p99=None,
@@ -195,7 +180,7 @@ def example(host: str = "n1") -> Example:
     figures = estimates()
     cases = tuple(dict.fromkeys(e.case for e in figures))
     plan = Plan(
-        schema=1,
+        schema=2,
         study="quick",
         title="Quick look at memory",
         question="How fast can this machine move data, and does anything hold it back?",
@@ -230,13 +215,14 @@ def example(host: str = "n1") -> Example:
         1, "20260102-030405-quick-7f3a", "quick", "2026-01-02T03:04:05+00:00", "0.1.0",
         ("assay", "run", "quick"), {"OMP_PROC_BIND": "close"}, {"gcc": build},
     )  # fmt: skip
+    cut = Shortfall("budget", "the budget of 60 s was used up")
     run = Run(
         "/runs/20260102-030405-quick-7f3a",
         info,
         plan,
         {host: machine(host)},
         tuple(_records(number, cases[number % 4], host) for number in range(12)),
-        Ending("cut", "2026-01-02T03:05:05+00:00", 61.0, {cases[-2]: "the budget of 60 s was used up"}),
+        Ending("cut", "2026-01-02T03:05:05+00:00", 61.0, {cases[-2]: cut}),
         ("line 17: torn off",),
     )
     return Example(run, _analysis(run, figures))
@@ -245,7 +231,8 @@ def example(host: str = "n1") -> Example:
 def _analysis(run: Run, figures: tuple[Estimate, ...]) -> Analysis:
     ordinary = next(e for e in figures if e.kernel == "triad" and "/all/" in e.case)
     streaming = next(e for e in figures if e.kernel == "triad" and "/all/" in e.case and "non-temporal" in e.case)
-    comparison = Comparison("stores:all", streaming.id, ordinary.id, 1.36, 1.33, 1.39, 3, None, "faster")
+    ratio = Quantity(1.36, 1.33, 1.39, basis="range")
+    comparison = Comparison("stores:all", streaming.id, ordinary.id, ratio, 3, "faster")
     findings = (
         Finding(
             "non-temporal:all", "non-temporal",
@@ -270,4 +257,4 @@ def _analysis(run: Run, figures: tuple[Estimate, ...]) -> Analysis:
         for case in dict.fromkeys(e.case for e in figures)
     )
     noise = Noise(1.02, 0.003, 0.4, 0.001, 0.02, {"near": (8, 2.8e-8), "far": (4, 1.2e-7)}, 3, 12)
-    return Analysis(1, run.info.id, "quick", "cut", figures, (), (comparison,), findings, outcomes, noise)
+    return Analysis(2, run.info.id, "quick", "cut", figures, (), (comparison,), findings, outcomes, noise)

@@ -7,9 +7,9 @@ from tests.simulation import simulated_run
 from tests.unit.report_example import Example
 
 from assay import analyse, plan, store
-from assay.launch.simulated import Law
 from assay.model.machine import Machine
 from assay.model.plan import Factor, Measure, Study
+from assay.simulation import Law
 
 DUAL = "pack:2 numa:1(memory=64GB) l3:1(size=16MB) l2:4(size=512kB) l1:1(size=32kB) core:1 pu:1"
 LAW = Law(tlb_bytes=4 * 2**20, tlb_s=9e-9)

@@ -1,7 +1,10 @@
 """What cases are allotted of a budget, what launches teach, and how long a slow one is waited for."""
 
+import itertools
+from collections import Counter
 from collections.abc import Sequence
 from pathlib import Path
+from typing import Literal
 
 import msgspec
 import pytest
@@ -9,50 +12,140 @@ from tests.simulation import EPYC_7601, TWO_CORES, begin, carry_on, described, p
 
 from assay import store
 from assay.launch.command import Command, Outcome
-from assay.launch.simulated import Fault, Law, SimulatedMachine
-from assay.model.plan import Measure, PlannedLaunch, Study
+from assay.model.plan import Measure, Plan, PlannedLaunch, Study
+from assay.model.record import Series
+from assay.model.run import Run
 from assay.plan import Options
-from assay.run.budget import Experience, allot, inexperienced, spread
+from assay.run.budget import CostHistory, Outstanding, Spread
+from assay.run.ledger import Ledger
+from assay.simulation import Fault, Law, SimulatedMachine
+
+SIZES = Study("Sizes", "?", (Measure("memcpy", ("one-core",), axes={"bytes": "1k:1M", "buffers": "hot"}),))
+
+
+def allotted(plan: Plan) -> dict[tuple[str, str], float]:
+    """(launch, case) -> seconds of sampling, where launches cost what the plan expects."""
+    ledger, now_s, shares = Ledger(plan, (), 0.0), 0.0, dict[tuple[str, str], float]()
+    while launch := ledger.following():
+        seconds = ledger.allot(launch, now_s)
+        ledger.cut(case for case in launch.cases if case not in seconds)
+        ledger.strike(launch.id, launch.cases)
+        now_s += ledger.costs.launch(launch).overhead_s + sum(seconds.values())
+        shares |= {(launch.id, case): share for case, share in seconds.items()}
+    return shares
+
+
+def launches_of(run: Run) -> dict[str, int]:
+    """Case -> how often it was measured."""
+    made = Counter(case.header.case for records in run.launches for case in records.cases)
+    return {case.id: made[case.id] for case in run.plan.studied}
 
 
 @pytest.mark.parametrize("grows", [False, True], ids=["typed", "the study's own"])
-@pytest.mark.parametrize("left_s", [0.01, 0.3, 1, 3, 10, 30, 100])
-def test_what_was_never_measured_gets_time_for_more_than_a_sample_or_nothing(
-    left_s: float, *, grows: bool
-) -> None:
-    plan = msgspec.structs.replace(plan_for(EPYC_7601), budget_s=left_s, grows=grows)
-    shares = spread(plan, plan.order, left_s, frozenset(), inexperienced(plan))
-    assert all(seconds >= 0.02 for seconds in shares.values())
+@pytest.mark.parametrize("budget_s", [0.01, 0.3, 1, 3, 10, 30, 100])
+def test_a_case_gets_20_ms_of_sampling_or_is_cut(budget_s: float, *, grows: bool) -> None:
+    plan = msgspec.structs.replace(plan_for(EPYC_7601), budget_s=budget_s, grows=grows)
+    assert all(seconds >= 0.02 for seconds in allotted(plan).values())
 
 
-@pytest.mark.parametrize("left_s", [0.3, 1, 3, 10, 30, 100])
-def test_what_is_allotted_fits_what_is_left(left_s: float) -> None:
-    plan = msgspec.structs.replace(plan_for(TWO_CORES), budget_s=left_s)
-    experience = inexperienced(plan)
-    following = plan.order[0]
-    seconds = allot(plan, plan.order, left_s, frozenset(), experience)
-    overhead = sum(experience.overhead_of(following, case_id) for case_id in seconds)
-    assert overhead + sum(seconds.values()) <= left_s
+@pytest.mark.parametrize("budget_s", [0.3, 1, 3, 10, 30, 100])
+def test_what_is_allotted_fits_the_budget_but_for_one_launch(budget_s: float) -> None:
+    plan = msgspec.structs.replace(plan_for(TWO_CORES), budget_s=budget_s, grows=False)
+    shares, costs = allotted(plan), CostHistory(plan)
+    parts = {launch.id: 1 / len(launch.cases) for launch in plan.order}
+    overhead_s = sum(costs.need(case, parts[launch]).overhead_s for launch, case in shares)
+    longest_s = max(costs.launch(launch).poor_s for launch in plan.order)
+    assert overhead_s + sum(shares.values()) <= budget_s + longest_s
 
 
-def test_once_known_a_case_gets_a_quarter_of_its_fewest_samples_at_least(tmp_path: Path) -> None:
+def test_a_slow_case_gets_a_quarter_of_its_fewest_samples_at_least(tmp_path: Path) -> None:
     run = store.load(simulated_run(tmp_path))
-    experience = inexperienced(run.plan)
+    costs = CostHistory(run.plan)
     for records in run.launches:
-        experience = experience.after(run.plan, records, {}, records.launch.bracket.elapsed_s)
-    shares = spread(run.plan, run.plan.order, 1.0, frozenset(experience.least_s), experience)
-    assert shares
-    assert all(seconds >= 0.25 * experience.least_s[case_id] for (_, case_id), seconds in shares.items())
+        costs.learn(records, {}, records.launch.bracket.elapsed_s)
+    slow = [case for case, least_s in costs.least_s.items() if least_s > 0.08]
+    assert slow
+    assert all(costs.need(case, 1.0).floor_s == pytest.approx(costs.least_s[case] / 4) for case in slow)
+
+
+def test_a_budget_is_allotted_by_the_real_cost_of_the_first_block_and_no_case_loses_only_its_last_launch(
+    tmp_path: Path,
+) -> None:
+    options = Options(budget_s=25, launches=6)
+    for spawn_s in (0.01, 0.1, 0.3):
+        folder = tmp_path / str(spawn_s)
+        made = launches_of(store.load(simulated_run(folder, Law(spawn_s=spawn_s), options=options)))
+        assert set(made.values()) <= {0, 1, 6}, made
+    assert 0 < list(made.values()).count(6) < len(made), "the last budget is too small for all of them"
+    kept = [count == 6 for count in made.values()]
+    assert kept == sorted(kept, reverse=True), "the least important cases are cut"
+
+
+def test_a_budget_of_the_studys_own_grows_by_a_fifth_for_launches_that_make_intervals(tmp_path: Path) -> None:
+    slow = Law(spawn_s=0.25)
+    plan = plan_for(study=SIZES, options=Options(launches=6))
+    free = carry_on(begin(tmp_path, plan), plan, SimulatedMachine(described().topology, slow)).elapsed_s
+    ends = {}
+    for share, grows in itertools.product((0.5, 0.88, 1.3), (True, False)):
+        some = msgspec.structs.replace(plan, budget_s=share * free, grows=grows)
+        directory = begin(tmp_path, some)
+        carry_on(directory, some, SimulatedMachine(described().topology, slow))
+        run = store.load(directory.path)
+        assert run.ending is not None
+        ends[share, grows] = run.ending.elapsed_s / (share * free), min(launches_of(run).values())
+    assert ends[0.88, True][1] == 6
+    assert 1 < ends[0.88, True][0] <= 1.2
+    assert ends[0.88, False][1] < 6
+    assert ends[0.88, False][0] <= 1.05
+    assert ends[0.5, True][1] == 1, "a fifth is not enough"
+    assert ends[1.3, True][0] < 1
+
+
+def test_time_left_over_goes_to_the_case_farthest_from_its_precision() -> None:
+    plan = plan_for(study=SIZES, options=Options(budget_s=60))
+    steady, scattered, content = (case.id for case in plan.studied[:3])
+    costs = CostHistory(plan)
+    samples: tuple[tuple[str, tuple[float, float], Literal["time", "precision"]], ...] = (
+        (steady, (1.0, 1.01), "time"),
+        (scattered, (1.0, 1.06), "time"),
+        (content, (1.0, 1.06), "precision"),
+    )
+    for case, medians, stop in samples:
+        for median in medians:
+            costs.learn_case(case, [Series("copy", 0, "measured", 1, stop, [0.0] * 10, [0.01 * median] * 10)])
+    needs = {case: costs.need(case, 1.0) for case in (steady, scattered, content)}
+    assert needs[scattered].weight == pytest.approx((0.03 / 1.03 / 0.01) ** 2 * needs[steady].weight, rel=1e-6)
+    assert needs[content].weight == 0
 
 
 def test_a_launch_that_broke_off_teaches_what_its_finished_cases_took(tmp_path: Path) -> None:
     run = store.load(simulated_run(tmp_path, Law(faults=(Fault("hang", "bytes=4096", starts=(0,)),))))
     broken = next(one for one in run.launches if one.launch.exit_code is None)
     finished = {case.header.case for case in broken.cases if case.end}
-    learnt = inexperienced(run.plan).after(run.plan, broken, {}, broken.launch.bracket.elapsed_s)
+    learnt = CostHistory(run.plan)
+    learnt.learn(broken, {}, broken.launch.bracket.elapsed_s)
     assert finished
     assert learnt.span_s.keys() == learnt.least_s.keys() == finished
-    assert not learnt.stretch, "the time that it hung is not what its start takes"
+    assert not learnt.correction, "the time that it hung is not what its start takes"
+
+
+@pytest.mark.parametrize("block_s", [None, 0.2, 100], ids=["no budget", "cut", "ample"])
+def test_looking_at_what_remains_takes_a_time_that_grows_as_the_launches_do(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, block_s: float | None
+) -> None:
+    looks: Counter[int] = Counter()
+    counted = CostHistory.overhead_s
+
+    def overhead_s(self: CostHistory, case_id: str, part: float) -> float:
+        looks[launches] += 1
+        return counted(self, case_id, part)
+
+    monkeypatch.setattr(CostHistory, "overhead_s", overhead_s)
+    for launches in (10, 40):
+        budget_s = None if block_s is None else block_s * launches
+        plan = plan_for(study=SIZES, options=Options(budget_s=budget_s, launches=launches))
+        carry_on(begin(tmp_path, plan), plan, SimulatedMachine(described().topology))
+    assert looks[40] < 1.5 * 4 * looks[10]
 
 
 class _Patient(SimulatedMachine):
@@ -76,16 +169,19 @@ def test_windows_over_a_network_of_100_mbit_a_second_are_waited_for(tmp_path: Pa
     assert machine.longest_s > three_windows_s
 
 
-@pytest.mark.parametrize(("left_s", "blocks"), [(30, 6), (60, 6), (70, 7), (100, 10)])
-def test_six_blocks_are_kept_with_fewer_samples_and_further_ones_only_with_enough(
-    left_s: float, blocks: int
+@pytest.mark.parametrize(("left_s", "launches"), [(10, 1), (20, 6), (60, 6), (70, 7), (100, 10)])
+def test_six_launches_are_kept_with_fewer_samples_and_further_ones_only_with_enough(
+    left_s: float, launches: int
 ) -> None:
     plan = plan_for(study=Study("One", "?", (Measure("latency", ("one-core",), axes={"bytes": 2**20}),)))
-    case = next(case.id for case in plan.cases if case.role != "sentinel")
+    case = plan.studied[0].id
     order = tuple(PlannedLaunch(f"{block:03d}-00", block, "latency", "gcc", (case,)) for block in range(10))
     plan = msgspec.structs.replace(plan, order=order)
-    known = Experience({case: 0.0}, stretch={case: 0.0}, least_s={case: 10.0})
-    shares = spread(plan, order, left_s, frozenset({case}), known)
-    assert len(shares) == blocks
-    assert all(seconds >= min(10.0, left_s / blocks) - 1e-9 for seconds in shares.values())
-    assert sum(shares.values()) <= left_s + 1e-9
+    costs = CostHistory(plan, correction={case: 0.0}, least_s={case: 10.0})
+    spread, shares = Spread(plan, {case: Outstanding(10, 10)}, {case: 0}, left_s, costs), list[float]()
+    for launch in order:
+        shares += spread.allot(launch, left_s - sum(shares)).values()
+        spread.through(case)
+    assert len(shares) == launches
+    assert all(seconds >= min(10.0, left_s / launches) - 1e-9 for seconds in shares)
+    assert sum(shares) <= left_s + 1e-9

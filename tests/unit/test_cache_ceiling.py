@@ -7,9 +7,9 @@ from tests.simulation import simulated_run
 
 from assay import store
 from assay.analyse import analyse
-from assay.launch.simulated import Law
 from assay.model.plan import Measure, Study
 from assay.model.result import Estimate
+from assay.simulation import Law
 
 
 def _triad(folder: Path, sizes: tuple[int, ...], law: Law) -> Estimate:
@@ -34,4 +34,4 @@ def test_copies_from_a_kibibyte_on_are_one(tmp_path: Path, sizes: tuple[int, ...
     slow = Law(cache_rates={1: 2e9, 2: 2e9, 3: 2e9}, call_s=1e-9)
     triad = _triad(tmp_path, sizes, slow)
     assert (triad.status, triad.median) == ("invalid", None)
-    assert "what 2 cores copy in cache at most" in (triad.reason or "")
+    assert "the maximum copy rate of 2 cores in cache" in (triad.reason or "")

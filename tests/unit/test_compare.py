@@ -1,5 +1,6 @@
 """Comparisons on simulated machines: planted effects are found, nothing is found where nothing is, two runs."""
 
+from collections.abc import Callable
 from pathlib import Path
 
 import msgspec
@@ -9,13 +10,13 @@ from tests.unit.compare_example import BOOST, STUDY, boosted, effects, pair
 
 from assay import store
 from assay.analyse import analyse
-from assay.analyse.comparisons.runs import between
-from assay.launch.simulated import Law, SimulatedMachine
+from assay.compare.runs import between
 from assay.model.errors import UsageError
 from assay.model.plan import Factor, Measure, Study
 from assay.model.result import Comparison
 from assay.model.run import Run
 from assay.plan import Options
+from assay.simulation import Law, SimulatedMachine
 
 
 def test_a_planted_effect_of_5_percent_is_found_under_drift(tmp_path: Path) -> None:
@@ -38,8 +39,8 @@ def test_a_planted_effect_of_5_percent_is_found_under_drift(tmp_path: Path) -> N
             assert each.p < each.adjusted_p <= 0.05
 
 
-def test_nothing_is_found_where_nothing_was_planted(tmp_path: Path) -> None:
-    runs, claims, small = 40, 0, 0
+def test_nothing_is_found_where_nothing_was_planted(tmp_path: Path, repeats: Callable[[int, int], int]) -> None:
+    runs, claims, small = repeats(16, 40), 0, 0
     for seed in range(runs):
         found = effects(boosted(tmp_path, 0.0, seed, launches=6))
         claims += any(each.verdict in {"faster", "slower", "trivially different"} for each in found)
@@ -48,7 +49,9 @@ def test_nothing_is_found_where_nothing_was_planted(tmp_path: Path) -> None:
     assert small / runs <= 0.05 + 2 * (0.05 * 0.95 / runs) ** 0.5
 
 
-def test_an_effect_as_large_as_the_detectable_one_is_found_about_four_times_in_five(tmp_path: Path) -> None:
+def test_an_effect_as_large_as_the_detectable_one_is_found_about_four_times_in_five(
+    tmp_path: Path, repeats: Callable[[int, int], int]
+) -> None:
     single = Study("t", "q?", (Measure("memcpy", ("one-core",), axes={"bytes": 2**26}),), launches=8)
 
     def only(gain: float, seed: int) -> Comparison:
@@ -57,8 +60,9 @@ def test_an_effect_as_large_as_the_detectable_one_is_found_about_four_times_in_f
         return effects(store.load(found))[0]
 
     detectable = sorted(each.detectable or 0.0 for each in (only(0.0, seed) for seed in range(9)))[4]
-    found = sum(only(detectable, 100 + seed).verdict == "faster" for seed in range(30))
-    assert 0.5 <= found / 30 <= 0.97
+    runs = repeats(16, 30)
+    found = sum(only(detectable, 100 + seed).verdict == "faster" for seed in range(runs))
+    assert 0.5 <= found / runs <= 0.97
 
 
 def test_a_against_a_is_compared_and_is_the_floor(tmp_path: Path) -> None:

@@ -13,14 +13,16 @@ from tests.unit.compare_example import BOOST, STUDY, boosted, effects, pair
 
 from assay import store
 from assay.analyse import analyse
-from assay.analyse.comparisons.runs import between, within
 from assay.cli import assay
-from assay.launch.simulated import Law
+from assay.compare import figure_rows
+from assay.compare.runs import between, within
+from assay.model.compared import Compared, ComparedPair
 from assay.model.errors import PartialRunError, ThresholdError, UsageError
 from assay.model.plan import Measure, Study
-from assay.model.result import Compared, ComparedPair
+from assay.model.result import RESULT_SCHEMA
 from assay.plan import Options
-from assay.report import compare_table, verdicts, words
+from assay.report import verdicts, words
+from assay.simulation import Law
 
 
 @pytest.fixture
@@ -47,7 +49,7 @@ def test_the_command_prints_two_runs_with_what_is_not_the_same(home: Path) -> No
     assert "Two runs are two times" in result.output
     assert "Other figures" not in result.output  # each has its row above
     document = json.loads(invoke(base.info.id, run.info.id, "--json").stdout)
-    assert (document["schema"], document["base"]) == (1, base.info.id)
+    assert (document["schema"], document["base"]) == (RESULT_SCHEMA, base.info.id)
     assert document["pairs"][0]["comparison"]["verdict"] == "faster"
 
 
@@ -86,7 +88,7 @@ def test_a_regression_of_a_cut_run_is_a_regression_all_the_same(home: Path) -> N
     wide = Study("t", "q?", (Measure("stream", ("one-core", "all")),), launches=6)
     base = store.load(simulated_run(home, study=wide, seed=1))
     slow = Law(core_traffic=12e9 * 0.8)
-    run = store.load(simulated_run(home, slow, study=STUDY, options=Options(launches=6, budget_s=3), seed=2))
+    run = store.load(simulated_run(home, slow, study=STUDY, options=Options(launches=12, budget_s=8), seed=2))
     assert isinstance(invoke(base.info.id, run.info.id, "--fail-below", "5%").exception, ThresholdError)
 
 
@@ -94,7 +96,7 @@ def test_one_run_shows_its_levels_and_what_a_against_a_showed(home: Path) -> Non
     boosted(home, 0.05, 1)
     result = invoke("last")
     assert "boost on against off (base), 4 figures: 4 faster" in result.output
-    assert "A against A: this machine cannot tell apart less than" in result.output
+    assert "A against A: this machine cannot resolve differences below" in result.output
     assert "Smallest detectable difference" in result.output
     assert ending(result.output.splitlines(), "faster") == 4
 
@@ -102,10 +104,9 @@ def test_one_run_shows_its_levels_and_what_a_against_a_showed(home: Path) -> Non
 @pytest.mark.parametrize(
     ("arguments", "words"),
     [
-        (("a", "b", "c"), "one run or two"),
         (("last", "--across", "machine"), "for two runs"),
         (("last", "last", "--allow", "moon"), "'moon'"),
-        (("last",), "nothing is varied"),
+        (("last",), "no factor is varied"),
         (("nonesuch", "last"), "nonesuch"),
     ],
 )
@@ -118,7 +119,7 @@ def test_what_cannot_be_compared_is_told(home: Path, arguments: tuple[str, ...],
 
 def rendered(compared: Compared, width: int, *, everything: bool = False) -> list[str]:
     console = Console(file=io.StringIO(), width=width, highlight=False, markup=False, emoji=False)
-    compare_table.render(compared, console, everything=everything)
+    figure_rows.render(compared, console, everything=everything)
     assert isinstance(console.file, io.StringIO)
     return console.file.getvalue().splitlines()
 
@@ -157,7 +158,7 @@ def test_every_inconclusive_figure_has_a_reason(tmp_path: Path) -> None:
     wanted = {
         1: "one pair, no interval",
         3: "fewer than 6 pairs: a range",
-        6: "would be claims alone, but among 4 comparisons their p is above 5 %; 7 pairs or more can be enough",
+        6: "significant alone, but not among 4 comparisons (p above 5 %); 7 pairs or more can decide",
     }
     for launches, reason in wanted.items():
         run = boosted(tmp_path, 0.05, 1, launches=launches)

@@ -21,6 +21,7 @@ from assay.analyse.comparisons.ranks import (
 )
 from assay.analyse.statistics import hodges_lehmann, verdict
 from assay.model.plan import Measure, Study
+from assay.model.quantity import Quantity
 from assay.model.result import Comparison
 from assay.plan import Options
 
@@ -76,12 +77,12 @@ def test_the_unpaired_interval_covers_the_shift_as_often_as_it_says(m: int, n: i
 
 def test_three_launches_have_a_range_and_no_p() -> None:
     interval, p = shift([1, 2, 3], [0, 0, 0, 0])
-    assert (interval.median, interval.lo, interval.hi, interval.confidence, p) == (2, 1, 3, None, None)
+    assert (interval.value, interval.lo, interval.hi, interval.confidence, p) == (2, 1, 3, None, None)
 
 
 def test_one_pair_has_no_interval_and_its_ends_are_the_ratio_itself() -> None:
     for interval in (hodges_lehmann([0.3]), shift([0.7], [0.4])[0]):
-        assert interval.lo == interval.median == interval.hi == pytest.approx(0.3)
+        assert interval.lo == interval.value == interval.hi == pytest.approx(0.3)
         assert interval.confidence is None
     assert shift([0.7], [0.4])[1] is None
 
@@ -112,7 +113,7 @@ def test_adjusted_p_is_scipys() -> None:
 def test_effects_of_a_against_a_are_those_of_every_sign() -> None:
     differences = [0.01, -0.004, 0.02, 0.003, -0.008, 0.001]
     expected = sorted(
-        abs(hodges_lehmann([sign * value for sign, value in zip(signs, differences, strict=True)]).median)
+        abs(hodges_lehmann([sign * value for sign, value in zip(signs, differences, strict=True)]).value)
         for signs in itertools.product((1, -1), repeat=6)
     )
     assert null_effects(differences) == pytest.approx(expected)
@@ -124,7 +125,7 @@ def test_the_resolution_bounds_new_effects_of_nothing_in_19_of_20() -> None:
     for _ in range(400):
         effects = null_effects(rng.normal(0, 0.01, 8))
         floor = effects[math.ceil(0.95 * effects.size) - 1]
-        inside += abs(hodges_lehmann(rng.normal(0, 0.01, 8)).median) <= floor
+        inside += abs(hodges_lehmann(rng.normal(0, 0.01, 8)).value) <= floor
     assert 0.88 <= inside / 400 <= 0.97
 
 
@@ -150,7 +151,9 @@ def test_among_many_a_trivial_difference_is_equivalent_and_a_large_one_inconclus
     """Six pairs cannot reach 5 % among eight comparisons; to lie within the margin needs no test."""
     told = [("faster", 1.05), ("slower", 0.95), ("trivially different", 1.004), ("equivalent", 1.0)]
     pairs = [
-        Comparison(word, "", "", ratio, ratio - 0.002, ratio + 0.002, 6, 0.95, word, p=2 / 64)
+        Comparison(
+            word, "", "", Quantity(ratio, ratio - 0.002, ratio + 0.002, basis="interval"), 6, word, p=2 / 64
+        )
         for word, ratio in 2 * told
     ]
     expected = ["inconclusive", "inconclusive", "equivalent", "equivalent"]

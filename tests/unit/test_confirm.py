@@ -9,17 +9,17 @@ from tests.simulation import confirm, go_on, simulated_run, starter_for
 
 from assay import store
 from assay.analyse import analyse
-from assay.analyse.experiments import wanted
 from assay.cli import assay
-from assay.launch.simulated import Fault, Law
 from assay.launch.starter import Starter
 from assay.model.errors import UsageError
 from assay.model.plan import Measure, Plan, Study
 from assay.model.result import Analysis, Finding
 from assay.plan import Options
-from assay.plan import trials as planned
+from assay.plan import experiment_plan as planned
+from assay.plan.experiments import wanted
 from assay.report.tables import samples
-from assay.run.ledger import unmade
+from assay.run.ledger import remaining_work
+from assay.simulation import Fault, Law
 
 MACHINE = "pack:1 numa:2(memory=8GB) l3:1(size=8MB) l2:4(size=512kB) l1:1(size=32kB) core:1 pu:1"
 STUDY = Study("Halves", "Do half of the cores get more?", (Measure("stream", ("all", "half")),), launches=3)
@@ -54,7 +54,7 @@ def test_a_real_cause_is_confirmed_by_blocks_of_its_own(tmp_path: Path) -> None:
     confirm(path, CONTENDED, MACHINE)
     found = half_cores(analyse(store.load(path)))
     assert found.status == "confirmed"
-    assert "95 % interval of 10 blocks, above the border of 1.02" in found.statistic
+    assert "95 % interval of 10 blocks, above the threshold of 1.02" in found.statistic
     assert "Confirmed by experiment" in found.claim
     assert "OMP_NUM_THREADS" in found.next  # the remedy
 
@@ -75,7 +75,7 @@ def test_an_interval_on_both_sides_of_the_border_leaves_it_open(tmp_path: Path) 
     confirm(path, noisy, MACHINE)
     found = half_cores(analyse(store.load(path)))
     assert found.status == "candidate"
-    assert "on both sides of the border" in found.claim
+    assert "The experiment did not decide" in found.claim
     assert "--confirm" in found.next
 
 
@@ -85,7 +85,7 @@ def test_an_experiment_that_fails_leaves_it_open_and_says_so(tmp_path: Path) -> 
     confirm(path, broken, MACHINE)
     found = half_cores(analyse(store.load(path)))
     assert found.status == "candidate"
-    assert "no block has all of its figures" in found.claim
+    assert "The experiment did not decide" in found.claim
 
 
 def test_no_figure_of_the_study_rests_on_an_experiment(tmp_path: Path) -> None:
@@ -157,12 +157,12 @@ def test_one_that_was_interrupted_goes_on_where_it_stopped(tmp_path: Path) -> No
     assert 0 < made < len(plan.order)
     assert run.ending
     assert run.ending.status == "complete"  # of the study, which it was
-    assert unmade(run) is None
-    assert unmade(run, plan)
+    assert remaining_work(run) is None
+    assert remaining_work(run, plan)
     go_on(path, CONTENDED, MACHINE, run.ending)
     run = store.load(path)
     assert len(run.trials) == len(plan.order)
-    assert unmade(run, plan) is None
+    assert remaining_work(run, plan) is None
     assert half_cores(analyse(run)).status == "confirmed"
 
 
@@ -185,7 +185,7 @@ def test_assay_run_prints_the_experiments_of_a_run_without_making_them(
     monkeypatch.setattr(Starter, "commands", starter_for(store.load(path).plan).commands)
     shown = CliRunner().invoke(assay, ["run", "--resume", path.name, "--confirm", "--dry-run"])
     assert shown.exit_code == 0, shown.exception
-    assert "experiments for 1 candidate: 2 cases in 10 blocks, about " in shown.output
+    assert ": 2 more cases in 31 launches, about " in shown.output
     assert shown.output.count("--case confirm/stream/half/") == 10
     assert store.load(path).plan.trials == ()
 
@@ -197,7 +197,7 @@ def test_a_run_without_candidates_says_that_there_is_nothing_to_confirm(
     monkeypatch.setenv("ASSAY_RUNS", str(tmp_path))
     shown = CliRunner().invoke(assay, ["run", "--resume", path.name, "--confirm", "--dry-run"])
     assert shown.exit_code == 0, shown.exception
-    assert "no candidate among the findings" in shown.output
+    assert "no candidate finding" in shown.output
 
 
 def test_what_others_measured_is_not_measured_again() -> None:
@@ -209,7 +209,7 @@ def test_what_others_measured_is_not_measured_again() -> None:
 @pytest.mark.parametrize(
     ("words", "seconds"),
     [
-        (("--confirm",), "60 s"),
+        (("--confirm",), "75 s"),
         (("--confirm-budget", "5m"), "5.0 min"),
         (("--budget", "30s", "--confirm"), "30 s"),
     ],
@@ -217,7 +217,7 @@ def test_what_others_measured_is_not_measured_again() -> None:
 def test_a_plan_says_what_experiments_may_take(words: tuple[str, ...], seconds: str) -> None:
     shown = CliRunner().invoke(assay, ["plan", "quick", "--synthetic", MACHINE, *words])
     assert shown.exit_code == 0, shown.exception
-    assert f"6 to 10 blocks of their own, at most {seconds} more" in " ".join(shown.output.split())
+    assert f"6 to 10 blocks each, at most {seconds} more" in " ".join(shown.output.split())
     assert shlex.join(words) in shown.output  # in the command that comes next
 
 

@@ -8,18 +8,18 @@ from tests.simulation import confirm, simulated_run
 
 from assay import store
 from assay.analyse import analyse
-from assay.analyse.experiments import wanted
-from assay.launch.simulated import Law, Link
 from assay.model.plan import Measure, Study
 from assay.model.result import Finding
 from assay.plan import Options
+from assay.plan.experiments import wanted
+from assay.simulation import Law, Link
 
 MACHINE = "pack:1 numa:1(memory=8GB) l3:1(size=8MB) l2:4(size=512kB) l1:1(size=32kB) core:1 pu:1"
 HOSTS = Options(hosts=("n1", "n2"))
 WIRE = {"wire": 117.7e6}
 SIZES = tuple(2**power for power in range(23))
 HEALTHY = Link(25e-6, 117e6, 117e6)
-RENDEZVOUS = dataclasses.replace(HEALTHY, eager_bytes=4096, announce_s=60e-6)
+RENDEZVOUS = dataclasses.replace(HEALTHY, eager_bytes=4096, rendezvous_s=60e-6)
 VARIABLE = "UCX_RNDV_THRESH"
 
 
@@ -45,7 +45,7 @@ def told(path: Path, rule: str) -> Finding:
 def test_a_step_that_moves_with_the_eager_limit_is_the_mpis_own(
     tmp_path: Path, pattern: str, announce_s: float
 ) -> None:
-    law = of_link(dataclasses.replace(RENDEZVOUS, announce_s=announce_s), heeds=VARIABLE)
+    law = of_link(dataclasses.replace(RENDEZVOUS, rendezvous_s=announce_s), heeds=VARIABLE)
     path = run_of(tmp_path, law, pattern)
     confirm(path, law, MACHINE)
     found = told(path, "protocol_switch")
@@ -88,20 +88,20 @@ def of_sockets(path: Path) -> Finding:
 def test_a_step_of_sockets_inside_a_node_is_held_against_their_buffers(
     tmp_path: Path, *, moves: bool, status: str
 ) -> None:
-    link = Link(25e-6, 1e9, 4e9, eager_bytes=64 * 1024, announce_s=500e-6)
+    link = Link(25e-6, 1e9, 4e9, eager_bytes=64 * 1024, rendezvous_s=500e-6)
     law = Law(links={"core": link, "l3": link}, tcp=(1.0, 1.0), socket_buffers=moves)
     measure = Measure("tcp", ("pair",), axes={"pattern": "latency", "bytes": SIZES})
     study = Study("Messages", "How fast?", (measure,), launches=3)
     path = simulated_run(tmp_path, law, description=MACHINE, study=study)
     asked = of_sockets(path)
     assert asked.status == "candidate"
-    assert "No network is on this way" in asked.claim
+    assert "There is no network on this path" in asked.claim
     assert not any("MPI" in rival or "interrupts" in rival for rival in asked.rivals)
-    assert asked.next.endswith("and moves with socket buffers of 128 KiB: then these make it")
+    assert asked.next.endswith("and moves with socket buffers of 128 KiB: then these cause it")
     confirm(path, law, MACHINE)
     told = of_sockets(path)
     assert told.status == status
-    assert ("it moves with the buffers of the sockets" in told.claim) == moves
+    assert ("it moves with the socket buffers" in told.claim) == moves
     assert ("it stays with socket buffers of 128 KiB" in told.claim) != moves
     (plan,) = store.load(path).plan.trials
     given = {(case.params["send-buffer"], case.params["receive-buffer"]) for case in plan.studied}
@@ -112,17 +112,17 @@ def test_a_step_of_sockets_inside_a_node_is_held_against_their_buffers(
 def test_a_step_of_sockets_near_the_mtu_is_held_against_shorter_segments(
     tmp_path: Path, *, moves: bool, status: str
 ) -> None:
-    link = Link(25e-6, 117e6, 117e6, eager_bytes=1448, announce_s=60e-6)
+    link = Link(25e-6, 117e6, 117e6, eager_bytes=1448, rendezvous_s=60e-6)
     law = Law(links={"host": link}, tcp=(1.0, 1.0), segments=moves)
     path = run_of_sockets(tmp_path, law, "latency", SIZES)
     asked = of_sockets(path)
     assert asked.status == "candidate"
-    assert "A frame or a buffer of the sockets may be full there" in asked.claim
-    assert asked.next.endswith("and moves with segments of 768 B: then frames make it")
+    assert "A frame or a socket buffer can be full there" in asked.claim
+    assert asked.next.endswith("and moves with segments of 768 B: then frames cause it")
     confirm(path, law, MACHINE)
     told = of_sockets(path)
     assert told.status == status
-    assert ("it moves with the segments of TCP" in told.claim) == moves
+    assert ("it moves with the TCP segment size" in told.claim) == moves
     assert ("it stays with segments of 768 B" in told.claim) != moves
     assert bool(told.rivals) != moves
     (plan,) = store.load(path).plan.trials
@@ -142,13 +142,13 @@ BUSY, IDLE = 1448 / 70e6, 0.0
 @pytest.mark.parametrize(
     ("each_frame", "rate", "status", "words"),
     [
-        (BUSY, 117e6, "confirmed", "the rate goes with the number of frames"),
-        (IDLE, 70e6, "candidate", "left it open: the rate does not go with the number of frames"),
+        (BUSY, 117e6, "confirmed", "the number of frames determines the rate"),
+        (IDLE, 70e6, "candidate", "did not decide: the number of frames does not determine the rate"),
         (
             BUSY / 1.5,
             70e6,
             "candidate",
-            "the rate does not go with the number of frames",
+            "the number of frames does not determine the rate",
         ),  # frames alone: 105 MB/s
     ],
 )
@@ -168,8 +168,8 @@ def test_sockets_below_their_link_are_measured_with_twice_as_many_frames(
 @pytest.mark.parametrize(
     ("most", "status", "words"),
     [
-        (117e6, "refuted", "4 pairs of cores fill the link together"),
-        (90e6, "confirmed", "4 pairs of cores do not fill the link either"),
+        (117e6, "refuted", "4 pairs of cores together saturate the link"),
+        (90e6, "confirmed", "4 pairs of cores do not saturate the link either"),
     ],
 )
 @pytest.mark.parametrize("launches", [3, 6])

@@ -9,11 +9,11 @@ from tests.simulation import confirm, simulated_run
 
 from assay import store
 from assay.analyse import analyse
-from assay.launch.simulated import Law
 from assay.model.facts import Fact
 from assay.model.plan import Factor, Measure, Study
 from assay.model.result import Finding
 from assay.plan import Options
+from assay.simulation import Law
 
 MACHINE = "pack:2 numa:1(memory=8GB) l3:1(size=8MB) l2:4(size=512kB) l1:1(size=32kB) core:1 pu:2"
 PAIRS = tuple(f"pair:{2 * a}-{2 * b}" for a in range(4) for b in range(a + 1, 4))

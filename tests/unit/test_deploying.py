@@ -133,10 +133,10 @@ def test_a_folder_that_a_shell_may_read_as_something_else_is_refused(tmp_path: P
 
 def test_what_a_host_lacks_is_what_it_does_not_list_with_the_same_hash() -> None:
     shipment = deploying.Shipment("/c/one", {"stream": "aa", "latency": "bb"})
-    assert deploying.lacking(shipment, "aa  stream\nbb  latency\n") == ()
-    assert deploying.lacking(shipment, "aa  stream\ncc  latency\n") == ("latency",)
-    assert deploying.lacking(shipment, "motd: welcome\n") == ("stream", "latency")
-    assert deploying.refused("aa  stream\nrefused  stream\n") == ("stream",)
+    assert deploying.missing_programs(shipment, "aa  stream\nbb  latency\n") == ()
+    assert deploying.missing_programs(shipment, "aa  stream\ncc  latency\n") == ("latency",)
+    assert deploying.missing_programs(shipment, "motd: welcome\n") == ("stream", "latency")
+    assert deploying.failing_programs("aa  stream\nrefused  stream\n") == ("stream",)
 
 
 @pytest.mark.parametrize(
@@ -154,5 +154,5 @@ def test_nodes_are_named_as_node_sets_in_the_order_given(text: str | None, nodes
 
 @pytest.mark.parametrize("text", ["node[", "node[3-1]", "-oProxyCommand=x", "a;b", "*", "@group", "", "a/b"])
 def test_what_is_no_host_never_reaches_ssh(text: str) -> None:
-    with pytest.raises(UsageError, match="no set of nodes"):
+    with pytest.raises(UsageError, match="not a set of nodes"):
         hosts.read(None, None, text)

@@ -16,12 +16,12 @@ from assay.cli.nodes import merged
 from assay.launch.command import Site
 from assay.launch.starter import Starter
 from assay.machine import node
-from assay.machine.cluster import Answer, Wanted, clock_gap_s, examine
+from assay.machine.cluster import NodeReply, Requirements, clock_offset_s, examine
 from assay.machine.node import Interface, Node
 from assay.model.check import Check, Checks
 from assay.model.errors import UnfitEnvironmentError
 
-WANTED = Wanted(
+WANTED = Requirements(
     assay="assay, version 1",
     sha256={"/cache/pt2pt": "aa", "/cache/stream": "bb"},
     mpis={"/cache/pt2pt": "openmpi-5"},
@@ -47,9 +47,9 @@ OTHER = msgspec.structs.replace(SOUND, host="n2", boot_id="two", addresses={"n1"
 ASKED = (100.0, 100.5)
 
 
-def checks(second: Node | None, wanted: Wanted = WANTED, why: str = "") -> dict[str, dict[str, Check]]:
+def checks(second: Node | None, wanted: Requirements = WANTED, why: str = "") -> dict[str, dict[str, Check]]:
     """Host -> name -> check, of a sound node and a second one."""
-    answers = {"n1": Answer(SOUND, "", ASKED), "n2": Answer(second, why, ASKED)}
+    answers = {"n1": NodeReply(SOUND, "", ASKED), "n2": NodeReply(second, why, ASKED)}
     return {host: {one.name: one for one in found} for host, found in examine(answers, wanted).items()}
 
 
@@ -62,7 +62,7 @@ def test_nodes_without_fault_have_neither_warning_nor_problem() -> None:
 FAULTS: list[tuple[str, str, dict[str, object], str, str]] = [
     ("clock", "warning", {"clock_s": (103.1, 103.2)}, "2.7 s ahead of this machine", "timedatectl"),
     ("clock", "warning", {"clock_s": (96.0, 96.2)}, "4.0 s behind this machine", "timedatectl"),
-    ("kernel", "warning", {"kernel": "5.4"}, "5.4; n1 has 6.1", "boot one kernel"),
+    ("kernel", "warning", {"kernel": "5.4"}, "5.4; n1 has 6.1", "boot the same kernel"),
     ("Assay", "warning", {"assay": "No module named assay"}, "No module named assay; here: ", "install it"),
     ("programs", "problem", {"programs": {"/cache/pt2pt": "aa"}}, "lacks stream", "--deploy --hosts {hosts}"),
     (
@@ -150,15 +150,15 @@ def test_a_node_that_does_not_answer_has_one_problem_and_its_reason() -> None:
 
 def test_what_cannot_be_known_is_no_fault() -> None:
     blank = msgspec.structs.replace(OTHER, shm_bytes=None, programs={}, starts=())
-    told = checks(blank, Wanted(assay="assay, version 1"))["n2"]
+    told = checks(blank, Requirements(assay="assay, version 1"))["n2"]
     assert {name for name, one in told.items() if one.state == "unknown"} == {"programs", "MPI", "shared memory"}
     assert not [one for one in told.values() if one.state in {"warning", "problem"}]
 
 
 def test_a_clock_is_wrong_only_where_the_way_to_the_node_cannot_explain_it() -> None:
-    assert clock_gap_s((10.0, 11.0), (9.0, 12.0)) == 0
-    assert clock_gap_s((13.0, 14.0), (9.0, 12.0)) == 2
-    assert clock_gap_s((5.0, 6.0), (9.0, 12.0)) == -4
+    assert clock_offset_s((10.0, 11.0), (9.0, 12.0)) == 0
+    assert clock_offset_s((13.0, 14.0), (9.0, 12.0)) == 2
+    assert clock_offset_s((5.0, 6.0), (9.0, 12.0)) == -4
 
 
 def test_what_several_nodes_say_alike_is_told_once() -> None:
@@ -176,7 +176,7 @@ def ask(tmp_path: Path) -> Callable[[], Node]:
     programs = [str(tmp_path / name) for name in ("good", "bad", "absent")]
 
     def told() -> Node:
-        words = node.question(
+        words = node.query_command(
             sys.executable, ["localhost", "no.such.host.invalid"], programs, programs[:2], programs
         )
         done = subprocess.run(["sh", "-c", shlex.join(words)], capture_output=True, text=True, check=False)
@@ -256,7 +256,9 @@ def test_the_next_command_keeps_what_says_where_and_how(tmp_path: Path, monkeypa
 def test_a_card_that_is_asked_for_without_its_port_is_found(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(nodes, "_mpis", lambda _names: ())
     monkeypatch.setattr(nodes, "_builds", lambda _mpis: [])
-    monkeypatch.setattr(nodes, "_ask", lambda *_: {"n1": Answer(SOUND, "", ASKED), "n2": Answer(OTHER, "", ASKED)})
+    monkeypatch.setattr(
+        nodes, "_ask", lambda *_: {"n1": NodeReply(SOUND, "", ASKED), "n2": NodeReply(OTHER, "", ASKED)}
+    )
     told = nodes.examine(("n1", "n2"), Starter(Site("login")), (), {"ib": "mlx5_0"})
     found = {checks.host: {one.name: one for one in checks.checks} for checks in told}
     assert found["n2"]["interfaces"].found == "mlx5_0:1"
@@ -273,7 +275,7 @@ def test_cpus_that_a_job_has_not_are_told_with_the_command_for_whole_nodes() -> 
 
 
 def test_a_node_tells_the_cpus_that_it_may_use() -> None:
-    words = node.question(sys.executable, [], [], [], [])
+    words = node.query_command(sys.executable, [], [], [], [])
     said = subprocess.run(["taskset", "-c", "0", *words], capture_output=True, text=True, check=True)
     told = node.read(said.stdout)
     assert told is not None

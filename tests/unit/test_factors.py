@@ -11,11 +11,11 @@ from tests.simulation import begin, builds_for, carry_on, described, plan_for, s
 from assay import plan as planning
 from assay import store, studies
 from assay.launch.command import Sampling
-from assay.launch.simulated import Fault, Law, SimulatedMachine
 from assay.model.errors import UnfitEnvironmentError, UsageError
 from assay.model.machine import Machine
 from assay.model.plan import Measure, Plan, Study
 from assay.plan import Options, make, parse
+from assay.simulation import Fault, Law, SimulatedMachine
 
 MakeMachine = Callable[..., Machine]
 
@@ -221,7 +221,7 @@ def test_the_command_of_a_level_runs_before_each_launch_and_is_recorded_and_logg
     ]
     assert settings(machine) == [" ".join(launch.prepared["sleep"]) for launch in launches] + ["idle --on"]
     log = (directory.path / "logs" / f"{launches[0].id}.sleep.out").read_text()
-    assert log == "$ idle --on\nexit 0\n"
+    assert log == "simulated: $ idle --on\nexit 0\n"
     assert (directory.path / "logs" / "restore.sleep.out").is_file()
 
 

@@ -9,14 +9,16 @@ from tests.simulation import simulated_run
 from assay import store
 from assay.analyse import analyse
 from assay.analyse.evidence import digits, paired
-from assay.launch.simulated import Law
 from assay.model.plan import Measure, Study
+from assay.model.quantity import Quantity
 from assay.model.result import Analysis, Comparison
 from assay.model.run import Run
+from assay.model.text import cli
 from assay.model.units import typed_duration
 from assay.plan import Options
 from assay.report import remedies
-from assay.run.ledger import unmade
+from assay.run.ledger import remaining_work
+from assay.simulation import Law
 
 STUDY = Study("Cut", "What comes next?", (Measure("stream", ("all", "half", "one-core")),))
 NOISY = Law(steal=0.06)
@@ -31,10 +33,10 @@ def _next(analysis: Analysis, name: str) -> str:
 
 
 def test_a_cut_run_is_repeated_with_time_for_its_launches_and_not_with_twice_as_many(tmp_path: Path) -> None:
-    cut = _run(tmp_path / "cut", 0.5)
+    cut = _run(tmp_path / "cut", 0.7)
     assert cut.ending is not None
     assert cut.ending.status == "cut"
-    missing = unmade(cut)
+    missing = remaining_work(cut)
     assert missing
     assert cut.ending.needed_s == pytest.approx(missing.needed_s)
     needed = f"--budget {typed_duration(missing.needed_s)}"  # what `assay run` itself says of it
@@ -71,8 +73,8 @@ def test_a_budget_of_the_remedys_own_replaces_the_one_that_cut_the_run(tmp_path:
     run = _run(tmp_path)
     command = ("assay", "run", "test", "--budget", "150s", "--toolchain", "gcc")
     run = msgspec.structs.replace(run, info=msgspec.structs.replace(run.info, command=command))
-    told = remedies.typed("repeat it: assay run test --launches 6 --budget 5m", run)
-    assert told == "repeat it: assay run test --toolchain gcc --launches 6 --budget 5m"
+    told = remedies.typed(cli("run", "test", "--launches", "6", "--budget", "5m"), run)
+    assert told == "assay run test --toolchain gcc --launches 6 --budget 5m"
 
 
 @pytest.mark.parametrize(
@@ -83,5 +85,5 @@ def test_ratios_have_three_significant_digits(ratio: float, text: str) -> None:
 
 
 def test_both_ends_of_a_small_ratio_can_be_told_apart() -> None:
-    comparison = Comparison("", "", "", 0.0812, 0.0798, 0.0831, 3, None, "")
+    comparison = Comparison("", "", "", Quantity(0.0812, 0.0798, 0.0831, basis="range"), 3, "")
     assert paired(comparison) == "x0.0812, paired by block: 0.0798 to 0.0831, range of 3 blocks"

@@ -10,10 +10,10 @@ from tests.simulation import simulated_run
 
 from assay import store
 from assay.analyse import analyse
-from assay.launch.simulated import Law
 from assay.model.plan import Measure, Study
 from assay.model.result import Analysis, Finding
 from assay.model.run import Run
+from assay.simulation import Law
 
 MACHINE = "pack:1 numa:1(memory=8GB) l3:1(size=8MB) l2:4(size=512kB) l1:1(size=32kB) core:1 pu:1"
 SIZES = tuple(int(2 ** (step / 4)) // 64 * 64 for step in range(14 * 4, 26 * 4))

@@ -10,9 +10,10 @@ from tests.unit.test_import_osu import PASTED
 
 from assay import importing, store
 from assay.analyse import analyse
+from assay.analyse.messages.steps import MessageLaw
 from assay.cli import main
 from assay.importing import Text
-from assay.importing.command import understood
+from assay.importing.command import parse_command
 from assay.model.result import Finding
 from assay.model.run import Run
 
@@ -33,7 +34,7 @@ def assay(monkeypatch: pytest.MonkeyPatch, *arguments: str) -> int:
 
 def imported(text: str = PASTED) -> Run:
     found = importing.read("osu", [Text.of("pasted.txt", text.encode())])
-    return store.load(store.keep(found, ["assay", "import"]))
+    return store.load(store.save_import(found, ["assay", "import"]))
 
 
 def test_an_import_is_shown_compared_and_listed(
@@ -67,7 +68,7 @@ def test_an_import_is_shown_compared_and_listed(
     ],
 )
 def test_ranks_a_node_tell_the_nodes_where_none_is_named(line: str, placement: str) -> None:
-    assert understood(line).placement == placement
+    assert parse_command(line).placement == placement
 
 
 #: Figures of ranks whose nodes are counted and not named, and of ranks of which nothing is said.
@@ -138,7 +139,7 @@ def test_tables_of_which_nothing_tells_one_from_another_are_curves_of_their_own(
     bare = "".join(typed("", table).partition("\n")[2] for table in (IB, GBE))
     laws = [each for each in analyse(imported(bare)).models if each.law == "message-law"]
     assert [len(each.points) for each in laws] == [IB[0].size, GBE[0].size]
-    card, ethernet = (each.parameters["latency"][0] for each in laws)
+    card, ethernet = (each.start.value for each in laws if isinstance(each, MessageLaw))
     assert card < 2e-6
     assert ethernet > 2e-5
 
@@ -173,7 +174,7 @@ def test_what_is_kept_names_its_source_by_digest_and_lines() -> None:
 def test_figures_that_were_imported_have_no_interval_launches_or_samples() -> None:
     for each in analyse(imported()).estimates:
         assert (each.lo, each.hi, each.confidence, each.launches, each.samples) == (None, None, None, 0, 0)
-        assert each.method == "imported"
+        assert each.basis == "imported"
 
 
 def test_figures_of_zero_and_of_failed_tables_are_invalid_and_say_why() -> None:
@@ -190,7 +191,7 @@ def test_every_stated_reference_can_be_reported(
     for name in ("hpcdiy-numa", "epyc-7601", "leo"):
         assert assay(monkeypatch, "report", name) == 0
         page = Path(capsys.readouterr().out.strip()).read_text()
-        assert "Assay measured none of this" in page
+        assert "Assay did not measure these figures" in page
 
 
 @pytest.mark.parametrize(
@@ -231,4 +232,4 @@ def test_a_csv_of_one_run_is_read_as_another(
     assert assay(monkeypatch, "compare", "hpcdiy-gbe", "last", "--json") == 0
     pairs = json.loads(capsys.readouterr().out)["pairs"]
     assert len(pairs) == 47
-    assert [pair["comparison"]["ratio"] for pair in pairs] == pytest.approx([1.0] * 47)
+    assert [pair["comparison"]["value"]["value"] for pair in pairs] == pytest.approx([1.0] * 47)

@@ -13,10 +13,11 @@ from rich.console import Console
 from tests.unit.test_import_osu import PASTED
 from tests.unit.test_import_tools import HPL, IMB, NUMACTL, STREAM
 
-from assay import benchmarks, importing
+from assay import importing
 from assay.analyse import analyse
-from assay.analyse.comparisons.runs import between
-from assay.importing import TOOLS, Text, Wanted
+from assay.compare.runs import between
+from assay.importing import TOOLS, ImportOptions, Text
+from assay.model import benchmarks
 from assay.model.errors import UsageError
 from assay.model.imported import Imported
 from assay.model.run import RunInfo
@@ -36,6 +37,8 @@ SAMPLES = {
     "numactl": NUMACTL,
     "csv": CSV,
 }
+#: More of them in a long run.
+EXAMPLES = settings().max_examples
 #: What such files are made of, and what breaks readers of numbers.
 WORDS = st.one_of(
     st.sampled_from(
@@ -79,7 +82,7 @@ mutated = st.composite(changed)
 def check(tool: str, content: bytes, test: str = "") -> None:
     """It is refused with a reason, or everything in it is a finite figure that can be written and read again."""
     try:
-        found = importing.read(tool, [Text.of("fuzz", content)], Wanted(test=test))
+        found = importing.read(tool, [Text.of("fuzz", content)], ImportOptions(test=test))
     except UsageError as error:
         assert error.why  # noqa: PT017 (either way is right; what is refused needs its reason)
         return
@@ -89,14 +92,14 @@ def check(tool: str, content: bytes, test: str = "") -> None:
 
 
 @pytest.mark.parametrize("tool", sorted(TOOLS))
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=EXAMPLES // 2)
 @given(data=st.data())
 def test_a_damaged_file_is_refused_or_read(tool: str, data: st.DataObject) -> None:
     check(tool, data.draw(mutated(SAMPLES[tool])).encode("utf-8", "replace"))
 
 
 @pytest.mark.parametrize("tool", sorted(TOOLS))
-@settings(max_examples=30, deadline=None)
+@settings(max_examples=EXAMPLES // 4)
 @given(content=st.binary(max_size=200), test=st.sampled_from(["", "osu_bw", "NPtcp", "osu_ibcast", "x"]))
 def test_bytes_of_any_kind_are_refused_or_read(tool: str, content: bytes, test: str) -> None:
     check(tool, content, test)
@@ -138,7 +141,7 @@ def rows(draw: st.DrawFn) -> str:
     return "\n".join(lines)
 
 
-@settings(max_examples=20, deadline=None, suppress_health_check=list(HealthCheck))
+@settings(max_examples=EXAMPLES // 5, suppress_health_check=list(HealthCheck))
 @given(text=rows())
 @example(f"{HEAD}\nonesided,transfer,latency,s,1.0,all,,,operation=put pattern=latency bytes=8,")
 @example(f"{HEAD}\nstream,triad,traffic,B/s,1.0,all,,,,\nhimeno,jacobi,rate,flop/s,1.0,all,,,,")

@@ -9,8 +9,8 @@ from click.testing import CliRunner
 from assay import importing, store
 from assay.analyse import analyse
 from assay.cli import assay
-from assay.importing import Text, Wanted
-from assay.report.sections import messages
+from assay.importing import ImportOptions, Text
+from assay.topics.messages.sections import messages
 
 
 def block(name: str, ranks: int, scale: float) -> str:
@@ -41,7 +41,7 @@ SEVERAL = "$ mpirun -H n1,n2 -np 8 ./IMB-MPI1 -npmin 2 Sendrecv Exchange\n" + ""
 
 
 def test_imb_tells_process_counts_apart_where_the_command_line_counts_those_that_wait_too() -> None:
-    found = importing.read("imb", [Text.of("imb.txt", SEVERAL.encode())], Wanted()).tables
+    found = importing.read("imb", [Text.of("imb.txt", SEVERAL.encode())], ImportOptions()).tables
     assert [(each.params["pattern"], each.params.get("ranks"), each.placement) for each in found] == [
         ("sendrecv", 2, "not stated"),
         ("sendrecv", 4, "not stated"),
@@ -59,14 +59,14 @@ def test_sendrecv_and_exchange_are_drawn_by_size_with_a_curve_for_each_number_of
     (tmp_path / "imb.txt").write_text(SEVERAL.replace("$ mpirun -H n1,n2 -np 8", "$"), "utf-8")
     assert CliRunner().invoke(assay, ["import", "imb", "imb.txt"]).exit_code == 0
     run = store.load(store.find("last"))
-    drawn = messages.section(run, analyse(run))
+    drawn = messages.declared.section(run, analyse(run))
     assert drawn
     figures = {each.id: each.result for each in drawn.figures}
     assert list(figures) == ["figure-messages-sendrecv", "figure-messages-exchange"]
     assert [
         len(re.findall(rf"\b{ranks} ranks: ", figures["figure-messages-sendrecv"])) for ranks in (2, 4, 8)
     ] == [1] * 3
-    assert "2 ranks: least 4.00 µs at 1 B, 10.6 µs at 64 KiB" in figures["figure-messages-exchange"]
+    assert "2 ranks: minimum 4.00 µs at 1 B, 10.6 µs at 64 KiB" in figures["figure-messages-exchange"]
     said = " ".join(CliRunner().invoke(assay, ["compare", "last"]).output.split())
     assert (
         "An empty message (sendrecv) has about 6.0 µs more latency (4.0 times as long) with 8 ranks than with 2"

@@ -3,7 +3,7 @@
 import pytest
 
 from assay import importing
-from assay.importing import Text, Wanted
+from assay.importing import ImportOptions, Text
 from assay.model.errors import UsageError
 from assay.model.imported import UNSTATED, Imported, Table
 
@@ -47,7 +47,7 @@ node1同士の直接接続では、
 
 
 def imported(text: str, **wanted: str) -> Imported:
-    return importing.read("osu", [Text.of("osu.txt", text.encode())], Wanted(**wanted))
+    return importing.read("osu", [Text.of("osu.txt", text.encode())], ImportOptions(**wanted))
 
 
 def only(text: str, **wanted: str) -> Table:

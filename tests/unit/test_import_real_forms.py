@@ -8,7 +8,7 @@ from click.testing import CliRunner
 from assay import importing, store
 from assay.analyse import analyse
 from assay.cli import assay
-from assay.importing import Text, Wanted
+from assay.importing import ImportOptions, Text
 from assay.model.errors import UsageError
 from assay.model.imported import Table
 from assay.report import messages
@@ -21,7 +21,7 @@ def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 def tables(tool: str, text: str) -> tuple[Table, ...]:
-    return importing.read(tool, [Text.of("out.txt", text.encode())], Wanted()).tables
+    return importing.read(tool, [Text.of("out.txt", text.encode())], ImportOptions()).tables
 
 
 def values(table: Table, metric: str) -> list[float]:
@@ -191,7 +191,7 @@ def test_sizes_of_memory_are_shown_as_people_write_them(home: Path) -> None:
 
 def test_a_test_that_nobody_knows_is_told_so() -> None:
     with pytest.raises(UsageError) as refused:
-        importing.read("osu", [Text.of("out.txt", b"1 2.5\n2 3.5\n")], Wanted(test="osu_foo"))
+        importing.read("osu", [Text.of("out.txt", b"1 2.5\n2 3.5\n")], ImportOptions(test="osu_foo"))
     assert "'osu_foo' is no test of OSU" in refused.value.why
 
 

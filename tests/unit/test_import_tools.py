@@ -3,7 +3,7 @@
 import pytest
 
 from assay import importing
-from assay.importing import Text, Wanted
+from assay.importing import ImportOptions, Text
 from assay.model.errors import UsageError
 from assay.model.imported import Figure, Table
 
@@ -80,7 +80,7 @@ node 0 1\x20
 
 
 def tables(tool: str, text: str, name: str = "out.txt", **wanted: str) -> tuple[Table, ...]:
-    return importing.read(tool, [Text.of(name, text.encode())], Wanted(**wanted)).tables
+    return importing.read(tool, [Text.of(name, text.encode())], ImportOptions(**wanted)).tables
 
 
 def by_metric(table: Table) -> dict[str, float]:

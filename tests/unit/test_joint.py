@@ -11,13 +11,14 @@ from tests.simulation import EPYC_7601, TWO_CORES, simulated_run
 
 from assay import store
 from assay.analyse import analyse, joint
-from assay.analyse.comparisons.runs import between
-from assay.launch.simulated import Fault, Law, Link
+from assay.compare.runs import between
+from assay.model.placement import Memory, Placement
 from assay.model.plan import Measure, Study
 from assay.model.record import Counter, HostTraffic, Rank, Traffic
 from assay.model.result import Analysis, Estimate
 from assay.model.run import CaseRecords, Run
 from assay.plan import Options
+from assay.simulation import Fault, Law, Link
 
 HOSTS = Options(hosts=("n1", "n2"))
 QUIET = Law(noise=0.0, launch_noise=0.0)
@@ -139,10 +140,12 @@ def test_ranks_out_of_place_are_invalid(tmp_path: Path, kind: str, reason: str) 
 
 def test_a_domain_behind_a_host_name_is_no_other_host() -> None:
     rank = Rank(1, "n2.cluster", "b", (0,), (0,), "first-touch", {})
-    assert not joint.astray([rank], ("n1", "n2"), ((0,), (0,)))
-    assert "asked to be on n3" in joint.astray([rank], ("n1", "n3"), ((0,), (0,)))
+    placed = Placement("one-core@2", "", (0,), Memory(), ("n1", "n2"), ((0,),))
+    assert not joint.astray([rank], placed)
+    elsewhere = msgspec.structs.replace(placed, hosts=("n1", "n3"))
+    assert "asked to be on n3" in joint.astray([rank], elsewhere)
     other = msgspec.structs.replace(rank, requested_cpus=(4,))
-    assert joint.astray([other], ("n1", "n2"), ((0,), (0,))) == "rank 1 was asked for cpus [4], not [0]"
+    assert joint.astray([other], placed) == "rank 1 was asked for cpus [4], not [0]"
 
 
 def test_the_share_of_an_interface_is_of_all_hosts_and_launches() -> None:

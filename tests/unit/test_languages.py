@@ -1,8 +1,10 @@
-"""Texts and their catalogues: complete, with the same placeholders, nothing that no code says any more."""
+"""Texts and their catalogues: the same placeholders and plural forms, compiled; what is lacking is English."""
 
 import base64
+import gettext
 import gzip
 import importlib.util
+import io
 import json
 import re
 from html.parser import HTMLParser
@@ -11,17 +13,16 @@ from types import ModuleType
 
 import msgspec
 import pytest
+from babel import Locale
 from hypothesis import given
 from hypothesis import strategies as st
 from tests.unit.report_example import example
 
 from assay.model.text import Phrase, Text, encoded, joined, listed, text
-from assay.report import html
+from assay.report import html, languages
 from assay.report.languages import LANGUAGES, catalogue
 
 OTHERS = [name for name in LANGUAGES if name != "en"]
-#: Plural forms of CLDR that whole numbers have in a language.
-PLURALS = {"ja": {"other"}, "ru": {"one", "few", "many"}}
 
 
 def _tool() -> ModuleType:
@@ -40,26 +41,68 @@ def marked() -> frozenset[str]:
     return found
 
 
-@pytest.mark.parametrize("language", OTHERS)
-def test_a_catalogue_has_every_text_and_no_other(language: str, marked: frozenset[str]) -> None:
-    known = catalogue(language).texts.keys()
-    assert sorted(marked - known) == [], f"tools/texts.py {language} prints what is lacking"
-    assert sorted(known - marked) == [], "no code says this any more"
+@pytest.fixture(scope="module", params=OTHERS)
+def language(request: pytest.FixtureRequest) -> str:
+    name: str = request.param
+    return name
 
 
-@pytest.mark.parametrize("language", OTHERS)
-def test_every_form_has_the_placeholders_of_its_template(language: str) -> None:
-    for template, words in catalogue(language).texts.items():
-        wanted = set(re.findall(r"\{(\w+)\}", template))
-        forms = [words] if isinstance(words, str) else list(words.values())
-        for form in forms:
-            assert form.strip(), template
-            assert set(re.findall(r"\{(\w+)\}", form)) == wanted, template
-            assert form.count("`") == template.count("`"), template
-            assert form.count("**") == template.count("**"), template
-        if isinstance(words, dict):
-            assert set(words) == PLURALS[language], template
-            assert "count" in wanted, template
+def test_a_compiled_catalogue_is_that_of_its_po_file(language: str) -> None:
+    path = Path(languages.__file__).with_name(f"{language}.mo")
+    tool = _tool()
+    read, made = _messages(path.read_bytes()), _messages(tool.compiled(tool.read(language)))
+    assert read == made, "tools/texts.py compiles it"
+
+
+def _messages(compiled: bytes) -> dict[object, str]:
+    found: dict[object, str] = vars(gettext.GNUTranslations(io.BytesIO(compiled)))["_catalog"]
+    return {key: words for key, words in found.items() if key != ""}
+
+
+def test_every_form_has_the_placeholders_of_its_text(language: str) -> None:
+    for message in _tool().read(language):
+        ids, forms = (each if message.pluralizable else (each,) for each in (message.id, message.string))
+        if message.id and not message.fuzzy and any(forms):
+            wanted = {_placeholders(each) for each in ids}
+            for form in forms:
+                assert form.strip(), ids
+                assert {_placeholders(form)} <= wanted, ids
+                assert form.count("`") == ids[-1].count("`"), ids
+                assert form.count("**") == ids[-1].count("**"), ids
+
+
+def _placeholders(form: str) -> frozenset[str]:
+    return frozenset(re.findall(r"\{(\w+)\}", form))
+
+
+def test_plural_forms_are_those_that_the_browser_asks_for(language: str) -> None:
+    known = catalogue(language)
+    forms = known.forms("{count} core|{count} cores")
+    assert isinstance(forms, dict)
+    for number in range(300):
+        category = Locale(language).plural_form(number)
+        assert known.translations.ngettext("{count} core", "{count} cores", number) == forms[category]
+
+
+def test_a_text_that_a_catalogue_lacks_is_english() -> None:
+    assert catalogue("ru").forms("nobody translated this") == ["nobody translated this"]
+    assert catalogue("ru").forms("{count} quux|{count} quuxes") == ["{count} quux", "{count} quuxes"]
+    assert catalogue("ja").units() == {}
+    assert catalogue("ru").prefixes()["Gi"] == "Ги"
+
+
+def test_the_check_of_a_release_finds_what_is_lacking_and_what_nobody_read() -> None:
+    tool = _tool()
+    known = tool.Catalog(locale="ru")
+    known.add("read", "прочитано")
+    known.add("changed", "изменено", flags=["fuzzy"])
+    known.add("empty")
+    assert tool.lacking(known, ["read", "changed", "empty", "gone"]) == ["changed", "empty", "gone"]
+
+
+def test_two_texts_with_one_form_of_one_are_refused() -> None:
+    with pytest.raises(ValueError, match="two texts"):
+        _tool().template_of(["{count} core|{count} cores", "{count} core|{count} cores spread"])
 
 
 def test_code_that_marks_and_page_templates_are_both_found(marked: frozenset[str]) -> None:

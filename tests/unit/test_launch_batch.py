@@ -122,30 +122,27 @@ def test_the_command_takes_the_shells_place_and_gets_its_words_whole(name: str, 
 
 
 @pytest.mark.parametrize(
-    ("name", "submit", "cancel", "status"),
+    ("name", "submit", "status"),
     [
         (
             "slurm",
             "sbatch --parsable job.sh",
-            "scancel 7",
             [
                 "squeue --noheader --states=all --jobs=7 '--Format=State:|,Reason:|,exit_code:'",
                 "sacct --noheader --parsable2 --allocations --jobs=7 --format=State,ExitCode",
             ],
         ),
-        ("pbs", "qsub job.sh", "qdel 7", ["qstat -x -f -F json 7"]),
+        ("pbs", "qsub job.sh", ["qstat -x -f -F json 7"]),
         (
             "flux",
             "flux batch job.sh",
-            "flux cancel 7",
             ["flux jobs -n '--format={status}|{exception.note}|{returncode}' 7"],
         ),
     ],
 )
-def test_the_commands(name: str, submit: str, cancel: str, status: list[str]) -> None:
+def test_the_commands(name: str, submit: str, status: list[str]) -> None:
     scheduler = batch.get(name)
     assert shlex.join(scheduler.submit("job.sh")) == submit
-    assert shlex.join(scheduler.cancel("7")) == cancel
     assert [shlex.join(argv) for argv in scheduler.status("7")] == status
 
 
@@ -234,9 +231,9 @@ def test_flux_tells_how_a_job_stands(printed: str, status: Status | None) -> Non
 
 
 def test_the_scheduler_that_is_there_is_found_by_its_program() -> None:
-    assert batch.here(lambda program: "/bin/qsub" if program == "qsub" else None).name == "pbs"
+    assert batch.find_scheduler(lambda program: "/bin/qsub" if program == "qsub" else None).name == "pbs"
     with pytest.raises(UnfitEnvironmentError) as refused:
-        batch.here(lambda _: None)
+        batch.find_scheduler(lambda _: None)
     assert refused.value.why == "none on the path: flux, qsub, sbatch"
 
 

@@ -19,7 +19,7 @@ SSH = "-o BatchMode=yes -o ConnectTimeout=10 -o ServerAliveInterval=10 -o Server
 
 
 def line(layout: Layout, site: Site) -> str:
-    found = launch.fitting(layout, site)
+    found = launch.select(layout, site)
     return shlex.join(found.translate(layout, site, ("/cache/prog", "--cpus", "0/2-3"), {}).argv)
 
 
@@ -52,15 +52,15 @@ def test_a_network_reaches_the_ranks_of_srun_by_their_environment() -> None:
 
 
 def test_inside_slurm_srun_goes_before_the_mpis_own_launcher_and_local_before_srun() -> None:
-    assert launch.fitting(Layout(("n1",), RANKS, MPICH), ALLOCATED).name == "srun"
-    assert launch.fitting(Layout(("n1",), RANKS), ALLOCATED).name == "local"
+    assert launch.select(Layout(("n1",), RANKS, MPICH), ALLOCATED).name == "srun"
+    assert launch.select(Layout(("n1",), RANKS), ALLOCATED).name == "local"
 
 
 def test_intels_ranks_are_started_by_srun_only_where_the_user_says_so() -> None:
     layout = Layout(("n1", "n2"), RANKS, INTEL)
-    assert launch.fitting(layout, ALLOCATED).name == "intel"
+    assert launch.select(layout, ALLOCATED).name == "intel"
     wanted = Site("n1", scheduler="slurm", launcher="srun")
-    assert launch.fitting(layout, wanted).name == "srun"
+    assert launch.select(layout, wanted).name == "srun"
 
 
 def test_without_an_allocation_srun_fits_nothing() -> None:

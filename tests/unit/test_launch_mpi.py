@@ -32,7 +32,7 @@ HERE, THERE, BACK = ("n1",), ("n1", "n2"), ("n2", "n1")
 
 
 def line(layout: Layout, site: Site = SITE) -> str:
-    found = launch.fitting(layout, site)
+    found = launch.select(layout, site)
     command = found.translate(layout, site, tuple(shlex.split(PROGRAM)), {"OMP_DYNAMIC": "false"})
     assert command.environment["ASSAY_PARENT"] == ""
     assert command.environment["ASSAY_RUN"] == "r1"
@@ -64,6 +64,24 @@ def test_open_mpi_5_keeps_the_order_of_the_hosts() -> None:
     assert line(Layout(BACK, RANKS, OPEN_MPI_5)) == (
         f"/opt/bin/mpiexec {BLOCKS} {REACH_5} --host n2:2,n1:2 {EXPORTED} {PROGRAM}"
     )
+
+
+#: Two ranks of two cpus here, one of four there: hosts that are unlike.
+UNLIKE = (((0, 1), (2, 3)), ((0, 1, 2, 3),))
+
+
+@pytest.mark.parametrize(
+    ("mpi", "words"),
+    [
+        (OPEN_MPI_4, f"--host n1:2 -n 2 {EXPORTED} {PROGRAM} : --host n2:1 -n 1 {EXPORTED} {PROGRAM}"),
+        (OPEN_MPI_5, f"--host n1:2 -n 2 {EXPORTED} {PROGRAM} : --host n2:1 -n 1 {EXPORTED} {PROGRAM}"),
+        (MPICH, f"-hosts n1:2,n2:1 -n 3 -bind-to none {GENV} {PROGRAM}"),
+        (INTEL, f"{GENV} -genv I_MPI_PIN off -host n1 -n 2 {PROGRAM} : -host n2 -n 1 {PROGRAM}"),
+    ],
+    ids=lambda each: each.name if isinstance(each, Mpi) else "",
+)
+def test_unlike_hosts_have_ranks_of_their_own_number_which_bind_themselves(mpi: Mpi, words: str) -> None:
+    assert line(Layout(THERE, UNLIKE[0], mpi, by_host=UNLIKE)).endswith(words)
 
 
 def test_an_interface_is_asked_of_open_mpi_4_for_messages_and_control() -> None:

@@ -39,13 +39,13 @@ ON_TWO = Layout(("n1", "n2"), ((0,),))
 
 
 def test_a_program_that_stands_alone_is_started_here() -> None:
-    assert isinstance(launch.fitting(HERE, SITE), Local)
+    assert isinstance(launch.select(HERE, SITE), Local)
     assert "simulated" not in launch.names()
 
 
 def test_a_layout_that_nothing_starts_is_refused() -> None:
     with pytest.raises(UnfitEnvironmentError, match="2 processes on n1, n2") as refused:
-        launch.fitting(ON_TWO, SITE)
+        launch.select(ON_TWO, SITE)
     assert refused.value.remedy == "assay doctor --hosts n1,n2"
 
 
@@ -59,8 +59,8 @@ def test_an_unknown_launcher_is_refused_with_those_that_exist() -> None:
 def test_a_launcher_is_a_new_file_and_no_edit() -> None:
     try:
         assert "abroad" in launch.names()
-        assert launch.fitting(ON_TWO, SITE).name == "abroad"
-        assert launch.fitting(HERE, SITE).name == "local"
+        assert launch.select(ON_TWO, SITE).name == "abroad"
+        assert launch.select(HERE, SITE).name == "local"
     finally:
         launch.names.cache_clear()
         launch.get.cache_clear()

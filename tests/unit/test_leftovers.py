@@ -10,7 +10,6 @@ from tests.simulation import TWO_CORES, Recorder, begin, builds_for, described, 
 
 from assay import store
 from assay.launch.command import Command, Outcome, Site
-from assay.launch.simulated import Law, SimulatedMachine
 from assay.launch.starter import Starter
 from assay.launch.sweep import SCRIPT
 from assay.model.errors import UnfitEnvironmentError
@@ -18,6 +17,7 @@ from assay.model.plan import Measure, Plan, Study
 from assay.model.run import Run
 from assay.plan import Options
 from assay.run import execute
+from assay.simulation import Law, SimulatedMachine
 
 ONE = Study("One", "A question?", (Measure("stream", ("one-core",), axes={"elements": 1_000_000}),), launches=2)
 CLEAR = Outcome(b"", b"", 0)

@@ -8,11 +8,11 @@ from tests.simulation import EPYC_7601, described, simulated_run
 
 from assay import store
 from assay.analyse import analyse, parts
-from assay.launch.simulated import Law
 from assay.model.facts import Fact
 from assay.model.plan import Measure, Study
 from assay.model.result import Analysis, Estimate, Limit, Placed, Proof
 from assay.model.run import Run
+from assay.simulation import Law
 
 STUDY = Study(
     "Parts",
@@ -83,8 +83,8 @@ def test_memory_nodes_have_their_share_of_the_channels_and_the_assumption_is_sai
     assert package.value == pytest.approx(OF_SOCKET, rel=1e-3)
     assert near.value == far.value == pytest.approx(OF_SOCKET / 4, rel=1e-3)
     assert whole.of.endswith("the whole node")
-    assert package.of.endswith("4 of 8 like memory nodes, spread evenly over them (assumed): package 1")
-    assert far.of.endswith("1 of 8 like memory nodes, spread evenly over them (assumed): NUMA node 7")
+    assert package.of.endswith("4 of 8 identical memory nodes, evenly distributed (assumed): package 1")
+    assert far.of.endswith("1 of 8 identical memory nodes, evenly distributed (assumed): NUMA node 7")
     assert {each.source for each in (whole, package, near, far)} == {"derived"}
 
 
@@ -140,7 +140,7 @@ def test_what_the_user_says_of_the_machine_is_of_its_parts_their_share_or_nothin
     )
     assert (whole.source, whole.value, whole.scope) == ("given", 400e9, "machine")
     assert (node.source, node.value, node.scope) == ("given", 50e9, "numa-node")
-    assert node.of.endswith("its even share of NUMA node 5")
+    assert node.of.endswith("an even share for NUMA node 5")
     assert core.source == "measured"
     peaks = {each.placement.label: _limit(each) for each in analysis.estimates if each.unit == "flop/s"}
     assert {label: (peak.value, peak.scope) for label, peak in peaks.items()} == {

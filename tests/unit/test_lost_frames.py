@@ -7,10 +7,10 @@ from tests.simulation import confirm, simulated_run
 
 from assay import store
 from assay.analyse import analyse
-from assay.launch.simulated import Fault, Law
 from assay.model.plan import Measure, Study
 from assay.model.result import Finding
 from assay.plan import Options
+from assay.simulation import Fault, Law
 
 MACHINE = "pack:1 numa:1(memory=8GB) l3:1(size=8MB) l2:2(size=512kB) l1:1(size=32kB) core:1 pu:1"
 HOSTS = Options(hosts=("n1", "n2"))
@@ -38,13 +38,13 @@ def test_long_messages_that_break_where_short_ones_pass_are_confirmed_in_shorter
     path = run_of(tmp_path, BLACK_HOLE, pattern)
     (asked,) = told(path)
     assert (asked.severity, asked.status) == ("advice", "candidate")
-    assert f"{broke} is the shortest of them, in segments of 8,948 B); up to {held} they held." in asked.claim
+    assert f"from {broke}, in segments of 8,948 B); up to {held} they held." in asked.claim
     assert asked.rivals[0] == "a process that ended, or did not run for 20 s"
-    assert asked.next.endswith(" --confirm  # tells whether the same messages pass in shorter frames")
+    assert asked.next.endswith(" --confirm  # shows whether the same messages pass in shorter frames")
     confirm(path, BLACK_HOLE, MACHINE)
     (found,) = told(path)
     assert (found.severity, found.status, found.rivals) == ("problem", "confirmed", ())
-    assert "with segments of 1,220 B the same messages pass: the way loses longer frames" in found.claim
+    assert "with segments of 1,220 B the same messages pass: the path loses longer frames" in found.claim
     assert "`ip link set DEVICE mtu 1500`" in found.next
 
 
@@ -53,7 +53,7 @@ def test_what_breaks_in_shorter_frames_too_is_left_open(tmp_path: Path) -> None:
     confirm(path, Law(frames=(9000, 0.0), longest_frame=1000), MACHINE)
     (found,) = told(path)
     assert found.status == "candidate"
-    assert "no block has all of its figures" in found.claim
+    assert "no block has all the figures that it needs" in found.claim
 
 
 def test_shorter_segments_of_the_same_run_are_what_held(tmp_path: Path) -> None:

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from assay.machine import allowance, devices, dmi, files, frequency, kernel, memory, processor, system
+from assay.machine import devices, dmi, files, frequency, kernel, memory, memory_limit, processor, system
 from assay.machine.topology import assemble
 from assay.model.facts import Fact, unavailable
 
@@ -139,17 +139,19 @@ IN_A_CONTAINER["sys/fs/cgroup/memory/memory.limit_in_bytes"] = "200000"
 def test_memory_is_the_least_of_all_bounds_and_names_the_one_that_binds(
     tmp_path: Path, tree: dict[str, str], address_space: int | None, size: int, source: str
 ) -> None:
-    bound = None if address_space is None else allowance.Bound(address_space, "ulimit -v")
-    assert allowance.memory(plant(tmp_path, MEMINFO | tree), address_space=bound) == Fact(size, "B", source)
+    bound = None if address_space is None else memory_limit.Bound(address_space, "ulimit -v")
+    assert memory_limit.available_memory(plant(tmp_path, MEMINFO | tree), address_space=bound) == Fact(
+        size, "B", source
+    )
 
 
 def test_memory_that_nothing_tells_is_unavailable_with_the_reason(tmp_path: Path) -> None:
-    assert "meminfo" in allowance.memory(tmp_path).unavailable
+    assert "meminfo" in memory_limit.available_memory(tmp_path).unavailable
 
 
 def test_a_cgroup_path_cannot_lead_out_of_its_mount(tmp_path: Path) -> None:
     tree = MEMINFO | V2 | {"proc/self/cgroup": "0::/../../../etc", "sys/fs/cgroup/memory.max": "7"}
-    assert allowance.memory(plant(tmp_path, tree)).value == 7
+    assert memory_limit.available_memory(plant(tmp_path, tree)).value == 7
 
 
 GRAVITON = """processor\t: 0
@@ -334,5 +336,28 @@ def test_whatever_proc_says_nothing_breaks(tmp_path_factory: pytest.TempPathFact
     topology = assemble(kernel.parts(root))
     assert topology.cores
     processor.facts(root, topology, "any", unavailable("not guessed"))
-    memory.facts(root, topology, allowance.memory(root))
+    memory.facts(root, topology, memory_limit.available_memory(root))
     system.facts(root)
+
+
+def test_a_processor_with_instructions_of_a_later_one_is_not_called_by_the_earlier_name() -> None:
+    from archspec.cpu import TARGETS  # noqa: PLC0415
+
+    icelake = TARGETS["icelake"].features
+    assert processor.newer_instructions("icelake", icelake) == ()
+    assert processor.newer_instructions("icelake", icelake | {"amx_bf16", "pku"}) == ("amx_bf16",)
+    assert processor.newer_instructions("cascadelake", TARGETS["cascadelake"].features | {"avx512_bf16"})
+
+
+def test_the_only_memory_node_has_all_memory_and_several_keep_their_own(tmp_path: Path) -> None:
+    tree = {"proc/meminfo": "MemTotal:       4096 kB\n", **cpu(0, "0", "0")}
+    one, other = (f"sys/devices/system/node/node{index}" for index in (0, 1))
+    told = {f"{one}/cpulist": "0", f"{one}/meminfo": "Node 0 MemTotal: 1024 kB\n"}
+    alone = plant(tmp_path / "alone", tree | told)
+    counted = memory.counted(alone, assemble(kernel.parts(alone)))
+    assert [node.memory_bytes for node in counted.numa_nodes] == [4096 * 1024]
+    assert memory.facts(alone, counted, unavailable("not asked"))["of the memory nodes"].value == 4096 * 1024
+    told |= {f"{other}/cpulist": "", f"{other}/meminfo": "Node 1 MemTotal: 2048 kB\n"}
+    two = plant(tmp_path / "two", tree | told)
+    counted = memory.counted(two, assemble(kernel.parts(two)))
+    assert [node.memory_bytes for node in counted.numa_nodes] == [1024 * 1024, 2048 * 1024]

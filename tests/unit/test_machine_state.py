@@ -1,5 +1,7 @@
 """What is read of the moment, on trees of /proc that we do not have."""
 
+import subprocess
+import sys
 from collections.abc import Callable
 from pathlib import Path
 
@@ -38,6 +40,19 @@ def test_the_time_of_others_is_what_is_used_without_ours(tmp_path: Path) -> None
     assert facts["used by others"].value == pytest.approx(40 / 200)
     assert facts["taken by the hypervisor"].value == pytest.approx(20 / 200)
     assert facts["busiest processes"].value == ("a (odd) name (71)",)
+
+
+def test_what_our_own_children_used_meanwhile_is_not_of_others(tmp_path: Path) -> None:
+    write(tmp_path, BEFORE)
+    turns = "from time import process_time\nwhile process_time() < .1: pass"
+
+    def later() -> None:
+        write(tmp_path, AFTER)
+        subprocess.run([sys.executable, "-c", turns], check=True)
+
+    others = read(tmp_path, later)["used by others"].value
+    assert isinstance(others, float)
+    assert others <= (40 - 10) / 200  # .1 s are 10 ticks
 
 
 def test_a_process_that_ends_meanwhile_is_no_fault(tmp_path: Path) -> None:

@@ -179,5 +179,7 @@ def test_the_order_in_which_nodes_were_read_does_not_matter(parts: Parts, data: 
 
 
 def test_sizes_of_a_description_are_powers_of_two_whatever_hwloc_is_installed() -> None:
-    described = hwloc._as_hwloc_says("pack:1 numa:1(memory=8GB) l3:1(size=32MiB) l2:1(size=1.5MB) core:1 pu:1")
+    described = hwloc._modern_description(
+        "pack:1 numa:1(memory=8GB) l3:1(size=32MiB) l2:1(size=1.5MB) core:1 pu:1"
+    )
     assert described == f"pack:1 numa:1(memory={8 * 2**30}) l3:1(size={2**25}) l2:1(size={3 * 2**19}) core:1 pu:1"

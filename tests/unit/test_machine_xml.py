@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from assay import machine
 from assay.machine import hwloc_xml
-from assay.machine.outline import Line, outline
+from assay.machine.topology_tree import Line, topology_tree
 from assay.model.errors import UsageError
 
 MACHINES = Path(__file__).parents[1] / "machines"
@@ -31,7 +31,7 @@ def test_cores_without_the_l3_of_the_others_are_a_group_of_their_own() -> None:
 
 
 def test_each_kind_of_core_is_told_with_its_caches() -> None:
-    told = texts(outline(machine.load_xml(MACHINES / "hybrid.xml").topology))
+    told = texts(topology_tree(machine.load_xml(MACHINES / "hybrid.xml").topology))
     assert "L2 2 MiB, 2 efficiency cores (L1d 32 KiB each)" in told
     assert any("4 efficiency cores (L1d 32 KiB, L2 4 MiB per 4 cores)" in line for line in told)
 
@@ -61,7 +61,7 @@ def test_only_the_memory_of_allowed_nodes_may_be_used() -> None:
     assert loaded.topology.allowed_cpus == (0, 8)
     assert loaded.topology.allowed_nodes == (0,)
     assert loaded.memory.value == 64 * 2**30
-    assert "package 1  4 cores, cpus 4-7,12-15 (may be used: none)" in texts(outline(loaded.topology))
+    assert "package 1  4 cores, cpus 4-7,12-15 (may be used: none)" in texts(topology_tree(loaded.topology))
 
 
 @pytest.mark.parametrize("name", ["devices-v2.xml", "devices-v3.xml"])

@@ -10,15 +10,15 @@ from tests.simulation import Recorder, begin, builds_for, described, plan_for
 
 from assay import store
 from assay.analyse import analyse
-from assay.launch.arguments import measuring
+from assay.launch.arguments import measure_command
 from assay.launch.command import Command, CpuTimes, Outcome, Sampling, Site
-from assay.launch.simulated import Fault, FaultKind, Law, SimulatedMachine
 from assay.launch.starter import Starter
 from assay.model.plan import Case, Measure, Plan, Study
 from assay.plan import Options
 from assay.run import execute
-from assay.run.merging import merged
+from assay.run.merging import merge_hosts
 from assay.run.records import Answer, read_answer
+from assay.simulation import Fault, FaultKind, Law, SimulatedMachine
 
 HOSTS = ("n1", "n2", "n3")
 STUDY = Study("S", "Q?", (Measure("stream", ("all",), axes={"elements": 1_000_000}, why="w"),), launches=3)
@@ -31,13 +31,13 @@ def planned() -> tuple[Plan, Case]:
 
 def answered(faults: dict[str, FaultKind]) -> tuple[Outcome, Answer]:
     _, case = planned()
-    argv = measuring("/cache/stream", (case,), Sampling(0.01, 10, 200, {case.id: 1.0}))
+    argv = measure_command("/cache/stream", (case,), Sampling(0.01, 10, 200, {case.id: 1.0}))
     outcomes = []
     for host in HOSTS:
         law = Law(faults=(Fault(faults[host]),) if host in faults else ())
         machine = SimulatedMachine(described().topology, law, (host,))
         outcomes.append(machine.execute(Command(argv, {}), 60.0))
-    outcome = merged(outcomes, (case.id,))
+    outcome = merge_hosts(outcomes, (case.id,))
     return outcome, read_answer(outcome.stdout, (case,))
 
 
@@ -88,6 +88,9 @@ class Nodes:
 
     def date(self) -> datetime:
         return self.nodes["n1"].date()
+
+    def sleep(self, seconds: float) -> None:
+        self.nodes["n1"].sleep(seconds)
 
     def cpu_times(self) -> CpuTimes:
         return self.nodes["n1"].cpu_times()

@@ -11,8 +11,8 @@ from numpy.typing import NDArray
 from scipy import optimize
 from tests.unit.published_messages import GBE, GBE_WINDOW, IB, IB_FAR, IB_NEAR, IB_WINDOW, Table
 
-from assay.analyse.messages import figures, pieces, scatter
-from assay.analyse.messages.lines import HUBER, Lines, lines
+from assay.topics.messages import figures, pieces, scatter
+from assay.topics.messages.lines import HUBER, Lines, lines
 
 Array = NDArray[np.float64]
 SIZES = np.array([0.0, *(2.0**power for power in range(23))])

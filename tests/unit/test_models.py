@@ -1,6 +1,7 @@
 """Laws fitted to runs on machines whose laws are known, and to curves whose published figures are."""
 
 from pathlib import Path
+from typing import Any
 
 import msgspec
 import numpy as np
@@ -14,21 +15,21 @@ from assay.analyse.curves import Known, curves, replicates
 from assay.analyse.estimates import Measured, measure
 from assay.analyse.launches import yields
 from assay.analyse.models import laws
-from assay.analyse.nodes import Nodes
 from assay.analyse.outcomes import outcomes
-from assay.analyse.plateaus import partition, plateaus
 from assay.analyse.predictions import predictions
-from assay.launch.simulated import Law
+from assay.model.law import Unfitted
 from assay.model.machine import Topology
 from assay.model.plan import Measure, Study
-from assay.model.result import Analysis, Model
+from assay.model.result import Analysis
 from assay.model.run import Run
+from assay.simulation import Law
+from assay.topics.memory.models.saturation import Saturation
+from assay.topics.memory.nodes import Nodes
+from assay.topics.memory.plateaus import partition
 
 FOUR_NODES = "pack:2 numa:2(memory=8GB) l3:1(size=8MB) l2:4(size=512kB) l1:1(size=32kB) core:1 pu:1"
 #: Distances of a machine with two sockets of two nodes each, whose nodes are joined crosswise.
 DISTANCES = ((10, 16, 22, 28), (16, 10, 28, 22), (22, 28, 10, 16), (28, 22, 16, 10))
-SIZES = tuple(int(2 ** (step / 8)) // 64 * 64 for step in range(12 * 8, 28 * 8 + 1))
-TLB = Law(tlb_bytes=2**21, tlb_s=6e-9)
 
 
 def _study(*measures: Measure, launches: int = 6) -> Study:
@@ -39,14 +40,8 @@ def _analysis(folder: Path, study: Study, law: Law | None = None, description: s
     return analyse(store.load(simulated_run(folder, law, description=description, study=study)))
 
 
-def _models(analysis: Analysis, law: str, *marks: str) -> list[Model]:
+def _models(analysis: Analysis, law: str, *marks: str) -> list[Any]:
     return [each for each in analysis.models if each.law == law and all(mark in each.id for mark in marks)]
-
-
-@pytest.fixture(scope="module")
-def staircase(tmp_path_factory: pytest.TempPathFactory) -> Analysis:
-    both = _study(Measure("latency", ("one-core",), axes={"bytes": SIZES, "pages": ("small", "huge")}))
-    return _analysis(tmp_path_factory.mktemp("latency"), both, TLB)
 
 
 def test_laws_are_found_by_their_file() -> None:
@@ -55,85 +50,15 @@ def test_laws_are_found_by_their_file() -> None:
     )
 
 
-def test_the_levels_of_latency_are_those_of_the_law_with_their_caches(staircase: Analysis) -> None:
-    (model,) = _models(staircase, "latency-levels", "pages=huge")
-    latencies = {name: value for name, value in model.parameters.items() if name.startswith("latency")}
-    assert list(latencies) == ["latency 1 (L1)", "latency 2 (L2)", "latency 3 (L3)", "latency 4 (memory)"]
-    assert [value for value, _, _ in latencies.values()] == pytest.approx([1.2e-9, 4e-9, 14e-9, 90e-9], rel=0.01)
-    boundaries = {name: value for name, value in model.parameters.items() if name.startswith("boundary")}
-    assert list(boundaries) == ["boundary 1 (L1, 32 KiB)", "boundary 2 (L2, 512 KiB)", "boundary 3 (L3, 8 MiB)"]
-    for (_, before, after), size in zip(boundaries.values(), (2**15, 2**19, 2**23), strict=True):
-        assert before <= size < after <= 1.2 * before
-
-
-def test_a_knee_that_only_small_pages_show_is_the_tlb(staircase: Analysis) -> None:
-    (model,) = _models(staircase, "latency-levels", "pages=small")
-    (name,) = [name for name in model.parameters if name.startswith("boundary") and "TLB" in name]
-    _, before, after = model.parameters[name]
-    assert before <= 2**21 < after
-    latencies = {name: value for name, (value, _, _) in model.parameters.items() if name.startswith("latency")}
-    assert latencies["latency 3 (L3)"] == pytest.approx(14e-9, rel=0.01)
-    assert latencies["latency 4 (L3 beyond the TLB)"] == pytest.approx(20e-9, rel=0.01)
-    assert list(latencies)[-1] == "latency 5 (memory beyond the TLB)"
-
-
-@pytest.mark.parametrize(("tlb_bytes", "memory"), [(2**25, True), (2**17, False)])
-def test_no_two_levels_are_called_alike(tmp_path: Path, tlb_bytes: int, memory: bool) -> None:  # noqa: FBT001
-    for pages in (("small", "huge"), ("small",)):
-        study = _study(Measure("latency", ("one-core",), axes={"bytes": SIZES, "pages": pages}), launches=2)
-        analysis = _analysis(tmp_path / str(len(pages)), study, Law(tlb_bytes=tlb_bytes, tlb_s=60e-9))
-        (model,) = _models(analysis, "latency-levels", "pages=small")
-        levels = [name.partition(" (")[2].rstrip(")") for name in model.parameters if name.startswith("latency")]
-        assert len(set(levels)) == len(levels) == 5
-        if len(pages) == 2:
-            split = {"memory", "memory beyond the TLB"} if memory else {"L2", "L2 beyond the TLB"}
-        else:
-            split = {"memory", "memory step 2"} if memory else {"L2", "L2 step 2"}
-        assert split <= set(levels)
-
-
-def test_a_knee_without_a_curve_of_huge_pages_is_named_after_nothing_but_a_cache(tmp_path: Path) -> None:
-    study = _study(Measure("latency", ("one-core",), axes={"bytes": SIZES, "pages": "small"}))
-    (model,) = _models(_analysis(tmp_path, study, TLB), "latency-levels")
-    assert not any("TLB" in name for name in model.parameters)
-    assert "boundary 3" in model.parameters
-
-
-def test_few_sizes_have_no_levels_and_say_so(tmp_path: Path) -> None:
-    study = _study(Measure("latency", ("one-core",), axes={"bytes": (4096, 2**20, 2**26)}))
-    (model,) = _models(_analysis(tmp_path, study), "latency-levels")
-    assert not model.parameters
-    assert "3 sizes" in model.reason
-
-
-@pytest.mark.parametrize("noise", [0.0, 0.01, 0.04])
-def test_plateaus_are_found_at_their_edges_under_noise(noise: float) -> None:
-    levels = np.repeat(np.log([1.0, 3.5, 12.0, 90.0]), (24, 40, 40, 25))
-    values = levels + np.random.default_rng(3).normal(0, noise, levels.size)
-    assert plateaus(values, 8) == [(0, 24), (24, 64), (64, 104), (104, 129)]
-
-
-def test_a_slope_between_two_plateaus_is_no_plateau() -> None:
-    slope = np.linspace(0, np.log(6), 14)[1:-1]
-    values = np.concatenate((np.zeros(20), slope, np.full(20, np.log(6))))
-    assert [round(float(np.exp(values[begin]))) for begin, _ in plateaus(values, 8)] == [1, 6]
-
-
-def test_outliers_make_no_level() -> None:
-    values = np.zeros(40)
-    values[[7, 20, 33]] = np.log(1.5)
-    assert plateaus(values, 8) == [(0, 40)]
-
-
 def test_the_fewest_cores_that_fill_memory_are_found_in_both_orders(tmp_path: Path) -> None:
     study = _study(Measure("stream", ("all", "one-core", "cores:*", "spread:*"), axes={"stores": "non-temporal"}))
     analysis = _analysis(tmp_path, study, Law(core_traffic=10e9, node_traffic=25e9))
     (compact,), (spread,) = (_models(analysis, "saturation", order) for order in ("compact", "spread"))
     # A node's 25 GB/s are 2.5 cores of 10: compact needs the last node's third core, spread three of each node.
-    assert spread.parameters["cores"][0] == 12
-    assert compact.parameters["cores"][0] in {15, 16}
-    assert compact.parameters["maximum"][0] == pytest.approx(100e9, rel=0.02)
-    assert compact.parameters["one core"][0] == pytest.approx(10e9, rel=0.02)
+    assert spread.cores.value == 12
+    assert compact.cores.value in {15, 16}
+    assert compact.maximum.value == pytest.approx(100e9, rel=0.02)
+    assert compact.one_core.value == pytest.approx(10e9, rel=0.02)
     assert max(point.ratio or 0 for point in compact.points) == 1
 
 
@@ -143,14 +68,14 @@ def test_folded_numbers_of_cores_stand_on_the_curve(tmp_path: Path) -> None:
     analysis = _analysis(tmp_path, study, description=two)
     (model,) = _models(analysis, "saturation")  # compact and spread are the same two cores
     assert [point.at["cores"] for point in model.points] == [1, 2]
-    assert "one core" in model.parameters
+    assert model.one_core
 
 
 def test_one_number_of_cores_is_no_curve_and_the_model_says_so(tmp_path: Path) -> None:
     one = "pack:1 numa:1(memory=8GB) l3:1(size=32MB) l1:1(size=32kB) core:1 pu:1"
     (model,) = _models(_analysis(tmp_path, _study(Measure("stream", ("cores:*",))), description=one), "saturation")
-    assert not model.parameters
-    assert model.reason == "1 number of cores with a figure: a curve needs 2"
+    assert isinstance(model, Unfitted)
+    assert model.reason == "1 number of cores has a figure: a curve needs 2"
 
 
 def test_parts_of_the_machine_are_no_curve_and_what_was_not_measured_may_suffice(tmp_path: Path) -> None:
@@ -160,16 +85,16 @@ def test_parts_of_the_machine_are_no_curve_and_what_was_not_measured_may_suffice
         Measure("stream", ("cores:*", "spread:*")),
     )
     models = _models(_analysis(tmp_path, study, Law(core_traffic=12e9, node_traffic=30e9), many), "saturation")
-    refused = [each for each in models if each.reason]
-    compact, spread = (each for each in models if not each.reason)
+    refused = [each for each in models if isinstance(each, Unfitted)]
+    compact, spread = (each for each in models if isinstance(each, Saturation))
     assert refused
     assert all("non-temporal" in each.id and "no curve" in each.reason for each in refused)
     numbers = [int(point.at["cores"]) for point in spread.points]
-    fewest, low, high = spread.parameters["cores"]
+    fewest, low, high = spread.cores
     assert fewest == high
     assert low == numbers[numbers.index(int(fewest)) - 1] + 1
     assert low < fewest  # 64 cores are sampled: the one below is not measured
-    assert compact.parameters["cores"][0] > fewest
+    assert compact.cores.value > fewest
 
 
 def test_one_core_and_all_alone_are_no_curve_of_many_cores(tmp_path: Path) -> None:
@@ -199,23 +124,24 @@ def test_a_matrix_has_every_cell_with_its_class_and_its_ratio_to_local(matrix: R
     assert len(cells) == 16
     assert cells[0, 3].at["class"] == "two hops"
     assert cells[0, 0].ratio == 1
+    ratios = {each.name: each.ratio for each in model.classes}
     for kind in ("same socket", "one hop", "two hops"):
-        assert model.parameters[kind][0] == pytest.approx(0.6, rel=0.02)
-    assert model.parameters["same node"] == (1, 1, 1)
+        assert ratios[kind].value == pytest.approx(0.6, rel=0.02)
+    assert ratios["same node"].parts == (1, 1, 1)
 
 
 def test_rank_agreement_with_distances_is_kendalls_tau_b(matrix: Run) -> None:
     (model,) = _models(analyse(_with_distances(matrix, DISTANCES)), "numa-matrix", "bandwidth")
     away = [float(point.at["distance"]) for point in model.points]
-    oracle = stats.kendalltau(away, [-point.value[0] for point in model.points], method="asymptotic")
-    assert model.parameters["tau"][0] == pytest.approx(oracle.statistic)
-    assert model.parameters["tau p"][0] == pytest.approx(oracle.pvalue)
-    assert model.parameters["tau"][0] > 0.3  # local is faster than everything else, whatever the distance
+    oracle = stats.kendalltau(away, [-point.value.value for point in model.points], method="asymptotic")
+    assert model.agreement.tau == pytest.approx(oracle.statistic)
+    assert model.agreement.p == pytest.approx(oracle.pvalue)
+    assert model.agreement.tau > 0.3  # local is faster than everything else, whatever the distance
 
 
 def test_without_distances_there_is_no_rank_to_agree_with(matrix: Run) -> None:
     (model,) = _models(analyse(_with_distances(matrix, ())), "numa-matrix", "bandwidth")
-    assert "tau" not in model.parameters
+    assert model.agreement is None
     assert {point.at["class"] for point in model.points} == {"same node", "same socket", "other socket"}
 
 
@@ -254,8 +180,8 @@ def test_pairs_of_cores_are_classed_by_what_they_share(tmp_path: Path) -> None:
     cpus = ((0, 1), (0, 4), (0, 8), (2, 3))
     study = _study(Measure("core_to_core", tuple(f"pair:{a}-{b}" for a, b in cpus)))
     (model,) = _models(_analysis(tmp_path, study), "core-to-core")
-    assert list(model.parameters) == ["same L3", "same socket", "other socket"]
-    near, socket, far = (model.parameters[name][0] for name in model.parameters)
+    assert [each.name for each in model.classes] == ["same L3", "same socket", "other socket"]
+    near, socket, far = (each.time.value for each in model.classes)
     assert (near, socket / near, far / near) == pytest.approx((28e-9, 3, 5), rel=0.02)
     assert {(point.at["a"], point.at["b"]) for point in model.points} == set(cpus)
 
@@ -263,7 +189,7 @@ def test_pairs_of_cores_are_classed_by_what_they_share(tmp_path: Path) -> None:
 def test_latency_rises_with_the_bandwidth_beside_it(tmp_path: Path) -> None:
     study = _study(Measure("loaded_latency", ("all",), axes={"delay": (0, 30, 1000), "pages": "small"}))
     (model,) = _models(_analysis(tmp_path, study, Law(load_queue=3.0)), "loaded-latency")
-    assert model.parameters["loaded"][0] / model.parameters["idle"][0] == pytest.approx(3, rel=0.03)
+    assert model.loaded.value / model.base.value == pytest.approx(3, rel=0.03)
     assert [point.at["delay"] for point in model.points] == [1000, 30, 0]
     assert model.points[1].ratio == pytest.approx(1 + 2 / 4, rel=0.03)
 
@@ -274,8 +200,8 @@ def test_replicates_of_six_launches_are_drawn_and_of_three_are_the_launches(tmp_
         run = store.load(simulated_run(tmp_path / str(launches), study=study))
         known = _known(run)
         (curve,) = curves(known.of("stream", "triad"), "label")
-        draws, confident = replicates(curve.members)
-        return len(draws), confident
+        draws, basis = replicates(curve.members)
+        return len(draws), basis == "interval"
 
     assert drawn(3) == (3, False)
     assert drawn(6) == (400, True)
@@ -295,8 +221,8 @@ def test_replicates_of_members_that_share_no_block_spread_as_their_own_launches_
         )
         for at, each in enumerate(curve.members)
     )
-    draws, confident = replicates(later)
-    assert confident == (launches == 6)
+    draws, basis = replicates(later)
+    assert (basis == "interval") == (launches == 6)
     for column, each in enumerate(later):
         alone, _ = replicates([each])
         assert np.ptp(draws[:, column]) > 0.7 * np.ptp(alone) > 0
@@ -321,11 +247,11 @@ def test_himeno_is_predicted_from_stream_and_only_where_it_does_not_fit_the_cach
     assert "size=L" in prediction.measured
     assert all(each.startswith("stream/") for each in prediction.of)
     # 34 flops and 74 B a point at four nodes of 30 GB/s: between 80 B and 72 B.
-    assert prediction.lower == pytest.approx(34 / 80 * 120e9, rel=0.02)
-    assert prediction.upper == pytest.approx(34 / 72 * 120e9, rel=0.02)
-    assert prediction.value[0] == pytest.approx(34 / 74 * 120e9, rel=0.02)
+    assert prediction.predicted.lo == pytest.approx(34 / 80 * 120e9, rel=0.02)
+    assert prediction.predicted.hi == pytest.approx(34 / 72 * 120e9, rel=0.02)
+    assert prediction.value.value == pytest.approx(34 / 74 * 120e9, rel=0.02)
     assert prediction.error == 0
-    assert prediction.middle == (prediction.lower + prediction.upper) / 2
+    assert prediction.predicted.value == (prediction.predicted.lo + prediction.predicted.hi) / 2
     assert prediction.half_width == pytest.approx((80 - 72) / (80 + 72), rel=0.2)
     assert prediction.deviation == pytest.approx(2 / 74 / (1 / 72 + 1 / 80) - 1, abs=0.01)
     assert prediction.states == (None, None)
@@ -369,8 +295,8 @@ def test_a_figure_that_pools_the_states_is_predicted_from_all_of_them(tmp_path: 
     assert set(found.states[:-1]) == {"near", "far"}
     assert found.states[-1] is None
     each_alone = every.predictions
-    assert found.lower == min(line.lower for line in each_alone)
-    assert found.upper == max(line.upper for line in each_alone)
+    assert found.predicted.lo == min(line.predicted.lo for line in each_alone)
+    assert found.predicted.hi == max(line.predicted.hi for line in each_alone)
 
 
 def test_the_prediction_does_not_look_at_himeno(himeno: Run) -> None:
@@ -396,7 +322,7 @@ def test_the_prediction_does_not_look_at_himeno(himeno: Run) -> None:
         return analyse(msgspec.structs.replace(himeno, launches=launches))
 
     (plain,), (slow,) = slowed(1.0).predictions, slowed(2.0).predictions
-    assert (slow.lower, slow.upper) == (plain.lower, plain.upper)
+    assert (slow.predicted.lo, slow.predicted.hi) == (plain.predicted.lo, plain.predicted.hi)
     assert slow.error == pytest.approx(34 / 74 / 2 * 80 / 34 - 1, abs=0.02)  # half of 34/74, against 34/80
 
 

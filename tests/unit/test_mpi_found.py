@@ -41,7 +41,7 @@ case "$1" in {option}) echo "{text}" ;; *) echo "error: unrecognized option $1" 
 @pytest.fixture(autouse=True)
 def bin_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
     """A machine with a compiler and nothing else."""
-    for known in (mpis._said, compilers._version, compilers._refusal):
+    for known in (mpis._output_of, compilers._version, compilers._refusal):
         known.cache_clear()
     folder = tmp_path / "bin"
     folder.mkdir()
@@ -53,7 +53,7 @@ def bin_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path
     monkeypatch.setattr(sys, "prefix", str(tmp_path / "environment"))
     monkeypatch.setattr(mpis, "_PREFIXES", ())
     yield folder
-    for known in (mpis._said, compilers._version, compilers._refusal):
+    for known in (mpis._output_of, compilers._version, compilers._refusal):
         known.cache_clear()
 
 
@@ -235,14 +235,14 @@ def test_a_wrong_declaration_is_refused_by_name(bin_folder: Path, table: object,
     ],
 )
 def test_a_name_is_its_parts_and_back(name: str, parts: tuple[object, ...]) -> None:
-    assert names.parted(name) == parts
-    assert names.spelled(names.parted(name)) == name
+    assert names.split_name(name) == parts
+    assert names.join_name(names.split_name(name)) == name
 
 
 def test_a_toolchain_takes_an_mpi_unless_it_names_one() -> None:
-    assert toolchain.joined("gcc+O2 -g", "mpich-4.0.2") == "gcc/mpich-4.0.2+O2 -g"
-    assert toolchain.joined("gcc/openmpi", "mpich") == "gcc/openmpi"
-    assert toolchain.joined("gcc", "") == "gcc"
+    assert toolchain.with_mpi("gcc+O2 -g", "mpich-4.0.2") == "gcc/mpich-4.0.2+O2 -g"
+    assert toolchain.with_mpi("gcc/openmpi", "mpich") == "gcc/openmpi"
+    assert toolchain.with_mpi("gcc", "") == "gcc"
 
 
 def test_a_toolchain_with_an_mpi_carries_both_names(bin_folder: Path) -> None:

@@ -6,8 +6,8 @@ from collections.abc import Callable
 import msgspec
 import pytest
 
-from assay import benchmarks
 from assay import plan as planning
+from assay.model import benchmarks
 from assay.model.benchmark import Benchmark
 from assay.model.errors import UsageError
 from assay.model.machine import Machine
@@ -23,12 +23,14 @@ ALONE = Study("t", "q?", (Measure("stream", ("one-core",)),), launches=1)
 
 
 @pytest.fixture(autouse=True)
-def joint(monkeypatch: pytest.MonkeyPatch) -> None:
+def by_mpi(monkeypatch: pytest.MonkeyPatch) -> None:
     """A benchmark that passes messages, in place of one that does not."""
     known = benchmarks.get
 
     def get(name: str) -> Benchmark:
-        return dataclasses.replace(known(name), joint=name == "memcpy")
+        if name != "memcpy":
+            return dataclasses.replace(known(name), launcher="direct", rank_per="host", figure_of="host")
+        return dataclasses.replace(known(name), launcher="mpi", rank_per="cpu", figure_of="ranks")
 
     monkeypatch.setattr(benchmarks, "get", get)
 

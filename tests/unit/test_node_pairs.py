@@ -1,4 +1,4 @@
-"""Every pair of nodes: the rounds of the tournament in a plan, and what each pair got."""
+"""Every pair of nodes: the rounds of the round-robin schedule in a plan, and what each pair got."""
 
 from collections.abc import Mapping
 from types import SimpleNamespace
@@ -6,16 +6,20 @@ from typing import cast
 
 import msgspec
 import pytest
+from tests.simulation import described
 
-from assay import benchmarks, studies
+from assay import studies
 from assay.analyse.curves import Known
 from assay.analyse.estimates import LaunchMedian, Measured
-from assay.analyse.models import node_pairs
+from assay.model import benchmarks
+from assay.model.benchmark import Resources
+from assay.model.noise import Noise
 from assay.model.placement import Memory, Placement
 from assay.model.record import Clock, End, Header, Rank, Series
-from assay.model.result import Analysis, Estimate, Noise
+from assay.model.result import Analysis, Estimate
 from assay.model.run import CaseRecords, Run
-from assay.report.sections import node_pairs as node_pairs_section
+from assay.topics.messages.models import node_pairs
+from assay.topics.messages.sections import node_pairs as node_pairs_section
 
 HOSTS = ("n0", "n1", "n2", "n3")
 LATENCY = benchmarks.get("pairs").metrics[0]
@@ -41,8 +45,8 @@ def records(way: str, seconds: Mapping[int, float], each: int = 0, hosts: tuple[
 
 def estimate(each: int) -> Estimate:
     """The estimate of one round."""
-    unknown = dict.fromkeys(("state", "confidence", "precision", "steady", "limit", "reason"))
-    figures = dict.fromkeys(("median", "lo", "hi", "min", "max", "p99"), 1.5e-6)
+    unknown = dict.fromkeys(("state", "precision", "steady", "limit", "reason"))
+    figures = dict.fromkeys(("min", "max", "p99"), 1.5e-6)
     benchmark = {"benchmark": "pairs", "kernel": "message", "metric": "latency", "unit": "s", "better": "lower"}
     told: dict[str, object] = {
         "id": f"round {each}/message/latency",
@@ -57,7 +61,7 @@ def estimate(each: int) -> Estimate:
             "memory": "",
             "proven": None,
         },
-        "method": "range",
+        "value": {"value": 1.5e-6, "lo": 1.5e-6, "hi": 1.5e-6, "unit": "s", "basis": "range"},
         "launches": 3,
         "samples": 30,
         "stop": "samples",
@@ -85,8 +89,9 @@ def known(rounds: Mapping[int, tuple[CaseRecords, ...]], disturbed: tuple[int, .
 
 
 @pytest.mark.parametrize(("ranks", "rounds"), [(2, 1), (3, 3), (4, 3), (63, 63), (64, 63)])
-def test_a_tournament_has_one_round_less_than_an_even_number_of_nodes(ranks: int, rounds: int) -> None:
-    assert benchmarks.get("pairs").each(placement(ranks)) == {"round": tuple(range(rounds))}
+def test_a_round_robin_has_one_round_less_than_an_even_number_of_nodes(ranks: int, rounds: int) -> None:
+    resources = Resources(placement(ranks), described().topology, 2**30)
+    assert list(benchmarks.get("pairs").points(resources, {})) == [{"round": each} for each in range(rounds)]
 
 
 def test_the_study_measures_pairs_alone_and_loaded_at_one_core_of_each_node() -> None:
@@ -120,11 +125,11 @@ def with_a_slow_node() -> Known:
 
 def test_a_slow_node_is_slow_with_each_other_and_no_other_pair_is() -> None:
     (model,) = node_pairs.fit(with_a_slow_node())
-    got = {(point.at["a"], point.at["b"]): point.value[0] for point in model.points}
+    got = {(point.at["a"], point.at["b"]): point.value.value for point in model.points}
     assert got == pytest.approx(
         {(a, b): 2e-6 if b == "n3" else 1e-6 for at, a in enumerate(HOSTS) for b in HOSTS[at + 1 :]}
     )
-    assert model.parameters["all pairs"] == pytest.approx((1.5e-6, 1e-6, 2e-6))
+    assert model.all_pairs.parts == pytest.approx((1.5e-6, 1e-6, 2e-6))
     assert {point.at["round"] for point in model.points} == {0, 1, 2}
 
 
@@ -132,7 +137,7 @@ def test_a_disturbed_attempt_is_set_aside_where_its_repeat_was_quiet() -> None:
     launches = tuple(records("0-1", {0: seconds}, 0, HOSTS[:2]) for seconds in (2e-6, 8e-6, 4e-6))
     (model,) = node_pairs.fit(known({0: launches}, disturbed=(1,)))
     (point,) = model.points
-    assert point.value == pytest.approx((1.5e-6, 1e-6, 2e-6))
+    assert point.value.parts == pytest.approx((1.5e-6, 1e-6, 2e-6))
 
 
 def test_ranks_of_one_host_are_told_apart_by_their_numbers() -> None:
@@ -147,7 +152,7 @@ def test_the_report_draws_each_pair_on_both_sides_of_the_diagonal_and_names_the_
     estimates = tuple(each.estimate for each in here.measured)
     models = tuple(node_pairs.fit(here))
     analysis = Analysis(1, "r", "s", "complete", estimates, models, (), (), (), noise)
-    drawn = node_pairs_section.section(here.run, analysis)
+    drawn = node_pairs_section.declared.section(here.run, analysis)
     assert drawn is not None
     (figure,) = drawn.figures
     cells = {(row["row"], row["column"]): row["value"] for row in figure.spec["data"]["values"]}

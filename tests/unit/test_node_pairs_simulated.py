@@ -1,5 +1,6 @@
 """Every pair of 64 simulated nodes: their rounds, and what is said of a slow pair and of a narrow fabric."""
 
+import re
 from collections import Counter
 from functools import cache
 from pathlib import Path
@@ -10,15 +11,16 @@ from tests.simulation import simulated_run
 
 from assay import store
 from assay.analyse import analyse
-from assay.launch.simulated import Law
-from assay.launch.simulated.tournament import meetings
 from assay.model.result import Analysis, Finding
 from assay.model.run import Run
 from assay.plan import Options
-from assay.report.sections import node_pairs
+from assay.simulation import Law
+from assay.topics.messages.models.fabric import Fabric
+from assay.topics.messages.sections import node_pairs
+from assay.topics.messages.simulate import pairs_of_round
 
 MANY = 64
-SLOW = Law(slow_ways={("n03", "n05"): 1.3})
+SLOW = Law(slow_paths={("n03", "n05"): 1.3})
 RULES = ("node_pairs", "oversubscribed_fabric")
 
 
@@ -44,13 +46,13 @@ def of(analysis: Analysis, rule: str) -> list[Finding]:
 
 
 @pytest.mark.parametrize("ranks", [2, 3, 4, 5, 8, 63, 64])
-def test_in_a_simulated_tournament_everybody_meets_everybody_once(ranks: int) -> None:
-    rounds = [meetings(ranks, number) for number in range(ranks - 1 + ranks % 2)]
+def test_in_a_simulated_round_robin_everybody_meets_everybody_once(ranks: int) -> None:
+    rounds = [pairs_of_round(ranks, number) for number in range(ranks - 1 + ranks % 2)]
     assert all(len({*sum(each, ())}) == 2 * len(each) for each in rounds)
     every = Counter(pair for each in rounds for pair in each)
     assert every == {(a, b): 1 for a in range(ranks) for b in range(a + 1, ranks)}
     with pytest.raises(ValueError, match="has no round"):
-        meetings(ranks, len(rounds))
+        pairs_of_round(ranks, len(rounds))
 
 
 def test_64_nodes_meet_in_63_rounds_and_none_twice_in_a_round() -> None:
@@ -67,7 +69,7 @@ def test_64_nodes_meet_in_63_rounds_and_none_twice_in_a_round() -> None:
 
 def test_the_heatmap_of_64_nodes_shows_the_slow_pair_on_both_sides() -> None:
     run, analysis = with_a_slow_pair()
-    drawn = node_pairs.section(run, analysis)
+    drawn = node_pairs.declared.section(run, analysis)
     assert drawn
     latency = drawn.figures[0].spec["data"]["values"]
     assert len(latency) == MANY * (MANY - 1)
@@ -79,7 +81,8 @@ def test_a_slow_pair_of_64_nodes_is_named_by_latency_and_by_bandwidth() -> None:
     found = of(with_a_slow_pair()[1], "node_pairs")
     assert [each.status for each in found] == ["candidate"] * 2  # of three launches
     assert all("1 of 2,016 pairs of nodes" in each.claim for each in found)
-    assert all("n03 with n05 x1.3" in each.claim for each in found)
+    times = [re.search(r"n03 with n05 x([\d.]+)", each.claim) for each in found]
+    assert [float(each[1]) for each in times if each] == pytest.approx([1.3, 1.3], rel=0.02)
 
 
 def test_six_launches_make_a_slow_pair_a_problem_and_a_slow_node_is_what_its_pairs_share() -> None:
@@ -102,12 +105,12 @@ def test_a_fabric_that_does_not_carry_all_pairs_is_found_with_the_share_that_it_
     _, analysis = measured(Law(fabric=24e9), 8, launches)
     (found,) = of(analysis, "oversubscribed_fabric")
     assert (found.severity, found.status) == expected
-    (model,) = (each for each in analysis.models if each.law == "fabric")
-    share, low, high = model.parameters["all rounds"]
+    (model,) = (each for each in analysis.models if isinstance(each, Fabric))
+    share, low, high = model.all_rounds
     assert low <= share <= high < 0.52
-    assert model.parameters["one at a time"][0] == pytest.approx(48e9, rel=0.02)
-    assert model.parameters["together"][0] == pytest.approx(24e9, rel=0.02)
-    assert "Low are 7 of 7 rounds" in found.claim
+    assert model.one_at_a_time.value == pytest.approx(48e9, rel=0.02)
+    assert model.together.value == pytest.approx(24e9, rel=0.02)
+    assert "7 of 7 rounds are low" in found.claim
     assert of(analysis, "node_pairs") == []
 
 

@@ -85,7 +85,7 @@ def test_one_core_is_measured_alone_and_what_needs_two_is_left_out(ask: Ask, mak
     assert not shown.cases("core_to_core")
     assert "core_to_core at pair: this machine has one core" in shown.words
     assert "cores:1 is all: this machine has one core" in shown.words
-    assert "hand-over probe around every launch: none: one core" in shown.words
+    assert "cache-line probe around every launch: none: one core" in shown.words
 
 
 def test_two_cores_take_the_six_minutes_that_are_promised(ask: Ask, make_machine: MakeMachine) -> None:

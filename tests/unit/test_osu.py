@@ -5,8 +5,10 @@ from typing import Any
 import msgspec
 import pytest
 
-from assay import benchmarks
-from assay.model.result import RESULT_SCHEMA, Analysis, Estimate, Noise, Placed
+from assay.model import benchmarks
+from assay.model.noise import Noise
+from assay.model.quantity import Quantity
+from assay.model.result import RESULT_SCHEMA, Analysis, Estimate, Placed
 from assay.report import osu
 
 QUIET = Noise(None, None, None, None, None, {}, 0, 0)
@@ -27,11 +29,7 @@ def estimate(metric: str, unit: str, median: float, **params: Any) -> Estimate: 
         placement=Placed("one-core@2", ("hpc01", "hpc02"), ((0,), (0,)), "first-touch", None),
         factors={},
         state=None,
-        median=median,
-        lo=median,
-        hi=median,
-        method="range",
-        confidence=None,
+        value=Quantity(median, median, median, unit, "range"),
         min=median,
         max=median,
         p99=median,

@@ -96,7 +96,7 @@ def test_a_broken_archive_is_told(packed: Path, harm: str) -> None:
 
 
 def test_what_is_packed_already_is_not_packed_again(packed: Path) -> None:
-    with pytest.raises(UsageError, match="no directory of a run"):
+    with pytest.raises(UsageError, match="is not a run directory"):
         CliRunner().invoke(assay, ["pack", str(packed)], catch_exceptions=False)
 
 

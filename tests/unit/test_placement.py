@@ -8,6 +8,8 @@ from hypothesis import strategies as st
 
 from assay.model.errors import UsageError
 from assay.model.machine import Core, Machine, NumaNode, Topology
+from assay.model.placement import Memory, Word, parsed
+from assay.model.plan import Folded
 from assay.plan.cores import allowed_cores, grouped, nearest_pair
 from assay.plan.nodes import memory_targets
 from assay.plan.placement import AbsentPlacementError, bindings, places
@@ -341,3 +343,34 @@ def test_remote_memory_is_absent_where_there_is_none(make_machine: MakeMachine) 
     with pytest.raises(AbsentPlacementError) as caught:
         memory("bind:remote", "one-core", with_topology(make_machine(1, 2, 1, 2), allowed_nodes=(0,)))
     assert caught.value.why == "no other node may be used"
+
+
+@pytest.mark.parametrize(
+    ("text", "word", "kind", "starred"),
+    [
+        ("all", Word("all", "all"), "all", "all"),
+        ("half:numa:3", Word("half:numa:3", "half", "numa", 3), "half:numa", "half:numa:*"),
+        ("all:l3:*", Word("all:l3:*", "all", "l3", every=True), "all:l3:*", "all:l3:*"),
+        ("spread:12", Word("spread:12", "spread", count=12), "spread", "spread:*"),
+        ("cores:4@2", Word("cores:4@2", "cores", count=4, over="2", nodes=2), "cores:4@2", "cores:4@2"),
+        ("all@all", Word("all@all", "all", over="all"), "all@all", "all@all"),
+        ("pair:3-17", Word("pair:3-17", "pair", partners="3-17"), "pair:3-17", "pair:*"),
+        ("pair:other-node", Word("pair:other-node", "pair", partners="other-node", nodes=2),
+         *["pair:other-node"] * 2),
+        ("one-core:far-nic@2", Word("one-core:far-nic@2", "one-core", "far-nic", over="2", nodes=2),
+         *["one-core:far-nic@2"] * 2),
+        ("not stated", Word("not stated", "not stated"), "not stated", "not stated"),
+    ],
+)  # fmt: skip
+def test_a_word_is_taken_apart_once(text: str, word: Word, kind: str, starred: str) -> None:
+    assert (parsed(text), word.kind, word.starred) == (word, kind, starred)
+
+
+@pytest.mark.parametrize("memory", [Memory(), Memory("bind", (3,)), Memory("interleave", (0, 1, 2))])
+def test_a_memory_word_is_read_as_it_is_written(memory: Memory) -> None:
+    assert Memory.parsed(str(memory)) == memory
+
+
+def test_the_placements_of_folded_wishes_are_told_apart_from_their_memory() -> None:
+    wish, into = Folded("half:numa:0, bind:local", "one-core, interleave", "").places
+    assert (wish.share, wish.group, into.text) == ("half", "numa", "one-core")

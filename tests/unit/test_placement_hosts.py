@@ -1,17 +1,20 @@
 """Placement words over several nodes and beside the network card, and the networks that go between them."""
 
 from pathlib import Path
+from typing import Any
 
 import msgspec
 import pytest
 from tests.simulation import EPYC_7601, described
 
+from assay import studies
 from assay.machine import devices
 from assay.model.errors import UnfitEnvironmentError, UsageError
 from assay.model.facts import Fact
 from assay.model.machine import Device, Machine
 from assay.model.plan import Case, Measure, Plan, Study
-from assay.plan import Options, hosts, make, on_nodes, parse_networks
+from assay.plan import Options, cards, hosts, make, parse_networks, resolve_networks
+from assay.plan.cards import Card
 from assay.plan.placement import AbsentPlacementError
 
 
@@ -74,8 +77,8 @@ def test_near_and_far_are_told_by_the_card_and_the_firmware() -> None:
 def test_a_card_that_tells_no_node_is_given_one() -> None:
     machine = described(EPYC_7601)
     with pytest.raises(AbsentPlacementError):
-        hosts.beside_network("all:near-nic", machine, None)
-    assert hosts.beside_network("all:near-nic", machine, 5) == "all:numa:5"
+        cards.resolve("all:near-nic", machine, Card())
+    assert cards.resolve("all:near-nic", machine, Card(user_node=5)) == "all:numa:5"
 
 
 def test_the_node_of_a_card_is_found_as_the_machine_tells_it(tmp_path: Path) -> None:
@@ -89,7 +92,87 @@ def test_the_node_of_a_card_is_found_as_the_machine_tells_it(tmp_path: Path) -> 
         (tmp_path / "sys/class/infiniband").mkdir(parents=True, exist_ok=True)
         (tmp_path / "sys/class/infiniband" / name).symlink_to(ports.parents[1])
     machine = msgspec.structs.replace(described(EPYC_7601), devices=devices.read(tmp_path))
-    assert hosts.network_node(machine) == 3  # the faster of the two
+    assert Card().node(machine) == 3  # the faster of the two
+    assert Card(device="mlx5_0:1").node(machine) == Card(device="mlx5_0").node(machine) == 1
+    assert Card(device="eth0").node(machine) is None
+
+
+def two_cards() -> Machine:
+    """InfiniBand on the last NUMA node, Ethernet on the first one."""
+    cards = (("mlx5_0:1", "infiniband", 7), ("eth0", "network", 0))
+    found = tuple(Device(name, kind, {"NUMA node": Fact(node, source="test")}) for name, kind, node in cards)  # type: ignore[arg-type]
+    return msgspec.structs.replace(described(EPYC_7601), devices=found)
+
+
+NETWORKS = {"ib": "mlx5_0:1", "gbe": "eth0"}
+
+
+def numa_nodes(plan: Plan) -> dict[tuple[str, str], int]:
+    """Placement and network -> the NUMA node of the core on each host."""
+    numa = {cpu: core.numa for core in described(EPYC_7601).topology.cores for cpu in core.cpus}
+    of = {(case.placement.label, case.factors.get("network", "")): case.placement.ranks for case in cases(plan)}
+    return {key: numa[ranks[0][0]] for key, ranks in of.items()}
+
+
+def test_two_nodes_pass_messages_from_beside_the_card_of_the_network_that_is_measured() -> None:
+    words = ("pair:other-node", "one-core:near-nic@2", "one-core:far-nic@2")
+    plan = planned(*words, machine=two_cards(), hosts=("n1", "n2"), networks=NETWORKS)
+    found = numa_nodes(plan)
+    assert (found["pair:other-node", "ib"], found["pair:other-node", "gbe"]) == (7, 0)
+    assert found["one-core:far-nic@2", "ib"] in range(4)
+    assert found["one-core:far-nic@2", "gbe"] in range(4, 8)
+    wishes = [f"one-core:near-nic@2, network={network}" for network in NETWORKS]
+    assert [each.wish for each in plan.folded] == wishes
+    alone = planned(*words, machine=two_cards(), hosts=("n1", "n2"), networks={"gbe": "eth0"})
+    assert numa_nodes(alone)["pair:other-node", ""] == 0
+
+
+def test_networks_whose_cards_are_apart_stand_side_by_side_in_each_block() -> None:
+    words = ("pair:other-node", "one-core:far-nic@2")
+    plan = planned(*words, machine=two_cards(), hosts=("n1", "n2"), networks=NETWORKS)
+    for block in range(plan.launches):
+        ids = [case for each in plan.order if each.block == block for case in each.cases if case != "sentinel"]
+        places = [case.split("/")[1] for case in ids]
+        assert len(ids) == 6  # two networks and the first one again, at two places
+        assert places in ([words[0]] * 3 + [words[1]] * 3, [words[1]] * 3 + [words[0]] * 3)
+    for launch in plan.order:
+        assert len({plan.case(case).placement for case in launch.cases}) == 1
+
+
+def test_a_user_says_where_the_card_of_each_network_is() -> None:
+    machine = msgspec.structs.replace(two_cards(), devices=())
+    options: dict[str, Any] = {"machine": machine, "hosts": ("n1", "n2"), "networks": NETWORKS}
+    plan = planned("pair:other-node", "one-core:far-nic@2", nic_nodes=cards.parse_nodes("ib=6"), **options)
+    found = numa_nodes(plan)
+    assert (found["pair:other-node", "ib"], found["pair:other-node", "gbe"]) == (6, 0)
+    (left,) = plan.left_out
+    assert left.wish == "pt2pt at one-core:far-nic@2, network=gbe"
+    assert "--nic-node" in left.reason
+    with pytest.raises(UsageError, match="'fe'"):
+        planned("pair:other-node", nic_nodes=cards.parse_nodes("fe=1"), **options)
+
+
+@pytest.mark.parametrize("text", ["", "x", "ib=", "=1", "-1", "ib=1,ib=2", "1,2", "999999"])
+def test_what_is_no_node_of_a_card_is_refused(text: str) -> None:
+    with pytest.raises(UsageError, match="is no NUMA node"):
+        cards.parse_nodes(text)
+
+
+def test_near_and_far_get_every_size_of_each_pattern_over_each_network() -> None:
+    options = Options(hosts=("n1", "n2"), networks=NETWORKS, seed=1)
+    plan = make("network", studies.get("network"), two_cards(), options)
+    near, far = (
+        {
+            (str(case.params["pattern"]), int(case.params["bytes"]), case.factors["network"])
+            for case in cases(plan)
+            if case.benchmark == "pt2pt" and case.placement.label == label
+        }
+        for label in ("pair:other-node", "one-core:far-nic@2")
+    )
+    sizes = (0, *(2**power for power in range(23)))
+    wanted = {("latency", size, network) for size in sizes for network in NETWORKS}
+    wanted |= {(way, size, n) for way in ("bandwidth", "bidirectional") for size in sizes[1:] for n in NETWORKS}
+    assert near == far == wanted
 
 
 def test_nodes_of_one_machine_share_its_cores_instead_of_taking_turns_on_one() -> None:
@@ -124,30 +207,30 @@ THERE = {"n1": ["eth0", "lo", "mlx5_0:1", "mlx5_0:2"], "n2": ["eth0", "lo", "eth
 
 
 def test_a_card_without_its_port_is_its_first_one() -> None:
-    assert on_nodes({"ib": "mlx5_0", "gbe": "eth0"}, THERE) == {"ib": "mlx5_0:1", "gbe": "eth0"}
-    assert on_nodes({"mlx5_0": "mlx5_0"}, {"n1": ["mlx5_0", "mlx5_0:1"]}) == {"mlx5_0": "mlx5_0"}
+    assert resolve_networks({"ib": "mlx5_0", "gbe": "eth0"}, THERE) == {"ib": "mlx5_0:1", "gbe": "eth0"}
+    assert resolve_networks({"mlx5_0": "mlx5_0"}, {"n1": ["mlx5_0", "mlx5_0:1"]}) == {"mlx5_0": "mlx5_0"}
 
 
 @pytest.mark.parametrize("device", ["eth9", "mlx5_0:3", "mlx5"])
 def test_a_device_that_no_node_has_is_refused_with_those_that_all_have(device: str) -> None:
     with pytest.raises(UsageError, match=f"no node has a network device '{device}'") as refused:
-        on_nodes({"typo": device}, THERE)
+        resolve_networks({"typo": device}, THERE)
     assert refused.value.why == "on n[1-2] there are: eth0, mlx5_0:1"
     assert refused.value.remedy == "--network typo=eth0"
 
 
 def test_a_device_that_a_node_lacks_is_refused_with_its_name() -> None:
     with pytest.raises(UnfitEnvironmentError, match="n1 has no network device 'eth1'"):
-        on_nodes({"second": "eth1"}, THERE)
+        resolve_networks({"second": "eth1"}, THERE)
     with pytest.raises(UnfitEnvironmentError, match="n2 has no network device 'mlx5_0:2'"):
-        on_nodes({"ib": "mlx5_0:2"}, THERE)
+        resolve_networks({"ib": "mlx5_0:2"}, THERE)
 
 
 def test_nodes_that_tell_nothing_have_whatever_is_asked_for() -> None:
-    assert on_nodes({"ib": "mlx5_0"}, {"n1": []}) == {"ib": "mlx5_0"}
-    assert on_nodes({"gbe": "eth1"}, {"n1": [], "n2": THERE["n2"]}) == {"gbe": "eth1"}
+    assert resolve_networks({"ib": "mlx5_0"}, {"n1": []}) == {"ib": "mlx5_0"}
+    assert resolve_networks({"gbe": "eth1"}, {"n1": [], "n2": THERE["n2"]}) == {"gbe": "eth1"}
     with pytest.raises(UsageError, match="eth9"):
-        on_nodes({"typo": "eth9"}, {"n1": [], "n2": THERE["n2"]})
+        resolve_networks({"typo": "eth9"}, {"n1": [], "n2": THERE["n2"]})
 
 
 def test_of_nodes_that_are_one_machine_one_measures_what_passes_no_messages() -> None:

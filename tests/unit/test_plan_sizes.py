@@ -12,6 +12,7 @@ from assay.model.facts import Fact, unavailable
 from assay.model.machine import Machine
 from assay.model.plan import Measure, Plan, Study
 from assay.plan import Options, make
+from assay.plan.order import fewest_seconds
 
 MakeMachine = Callable[..., Machine]
 
@@ -45,7 +46,7 @@ def test_in_one_l3_group_spread_is_compact(make_machine: MakeMachine) -> None:
 
 
 def test_a_size_chosen_by_memory_is_the_first_that_leaves_some(make_machine: MakeMachine) -> None:
-    wish = Measure("memcpy", ("one-core",), axes={"bytes": "largest:4G,64M,1M", "buffers": ("hot", "cold")})
+    wish = Measure("memcpy", ("one-core",), axes={"bytes": "first:4G,64M,1M", "buffers": ("hot", "cold")})
     small = msgspec.structs.replace(make_machine(cores=2), memory=Fact(value=2**30, unit="B"))
     plan = own(small, wish)
     assert [case.params["bytes"] for case in plan.cases if case.role == "measure"] == [64 * 2**20] * 2
@@ -58,16 +59,41 @@ def test_a_size_chosen_by_memory_is_the_first_that_leaves_some(make_machine: Mak
     assert not large.left_out
 
 
+@pytest.mark.parametrize(("mode", "taken"), [("madvise", "huge"), ("always", "huge"), ("never", "small")])
+def test_of_first_values_the_machine_takes_the_first_that_it_supports(
+    make_machine: MakeMachine, mode: str, taken: str
+) -> None:
+    machine = make_machine(cores=2)
+    facts = {**machine.facts, "memory": {"transparent huge pages": Fact(mode, "", "told")}}
+    study = Measure("loaded_latency", ("all",), axes={"delay": (0, 300), "pages": "first:huge,small"})
+    plan = own(msgspec.structs.replace(machine, facts=facts), study)
+    assert [case.params["pages"] for case in plan.cases if case.role == "measure"] == [taken] * 2
+    assert [(each.wish, each.levels) for each in plan.left_out] == (
+        [] if taken == "huge" else [("loaded_latency, pages=huge", ("pages=huge",))]
+    )
+
+
+def test_a_single_value_that_the_machine_does_not_support_is_no_case(make_machine: MakeMachine) -> None:
+    machine = make_machine(cores=2)
+    facts = {**machine.facts, "memory": {"transparent huge pages": Fact("never", "", "told")}}
+    plan = own(
+        msgspec.structs.replace(machine, facts=facts),
+        Measure("latency", ("one-core",), axes={"bytes": "1M", "pages": ("huge", "small")}),
+        Measure("latency", ("one-core",), axes={"bytes": "2M", "pages": "first:huge"}),
+    )
+    assert [case.params["pages"] for case in plan.cases if case.role == "measure"] == ["small"]
+
+
 def test_when_no_size_fits_the_smallest_is_left_out_with_its_figures(make_machine: MakeMachine) -> None:
     tiny = msgspec.structs.replace(make_machine(cores=2), memory=Fact(value=2**20, unit="B"))
-    plan = own(tiny, Measure("memcpy", ("one-core",), axes={"bytes": ("largest:64M,1M", 64)}))
+    plan = own(tiny, Measure("memcpy", ("one-core",), axes={"bytes": ("first:64M,1M", 64)}))
     assert [case.params["bytes"] for case in plan.cases if case.role == "measure"] == [64]
     assert plan.left_out[-1].reason == "it needs 2 MiB of memory; 1 MiB may be used"
 
 
 def test_a_wrong_value_among_sizes_chosen_by_memory_is_refused(make_machine: MakeMachine) -> None:
     with pytest.raises(UsageError, match="stream has no stores 'big'"):
-        own(make_machine(cores=2), Measure("stream", ("all",), axes={"stores": "largest:big,ordinary"}))
+        own(make_machine(cores=2), Measure("stream", ("all",), axes={"stores": "first:big,ordinary"}))
 
 
 def test_one_nodes_own_figure_does_not_cap_what_the_machine_has(make_machine: MakeMachine) -> None:
@@ -138,11 +164,14 @@ def test_the_published_table_takes_a_smaller_grid_where_memory_is_short(make_mac
     assert "it needs 14 GiB of memory" in plan.left_out[0].reason
 
 
-def test_a_budget_that_grows_is_what_the_plan_takes_and_the_users_is_kept(make_machine: MakeMachine) -> None:
+def test_a_budget_that_grows_is_what_the_plan_takes_at_the_least_and_the_users_is_kept(
+    make_machine: MakeMachine,
+) -> None:
     wish = Study("T", "Q?", (Measure("stream", ("cores:*",)),), launches=3, budget_s=10, grows=True)
     large = make_machine(cores=64)
     plan = make("own.toml", wish, large, Options(seed=7))
-    assert plan.budget_s == math.ceil(plan.estimate_s) > 10
+    assert plan.budget_s == math.ceil(fewest_seconds(plan.cases, plan.order)) > 10
+    assert plan.estimate_s == plan.budget_s
     assert make("own.toml", wish, make_machine(), Options(seed=7)).budget_s == 10
     assert make("own.toml", wish, large, Options(seed=7, budget_s=20)).budget_s == 20
     assert make("own.toml", msgspec.structs.replace(wish, grows=False), large, Options(seed=7)).budget_s == 10

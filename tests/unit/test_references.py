@@ -7,12 +7,13 @@ import pytest
 
 from assay import references, store
 from assay.analyse import analyse
-from assay.analyse.comparisons.runs import between, within
 from assay.analyse.estimates import Measured
 from assay.analyse.imported import measured
+from assay.compare.runs import between, within
+from assay.model.compared import Compared
 from assay.model.errors import UsageError
 from assay.model.imported import Conclusion, case_of
-from assay.model.result import Compared, Estimate
+from assay.model.result import Estimate
 from assay.model.run import Run
 
 SYSTEMS = ("cs-pccluster2", "epyc-7601", "hpcdiy-gbe", "hpcdiy-numa", "hpcdiy-qdr", "leo", "sci", "vtpcc")

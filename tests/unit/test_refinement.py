@@ -1,16 +1,21 @@
 """Curves get more sizes where they bend, and only there; the plan goes on with them in blocks of its own."""
 
 import math
+from pathlib import Path
 
 import msgspec
-from tests.simulation import described
+from tests.simulation import carry_on, described, simulated_run
 from tests.unit.test_osu import estimate
 
-from assay.analyse.refinement import Bend, bends
+from assay import store
+from assay.analyse import analyse
 from assay.model.plan import Case, Measure, Plan, Study
+from assay.model.quantity import Quantity
 from assay.model.result import Estimate
-from assay.plan import Options, make
-from assay.plan.refine import refined
+from assay.plan import Options, make, stages
+from assay.plan.refinement import Bend, bends, with_sizes
+from assay.simulation import Law, SimulatedMachine
+from assay.topics.memory.models.latency_levels import LatencyLevels
 
 SIZES = [4**power for power in range(11)]
 
@@ -19,8 +24,8 @@ def curve(seconds: list[float], sizes: list[int], half_width: float = 0.0) -> li
     points = []
     for size, value in zip(sizes, seconds, strict=True):
         one = estimate("latency", "s", value, pattern="latency", bytes=size)
-        ends = {"case": f"pt2pt/{size}", "lo": value * (1 - half_width), "hi": value * (1 + half_width)}
-        points.append(msgspec.structs.replace(one, **ends))
+        ends = Quantity(value, value * (1 - half_width), value * (1 + half_width), "s", "range")
+        points.append(msgspec.structs.replace(one, case=f"pt2pt/{size}", value=ends))
     return points
 
 
@@ -73,7 +78,7 @@ def test_a_message_without_bytes_stands_on_no_logarithmic_axis() -> None:
 def test_new_sizes_are_measured_in_blocks_after_the_others_at_every_level() -> None:
     plan = planned(mpis=("openmpi-4.1.4", "mpich-4.0.2"))
     (one, other) = of_size(plan, 4096)
-    more = refined(plan, [(one.id, "bytes", 3000)], None)
+    more = with_sizes(plan, [Bend(one.id, "bytes", 3000, 1.0)], None)
     fresh = of_size(more, 3000)
     assert {case.factors["mpi"] for case in fresh} == {"openmpi-4.1.4", "mpich-4.0.2"}
     assert [case.id.replace("3000", "4096") for case in fresh] == [one.id, other.id]
@@ -93,11 +98,11 @@ def test_new_sizes_are_measured_in_blocks_after_the_others_at_every_level() -> N
 def test_what_the_budget_has_no_time_for_is_said() -> None:
     plan = planned(budget_s=60)
     (one,) = of_size(plan, 4096)
-    more = refined(plan, [(one.id, "bytes", 3000)], 0.01)
+    more = with_sizes(plan, [Bend(one.id, "bytes", 3000, 1.0)], 0.01)
     assert more.order == plan.order
     assert more.refine == 0
     assert more.left_out[-1].wish == "pt2pt at all"
-    assert more.left_out[-1].reason == "the curve bends at 2.93 KiB; the budget has no time to measure there"
+    assert more.left_out[-1].reason == "the curve needs more sizes (2.93 KiB); the budget has no time for them"
 
 
 def test_sizes_without_time_stand_in_one_line_for_each_curve() -> None:
@@ -108,12 +113,12 @@ def test_sizes_without_time_stand_in_one_line_for_each_curve() -> None:
     study = Study("S", "Q?", (measure,), launches=3, refine=2, budget_s=60)
     mpis = ("openmpi-4.1.4", "mpich-4.0.2")
     plan = make("own.toml", study, described(), Options(seed=1, mpis=mpis))
-    wished = [(case.id, "bytes", size) for case in of_size(plan, 4096) for size in (6144, 3000)]
-    more = refined(plan, wished, 0.01)
+    wished = [Bend(case.id, "bytes", size, 1.0) for case in of_size(plan, 4096) for size in (6144, 3000)]
+    more = with_sizes(plan, wished, 0.01)
     assert [(left.wish, left.reason) for left in more.left_out[len(plan.left_out) :]] == [
         (
             f"pt2pt at all, pattern={pattern}",
-            "the curve bends at 2.93 KiB, 6 KiB; the budget has no time to measure there",
+            "the curve needs more sizes (2.93 KiB, 6 KiB); the budget has no time for them",
         )
         for pattern in ("latency", "bandwidth")
     ]
@@ -121,7 +126,7 @@ def test_sizes_without_time_stand_in_one_line_for_each_curve() -> None:
 
 def test_where_nothing_bends_the_run_is_over() -> None:
     plan = planned()
-    assert refined(plan, [], None).refine == 0
+    assert with_sizes(plan, [], None).refine == 0
 
 
 def test_the_error_is_that_of_interpolation() -> None:
@@ -134,3 +139,28 @@ def test_the_error_is_that_of_interpolation() -> None:
     )
     assert isinstance(bend, Bend)
     assert math.isclose(bend.error, 3.0 / 2.0 - 1)
+
+
+def test_steps_between_levels_of_working_sets_are_halved_down_to_eight_an_octave(tmp_path: Path) -> None:
+    """Caches of 32 KiB, 1 MiB and 32 MiB; the walk goes on until memory is reached."""
+    walk = Measure("latency", ("one-core",), axes={"bytes": "4K:64M/2", "pages": "huge"}, weight=0.03)
+    run = store.load(simulated_run(tmp_path, study=Study("S", "Q?", (walk,), launches=6, refine=6)))
+    for _ in range(6):
+        analysis = analyse(run)
+        plan = stages.refined(run, lambda: analysis)  # noqa: B023 (called at once)
+        if plan is None or plan.order == run.plan.order:
+            break
+        directory = store.reopen(Path(run.path))
+        directory.resume(plan)
+        carry_on(directory, plan, SimulatedMachine(described().topology, Law(), seed=2))
+        run = store.load(Path(run.path))
+    sizes = sorted(int(case.params["bytes"]) for case in run.plan.studied)
+    for cache in (32 * 2**10, 2**20, 32 * 2**20):
+        above = min(size for size in sizes if size > cache)
+        below = max(size for size in sizes if size <= cache)
+        assert above / below < 2 ** (1 / 8) * 1.01
+    assert len(sizes) < 50
+    (model,) = (each for each in analyse(run).models if isinstance(each, LatencyLevels))
+    assert model.levels[-1].answered_by == "memory"
+    assert not model.goes_on
+    assert 128 * 2**20 <= sizes[-1] <= 256 * 2**20

@@ -8,12 +8,12 @@ from tests.simulation import simulated_run
 
 from assay import store
 from assay.analyse import analyse
-from assay.launch.simulated import Law
 from assay.model.facts import Fact
 from assay.model.plan import Measure, Study
 from assay.model.run import Run
 from assay.report.section import Section
 from assay.report.sections import sections
+from assay.simulation import Law
 
 STUDY = Study(
     "Peak",
@@ -42,10 +42,10 @@ def _nominal(run: Run, fact: Fact) -> Run:
 
 def test_a_nominal_clock_that_nobody_knows_is_said_with_the_reason(run: Run) -> None:
     (text,) = _section(_nominal(run, Fact(unavailable="a hypervisor hides it"))).meaning
-    assert "No nominal clock is known (a hypervisor hides it)" in text
+    assert "The nominal clock is unknown (a hypervisor hides it)" in text
     assert "turbo" in text
     (text,) = _section(_nominal(run, Fact(3e9, "Hz", "test"))).meaning
-    assert "No nominal clock" not in text
+    assert "nominal clock is unknown" not in text
 
 
 def test_clocks_that_cannot_be_any_are_counted_and_not_shown(run: Run) -> None:
@@ -72,11 +72,11 @@ def test_clocks_that_cannot_be_any_are_counted_and_not_shown(run: Run) -> None:
         for launch in run.launches
     )
     section = _section(msgspec.structs.replace(run, launches=launches))
-    assert "2 clocks are too low to be any and not shown" in section.meaning[0]
+    assert "2 clocks are impossibly low and not shown" in section.meaning[0]
     (clocks,) = (table for table in section.tables if table.caption.startswith("Clock"))
     assert not any("MHz" in cell for row in clocks.rows for cell in row)
     (clocks,) = (table for table in _section(run).tables if table.caption.startswith("Clock"))
-    assert "too low" not in _section(run).meaning[0]
+    assert "impossibly low" not in _section(run).meaning[0]
     assert clocks.rows
 
 

@@ -14,14 +14,15 @@ from tests.unit.report_example import Example
 
 from assay import store
 from assay.analyse import analyse
-from assay.launch.simulated import Law, Link
 from assay.model.plan import Measure, Study
+from assay.model.quantity import exact
 from assay.plan import Options
 from assay.report import html, messages, provenance, terminal
 from assay.report.section import Figure, Section, Table
 from assay.report.sections import sections
+from assay.simulation import Law, Link
 
-FAST = Link(1.5e-6, 12e9, 12e9, duplex=2.0, gap_s=0.0, eager_bytes=8192, announce_s=2e-6)
+FAST = Link(1.5e-6, 12e9, 12e9, duplex=2.0, gap_s=0.0, eager_bytes=8192, rendezvous_s=2e-6)
 SLOW = Link(25e-6, 0.117e9, 0.117e9, duplex=1.0, gap_s=0.0)
 LAW = Law(links={**Law().links, "mlx5_0:1": FAST, "eth0": SLOW})
 NETWORKS = {"ib": "mlx5_0:1", "gbe": "eth0"}
@@ -114,7 +115,7 @@ def number(cell: str) -> float:
 def test_every_direction_is_said(written: dict[str, Section]) -> None:
     told = written["messages"]
     text = " ".join([*told.meaning, *(figure.caption for figure in told.figures)])
-    assert "One way is half of a round trip" in text
+    assert "The one-way time is half of a round trip" in text
     for figure in told.figures:
         assert re.search("one way|one direction|both directions added", figure.caption), figure.caption
     for headline in told.headlines:
@@ -132,7 +133,7 @@ def test_the_paragraph_has_the_best_small_message_and_the_largest_ones_of_each_p
     assert found["two near cores"] == pytest.approx(0.25e-6, rel=0.02)
     assert found["two sockets"] == pytest.approx(0.8e-6, rel=0.02)
     assert "messages of 64 KiB get" in text
-    assert "the best is told" in text
+    assert "the text shows the best one" in text
 
 
 def test_both_directions_stand_over_one_with_ends(written: dict[str, Section]) -> None:
@@ -166,7 +167,7 @@ def test_no_chart_has_more_series_than_can_be_told_apart_and_none_is_lost(
 def test_an_empty_message_is_in_the_table_and_not_on_a_logarithmic_axis(written: dict[str, Section]) -> None:
     latency = [f for f in written["messages"].figures if f.id.startswith("figure-messages-latency")]
     assert all(value["x"] > 0 for figure in latency for value in values(figure))
-    assert all("0 B has no place" in figure.caption for figure in latency)
+    assert all("0 B does not fit" in figure.caption for figure in latency)
     tables = [table for table in written["messages"].tables if table.caption.startswith("Latency, one way")]
     assert all(table.rows[0][0] == "0 B" for table in tables)
     assert all(
@@ -208,7 +209,7 @@ def test_the_way_is_proven_for_each_network(written: dict[str, Section]) -> None
 
 
 def test_the_library_and_what_can_change_its_ways_are_in_the_provenance(here: Example) -> None:
-    table = next(each for each in provenance.provenance(here.run) if each.caption.startswith("What passed"))
+    table = next(each for each in provenance.provenance(here.run) if each.caption.startswith("MPI libraries"))
     assert ("default/mpich", "library", "Simulated MPI 1.0") in table.rows
     assert ("default/openmpi", "network", "mlx5_0:1") in table.rows
 
@@ -225,7 +226,9 @@ def test_a_terminal_reads_as_a_person_speaks(here: Example) -> None:
 
 def test_bandwidth_is_told_of_the_largest_message_even_where_a_smaller_one_was_faster(here: Example) -> None:
     raised = tuple(
-        msgspec.structs.replace(e, median=1e12) if e.params.get("bytes") == 1024 and e.unit == "B/s" else e
+        msgspec.structs.replace(e, value=exact(1e12, "B/s"))
+        if e.params.get("bytes") == 1024 and e.unit == "B/s"
+        else e
         for e in here.analysis.estimates
     )
     there = Example(here.run, msgspec.structs.replace(here.analysis, estimates=raised))
@@ -240,7 +243,7 @@ def test_a_terminal_leaves_numbers_of_cores_to_the_page(many: Example) -> None:
     text = printed(many)
     assert "socket 1, n1 – n2" in text  # noqa: RUF001
     assert "2 cores spread" not in text.partition("Many pairs at once")[2].partition("[a, b]")[0]
-    assert "4 numbers of cores more: assay report" in text
+    assert "4 more numbers of cores: assay report" in text
 
 
 def test_the_message_is_named_where_8_bytes_were_not_measured(tmp_path: Path) -> None:
@@ -271,7 +274,7 @@ def test_another_way_than_asked_is_said_before_any_figure(tmp_path: Path) -> Non
         small("pair:other-node", bytes=65536),
         Options(hosts=("n1", "n2"), networks={"gbe": "eth0"}),
     )
-    claim = "Messages were to go over eth0, and did not"
+    claim = "Messages should use eth0 but did not"
     text, page = printed(there), html.render(there.run, there.analysis)
     assert text.index(claim) < text.index("Messages between two")
     notice = page.index('<p class="notice">')
@@ -408,7 +411,7 @@ def test_of_many_comparisons_the_page_lists_those_that_claim_something(
 ) -> None:
     monkeypatch.setattr(html, "_COMPARED", 3)
     page = html.render(wide.run, wide.analysis)
-    assert "Listed are 3 of them" in page
+    assert "This list shows 3 of them" in page
     monkeypatch.setattr(html, "_COMPARED", 10_000)
     assert "of them, the largest" not in html.render(wide.run, wide.analysis).partition('id="strings"')[0]
 

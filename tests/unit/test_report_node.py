@@ -16,14 +16,17 @@ from tests.unit.report_node import LAW, MEMORY, VARIED, node
 
 from assay import store
 from assay.analyse import analyse
-from assay.model.result import Model
+from assay.compare.runs import within
+from assay.model.law import Unfitted
 from assay.plan import Options
-from assay.report import html, terminal, vega
+from assay.report import html, terminal, vega, verdicts
+from assay.report import varied as factors
 from assay.report.charts.heatmap import Cell, heatmap
-from assay.report.charts.roofline import Kernel, Roof, roofline
 from assay.report.section import Figure, Section, Table
-from assay.report.sections import compare, sections, touch
+from assay.report.sections import sections
 from assay.report.words import interval
+from assay.topics.cores.roofline_chart import Kernel, Roof, roofline
+from assay.topics.memory.sections import touch
 
 _IDS = {
     "memory-bandwidth", "saturation", "first-touch", "memory-nodes", "load-latency", "loaded-latency", "copy-rate",
@@ -139,22 +142,22 @@ def test_the_published_table_has_two_rows_and_the_paired_ratio(written: dict[str
     assert ratio == pytest.approx(2.0, rel=0.02)  # the memory of two nodes in place of one
     assert lo <= ratio <= hi
     assert {row[3] for row in table.rows} == {table.rows[1][6]} == {"6"}
-    assert table.note == "The ratio is that of launches paired by block, and so not the ratio of the two medians."
+    assert table.note == "The ratio comes from launches paired by block. It is not the ratio of the two medians."
 
 
 def test_one_pair_has_no_interval_and_one_memory_node_promises_a_ratio_of_one(tmp_path: Path) -> None:
     run = store.load(simulated_run(tmp_path, study="interleave", options=Options(launches=1)))
-    (table,) = touch.published(analyse(run))
+    (table,) = touch.declared.tables(run, analyse(run))
     assert [row[2:4] for row in table.rows] == [("no interval", "1")] * 2
     assert table.rows[1][5:] == ("one pair, no interval", "1")
-    assert table.note.endswith("a ratio of 1 is to be expected.")
+    assert table.note.endswith("the expected ratio is 1.")
 
 
 def test_two_pairs_have_a_range_and_prove_nothing(tmp_path: Path) -> None:
     run = store.load(simulated_run(tmp_path, study="interleave", options=Options(launches=2)))
-    (table,) = touch.published(analyse(run))
+    (table,) = touch.declared.tables(run, analyse(run))
     assert table.columns[5:] == ("Its range", "Pairs")
-    assert "2 pairs prove nothing: from 6 on a ratio has an interval." in table.note
+    assert "2 pairs are too few for an interval: a ratio needs 6." in table.note
 
 
 def _names_of_roofs(bandwidths: list[float], version: str, width: int) -> list[tuple[float, float, float]]:
@@ -226,23 +229,23 @@ def test_the_ledger_shows_band_measurement_and_error(here: Example, written: dic
     figure = next(figure for figure in written["himeno"].figures if figure.id == "figure-ledger")
     assert len(_rows(figure)) == len(here.analysis.predictions) == 3
     for row, line in zip(_rows(figure), here.analysis.predictions, strict=True):
-        assert row["band_lo"] / row["value"] == pytest.approx(line.lower / line.value[0])
-        assert row["band_hi"] / row["value"] == pytest.approx(line.upper / line.value[0])
+        assert row["band_lo"] / row["value"] == pytest.approx(line.predicted.lo / line.value.value)
+        assert row["band_hi"] / row["value"] == pytest.approx(line.predicted.hi / line.value.value)
         assert ("inside the band" in row["text"]) == (line.error == 0)
     wrong = msgspec.structs.replace(here.analysis.predictions[0], error=-0.25)
     analysis = msgspec.structs.replace(here.analysis, predictions=(wrong,))
     section = next(each for each in sections(here.run, analysis) if each.id == "himeno")
     assert "0 of 1 prediction holds" in section.meaning[0]
-    table = _table(section, "Prediction ledger")
+    table = _table(section, "Predictions")
     row = dict(zip(table.columns, table.rows[0], strict=True))
     assert row["From the nearest end"] == "-25.0 %"
     assert row["From the middle"] == f"{100 * wrong.deviation:+.1f} %"
-    assert row["Predicted"] == interval(wrong.middle, (wrong.lower, wrong.upper), wrong.unit, "").short
+    assert row["Predicted"] == interval(wrong.predicted, "").short
     assert len(row) == 5
     stated = msgspec.structs.replace(wrong, states=("near", "far"))
     analysis = msgspec.structs.replace(here.analysis, predictions=(stated,))
     (section,) = (each for each in sections(here.run, analysis) if each.id == "himeno")
-    table = _table(section, "Prediction ledger")
+    table = _table(section, "Predictions")
     assert dict(zip(table.columns, table.rows[0], strict=True))["States: predicting, predicted"] == "near, far"
 
 
@@ -252,7 +255,7 @@ def test_all_pairs_of_cores_make_a_symmetric_matrix(written: dict[str, Section])
     assert len(cells) == 8 * 7
     assert all(cells[column, row] == value for (row, column), value in cells.items())
     assert "sample" not in figure.caption
-    kinds = {row[0]: row[1] for row in _table(written["core-to-core"], "Hand-over").rows}
+    kinds = {row[0]: row[1] for row in _table(written["core-to-core"], "Cache-line transfer").rows}
     assert kinds == {"same L3": "12", "other socket": "16"}
 
 
@@ -288,17 +291,18 @@ def test_what_was_varied_stands_with_margin_verdict_and_resolution(varied: Examp
         assert (row["lo"], row["hi"]) == (comparison.lo, comparison.hi)
         assert row["band_hi"] == pytest.approx(1 + comparison.margin)
         assert row["text"].endswith(comparison.verdict)
-    assert "differs from itself by up to" in section.meaning[1]
+    assert "differs by up to" in section.meaning[1]
     controls = [c for c in varied.analysis.comparisons if c.differ == "control"]
     assert len(_table(section, "A against A").rows) == len(controls) > 0
     assert len(_table(section, "Comparisons").rows) == len(compared)
 
 
 def test_a_law_that_could_not_be_fitted_says_why(here: Example) -> None:
-    failed = Model("saturation/compact", "saturation", (), {}, None, "1 number of cores: a curve needs 2")
+    why = "1 number of cores: a curve needs 2"
+    failed = Unfitted(id="saturation/compact", of=(), wanted="saturation", reason=why)
     kept = tuple(model for model in here.analysis.models if model.law != "saturation")
     page = html.render(here.run, msgspec.structs.replace(here.analysis, models=(*kept, failed)))
-    assert "Laws that could not be fitted" in page
+    assert "Models that could not be fitted" in page
     assert "1 number of cores: a curve needs 2" in page
     assert 'id="saturation"' not in page
 
@@ -322,12 +326,12 @@ def test_the_terminal_tells_the_same_topics_in_eighty_columns(here: Example) -> 
     assert max(map(len, text.splitlines())) <= 80
     headings = (
         "Himeno without a memory option", "Saturation", "Classes of pairs", "Levels of the load latency", "Roofs",
-        "One load from idle", "Best rate", "Clock of the cores", "Prediction ledger", "Hand-over",
+        "Memory latency without load", "Best rate", "Clock of the cores", "Predictions", "Cache-line transfer",
     )  # fmt: skip
     for heading in headings:
         assert f"\n{heading}" in text, heading
     assert re.search(r"none +[\d,]+ +\[[\d,]+, [\d,]+\] +6 +1 +the base +\n", text)
-    assert re.search(r"interleave +[\d,]+ +\[[\d,]+, [\d,]+\] +6 +2\.\d+ +\[", text)
+    assert re.search(r"interleave +[\d,]+ +\[[\d,]+, [\d,]+\] +6 +(1\.9|2\.0)\d+ +\[", text)
     assert not re.search(r"^  triad.* (cores|spread|all:numa):\d", text, flags=re.MULTILINE)
 
 
@@ -362,10 +366,12 @@ def test_cells_of_a_matrix_hold_no_line_that_they_have_no_room_for() -> None:
 
 def test_levels_that_only_their_number_makes_inconclusive_say_so(tmp_path: Path) -> None:
     example = node(tmp_path, VARIED, MEMORY)
-    (table,) = compare.tables(example.run, example.analysis)
-    assert {"inconclusive"} & {row[-1] for row in table.rows}
-    assert "2 inconclusive figures would be claims alone, but among 6 comparisons" in table.note
-    assert "7 pairs or more can be enough" in table.note
-    section = compare.section(example.run, example.analysis)
+    section = factors.declared.section(example.run, example.analysis)
     assert section
-    assert "5 inconclusive figures would be claims alone" in section.meaning[0]
+    assert "5 inconclusive figures would be significant alone" in section.meaning[0]
+    pairs = [pair for pair in within(example.run, example.analysis).pairs if pair.comparison.varied]
+    withdrawn = [reason for reason in verdicts.silent(pairs) if reason.startswith("significant alone")]
+    assert withdrawn
+    assert {pair.comparison.verdict for reason in withdrawn for pair in verdicts.silent(pairs)[reason]} == {
+        "inconclusive"
+    }

@@ -6,6 +6,7 @@ from tests.unit.report_example import example
 
 from assay.model.result import Analysis, Finding
 from assay.model.run import Run
+from assay.model.text import cli, text
 from assay.report import remedies
 from assay.report.summary import Step, summary
 
@@ -20,29 +21,32 @@ def given(*options: str) -> Run:
 
 def test_a_remedy_keeps_toolchains_factors_and_budget_and_nothing_else() -> None:
     run = given("--seed", "3", *CHOSEN, "--launches", "2", "--runs", "elsewhere")
-    command = f"assay run {run.info.study}"
-    kept = f"{command} --toolchain clang --budget=5m --vary 'flags=-O3|-O2'"
-    assert remedies.typed(f"{command} --launches 6", run) == f"{kept} --launches 6"
-    assert remedies.typed(f"repeat it: {command}", run) == f"repeat it: {kept}"
+    study = run.info.study
+    kept = f"assay run {study} --toolchain clang --budget=5m --vary 'flags=-O3|-O2'"
+    assert remedies.typed(cli("run", study, "--launches", "6"), run) == f"{kept} --launches 6"
+    again = text("repeat it: `{command}`", command=cli("run", study))
+    assert remedies.typed(again, run) == f"repeat it: `{kept}`"
 
 
-@pytest.mark.parametrize("text", ["assay run --resume last", "assay run other --launches 6", "plug it in", ""])
-def test_what_is_no_repeat_of_the_run_stays_as_it_is(text: str) -> None:
-    assert remedies.typed(text, given(*CHOSEN)) == text
+@pytest.mark.parametrize(
+    "said", [cli("resume", "last"), cli("run", "other", "--launches", "6"), text("plug it in"), "plug it in", ""]
+)
+def test_what_is_no_repeat_of_the_run_stays_as_it_is(said: str) -> None:
+    assert remedies.typed(said, given(*CHOSEN)) == said
 
 
 def test_a_remedy_that_varies_something_itself_gets_no_second_factor() -> None:
     run = given(*CHOSEN)
-    text = f"assay run {run.info.study} --vary memory=first-touch,interleave"
-    assert remedies.typed(text, run) == text
+    said = cli("run", run.info.study, "--vary", "memory=first-touch,interleave")
+    assert remedies.typed(said, run) == said
 
 
 def test_nodes_are_reached_as_they_were_whatever_is_measured_there() -> None:
     run = given("--hosts", "n[1-2]", "--ssh-config", "my config", "--launcher=srun", "--budget", "5m")
     way = "--ssh-config 'my config' --launcher=srun"
-    own = f"assay run {run.info.study} --vary UCX_TLS=default,tcp --hosts n1,n2"
+    own = cli("run", run.info.study, "--vary", "UCX_TLS=default,tcp", "--hosts", "n1,n2")
     assert remedies.typed(own, run) == own.replace(run.info.study, f"{run.info.study} {way}")
-    again = remedies.typed(f"assay run {run.info.study} --launches 6", run)
+    again = remedies.typed(cli("run", run.info.study, "--launches", "6"), run)
     assert again == f"assay run {run.info.study} --hosts 'n[1-2]' {way} --budget 5m --launches 6"
 
 
@@ -52,21 +56,24 @@ def test_a_remedy_that_varies_something_keeps_nodes_networks_and_mpis() -> None:
     kept = "--hosts 'n[1-2]' --network a=eth0,b=eth1 --mpi mpich --ssh-config conf"
     study = run.info.study
     assert (
-        remedies.typed(f"assay run {study} --vary tcp.nodelay=on,off", run)
+        remedies.typed(cli("run", study, "--vary", "tcp.nodelay=on,off"), run)
         == f"assay run {study} {kept} --vary tcp.nodelay=on,off"
     )
-    assert remedies.typed("assay run multi-pair --hosts n1,n2", run) == (
+    assert remedies.typed(cli("run", "multi-pair", "--hosts", "n1,n2"), run) == (
         "assay run multi-pair --network a=eth0,b=eth1 --mpi mpich --ssh-config conf --hosts n1,n2"
     )
-    assert remedies.typed("assay run caches", run) == "assay run caches --hosts 'n[1-2]' --ssh-config conf"
+    assert remedies.typed(cli("run", "caches"), run) == "assay run caches --hosts 'n[1-2]' --ssh-config conf"
 
 
 def test_the_rest_of_a_run_and_a_look_at_its_nodes_are_reached_as_it_was() -> None:
     run = given("--hosts", "n[1-2]", "--ssh-config", "conf", "--launcher", "srun")
     rest = f"assay run --resume {run.info.id}"
-    assert remedies.typed(f"{rest} --confirm", run) == f"{rest} --ssh-config conf --launcher srun --confirm"
-    assert remedies.typed("`assay doctor --hosts n1,n2`", run) == "`assay doctor --ssh-config conf --hosts n1,n2`"
-    assert remedies.typed("assay doctor", run) == "assay doctor"
+    assert (
+        remedies.typed(cli("resume", run.info.id, "--confirm"), run)
+        == f"{rest} --ssh-config conf --launcher srun --confirm"
+    )
+    assert remedies.typed(cli("doctor", "--hosts", "n1,n2"), run) == "assay doctor --ssh-config conf --hosts n1,n2"
+    assert remedies.typed(cli("doctor"), run) == "assay doctor"
     assert remedies.resumed(run).endswith("--ssh-config conf --launcher srun")
 
 
@@ -74,13 +81,13 @@ def test_a_study_of_a_file_is_named_by_its_path() -> None:
     run = example().run
     path = f"my studies/{run.info.study}.toml"
     run = msgspec.structs.replace(run, info=msgspec.structs.replace(run.info, command=("assay", "run", path)))
-    assert remedies.typed(f"assay run {run.info.study} --launches 6", run) == f"assay run '{path}' --launches 6"
+    assert remedies.typed(cli("run", run.info.study, "--launches", "6"), run) == f"assay run '{path}' --launches 6"
 
 
 def test_without_options_a_remedy_stays_as_it_is() -> None:
     run = given("--launches", "2")
     assert (
-        remedies.typed(f"assay run {run.info.study} --launches 6", run)
+        remedies.typed(cli("run", run.info.study, "--launches", "6"), run)
         == f"assay run {run.info.study} --launches 6"
     )
 

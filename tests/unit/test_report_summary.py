@@ -11,11 +11,13 @@ from tests.unit.report_example import Example, example
 
 from assay import store
 from assay.analyse import analyse
-from assay.analyse.comparisons.runs import within
+from assay.compare import figure_rows
+from assay.compare.runs import within
 from assay.model.plan import Factor
+from assay.model.quantity import exact
 from assay.model.result import Limit
 from assay.plan import Options
-from assay.report import compare_table, html, terminal
+from assay.report import html, terminal
 from assay.report.summary import counted, planned, shortfall, summary
 
 
@@ -64,9 +66,9 @@ def test_what_the_machine_cannot_tell_apart_is_said_once_behind_a_run(tmp_path: 
     analysis = analyse(run)
     console = Console(file=io.StringIO(), width=200, force_terminal=False)
     terminal.render(run, analysis, console)
-    compare_table.render(within(run, analysis), console, floor=False)
+    figure_rows.render(within(run, analysis), console)
     assert isinstance(console.file, io.StringIO)
-    assert console.file.getvalue().count("this machine cannot tell apart less than") == 1
+    assert console.file.getvalue().count("this machine cannot resolve differences below") == 1
 
 
 def test_what_was_cut_stands_first_in_what_is_wrong(cut: Example) -> None:
@@ -74,7 +76,7 @@ def test_what_was_cut_stands_first_in_what_is_wrong(cut: Example) -> None:
     missing = sum(outcome.status != "complete" for outcome in wished)
     assert 0 < missing < len(wished)
     first = summary(cut.run, cut.analysis).wrong[0]
-    assert first.startswith(f"The run was cut by its budget of 2 s: {missing} of {len(wished)} cases were not")
+    assert first.startswith(f"The time budget of 2 s cut the run short: {missing} of {len(wished)} cases were not")
 
 
 def test_the_lead_says_how_many_of_the_planned_cases_were_measured(cut: Example) -> None:
@@ -91,7 +93,7 @@ def test_a_whole_run_says_nothing_of_a_cut(tmp_path: Path) -> None:
     run = store.load(simulated_run(tmp_path, options=Options(launches=1)))
     here = Example(run, analyse(run))
     assert not shortfall(here.run, here.analysis)
-    assert "was cut" not in _shown(here)
+    assert "cut the run short" not in _shown(here)
     sentinels = sum(case.role == "sentinel" for case in run.plan.cases)
     assert sentinels
     count = len(run.plan.cases) - sentinels
@@ -102,7 +104,10 @@ def test_a_whole_run_says_nothing_of_a_cut(tmp_path: Path) -> None:
 def test_only_three_launches_or_more_are_praised(launches: int, praised: bool) -> None:  # noqa: FBT001 (a row)
     here = example()
     one = msgspec.structs.replace(
-        here.analysis.estimates[0], launches=launches, median=95.0, limit=Limit(100.0, "derived", "by hand")
+        here.analysis.estimates[0],
+        launches=launches,
+        value=exact(95.0),
+        limit=Limit(100.0, "derived", "by hand", "memory"),
     )
     told = summary(here.run, msgspec.structs.replace(here.analysis, estimates=(one,))).good
-    assert any("90 % of a limit" in line for line in told) is praised
+    assert any("90 % of a derived or given limit" in line for line in told) is praised

@@ -14,6 +14,7 @@ from tests.unit.report_example import estimate, example
 
 from assay import store
 from assay.analyse import analyse
+from assay.model.quantity import Quantity, exact
 from assay.model.result import Analysis, Limit
 from assay.report import tables, terminal, words
 
@@ -63,16 +64,17 @@ def test_a_comma_or_a_quote_in_a_text_keeps_its_column() -> None:
 
 def test_json_has_the_stable_form() -> None:
     document = json.loads(msgspec.json.encode(example().analysis))
-    assert document["schema"] == 1
+    assert document["schema"] == 2
     assert {"run", "study", "estimates", "models", "comparisons", "findings"} <= set(document)
     first = document["estimates"][0]
     assert {
         "id", "benchmark", "kernel", "metric", "unit", "better", "params", "placement", "factors", "state",
-        "median", "lo", "hi", "confidence", "min", "max", "p99", "launches", "samples", "stop", "limit", "status",
+        "value", "min", "max", "p99", "launches", "samples", "stop", "limit", "status",
         "reason",
     } <= set(first)  # fmt: skip
+    assert set(first["value"]) == {"value", "lo", "hi", "unit", "basis"}
     assert {"label", "hosts", "cpus", "memory"} <= set(first["placement"])
-    assert set(first["limit"]) == {"value", "source", "of", "scope"}
+    assert set(first["limit"]) == {"value", "source", "of", "kind", "scope", "framed", "reference"}
     assert msgspec.json.decode(json.dumps(document), type=Analysis) == example().analysis
 
 
@@ -103,9 +105,8 @@ def test_a_terminal_that_knows_no_unicode_gets_plain_ascii() -> None:
 
 def test_an_interval_and_a_range_look_different() -> None:
     ranged = words.shown(estimate("stream/all/x", "triad", 4.215e10))
-    sure = words.shown(
-        estimate("stream/all/x", "triad", 4.215e10, method="order-statistics", confidence=0.95, launches=6)
-    )
+    interval = Quantity(4.215e10, 0.985 * 4.215e10, 1.012 * 4.215e10, "B/s", "interval")
+    sure = words.shown(estimate("stream/all/x", "triad", 4.215e10, value=interval, launches=6))
     assert ranged
     assert sure
     assert ranged.full == "42.1 GB/s (41.5 to 42.7, range of 3 launches)"
@@ -114,7 +115,7 @@ def test_an_interval_and_a_range_look_different() -> None:
 
 
 def test_a_single_launch_claims_no_interval() -> None:
-    alone = words.shown(estimate("stream/all/x", "triad", 4.2e10, method="single", launches=1))
+    alone = words.shown(estimate("stream/all/x", "triad", 4.2e10, value=exact(4.2e10, "B/s"), launches=1))
     assert alone
     assert alone.ends == "no interval"
     assert alone.full == "42.0 GB/s (1 launch)"
@@ -146,20 +147,23 @@ def test_the_terminal_names_what_fell_together_and_what_it_was_measured_as(tmp_p
     with console.capture() as captured:
         terminal.render(run, analyse(run), console)
     text = captured.get()
-    assert "the same thing here, measured once: half as one-core" in text
+    assert "equivalent here, measured once: half as one-core" in text
     for fold in run.plan.folded:
         assert fold.wish in text
         assert f"as {fold.into}" in text
 
 
 def test_the_figure_that_set_the_measured_limit_has_no_share_of_it() -> None:
-    best = estimate("stream/all/first-touch", "triad", 4e10, limit=Limit(4e10, "measured", "the best"))
-    assert words.share_cell(best) == "sets it"
-    assert words.share_cell(msgspec.structs.replace(best, median=3e10)) == "75 %"
-    assert words.share_cell(msgspec.structs.replace(best, limit=Limit(4e10, "derived", "channels"))) == "100 %"
+    best = estimate("stream/all/first-touch", "triad", 4e10, limit=Limit(4e10, "measured", "the best", "memory"))
+    assert words.share_cell(best) == "is the limit"
+    assert words.share_cell(msgspec.structs.replace(best, value=exact(3e10, "B/s"))) == "75 %"
+    assert (
+        words.share_cell(msgspec.structs.replace(best, limit=Limit(4e10, "derived", "channels", "memory")))
+        == "100 %"
+    )
 
 
 def test_a_limit_names_the_part_that_it_is_of() -> None:
-    of_core = Limit(9e9, "measured", "the best", "core")
+    of_core = Limit(9e9, "measured", "the best", "memory", "core")
     assert words.limit_text(of_core, "B/s") == "9.00 GB/s (measured, one core)"
     assert words.limit_text(msgspec.structs.replace(of_core, scope="machine"), "B/s") == "9.00 GB/s (measured)"

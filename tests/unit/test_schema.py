@@ -70,7 +70,18 @@ LAUNCH: dict[str, Any] = {
         "load": 0.5,
     },
 }
-GOOD = [HEADER, SERIES, VERDICT, END, LAUNCH, END | {"status": "failed", "reason": "wrong result"}]
+PREDICTION: dict[str, Any] = {
+    "type": "prediction",
+    "of": "stream/all",
+    "metric": "bandwidth",
+    "unit": "B/s",
+    "value": 2e10,
+    "lo": 1.9e10,
+    "hi": 2.1e10,
+    "basis": "derived",
+    "from": ["plateaus"],
+}
+GOOD = [PREDICTION, HEADER, SERIES, VERDICT, END, LAUNCH, END | {"status": "failed", "reason": "wrong result"}]
 BAD = [
     {},
     [],
@@ -85,6 +96,8 @@ BAD = [
     SERIES | {"iterations": 1.5},
     VERDICT | {"passed": "yes"},
     END | {"status": "done"},
+    PREDICTION | {"basis": "hope"},
+    {key: value for key, value in PREDICTION.items() if key != "from"},
     LAUNCH | {"exit_code": "0"},
     LAUNCH | {"bracket": None},
     {key: value for key, value in LAUNCH.items() if key != "argv"},

@@ -11,9 +11,9 @@ from scipy import stats
 from tests.simulation import EPYC_7601, TWO_CORES, described
 
 from assay.launch.command import Command
-from assay.launch.simulated import Burst, Fault, Law, Link, SimulatedMachine
-from assay.launch.simulated.sampler import interval_rank
 from assay.model.record import End, Header, ProgramRecord, Series, Traffic, Verdict, decode_program_record
+from assay.simulation import Burst, Fault, Law, Link, SimulatedMachine
+from assay.simulation.sampler import interval_rank
 
 QUIET = Law(noise=0.0, launch_noise=0.0)
 LARGE = 20_000_000
@@ -218,7 +218,7 @@ def test_a_network_that_was_asked_for_has_a_law_and_counters_of_its_own() -> Non
 
 
 def test_a_message_beyond_the_eager_limit_is_announced_first() -> None:
-    link = Link(1e-6, 1e9, 1e9, eager_bytes=4096, announce_s=3e-6)
+    link = Link(1e-6, 1e9, 1e9, eager_bytes=4096, rendezvous_s=3e-6)
     machine = on(law=dataclasses.replace(QUIET, links={"host": link}), hosts=("n1", "n2"))
     line = "pt2pt --expect-ranks 2 --cpus 0 --case c --pattern latency --bytes"
     assert one_way(machine, f"{line} 4096") == pytest.approx(1e-6 + 4096e-9)

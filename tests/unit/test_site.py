@@ -6,9 +6,9 @@ from pathlib import Path
 import pytest
 
 from assay.cli import site
-from assay.launch import fitting
+from assay.launch import select
 from assay.launch.command import Layout
-from assay.launch.remote import going_on
+from assay.launch.remote import resume_command
 from assay.model.errors import UnfitEnvironmentError, UsageError
 from assay.model.toolchain import Mpi
 
@@ -26,14 +26,14 @@ def test_inside_an_allocation_its_nodes_are_taken_unasked(monkeypatch: pytest.Mo
     monkeypatch.setenv("SLURM_JOB_NODELIST", "node[01-02]")
     assert site.node_names((), None) == ("node01", "node02")
     assert site.node_names(("node02",), None) == ("node02",)
-    assert fitting(Layout(("node01", "node02"), ((0,),), OPEN_MPI), site.find()).name == "srun"
+    assert select(Layout(("node01", "node02"), ((0,),), OPEN_MPI), site.find()).name == "srun"
 
 
 def test_a_job_goes_on_in_another_job_and_what_was_typed_by_being_typed(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv("ASSAY_JOB", raising=False)
-    assert going_on("r1", site.find(), "--budget", "3m") == "assay run --resume r1 --budget 3m"
+    assert resume_command("r1", site.find(), "--budget", "3m") == "assay run --resume r1 --budget 3m"
     monkeypatch.setenv("ASSAY_JOB", "20261121-network")
-    assert going_on("r1", site.find("srun"), "--budget", "3m") == (
+    assert resume_command("r1", site.find("srun"), "--budget", "3m") == (
         "assay submit --resume r1 --budget 3m --launcher srun"
     )
 
@@ -42,7 +42,7 @@ def test_in_an_allocation_of_this_node_programs_are_started_directly(monkeypatch
     monkeypatch.setenv("SLURM_JOB_ID", "7")
     monkeypatch.setenv("SLURM_JOB_NODELIST", HERE)
     assert site.node_names((), None) == (HERE,)
-    assert fitting(Layout((HERE,), ((0,),)), site.find()).name == "local"
+    assert select(Layout((HERE,), ((0,),)), site.find()).name == "local"
 
 
 def test_the_node_file_of_pbs_is_read(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -4,13 +4,13 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from tests.unit import report_node, test_report_messages, test_several
+from tests.unit import report_node, test_compare_curves, test_report_messages
 from tests.unit.page_words import english
 
-from assay import benchmarks
 from assay.analyse.findings import rules
+from assay.compare import page as compare_page
+from assay.model import benchmarks
 from assay.report import html
-from assay.report.several import page as several_page
 
 
 def _declared() -> frozenset[str]:
@@ -59,7 +59,7 @@ def _many(folder: Path) -> str:
 
 
 def _several(_folder: Path) -> str:
-    return several_page.render(test_several.published("hpcdiy-qdr", "hpcdiy-gbe"))
+    return compare_page.render(test_compare_curves.published("hpcdiy-qdr", "hpcdiy-gbe"))
 
 
 @pytest.mark.parametrize("made", [_node, _varied, _messages, _many, _several])

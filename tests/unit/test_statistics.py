@@ -23,6 +23,7 @@ from assay.analyse.statistics import (
     verdict,
 )
 from assay.analyse.steady import steady_starts
+from assay.model.quantity import Quantity
 
 
 @given(st.lists(st.floats(-1e6, 1e6), min_size=1, max_size=30), st.floats(0, 1))
@@ -45,7 +46,7 @@ def test_the_ranks_are_those_of_the_binomial_law(n: int) -> None:
 
 
 def test_five_samples_give_their_range_and_no_confidence() -> None:
-    assert median_interval([5, 1, 4, 2, 3]) == (3, 1, 5, None)
+    assert median_interval([5, 1, 4, 2, 3]) == Quantity(3, 1, 5, basis="range")
 
 
 @pytest.mark.parametrize("n", [6, 10, 20, 31])
@@ -114,7 +115,7 @@ def test_the_interval_holds_the_shifts_that_wilcoxon_does_not_reject(values: lis
 @given(st.lists(st.floats(-2, 2), min_size=1, max_size=12))
 def test_turning_a_ratio_over_turns_its_interval_over(logs: list[float]) -> None:
     ratio, turned = hodges_lehmann(logs), hodges_lehmann([-each for each in logs])
-    assert (turned.median, turned.lo, turned.hi) == pytest.approx((-ratio.median, -ratio.hi, -ratio.lo))
+    assert turned.parts == pytest.approx((-ratio.value, -ratio.hi, -ratio.lo))
 
 
 @pytest.mark.parametrize(

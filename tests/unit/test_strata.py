@@ -8,9 +8,9 @@ from scipy import stats
 
 from assay.analyse.launches import Sampled, Yield
 from assay.analyse.strata import Stratum, chance, explained, plain
+from assay.model.bracket import Bracket
 from assay.model.placement import Memory, Placement
 from assay.model.plan import Case
-from assay.model.record import Bracket
 
 QUIET = Bracket(None, None, 1.0, 0.0, 0.0, 0, 0.0)
 CASES, LAUNCHES = 100, 6

@@ -4,7 +4,8 @@ from pathlib import Path
 import pytest
 from tests.simulation import described
 
-from assay import benchmarks, studies
+from assay import studies
+from assay.model import benchmarks
 from assay.model.errors import UsageError
 from assay.plan import Options, make
 
@@ -33,8 +34,15 @@ def test_every_stored_study_loads_and_names_benchmarks_that_exist(name: str) -> 
 
 
 def test_the_stored_studies_are_these() -> None:
-    node = {"caches", "flops", "interleave", "memory", "node", "numa", "quick"}
-    assert set(studies.names()) == node | {"collectives", "multi-pair", "network", "node-pairs", "one-sided"}
+    node = {"caches", "dgemm", "flops", "interleave", "memory", "node", "numa", "quick"}
+    assert set(studies.names()) == node | {
+        "collectives",
+        "multi-pair",
+        "netpipe",
+        "network",
+        "node-pairs",
+        "one-sided",
+    }
 
 
 def test_network_asks_for_two_threads_of_a_core_and_says_why_there_are_none() -> None:
@@ -106,3 +114,34 @@ def test_a_file_that_is_not_there_is_named(tmp_path: Path) -> None:
         studies.get(missing)
     assert caught.value.what == f"cannot read study '{missing}'"
     assert caught.value.why == "No such file or directory"
+
+
+def test_netpipe_goes_three_bytes_beside_each_size_by_three_programs_inside_and_between_nodes() -> None:
+    plan = make("netpipe", studies.get("netpipe"), described(), Options(seed=1, hosts=("n1", "n2")))
+    found: dict[tuple[str, str], set[tuple[int, int]]] = {}
+    for case in plan.studied:
+        key = case.benchmark, case.placement.label
+        found.setdefault(key, set()).add((int(case.params["bytes"]), int(case.params["offset"])))
+        assert case.params.get("pattern", "latency") == "latency"
+    powers = tuple(2**power for power in range(24))
+    wanted = {(size, 0) for size in powers} | {(size, offset) for size in powers[2:] for offset in (-3, 3)}
+    places = [(name, place) for name in ("pt2pt", "tcp") for place in ("pair", "pair:other-node")]
+    assert found == dict.fromkeys([*places, ("memcpy", "one-core")], wanted)
+
+
+def test_sizes_from_nothing_on_are_measured_where_nothing_has_a_time() -> None:
+    options = Options(seed=1, hosts=("n1", "n2"), messages="0:16M")
+    plan = make("network", studies.get("network"), described(), options)
+    least: dict[tuple[str, str], tuple[int, int]] = {}
+    for case in plan.studied:
+        if "pattern" in case.params and not case.params["gap"]:
+            key, size = (case.benchmark, str(case.params["pattern"])), int(case.params["bytes"])
+            low, high = least.get(key, (size, size))
+            least[key] = min(low, size), max(high, size)
+    assert least == {
+        ("pt2pt", "latency"): (0, 2**24),
+        ("pt2pt", "bandwidth"): (1, 2**24),
+        ("pt2pt", "bidirectional"): (1, 2**24),
+        ("tcp", "latency"): (1, 2**24),
+        ("tcp", "bandwidth"): (1, 2**24),
+    }

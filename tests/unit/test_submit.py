@@ -42,7 +42,7 @@ def site(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Script:
     monkeypatch.setenv("PATH", f"{tmp_path / 'bin'}:/usr/bin:/bin")
     monkeypatch.setenv("ASSAY_RUNS", str(tmp_path / "runs"))
     monkeypatch.setattr("assay.cli.prepare.built", lambda _names: {})
-    monkeypatch.setattr(batch, "here", lambda _which: batch.get("slurm"))
+    monkeypatch.setattr(batch, "find_scheduler", lambda _which: batch.get("slurm"))
     monkeypatch.chdir(tmp_path)
 
     def put(program: str, shell: str) -> None:
@@ -75,7 +75,7 @@ def submitted(*words: str) -> Submitted:
 def begin_run(job: Submitted, monkeypatch: pytest.MonkeyPatch) -> Path:
     """What the job does when it starts."""
     monkeypatch.setenv("ASSAY_JOB", job.name)
-    monkeypatch.setattr("assay.launch.simulated._BOOTED", datetime.now(UTC))  # after it was submitted
+    monkeypatch.setattr("assay.simulation.machine._BOOTED", datetime.now(UTC))  # after it was submitted
     path = simulated_run(Path("runs"), study=TWO)
     monkeypatch.delenv("ASSAY_JOB")
     return path
@@ -228,14 +228,14 @@ def test_a_run_goes_on_in_another_job_on_its_nodes(site: Script, monkeypatch: py
     for reference, count in (("2", 1), ("12", 1), (path.name[:20], 2), ("last", 1)):  # all names begin with a 2
         assert len(json.loads(typed("status", reference, "--json").stdout)["jobs"]) == count, reference
     refused = failure(typed("submit", "--resume", path.name, "--launches", "9"))
-    assert "on the nodes, that it began with" in refused.why
+    assert "keeps its plan and its nodes" in refused.why
 
 
 @pytest.mark.usefixtures("site")
 def test_a_run_that_is_complete_is_not_submitted_again(monkeypatch: pytest.MonkeyPatch) -> None:
     path = begin_run(submitted("tiny.toml"), monkeypatch)
     refused = failure(typed("submit", "--resume", "last"))
-    assert (refused.what, refused.remedy) == (f"run '{path.name}' is complete already", f"assay show {path.name}")
+    assert (refused.what, refused.remedy) == (f"run '{path.name}' is already complete", f"assay show {path.name}")
 
 
 def test_watching_ends_with_the_last_job_and_tells_each_change(

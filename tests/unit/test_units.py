@@ -106,7 +106,11 @@ def test_a_range_ascends_from_first_to_last_in_steps_of_its_fineness(low: int, m
         assert larger - smaller <= smaller * (2 ** (1 / count) - 1) + 64
 
 
-@pytest.mark.parametrize("text", ["8:1", "0:8", ":8", "1:", "1:8/", "1:8/0", "1:8/x", "1:8/100", "4/2"])
+def test_a_range_from_nothing_goes_on_with_one_byte() -> None:
+    assert units.parse_range("0:8") == (0, 1, 2, 4, 8)
+
+
+@pytest.mark.parametrize("text", ["8:1", "0:0", ":8", "1:", "1:8/", "1:8/0", "1:8/x", "1:8/100", "4/2"])
 def test_what_is_no_range_is_refused(text: str) -> None:
     with pytest.raises(UsageError):
         units.parse_range(text)

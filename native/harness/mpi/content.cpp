@@ -7,8 +7,8 @@
 namespace assay {
 
 Content::Content(const Layout& layout) {
-    constexpr std::size_t most = std::numeric_limits<int>::max();
-    if (layout.kind == Layout::Kind::contiguous && layout.bytes <= most) {
+    constexpr std::size_t largest = std::numeric_limits<int>::max();
+    if (layout.kind == Layout::Kind::contiguous && layout.bytes <= largest) {
         count_ = static_cast<int>(layout.bytes);
         return;
     }

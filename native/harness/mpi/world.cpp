@@ -74,7 +74,7 @@ World::World(Threads threads) {
 
 /// Dissemination (Hensgen, Finkel and Manber, 1988): in round k each rank tells the one 2^k after it what it
 /// knows. After ceil(log2 n) rounds everybody has heard of everybody, and of a maximum it may hear twice.
-void World::most(std::span<double> values) {
+void World::allreduce_max(std::span<double> values) {
     others_.resize(values.size());
     const auto count = static_cast<int>(values.size());
     for (int distance = 1; distance < size_; distance *= 2) {

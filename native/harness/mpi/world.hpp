@@ -25,8 +25,8 @@ class World final : public Ranks {
     [[nodiscard]] int rank() const override { return rank_; }
     [[nodiscard]] int size() const override { return size_; }
     [[nodiscard]] std::map<std::string, std::string> library() const override { return library_; }
-    void barrier() override { most({}); }
-    void most(std::span<double> values) override;
+    void barrier() override { allreduce_max({}); }
+    void allreduce_max(std::span<double> values) override;
     std::vector<std::string> gather(const std::string& text) override;
     std::string broadcast(const std::string& text) override;
     void abandon(Exit exit) override;

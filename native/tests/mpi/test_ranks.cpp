@@ -30,8 +30,8 @@ void nobody_leaves_a_barrier_before_everybody_came(Ranks& ranks) {
         clock_gettime(CLOCK_MONOTONIC, &time);
         const double left = static_cast<double>(time.tv_sec) + 1e-9 * static_cast<double>(time.tv_nsec);
         // All ranks of this test run on one machine and so read one clock.
-        const double last = assay::most(ranks, came);
-        const double first = -assay::most(ranks, -left);
+        const double last = assay::allreduce_max(ranks, came);
+        const double first = -assay::allreduce_max(ranks, -left);
         CHECK(first >= last);
     }
 }
@@ -40,7 +40,7 @@ void every_rank_learns_the_largest_of_each_value(Ranks& ranks) {
     const int rank = ranks.rank();
     const int size = ranks.size();
     std::array<double, 3> values{static_cast<double>(rank), static_cast<double>(-rank), 7};
-    ranks.most(values);
+    ranks.allreduce_max(values);
     CHECK(values[0] == size - 1 && values[1] == 0 && values[2] == 7);
 }
 
@@ -57,7 +57,7 @@ void texts_of_any_length_come_in_the_order_of_ranks(Ranks& ranks) {
 
 void every_rank_learns_the_text_of_each(Ranks& ranks) {
     const auto text = [](int rank) { return rank == 0 ? std::string() : "rank " + std::to_string(rank); };
-    const std::vector<std::string> all = assay::told_by_all(ranks, text(ranks.rank()));
+    const std::vector<std::string> all = assay::allgather(ranks, text(ranks.rank()));
     CHECK(all.size() == static_cast<std::size_t>(ranks.size()));
     for (std::size_t other = 0; other < all.size(); ++other) {
         CHECK(all[other] == text(static_cast<int>(other)));
@@ -70,7 +70,7 @@ void a_failure_of_any_rank_is_thrown_by_all_and_says_where_it_began(Ranks& ranks
         std::string next;
         const std::string told = failure_of([&] {
             try {
-                assay::together(ranks, [&] {
+                assay::all_or_none(ranks, [&] {
                     if (ranks.rank() == guilty) {
                         throw Failure(Exit::environment, "it broke", "no room", "--help");
                     }
@@ -84,12 +84,12 @@ void a_failure_of_any_rank_is_thrown_by_all_and_says_where_it_began(Ranks& ranks
         CHECK(contains(told, "it broke: no room (rank " + std::to_string(guilty) + " on "));
         CHECK(exit == Exit::environment && next == "--help");
     }
-    assay::together(ranks, [] {});
+    assay::all_or_none(ranks, [] {});
 }
 
 void an_exception_that_is_no_failure_is_agreed_on_too(Ranks& ranks) {
     CHECK(contains(failure_of([&] {
-                       assay::together(ranks, [&] {
+                       assay::all_or_none(ranks, [&] {
                            if (ranks.rank() == 1) {
                                throw std::runtime_error("unforeseen");
                            }
@@ -99,9 +99,9 @@ void an_exception_that_is_no_failure_is_agreed_on_too(Ranks& ranks) {
 }
 
 void one_rank_of_each_kind_speaks_for_it(Ranks& ranks) {
-    CHECK(assay::first_of_its_kind(ranks, ranks.rank() % 2 == 0 ? "even" : "odd") == (ranks.rank() < 2));
-    CHECK(assay::first_of_its_kind(ranks, assay::host_key()) == (ranks.rank() == 0));
-    CHECK(assay::first_told(ranks, ranks.rank() > 0 ? std::to_string(ranks.rank()) : "") == "1");
+    CHECK(assay::is_first_with_key(ranks, ranks.rank() % 2 == 0 ? "even" : "odd") == (ranks.rank() < 2));
+    CHECK(assay::is_first_with_key(ranks, assay::host_key()) == (ranks.rank() == 0));
+    CHECK(assay::first_nonempty(ranks, ranks.rank() > 0 ? std::to_string(ranks.rank()) : "") == "1");
 }
 
 void partners_are_each_others(Ranks& ranks) {

@@ -1,10 +1,12 @@
 """Pure functions from a run to what may be said of it. Nothing here measures, reads a file or prints."""
 
 from collections.abc import Mapping
+from itertools import chain
 
 from assay.analyse import imported, states, strata
 from assay.analyse.comparisons import pairs
 from assay.analyse.curves import Known
+from assay.analyse.effort import effort
 from assay.analyse.estimates import measure
 from assay.analyse.evidence import Evidence
 from assay.analyse.findings import findings
@@ -14,8 +16,8 @@ from assay.analyse.models import models
 from assay.analyse.noise import noise
 from assay.analyse.outcomes import condemn, outcomes
 from assay.analyse.predictions import predictions
-from assay.analyse.profiles import profiles
 from assay.analyse.trials import trials
+from assay.model import topics
 from assay.model.result import RESULT_SCHEMA, Analysis
 from assay.model.run import Run
 
@@ -52,6 +54,7 @@ def examine(run: Run, given: Mapping[str, float] = {}) -> Evidence:
         outcomes=condemn(ended, tuple(each.estimate for each in measured)),
         noise=noise(run, attempts, border, measured),
         trials=trials(run),
+        effort=None if run.imported else effort(run, attempts),
     )
 
 
@@ -70,6 +73,9 @@ def conclude(evidence: Evidence) -> Analysis:
         findings=found,
         outcomes=evidence.outcomes,
         noise=evidence.noise,
+        effort=evidence.effort,
         predictions=evidence.predictions,
-        profiles=profiles(evidence, found),
+        profiles=tuple(
+            chain.from_iterable(each.profiles(evidence, found) for each in topics.modules("profiles").values())
+        ),
     )

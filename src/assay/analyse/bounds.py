@@ -4,22 +4,22 @@ from collections.abc import Callable, Hashable, Iterable, Mapping
 from dataclasses import dataclass, field
 from statistics import median
 
-from assay import benchmarks
 from assay.analyse.curves import machine_of
 from assay.analyse.parts import Part, part
+from assay.model import benchmarks, roles
 from assay.model import text as texts
+from assay.model.benchmark import Role
 from assay.model.machine import Machine, Topology
+from assay.model.placement import Memory, Placement
 from assay.model.result import Estimate, Limit
 from assay.model.run import Run
 from assay.model.text import joined, text
 from assay.model.units import format_quantity
 
-#: Kernel of `flops` that measures the clock while all cores of a placement work.
-LOADED_CLOCK = "loaded-clock"
 #: Below this share of the run's own clock a clock is none: its core did something else in between.
 CLOCK_SHARE = 0.5
-#: (benchmark, metric) that count the bytes which memory moves, write-allocate included.
-_MEMORY_RATES = frozenset({("stream", "traffic"), ("loaded_latency", "bandwidth"), ("himeno", "traffic")})
+#: A ceiling that a figure exceeds by more is wrong, so nothing is a share of it.
+MOST_SHARE = 1.02
 #: A program whose working set is not sized by the caches shows memory's rate from so many times their size on.
 _BEYOND_CACHES = 4
 
@@ -42,25 +42,27 @@ class Bounds:
         self._machines = run.machines
         self._best: dict[Hashable, Estimate] = {}
         self._clocks: dict[Hashable, Estimate] = {}
-        self.clock = median([best_clock(each) for each in found if each.unit == "Hz"] or [0.0])
+        self.clock = run_clock(found)
         self._memory: dict[Topology | None, dict[Part, list[Estimate]]] = {}
+        self._fastest: dict[tuple[Topology | None, frozenset[int]], Estimate | None] = {}
         for each in memory_rates(found, run.machines):
             shape, there = self._place(each)
             self._memory.setdefault(shape, {}).setdefault(there, []).append(each)
         for each in found:
-            where = (each.placement.cpus[:1], each.placement.hosts)
+            where, role = (each.placement.cpus[:1], each.placement.hosts), roles.role(each)
+            reuse = roles.level_of(each, "buffer-reuse")
             keys: list[Hashable] = [
-                (each.benchmark, each.metric, each.params.get("buffers")),
-                (each.benchmark, each.metric, each.params.get("buffers"), *self._kinds(each)),
-                (each.benchmark, each.metric, each.kernel, where[0]),
-                (each.case, each.metric, each.kernel, each.placement.hosts, each.state),
+                (role, reuse),
+                (role, reuse, *self._kinds(each)),
+                (role, each.kernel, where[0]),
+                (each.case, role, each.kernel, each.placement.hosts, each.state),
             ]
-            if each.benchmark == "flops":
-                kind = (each.unit, each.params.get("format"))
-                keys += [("flops", *kind, *where), ("flops", *kind, each.params.get("width"), *where)]
-                if each.kernel == LOADED_CLOCK and best_clock(each) >= CLOCK_SHARE * self.clock:
-                    for place in ((_family(each), *where), where):
-                        self._clocks[place] = max(self._clocks.get(place, each), each, key=best_clock)
+            if role == "flop-rate":
+                precision, width = roles.precision(each), roles.level_of(each, "instruction-width")
+                keys += [(role, precision, *where), (role, precision, width, *where)]
+            if role == "loaded-clock" and best_clock(each) >= CLOCK_SHARE * self.clock:
+                for place in ((_family(each), *where), where):
+                    self._clocks[place] = max(self._clocks.get(place, each), each, key=best_clock)
             for key in keys:
                 if (each.median or 0.0) > (self._best[key].median or 0.0 if key in self._best else 0.0):
                     self._best[key] = each
@@ -78,13 +80,13 @@ class Bounds:
         """Whether a frequency can be the clock of its cores, and not time that they spent on something else."""
         return (estimate.median or 0.0) >= CLOCK_SHARE * self.clock
 
-    def best(self, benchmark: str, metric: str, buffers: str | None = None) -> Estimate | None:
-        """The highest median of a benchmark."""
-        return self._best.get((benchmark, metric, buffers))
+    def best(self, role: Role, reuse: str | None = None) -> Estimate | None:
+        """The highest median of a role; `reuse`: level of buffers that are met again in cache, or are not."""
+        return self._best.get((role, reuse))
 
-    def best_like(self, estimate: Estimate, buffers: str) -> Estimate | None:
-        """The highest median of its benchmark and metric on cores of its kind."""
-        return self._best.get((estimate.benchmark, estimate.metric, buffers, *self._kinds(estimate)))
+    def best_like(self, estimate: Estimate, reuse: str) -> Estimate | None:
+        """The highest median of its role on cores of its kind."""
+        return self._best.get((roles.role(estimate), reuse, *self._kinds(estimate)))
 
     def of_memory(self, estimate: Estimate) -> Estimate | None:
         """The highest rate at which the memory nodes that an estimate uses, or some of them, moved bytes.
@@ -93,7 +95,10 @@ class Bounds:
         """
         shape, here = self._place(estimate)
         known = self._memory.get(shape, {})
-        return _fastest(each for there, rates in known.items() if there.nodes <= here.nodes for each in rates)
+        if (shape, here.nodes) not in self._fastest:
+            near = (each for there, rates in known.items() if there.nodes <= here.nodes for each in rates)
+            self._fastest[shape, here.nodes] = _fastest(near)
+        return self._fastest[shape, here.nodes]
 
     def of_cores(self, estimate: Estimate) -> Estimate | None:
         """The highest rate at which the cores of an estimate moved bytes from or to any memory.
@@ -117,16 +122,16 @@ class Bounds:
         topology, here = self._place(estimate)
         return tuple(sorted({topology.cores[core].kind for core in here.cores})) if topology else ()
 
-    def best_on(self, estimate: Estimate, benchmark: str, metric: str, kernel: str) -> Estimate | None:
+    def best_on(self, estimate: Estimate, role: Role, kernel: str) -> Estimate | None:
         """The highest median of a kernel on the cores of an estimate, on whichever host."""
-        return self._best.get((benchmark, metric, kernel, estimate.placement.cpus[:1]))
+        return self._best.get((role, kernel, estimate.placement.cpus[:1]))
 
     def best_flops(self, estimate: Estimate) -> Estimate | None:
-        """The highest rate of `flops` on the cores of an estimate, in its width and precision (himeno: fp32)."""
-        precision = estimate.params.get("format", "fp32" if estimate.benchmark == "himeno" else "fp64")
+        """The highest rate of operations in registers on the cores of an estimate, in its width and precision."""
+        role: Role = "flop-rate"
+        width = roles.level_of(estimate, "instruction-width")
         place = (estimate.placement.cpus[:1], estimate.placement.hosts)
-        width = (estimate.params["width"],) if "width" in estimate.params else ()
-        return self._best.get(("flops", "flop/s", precision, *width, *place))
+        return self._best.get((role, roles.precision(estimate), *((width,) if width else ()), *place))
 
     def loaded_clock(self, estimate: Estimate) -> tuple[float, str] | None:
         """The clock that the cores of an estimate reach under load, and in words which one that is; one for all.
@@ -144,20 +149,27 @@ class Bounds:
         return (
             value,
             text(
-                "{clock} under load (measured in this run beside {work}, best sample)",
+                "{clock} under load (best sample of this run, measured together with {work})",
                 clock=format_quantity(value, "Hz"),
                 work=beside,
             ),
         )
 
-    def same_case(self, estimate: Estimate, metric: str) -> Estimate | None:
+    def same_case(self, estimate: Estimate, role: Role) -> Estimate | None:
         """Another metric of the same samples."""
-        return self._best.get((estimate.case, metric, estimate.kernel, estimate.placement.hosts, estimate.state))
+        return self._best.get((estimate.case, role, estimate.kernel, estimate.placement.hosts, estimate.state))
 
 
 def _family(estimate: Estimate) -> tuple[object, ...]:
     """Width and mix: instructions that the clock of a core may depend on."""
-    return estimate.params.get("width"), estimate.params.get("mix")
+    return roles.level_of(estimate, "instruction-width"), roles.level_of(estimate, "instruction-mix")
+
+
+def run_clock(estimates: Iterable[Estimate]) -> float:
+    """The median of the best samples of all clocks, in Hz; 0 where none was measured."""
+    return median(
+        [best_clock(each) for each in estimates if each.unit == "Hz" and each.median is not None] or [0.0]
+    )
 
 
 def best_clock(estimate: Estimate) -> float:
@@ -173,14 +185,14 @@ def best_memory_rate(estimates: Iterable[Estimate], machines: Mapping[str, Machi
 def memory_rates(estimates: Iterable[Estimate], machines: Mapping[str, Machine]) -> list[Estimate]:
     """What shows how fast memory moves bytes, write-allocate counted.
 
-    What is drawn by cores that pause between their loads (`loaded_latency` with a delay) does not.
+    What is drawn by cores that pause between their loads does not.
     """
     return [
         each
         for each in estimates
-        if (each.benchmark, each.metric) in _MEMORY_RATES
+        if roles.role(each) == "memory-traffic"
         and each.median is not None
-        and not each.params.get("delay")
+        and not roles.level_of(each, "pause")
         and not ((machine := machine_of(each, machines)) and fits_caches(each, machine.topology, _times(each)))
     ]
 
@@ -223,16 +235,20 @@ def describe(estimate: Estimate) -> str:
 
 def cached_bytes(estimate: Estimate, topology: Topology) -> int:
     """Bytes of the last-level caches of the cores that work on an estimate; 0 where none is known."""
-    used = set(estimate.placement.cpus[0]) if estimate.placement.cpus else set()
-    last = max((cache.level for cache in topology.caches), default=0)
-    return sum(cache.size_bytes for cache in topology.caches if cache.level == last and used & set(cache.cpus))
+    return topology.last_level_bytes(estimate.placement.cpus[0] if estimate.placement.cpus else ())
 
 
 def fits_caches(estimate: Estimate, topology: Topology, times: int = 1) -> bool:
     """Whether the working set may lie in `times` the caches of the cores that work on it."""
-    needed = benchmarks.get(estimate.benchmark).memory_bytes(estimate.params)
-    return 0 < needed <= times * cached_bytes(estimate, topology)
+    return 0 < rank_memory_bytes(estimate) <= times * cached_bytes(estimate, topology)
+
+
+def rank_memory_bytes(estimate: Estimate) -> int:
+    """Bytes of memory that each rank of an estimate's case needs."""
+    placed = estimate.placement
+    placement = Placement(placed.label, "", placed.cpus[0] if placed.cpus else (), Memory(), placed.hosts)
+    return benchmarks.get(estimate.benchmark).memory_bytes(estimate.params, placement)
 
 
 def _times(estimate: Estimate) -> int:
-    return _BEYOND_CACHES if estimate.benchmark == "himeno" else 1
+    return 1 if benchmarks.get(estimate.benchmark).sizes_itself else _BEYOND_CACHES

@@ -1,18 +1,20 @@
 """What laws are fitted to: estimates that are alike in everything but the law's own coordinates."""
 
 from collections.abc import Iterable, Mapping, Sequence
-from functools import cache
-from typing import NamedTuple
+from functools import cache, cached_property
+from typing import NamedTuple, TypeVar
 
 import msgspec
 import numpy as np
 
-from assay import benchmarks
 from assay.analyse.estimates import Measured
-from assay.analyse.statistics import CONFIDENCE, Samples, medians, quantiles
-from assay.model.benchmark import Axis, ParamValue
+from assay.analyse.statistics import Samples, medians, quantiles
+from assay.model import benchmarks, roles
+from assay.model.benchmark import ParamValue, Role
+from assay.model.law import Model, Point
 from assay.model.machine import Machine
-from assay.model.result import Estimate, Point
+from assay.model.quantity import CONFIDENCE, Basis, Quantity, exact
+from assay.model.result import Estimate
 from assay.model.run import Run
 
 #: With fewer launches there is no bootstrap: the launches are the replicates, and their range the interval.
@@ -20,22 +22,46 @@ _FEWEST = 6
 _DRAWS = 400
 _SEED = 1
 
+M = TypeVar("M", bound=Model)
 
-class Known(msgspec.Struct, frozen=True):
-    """A run and its estimates: what laws and predictions look at."""
+
+class Known(msgspec.Struct, frozen=True, dict=True):
+    """A run, its estimates, and the laws fitted so far: what laws and predictions look at."""
 
     run: Run
     measured: tuple[Measured, ...]
+    models: tuple[Model, ...] = ()
+
+    def fitted(self, law: type[M]) -> list[M]:
+        """What a law that was fitted before says; laws declare which ones they need."""
+        return [model for model in self.models if isinstance(model, law)]
 
     def of(self, benchmark: str, kernel: str = "", metric: str = "") -> list[Measured]:
         """Estimates with a figure, of one kernel (any where empty) and metric (the headline where empty)."""
         return [
             each
-            for each in self.measured
-            if each.estimate.benchmark == benchmark
-            and each.estimate.median is not None
+            for each in self._by_benchmark.get(benchmark, ())
+            if each.estimate.median is not None
             and (not kernel or each.estimate.kernel == kernel)
             and each.estimate.metric == (metric or headline(each.estimate))
+        ]
+
+    @cached_property
+    def _by_benchmark(self) -> dict[str, list[Measured]]:
+        """Estimates by benchmark: models ask for them again and again."""
+        found: dict[str, list[Measured]] = {}
+        for each in self.measured:
+            found.setdefault(each.estimate.benchmark, []).append(each)
+        return found
+
+    def of_role(self, role: Role, kernel: str = "") -> list[Measured]:
+        """Estimates of a role with a figure, of whatever benchmark; of one kernel, any where empty."""
+        return [
+            each
+            for each in self.measured
+            if each.estimate.median is not None
+            and (not kernel or each.estimate.kernel == kernel)
+            and roles.role(each.estimate) == role
         ]
 
     def machine(self, estimate: Estimate) -> Machine | None:
@@ -44,30 +70,27 @@ class Known(msgspec.Struct, frozen=True):
 
 
 class Curve(NamedTuple):
-    """Estimates of a kernel and metric that are alike but in a law's coordinates; `marks`: what they share."""
+    """Estimates of a kernel and metric that are alike but in a law's coordinates.
+
+    Attributes:
+        marks: what they share, in words; the state of the machine last.
+        members: the estimates.
+        state: of the machine; None where states do not matter.
+    """
 
     marks: tuple[str, ...]
     members: tuple[Measured, ...]
+    state: str | None = None
 
 
 def headline(estimate: Estimate) -> str:
     """Name of the first metric of its kernel; its own where no declaration knows it (of another tool)."""
-    declared = benchmarks.find(estimate.benchmark)
-    if declared is None:
-        return estimate.metric
-    return declared.headline_name(estimate.kernel, estimate.params, estimate.metric)
+    return benchmarks.of(estimate.benchmark).headline_name(estimate.kernel, estimate.params, estimate.metric)
 
 
 def _declares(estimate: Estimate) -> bool:
     """Whether its benchmark has metrics of such a kernel and such params: others' patterns have none."""
-    declared = benchmarks.find(estimate.benchmark)
-    return bool(declared and declared.headline_of(estimate.kernel, estimate.params))
-
-
-def axes(estimate: Estimate) -> tuple[Axis, ...]:
-    """Declared axes of its benchmark; none of another tool's."""
-    declared = benchmarks.find(estimate.benchmark)
-    return declared.axes if declared else ()
+    return benchmarks.of(estimate.benchmark).headline_of(estimate.kernel, estimate.params) is not None
 
 
 def machine_of(estimate: Estimate, machines: Mapping[str, Machine]) -> Machine | None:
@@ -81,14 +104,14 @@ def curves(measured: Iterable[Measured], *coordinates: str) -> list[Curve]:
 
     An estimate that no state was given joins the curve of each state.
     """
-    groups: dict[tuple[str, ...], list[Measured]] = {}
+    groups: dict[tuple[str, tuple[str, ...]], list[Measured]] = {}
     for each in measured:
-        groups.setdefault(_marks(each.estimate, coordinates), []).append(each)
+        groups.setdefault((each.estimate.benchmark, _marks(each.estimate, coordinates)), []).append(each)
     found = []
-    for marks, members in groups.items():
+    for (_, marks), members in groups.items():
         for state in states_of(each.estimate for each in members):
             shared = tuple(each for each in members if each.estimate.state in {None, state})
-            found.append(Curve((*marks, f"state={state}") if state else marks, shared))
+            found.append(Curve((*marks, f"state={state}") if state else marks, shared, state))
     return found
 
 
@@ -113,24 +136,25 @@ def _marks(estimate: Estimate, coordinates: Sequence[str]) -> tuple[str, ...]:
 @cache
 def _of_marks(benchmark: str, coordinates: tuple[str, ...]) -> tuple[frozenset[str], tuple[str, ...]]:
     """Its params and the coordinates, others' tables have more; axes that are chosen and no coordinates."""
-    declared = benchmarks.find(benchmark)
-    every = declared.axes if declared else ()
-    chosen = tuple(axis.name for axis in every if axis.default is not None and axis.name not in coordinates)
-    return frozenset((*coordinates, *(axis.name for axis in every))), chosen
+    declared = benchmarks.of(benchmark)
+    chosen = tuple(name for name in declared.defaults if name not in coordinates)
+    return frozenset((*coordinates, *declared.units)), chosen
 
 
-def replicates(members: Sequence[Measured]) -> tuple[Samples, bool]:
-    """What the medians of `members` might have been, shape (draws, members); whether they make a 95 % interval.
+def replicates(members: Sequence[Measured]) -> tuple[Samples, Basis]:
+    """What the medians of `members` might have been, shape (draws, members); what their ends are.
 
     With 6 launches or more of each, 400 bootstrap draws of its own: members that were launched in the same blocks
     are drawn together, others (sizes that were added later) apart. With fewer the launches themselves; a member
-    that lacks a block has its median there.
+    that lacks a block has its median there. Their ends are what those of the member with the fewest launches are.
     """
     own = [{launch.block: launch.value for launch in each.launches} for each in members]
     if min(map(len, own), default=0) < _FEWEST:
         blocks = sorted(set[int]().union(*own)) or [-1]
         values = np.array([[at.get(block, np.nan) for at in own] for block in blocks], dtype=np.float64)
-        return np.where(np.isnan(values), [each.estimate.median or 0.0 for each in members], values), False
+        weakest = min(members, key=lambda each: each.estimate.launches).estimate.basis or "single"
+        basis: Basis = "range" if weakest == "interval" else weakest
+        return np.where(np.isnan(values), [each.estimate.median or 0.0 for each in members], values), basis
     random = np.random.default_rng(_SEED)
     launched = [tuple(sorted(each)) for each in own]
     draws = np.empty((_DRAWS, len(members)))
@@ -139,28 +163,36 @@ def replicates(members: Sequence[Measured]) -> tuple[Samples, bool]:
         values = np.array([[own[column][block] for column in alike] for block in mine])
         drawn = random.integers(0, len(mine), (_DRAWS, len(mine)))
         draws[:, alike] = medians(values[drawn].swapaxes(1, 2))
-    return draws, True
+    return draws, "interval"
 
 
-def ends(draws: Samples, *, confident: bool) -> tuple[float, float]:
+def ends(draws: Samples, basis: Basis) -> tuple[float, float]:
     """Where 95 % of bootstrap draws lie, or the range of a few launches."""
-    tail = (1 - CONFIDENCE) / 2 if confident else 0.0
+    tail = (1 - CONFIDENCE) / 2 if basis == "interval" else 0.0
     low, high = quantiles(draws, (tail, 1 - tail))
     return low, high
 
 
-def figure(estimate: Estimate, factor: float = 1.0) -> tuple[float, float, float]:
-    """[median, lo, hi] of an estimate with a figure, times `factor`."""
-    median = estimate.median or 0.0
-    ends_ = (median if estimate.lo is None else estimate.lo, median if estimate.hi is None else estimate.hi)
-    return factor * median, factor * ends_[0], factor * ends_[1]
+def with_ends(value: float, draws: Samples, basis: Basis, unit: str = "") -> Quantity:
+    """A value that was fitted to the medians, with the ends of those fitted to their replicates."""
+    return Quantity(float(value), *ends(draws, basis), unit, basis)
+
+
+def spread(values: Sequence[float], unit: str = "") -> Quantity:
+    """The median of several values, with the least and the largest."""
+    return Quantity(float(medians(values)), min(values), max(values), unit, "range")
+
+
+def figure(estimate: Estimate) -> Quantity:
+    """The value of an estimate; 0 where it has none."""
+    return estimate.value or exact(0.0, estimate.unit)
 
 
 def point(
     estimate: Estimate,
     at: Mapping[str, ParamValue],
     ratio: float | None,
-    value: tuple[float, float, float] | None = None,
+    value: Quantity | None = None,
 ) -> Point:
     """An estimate as a law sees it; `value` where that is another than the estimate's own."""
     return Point(estimate.id, dict(at), value or figure(estimate), ratio)

@@ -4,20 +4,24 @@ The unit of inference is the median of a launch, since samples of one launch are
 as time; a rate is monotone in time, so its median, interval and percentiles are those of the time.
 """
 
+import math
+from collections import Counter
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import Literal
 
 import msgspec
 import numpy as np
 
-from assay import benchmarks
 from assay.analyse import joint
 from assay.analyse.launches import Sampled, Yield, misplaced, used, worst_stop
 from assay.analyse.modes import two_modes
 from assay.analyse.states import FAR, NEAR
-from assay.analyse.statistics import Samples, median_interval, percentile
+from assay.analyse.statistics import FEWEST_FOR_TAIL, Samples, median_interval, medians, percentile
+from assay.model import benchmarks
 from assay.model.benchmark import Benchmark, Metric
+from assay.model.placement import Placement
 from assay.model.plan import Case
+from assay.model.quantity import Quantity
 from assay.model.record import Rank
 from assay.model.result import Estimate, Outcome, Placed, Proof
 from assay.model.run import Run
@@ -68,7 +72,7 @@ def _of_case(case: Case, attempts: Sequence[Yield], outcome: Outcome, *, split: 
     if outcome.status != "complete" or not taken:
         yield from _without_figures(case, benchmark, attempts, outcome)
         return
-    if benchmark.joint:
+    if benchmark.figure_of == "ranks":
         yield from _of_ranks(case, benchmark, attempts, outcome, split=split)
         return
     present = {key for each in taken for key in each.sampled}
@@ -77,7 +81,7 @@ def _of_case(case: Case, attempts: Sequence[Yield], outcome: Outcome, *, split: 
     groups = _by_state(taken) if split else {None: taken}
     aside = sum(each.status == "complete" for each in attempts) - sum(map(len, groups.values()))
     for host in hosts:
-        placed = _placed(case, ranks.get(host, ()), host if len(hosts) > 1 else None)
+        placed = _placed(case, ranks.get(host, ()), host if len(hosts) > 1 else None, _libraries(attempts))
         for kernel in benchmark.kernels:
             if (kernel, host) in present:
                 part = _Part(
@@ -136,14 +140,26 @@ def _of_state(
         if metric.over != over:
             continue
         estimate = msgspec.structs.replace(
-            _estimate(part, metric, state, summary), disturbed=disturbed, set_aside=part.set_aside
+            _estimate(part, metric, state, summary),
+            disturbed=disturbed,
+            set_aside=part.set_aside,
+            threads=_threads(part, [each for each, _ in group]),
         )
         launches = tuple(
             LaunchMedian(each.block, each.state, value(metric, sampled.median, sampled.work))
             for each, sampled in group
-            if estimate.median is not None
+            if estimate.value
         )
         yield Measured(estimate, launches)
+
+
+def _threads(part: _Part, taken: Sequence[Yield]) -> tuple[float, ...]:
+    """The median over launches of what each thread works by itself, where all launches had as many threads."""
+    wanted = {part.kernel} if part.host is None else {part.kernel, part.host}
+    timed = [own for each in taken for at, own in each.threads.items() if wanted <= set(at)]
+    if not timed or len({len(own) for own in timed}) > 1:
+        return ()
+    return tuple(map(float, medians(np.array(timed).T)))
 
 
 class _Summary(msgspec.Struct, frozen=True):
@@ -151,13 +167,11 @@ class _Summary(msgspec.Struct, frozen=True):
 
     work: Mapping[str, float]
     problem: str
-    median: float
-    lo: float
-    hi: float
-    confidence: float | None
+    seconds: Quantity
+    mean: float
     min: float
     max: float
-    p99: float
+    p99: float | None
     modes: tuple[float, ...]
     launches: int
     samples: int
@@ -169,18 +183,15 @@ class _Summary(msgspec.Struct, frozen=True):
     def of(cls, sampled: Sequence[Sampled]) -> "_Summary":
         """Summary of the launches of one kernel."""
         ordered = np.sort(np.concatenate([each.seconds for each in sampled]))
-        interval = median_interval([each.median for each in sampled])
         precisions = [each.precision for each in sampled]
         return cls(
             work=sampled[0].work,
             problem=_problem(sampled, ordered),
-            median=interval.median,
-            lo=interval.lo,
-            hi=interval.hi,
-            confidence=interval.confidence,
+            seconds=median_interval([each.median for each in sampled], "s"),
+            mean=math.fsum(float(each.seconds.mean()) for each in sampled) / len(sampled),
             min=float(ordered[0]),
             max=float(ordered[-1]),
-            p99=percentile(ordered, 0.99),
+            p99=percentile(ordered, 0.99) if ordered.size >= FEWEST_FOR_TAIL else None,
             modes=two_modes(ordered),
             launches=len(sampled),
             samples=ordered.size,
@@ -220,20 +231,18 @@ def _estimate(part: _Part, metric: Metric, state: str | None, summary: _Summary)
     def convert(seconds: float) -> float:
         return value(metric, seconds, summary.work)
 
-    lo, hi = sorted((convert(summary.lo), convert(summary.hi)))
+    median, *ends = map(convert, summary.seconds)
+    lo, hi = sorted(ends)
     least, most = sorted((convert(summary.min), convert(summary.max)))
     return msgspec.structs.replace(
         _blank(part, metric, "complete", part.reason or None),
         id=_identity(part, metric, state),
         state=state,
-        median=convert(summary.median),
-        lo=lo,
-        hi=hi,
-        method=_method(summary),
-        confidence=summary.confidence,
+        value=Quantity(median, lo, hi, metric.unit, summary.seconds.basis),
+        mean=convert(summary.mean),
         min=least,
         max=most,
-        p99=convert(summary.p99),
+        p99=None if summary.p99 is None else convert(summary.p99),
         launches=summary.launches,
         samples=summary.samples,
         stop=summary.stop,
@@ -241,12 +250,6 @@ def _estimate(part: _Part, metric: Metric, state: str | None, summary: _Summary)
         steady=summary.steady,
         modes=tuple(sorted(map(convert, summary.modes))),
     )
-
-
-def _method(summary: _Summary) -> Literal["order-statistics", "range", "single"]:
-    if summary.launches == 1:
-        return "single"
-    return "order-statistics" if summary.confidence else "range"
 
 
 def _identity(part: _Part, metric: Metric, state: str | None) -> str:
@@ -278,21 +281,6 @@ def _blank(part: _Part, metric: Metric, status: str, reason: str | None) -> Esti
         placement=part.placed,
         factors=part.case.factors,
         state=None,
-        median=None,
-        lo=None,
-        hi=None,
-        method=None,
-        confidence=None,
-        min=None,
-        max=None,
-        p99=None,
-        launches=0,
-        samples=0,
-        stop="",
-        precision=None,
-        steady=None,
-        modes=(),
-        limit=None,
         status=status,  # type: ignore[arg-type] # one of CaseStatus by construction
         reason=reason,
     )
@@ -307,35 +295,61 @@ def _ranks(attempts: Iterable[Yield]) -> dict[str, list[Rank]]:
     return ranks
 
 
-def _placed(case: Case, ranks: Sequence[Rank], host: str | None) -> Placed:
+def _libraries(attempts: Iterable[Yield]) -> dict[str, dict[str, str]]:
+    """What was loaded in the last launch that says so."""
+    return next((each.header.libraries for each in reversed(list(attempts)) if each.header), {})
+
+
+def _placed(case: Case, ranks: Sequence[Rank], host: str | None, libraries: dict[str, dict[str, str]]) -> Placed:
     """Placement asked for and, from the headers of every launch, found; of one host where there are several."""
     hosts = (host,) if host else case.placement.hosts
     pages: dict[str, int] = {}
-    for rank in ranks:
+    once = {id(rank): rank for rank in ranks}  # launches that were placed alike hold one and the same rank
+    times = Counter(map(id, ranks))
+    for number, rank in once.items():
         for node, count in rank.page_nodes.items():
-            pages[node] = pages.get(node, 0) + count
+            pages[node] = pages.get(node, 0) + count * times[number]
     total = sum(pages.values())
     proof = Proof(
-        cpus=tuple(dict.fromkeys(rank.cpus for rank in ranks)),
+        cpus=tuple(dict.fromkeys(rank.cpus for rank in once.values())),
         page_nodes={node: count / total for node, count in sorted(pages.items())} if total else {},
-        as_asked=not any(misplaced(rank) for rank in ranks),
-        machines=len({rank.boot_id for rank in ranks}),
+        as_asked=not any(map(misplaced, once.values())),
+        machines=len({rank.boot_id for rank in once.values()}),
+        libraries=libraries,
+        of="rank" if any(rank.proof == "rank" for rank in once.values()) else "thread",
     )
     return Placed(
         label=case.placement.label,
         hosts=hosts,
-        cpus=(case.placement.cpus,) * max(len(hosts), 1),
+        cpus=_cpus_of(case.placement, hosts),
         memory=str(case.placement.memory),
         proven=proof if ranks else None,
+        laid_out=_laid_out(case.placement),
     )
+
+
+def _laid_out(placement: Placement) -> int:
+    ranks = placement.rank_cpus if placement.ranks else ()
+    return len(ranks) if any(len(cpus) > 1 for cpus in ranks) else 0
+
+
+def _cpus_of(placement: Placement, hosts: Sequence[str]) -> tuple[tuple[int, ...], ...]:
+    """The cpus that were asked for on each of the hosts."""
+    if not placement.by_host:
+        return (placement.cpus,) * max(len(hosts), 1)
+    asked = dict(zip(placement.hosts, placement.by_host, strict=True))
+    return tuple(tuple(cpu for cpus in asked.get(host, ()) for cpu in cpus) for host in hosts)
 
 
 def _placed_ranks(case: Case, attempts: Sequence[Yield]) -> Placed:
     """Placement of all ranks of a case, with the way that its messages took."""
-    placed = _placed(case, [rank for found in _ranks(attempts).values() for rank in found], None)
+    ranks = [rank for found in _ranks(attempts).values() for rank in found]
+    placed = _placed(case, ranks, None, _libraries(attempts))
     if placed.proven is None:
         return placed
     traffic = [each.traffic for each in attempts if each.traffic]
+    carried = joint.carried(traffic)
+    mtus = joint.mtus(traffic, max(carried, key=lambda name: carried[name], default=""))
     return msgspec.structs.replace(
-        placed, proven=msgspec.structs.replace(placed.proven, carried=joint.carried(traffic))
+        placed, proven=msgspec.structs.replace(placed.proven, carried=carried, mtus=mtus)
     )

@@ -7,14 +7,21 @@ from typing import Literal
 
 import msgspec
 
-from assay import benchmarks
-from assay.analyse.bounds import LOADED_CLOCK, Bounds
+from assay.analyse.bounds import Bounds
 from assay.analyse.comparisons import Pair
+from assay.analyse.curves import M
 from assay.analyse.estimates import Measured
 from assay.analyse.trials import Trial
-from assay.model.result import Comparison, Estimate, Finding, Model, Noise, Outcome, Prediction
+from assay.model import benchmarks, roles
+from assay.model.benchmark import Role
+from assay.model.effort import Effort
+from assay.model.law import Model, Prediction
+from assay.model.noise import Noise
+from assay.model.plan import Experiment
+from assay.model.quantity import Quantity, exact
+from assay.model.result import Comparison, Estimate, Finding, Outcome, Severity
 from assay.model.run import Run
-from assay.model.text import Text, text
+from assay.model.text import Text, cli, text
 from assay.model.units import format_quantity, typed_duration
 
 #: Rules look at a ratio from so many blocks on.
@@ -34,24 +41,19 @@ class Evidence(msgspec.Struct, frozen=True, dict=True):
     outcomes: tuple[Outcome, ...]
     noise: Noise
     trials: tuple[Trial, ...] = ()
+    effort: Effort | None = None
 
-    def estimates(self, benchmark: str, kernel: str, metric: str = "bandwidth") -> list[Estimate]:
-        """Estimates with a figure."""
+    def of_role(self, *wanted: Role) -> list[Estimate]:
+        """Estimates of these roles with a figure, of whatever benchmark."""
         return [
             each.estimate
             for each in self.measured
-            if (each.estimate.benchmark, each.estimate.kernel, each.estimate.metric) == (benchmark, kernel, metric)
-            and each.estimate.median is not None
+            if each.estimate.median is not None and roles.role(each.estimate) in wanted
         ]
 
-    def of_unit(self, benchmark: str, unit: str) -> list[Estimate]:
-        """Estimates of a benchmark with a figure in this unit, of whatever kernel."""
-        return [
-            each.estimate
-            for each in self.measured
-            if (each.estimate.benchmark, each.estimate.unit) == (benchmark, unit)
-            and each.estimate.median is not None
-        ]
+    def fitted(self, law: type[M]) -> list[M]:
+        """What a law says of the run, of each curve that it could be fitted to."""
+        return [model for model in self.models if isinstance(model, law)]
 
     def confidence(self, name: str) -> float | None:
         """Of the interval of the estimate with this id; None for a range."""
@@ -66,8 +68,8 @@ class Evidence(msgspec.Struct, frozen=True, dict=True):
         """The clock under load: of each set of cpus the first estimate that can be one."""
         found: dict[object, Estimate] = {}
         bounds = self.bounds
-        for each in self.of_unit("flops", "Hz"):
-            if each.kernel == LOADED_CLOCK and bounds.is_clock(each):
+        for each in self.of_role("loaded-clock"):
+            if bounds.is_clock(each):
                 found.setdefault((each.placement.cpus, each.placement.hosts, each.state), each)
         return list(found.values())
 
@@ -76,19 +78,19 @@ class Evidence(msgspec.Struct, frozen=True, dict=True):
         if not self.run.imported:
             return self.run.plan.study
         known = {each.estimate.benchmark for each in self.measured} & set(benchmarks.names())
-        messages = any(benchmarks.get(name).joint for name in known)
-        return "network" if messages else "node"
+        by_mpi = any(benchmarks.get(name).launcher == "mpi" for name in known)
+        return "network" if by_mpi else "node"
 
-    def budget(self) -> str:
-        """What all of the plan takes where a budget cut the run, as options: ` --budget 10m`; else empty.
+    def budget(self) -> tuple[str, ...]:
+        """What all of the plan takes where a budget cut the run, as an option: `--budget 10m`; else empty.
 
         By what the run made of it; runs of older versions did not say, theirs is foreseen.
         """
         plan, ending = self.run.plan, self.run.ending
         if plan.budget_s is None or ending is None or ending.status != "cut":
-            return ""
+            return ()
         foreseen_s = plan.estimate_s if plan.estimate_s > plan.budget_s else 2 * plan.budget_s
-        return f" --budget {typed_duration(ending.needed_s or foreseen_s)}"
+        return ("--budget", typed_duration(ending.needed_s or foreseen_s))
 
     def resolution(self, comparison: Comparison) -> float:
         """What cannot be told from nothing: what A against A showed, else what launches of one case differ by."""
@@ -112,20 +114,49 @@ class Evidence(msgspec.Struct, frozen=True, dict=True):
 
 
 @dataclass(frozen=True)
-class Rule:
-    """One rule. `analyse/findings/` has a file for each, which defines `rule`.
+class Question:
+    """What a rule asks. A topic's `rules/` has a file for each rule, which defines `rule`.
 
     Attributes:
         name: of the file.
         asks: the question that it answers, a text.
         threshold: what its statistic is tested against, a text.
-        assess: what it finds; a finding `not assessed` where evidence is missing; nothing where all is well.
     """
 
     name: str
     asks: str
     threshold: str
-    assess: Callable[[Evidence], Iterable[Finding]]
+
+    def finding(  # noqa: PLR0913 (what a finding says)
+        self,
+        subject: str,
+        *,
+        claim: str,
+        evidence: tuple[str, ...],
+        statistic: str,
+        numbers: dict[str, Quantity],
+        severity: Severity = "fact",
+        status: Literal["observed", "candidate"] = "observed",
+        threshold: str = "",
+        rivals: tuple[str, ...] = (),
+        experiment: Experiment | None = None,
+        next: str = "",  # noqa: A002 (the field's name)
+    ) -> Finding:
+        """A finding of this rule about a subject; see `Finding` for what it says."""
+        return Finding(
+            id=f"{self.name}:{subject}",
+            rule=self.name,
+            claim=claim,
+            severity=severity,
+            status=status,
+            evidence=evidence,
+            statistic=statistic,
+            threshold=threshold or self.threshold,
+            rivals=rivals,
+            next=next,
+            experiment=experiment,
+            numbers=numbers,
+        )
 
     def not_assessed(self, why: str, remedy: str = "", cannot: str = "") -> Finding:
         """That the evidence for this rule is missing.
@@ -150,20 +181,27 @@ class Rule:
         )
 
 
-def lower(comparison: Comparison) -> Text:
-    """The lower end of a ratio, named as what it is."""
-    blocks, end = _blocks(comparison), digits(comparison.lo)
-    if comparison.confidence is None:
-        return text("least ratio of {blocks} {end}", blocks=blocks, end=end)
-    return text("lower bound (95 %) of the ratio over {blocks} {end}", blocks=blocks, end=end)
+@dataclass(frozen=True)
+class Rule(Question):
+    """One rule with code of its own; see `assay.analyse.paired` for those that test a ratio.
+
+    Attributes:
+        assess: what it finds; a finding `not assessed` where evidence is missing; nothing where all is well.
+    """
+
+    assess: Callable[[Evidence], Iterable[Finding]]
 
 
-def upper(comparison: Comparison) -> Text:
-    """The upper end of a ratio, named as what it is."""
-    blocks, end = _blocks(comparison), digits(comparison.hi)
-    if comparison.confidence is None:
-        return text("largest ratio of {blocks} {end}", blocks=blocks, end=end)
-    return text("upper bound (95 %) of the ratio over {blocks} {end}", blocks=blocks, end=end)
+def numbers(
+    statistic: float | tuple[float, float, float] | Quantity | None, threshold: float | None = None, unit: str = ""
+) -> dict[str, Quantity]:
+    """The numbers of a finding: its statistic, and what that was tested against, in one unit; empty without it."""
+    if statistic is None:
+        return {}
+    if isinstance(statistic, tuple):
+        statistic = Quantity(*statistic, unit, "derived")
+    value = statistic if isinstance(statistic, Quantity) else exact(statistic, unit)
+    return {"statistic": value} | ({} if threshold is None else {"threshold": exact(threshold, unit)})
 
 
 def least(comparison: Comparison) -> Text:
@@ -213,4 +251,4 @@ def decide(evidence: Evidence, comparison: Comparison) -> str:
 
 def more(evidence: Evidence, launches: int) -> str:
     """The command that measures again with so many launches, and with time for them where a budget cut the run."""
-    return f"assay run {evidence.study()} --launches {launches}{evidence.budget()}"
+    return cli("run", evidence.study(), "--launches", str(launches), *evidence.budget())

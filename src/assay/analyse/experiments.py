@@ -6,12 +6,13 @@ from typing import Literal
 
 import msgspec
 
-from assay.analyse.evidence import Evidence
+from assay.analyse.evidence import Evidence, numbers
 from assay.analyse.statistics import hodges_lehmann
 from assay.analyse.trials import Trial
-from assay.model.plan import Arm, Effect, Experiment, Plan
-from assay.model.result import Analysis, Comparison, Estimate, Finding
-from assay.model.text import REMARK, joined, text
+from assay.model.plan import Arm, Effect, Experiment
+from assay.model.quantity import CONFIDENCE, Quantity
+from assay.model.result import Comparison, Estimate, Finding
+from assay.model.text import REMARK, cli, joined, text
 from assay.model.units import format_quantity
 
 Side = Literal["above", "below"]
@@ -23,7 +24,7 @@ def arm(estimate: Estimate, power: Literal[1, -1], level: str = "") -> Arm:
     return Arm(estimate.case, estimate.kernel, estimate.metric, power, level)
 
 
-def again(comparison: Comparison, sides: tuple[Estimate, Estimate], factor: float) -> Experiment | None:
+def retest_range(comparison: Comparison, sides: tuple[Estimate, Estimate], factor: float) -> Experiment | None:
     """The experiment that a mere range asks for: the same two in blocks of their own; None where there is more.
 
     Args:
@@ -33,35 +34,35 @@ def again(comparison: Comparison, sides: tuple[Estimate, Estimate], factor: floa
     """
     if comparison.confidence:
         return None
-    effect = repeated(sides, factor, "above") if comparison.ratio > 1 else repeated(sides, 1 / factor, "below")
-    return anew(effect)
+    above = comparison.ratio > 1
+    return retest(retest_pair(sides, factor if above else 1 / factor, "above" if above else "below"))
 
 
-def anew(effect: Effect) -> Experiment:
+def retest(effect: Effect) -> Experiment:
     """The experiment that asks whether an effect is more than chance."""
-    return Experiment(text("whether it is there again, measured anew block by block"), (effect,))
+    return Experiment(text("whether a new measurement in separate blocks shows it again"), (effect,))
 
 
-def repeated(sides: tuple[Estimate, Estimate], border: float, side: Side) -> Effect:
+def retest_pair(sides: tuple[Estimate, Estimate], border: float, side: Side) -> Effect:
     """That the ratio of two estimates is there again, beyond the border."""
     a, b = sides
-    return _again(text("the ratio"), (arm(a, 1), arm(b, -1)), border, side)
+    return _repeated(text("the ratio"), (arm(a, 1), arm(b, -1)), border, side)
 
 
-def alone(estimate: Estimate, border: float, side: Side) -> Effect:
+def retest_single(estimate: Estimate, border: float, side: Side) -> Effect:
     """That an estimate is there again, beyond the border, which is in its unit."""
-    effect = _again(text("the {metric}", metric=estimate.metric), (arm(estimate, 1),), border, side)
+    effect = _repeated(text("the {metric}", metric=estimate.metric), (arm(estimate, 1),), border, side)
     return msgspec.structs.replace(effect, unit=estimate.unit)
 
 
-def _again(what: str, arms: tuple[Arm, ...], border: float, side: Side) -> Effect:
+def _repeated(what: str, arms: tuple[Arm, ...], border: float, side: Side) -> Effect:
     return Effect(
         what=what,
         arms=arms,
         border=border,
         side=side,
-        holds=text("measured anew, {what} is there again", what=what),
-        fails=text("measured anew, {what} is not there; it was chance", what=what),
+        holds=text("a new measurement shows {what} again", what=what),
+        fails=text("a new measurement does not show {what}: it was chance", what=what),
     )
 
 
@@ -80,21 +81,15 @@ def decided(finding: Finding, evidence: Evidence) -> Finding:
     return finding
 
 
-def wanted(analysis: Analysis, plan: Plan) -> dict[str, Experiment]:
-    """Id of each finding that asks for an experiment -> it, where none was made yet; the most important first."""
-    made = {finding for trial in plan.trials for finding in trial.experiments}
-    return {each.id: each.experiment for each in analysis.findings if each.experiment and each.id not in made}
-
-
 def command(experiment: Experiment, evidence: Evidence) -> str:
     """What is typed to make an experiment, and what it tells."""
-    varied = f"--vary {experiment.factor.name}={','.join(experiment.factor.levels)}" if experiment.factor else ""
+    factor = experiment.factor
+    again = ("--vary", f"{factor.name}={','.join(factor.levels)}") if factor else ("--confirm",)
     if evidence.run.imported:
-        again = varied or "--confirm"
-        typed = f"assay run {evidence.study()} {again}"
+        typed = cli("run", evidence.study(), *again)
     else:
-        typed = f"assay run --resume {evidence.run.info.id} --confirm"
-    return joined(REMARK, (typed, text("tells {question}", question=experiment.question)))
+        typed = cli("resume", evidence.run.info.id, "--confirm")
+    return joined(REMARK, (typed, text("shows {question}", question=experiment.question)))
 
 
 def _told(finding: Finding, trial: Trial, evidence: Evidence) -> Finding:
@@ -104,6 +99,8 @@ def _told(finding: Finding, trial: Trial, evidence: Evidence) -> Finding:
     # The words of the plan are those that were stored; the rule says the same in every language.
     judged = [(known.get(effect.what, effect), *_judged(effect, trial, known)) for effect in effects]
     said = joined("; ", [words for _, _, words in judged])
+    figure = _figure(effects[0], trial) if effects else None
+    tested = numbers(figure, effects[0].border, figure.unit) if figure else {}
     failed = [effect for effect, verdict, _ in judged if verdict == "fails"]
     refuting = [effect.fails for effect in failed if effect.refutes]
     if refuting:
@@ -113,59 +110,70 @@ def _told(finding: Finding, trial: Trial, evidence: Evidence) -> Finding:
             said=said,
             claim=finding.claim,
         )
-        return msgspec.structs.replace(finding, status="refuted", claim=claim, statistic=said, next="")
+        return msgspec.structs.replace(
+            finding, status="refuted", claim=claim, statistic=said, numbers=tested, next=""
+        )
     if judged and all(verdict == "holds" for _, verdict, _ in judged):
         holds = joined("; ", [effect.holds for effect, _, _ in judged])
         confirmed = text("Confirmed by experiment: {holds} ({said}).", holds=holds, said=said)
         whole = joined(" ", (finding.claim, confirmed))
         # Chance alone is excluded where nothing varied.
         rivals = () if any(effect.excludes for effect, _, _ in judged) else finding.rivals
-        return msgspec.structs.replace(finding, status="confirmed", claim=whole, statistic=said, rivals=rivals)
-    why = joined("; ", [effect.fails for effect in failed]) or text("it tells neither")
-    left = text("Its experiment left it open: {why} ({said}).", why=why, said=said)
-    anew_ = text("measures all of it again, and makes the experiment anew")
+        return msgspec.structs.replace(
+            finding, status="confirmed", claim=whole, statistic=said, numbers=tested, rivals=rivals
+        )
+    why = joined("; ", [effect.fails for effect in failed]) or text("it supports neither")
+    left = text("The experiment did not decide: {why} ({said}).", why=why, said=said)
+    once_more = text("measures everything again and repeats the experiment")
     return msgspec.structs.replace(
         finding,
         claim=joined(" ", (finding.claim, left)),
-        next=joined(REMARK, (f"assay run {evidence.study()} --confirm", anew_)),
+        next=joined(REMARK, (cli("run", evidence.study(), "--confirm"), once_more)),
     )
 
 
 def _judged(effect: Effect, trial: Trial, known: Mapping[str, Effect]) -> tuple[Verdict, str]:
     """What the blocks of a trial say of an effect, and the figures of it."""
-    logarithms = _products(effect, trial)
+    found = _figure(effect, trial)
     what = known.get(effect.what, effect).what
-    if not logarithms:
-        return "open", text("{what}: no block has all of its figures", what=what)
-    found = hodges_lehmann(logarithms)
-    low, high = math.exp(found.lo), math.exp(found.hi)
-    blocks = text("{count} block|{count} blocks", count=len(logarithms))
+    if not found:
+        return "open", text("{what}: no block has all the figures that it needs", what=what)
+    blocks = text("{count} block|{count} blocks", count=len(_products(effect, trial)))
     kind = (
-        text("{confidence} % interval of {blocks}", confidence=f"{100 * found.confidence:.0f}", blocks=blocks)
-        if found.confidence
+        text("{confidence} % interval of {blocks}", confidence=f"{100 * CONFIDENCE:.0f}", blocks=blocks)
+        if found.has_interval
         else text("range of {blocks}", blocks=blocks)
     )
-    factor = "" if effect.unit else "x"
-    value, lowest, highest, border = (
-        format_quantity(each, effect.unit) for each in (math.exp(found.median), low, high, effect.border)
+    value, low, high, border = (
+        format_quantity(each, effect.unit) for each in (found.value, found.lo, found.hi, effect.border)
     )
     said = text(
         "{what} {value}, {low} to {high}, {basis}",
         what=what,
-        value=f"{factor}{value}",
-        low=lowest,
-        high=highest,
+        value=value if effect.unit else f"x{value}",
+        low=low,
+        high=high,
         basis=kind,
     )
-    if not found.confidence:
-        return "open", text("{figures}; fewer than decide", figures=said)
-    if low > effect.border:
+    if not found.has_interval:
+        return "open", text("{figures}; too few to decide", figures=said)
+    if found.lo > effect.border:
         verdict: Verdict = "holds" if effect.side == "above" else "fails"
-        return verdict, text("{figures}, above the border of {border}", figures=said, border=border)
-    if high < effect.border:
+        return verdict, text("{figures}, above the threshold of {border}", figures=said, border=border)
+    if found.hi < effect.border:
         verdict = "holds" if effect.side == "below" else "fails"
-        return verdict, text("{figures}, below the border of {border}", figures=said, border=border)
-    return "open", text("{figures}, on both sides of the border of {border}", figures=said, border=border)
+        return verdict, text("{figures}, below the threshold of {border}", figures=said, border=border)
+    return "open", text("{figures}, on both sides of the threshold of {border}", figures=said, border=border)
+
+
+def _figure(effect: Effect, trial: Trial) -> Quantity | None:
+    """The product of an effect over the blocks of a trial; None where no block has all of its figures."""
+    logarithms = _products(effect, trial)
+    if not logarithms:
+        return None
+    found = hodges_lehmann(logarithms)
+    value, lo, hi = map(math.exp, found)
+    return Quantity(value, lo, hi, effect.unit, found.basis)
 
 
 def _products(effect: Effect, trial: Trial) -> list[float]:

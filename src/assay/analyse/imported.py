@@ -4,14 +4,12 @@ from collections.abc import Iterable, Iterator
 
 import msgspec
 
-from assay import benchmarks
+from assay.analyse.curves import headline
 from assay.analyse.estimates import LaunchMedian, Measured
-from assay.model.benchmark import Benchmark
+from assay.model import benchmarks
 from assay.model.imported import Figure, Imported, Table, case_of
+from assay.model.quantity import Quantity
 from assay.model.result import Estimate, Outcome, Placed
-
-#: Axis that says what was done at all; a figure without it is one of its own.
-_OPERATION = "operation"
 
 
 def measured(imported: Imported) -> list[Measured]:
@@ -35,25 +33,19 @@ def apart(found: Iterable[Measured]) -> list[Measured]:
 
 def _is_counted(estimate: Estimate) -> bool:
     """Whether the metric is the one of its kernel."""
-    declared = benchmarks.find(estimate.benchmark)
-    return declared is not None and estimate.metric == declared.headline_name(
-        estimate.kernel, estimate.params, estimate.metric
-    )
+    return benchmarks.of(estimate.benchmark).is_known and estimate.metric == headline(estimate)
 
 
 def _is_placed(estimate: Estimate) -> bool:
     """Whether it is of a kernel of ours, and at a number of each axis that curves are drawn along."""
-    declared = benchmarks.find(estimate.benchmark)
-    if declared is None:
-        return False
+    declared = benchmarks.of(estimate.benchmark)
     swept = (estimate.params.get(axis.name) for axis in declared.axes if axis.swept)
-    decisive = {axis for metric in declared.metrics for axis in metric.when} | ({_OPERATION} & _axes(declared))
+    operation = declared.axis("operation-name")  # what was done at all: a figure without it is one of its own
+    decisive = {axis for metric in declared.metrics for axis in metric.when} | (
+        {operation.name} if operation else set()
+    )
     known = estimate.kernel in declared.kernels and decisive <= estimate.params.keys()
     return known and all(isinstance(value, int) and value >= 0 for value in swept)
-
-
-def _axes(declared: Benchmark) -> set[str]:
-    return {axis.name for axis in declared.axes}
 
 
 def _renamed(measured: Measured) -> Measured:
@@ -89,21 +81,7 @@ def _estimates(table: Table) -> Iterator[Estimate]:
             placement=placed,
             factors=table.factors,
             state=None,
-            median=None if problem else figure.value,
-            lo=None,
-            hi=None,
-            method=None if problem else "imported",
-            confidence=None,
-            min=None,
-            max=None,
-            p99=None,
-            launches=0,
-            samples=0,
-            stop="",
-            precision=None,
-            steady=None,
-            modes=(),
-            limit=None,
+            value=None if problem else Quantity(figure.value, figure.value, figure.value, figure.unit, "imported"),
             status="invalid" if problem else "complete",
             reason=problem or figure.remark or None,
         )

@@ -1,14 +1,15 @@
 """Ranks that work on one thing together: their samples as one, and the way that their messages took."""
 
 from collections.abc import Collection, Iterable, Sequence
-from functools import reduce
 from typing import NamedTuple
 
 import numpy as np
 
 from assay.analyse.statistics import Samples
-from assay.model.record import Rank, Series, Traffic
+from assay.model.placement import Placement
+from assay.model.record import FigureOfMerit, Rank, Traffic
 from assay.model.run import CaseRecords
+from assay.model.samples import PHASES, STOPS, table_of
 
 #: What stands for a sample of many ranks: the time of the slowest of them, or the mean.
 SLOWEST, MEAN = "slowest", "mean"
@@ -31,9 +32,23 @@ class Part(NamedTuple):
 Parts = dict[tuple[str, str], list[Part]]
 
 
-def part(series: Series) -> Part:
-    """The samples of one rank."""
-    return Part(series.phase, series.stop, np.asarray(series.seconds, dtype=np.float64) / series.iterations)
+def apart(records: CaseRecords) -> Parts:
+    """(kernel, host) -> its samples, warm-up first."""
+    table = table_of(records.series)
+    hosts = {rank.rank: rank.host for rank in records.header.ranks}
+    each = table.seconds / np.repeat(table.iterations, table.counts)
+    parts: Parts = {}
+    rows = (table.kernel, table.rank, table.phase, table.stop, table.ends, table.counts)
+    for kernel, rank, phase, stop, end, count in zip(*(row.tolist() for row in rows), strict=True):
+        key = table.kernels[kernel], hosts.get(rank, f"rank {rank}")
+        parts.setdefault(key, []).append(Part(PHASES[phase], STOPS[stop], each[end - count : end]))
+    return parts
+
+
+def solution(figure: FigureOfMerit) -> Part:
+    """A figure of a whole solution as one sample: its time, or for a rate the time of one unit."""
+    seconds = figure.value if figure.unit == "s" else 1 / figure.value
+    return Part("measured", "samples", np.array([seconds]))
 
 
 def together(records: CaseRecords, wanted: Collection[str] = (SLOWEST, MEAN)) -> tuple[Parts, str]:
@@ -43,23 +58,20 @@ def together(records: CaseRecords, wanted: Collection[str] = (SLOWEST, MEAN)) ->
 
     Only what is `wanted` of the two: where no metric is of the mean, nobody needs a second copy of each sample.
     """
-    phases: dict[tuple[str, str], list[Series]] = {}
-    for series in records.series:
-        phases.setdefault((series.kernel, series.phase), []).append(series)
+    table = table_of(records.series)
     parts: Parts = {}
     disagreement = ""
-    for (kernel, phase), alike in phases.items():
-        first = alike[0]
-        if any(len(each.seconds) != len(first.seconds) or each.iterations != first.iterations for each in alike):
-            counts = sorted({len(each.seconds) for each in alike})
+    for kernel, phase, rows in table.groups():
+        counts, iterations = table.counts[rows], int(table.iterations[rows[0]])
+        if counts.min() != counts.max() or (table.iterations[rows] != iterations).any():
             disagreement = disagreement or (
-                f"its ranks recorded different samples of {kernel} ({phase}: {counts[0]} to {counts[-1]})"
+                f"its ranks recorded different samples of {kernel} ({phase}: {counts.min()} to {counts.max()})"
             )
             continue
-        seconds = [np.asarray(each.seconds, dtype=np.float64) for each in alike]
+        seconds, stop = table.block(rows), STOPS[table.stop[rows[0]]]
         for over in (each for each in (SLOWEST, MEAN) if each in wanted):
-            combined = reduce(np.maximum, seconds) if over == SLOWEST else np.mean(seconds, axis=0)
-            parts.setdefault((kernel, over), []).append(Part(phase, first.stop, combined / first.iterations))
+            combined = seconds.max(axis=0) if over == SLOWEST else seconds.mean(axis=0)
+            parts.setdefault((kernel, over), []).append(Part(phase, stop, combined / iterations))
     return parts, disagreement
 
 
@@ -71,27 +83,36 @@ def carried(traffic: Iterable[Traffic]) -> dict[str, float]:
         return {}
     sent: dict[str, int] = {}
     for each in taken:
-        for host in each.hosts:
-            for name, counter in host.interfaces.items():
-                sent[name] = sent.get(name, 0) + counter.sent
+        for name, count in each.sent().items():
+            sent[name] = sent.get(name, 0) + count
     return {name: count / payload for name, count in sorted(sent.items()) if count}
 
 
-def astray(ranks: Sequence[Rank], hosts: Sequence[str], cpus: Sequence[tuple[int, ...]]) -> str:
+def mtus(traffic: Sequence[Traffic], interface: str) -> dict[str, int]:
+    """Host -> MTU of its interface in the last launch; of no others than those that said one."""
+    last = traffic[-1].hosts if traffic else ()
+    return {host.host: host.mtus[interface] for host in last if interface in host.mtus}
+
+
+def astray(ranks: Sequence[Rank], placement: Placement) -> str:
     """How ranks run otherwise than planned, rank by rank; empty where they do not.
 
     Args:
         ranks: as found.
-        hosts: planned, in the order of the ranks.
-        cpus: planned, of each rank.
+        placement: as planned.
     """
-    each = max(1, len(cpus) // max(1, len(hosts)))
+    hosts, cpus = placement.rank_hosts, placement.rank_cpus
     for rank in ranks:
-        wanted = hosts[min(rank.rank // each, len(hosts) - 1)]
+        wanted = hosts[min(rank.rank, len(hosts) - 1)]
         if short(rank.host) != short(wanted):
             return f"rank {rank.rank} was asked to be on {wanted}, it ran on {rank.host}"
         if rank.rank < len(cpus) and rank.requested_cpus != cpus[rank.rank]:
             return f"rank {rank.rank} was asked for cpus {list(rank.requested_cpus)}, not {list(cpus[rank.rank])}"
+        asked = placement.devices[rank.rank] if placement.devices else None
+        if asked is not None and rank.devices not in {asked, None}:
+            return (
+                f"rank {rank.rank} was asked for devices {', '.join(asked)}, used {', '.join(rank.devices or ())}"
+            )
     return ""
 
 

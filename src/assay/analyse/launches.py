@@ -5,16 +5,19 @@ from collections.abc import Iterable, Mapping, Sequence
 import msgspec
 import numpy as np
 
-from assay import benchmarks
 from assay.analyse import joint
 from assay.analyse.states import state
 from assay.analyse.statistics import Samples, median_intervals
 from assay.analyse.steady import FEWEST, steady_starts
-from assay.model.last_words import telling
+from assay.model import benchmarks
+from assay.model.bracket import Bracket
+from assay.model.launch_errors import pick_cause
+from assay.model.placement import Memory
 from assay.model.plan import Case, PlannedLaunch
-from assay.model.record import Bracket, Header, Launch, Rank, Traffic
+from assay.model.record import Header, Launch, Rank, Traffic
 from assay.model.result import CaseStatus
 from assay.model.run import CaseRecords, LaunchRecords, Run
+from assay.model.samples import table_of
 
 #: Pages found elsewhere than on the nodes asked for, as a share of all: more is a placement that did not happen.
 _STRAY_PAGES = 0.01
@@ -53,6 +56,7 @@ class Yield(msgspec.Struct, frozen=True):
         reason: why it is not complete.
         header: None where the case did not start.
         sampled: (kernel, host) -> samples; of ranks that work together (kernel, `slowest` or `mean` of them).
+        threads: seconds of an iteration that each thread worked by itself, by kernel and host.
         traffic: what the networks carried; None where no messages were passed.
         disturbance: of the bracket, empty where it was quiet.
     """
@@ -66,6 +70,7 @@ class Yield(msgspec.Struct, frozen=True):
     reason: str
     header: Header | None
     sampled: Mapping[tuple[str, str], Sampled]
+    threads: Mapping[tuple[str, str], tuple[float, ...]] = {}
     traffic: Traffic | None = None
     disturbance: str = ""
 
@@ -75,21 +80,21 @@ def yields(run: Run, border: float | None) -> dict[str, list[Yield]]:
     cases = {case.id: case for case in run.plan.cases}
     found: dict[str, list[Yield]] = {case: [] for case in cases}
     began = [{each.header.case: each for each in launch.cases} for launch in run.launches]
-    whole = {
-        (at, case): _parts(records, cases.get(case))
-        for at, cases_begun in enumerate(began)
-        for case, records in cases_begun.items()
-    }
-    sampled = _sampled(
-        {place: (parts, began[place[0]][place[1]].header.work) for place, (parts, _) in whole.items()}
-    )
+    sampled, disagreements = _all_sampled(began, cases)
+    stray: dict[tuple[int, str], str] = {}  # launches that were placed alike hold one and the same ranks
     for at, launch in enumerate(run.launches):
         made = launch.launch
         shown, disturbance = state(made.bracket, border), made.bracket.disturbance
         for case in filter(cases.__contains__, made.cases):
             records = began[at].get(case)
-            _, disagreement = whole.get((at, case), ({}, ""))
-            status, reason = _judge(launch, cases[case], records, disagreement)
+            if records and (id(records.header.ranks), case) not in stray:
+                stray[id(records.header.ranks), case] = elsewhere(records.header, cases[case])
+            has_samples = bool(sampled.get((at, case)))
+            status, reason = _judge(
+                launch, case, records, disagreements.get((at, case), ""), has_samples=has_samples
+            )
+            if records and status == "complete" and (astray := stray[id(records.header.ranks), case]):
+                status, reason = "invalid", astray
             found[case].append(
                 Yield(
                     launch=made.id,
@@ -101,11 +106,21 @@ def yields(run: Run, border: float | None) -> dict[str, list[Yield]]:
                     reason=reason,
                     header=records.header if records else None,
                     sampled=sampled.get((at, case), {}),
+                    threads=_threads(records) if records else {},
                     traffic=records.traffic if records else None,
                     disturbance=disturbance,
                 )
             )
     return found
+
+
+def _threads(records: CaseRecords) -> dict[tuple[str, str], tuple[float, ...]]:
+    """(kernel, host) -> seconds of an iteration that each thread worked by itself."""
+    hosts = {rank.rank: rank.host for rank in records.header.ranks}
+    return {
+        (each.kernel, hosts.get(each.rank, "")): tuple(seconds / each.iterations for seconds in each.seconds)
+        for each in records.threads
+    }
 
 
 def planned(run: Run) -> dict[str, list[PlannedLaunch]]:
@@ -131,19 +146,36 @@ def used(attempts: Iterable[Yield]) -> list[Yield]:
 def _parts(records: CaseRecords, case: Case | None) -> tuple[joint.Parts, str]:
     """(kernel, host) -> its series, warm-up first; of ranks that work together what `joint.together` says."""
     benchmark = benchmarks.get(case.benchmark) if case else None
-    if benchmark and benchmark.joint:
+    if benchmark and benchmark.figure_of == "ranks":
         return joint.together(records, {metric.over for metric in benchmark.metrics})
-    hosts = {rank.rank: rank.host for rank in records.header.ranks}
-    parts: joint.Parts = {}
-    for series in records.series:
-        parts.setdefault((series.kernel, hosts.get(series.rank, f"rank {series.rank}")), []).append(
-            joint.part(series)
-        )
+    parts = joint.apart(records)
+    host = next((rank.host for rank in records.header.ranks if rank.rank == 0), "")
+    for figure in records.figures:
+        parts.setdefault((figure.name, host), []).append(joint.solution(figure))
     return parts, ""
 
 
 #: (position of a launch, case)
 _Place = tuple[int, str]
+#: Series that are looked at together: thousands take a few steps, all of a large run too much memory.
+_TOGETHER = 20_000
+
+
+def _all_sampled(
+    began: Sequence[Mapping[str, CaseRecords]], cases: Mapping[str, Case]
+) -> tuple[dict[_Place, dict[tuple[str, str], Sampled]], dict[_Place, str]]:
+    """What the samples of each case of each launch say, and how ranks that work together disagree."""
+    found: dict[_Place, dict[tuple[str, str], Sampled]] = {}
+    disagreements: dict[_Place, str] = {}
+    waiting: dict[_Place, tuple[joint.Parts, Mapping[str, Mapping[str, float]]]] = {}
+    for at, begun in enumerate(began):
+        for case, records in begun.items():
+            parts, disagreements[at, case] = _parts(records, cases.get(case))
+            waiting[at, case] = parts, records.header.work
+        if sum(len(parts) for parts, _ in waiting.values()) > _TOGETHER:
+            found |= _sampled(waiting)
+            waiting.clear()
+    return found | _sampled(waiting), disagreements
 
 
 def _sampled(
@@ -171,8 +203,8 @@ def _sampled(
         half_width = (interval.hi - interval.lo) / 2
         found.setdefault(place, {})[key] = Sampled(
             values,
-            interval.median,
-            half_width / interval.median if interval.confidence and interval.median else None,
+            interval.value,
+            half_width / interval.value if interval.confidence and interval.value else None,
             starts[at] is not None if at in starts else None,
             worst_stop(part.stop for part in measured),
             whole[place][1].get(key[0], {}),
@@ -190,27 +222,29 @@ def worst_stop(stops: Iterable[str]) -> str:
 
 
 def _judge(
-    launch: LaunchRecords, case: Case, records: CaseRecords | None, disagreement: str
+    launch: LaunchRecords, case: str, records: CaseRecords | None, disagreement: str, *, has_samples: bool
 ) -> tuple[CaseStatus, str]:
-    """Status of one case in one launch, and why it is not complete; `disagreement` of ranks that work together."""
+    """Status of one case in one launch, and why it is not complete; `disagreement` of ranks that work together.
+
+    Where it ran is judged elsewhere: see `elsewhere`. What `has_samples` need not be looked through for them.
+    """
     if records and records.verdict and not records.verdict.passed:
         wrong = records.verdict
         return "failed", f"wrong result: error {wrong.error:.2g}, tolerated {wrong.tolerance:.2g}"
-    end = records.end if records else launch.unstarted.get(case.id)
+    end = records.end if records else launch.unstarted.get(case)
     if end is None:
         return _broken_off(launch.launch, begun=records is not None)
     if end.status != "complete":
         return end.status, end.reason or "the program gives no reason"
-    if records is None or not any(each.phase == "measured" and each.seconds for each in records.series):
+    if records is None or not (has_samples or table_of(records.series).measured()):
         return "incomplete", "it recorded no samples"
     if disagreement:
         return "incomplete", disagreement
-    stray = elsewhere(records.header, case)
-    return ("invalid", stray) if stray else ("complete", "")
+    return "complete", ""
 
 
 def _broken_off(launch: Launch, *, begun: bool) -> tuple[CaseStatus, str]:
-    words = telling(launch.message, launch.program)
+    words = pick_cause(launch.message, launch.program)
     said = f": {words}" if words else ""
     if launch.exit_code is None:
         return "timed-out", f"ended at its time limit{said}"
@@ -228,7 +262,7 @@ def elsewhere(header: Header, case: Case) -> str:
     if absent:
         return f"asked for {', '.join(absent)}, ran on {', '.join(sorted(found)) or 'nothing'}"
     if case.placement.ranks:
-        astray = joint.astray(header.ranks, case.placement.hosts, case.placement.rank_cpus)
+        astray = joint.astray(header.ranks, case.placement)
         if astray:
             return astray
     return next(filter(None, map(misplaced, header.ranks)), "")
@@ -236,13 +270,14 @@ def elsewhere(header: Header, case: Case) -> str:
 
 def misplaced(rank: Rank) -> str:
     """How a process was placed otherwise than asked; empty when it was not."""
-    if rank.requested_cpus and rank.cpus != rank.requested_cpus:
-        return f"asked for cpus {list(rank.requested_cpus)}, ran on {list(rank.cpus)}"
-    policy, _, nodes = rank.requested_memory.partition(":")
+    wanted = rank.requested_cpus if rank.proof == "thread" else tuple(sorted(rank.requested_cpus))
+    if wanted and rank.cpus != wanted:
+        return f"asked for cpus {list(wanted)}, ran on {list(rank.cpus)}"
+    memory = Memory.parsed(rank.requested_memory)
     pages = sum(rank.page_nodes.values())
-    if policy == "first-touch" or not nodes or not pages:
+    if not memory.nodes or not pages:
         return ""
-    stray = pages - sum(rank.page_nodes.get(node, 0) for node in nodes.split(","))
+    stray = pages - sum(rank.page_nodes.get(str(node), 0) for node in memory.nodes)
     if stray > _STRAY_PAGES * pages:
         return (
             f"asked for memory {rank.requested_memory}, but {100 * stray / pages:.0f} % of its pages lie elsewhere"

@@ -3,6 +3,7 @@
 import math
 from collections.abc import Iterable, Mapping, Sequence
 from datetime import datetime
+from typing import NamedTuple
 
 import numpy as np
 
@@ -11,7 +12,7 @@ from assay.analyse.curves import headline
 from assay.analyse.estimates import Measured
 from assay.analyse.launches import Yield
 from assay.analyse.statistics import (
-    CONFIDENCE,
+    FEWEST_FOR_TAIL,
     Samples,
     kendall,
     medians,
@@ -21,12 +22,17 @@ from assay.analyse.statistics import (
     stacked,
     theil_sen,
 )
-from assay.model.result import Noise
+from assay.model.bracket import Bracket
+from assay.model.noise import Noise
+from assay.model.quantity import CONFIDENCE
 from assay.model.run import Run
+from assay.model.samples import PHASES, SampleTable, table_of
 
 #: A trend over fewer launches of the sentinel says nothing.
 _FEWEST = 4
 _ONE = "one"
+#: A quantum of work that took this much longer than the median was stopped.
+_STOPPED = 0.1
 
 
 def noise(
@@ -36,18 +42,98 @@ def noise(
     relative = _sentinel(run, attempts)
     brackets = [launch.launch.bracket for launch in run.launches]
     drift, drift_p = _drift(run, {name: float(medians(values)) for name, values in relative.items()})
-    pooled = np.sort(np.concatenate(list(relative.values()))) if relative else None
+    pooled = np.sort(np.concatenate([np.zeros(0), *relative.values()]))
+    figures_drift, figures_drift_p = _figures_drift(measured := list(measured))
+    stopped = _stops(run)
     return Noise(
-        sentinel_p99=None if pooled is None else percentile(pooled, 0.99) / sorted_median(pooled),
+        sentinel_p99=percentile(pooled, 0.99) / sorted_median(pooled) if pooled.size >= FEWEST_FOR_TAIL else None,
         drift=drift,
         drift_p=drift_p,
-        steal=max((each.steal for each in brackets if each.steal is not None), default=None),
+        steal=_steal(brackets),
         foreign=max((each.foreign for each in brackets if each.foreign is not None), default=None),
         states=_states(run, border),
         disturbed=sum(bool(bracket.disturbance) for bracket in brackets),
         launches=len(brackets),
         resolution=_resolution(measured),
+        probed_s=stopped.probed_s,
+        lost=stopped.lost_s / stopped.probed_s if stopped.probed_s else None,
+        longest_stop_s=stopped.longest_s if stopped.probed_s else None,
+        stops_per_s=stopped.number / stopped.probed_s if stopped.probed_s else None,
+        figures_drift=figures_drift,
+        figures_drift_p=figures_drift_p,
+        crowded=_crowded(run),
+        waited_s=sum(each.launch.waited_s for each in run.launches),
     )
+
+
+class Stops(NamedTuple):
+    """Quanta of fixed work that took longer than usual: their number and what they took beyond it."""
+
+    probed_s: float = 0.0
+    lost_s: float = 0.0
+    longest_s: float = 0.0
+    number: int = 0
+
+    def plus(self, other: "Stops") -> "Stops":
+        """Both together."""
+        return Stops(
+            self.probed_s + other.probed_s,
+            self.lost_s + other.lost_s,
+            max(self.longest_s, other.longest_s),
+            self.number + other.number,
+        )
+
+
+def _stops(run: Run) -> Stops:
+    """Of the sentinel, whose samples are quanta of fixed work."""
+    sentinels = {case.id for case in run.plan.cases if case.role == "sentinel"}
+    found = Stops()
+    for case in (case for launch in run.launches for case in launch.cases if case.header.case in sentinels):
+        found = found.plus(stops_in(table_of(case.series)))
+    return found
+
+
+def stops_in(table: SampleTable) -> Stops:
+    """The stops of every measured series, each against its own median."""
+    found = Stops()
+    for row in np.flatnonzero((table.phase == PHASES.index("measured")) & (table.counts > 0)).tolist():
+        quanta = table.seconds[int(table.ends[row] - table.counts[row]) : int(table.ends[row])]
+        usual = float(medians(quanta))
+        beyond = quanta[quanta > (1 + _STOPPED) * usual] - usual
+        stops = Stops(float(quanta.sum()), float(beyond.sum()), float(beyond.max(initial=0.0)), beyond.size)
+        found = found.plus(stops)
+    return found
+
+
+def _steal(brackets: Iterable[Bracket]) -> float | None:
+    """Of all launches together: counters tick too slowly to judge a short one."""
+    known = [(each.steal, each.elapsed_s) for each in brackets if each.steal is not None]
+    elapsed_s = sum(each for _, each in known)
+    return sum(steal * each for steal, each in known) / elapsed_s if elapsed_s else None
+
+
+def _crowded(run: Run) -> int:
+    quiet: dict[str, bool] = {}
+    for launch in (each.launch for each in run.launches):
+        quiet[launch.id] = quiet.get(launch.id, False) or not launch.bracket.is_crowded
+    return sum(not each for each in quiet.values())
+
+
+def _figures_drift(measured: Iterable[Measured]) -> tuple[float | None, float | None]:
+    """Theil-Sen slope x blocks of the median slowness of all headline figures in each block, and Kendall's p."""
+    blocks: dict[int, list[float]] = {}
+    for each in measured:
+        values = [(launch.block, launch.value) for launch in each.launches if launch.value > 0]
+        if each.estimate.metric == headline(each.estimate) and len(values) >= _FEWEST:
+            usual = float(medians([value for _, value in values]))
+            sign = 1 if each.estimate.better == "lower" else -1
+            for block, value in values:
+                blocks.setdefault(block, []).append(sign * math.log(value / usual))
+    if len(blocks) < _FEWEST:
+        return None, None
+    at = sorted(blocks)
+    slowness = [float(medians(blocks[block])) for block in at]
+    return math.expm1(theil_sen(at, slowness) * (at[-1] - at[0])), kendall(at, slowness)[1]
 
 
 def _resolution(measured: Iterable[Measured]) -> float | None:

@@ -6,7 +6,7 @@ import msgspec
 
 from assay.analyse.launches import Yield, planned
 from assay.model.result import CaseStatus, Estimate, Outcome
-from assay.model.run import Run
+from assay.model.run import Run, Shortfall
 
 #: A single launch of these kinds condemns the case: a wrong result or a wrong place is no matter of chance.
 _CONDEMNS: tuple[CaseStatus, ...] = ("failed", "invalid")
@@ -51,10 +51,10 @@ def _status(attempts: Sequence[Yield], missing: str) -> tuple[CaseStatus, str]:
     return "skipped", missing
 
 
-def _why_missing(run: Run, names: Sequence[str], cut: Mapping[str, str]) -> str:
+def _why_missing(run: Run, names: Sequence[str], cut: Mapping[str, Shortfall]) -> str:
     for name in names:
         if name in cut:
-            return cut[name].removeprefix("not measured: ")
+            return str(cut[name]) if cut[name].made else cut[name].why
     if run.ending is None:
         return "the run has not ended; `assay run --resume` goes on with it"
     if run.damage:

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from assay.model.result import Point
+from assay.model.law import Point
 from assay.model.text import Text, joined, text
 
 #: Median absolute deviations, and share, by which a whole interval has to lie beyond the usual.
@@ -24,12 +24,12 @@ def slow(points: Sequence[Point], better: str) -> list[Point]:
         points: of like places.
         better: `lower` or `higher`.
     """
-    values = np.array([point.value[0] for point in points])
+    values = np.array([point.value.value for point in points])
     usual = float(np.median(values))
     beyond = max(DEVIATIONS * float(np.median(np.abs(values - usual))), LOW * usual)
     if better == "lower":
-        return [point for point in points if point.value[1] > usual + beyond]
-    return [point for point in points if point.value[2] < usual - beyond]
+        return [point for point in points if point.value.lo > usual + beyond]
+    return [point for point in points if point.value.hi < usual - beyond]
 
 
 def common_end(pairs: Sequence[Point]) -> object:

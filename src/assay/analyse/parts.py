@@ -6,7 +6,6 @@ from typing import NamedTuple
 from assay.model.machine import NumaNode, Topology
 from assay.model.result import Estimate, Scope
 from assay.model.text import text
-from assay.model.units import parse_cpu_list
 
 #: A memory node with less of the pages did none of the work: a few pages of the program itself lie anywhere.
 _SOME_PAGES = 0.01
@@ -27,9 +26,8 @@ def part(estimate: Estimate, topology: Topology) -> Part:
     cores = _cores(cpus, topology)
     proof = estimate.placement.proven
     found = {int(node) for node, share in proof.page_nodes.items() if share >= _SOME_PAGES} if proof else set()
-    policy, _, asked = estimate.placement.memory.partition(":")
-    if not found and policy in {"bind", "interleave"} and asked:
-        found = set(parse_cpu_list(asked))
+    if not found:
+        found = set(estimate.placement.policy.nodes)
     near = {topology.cores[core].numa for core in cores}
     return Part(cores, frozenset(found or near))
 

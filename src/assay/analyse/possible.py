@@ -10,19 +10,19 @@ from assay.model.text import text
 
 def without_memory_nodes(run: Run) -> str:
     """Why nothing between memory nodes can be measured; empty where it can."""
-    why = text("No machine of this run has two memory nodes that may be used")
+    why = text("No machine of this run has two usable memory nodes")
     return why if _none(run, lambda topology: _memory_nodes(topology) > 1) else ""
 
 
 def without_threads(run: Run) -> str:
     """Why nothing of a second hardware thread can be measured; empty where it can."""
-    why = text("No machine of this run has two hardware threads a core that may be used")
+    why = text("No machine of this run has two usable hardware threads per core")
     return why if _none(run, lambda topology: max(_threads(topology), default=0) > 1) else ""
 
 
 def without_pairs(run: Run, fewest: int) -> str:
     """Why so many pairs of cores cannot be measured; empty where they can."""
-    why = text("No machine of this run has {pairs} pairs of cores that may be used", pairs=fewest)
+    why = text("No machine of this run has {pairs} usable pairs of cores", pairs=fewest)
     return why if _none(run, lambda topology: math.comb(len(_threads(topology)), 2) >= fewest) else ""
 
 

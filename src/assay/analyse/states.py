@@ -3,7 +3,7 @@
 import math
 from collections import Counter
 
-from assay.model.record import Bracket
+from assay.model.bracket import Bracket
 from assay.model.run import Run
 
 #: Groups of hand-over times are two states when a gap of this factor lies between them ...

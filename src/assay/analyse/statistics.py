@@ -3,28 +3,22 @@
 import math
 from collections.abc import Iterator, Sequence
 from functools import cache, lru_cache
-from typing import Literal, NamedTuple
+from typing import Literal
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from assay.model.quantity import CONFIDENCE, Basis, Quantity
+
 Samples = NDArray[np.float64]
 
-CONFIDENCE = 0.95
 _TAIL = (1 - CONFIDENCE) / 2
 #: Comparisons: what is smaller than this is of no practical meaning (METHODS, 2).
 MARGIN = 0.01
+#: Fewer samples say nothing of the slowest in a hundred.
+FEWEST_FOR_TAIL = 1000
 #: Up to here Kendall's distribution is counted, beyond it the normal law is good to three digits.
 _EXACT_KENDALL = 60
-
-
-class Interval(NamedTuple):
-    """A median (or shift) with its interval; `confidence` is None where `lo` and `hi` are only the range."""
-
-    median: float
-    lo: float
-    hi: float
-    confidence: float | None
 
 
 @cache
@@ -42,9 +36,9 @@ def median_rank(n: int) -> int:
     return first + inside if inside else 0
 
 
-def median_interval(samples: ArrayLike) -> Interval:
+def median_interval(samples: ArrayLike, unit: str = "") -> Quantity:
     """Median and its 95 % interval by order statistics; the range, without confidence, of 5 samples or fewer."""
-    return _intervals(np.asarray(samples, dtype=np.float64)[None, :])[0]
+    return _intervals(np.asarray(samples, dtype=np.float64)[None, :], unit)[0]
 
 
 def stacked(series: Sequence[Samples]) -> Iterator[tuple[list[int], NDArray[np.float64]]]:
@@ -56,23 +50,30 @@ def stacked(series: Sequence[Samples]) -> Iterator[tuple[list[int], NDArray[np.f
         yield alike, np.array([series[place] for place in alike])
 
 
-def median_intervals(series: Sequence[Samples]) -> list[Interval]:
+def median_intervals(series: Sequence[Samples], unit: str = "") -> list[Quantity]:
     """`median_interval` of each series, none of them empty."""
-    found: dict[int, Interval] = {}
+    found: dict[int, Quantity] = {}
     for places, rows in stacked(series):
-        found |= zip(places, _intervals(rows), strict=True)
+        found |= zip(places, _intervals(rows, unit), strict=True)
     return [found[place] for place in range(len(series))]
 
 
-def _intervals(rows: NDArray[np.float64]) -> list[Interval]:
+def _intervals(rows: NDArray[np.float64], unit: str = "") -> list[Quantity]:
     """`median_interval` of each row."""
     ordered = np.sort(rows, axis=1)
     rank = median_rank(ordered.shape[1])
     outer = max(rank, 1) - 1
-    confidence = CONFIDENCE if rank else None
+    basis = basis_of(ordered.shape[1], rank)
     middles, lows, highs = _middle(ordered), ordered[:, outer], ordered[:, -1 - outer]
     ends = zip(middles.tolist(), lows.tolist(), highs.tolist(), strict=True)
-    return [Interval(middle, low, high, confidence) for middle, low, high in ends]
+    return [Quantity(middle, low, high, unit, basis) for middle, low, high in ends]
+
+
+def basis_of(count: int, interval: float) -> Basis:
+    """What the ends of so many values are; `interval`: whether a rank yields one."""
+    if interval:
+        return "interval"
+    return "single" if count == 1 else "range"
 
 
 def sorted_median(ordered: Samples) -> float:
@@ -174,7 +175,7 @@ def signed_rank(n: int) -> int:
     return int(np.searchsorted(np.cumsum(signed_rank_masses(n)), _TAIL, side="right"))
 
 
-def hodges_lehmann(differences: ArrayLike) -> Interval:
+def hodges_lehmann(differences: ArrayLike) -> Quantity:
     """Median of the Walsh averages of paired differences, with the exact signed-rank interval.
 
     Fewer than 6 pairs have none: then `lo` and `hi` are the least and the largest difference.
@@ -184,9 +185,8 @@ def hodges_lehmann(differences: ArrayLike) -> Interval:
     walsh = np.sort((values[one] + values[other]) / 2)
     rank = signed_rank(values.size)
     outer = max(rank, 1) - 1
-    return Interval(
-        sorted_median(walsh), float(walsh[outer]), float(walsh[-1 - outer]), CONFIDENCE if rank else None
-    )
+    basis = basis_of(values.size, rank)
+    return Quantity(sorted_median(walsh), float(walsh[outer]), float(walsh[-1 - outer]), basis=basis)
 
 
 Verdict = Literal["faster", "slower", "trivially different", "equivalent", "inconclusive"]

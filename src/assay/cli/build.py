@@ -13,8 +13,8 @@ from assay.model.errors import UsageError
     metavar="NAME",
     multiple=True,
     callback=output.each_once,
-    help="Compiler to build with: gcc, clang, a name in assay.toml, each with added flags as gcc+O2. "
-    "May be given more than once. Default: the first of `assay list toolchains`.",
+    help="Compiler: gcc, clang or a name in assay.toml; flags can be added, as gcc+O2. Can be given several "
+    "times. Default: the first of `assay list toolchains`.",
 )
 @click.option(
     "--mpi",
@@ -22,15 +22,16 @@ from assay.model.errors import UsageError
     metavar="NAME",
     multiple=True,
     callback=output.each_once,
-    help="Build the programs that pass messages, too: openmpi, mpich-4, a name in assay.toml. "
-    "May be given more than once.",
+    help="Build the MPI programs, too, with openmpi, mpich-4 or a name in assay.toml. Can be given several times.",
 )
 @click.option(
-    "--flags", metavar="FLAGS", help='Compiler flags in place of the usual ones, e.g. "-O2 -march=native".'
+    "--flags", metavar="FLAGS", help='Compiler flags instead of the default ones, e.g. "-O2 -march=native".'
 )
-@click.option("--force", is_flag=True, help="Build even if the cache has it.")
+@click.option("--force", is_flag=True, help="Build even if the cache has the programs.")
 @click.option(
-    "--deploy", is_flag=True, help="Copy the programs to --hosts, where these share no home with this one."
+    "--deploy",
+    is_flag=True,
+    help="Copy the programs to --hosts that do not share a home directory with this machine.",
 )
 @hosts.hosts_option
 @click.option("--ssh-config", metavar="FILE", help="Configuration file for ssh to the hosts.")
@@ -46,13 +47,13 @@ def command(  # noqa: PLR0913 (one parameter an option)
     deploy: bool,
     as_json: bool,
 ) -> None:
-    """Build the native programs; print where they are.
+    """Build the native programs and print their paths.
 
-    Builds are kept in a cache, keyed by sources, compiler, flags and processor; `assay run` builds by itself what
-    it needs. Each program can be used alone: see its --help.
+    A cache keeps the builds; its key is sources, compiler, flags and processor. `assay run` builds what it needs.
+    Each program also works alone: see its --help.
 
-    With --deploy the programs are copied over ssh to the same folder on each of the --hosts, checked by hash, and
-    started there once. Hosts that have them already are left as they are.
+    --deploy copies the programs over ssh to the same folder on each of the --hosts, checks their hashes and starts
+    them once. Hosts that already have them stay unchanged.
     """
     import msgspec
 
@@ -62,13 +63,13 @@ def command(  # noqa: PLR0913 (one parameter an option)
 
     if deploy != bool(nodes):
         raise UsageError(
-            "--deploy and --hosts belong together",
-            why="programs are copied to hosts",
+            "--deploy and --hosts need each other",
+            why="it copies programs to hosts",
             remedy="assay build --deploy --hosts 'node[01-04]'",
         )
     declared, tables = settings.table("toolchain"), settings.table("mpi")
     wished = [
-        toolchain.joined(name, mpi)
+        toolchain.with_mpi(name, mpi)
         for name in names or ("",)
         for mpi in (toolchain.mpi_names(mpis, tables) if mpis else ("",))
     ]

@@ -1,38 +1,52 @@
-"""`assay compare`: levels of one run, or the same cases of two; and their curves of messages in words."""
+"""`assay compare`: levels of one run, or any number of runs against the first; and their curves in sentences."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 import click
 
 from assay.cli import output
 
 if TYPE_CHECKING:
-    from assay.model.result import Compared, ComparedPair
-    from assay.model.run import Run
-    from assay.report.several.together import Together
+    from collections.abc import Sequence
+    from pathlib import Path
 
-_TWO = 2
+    from assay.compare.records import ComparedToFirst
+    from assay.compare.sides import Sides
+    from assay.model.compared import Compared, ComparedPair
+    from assay.model.run import Run
+
+
+#: Earlier runs that are read for the variance between runs: the latest ones.
+_MOST_EARLIER = 8
+
+
+class _Found(NamedTuple):
+    """The runs, the base first; each other one against it (or the levels of a single one); all side by side."""
+
+    runs: list[Run]
+    compared: list[Compared]
+    sides: Sides
 
 
 @click.command()
-@click.argument("runs", metavar="[BASE] RUN", nargs=-1, required=True)
+@click.argument("runs", metavar="[BASE] RUN...", nargs=-1, required=True)
 @output.json_option
 @click.option(
     "--across",
     default="",
     metavar="NAME",
-    help="What differs on purpose: machine, topology, toolchain, sources, memory, an axis or a factor.",
+    help="The intended difference: machine, topology, toolchain, sources, memory, an axis or a factor.",
 )
 @click.option(
     "--allow",
     "allowed",
     multiple=True,
     metavar="NAME",
-    help="Compare though this differs: machine, topology, toolchain, sources, schema.",
+    help="Accept this difference: machine, topology, toolchain, sources, schema.",
 )
-@click.option("--all", "everything", is_flag=True, help="A row for each comparison, not only for what is claimed.")
+@click.option("--all", "everything", is_flag=True, help="Show all comparisons, not only the significant ones.")
 @click.option("--fail-below", metavar="SHARE", help="Exit 3 when a figure is slower by more than this: 5%.")
 def command(  # noqa: PLR0913 (one parameter an option)
     runs: tuple[str, ...],
@@ -43,16 +57,18 @@ def command(  # noqa: PLR0913 (one parameter an option)
     everything: bool,
     as_json: bool,
 ) -> None:
-    """Compare what was varied in a RUN, or a RUN with a BASE.
+    """Compare the factor levels of a RUN, or any number of RUNs with a BASE.
 
-    With one RUN: the levels of its factors (see --vary of assay run), in pairs from the same blocks. With two: the
-    cases that both have; what is not the same in the two is shown beside, and where machine, topology, toolchain
-    or programs differ, they are only compared when that is declared.
+    With one RUN: the levels of its factors (see --vary of assay run), in pairs from the same blocks. With more:
+    the cases that each RUN shares with BASE, the first one. The output lists what differs between the two. If
+    machine, topology, toolchain or programs differ, declare it with --across or --allow.
 
-    Curves of messages are told in words, side by side and as ratios, with the sizes at which one overtakes the
-    other; of an import or a reference (assay list references) no difference is said to be significant.
+    Curves over sizes, cores, ranks or nodes are described in words, side by side and as ratios to BASE, with the
+    values where they cross. Imports and references (assay list references) have no samples, so none of their
+    differences is called significant.
 
-    Exit codes with --fail-below: 3 a figure is slower; 5 none is, but one of the base could not be compared.
+    Exit codes with --fail-below: 3 a figure is slower; 5 no figure is slower, but a figure of the base could not
+    be compared.
 
     RUN is an id, a unique prefix of one, a path, or `last`.
     """
@@ -60,134 +76,174 @@ def command(  # noqa: PLR0913 (one parameter an option)
 
     output.without_collector()
     threshold = None if fail_below is None else parse_share(fail_below)
-    sides, compared, curves = _compared(runs, across, allowed, strict=threshold is not None)
+    found = _one(runs[0], across, allowed) if len(runs) == 1 else _several(runs, across, allowed, threshold)
     if as_json:
-        output.print_json(_with_curves(compared, curves))
+        output.print_json(_document(found))
     else:
-        from assay.report import compare_table
-        from assay.report.several import terminal
-
-        console = output.console()
-        untold = _untold(curves, compared)
-        compare_table.render(
-            compared, console, everything=everything, curves=lambda: terminal.render(untold, console)
-        )
-    unfinished = [run for run in sides if run.ending is None or run.ending.status != "complete"]
+        _print(found, everything=everything)
+    unfinished = [run for run in found.runs if run.ending is None or run.ending.status != "complete"]
     for run in unfinished:
         status = run.ending.status if run.ending else "not ended"
-        output.say(f"run {run.info.id} is {status}: what it did not measure is not compared")
+        output.say(f"run {run.info.id} is {status}: cases that it did not measure are not compared")
     if threshold is not None:
-        _judge(compared, threshold)
-        _refuse_unjudged(compared, threshold, unfinished)
+        _judge(found.compared, threshold)
+        _refuse_unjudged(found.compared, threshold, unfinished)
 
 
-def _with_curves(compared: Compared, curves: Together) -> Compared:
-    """For JSON: with what curves of messages show, in numbers and in words."""
+def _document(found: _Found) -> Compared | ComparedToFirst:
+    """For JSON: with what curves show, in numbers and in sentences."""
     import msgspec
 
-    from assay.model.several import ComparedCurves
-    from assay.report.several.statements import statements
+    from assay.compare.records import ComparedRuns, ComparedToFirst
+    from assay.compare.statements import statements
+    from assay.model.result import RESULT_SCHEMA
 
-    told = tuple(each.text for each in statements(curves))
-    several = curves.several if curves.several.ways or curves.several.contrasts else None
-    return ComparedCurves(**msgspec.structs.asdict(compared), several=several, statements=told)
+    told = tuple(each.text for each in statements(found.sides))
+    shown = found.sides.found if found.sides.found.curves or found.sides.found.contrasts else None
+    if len(found.compared) > 1:
+        return ComparedToFirst(RESULT_SCHEMA, found.sides.found.runs, tuple(found.compared), shown, told)
+    return ComparedRuns(**msgspec.structs.asdict(found.compared[0]), side_by_side=shown, statements=told)
 
 
-def _untold(curves: Together, compared: Compared) -> Together:
+def _print(found: _Found, *, everything: bool) -> None:
+    """Sentences and tables of the curves, and the rows of each run; of two runs after what is not the same."""
+    from assay.compare import figure_rows, terminal
+
+    console = output.console()
+    sides = _untold(found.sides, found.compared)
+    if len(found.compared) == 1:
+        figure_rows.render(
+            found.compared[0], console, everything=everything, curves=lambda: terminal.render(sides, console)
+        )
+        return
+    said = terminal.render(sides, console)
+    for compared in found.compared:
+        console.print()
+        figure_rows.render(compared, console, everything=everything, curves=lambda: said)
+
+
+def _untold(sides: Sides, compared: Sequence[Compared]) -> Sides:
     """Without the figures that the comparisons tell, with a verdict beside each."""
     import dataclasses
 
     import msgspec
 
-    told = {pair.a.id for pair in compared.pairs}
-    alike = tuple(each for each in curves.several.alike if each.of.get(compared.run) not in told)
-    return dataclasses.replace(curves, several=msgspec.structs.replace(curves.several, alike=alike))
+    told = {(each.run, pair.a.id) for each in compared for pair in each.pairs}
+    others = tuple(each for each in sides.found.shared if not told & set(each.of))
+    return dataclasses.replace(sides, found=msgspec.structs.replace(sides.found, shared=others))
 
 
-def _compared(
-    runs: tuple[str, ...], across: str, allowed: tuple[str, ...], *, strict: bool
-) -> tuple[list[Run], Compared, Together]:
-    """The runs, the base first, what they show figure by figure, and their curves.
+def _one(reference: str, across: str, allowed: tuple[str, ...]) -> _Found:
+    """The levels of one run."""
+    from assay import store
+    from assay.compare.runs import within
+    from assay.compare.sides import sides
+    from assay.model.errors import UsageError
 
-    Figures that have no like in the other run are an error where no curve can be compared either, or `strict`.
+    if across or allowed:
+        raise UsageError(
+            "--across and --allow are for two runs or more",
+            why="only one is given",
+            remedy=f"assay compare {reference}",
+        )
+    shown = sides([store.load(store.find(reference))])
+    (side,) = shown.sides
+    varied = within(side.run, side.analysis)
+    if not varied.pairs and not shown.found.pairs and not shown.found.contrasts:
+        raise UsageError(
+            f"no factor is varied in run '{varied.run}'",
+            why="none of its cases differ in one factor only",
+            remedy="assay run STUDY --vary memory=first-touch,interleave   # or: assay compare BASE RUN",
+        )
+    return _Found([side.run], [varied], shown)
+
+
+def _several(runs: Sequence[str], across: str, allowed: tuple[str, ...], threshold: float | None) -> _Found:
+    """Any number of runs against the first one.
+
+    Where no figure has its like this is an error, unless curves can be compared and there is no threshold.
     """
     from assay import store
-    from assay.analyse.comparisons.environment import GUARDED, differences
-    from assay.analyse.comparisons.runs import NothingInCommonError, between, within
-    from assay.cli import beside
+    from assay.compare.environment import GUARDED, differences
+    from assay.compare.records import RUN
+    from assay.compare.runs import NothingInCommonError, against
+    from assay.compare.sides import sides
+    from assay.model.compared import Compared
     from assay.model.errors import UsageError
-    from assay.model.result import RESULT_SCHEMA, Compared
-    from assay.model.several import RUN
+    from assay.model.result import RESULT_SCHEMA
 
-    if len(runs) > _TWO:
-        raise UsageError("compare takes one run or two", remedy=f"assay report {' '.join(runs)}")
     for name in allowed:
         if name not in GUARDED:
             raise UsageError(f"'{name}' need not be allowed", why=f"known: {', '.join(GUARDED)}")
-    if len(runs) == _TWO:
-        base, run = (store.load(store.find(reference)) for reference in runs)
-        try:
-            compared = between(run, base, across, allowed)
-        except NothingInCommonError:
-            curves = beside.together([base, run])
-            between_them = any(each.differ == RUN for each in curves.several.contrasts)
-            if strict or not (curves.several.besides or curves.several.alike or between_them):
-                raise
-            found = differences(run, base)
-            compared = Compared(RESULT_SCHEMA, run.info.id, base.info.id, across, tuple(allowed), found, ())
-            return [base, run], compared, curves
-        return [base, run], compared, beside.together([base, run] if run.info.id != base.info.id else [run])
-    if across or allowed:
-        raise UsageError(
-            "--across and --allow are for two runs", why="one is given", remedy=f"assay compare {runs[0]}"
-        )
-    curves = beside.together([store.load(store.find(runs[0]))])
-    (side,) = curves.sides
-    run, varied = side.run, within(side.run, side.analysis)
-    if not varied.pairs and not curves.several.besides and not curves.several.contrasts:
-        raise UsageError(
-            f"nothing is varied in run '{varied.run}'",
-            why="none of its cases differ in one word",
-            remedy="assay run STUDY --vary memory=first-touch,interleave   # or: assay compare BASE RUN",
-        )
-    return [run], varied, curves
+    paths = [store.find(reference) for reference in runs]
+    base, *others = found = [store.load(path) for path in paths]
+    try:
+        compared = against(others, base, across, allowed, _earlier(paths, found))
+    except NothingInCommonError:
+        shown = sides(found)
+        between = any(each.differ == RUN for each in shown.found.contrasts)
+        if threshold is not None or not (shown.found.pairs or shown.found.shared or between):
+            raise
+        compared = [
+            Compared(RESULT_SCHEMA, run.info.id, base.info.id, across, tuple(allowed), differences(run, base), ())
+            for run in others
+        ]
+        return _Found(found, compared, shown)
+    itself = {run.info.id for run in found} == {base.info.id}
+    return _Found(found, compared, sides([base] if itself else found))
 
 
-def _judge(compared: Compared, threshold: float) -> None:
+def _earlier(paths: Sequence[Path], runs: Sequence[Run]) -> list[Run]:
+    """The latest runs of these machines and studies in their folders: they show how much figures vary."""
+    from assay import store
+
+    machines = {(run.plan.machine, run.plan.study) for run in runs if not run.imported}
+    judged = {run.info.id for run in runs}
+    beside = [
+        (each.started, folder / each.id)
+        for folder in dict.fromkeys(path.resolve().parent for path in paths if path.is_dir())
+        for each in store.listing(folder)
+        if (each.machine, each.study) in machines and each.id not in judged and each.status in {"complete", "cut"}
+    ]
+    return [store.load(path) for _, path in sorted(beside, reverse=True)[:_MOST_EARLIER]]
+
+
+def _judge(compared: Sequence[Compared], threshold: float) -> None:
     """ThresholdError where a figure is certainly slower than the base by more than the threshold."""
     from assay.model.errors import ThresholdError
 
+    pairs = [(each.run, pair) for each in compared for pair in each.pairs]
     worse = [
-        pair for pair in compared.pairs if pair.comparison.verdict == "slower" and _best(pair) < 1 - threshold
+        (run, pair) for run, pair in pairs if pair.comparison.verdict == "slower" and _best(pair) < 1 - threshold
     ]
     if worse:
-        worst = min(worse, key=_best)
+        run, worst = min(worse, key=lambda each: _best(each[1]))
         raise ThresholdError(
-            f"{len(worse)} of {len(compared.pairs)} figures are slower by more than {100 * threshold:g} %",
+            f"{len(worse)} of {len(pairs)} figures are slower by more than {100 * threshold:g} %",
             why=f"{worst.a.id}: by {100 * (1 - _best(worst)):.1f} % at least",
-            remedy=f"assay report {compared.run}",
+            remedy=f"assay report {run}",
         )
 
 
-def _refuse_unjudged(compared: Compared, threshold: float, unfinished: list[Run]) -> None:
+def _refuse_unjudged(compared: Sequence[Compared], threshold: float, unfinished: list[Run]) -> None:
     """PartialRunError where the base has figures that cannot be judged: they did not pass the threshold."""
-    from assay.analyse.comparisons.runs import unjudged
+    from assay.compare.runs import unjudged
     from assay.model.errors import PartialRunError
 
-    missing = unjudged(compared)
+    missing = [(each.run, *item) for each in compared for item in unjudged(each).items()]
     if missing:
-        name, why = next(iter(missing.items()))
+        judged, name, why = missing[0]
         run = unfinished[0].info.id if unfinished else ""
         raise PartialRunError(
             f"no figure is slower by more than {100 * threshold:g} %, but {len(missing)} could not be compared",
             why=f"the first, {name}: {why}",
-            remedy=f"assay run --resume {run}" if run else f"assay show {compared.run}",
+            remedy=f"assay run --resume {run}" if run else f"assay show {judged}",
         )
-    unclear = sum(pair.comparison.verdict == "inconclusive" for pair in compared.pairs)
-    if unclear:
+    verdicts = [pair.comparison.verdict for each in compared for pair in each.pairs]
+    if unclear := verdicts.count("inconclusive"):
         output.say(
-            f"no figure is slower by more than {100 * threshold:g} %; {unclear} of {len(compared.pairs)} are "
-            "inconclusive"
+            f"no figure is slower by more than {100 * threshold:g} %; "
+            f"{unclear} of {len(verdicts)} are inconclusive"
         )
 
 

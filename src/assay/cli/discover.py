@@ -1,4 +1,4 @@
-"""`assay discover`: what this machine is, or another that was saved or is only described."""
+"""`assay discover`: the facts of this machine, or of a saved or described one."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from rich.text import Text
     from rich.tree import Tree
 
-    from assay.machine.outline import Line
+    from assay.machine.topology_tree import Line
     from assay.model.facts import Fact
     from assay.model.machine import Device, Machine
 
@@ -30,12 +30,10 @@ _UNAFFECTED = "Not affected"
 @click.option(
     "--synthetic", metavar="DESCRIPTION", help='Show a described machine: "pack:2 numa:4 l3:2 core:4 pu:1".'
 )
-@click.option(
-    "--xml", "xml_out", metavar="FILE", help="Save this machine as hwloc's XML, to be loaded with --from."
-)
-@click.option("--json", "as_json", is_flag=True, help="Every fact with its unit and source as JSON.")
+@click.option("--xml", "xml_out", metavar="FILE", help="Save this machine as hwloc XML, for --from.")
+@click.option("--json", "as_json", is_flag=True, help="Print every fact with its unit and source as JSON.")
 def command(xml_in: str | None, synthetic: str | None, xml_out: str | None, *, as_json: bool) -> None:
-    """Find out what this machine is: cores, caches, memory, devices."""
+    """Show what this machine has: cores, caches, memory, devices."""
     machine, document = _machine(xml_in, synthetic)
     if xml_out is not None:
         _save(document, machine, xml_out)
@@ -51,15 +49,22 @@ def command(xml_in: str | None, synthetic: str | None, xml_out: str | None, *, a
 
 def _machine(xml_in: str | None, synthetic: str | None) -> tuple[Machine, str]:
     from assay import machine
+    from assay.cli import settings
+    from assay.machine import given
     from assay.model.errors import UsageError
 
     if xml_in is not None and synthetic is not None:
         raise UsageError(
-            "--from and --synthetic are two machines", why="one is shown at a time", remedy="leave one of them out"
+            "--from and --synthetic describe two machines",
+            why="assay shows one machine at a time",
+            remedy="give only one of them",
         )
     if xml_in is not None:
         return machine.load_xml(xml_in), ""
-    return (machine.synthetic(synthetic), "") if synthetic is not None else machine.discover()
+    if synthetic is not None:
+        return machine.synthetic(synthetic), ""
+    found, document = machine.discover()
+    return given.with_given(found, given.facts(settings.table("given"))), document
 
 
 def _save(document: str, machine: Machine, path: str) -> None:
@@ -69,7 +74,7 @@ def _save(document: str, machine: Machine, path: str) -> None:
     from assay.model.errors import UnfitEnvironmentError, UsageError
 
     if machine.origin != "live":
-        raise UsageError("--xml saves the machine it runs on", remedy=f"assay discover --xml {path}")
+        raise UsageError("--xml saves this machine only", remedy=f"assay discover --xml {path}")
     if not document:
         raise UnfitEnvironmentError(
             "cannot write hwloc's XML",
@@ -102,7 +107,7 @@ def _origin(machine: Machine) -> str:
     return {
         "live": "",
         "file": " (from a file)",
-        "synthetic": " (described; sizes that it leaves out are hwloc's defaults)",
+        "synthetic": " (described; missing sizes are the defaults of hwloc)",
     }[machine.origin]
 
 
@@ -136,7 +141,7 @@ def _tree(machine: Machine) -> Tree:
     from rich.text import Text
     from rich.tree import Tree
 
-    from assay.machine.outline import outline
+    from assay.machine.topology_tree import topology_tree
 
     def grow(tree: Tree, lines: Iterable[Line], style: str) -> None:
         for line in lines:
@@ -144,7 +149,7 @@ def _tree(machine: Machine) -> Tree:
             grow(tree.add(Text(line.text, below_style)), line.below, "")
 
     tree = Tree(Text("topology", "bold"), guide_style="dim")
-    grow(tree, outline(machine.topology), "")
+    grow(tree, topology_tree(machine.topology), "")
     return tree
 
 
@@ -181,7 +186,7 @@ def _say(words: str, console: Console, lead: Text, style: str = "") -> None:
 
 def _rows(facts: dict[str, Fact]) -> list[tuple[str, str, str]]:
     return [
-        (name, _value(fact), fact.source if fact.source.startswith("guess") else "")
+        (name, _value(fact), fact.source if fact.guessed else "")
         for name, fact in facts.items()
         if fact.known and name not in _SUMMED_UP
     ]

@@ -1,4 +1,4 @@
-"""`assay doctor`: settings and states of this machine that would move or spoil a measurement, before a run."""
+"""`assay doctor`: settings and states of this machine that can disturb a measurement."""
 
 from __future__ import annotations
 
@@ -18,7 +18,10 @@ if TYPE_CHECKING:
     from assay.launch.command import Site
     from assay.model.check import Check, Checks
     from assay.model.facts import Fact
+    from assay.model.machine import Machine
 
+#: Others are watched for so long at least: 25 ticks of each cpu.
+_WATCHED_S = 0.25
 _MARKS = {"ok": ("ok", "green"), "warning": ("warning", "yellow"), "problem": ("problem", "red")}
 
 
@@ -26,7 +29,7 @@ _MARKS = {"ok": ("ok", "green"), "warning": ("warning", "yellow"), "problem": ("
 @site.options
 @output.mpis_option
 @output.networks_option
-@click.option("--json", "as_json", is_flag=True, help="Every check with the facts it stands on as JSON.")
+@click.option("--json", "as_json", is_flag=True, help="Print every check and its facts as JSON.")
 def command(  # noqa: PLR0913, PLR0917 (one parameter an option)
     nodes: tuple[str, ...],
     hostfile: str | None,
@@ -37,15 +40,16 @@ def command(  # noqa: PLR0913, PLR0917 (one parameter an option)
     *,
     as_json: bool,
 ) -> None:
-    """Check what would move or spoil a measurement, before a run.
+    """Check the settings and states that can disturb a measurement.
 
-    Looked at are settings, limits, who else is there, and what Assay needs. A warning can change figures, a
-    problem prevents measuring. Nothing is changed; the command that would change a setting is shown.
+    Assay checks settings, limits, other users and processes, and its own requirements. A warning means that
+    figures can change, a problem means that measuring is impossible. Assay changes nothing: it shows the command
+    that changes a setting.
 
-    With --hosts, or inside an allocation, nodes are asked whether they can be measured together: whether they can
-    be reached, have the same programs, an MPI that starts, and the interfaces of --network.
+    With --hosts, or inside an allocation, it checks whether the nodes can be measured together: ssh, the same
+    programs, an MPI that starts, and the interfaces of --network.
 
-    Exit codes: 0 nothing prevents measuring; 4 something does.
+    Exit codes: 0 this machine can be measured; 4 it cannot.
     """
     hosts = site.node_names(nodes, hostfile)
     place = site.find(launcher, ssh_config)
@@ -97,25 +101,41 @@ def _judge(checks: Sequence[Check]) -> None:
 
 
 def _checks() -> Checks:
-    """This machine's facts with those of this moment, judged."""
+    """This machine's facts with those of this moment, judged; others are watched while the rest is found."""
     import os
+    import time
     from pathlib import Path
 
     import msgspec
 
-    from assay import machine, store, toolchain
     from assay.machine import doctor, state
     from assay.model.check import CHECKS_SCHEMA, Checks
 
+    found: list[Machine] = []
+
+    def find() -> None:
+        begun = time.monotonic()
+        found.append(_found())
+        time.sleep(max(0.0, begun + _WATCHED_S - time.monotonic()))
+
+    now = state.facts(Path("/"), own=frozenset({os.getpid()}), pause=find)
+    (here,) = found
+    checks = doctor.examine(msgspec.structs.replace(here, facts=here.facts | {"now": now}))
+    return Checks(CHECKS_SCHEMA, here.host, all(check.state != "problem" for check in checks), checks)
+
+
+def _found() -> Machine:
+    """This machine with its tools and folders."""
+    import msgspec
+
+    from assay import machine, store, toolchain
+
     here, _ = machine.discover()
-    facts = here.facts | {
-        "now": state.facts(Path("/"), own=frozenset({os.getpid()})),
+    facts = {
         "tools": {"compiler": _of(_compiler), "build tools": _of(lambda: ", ".join(toolchain.tools()))},
         "folders": _folder("runs", store.runs_folder()) | _folder("builds", toolchain.builds_folder()),
     }
-    found = doctor.examine(msgspec.structs.replace(here, facts=facts))
-    fit = all(check.state != "problem" for check in found)
-    return Checks(CHECKS_SCHEMA, here.host, fit, found)
+    return msgspec.structs.replace(here, facts=here.facts | facts)
 
 
 def _of(find: Callable[[], str]) -> Fact:
@@ -200,7 +220,7 @@ def _sum(by_state: dict[str, list[Check]], following: str) -> str:
     counted = f"{warnings} warning{'s' * (warnings != 1)}" if warnings else "no warnings"
     if problems:
         return f"{problems} problem{'s' * (problems > 1)}, {counted}: nothing can be measured here yet"
-    return f"{counted}; nothing prevents measuring. next: {following}"
+    return f"{counted}; this machine can be measured. next: {following}"
 
 
 def _say(line: str, console: Console, indent: str) -> None:

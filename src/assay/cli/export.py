@@ -16,7 +16,7 @@ def _forms(_context: click.Context, _parameter: click.Parameter, value: str) -> 
     forms = tuple(dict.fromkeys(part.strip().lower() for part in value.split(",") if part.strip()))
     unknown = [form for form in forms if form not in _FORMS]
     if unknown or not forms:
-        what = f"'{unknown[0]}' is no form of a figure" if unknown else "no form of a figure is named"
+        what = f"'{unknown[0]}' is not a format of a figure" if unknown else "no format of a figure is named"
         raise UsageError(what, why=f"known: {', '.join(_FORMS)}", remedy="assay export --figures DIR")
     return forms
 
@@ -29,18 +29,22 @@ def _forms(_context: click.Context, _parameter: click.Parameter, value: str) -> 
     type=click.Choice(["csv", "json"]),
     default="csv",
     show_default=True,
-    help="Form of the file.",
+    help="Format of the file.",
 )
-@click.option("--samples", is_flag=True, help="Every raw sample instead of the estimates (CSV).")
+@click.option("--samples", is_flag=True, help="Export every raw sample instead of the estimates (CSV).")
 @click.option(
-    "-o", "--output", "path", type=click.Path(dir_okay=False, path_type=Path), help="File; stdout without it."
+    "-o",
+    "--output",
+    "path",
+    type=click.Path(dir_okay=False, path_type=Path),
+    help="Output file.  [default: stdout]",
 )
 @click.option(
     "--figures",
     "folder",
     type=click.Path(file_okay=False, path_type=Path),
     metavar="DIR",
-    help="Write the report's charts into this folder instead, and print their paths.",
+    help="Write the charts of the report into this folder and print their paths.",
 )
 @click.option(
     "--figure-format",
@@ -49,7 +53,7 @@ def _forms(_context: click.Context, _parameter: click.Parameter, value: str) -> 
     show_default=True,
     metavar="FORM,...",
     callback=_forms,
-    help="Forms of the charts: png, svg, pdf, or several as svg,pdf.",
+    help="Formats of the charts: png, svg, pdf, or several as svg,pdf.",
 )
 @click.option(
     "--figure-size",
@@ -57,7 +61,7 @@ def _forms(_context: click.Context, _parameter: click.Parameter, value: str) -> 
     type=click.Choice(["column", "page"]),
     default="column",
     show_default=True,
-    help="Width of the charts: a column of a paper, or a page.",
+    help="Width of the charts: a column or a page of a paper.",
 )
 @output.limit_option
 def command(  # noqa: PLR0913 (each is an option)
@@ -71,7 +75,7 @@ def command(  # noqa: PLR0913 (each is an option)
     limits: tuple[str, ...],
     samples: bool,
 ) -> None:
-    """Export the figures of a run, in SI base units, or its charts.
+    """Export the figures of a run in SI base units, or its charts.
 
     RUN is an id, a unique prefix of one, a path, or `last` (the default).
     """

@@ -25,14 +25,18 @@ def read(ctx: click.Context | None, param: click.Parameter | None, text: str | N
     try:
         nodes = tuple(dict.fromkeys(node for word in words for node in NodeSet(word, resolver=RESOLVER_NOGROUP)))
     except NodeSetException as error:
-        raise UsageError(f"'{text}' is no set of nodes", why=str(error), remedy=_REMEDY) from error
+        raise UsageError(f"'{text}' is not a set of nodes", why=str(error), remedy=_REMEDY) from error
     wrong = [node for node in nodes if not _NAME.fullmatch(node)]
     if wrong or not nodes:
-        why = f"'{wrong[0]}' is no name of a host" if wrong else "it holds no node"
-        raise UsageError(f"'{text}' is no set of nodes", why=why, remedy=_REMEDY)
+        why = f"'{wrong[0]}' is not a host name" if wrong else "it holds no node"
+        raise UsageError(f"'{text}' is not a set of nodes", why=why, remedy=_REMEDY)
     return nodes
 
 
 hosts_option = click.option(
-    "--hosts", "nodes", metavar="NODES", callback=read, help="Nodes, as node[01-04,07]; more with commas."
+    "--hosts",
+    "nodes",
+    metavar="NODES",
+    callback=read,
+    help="Nodes to measure: node[01-04,07]; separate several with commas.",
 )

@@ -1,4 +1,4 @@
-"""`assay import`: what other benchmarks printed, as a run that can be shown and compared."""
+"""`assay import`: the output of other benchmarks as a run that can be shown and compared."""
 
 from __future__ import annotations
 
@@ -20,15 +20,17 @@ _MOST_BYTES = 64 * 2**20
 @click.command()
 @click.argument("tool", type=click.Choice(_TOOLS))
 @click.argument("files", metavar="FILE...", nargs=-1, required=True)
-@click.option("--title", default="", metavar="TEXT", help="What the run is called.  [default: tool and files]")
-@click.option("--machine", default="", metavar="TEXT", help="What was measured, in words.")
+@click.option("--title", default="", metavar="TEXT", help="Title of the run.  [default: tool and files]")
+@click.option("--machine", default="", metavar="TEXT", help="Description of the measured machine.")
 @click.option(
     "--placement",
     default="",
     metavar="WORD",
-    help="Of figures whose command line does not say it: all, one-core@2.",
+    help="Placement of figures whose command line does not show it: all, one-core@2.",
 )
-@click.option("--test", default="", metavar="PROGRAM", help="What printed rows without a heading: osu_bw, NPtcp.")
+@click.option(
+    "--test", default="", metavar="PROGRAM", help="Program that printed rows without a heading: osu_bw, NPtcp."
+)
 @click.option("--runs", metavar="DIRECTORY", help="Folder of runs.  [default: $ASSAY_RUNS, else ./assay-runs]")
 @output.json_option
 def command(  # noqa: PLR0913 (one parameter an option)
@@ -42,22 +44,22 @@ def command(  # noqa: PLR0913 (one parameter an option)
     runs: str | None,
     as_json: bool,
 ) -> None:
-    """Import what another benchmark printed, or a CSV file, as a run.
+    """Import the output of another benchmark, or a CSV file, as a run.
 
-    Its id is printed. FILE is a path, or `-` for standard input. Text around the tables is passed over, so that a
-    terminal's or a web page's text can be imported as it is; the command lines in it say where and how. Means have
-    no samples: `assay compare` shows their differences and claims none.
+    Prints the id of the run. FILE is a path, or `-` for standard input. Text around the tables is ignored, so the
+    text of a terminal or a web page can be imported unchanged; its command lines give placement and options. Means
+    have no samples: `assay compare` shows their differences but calls none significant.
 
-    Where a row cannot be read, nothing is imported (exit 2).
+    If a row cannot be read, nothing is imported (exit 2).
     """
     import sys
     from pathlib import Path
 
     from assay import importing, store
 
-    wanted = importing.Wanted(title=title, machine=machine, test=test, placement=placement)
+    wanted = importing.ImportOptions(title=title, machine=machine, test=test, placement=placement)
     imported = importing.read(tool, [_read(name) for name in files], wanted)
-    kept = store.keep(imported, sys.argv, Path(runs) if runs else None)
+    kept = store.save_import(imported, sys.argv, Path(runs) if runs else None)
     figures = sum(len(table.figures) for table in imported.tables)
     if as_json:
         output.print_json({"schema": 1, "run": kept.name, "tables": len(imported.tables), "figures": figures})

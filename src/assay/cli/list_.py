@@ -1,4 +1,4 @@
-"""`assay list`: runs, studies, benchmarks, references, toolchains, MPIs."""
+"""`assay list`: runs, studies, benchmarks, references, placements, toolchains, MPIs, BLAS libraries."""
 
 from __future__ import annotations
 
@@ -9,8 +9,11 @@ import click
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-_WHAT = ("runs", "studies", "benchmarks", "references", "toolchains", "mpis")
-_NOTHING = {"mpis": "here; next: module load openmpi, or pip install 'assay[mpi]'"}
+_WHAT = ("runs", "studies", "benchmarks", "references", "placements", "toolchains", "mpis", "blas")
+_NOTHING = {
+    "mpis": "here; next: module load openmpi, or pip install 'assay[mpi]'",
+    "blas": "here; next: module load openblas, or pip install 'assay[blas]'",
+}
 _MINUTE = 16  # 2026-11-20T14:30
 
 
@@ -19,9 +22,10 @@ _MINUTE = 16  # 2026-11-20T14:30
 @click.option("--runs", metavar="DIRECTORY", help="Folder of runs.  [default: $ASSAY_RUNS, else ./assay-runs]")
 @click.option("--json", "as_json", is_flag=True, help="As JSON.")
 def command(what: str, runs: str | None, *, as_json: bool) -> None:
-    """List runs, studies, benchmarks, references, toolchains or MPIs.
+    """List runs, studies, benchmarks, references, placements or libraries.
 
-    Runs are listed with the newest last; references are published systems that come with Assay.
+    The newest run comes last. References are published systems that come with Assay; placements are the words
+    by which a study places a benchmark.
     """
     from assay.cli import output
 
@@ -30,8 +34,10 @@ def command(what: str, runs: str | None, *, as_json: bool) -> None:
         "studies": _studies,
         "benchmarks": _benchmarks,
         "references": _references,
+        "placements": _placements,
         "toolchains": _toolchains,
         "mpis": _mpis,
+        "blas": _blas,
     }
     listed = rows[what]()
     mpis = _mpis() if what == "toolchains" else []
@@ -73,7 +79,7 @@ def _studies() -> list[dict[str, object]]:
 
 
 def _benchmarks() -> list[dict[str, object]]:
-    from assay import benchmarks
+    from assay.model import benchmarks
 
     known = [benchmarks.get(name) for name in benchmarks.names()]
     return [{"name": one.name, "title": one.title, "measures": one.measures} for one in known]
@@ -91,6 +97,17 @@ def _references() -> list[dict[str, object]]:
             "source": one.sources[0].name,
         }
         for name, one in known.items()
+    ]
+
+
+def _placements() -> list[dict[str, object]]:
+    from assay.plan import words as known
+
+    kinds = {"cores or ranks": known.WORDS, "nodes": known.NODE_WORDS, "memory": known.MEMORY_WORDS}
+    return [
+        {"word": word, "of": kind, "meaning": meaning}
+        for kind, words in kinds.items()
+        for word, meaning in words.items()
     ]
 
 
@@ -115,6 +132,12 @@ def _mpis() -> list[dict[str, object]]:
         {"name": one.name, "kind": one.kind, "compiler": one.compiler, "launcher": one.launcher}
         for one in toolchain.find_mpis(settings.table("mpi"))
     ]
+
+
+def _blas() -> list[dict[str, object]]:
+    from assay import toolchain
+
+    return [{"name": one.name, "file": one.file, "source": one.source} for one in toolchain.find_libraries("blas")]
 
 
 def _print(rows: Sequence[dict[str, object]]) -> None:

@@ -1,4 +1,4 @@
-"""What `assay run` measures, one part after the other: a study, more sizes of its curves, its experiments."""
+"""The parts of `assay run`: what is begun of a run, then what each stage asks for."""
 
 from __future__ import annotations
 
@@ -7,124 +7,162 @@ from typing import TYPE_CHECKING
 from assay.cli import output
 
 if TYPE_CHECKING:
-    from pathlib import Path
+    from collections.abc import Callable
+    from types import TracebackType
+    from typing import Self
 
     from assay.launch.command import Site
     from assay.model.plan import Plan
-    from assay.model.run import Ending, Run
+    from assay.model.result import Analysis
+    from assay.model.run import Run
+    from assay.plan.stages import Stage
     from assay.store import RunDirectory
 
 
-def measure(directory: RunDirectory, site: Site, trial: Plan | None = None, before: Ending | None = None) -> None:
-    """Make the launches that are missing; InterruptedRunError when the user has enough.
+class OpenRun:
+    """A run that is measured: its directory is opened with the first launch that is missing. A context manager.
+
+    What was made is neither read nor analysed again as long as nothing is added to it.
 
     Args:
-        directory: of the run.
+        run: as far as it is made; its plan, with what was asked for now, takes the place of the stored one.
         site: where launchers start.
-        trial: experiments of the run in place of its study ...
-        before: ... and how that ended.
+        directory: of the run, where it is open already.
+        require: raises where the run cannot go on here; called before its directory is opened.
     """
-    import msgspec
 
-    from assay import store
-    from assay.cli import progress
-    from assay.launch.remote import going_on
-    from assay.launch.starter import Starter
-    from assay.model.errors import InterruptedRunError
-    from assay.run import execute
-    from assay.run.process import Processes
+    def __init__(
+        self,
+        run: Run,
+        site: Site,
+        directory: RunDirectory | None = None,
+        require: Callable[[], None] = lambda: None,
+    ) -> None:
+        self._run = run
+        self._site = site
+        self._directory = directory
+        self._require = require
+        self._analysed: tuple[Run, Analysis] | None = None
 
-    with directory, progress.shown() as watcher:
-        plan = trial or store.load(directory.path).plan
-        starter = Starter(msgspec.structs.replace(site, run=directory.info.id))
-        ending = execute(plan, directory, starter, Processes(), directory.info.builds, watcher, before)
-    if ending.status == "interrupted":
-        path = directory.path
-        raise InterruptedRunError(
-            f"interrupted; what was measured is kept in {path}",
-            why=f"{sum(case.id in ending.cut for case in plan.studied)} of {len(plan.studied)} cases have fewer "
-            "launches than planned",
-            remedy=going_on(path.name, site),
-        )
+    @property
+    def run(self) -> Run:
+        """The run as far as it is made."""
+        return self._directory.run if self._directory else self._run
+
+    @property
+    def is_open(self) -> bool:
+        """Whether anything was to be measured."""
+        return self._directory is not None
+
+    def analysis(self) -> Analysis:
+        """What may be said of the run, under the limits of the configuration."""
+        from assay.analyse import analyse
+
+        run = self.run
+        if self._analysed is None or not _analysed_alike(self._analysed[0], run):
+            self._analysed = run, analyse(run, output.given_limits(()))
+        return self._analysed[1]
+
+    def measure(self, part: Plan) -> None:
+        """Make the missing launches of the study or of experiments; InterruptedRunError if the user stops them."""
+        import msgspec
+
+        from assay.cli import progress
+        from assay.launch.remote import resume_command
+        from assay.launch.starter import Starter
+        from assay.model.errors import InterruptedRunError
+        from assay.run import execute
+        from assay.run.process import Processes
+
+        run = self.run
+        directory = self._directory = self._directory or self._open()
+        directory.resume(run.plan.with_part(part))
+        before = run.ending if part.experiments else None
+        with progress.shown() as watcher:
+            starter = Starter(msgspec.structs.replace(self._site, run=directory.info.id))
+            ending = execute(part, directory, starter, Processes(), directory.info.builds, watcher, before)
+        if ending.status == "interrupted":
+            path, fewer = directory.path, sum(case.id in ending.cut for case in part.studied)
+            raise InterruptedRunError(
+                f"interrupted; the launches so far are saved in {path}",
+                why=f"{fewer} of {len(part.studied)} cases have fewer launches than planned",
+                remedy=resume_command(path.name, self._site),
+            )
+
+    def _open(self) -> RunDirectory:
+        from pathlib import Path
+
+        from assay import store
+
+        self._require()
+        directory = store.reopen(Path(self._run.path))
+        for sentence in self._run.damage:
+            output.say(sentence)
+        made = len({launch.launch.id for launch in self._run.launches})
+        output.say(f"continuing {self._run.info.id}: {made} of {len(self._run.plan.order)} launches exist")
+        return directory
+
+    def __enter__(self) -> Self:
+        """The run itself."""
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        """Give its directory back."""
+        if self._directory:
+            self._directory.close()
 
 
-def refine(path: Path, site: Site) -> None:
-    """Measure curves of messages at more sizes where they bend, as long as the plan and its budget allow."""
-    from assay import analyse, store
-    from assay.analyse.refinement import bends
-    from assay.plan.refine import refined
-
-    run = store.load(path)
-    while run.plan.refine > 0 and run.ending and run.ending.status == "complete":
-        left_s = None if run.plan.budget_s is None else run.plan.budget_s - run.ending.elapsed_s
-        wanted = [(bend.case, bend.axis, bend.size) for bend in bends(analyse.analyse(run).estimates)]
-        plan = refined(run.plan, wanted, left_s)
-        fresh = len(plan.studied) - len(run.plan.studied)
-        if fresh:
-            output.say(f"curves bend between their sizes: {fresh} cases more")
-        measure(store.reopen(path, plan=plan), site)
-        run = store.load(path)
+def _analysed_alike(one: Run, other: Run) -> bool:
+    """Whether two runs differ in nothing that an analysis looks at: more time, and what is left to measure."""
+    endings = [(each.ending.status, each.ending.cut) if each.ending else None for each in (one, other)]
+    return (
+        one.made == other.made
+        and one.plan.cases == other.plan.cases
+        and one.plan.order == other.plan.order
+        and one.plan.trials == other.plan.trials
+        and endings[0] == endings[1]
+    )
 
 
-def goes_on(run: Run, trial: Plan) -> bool:
-    """Whether experiments were stopped before their blocks were through, or their time was over."""
-    from assay.run.ledger import unmade
+def measure_all(opened: OpenRun) -> None:
+    """Measure what is begun, then what each stage asks for, until it asks for no further launch."""
+    from assay.plan.stages import STAGES
+    from assay.run.ledger import begun
 
-    missing = unmade(run, trial)
-    return missing is not None and (trial.budget_s is None or missing.used_s < trial.budget_s)
+    for part in begun(opened.run):
+        opened.measure(part)
+    for stage in STAGES:
+        while asked := following(opened.run, stage, opened.analysis):
+            made = len(opened.run.made)
+            opened.measure(asked)
+            if len(opened.run.made) == made:
+                break
 
 
-def confirm(path: Path, site: Site, seconds: float | None = None) -> None:
-    """Go on with experiments that were begun; then make those that candidates ask for.
+def following(run: Run, stage: Stage, analysis: Callable[[], Analysis]) -> Plan | None:
+    """What a stage measures next, None for nothing; prints what that is and costs.
 
     Args:
-        path: of the run, whose study is through.
-        site: where launchers start.
-        seconds: for new experiments; what the plan has where None.
+        run: as far as it is made.
+        stage: that may follow.
+        analysis: what may be said of the run.
     """
-    import msgspec
+    from assay.plan.order import estimate_seconds
 
-    from assay import store
-
-    run = store.load(path)
-    for trial in run.plan.trials:
-        if goes_on(run, trial):
-            measure(store.reopen(path), site, trial, run.ending)
-            run = store.load(path)
-    seconds = run.plan.confirm_s if seconds is None else seconds
-    fresh = experiments(run, seconds) if seconds is not None else None
-    if fresh and fresh.experiments:
-        plan = msgspec.structs.replace(run.plan, confirm_s=None, trials=(*run.plan.trials, fresh))
-        measure(store.reopen(path, plan=plan), site, fresh, run.ending)
-
-
-def experiments(run: Run, seconds: float) -> Plan:
-    """The plan of the experiments that candidates of a run ask for in this time; says what it costs.
-
-    Raises:
-        UsageError: nobody measured here.
-    """
-    from assay.analyse import analyse
-    from assay.analyse.experiments import wanted
-    from assay.model.errors import UsageError
-    from assay.plan import trials
-
-    if run.imported:
-        raise UsageError(
-            f"run '{run.info.id}' was imported",
-            why="what others measured cannot be measured again",
-            remedy=f"assay show {run.info.id}   # its candidates name what to type",
-        )
-    plan = trials(run.plan, wanted(analyse(run, output.given_limits(())), run.plan), seconds)
-    for left in plan.left_out:
-        output.say(f"no experiment for {left.wish}: {left.reason}; give it more by --confirm-budget")
-    cases = len(plan.studied)
-    if plan.experiments:
-        count = len(plan.experiments)
-        output.say(
-            f"experiments for {count} candidate{'s' * (count > 1)}: {cases} cases in {plan.launches} blocks, "
-            f"about {plan.estimate_s:.0f} s, {seconds:.0f} s at most"
-        )
-    elif not plan.left_out:
-        output.say("no candidate among the findings asks for an experiment that was not made yet")
-    return plan
+    part = stage.following(run, analysis)
+    if part is None:
+        return None
+    for left in part.left_out:
+        if left not in run.plan.left_out:
+            output.say(f"not measured: {left.wish}: {left.reason}")
+    known, made = {case.id for case in run.plan.cases}, {launch.id for launch in run.plan.order}
+    cases = [case for case in part.studied if case.id not in known]
+    launches = tuple(launch for launch in part.order if launch.id not in made)
+    if cases:
+        seconds = estimate_seconds(part.cases, launches)
+        output.say(f"{stage.why}: {len(cases)} more cases in {len(launches)} launches, about {seconds:.0f} s")
+    elif stage.nothing and not part.left_out:
+        output.say(stage.nothing)
+    return part if part.order else None

@@ -1,4 +1,4 @@
-"""The doctor of many nodes: asks all of them at once, and says for each what is in the way of measuring."""
+"""The doctor of many nodes: it asks all of them at once and reports for each what prevents measuring."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from assay.launch.starter import Starter
-    from assay.machine.cluster import Answer, Wanted
+    from assay.machine.cluster import NodeReply, Requirements
     from assay.machine.verdicts import Verdict
     from assay.model.check import Check, Checks
     from assay.model.toolchain import Build, Mpi
@@ -27,7 +27,7 @@ _PMI = {"openmpi": "pmix", "mpich": "pmi2", "intel": "pmi2"}
 def examine(
     hosts: Sequence[str], starter: Starter, mpis: tuple[str, ...], networks: Mapping[str, str]
 ) -> tuple[Checks, ...]:
-    """The checks of every node, and before them those of this machine, where commands are typed.
+    """The checks of this machine, where commands are typed, and of every node.
 
     Args:
         hosts: nodes.
@@ -58,7 +58,7 @@ def examine(
 
 
 def merged(all_checks: Sequence[Checks]) -> list[Check]:
-    """Checks for people: those that say the same of several nodes are one, which names them."""
+    """The checks for people: equal checks of several nodes become one, which names them."""
     import msgspec
     from ClusterShell.NodeSet import RESOLVER_NOGROUP, NodeSet
 
@@ -76,7 +76,7 @@ def merged(all_checks: Sequence[Checks]) -> list[Check]:
 
 
 def addressed(checks: Checks) -> Checks:
-    """The checks of a node with its name in their remedies."""
+    """The checks of a node, with its name in their remedies."""
     import msgspec
 
     named = (
@@ -103,14 +103,16 @@ def _mpis(names: tuple[str, ...]) -> tuple[Mpi, ...]:
         return ()
 
 
-def _wanted(hosts: Sequence[str], mpis: Sequence[Mpi], networks: Mapping[str, str], starter: Starter) -> Wanted:
+def _wanted(
+    hosts: Sequence[str], mpis: Sequence[Mpi], networks: Mapping[str, str], starter: Starter
+) -> Requirements:
     from assay import __version__
-    from assay.machine.cluster import Wanted
+    from assay.machine.cluster import Requirements
 
     builds = _builds(mpis)
     named = " ".join(f"--mpi {mpi.name}" for mpi in mpis)
     by_ssh = starter.site.scheduler != "slurm"
-    return Wanted(
+    return Requirements(
         assay=f"assay, version {__version__}",
         sha256={path: build.sha256[name] for build in builds for name, path in build.programs.items()},
         mpis={build.programs["pt2pt"]: build.toolchain.mpi.name for build in builds if build.toolchain.mpi},
@@ -132,7 +134,7 @@ def _granted(starter: Starter) -> dict[str, int]:
     return dict(zip(job.hosts, job.cpus, strict=False))
 
 
-def _with_ports(wanted: Wanted, answers: Mapping[str, Answer]) -> Wanted:
+def _with_ports(wanted: Requirements, answers: Mapping[str, NodeReply]) -> Requirements:
     """A card that is asked for without its port is its first one, as in a run."""
     import msgspec
 
@@ -148,22 +150,22 @@ def _builds(mpis: Sequence[Mpi]) -> list[Build]:
     from assay.model.errors import UnfitEnvironmentError
 
     declared, tables = settings.table("toolchain"), settings.table("mpi")
-    names = [toolchain.joined("", mpi.name) for mpi in mpis] or [""]
+    names = [toolchain.with_mpi("", mpi.name) for mpi in mpis] or [""]
     try:
-        found = [toolchain.ready(toolchain.get(name, declared, tables)) for name in names]
+        found = [toolchain.cached_build(toolchain.get(name, declared, tables)) for name in names]
     except UnfitEnvironmentError:
         return []
     return [build for build in found if build]
 
 
-def _ask(hosts: Sequence[str], starter: Starter, wanted: Wanted) -> dict[str, Answer]:
+def _ask(hosts: Sequence[str], starter: Starter, wanted: Requirements) -> dict[str, NodeReply]:
     from concurrent.futures import ThreadPoolExecutor
 
     from assay.machine import node
 
-    def one(host: str) -> Answer:
+    def one(host: str) -> NodeReply:
         others = [other for other in hosts if other != host]
-        words = node.question(
+        words = node.query_command(
             sys.executable, others, list(wanted.sha256), list(wanted.mpis), list(wanted.launchers)
         )
         return _answer(host, starter, words)
@@ -172,31 +174,33 @@ def _ask(hosts: Sequence[str], starter: Starter, wanted: Wanted) -> dict[str, An
         return dict(zip(hosts, pool.map(one, hosts), strict=True))
 
 
-def _answer(host: str, starter: Starter, words: tuple[str, ...]) -> Answer:
+def _answer(host: str, starter: Starter, words: tuple[str, ...]) -> NodeReply:
     from assay.machine import node
-    from assay.machine.cluster import Answer
+    from assay.machine.cluster import NodeReply
     from assay.model.errors import UnfitEnvironmentError
     from assay.run.process import Processes
 
     began = time.time()
     try:
-        outcome = Processes().execute(starter.alone(host, words), _PATIENCE_S)
+        outcome = Processes().execute(starter.on_host(host, words), _PATIENCE_S)
     except UnfitEnvironmentError as error:
-        return Answer(None, error.why or error.what)
+        return NodeReply(None, error.why or error.what)
     ended = time.time()
     told = node.read(outcome.stdout.decode(errors="replace"))
     if told:
-        return Answer(told, "", (began, ended))
+        return NodeReply(told, "", (began, ended))
     said = outcome.stderr.decode(errors="replace").strip().splitlines()
-    silent = "no answer in time" if outcome.exit_code is None else f"exit code {outcome.exit_code}, without a word"
-    return Answer(None, said[-1] if said else silent)
+    silent = (
+        "no answer in time" if outcome.exit_code is None else f"exit code {outcome.exit_code}, without a message"
+    )
+    return NodeReply(None, said[-1] if said else silent)
 
 
 def _launching(mpi: Mpi, starter: Starter) -> Check:
     """Whether something here starts programs of this MPI on nodes."""
     from assay.model.check import Check
 
-    why = "a launcher of another MPI starts so many programs that each think they are alone"
+    why = "the launcher of another MPI starts single ranks that do not find each other"
     verdict = _slurm(mpi, starter) if starter.site.scheduler == "slurm" else _own(mpi)
     return Check(f"launcher of {mpi.name}", verdict.state, verdict.found, why, verdict.remedy)
 

@@ -1,4 +1,4 @@
-"""What the commands that print share: the terminal, JSON, limits that a user gives, the report's file."""
+"""The common parts of the commands that print: terminal, JSON, user limits, the file of the report."""
 
 import os
 import sys
@@ -37,14 +37,14 @@ def _whole(least: int, most: int) -> Callable[[click.Context, click.Parameter, s
             value = least - 1
         if not least <= value <= most:
             shown = f"'{text}'" if len(text) <= _WIDTH else "this"
-            raise click.BadParameter(f"{shown} is no whole number from {least} to {most}", ctx, param)
+            raise click.BadParameter(f"{shown} is not a whole number from {least} to {most}", ctx, param)
         return value
 
     return number
 
 
 def each_once(ctx: click.Context, param: click.Parameter, names: Sequence[str]) -> tuple[str, ...]:
-    """Names, none of them empty or said twice."""
+    """The names; none is empty or given twice."""
     for name in names:
         if not name.strip():
             raise click.BadParameter("a name is empty", ctx, param)
@@ -57,10 +57,10 @@ launches_option = click.option(
     "--launches",
     metavar="N",
     callback=_whole(1, _MOST_LAUNCHES),
-    help=f"Launches of each case, {_MOST_LAUNCHES} at most.",
+    help=f"Launches of each case, at most {_MOST_LAUNCHES}.",
 )
 seed_option = click.option(
-    "--seed", metavar="N", callback=_whole(0, 2**63 - 1), help="Seed of the random order; drawn when not given."
+    "--seed", metavar="N", callback=_whole(0, 2**63 - 1), help="Seed of the random order.  [default: random]"
 )
 toolchains_option = click.option(
     "--toolchain",
@@ -68,7 +68,7 @@ toolchains_option = click.option(
     metavar="NAME",
     multiple=True,
     callback=each_once,
-    help="Build with it; several become a factor.",
+    help="Toolchain of the programs; several become a factor.",
 )
 mpis_option = click.option(
     "--mpi",
@@ -76,38 +76,38 @@ mpis_option = click.option(
     metavar="NAME",
     multiple=True,
     callback=each_once,
-    help="MPI of programs that pass messages, as assay list mpis names it; several become a factor.",
+    help="MPI of the MPI programs, a name of assay list mpis; several become a factor.",
 )
 networks_option = click.option(
     "--network",
     "networks",
     metavar="NAME=DEVICE,...",
-    help="Network between nodes, an interface or a port: gbe=eth0,ib=mlx5_0:1. Several become a factor.",
+    help="Network between nodes, by interface or port: gbe=eth0,ib=mlx5_0:1. Several become a factor.",
 )
 messages_option = click.option(
-    "-m", "--messages", metavar="FROM:TO", default="", help="Sizes of messages in place of the study's: 1:4M."
+    "-m", "--messages", metavar="FROM:TO", default="", help="Message sizes, instead of those of the study: 1:4M."
 )
 refine_option = click.option(
     "--refine",
     metavar="ROUNDS",
     callback=_whole(0, 10),
-    help="Rounds of more sizes of messages where curves bend; 0 for none.  [default: the study's]",
+    help="Rounds that add sizes where curves have steps or go on; 0 for none.  [default: that of the study]",
 )
 nic_node_option = click.option(
     "--nic-node",
-    metavar="N",
-    callback=_whole(0, 2**16),
-    help="NUMA node of the network card, where the machine does not tell it.",
+    metavar="N|NETWORK=N,...",
+    help="NUMA node of the network card, if the machine does not report it; of each network's: ib=1,gbe=0.",
 )
 confirm_option = click.option(
     "--confirm",
     is_flag=True,
-    help="Then make the experiments that tell candidates among the findings from their rivals.",
+    help="After the study, run experiments that confirm or refute the candidate findings.",
 )
 confirm_budget_option = click.option(
     "--confirm-budget",
     metavar="DURATION",
-    help="Time for experiments beside that of the study; implies --confirm.  [default: as the study, else 5m]",
+    help="Time for these experiments, in addition to the budget of the study; implies --confirm.  "
+    "[default: that of the study, else 5m]",
 )
 run_argument = click.argument("run", default="last", required=False, metavar="[RUN]")
 limit_option = click.option(
@@ -115,24 +115,24 @@ limit_option = click.option(
     "limits",
     multiple=True,
     metavar="NAME=VALUE",
-    help="What the vendor promises, e.g. memory-bandwidth='204.8 GB/s'. May be given several times.",
+    help="A limit from the data sheet, e.g. memory-bandwidth='204.8 GB/s'. Can be given several times.",
 )
 json_option = click.option("--json", "as_json", is_flag=True, help="Print JSON.")
 
 
 def console(*, stderr: bool = False, markup: bool = False) -> "Console":
-    """A terminal that keeps NO_COLOR, --color and COLUMNS; every command prints to one of these."""
-    from rich.console import Console
+    """A terminal that respects NO_COLOR, --color and COLUMNS; every command prints to one of these."""
+    from rich.console import Console, ConsoleDimensions
 
     stream = sys.stderr if stderr else sys.stdout
     width = None if stream.isatty() or "COLUMNS" in os.environ else _WIDTH
     shown = Console(stderr=stderr, highlight=False, soft_wrap=False, width=width, markup=markup, emoji=False)
-    shown.width = max(shown.width, _NARROWEST)
+    shown.size = ConsoleDimensions(max(shown.width, _NARROWEST), shown.height)  # or each line asks the terminal
     return shown
 
 
 def typed(without: set[str]) -> list[str]:
-    """Options of the command at work, as they would be typed for another that takes all but some of them."""
+    """The options of the present command, as typed for another command that takes all but some of them."""
     from click.core import ParameterSource
 
     context = click.get_current_context()
@@ -152,12 +152,12 @@ def typed(without: set[str]) -> list[str]:
 
 
 def say(text: str) -> None:
-    """A sentence beside the results, on stderr."""
+    """Print a sentence to stderr, next to the results."""
     click.echo(f"assay: {text}", err=True)
 
 
 def print_json(value: Any) -> None:  # noqa: ANN401 (any record)
-    """The value as indented JSON on stdout."""
+    """Print the value as indented JSON to stdout."""
     import msgspec
 
     from assay.model.text import encoded
@@ -166,7 +166,7 @@ def print_json(value: Any) -> None:  # noqa: ANN401 (any record)
 
 
 def without_collector() -> None:
-    """From now on leave the memory of cycles to the end of the process, which is near.
+    """Switch the garbage collector off until the end of the process, which is near.
 
     A run has a million lists and records; to look through all of them again and again for cycles that are not
     there takes a third of the time of its analysis.
@@ -177,7 +177,7 @@ def without_collector() -> None:
 
 
 def load(reference: str, limits: tuple[str, ...] = ()) -> "tuple[Run, Analysis]":
-    """The run (id, unique prefix, path or `last`) and what may be said of it under the given limits."""
+    """The run (id, unique prefix, path or `last`) and its analysis under the given limits."""
     from assay import analyse, store
 
     without_collector()
@@ -186,7 +186,7 @@ def load(reference: str, limits: tuple[str, ...] = ()) -> "tuple[Run, Analysis]"
 
 
 def given_limits(options: tuple[str, ...]) -> dict[str, float]:
-    """Limits by name in SI units: the table `[limits]` of the configuration, then the options `NAME=VALUE`."""
+    """The limits by name in SI units: the table `[limits]` of the configuration, then the options `NAME=VALUE`."""
     from assay.cli import settings
     from assay.model.units import parse_quantity
 
@@ -194,7 +194,9 @@ def given_limits(options: tuple[str, ...]) -> dict[str, float]:
     for option in options:
         name, equals, value = option.partition("=")
         if not equals:
-            raise UsageError(f"'{option}' is no limit", why="a limit looks like NAME=VALUE", remedy=_example(name))
+            raise UsageError(
+                f"'{option}' is not a limit", why="write a limit as NAME=VALUE", remedy=_example(name)
+            )
         wanted[name.strip()] = value
     given: dict[str, float] = {}
     for name, text in wanted.items():
@@ -209,7 +211,7 @@ def given_limits(options: tuple[str, ...]) -> dict[str, float]:
         if unit != expected:
             raise UsageError(f"the limit '{name}' is in {expected}, not in {unit}", remedy=_example(name))
         if amount <= 0:
-            raise UsageError(f"the limit '{name}' is above 0, not {text}", remedy=_example(name))
+            raise UsageError(f"the limit '{name}' must be above 0, not {text}", remedy=_example(name))
         given[name] = amount
     return given
 
@@ -237,7 +239,7 @@ def _example(name: str) -> str:
 
 def _units() -> dict[str, str]:
     """Names of limits that benchmarks declare -> their unit."""
-    from assay import benchmarks
+    from assay.model import benchmarks
 
     declared = (benchmarks.get(name) for name in benchmarks.names())
     return {metric.limit: metric.unit for each in declared for metric in each.metrics if metric.limit}
@@ -262,7 +264,7 @@ def write(path: Path, content: str | bytes) -> Path:
 
 
 def write_page(run: "Run", page: str, path: Path | None = None) -> Path:
-    """The report of a run as a file: `path`, else `report.html` beside the records."""
+    """Write the report of a run to `path`, else to `report.html` beside the records."""
     beside = Path(run.path)
     default = beside / "report.html" if beside.is_dir() else Path(f"{run.info.id}.html")
     return write(path or default, page)

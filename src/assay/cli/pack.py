@@ -15,13 +15,13 @@ from assay.model.errors import UsageError
     "--output",
     "path",
     type=click.Path(dir_okay=False, path_type=Path),
-    help="File to write; RUN.tar.xz in this folder without it.",
+    help="Output file.  [default: RUN.tar.xz in this folder]",
 )
 def command(run: str, path: Path | None) -> None:
-    """Pack a run into one file, to send or to keep, and print its path.
+    """Pack a run into one file and print its path.
 
-    Every command that reads a run reads the file as well: assay show RUN.tar.xz. It holds all records, the plan,
-    the machines and what programs said, but no report.
+    Every command that reads a run also reads this file: assay show RUN.tar.xz. It has all records, the plan, the
+    machines and the output of the programs, but no report.
 
     RUN is an id, a unique prefix of one, a path, or `last` (the default).
     """
@@ -30,7 +30,7 @@ def command(run: str, path: Path | None) -> None:
     found = store.find(run)
     info = store.load(found).info
     if found.is_file():
-        raise UsageError(f"'{found}' is no directory of a run", why="it is one file already", remedy="assay list")
+        raise UsageError(f"'{found}' is not a run directory", why="it is already one file", remedy="assay list")
     packed = path or Path(f"{info.id}{store.SUFFIX}")
     store.pack(found, packed)
     click.echo(packed)

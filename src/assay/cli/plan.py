@@ -1,4 +1,4 @@
-"""`assay plan`: what a study would measure on this machine or another, in which order, and what it would cost."""
+"""`assay plan`: what a study measures on this machine or another, in which order, and its cost."""
 
 from __future__ import annotations
 
@@ -35,12 +35,10 @@ _HOUR = 3600
 )
 @output.seed_option
 @output.launches_option
-@click.option("--precision", metavar="SHARE", help="Half-width of a launch's interval to reach: 1% or 0.01.")
+@click.option("--precision", metavar="SHARE", help="Half-width to reach for the interval of a launch: 1% or 0.01.")
 @click.option("--budget", metavar="DURATION", help="Time budget: 60s, 5m, 1h.")
 @output.toolchains_option
-@click.option(
-    "--vary", "wishes", metavar="NAME[=A,B]", multiple=True, help="Vary it level by level, as in assay run."
-)
+@click.option("--vary", "wishes", metavar="NAME[=A,B]", multiple=True, help="Vary this factor, as in assay run.")
 @output.mpis_option
 @output.networks_option
 @output.messages_option
@@ -48,7 +46,7 @@ _HOUR = 3600
 @output.confirm_option
 @output.confirm_budget_option
 @site.options
-@click.option("--json", "as_json", is_flag=True, help="The whole plan as JSON.")
+@click.option("--json", "as_json", is_flag=True, help="Print the whole plan as JSON.")
 @click.option("--all", "every", is_flag=True, help="List every case.")
 def command(  # noqa: PLR0913, PLR0917 (one parameter an option)
     study: str,
@@ -64,7 +62,7 @@ def command(  # noqa: PLR0913, PLR0917 (one parameter an option)
     every: bool,
     **asked: Any,  # noqa: ANN401 (the options of the plan, which prepare reads)
 ) -> None:
-    """Show what STUDY would measure, without measuring.
+    """Show what STUDY measures, without measuring.
 
     STUDY is the name of a stored study (see assay list studies) or the path of your own (.toml).
     """
@@ -104,7 +102,7 @@ def _machine(xml: str | None, synthetic: str | None) -> Machine | None:
 
     if xml is not None and synthetic is not None:
         raise UsageError(
-            "--from and --synthetic are two machines", why="a plan is for one", remedy="leave one of them out"
+            "--from and --synthetic describe two machines", why="a plan is for one", remedy="give only one of them"
         )
     if xml is not None:
         return machine.load_xml(xml)
@@ -124,7 +122,7 @@ def _check_toolchains(plan: Plan) -> None:
 
 
 def _show(plan: Plan, console: Console, *, every: bool) -> None:
-    from assay import benchmarks
+    from assay.model import benchmarks
 
     console.print(f"[bold]{plan.title}[/bold] on {_plain(plan.machine)}")
     _say(plan.question, console)
@@ -141,7 +139,7 @@ def _show(plan: Plan, console: Console, *, every: bool) -> None:
         else:
             console.print(_placements(cases))
     folded = [f"{fold.wish} is {fold.into}: {fold.reason}" for fold in plan.folded]
-    _list("Folded, because here it is the same", folded, console)
+    _list("Merged, because it is equivalent here", folded, console)
     _list("Left out", [f"{left.wish}: {left.reason}" for left in plan.left_out], console)
     _list("Order and cost", _order_and_cost(plan), console)
 
@@ -214,7 +212,8 @@ def _placements(cases: list[Case]) -> Table:
             for one in labels:
                 for policy in memories:
                     same = [c for c in alike if (c.placement.label, c.placement.memory) == (one, policy)]
-                    rows += [(one, same[0].placement.meaning, _policy(policy), same)] if same else []
+                    meaning = "; ".join(dict.fromkeys(case.placement.meaning for case in same))
+                    rows += [(one, meaning, _policy(policy), same)] if same else []
         for word, where, shown, group in rows:
             cpus = format_cpu_list(tuple({cpu for case in group for cpu in case.placement.cpus}))
             table.add_row(_plain(word), _plain(where), cpus, shown, str(len(group)))
@@ -230,11 +229,13 @@ def _many(places: int, memories: int, cases: list[Case]) -> str:
 
 def _alike(cases: list[Case]) -> dict[tuple[str, str], list[Case]]:
     """Cases by placement word and memory policy with `*` for their indices."""
+    from assay.model.placement import parsed
+
     alike: dict[tuple[str, str], list[Case]] = {}
     for case in cases:
         memory = case.placement.memory
         bound = memory.policy == "bind" and len(memory.nodes) == 1
-        key = (re.sub(r":\d+(-\d+)?$", ":*", case.placement.label), "bind:*" if bound else _policy(memory))
+        key = (parsed(case.placement.label).starred, "bind:*" if bound else _policy(memory))
         alike.setdefault(key, []).append(case)
     return alike
 
@@ -262,15 +263,18 @@ def _order_and_cost(plan: Plan) -> list[str]:
     probe = f"cpus {plan.probe_cpus[0]} and {plan.probe_cpus[1]}" if plan.probe_cpus else "none: one core"
     within = f"{100 * plan.precision:.3g} %"
     lines = [
-        f"{measured} cases, {plan.launches} launches of each, sampled until known within {within}",
+        f"{measured} cases, {plan.launches} launches each, sampled to a precision of {within}",
         f"{plan.launches} blocks of about {in_each_block} launches in random order (seed {plan.seed})",
         "sentinel, a small fixed kernel, before each block and after the last",
-        f"hand-over probe around every launch: {probe}",
+        f"cache-line probe around every launch: {probe}",
     ]
     if plan.factors:
         varied = "; ".join(f"{factor.name} ({', '.join(factor.levels)})" for factor in plan.factors)
         lines.append(f"varied in each block, launches side by side in random order: {varied}")
-        lines.append("the first level twice, A against A: what the machine cannot tell apart is no difference")
+        lines.append(
+            "the first level is measured twice (A against A): this shows the smallest difference that the machine "
+            "resolves"
+        )
     if len(plan.hosts) > 1:
         lines.append(f"nodes: {', '.join(plan.hosts)}")
     budget = "no budget" if plan.budget_s is None else f"budget {_duration(plan.budget_s)}"
@@ -278,13 +282,13 @@ def _order_and_cost(plan: Plan) -> list[str]:
     lines.append(f"about {_duration(plan.estimate_s)} ({assumed}); {budget}")
     if plan.confirm_s is not None:
         lines.append(
-            f"then experiments for candidates among the findings, if there are any: {FEWEST} to {MOST} blocks of "
-            f"their own, at most {_duration(plan.confirm_s)} more"
+            f"then experiments for candidate findings, if there are any: {FEWEST} to {MOST} blocks each, "
+            f"at most {_duration(plan.confirm_s)} more"
         )
     if plan.budget_s is not None and plan.budget_s < plan.estimate_s:
         lines.append(
-            "the budget is shorter than that: every case is measured once before any is measured again, samples "
-            "get fewer, then last blocks are cut, and the run says which; all of it: "
+            "the budget is shorter: every case is measured once before any is repeated, samples get fewer, then "
+            "the last blocks are cut, and the run reports it; the whole plan needs "
             f"--budget {_budget(plan.estimate_s)}"
         )
     return lines
@@ -318,7 +322,7 @@ def _brief(lines: list[str]) -> list[str]:
     return [
         shown
         for group in alike.values()
-        for shown in (group if len(group) < _FEW else [group[0], f"... and {len(group) - 1} more like it"])
+        for shown in (group if len(group) < _FEW else [group[0], f"... and {len(group) - 1} similar ones"])
     ]
 
 

@@ -1,4 +1,4 @@
-"""From a study to what a run begins with: the plan, the machines that it is for, the programs that it starts."""
+"""The preparation of a run: the plan, its machines, its programs."""
 
 from __future__ import annotations
 
@@ -18,10 +18,11 @@ if TYPE_CHECKING:
     from assay.model.plan import Plan, Study
     from assay.model.toolchain import Build
     from assay.plan import Options
+    from assay.run.caches import Held
 
 
 class Prepared(NamedTuple):
-    """What a run begins with.
+    """A prepared run.
 
     Attributes:
         plan: what will be measured.
@@ -35,7 +36,7 @@ class Prepared(NamedTuple):
 
 
 def options_of(given: Mapping[str, Any], hosts: tuple[str, ...]) -> Options:
-    """What the options of a command line, by their parameters' names, ask of a plan on these nodes."""
+    """The plan options of a command line, by the names of their parameters, for these nodes."""
     from assay import plan as planning
     from assay.model.errors import UsageError
     from assay.model.units import parse_duration, parse_share
@@ -43,8 +44,8 @@ def options_of(given: Mapping[str, Any], hosts: tuple[str, ...]) -> Options:
     confirm_s = None if given["confirm_budget"] is None else parse_duration(given["confirm_budget"])
     if confirm_s is not None and confirm_s <= 0:
         raise UsageError(
-            f"{confirm_s:g} s is no time for experiments",
-            why="each of their blocks takes a second or more",
+            f"{confirm_s:g} s is too short for experiments",
+            why="each of their blocks takes at least one second",
             remedy="assay run STUDY --confirm-budget 5m",
         )
     return planning.Options(
@@ -56,7 +57,7 @@ def options_of(given: Mapping[str, Any], hosts: tuple[str, ...]) -> Options:
         mpis=given["mpis"],
         networks=planning.parse_networks(given["networks"]) if given["networks"] else {},
         messages=given["messages"],
-        nic_node=given["nic_node"],
+        nic_nodes=planning.parse_nodes(given["nic_node"]) if given["nic_node"] else {},
         refine=given.get("refine"),
         confirm=given["confirm"] or confirm_s is not None,
         confirm_s=confirm_s,
@@ -64,25 +65,60 @@ def options_of(given: Mapping[str, Any], hosts: tuple[str, ...]) -> Options:
     )
 
 
-def prepare(name: str, options: Options, wishes: tuple[str, ...], starter: Starter) -> Prepared:
-    """Ask the machines what they are, plan the study for them and build what it needs.
+def prepare(
+    name: str, options: Options, wishes: tuple[str, ...], starter: Starter, *, measures: bool = True
+) -> Prepared:
+    """Read the facts of the machines, plan the study for them and build its programs.
 
     Args:
         name: of the study, or the path of its file.
         options: of the plan; toolchains and MPIs as the user names them.
         wishes: what `--vary` says.
         starter: reaches the nodes.
+        measures: whether what the caches hold may be found out, where arrays beyond what they claim are large.
     """
+    from assay import plan as planning
     from assay import studies
+    from assay.model.units import format_size
+    from assay.run.caches import find_held
+    from assay.run.process import Processes
 
     wish = studies.get(name)
     machines = where.machines(options.hosts, starter)
     made = plan(name, wish, machines, on_nodes(options, machines), wishes)
-    return Prepared(made, machines, built(tuple(dict.fromkeys(launch.toolchain for launch in made.order))))
+    builds = built(tuple(dict.fromkeys(launch.toolchain for launch in made.order)))
+    absent = {name: each.absent for name, each in builds.items()}
+    made = planning.without_programs(made, absent)
+    here = machines.get(starter.site.host)
+    held = find_held(made, here[0].topology, builds, starter, Processes()) if here and measures else None
+    if held:
+        _say(f"from {format_size(held.bytes)} on, arrays have the rate of memory: sizes are chosen by that")
+        machines = _with_held(machines, starter.site.host, held)
+        again = plan(name, wish, machines, on_nodes(options, machines), wishes)
+        made = planning.without_programs(again, absent)
+    return Prepared(made, machines, builds)
+
+
+def _with_held(machines: Machines, here: str, held: Held) -> Machines:
+    """The machines, of which those that are like this one are known to have no more in their caches."""
+    import msgspec
+
+    from assay.model.facts import Fact
+
+    like = machines[here][0].topology.shape
+    fact = Fact(held.bytes, "B", "rates by working set, measured before the run")
+    found = dict(machines)
+    for host, (machine, document) in machines.items():
+        if machine.topology.shape == like:
+            memory = machine.facts.get("memory", {}) | {"held by caches, at most": fact}
+            topology = msgspec.structs.replace(machine.topology, held_bytes=held.bytes, held_rates=held.rates)
+            facts = machine.facts | {"memory": memory}
+            found[host] = (msgspec.structs.replace(machine, topology=topology, facts=facts), document)
+    return found
 
 
 def on_nodes(options: Options, machines: Machines) -> Options:
-    """The options with networks as the nodes themselves call them.
+    """The options, with networks in the names of the nodes.
 
     Args:
         options: as a user gives them.
@@ -100,21 +136,24 @@ def on_nodes(options: Options, machines: Machines) -> Options:
         host: [device.name for device in machine.devices if device.kind in {"network", "infiniband"}]
         for host, (machine, _) in machines.items()
     }
-    return msgspec.structs.replace(options, networks=planning.on_nodes(options.networks, devices))
+    return msgspec.structs.replace(options, networks=planning.resolve_networks(options.networks, devices))
 
 
 def plan(name: str, wish: Study, machines: Machines, options: Options, wishes: tuple[str, ...]) -> Plan:
-    """The plan of a study on machines like the first of them, with toolchains and MPIs that are there.
+    """The plan of a study on machines like the first one, with the installed toolchains and MPIs.
 
     Raises:
         UnfitEnvironmentError: no cpu may be used on all of them.
     """
+    import shutil
+
     import msgspec
 
     from assay import plan as planning
     from assay import toolchain
 
-    factors = planning.parse(wishes, wish, settings.table("factor"))
+    libraries = [each for role in planning.library_roles(wish) for each in toolchain.find_libraries(role)]
+    factors = planning.parse(wishes, wish, settings.table("factor"), libraries)
     kinds = {factor.kind for factor in factors}
     declared = settings.table("toolchain")
     named = tuple(toolchain.full_name(name, declared) for name in options.toolchains)
@@ -127,35 +166,42 @@ def plan(name: str, wish: Study, machines: Machines, options: Options, wishes: t
         options,
         toolchains=toolchains,
         mpis=mpis,
+        libraries={each.role: each.file for each in reversed(libraries)},
+        programs=frozenset(filter(shutil.which, planning.foreign_programs(wish))),
         factors=factors,
         kernels={host: str(boot_id) for host, boot_id in facts.items() if boot_id},
     )
-    return planning.make(name, wish, _alike(machines), chosen)
+    planned_for = _of_each_kind(machines)
+    first = next(iter(planned_for.values()))
+    unlike = {host: machine for host, machine in planned_for.items() if machine is not first}
+    return planning.make(name, wish, first, chosen, unlike)
 
 
-def _alike(machines: Machines) -> Machine:
-    """The first machine, with what may be used on all that are like it.
+def _of_each_kind(machines: Machines) -> dict[str, Machine]:
+    """Host -> its machine, the same object for hosts that are alike, with what may be used on all of these.
 
     Raises:
-        UnfitEnvironmentError: they have no cpu in common.
+        UnfitEnvironmentError: hosts that are alike have no cpu in common.
     """
-    from assay.machine import granted
+    from assay.machine import job_limits
     from assay.model.errors import UnfitEnvironmentError
     from assay.model.units import format_cpu_list
 
-    common = granted.common([machine for machine, _ in machines.values()])
-    if common.topology.allowed_cpus:
-        return common
-    used = (f"{format_cpu_list(one.topology.allowed_cpus)} on {host}" for host, (one, _) in machines.items())
-    raise UnfitEnvironmentError(
-        "no cpu may be used on all nodes",
-        why=f"a rank has the same cpus on each node; allowed are {', '.join(used)}",
-        remedy=f"salloc -N{len(machines)} --exclusive",
-    )
+    found = job_limits.of_each_kind({host: machine for host, (machine, _) in machines.items()})
+    for common in found.values():
+        if not common.topology.allowed_cpus:
+            alike = [host for host, each in found.items() if each is common]
+            used = (f"{format_cpu_list(machines[host][0].topology.allowed_cpus)} on {host}" for host in alike)
+            raise UnfitEnvironmentError(
+                "no cpu is usable on all nodes",
+                why=f"a rank has the same cpus on each node that is like it; allowed are {', '.join(used)}",
+                remedy=f"salloc -N{len(machines)} --exclusive",
+            )
+    return found
 
 
 def built(names: tuple[str, ...]) -> dict[str, Build]:
-    """A build of each; all names are looked up first, so that none is built when another is wrong."""
+    """A build of each; all names are checked first, so that no build starts if another name is wrong."""
     from assay import toolchain
 
     declared, mpis = settings.table("toolchain"), settings.table("mpi")

@@ -1,4 +1,4 @@
-"""How `assay run` says how far it is."""
+"""The progress of `assay run`."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ _MINUTE_S = 60
 
 
 def shown() -> AbstractContextManager[Watcher]:
-    """A bar in a terminal, lines elsewhere; on stderr."""
+    """A bar in a terminal, lines elsewhere, on stderr."""
     console = output.console(stderr=True)
     return _Bar(console) if console.is_terminal else _Lines()
 
@@ -37,6 +37,10 @@ def _cases(count: int) -> str:
 
 def _left(seconds: float) -> str:
     return f"{seconds:.0f} s" if seconds < 2 * _MINUTE_S else f"{seconds / _MINUTE_S:.0f} min"
+
+
+def _waiting(disturbed: Launch) -> str:
+    return f"waiting: other processes use {100 * (disturbed.bracket.foreign or 0):.0f} % of the cpus"
 
 
 class _Lines:
@@ -59,6 +63,10 @@ class _Lines:
             again = " again: it was disturbed" if attempt else ""
             counted = f"{progress.made} of {progress.planned} launches, about {_left(progress.left_s)} left"
             click.echo(f"assay: {counted}; now {launch.program} ({launch.id}){again}", err=True)
+
+    def waits(self, disturbed: Launch) -> None:
+        """Why nothing goes on."""
+        click.echo(f"assay: {_waiting(disturbed)}", err=True)
 
     def ended(self, launch: Launch, progress: Progress) -> None:
         """Nothing: the next line will count it."""
@@ -92,6 +100,10 @@ class _Bar:
         """What is measured now."""
         again = " (again: disturbed)" if attempt else ""
         self._show(progress, f"{launch.program}, {_cases(len(launch.cases))}{again}")
+
+    def waits(self, disturbed: Launch) -> None:
+        """Why nothing goes on."""
+        self._bar.update(self._task, description=_waiting(disturbed), refresh=True)
 
     def ended(self, launch: Launch, progress: Progress) -> None:
         """One more."""

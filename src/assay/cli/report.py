@@ -25,7 +25,7 @@ _LONGEST = 120
     "--output",
     "path",
     type=click.Path(dir_okay=False, path_type=Path),
-    help="File to write; report.html in the run's directory without it, of several runs one here.",
+    help="Output file.  [default: report.html in the run's directory; for several runs a file in this folder]",
 )
 @output.limit_option
 @click.option(
@@ -33,14 +33,14 @@ _LONGEST = 120
     "language",
     type=click.Choice(("en", "ja", "ru")),
     default="en",
-    help="Language that the page opens in: English without it. Its reader can choose another in it.",
+    help="Initial language of the page; its reader can choose another.  [default: en]",
 )
 def command(runs: tuple[str, ...], path: Path | None, limits: tuple[str, ...], language: str) -> None:
     """Write the report of a run as one HTML file and print its path.
 
-    RUN is an id, a unique prefix of one, a path, or `last` (the default). With several, references among them
-    (assay list references), their curves of messages lie over each other on one page, with tables side by side;
-    ratios are to the first one.
+    RUN is an id, a unique prefix of one, a path, or `last` (the default). With several runs or references (assay
+    list references) the page overlays their curves over sizes, cores, ranks or nodes and puts their tables side by
+    side; ratios are to the first one.
     """
     if len(runs) > 1:
         click.echo(_several(runs, path, limits, language))
@@ -65,23 +65,23 @@ def _single(reference: str, path: Path | None, limits: tuple[str, ...], language
 
 
 def _own(run: Run) -> Section | None:
-    """What the ways of an import show beside each other: of what was measured here findings and comparisons do."""
-    from assay.cli import beside
-    from assay.report.several import section
+    """What the curves of an import show: of what was measured here findings and comparisons tell it."""
+    from assay.compare import page
+    from assay.compare.sides import sides
 
-    return section.own(beside.together([run]))
+    return page.section(sides([run]))
 
 
 def _several(runs: tuple[str, ...], path: Path | None, limits: tuple[str, ...], language: str) -> Path:
     from assay import store
-    from assay.cli import beside
+    from assay.compare import page
+    from assay.compare.sides import sides
     from assay.report.ahead import Ahead
-    from assay.report.several import page
 
     output.without_collector()
     given = output.given_limits(limits)
     found = [store.load(store.find(each)) for each in runs]
     with closing(Ahead(*found)) as ahead:
-        together = beside.together(found, given)
+        together = sides(found, given)
         name = "+".join(side.run.info.id for side in together.sides)
         return output.write(path or Path(f"{name[:_LONGEST]}.html"), page.render(together, language, ahead))

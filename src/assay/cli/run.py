@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
     from pathlib import Path
 
+    from assay.cli.measuring import OpenRun
     from assay.cli.prepare import Prepared
     from assay.launch.command import Site
     from assay.launch.starter import Starter
@@ -22,15 +23,14 @@ if TYPE_CHECKING:
     from assay.model.run import Run
     from assay.model.toolchain import Build
     from assay.plan import Options
-    from assay.store import RunDirectory
 
 
 @click.command()
 @click.argument("study", required=False)
 @click.option(
-    "--budget", metavar="DURATION", help="Time budget of the whole run: 60s, 5m, 1h. What it cuts is said."
+    "--budget", metavar="DURATION", help="Time budget of the whole run: 60s, 5m, 1h. The run reports what it cuts."
 )
-@click.option("--precision", metavar="SHARE", help="Half-width of a launch's interval to reach: 1% or 0.01.")
+@click.option("--precision", metavar="SHARE", help="Half-width to reach for the interval of a launch: 1% or 0.01.")
 @output.launches_option
 @output.seed_option
 @output.toolchains_option
@@ -39,9 +39,9 @@ if TYPE_CHECKING:
     "wishes",
     metavar="NAME[=A,B]",
     multiple=True,
-    help="Vary it level by level in the same blocks: memory=first-touch,interleave, toolchain=gcc,clang, "
+    help="Vary this factor in the same blocks: memory=first-touch,interleave, toolchain=gcc,clang, "
     "flags='-O3|-O2', an axis, an environment variable (UCX_RNDV_THRESH=default,65536), or a factor of "
-    "assay.toml. Several make every combination.",
+    "assay.toml. Several factors give all combinations.",
 )
 @output.mpis_option
 @output.networks_option
@@ -54,8 +54,8 @@ if TYPE_CHECKING:
 @click.option(
     "--resume",
     metavar="RUN",
-    help="Go on with a run that was stopped: its id, a prefix, or last. Where a budget cut it, --budget "
-    "gives the whole of it a larger one.",
+    help="Continue a stopped run: its id, a prefix, or last. If a budget cut it, give a larger --budget for the "
+    "whole run.",
 )
 @click.option("--runs", metavar="DIRECTORY", help="Folder of runs.  [default: $ASSAY_RUNS, else ./assay-runs]")
 @click.option("--dry-run", is_flag=True, help="Print the exact commands; measure nothing.")
@@ -72,14 +72,13 @@ def command(  # noqa: PLR0913, PLR0917 (one parameter an option)
     dry_run: bool,
     **asked: Any,  # noqa: ANN401 (the options of the plan, which prepare reads)
 ) -> None:
-    """Measure STUDY on this machine, or on nodes, and explain the result.
+    """Measure STUDY on this machine or on nodes, and explain the result.
 
     STUDY is the name of a stored study (see assay list studies) or the path of your own (.toml). Every launch is
-    saved as soon as it is through: after Ctrl-C, a request to end (SIGTERM, SIGHUP) or a crash, go on with
-    --resume last.
+    saved as soon as it ends. After Ctrl-C, SIGTERM, SIGHUP or a crash, continue with --resume last.
 
-    The last line of the output is the path of the report. Exit codes: 0 all measured; 1 a case failed; 5 a case
-    was never measured; 130 interrupted, by whichever signal.
+    The last line of the output is the path of the report. Exit codes: 0 all cases were measured; 1 a case failed;
+    5 a case was not measured; 130 interrupted by a signal.
     """
     from assay import store
     from assay.cli.prepare import options_of, prepare
@@ -97,15 +96,17 @@ def command(  # noqa: PLR0913, PLR0917 (one parameter an option)
             if dry_run:
                 _print_experiments(path, options, Starter(site))
                 return
-            _go_on(path, budget_s if larger else None, options, site)
+            opened = _go_on(path, budget_s if larger else None, options, site)
         else:
             options = options_of(asked, where.node_names(nodes, hostfile))
-            prepared = prepare(named(study, "assay run quick"), options, wishes, Starter(site))
+            prepared = prepare(
+                named(study, "assay run quick"), options, wishes, Starter(site), measures=not dry_run
+            )
             if dry_run:
                 _print_commands(prepared.plan, prepared.builds, Starter(site))
                 return
-            path = _begin(prepared, folder, site)
-        _tell_result(path, site)
+            opened = _begin(prepared, folder, site)
+        _tell_result(opened, site)
 
 
 @contextmanager
@@ -137,7 +138,7 @@ def folder_of(runs: str | None) -> Path:
     from assay.model.errors import UsageError
 
     if runs is not None and not runs.strip():
-        raise UsageError("--runs names no folder", why="it is empty", remedy="assay run quick --runs ./assay-runs")
+        raise UsageError("--runs needs a folder", why="it is empty", remedy="assay run quick --runs ./assay-runs")
     return Path(runs) if runs else store.runs_folder()
 
 
@@ -168,66 +169,99 @@ def _given() -> set[str]:
     if given - confirming - shown - {"resume", "runs", "budget", "launcher", "ssh_config"}:
         raise UsageError(
             "--resume takes neither a study nor other options than --budget, --confirm, --launcher, --ssh-config",
-            why="a run goes on by the plan that it began with",
+            why="a continued run keeps its plan",
             remedy="assay run --resume last",
         )
     return given
 
 
-def _begin(prepared: Prepared, folder: Path, site: Site) -> Path:
-    """Measure a plan from its first launch on; the directory of the run."""
+def _begin(prepared: Prepared, folder: Path, site: Site) -> OpenRun:
+    """Measure a plan from its first launch on."""
     import sys
 
     from assay import store
     from assay.cli import measuring
     from assay.launch.starter import Starter
-    from assay.run.rehearsal import require_launchers
+    from assay.run.dry_run import require_launchers
 
     plan, builds = prepared.plan, prepared.builds
     require_launchers(plan, Starter(site), builds)
     directory = store.create(plan, prepared.machines, builds, ("assay", *sys.argv[1:]), folder)
     _say(f"{plan.title}: {len(plan.studied)} cases in {len(plan.order)} launches, into {directory.path}")
-    measuring.measure(directory, site)
-    measuring.refine(directory.path, site)
-    measuring.confirm(directory.path, site)
-    return directory.path
+    with measuring.OpenRun(directory.run, site, directory) as opened:
+        measuring.measure_all(opened)
+    return opened
 
 
-def _go_on(path: Path, budget_s: float | None, options: Options, site: Site) -> None:
+def _go_on(path: Path, budget_s: float | None, options: Options, site: Site) -> OpenRun:
     """Measure what is missing of a run and of its experiments; one that has all of it stays as it is."""
-    from assay import store
     from assay.cli import measuring
+
+    run = _continued(_wished(path, options, budget_s), budget_s, site)
+    with measuring.OpenRun(run, site, require=lambda: _require_same(run, site)) as opened:
+        measuring.measure_all(opened)
+    if not opened.is_open:
+        _say(f"run {path.name} is already complete")
+    return opened
+
+
+def _wished(path: Path, options: Options, budget_s: float | None = None) -> Run:
+    """The stored run, its plan with what is asked for now.
+
+    Raises:
+        UsageError: experiments are asked for and nobody measured here.
+    """
+    import msgspec
+
+    from assay import store
+    from assay.model.errors import UsageError
 
     run = store.load(path)
     wished = confirm_s(run, options)
-    due = wished is not None or any(measuring.goes_on(run, each) for each in run.plan.trials)
+    if run.imported and wished is not None:
+        raise UsageError(
+            f"run '{run.info.id}' was imported",
+            why="imported figures cannot be measured again",
+            remedy=f"assay show {run.info.id}   # its candidate findings show the command",
+        )
+    plan = msgspec.structs.replace(run.plan, confirm_s=wished)
+    if budget_s is not None:
+        plan = msgspec.structs.replace(plan, budget_s=budget_s, grows=False)
+    return msgspec.structs.replace(run, plan=plan)
+
+
+def _continued(run: Run, budget_s: float | None, site: Site) -> Run:
+    """The run without an ending where its study is to go on.
+
+    A study that is through as far as its budget goes is left so where only experiments are asked for.
+    """
+    import msgspec
+
+    from assay.run.ledger import begun
+
+    due = run.plan.confirm_s is not None or begun(run)
     whole = budget_s is None and due and run.ending is not None and run.ending.status != "interrupted"
-    if not whole and _is_missing(run, budget_s, site):
-        measuring.measure(_reopen(run, site, budget_s), site)
-        measuring.refine(path, site)
-    elif due:
-        _require_same(run, site)
-    else:
-        _say(f"run {path.name} is complete already")
-    measuring.confirm(path, site, wished)
+    if whole or not _is_missing(run, budget_s, site):
+        return run
+    return msgspec.structs.replace(run, ending=None)
 
 
 def confirm_s(run: Run, options: Options) -> float | None:
     """Seconds for experiments: what is asked for now, else what the run was begun with; None for none."""
-    from assay.plan import seconds_for
+    from assay.plan import experiment_budget_s
 
     if options.confirm:
-        return options.confirm_s or seconds_for(run.plan.budget_s)
+        return options.confirm_s or experiment_budget_s(run.plan.budget_s)
     return run.plan.confirm_s
 
 
 def _is_missing(run: Run, budget_s: float | None, site: Site) -> bool:
     """Whether a run has something left to measure; UsageError where it has and no time for it."""
-    from assay.launch.remote import going_on
+    from assay.launch.remote import resume_command
     from assay.model.units import typed_duration
-    from assay.run.ledger import unmade
+    from assay.run.ledger import remaining_work
 
-    missing = unmade(run)
+    missing = remaining_work(run)
     cut = run.ending is not None and run.ending.status == "cut"
     whole_s = run.plan.budget_s if budget_s is None else budget_s
     if missing and whole_s is not None and (whole_s <= missing.used_s if budget_s else cut):
@@ -236,7 +270,7 @@ def _is_missing(run: Run, budget_s: float | None, site: Site) -> bool:
         raise UsageError(
             f"a budget of {whole_s:g} s is used up",
             why=f"the run took {missing.used_s:.0f} s so far, and its budget is for the whole of it",
-            remedy=going_on(run.info.id, site, "--budget", typed_duration(missing.needed_s)),
+            remedy=resume_command(run.info.id, site, "--budget", typed_duration(missing.needed_s)),
         )
     return bool(missing) or run.ending is None or run.ending.status != "complete"
 
@@ -245,7 +279,7 @@ def _require_same(run: Run, site: Site) -> None:
     """UnfitEnvironmentError where the run would go on with another machine or other programs."""
     from assay import toolchain
     from assay.launch.starter import Starter
-    from assay.run.rehearsal import require_same
+    from assay.run.dry_run import require_same
 
     builds = {name: toolchain.build(build.toolchain, _say) for name, build in run.info.builds.items()}
     hosts = run.plan.hosts[:1] if set(run.plan.hosts) <= set(run.machines) else ()
@@ -253,66 +287,53 @@ def _require_same(run: Run, site: Site) -> None:
     require_same(run, machine, builds)
 
 
-def _reopen(run: Run, site: Site, budget_s: float | None) -> RunDirectory:
-    from pathlib import Path
-
-    from assay import store
-
-    _require_same(run, site)
-    directory = store.reopen(Path(run.path), budget_s)
-    for sentence in run.damage:
-        _say(sentence)
-    made = len({launch.launch.id for launch in run.launches})
-    _say(f"going on with {run.info.id}: {made} of {len(run.plan.order)} launches are made")
-    return directory
-
-
 def _print_experiments(path: Path, options: Options, starter: Starter) -> None:
     """The commands of the experiments that a run would be confirmed by."""
-    from assay import store
     from assay.cli import measuring
+    from assay.plan.stages import CONFIRM
 
-    run = store.load(path)
-    plan = measuring.experiments(run, confirm_s(run, options) or 0.0)
-    if plan.experiments:
+    run = _wished(path, options)
+    plan = measuring.following(run, CONFIRM, measuring.OpenRun(run, starter.site).analysis)
+    if plan:
         _print_commands(plan, run.info.builds, starter)
 
 
 def _print_commands(plan: Plan, builds: Mapping[str, Build], starter: Starter) -> None:
     import shlex
 
+    from assay.run.dry_run import dry_run
     from assay.run.levels import commands
-    from assay.run.rehearsal import rehearse
 
     made = 0
-    for launch, order in rehearse(plan, starter, builds):
+    for launch, order in dry_run(plan, starter, builds):
         variables = [f"{name}={value}" for name, value in order.environment.items()]
         made += 1
         click.echo(f"# launch {launch.id}")
-        for argv in commands(plan, [plan.case(case) for case in launch.cases]).values():
-            click.echo(shlex.join(argv))
+        cases = [plan.case(case) for case in launch.cases]
+        for argv in commands(plan, cases).values():
+            for host in cases[0].placement.hosts:
+                click.echo(shlex.join(argv if host == starter.site.host else starter.on_host(host, argv).argv))
         click.echo(shlex.join(["env", *variables, *order.argv]))
     if made < len(plan.order):
-        _say(
-            f"the budget of {plan.budget_s:g} s has time for {made} of {len(plan.order)} launches, as it looks now"
-        )
+        _say(f"the budget of {plan.budget_s:g} s is enough for about {made} of {len(plan.order)} launches")
     if plan.confirm_s is not None:
         _say(
-            f"experiments for candidates among the findings, if there are any, take at most {plan.confirm_s:g} s "
-            "more; which ones is known when the study is through"
+            f"experiments for candidate findings take at most {plan.confirm_s:g} s more; the results of the study "
+            "decide which ones"
         )
 
 
-def _tell_result(path: Path, site: Site) -> None:
+def _tell_result(opened: OpenRun, site: Site) -> None:
     from assay.report import html, terminal
 
-    run, analysis = output.load(str(path))
+    output.without_collector()
+    run, analysis = opened.run, opened.analysis()
     terminal.render(run, analysis, output.console())
     if run.plan.factors:
-        from assay.analyse.comparisons.runs import within
-        from assay.report import compare_table
+        from assay.compare import figure_rows
+        from assay.compare.runs import within
 
-        compare_table.render(within(run, analysis), output.console(), floor=False)
+        figure_rows.render(within(run, analysis), output.console())
     _tell_cut(run, site)
     click.echo(output.write_page(run, html.render(run, analysis)))
     _judge(run, analysis)
@@ -320,15 +341,15 @@ def _tell_result(path: Path, site: Site) -> None:
 
 def _tell_cut(run: Run, site: Site) -> None:
     """What a budget cut, and how to have it nevertheless."""
-    from assay.launch.remote import going_on
+    from assay.launch.remote import resume_command
     from assay.model.units import typed_duration
-    from assay.run.ledger import unmade
+    from assay.run.ledger import remaining_work
 
-    missing = unmade(run)
+    missing = remaining_work(run)
     if missing and run.ending and run.ending.status == "cut":
         _say(
             f"{missing.launches} of {len(run.plan.order)} launches cut by the budget of {run.plan.budget_s:g} s; "
-            f"go on with: {going_on(run.info.id, site, '--budget', typed_duration(missing.needed_s))}"
+            f"continue with: {resume_command(run.info.id, site, '--budget', typed_duration(missing.needed_s))}"
         )
 
 
@@ -341,7 +362,7 @@ def _judge(run: Run, analysis: Analysis) -> None:
     failed = [one for one in analysis.outcomes if one.status not in {"complete", "skipped"}]
     for outcomes, kind, words in (
         (failed, MeasurementError, "gave no valid result"),
-        (skipped, PartialRunError, "were never measured"),
+        (skipped, PartialRunError, "were not measured"),
     ):
         if outcomes:
             raise kind(

@@ -14,8 +14,9 @@ import click
 from assay.model.errors import UsageError
 
 #: Tables that are no command: `[toolchain.NAME]` and `[mpi.NAME]` declare a toolchain and an MPI, `[limits]` gives
-#: what the vendor promises, `[factor.NAME]` the commands that set the levels of a factor.
-TABLES = ("toolchain", "mpi", "limits", "factor")
+#: what the vendor promises, `[factor.NAME]` the commands that set the levels of a factor, `[given]` facts of the
+#: site that no node can tell.
+TABLES = ("toolchain", "mpi", "limits", "factor", "given")
 #: Variables that belong to no command.
 VARIABLES = {
     "ASSAY_RUNS": "folder of the runs, ./assay-runs when unset",
@@ -116,7 +117,7 @@ def _word(value: object, where: str) -> str:
     if isinstance(value, str | int | float) and not isinstance(value, bool):
         return str(value)
     shown = {bool: "true or false", list: "a list", dict: "a table"}.get(type(value), "a date")
-    raise UsageError(f"{where} is {shown}", why="one value is wanted", remedy='write it as KEY = "VALUE"')
+    raise UsageError(f"{where} is {shown}", why="it must be one value", remedy='write it as KEY = "VALUE"')
 
 
 def _read(path: Path) -> dict[str, Any]:
@@ -126,7 +127,7 @@ def _read(path: Path) -> dict[str, Any]:
         return tomllib.loads(path.read_text())
     except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
         raise UsageError(
-            f"cannot read '{path}'", why=str(error), remedy=f"mend it, e.g. with $EDITOR {path}"
+            f"cannot read '{path}'", why=str(error), remedy=f"correct it, e.g. with $EDITOR {path}"
         ) from error
 
 

@@ -40,11 +40,16 @@ def command(run: str, limits: tuple[str, ...], form: str, *, as_json: bool) -> N
 
     console = output.console()
     terminal.render(found, analysis, console)
-    if found.imported:
-        from assay.cli import beside
-        from assay.report.several.terminal import in_words
+    if found.plan.factors:
+        from assay.compare import figure_rows
+        from assay.compare.runs import within
 
-        in_words(beside.together([found]), console)
+        figure_rows.render(within(found, analysis), console)
+    if found.imported:
+        from assay.compare.sides import sides
+        from assay.compare.terminal import in_words
+
+        in_words(sides([found]), console)
 
 
 def _print_osu(analysis: Analysis, run: str) -> None:
@@ -55,7 +60,7 @@ def _print_osu(analysis: Analysis, run: str) -> None:
     if not lines:
         raise UsageError(
             f"run '{run}' has no table of OSU's",
-            why="it passed no messages, or none of its measurements of them is complete",
+            why="it has no complete measurement of messages",
             remedy="assay run network",
         )
     for line in lines:

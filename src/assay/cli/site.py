@@ -33,8 +33,8 @@ _LONGEST_FOLDER = 48
 
 _OPTIONS = (
     hosts_option,
-    click.option("--hostfile", metavar="FILE", help="Nodes to measure, one a line."),
-    click.option("--launcher", metavar="NAME", help="Start MPI programs with it: openmpi, mpich, intel, srun."),
+    click.option("--hostfile", metavar="FILE", help="File with the nodes to measure, one per line."),
+    click.option("--launcher", metavar="NAME", help="Launcher of MPI programs: openmpi, mpich, intel, srun."),
     click.option("--ssh-config", metavar="FILE", help="Configuration file for ssh to the nodes."),
 )
 
@@ -139,7 +139,7 @@ def named_nodes(hosts: tuple[str, ...], hostfile: str | None) -> tuple[str, ...]
         return hosts
     if hosts:
         raise UsageError(
-            "--hosts and --hostfile both name nodes", why="a run has one set", remedy="leave one of them out"
+            "--hosts and --hostfile both name nodes", why="a run has one set", remedy="give only one of them"
         )
     try:
         lines = Path(hostfile).read_text().splitlines()
@@ -155,7 +155,7 @@ def _allocated_nodes() -> tuple[str, ...]:
     if found.scheduler and not found.hosts:
         raise UnfitEnvironmentError(
             f"the nodes of job {found.job} are not known",
-            why=f"{found.scheduler} names none that can be read here",
+            why=f"{found.scheduler} gives no readable node list",
             remedy="name them: --hosts 'node[01-02]'",
         )
     return found.hosts
@@ -170,7 +170,7 @@ def machines(hosts: Sequence[str], starter: Starter) -> Machines:
     from concurrent.futures import ThreadPoolExecutor
 
     from assay import machine
-    from assay.launch.remote import doctor
+    from assay.launch.remote import doctor_command
 
     if not hosts or tuple(hosts) == (starter.site.host,):
         here = machine.discover()
@@ -181,35 +181,39 @@ def machines(hosts: Sequence[str], starter: Starter) -> Machines:
     if not known:
         host, why = next(iter(told.items()))
         raise UnfitEnvironmentError(
-            f"node '{host}' cannot be asked what it is",
+            f"node '{host}' gives no facts",
             why=str(why),
-            remedy=doctor(hosts, starter.site),
+            remedy=doctor_command(hosts, starter.site),
         )
     first = next(iter(known))
     for host, why in ((host, answer) for host, answer in told.items() if isinstance(answer, str)):
-        click.echo(f"assay: {host} does not tell what it is ({why}); it is taken to be like {first}", err=True)
+        click.echo(f"assay: {host} gives no facts ({why}); the plan assumes that it is like {first}", err=True)
     _tell_unlike(known, first)
     return _granted(known, starter)
 
 
 def _granted(known: Machines, starter: Starter) -> Machines:
-    """Hosts of a job with no more cpus than it has of them; where that is a part, it is said."""
-    from assay.machine import granted
+    """Hosts with what the configuration says of them, and no more cpus than a job has; a part of those is said."""
+    from assay.cli import settings
+    from assay.machine import given, job_limits
 
+    told = given.facts(settings.table("given"))
+    known = {host: (given.with_given(each, told), document) for host, (each, document) in known.items()}
     if not starter.site.scheduler:
         return known
     job = allocated()
     counted = dict(zip(job.hosts, job.cpus, strict=False))
     found = {
-        host: (granted.narrowed(each, counted.get(host, 0)), document) for host, (each, document) in known.items()
+        host: (job_limits.limit_to_job(each, counted.get(host, 0)), document)
+        for host, (each, document) in known.items()
     }
-    partly = [host for host, (each, _) in found.items() if granted.is_part(each)]
+    partly = [host for host, (each, _) in found.items() if job_limits.is_restricted(each)]
     if partly:
         each = found[partly[0]][0].topology
         whole = sum(len(core.cpus) for core in each.cores)
         click.echo(
-            f"assay: the job may use {len(each.allowed_cpus)} of {whole} cpus of {', '.join(partly)}; what needs "
-            f"more is left out{_wider(job)}",
+            f"assay: the job may use {len(each.allowed_cpus)} of {whole} cpus of {', '.join(partly)}; cases that "
+            f"need more are left out{_wider(job)}",
             err=True,
         )
     return found
@@ -231,14 +235,14 @@ def _ask(host: str, starter: Starter) -> tuple[Machine, str] | str:
     import msgspec
 
     from assay import machine
-    from assay.launch.remote import doctor
+    from assay.launch.remote import doctor_command
     from assay.model.machine import Machine
     from assay.run.process import Processes
 
     if host == starter.site.host:
         return machine.discover()
     try:
-        command = starter.alone(host, (sys.executable, "-m", "assay", "discover", "--json"))
+        command = starter.on_host(host, (sys.executable, "-m", "assay", "discover", "--json"))
         outcome = Processes().execute(command, _PATIENCE_S)
     except UnfitEnvironmentError as error:
         return error.why or error.what
@@ -249,23 +253,25 @@ def _ask(host: str, starter: Starter) -> tuple[Machine, str] | str:
         if not starter.site.scheduler and outcome.exit_code in {None, _OF_SSH}:
             config = ("-F", starter.site.ssh_config) if starter.site.ssh_config else ()
             by_hand = shlex.join(("ssh", *config, host, "true"))
-            remedy = f"{by_hand}   # once that works: {doctor((host,), starter.site)}"
+            remedy = f"{by_hand}   # then: {doctor_command((host,), starter.site)}"
             raise UnfitEnvironmentError(f"'{host}' cannot be reached", why=why, remedy=remedy)
         return why
     try:
         found = msgspec.json.decode(outcome.stdout, type=Machine)
     except msgspec.MsgspecError as error:
-        return f"its answer is not understood: {error}"
+        return f"its answer is invalid: {error}"
     return msgspec.structs.replace(found, host=host), ""
 
 
 def _tell_unlike(known: Machines, first: str) -> None:
-    """Nodes are planned for as if they were all like the first: those that are not are named."""
+    """Nodes that are unlike the first are named: each kind is planned for by its own topology."""
     shape = _shape(known[first][0])
     for host, (other, _) in known.items():
         if _shape(other) != shape:
             differs = f"{_shape(other)} against {shape}"
-            click.echo(f"assay: {host} is unlike {first} ({differs}); the plan is for {first}", err=True)
+            click.echo(
+                f"assay: {host} differs from {first} ({differs}); each is placed by its own topology", err=True
+            )
 
 
 def _shape(machine: Machine) -> str:

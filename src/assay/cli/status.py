@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from assay.launch.batch import Status
     from assay.model.job import JobState, JobStatus, Submitted
     from assay.model.run import Run
-    from assay.run.ledger import Unmade
+    from assay.run.ledger import RemainingWork
 
 _LOOK_EVERY_S = 5.0
 _PATIENCE_S = 30.0
@@ -34,16 +34,15 @@ _STYLES = {"running": "cyan", "complete": "green", "failed": "red", "cancelled":
 
 @click.command()
 @click.argument("reference", metavar="[JOB|RUN]", required=False)
-@click.option("--watch", is_flag=True, help="Look again and again until every job has ended.")
+@click.option("--watch", is_flag=True, help="Update until every job has ended.")
 @click.option("--runs", metavar="DIRECTORY", help="Folder of runs.  [default: $ASSAY_RUNS, else ./assay-runs]")
 @output.json_option
 def command(reference: str | None, runs: str | None, *, watch: bool, as_json: bool) -> None:
-    """Tell how submitted jobs stand, and how far their runs are.
+    """Show the state of submitted jobs and the progress of their runs.
 
-    JOB is the scheduler's id, RUN the id of a run or its beginning; last is the job that was submitted last.
+    JOB is the id of the scheduler, RUN the id of a run or a prefix of it; last is the newest job.
 
-    Exit codes, where JOB or RUN is named: 0 queued, running or complete; 1 it failed; 5 it was cancelled, or its
-    time was up.
+    Exit codes, if JOB or RUN is named: 0 queued, running or complete; 1 failed; 5 cancelled or out of time.
     """
     from assay.cli.run import folder_of
 
@@ -80,7 +79,7 @@ def _chosen(reference: str | None, folder: Path) -> tuple[Submitted, ...]:
     if not chosen:
         known = ", ".join(job.id for job in submitted[-10:])
         raise UsageError(
-            f"no job was submitted that is '{reference}', or has a run of that id",
+            f"there is no job or run '{reference}'",
             why=f"in {folder} there are: {known}" if known else f"in {folder} there is none",
             remedy="assay status",
         )
@@ -138,7 +137,7 @@ def judged(job: Submitted, status: Status | None, why: str, run: Run | None) -> 
         run: None where none has begun.
     """
     from assay.model.job import JobStatus
-    from assay.run.ledger import unmade
+    from assay.run.ledger import remaining_work
 
     state: JobState
     ended = run.ending.status if run and run.ending and run.ending.ended > job.submitted else ""
@@ -152,7 +151,7 @@ def judged(job: Submitted, status: Status | None, why: str, run: Run | None) -> 
         state, reason = status.state, status.reason
     if run is None:
         return JobStatus(job.id, job.name, job.scheduler, job.study, state, reason)
-    missing = unmade(run)
+    missing = remaining_work(run)
     return JobStatus(
         job.id,
         job.name,
@@ -167,7 +166,7 @@ def judged(job: Submitted, status: Status | None, why: str, run: Run | None) -> 
     )
 
 
-def _left_s(run: Run, missing: Unmade | None) -> float:
+def _left_s(run: Run, missing: RemainingWork | None) -> float:
     """Seconds for what a run has not made: no more than its budget leaves while it goes on."""
     if missing is None:
         return 0.0
@@ -247,7 +246,7 @@ def _judge(one: JobStatus, job: Submitted) -> None:
     again = ("--resume", one.run) if one.run else job.command[2:]
     if one.state in {"cancelled", "timed-out"} or (one.state == "ended" and one.left_s):
         raise PartialRunError(
-            f"job {one.job} ended before its run was through",
+            f"job {one.job} ended before its run",
             why=one.reason or one.state,
             remedy=shlex.join(("assay", "submit", *again)),
         )

@@ -64,16 +64,20 @@ class _Wanted(NamedTuple):
 
 @click.command()
 @click.argument("study", required=False)
-@click.option("-N", "--nodes", "count", metavar="N", type=click.IntRange(1), help="How many nodes.  [default: 1]")
+@click.option("-N", "--nodes", "count", metavar="N", type=click.IntRange(1), help="Number of nodes.  [default: 1]")
 @click.option("-p", "--partition", "queue", metavar="NAME", help="Partition or queue.")
 @click.option("-t", "--time", metavar="TIME", help="Time limit: 30m, 2h, 1:30:00.  [default: by the plan]")
-@click.option("-A", "--account", metavar="NAME", help="Account that pays.")
+@click.option("-A", "--account", metavar="NAME", help="Account to charge.")
 @click.option("--cpus-per-node", "cpus", metavar="N", type=click.IntRange(1), help="Cpus of each node, for PBS.")
 @click.option(
-    "--scheduler-option", "words", metavar="WORD", multiple=True, help="A further option, as the scheduler has it."
+    "--scheduler-option",
+    "words",
+    metavar="WORD",
+    multiple=True,
+    help="A further option of the scheduler, passed on unchanged.",
 )
-@click.option("--scheduler", metavar="NAME", help="slurm, pbs or flux.  [default: the one that is here]")
-@click.option("--resume", metavar="RUN", help="Go on with a run, on the nodes that it began on.")
+@click.option("--scheduler", metavar="NAME", help="slurm, pbs or flux.  [default: the installed one]")
+@click.option("--resume", metavar="RUN", help="Continue a run on its own nodes.")
 @click.option("--runs", metavar="DIRECTORY", help="Folder of runs.  [default: $ASSAY_RUNS, else ./assay-runs]")
 @click.option("--dry-run", is_flag=True, help="Print the job script; submit nothing.")
 def command(
@@ -84,14 +88,15 @@ def command(
     dry_run: bool,
     **asked: Any,  # noqa: ANN401 (options of the job, and those that assay run will read)
 ) -> None:
-    """Submit one job that measures all of STUDY on its nodes.
+    """Submit one job that measures the whole STUDY on its nodes.
 
-    This folder, the folder of runs and the cache of builds must be on a file system that the nodes share. Programs
-    are built now where this machine can, else in the job. A minute before its time is up the job is asked to end,
-    and keeps what it has: go on with --resume in another job. Options of assay run are passed on.
+    This folder, the folder of runs and the cache of builds must be on a file system that the nodes share. Assay
+    builds the programs now if this machine can, else in the job. The scheduler asks the job to end one minute
+    before its time limit; the run keeps its launches, and another job continues it with --resume. Options of assay
+    run are passed on.
 
-    Prints the id of the job; assay status tells how it stands. Exit codes: 0 submitted; 2 the command line; 4 no
-    scheduler is here, or it refuses.
+    Prints the id of the job; assay status shows its state. Exit codes: 0 submitted; 2 wrong command line; 4 no
+    scheduler, or it refuses the job.
     """
     from pathlib import Path
 
@@ -122,7 +127,7 @@ def _scheduler(name: str | None) -> Scheduler:
 
     from assay.launch import batch
 
-    return batch.get(name) if name else batch.here(shutil.which)
+    return batch.get(name) if name else batch.find_scheduler(shutil.which)
 
 
 def _whole(study: str, asked: Mapping[str, Any], *, build: bool) -> _Wanted:
@@ -134,8 +139,8 @@ def _whole(study: str, asked: Mapping[str, Any], *, build: bool) -> _Wanted:
     if hosts and nodes != len(hosts):
         raise UsageError(
             f"-N {nodes} and {len(hosts)} nodes by name",
-            why="a job has one number of nodes",
-            remedy="leave -N out, or name nodes with none of --hosts and --hostfile",
+            why="the numbers differ",
+            remedy="leave out -N, or leave out --hosts and --hostfile",
         )
     words = output.typed(_OF_JOB | _OF_NODES)
     plan = _planned(study, asked, hosts or tuple(f"node{number}" for number in range(1, nodes + 1)), build=build)
@@ -171,7 +176,7 @@ def _rest(path: Path, study: str | None, asked: Mapping[str, Any]) -> _Wanted:
 
     from assay import store
     from assay.model.errors import UsageError
-    from assay.run.ledger import unmade
+    from assay.run.ledger import remaining_work
     from assay.store.jobs import jobs, runs_of
 
     context = click.get_current_context()
@@ -179,15 +184,15 @@ def _rest(path: Path, study: str | None, asked: Mapping[str, Any]) -> _Wanted:
     if study or given - _RESUMING - _OF_JOB or "count" in given:
         raise UsageError(
             "--resume takes neither a study nor nodes nor options of a plan",
-            why="a run goes on by the plan, and on the nodes, that it began with",
+            why="a continued run keeps its plan and its nodes",
             remedy=f"assay submit --resume {path.name}",
         )
     run = store.load(path)
-    missing = unmade(run)
+    missing = remaining_work(run)
     confirm_s = running.confirm_s(run, prepare.options_of(asked, ()))
-    trials = [left for each in run.plan.trials if (left := unmade(run, each))]
+    trials = [left for each in run.plan.trials if (left := remaining_work(run, each))]
     if not (missing or trials or confirm_s):
-        raise UsageError(f"run '{path.name}' is complete already", remedy=f"assay show {path.name}")
+        raise UsageError(f"run '{path.name}' is already complete", remedy=f"assay show {path.name}")
     needs_s = sum(each.needed_s - each.used_s for each in (missing, *trials) if each) + (confirm_s or 0.0)
     submitted = jobs(path.parent)
     of_run = [job for job in submitted if runs_of(submitted, path.parent).get(job.name) == path]
@@ -247,13 +252,15 @@ def _seconds(text: str) -> int:
         days, hours, minutes, seconds = (int(part or 0) for part in clock.groups())
         limit = ((days * 24 + hours) * 60 + minutes) * 60 + seconds
     elif text.strip().isdecimal():
-        raise UsageError(f"--time {text} has no unit", why="schedulers mean minutes", remedy=f"--time {text}m")
+        raise UsageError(
+            f"--time {text} has no unit", why="schedulers read a plain number as minutes", remedy=f"--time {text}m"
+        )
     else:
         limit = round(parse_duration(text))
     if limit < _LEAST_S:
         raise UsageError(
             f"--time {text} is too short",
-            why="a minute before its end a job is asked to end",
+            why="the job is asked to end one minute before its limit",
             remedy=f"--time {_LEAST_S // _MINUTE}m, or more",
         )
     return limit
@@ -301,18 +308,18 @@ def _submit(order: Submitted, script: str, scheduler: Scheduler, folder: Path) -
     from assay.launch.command import Command
     from assay.model.errors import UnfitEnvironmentError
     from assay.run.process import Processes
-    from assay.store.jobs import keep_job, keep_script
+    from assay.store.jobs import save_job, save_script
 
-    path = keep_script(order.name, script, folder)
+    path = save_script(order.name, script, folder)
     argv = scheduler.submit(str(path))
     outcome = Processes().execute(Command(argv, {}), _PATIENCE_S)
     if outcome.exit_code != 0:
         said = (outcome.stderr or outcome.stdout).decode(errors="replace").strip().splitlines()
-        silent = f"{argv[0]} did not answer" if outcome.exit_code is None else f"{argv[0]} does not say why"
+        silent = f"{argv[0]} did not answer" if outcome.exit_code is None else f"{argv[0]} gives no reason"
         raise UnfitEnvironmentError(
             f"{scheduler.name} refuses the job", why="; ".join(said[-3:]) or silent, remedy=shlex.join(argv)
         )
     job_id = scheduler.job_id(outcome.stdout.decode(errors="replace"))
-    keep_job(msgspec.structs.replace(order, id=job_id), folder)
+    save_job(msgspec.structs.replace(order, id=job_id), folder)
     output.say(f"submitted for {order.seconds // _MINUTE} minutes; next: assay status {job_id} --watch")
     return job_id

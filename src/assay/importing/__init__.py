@@ -25,8 +25,8 @@ TOOLS: dict[str, Callable[[Text, str], Iterator[Table]]] = {
 _DEFAULT = "default"
 
 
-class Wanted(msgspec.Struct, frozen=True):
-    """What the user says beside the files.
+class ImportOptions(msgspec.Struct, frozen=True):
+    """The options of an import that its files do not state.
 
     Attributes:
         title: for headings; made from the tool and files where empty.
@@ -41,13 +41,13 @@ class Wanted(msgspec.Struct, frozen=True):
     placement: str = ""
 
 
-def read(tool: str, texts: Sequence[Text], wanted: Wanted | None = None) -> Imported:
+def read(tool: str, texts: Sequence[Text], wanted: ImportOptions | None = None) -> Imported:
     """All tables of some files as one import.
 
     Raises:
         UsageError: a file holds no table of the tool, or one that cannot be read: file, line and reason.
     """
-    wanted = wanted or Wanted()
+    wanted = wanted or ImportOptions()
     tables: list[Table] = []
     for text in texts:
         found = list(TOOLS[tool](text, wanted.test))
@@ -55,19 +55,19 @@ def read(tool: str, texts: Sequence[Text], wanted: Wanted | None = None) -> Impo
             text.refuse(0, f"it holds no output of {tool}")
         tables += found
     if wanted.placement:
-        tables = [_placed(table, wanted.placement) for table in tables]
+        tables = [_with_placement(table, wanted.placement) for table in tables]
     names = ", ".join(PurePath(text.name).name for text in texts)
     return Imported(
         schema=IMPORTED_SCHEMA,
         title=wanted.title or f"{tables[0].tool}: {names}",
         machine=wanted.machine or _hosts(tables) or "a machine that the source does not name",
         sources=tuple(Source(text.name, text.sha256) for text in texts),
-        tables=tuple(_distinct(_levelled(tables))),
+        tables=tuple(_number_repeats(_with_factor_levels(tables))),
         question="What did another tool print?",
     )
 
 
-def _placed(table: Table, placement: str) -> Table:
+def _with_placement(table: Table, placement: str) -> Table:
     unstated = table.placement == UNSTATED
     return msgspec.structs.replace(table, placement=placement) if unstated else table
 
@@ -76,7 +76,7 @@ def _hosts(tables: Sequence[Table]) -> str:
     return ", ".join(dict.fromkeys(chain.from_iterable(table.hosts for table in tables)))
 
 
-def _levelled(tables: Sequence[Table]) -> Iterator[Table]:
+def _with_factor_levels(tables: Sequence[Table]) -> Iterator[Table]:
     """Choices that are not the same in all tables of a benchmark as factors; where none was made: `default`."""
     for table in tables:
         alike = [each.factors for each in tables if each.benchmark == table.benchmark]
@@ -86,7 +86,7 @@ def _levelled(tables: Sequence[Table]) -> Iterator[Table]:
         yield msgspec.structs.replace(table, factors=levels)
 
 
-def _distinct(tables: Iterator[Table]) -> Iterator[Table]:
+def _number_repeats(tables: Iterator[Table]) -> Iterator[Table]:
     """With figures that were printed twice told apart: the second table of a kind is `repeat` 2."""
     seen: set[tuple[str, str, str]] = set()
     for table in tables:
@@ -108,4 +108,4 @@ def _keys(table: Table) -> set[tuple[str, str, str]]:
     return {(case_of(table, each).id, each.kernel, each.metric) for each in table.figures}
 
 
-__all__ = ["TOOLS", "Text", "Wanted", "read"]
+__all__ = ["TOOLS", "ImportOptions", "Text", "read"]

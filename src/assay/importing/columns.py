@@ -13,9 +13,10 @@ _NEEDED = ("benchmark", "metric", "unit", "value")
 _KNOWN = {*_NEEDED, "kernel", "placement", "hosts", "memory", "better", "remark", "params", "factors"}
 #: Columns of an export that say what an imported figure does not have.
 _EXPORTED = {
-    *("id", "case", "state", "cpus", "as_asked", "proven_cpus", "page_nodes", "lo", "hi", "method", "confidence"),
-    *("min", "max", "p99", "launches", "samples", "stop", "precision", "steady", "modes", "limit", "limit_source"),
-    *("limit_of", "status", "reason", "median"),
+    *("id", "case", "state", "cpus", "as_asked", "proven_cpus", "page_nodes", "lo", "hi", "basis", "confidence"),
+    "method",  # name of `basis` before schema 2
+    *("mean", "min", "max", "p99", "launches", "samples", "stop", "precision", "steady", "modes", "limit"),
+    *("limit_source", "limit_of", "status", "reason", "median"),
 }
 _MEMORY = re.compile(r"(first-touch|interleave|bind)(:\d{1,4}(,\d{1,4})*)?", re.ASCII)
 _FACTOR = "factor:"

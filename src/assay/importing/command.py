@@ -40,8 +40,8 @@ _NUMACTL = {
 _PAIR = 2
 
 
-class Started(msgspec.Struct, frozen=True):
-    """A command line as far as it can be understood.
+class CommandLine(msgspec.Struct, frozen=True):
+    """A parsed command line: program, options and placement, as far as they are recognised.
 
     Attributes:
         line: as it stood there, without the prompt.
@@ -61,8 +61,8 @@ class Started(msgspec.Struct, frozen=True):
     memory: str = "first-touch"
     factors: dict[str, str] = {}
 
-    def began(self, table: Table) -> Table:
-        """The table with what this command line says of it."""
+    def annotate(self, table: Table) -> Table:
+        """The table with the command, placement and factors that this command line states."""
         return msgspec.structs.replace(
             table,
             command=self.line,
@@ -84,13 +84,13 @@ def command_of(line: str) -> str:
     return match[1].strip() if match else ""
 
 
-def understood(line: str) -> Started:
-    """What a command line says."""
+def parse_command(line: str) -> CommandLine:
+    """The parsed form of a command line."""
     try:
         words = shlex.split(line)
     except ValueError:  # a quote that is not closed
         words = line.split()
-    said = _Said()
+    said = _Words()
     rest = iter(words)
     for word in rest:
         if not _option(word, rest, said):
@@ -98,7 +98,7 @@ def understood(line: str) -> Started:
     else:
         word = ""
     program = PurePosixPath(word).name
-    return Started(
+    return CommandLine(
         line=line,
         program=program,
         options=tuple(rest),
@@ -109,7 +109,7 @@ def understood(line: str) -> Started:
     )
 
 
-class _Said(msgspec.Struct):
+class _Words(msgspec.Struct):
     """What the words before the program say."""
 
     hosts: tuple[str, ...] = ()
@@ -120,7 +120,7 @@ class _Said(msgspec.Struct):
     within: bool = False
 
 
-def _option(word: str, rest: Iterator[str], said: _Said) -> bool:
+def _option(word: str, rest: Iterator[str], said: _Words) -> bool:
     """Take a word and its values from a command line; False where it is the program."""
     name = PurePosixPath(word).name.partition(".")[0]
     if name == "numactl":
@@ -128,17 +128,17 @@ def _option(word: str, rest: Iterator[str], said: _Said) -> bool:
     elif name in _LAUNCHERS:
         said.launcher = name
     elif said.within:
-        return _of_numactl(word, rest, said)
+        return _numactl_option(word, rest, said)
     elif _ASSIGNED.fullmatch(word):
         _assign(word, said)
     elif said.launcher and word.startswith("-"):
-        _of_launcher(word, rest, said)
+        _launcher_option(word, rest, said)
     else:
         return word.startswith("-")
     return True
 
 
-def _of_numactl(word: str, rest: Iterator[str], said: _Said) -> bool:
+def _numactl_option(word: str, rest: Iterator[str], said: _Words) -> bool:
     name, equals, value = word.partition("=")
     if name in _NUMACTL:
         said.numactl[_NUMACTL[name]] = value if equals else next(rest, "")
@@ -149,7 +149,7 @@ def _of_numactl(word: str, rest: Iterator[str], said: _Said) -> bool:
     return True
 
 
-def _of_launcher(word: str, rest: Iterator[str], said: _Said) -> None:
+def _launcher_option(word: str, rest: Iterator[str], said: _Words) -> None:
     name, equals, value = word.partition("=")
     if glued := re.fullmatch(r"-([Nn])(\d{1,6})", word, re.ASCII):  # srun -N2 -n8
         name, equals, value = f"-{glued[1]}", "=", glued[2]
@@ -175,12 +175,12 @@ def _of_launcher(word: str, rest: Iterator[str], said: _Said) -> None:
         next(rest, None)
 
 
-def _assign(word: str, said: _Said) -> None:
+def _assign(word: str, said: _Words) -> None:
     name, _, value = word.partition("=")
     said.chosen[name] = value
 
 
-def _placement(said: _Said) -> str:
+def _placement(said: _Words) -> str:
     ranks, each = said.numbers.get("ranks", 0), said.numbers.get("per_node", 0)
     hosts = len(said.hosts) or said.numbers.get("nodes", 0) or (ranks // each if each and not ranks % each else 0)
     ranks = ranks or each * hosts
@@ -198,7 +198,7 @@ def _placement(said: _Said) -> str:
     return f"{word}@{hosts}" if hosts > 1 else word
 
 
-def _threads(said: _Said) -> str:
+def _threads(said: _Words) -> str:
     """Of a program without a launcher."""
     threads = said.chosen.get("OMP_NUM_THREADS", "")
     if threads.isascii() and threads.isdigit():
@@ -207,12 +207,12 @@ def _threads(said: _Said) -> str:
     return f"all:numa:{said.numactl['node']}" if _is_node(said) else UNSTATED
 
 
-def _is_node(said: _Said) -> bool:
+def _is_node(said: _Words) -> bool:
     """Whether it is bound to one memory node."""
     return bool(re.fullmatch(r"\d{1,4}", said.numactl.get("node", ""), re.ASCII))
 
 
-def _memory(said: _Said) -> str:
+def _memory(said: _Words) -> str:
     for policy in ("bind", "interleave"):
         nodes = said.numactl.get(policy, "")
         if re.fullmatch(r"\d{1,4}(,\d{1,4})*", nodes, re.ASCII):
@@ -222,7 +222,7 @@ def _memory(said: _Said) -> str:
     return "first-touch"
 
 
-def _factors(said: _Said) -> dict[str, str]:
+def _factors(said: _Words) -> dict[str, str]:
     """Choices by name; a binding that the word of the placement does not hold."""
     named = {name: level for name, level in said.chosen.items() if name and level}
     node = said.numactl.get("node", "")

@@ -3,7 +3,7 @@
 import re
 from collections.abc import Iterator
 
-from assay.importing.command import Started, command_of, understood
+from assay.importing.command import CommandLine, command_of, parse_command
 from assay.importing.text import Column, Text, figure, lines
 from assay.model.imported import UNSTATED, Table
 
@@ -22,11 +22,11 @@ def read(text: Text, _test: str = "") -> Iterator[Table]:
     Raises:
         UsageError: a rate that is no number.
     """
-    started, size = Started(), ""
+    started, size = CommandLine(), ""
     held: Table | None = None  # until it is known to be no rehearsal
     for number, line in enumerate(text.lines, 1):
         if command := command_of(line):
-            started, size = understood(command), ""
+            started, size = parse_command(command), ""
         if grid := _GRID.fullmatch(line):
             size = size or _SIZES.get(int(grid[1]), "")
         if named := _SIZE.fullmatch(line):
@@ -36,7 +36,7 @@ def read(text: Text, _test: str = "") -> Iterator[Table]:
         if rate := _RATE.fullmatch(line):
             if held:
                 yield held
-            held = started.began(
+            held = started.annotate(
                 Table(
                     source=text.name,
                     where=lines(number, number),

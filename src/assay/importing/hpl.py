@@ -5,7 +5,7 @@ from collections.abc import Iterator
 
 import msgspec
 
-from assay.importing.command import Started, command_of, understood
+from assay.importing.command import CommandLine, command_of, parse_command
 from assay.importing.text import Column, Text, figure, lines
 from assay.model.imported import Table
 
@@ -26,36 +26,36 @@ def read(text: Text, _test: str = "") -> Iterator[Table]:
     Raises:
         UsageError: a row that cannot be read.
     """
-    started, version = Started(), ""
+    started, version = CommandLine(), ""
     table: Table | None = None
     failed = ""
     for number, line in enumerate(text.lines, 1):
         if command := command_of(line):
-            started = understood(command)
+            started = parse_command(command)
         if match := _VERSION.fullmatch(line):
             version = match[1]
         if (check := _CHECK.fullmatch(line)) and check[1] == "FAILED":
             failed = failed or f"HPL's own check of the residual failed in line {number}"
         row = _ROW.fullmatch(line.rstrip())
         if row or _HEADING.fullmatch(line):
-            yield from _checked(table, failed)
+            yield from _with_residual_check(table, failed)
             table, failed = None, ""
         if row:
             table = _table(text, number, row, started, version)
-    yield from _checked(table, failed)
+    yield from _with_residual_check(table, failed)
 
 
-def _checked(table: Table | None, failed: str) -> Iterator[Table]:
+def _with_residual_check(table: Table | None, failed: str) -> Iterator[Table]:
     if table:
         yield msgspec.structs.replace(table, failed=failed)
 
 
-def _table(text: Text, line: int, row: re.Match[str], started: Started, version: str) -> Table:
+def _table(text: Text, line: int, row: re.Match[str], started: CommandLine, version: str) -> Table:
     words = _EACH.sub("", row[2]).split()
     if len(words) != _WORDS:
         text.refuse(line, f"{len(words)} numbers in a row, not N, NB, P, Q, time and Gflops")
     sizes = {name: text.whole(line, word) for name, word in zip(("n", "nb", "p", "q"), words, strict=False)}
-    return started.began(
+    return started.annotate(
         Table(
             source=text.name,
             where=lines(line, line),

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 
 import msgspec
 
-from assay.importing.command import Started, command_of, understood
+from assay.importing.command import CommandLine, command_of, parse_command
 from assay.importing.text import Column, Text, figure, is_number, lines, slug
 from assay.model.benchmark import ParamValue
 from assay.model.imported import UNSTATED, Figure, Table
@@ -62,7 +62,7 @@ def read(text: Text, _test: str = "") -> Iterator[Table]:
     Raises:
         UsageError: a row that cannot be read, a block without rows.
     """
-    started, version = Started(), ""
+    started, version = CommandLine(), ""
     head, rows = _Head(), list[tuple[int, list[str]]]()
     for number, line in enumerate(text.lines, 1):
         words = line.split()
@@ -79,7 +79,7 @@ def read(text: Text, _test: str = "") -> Iterator[Table]:
             yield _table(text, head, rows, started, version)
             head, rows = _Head(params=head.params, name=head.name), []
         if command := command_of(line):
-            started = understood(command)
+            started = parse_command(command)
         if match := _VERSION.fullmatch(line.strip()):
             version = match[1]
         _heading(text, number, line.strip(), head)
@@ -108,8 +108,10 @@ def _heading(text: Text, number: int, line: str, head: _Head) -> None:
         head.line = head.line or number
 
 
-def _table(text: Text, head: _Head, rows: list[tuple[int, list[str]]], started: Started, version: str) -> Table:
-    benchmark, kernel, params = _measured(head)
+def _table(
+    text: Text, head: _Head, rows: list[tuple[int, list[str]]], started: CommandLine, version: str
+) -> Table:
+    benchmark, kernel, params = _benchmark_of(head)
     figures = [figure for line, words in rows for figure in _figures(text, line, words, head, kernel)]
     if not figures:
         text.refuse(rows[0][0], "no column of this block is known")
@@ -118,7 +120,7 @@ def _table(text: Text, head: _Head, rows: list[tuple[int, list[str]]], started: 
         params.pop("ranks")  # the placement says it
     elif at_work and "ranks" in params:  # nobody says which of those that were started
         started = msgspec.structs.replace(started, placement=UNSTATED, hosts=())
-    return started.began(
+    return started.annotate(
         Table(
             source=text.name,
             where=lines(rows[0][0], rows[-1][0]),
@@ -139,7 +141,7 @@ def _ranks(placement: str) -> int:
     return int(word[1] or 1) * int(word[2] or 1) if word else 0
 
 
-def _measured(head: _Head) -> tuple[str, str, dict[str, ParamValue]]:
+def _benchmark_of(head: _Head) -> tuple[str, str, dict[str, ParamValue]]:
     """Benchmark of ours, kernel and params of a block; `imb` and its name where we have none."""
     if head.name in _PAIRS:
         params = _PAIRS[head.name] | head.params

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 
 import msgspec
 
-from assay.importing.command import Started, command_of, understood
+from assay.importing.command import CommandLine, command_of, parse_command
 from assay.importing.text import UNITS, Column, Text, figure, is_number, is_whole, lines
 from assay.model.benchmark import ParamValue
 from assay.model.imported import UNSTATED, Figure, Table
@@ -50,7 +50,7 @@ def read(text: Text, test: str = "") -> Iterator[Table]:
         UsageError: a row that cannot be read, or rows of a module that nothing names.
     """
     named = next(iter(_NAMED.findall(text.name)), "")
-    started, rows = Started(program=test or named), list[_Row]()
+    started, rows = CommandLine(program=test or named), list[_Row]()
     for number, line in enumerate(text.lines, 1):
         row = _row(text, number, line)
         command = command_of(line)
@@ -60,12 +60,12 @@ def read(text: Text, test: str = "") -> Iterator[Table]:
         if row:
             rows.append(row)
         elif command and (found := _NAMED.search(command)):
-            started = _between(msgspec.structs.replace(understood(command), program=found[0]))
+            started = _assumed_placement(msgspec.structs.replace(parse_command(command), program=found[0]))
     if rows:
         yield _table(text, rows, started)
 
 
-def _between(started: Started) -> Started:
+def _assumed_placement(started: CommandLine) -> CommandLine:
     """Sockets to another host, `NPtcp -h n2`, go between two nodes."""
     peer = started.option("-h") or started.option("--host")
     if not peer or peer in _HERE or started.placement != UNSTATED or not started.program.startswith("NPtcp"):
@@ -99,14 +99,14 @@ def _size(value: float, shown: re.Match[str]) -> int:
     return whole[0] if places and whole else round(value * factor)
 
 
-def _table(text: Text, rows: list[_Row], started: Started) -> Table:
+def _table(text: Text, rows: list[_Row], started: CommandLine) -> Table:
     if started.program not in _MODULES:
         known = ", ".join(_MODULES)
         text.refuse(rows[0].line, f"nothing names NetPIPE's module; say it with --test, one of {known}")
     benchmark, kernel = _MODULES[started.program]
     figures = [each for row in rows for each in _figures(text, row, benchmark, kernel)]
     cold = bool({"-I", "--nocache"} & set(started.options))
-    return started.began(
+    return started.annotate(
         Table(
             source=text.name,
             where=lines(rows[0].line, rows[-1].line),

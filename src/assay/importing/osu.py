@@ -5,7 +5,7 @@ from collections.abc import Iterator
 
 import msgspec
 
-from assay.importing.command import Started, command_of, understood
+from assay.importing.command import CommandLine, command_of, parse_command
 from assay.importing.text import Column, Text, figure, is_number, is_whole, lines, slug
 from assay.model.benchmark import ParamValue
 from assay.model.imported import Figure, Table
@@ -102,10 +102,10 @@ def read(text: Text, test: str = "") -> Iterator[Table]:
     Raises:
         UsageError: a row that cannot be read, a heading without rows, rows of an unknown test.
     """
-    if test and _named(test) is None:
+    if test and _test_of_program(test) is None:
         text.refuse(0, f"'{test[:40]}' is no test of OSU that is known: {', '.join(_PROGRAMS)}, osu_allreduce ...")
-    started = Started()
-    head, rows = _Head(test=_named(test)), list[tuple[int, list[str]]]()
+    started = CommandLine()
+    head, rows = _Head(test=_test_of_program(test)), list[tuple[int, list[str]]]()
     for number, line in enumerate(_unlabelled(text), 1):
         words = line.split()
         command = command_of(line)
@@ -117,10 +117,10 @@ def read(text: Text, test: str = "") -> Iterator[Table]:
             continue
         if rows and (words or command):
             yield _table(text, head, rows, started)
-            head, rows = _Head(test=_named(test), line=0), []
+            head, rows = _Head(test=_test_of_program(test), line=0), []
         if command and _PROGRAM.search(command):
-            started = understood(command)
-            head = _Head(test=_named(test) or _named(started.program))
+            started = parse_command(command)
+            head = _Head(test=_test_of_program(test) or _test_of_program(started.program))
         elif words:
             _heading(text, number, line, head)
     if rows:
@@ -139,12 +139,12 @@ def _heading(text: Text, number: int, line: str, head: _Head) -> None:
     """Take what a line above the rows says."""
     title = _TITLE.fullmatch(line.strip())
     if title and not line.lstrip().startswith("#"):  # pasted without its mark; else prose that names a test
-        if (title[2] or title[3]) and (test := _titled(title[1])):
+        if (title[2] or title[3]) and (test := _test_of_title(title[1])):
             head.test, head.version = test, title[2] or title[3]
     elif title:
         if head.line:
             text.refuse(head.line, "no rows follow this heading")
-        head.test, head.version = _titled(title[1]), title[2] or title[3] or ""
+        head.test, head.version = _test_of_title(title[1]), title[2] or title[3] or ""
         head.line = number
         if head.test is None:
             text.refuse(number, f"the test '{title[1][:40]}' is not known")
@@ -186,7 +186,7 @@ def _is_both(test: _Test) -> bool:
     return test.params.get("pattern") == "bidirectional"
 
 
-def _table(text: Text, head: _Head, rows: list[tuple[int, list[str]]], started: Started) -> Table:
+def _table(text: Text, head: _Head, rows: list[tuple[int, list[str]]], started: CommandLine) -> Table:
     test = head.test
     if test is None:
         text.refuse(rows[0][0], "a row, but neither a heading nor a command names the test; say it with --test")
@@ -199,7 +199,7 @@ def _table(text: Text, head: _Head, rows: list[tuple[int, list[str]]], started: 
                 failed = failed or (f"validation failed in line {line}" if word.lower().startswith("f") else "")
             elif unit != "Iterations":
                 figures.append(figure(text, line, _column(test, name, unit), word, size))
-    return started.began(
+    return started.annotate(
         Table(
             source=text.name,
             where=lines(rows[0][0], rows[-1][0]),
@@ -213,7 +213,7 @@ def _table(text: Text, head: _Head, rows: list[tuple[int, list[str]]], started: 
     )
 
 
-def _params(test: _Test, head: _Head, started: Started) -> dict[str, ParamValue]:
+def _params(test: _Test, head: _Head, started: CommandLine) -> dict[str, ParamValue]:
     """The test's, those of the heading, and the window of the command line."""
     params = test.params | head.params
     window = started.option("-W") or started.option("--window-size")
@@ -234,22 +234,22 @@ def _column(test: _Test, name: str, unit: str) -> Column:
     return Column(test.kernel, metric, unit)
 
 
-def _named(program: str) -> _Test | None:
+def _test_of_program(program: str) -> _Test | None:
     """The test of an executable."""
     if program in _PROGRAMS:
-        return _titled(_PROGRAMS[program])
+        return _test_of_title(_PROGRAMS[program])
     operation = program.removeprefix("osu_")
     if program.startswith("osu_") and operation.removeprefix("i") in _COLLECTIVES:
         told = operation if operation in _COLLECTIVES else f"Non-blocking {operation[1:]}"
-        return _titled(f"MPI {told} Latency")
+        return _test_of_title(f"MPI {told} Latency")
     return None
 
 
-def _titled(title: str) -> _Test | None:
+def _test_of_title(title: str) -> _Test | None:
     """The test of a title, `MPI Allreduce Latency`."""
     name = re.sub(r"^MPI[-_ ](?:CUDA |ROCM |OpenACC )?", "", title, flags=re.IGNORECASE).lower()
     usual = re.sub(r"\bpersistent ", "", name)
-    if usual != name and (found := _titled(usual)):
+    if usual != name and (found := _test_of_title(usual)):
         return msgspec.structs.replace(found, params=found.params | {"calls": "persistent"})
     if name in _PAIR_TESTS:
         return _Test("pt2pt", "message", {"pattern": _PAIR_TESTS[name]})

@@ -3,7 +3,7 @@
 import re
 from collections.abc import Iterator
 
-from assay.importing.command import Started, command_of, understood
+from assay.importing.command import CommandLine, command_of, parse_command
 from assay.importing.text import Column, Text, figure, lines
 from assay.model.imported import Figure, Table
 
@@ -25,12 +25,12 @@ def read(text: Text, _test: str = "") -> Iterator[Table]:
     Raises:
         UsageError: a row that cannot be read, or a kernel missing.
     """
-    started, said = Started(), dict[str, str]()
+    started, said = CommandLine(), dict[str, str]()
     figures, seen, failed = list[Figure](), dict[str, int](), ""
     for number, line in enumerate(text.lines, 1):
         if command := command_of(line):
             yield from _tables(text, figures, (started, said, failed), seen)
-            started, said, figures, seen, failed = understood(command), {}, [], {}, ""
+            started, said, figures, seen, failed = parse_command(command), {}, [], {}, ""
         for name, pattern in _SAID.items():
             if match := pattern.fullmatch(line):
                 said[name] = match[1]
@@ -54,7 +54,7 @@ def _figures(text: Text, line: int, kernel: str, words: list[str]) -> Iterator[F
 
 
 def _tables(
-    text: Text, figures: list[Figure], about: tuple[Started, dict[str, str], str], seen: dict[str, int]
+    text: Text, figures: list[Figure], about: tuple[CommandLine, dict[str, str], str], seen: dict[str, int]
 ) -> Iterator[Table]:
     """The table of four kernels; none where none was begun."""
     if not seen:
@@ -63,7 +63,7 @@ def _tables(
     if missing:
         text.refuse(max(seen.values()), f"no row of {', '.join(missing)} belongs to this table")
     started, said, failed = about
-    yield started.began(
+    yield started.annotate(
         Table(
             source=text.name,
             where=lines(min(seen.values()), max(seen.values())),

@@ -8,11 +8,11 @@ import pkgutil
 from functools import cache
 
 from assay.launch.command import Launcher, Layout, Site
-from assay.launch.remote import doctor
+from assay.launch.remote import doctor_command
 from assay.model.errors import UnfitEnvironmentError, UsageError
 
-#: What stands beside them: the words that they share, and machines that do not exist.
-_NOT_LAUNCHERS = {"allocation", "arguments", "batch", "command", "simulated", "starter", "sweep"}
+#: What stands beside them: the words that they share.
+_NOT_LAUNCHERS = {"allocation", "arguments", "batch", "command", "starter", "sweep"}
 _NOT_LAUNCHERS |= {"hydra", "networks", "remote"}
 
 
@@ -31,8 +31,8 @@ def get(name: str) -> Launcher:
     return launcher
 
 
-def fitting(layout: Layout, site: Site) -> Launcher:
-    """The launcher for a layout: the one that the user wants, else the best of those that fit.
+def select(layout: Layout, site: Site) -> Launcher:
+    """The launcher for a layout: the one that the user names, else the most preferred one that fits.
 
     Raises:
         UsageError: there is no launcher of that name.
@@ -49,5 +49,5 @@ def fitting(layout: Layout, site: Site) -> Launcher:
         why=f"asked for: {site.launcher}; what fits here: {', '.join(others)}"
         if others
         else f"tried: {', '.join(launcher.name for launcher in wanted)}",
-        remedy=f"leave out --launcher {site.launcher}" if others else doctor(layout.hosts, site),
+        remedy=f"leave out --launcher {site.launcher}" if others else doctor_command(layout.hosts, site),
     )

@@ -45,8 +45,8 @@ def allocation(
     if job := environment.get("FLUX_JOB_ID") or environment.get("FLUX_ENCLOSING_ID"):
         return _of("flux", ask(_FLUX_HOSTS).split(), job, host)  # the inner one: an instance may run inside Slurm
     if nodes := environment.get("SLURM_JOB_NODELIST"):
-        found = _of("slurm", _expanded(nodes), environment.get("SLURM_JOB_ID", ""), host)
-        cpus = _counted(environment.get("SLURM_JOB_CPUS_PER_NODE", ""))
+        found = _of("slurm", _expand_nodes(nodes), environment.get("SLURM_JOB_ID", ""), host)
+        cpus = _task_counts(environment.get("SLURM_JOB_CPUS_PER_NODE", ""))
         return msgspec.structs.replace(found, cpus=cpus) if len(cpus) == len(found.hosts) else found
     if file := environment.get("PBS_NODEFILE"):
         return _of("pbs", read(file).split(), environment.get("PBS_JOBID", ""), host)
@@ -63,13 +63,13 @@ def _of(
     return Allocation(scheduler, tuple(dict.fromkeys(known)), job)
 
 
-def _counted(text: str) -> tuple[int, ...]:
+def _task_counts(text: str) -> tuple[int, ...]:
     """`2(x3),1` is 2, 2, 2, 1; nothing where it is not understood."""
     parts = [_COUNT.fullmatch(part) for part in text.split(",")]
     return tuple(int(part[1]) for part in parts if part for _ in range(int(part[2] or 1))) if all(parts) else ()
 
 
-def _expanded(nodes: str) -> tuple[str, ...]:
+def _expand_nodes(nodes: str) -> tuple[str, ...]:
     from ClusterShell.NodeSet import RESOLVER_NOGROUP, NodeSet  # noqa: PLC0415 (50 ms, where there is need of it)
 
     return tuple(NodeSet(nodes, resolver=RESOLVER_NOGROUP))

@@ -1,8 +1,12 @@
 """The command lines of the native programs."""
 
+from collections.abc import Mapping
 from collections.abc import Set as AbstractSet
+from types import MappingProxyType
 
 from assay.launch.command import Sampling
+from assay.model import benchmarks
+from assay.model.benchmark import ForeignProgram
 from assay.model.placement import Placement
 from assay.model.plan import Case
 from assay.model.units import format_cpu_list
@@ -11,7 +15,13 @@ from assay.model.units import format_cpu_list
 _PROBE_SAMPLES = ("--min-samples", "10", "--max-samples", "50")
 
 
-def measuring(program: str, cases: tuple[Case, ...], sampling: Sampling, network: str = "") -> tuple[str, ...]:
+def measure_command(
+    program: str,
+    cases: tuple[Case, ...],
+    sampling: Sampling,
+    network: str = "",
+    libraries: Mapping[str, str] = MappingProxyType({}),
+) -> tuple[str, ...]:
     """The program with all that it needs to measure `cases`, which share a placement; what they share stands once.
 
     Some launchers break at a thousand words (MPICH 4.0's mpiexec does): a launch must be far from them.
@@ -21,21 +31,46 @@ def measuring(program: str, cases: tuple[Case, ...], sampling: Sampling, network
         cases: in the order in which they run.
         sampling: how much of each.
         network: device that messages were asked to use, for programs that pass any.
+        libraries: role -> shared library that the program loads.
     """
-    argv = [program, *_placed(cases[0].placement, network), "--precision", f"{sampling.precision:g}"]
+    if foreign := benchmarks.get(cases[0].benchmark).foreign:
+        return _start_command(program, cases[0], foreign)
+    argv = [program, *_placement_options(cases[0].placement, network), "--precision", f"{sampling.precision:g}"]
+    argv += [word for role, file in libraries.items() for word in ("--library", f"{role}={file}")]
+    if benchmarks.get(cases[0].benchmark).devices:
+        argv += ["--devices", "/".join(map(",".join, cases[0].placement.devices))]
     argv += ["--min-samples", str(sampling.min_samples)]
     argv += ["--max-samples", str(sampling.max_samples)]
     shared = {axis for axis, value in cases[0].params.items() if all(case.params[axis] == value for case in cases)}
-    argv += _axes(cases[0], shared)
+    argv += _axis_options(cases[0], shared)
     for case in cases:
-        argv += ["--case", case.id, *_axes(case, case.params.keys() - shared)]
+        argv += ["--case", case.id, *_axis_options(case, case.params.keys() - shared)]
         argv += ["--seconds", f"{sampling.seconds[case.id]:.3f}"]
     return tuple(argv)
 
 
-def probing(program: str, cpus: tuple[int, ...], seconds: float) -> tuple[str, ...]:
+def _start_command(starter: str, case: Case, foreign: ForeignProgram) -> tuple[str, ...]:
+    """Assay's starter with the command of somebody else, its files, and the figures that its output holds."""
+    cpus = len(case.placement.cpus)
+    options = [("--benchmark", case.benchmark), ("--case", case.id)]
+    options += [("--param", f"{axis}={value}") for axis, value in case.params.items()]
+    options += [("--figure", kernel) for kernel in benchmarks.get(case.benchmark).kernels]
+    options += [("--input", f"{name}={content}") for name, content in foreign.inputs(case.params, cpus).items()]
+    options += [("--output", foreign.output)] if foreign.output else []
+    words = (word for option in options for word in option)
+    placed = _placement_options(case.placement, "")
+    return (starter, *placed, *words, "--", *foreign.command(case.params, cpus))
+
+
+def probe_command(program: str, cpus: tuple[int, ...], seconds: float) -> tuple[str, ...]:
     """The hand-over probe between two cpus, for so many seconds."""
     return (program, "--cpus", cpu_list(cpus), *_PROBE_SAMPLES, "--seconds", f"{seconds:.3f}")
+
+
+def with_cpus(argv: tuple[str, ...], cpus: tuple[int, ...]) -> tuple[str, ...]:
+    """The command line of a program that stands alone with the cpus of another host."""
+    at = argv.index("--cpus") + 1
+    return (*argv[:at], cpu_list(cpus), *argv[at + 1 :])
 
 
 def cpu_list(cpus: tuple[int, ...]) -> str:
@@ -43,11 +78,11 @@ def cpu_list(cpus: tuple[int, ...]) -> str:
     return format_cpu_list(cpus) if cpus == tuple(sorted(cpus)) else ",".join(map(str, cpus))
 
 
-def _axes(case: Case, chosen: AbstractSet[str]) -> list[str]:
+def _axis_options(case: Case, chosen: AbstractSet[str]) -> list[str]:
     return [word for axis, value in case.params.items() if axis in chosen for word in (f"--{axis}", f"{value}")]
 
 
-def _placed(placement: Placement, network: str) -> tuple[str, ...]:
+def _placement_options(placement: Placement, network: str) -> tuple[str, ...]:
     if not placement.ranks:
         return ("--cpus", cpu_list(placement.cpus), "--memory", str(placement.memory))
     cpus = "/".join(map(cpu_list, placement.rank_cpus if placement.by_host else placement.ranks))

@@ -80,6 +80,7 @@ class Layout(msgspec.Struct, frozen=True):
     Attributes:
         hosts: nodes, in the order of the ranks.
         ranks: cpus of each rank on a host, the same on every host; ranks are numbered host by host. No cpus: any.
+        by_host: the ranks of each host where they are not the same; empty where they are.
         mpi: what the program was built with; None for a program that stands alone on each host.
         network: device that messages shall use, an interface (`eth0`) or a port (`mlx5_0:1`); empty for whatever
             the MPI chooses.
@@ -89,11 +90,17 @@ class Layout(msgspec.Struct, frozen=True):
     ranks: tuple[tuple[int, ...], ...]
     mpi: Mpi | None = None
     network: str = ""
+    by_host: tuple[tuple[tuple[int, ...], ...], ...] = ()
+
+    @property
+    def counts(self) -> tuple[int, ...]:
+        """Number of ranks on each host."""
+        return tuple(map(len, self.by_host)) or (len(self.ranks),) * len(self.hosts)
 
     @property
     def size(self) -> int:
         """Number of ranks."""
-        return len(self.hosts) * len(self.ranks)
+        return sum(self.counts)
 
 
 class Site(msgspec.Struct, frozen=True):
@@ -153,6 +160,9 @@ class Executor(Protocol):
 
     def date(self) -> datetime:
         """The date and the time of day now, which somebody may set."""
+
+    def sleep(self, seconds: float) -> None:
+        """Let time pass without using a cpu."""
 
     def cpu_times(self) -> CpuTimes:
         """The host's counters now."""

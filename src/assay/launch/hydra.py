@@ -1,8 +1,8 @@
 """The words that MPICH's mpiexec and Intel's share: both are Hydra."""
 
 from assay.launch.command import Layout, Site
-from assay.launch.networks import of_control
-from assay.launch.remote import is_elsewhere, ssh_options
+from assay.launch.networks import control_interface
+from assay.launch.remote import ssh_options, uses_remote_hosts
 
 
 def variables(environment: dict[str, str]) -> tuple[str, ...]:
@@ -14,12 +14,19 @@ def variables(environment: dict[str, str]) -> tuple[str, ...]:
 FOLDER = ("-wdir", "/")
 
 
+def binding(layout: Layout) -> str:
+    """The cpus of each rank; none where hosts differ in them, since one list counts for every host."""
+    if layout.by_host:
+        return "none"
+    return "user:" + ",".join("+".join(map(str, cpus)) for cpus in layout.ranks)
+
+
 def control(layout: Layout, site: Site) -> tuple[str, ...]:
     """The interface of its own messages."""
-    interface = of_control(layout, site)
+    interface = control_interface(layout, site)
     return ("-iface", interface) if interface else ()
 
 
 def extra_ssh(layout: Layout, site: Site, variable: str) -> dict[str, str]:
     """The options of its ssh, in the variable that it reads them from; empty where nobody else is reached."""
-    return {variable: " ".join(ssh_options(site))} if is_elsewhere(layout, site) else {}
+    return {variable: " ".join(ssh_options(site))} if uses_remote_hosts(layout, site) else {}

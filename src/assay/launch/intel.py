@@ -2,7 +2,7 @@
 
 from assay.launch import hydra, networks
 from assay.launch.command import Command, Layout, Site
-from assay.launch.remote import GRACE_S, carried, mask
+from assay.launch.remote import GRACE_S, cpu_mask, forwarded_environment
 
 
 class Intel:
@@ -19,23 +19,34 @@ class Intel:
     def translate(self, layout: Layout, site: Site, argv: tuple[str, ...], environment: dict[str, str]) -> Command:
         """The mpiexec of the MPI: hosts in order, so many ranks on each, each in a domain of its cpus."""
         assert layout.mpi is not None  # noqa: S101 (it would not fit)
-        environment = carried(environment, site)
-        messages = networks.variables(layout.mpi, layout.network)
+        environment = forwarded_environment(environment, site)
+        messages = networks.network_variables(layout.mpi, layout.network)
         reaching = hydra.extra_ssh(layout, site, "I_MPI_HYDRA_BOOTSTRAP_EXEC_EXTRA_ARGS")
         by_slurm = bool(reaching) and site.scheduler == "slurm"
         bootstrap = "slurm" if by_slurm else "ssh" if reaching else "fork"
-        domains = f"[{','.join(f'{mask(cpus):X}' for cpus in layout.ranks)}]"
+        domains = f"[{','.join(f'{cpu_mask(cpus):X}' for cpus in layout.ranks)}]"
+        pinned = {"I_MPI_PIN": "off"} if layout.by_host else {"I_MPI_PIN_DOMAIN": domains}
         words = (
             layout.mpi.launcher,
             *("-bootstrap", bootstrap),
             *hydra.control(layout, site),
             *hydra.FOLDER,
-            *("-hosts", ",".join(layout.hosts), "-ppn", f"{len(layout.ranks)}", "-n", f"{layout.size}"),
-            *hydra.variables(environment | {"I_MPI_PIN_DOMAIN": domains} | messages),
         )
+        variables = hydra.variables(environment | pinned | messages)
+        if (
+            len(set(layout.counts)) > 1
+        ):  # one number of ranks a node counts for all hosts: each is a part of its own
+            parts = [
+                (*(":",) * bool(number), "-host", host, "-n", f"{count}", *argv)
+                for number, (host, count) in enumerate(zip(layout.hosts, layout.counts, strict=True))
+            ]
+            started = (*variables, *(word for part in parts for word in part))
+        else:
+            each = ("-ppn", f"{len(layout.ranks)}", "-n", f"{layout.size}")
+            started = ("-hosts", ",".join(layout.hosts), *each, *variables, *argv)
         # A scheduler's own number of tasks a node would be taken for the one that is asked for.
         asked = {"I_MPI_JOB_RESPECT_PROCESS_PLACEMENT": "0"}
-        return Command((*words, *argv), environment | asked | ({} if by_slurm else reaching), GRACE_S)
+        return Command((*words, *started), environment | asked | ({} if by_slurm else reaching), GRACE_S)
 
 
 launcher = Intel()

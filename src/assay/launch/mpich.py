@@ -2,7 +2,7 @@
 
 from assay.launch import hydra, networks
 from assay.launch.command import Command, Layout, Site
-from assay.launch.remote import GRACE_S, carried
+from assay.launch.remote import GRACE_S, forwarded_environment
 
 
 class Mpich:
@@ -19,17 +19,20 @@ class Mpich:
     def translate(self, layout: Layout, site: Site, argv: tuple[str, ...], environment: dict[str, str]) -> Command:
         """The mpiexec of the MPI: hosts in order, so many ranks on each, each bound to its cpus."""
         assert layout.mpi is not None  # noqa: S101 (it would not fit)
-        environment = carried(environment, site)
+        environment = forwarded_environment(environment, site)
         reaching = hydra.extra_ssh(layout, site, "HYDRA_LAUNCHER_EXTRA_ARGS")
         words = (
             layout.mpi.launcher,
             *("-launcher", "ssh" if reaching else "fork"),
             *hydra.control(layout, site),
             *hydra.FOLDER,
-            *("-hosts", ",".join(f"{host}:{len(layout.ranks)}" for host in layout.hosts)),
+            *(
+                "-hosts",
+                ",".join(f"{host}:{count}" for host, count in zip(layout.hosts, layout.counts, strict=True)),
+            ),
             *("-n", f"{layout.size}"),
-            *("-bind-to", "user:" + ",".join("+".join(map(str, cpus)) for cpus in layout.ranks)),
-            *hydra.variables(environment | networks.variables(layout.mpi, layout.network)),
+            *("-bind-to", hydra.binding(layout)),
+            *hydra.variables(environment | networks.network_variables(layout.mpi, layout.network)),
         )
         return Command((*words, *argv), environment | reaching, GRACE_S)
 

@@ -15,23 +15,23 @@ def is_port(network: str) -> bool:
     return ":" in network
 
 
-def is_new(mpi: Mpi) -> bool:
+def uses_prrte(mpi: Mpi) -> bool:
     """Whether an Open MPI is one that PRRTE launches: version 5, and whatever comes after it."""
     return int(mpi.version.split(".")[0]) >= _NEW_OPEN_MPI
 
 
-def parameters(mpi: Mpi, network: str) -> dict[str, str]:
+def mca_parameters(mpi: Mpi, network: str) -> dict[str, str]:
     """MCA parameters of Open MPI; none for other families."""
     if mpi.kind != "openmpi" or not network:
         return {}
     own = {"coll": "^hcoll,ucc"}
     if is_port(network):
         return {"pml": "ucx", "osc": "ucx"} | own
-    devices = f"self,{'sm' if is_new(mpi) else 'vader'},tcp"
+    devices = f"self,{'sm' if uses_prrte(mpi) else 'vader'},tcp"
     return {"pml": "ob1", "btl": devices, "btl_tcp_if_include": network, "osc": "^ucx"} | own
 
 
-def variables(mpi: Mpi, network: str) -> dict[str, str]:
+def network_variables(mpi: Mpi, network: str) -> dict[str, str]:
     """Environment of the ranks. An MPICH uses UCX or libfabric, as it was built: both are told."""
     if not network:
         return {}
@@ -47,7 +47,7 @@ def variables(mpi: Mpi, network: str) -> dict[str, str]:
     return {"UCX_NET_DEVICES": network, "UCX_TLS": "tcp,sm,self"} | _libfabric_tcp(network)
 
 
-def of_control(layout: Layout, site: Site) -> str:
+def control_interface(layout: Layout, site: Site) -> str:
     """Interface for the launcher's own messages: the same, so that no other is touched, where this host has it."""
     return "" if is_port(layout.network) or site.host not in layout.hosts else layout.network
 

@@ -6,8 +6,8 @@ and for no binding, and the programs bind themselves before they touch memory.
 """
 
 from assay.launch.command import Command, Layout, Site
-from assay.launch.networks import is_new, of_control, parameters, variables
-from assay.launch.remote import GRACE_S, carried, is_elsewhere, ssh_options
+from assay.launch.networks import control_interface, mca_parameters, network_variables, uses_prrte
+from assay.launch.remote import GRACE_S, forwarded_environment, ssh_options, uses_remote_hosts
 
 
 class OpenMpi:
@@ -24,21 +24,24 @@ class OpenMpi:
     def translate(self, layout: Layout, site: Site, argv: tuple[str, ...], environment: dict[str, str]) -> Command:
         """The mpiexec of the MPI: hosts in order, so many ranks on each."""
         assert layout.mpi is not None  # noqa: S101 (it would not fit)
-        new = is_new(layout.mpi)
-        environment = carried(environment, site)
-        sent = environment | variables(layout.mpi, layout.network)
+        new = uses_prrte(layout.mpi)
+        environment = forwarded_environment(environment, site)
+        sent = environment | network_variables(layout.mpi, layout.network)
         exported = tuple(word for name, value in sent.items() for word in ("-x", f"{name}={value}"))
-        messages = parameters(layout.mpi, layout.network).items()
+        messages = mca_parameters(layout.mpi, layout.network).items()
         asked = (
             *_placement(layout, site, new=new),
-            *_reaching(layout, site, new=new),
+            *_remote_options(layout, site, new=new),
             *(word for name, value in messages for word in ("--mca", name, value)),
         )
-        if _moved_to_front(layout, site, new=new):
-            parts = [(*_on((host,), len(layout.ranks)), "-n", f"{len(layout.ranks)}") for host in layout.hosts]
+        if _by_parts(layout, site, new=new):
+            parts = [
+                (*_host_list((host,), (count,)), "-n", f"{count}")
+                for host, count in zip(layout.hosts, layout.counts, strict=True)
+            ]
             started = tuple(word for part in parts for word in (":", *part, *exported, *argv))[1:]
         else:
-            started = (*_on(layout.hosts, len(layout.ranks)), *exported, *argv)
+            started = (*_host_list(layout.hosts, layout.counts), *exported, *argv)
         root = ("OMPI_ALLOW_RUN_AS_ROOT", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM") if site.root else ()
         return Command((layout.mpi.launcher, *asked, *started), environment | dict.fromkeys(root, "1"), GRACE_S)
 
@@ -46,25 +49,29 @@ class OpenMpi:
 launcher = OpenMpi()
 
 
-def _on(hosts: tuple[str, ...], ranks: int) -> tuple[str, str]:
-    return "--host", ",".join(f"{host}:{ranks}" for host in hosts)
+def _host_list(hosts: tuple[str, ...], counts: tuple[int, ...]) -> tuple[str, str]:
+    return "--host", ",".join(f"{host}:{count}" for host, count in zip(hosts, counts, strict=True))
 
 
-def _moved_to_front(layout: Layout, site: Site, *, new: bool) -> bool:
-    """Version 4 numbers the ranks of its own host first, wherever it stands; parts are numbered as they stand."""
-    return not new and site.host in layout.hosts[1:]
+def _by_parts(layout: Layout, site: Site, *, new: bool) -> bool:
+    """Whether each host is a part of the command, numbered as it stands there.
+
+    Version 4 numbers the ranks of its own host first, wherever it stands; and there is one number of ranks a node
+    for all hosts.
+    """
+    return (not new and site.host in layout.hosts[1:]) or len(set(layout.counts)) > 1
 
 
 def _placement(layout: Layout, site: Site, *, new: bool) -> tuple[str, ...]:
     """Where a scheduler promised fewer slots the ranks start nevertheless, and never yield their cpus."""
-    parts = _moved_to_front(layout, site, new=new)
+    parts = _by_parts(layout, site, new=new)
     mapping = "slot:OVERSUBSCRIBE" if parts else f"ppr:{len(layout.ranks)}:node:OVERSUBSCRIBE"
     return ("--map-by", mapping, "--rank-by", "slot", "--bind-to", "none", "--mca", "mpi_yield_when_idle", "0")
 
 
-def _reaching(layout: Layout, site: Site, *, new: bool) -> tuple[str, ...]:
+def _remote_options(layout: Layout, site: Site, *, new: bool) -> tuple[str, ...]:
     """How other hosts are reached: by ssh from here alone, and with the run's name on the daemons there."""
-    if not is_elsewhere(layout, site):
+    if not uses_remote_hosts(layout, site):
         return ()
     agent = " ".join(("ssh", *ssh_options(site)))
     option, agents, tree, daemon = (
@@ -77,7 +84,7 @@ def _reaching(layout: Layout, site: Site, *, new: bool) -> tuple[str, ...]:
 
 
 def _control(layout: Layout, site: Site, *, new: bool) -> tuple[str, ...]:
-    interface = of_control(layout, site)
+    interface = control_interface(layout, site)
     if not interface:
         return ()
     return ("--prtemca", "prte_if_include", interface) if new else ("--mca", "oob_tcp_if_include", interface)

@@ -1,4 +1,4 @@
-"""What launchers have in common that start programs by others' hands: ssh, and the environment that travels."""
+"""Parts that launchers on remote hosts share: options of ssh, and the environment that they forward."""
 
 import shlex
 from collections.abc import Sequence
@@ -29,15 +29,15 @@ def ssh_options(site: Site) -> tuple[str, ...]:
     return (*config, *_SSH, *(word for option in shared for word in ("-o", option)))
 
 
-def doctor(hosts: Sequence[str], site: Site) -> str:
-    """What is typed to learn what is wrong with hosts: it reaches them as the command did that failed."""
+def doctor_command(hosts: Sequence[str], site: Site) -> str:
+    """The `assay doctor` command that checks hosts; it reaches them as the failed command did."""
     return shlex.join(("assay", "doctor", "--hosts", ",".join(hosts), *_ssh_config(site)))
 
 
-def going_on(run: str, site: Site, *options: str) -> str:
-    """What is typed to go on with a run in the way in which it was begun: no option of its place is lost.
+def resume_command(run: str, site: Site, *options: str) -> str:
+    """The command that resumes a run with the options with which it was started.
 
-    What a job measured goes on in another job: its nodes are not those of whom reads what it printed.
+    A run of a batch job is resumed by another job: the reader of its output is not on its nodes.
     """
     verb = "submit" if site.job else "run"
     launcher = ("--launcher", site.launcher) if site.launcher else ()
@@ -48,17 +48,17 @@ def _ssh_config(site: Site) -> tuple[str, ...]:
     return ("--ssh-config", site.ssh_config) if site.ssh_config else ()
 
 
-def is_elsewhere(layout: Layout, site: Site) -> bool:
-    """Whether any of it runs on another host."""
+def uses_remote_hosts(layout: Layout, site: Site) -> bool:
+    """Whether any rank of the layout runs on another host."""
     return set(layout.hosts) != {site.host}
 
 
-def carried(environment: dict[str, str], site: Site) -> dict[str, str]:
-    """The variables of a program that others start: it cannot end with this process, but be found by its run."""
+def forwarded_environment(environment: dict[str, str], site: Site) -> dict[str, str]:
+    """The variables of a program on another host: it does not end with this process, but its run id finds it."""
     run = {"ASSAY_RUN": site.run} if site.run else {}
     return environment | {"ASSAY_PARENT": ""} | run
 
 
-def mask(cpus: tuple[int, ...]) -> int:
-    """One bit for each cpu."""
+def cpu_mask(cpus: tuple[int, ...]) -> int:
+    """The bit mask of cpus: bit i for cpu i."""
     return sum(1 << cpu for cpu in cpus)

@@ -1,8 +1,8 @@
 """Slurm's srun: a job step inside the allocation that Assay runs in."""
 
 from assay.launch.command import Command, Layout, Site
-from assay.launch.networks import parameters, variables
-from assay.launch.remote import GRACE_S, carried, mask
+from assay.launch.networks import mca_parameters, network_variables
+from assay.launch.remote import GRACE_S, cpu_mask, forwarded_environment
 
 #: How each MPI learns from Slurm who its ranks are. Intel's needs `I_MPI_PMI_LIBRARY` beside it, which only the
 #: site knows: it is taken where the user asks for it.
@@ -29,20 +29,23 @@ class Srun:
 
     def translate(self, layout: Layout, site: Site, argv: tuple[str, ...], environment: dict[str, str]) -> Command:
         """A step on the layout's hosts, so many tasks on each, each bound to its cpus."""
-        ranks = len(layout.ranks) if layout.mpi else 1
-        masks = ",".join(f"{mask(cpus):#x}" for cpus in layout.ranks)
+        counts = layout.counts if layout.mpi else (1,) * len(layout.hosts)
+        masks = ",".join(f"{cpu_mask(cpus):#x}" for cpus in layout.ranks)
         binding = (f"--cpu-bind=mask_cpu:{masks}",) if all(layout.ranks) else ()
+        if layout.by_host:  # one list counts for every host
+            binding = ("--cpu-bind=none",)
+        tasks = [host for host, count in zip(layout.hosts, counts, strict=True) for _ in range(count)]
         words = (
             *("srun", *_STEP),
             f"--nodes={len(layout.hosts)}",
-            f"--ntasks={len(layout.hosts) * ranks}",
+            f"--ntasks={len(tasks)}",
             # Any other distribution takes the hosts in Slurm's order; this one has each host once for each rank.
             "--distribution=arbitrary",
-            f"--nodelist={','.join(host for host in layout.hosts for _ in range(ranks))}",
+            f"--nodelist={','.join(tasks)}",
             *binding,
             f"--mpi={_PMI[layout.mpi.kind] if layout.mpi else 'none'}",
         )
-        return Command((*words, *argv), carried(environment, site) | _messages(layout), GRACE_S)
+        return Command((*words, *argv), forwarded_environment(environment, site) | _messages(layout), GRACE_S)
 
 
 launcher = Srun()
@@ -51,5 +54,5 @@ launcher = Srun()
 def _messages(layout: Layout) -> dict[str, str]:
     if layout.mpi is None:
         return {}
-    asked = {f"OMPI_MCA_{name}": value for name, value in parameters(layout.mpi, layout.network).items()}
-    return asked | variables(layout.mpi, layout.network)
+    asked = {f"OMPI_MCA_{name}": value for name, value in mca_parameters(layout.mpi, layout.network).items()}
+    return asked | network_variables(layout.mpi, layout.network)

@@ -3,7 +3,7 @@
 import shlex
 
 from assay.launch.command import Command, Layout, Site
-from assay.launch.remote import GRACE_S, carried, ssh_options
+from assay.launch.remote import GRACE_S, forwarded_environment, ssh_options
 
 
 class Ssh:
@@ -18,7 +18,7 @@ class Ssh:
 
     def translate(self, layout: Layout, site: Site, argv: tuple[str, ...], environment: dict[str, str]) -> Command:
         """One ssh; `env` sets the variables, since servers accept none that they do not know."""
-        variables = (f"{name}={value}" for name, value in carried(environment, site).items())
+        variables = (f"{name}={value}" for name, value in forwarded_environment(environment, site).items())
         there = shlex.join(("exec", "env", *variables, *argv))
         run = {"ASSAY_RUN": site.run} if site.run else {}
         return Command(("ssh", *ssh_options(site), "--", layout.hosts[0], there), run, GRACE_S)

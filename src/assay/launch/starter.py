@@ -3,8 +3,9 @@
 from collections.abc import Mapping
 from types import MappingProxyType
 
-from assay.launch import arguments, fitting, sweep
+from assay.launch import arguments, select, sweep
 from assay.launch.command import Command, Launcher, Layout, Sampling, Site
+from assay.model import benchmarks
 from assay.model.placement import Placement
 from assay.model.plan import UNSET, Case, Plan
 from assay.model.toolchain import Build, Mpi
@@ -38,18 +39,25 @@ class Starter:
         """
         network = network_of(plan, cases[0])
         variables = variables_of(plan, cases[0])
-        layout = layout_of(cases[0].placement, build.toolchain.mpi, network)
-        argv = arguments.measuring(build.programs[program], cases, sampling, network)
-        if layout.mpi or self._launcher:
+        placement = cases[0].placement
+        layout = layout_of(placement, build.toolchain.mpi, network)
+        argv = arguments.measure_command(
+            build.programs[program], cases, sampling, network, libraries_of(plan, cases[0])
+        )
+        if layout.mpi or (self._launcher and (placement.ranks or not placement.by_host)):
             return (self._translated(layout, argv, variables),)
-        return tuple(self._translated(Layout((host,), layout.ranks), argv, variables) for host in layout.hosts)
+        found = []
+        for host, ranks in zip(layout.hosts, placement.host_ranks, strict=True):
+            own = arguments.with_cpus(argv, ranks[0]) if placement.by_host else argv
+            found.append(self._translated(Layout((host,), ranks), own, variables))
+        return tuple(found)
 
     def probe(self, plan: Plan, build: Build, program: str, seconds: float) -> Command:
         """The command that measures the hand-over between the plan's probe cpus, on its first host."""
         layout = Layout(plan.hosts[:1], (plan.probe_cpus,))
-        return self._translated(layout, arguments.probing(build.programs[program], plan.probe_cpus, seconds))
+        return self._translated(layout, arguments.probe_command(build.programs[program], plan.probe_cpus, seconds))
 
-    def alone(self, host: str, argv: tuple[str, ...]) -> Command:
+    def on_host(self, host: str, argv: tuple[str, ...]) -> Command:
         """The command that starts any program once on a host.
 
         Raises:
@@ -57,7 +65,7 @@ class Starter:
         """
         return self._translated(Layout((host,), ((),)), argv)
 
-    def runs_here(self, cases: tuple[Case, ...]) -> bool:
+    def is_local(self, cases: tuple[Case, ...]) -> bool:
         """Whether all of it runs on this machine, so that its counters speak of it."""
         return all(host == self.site.host for host in cases[0].placement.hosts)
 
@@ -72,7 +80,7 @@ class Starter:
     def _translated(
         self, layout: Layout, argv: tuple[str, ...], variables: Mapping[str, str] = MappingProxyType({})
     ) -> Command:
-        launcher = self._launcher or fitting(layout, self.site)
+        launcher = self._launcher or select(layout, self.site)
         return launcher.translate(layout, self.site, argv, _ENVIRONMENT | dict(variables))
 
 
@@ -80,13 +88,27 @@ def layout_of(placement: Placement, mpi: Mpi | None, network: str = "") -> Layou
     """Where the processes of a placement go; without ranks of its own it is one of programs without MPI."""
     if not placement.ranks:
         return Layout(placement.hosts, (placement.cpus,))
-    return Layout(placement.hosts, placement.ranks, mpi, network)
+    return Layout(placement.hosts, placement.ranks, mpi, network, placement.by_host)
 
 
 def variables_of(plan: Plan, case: Case) -> dict[str, str]:
     """The environment variables that the levels of a case set; one at `default` stays as the user has it."""
     names = {factor.name for factor in plan.factors if factor.kind == "variable"}
     return {name: level for name, level in case.factors.items() if name in names and level != UNSET}
+
+
+def libraries_of(plan: Plan, case: Case) -> dict[str, str]:
+    """Role -> the shared library that a case's program loads: that of its level, else the plan's."""
+    levels = {
+        factor.name: factor.files[case.factors[factor.name]]
+        for factor in plan.factors
+        if factor.kind == "library" and factor.name in case.factors
+    }
+    return {
+        role: file
+        for role in benchmarks.get(case.benchmark).needs
+        if (file := (plan.libraries | levels).get(role))
+    }
 
 
 def network_of(plan: Plan, case: Case) -> str:

@@ -47,4 +47,4 @@ def _command(site: Site, host: str) -> Command:
     words = ("sh", "-c", SCRIPT, "sweep", site.run)
     # What sweeps is no part of the run: it would end itself.
     outside = msgspec.structs.replace(site, run="")
-    return launch.fitting(layout, outside).translate(layout, outside, words, {"ASSAY_RUN": ""})
+    return launch.select(layout, outside).translate(layout, outside, words, {"ASSAY_RUN": ""})

@@ -6,14 +6,15 @@ from pathlib import Path
 from typing import Literal
 
 from assay.machine import (
-    allowance,
-    described,
     devices,
+    firmware,
     frequency,
     hwloc,
+    hwloc_facts,
     hwloc_xml,
     kernel,
     memory,
+    memory_limit,
     processor,
     shapers,
     system,
@@ -30,8 +31,9 @@ def discover() -> tuple[Machine, str]:
     root = Path("/")
     document = hwloc.live() or ""
     exported = hwloc_xml.parse(document, "hwloc") if document else None
-    topology = assemble(_as_allowed(exported.parts if exported else kernel.parts(root), root))
-    allowed = allowance.memory(root, address_space=allowance.address_space())
+    parts = _limited_to_process(exported.parts if exported else kernel.parts(root), root)
+    topology = memory.counted(root, assemble(parts))
+    allowed = memory_limit.available_memory(root, address_space=memory_limit.address_space())
     host = os.uname()
     machine = Machine(
         schema=MACHINE_SCHEMA,
@@ -44,10 +46,11 @@ def discover() -> tuple[Machine, str]:
             "frequency": frequency.facts(root),
             "memory": memory.facts(root, topology, allowed),
             "system": system.facts(root)
+            | firmware.ofed(root)
             | {"hwloc": hwloc.version(exported.system.get("hwlocVersion", "2") if exported else "")},
             "mitigations": system.mitigations(root),
         },
-        devices=devices.read(root, exported.devices if exported else (), shapers.live()),
+        devices=devices.read(root, exported.devices if exported else (), shapers.live(), firmware.live()),
     )
     return machine, document
 
@@ -55,17 +58,17 @@ def discover() -> tuple[Machine, str]:
 def load_xml(path: str | Path) -> Machine:
     """A machine that was saved with `lstopo --of xml`; UsageError where the file is none."""
     exported = hwloc_xml.parse(hwloc_xml.read(Path(path)), str(path))
-    return _elsewhere(exported, "file", str(path), "the file")
+    return _from_export(exported, "file", str(path), "the file")
 
 
 def synthetic(description: str) -> Machine:
     """A machine from hwloc's short form, e.g. `pack:2 numa:4 l3:2 core:4 pu:1`; UsageError where it is wrong."""
     exported = hwloc_xml.parse(hwloc.synthetic(description), description)
     assumed = "" if "memory=" in description.lower() else " (assumed: hwloc gives each node 1 GiB)"
-    return _elsewhere(exported, "synthetic", description, f"the description{assumed}")
+    return _from_export(exported, "synthetic", description, f"the description{assumed}")
 
 
-def _elsewhere(
+def _from_export(
     exported: hwloc_xml.Exported, origin: Literal["file", "synthetic"], name: str, source: str
 ) -> Machine:
     topology = assemble(exported.parts)
@@ -79,12 +82,12 @@ def _elsewhere(
         origin=origin,
         topology=topology,
         memory=memory_there,
-        facts=described.facts(exported, topology, memory_there, teller),
-        devices=described.devices(exported, topology, teller),
+        facts=hwloc_facts.facts(exported, topology, memory_there, teller),
+        devices=hwloc_facts.devices(exported, topology, teller),
     )
 
 
-def _as_allowed(parts: Parts, root: Path) -> Parts:
+def _limited_to_process(parts: Parts, root: Path) -> Parts:
     """The parts with what this very process may use: under taskset or numactl less than its cgroup allows."""
     return replace(
         parts,

@@ -19,8 +19,8 @@ HOSTS = "{hosts}"
 _SHOWN = 3
 
 
-class Wanted(msgspec.Struct, frozen=True):
-    """What every node shall have.
+class Requirements(msgspec.Struct, frozen=True):
+    """The requirements that every node has to meet.
 
     Attributes:
         assay: what `assay --version` says here.
@@ -43,7 +43,7 @@ class Wanted(msgspec.Struct, frozen=True):
     whole: str = ""
 
 
-class Answer(NamedTuple):
+class NodeReply(NamedTuple):
     """A node's answer, or why there is none.
 
     Attributes:
@@ -57,7 +57,7 @@ class Answer(NamedTuple):
     asked_s: tuple[float, float] = (0.0, 0.0)
 
 
-class _Seen(NamedTuple):
+class _Compared(NamedTuple):
     """A node among the others."""
 
     host: str
@@ -65,7 +65,7 @@ class _Seen(NamedTuple):
     asked_s: tuple[float, float]
     first: str
     nodes: Mapping[str, Node]
-    wanted: Wanted
+    wanted: Requirements
 
     @property
     def model(self) -> Node:
@@ -73,7 +73,7 @@ class _Seen(NamedTuple):
 
 
 def examine(
-    answers: Mapping[str, Answer], wanted: Wanted, reach: str = "ssh {host} true"
+    answers: Mapping[str, NodeReply], wanted: Requirements, reach: str = "ssh {host} true"
 ) -> dict[str, tuple[Check, ...]]:
     """Host -> its checks.
 
@@ -90,7 +90,7 @@ def examine(
             verdict = Verdict("problem", answer.why, reach)
             found[host] = (_check("reached", "what runs there is started from here", verdict),)
         else:
-            seen = _Seen(host, answer.node, answer.asked_s, first, nodes, wanted)
+            seen = _Compared(host, answer.node, answer.asked_s, first, nodes, wanted)
             reached = _check("reached", "what runs there is started from here", Verdict("ok", "answers"))
             found[host] = (reached, *(_check(name, why, judge(seen)) for name, why, judge in _RULES))
     return found
@@ -100,8 +100,8 @@ def _check(name: str, why: str, verdict: Verdict) -> Check:
     return Check(name, verdict.state, verdict.found, why, verdict.remedy)
 
 
-def clock_gap_s(told: tuple[float, float], asked: tuple[float, float]) -> float:
-    """Seconds by which a clock is certainly ahead of ours; negative behind, 0 where they may agree.
+def clock_offset_s(told: tuple[float, float], asked: tuple[float, float]) -> float:
+    """Seconds by which a node's clock is certainly ahead of ours; negative if behind, 0 where they may agree.
 
     Its answer began after we asked and ended before we had it: whatever the connection took lies between.
     """
@@ -109,111 +109,119 @@ def clock_gap_s(told: tuple[float, float], asked: tuple[float, float]) -> float:
     return ahead if ahead > 0 else min(behind, 0.0)
 
 
-def _clock(seen: _Seen) -> Verdict:
-    gap = clock_gap_s(seen.node.clock_s, seen.asked_s)
+def _clock(seen: _Compared) -> Verdict:
+    gap = clock_offset_s(seen.node.clock_s, seen.asked_s)
     if abs(gap) > _CLOCKS_S:
         found = f"{abs(gap):.1f} s {'ahead of' if gap > 0 else 'behind'} this machine"
         return Verdict(
-            "warning", found, "let it keep time: sudo timedatectl set-ntp true, or sudo chronyc makestep"
+            "warning", found, "synchronise its clock: sudo timedatectl set-ntp true, or sudo chronyc makestep"
         )
     return Verdict("ok", f"within {_CLOCKS_S:g} s of this machine")
 
 
-def _kernel(seen: _Seen) -> Verdict:
+def _kernel(seen: _Compared) -> Verdict:
     if seen.node.kernel != seen.model.kernel:
-        return Verdict("warning", f"{seen.node.kernel}; {seen.first} has {seen.model.kernel}", "boot one kernel")
+        return Verdict(
+            "warning", f"{seen.node.kernel}; {seen.first} has {seen.model.kernel}", "boot the same kernel"
+        )
     return Verdict("ok", seen.node.kernel)
 
 
-def _boot_id(seen: _Seen) -> Verdict:
+def _boot_id(seen: _Compared) -> Verdict:
     alike = [host for host, node in seen.nodes.items() if node.boot_id == seen.node.boot_id]
     if len(alike) > 1:
-        return Verdict("warning", f"one kernel: {_some(alike)}", "name machines that are not one and the same")
+        return Verdict("warning", f"one kernel: {_first_names(alike)}", "name different machines")
     return Verdict("ok", "a machine of its own")
 
 
-def _assay(seen: _Seen) -> Verdict:
+def _assay(seen: _Compared) -> Verdict:
     if seen.node.assay == seen.wanted.assay:
         return Verdict("ok", seen.node.assay)
     told = seen.node.assay or "is not there"
-    return Verdict("warning", f"{told}; here: {seen.wanted.assay}", "install it where all nodes see it")
+    return Verdict("warning", f"{told}; here: {seen.wanted.assay}", "install it on a shared file system")
 
 
-def _programs(seen: _Seen) -> Verdict:
+def _programs(seen: _Compared) -> Verdict:
     if not seen.wanted.sha256:
         return Verdict("unknown", "nothing is built here yet (assay build)")
     other = [path for path, digest in seen.wanted.sha256.items() if seen.node.programs.get(path) != digest]
     if other:
         absent = sum(path not in seen.node.programs for path in other)
         what = "lacks" if absent else "has another"
-        return Verdict("problem", f"{what} {_some([PurePath(path).name for path in other])}", seen.wanted.build)
+        return Verdict(
+            "problem", f"{what} {_first_names([PurePath(path).name for path in other])}", seen.wanted.build
+        )
     return Verdict("ok", f"the same {len(seen.wanted.sha256)} as here")
 
 
-def _mpi(seen: _Seen) -> Verdict:
+def _mpi(seen: _Compared) -> Verdict:
     if not seen.wanted.mpis:
         return Verdict("unknown", "no program is built with an MPI here yet (assay build --mpi openmpi)")
     refused = {path: why for path, why in seen.node.refuses.items() if path in seen.node.programs}
     if refused:
         path, why = next(iter(refused.items()))
-        remedy = "let its libraries be found there: LD_LIBRARY_PATH, or a module load, in ~/.bashrc"
-        return Verdict("problem", f"{seen.wanted.mpis[path]} does not start: {why or 'it says nothing'}", remedy)
+        remedy = "make its libraries visible there: LD_LIBRARY_PATH, or a module load, in ~/.bashrc"
+        return Verdict("problem", f"{seen.wanted.mpis[path]} does not start: {why or 'no message'}", remedy)
     started = [mpi for path, mpi in seen.wanted.mpis.items() if path in seen.node.starts]
     if not started:
         return Verdict("unknown", "its programs are not there")
     return Verdict("ok", f"{', '.join(started)} starts")
 
 
-def _launcher(seen: _Seen) -> Verdict:
+def _launcher(seen: _Compared) -> Verdict:
     absent = [path for path in seen.wanted.launchers if path not in seen.node.files]
     if absent:
-        remedy = "install it at the same path on all nodes, or where all see it"
+        remedy = "install it at the same path on all nodes, or on a shared file system"
         return Verdict("problem", f"{seen.wanted.launchers[absent[0]]} has no {absent[0]} there", remedy)
     if not seen.wanted.launchers:
         return Verdict("ok", "the scheduler starts programs there")
     return Verdict("ok", ", ".join(seen.wanted.launchers))
 
 
-def _lockable(seen: _Seen) -> Verdict:
+def _lockable(seen: _Compared) -> Verdict:
     limit = seen.node.lockable
     told = format_size(int(limit) * 1024) if limit.isdecimal() else limit or "not told"
     ports = [name for name in seen.node.interfaces if ":" in name]
     if limit != "unlimited" and ports:
-        return Verdict("warning", f"{told}, beside {_some(ports)}", "ulimit -l unlimited, by limits.conf there")
+        return Verdict(
+            "warning", f"{told}, beside {_first_names(ports)}", "ulimit -l unlimited, by limits.conf there"
+        )
     return Verdict("ok", told)
 
 
-def _interfaces(seen: _Seen) -> Verdict:
+def _interfaces(seen: _Compared) -> Verdict:
     own = seen.node.interfaces
     if seen.wanted.networks:
         absent = [device for device in seen.wanted.networks.values() if device not in own]
         down = [device for device in seen.wanted.networks.values() if device in own and not own[device].up]
         if absent:
-            there = f"; there are {_some(sorted(own))}"
+            there = f"; there are {_first_names(sorted(own))}"
             return Verdict(
-                "problem", f"has no {_some(absent)}{there}", "name one that all have: --network NAME=DEVICE"
+                "problem", f"has no {_first_names(absent)}{there}", "name one that all have: --network NAME=DEVICE"
             )
         if down:
-            return Verdict("problem", f"{_some(down)} is down", f"on {HOSTS}: sudo ip link set {down[0]} up")
+            return Verdict(
+                "problem", f"{_first_names(down)} is down", f"on {HOSTS}: sudo ip link set {down[0]} up"
+            )
         return Verdict("ok", ", ".join(seen.wanted.networks.values()))
     mine, theirs = _up(seen.node), _up(seen.model)
     differing = {"no": sorted(theirs - mine), "more": sorted(mine - theirs)}
     if mine != theirs:
-        told = "; ".join(f"{word}: {_some(names)}" for word, names in differing.items() if names)
-        remedy = "name a network that all have: --network NAME=DEVICE"
+        told = "; ".join(f"{word}: {_first_names(names)}" for word, names in differing.items() if names)
+        remedy = "name a network that all nodes have: --network NAME=DEVICE"
         return Verdict("warning", f"{told}, compared with {seen.first}", remedy)
     return Verdict("ok", ", ".join(sorted(mine)) or "none is up")
 
 
-def _mtu(seen: _Seen) -> Verdict:
-    return _alike(seen, "mtu", "B", f"on {HOSTS}: sudo ip link set DEVICE mtu {{value}}")
+def _mtu(seen: _Compared) -> Verdict:
+    return _same_on_both(seen, "mtu", "B", f"on {HOSTS}: sudo ip link set DEVICE mtu {{value}}")
 
 
-def _speed(seen: _Seen) -> Verdict:
-    return _alike(seen, "rate", "", "look at cables and switch ports: ethtool DEVICE, ibstat")
+def _speed(seen: _Compared) -> Verdict:
+    return _same_on_both(seen, "rate", "", "check cables and switch ports: ethtool DEVICE, ibstat")
 
 
-def _alike(seen: _Seen, what: str, unit: str, remedy: str) -> Verdict:
+def _same_on_both(seen: _Compared, what: str, unit: str, remedy: str) -> Verdict:
     """A property of interfaces that both nodes have; 0 is not known."""
     wanted = set(seen.wanted.networks.values()) or _up(seen.node) & _up(seen.model)
     own, others = seen.node.interfaces, seen.model.interfaces
@@ -229,7 +237,7 @@ def _alike(seen: _Seen, what: str, unit: str, remedy: str) -> Verdict:
     return Verdict("ok", ", ".join(known)) if known else Verdict("unknown", "there is nothing to compare")
 
 
-def _cpus(seen: _Seen) -> Verdict:
+def _cpus(seen: _Compared) -> Verdict:
     usable, there = seen.node.cpus
     if not there:
         return Verdict("unknown", "it does not tell")
@@ -239,59 +247,63 @@ def _cpus(seen: _Seen) -> Verdict:
     return Verdict("ok", f"all {there} may be used")
 
 
-def _names(seen: _Seen) -> Verdict:
+def _names(seen: _Compared) -> Verdict:
     unknown = [name for name, address in seen.node.addresses.items() if not address]
     own = [name for name, address in seen.node.addresses.items() if address.startswith("127.") or address == "::1"]
     remedy = "have all nodes in its /etc/hosts, or in DNS"
     if unknown:
-        return Verdict("warning", f"does not know {_some(unknown)}", remedy)
+        return Verdict("warning", f"does not know {_first_names(unknown)}", remedy)
     if own:
-        return Verdict("warning", f"takes {_some(own)} for itself ({seen.node.addresses[own[0]]})", remedy)
+        return Verdict("warning", f"takes {_first_names(own)} for itself ({seen.node.addresses[own[0]]})", remedy)
     return Verdict("ok", "knows the others")
 
 
-def _shm(seen: _Seen) -> Verdict:
+def _shm(seen: _Compared) -> Verdict:
     free = seen.node.shm_bytes
     if free is None:
         return Verdict("unknown", "df /dev/shm tells nothing")
     if free < _ENOUGH_SHM:
-        remedy = f"on {HOSTS}: ls -l /dev/shm, and remove what nobody uses"
+        remedy = f"on {HOSTS}: ls -l /dev/shm, and remove unused files"
         return Verdict("problem" if free < _LEAST_SHM else "warning", f"{format_size(free)} free", remedy)
     return Verdict("ok", f"{format_size(free)} free")
 
 
-def _leftovers(seen: _Seen) -> Verdict:
+def _leftovers(seen: _Compared) -> Verdict:
     if not seen.node.processes:
         return Verdict("ok", "none")
     runs = dict.fromkeys(run for _, run, _ in seen.node.processes)
     numbers = " ".join(str(number) for number, _, _ in seen.node.processes)
-    found = f"processes of {_some(list(runs))}: it goes on, or left them behind"
-    return Verdict("warning", found, f"if it does not go on, on {HOSTS}: kill {numbers}")
+    found = f"processes of {_first_names(list(runs))}: it is still running, or left them behind"
+    return Verdict("warning", found, f"if it is not running, on {HOSTS}: kill {numbers}")
 
 
 def _up(node: Node) -> set[str]:
     return {name for name, interface in node.interfaces.items() if interface.up}
 
 
-def _some(names: list[str]) -> str:
+def _first_names(names: list[str]) -> str:
     shown = ", ".join(names[:_SHOWN])
     return f"{shown} and {len(names) - _SHOWN} more" if len(names) > _SHOWN else shown
 
 
-_RULES: tuple[tuple[str, str, Callable[[_Seen], Verdict]], ...] = (
-    ("clock", "times of hosts in records are compared with each other", _clock),
-    ("Assay", "it tells what the node is; without it the node is taken to be like another", _assay),
-    ("programs", "launchers start a program under one path on all nodes, and all must be the same", _programs),
-    ("MPI", "the library that a program was built with must be there", _mpi),
+_RULES: tuple[tuple[str, str, Callable[[_Compared], Verdict]], ...] = (
+    ("clock", "Assay compares the times of the hosts in the records", _clock),
+    ("Assay", "it reports the facts of the node; without it Assay assumes that the node is like another", _assay),
+    (
+        "programs",
+        "launchers start a program under one path on all nodes, and it must be the same program",
+        _programs,
+    ),
+    ("MPI", "the MPI library of the build must be installed", _mpi),
     ("launcher", "mpiexec starts its own daemon on each node, from the same path", _launcher),
-    ("cpus", "placements that need more than may be used are left out", _cpus),
-    ("lockable memory", "InfiniBand must lock the memory that it sends from", _lockable),
-    ("interfaces", "messages are asked to use an interface by its name, the same on all nodes", _interfaces),
-    ("MTU", "larger packets than the other end takes are lost, or cut", _mtu),
-    ("speed of links", "a link that came up slower limits every pair that it belongs to", _speed),
+    ("cpus", "placements that need more cpus are left out", _cpus),
+    ("lockable memory", "InfiniBand must lock its send buffers in memory", _lockable),
+    ("interfaces", "messages select an interface by its name, which must be the same on all nodes", _interfaces),
+    ("MTU", "packets larger than the MTU of the other end are lost or cut", _mtu),
+    ("speed of links", "a slower link limits every pair that uses it", _speed),
     ("names", "some launchers and MPIs connect nodes by their names", _names),
-    ("shared memory", "ranks of one node pass messages through /dev/shm; where it is full they die", _shm),
+    ("shared memory", "the ranks of one node pass messages through /dev/shm; they fail if it is full", _shm),
     ("kernel", "network stacks of different kernels differ", _kernel),
-    ("boot id", "between hosts of one kernel there is no network to measure", _boot_id),
-    ("other runs", "what an older run left behind takes cores and networks from what is measured", _leftovers),
+    ("boot id", "hosts with the same kernel are one machine, with no network between them", _boot_id),
+    ("other runs", "processes of an older run use cores and networks during the measurement", _leftovers),
 )

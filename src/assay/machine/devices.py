@@ -18,7 +18,10 @@ _UNKNOWN_LANES = 255
 
 
 def read(
-    root: Path, seen: tuple[HwlocDevice, ...] = (), shaped: Mapping[str, Fact] | None = None
+    root: Path,
+    seen: tuple[HwlocDevice, ...] = (),
+    shaped: Mapping[str, Fact] | None = None,
+    firmware: Mapping[str, Fact] | None = None,
 ) -> tuple[Device, ...]:
     """Every device of the three kinds.
 
@@ -26,11 +29,12 @@ def read(
         root: `/`, or a stand-in.
         seen: hwloc's, which knows the names of PCI devices.
         shaped: interface -> the rate that it is held to.
+        firmware: interface -> version of its card's firmware.
     """
-    return (*_network(root, shaped or {}), *_infiniband(root), *_accelerators(root, seen))
+    return (*_network(root, shaped or {}, firmware or {}), *_infiniband(root), *_accelerators(root, seen))
 
 
-def _network(root: Path, shaped: Mapping[str, Fact]) -> Iterator[Device]:
+def _network(root: Path, shaped: Mapping[str, Fact], firmware: Mapping[str, Fact]) -> Iterator[Device]:
     for path in files.entries(root / "sys/class/net"):
         if not path.is_dir():  # bonding_masters is a file
             continue
@@ -41,7 +45,8 @@ def _network(root: Path, shaped: Mapping[str, Fact]) -> Iterator[Device]:
             "network",
             {
                 "virtual": Fact(virtual, source=f"/{at}"),
-                "driver": _driver(path),
+                **_versions(root, path),
+                **({"firmware": firmware[path.name]} if path.name in firmware else {}),
                 "speed": _speed(root, at, virtual=virtual),
                 "mtu": files.fact(root, f"{at}/mtu", int, "B"),
                 "state": files.fact(root, f"{at}/operstate", str),
@@ -71,9 +76,10 @@ def _infiniband(root: Path) -> Iterator[Device]:
                 f"{adapter.name}:{port.name}",
                 "infiniband",
                 {
-                    "driver": _driver(adapter),
+                    **_versions(root, adapter),
+                    **_firmware(root, adapter.name),
                     "rate": files.fact(root, f"{at}/rate", _rate, "bit/s"),
-                    "lanes": files.fact(root, f"{at}/rate", _lanes),
+                    "lanes": files.fact(root, f"{at}/rate", _infiniband_width),
                     "state": files.fact(root, f"{at}/state", lambda content: content.partition(": ")[2]),
                     "link layer": files.fact(root, f"{at}/link_layer", str),
                     "lid": files.fact(root, f"{at}/lid", lambda content: int(content, 16)),
@@ -88,7 +94,7 @@ def _rate(content: str) -> float | None:
     return float(match[1]) * 1e9 if match else None
 
 
-def _lanes(content: str) -> str | None:
+def _infiniband_width(content: str) -> str | None:
     match = re.search(r"\((.*)\)", content)
     return match[1] if match else None
 
@@ -127,6 +133,18 @@ def _driver(path: Path, *, own: bool = False) -> Fact:
     return unavailable("no driver is bound")
 
 
+def _versions(root: Path, path: Path) -> dict[str, Fact]:
+    """The driver, and its version where it has one of its own: the kernel's own drivers have the kernel's."""
+    driver = _driver(path)
+    version = files.fact(root, f"sys/module/{driver.value}/version", str)
+    return {"driver": driver, **({"driver version": version} if driver.known and version.known else {})}
+
+
+def _firmware(root: Path, adapter: str) -> dict[str, Fact]:
+    found = files.fact(root, f"sys/class/infiniband/{adapter}/fw_ver", str)
+    return {"firmware": found} if found.known else {}
+
+
 def _locality(device: Path) -> dict[str, Fact]:
     """PCI address and memory node: of the device, or of the PCI device that it hangs below (virtio)."""
     real = device.resolve()
@@ -138,12 +156,12 @@ def _locality(device: Path) -> dict[str, Fact]:
                 "NUMA node": unavailable("the firmware assigns none to the device")
                 if node is None or node < 0
                 else Fact(node, source=f"/sys/bus/pci/devices/{path.name}/numa_node"),
-                **_slot(path),
+                **_pcie_link(path),
             }
     return dict.fromkeys(("PCI address", "NUMA node"), unavailable("it is no PCI device"))
 
 
-def _slot(path: Path) -> dict[str, Fact]:
+def _pcie_link(path: Path) -> dict[str, Fact]:
     """Speed and width of the link of a PCI Express card, present and possible; nothing of others."""
     found = {}
     for name, file, unit, factor in (

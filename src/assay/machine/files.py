@@ -45,7 +45,7 @@ def fields(content: str | None) -> dict[str, str]:
     return found
 
 
-def why_unreadable(path: Path) -> str:
+def unreadable_reason(path: Path) -> str:
     """The kernel's own reason, for people: `/sys/x: no such file`, `/sys/x: permission denied (needs root)`."""
     try:
         path.read_bytes()
@@ -61,7 +61,7 @@ def fact(root: Path, name: str, parse: Callable[[str], Value | None], unit: str 
 
     Args:
         root: `/`, or a stand-in.
-        name: path below the root, e.g. `proc/cmdline`.
+        name: path below the root, e.g. `proc/sys/kernel/osrelease`.
         parse: from the file's content to the value; None or ValueError where it holds none.
         unit: of the value.
     """
@@ -74,7 +74,7 @@ def fact(root: Path, name: str, parse: Callable[[str], Value | None], unit: str 
             value = None
         if value is not None:
             return Fact(value, unit, f"/{name}")
-    return unavailable(f"/{name}: is empty" if content == "" else _below_root(why_unreadable(path), root))
+    return unavailable(f"/{name}: is empty" if content == "" else _below_root(unreadable_reason(path), root))
 
 
 def _below_root(reason: str, root: Path) -> str:

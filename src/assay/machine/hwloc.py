@@ -81,7 +81,7 @@ def synthetic(description: str) -> str:
             remedy=_EXAMPLE,
         )
     with _topology(hwloc) as topology:
-        refused = hwloc.hwloc_topology_set_synthetic(topology, _as_hwloc_says(description).encode()) != 0
+        refused = hwloc.hwloc_topology_set_synthetic(topology, _modern_description(description).encode()) != 0
         if refused or hwloc.hwloc_topology_load(topology) != 0:
             raise UsageError(
                 f"'{description}' describes no machine",
@@ -91,7 +91,7 @@ def synthetic(description: str) -> str:
         return _export(hwloc, topology)
 
 
-def _as_hwloc_says(description: str) -> str:
+def _modern_description(description: str) -> str:
     """The words `socket` and `node` of hwloc 1, a last level `pu:1` that goes without saying, and sizes in bytes.
 
     `32MB` is 32 x 2^20 B to older releases of hwloc and 32 x 10^6 B to newer ones; here it is always the former.

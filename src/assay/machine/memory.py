@@ -3,6 +3,8 @@
 import re
 from pathlib import Path
 
+import msgspec
+
 from assay.machine import dmi, files
 from assay.model.facts import Fact, unavailable
 from assay.model.machine import Topology
@@ -27,6 +29,14 @@ def facts(root: Path, topology: Topology, allowed: Fact) -> dict[str, Fact]:
         "zone reclaim": files.fact(root, "proc/sys/vm/zone_reclaim_mode", lambda content: int(content) != 0),
         **dmi.facts(root),
     }
+
+
+def counted(root: Path, topology: Topology) -> Topology:
+    """The topology, with all memory where there is one node: of memory that was added later nodes may not know."""
+    total, nodes = _amount(root, "MemTotal").value, topology.numa_nodes
+    if len(nodes) != 1 or not isinstance(total, int):
+        return topology
+    return msgspec.structs.replace(topology, numa_nodes=(msgspec.structs.replace(nodes[0], memory_bytes=total),))
 
 
 def _of_nodes(topology: Topology) -> Fact:

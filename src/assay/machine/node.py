@@ -82,10 +82,10 @@ class Node(msgspec.Struct, frozen=True):
     files: tuple[str, ...] = ()
 
 
-def question(
+def query_command(
     python: str, others: Sequence[str], programs: Sequence[str], mpi: Sequence[str], files: Sequence[str]
 ) -> tuple[str, ...]:
-    """The command that a node answers.
+    """The shell command that queries a node.
 
     Args:
         python: that would run Assay there.

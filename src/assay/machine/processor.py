@@ -1,10 +1,11 @@
 """Facts of the processor: what the kernel says of it, and what archspec makes of that."""
 
 import re
+from collections.abc import Collection
 from pathlib import Path
 
 from assay.machine import files, frequency
-from assay.model.facts import Fact, unavailable
+from assay.model.facts import GUESS, Fact, unavailable
 from assay.model.machine import Topology
 
 _CPUINFO = "/proc/cpuinfo"
@@ -59,15 +60,33 @@ def counts(topology: Topology, source: str) -> dict[str, Fact]:
 
 
 def guess() -> Fact:
-    """The microarchitecture as archspec infers it from vendor and instruction sets."""
+    """The microarchitecture as archspec infers it from vendor and instruction sets.
+
+    Unavailable where the processor has instructions that came with a later one: a hypervisor hides what archspec
+    looks for, or archspec is older than the processor.
+    """
     import archspec.cpu  # noqa: PLC0415 (reads a large table: only where it is wanted)
+    from archspec.cpu.detect import detected_info  # noqa: PLC0415
 
     try:
-        host = archspec.cpu.host()
+        host, features = archspec.cpu.host(), set(detected_info().features)
     except (OSError, ValueError, KeyError, AttributeError, IndexError) as error:  # odd /proc/cpuinfo
         return unavailable(f"archspec cannot tell: {error}")
     generic = ", which knows only the generic level here" if host.vendor == "generic" else ""
-    return Fact(str(host.name), source=f"guess: archspec{generic}")
+    later = () if generic else newer_instructions(str(host.name), features)
+    if later:
+        return unavailable(f"newer than {host.name}, which archspec infers: it has {', '.join(later)}")
+    return Fact(str(host.name), source=f"{GUESS}archspec{generic}")
+
+
+def newer_instructions(name: str, features: Collection[str]) -> tuple[str, ...]:
+    """Those of the `features` that only came with successors of a microarchitecture, by archspec's table."""
+    from archspec.cpu import TARGETS  # noqa: PLC0415
+
+    inferred = TARGETS[name]
+    successors = (each for each in TARGETS.values() if inferred in each.ancestors)
+    later = {feature for each in successors for feature in each.features} - set(inferred.features)
+    return tuple(sorted(later.intersection(features)))
 
 
 def _named(info: dict[str, str], *names: str) -> Fact:

@@ -1,12 +1,13 @@
 """Facts of this moment: who uses the machine now, and what the limits around this process leave."""
 
+import os
 import resource
 import time
 from collections.abc import Callable
 from pathlib import Path
 from typing import NamedTuple
 
-from assay.machine import allowance, files
+from assay.machine import files, memory_limit
 from assay.model.facts import Fact, unavailable
 
 _STAT = "proc/stat"
@@ -34,17 +35,24 @@ def facts(
     Args:
         root: `/`, or a stand-in.
         own: numbers of processes that are ours and do not count.
-        pause: lets time pass between two readings of the counters.
+        pause: lets time pass between two readings of the counters, on other work for instance: what this process's
+            children did meanwhile does not count.
     """
-    before = _times(root)
+    before, children = _times(root), _children_ticks()
     pause()
     after = _times(root)
     return {
-        **_shares(before, after, own),
+        **_shares(before, after, own, _children_ticks() - children),
         "swap in use": _swap_in_use(root),
         "cpu quota": _cpu_quota(root),
         "lockable memory": _lockable(),
     }
+
+
+def _children_ticks() -> int:
+    """Time that ended children of this process used, in ticks."""
+    used = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return round((used.ru_utime + used.ru_stime) * os.sysconf("SC_CLK_TCK"))
 
 
 def _times(root: Path) -> Times | None:
@@ -68,7 +76,7 @@ def _processes(root: Path) -> list[tuple[int, tuple[str, int]]]:
     return found
 
 
-def _shares(before: Times | None, after: Times | None, own: frozenset[int]) -> dict[str, Fact]:
+def _shares(before: Times | None, after: Times | None, own: frozenset[int], children: int) -> dict[str, Fact]:
     names = ("used by others", "busiest processes", "taken by the hypervisor")
     if before is None or after is None or after.all <= before.all:
         return dict.fromkeys(names, unavailable(f"/{_STAT}: no usable counters"))
@@ -77,14 +85,14 @@ def _shares(before: Times | None, after: Times | None, own: frozenset[int]) -> d
         number: ticks - before.processes.get(number, (name, ticks))[1]
         for number, (name, ticks) in after.processes.items()
     }
-    others = max(0, after.used - before.used - sum(used.get(number, 0) for number in own))
+    others = max(0, after.used - before.used - children - sum(used.get(number, 0) for number in own))
     busiest = sorted((number for number in used if number not in own), key=lambda number: -used[number])
     named = tuple(
         f"{after.processes[number][0]} ({number})"
         for number in busiest[:_BUSIEST]
         if used[number] > _WORTH_A_NAME * span
     )
-    source = f"/{_STAT}, over half a second"
+    source = f"/{_STAT}, while the checks ran"
     return {
         "used by others": Fact(others / span, source=source),
         "busiest processes": Fact(named or "none", source="/proc/*/stat"),
@@ -104,7 +112,7 @@ def _swap_in_use(root: Path) -> Fact:
 def _cpu_quota(root: Path) -> Fact:
     """Cpus' worth of time that the cgroups around this process leave it; 0 where they do not limit it."""
     least: tuple[float, str] | None = None
-    for folder in allowance.folders(root, "cpu"):
+    for folder in memory_limit.cgroup_folders(root, "cpu"):
         quota, period = _quota(folder)
         if quota is not None and quota > 0 and period > 0:
             name = "/" + str(folder.relative_to(root))

@@ -3,8 +3,9 @@
 import os
 from pathlib import Path
 
-from assay.machine import allowance, files
+from assay.machine import files, memory_limit
 from assay.model.facts import Fact, unavailable
+from assay.model.kernel_options import COMMAND_LINE, kernel_facts
 
 _DMI = "sys/class/dmi/id"
 _NO_DMI = f"the firmware gives no DMI table (no /{_DMI})"
@@ -32,7 +33,7 @@ def facts(root: Path) -> dict[str, Fact]:
         "operating system": _operating_system(root),
         "kernel": files.fact(root, "proc/sys/kernel/osrelease", str),
         "kernel version": files.fact(root, "proc/sys/kernel/version", str),
-        "kernel command line": files.fact(root, "proc/cmdline", str),
+        **_command_line(root),
         "C library": libc(),
         "product": _product(root),
         "firmware": _firmware(root),
@@ -43,6 +44,11 @@ def facts(root: Path) -> dict[str, Fact]:
         "isolated cpus": _isolated(root),
         "boot id": files.fact(root, "proc/sys/kernel/random/boot_id", str),
     }
+
+
+def _command_line(root: Path) -> dict[str, Fact]:
+    whole = files.fact(root, "proc/cmdline", str)
+    return kernel_facts(str(whole.value), whole.source) if whole.known else {COMMAND_LINE: whole}
 
 
 def mitigations(root: Path) -> dict[str, Fact]:
@@ -122,7 +128,7 @@ def _container(root: Path) -> Fact:
 
 def _cgroup(root: Path) -> Fact:
     """Version of the hierarchy that limits memory, and the path of this process in it."""
-    groups = allowance.memberships(root)
+    groups = memory_limit.cgroup_memberships(root)
     for controllers, path in groups:
         if "memory" in controllers.split(","):
             return Fact(f"v1 {path}", source="/proc/self/cgroup")

@@ -40,20 +40,20 @@ def governor(_machine: Machine, fact: Fact) -> Verdict:
     """Anything but `performance` changes the clock with the load."""
     if fact.value == "performance":
         return Verdict("ok", "performance")
-    return Verdict("warning", _words(fact), "sudo cpupower frequency-set -g performance")
+    return Verdict("warning", _strings(fact), "sudo cpupower frequency-set -g performance")
 
 
 def energy(_machine: Machine, fact: Fact) -> Verdict:
     """What the processor is told to prefer."""
     if fact.value in {"performance", "default"}:
         return Verdict("ok", str(fact.value))
-    return Verdict("warning", _words(fact), "sudo cpupower set --epp performance")
+    return Verdict("warning", _strings(fact), "sudo cpupower set --epp performance")
 
 
 def boost(machine: Machine, fact: Fact) -> Verdict:
     """Whether cores may run above the nominal clock."""
     if fact.value:
-        return Verdict("ok", "on: the clock depends on how many cores run, and how warm they are")
+        return Verdict("ok", "on: the clock depends on the number of active cores and their temperature")
     intel = "pstate" in str(machine.fact("frequency", "driver").value)
     command = (
         "echo 0 | sudo tee /sys/devices/system/cpu/intel_pstate/no_turbo"
@@ -72,7 +72,7 @@ def idle(_machine: Machine, fact: Fact) -> Verdict:
         return Verdict(
             "warning", f"cores may sleep in {', '.join(deep)}", f"sudo cpupower idle-set -D {_DEEP_SLEEP_US}"
         )
-    return Verdict("ok", "no state takes long to wake from")
+    return Verdict("ok", "no state has a long wake-up time")
 
 
 def huge_pages(_machine: Machine, fact: Fact) -> Verdict:
@@ -102,12 +102,14 @@ def modules(machine: Machine, fact: Fact) -> Verdict:
     kinds = fact.value if isinstance(fact.value, tuple | list) else (fact.value,)
     channels, sockets = machine.fact("memory", "populated channels"), max(1, len(machine.topology.packages))
     filled = f"; {_number(channels):.0f} channels filled" if channels.known else ""
-    remedy = "put the same modules into every channel; which slots those are, the board's manual says"
+    remedy = "put the same modules into every channel; the manual of the board shows the slots"
     if len(kinds) > 1:
-        return Verdict("warning", f"they differ: {_words(fact)}{filled}", remedy)
+        return Verdict("warning", f"they differ: {_strings(fact)}{filled}", remedy)
     if channels.known and _number(channels) % sockets:
-        return Verdict("warning", f"{_words(fact)}{filled}, not as many at each of {sockets} sockets", remedy)
-    return Verdict("ok", f"{_words(fact)}{filled}")
+        return Verdict(
+            "warning", f"{_strings(fact)}{filled}, a different number at each of {sockets} sockets", remedy
+        )
+    return Verdict("ok", f"{_strings(fact)}{filled}")
 
 
 def smt(_machine: Machine, fact: Fact) -> Verdict:
@@ -125,7 +127,7 @@ def cpus(machine: Machine, fact: Fact) -> Verdict:
     existing = {cpu for core in machine.topology.cores for cpu in core.cpus}
     allowed = existing & set(machine.topology.allowed_cpus)
     if not allowed:
-        return Verdict("problem", "none may be used", "ask the scheduler for cpus, or widen the cpuset")
+        return Verdict("problem", "none is usable", "ask the scheduler for cpus, or widen the cpuset")
     if len(allowed) == len(existing):
         return Verdict("ok", f"all {fact.value}")
     found = f"{len(allowed)} of {len(existing)} ({format_cpu_list(tuple(allowed))})"
@@ -147,10 +149,10 @@ def quota(machine: Machine, fact: Fact) -> Verdict:
     allowed = len(machine.topology.allowed_cpus)
     if _number(fact) == 0 or _number(fact) >= allowed:
         return Verdict(
-            "ok", "none" if _number(fact) == 0 else f"{_number(fact):g} cpus, no fewer than may be used"
+            "ok", "none" if _number(fact) == 0 else f"{_number(fact):g} cpus, at least as many as are usable"
         )
-    found = f"{_number(fact):.3g} cpus' worth of time for {allowed} cpus"
-    return Verdict("warning", found, "give the container or job as many cpus as it may run on")
+    found = f"{_number(fact):.3g} cpus of quota for {allowed} cpus"
+    return Verdict("warning", found, "give the container or job a quota for all its cpus")
 
 
 def memory(machine: Machine, fact: Fact) -> Verdict:
@@ -161,42 +163,50 @@ def memory(machine: Machine, fact: Fact) -> Verdict:
     caches = [c.size_bytes for c in machine.topology.caches if c.level == last and usable & set(c.cpus)]
     wanted = _CACHES * sum(caches) / _MEMORY_SHARE
     if there < _LEAST_MEMORY:
-        return Verdict("problem", format_size(there), "end what uses it (ps aux --sort -rss), or widen the cgroup")
+        return Verdict(
+            "problem",
+            format_size(there),
+            "end the processes that use it (ps aux --sort -rss), or raise the limit of the cgroup",
+        )
     if there < wanted:
-        found = f"{format_size(there)}; arrays beyond the caches of all cores want {format_size(wanted)}"
-        return Verdict("warning", found, "end what uses it (ps aux --sort -rss), or widen the cgroup")
+        found = f"{format_size(there)}; arrays larger than all caches need {format_size(wanted)}"
+        return Verdict(
+            "warning",
+            found,
+            "end the processes that use it (ps aux --sort -rss), or raise the limit of the cgroup",
+        )
     return Verdict("ok", format_size(there))
 
 
 def swap(_machine: Machine, fact: Fact) -> Verdict:
     """Memory that is out, and will come back."""
     if _number(fact) > _SWAPPED:
-        return Verdict("warning", format_size(_number(fact)), "sudo swapoff -a, when memory has room for it")
+        return Verdict("warning", format_size(_number(fact)), "sudo swapoff -a, if there is enough memory")
     return Verdict("ok", "none" if not _number(fact) else format_size(_number(fact)))
 
 
-def others(machine: Machine, fact: Fact) -> Verdict:
+def foreign_load(machine: Machine, fact: Fact) -> Verdict:
     """Time that other processes use now."""
     share = f"{100 * _number(fact):.0f} % of all cpus' time"
     if _number(fact) <= _FOREIGN_SHARE:
         return Verdict("ok", share)
     busiest = machine.fact("now", "busiest processes")
-    named = f": {_words(busiest)}" if busiest.known and busiest.value != "none" else ""
-    return Verdict("warning", f"{share}{named}", "end it or wait; launches that it disturbs are repeated")
+    named = f": {_strings(busiest)}" if busiest.known and busiest.value != "none" else ""
+    return Verdict("warning", f"{share}{named}", "end it or wait; Assay repeats disturbed launches")
 
 
 def virtual(_machine: Machine, fact: Fact) -> Verdict:
     """Whether there is a host that moves us."""
     if fact.value == "none":
         return Verdict("ok", "none")
-    return Verdict("warning", str(fact.value), "nothing to change from inside; measure on the metal where you can")
+    return Verdict("warning", str(fact.value), "a guest cannot change this; measure on bare metal if you can")
 
 
 def steal(_machine: Machine, fact: Fact) -> Verdict:
     """Time that the host gives to others now."""
     share = f"{100 * _number(fact):.1f} % of all cpus' time"
     if _number(fact) > _STEAL_SHARE:
-        return Verdict("warning", share, "ask for a host of your own, or for dedicated cores")
+        return Verdict("warning", share, "ask for a dedicated host or for dedicated cores")
     return Verdict("ok", share)
 
 
@@ -224,7 +234,7 @@ def lockable(machine: Machine, fact: Fact) -> Verdict:
 
 def present(_machine: Machine, fact: Fact) -> Verdict:
     """It is here."""
-    return Verdict("ok", _words(fact))
+    return Verdict("ok", _strings(fact))
 
 
 def folder(variable: str, section_name: str) -> Callable[[Machine, Fact], Verdict]:
@@ -243,7 +253,7 @@ def folder(variable: str, section_name: str) -> Callable[[Machine, Fact], Verdic
     return judge
 
 
-def _words(fact: Fact) -> str:
+def _strings(fact: Fact) -> str:
     return ", ".join(map(str, fact.value)) if isinstance(fact.value, tuple | list) else str(fact.value)
 
 

@@ -1,7 +1,8 @@
 """What a benchmark is: which program, along which axes, which metrics, what it needs and what limits it."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import Literal
 
 from assay.model.machine import Topology
@@ -9,6 +10,69 @@ from assay.model.placement import Placement
 
 ParamValue = int | float | str
 Params = Mapping[str, ParamValue]
+
+
+#: What a metric says of a machine: limits, laws and rules ask for it, never for a benchmark by name.
+Role = Literal[
+    "memory-rate",  # bytes that the source code names, between cores and memory
+    "memory-traffic",  # bytes that memory must move for that, write-allocate included
+    "copy-rate",  # bytes that one core copies, counted once
+    "copy-time",  # of one copy
+    "flop-rate",  # operations in registers: what units and clock allow
+    "matrix-rate",  # operations of a library's matrix product
+    "stencil-rate",  # operations of a stencil, which memory decides
+    "clock",  # of a core that works alone
+    "loaded-clock",  # of cores that all work
+    "load-latency",  # of a load that waits for the one before
+    "loaded-latency",  # the same, while other cores read from memory
+    "hand-over-time",  # of a cache line, from core to core, one way
+    "message-time",  # one way
+    "message-bandwidth",  # bytes of messages
+    "message-rate",  # messages
+    "collective-time",  # of a collective operation, for its slowest rank
+    "collective-mean-time",  # the same, mean over the ranks
+    "overlap-time",  # of a collective operation, of computing, and of both at once
+    "solution-time",  # of one solution of a whole program, by its own clock
+    "program-time",  # from the start of a whole program to its end
+]
+#: What an axis varies, where more than its own benchmark asks for it.
+AxisRole = Literal[
+    "message-size",  # bytes of a message
+    "block-size",  # bytes that are copied
+    "working-set",  # bytes that are met again and again
+    "size-offset",  # bytes that are added to the size
+    "idle-gap",  # time asleep before a message
+    "message-pattern",  # how messages pass between ranks
+    "operation-name",  # what is done at all
+    "buffer-reuse",  # whether buffers are met again in cache
+    "pause",  # turns of an empty loop between loads: what is drawn then is not all that memory gives
+    "precision",  # of the numbers
+    "instruction-width",  # bits of an instruction
+    "instruction-mix",  # which operations
+    "segment-size",  # most bytes of a segment of sockets
+    "address-family",  # of sockets
+]
+
+
+@dataclass(frozen=True)
+class Pattern:
+    """How messages pass between ranks, a level of an axis of the role `message-pattern`.
+
+    Attributes:
+        counted: what its headline counts, for headings: `Latency, one way`.
+        within: the same within a sentence; empty where the level's own word has to do.
+        figure: what its headline is: the `time` of a message, or a `rate` of bytes.
+        directions: in which messages pass at once.
+        pairs: `one` pair of ranks passes messages, or `all` at once.
+        osu: what OSU calls the test of it; empty where it has none.
+    """
+
+    counted: str
+    within: str = ""
+    figure: Literal["time", "rate"] = "rate"
+    directions: Literal[1, 2] = 1
+    pairs: Literal["one", "all"] = "one"
+    osu: str = ""
 
 
 @dataclass(frozen=True)
@@ -19,11 +83,16 @@ class Axis:
         name: as on the program's command line (`--name`).
         meaning: one sentence for people.
         values: the values that exist (a closed set of words), or the default ones (numbers).
-        default: the value when a study names none; None where `Benchmark.size` computes it.
+        default: the value when a study names none; None where `Benchmark.points` gives it.
         unit: of numbers: `B`, `elements`; empty for words.
         swept: whether results are drawn as a curve along this axis.
         needs: value -> words of which the fact `needs_of` must have one; values that are absent need none.
         needs_of: section and name of that fact; by default the instruction sets that the processor has.
+        role: what it varies, where an engine asks for that; None for all others.
+        identifies: whether each value that `Benchmark.points` gives is a case of its own, which its id names, even
+            where there is only one; values that differ from point to point always are.
+        named: whether its levels are names, which no language translates.
+        patterns: of an axis of patterns: level -> what it means, levels of other tools' figures too.
     """
 
     name: str
@@ -34,6 +103,10 @@ class Axis:
     swept: bool = False
     needs: Mapping[ParamValue, tuple[str, ...]] = field(default_factory=dict)
     needs_of: tuple[str, str] = ("processor", "vector instructions")
+    role: AxisRole | None = None
+    identifies: bool = False
+    named: bool = False
+    patterns: Mapping[str, Pattern] = field(default_factory=dict)
 
     @property
     def short(self) -> str:
@@ -58,7 +131,9 @@ class Metric:
         limit: name of the law that bounds it (see assay.analyse.limits); empty where none is known.
         kernels: those that it is a metric of; empty for all of the benchmark.
         when: axis -> values for which it is a metric; axes that are absent do not matter.
-        over: of the ranks of a joint benchmark, whose time counts: the slowest one's in each sample, or the mean.
+        role: what it says of a machine; None where no limit, law or rule asks for it.
+        precision: of the numbers of a rate of operations, `fp32`, where no axis sets it; empty for `fp64`.
+        over: whose time counts where all ranks make one figure: the slowest one's in each sample, or the mean.
     """
 
     name: str
@@ -70,14 +145,58 @@ class Metric:
     kernels: tuple[str, ...] = ()
     when: Mapping[str, tuple[ParamValue, ...]] = field(default_factory=dict)
     over: Literal["slowest", "mean"] = "slowest"
+    role: Role | None = None
+    precision: str = ""
 
 
-def _nothing_each(_placement: Placement) -> dict[str, tuple[ParamValue, ...]]:
-    return {}
+@dataclass(frozen=True)
+class Resources:
+    """What a case has on its machine.
+
+    Attributes:
+        placement: hosts, ranks and cpus.
+        topology: of the first host.
+        memory_bytes: memory that may be used on each host.
+    """
+
+    placement: Placement
+    topology: Topology
+    memory_bytes: int
+
+    @property
+    def last_level_bytes(self) -> int:
+        """Bytes of the last-level caches that the placement's cpus use; 0 where none is known."""
+        return self.topology.last_level_bytes(self.placement.cpus)
 
 
-def _no_size(_topology: Topology, _placement: Placement, _memory_bytes: int) -> dict[str, ParamValue]:
-    return {}
+#: Start of a program by itself, and of ranks by the launcher of an MPI: medians of a machine with two cores.
+_START_S = 0.05
+_MPI_START_S = 0.5
+
+
+def _one_point(_resources: Resources, _params: Params) -> Iterable[Params]:
+    return ({},)
+
+
+@dataclass(frozen=True)
+class ForeignProgram:
+    """A command of somebody else that Assay's own starter places, runs and keeps the output of.
+
+    Attributes:
+        name: of the executable, found on PATH.
+        install: how it is installed, a command.
+        command: its words, from the params and the number of cpus.
+        tool: what reads its output, a name of assay.importing.
+        inputs: files in the folder that it starts in, name -> content, from the params and the number of cpus.
+        output: file of that folder that holds the results; empty for its stdout.
+    """
+
+    name: str
+    install: str
+    command: Callable[[Params, int], tuple[str, ...]]
+    tool: str
+    inputs: Callable[[Params, int], Mapping[str, str]] = field(default=lambda _params, _cpus: {})
+    output: str = ""
 
 
 @dataclass(frozen=True)
@@ -93,21 +212,33 @@ class Benchmark:
         kernels: in the order that the program runs them.
         axes: every parameter that changes what is measured.
         metrics: the first one is the headline.
-        memory_bytes: memory that a case needs, from its params.
-        size: params that follow from the machine, e.g. elements from its caches. Arguments: topology,
-            placement, bytes of memory that may be used; result: values for axes whose default is None.
-        each: values of axes without a default that follow from the placement and are all measured where a study
-            names none: the rounds of a tournament.
-        min_cpus: fewest cpus of a placement that make sense.
-        max_cpus: most cpus it uses, None for as many as the placement has.
+        memory_bytes: memory that each rank needs, from the params and the placement.
+        points: values of the axes whose default is None, which follow from the placement and depend on each other:
+            elements from the caches, the rounds of a round-robin schedule, a grid P x Q of the ranks with N from
+            memory. It gets the resources and the values that the study chose, and gives one mapping for each point
+            to measure. A value that the study chose counts in place of one that is given here.
+        min_cpus: fewest cpus of a placement that make sense; of an MPI program fewest ranks.
+        max_cpus: most cpus it uses, None for as many as the placement has; of an MPI program most ranks.
+        max_rank_cpus: most cpus that a rank of an MPI program uses where a placement lays out ranks of several
+            (`4x8`), each with a pinned thread; None for as many as it has.
         setup_seconds: estimate of the time a case takes before its first sample.
         touch_seconds: what of that the first touch of fresh memory takes. It falls away where an earlier case of
             the launch has left as much, touched alike.
         touch_axes: axes in which cases have to agree for that.
         iteration_seconds: estimate of one iteration of the slowest kernel; where samples are short their number
             ends sampling before the time does. None: sampling is taken to last as long as it may.
-        joint: its ranks work on one thing together by messages: it is an MPI program, each cpu of a placement is a
-            rank of its own, and a sample lasts as long as its slowest rank. Others are measured host by host.
+        launcher: `mpi` starts all of its ranks as one MPI program; `direct` starts one process on each host.
+        rank_per: what of a placement is a rank: each cpu, or each host with all of its cpus as threads.
+        two_sided: what passes its messages where one rank sends what another receives; empty for all others.
+        message_bytes: bytes that one iteration passes from rank to rank, from its params.
+        sentinel: the params at which one core of it is the fixed piece of work between blocks, which only the
+            state of a machine can slow; empty where it is none.
+        needs: roles of the libraries that the program loads at launch: `blas`.
+        devices: whether each rank works on the devices that its placement gives it; its program is told them by
+            `--devices` and states in its header those that it used.
+        foreign: the command that is started, where the program is Assay's starter; its figures are the kernels.
+        figure_of: `ranks` where the samples of all ranks together make one figure (see Metric.over); `host` where
+            each host has a figure of its own.
     """
 
     name: str
@@ -118,16 +249,84 @@ class Benchmark:
     kernels: tuple[str, ...]
     axes: tuple[Axis, ...]
     metrics: tuple[Metric, ...]
-    memory_bytes: Callable[[Params], int]
-    size: Callable[[Topology, Placement, int], dict[str, ParamValue]] = field(default=_no_size)
-    each: Callable[[Placement], Mapping[str, tuple[ParamValue, ...]]] = field(default=_nothing_each)
+    memory_bytes: Callable[[Params, Placement], int]
+    points: Callable[[Resources, Params], Iterable[Params]] = field(default=_one_point)
     min_cpus: int = 1
     max_cpus: int | None = None
+    max_rank_cpus: int | None = 1
     setup_seconds: Callable[[Params], float] = field(default=lambda _params: 0.01)
     touch_seconds: Callable[[Params], float] = field(default=lambda _params: 0.0)
     touch_axes: tuple[str, ...] = ()
     iteration_seconds: Callable[[Params], float] | None = None
-    joint: bool = False
+    launcher: Literal["direct", "mpi"] = "direct"
+    rank_per: Literal["host", "cpu"] = "host"
+    figure_of: Literal["host", "ranks"] = "host"
+    two_sided: Literal["", "MPI", "TCP"] = ""
+    message_bytes: Callable[[Params], int] = field(default=lambda _params: 0)
+    sentinel: Params = field(default_factory=dict)
+    needs: tuple[str, ...] = ()
+    devices: bool = False
+    foreign: ForeignProgram | None = None
+
+    @property
+    def start_seconds(self) -> float:
+        """Start and end of its processes, until a launch has shown them; for estimates only."""
+        return _MPI_START_S if self.launcher == "mpi" else _START_S
+
+    @property
+    def message_size(self) -> Axis | None:
+        """The axis of the size of its messages; None where its ranks pass none."""
+        return self.axis("message-size")
+
+    @property
+    def is_known(self) -> bool:
+        """Whether anything is known of it."""
+        return bool(self.metrics)
+
+    @cached_property
+    def swept(self) -> str:
+        """Name of the axis along which its figures are a curve; empty where there is none."""
+        return next((axis.name for axis in self.axes if axis.swept), "")
+
+    @cached_property
+    def units(self) -> Mapping[str, str]:
+        """Axis -> unit."""
+        return {axis.name: axis.unit for axis in self.axes}
+
+    @cached_property
+    def defaults(self) -> Mapping[str, ParamValue]:
+        """Axis -> its value when a study names none; without those that `points` gives."""
+        return {axis.name: axis.default for axis in self.axes if axis.default is not None}
+
+    @cached_property
+    def computed(self) -> frozenset[str]:
+        """Axes whose values `points` gives."""
+        return frozenset(axis.name for axis in self.axes if axis.default is None)
+
+    @property
+    def main_kernel(self) -> str:
+        """The kernel that stands for it: that of its first metric, else the last one, as triad; empty for none."""
+        kernels = self.metrics[0].kernels or self.kernels if self.metrics else self.kernels
+        return kernels[-1] if kernels else ""
+
+    @property
+    def between_two(self) -> bool:
+        """Whether its figures are curves of messages that pass from one rank to another, in patterns."""
+        size = self.message_size
+        return size is not None and size.swept and self.axis("message-pattern") is not None
+
+    @property
+    def sizes_itself(self) -> bool:
+        """Whether it chooses its working set by the machine, beyond the caches."""
+        return any(axis.default is None and axis.unit for axis in self.axes)
+
+    def host_memory_bytes(self, params: Params, placement: Placement) -> int:
+        """Memory that a case needs on the host with most ranks."""
+        return placement.most_ranks * self.memory_bytes(params, placement)
+
+    def axis(self, role: AxisRole) -> Axis | None:
+        """The axis that has this role; None where none has."""
+        return next((axis for axis in self.axes if axis.role == role), None)
 
     def metrics_of(self, kernel: str, params: Params) -> tuple[Metric, ...]:
         """The metrics of one kernel at a point of the axes, in the order of `metrics`."""

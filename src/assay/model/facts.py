@@ -7,6 +7,10 @@ import msgspec
 FactValue = bool | int | float | str | Sequence[str | int]
 
 
+#: Begins the source of a fact that is inferred, not read.
+GUESS = "guess: "
+
+
 class Fact(msgspec.Struct, frozen=True, omit_defaults=True):
     """One fact. Exactly one of `value` and `unavailable` is set.
 
@@ -31,6 +35,16 @@ class Fact(msgspec.Struct, frozen=True, omit_defaults=True):
     def known(self) -> bool:
         """Whether there is a value."""
         return self.value is not None
+
+    @property
+    def guessed(self) -> bool:
+        """Whether the value is inferred, not read."""
+        return self.source.startswith(GUESS)
+
+    @property
+    def origin(self) -> str:
+        """Where the value was read, or what it was inferred from."""
+        return self.source.removeprefix(GUESS)
 
 
 def unavailable(reason: str) -> Fact:

@@ -137,8 +137,7 @@ class Imported(msgspec.Struct, frozen=True, omit_defaults=True):
 def case_of(table: Table, figure: Figure) -> Case:
     """The case that a figure belongs to: what was measured at one point in one place, in words of plans."""
     params = table.params | figure.params
-    policy, _, nodes = table.memory.partition(":")
-    memory = Memory(policy, tuple(int(node) for node in nodes.split(",") if node))  # type: ignore[arg-type] # a word
+    memory = Memory.parsed(table.memory)
     parts = [
         table.benchmark,
         table.placement.replace(" ", "-"),

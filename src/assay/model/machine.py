@@ -1,5 +1,6 @@
 """Facts of one node: its topology, what this process may use of it, and everything else worth knowing."""
 
+from collections.abc import Collection
 from typing import Literal
 
 import msgspec
@@ -76,6 +77,8 @@ class Topology(msgspec.Struct, frozen=True, cache_hash=True):
             `numa_nodes[j]`; empty where firmware gives none.
         allowed_cpus: OS indices that this process may run on.
         allowed_nodes: OS indices of memory nodes it may allocate from.
+        held_bytes: what all caches together hold at most, as it was measured; 0 where their sizes are believed.
+        held_rates: by working set of all cores, the largest first: B, and the rate in B/s that told so.
     """
 
     packages: tuple[tuple[int, ...], ...]
@@ -85,6 +88,21 @@ class Topology(msgspec.Struct, frozen=True, cache_hash=True):
     distances: tuple[tuple[int, ...], ...]
     allowed_cpus: tuple[int, ...]
     allowed_nodes: tuple[int, ...]
+    held_bytes: int = 0
+    held_rates: tuple[tuple[int, float], ...] = ()
+
+    @property
+    def shape(self) -> "Topology":
+        """Without what differs from boot to boot and from run to run: some pages of memory, what was measured."""
+        nodes = tuple(msgspec.structs.replace(node, memory_bytes=0) for node in self.numa_nodes)
+        return msgspec.structs.replace(self, numa_nodes=nodes, held_bytes=0, held_rates=())
+
+    def last_level_bytes(self, cpus: Collection[int]) -> int:
+        """Bytes of the last-level caches that some cpus use, no more than was measured; 0 where none is known."""
+        last = max((cache.level for cache in self.caches), default=0)
+        used = set(cpus)
+        claimed = sum(each.size_bytes for each in self.caches if each.level == last and used & set(each.cpus))
+        return min(claimed, self.held_bytes or claimed)
 
     @property
     def smt(self) -> int:
@@ -104,6 +122,11 @@ class Device(msgspec.Struct, frozen=True):
     name: str
     kind: Literal["network", "infiniband", "accelerator", "storage"]
     facts: dict[str, Fact]
+
+
+def is_port(name: str, device: str) -> bool:
+    """Whether a name is that of a device or of one of its ports: `mlx5_0:1` is a port of `mlx5_0`."""
+    return name == device or name.startswith(f"{device}:")
 
 
 class Machine(msgspec.Struct, frozen=True):
@@ -130,3 +153,8 @@ class Machine(msgspec.Struct, frozen=True):
     def fact(self, section: str, name: str) -> Fact:
         """The named fact, or an unavailable one that says that nobody looked."""
         return self.facts.get(section, {}).get(name) or Fact(unavailable="not looked for")
+
+    def network_device(self, name: str) -> Device | None:
+        """The interface or port of this name; `mlx5_0` is its first port."""
+        named = (each for each in self.devices if is_port(each.name, name))
+        return next((each for each in named if each.kind in {"network", "infiniband"}), None) if name else None

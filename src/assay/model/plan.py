@@ -5,7 +5,7 @@ from typing import Annotated, Literal
 import msgspec
 
 from assay.model.benchmark import ParamValue
-from assay.model.placement import Placement
+from assay.model.placement import Placement, Word, parsed
 
 PLAN_SCHEMA = 1
 #: What the id of a control adds to that of the case that it repeats.
@@ -78,14 +78,16 @@ class Factor(msgspec.Struct, frozen=True):
         commands: level -> command that sets it, in the order of the configuration; the first one is the machine's
             usual state and restores it at the end. Empty for other kinds.
         devices: level -> interface or port, `eth0` or `mlx5_0:1`, of kind `network`; empty for other kinds.
+        files: level -> shared library that is loaded, of kind `library`; empty for other kinds.
     """
 
     name: str
     levels: tuple[str, ...]
-    kind: Literal["memory", "toolchain", "flags", "mpi", "network", "axis", "commands", "variable"]
+    kind: Literal["memory", "toolchain", "flags", "mpi", "network", "axis", "commands", "variable", "library"]
     benchmark: str = ""
     commands: dict[str, str] = {}
     devices: dict[str, str] = {}
+    files: dict[str, str] = {}
 
 
 class Case(msgspec.Struct, frozen=True):
@@ -212,12 +214,27 @@ class Folded(msgspec.Struct, frozen=True):
     into: str
     reason: str
 
+    @property
+    def places(self) -> tuple[Word, Word]:
+        """The placements of the wish and of what it folds into, whatever their memory."""
+        wish, into = (parsed(each.partition(", ")[0]) for each in (self.wish, self.into))
+        return wish, into
+
 
 class LeftOut(msgspec.Struct, frozen=True):
-    """A wish that cannot be measured on this machine, and why."""
+    """A wish that cannot be measured on this machine.
+
+    Attributes:
+        wish: in words.
+        reason: why it cannot be measured.
+        nodes: whether more nodes would do.
+        levels: of axes, factors and memory that it is about.
+    """
 
     wish: str
     reason: str
+    nodes: bool = False
+    levels: tuple[str, ...] = ()
 
 
 class Plan(msgspec.Struct, frozen=True):
@@ -245,7 +262,9 @@ class Plan(msgspec.Struct, frozen=True):
         factors: what is varied on purpose.
         refine: rounds of refinement that may follow when all launches are made.
         network: device that messages shall use where networks are not varied; empty for the MPI's choice.
-        grows: the budget is the study's and grew with the plan: every case is measured once, whatever that takes.
+        libraries: role -> shared library that programs load where it is not varied.
+        grows: the budget is the study's own: it may be exceeded by a fifth for launches that make intervals, and
+            every case is measured once, whatever that takes. One that a user gives is kept.
         confirm_s: seconds for experiments once the study is through, beyond its budget; None for no experiments.
         trials: plans of experiments, whose blocks follow those of the study and are no part of it.
         experiments: of a plan of experiments: id of a finding -> what was planned for it.
@@ -271,6 +290,7 @@ class Plan(msgspec.Struct, frozen=True):
     left_out: tuple[LeftOut, ...] = ()
     factors: tuple[Factor, ...] = ()
     network: str = ""
+    libraries: dict[str, str] = {}
     refine: int = 0
     grows: bool = False
     confirm_s: float | None = None
@@ -284,6 +304,14 @@ class Plan(msgspec.Struct, frozen=True):
         Those are the fixed work between blocks, and what is measured a second time in each block, A against A.
         """
         return tuple(case for case in self.cases if case.role == "measure")
+
+    def with_part(self, part: "Plan") -> "Plan":
+        """The whole run's plan with what a stage measures next: the study with more, or further experiments."""
+        if not part.experiments:
+            return part
+        if part in self.trials:
+            return self
+        return msgspec.structs.replace(self, trials=(*self.trials, part), confirm_s=None)
 
     def case(self, case_id: str) -> Case:
         """The case with this id; KeyError when there is none."""

@@ -1,8 +1,10 @@
-"""What one way of messages is good for and what limits it, as figures: reports put it into words."""
+"""What one path of messages is good for and what limits it, as figures: reports put it into words."""
 
 from typing import Literal
 
 import msgspec
+
+from assay.model.quantity import Basis, Quantity
 
 #: What long messages stand at: the link (its wire, a shaper, the slot of its card, a rate given by the user),
 #: memory, a plain copy by one core, the MPI (plain sockets get more of the same link), one pair of cores (more
@@ -14,38 +16,36 @@ LimitedBy = Literal[
 ]  # fmt: skip
 
 
-class Stated(msgspec.Struct, frozen=True):
+class ProfileFigure(msgspec.Struct, frozen=True):
     """A figure with what it rests on.
 
     Attributes:
-        value: in `unit`.
-        lo: lower end; None where there is neither interval nor range.
-        hi: upper end.
-        unit: SI; empty for a ratio.
-        method: what the ends are, as of an `Estimate`.
-        confidence: nominal, None for a range.
+        value: with its ends.
         launches: the fewest that it rests on.
         of: ids of estimates or models.
     """
 
-    value: float
-    lo: float | None
-    hi: float | None
-    unit: str
-    method: str
-    confidence: float | None
+    value: Quantity
     launches: int
     of: tuple[str, ...]
 
     @property
-    def least(self) -> float:
-        """Its lower end; itself where there is none."""
-        return self.value if self.lo is None else self.lo
+    def basis(self) -> Basis:
+        """What the ends are."""
+        return self.value.basis
 
     @property
-    def most(self) -> float:
-        """Its upper end; itself where there is none."""
-        return self.value if self.hi is None else self.hi
+    def confidence(self) -> float | None:
+        """Nominal confidence of the ends; None unless they are an interval."""
+        return self.value.confidence
+
+    def over(self, base: float) -> "ProfileFigure":
+        """The figure over a bare number of its unit."""
+        return msgspec.structs.replace(self, value=self.value.over(base))
+
+    def inverse(self, unit: str) -> "ProfileFigure":
+        """One over the figure: of a time how often it fits into a second."""
+        return msgspec.structs.replace(self, value=self.value.inverse(unit))
 
 
 class Ceiling(msgspec.Struct, frozen=True):
@@ -65,7 +65,7 @@ class Ceiling(msgspec.Struct, frozen=True):
 
 
 class Profile(msgspec.Struct, frozen=True, kw_only=True):
-    """One way that messages took between the same partners: over one network, by one MPI.
+    """One path that messages took between the same partners: over one network, by one MPI.
 
     Attributes:
         id: unique in its run.
@@ -79,8 +79,8 @@ class Profile(msgspec.Struct, frozen=True, kw_only=True):
         small_bytes: of the message that small ones are judged by.
         small: time of it, one way.
         alone: such messages a second where each waits for the one before it.
-        streamed: such messages a second with `window` of them on the way.
-        window: messages on the way before one waits.
+        streamed: such messages a second with `window` of them in flight.
+        window: messages in flight before one waits.
         solid_bytes: from this size on every one that was measured gets half of the highest rate or more, by the
             lower ends; 0 where that is not so, or where the smallest one does.
         half: size in B from which on half of the highest rate is reached.
@@ -112,26 +112,26 @@ class Profile(msgspec.Struct, frozen=True, kw_only=True):
     carried: str
     limited_by: LimitedBy
     small_bytes: int = 0
-    small: Stated | None = None
-    alone: Stated | None = None
-    streamed: Stated | None = None
+    small: ProfileFigure | None = None
+    alone: ProfileFigure | None = None
+    streamed: ProfileFigure | None = None
     window: int = 1
     solid_bytes: int = 0
-    half: Stated | None = None
-    jump: Stated | None = None
+    half: ProfileFigure | None = None
+    jump: ProfileFigure | None = None
     jump_bytes: tuple[int, int] = (0, 0)
-    rate: Stated | None = None
+    rate: ProfileFigure | None = None
     rate_bytes: int = 0
-    both: Stated | None = None
+    both: ProfileFigure | None = None
     pairs: int = 0
-    pairs_rate: Stated | None = None
-    pairs_fill: Stated | None = None
-    over_tcp_small: Stated | None = None
-    over_tcp: Stated | None = None
-    over_copy: Stated | None = None
+    pairs_rate: ProfileFigure | None = None
+    pairs_fill: ProfileFigure | None = None
+    over_tcp_small: ProfileFigure | None = None
+    over_tcp: ProfileFigure | None = None
+    over_copy: ProfileFigure | None = None
     ceiling: Ceiling | None = None
-    share: Stated | None = None
-    tcp_share: Stated | None = None
+    share: ProfileFigure | None = None
+    tcp_share: ProfileFigure | None = None
     stalled: float | None = None
 
     @property

@@ -1,18 +1,22 @@
-"""The records that native programs write (JSON Lines), and the one that the engine adds after each launch.
+"""The records that native programs write (JSON Lines), and those that the engine adds.
 
 `schema/records.schema.json` is generated from these types (`assay.model.schema`), published, and held equal
 to them by a test. A record file is a sequence of launches; the records of a launch stand before its `launch`
-record, which commits them: records that no `launch` record follows were torn off by a crash.
+record, which commits them: records that no `launch` record follows were torn off by a crash. The bulk of a large
+launch is kept as columns in a file beside the records: `shared` and `columns` records say where. A `prediction`
+stands between launches and needs no other record.
 """
 
 import math
-from collections.abc import Sequence
-from typing import Annotated, Literal
+from collections.abc import Mapping, Sequence
+from typing import Annotated, Literal, Protocol, runtime_checkable
 
 import msgspec
 
 from assay.model.benchmark import ParamValue
+from assay.model.bracket import Bracket
 from assay.model.errors import AssayError
+from assay.model.quantity import Quantity
 
 RECORD_SCHEMA = 1
 
@@ -39,6 +43,9 @@ class Rank(msgspec.Struct, frozen=True):
             does not say.
         huge_page_share: share of the touched buffers that lies in huge pages (smaps); None where the kernel does
             not say.
+        proof: `thread`: each thread stands on the cpu that was asked for; `rank`: all threads of the process run
+            together on the cpus that were asked for, and `cpus` lists those, ascending.
+        devices: that it found and used, by the names that it was told; None where its program does not say.
     """
 
     rank: int
@@ -49,6 +56,8 @@ class Rank(msgspec.Struct, frozen=True):
     requested_memory: str
     page_nodes: dict[str, int]
     huge_page_share: Annotated[float, msgspec.Meta(ge=0, le=1)] | None = None
+    proof: Literal["thread", "rank"] = "thread"
+    devices: tuple[str, ...] | None = None
 
 
 class Header(msgspec.Struct, frozen=True, tag="header"):
@@ -67,6 +76,9 @@ class Header(msgspec.Struct, frozen=True, tag="header"):
             for, `way` that a program names (addresses, or the pairs of a round), `segment`, most bytes of a
             message in one of TCP, as its ends agreed, each variable of the environment, of an allowlist, that can
             change its ways; empty without any.
+        libraries: role -> what was loaded at launch, in its own words: `file`, `version`, the `kernel` that it
+            chose, `threads`, `interface`.
+        facts: what else the program states of the case, name -> value with its unit.
     """
 
     schema: int
@@ -78,6 +90,20 @@ class Header(msgspec.Struct, frozen=True, tag="header"):
     clock: Clock
     ranks: tuple[Rank, ...]
     mpi: dict[str, str] = {}
+    libraries: dict[str, dict[str, str]] = {}
+    facts: dict[str, str] = {}
+
+    @property
+    def segment_bytes(self) -> int:
+        """Most bytes of a message in a segment of TCP, as its ends agreed; 0 where none were told."""
+        told = self.mpi.get("segment", "")
+        return int(told) if told.isdecimal() else 0
+
+    @property
+    def pairs(self) -> tuple[tuple[int, int], ...]:
+        """The pairs of ranks that met in a round, as the program names them: `0-3 1-2`."""
+        pairs = (pair.partition("-") for pair in self.mpi.get("way", "").split())
+        return tuple((int(first), int(second)) for first, _, second in pairs)
 
 
 class Series(msgspec.Struct, frozen=True, tag="series"):
@@ -112,6 +138,22 @@ class Series(msgspec.Struct, frozen=True, tag="series"):
             raise ValueError("a duration is negative or not finite")
 
 
+class Threads(msgspec.Struct, frozen=True, tag="threads"):
+    """What each thread of a rank worked by itself in the measured samples of a kernel, waiting for no other.
+
+    Attributes:
+        kernel: name.
+        rank: process.
+        iterations: of all these samples.
+        seconds: of each thread, in thread order.
+    """
+
+    kernel: str
+    rank: int
+    iterations: int
+    seconds: tuple[float, ...]
+
+
 class Counter(msgspec.Struct, frozen=True):
     """What one network interface or InfiniBand port carried, in bytes, by its own counters."""
 
@@ -120,11 +162,20 @@ class Counter(msgspec.Struct, frozen=True):
 
 
 class HostTraffic(msgspec.Struct, frozen=True):
-    """Traffic of one host: of every interface (`eth0`) and InfiniBand port (`mlx5_0:1`) that has counters."""
+    """Traffic of one host by interface (`eth0`) and InfiniBand port (`mlx5_0:1`), and MTUs of interfaces in B."""
 
     host: str
     boot_id: str
     interfaces: dict[str, Counter]
+    mtus: dict[str, int] = {}
+
+
+@runtime_checkable
+class Summed(Protocol):
+    """Hosts that know the sums of their counters."""
+
+    def sent(self) -> Mapping[str, int]:
+        """See Traffic."""
 
 
 class Traffic(msgspec.Struct, frozen=True, tag="traffic"):
@@ -138,7 +189,41 @@ class Traffic(msgspec.Struct, frozen=True, tag="traffic"):
 
     seconds: float
     payload: float
-    hosts: tuple[HostTraffic, ...]
+    hosts: Sequence[HostTraffic]
+
+    def sent(self) -> Mapping[str, int]:
+        """Interface or port -> bytes that it sent, all hosts together."""
+        if isinstance(self.hosts, Summed):
+            return self.hosts.sent()
+        sent: dict[str, int] = {}
+        for host in self.hosts:
+            for name, counter in host.interfaces.items():
+                sent[name] = sent.get(name, 0) + counter.sent
+        return sent
+
+
+class FigureOfMerit(msgspec.Struct, frozen=True, tag="figure"):
+    """One value that a program states of a whole solution.
+
+    Attributes:
+        name: of the figure, e.g. `rate`.
+        unit: SI base unit.
+        value: in that unit, above 0.
+        seconds: that the solution took; None where the program does not say.
+        phases: part of the solution -> seconds.
+    """
+
+    name: str
+    unit: str
+    value: Annotated[float, msgspec.Meta(gt=0)]
+    seconds: float | None = None
+    phases: dict[str, float] = {}
+
+
+class Output(msgspec.Struct, frozen=True, tag="output"):
+    """What a command of somebody else wrote, whole: figures are read from it, and can be read again."""
+
+    text: str
 
 
 class Verdict(msgspec.Struct, frozen=True, tag="verdict"):
@@ -154,67 +239,6 @@ class End(msgspec.Struct, frozen=True, tag="end"):
 
     status: Literal["complete", "failed", "invalid"]
     reason: str = ""
-
-
-class Handover(msgspec.Struct, frozen=True):
-    """Samples of the hand-over probe: the time a cache line takes from one core to another, one way.
-
-    Attributes:
-        cpus: the two cores.
-        iterations: hand-overs in each sample.
-        seconds: duration of each sample, undivided.
-    """
-
-    cpus: tuple[int, ...]
-    iterations: int
-    seconds: list[float]
-
-    @property
-    def median_s(self) -> float:
-        """Median time of one hand-over, seconds."""
-        ordered = sorted(self.seconds)
-        middle = len(ordered) // 2
-        median = ordered[middle] if len(ordered) % 2 else (ordered[middle - 1] + ordered[middle]) / 2
-        return median / self.iterations
-
-
-class Bracket(msgspec.Struct, frozen=True):
-    """What the machine did around a launch.
-
-    Attributes:
-        before: probe just before it; None where there is one core or no probe.
-        after: probe just after it.
-        elapsed_s: wall time of the launch, start of program to its end.
-        steal: share of the cpus' time that the hypervisor took during the launch; None where nobody looked, since
-            it ran on other hosts than this one.
-        foreign: share of the cpus' time that other processes used during the launch; None as above.
-        involuntary_switches: context switches forced on the program, -1 where unknown.
-        load: one-minute load average before it.
-    """
-
-    before: Handover | None
-    after: Handover | None
-    elapsed_s: float
-    steal: float | None
-    foreign: float | None
-    involuntary_switches: int
-    load: float
-
-    #: Brackets that differ more than this (far / near is about 4 on virtual machines) mean that the cores moved.
-    MOVED = 1.5
-    #: More than this share of foreign CPU disturbs a launch.
-    FOREIGN = 0.08
-
-    @property
-    def disturbance(self) -> str:
-        """Why the launch should be repeated; empty when it was quiet."""
-        if self.before and self.after:
-            ratio = self.after.median_s / self.before.median_s
-            if not 1 / self.MOVED < ratio < self.MOVED:
-                return f"hand-over changed x{ratio:.2f} during the launch"
-        if self.foreign is not None and self.foreign > self.FOREIGN:
-            return f"other processes used {100 * self.foreign:.0f} % of the cpus"
-        return ""
 
 
 class Launch(msgspec.Struct, frozen=True, tag="launch"):
@@ -235,6 +259,7 @@ class Launch(msgspec.Struct, frozen=True, tag="launch"):
         bracket: what the machine did around it.
         message: what the program said on stderr, at most 2,000 characters.
         prepared: factor -> command that was run just before it to set the factor's level.
+        waited_s: seconds that were waited before it until other processes used little.
     """
 
     id: str
@@ -251,13 +276,75 @@ class Launch(msgspec.Struct, frozen=True, tag="launch"):
     bracket: Bracket
     message: str = ""
     prepared: dict[str, tuple[str, ...]] = {}
+    waited_s: float = 0.0
 
 
-ProgramRecord = Header | Series | Traffic | Verdict | End
-Record = ProgramRecord | Launch
+class Shared(msgspec.Struct, frozen=True, tag="shared"):
+    """Opens a large launch: what its cases share stands once in `samples.columns`. See `assay.store.compact`.
 
-_program_decoder = msgspec.json.Decoder(ProgramRecord)
-_decoder = msgspec.json.Decoder(Record)
+    Attributes:
+        form: version of the columns.
+        at: first byte.
+        bytes: how many.
+        crc32: of them.
+    """
+
+    form: int
+    at: int
+    bytes: int
+    crc32: int
+
+
+class Columns(msgspec.Struct, frozen=True, tag="columns"):
+    """Stands for the ranks, the series and the traffic of a case, which are kept in `samples.columns`.
+
+    Attributes:
+        at: first byte.
+        parts: bytes of each part: series and ranks; durations; starts.
+        crc32: of all of them.
+        series: how many.
+        samples: of all series together.
+    """
+
+    at: int
+    parts: tuple[int, int, int]
+    crc32: int
+    series: int
+    samples: int
+
+
+class Prediction(Quantity, frozen=True, tag="prediction", kw_only=True):
+    """What models expect of a case: written before its first launch, which decides, and never changed.
+
+    Attributes:
+        of: id of the case.
+        metric: that is predicted.
+        models: from which it follows, `from` in JSON.
+    """
+
+    of: str
+    metric: str
+    models: tuple[str, ...] = msgspec.field(name="from")
+
+    def __post_init__(self) -> None:
+        """Refuse ends that do not enclose the value."""
+        if not (self.lo <= self.value <= self.hi and math.isfinite(self.hi - self.lo)):
+            raise ValueError("lo <= value <= hi does not hold, or one is not finite")
+
+    def refusal(self, earlier: Sequence["Prediction"], launches: Sequence[Launch]) -> str:
+        """Why it may not follow what the run holds already; empty where it may."""
+        if any((each.of, each.metric) == (self.of, self.metric) for each in earlier):
+            return "it is predicted already"
+        if any(self.of in each.cases for each in launches):
+            return "a launch of the case is committed already"
+        return ""
+
+
+ProgramRecord = Header | Series | Threads | Traffic | FigureOfMerit | Output | Verdict | End
+Record = ProgramRecord | Shared | Columns | Prediction | Launch
+
+_program_decoder: msgspec.json.Decoder[ProgramRecord] = msgspec.json.Decoder(ProgramRecord)
+_decoder: msgspec.json.Decoder[Record] = msgspec.json.Decoder(Record)
 
 
 class RecordError(AssayError):
@@ -267,19 +354,17 @@ class RecordError(AssayError):
 def decode_program_record(line: bytes | str) -> ProgramRecord:
     """One line of a native program's output; RecordError says what is wrong with it."""
     try:
-        record: ProgramRecord = _program_decoder.decode(line)
+        return _program_decoder.decode(line)
     except (msgspec.ValidationError, msgspec.DecodeError, UnicodeDecodeError) as error:
         raise RecordError("not a valid record", why=str(error)) from error
-    return record
 
 
 def decode_record(line: bytes | str) -> Record:
     """One line of records.jsonl; RecordError says what is wrong with it."""
     try:
-        record: Record = _decoder.decode(line)
+        return _decoder.decode(line)
     except (msgspec.ValidationError, msgspec.DecodeError, UnicodeDecodeError) as error:
         raise RecordError("not a valid record", why=str(error)) from error
-    return record
 
 
 def encode_record(record: Record) -> bytes:

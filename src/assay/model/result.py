@@ -1,20 +1,31 @@
 """What may be said of a run: estimates with intervals, models, findings. `assay show --json` is `Analysis`."""
 
+from collections.abc import Hashable
 from typing import Literal
 
 import msgspec
 
 from assay.model.benchmark import ParamValue
+from assay.model.effort import Effort
+from assay.model.law import Model, Prediction
+from assay.model.noise import Noise
+from assay.model.placement import Memory, Word, parsed
 from assay.model.plan import Experiment
 from assay.model.profile import Profile
+from assay.model.quantity import Basis, Quantity
 
-RESULT_SCHEMA = 1
+RESULT_SCHEMA = 2
 
 CaseStatus = Literal["complete", "failed", "invalid", "incomplete", "timed-out", "skipped"]
 
 
 #: Part of a machine that a limit is of: of computing its cores, of memory the memory nodes that are used.
 Scope = Literal["core", "cores", "numa-node", "numa-nodes", "package", "machine", "link"]
+
+
+#: What sets a limit: the wire of a link, a shaper of the kernel, the slot of a card, memory, units that compute, a
+#: clock, a core that copies, or the user's word.
+LimitKind = Literal["wire", "shaper", "pcie", "memory", "flop-rate", "clock", "copy", "user"]
 
 
 class Limit(msgspec.Struct, frozen=True):
@@ -24,13 +35,19 @@ class Limit(msgspec.Struct, frozen=True):
         value: in the estimate's unit.
         source: `derived` from facts, `measured` in this run, or `given` by the user.
         of: what it is and how it came about, in words.
+        kind: what sets it.
         scope: the part that it is a limit of; `link` for messages between nodes.
+        framed: whether it is of TCP in Ethernet frames, for each of which a kernel works.
+        reference: whether a figure may exceed it, as turbo exceeds the nominal clock; else it is a ceiling.
     """
 
     value: float
     source: Literal["derived", "measured", "given"]
     of: str
+    kind: LimitKind
     scope: Scope = "machine"
+    framed: bool = False
+    reference: bool = False
 
 
 class Proof(msgspec.Struct, frozen=True):
@@ -43,6 +60,10 @@ class Proof(msgspec.Struct, frozen=True):
         machines: number of kernels that it ran on, by their boot ids: two hosts of one kernel are one machine.
         carried: interface or port -> bytes that it sent while the case was sampled, over those of all messages;
             empty where nothing was passed, or all of it through memory.
+        mtus: host -> largest frame in bytes of the interface that sent most of them, as it was while they passed;
+            of several launches the last; empty where nobody looked.
+        libraries: role -> what was loaded at launch, in its own words; of several launches the last.
+        of: `thread` where each thread was found on its own cpu, `rank` where those of a process share its cpus.
     """
 
     cpus: tuple[tuple[int, ...], ...]
@@ -50,6 +71,9 @@ class Proof(msgspec.Struct, frozen=True):
     as_asked: bool
     machines: int = 1
     carried: dict[str, float] = {}
+    mtus: dict[str, int] = {}
+    libraries: dict[str, dict[str, str]] = {}
+    of: Literal["thread", "rank"] = "thread"
 
 
 class Placed(msgspec.Struct, frozen=True):
@@ -61,6 +85,7 @@ class Placed(msgspec.Struct, frozen=True):
         cpus: asked for, one list per host.
         memory: policy asked for, e.g. `first-touch`, `bind:0`.
         proven: what was found.
+        laid_out: ranks of all hosts together where they have several cpus each; 0 where each cpu is one.
     """
 
     label: str
@@ -68,16 +93,30 @@ class Placed(msgspec.Struct, frozen=True):
     cpus: tuple[tuple[int, ...], ...]
     memory: str
     proven: Proof | None
+    laid_out: int = 0
+
+    @property
+    def ranks(self) -> int:
+        """How many, of a program whose ranks pass messages."""
+        return self.laid_out or sum(map(len, self.cpus))
 
     @property
     def nodes(self) -> int:
         """How many; by the word where no source names them."""
-        return len(self.hosts) or (
-            2 if self.label == "pair:other-node" else int(self.label.partition("@")[2] or 1)
-        )
+        return len(self.hosts) or self.word.nodes or 1
+
+    @property
+    def word(self) -> Word:
+        """The label, taken apart."""
+        return parsed(self.label)
+
+    @property
+    def policy(self) -> Memory:
+        """The memory policy, taken apart."""
+        return Memory.parsed(self.memory)
 
 
-class Estimate(msgspec.Struct, frozen=True):
+class Estimate(msgspec.Struct, frozen=True, kw_only=True):
     """A figure with everything it must carry. There is no bare-number form.
 
     Attributes:
@@ -93,15 +132,15 @@ class Estimate(msgspec.Struct, frozen=True):
         factors: factor -> level.
         state: state of the machine in which all of its launches were made (`near`, `far`; `unsettled` where it
             changed during each of them); None where states do not explain its benchmark.
-        median: median over launches of the launch's median; None unless complete.
-        lo: lower end of the interval.
-        hi: upper end of the interval.
-        method: `order-statistics` interval of the launch medians (6 launches or more), else their `range`, which
-            claims no confidence; `single` launch; `imported` from a source without samples.
-        confidence: nominal, None for a range.
+        value: median over launches of the launch's median, with the interval of the launch medians by order
+            statistics (6 launches or more), else their range; None unless complete.
+        mean: that the measured samples have, each launch counted alike: of a rate all work by all time. What other
+            programs print, with all that disturbed single samples in it.
         min: least sample.
         max: largest sample.
-        p99: the sample that 99 % are at least as good as.
+        p99: the sample that 99 % are at least as good as; None of fewer than 1,000 samples.
+        threads: seconds of an iteration that each thread works by itself, median over launches, in the order of
+            the cpus; empty where they are not timed. The slowest decides how long an iteration takes.
         launches: number of launches.
         samples: number of measured samples.
         stop: why sampling ended in the launches: the worst of `precision`, `samples`, `time`.
@@ -111,7 +150,8 @@ class Estimate(msgspec.Struct, frozen=True):
         disturbed: how many of its launches were disturbed: they count where no repeat was quiet.
         set_aside: disturbed launches of the case that do not count, since their own repeat was quiet, or the state
             of the machine changed during them where figures are given for each.
-        limit: what it stands against, None where nothing bounds it yet.
+        limit: what it stands against, None where nothing bounds it yet; it exceeds no ceiling by more than 2 %.
+        exceeds: the ceiling that it exceeded by more, which is therefore wrong and not its `limit`; else None.
         status: of the case.
         reason: why the status is not complete.
     """
@@ -127,101 +167,60 @@ class Estimate(msgspec.Struct, frozen=True):
     placement: Placed
     factors: dict[str, str]
     state: str | None
-    median: float | None
-    lo: float | None
-    hi: float | None
-    method: Literal["order-statistics", "range", "single", "imported"] | None
-    confidence: float | None
-    min: float | None
-    max: float | None
-    p99: float | None
-    launches: int
-    samples: int
-    stop: str
-    precision: float | None
-    steady: bool | None
-    modes: tuple[float, ...]
-    limit: Limit | None
+    value: Quantity | None = None
+    mean: float | None = None
+    min: float | None = None
+    max: float | None = None
+    p99: float | None = None
+    threads: tuple[float, ...] = ()
+    launches: int = 0
+    samples: int = 0
+    stop: str = ""
+    precision: float | None = None
+    steady: bool | None = None
+    modes: tuple[float, ...] = ()
+    limit: Limit | None = None
+    exceeds: Limit | None = None
     status: CaseStatus
-    reason: str | None
+    reason: str | None = None
     disturbed: int = 0
     set_aside: int = 0
 
+    def alike(self, *but: str) -> Hashable:
+        """What it shares with estimates that differ in nothing but the named params, factors or attributes.
 
-class Point(msgspec.Struct, frozen=True):
-    """One estimate as a law sees it.
+        Attributes are `kernel`, `metric`, `memory`, `hosts` and `state`.
+        """
+        where = self.placement
+        told = {"kernel": self.kernel, "metric": self.metric, "memory": where.memory, "state": self.state}
+        words = {**told, "hosts": where.hosts, **self.params, **self.factors}
+        shared = frozenset((name, word) for name, word in words.items() if name not in but)
+        return self.benchmark, where.label, shared
 
-    Attributes:
-        estimate: id.
-        at: where it stands, coordinate -> value, e.g. `{"cpu node": 0, "memory node": 1, "class": "one hop"}`.
-        value: [value, lo, hi], SI units.
-        ratio: value over what the law names for this place (see docs/models.md); None where it names nothing.
-    """
+    @property
+    def median(self) -> float | None:
+        """The value alone; None without one."""
+        return self.value.value if self.value else None
 
-    estimate: str
-    at: dict[str, ParamValue]
-    value: tuple[float, float, float]
-    ratio: float | None
+    @property
+    def lo(self) -> float | None:
+        """Lower end; None without a value, and where its source printed no ends."""
+        return self.value.lo if self.value and self.value.basis != "imported" else None
 
+    @property
+    def hi(self) -> float | None:
+        """Upper end; None without a value, and where its source printed no ends."""
+        return self.value.hi if self.value and self.value.basis != "imported" else None
 
-class Model(msgspec.Struct, frozen=True):
-    """A fitted law.
+    @property
+    def basis(self) -> Basis | None:
+        """What the ends are; None without a value."""
+        return self.value.basis if self.value else None
 
-    Attributes:
-        id: unique in its run.
-        law: name, e.g. `cache-plateaus`.
-        of: estimates it was fitted to.
-        parameters: name -> [value, lo, hi], SI units.
-        residual: largest relative residual.
-        reason: why it could not be fitted; empty when it was.
-        points: the estimates as the law sees them; empty for laws that add nothing to them.
-    """
-
-    id: str
-    law: str
-    of: tuple[str, ...]
-    parameters: dict[str, tuple[float, float, float]]
-    residual: float | None
-    reason: str = ""
-    points: tuple[Point, ...] = ()
-
-
-class Prediction(msgspec.Struct, frozen=True):
-    """What other measurements say that a figure must be, held against the figure: a line of the ledger.
-
-    Attributes:
-        id: unique in its run.
-        law: name.
-        what: what is predicted, in words.
-        unit: SI base unit.
-        lower: least value that is predicted.
-        upper: largest one.
-        middle: of the two.
-        half_width: half of their distance, relative to the middle: how much the prediction leaves open.
-        states: of the machine: of each of `of`, then of the predicted one; None where one explains all.
-        of: estimates it was computed from; never the predicted one, nor any of its benchmark.
-        derivation: how, with figures.
-        measured: id of the estimate that was predicted.
-        value: [value, lo, hi] measured.
-        deviation: of the value from the middle, relative to the middle; negative below it.
-        error: relative distance of the value from the predicted interval; 0 inside, negative below it.
-    """
-
-    id: str
-    law: str
-    what: str
-    unit: str
-    lower: float
-    upper: float
-    middle: float
-    half_width: float
-    of: tuple[str, ...]
-    states: tuple[str | None, ...]
-    derivation: str
-    measured: str
-    value: tuple[float, float, float]
-    deviation: float
-    error: float
+    @property
+    def confidence(self) -> float | None:
+        """Nominal confidence of the interval; None where there is none."""
+        return self.value.confidence if self.value else None
 
 
 class Comparison(msgspec.Struct, frozen=True):
@@ -231,12 +230,10 @@ class Comparison(msgspec.Struct, frozen=True):
         id: unique in its run.
         a: estimate id; of the control where `differ` is `control`, which has no estimate of its own in the run.
         b: estimate id, the base of the ratio.
-        ratio: a / b, Hodges-Lehmann over the blocks (over all pairs of launches between two runs).
-        lo: lower end of the ratio's interval (exact signed-rank; Mann-Whitney between runs), or least ratio: of
-            one pair, and so of one launch in each run, the ratio itself.
-        hi: upper end.
+        value: a / b, Hodges-Lehmann over the blocks (over all pairs of launches between two runs), with the exact
+            signed-rank interval (Mann-Whitney between runs), or the range of the ratios with fewer than 6 blocks,
+            or 4 launches in a run.
         blocks: pairs; 0 between two runs, which have no blocks in common.
-        confidence: None for a range (fewer than 6 blocks, or 4 launches in a run).
         verdict: in words of METHODS: `faster`, `slower`, `trivially different`, `equivalent`, `inconclusive`.
         differ: what tells a from b: an axis, a factor, `cores`, `memory`, `control` (A against A), or `run`.
         level: of a.
@@ -250,16 +247,16 @@ class Comparison(msgspec.Struct, frozen=True):
             where so few pairs can find none.
         p: two-sided, of the exact rank test; None for a range.
         adjusted_p: of Benjamini and Yekutieli, among all comparisons of the same kind in the run.
+        between_runs: standard deviation from run to run of the same machine, relative, by which the interval is
+            widened; None where launches alone make it.
+        history: earlier runs that tell it.
     """
 
     id: str
     a: str
     b: str
-    ratio: float
-    lo: float
-    hi: float
+    value: Quantity
     blocks: int
-    confidence: float | None
     verdict: str
     differ: str = ""
     level: str = ""
@@ -272,55 +269,32 @@ class Comparison(msgspec.Struct, frozen=True):
     detectable: float | None = None
     p: float | None = None
     adjusted_p: float | None = None
+    between_runs: float | None = None
+    history: int = 0
+
+    @property
+    def ratio(self) -> float:
+        """The ratio a / b alone."""
+        return self.value.value
+
+    @property
+    def lo(self) -> float:
+        """Lower end of the ratio."""
+        return self.value.lo
+
+    @property
+    def hi(self) -> float:
+        """Upper end of the ratio."""
+        return self.value.hi
+
+    @property
+    def confidence(self) -> float | None:
+        """Nominal confidence of the interval; None for a range."""
+        return self.value.confidence
 
 
-class ComparedPair(msgspec.Struct, frozen=True):
-    """A comparison with the two estimates that it compares."""
-
-    a: Estimate
-    b: Estimate
-    comparison: Comparison
-
-
-class Difference(msgspec.Struct, frozen=True):
-    """What is not the same in two runs.
-
-    Attributes:
-        kind: `machine`, `topology`, `toolchain`, `sources`, `schema`: such runs are compared only where the user
-            declares it; else `fact`, `environment`, `setting`, which are shown.
-        name: of what differs, e.g. `kernel release`.
-        a: in the run that is judged.
-        b: in the base.
-    """
-
-    kind: str
-    name: str
-    a: str
-    b: str
-
-
-class Compared(msgspec.Struct, frozen=True):
-    """`assay compare --json`: the comparisons of one run, or of two.
-
-    Attributes:
-        schema: version of this record.
-        run: that is judged.
-        base: the other run; empty where levels are compared inside one.
-        across: what was declared to differ, as the factor; empty without.
-        allowed: kinds of differences that were allowed.
-        differences: between the runs.
-        pairs: what was compared.
-        uncompared: estimate or case -> why it was not.
-    """
-
-    schema: int
-    run: str
-    base: str
-    across: str
-    allowed: tuple[str, ...]
-    differences: tuple[Difference, ...]
-    pairs: tuple[ComparedPair, ...]
-    uncompared: dict[str, str] = {}
+#: What a finding is for: it costs performance, offers some, or is worth knowing.
+Severity = Literal["problem", "advice", "fact"]
 
 
 class Finding(msgspec.Struct, frozen=True):
@@ -339,12 +313,14 @@ class Finding(msgspec.Struct, frozen=True):
         rivals: other causes not excluded.
         next: the experiment or remedy that comes next, a command where there is one.
         experiment: that decides a candidate, as data; None where Assay can make none.
+        numbers: `statistic` with its ends, and `threshold`, in one unit, and what else a rule names; empty where
+            nothing was tested.
     """
 
     id: str
     rule: str
     claim: str
-    severity: Literal["problem", "advice", "fact"]
+    severity: Severity
     status: Literal["candidate", "confirmed", "refuted", "observed", "not assessed"]
     evidence: tuple[str, ...]
     statistic: str
@@ -352,6 +328,7 @@ class Finding(msgspec.Struct, frozen=True):
     rivals: tuple[str, ...] = ()
     next: str = ""
     experiment: Experiment | None = None
+    numbers: dict[str, Quantity] = {}
 
 
 class Outcome(msgspec.Struct, frozen=True):
@@ -372,33 +349,6 @@ class Outcome(msgspec.Struct, frozen=True):
     planned: int
 
 
-class Noise(msgspec.Struct, frozen=True):
-    """How quiet the machine was.
-
-    Attributes:
-        sentinel_p99: 99th percentile over median of the sentinel's samples; None without a sentinel.
-        drift: Theil-Sen slope x duration of the sentinel's launch medians, relative; None with fewer than 4.
-        drift_p: Kendall's p of that drift.
-        steal: largest share of cpu time taken by the hypervisor during a launch.
-        foreign: largest share used by other processes during a launch.
-        states: state -> [launches, median hand-over in s]; one entry when there is one.
-        disturbed: launches labelled as disturbed.
-        launches: all launches.
-        resolution: what two launches of one case differ by, relative: 95 % of all such pairs of this run differ by
-            less. Effects smaller than this may be chance. None where no case has two launches.
-    """
-
-    sentinel_p99: float | None
-    drift: float | None
-    drift_p: float | None
-    steal: float | None
-    foreign: float | None
-    states: dict[str, tuple[int, float]]
-    disturbed: int
-    launches: int
-    resolution: float | None = None
-
-
 class Analysis(msgspec.Struct, frozen=True):
     """All that may be said of a run."""
 
@@ -414,3 +364,4 @@ class Analysis(msgspec.Struct, frozen=True):
     noise: Noise
     predictions: tuple[Prediction, ...] = ()
     profiles: tuple[Profile, ...] = ()
+    effort: Effort | None = None

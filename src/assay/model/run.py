@@ -1,5 +1,6 @@
 """An executed plan: what a run directory holds, as one value."""
 
+from collections.abc import Sequence
 from typing import Literal
 
 import msgspec
@@ -7,7 +8,7 @@ import msgspec
 from assay.model.imported import Imported
 from assay.model.machine import Machine
 from assay.model.plan import Plan
-from assay.model.record import End, Header, Launch, Series, Traffic, Verdict
+from assay.model.record import End, FigureOfMerit, Header, Launch, Prediction, Series, Threads, Traffic, Verdict
 from assay.model.toolchain import Build
 
 RUN_SCHEMA = 1
@@ -43,17 +44,21 @@ class CaseRecords(msgspec.Struct, frozen=True):
 
     Attributes:
         header: how it was placed and what it did.
-        series: raw samples, warm-ups included.
+        series: raw samples, warm-ups included; of a large launch decoded from columns when they are looked at.
         verdict: None when the program ended before it.
         end: None when the records break off.
         traffic: what the networks carried meanwhile; None where the program passes no messages.
+        figures: values of whole solutions.
+        threads: what threads worked by themselves.
     """
 
     header: Header
-    series: tuple[Series, ...]
+    series: Sequence[Series]
     verdict: Verdict | None
     end: End | None
     traffic: Traffic | None = None
+    figures: tuple[FigureOfMerit, ...] = ()
+    threads: tuple[Threads, ...] = ()
 
 
 class LaunchRecords(msgspec.Struct, frozen=True):
@@ -70,6 +75,30 @@ class LaunchRecords(msgspec.Struct, frozen=True):
     unstarted: dict[str, End] = {}
 
 
+Cause = Literal["budget", "failures", "interrupted", "unreached", "other"]
+
+
+class Shortfall(msgspec.Struct, frozen=True):
+    """Why a case has fewer launches than planned.
+
+    Attributes:
+        cause: the budget, launches that kept failing, the user, a program that ended before it came to the case;
+            `other` for words of another version.
+        why: the same in words.
+        made: launches that were made.
+        planned: launches that were planned; 0 where an older version does not say.
+    """
+
+    cause: Cause
+    why: str
+    made: int = 0
+    planned: int = 0
+
+    def __str__(self) -> str:
+        """`not measured: the budget of 4 s was used up`, `3 of 6 launches: interrupted`."""
+        return f"{self.made} of {self.planned} launches: {self.why}" if self.made else f"not measured: {self.why}"
+
+
 class Ending(msgspec.Struct, frozen=True):
     """`ending.json`: written when the plan is through or was stopped; absent after a crash.
 
@@ -77,14 +106,14 @@ class Ending(msgspec.Struct, frozen=True):
         status: `complete` when every launch was made, `cut` when the budget ended it, `interrupted` by the user.
         ended: ISO time, UTC.
         elapsed_s: wall time of all sessions together.
-        cut: case or launch -> why it was not (fully) measured: budget, failing program, memory ...
+        cut: case or launch -> why it was not (fully) measured.
         needed_s: what all of the plan takes, by what was made of it; None where all was made (or nobody asked).
     """
 
     status: Literal["complete", "cut", "interrupted"]
     ended: str
     elapsed_s: float
-    cut: dict[str, str]
+    cut: dict[str, Shortfall]
     needed_s: float | None = None
 
 
@@ -101,6 +130,7 @@ class Run(msgspec.Struct, frozen=True):
         damage: what could not be read, a sentence each (line number and reason); such launches count as not made.
         imported: what other tools printed or others published; None where Assay measured.
         trials: launches of experiments, of which no figure of the study knows.
+        predictions: in the order they were made, each before the first launch of its case.
     """
 
     path: str
@@ -112,6 +142,7 @@ class Run(msgspec.Struct, frozen=True):
     damage: tuple[str, ...] = ()
     imported: Imported | None = None
     trials: tuple[LaunchRecords, ...] = ()
+    predictions: tuple[Prediction, ...] = ()
 
     @property
     def made(self) -> tuple[LaunchRecords, ...]:

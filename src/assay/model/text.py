@@ -1,4 +1,4 @@
-"""Sentences that a page can say in another language: English for every reader, with how they were made.
+"""Texts that a page can translate: English for every reader, with the template and its parameters.
 
 `text("{count} of {cases} was not measured", ...)` is a `str` like any other: a terminal, a record and an f-string
 see English. A page keeps the template and what stands in it, and says it by the catalogues of
@@ -6,8 +6,9 @@ see English. A page keeps the template and what stands in it, and says it by the
 """
 
 import re
+import shlex
 from collections.abc import Iterable, Mapping
-from typing import Any
+from typing import Any, Literal
 
 import msgspec
 
@@ -15,10 +16,15 @@ import msgspec
 FORMS = "|"
 #: A template that begins with a parameter.
 _FIRST = re.compile(r"\{(\w+)\}")
+#: A parameter of a template.
+_NAMED = re.compile(r"\{(\w+)\}")
 #: Between a command and what it is for.
 REMARK = "  # "
 #: The separator of `listed`.
 AND = "and"
+
+
+Verb = Literal["run", "resume", "doctor", "show", "report"]
 
 
 class Text(str):
@@ -51,13 +57,46 @@ class Joined(Text):
     parts: tuple[str, ...]
 
 
+class Command(Text):
+    """A command of Assay that a reader types; see `cli`.
+
+    Attributes:
+        verb: the command; `resume` for the rest of a run.
+        subject: the study or the run; empty for a look at the machine.
+        options: what follows.
+    """
+
+    verb: Verb
+    subject: str
+    options: tuple[str, ...]
+
+
+def cli(verb: Verb, *words: str) -> Command:
+    """`assay run STUDY ...`, `assay run --resume RUN ...`, `assay doctor ...`: the subject, and the options."""
+    subject, options = ("", words) if verb == "doctor" else (words[0], words[1:])
+    made = Command(shlex.join(("assay", *(("run", "--resume") if verb == "resume" else (verb,)), *words)))
+    made.verb, made.subject, made.options = verb, subject, options
+    return made
+
+
 def text(template: str, /, **parameters: str | int) -> Phrase:
-    """The template in English; whole numbers are grouped. The form of one is taken where `count` is 1.
+    """The template in English; whole numbers are grouped. The singular form is used if `count` is 1.
 
     The template is found by its place in the source: it must be a literal.
     """
+    return _phrase(template, parameters)
+
+
+def filled(template: Text, words: Mapping[str, str | int]) -> Text:
+    """A text that was made without parameters, with those of `words` that its template names."""
+    if not isinstance(template, Phrase) or template.parameters:
+        return template
+    return _phrase(template.template, {name: words[name] for name in _NAMED.findall(template.template)})
+
+
+def _phrase(template: str, parameters: Mapping[str, str | int]) -> Phrase:
     one, _, many = template.partition(FORMS)
-    form = many if many and parameters["count"] != 1 else one
+    form = many if many and parameters and parameters["count"] != 1 else one
     shown = {name: f"{value:,}" if isinstance(value, int) else value for name, value in parameters.items()}
     phrase = Phrase(form.format_map(shown) if shown else form)
     phrase.template, phrase.parameters = template, parameters
@@ -65,7 +104,7 @@ def text(template: str, /, **parameters: str | int) -> Phrase:
 
 
 def joined(separator: str, parts: Iterable[str]) -> Joined:
-    """The parts that are not empty, one after another."""
+    """The parts that are not empty, with the separator between them."""
     kept = tuple(part for part in parts if part)
     return _joined(separator.join(kept), separator, kept)
 
@@ -78,7 +117,7 @@ def listed(parts: Iterable[str]) -> Joined:
 
 
 def capital(said: Text) -> Text:
-    """The same as a sentence begins: with a capital letter in English, unless it begins with a name."""
+    """The same text with a capital letter, as at the start of a sentence, unless it starts with a name."""
     if isinstance(said, Phrase):
         name = _FIRST.match(said.template)
         first = said.parameters[name[1]] if name else said.template
@@ -91,7 +130,8 @@ def capital(said: Text) -> Text:
         )
         return made
     if isinstance(said, Joined) and said.parts and isinstance(said.parts[0], Text):
-        return _joined(_upper(said), said.separator, (capital(said.parts[0]), *said.parts[1:]))
+        first = capital(said.parts[0])
+        return _joined(first + said[len(first) :], said.separator, (first, *said.parts[1:]))
     return said
 
 
@@ -106,7 +146,7 @@ def _joined(english: str, separator: str, parts: tuple[str, ...]) -> Joined:
 
 
 def encoded(value: Any) -> bytes:  # noqa: ANN401 (anything that msgspec encodes)
-    """JSON of a value with texts in it, which are strings there."""
+    """The JSON of a value; texts in it become strings."""
     return msgspec.json.encode(value, enc_hook=_plain)
 
 

@@ -23,6 +23,22 @@ class Mpi(msgspec.Struct, frozen=True):
     launcher: str
 
 
+class Library(msgspec.Struct, frozen=True):
+    """One library that programs load at launch.
+
+    Attributes:
+        name: as users say it: `openblas`, `blis-pthread`, or a path.
+        role: what it is to a program, e.g. `blas`.
+        file: path of the shared library.
+        source: where it was found: the PyPI package or the folder.
+    """
+
+    name: str
+    role: str
+    file: str
+    source: str = ""
+
+
 class Toolchain(msgspec.Struct, frozen=True):
     """A compiler with its flags, and an MPI where programs pass messages. A factor like any other.
 
@@ -54,6 +70,7 @@ class Build(msgspec.Struct, frozen=True):
         sha256: program -> hash of the executable.
         openmp: whether the compiler had OpenMP.
         built: ISO time.
+        absent: program -> why it alone could not be built, e.g. a library to link is missing.
     """
 
     key: str
@@ -64,3 +81,4 @@ class Build(msgspec.Struct, frozen=True):
     sha256: dict[str, str]
     openmp: bool
     built: str
+    absent: dict[str, str] = {}

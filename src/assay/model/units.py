@@ -75,7 +75,7 @@ def _short(text: str) -> str:
 
 
 def parse_range(text: str) -> tuple[int, ...]:
-    """Sizes from first to last, both included, or a single size.
+    """Sizes from first to last, both included, or a single size; from 0 it is nothing at all, then from 1 on.
 
     `1:64M` are powers of two times the first. `4K:256M/8` are 8 sizes an octave, evenly spaced on a logarithmic
     scale; those between first and last are rounded to whole cache lines of 64, below 1 KiB to whole numbers. No
@@ -85,6 +85,8 @@ def parse_range(text: str) -> tuple[int, ...]:
     low = parse_size(first)
     if not colon:
         return (low,)
+    if not low:
+        return (0, *parse_range(f"1:{rest}"))
     last, slash, count = rest.partition("/")
     high = parse_size(last)
     if not 0 < low <= high or (slash and not re.fullmatch(r"[1-9]\d?", count)):

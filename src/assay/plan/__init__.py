@@ -2,33 +2,43 @@
 
 import math
 import secrets
+from collections.abc import Iterator, Mapping
 from pathlib import Path
+from types import MappingProxyType
 
 import msgspec
 
-from assay import benchmarks, studies
+from assay import studies
+from assay.model import benchmarks, roles
 from assay.model.errors import UnfitEnvironmentError, UsageError
 from assay.model.machine import Machine
-from assay.model.plan import PLAN_SCHEMA, Factor, Measure, Plan, Study
+from assay.model.plan import PLAN_SCHEMA, Factor, LeftOut, Measure, Plan, Study
+from assay.model.units import parse_range
 from assay.plan import factors
-from assay.plan.cases import Selection, Setting, select, sentinel
+from assay.plan.cards import network_cards, parse_nodes
+from assay.plan.cases import Selection, select, sentinel
 from assay.plan.cores import allowed_cores, nearest_pair
-from assay.plan.experiments import seconds_for, trials
+from assay.plan.experiments import experiment_budget_s, experiment_plan
 from assay.plan.factors import parse
-from assay.plan.networks import of_networks, on_nodes, parse_networks, with_ports
-from assay.plan.order import estimate_seconds, handed_on, interleave
+from assay.plan.networks import network_factor, parse_networks, resolve_networks, with_ports
+from assay.plan.order import estimate_seconds, fewest_seconds, interleave, shared_setups
+from assay.plan.spots import Setting
 
 __all__ = [
     "DEFAULT_TOOLCHAIN",
     "Options",
+    "experiment_budget_s",
+    "experiment_plan",
+    "foreign_programs",
+    "library_roles",
     "make",
-    "on_nodes",
     "parse",
     "parse_networks",
+    "parse_nodes",
     "passes_messages",
-    "seconds_for",
-    "trials",
+    "resolve_networks",
     "with_ports",
+    "without_programs",
 ]
 
 #: The name that launches carry when nobody chose a toolchain.
@@ -53,9 +63,12 @@ class Options(msgspec.Struct, frozen=True):
         kernels: host -> boot id, where known: hosts of one kernel are one machine.
         refine: rounds in which curves get more sizes where they bend.
         messages: sizes of messages, as `1:4M`, in place of the study's own; empty for those.
-        nic_node: NUMA node of the network card, where the machine does not tell it or tells it wrongly.
+        nic_nodes: network -> NUMA node of its card, where the machine does not tell it or tells it wrongly; the
+            empty name for all networks.
         confirm: whether experiments follow that tell candidates from their rivals.
         confirm_s: seconds for them, beyond the budget.
+        libraries: role -> shared library that programs load where it is not varied.
+        programs: names of the programs of others that are here.
     """
 
     seed: int | None = None
@@ -70,19 +83,28 @@ class Options(msgspec.Struct, frozen=True):
     kernels: dict[str, str] = {}
     messages: str = ""
     refine: int | None = None
-    nic_node: int | None = None
+    nic_nodes: dict[str, int] = {}
     confirm: bool = False
     confirm_s: float | None = None
+    libraries: dict[str, str] = {}
+    programs: frozenset[str] = frozenset()
 
 
-def make(name: str, study: Study, machine: Machine, options: Options = Options()) -> Plan:  # noqa: B008 (frozen)
-    """The plan of a study on a machine.
+def make(
+    name: str,
+    study: Study,
+    machine: Machine,
+    options: Options = Options(),  # noqa: B008 (frozen)
+    unlike: Mapping[str, Machine] = MappingProxyType({}),
+) -> Plan:
+    """The plan of a study on a machine, or on several.
 
     Args:
         name: of the study, or the path of its file.
         study: the wish.
-        machine: facts; every node of `options.hosts` is taken to be like it.
+        machine: facts; every node of `options.hosts` is taken to be like it unless it is in `unlike`.
         options: what replaces the study's own.
+        unlike: host -> its machine, for nodes that are unlike `machine`: each is placed by its own topology.
 
     Raises:
         UsageError: an unknown word, benchmark, axis or value; an option out of range.
@@ -98,23 +120,29 @@ def make(name: str, study: Study, machine: Machine, options: Options = Options()
     setting = Setting(
         machine=machine,
         hosts=options.hosts or (machine.host,),
-        factors=(*_factors(toolchains, mpis, options.factors), *of_networks(options.networks)),
+        factors=(*_factors(toolchains, mpis, options.factors), *network_factor(options.networks)),
         stored=name in studies.names(),
-        nic_node=options.nic_node,
+        cards=network_cards(options.networks, options.nic_nodes, (machine, *unlike.values())),
         kernels=options.kernels,
+        unlike=dict(unlike),
+        libraries=frozenset(options.libraries),
+        programs=options.programs,
     )
     selection = select(_sized(study.measure, options.messages), setting)
     _check(name, selection, setting.factors)
     seed = secrets.randbits(32) if options.seed is None else options.seed
     controls = factors.controls(selection.cases, setting.factors)
     launches, budget_s = _extent(study, options, selection, setting.factors)
-    joint = any(case.placement.ranks for case in selection.cases)
-    cases = (*selection.cases, *controls, sentinel(setting, first_host_only=joint))
+    by_messages = any(case.placement.ranks for case in selection.cases)
+    cases = (*selection.cases, *controls, sentinel(setting, first_host_only=by_messages))
     order = interleave(cases, launches, seed, toolchains[0], mpis[0] if mpis else "")
-    cases = handed_on(cases, order)
+    cases = shared_setups(cases, order)
     estimate_s = estimate_seconds(cases, order)
-    grows = study.grows and options.budget_s is None
-    budget_s = max(budget_s, float(math.ceil(estimate_s))) if grows and budget_s else budget_s
+    grows = budget_s is not None and options.budget_s is None
+    if grows and budget_s:
+        if study.grows:
+            budget_s = max(budget_s, float(math.ceil(fewest_seconds(cases, order))))
+        estimate_s = min(estimate_s, budget_s)
     return Plan(
         schema=PLAN_SCHEMA,
         study=Path(name).stem,
@@ -138,33 +166,97 @@ def make(name: str, study: Study, machine: Machine, options: Options = Options()
         refine=study.refine if options.refine is None else options.refine,
         grows=grows,
         network=next(iter(options.networks.values())) if len(options.networks) == 1 else "",
-        confirm_s=(options.confirm_s or seconds_for(budget_s)) if options.confirm else None,
+        libraries=options.libraries,
+        confirm_s=(options.confirm_s or experiment_budget_s(budget_s)) if options.confirm else None,
     )
 
 
 def passes_messages(study: Study) -> bool:
     """Whether a study needs an MPI: the processes of one of its benchmarks pass messages."""
-    return any(benchmarks.get(measure.benchmark).joint for measure in study.measure)
+    return any(benchmarks.get(measure.benchmark).launcher == "mpi" for measure in study.measure)
+
+
+def library_roles(study: Study) -> tuple[str, ...]:
+    """Roles of the libraries that programs of a study load at launch."""
+    needs = (role for measure in study.measure for role in benchmarks.get(measure.benchmark).needs)
+    return tuple(dict.fromkeys(needs))
+
+
+def foreign_programs(study: Study) -> tuple[str, ...]:
+    """Names of the programs of others that benchmarks of a study start."""
+    found = (benchmarks.get(measure.benchmark).foreign for measure in study.measure)
+    return tuple(dict.fromkeys(each.name for each in found if each))
+
+
+def without_programs(plan: Plan, absent: Mapping[str, Mapping[str, str]]) -> Plan:
+    """The plan without the cases whose program could not be built, each with the reason.
+
+    Args:
+        plan: as it was made.
+        absent: toolchain -> program -> why it could not be built.
+
+    Raises:
+        UnfitEnvironmentError: only the sentinel would be left.
+    """
+    missing = {
+        case_id for each in plan.order if each.program in absent.get(each.toolchain, ()) for case_id in each.cases
+    }
+    if not missing:
+        return plan
+    reasons = {program: why for programs in absent.values() for program, why in programs.items()}
+    left = {
+        case.benchmark: reasons[benchmarks.get(case.benchmark).program]
+        for case in plan.cases
+        if case.id in missing
+    }
+    if all(case.id in missing or case.role != "measure" for case in plan.cases):
+        raise UnfitEnvironmentError(
+            f"nothing of study '{plan.study}' can be measured here",
+            why="; ".join(f"{name}: {why}" for name, why in left.items()),
+            remedy="assay build   # says what each program lacks",
+        )
+    return msgspec.structs.replace(
+        plan,
+        cases=tuple(case for case in plan.cases if case.id not in missing),
+        order=tuple(each for each in plan.order if not missing & set(each.cases)),
+        left_out=(*plan.left_out, *(LeftOut(name, why) for name, why in left.items())),
+    )
 
 
 def _sized(measures: tuple[Measure, ...], messages: str) -> tuple[Measure, ...]:
     """The measures with the sizes of messages that a user wants, each by itself for those that pass any."""
-    if not messages:
-        return measures
-    sized = []
-    for measure in measures:
-        benchmark = benchmarks.get(measure.benchmark)
-        swept = [axis.name for axis in benchmark.axes if axis.swept and benchmark.joint]
-        sized.append(msgspec.structs.replace(measure, axes=dict(measure.axes) | dict.fromkeys(swept, messages)))
-    return tuple(sized)
+    wanted = parse_range(messages) if messages else ()
+    return tuple(each for measure in measures for each in _with_sizes(measure, wanted))
+
+
+def _with_sizes(measure: Measure, wanted: tuple[int, ...]) -> Iterator[Measure]:
+    """A measure of several sizes with these ones: nothing at all only where it has a time, for it has no rate."""
+    benchmark = benchmarks.get(measure.benchmark)
+    size, pattern = benchmark.message_size, benchmark.axis("message-pattern")
+    single = size is not None and isinstance(measure.axes.get(size.name), int)
+    if not wanted or single or size is None or not size.swept:
+        yield measure
+        return
+    some = tuple(each for each in wanted if each) or wanted
+    every = wanted if 0 in size.values else some
+    if pattern is None:
+        yield msgspec.structs.replace(measure, axes=measure.axes | {size.name: every})
+        return
+    levels = measure.axes.get(pattern.name, pattern.default or "")
+    levels = levels if isinstance(levels, tuple) else (levels,)
+    times = tuple(level for level in levels if roles.patterns()[str(level)].figure == "time")
+    rates = tuple(level for level in levels if level not in times)
+    for these, sizes in ((times, every), (rates, some)):
+        if these:
+            yield msgspec.structs.replace(measure, axes=measure.axes | {pattern.name: these, size.name: sizes})
 
 
 def _factors(toolchains: tuple[str, ...], mpis: tuple[str, ...], others: tuple[Factor, ...]) -> tuple[Factor, ...]:
     """All factors, with those that several toolchains and MPIs are; UsageError where one is varied twice."""
     several: list[Factor] = []
     for name, levels, made in (
-        (factors.TOOLCHAIN, toolchains, factors.of_toolchains),
-        (factors.MPI, mpis, factors.of_mpis),
+        (factors.TOOLCHAIN, toolchains, factors.toolchain_factor),
+        (factors.MPI, mpis, factors.mpi_factor),
     ):
         if len(levels) > 1 and any(factor.name == name for factor in others):
             raise UsageError(
@@ -217,13 +309,14 @@ def _check_options(study: Study, options: Options) -> None:
 def _check(name: str, selection: Selection, varied: tuple[Factor, ...]) -> None:
     if not selection.cases:
         reasons = "; ".join(f"{left.wish}: {left.reason}" for left in selection.left_out) or "it asks for nothing"
-        remedy = f"assay run {name} --hosts 'node[01-02]'" if "--hosts" in reasons else "assay list studies"
+        more_nodes = any(left.nodes for left in selection.left_out)
+        remedy = f"assay run {name} --hosts 'node[01-02]'" if more_nodes else "assay list studies"
         raise UnfitEnvironmentError(f"nothing of study '{name}' can be measured here", why=reasons, remedy=remedy)
     for factor in varied:
         found = {case.factors[factor.name] for case in selection.cases if factor.name in case.factors}
         for level in factor.levels:
             if level not in found:
-                why = "; ".join(dict.fromkeys(left.reason for left in selection.left_out if level in left.wish))
+                why = "; ".join(dict.fromkeys(left.reason for left in selection.left_out if level in left.levels))
                 raise UnfitEnvironmentError(
                     f"no case of study '{name}' can have {factor.name}={level} here",
                     why=why or f"none of its benchmarks has {factor.name}",

@@ -54,7 +54,7 @@ def spread(cores: tuple[Core, ...], count: int) -> tuple[Core, ...]:
     """`count` of the cores, as evenly as can be over sockets, NUMA nodes and L3 groups, in topology order."""
     if not count:
         return ()
-    keys: list[Callable[[Core], int | str]] = [GROUPS[kind][1] for kind in ("socket", *_inner(cores))]
+    keys: list[Callable[[Core], int | str]] = [GROUPS[kind][1] for kind in ("socket", *inner_groups(cores))]
     keys.append(lambda core: core.kind)
     chosen = {core.index for core in _share(cores, count, tuple(keys))}
     return tuple(core for core in cores if core.index in chosen)
@@ -65,7 +65,7 @@ def filled(cores: tuple[Core, ...]) -> tuple[Core, ...]:
 
     On a hybrid processor the performance cores come first.
     """
-    keys = [GROUPS[kind][1] for kind in ("socket", *_inner(cores))]
+    keys = [GROUPS[kind][1] for kind in ("socket", *inner_groups(cores))]
     fast = first_choice(cores).kind
     return tuple(sorted(cores, key=lambda core: (core.kind != fast, *(key(core) for key in keys), core.index)))
 
@@ -101,8 +101,8 @@ def first_choice(cores: tuple[Core, ...]) -> Core:
     return next((core for core in cores if core.kind == "performance"), cores[0])
 
 
-def _inner(cores: tuple[Core, ...]) -> tuple[str, str]:
-    """What lies inside a socket, the larger thing first."""
+def inner_groups(cores: tuple[Core, ...]) -> tuple[str, str]:
+    """Kinds of groups inside a socket, the larger one first."""
     several_nodes_in_a_cache = any(len(grouped(group, "numa")) > 1 for group in grouped(cores, "l3").values())
     return ("l3", "numa") if several_nodes_in_a_cache else ("numa", "l3")
 

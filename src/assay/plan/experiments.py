@@ -4,9 +4,10 @@ from collections.abc import Mapping
 
 import msgspec
 
-from assay import benchmarks
+from assay.model import benchmarks
 from assay.model.plan import Arm, Case, Effect, Experiment, LeftOut, Plan, PlannedLaunch
-from assay.plan.order import estimate_seconds, following, handed_on
+from assay.model.result import Analysis
+from assay.plan.order import append_blocks, estimate_seconds, shared_setups
 
 #: An interval of 95 % needs so many blocks.
 FEWEST = 6
@@ -15,12 +16,18 @@ MOST = 10
 _CONFIRM_S = 300.0
 
 
-def seconds_for(study_s: float | None) -> float:
+def experiment_budget_s(study_s: float | None) -> float:
     """What experiments may take where nobody says it: as long as their study may, else five minutes."""
     return _CONFIRM_S if study_s is None else study_s
 
 
-def trials(plan: Plan, wanted: Mapping[str, Experiment], seconds: float) -> Plan:
+def wanted(analysis: Analysis, plan: Plan) -> dict[str, Experiment]:
+    """Id of each finding that asks for an experiment -> it, where none was made yet; the most important first."""
+    made = {finding for trial in plan.trials for finding in trial.experiments}
+    return {each.id: each.experiment for each in analysis.findings if each.experiment and each.id not in made}
+
+
+def experiment_plan(plan: Plan, wanted: Mapping[str, Experiment], seconds: float) -> Plan:
     """The plan of experiments after a study; one without cases where none has room in the time.
 
     All of them share blocks: each block measures every arm once, in random order.
@@ -38,7 +45,8 @@ def trials(plan: Plan, wanted: Mapping[str, Experiment], seconds: float) -> Plan
         own, built = _cases(plan, experiment)
         both = cases | own
         if _estimate(plan, both, FEWEST, toolchains | built) > seconds:
-            left_out.append(LeftOut(finding, f"{seconds:.0f} s have no room for its {FEWEST} blocks"))
+            why = f"{seconds:.0f} s have no room for its {FEWEST} blocks; give it more time with --confirm-budget"
+            left_out.append(LeftOut(finding, why))
             continue
         cases, toolchains = both, toolchains | built
         made[finding] = _with_own_cases(plan, experiment)
@@ -53,7 +61,7 @@ def trials(plan: Plan, wanted: Mapping[str, Experiment], seconds: float) -> Plan
         launches=blocks,
         budget_s=seconds,
         estimate_s=_estimate(plan, cases, blocks, toolchains),
-        cases=handed_on((*cases.values(), *sentinels), order),
+        cases=shared_setups((*cases.values(), *sentinels), order),
         order=order,
         folded=(),
         left_out=tuple(left_out),
@@ -99,7 +107,7 @@ def _case(plan: Plan, experiment: Experiment, arm: Arm) -> Case:
         params=params,
         placement=placement,
         factors=levels,
-        memory_bytes=benchmark.memory_bytes(params) * max(1, len(placement.ranks)),
+        memory_bytes=benchmark.host_memory_bytes(params, placement),
         setup_s=benchmark.setup_seconds(params),
     )
 
@@ -117,10 +125,10 @@ def _with_own_cases(plan: Plan, experiment: Experiment) -> Experiment:
 def _order(
     plan: Plan, cases: Mapping[str, Case], blocks: int, toolchains: Mapping[str, str]
 ) -> tuple[PlannedLaunch, ...]:
-    return following(plan, tuple(cases.values()), blocks, toolchains) if cases else ()
+    return append_blocks(plan, tuple(cases.values()), blocks, toolchains) if cases else ()
 
 
 def _estimate(plan: Plan, cases: Mapping[str, Case], blocks: int, toolchains: Mapping[str, str]) -> float:
     order = _order(plan, cases, blocks, toolchains)
     sentinels = (case for case in plan.cases if case.role == "sentinel")
-    return estimate_seconds(handed_on((*cases.values(), *sentinels), order), order)
+    return estimate_seconds(shared_setups((*cases.values(), *sentinels), order), order)

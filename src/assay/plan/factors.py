@@ -9,11 +9,12 @@ from typing import Any
 
 import msgspec
 
-from assay import benchmarks
 from assay import toolchain as toolchains
+from assay.model import benchmarks
 from assay.model.benchmark import Axis, Benchmark
 from assay.model.errors import UsageError
 from assay.model.plan import CONTROL, Case, Factor, Measure, Study
+from assay.model.toolchain import Library
 from assay.model.units import parse_size
 
 MEMORY, TOOLCHAIN, FLAGS, MPI = "memory", "toolchain", "flags", "mpi"
@@ -30,7 +31,12 @@ _VARIABLE = re.compile(r"[A-Z][A-Z0-9]*_[A-Za-z0-9_]+")
 _OF_MPI = ("OMPI_", "PMIX_", "PRTE_", "MPICH_", "MPIR_", "I_MPI_", "UCX_", "FI_")
 
 
-def parse(wishes: Sequence[str], study: Study, declared: Mapping[str, Any]) -> tuple[Factor, ...]:
+def parse(
+    wishes: Sequence[str],
+    study: Study,
+    declared: Mapping[str, Any],
+    libraries: Sequence[Library] = (),
+) -> tuple[Factor, ...]:
     """The factors that `--vary NAME=LEVEL,LEVEL` asks for, in the order given.
 
     Levels are parted by commas, or by `|` where the text holds one. A factor of the configuration may stand
@@ -40,6 +46,7 @@ def parse(wishes: Sequence[str], study: Study, declared: Mapping[str, Any]) -> t
         wishes: as typed.
         study: whose benchmarks have the axes.
         declared: the tables `[factor.NAME]` of the configuration.
+        libraries: those that are here, of every role that the study needs.
 
     Raises:
         UsageError: no such factor, fewer than two levels, a level that cannot be, a factor given twice.
@@ -50,21 +57,25 @@ def parse(wishes: Sequence[str], study: Study, declared: Mapping[str, Any]) -> t
     for wish in wishes:
         name, equals, text = wish.partition("=")
         levels = tuple(level.strip() for level in text.split("|" if "|" in text else ",")) if equals else ()
-        factor = _factor(name.strip(), levels, commands, measured)
+        needed = {role for each in measured.values() for role in each.needs}
+        if name.strip() in needed:
+            factor = _of_libraries(name.strip(), levels, libraries)
+        else:
+            factor = _factor(name.strip(), levels, commands, measured)
         if factor.name in {other.name for other in factors}:
             raise UsageError(f"'{factor.name}' is varied twice", why="a factor is given once", remedy=_HELP)
         factors.append(factor)
     return tuple(factors)
 
 
-def of_toolchains(names: tuple[str, ...]) -> Factor:
+def toolchain_factor(names: tuple[str, ...]) -> Factor:
     """The factor that several toolchains are."""
-    return Factor(TOOLCHAIN, _several(TOOLCHAIN, names), "toolchain")
+    return Factor(TOOLCHAIN, _checked_levels(TOOLCHAIN, names), "toolchain")
 
 
-def of_mpis(names: tuple[str, ...]) -> Factor:
+def mpi_factor(names: tuple[str, ...]) -> Factor:
     """The factor that several MPIs are."""
-    return Factor(MPI, _several(MPI, names), "mpi")
+    return Factor(MPI, _checked_levels(MPI, names), "mpi")
 
 
 def _factor(
@@ -74,11 +85,11 @@ def _factor(
     measured: Mapping[str, Benchmark],
 ) -> Factor:
     if name == MEMORY:
-        return Factor(name, tuple(_memory(level) for level in _several(name, levels)), "memory")
+        return Factor(name, tuple(_memory(level) for level in _checked_levels(name, levels)), "memory")
     if name in {TOOLCHAIN, MPI}:
-        return of_toolchains(levels) if name == TOOLCHAIN else of_mpis(levels)
+        return toolchain_factor(levels) if name == TOOLCHAIN else mpi_factor(levels)
     if name == FLAGS:
-        return Factor(name, _several(name, tuple(map(_flags, levels))), "flags")
+        return Factor(name, _checked_levels(name, tuple(map(_flags, levels))), "flags")
     of, dot, axis = name.rpartition(".")
     having = [
         (each, one)
@@ -96,18 +107,33 @@ def _factor(
         return _of_commands(name, levels, commands[name])
     if not having:
         return _of_variable(name, levels, _unknown(name, commands, measured))
-    words = [_word(level, having) for level in _several(name, levels)]
-    return Factor(axis, _several(name, tuple(words)), "axis", benchmark=of)
+    words = [_word(level, having) for level in _checked_levels(name, levels)]
+    return Factor(axis, _checked_levels(name, tuple(words)), "axis", benchmark=of)
+
+
+def _of_libraries(role: str, levels: tuple[str, ...], libraries: Sequence[Library]) -> Factor:
+    """The factor of the libraries of a role: by name or by path; without levels, all that are found."""
+    found = {each.name: each.file for each in libraries if each.role == role}
+    levels = levels or tuple(found)
+    for level in levels:
+        if level not in found and "/" not in level:
+            raise UsageError(
+                f"there is no {role} '{level}' here",
+                why=f"found: {', '.join(found) or 'none'}; a path is taken as it is",
+                remedy=f"assay list {role}",
+            )
+    files = {level: found.get(level, level) for level in levels}
+    return Factor(role, _checked_levels(role, levels), "library", files=files)
 
 
 def _of_variable(name: str, levels: tuple[str, ...], unknown: UsageError) -> Factor:
     """The factor that values of an environment variable are; `unknown` is raised for what is no name of one."""
     if not _VARIABLE.fullmatch(name):
         raise unknown
-    return Factor(name, _several(name, levels), "variable")
+    return Factor(name, _checked_levels(name, levels), "variable")
 
 
-def _several(name: str, levels: tuple[str, ...]) -> tuple[str, ...]:
+def _checked_levels(name: str, levels: tuple[str, ...]) -> tuple[str, ...]:
     """The levels; UsageError unless they are two or more, each said once."""
     if len(set(levels)) < len(levels):
         raise UsageError(
@@ -195,7 +221,7 @@ def _of_commands(name: str, levels: tuple[str, ...], commands: Mapping[str, str]
             near = difflib.get_close_matches(level, commands, n=1)
             hint = f"did you mean '{near[0]}'?" if near else f"known: {', '.join(commands)}"
             raise UsageError(f"'{name}' has no level '{level}'", why=hint, remedy=f"--vary {name}")
-    return Factor(name, _several(name, levels), "commands", commands=dict(commands))
+    return Factor(name, _checked_levels(name, levels), "commands", commands=dict(commands))
 
 
 def _unknown(name: str, commands: Iterable[str], measured: Mapping[str, Benchmark]) -> UsageError:
@@ -210,10 +236,10 @@ def _unknown(name: str, commands: Iterable[str], measured: Mapping[str, Benchmar
     )
 
 
-def applied(measure: Measure, factors: Iterable[Factor]) -> Measure:
+def apply(measure: Measure, factors: Iterable[Factor]) -> Measure:
     """The measure with the levels of memory and of its axes in place of its own."""
     axes = {axis.name: axis for axis in benchmarks.get(measure.benchmark).axes}
-    for factor in varied(measure.benchmark, factors):
+    for factor in factors_of(measure.benchmark, factors):
         if factor.kind == "memory":
             measure = msgspec.structs.replace(measure, memory=factor.levels)
         elif factor.kind == "axis":
@@ -223,34 +249,34 @@ def applied(measure: Measure, factors: Iterable[Factor]) -> Measure:
     return measure
 
 
-def varied(benchmark: str, factors: Iterable[Factor]) -> list[Factor]:
+def factors_of(benchmark: str, factors: Iterable[Factor]) -> list[Factor]:
     """The factors that cases of a benchmark have."""
     one = benchmarks.get(benchmark)
-    return [factor for factor in factors if _concerns(factor, one)]
+    return [factor for factor in factors if _applies_to(factor, one)]
 
 
-def _concerns(factor: Factor, benchmark: Benchmark) -> bool:
+def _applies_to(factor: Factor, benchmark: Benchmark) -> bool:
     if factor.kind == "axis":
         axes = {axis.name for axis in benchmark.axes}
         return factor.name in axes and factor.benchmark in ("", benchmark.name)
-    of_messages = factor.kind in {"mpi", "network"} or (
-        factor.kind == "variable" and factor.name.startswith(_OF_MPI)
-    )
-    return benchmark.joint or not of_messages  # one process passes no messages
+    if factor.kind == "library":
+        return factor.name in benchmark.needs
+    of_mpi = factor.kind in {"mpi", "network"} or (factor.kind == "variable" and factor.name.startswith(_OF_MPI))
+    return benchmark.launcher == "mpi" or not of_mpi
 
 
 def combinations(
     benchmark: str, factors: Iterable[Factor], memory: str, point: Mapping[str, object]
 ) -> Iterator[dict[str, str]]:
     """Factor -> level for each case of a benchmark at one memory policy and one point of its axes."""
-    having = varied(benchmark, factors)
+    having = factors_of(benchmark, factors)
     fixed = {MEMORY: memory} | {axis: str(value) for axis, value in point.items()}
     levels = [(fixed[f.name],) if f.kind in {"memory", "axis"} else f.levels for f in having]
     for combination in itertools.product(*levels):
         yield {factor.name: level for factor, level in zip(having, combination, strict=True)}
 
 
-def surroundings(factors: Iterable[Factor]) -> dict[str, str]:
+def first_levels(factors: Iterable[Factor]) -> dict[str, str]:
     """The first level of every factor that is no property of a case: what the sentinel runs under."""
     around = [factor for factor in factors if factor.kind in {"toolchain", "flags", "commands", "variable"}]
     return {factor.name: factor.levels[0] for factor in around}
@@ -265,7 +291,7 @@ def toolchain(levels: Mapping[str, str], default: str, mpi: str = "") -> str:
         mpi: the MPI where none is varied; empty for a program of one process.
     """
     plain = " ".join(filter(None, (levels.get(TOOLCHAIN, default), levels.get(FLAGS))))
-    return toolchains.joined(plain, levels.get(MPI, mpi))
+    return toolchains.with_mpi(plain, levels.get(MPI, mpi))
 
 
 def controls(cases: Iterable[Case], factors: Iterable[Factor]) -> tuple[Case, ...]:

@@ -46,7 +46,7 @@ def with_ports(networks: Mapping[str, str], there: Collection[str]) -> dict[str,
     }
 
 
-def on_nodes(networks: Mapping[str, str], devices: Mapping[str, Collection[str]]) -> dict[str, str]:
+def resolve_networks(networks: Mapping[str, str], devices: Mapping[str, Collection[str]]) -> dict[str, str]:
     """The networks as the nodes know them (see `with_ports`).
 
     Args:
@@ -78,7 +78,7 @@ def _all(nodes: Collection[str]) -> str:
     return str(NodeSet.fromlist(list(nodes), resolver=RESOLVER_NOGROUP))
 
 
-def of_networks(networks: dict[str, str]) -> tuple[Factor, ...]:
+def network_factor(networks: dict[str, str]) -> tuple[Factor, ...]:
     """The factor that several networks are; nothing for one or none."""
     if len(networks) <= 1:
         return ()

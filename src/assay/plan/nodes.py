@@ -35,7 +35,7 @@ def sample(topology: Topology) -> tuple[int, ...]:
     nodes = sorted({*rows, *columns})
     if len(nodes) <= MOST:
         return tuple(nodes)
-    apart = _matrix(rows, columns, topology)
+    apart = _distance_matrix(rows, columns, topology)
     chosen = {nodes[0]}
     rarity = Counter(each for row in apart.values() for each in row if each)
     for each in sorted(rarity, key=lambda each: (rarity[each], each)):
@@ -50,7 +50,9 @@ def sample(topology: Topology) -> tuple[int, ...]:
     return tuple(sorted({*chosen, *(rest[number * len(rest) // missing] for number in range(missing))}))
 
 
-def _matrix(rows: list[int], columns: tuple[int, ...], topology: Topology) -> dict[int, list[_Apart | None]]:
+def _distance_matrix(
+    rows: list[int], columns: tuple[int, ...], topology: Topology
+) -> dict[int, list[_Apart | None]]:
     """Node -> how far each of the columns is, None for itself."""
     package = {node.index: node.package for node in topology.numa_nodes}
     position = {node.index: number for number, node in enumerate(topology.numa_nodes)}

@@ -2,25 +2,31 @@
 
 import random
 from collections import Counter
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 
 import msgspec
 
-from assay import benchmarks
-from assay.model.placement import Memory
+from assay.model import benchmarks
+from assay.model.grouping import grouped
+from assay.model.placement import Memory, Placement
 from assay.model.plan import Case, Plan, PlannedLaunch
 from assay.plan import factors
 
-#: Start of a process and the two probes that bracket it, seconds. An assumption, for estimates only.
-LAUNCH_S = 0.1
+#: Seconds of sampling that every case gets in a launch at the least.
+LEAST_S = 0.02
+#: Samples of a kernel that are wanted at the least, warm-up and measured; so much of their time is always given.
+FEWEST_SAMPLES = 12
+FEWEST_SHARE = 0.25
 #: Sampling of a case of weight 1 until its precision is reached, seconds. An assumption, for estimates only.
 SAMPLING_S = 1.0
-#: The native programs take samples no shorter than this.
-SAMPLE_S = 25e-6
+#: The native programs take samples no shorter than this, where the time of a case allows.
+SAMPLE_S = 4e-4
 #: Samples of a kernel at most, warm-up and measured.
 MOST_SAMPLES = 400
-#: Longer launches are split: the probes before and after one can only speak for what lies between them.
+#: Longer launches are split, since the probes before and after one can only speak for what lies between them; but
+#: starts shall take no more than a tenth of the time.
 LONGEST_LAUNCH_S = 3.0
+STARTS_SHARE = 0.1
 #: Cases that leave each other memory whose first touch takes so long share a launch, which may be longer: to touch
 #: it anew for each would cost more than the probes are worth.
 LARGE_TOUCH_S = 0.5
@@ -45,7 +51,7 @@ def interleave(
         pieces = [
             piece
             for bundle in bundles
-            for sharing in _sharing(bundle)
+            for sharing in _grouped_by_touch(bundle)
             for piece in _split(chance.sample(sharing, len(sharing)))
         ]
         order = [launch for piece in chance.sample(pieces, len(pieces)) for launch in _shuffled(piece, chance)]
@@ -53,7 +59,7 @@ def interleave(
     return tuple(launches + _block(blocks, [sentinels] * bool(sentinels), default_toolchain, default_mpi))
 
 
-def following(
+def append_blocks(
     plan: Plan, fresh: tuple[Case, ...], blocks: int, toolchains: Mapping[str, str]
 ) -> tuple[PlannedLaunch, ...]:
     """Blocks of further cases, with the plan's sentinel between them, numbered on from all that it has.
@@ -70,26 +76,41 @@ def following(
     built = own | dict(toolchains)
     before = (launch.block for each in (plan, *plan.trials) for launch in each.order)
     first = max(before) + 1
-    launches = []
-    for launch in interleave((*fresh, *sentinels), blocks, plan.seed + first, ""):
-        block, _, position = launch.id.partition("-")
-        number = f"{first + int(block):03d}-{position}"
-        launches.append(
-            msgspec.structs.replace(
-                launch, id=number, block=first + launch.block, toolchain=built[launch.cases[0]]
-            )
+    order = interleave((*fresh, *sentinels), blocks, plan.seed + first, "")
+    return tuple(
+        msgspec.structs.replace(
+            launch, id=_id(first + block, position), block=first + block, toolchain=built[launch.cases[0]]
         )
-    return tuple(launches)
+        for block, launches in grouped(order, lambda launch: launch.block).items()
+        for position, launch in enumerate(launches)
+    )
+
+
+def _id(block: int, position: int) -> str:
+    """Of the launch at a position in a block."""
+    return f"{block:03d}-{position:02d}"
 
 
 def estimate_seconds(cases: tuple[Case, ...], order: tuple[PlannedLaunch, ...]) -> float:
     """Expected duration of all launches without a budget's cuts."""
-    cost = {case.id: _case_seconds(case) for case in cases}
-    return sum(LAUNCH_S + sum(cost[case] for case in launch.cases) for launch in order)
+    return _duration(cases, order, _sampling_seconds)
 
 
-def handed_on(cases: tuple[Case, ...], order: tuple[PlannedLaunch, ...]) -> tuple[Case, ...]:
-    """The cases with set-ups as they are in their launches, on the mean.
+def fewest_seconds(cases: tuple[Case, ...], order: tuple[PlannedLaunch, ...]) -> float:
+    """Expected duration of all launches with the shortest sampling of each case."""
+    return _duration(cases, order, lambda case: max(LEAST_S, FEWEST_SHARE * _fewest_samples(case)))
+
+
+def _duration(
+    cases: tuple[Case, ...], order: tuple[PlannedLaunch, ...], sampling: Callable[[Case], float]
+) -> float:
+    cost = {case.id: case.setup_s + sampling(case) for case in cases}
+    start = {case.id: benchmarks.get(case.benchmark).start_seconds for case in cases}
+    return sum(start[launch.cases[0]] + sum(cost[case] for case in launch.cases) for launch in order)
+
+
+def shared_setups(cases: tuple[Case, ...], order: tuple[PlannedLaunch, ...]) -> tuple[Case, ...]:
+    """The cases with their mean set-up times in the launches, where later cases reuse touched memory.
 
     Memory that a case of a launch has touched is left to those after it that touch alike and need no more, so that
     a set-up costs less there than the case alone would.
@@ -100,7 +121,7 @@ def handed_on(cases: tuple[Case, ...], order: tuple[PlannedLaunch, ...]) -> tupl
     for launch in order:
         left: dict[object, int] = {}
         for case in (known[case_id] for case_id in launch.cases):
-            alike = _touched_alike(case)
+            alike = _touch_key(case)
             if case.memory_bytes <= left.get(alike, 0):
                 saved[case.id] += _touch_seconds(case)
             left[alike] = max(left.get(alike, 0), case.memory_bytes)
@@ -113,19 +134,32 @@ def handed_on(cases: tuple[Case, ...], order: tuple[PlannedLaunch, ...]) -> tupl
 
 
 def _case_seconds(case: Case) -> float:
+    return case.setup_s + _sampling_seconds(case)
+
+
+def _sampling_seconds(case: Case) -> float:
+    """Until the precision is reached, or all samples that are allowed are taken."""
     benchmark = benchmarks.get(case.benchmark)
-    sampling_s = SAMPLING_S * case.weight
+    sampling_s = max(LEAST_S, SAMPLING_S * case.weight)
     if benchmark.iteration_seconds is not None:
         sample_s = max(SAMPLE_S, benchmark.iteration_seconds(case.params))
         sampling_s = min(sampling_s, MOST_SAMPLES * len(benchmark.kernels) * sample_s)
-    return case.setup_s + sampling_s
+    return max(sampling_s, _fewest_samples(case))
+
+
+def _fewest_samples(case: Case) -> float:
+    """Seconds that the fewest samples take, where the benchmark knows how long they are."""
+    benchmark = benchmarks.get(case.benchmark)
+    if benchmark.iteration_seconds is None:
+        return 0.0
+    return FEWEST_SAMPLES * len(benchmark.kernels) * benchmark.iteration_seconds(case.params)
 
 
 def _touch_seconds(case: Case) -> float:
     return min(case.setup_s, benchmarks.get(case.benchmark).touch_seconds(case.params))
 
 
-def _touched_alike(case: Case) -> object:
+def _touch_key(case: Case) -> object:
     """Equal for cases of one launch of which one can take over the other's memory, if it is large enough."""
     return case.benchmark, *(case.params[axis] for axis in benchmarks.get(case.benchmark).touch_axes)
 
@@ -137,12 +171,12 @@ MOST_CASES = 80
 _Subject = list[Case]
 
 
-def _sharing(subjects: list[_Subject]) -> list[list[_Subject]]:
+def _grouped_by_touch(subjects: list[_Subject]) -> list[list[_Subject]]:
     """The subjects, in their order: apart from the others those that can leave each other much memory."""
     groups: dict[object, list[_Subject]] = {}
     for subject in subjects:
         large = _touch_seconds(subject[0]) >= LARGE_TOUCH_S
-        groups.setdefault(_touched_alike(subject[0]) if large else None, []).append(subject)
+        groups.setdefault(_touch_key(subject[0]) if large else None, []).append(subject)
     return list(groups.values())
 
 
@@ -156,10 +190,12 @@ def _split(subjects: list[_Subject]) -> list[list[_Subject]]:
         large = touch_s >= LARGE_TOUCH_S
         if pieces and large:
             seconds -= touch_s
-        if not pieces or room < seconds or len(pieces[-1]) >= MOST_CASES:
+        alone = benchmarks.get(subject[0].benchmark).foreign is not None
+        if not pieces or alone or room < seconds or len(pieces[-1]) >= MOST_CASES:
             seconds += touch_s if pieces and large else 0.0
             pieces.append([])
-            room = LONGEST_SHARED_S if large else LONGEST_LAUNCH_S
+            start_s = benchmarks.get(subject[0].benchmark).start_seconds
+            room = LONGEST_SHARED_S if large else max(LONGEST_LAUNCH_S, start_s / STARTS_SHARE)
         pieces[-1].append(subject)
         room -= seconds
     return pieces
@@ -175,15 +211,28 @@ def _shuffled(piece: list[_Subject], chance: random.Random) -> list[tuple[Case, 
 
 
 def _bundles(cases: Iterable[Case]) -> list[list[_Subject]]:
-    """Subjects that share program and placement: what differs among the cases of a bundle is what is varied."""
-    bundles: dict[object, dict[str, _Subject]] = {}
+    """Subjects that share program and placement: what differs among the cases of a bundle is what is varied.
+
+    A level may have a placement of its own, as a network has whose card is elsewhere.
+    """
+    subjects: dict[str, _Subject] = {}
     for case in cases:
-        where = msgspec.structs.replace(case.placement, label="", meaning="")
-        if factors.MEMORY in case.factors:
-            where = msgspec.structs.replace(where, memory=Memory())
-        key = (benchmarks.get(case.benchmark).program, where, tuple(case.factors))
-        bundles.setdefault(key, {}).setdefault(case.subject, []).append(case)
-    return [list(bundle.values()) for bundle in bundles.values()]
+        subjects.setdefault(case.subject, []).append(case)
+    bundles: dict[object, list[_Subject]] = {}
+    for subject in subjects.values():
+        of = subject[0]
+        where: object = _where(of)
+        if any(_where(case) != where for case in subject):
+            where = frozenset((_where(case), *case.factors.values()) for case in subject)
+        key = (benchmarks.get(of.benchmark).program, where, tuple(of.factors))
+        bundles.setdefault(key, []).append(subject)
+    return list(bundles.values())
+
+
+def _where(case: Case) -> Placement:
+    """Where it runs, as far as cases of one launch have to share it."""
+    where = msgspec.structs.replace(case.placement, label="", meaning="")
+    return msgspec.structs.replace(where, memory=Memory()) if factors.MEMORY in case.factors else where
 
 
 def _block(
@@ -192,10 +241,10 @@ def _block(
     launches = []
     for position, group in enumerate(order):
         benchmark = benchmarks.get(group[0].benchmark)
-        mpi = default_mpi if benchmark.joint else ""
+        mpi = default_mpi if benchmark.launcher == "mpi" else ""
         launches.append(
             PlannedLaunch(
-                id=f"{block:03d}-{position:02d}",
+                id=_id(block, position),
                 block=block,
                 program=benchmark.program,
                 toolchain=factors.toolchain(group[0].factors, default_toolchain, mpi),

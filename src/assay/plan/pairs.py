@@ -43,7 +43,7 @@ def nearest(kind: str, cores: tuple[Core, ...], topology: Topology) -> Pair | No
     On a hybrid processor two performance cores come before others.
     """
     for candidates in (performance(cores), cores):
-        few = _few(kind, candidates, topology)
+        few = _sampled_groups(kind, candidates, topology)
         of_kind = (pair for group in few for pair in itertools.combinations(group, 2) if between(*pair) == kind)
         found = min(of_kind, key=lambda pair: _distance(pair, topology), default=None)
         if found:
@@ -74,7 +74,7 @@ def sample(cores: tuple[Core, ...], topology: Topology) -> tuple[Pair, ...]:
     return tuple(dict.fromkeys((*across, *inside, *each_kind)))
 
 
-def _few(kind: str, cores: tuple[Core, ...], topology: Topology) -> list[tuple[Core, ...]]:
+def _sampled_groups(kind: str, cores: tuple[Core, ...], topology: Topology) -> list[tuple[Core, ...]]:
     """Groups of cores in which to look for a pair of a kind: what lies between all others is no different."""
     if kind == "same-l3":
         return [group[:2] for group in grouped(cores, "l3").values()]

@@ -23,43 +23,9 @@ from assay.plan.cores import (
     spread,
 )
 from assay.plan.nodes import memory_targets
+from assay.plan.words import MEMORY_WORDS, WORDS
 
-#: Placement word -> what it means; I is an index, `*` for each such group or `first` for the first usable one.
-WORDS = {
-    "one-core": "one core (a performance core on a hybrid processor)",
-    "pair": "two cores that are as close as can be",
-    "half": "half of the cores, spread evenly over sockets, NUMA nodes and L3 groups",
-    "all": "all cores, one thread each",
-    "all-threads": "every hardware thread of every core, where there are several",
-    "all:l3:I": "the cores that share L3 cache I",
-    "all:numa:I": "the cores of NUMA node I",
-    "all:socket:I": "the cores of socket I",
-    "half:l3:I": "half of the cores that share L3 cache I",
-    "half:numa:I": "half of the cores of NUMA node I, spread evenly over its L3 groups",
-    "half:socket:I": "half of the cores of socket I, spread evenly over its NUMA nodes and L3 groups",
-    "one-core:l3:I": "one of the cores that share L3 cache I",
-    "one-core:numa:I": "one core of NUMA node I",
-    "one-core:socket:I": "one core of socket I",
-    "cores:N": "N cores, one L3 group filled after another, node by node; `*` for 1, 2, 3 ... all",
-    "spread:N": "N cores, spread evenly over sockets, NUMA nodes and L3 groups; `*` for 1, 2, 3 ... all",
-    "pair:*": "every pair of at most 16 cores; of more a sample with pairs of every kind",
-    "pair:A-B": "the cpus A and B",
-    "pair:same-core": "two hardware threads of one core",
-    "pair:same-l3": "the nearest two cores of one L3 group",
-    "pair:other-l3": "the nearest two cores of one NUMA node in two L3 groups",
-    "pair:other-numa": "the nearest two cores of one socket on two NUMA nodes",
-    "pair:other-socket": "the nearest two cores of two sockets",
-}
-#: Memory word -> what it means.
-MEMORY_WORDS = {
-    "first-touch": "a page lies where the thread runs that first writes it",
-    "bind:local": "only the memory nodes of the cores that run",
-    "bind:remote": "only the memory node that is farthest from the cores that run",
-    "bind:N": "only memory node N",
-    "bind:*": "each memory node in turn; of more than 16 a sample with every distance",
-    "interleave": "pages dealt to all memory nodes in turn",
-}
-_WHOLE = frozenset(word for word in WORDS if ":" not in word)
+_WHOLE = frozenset(("one-core", "pair", "half", "all", "all-threads"))
 _GROUP_WORD = re.compile(r"(all|half|one-core):(l3|numa|socket):(\d+|\*|first)")
 _PAIR_WORD = re.compile(r"pair:(\*|(\d+)-(\d+)|same-core|same-l3|other-l3|other-numa|other-socket)")
 _COUNT_WORD = re.compile(r"(cores|spread):([1-9]\d*|\*)")
@@ -68,11 +34,21 @@ _BIND_WORD = re.compile(r"bind:(\d+|\*|local|remote)")
 
 
 class Place(msgspec.Struct, frozen=True):
-    """A placement word on one machine: cpus in thread order and what they are in words."""
+    """A placement word on one machine.
+
+    Attributes:
+        word: with its index.
+        meaning: the same in words.
+        cpus: in thread order.
+        ranks: cpus of each rank, where the word lays out ranks; else empty, and the benchmark says what is a rank.
+        devices: of each of these ranks; empty where they have none.
+    """
 
     word: str
     meaning: str
     cpus: tuple[int, ...]
+    ranks: tuple[tuple[int, ...], ...] = ()
+    devices: tuple[tuple[str, ...], ...] = ()
 
 
 class Binding(msgspec.Struct, frozen=True):
@@ -87,13 +63,14 @@ class AbsentPlacementError(UsageError):
 
     Attributes:
         indexed: whether the word names its index, so that whoever wrote it meant one certain machine.
+        nodes: whether more nodes would do.
     """
 
-    def __init__(self, word: str, why: str, *, indexed: bool = False) -> None:
+    def __init__(self, word: str, why: str, *, indexed: bool = False, nodes: bool = False) -> None:
         super().__init__(
             f"'{word}' means nothing on this machine", why=why, remedy="assay discover shows what there is"
         )
-        self.indexed = indexed
+        self.indexed, self.nodes = indexed, nodes
 
 
 def places(word: str, topology: Topology) -> tuple[Place, ...]:
@@ -199,13 +176,12 @@ def _counted(
 
 def _groups(share: str, kind: str, indices: tuple[int, ...], topology: Topology) -> tuple[Place, ...]:
     allowed, existing = grouped(allowed_cores(topology), kind), grouped(topology.cores, kind)
-    return tuple(
-        _group(f"{share}:{kind}:{index}", allowed[index], len(existing[index]), topology) for index in indices
-    )
+    return tuple(_group((share, kind, index), allowed[index], len(existing[index]), topology) for index in indices)
 
 
-def _group(word: str, members: tuple[Core, ...], exists: int, topology: Topology) -> Place:
-    share, kind, index = word.split(":")
+def _group(of: tuple[str, str, int], members: tuple[Core, ...], exists: int, topology: Topology) -> Place:
+    share, kind, index = of
+    word = f"{share}:{kind}:{index}"
     name = f"{GROUPS[kind][0]} {index}"
     if share == "one-core":
         core = first_choice(members)
@@ -392,7 +368,7 @@ def _only_one(existing: int, noun: str) -> str:
 
 def _written(word: str) -> str:
     """A word of the lists above as a study holds it, with numbers in place of its letters."""
-    numbers = {"I": "0", "N": "1", "A-B": "0-1"}
+    numbers = {"I": "0", "N": "1", "A-B": "0-1", "RxC": "2x4"}
     head, colon, tail = word.rpartition(":")
     return f"{head}{colon}{numbers.get(tail, tail)}"
 

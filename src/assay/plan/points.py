@@ -6,27 +6,39 @@ from collections.abc import Callable, Iterator, Mapping
 
 import msgspec
 
-from assay.model.benchmark import Axis, Benchmark, ParamValue
+from assay.model.benchmark import Axis, Benchmark, ParamValue, Resources
 from assay.model.errors import UsageError
 from assay.model.machine import Machine
 from assay.model.plan import Measure
 from assay.model.units import parse_range
 
-#: `largest:XL,L,M`: the first of these values whose case leaves memory to spare.
-_LARGEST = "largest:"
+#: `first:huge,small`, `first:XL,L,M`: the first of these values that this machine can do.
+_FIRST = "first:"
 #: A size that has to fit leaves most memory alone: what fills it takes minutes to touch, and the 14 GiB that
 #: were published on nodes of 64 GiB are within this share.
 MEMORY_SHARE = 0.3
 
 
-class Largest(msgspec.Struct, frozen=True):
-    """The first of some values, largest first, that memory allows."""
+class First(msgspec.Struct, frozen=True):
+    """Some values, of which the first counts that the machine supports and whose case leaves memory to spare."""
 
     values: tuple[ParamValue, ...]
 
 
 Point = dict[str, ParamValue]
-Wish = Mapping[str, ParamValue | Largest]
+Combination = Mapping[str, ParamValue | First]
+
+
+class ExpandedPoint(msgspec.Struct, frozen=True):
+    """A point with the values that follow from its placement.
+
+    Attributes:
+        named: values that identify the case: those that the study chose, and those that tell points apart.
+        params: every axis with its value, in the order of the axes.
+    """
+
+    named: Point
+    params: Point
 
 
 class TooLarge(msgspec.Struct, frozen=True):
@@ -38,7 +50,7 @@ class TooLarge(msgspec.Struct, frozen=True):
     instead: ParamValue
 
 
-def wished(benchmark: Benchmark, measure: Measure) -> Iterator[Wish]:
+def combinations(benchmark: Benchmark, measure: Measure) -> Iterator[Combination]:
     """Each combination of the measure's axis values, in the order of the benchmark's axes.
 
     Raises:
@@ -62,54 +74,96 @@ def wished(benchmark: Benchmark, measure: Measure) -> Iterator[Wish]:
         yield dict(zip(chosen, combination, strict=True))
 
 
-def fitted(wish: Wish, needed: Callable[[Point], int], available: int) -> tuple[Point, tuple[TooLarge, ...]]:
-    """The point with its sizes chosen, and what was too large.
+def fit_sizes(
+    wish: Combination, needed: Callable[[Point], int], available: int
+) -> tuple[Point, tuple[TooLarge, ...]]:
+    """The point with its sizes chosen to fit memory, and the values that were too large.
 
     Args:
-        wish: one of `wished`.
+        wish: one of `combinations`.
         needed: bytes of memory that a point needs.
         available: bytes that may be used.
 
-    Where no value fits, the last one is taken: whoever makes a case of it will say what it needs.
+    Where no value fits, the one that needs least is taken: whoever makes a case of it will say what it needs.
     """
-    point: Point = {axis: value for axis, value in wish.items() if not isinstance(value, Largest)}
+    point: Point = {axis: value for axis, value in wish.items() if not isinstance(value, First)}
     passed: list[TooLarge] = []
     for axis, value in wish.items():
-        if isinstance(value, Largest):
+        if isinstance(value, First):
             sizes = {each: needed({**point, axis: each}) for each in value.values}
             fits = (each for each in value.values if sizes[each] <= MEMORY_SHARE * available)
-            point[axis] = next(fits, value.values[-1])
+            point[axis] = next(fits, min(value.values, key=sizes.__getitem__))
             larger = itertools.takewhile(lambda each: each != point[axis], value.values)  # noqa: B023 (used at once)
             passed += [TooLarge(axis, each, sizes[each], point[axis]) for each in larger]
     return {axis: point[axis] for axis in wish}, tuple(passed)
 
 
-def unmet(benchmark: Benchmark, wish: Wish, machine: Machine) -> Iterator[tuple[str, str]]:
-    """What this machine lacks for a wish, `axis=value` and why: the declaration says what values need.
+def expand(benchmark: Benchmark, resources: Resources, point: Point) -> tuple[ExpandedPoint, ...]:
+    """A point with all values that follow from its placement: one or several points, each once."""
+    given = tuple(benchmark.points(resources, point))
+    values = {axis.name: {each[axis.name] for each in given if axis.name in each} for axis in benchmark.axes}
+    naming = [axis.name for axis in benchmark.axes if axis.identifies or len(values[axis.name]) > 1]
+    found: dict[tuple[object, ...], ExpandedPoint] = {}
+    for each in given:
+        every = {**each, **point}
+        params = {axis.name: every[axis.name] for axis in benchmark.axes if axis.name in every}
+        named = point | {name: params[name] for name in naming if name in params}
+        found.setdefault(tuple(params.values()), ExpandedPoint(named, params))
+    return tuple(found.values())
 
-    What nobody can know of a machine that is only described is taken to be there.
+
+class Unsupported(msgspec.Struct, frozen=True):
+    """A value that a machine does not support, why, and the value that is taken in its place, if any."""
+
+    axis: str
+    value: ParamValue
+    why: str
+    instead: ParamValue | None = None
+
+
+def supported(
+    benchmark: Benchmark, wish: Combination, machine: Machine
+) -> tuple[Combination | None, tuple[Unsupported, ...]]:
+    """The combination without values that this machine does not support, by the declaration, and each of these.
+
+    None where an axis is left without any. What nobody can know of a machine that is only described is taken to be
+    there.
     """
+    kept: dict[str, ParamValue | First] = dict(wish)
+    lacking: list[Unsupported] = []
     for axis in benchmark.axes:
         value = wish.get(axis.name)
-        words = () if value is None or isinstance(value, Largest) else axis.needs.get(value, ())
-        fact = machine.fact(*axis.needs_of)
-        if not words or (not fact.known and machine.origin != "live"):
-            continue
-        has = fact.value if isinstance(fact.value, tuple | list) else (fact.value,)
-        if not set(words) & set(has):
-            found = fact.unavailable or ", ".join(map(str, has))
-            yield f"{axis.name}={value}", f"it needs {' or '.join(words)} ({axis.needs_of[1]}: {found})"
+        values = value.values if isinstance(value, First) else () if value is None else (value,)
+        reasons = {each: why for each in values if (why := _unmet(axis, each, machine))}
+        left = tuple(each for each in values if each not in reasons)
+        lacking += [Unsupported(axis.name, each, why, next(iter(left), None)) for each, why in reasons.items()]
+        if isinstance(value, First):
+            kept[axis.name] = First(left)
+    lost = any(each.instead is None for each in lacking)
+    return None if lost else kept, tuple(lacking)
+
+
+def _unmet(axis: Axis, value: ParamValue, machine: Machine) -> str:
+    """Why a machine does not support a value of an axis; empty where it does."""
+    words, fact = axis.needs.get(value, ()), machine.fact(*axis.needs_of)
+    if not words or (not fact.known and machine.origin != "live"):
+        return ""
+    has = fact.value if isinstance(fact.value, tuple | list) else (fact.value,)
+    if set(words) & set(has):
+        return ""
+    found = fact.unavailable or ", ".join(map(str, has))
+    return f"it needs {' or '.join(words)} ({axis.needs_of[1]}: {found})"
 
 
 def _values(
     benchmark: Benchmark, axis: Axis, wanted: tuple[ParamValue, ...] | ParamValue | None
-) -> tuple[ParamValue | Largest, ...]:
+) -> tuple[ParamValue | First, ...]:
     values = wanted if isinstance(wanted, tuple) else (wanted,) if wanted is not None else ()
-    found: list[ParamValue | Largest] = []
+    found: list[ParamValue | First] = []
     for value in values:
-        if isinstance(value, str) and value.startswith(_LARGEST):
-            candidates = value.removeprefix(_LARGEST).split(",")
-            found.append(Largest(tuple(each for text in candidates for each in _plain(benchmark, axis, text))))
+        if isinstance(value, str) and value.startswith(_FIRST):
+            candidates = value.removeprefix(_FIRST).split(",")
+            found.append(First(tuple(each for text in candidates for each in _plain(benchmark, axis, text))))
         else:
             found += _plain(benchmark, axis, value)
     return tuple(found)

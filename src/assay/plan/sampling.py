@@ -1,20 +1,23 @@
 """Words with `*` on a large machine: how many of the places that they could mean are measured."""
 
 from assay.model.machine import Topology
+from assay.model.placement import parsed
 from assay.plan import nodes
 from assay.plan.cores import GROUPS, allowed_cores
 from assay.plan.placement import Place
 
 
-def passed_over(word: str, found: tuple[Place, ...], topology: Topology) -> str:
-    """How much of what a word with `*` could mean was sampled; empty where that is all of it."""
+def sampling_note(word: str, found: tuple[Place, ...], topology: Topology) -> str:
+    """A note of how many places of a word with `*` are sampled; empty where all are."""
     cores = len(allowed_cores(topology))
     possible = {"cores:*": cores, "spread:*": cores, "pair:*": cores * (cores - 1) // 2}.get(word, 0)
     what = "pairs of cores" if word == "pair:*" else "numbers of cores"
     return f"a sample: {len(found)} of {possible} {what} are measured" if len(found) < possible else ""
 
 
-def facing(word: str, memory: str, found: tuple[Place, ...], topology: Topology) -> tuple[tuple[Place, ...], str]:
+def sampled_places(
+    word: str, memory: str, found: tuple[Place, ...], topology: Topology
+) -> tuple[tuple[Place, ...], str]:
     """The places of a word that are measured with a memory word, and how much of all cells they are.
 
     With `bind:*`, groups of cores face the memory of each node: of more than 16 nodes, both are those of a sample.
@@ -23,11 +26,10 @@ def facing(word: str, memory: str, found: tuple[Place, ...], topology: Topology)
     held = set(targets) & set(sampled)
     if memory != "bind:*" or len(held) == len(targets):
         return found, ""
-    kind = word.split(":")[1] if word.count(":") > 1 else ""
-    faced = found
-    if kind in GROUPS and word.endswith(":*"):
-        key = GROUPS[kind][1]
+    asked, faced = parsed(word), found
+    if asked.group in GROUPS and asked.every:
+        key = GROUPS[asked.group][1]
         near = {key(core) for core in allowed_cores(topology) if core.numa in sampled}
-        faced = tuple(place for place in found if int(place.word.rpartition(":")[2]) in near)
+        faced = tuple(place for place in found if parsed(place.word).index in near)
     cells, possible = len(faced) * len(held), len(found) * len(targets)
     return faced, f"a sample: {cells} of {possible} cells are measured"

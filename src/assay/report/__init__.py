@@ -1,1 +1,1 @@
-"""What people read: the terminal report, the HTML report, tables. Pure renderers of a Run and its Analysis."""
+"""The terminal report, the HTML report and tables: pure renderers of a Run and its Analysis."""

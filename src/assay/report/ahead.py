@@ -1,4 +1,4 @@
-"""What of a page is made while its runs are still analysed: it needs their records alone."""
+"""The parts of a page that are made while its runs are still analysed: they need the records only."""
 
 from concurrent.futures import Future, ThreadPoolExecutor
 
@@ -11,7 +11,7 @@ _CASES_A_CHART = 100
 
 
 class Ahead:
-    """Plotters that have begun, the library and raw samples in the page's form. To be closed.
+    """The started plotters, the chart library and the raw samples in the form of the page. Close it after use.
 
     Args:
         runs: of the page.
@@ -20,16 +20,17 @@ class Ahead:
     def __init__(self, *runs: Run) -> None:
         self._pool = ThreadPoolExecutor(1)
         self._packed: dict[str, Future[tuple[bytes, str]]] = {}
-        self.plotters = Plotters(sum(len(run.plan.cases) for run in runs) // _CASES_A_CHART)
+        charts = sum(len(run.plan.cases) for run in runs) // _CASES_A_CHART
+        self.plotters = Plotters(charts, apart=any(map(raw.is_large, runs)))
         self.library = self._pool.submit(vega.library)
 
     def packed(self, run: Run) -> "Future[tuple[bytes, str]]":
-        """Its samples as `raw.pack` has them; the first who asks begins it."""
+        """The samples of a run as `raw.pack` makes them; the first call starts the work."""
         if run.path not in self._packed:
             self._packed[run.path] = self._pool.submit(raw.pack, run)
         return self._packed[run.path]
 
     def close(self) -> None:
-        """End all of it; once more does no harm."""
+        """Stop all of it; a second call does nothing."""
         self.plotters.close()
         self._pool.shutdown(cancel_futures=True)

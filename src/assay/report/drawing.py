@@ -1,4 +1,4 @@
-"""The machine, drawn: packages, memory nodes, groups of cores around a last-level cache, cores; as one SVG."""
+"""The drawing of a machine as SVG: packages, memory nodes, last-level cache groups, cores."""
 
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
@@ -118,7 +118,7 @@ def _shape(cores: tuple[Core, ...]) -> tuple[int, ...]:
 def _package(topology: Topology, group: _Group, marks: _Marks, width: float) -> _Box:
     index, cores, times = group
     title = (
-        text("Package {number} — {times} alike, drawn once", number=index, times=times)
+        text("Package {number} — {times} identical packages, drawn once", number=index, times=times)
         if times > 1
         else text("Package {number}", number=index)
     )
@@ -168,8 +168,8 @@ def _core(core: Core, marks: _Marks) -> _Box:
     width = _CORE_W if len(cpus) < 4 else _SMT_W if len(cpus) < 8 else _SMT_W + 14  # noqa: PLR2004
     told = {
         "measured": text("core {core}, cpu {cpus}: measured", core=core.index, cpus=cpus),
-        "allowed": text("core {core}, cpu {cpus}: may be used", core=core.index, cpus=cpus),
-        "barred": text("core {core}, cpu {cpus}: may not be used", core=core.index, cpus=cpus),
+        "allowed": text("core {core}, cpu {cpus}: usable", core=core.index, cpus=cpus),
+        "barred": text("core {core}, cpu {cpus}: not usable", core=core.index, cpus=cpus),
     }[kind]
 
     def at(x: float, y: float) -> str:

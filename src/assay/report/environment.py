@@ -1,4 +1,4 @@
-"""What pages are made with: templates that write texts with their numbers and escape what is from outside."""
+"""The environment of the page templates: it numbers texts and escapes everything from outside."""
 
 import pickle
 from contextlib import suppress
@@ -15,7 +15,7 @@ from assay.toolchain.cache import cache_folder
 
 
 def environment(**known: object) -> jinja2.Environment:
-    """Templates with what every page needs, and what is `known` to one."""
+    """The templates with the filters and functions of every page, and `known` names of one page."""
     made = jinja2.Environment(
         loader=jinja2.PackageLoader("assay.report"),
         autoescape=True,
@@ -30,7 +30,7 @@ def environment(**known: object) -> jinja2.Environment:
 
 
 def file(name: str) -> str:
-    """A file beside the templates."""
+    """The content of a file in the folder of the templates."""
     return resources.files("assay.report").joinpath("templates", name).read_text("utf-8")
 
 
@@ -49,12 +49,12 @@ class _Compiled(jinja2.FileSystemBytecodeCache):
         super().__init__(str(cache_folder() / "report"), "template-%s")
 
     def load_bytecode(self, bucket: jinja2.bccache.Bucket) -> None:
-        """What is kept of a template, if anything whole is."""
+        """Load the compiled template if a whole copy is in the cache."""
         with suppress(OSError, EOFError, ValueError, TypeError, pickle.UnpicklingError):
             super().load_bytecode(bucket)
 
     def dump_bytecode(self, bucket: jinja2.bccache.Bucket) -> None:
-        """Keep a template where that can be."""
+        """Save the compiled template if possible."""
         with suppress(OSError):
             Path(self.directory).mkdir(parents=True, exist_ok=True)
             super().dump_bytecode(bucket)

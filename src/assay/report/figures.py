@@ -1,7 +1,8 @@
-"""From estimates to figures: what every section draws, whatever its benchmark."""
+"""Figures from estimates: the charts of every section, for any benchmark."""
 
 import math
 from collections.abc import Callable, Iterable
+from typing import TypedDict
 
 from assay.model.result import Estimate
 from assay.model.text import Joined, joined, text
@@ -15,14 +16,14 @@ from assay.report.section import Figure
 Name = Callable[[Estimate], str]
 
 _KINDS = {
-    "order-statistics": text("95 % intervals of the median"),
-    "range": text("the range of the launches, which claims no confidence"),
-    "single": text("absent where there was one launch"),
+    "interval": text("95 % intervals of the median"),
+    "range": text("min to max of the launches (not a confidence interval)"),
+    "single": text("absent where there is one launch"),
 }
 
 
 def scaled(estimates: Iterable[Estimate]) -> tuple[float, str]:
-    """Factor and unit that fit the largest of the estimates."""
+    """The factor and unit that fit the largest of the estimates."""
     largest = max((abs(e.median) for e in estimates if e.median), default=1.0)
     unit = next(iter(estimates)).unit
     value, prefixed = scale(largest, unit)
@@ -30,7 +31,7 @@ def scaled(estimates: Iterable[Estimate]) -> tuple[float, str]:
 
 
 def scaled_middle(estimates: Iterable[Estimate]) -> tuple[float, str]:
-    """Factor and unit that fit the middle of what a logarithmic axis spans."""
+    """The factor and unit that fit the middle of the range of a logarithmic axis."""
     estimates = tuple(estimates)
     ends = [abs(e.median) for e in estimates if e.median]
     middle = math.sqrt(min(ends) * max(ends)) if ends else 1.0
@@ -39,12 +40,32 @@ def scaled_middle(estimates: Iterable[Estimate]) -> tuple[float, str]:
 
 
 def whiskers(estimates: Iterable[Estimate]) -> str:
-    """What the points and whiskers of a figure are, from how its intervals were made."""
-    made = dict.fromkeys(e.method for e in estimates if e.method)
+    """The meaning of points and whiskers of a figure, from the bases of its intervals."""
+    made = dict.fromkeys(e.basis for e in estimates if e.basis)
     if made.keys() == {"imported"}:
-        return text("Points are figures as their source printed them: without samples, so without whiskers.")
+        return text(
+            "Points are figures as printed in their source. They have no samples, so they have no whiskers."
+        )
     kinds = words.listed(_KINDS[method] for method in made if method in _KINDS)
     return text("Points are medians over launches; whiskers are {kinds}.", kinds=kinds)
+
+
+class Ends(TypedDict):
+    """What every mark of a chart has: value and ends in the scaled unit, the same in words, and their basis."""
+
+    value: float
+    lo: float
+    hi: float
+    text: str
+    basis: str
+
+
+def ends(estimate: Estimate, factor: float, *, positive: bool = False) -> Ends:
+    """Of a measured estimate; `factor`: of the scaled unit; `positive`: for an axis that has no place for 0."""
+    figure, median = words.shown(estimate), estimate.median or 0.0
+    parts = (median, estimate.lo, estimate.hi)
+    value, lo, hi = (factor * (median if end is None or (positive and not end) else end) for end in parts)
+    return {"value": value, "lo": lo, "hi": hi, "text": figure.short, "basis": figure.basis}
 
 
 def titled(title: str, unit: str) -> str:
@@ -53,7 +74,7 @@ def titled(title: str, unit: str) -> str:
 
 
 def told(rows: Iterable[tuple[str, str, str]]) -> str:
-    """Row, series and figure of each mark in words: what a chart shows, for those who do not see it."""
+    """Row, series and figure of each mark in words: the chart for readers who do not see it."""
     return joined(
         "; ", [text("{row}, {series}: {figure}", row=row, series=of, figure=value) for row, of, value in rows]
     )
@@ -66,7 +87,7 @@ def placements(
     row: Name = words.placed,
     but: tuple[str, ...] = (),
 ) -> Figure:
-    """A forest plot with a row for each placement and a series for each combination of what else varies.
+    """A forest plot with a row for each placement and a series for each combination of the other levels.
 
     `row` names rows by something else, and `but` the axes that it speaks of.
     """
@@ -76,28 +97,24 @@ def placements(
     points = []
     for estimate in estimates:
         figure = words.shown(estimate)
-        if figure is None or estimate.median is None:
+        if not figure:
             continue
         points.append(
             Point(
                 row=row(estimate),
                 series=choose.series(estimate, names) or title,
-                value=factor * estimate.median,
-                lo=factor * (estimate.median if estimate.lo is None else estimate.lo),
-                hi=factor * (estimate.median if estimate.hi is None else estimate.hi),
                 limit=factor * estimate.limit.value if estimate.limit else None,
-                text=figure.short,
                 short=f"{figure.value} {figure.unit}",
-                basis=figure.basis,
+                **ends(estimate, factor),
                 limit_text=words.limit_text(estimate.limit, estimate.unit),
             )
         )
     what = text("{title} by placement.", title=title) if row is words.placed else text("{title}.", title=title)
     said: list[str] = [what, whiskers(estimates)]
     if any(e.limit for e in estimates):
-        said.append(text("The upright red line in a row is the limit that the figure stands against."))
+        said.append(text("The vertical red line in a row is the limit of that figure."))
     if estimates[0].better == "lower":
-        said.append(text("Better is to the left."))
+        said.append(text("Left is better."))
     caption = joined(" ", said)
     result = told((point.row, point.series, point.text) for point in points)
     return Figure(figure_id, caption, result, intervals(points, titled(title, unit)))
@@ -110,7 +127,7 @@ def curves(
     guides: Guides | None = None,
     series: Name | None = None,
 ) -> Figure:
-    """Curves along the benchmark's swept axis, a series for each combination of what else varies.
+    """Curves along the swept axis of the benchmark, a series for each combination of the other levels.
 
     What follows a colon in the title is for the caption alone. A logarithmic axis has no place for a size of
     nothing: such figures are in tables alone.
@@ -121,24 +138,17 @@ def curves(
     axis_unit = choose.units(estimates[0].benchmark).get(axis, "")
     name = series or series_of(estimates, axis)
     factor, value_unit = scaled_middle(estimates)
-    points = []
-    for estimate in estimates:
-        figure = words.shown(estimate)
-        if figure is None or not estimate.median:
-            continue
-        points.append(
-            CurvePoint(
-                x=float(estimate.params[axis]),
-                curve=name(estimate) or title,
-                state=choose.state(estimate),
-                value=factor * estimate.median,
-                lo=factor * (estimate.lo or estimate.median),
-                hi=factor * (estimate.hi or estimate.median),
-                text=figure.short,
-                basis=figure.basis,
-                size=words.param(estimate.params[axis], axis_unit),
-            )
+    points = [
+        CurvePoint(
+            x=float(e.params[axis]),
+            curve=name(e) or title,
+            state=choose.state(e),
+            size=words.param(e.params[axis], axis_unit),
+            **ends(e, factor, positive=True),
         )
+        for e in estimates
+        if e.median
+    ]
     names = dict.fromkeys(point.series for point in points)
     result = joined("; ", [_curve_result(points, label, estimates[0].better) for label in names])
     meaning = choose.axis_meaning(estimates[0].benchmark, axis)
@@ -152,16 +162,16 @@ def curves(
         sizes=axis_unit == "B",
     )
     said: list[str] = [
-        text("{title}, by {axis}, both axes logarithmic.", title=title, axis=meaning),
+        text("{title} against {axis}; both axes are logarithmic.", title=title, axis=meaning),
         whiskers(estimates),
     ]
     if len(estimates) < len(every):
-        said.append(text("{size} has no place on such an axis; the table has it.", size=words.param(0, axis_unit)))
+        said.append(text("{size} does not fit this axis; the table shows it.", size=words.param(0, axis_unit)))
     if any(point.state for point in points):
         said.append(
             text(
-                "Lines follow one state of the machine; points without a state hold for all, "
-                "gaps were not measured."
+                "A line connects points of one machine state. Points without a state hold for all states. Gaps "
+                "were not measured."
             )
         )
     caption = joined(" ", said)
@@ -174,7 +184,7 @@ def _short(title: str) -> str:
 
 
 def series_of(estimates: tuple[Estimate, ...], axis: str) -> Name:
-    """What names the curves along `axis`: the placement where there are several, and the levels that vary."""
+    """The name of each curve along `axis`: the placement if there are several, and the levels that vary."""
     names = tuple(name for name in choose.varied(estimates) if name != axis)
     where = len({words.placed(e) for e in estimates}) > 1
 
@@ -189,9 +199,9 @@ def _curve_result(points: list[CurvePoint], series: str, better: str) -> str:
     pick = min if better == "lower" else max
     best, last = pick(of_series, key=lambda point: point.value), max(of_series, key=lambda point: point.x)
     return text(
-        "{series}: least {best} at {size}, {last} at {largest}"
+        "{series}: minimum {best} at {size}, {last} at {largest}"
         if better == "lower"
-        else "{series}: most {best} at {size}, {last} at {largest}",
+        else "{series}: maximum {best} at {size}, {last} at {largest}",
         series=series,
         best=best.text,
         size=best.size,
@@ -201,19 +211,19 @@ def _curve_result(points: list[CurvePoint], series: str, better: str) -> str:
 
 
 def nodes(estimates: tuple[Estimate, ...], figure_id: str, title: str) -> Figure:
-    """The figures of many like nodes by rank, all of one placement and series."""
+    """The figures of many identical nodes by rank, all of one placement and series."""
     estimates = choose.measured(estimates)
     factor, unit = scaled(estimates)
     crowd = []
     for estimate in estimates:
         figure = words.shown(estimate)
-        if figure is not None and estimate.median is not None:
+        if estimate.median is not None:
             host = ", ".join(estimate.placement.hosts)
             crowd.append(Node(host, factor * estimate.median, f"{figure.value} {figure.unit}", figure.basis))
     ordered = sorted(crowd, key=lambda node: node.value)
     caption = text(
-        "{title} of each node, slowest first; every point is one node's median over launches. "
-        "The upright axis does not begin at zero.",
+        "{title} of each node, slowest first. A point is the median over the launches of one node. The vertical "
+        "axis does not start at zero.",
         title=title,
     )
     result = text(

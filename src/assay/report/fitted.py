@@ -1,78 +1,118 @@
-"""Laws as sections draw them: fitted ones, of the node in the middle, with the estimates they explain."""
+"""Fitted models as sections draw them, those of the median node, with their estimates."""
 
-import re
-from collections.abc import Iterable
+from collections.abc import Hashable, Iterable, Mapping
 from dataclasses import dataclass
+from functools import cache, cached_property
+from typing import Generic, TypeVar
 
-from assay.model.result import Analysis, Estimate, Model, Point
-from assay.model.text import joined, text
+from assay.model import topics
+from assay.model.law import Model, Point, Unfitted
+from assay.model.quantity import Quantity
+from assay.model.result import Analysis, Estimate
+from assay.model.text import joined
 from assay.report import choose, words
 
-_HOST = re.compile(r"/host=[^/]*")
-#: Words that laws put first into the ids of their models.
-_KINDS = {
-    "compact": text("compact"),
-    "spread": text("spread"),
-    "bandwidth": text("bandwidth"),
-    "latency": text("latency"),
-}
+M = TypeVar("M", bound=Model)
+
+
+@cache
+def _kinds() -> Mapping[str, str]:
+    """Kinds of results -> the same as texts, as each law declares them."""
+    declared = (getattr(module, "kinds", {}) for module in topics.modules("models").values())
+    return {word: said for kinds in declared for word, said in kinds.items()}
 
 
 @dataclass(frozen=True)
-class Fitted:
+class Fitted(Generic[M]):
     """A model and the estimates it was fitted to, in the model's order."""
 
-    model: Model
+    model: M
     estimates: tuple[Estimate, ...]
 
     @property
     def state(self) -> str:
-        """The state of the machine that the law holds for, e.g. `near cores`; empty where one explains all."""
+        """The machine state of the model, e.g. `near cores`; empty if one model covers all states."""
         return next((choose.state(estimate) for estimate in self.estimates if estimate.state), "")
 
     def estimate(self, point: Point) -> Estimate:
-        """The estimate behind a point."""
-        return next(estimate for estimate in self.estimates if estimate.id == point.estimate)
+        """The estimate of a point."""
+        return self._by_id[point.estimate]
 
-    def shown(self, name: str, unit: str) -> words.Shown:
-        """A parameter with its ends: a bootstrap interval from six launches on, else the range of the launches."""
-        value, lo, hi = self.model.parameters[name]
-        alone = self._weakest.method == "single"
-        return words.interval(value, (None, None) if alone else (lo, hi), unit, self.basis)
+    @cached_property
+    def _by_id(self) -> dict[str, Estimate]:
+        return {estimate.id: estimate for estimate in self.estimates}
+
+    def is_like(self, other: "Fitted[M]") -> bool:
+        """Whether another model is the same of other nodes: some figures of both differ in nothing but these."""
+        if (self.model.kind, self.model.state) != (other.model.kind, other.model.state):
+            return False
+        return self.hosts != other.hosts and bool(self.figures & other.figures)
+
+    @cached_property
+    def hosts(self) -> frozenset[str]:
+        """Nodes of its estimates."""
+        return frozenset(host for estimate in self.estimates for host in estimate.placement.hosts)
+
+    @cached_property
+    def figures(self) -> frozenset[Hashable]:
+        """What its estimates are of, on whichever nodes."""
+        return frozenset(estimate.alike("hosts") for estimate in self.estimates)
+
+    def shown(self, figure: Quantity) -> words.Shown:
+        """A quantity of the model with its ends: a bootstrap interval from six launches on, else the range."""
+        return words.interval(figure, self.basis)
+
+    def figure(self, point: Point) -> words.Shown:
+        """A point with its ends."""
+        estimate = self.estimate(point)
+        return words.interval(point.value, words.basis(estimate))
+
+    @property
+    def unit(self) -> str:
+        """Of its estimates."""
+        return self.estimates[0].unit
 
     @property
     def basis(self) -> str:
-        """What the ends of parameters and points are."""
+        """The meaning of the ends of parameters and points."""
         return words.basis(self._weakest)
+
+    @property
+    def sure(self) -> bool:
+        """Whether the ends of quantities and points claim confidence."""
+        return self._weakest.basis == "interval"
 
     @property
     def _weakest(self) -> Estimate:
         return min(self.estimates, key=lambda estimate: estimate.launches)
 
 
-def fitted(analysis: Analysis, law: str) -> tuple[Fitted, ...]:
-    """Models of a law that have parameters; of several nodes that have the same one, the node in the middle."""
+def fitted(analysis: Analysis, law: type[M]) -> tuple[Fitted[M], ...]:
+    """The models of a law that have parameters; if several nodes have the same model, that of the median node."""
     known = {estimate.id: estimate for estimate in analysis.estimates}
-    nodes: dict[str, list[Model]] = {}
+    nodes: list[list[Fitted[M]]] = []
     for model in analysis.models:
-        if model.law == law and model.parameters:
-            nodes.setdefault(_HOST.sub("", model.id), []).append(model)
-    middle = [sorted(group, key=_first)[len(group) // 2] for group in nodes.values()]
-    return tuple(Fitted(model, tuple(known[name] for name in model.of if name in known)) for model in middle)
+        if isinstance(model, law):
+            found = Fitted(model, tuple(known[name] for name in model.of if name in known))
+            same = next((group for group in nodes if all(map(found.is_like, group))), None)
+            if same is None:
+                nodes.append(same := [])
+            same.append(found)
+    return tuple(sorted(group, key=_first)[len(group) // 2] for group in nodes)
 
 
-def unfitted(analysis: Analysis) -> tuple[Model, ...]:
-    """Models that could not be fitted; each says why."""
-    return tuple(model for model in analysis.models if model.reason)
+def unfitted(analysis: Analysis) -> tuple[Unfitted, ...]:
+    """The models that could not be fitted; each has a reason."""
+    return tuple(model for model in analysis.models if isinstance(model, Unfitted))
 
 
-def of(found: Iterable[Fitted]) -> tuple[Estimate, ...]:
+def of(found: Iterable[Fitted[M]]) -> tuple[Estimate, ...]:
     """All estimates of several models, each once."""
     return tuple({estimate.id: estimate for each in found for estimate in each.estimates}.values())
 
 
-def labels(found: Iterable[Fitted]) -> dict[str, str]:
-    """Model id -> what tells it from the others: words of its law such as `compact`, placement, levels, state."""
+def labels(found: Iterable[Fitted[M]]) -> dict[str, str]:
+    """Model id -> its label among the others: a word such as `compact`, placement, levels, state."""
     found = tuple(found)
     told: dict[str, str] = {}
     for each in found:
@@ -88,17 +128,16 @@ def labels(found: Iterable[Fitted]) -> dict[str, str]:
     return told
 
 
-def kind(found: Fitted) -> str:
-    """The word of its law: `compact`, `bandwidth`; empty where it has none."""
+def kind(found: Fitted[M]) -> str:
+    """The word of the model: `compact`, `bandwidth`; empty if it has none."""
     return _kind(found.model)
 
 
 def _kind(model: Model) -> str:
-    word = model.id.split("/")[1] if "/" in model.id else ""
-    return _KINDS.get(word, "")
+    return _kinds().get(model.kind, "")
 
 
-def _place(found: Fitted) -> str:
+def _place(found: Fitted[M]) -> str:
     """Placement and memory policy, each where all estimates share it."""
     labels_ = {estimate.placement.label for estimate in found.estimates}
     policies = {words.memory(estimate) for estimate in found.estimates} - {""}
@@ -106,9 +145,9 @@ def _place(found: Fitted) -> str:
     return joined(" · ", shared)
 
 
-def _fixed(found: Fitted, name: str) -> bool:
+def _fixed(found: Fitted[M], name: str) -> bool:
     return len({choose.level(estimate, name) for estimate in found.estimates}) == 1
 
 
-def _first(model: Model) -> float:
-    return next(iter(model.parameters.values()))[0]
+def _first(found: Fitted[M]) -> float:
+    return found.model.headline.value if found.model.headline else 0.0

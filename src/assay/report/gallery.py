@@ -1,4 +1,4 @@
-"""The charts of a report as files of their own, for papers and slides."""
+"""The charts of a report as separate files, for papers and slides."""
 
 from collections.abc import Iterable, Iterator
 

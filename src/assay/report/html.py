@@ -1,6 +1,7 @@
-"""One HTML file that stands alone: no server, nothing loaded from outside, its raw data inside."""
+"""The report as one self-contained HTML file with its raw data."""
 
 import math
+from collections.abc import Iterator
 from concurrent.futures import Future
 from contextlib import closing
 from dataclasses import dataclass
@@ -16,15 +17,14 @@ from assay.model.machine import Machine
 from assay.model.result import Analysis, Comparison, Estimate, Finding
 from assay.model.run import Run
 from assay.model.text import encoded, joined, text
-from assay.report import choose, drawing, fitted, profiles, provenance, raw, remedies, vega, words
+from assay.report import choose, drawing, fitted, provenance, published, raw, remedies, vega, words
 from assay.report.ahead import Ahead
 from assay.report.environment import environment, file
 from assay.report.languages import LANGUAGES
 from assay.report.plotters import Plotters
-from assay.report.rows import Row, Rows, compared
+from assay.report.rows import Row, Rows, compared, note, proof, spread
 from assay.report.section import Section
-from assay.report.sections import sections
-from assay.report.several import published
+from assay.report.sections import cards, contrast, sections
 from assay.report.spoken import Spoken
 from assay.report.summary import by_severity, gathered, planned, summary, unmeasured
 from assay.report.vocabulary import known
@@ -39,6 +39,8 @@ _COMPARED = 200
 #: Of more estimates than these, the table has those of the node in the middle, of still more the first ones and
 #: those that findings name; the page's data has them all.
 _LISTED = 3000
+#: Points of more than these are left out of the page's data: `assay show --json` has them.
+_POINTS = 10_000
 
 SEVERITY = {
     "problem": ("✕", text("Problem")),
@@ -60,7 +62,7 @@ class _Topic:
 
     @property
     def drawn(self) -> tuple[vega.Drawn, ...]:
-        """Its figures, waited for."""
+        """The figures, after their drawing has ended."""
         return tuple(each.result() for each in self.drawing)
 
 
@@ -77,19 +79,19 @@ def render(
     run: Run,
     analysis: Analysis,
     language: str = "en",
-    beside: Section | None = None,
+    compared: Section | None = None,
     ahead: Ahead | None = None,
 ) -> str:
-    """The whole page. Everything from outside is escaped; scripts run by their hash alone.
+    """The whole page. Everything from outside is escaped; scripts run by their hash only.
 
-    It opens in `language`, one of `LANGUAGES`, where its reader has chosen none. `beside`: what its own curves of
-    messages show beside each other, before all topics. `ahead`: what was made of it while the run was analysed.
+    It opens in `language`, one of `LANGUAGES`, where its reader has chosen none. `compared`: how the curves of
+    an import compare, before all topics. `ahead`: what was made of it while the run was analysed.
     """
     with closing(ahead or Ahead(run)) as made:
         packed = made.packed(run)
         listed = _listed(analysis)
         rows = Rows(analysis, listed)
-        written = [*([beside] if beside else []), *sections(run, analysis)]
+        written = [*([compared] if compared else []), *sections(run, analysis)]
         topics, other = _topics(analysis, rows, written, made.plotters)
         index, samples = packed.result()
         page = {
@@ -99,8 +101,8 @@ def render(
             "headlines": list(chain.from_iterable(topic.section.headlines for topic in topics)),
             "lead": _lead(run, analysis),
             "said": list(chain.from_iterable(topic.section.summary for topic in topics)),
-            "contrast": profiles.contrast(analysis),
-            "cards": profiles.cards(analysis),
+            "contrast": contrast(analysis),
+            "cards": cards(analysis),
             "nodes": _nodes(run),
             "topics": topics,
             "other_findings": other,
@@ -109,7 +111,7 @@ def render(
                 status: gathered(run, ((each.case, each.reason) for each in outcomes))
                 for status, outcomes in unmeasured(analysis).items()
             },
-            "cut": gathered(run, run.ending.cut.items()) if run.ending else (),
+            "cut": gathered(run, _shortfalls(run)),
             "unfitted": fitted.unfitted(analysis),
             "all_rows": [
                 (choose.title(name), rows.table(members))
@@ -121,8 +123,9 @@ def render(
             "sources": provenance.sources(analysis),
             "samples": samples,
             "index": raw.compressed(index),
-            "estimates": raw.compressed(encoded(analysis)),
-            "sample_count": msgspec.json.decode(index, type=raw.RawIndex).samples,
+            "estimates": raw.compressed(encoded(_without_many_points(analysis))),
+            "many_points": _points(analysis) > _POINTS,
+            "held": msgspec.json.decode(index, type=raw.RawIndex),
             "remedy": lambda text: remedies.typed(text, run),
             "resumed": remedies.resumed(run),
             "version": __version__,
@@ -131,10 +134,22 @@ def render(
             "wanted": language,
             "published": _published(topics),
         }
-        scripts = {"script": file("report.js"), "beside_script": file("beside.js")}
+        scripts = {"script": file("report.js"), "published_script": file("published.js")}
         hashes = [*map(vega.script_hash, scripts.values()), made.library.result().sha256]
         policy = {"script_hashes": hashes} | scripts
         return _template().render(page | policy, library=made.library.result().text, evidence=rows.evidence)
+
+
+def _points(analysis: Analysis) -> int:
+    return sum(len(model.points) for model in analysis.models)
+
+
+def _without_many_points(analysis: Analysis) -> Analysis:
+    """What the page's data has: models of very many points without them."""
+    if _points(analysis) <= _POINTS:
+        return analysis
+    models = tuple(msgspec.structs.replace(model, points=()) for model in analysis.models)
+    return msgspec.structs.replace(analysis, models=models)
 
 
 def _listed(analysis: Analysis) -> tuple[Estimate, ...]:
@@ -163,10 +178,14 @@ def _topics(
         home = _home(finding, written, rows)
         (homes[home] if home else other).append(finding)
     ids = {e.id: section.id for section in reversed(written) for e in section.estimates}
+    compared_in: dict[str, list[Comparison]] = {}
+    for comparison in analysis.comparisons:
+        for name in {ids.get(comparison.a, ""), ids.get(comparison.b, "")}:
+            compared_in.setdefault(name, []).append(comparison)
     topics = []
     room = _MANY if sum(len(section.figures) for section in written) <= _MANY else _FEW
     for section in written:
-        pairs = [c for c in analysis.comparisons if section.id in {ids.get(c.a), ids.get(c.b)}]
+        pairs = compared_in.get(section.id, [])
         topics.append(
             _Topic(
                 section,
@@ -207,8 +226,8 @@ def _lead(run: Run, analysis: Analysis) -> str:
     if run.imported:
         sources = words.listed(source.name for source in run.imported.sources)
         none = text(
-            "Assay measured none of this: the figures are of {machine}, as they stand in {sources}. They have no "
-            "samples, so nothing is said to be significant.",
+            "Assay did not measure these figures. They describe {machine} and come from {sources}. They have no "
+            "samples, so no difference can be called significant.",
             machine=run.plan.machine,
             sources=sources,
         )
@@ -226,7 +245,7 @@ def _lead(run: Run, analysis: Analysis) -> str:
     done = cases if complete == len(wished) else text("{complete} of {cases}", complete=complete, cases=cases)
     how = (
         text(
-            "{launches} in random order measured {done}, which took {time}.",
+            "{launches} in random order measured {done} in {time}.",
             launches=launches,
             done=done,
             time=words.seconds(run.ending.elapsed_s),
@@ -238,6 +257,11 @@ def _lead(run: Run, analysis: Analysis) -> str:
         "On {date} Assay measured {what}.", date=run.info.started[:10], what=joined(" ", (where, _kind(run)))
     )
     return joined(" ", (when, how, told))
+
+
+def _shortfalls(run: Run) -> Iterator[tuple[str, str]]:
+    """Case -> why it has fewer launches than planned, in words."""
+    return ((case, str(each)) for case, each in (run.ending.cut if run.ending else {}).items())
 
 
 def _kind(run: Run) -> str:
@@ -253,15 +277,9 @@ def _nodes(run: Run) -> list[_Node]:
         for host in case.placement.hosts:
             used[host] = used.get(host, frozenset()) | frozenset(case.placement.cpus)
     anywhere = frozenset().union(*used.values())
-    groups: dict[bytes, list[str]] = {}
-    for host, machine in run.machines.items():
-        groups.setdefault(msgspec.json.encode(machine.topology), []).append(host)
+    groups = choose.grouped(run.machines, lambda host: msgspec.json.encode(run.machines[host].topology))
     return [
-        _Node(
-            run.machines[hosts[0]],
-            tuple(hosts),
-            frozenset().union(*(used.get(host, anywhere) for host in hosts)),
-        )
+        _Node(run.machines[hosts[0]], hosts, frozenset().union(*(used.get(host, anywhere) for host in hosts)))
         for hosts in groups.values()
     ]
 
@@ -277,6 +295,9 @@ def _template() -> jinja2.Template:
         limit_text=words.limit_text,
         against=words.against,
         placed=words.placed,
+        note=note,
+        proof=proof,
+        spread=spread,
         fact=provenance.fact,
         sentence=words.sentence,
         known=known,

@@ -1,69 +1,60 @@
-"""What messages are called: what is counted, between whom, over what. For the terminal and the page alike."""
+"""The names of messages in the report: what is counted, between which partners, over which network."""
 
-import re
-from collections.abc import Callable, Hashable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 
+from assay.model import roles
 from assay.model.imported import UNSTATED
+from assay.model.placement import Word, parsed
 from assay.model.result import Analysis, Estimate
 from assay.model.text import joined, text
 from assay.report import choose, words
 
 #: Benchmarks whose figures are of messages between partners, and what passes them.
-BY = {"pt2pt": "MPI", "tcp": "TCP"}
-LATENCY, ONE, BOTH = "latency", "bandwidth", "bidirectional"
+BY: dict[str, str] = {name: by for name, by in roles.message_curves().items() if by}
+
+
+def _of_one_pair(figure: str, directions: int) -> str:
+    """The first pattern of ours that one pair passes messages in, with such a figure in so many directions."""
+    wanted = ("one", figure, directions)
+    every = roles.patterns().items()
+    return next((name for name, each in every if (each.pairs, each.figure, each.directions) == wanted), "")
+
+
+LATENCY, ONE, BOTH = _of_one_pair("time", 1), _of_one_pair("rate", 1), _of_one_pair("rate", 2)
 #: Pattern -> what its headline counts.
-COUNTED = {
-    LATENCY: text("Latency, one way"),
-    ONE: text("Bandwidth, one direction"),
-    BOTH: text("Bandwidth, both directions added"),
-    "multi-bandwidth": text("Bandwidth of all pairs, one direction"),
-    "multi-latency": text("Latency of the slowest pair, one way"),
-    "multi-bidirectional": text("Bandwidth of all pairs, both directions added"),
-    "ping-pong": text("Bandwidth, to and fro"),
-    "pingping": text("Time against an oncoming message"),
-    "sendrecv": text("Time to send and receive (Sendrecv)"),
-    "exchange": text("Exchange with both neighbours"),
-}
-#: The same within a sentence.
-_WITHIN = {
-    LATENCY: text("latency, one way"),
-    ONE: text("bandwidth, one direction"),
-    BOTH: text("bandwidth, both directions added"),
-    "multi-bandwidth": text("bandwidth of all pairs, one direction"),
-    "multi-latency": text("latency of the slowest pair, one way"),
-    "multi-bidirectional": text("bandwidth of all pairs, both directions added"),
-}
+COUNTED = {name: each.counted for name, each in roles.patterns().items()}
 #: Charts and tables of more series are split: so many differ in colour, shape and dash.
 MOST_SERIES = 6
 #: The message that small ones are judged by.
 SMALL_BYTES = 8
 
-_PAIRS: dict[str, str] = {
-    UNSTATED: text("partners that are not stated"),
-    "pair": text("two near cores"),
-    "pair:same-core": text("two threads of a core"),
-    "pair:same-l3": text("two cores of an L3 group"),
-    "pair:same-socket": text("two cores of a socket"),
-    "pair:other-l3": text("two L3 groups"),
-    "pair:other-numa": text("two NUMA nodes"),
-    "pair:other-socket": text("two sockets"),
-    "pair:other-node": text("two nodes"),
-    "one-core@2": text("two nodes"),
-    "one-core:near-nic@2": joined(", ", (text("two nodes"), text("cores near the card"))),
-    "one-core:far-nic@2": joined(", ", (text("two nodes"), text("cores far from the card"))),
+#: Between whom messages pass, and which of their cores where the placement says so.
+_PAIRS: dict[str, tuple[str, str]] = {
+    UNSTATED: (text("unknown partners"), ""),
+    "pair": (text("two near cores"), ""),
+    "pair:same-core": (text("two threads of a core"), ""),
+    "pair:same-l3": (text("two cores of an L3 group"), ""),
+    "pair:same-socket": (text("two cores of a socket"), ""),
+    "pair:other-l3": (text("two L3 groups"), ""),
+    "pair:other-numa": (text("two NUMA nodes"), ""),
+    "pair:other-socket": (text("two sockets"), ""),
+    "pair:other-node": (text("two nodes"), ""),
+    "one-core@2": (text("two nodes"), ""),
+    "one-core:near-nic@2": (text("two nodes"), text("cores near the card")),
+    "one-core:far-nic@2": (text("two nodes"), text("cores far from the card")),
 }
 #: Params that make the size of a message.
-_SIZE = ("bytes", "offset")
+_SIZE = tuple(map(roles.usual_axis, ("message-size", "size-offset")))
+_OPERATION = roles.usual_axis("operation-name")
 #: Of other tools' tables, where no placement says how many ranks took part.
 RANKS = "ranks"
 #: What a figure is called.
 Name = Callable[[Estimate], str]
-_GROUP = re.compile(r"(all|half|one-core):(numa|socket|l3):(\d+)(?:@.*)?")
 _GROUPS = {"numa": text("NUMA node"), "socket": text("socket"), "l3": text("L3 group")}
 
 
 def of_patterns(analysis: Analysis, patterns: Iterable[str]) -> tuple[Estimate, ...]:
-    """Headline estimates of messages between partners, in the order of the patterns."""
+    """The headline estimates of messages between partners, in the order of the patterns."""
     wanted = tuple(patterns)
     found = [e for name in BY for e in choose.of_benchmark(analysis, name)]
     groups = choose.grouped(found, pattern)
@@ -72,12 +63,18 @@ def of_patterns(analysis: Analysis, patterns: Iterable[str]) -> tuple[Estimate, 
 
 def pattern(estimate: Estimate) -> str:
     """Latency, bandwidth ... as the benchmarks call it."""
-    return str(estimate.params.get("pattern", ""))
+    return roles.pattern_name(estimate)
+
+
+def of_all_pairs(estimate: Estimate) -> bool:
+    """Whether all pairs of ranks pass messages at once."""
+    found = roles.pattern(estimate)
+    return found is not None and found.pairs == "all"
 
 
 def size(estimate: Estimate) -> int:
     """Bytes of a message."""
-    return int(estimate.params.get("bytes", 0)) + int(estimate.params.get("offset", 0))
+    return roles.size(estimate)
 
 
 def is_between(estimate: Estimate) -> bool:
@@ -86,48 +83,65 @@ def is_between(estimate: Estimate) -> bool:
 
 
 def ranks(estimate: Estimate) -> int:
-    """Ranks on each node; each has one cpu. 0 where nobody says so."""
-    return len(estimate.placement.cpus[0]) if estimate.placement.cpus else 0
+    """The ranks on each node. 0 if unknown."""
+    placed = estimate.placement
+    each = placed.laid_out // max(1, len(placed.hosts))
+    return each or (len(placed.cpus[0]) if placed.cpus else 0)
 
 
 def partners(label: str) -> str:
-    """Between whom, of a word of placements; the word itself where it has no words."""
-    return _PAIRS.get(label, label)
+    """The partners of a placement word in words; the word itself if it has no words."""
+    return _told(_PAIRS.get(label, (label, "")))
 
 
 def where(estimate: Estimate) -> str:
-    """Between whom messages went, for a reader who knows no placement words."""
+    """The partners of the messages, for readers who do not know placement words."""
+    return _told(ends(estimate))
+
+
+def ends(estimate: Estimate) -> tuple[str, str]:
+    """The same in two parts: between whom, and which of their cores; or which cores, and on which nodes."""
     label, hosts = estimate.placement.label, estimate.placement.hosts
-    of_two = not pattern(estimate).startswith("multi-") and (label != UNSTATED or estimate.benchmark in BY)
-    return between(label, hosts) if of_two else cores(label, hosts)
+    of_two = not of_all_pairs(estimate) and (label != UNSTATED or estimate.benchmark in BY)
+    return _PAIRS[label] if of_two and label in _PAIRS else cores_of(label, hosts)
 
 
 def between(label: str, hosts: Sequence[str]) -> str:
-    """Between whom messages of one pair go, of a word of placements on so many nodes."""
-    return _PAIRS[label] if label in _PAIRS else cores(label, hosts)
+    """The partners of one pair, for a placement word on so many nodes."""
+    return _told(_PAIRS[label] if label in _PAIRS else cores_of(label, hosts))
 
 
 def cores(label: str, hosts: Sequence[str]) -> str:
-    """Which cores of which nodes pass messages, of a word of placements."""
+    """The cores and nodes that pass messages, for a placement word."""
+    return _told(cores_of(label, hosts))
+
+
+def _told(parts: tuple[str, str]) -> str:
+    return joined(", ", parts) if parts[1] else parts[0]
+
+
+def cores_of(label: str, hosts: Sequence[str]) -> tuple[str, str]:
+    """Which cores, and on which nodes where they are on several."""
     if label == UNSTATED:
-        return text("not stated")
-    group = _GROUP.fullmatch(label)
-    share, kind, index = group.groups() if group else ("", "", "")
-    one = _share(share, _GROUPS[kind], index) if group else _cores(label.partition("@")[0])
-    nodes = len(hosts) or int(label.partition("@")[2] or 1)  # a table of others may count nodes and name none
+        return text("not stated"), ""
+    word = parsed(label)
+    group = word.group in _GROUPS and word.index is not None
+    one = _share(word.share, _GROUPS[word.group], str(word.index)) if group else _cores(word)
+    nodes = len(hosts) or word.nodes or 1  # a table of others may count nodes and name none
     if nodes <= 1:
-        return text("in {part}", part=one) if group else text("{part} of a node", part=one)
+        return text("in {part}", part=one) if group else text("{part} of a node", part=one), ""
     each = (
         words.count(nodes, "node", "nodes")
         if len(hosts) != 2  # noqa: PLR2004 (a pair)
         else " – ".join(hosts)  # noqa: RUF001 (a pair)
     )
-    return joined(", ", (one, each))
+    return one, each
 
 
 def counted(pattern: str) -> str:
-    """What a pattern's headline counts, within a sentence; the word itself where it has no words."""
-    return _WITHIN.get(pattern, pattern)
+    """The headline quantity of a pattern, inside a sentence; the word itself if it has no words."""
+    found = roles.patterns().get(pattern)
+    return (found.within if found else "") or pattern
 
 
 def _share(share: str, kind: str, index: str) -> str:
@@ -139,15 +153,16 @@ def _share(share: str, kind: str, index: str) -> str:
     return text("{kind} {index}", kind=kind, index=index)
 
 
-def _cores(word: str) -> str:
-    name, _, count = word.partition(":")
-    if count.isdigit() and name in {"cores", "spread"}:
-        return words.count(int(count), "core", "cores spread" if name == "spread" else "cores")
-    return words.cores(word)
+def _cores(word: Word) -> str:
+    if word.count is None:
+        return words.cores(word.plain)
+    if word.share == "spread":
+        return words.count(word.count, "core spread", "cores spread")
+    return words.count(word.count, "core", "cores")
 
 
 def over(estimates: Iterable[Estimate]) -> Name:
-    """What tells apart figures between the same partners: MPI or TCP, levels of factors, axes that vary."""
+    """The difference between figures of the same partners: MPI or TCP, factor levels, axes that vary."""
     curves = _curves(estimates)
     firsts = [members[0] for members in curves]
     groups = choose.grouped(firsts, lambda e: (e.benchmark, pattern(e)))
@@ -163,7 +178,7 @@ def over(estimates: Iterable[Estimate]) -> Name:
 
 
 def _varied(estimates: tuple[Estimate, ...]) -> tuple[str, ...]:
-    return tuple(name for name in choose.varied(estimates) if name not in {*_SIZE, "operation"})
+    return tuple(name for name in choose.varied(estimates) if name not in {*_SIZE, _OPERATION})
 
 
 def _level(estimate: Estimate, name: str) -> str:
@@ -176,7 +191,7 @@ def _level(estimate: Estimate, name: str) -> str:
 
 
 def series(estimates: Iterable[Estimate]) -> Name:
-    """Name of a curve: between whom, where there are several, and over what."""
+    """The name of a curve: its partners, if there are several, and its network or levels."""
     curves = _curves(estimates)
     firsts = [members[0] for members in curves]
     way = over(firsts)
@@ -191,13 +206,7 @@ def series(estimates: Iterable[Estimate]) -> Name:
 
 def _curves(estimates: Iterable[Estimate]) -> list[tuple[Estimate, ...]]:
     """Figures that only the size of their messages tells apart, together: whatever names one of them names all."""
-    return list(choose.grouped(estimates, _apart_from_size).values())
-
-
-def _apart_from_size(e: Estimate) -> Hashable:
-    params = tuple(item for item in e.params.items() if item[0] not in _SIZE)
-    where = e.placement
-    return (e.benchmark, e.kernel, e.metric, where.label, where.hosts, params, tuple(e.factors.items()), e.state)
+    return list(choose.grouped(estimates, lambda e: e.alike(*_SIZE)).values())
 
 
 def _said(name: Name, curves: Iterable[tuple[Estimate, ...]]) -> Name:
@@ -207,7 +216,7 @@ def _said(name: Name, curves: Iterable[tuple[Estimate, ...]]) -> Name:
 
 
 def split(estimates: tuple[Estimate, ...]) -> dict[str, tuple[Estimate, ...]]:
-    """What a chart shows -> its estimates: one chart for few series, else as few charts as possible."""
+    """Part of the figure -> its estimates: one chart for few series, else as few charts as possible."""
     curves = {members[0].id: members for members in _curves(estimates)}
     order = {e.id: at for at, e in enumerate(estimates)}
     return {
@@ -234,7 +243,7 @@ def _split(firsts: tuple[Estimate, ...]) -> dict[str, tuple[Estimate, ...]]:
 
 
 def fits(estimates: tuple[Estimate, ...]) -> bool:
-    """Whether they are few enough curves for one chart."""
+    """Whether the curves are few enough for one chart."""
     name = series(estimates)
     return len({(name(e), e.state) for e in estimates}) <= MOST_SERIES
 
@@ -254,19 +263,21 @@ def _keys(estimates: tuple[Estimate, ...]) -> tuple[Name, ...]:
 def far(estimate: Estimate) -> str:
     """Whether messages went from node to node, in words."""
     if estimate.placement.label == UNSTATED:
-        return text("at a place that is not stated")
+        return text("at an unknown place")
     return text("between nodes") if is_between(estimate) else text("inside a node")
 
 
 def small(estimates: Iterable[Estimate]) -> Estimate | None:
-    """Of a curve the figure of the small message: 8 B, else the smallest that is not empty, else the empty one."""
+    """The figure of the small message of a curve: 8 B, else the smallest that is not empty, else the empty one."""
     ordered = sorted(choose.measured(estimates), key=lambda e: (size(e) == 0, size(e) != SMALL_BYTES, size(e)))
     return ordered[0] if ordered else None
 
 
 def largest(estimates: Iterable[Estimate]) -> Estimate | None:
-    """Of a curve the figure of the largest message, of a size without an offset where there is one."""
-    return max(choose.measured(estimates), key=lambda e: (not e.params.get("offset"), size(e)), default=None)
+    """The figure of the largest message of a curve, of a size without an offset if there is one."""
+    return max(
+        choose.measured(estimates), key=lambda e: (not roles.level_of(e, "size-offset"), size(e)), default=None
+    )
 
 
 def at(estimate: Estimate) -> str:

@@ -1,55 +1,83 @@
-"""A benchmark whose figures are of operations among ranks, by size: collectives, one-sided access."""
+"""The section of a benchmark of operations among ranks, by size: collectives, one-sided access."""
 
-from assay.model.result import Analysis, Estimate
+from collections.abc import Callable, Iterable
+
+from assay.model import roles
+from assay.model.result import Estimate
 from assay.model.text import joined, text
 from assay.report import choose, figures, messages, sizes, words
-from assay.report.section import Figure, Headline, Section, Table, headings
+from assay.report.declared import Declared, Scene
+from assay.report.section import Figure, Headline, Table, headings, trimmed
 from assay.report.vocabulary import known
 
-_AXIS = "operation"
 #: Fewer sizes make no curve.
 _CURVE = 3
 
 
-def section(name: str, analysis: Analysis, why: str) -> Section | None:
-    """The section of benchmark `name`, None where nothing of it was planned; `why` says what it is good for."""
-    every = choose.of_benchmark(analysis, name)
-    if not every:
-        return None
-    measured = choose.measured(_headline(every))
-    groups = _groups(measured)
-    return Section(
-        id=name.replace("_", "-"),
-        title=choose.title(name),
-        meaning=(joined(" ", (why, _meaning(measured))),),
-        figures=tuple(_figure(name, number, title, each) for number, (title, each) in enumerate(groups.items())),
-        tables=tuple(_table(title, each) for title, each in groups.items()),
-        estimates=every,
-        headlines=_headlines(measured),
-        benchmarks=frozenset({name}),
+def declared(
+    order: int,
+    benchmark: str,
+    introduction: str,
+    shared_tables: tuple[Callable[[Scene], Iterable[Table]], ...] = (),
+) -> Declared:
+    """The section of a benchmark of operations.
+
+    Args:
+        order: where it stands.
+        benchmark: that it draws.
+        introduction: what it is good for.
+        shared_tables: tables of page and terminal before those of the operations.
+    """
+    return Declared(
+        order=order,
+        id=benchmark,
+        benchmark=benchmark,
+        introduction=introduction,
+        select=lambda analysis, _headline: choose.of_benchmark(analysis, benchmark),
+        sentences=_sentences,
+        charts=_charts,
+        shared_tables=shared_tables,
+        page_tables=(_by_size,),
+        terminal_tables=(_tables,),
+        headlines=_headlines,
     )
 
 
-def tables(name: str, analysis: Analysis) -> tuple[Table, ...]:
-    """What a terminal shows: each operation and its ranks, with a small and the largest message."""
-    every = choose.of_benchmark(analysis, name)
-    estimates = choose.measured(_headline(every))
+def _headline(scene: Scene) -> tuple[Estimate, ...]:
+    """Of the headline metrics those of the first kernel: of collectives the time of the slowest rank."""
+    estimates = choose.headline_metric(scene.estimates)
+    return choose.measured(e for e in estimates if e.kernel == estimates[0].kernel)
+
+
+def _charts(scene: Scene) -> Iterable[Figure]:
+    """One for each operation and part."""
+    for number, (title, each) in enumerate(scene.cached(_groups).items()):
+        yield _figure(each[0].benchmark, number, title, each)
+
+
+def _by_size(scene: Scene) -> Iterable[Table]:
+    """The same as tables of a page."""
+    return (_table(title, each) for title, each in scene.cached(_groups).items())
+
+
+def _tables(scene: Scene) -> Iterable[Table]:
+    """The tables of the terminal: each operation and its ranks, with a small and the largest message."""
+    estimates = _headline(scene)
+    if not estimates:
+        return
     way = messages.over(estimates)
     metrics = {e.metric for e in estimates}
     what = operation if len(metrics) == 1 else _what
     groups = choose.grouped(estimates, lambda e: (what(e), _ranks_where(e), way(e), choose.state(e)))
     rows: tuple[tuple[str, ...], ...] = tuple((*said, *_both(members)) for said, members in groups.items())
-    columns: tuple[str, ...] = headings(
-        "Operation", "Ranks", "By", "State", "Small message", "At", "Largest message", "At"
-    )
+    columns = headings("Operation", "Ranks", "By", "State", "Small message", "At", "Largest message", "At")
     same = {row[1] for row in rows}
-    told = [0, *([1] if len(same) > 1 else []), *(at for at in (2, 3) if any(row[at] for row in rows))]
-    shown = [*told, *range(4, len(columns))]
-    numeric = frozenset(range(len(told), len(shown)))
+    if len(same) == 1:
+        rows = tuple((row[0], "", *row[2:]) for row in rows)
     alike = (*(metrics if len(metrics) == 1 else ()), *(same if len(same) == 1 else ()))
     note = text("all rows: {what}", what=joined(", ", alike)) if alike else ""
-    cut = tuple(tuple(row[at] for at in shown) for row in rows)
-    return (Table(choose.title(name), tuple(columns[at] for at in shown), cut, numeric, note),) if rows else ()
+    name = choose.title(estimates[0].benchmark)
+    yield trimmed(Table(name, columns, rows, frozenset(range(4, len(columns))), note), {1, 2, 3})
 
 
 def _both(members: tuple[Estimate, ...]) -> tuple[str, ...]:
@@ -58,15 +86,9 @@ def _both(members: tuple[Estimate, ...]) -> tuple[str, ...]:
     return (*_cells(small), *_cells(largest if largest is not small else None))
 
 
-def _headline(every: tuple[Estimate, ...]) -> tuple[Estimate, ...]:
-    """Of the headline metrics those of the first kernel: of collectives the time of the slowest rank."""
-    estimates = choose.headline_metric(every) if every else ()
-    return tuple(e for e in estimates if e.kernel == estimates[0].kernel)
-
-
 def operation(estimate: Estimate) -> str:
-    """`allreduce`, `put`; the kernel where the benchmark has no such axis."""
-    return str(estimate.params.get(_AXIS, estimate.kernel))
+    """`allreduce`, `put`; the kernel if the benchmark has no such axis."""
+    return str(roles.level_of(estimate, "operation-name") or estimate.kernel)
 
 
 def _what(estimate: Estimate) -> str:
@@ -98,10 +120,10 @@ def _counted(ranks: int) -> str:
     return words.count(ranks, "rank", "ranks") if ranks else ""
 
 
-def _groups(measured: tuple[Estimate, ...]) -> dict[str, tuple[Estimate, ...]]:
+def _groups(scene: Scene) -> dict[str, tuple[Estimate, ...]]:
     """Operation and part -> what its chart and its table show."""
     found: dict[str, tuple[Estimate, ...]] = {}
-    for members in choose.grouped(measured, _what).values():
+    for members in choose.grouped(_headline(scene), _what).values():
         for part, each in messages.split(members).items():
             found[joined(": ", [_title(members[0]), part])] = each
     return found
@@ -121,12 +143,12 @@ def _table(title: str, members: tuple[Estimate, ...]) -> Table:
 
 
 def _cells(estimate: Estimate | None) -> tuple[str, str]:
-    figure = words.shown(estimate) if estimate else None
-    return (sizes.cell(estimate), messages.at(estimate)) if estimate and figure else ("", "")
+    return (sizes.cell(estimate), messages.at(estimate)) if estimate and words.shown(estimate) else ("", "")
 
 
-def _headlines(measured: tuple[Estimate, ...]) -> tuple[Headline, ...]:
+def _headlines(scene: Scene) -> tuple[Headline, ...]:
     """Of the operation that was measured first, the small message with most ranks."""
+    measured = _headline(scene)
     most = max(map(_ranks, measured), default=0)
     first = next((e for e in measured if _ranks(e) == most), None)
     same = [e for e in measured if first and _ranks(e) == most and _what(e) == _what(first)]
@@ -138,20 +160,21 @@ def _headlines(measured: tuple[Estimate, ...]) -> tuple[Headline, ...]:
     return (Headline(label, small),)
 
 
-def _meaning(measured: tuple[Estimate, ...]) -> str:
+def _sentences(scene: Scene) -> str:
+    """The small message of each operation with most ranks."""
     parts = []
-    for what, members in choose.grouped(measured, _what).items():
+    for what, members in choose.grouped(_headline(scene), _what).items():
         most = max(map(_ranks, members))
         small = messages.small(e for e in members if _ranks(e) == most)
-        figure = words.shown(small) if small else None
+        figure = words.shown(small)
         if small and figure:
             parts.append(
                 text(
-                    "{what} with {size} among {ranks} {figure}",
+                    "{what} with {size} on {ranks}: {figure}",
                     what=what,
                     size=messages.at(small),
-                    ranks=_counted(most) or text("ranks that nobody counted"),
+                    ranks=_counted(most) or text("an unknown number of ranks"),
                     figure=figure.full,
                 )
             )
-    return text("Measured are {figures}.", figures=words.listed(parts)) if parts else ""
+    return text("Measured: {figures}.", figures=words.listed(parts)) if parts else ""

@@ -1,45 +1,32 @@
-"""Tables as the OSU Micro-Benchmarks print them, so that what reads those reads these."""
+"""Tables in the format of the OSU Micro-Benchmarks, for programs that read it."""
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
 
-from assay import benchmarks
+from assay.model import benchmarks, roles
 from assay.model.benchmark import ParamValue
+from assay.model.grouping import grouped
 from assay.model.result import Analysis, Estimate
 from assay.report import words
 
 #: Widths of OSU's columns: the size, then each figure.
 _SIZE, _FIGURE = 10, 20
-#: (benchmark, pattern or operation) -> OSU's name of the test.
-_TITLES = {
-    ("pt2pt", "latency"): "OSU MPI Latency Test",
-    ("pt2pt", "bandwidth"): "OSU MPI Bandwidth Test",
-    ("pt2pt", "bidirectional"): "OSU MPI Bi-Directional Bandwidth Test",
-    ("pt2pt", "multi-bandwidth"): "OSU MPI Multiple Bandwidth / Message Rate Test",
-    ("pt2pt", "multi-latency"): "OSU MPI Multi Latency Test",
-    ("tcp", "latency"): "TCP Latency Test",
-    ("tcp", "bandwidth"): "TCP Bandwidth Test",
-    ("tcp", "bidirectional"): "TCP Bi-Directional Bandwidth Test",
-}
 #: Unit -> (heading, factor from SI). OSU's megabyte has 10^6 bytes.
 _UNITS = {"s": ("Latency (us)", 1e6), "B/s": ("Bandwidth (MB/s)", 1e-6), "1/s": ("Messages/s", 1.0)}
 _LEAST_DIGITS = 3
-_SWEPT = "bytes"
-_SIZED = (_SWEPT, "offset")
-_TEST_AXES = ("pattern", "operation")
-
-_Key = tuple[object, ...]
+_SIZED = set(map(roles.usual_axis, ("message-size", "size-offset")))
+#: Axes whose levels a title or a column names.
+_TITLED = set(map(roles.usual_axis, ("message-size", "size-offset", "message-pattern", "operation-name")))
+#: OSU's name of what passes messages.
+_BY = {"MPI": "OSU MPI", "TCP": "TCP"}
 
 
 def tables(analysis: Analysis) -> Iterator[str]:
-    """Lines of every table: a figure for each size, one table for each test, placement, and levels of factors.
+    """The lines of every table: a figure for each size, one table for each test, placement, and factor level.
 
     What the columns cannot say stands in comments before them: where, and what is not OSU's default.
     """
-    grouped: dict[_Key, list[Estimate]] = {}
-    for estimate in analysis.estimates:
-        if estimate.median is not None and _is_column(estimate):
-            grouped.setdefault(_key(estimate), []).append(estimate)
-    for number, group in enumerate(grouped.values()):
+    columns = (each for each in analysis.estimates if each.median is not None and _is_column(each))
+    for number, group in enumerate(grouped(columns, _key).values()):
         if number:
             yield ""
         yield from _table(group)
@@ -48,34 +35,49 @@ def tables(analysis: Analysis) -> Iterator[str]:
 def _is_column(estimate: Estimate) -> bool:
     """OSU's tests of one pair print one figure; a rate stands beside the bandwidth of many pairs only."""
     benchmark = benchmarks.get(estimate.benchmark)
-    if not benchmark.joint:
+    if not benchmark.message_size:
         return False
-    several = "pattern" not in estimate.params or str(estimate.params["pattern"]).startswith("multi-")
+    pattern = roles.pattern(estimate)
+    several = pattern is None or pattern.pairs == "all"
     return several or estimate.metric == benchmark.metrics_of(estimate.kernel, estimate.params)[0].name
 
 
-def _key(estimate: Estimate) -> _Key:
-    fixed = tuple((name, value) for name, value in estimate.params.items() if name not in _SIZED)
-    placed = estimate.placement
-    return estimate.benchmark, fixed, placed.label, placed.hosts, tuple(estimate.factors.items()), estimate.state
+def _key(estimate: Estimate) -> Hashable:
+    return estimate.alike("kernel", "metric", *_SIZED)
 
 
-def _table(group: list[Estimate]) -> Iterator[str]:
+def _table(group: Sequence[Estimate]) -> Iterator[str]:
     first = group[0]
-    test = next((str(first.params[axis]) for axis in _TEST_AXES if axis in first.params), "")
-    yield f"# {_TITLES.get((first.benchmark, test), f'{first.benchmark} {test} Test')}, by Assay"
+    yield f"# {_title(first)} Test, by Assay"
     yield f"# {', '.join(_circumstances(first))}"
+    yield from _means(group)
     columns = {estimate.metric: estimate.unit for estimate in group}
     headings = _headings(columns)
     yield f"{'# Size':<{_SIZE}}" + "".join(f"{heading:>{_FIGURE}}" for heading in headings)
     rows: dict[int, dict[str, float]] = {}
     for estimate in group:
         if estimate.median is not None:
-            size = int(estimate.params.get(_SWEPT, 0)) + int(estimate.params.get("offset", 0))
-            rows.setdefault(size, {})[estimate.metric] = estimate.median
+            rows.setdefault(roles.size(estimate), {})[estimate.metric] = estimate.median
     for size, figures in sorted(rows.items()):
         cells = (_figure(figures.get(metric), unit) for metric, unit in columns.items())
         yield f"{size:<{_SIZE}}" + "".join(f"{cell:>{_FIGURE}}" for cell in cells)
+
+
+def _means(group: Iterable[Estimate]) -> Iterator[str]:
+    """How far the means, which OSU's programs print, are from the medians that stand here."""
+    ratios = sorted(each.mean / each.median for each in group if each.mean and each.median)
+    if ratios:
+        least, most = f"{ratios[0]:.2f}", f"{ratios[-1]:.2f}"
+        told = least if least == most else f"{least} to {most}"
+        yield f"# OSU's programs print means: of these samples they are {told} of the medians"
+
+
+def _title(estimate: Estimate) -> str:
+    """OSU's name of the test, else the benchmark's with its pattern or operation."""
+    pattern, declared = roles.pattern(estimate), benchmarks.get(estimate.benchmark)
+    if pattern and pattern.osu and declared.between_two and declared.two_sided:
+        return f"{_BY[declared.two_sided]} {pattern.osu}"
+    return f"{declared.name} {roles.pattern_name(estimate) or roles.level_of(estimate, 'operation-name') or ''}"
 
 
 def _headings(columns: Mapping[str, str]) -> list[str]:
@@ -111,5 +113,5 @@ def _circumstances(estimate: Estimate) -> Iterable[str]:
 
 def _unusual(params: Mapping[str, ParamValue], defaults: Mapping[str, ParamValue | None]) -> Iterator[str]:
     for name, value in params.items():
-        if name not in {*_SIZED, *_TEST_AXES} and defaults.get(name) not in {None, value}:
+        if name not in _TITLED and defaults.get(name) not in {None, value}:
             yield f"{name}={value}"

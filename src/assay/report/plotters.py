@@ -1,4 +1,4 @@
-"""Charts drawn beside the work: of a page with many, in processes of their own.
+"""Charts drawn in parallel: in separate processes for a page with many charts.
 
 Drawing a chart keeps the interpreter's lock, so that threads alone draw none sooner. Each plotter is a process; it
 reads a specification a line and answers with its SVG, as JSON, until its input ends.
@@ -25,14 +25,15 @@ _MOST = 4
 
 
 class Plotters:
-    """Draws the charts of a page while its other parts are made. To be closed.
+    """The processes that draw the charts of a page while its other parts are made. Close it after use.
 
     Args:
         charts: about how many there will be; the processes start at once.
+        apart: one of them at least, though there are few charts: what they need is not this process's memory.
     """
 
-    def __init__(self, charts: int) -> None:
-        wanted = min(_MOST, len(os.sched_getaffinity(0)) - 1, charts // _CHARTS_EACH)
+    def __init__(self, charts: int, *, apart: bool = False) -> None:
+        wanted = max(apart, min(_MOST, len(os.sched_getaffinity(0)) - 1, charts // _CHARTS_EACH))
         self._started = [process for _ in range(wanted) if (process := _started())]
         self._idle = SimpleQueue[subprocess.Popen[bytes]]()
         for process in self._started:
@@ -40,12 +41,12 @@ class Plotters:
         self._pool = ThreadPoolExecutor(max(1, len(self._started)))
 
     def draw(self, figure: Figure, *, twice: bool = True) -> "Future[vega.Drawn]":
-        """The figure drawn, `twice` for a phone too."""
+        """Draw the figure; `twice` also draws the version for phones."""
         draw = self._svg if self._started else vega.plain
         return self._pool.submit(vega.drawn, figure, twice=twice, draw=draw)
 
     def close(self) -> None:
-        """Draw no more; the processes end."""
+        """Stop drawing; the processes end."""
         self._pool.shutdown(cancel_futures=True)
         for process in self._started:
             with suppress(OSError), process:  # leaving it closes its input, which ends it

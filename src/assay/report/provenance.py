@@ -1,9 +1,10 @@
-"""Where the figures come from: commands, builds, environment, machine, versions; enough to measure again."""
+"""The provenance of the figures: commands, builds, environment, machine, versions; enough to repeat the run."""
 
 import itertools
 import shlex
 from collections.abc import Iterator
 
+from assay.model import benchmarks
 from assay.model.benchmark import Metric
 from assay.model.facts import Fact
 from assay.model.imported import Imported
@@ -12,29 +13,35 @@ from assay.model.result import Analysis
 from assay.model.run import Run
 from assay.model.text import joined, text
 from assay.model.units import format_cpu_list, format_size
-from assay.report import choose, vocabulary, words
+from assay.report import vocabulary, words
 from assay.report.section import Table, headings
 
 _KIB_FROM = 2**20
 #: Heads of the table that says where each figure was printed.
-PRINTED = headings("File or publication", "Where in it", "Tool", "Command", "Unit as printed", "Figures")
+PRINTED = headings("File or publication", "Place in the source", "Tool", "Command", "Unit as printed", "Figures")
 #: Of more command lines than these the page has the first; the records have each.
+_MOST_VALUES = 20
 _MOST_COMMANDS = 60
 
 
 def kind(run: Run) -> str:
-    """What the machine is: processor, cores, memory; empty where it is not known."""
+    """The machine in words: processor, cores, all of its memory; empty if unknown."""
     machine = next(iter(run.machines.values()), None)
     if machine is None:
         return ""
     model = machine.fact("processor", "model")
-    memory = text("{size} of memory", size=fact(machine.memory)) if machine.memory.known else ""
+    total = machine.fact("memory", "total")
+    memory: str = ""
+    if total.known:
+        memory = text("{size} of memory", size=fact(total))
+    elif machine.memory.known:
+        memory = text("{size} of usable memory", size=fact(machine.memory))
     cores = words.count(len(machine.topology.cores), "core", "cores")
     return joined(", ", [str(model.value) if model.known else "", cores, memory])
 
 
 def fact(known: Fact) -> str:
-    """A fact in words: its value with the unit, or why it is not known."""
+    """A fact in words: its value with the unit, or the reason why it is unknown."""
     if not known.known:
         return text("unavailable: {why}", why=known.unavailable or "")
     value = known.value
@@ -50,7 +57,7 @@ def fact(known: Fact) -> str:
 
 
 def stated(imported: Imported) -> dict[str, str]:
-    """What a source says of its machine, by section and name."""
+    """The facts that a source gives about its machine, by section and name."""
     return {
         f"{section}: {name}": fact(known)
         for section, facts in imported.facts.items()
@@ -77,19 +84,20 @@ def _unit(table: Printed) -> str:
 
 
 def machine(run: Run) -> Table | None:
-    """What the source of an import says of the machine; None of a measured one, or where it says nothing."""
+    """The machine of an import, as its source describes it; None for a measured run or without a description."""
     facts = stated(run.imported) if run.imported else {}
-    caption = text("What each source states of its machine")
+    caption = text("What each source says about its machine")
     return Table(caption, headings("Fact", "Value"), tuple(facts.items()), recorded=True) if facts else None
 
 
 def provenance(run: Run) -> tuple[Table, ...]:
-    """Tables of everything that can have changed a figure; of an import where each was printed."""
+    """Tables of everything that can change a figure; for an import, the place where each was printed."""
     if run.imported:
         rows = tuple(printed(run.imported))
-        origin = Table(text("Where each figure comes from"), PRINTED, rows, frozenset({5}), recorded=True)
+        origin = Table(text("Source of each figure"), PRINTED, rows, frozenset({5}), recorded=True)
         return (origin, _import(run, run.imported)) if run.info.command else (origin,)
-    tables = [_run(run), *_builds(run), _environment(run), _mpi(run), _clocks(run), _commands(run)]
+    tables = [_run(run), _given(run), _cards(run), *_builds(run), _environment(run), _mpi(run)]
+    tables += [_clocks(run), _commands(run)]
     return tuple(table for table in tables if table.rows)
 
 
@@ -121,13 +129,13 @@ def _run(run: Run) -> Table:
         (text("Measured by"), f"Assay {info.assay}"),
         (text("Seed of the order"), str(plan.seed)),
         (text("Launches of each case"), str(plan.launches)),
-        (text("Precision asked of a launch"), words.percent(plan.precision)),
+        (text("Requested precision of a launch"), words.percent(plan.precision)),
         (
             text("Samples of a kernel in a launch"),
             text("{low} to {high}", low=plan.min_samples, high=plan.max_samples),
         ),
         (text("Budget"), budget),
-        (text("Cpus of the hand-over probe"), format_cpu_list(plan.probe_cpus) or text("none")),
+        (text("Cpus of the cache-line probe"), format_cpu_list(plan.probe_cpus) or text("none")),
         (text("Schema"), f"run {info.schema}, plan {plan.schema}"),
     ]
     return Table(text("The run"), headings("What", "Value"), tuple(rows))
@@ -153,6 +161,33 @@ def _builds(run: Run) -> list[Table]:
     return tables
 
 
+def _given(run: Run) -> Table:
+    """What the configuration says of the site; of hosts that say the same once."""
+    told = {
+        (name, str(fact.value)): host
+        for host, machine in reversed(run.machines.items())
+        for name, fact in machine.facts.get("given", {}).items()
+    }
+    return Table(text("Facts given by the user"), headings("Fact", "Value"), tuple(told), recorded=True)
+
+
+def _cards(run: Run) -> Table:
+    """Network cards with what drives them, alike ones of several hosts in one row."""
+    found: dict[tuple[str, ...], list[str]] = {}
+    for host, machine in run.machines.items():
+        ofed = machine.fact("system", "OFED")
+        for device in machine.devices:
+            driver = device.facts.get("driver")
+            if device.kind in {"network", "infiniband"} and driver and driver.known:
+                facts = (device.facts.get(name) for name in ("driver", "driver version", "firmware"))
+                told = (str(fact.value) if fact and fact.known else "" for fact in facts)
+                row = (device.name, *told, str(ofed.value) if ofed.known else "")
+                found.setdefault(row, []).append(host)
+    rows = tuple((words.listed(hosts), *row) for row, hosts in found.items())
+    columns = headings("Node", "Device", "Driver", "Version", "Firmware", "OFED")
+    return Table(text("Network cards and what drives them"), columns, rows, recorded=True)
+
+
 def _environment(run: Run) -> Table:
     rows = tuple(sorted(run.info.environment.items()))
     return Table(text("Environment variables that can change results"), headings("Variable", "Value"), rows)
@@ -166,9 +201,18 @@ def _mpi(run: Run) -> Table:
         for case in records.cases
         if case.header.mpi
     )
-    rows = tuple((toolchain, name, value) for toolchain, known in told for name, value in known if value)
+    values: dict[tuple[str, str], dict[str, None]] = {}
+    for toolchain, known in told:
+        for name, value in known:
+            values.setdefault((toolchain, name), {}).update({value: None} if value else {})
+    rows = [(*what, value) for what, found in values.items() for value in itertools.islice(found, _MOST_VALUES)]
+    rows += [
+        (*what, text("{count} more in the records of the run", count=len(found) - _MOST_VALUES))
+        for what, found in values.items()
+        if len(found) > _MOST_VALUES
+    ]
     columns = headings("Toolchain", "What", "Value")
-    return Table(text("What passed the messages, as it names itself"), columns, tuple(dict.fromkeys(rows)))
+    return Table(text("MPI libraries and transports, as they name themselves"), columns, tuple(rows))
 
 
 def _clocks(run: Run) -> Table:
@@ -181,9 +225,9 @@ def _clocks(run: Run) -> Table:
         (program, name, words.quantity(clock.resolution_s, "s"), words.quantity(clock.overhead_s, "s"))
         for (name, program), clock in clocks.items()
     )
-    columns = headings("Program", "Clock", "Resolution", "Cost of a reading")
+    columns = headings("Program", "Clock", "Resolution", "Cost of one reading")
     return Table(
-        text("Clocks of the samples, as each program last measured them"), columns, rows, frozenset({2, 3})
+        text("Clock source of the samples, as each program measured it"), columns, rows, frozenset({2, 3})
     )
 
 
@@ -194,7 +238,7 @@ def _commands(run: Run) -> Table:
     shown = itertools.islice(times.items(), _MOST_COMMANDS)
     rows = tuple((shlex.join(argv), str(len(launches)), launches[0]) for argv, launches in shown)
     if len(times) > _MOST_COMMANDS:
-        more = text("{count} more, in the run's records", count=len(times) - _MOST_COMMANDS)
+        more = text("{count} more in the records of the run", count=len(times) - _MOST_COMMANDS)
         rows = (*rows, (more, "", ""))
     return Table(
         text("Command lines of the launches"), headings("Command", "Times", "First launch"), rows, frozenset({1})
@@ -202,14 +246,14 @@ def _commands(run: Run) -> Table:
 
 
 def sources(analysis: Analysis) -> tuple[Table, ...]:
-    """What each benchmark measures, what its metrics count, and whose definition it follows."""
+    """The quantity that each benchmark measures, what its metrics count, and whose definition it follows."""
     rows: list[tuple[str, ...]] = []
     for name in dict.fromkeys(e.benchmark for e in analysis.estimates):
-        declared = choose.declaration(name)
-        if declared is None:
-            rows.append((name, text("not known to this version of Assay"), "", ""))
+        declared = benchmarks.of(name)
+        if not declared.is_known:
+            rows.append((name, text("unknown to this version of Assay"), "", ""))
             continue
-        counts = joined("; ", [_counted(metric) for metric in declared.metrics])
+        counts = joined("; ", dict.fromkeys(map(_counted, declared.metrics)))
         rows.append((name, vocabulary.known(declared.measures), counts, declared.source))
     columns = headings("Benchmark", "Measures", "Counts", "After")
     return (Table(text("What was run"), columns, tuple(rows), recorded=True),) if rows else ()

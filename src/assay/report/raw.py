@@ -1,4 +1,4 @@
-"""All raw samples inside the page: a small index and one block of bytes.
+"""Raw samples inside the page, of a large run a sample of its series: a small index and one block of bytes.
 
 Each series keeps its least sample (`base`) and the differences to it, in whole nanoseconds, the resolution of the
 clock. Byte 0 of every difference comes first, then byte 1 of every one, and so on (`planes` of them): the
@@ -11,6 +11,7 @@ The page's own decoder (`templates/report.js`) and `unpack` read the same form.
 
 import base64
 import gzip
+import math
 from collections.abc import Iterator, Sequence
 from typing import Literal
 
@@ -18,10 +19,14 @@ import msgspec
 import numpy as np
 import numpy.typing as npt
 
-from assay.model.record import Handover, Launch
+from assay.model.bracket import Handover
+from assay.model.record import Launch
 from assay.model.run import Run
+from assay.model.samples import PHASES, count_of, table_of
 
 _NANO = 1e9
+#: Of a run of more samples than these, the page holds whole series of about so many.
+_WHOLE, _SOME = 1_000_000, 100_000
 
 
 class RawSeries(msgspec.Struct, frozen=True, array_like=True):
@@ -51,17 +56,19 @@ class RawSeries(msgspec.Struct, frozen=True, array_like=True):
 
 
 class RawIndex(msgspec.Struct, frozen=True):
-    """What stands in the block, in its order."""
+    """The content of the block, in its order; `of`: samples of the run, of which the block can be a part."""
 
     schema: int
     samples: int
     planes: int
     series: tuple[RawSeries, ...]
+    of: int = 0
 
 
 def pack(run: Run) -> tuple[bytes, str]:
     """The index as JSON and the block as base64 text."""
-    series = list(_series(run))
+    total = _count(run)
+    series = list(_series(run, math.ceil(total / _SOME) if is_large(run) else 1))
     counts = np.array([len(seconds) for _, seconds in series], dtype=np.intp)
     every = np.rint(np.concatenate([np.zeros(0), *(seconds for _, seconds in series)]) * _NANO).astype(np.uint64)
     filled = counts > 0
@@ -75,8 +82,13 @@ def pack(run: Run) -> tuple[bytes, str]:
     )
     planes = max(1, (int(every.max()).bit_length() + 7) // 8) if len(every) else 1
     block = b"".join((every >> np.uint64(8 * plane)).astype(np.uint8).tobytes() for plane in range(planes))
-    head = RawIndex(1, len(every), planes, index)
+    head = RawIndex(1, len(every), planes, index, total)
     return msgspec.json.encode(head), compressed(block)
+
+
+def is_large(run: Run) -> bool:
+    """Whether a page holds only a part of its samples."""
+    return _count(run) > _WHOLE
 
 
 def unpack(index: bytes, block: str) -> list[tuple[RawSeries, npt.NDArray[np.int64]]]:
@@ -92,11 +104,20 @@ def unpack(index: bytes, block: str) -> list[tuple[RawSeries, npt.NDArray[np.int
 
 
 def compressed(content: bytes) -> str:
-    """Content as gzip in base64; the same content always gives the same text."""
+    """The content as gzip in base64; the same content always gives the same text."""
     return base64.b64encode(gzip.compress(content, compresslevel=6, mtime=0)).decode("ascii")
 
 
-def _series(run: Run) -> Iterator[tuple[RawSeries, Sequence[float]]]:
+def _count(run: Run) -> int:
+    """Samples of a run, those of the probes too."""
+    brackets = [records.launch.bracket for records in run.made]
+    probes = sum(len(probe.seconds) for each in brackets for probe in (each.before, each.after) if probe)
+    return probes + sum(count_of(case.series) for records in run.made for case in records.cases)
+
+
+def _series(run: Run, step: int) -> Iterator[tuple[RawSeries, Sequence[float] | npt.NDArray[np.float64]]]:
+    """Each `step`-th series of a case, from another one on in each case; all probes."""
+    number = 0
     for records in run.made:
         launch, bracket = records.launch, records.launch.bracket
         if bracket.before:
@@ -104,22 +125,25 @@ def _series(run: Run) -> Iterator[tuple[RawSeries, Sequence[float]]]:
         if bracket.after:
             yield _probe(launch, "after", bracket.after), bracket.after.seconds
         for case in records.cases:
+            rows = range(number % step, len(case.series), step)
+            number += 1
+            if not rows:
+                continue
             hosts = {rank.rank: rank.host for rank in case.header.ranks}
-            for series in case.series:
-                yield (
-                    RawSeries(
-                        launch.id,
-                        launch.attempt,
-                        case.header.case,
-                        series.kernel,
-                        hosts.get(series.rank, str(series.rank)),
-                        series.phase,
-                        series.iterations,
-                        0,
-                        0,
-                    ),
-                    series.seconds,
+            table = table_of(case.series)
+            own = launch.id, launch.attempt, case.header.case
+            for row in rows:
+                rank, end = int(table.rank[row]), int(table.ends[row])
+                entry = RawSeries(
+                    *own,
+                    table.kernels[table.kernel[row]],
+                    hosts.get(rank, str(rank)),
+                    PHASES[table.phase[row]],
+                    int(table.iterations[row]),
+                    0,
+                    0,
                 )
+                yield entry, table.seconds[end - int(table.counts[row]) : end]
 
 
 def _probe(launch: Launch, phase: Literal["before", "after"], probe: Handover) -> RawSeries:

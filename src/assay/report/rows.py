@@ -1,10 +1,10 @@
-"""Estimates as rows of a table: every figure with its interval, placement, proof and limit."""
+"""Estimates as rows of a table: each figure with its interval, placement, proof and limit."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass
 
 from assay.model.benchmark import ParamValue
-from assay.model.result import Analysis, Comparison, Estimate, Finding, Proof
+from assay.model.result import Analysis, Comparison, Estimate, Finding
 from assay.model.text import joined, text
 from assay.model.units import format_cpu_list
 from assay.report import choose, verdicts, words
@@ -13,49 +13,41 @@ from assay.report.vocabulary import known
 
 @dataclass(frozen=True)
 class Row:
-    """One estimate in words.
+    """An estimate in a table.
 
     Attributes:
+        estimate: with what it carries.
         anchor: of its row in the table of all figures, empty where that has none.
-        what: kernel.
-        metric: name.
-        placed: label and memory policy.
-        nodes: hosts.
+        nodes: hosts, where those of the table differ.
         setting: axes and factors that vary.
-        state: of the machine, empty where one explains all.
-        value: median with its unit, empty where there is none.
-        ends: interval or range.
-        basis: what the ends are.
-        limit: value and source, or that none is known.
-        limit_of: how the limit came about.
-        share: of the limit.
-        proof: what the programs read back.
-        spread: least and largest sample, and the 99th percentile.
-        samples: samples and why sampling stopped.
-        note: modes, unsteadiness; or why there is no figure.
+        figure: the median with its ends, false where there is none.
     """
 
+    estimate: Estimate
     anchor: str
-    what: str
-    metric: str
-    placed: str
     nodes: str
     setting: str
-    state: str
-    value: str
-    ends: str
-    basis: str
-    limit: str
-    limit_of: str
-    share: str
-    proof: str
-    spread: str
-    samples: str
-    note: str
+    figure: words.Shown
+
+    @property
+    def limit(self) -> str:
+        """Value and source of the limit, or that none is known; empty without a figure."""
+        return words.limit_text(self.estimate.limit, self.estimate.unit) if self.figure else ""
+
+    @property
+    def share(self) -> str:
+        """Of the limit."""
+        return words.share_cell(self.estimate)
+
+    @property
+    def samples(self) -> str:
+        """How many, and why sampling stopped."""
+        e = self.estimate
+        return text("{count} ({stop})", count=e.samples, stop=known(e.stop)) if e.stop else f"{e.samples:,}"
 
 
 class Rows:
-    """Makes rows; knows the estimates of an analysis and where the page lists them."""
+    """The maker of rows; it knows the estimates of an analysis and their place on the page."""
 
     def __init__(self, analysis: Analysis, listed: Iterable[Estimate]) -> None:
         """Number the estimates of `analysis` that the table of all figures lists."""
@@ -64,60 +56,42 @@ class Rows:
         self._comparisons = {c.id: c for c in analysis.comparisons}
 
     def table(self, estimates: Iterable[Estimate]) -> list[Row]:
-        """Rows of estimates that share a table: what they all have in common is left out of `setting`."""
+        """The rows of estimates that share a table; `setting` leaves out what all of them have in common."""
         estimates = tuple(estimates)
         names = choose.varied(estimates)
         several = len({e.placement.hosts for e in estimates}) > 1
         return [self._row(e, names, several) for e in estimates]
 
     def _row(self, e: Estimate, names: tuple[str, ...], several: bool) -> Row:  # noqa: FBT001 (private)
-        figure = words.shown(e)
         units = choose.units(e.benchmark)
         values = {name: value for name in names if (value := e.factors.get(name, e.params.get(name))) is not None}
-        return Row(
-            anchor=self._anchors.get(e.id, ""),
-            what=e.kernel,
-            metric=e.metric,
-            placed=words.placed(e),
-            nodes=", ".join(e.placement.hosts) if several else "",
-            setting=", ".join(_setting(name, value, units.get(name, "")) for name, value in values.items()),
-            state=known(e.state or ""),
-            value=f"{figure.value} {figure.unit}" if figure else "",
-            ends=figure.ends if figure else "",
-            basis=figure.basis if figure else "",
-            limit=words.limit_text(e.limit, e.unit) if figure else "",
-            limit_of=e.limit.of if e.limit else "",
-            share=words.share_cell(e),
-            proof=_proof(e.placement.proven),
-            spread=_spread(e),
-            samples=text("{count} ({stop})", count=e.samples, stop=known(e.stop)) if e.stop else f"{e.samples:,}",
-            note=_note(e),
-        )
+        setting = ", ".join(_setting(name, value, units.get(name, "")) for name, value in values.items())
+        nodes = ", ".join(e.placement.hosts) if several else ""
+        return Row(e, self._anchors.get(e.id, ""), nodes, setting, words.shown(e))
 
     def evidence(self, finding: Finding) -> list[tuple[str, str]]:
-        """What a finding stands on: anchor (empty for a comparison) and text."""
+        """The evidence of a finding: anchor (empty for a comparison) and text."""
         lines = []
         for name in finding.evidence:
             if name in self._comparisons:
                 lines.append(("", compared(self._comparisons[name])))
             elif name in self._estimates:
-                figure = words.shown(self._estimates[name])
-                shown = figure.full if figure else text("not measured")
+                shown = words.shown(self._estimates[name]).full or text("not measured")
                 lines.append((self._anchors.get(name, ""), text("{name}: {value}", name=name, value=shown)))
             else:
                 lines.append(("", name))
         return lines
 
     def subjects(self, finding: Finding) -> set[str]:
-        """Ids of the estimates that a finding is about, those inside its comparisons too."""
+        """The ids of the estimates of a finding, with those inside its comparisons."""
         found = set()
         for name in finding.evidence:
             comparison = self._comparisons.get(name)
             found |= {comparison.a, comparison.b} if comparison else {name}
-        return found & set(self._estimates)
+        return found & self._estimates.keys()
 
     def benchmarks(self, finding: Finding) -> set[str]:
-        """Benchmarks that a finding is about."""
+        """The benchmarks of a finding."""
         return {self._estimates[name].benchmark for name in self.subjects(finding)}
 
 
@@ -143,21 +117,24 @@ def _setting(name: str, value: ParamValue, unit: str) -> str:
     return words.param(value, unit) if bare else f"{name} {words.param(value)}"
 
 
-def _proof(proof: Proof | None) -> str:
-    if proof is None:
+def proof(e: Estimate) -> str:
+    """What the programs read back of their placement."""
+    proven = e.placement.proven
+    if proven is None:
         return text("not read back")
-    cpus = "; ".join(dict.fromkeys(format_cpu_list(cpus) for cpus in proof.cpus))
+    cpus = "; ".join(dict.fromkeys(format_cpu_list(cpus) for cpus in proven.cpus))
     pages = [
         text("{share} on node {node}", share=words.percent(share), node=node)
-        for node, share in proof.page_nodes.items()
+        for node, share in proven.page_nodes.items()
     ]
-    asked = text("as asked") if proof.as_asked else text("NOT as asked")
+    asked = text("as requested") if proven.as_asked else text("NOT as requested")
     if not pages:
         return text("{asked}: cpus {cpus}", asked=asked, cpus=cpus)
     return text("{asked}: cpus {cpus}; pages {pages}", asked=asked, cpus=cpus, pages=joined(", ", pages))
 
 
-def _spread(e: Estimate) -> str:
+def spread(e: Estimate) -> str:
+    """Least and largest sample, and the 99th percentile."""
     if e.min is None or e.max is None:
         return ""
     tail = f"p99 {words.quantity(e.p99, e.unit)}" if e.p99 is not None else ""
@@ -165,7 +142,8 @@ def _spread(e: Estimate) -> str:
     return joined("; ", (ends, tail))
 
 
-def _note(e: Estimate) -> str:
+def note(e: Estimate) -> str:
+    """Modes, unsteadiness; or why there is no figure."""
     notes: list[str] = []
     if e.status != "complete":
         status = known(e.status)
@@ -175,5 +153,5 @@ def _note(e: Estimate) -> str:
             text("modes at {modes}", modes=words.listed(words.quantity(mode, e.unit) for mode in e.modes))
         )
     if e.steady is False:
-        notes.append(text("never became steady"))
+        notes.append(text("never reached a steady state"))
     return joined("; ", notes)

@@ -1,6 +1,7 @@
-"""What a topic of the report consists of, before it is laid out."""
+"""The parts of a topic in the report, before the layout."""
 
-from dataclasses import dataclass, field
+from collections.abc import Collection
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from assay.model import text as texts
@@ -11,7 +12,7 @@ Spec = dict[str, Any]
 
 
 def headings(*names: str) -> tuple[Text, ...]:
-    """Heads of columns as texts; each is a literal."""
+    """The heads of columns as texts; each is a literal."""
     return tuple(map(texts.text, names))
 
 
@@ -55,9 +56,34 @@ class Table:
     recorded: bool = False
 
 
+def trimmed(table: Table, optional: Collection[int]) -> Table:
+    """The table without those of the `optional` columns whose cells are all empty."""
+    kept = [at for at in range(len(table.columns)) if at not in optional or any(row[at] for row in table.rows)]
+    columns, *rows = (tuple(cells[at] for at in kept) for cells in (table.columns, *table.rows))
+    numeric = frozenset(number for number, at in enumerate(kept) if at in table.numeric)
+    return replace(table, columns=columns, rows=tuple(rows), numeric=numeric)
+
+
+@dataclass(frozen=True)
+class CardRow:
+    """A heading, and its sentences."""
+
+    name: str
+    told: str
+
+
+@dataclass(frozen=True)
+class Card:
+    """What the first page says of one path: its name, where it is, and rows of sentences."""
+
+    name: str
+    where: str
+    rows: tuple[CardRow, ...]
+
+
 @dataclass(frozen=True)
 class Headline:
-    """A figure for the first page: what it is in words, and the estimate."""
+    """A figure of the first page: its name in words, and the estimate."""
 
     label: str
     estimate: Estimate
@@ -65,7 +91,7 @@ class Headline:
 
 @dataclass(frozen=True)
 class Section:
-    """A topic: what it means, in figures, in tables.
+    """A topic: its meaning, its figures, its tables.
 
     Attributes:
         id: anchor.

@@ -1,4 +1,4 @@
-"""Curves as a table: a row for each size, a column for each curve."""
+"""A table of curves: a row for each size, a column for each curve."""
 
 from collections.abc import Callable
 
@@ -30,5 +30,5 @@ def table(estimates: tuple[Estimate, ...], caption: str, name: Callable[[Estimat
 
 def cell(estimate: Estimate | None) -> str:
     """A figure with its interval and launches."""
-    figure = words.shown(estimate) if estimate else None
+    figure = words.shown(estimate)
     return text("{figure} n={count}", figure=figure.short, count=estimate.launches) if estimate and figure else ""

@@ -1,4 +1,4 @@
-"""What a page says, so that it can say it in another language: numbered texts, and their words in each."""
+"""The texts of a page, numbered, with their translations, so that the page can change its language."""
 
 import re
 from collections.abc import Iterator, Mapping
@@ -7,7 +7,7 @@ from typing import Any
 
 from markupsafe import Markup, escape
 
-from assay.model.text import FORMS, REMARK, Joined, Phrase, Text, encoded, text
+from assay.model.text import REMARK, Joined, Phrase, Text, encoded, text
 from assay.report import raw, words
 from assay.report.languages import LANGUAGES, catalogue
 
@@ -20,7 +20,7 @@ _CODE, _BOLD, _ENGLISH = Markup("<code>{}</code>"), Markup("<b>{}</b>"), Markup(
 
 
 class Spoken:
-    """The texts of one page. What stands in it twice is kept once."""
+    """The texts of one page. A text that occurs twice is stored once."""
 
     def __init__(self) -> None:
         self._templates: dict[str, int] = {}
@@ -29,11 +29,11 @@ class Spoken:
             self.number(own)
 
     def number(self, said: Text) -> int:
-        """Number of a text in the page."""
+        """The number of a text in the page."""
         return self._messages.setdefault(encoded(self._part(said)), len(self._messages))
 
     def put(self, value: object) -> object:
-        """What a template of the page writes: a text in an element with its number, all else as it is."""
+        """The output of a template: a text becomes an element with its number, other values stay unchanged."""
         return self._element(value, escape(str(value))) if isinstance(value, Text) else value
 
     def prose(self, line: str) -> Markup:
@@ -42,8 +42,7 @@ class Spoken:
             command, remark = line.parts
             return Markup(" ").join((_CODE.format(command), self.prose(remark)))
         if words.is_command(line):
-            command, _, remark = line.partition("  # ")
-            return Markup(" ").join(filter(None, (_CODE.format(command), remark and self.prose(remark))))
+            return _CODE.format(line)
         if isinstance(line, Joined) and line.separator == " ":  # what has no words of its own is marked by itself
             return Markup(" ").join(map(self.prose, line.parts))
         line = words.sentence(line)
@@ -53,16 +52,16 @@ class Spoken:
         return Markup('<span data-text="{}" data-sentence>{}</span>').format(self.number(line), shown)
 
     def kept(self, value: object) -> Markup:
-        """What stays as somebody wrote or recorded it; a text is said all the same."""
+        """A value that stays as its author wrote it or as it was recorded; a text is translated all the same."""
         return self._element(value, escape(str(value))) if isinstance(value, Text) else _KEPT.format(value)
 
     @staticmethod
     def is_text(value: object) -> bool:
-        """Whether a value can be said in other languages."""
+        """Whether a value has translations."""
         return isinstance(value, Text)
 
     def label(self, name: str) -> Markup:
-        """A name for those who hear the page: the attribute, with the number of its text."""
+        """The `aria-label` attribute for screen readers, with the number of its text."""
         number = Markup(' data-label="{}"').format(self.number(name)) if isinstance(name, Text) else ""
         return Markup(' aria-label="{}"{}').format(str(name), number)
 
@@ -71,7 +70,7 @@ class Spoken:
         return {str(each): self.number(each) for each in _texts(spec)}
 
     def block(self) -> str:
-        """Everything for the page's script, gzip in base64, of what was said until then: to be asked for last."""
+        """The data for the script of the page, gzip in base64, of all texts so far: call it last."""
         messages = b",".join(self._messages)
         return raw.compressed(b'{"messages":[%b],"languages":%b}' % (messages, encoded(self._languages())))
 
@@ -79,9 +78,9 @@ class Spoken:
         known = {name: catalogue(name) for name in LANGUAGES if name != "en"}
         return {
             name: {
-                "texts": [each.texts.get(template, template.rpartition(FORMS)[2]) for template in self._templates],
-                "units": each.units,
-                "prefixes": each.prefixes,
+                "texts": [each.forms(template) for template in self._templates],
+                "units": each.units(),
+                "prefixes": each.prefixes(),
             }
             for name, each in known.items()
         }

@@ -3,10 +3,11 @@
 from collections.abc import Collection, Iterable
 from dataclasses import dataclass
 
+from assay.model.grouping import grouped
 from assay.model.plan import Case
 from assay.model.result import Analysis, CaseStatus, Finding, Outcome
 from assay.model.run import Run
-from assay.model.text import text
+from assay.model.text import cli, joined, text
 from assay.report import remedies, words
 
 _NEAR_LIMIT = 0.9
@@ -16,8 +17,8 @@ _FEWEST = 6
 _FEWEST_TO_PRAISE = 3
 #: Rules whose findings change what the figures are of.
 _BEFORE_FIGURES = frozenset({"transport"})
-#: Rules whose facts are told of each way of messages, in words of its own.
-_TOLD_BY_WAY = frozenset({"duplex", "link_ceiling"})
+#: Rules whose facts are told of each path of messages, in words of its own.
+_TOLD_BY_PATH = frozenset({"duplex", "link_ceiling"})
 #: More advice than this is in the sections, beside its evidence.
 _MOST_ADVICE = 5
 
@@ -52,7 +53,7 @@ class Summary:
 def summary(run: Run, analysis: Analysis) -> Summary:
     """The first page's lists."""
     known = notices(analysis)
-    told_elsewhere = _TOLD_BY_WAY if analysis.profiles else frozenset()
+    told_elsewhere = _TOLD_BY_PATH if analysis.profiles else frozenset()
     facts = tuple(
         each.claim
         for each in by_severity(analysis)
@@ -76,11 +77,8 @@ def by_severity(analysis: Analysis) -> tuple[Finding, ...]:
 
 def unmeasured(analysis: Analysis) -> dict[CaseStatus, tuple[Outcome, ...]]:
     """Cases of the plan that are not complete, control measurements too, by how they ended."""
-    ended: dict[CaseStatus, list[Outcome]] = {}
-    for outcome in analysis.outcomes:
-        if outcome.status != "complete":
-            ended.setdefault(outcome.status, []).append(outcome)
-    return {status: tuple(outcomes) for status, outcomes in ended.items()}
+    missing = (outcome for outcome in analysis.outcomes if outcome.status != "complete")
+    return grouped(missing, lambda outcome: outcome.status)
 
 
 def counted(run: Run, outcomes: Collection[Outcome]) -> str:
@@ -101,11 +99,10 @@ def gathered(run: Run, told: Iterable[tuple[str, str]]) -> tuple[tuple[str, str,
         told: names of cases (or launches, which stand for themselves), each with what is told of it.
     """
     places = {case.id: _place(case) for case in run.plan.cases}
-    groups: dict[tuple[str, str], list[str]] = {}
-    for name, why in told:
-        groups.setdefault((places.get(name, name), why), []).append(name)
+    groups = grouped(told, lambda each: (places.get(each[0], each[0]), each[1]))
     return tuple(
-        (place if len(cases) > 1 else cases[0], why, tuple(cases)) for (place, why), cases in groups.items()
+        (place if len(of) > 1 else of[0][0], why, tuple(name for name, _ in of))
+        for (place, why), of in groups.items()
     )
 
 
@@ -126,11 +123,11 @@ def shortfall(run: Run, analysis: Analysis) -> str:
     if run.ending is None or run.ending.status == "complete":
         return ""
     if run.ending.status != "cut":
-        how = text("The run was interrupted before its plan was through")
-    elif run.plan.budget_s and any("the budget of" in why for why in run.ending.cut.values()):
-        how = text("The run was cut by its budget of {budget}", budget=words.seconds(run.plan.budget_s))
+        how = text("The run was interrupted before the end of its plan")
+    elif run.plan.budget_s and any(each.cause == "budget" for each in run.ending.cut.values()):
+        how = text("The time budget of {budget} cut the run short", budget=words.seconds(run.plan.budget_s))
     else:
-        how = text("The run could not measure all of its plan")
+        how = text("The run could not measure its whole plan")
     wished = planned(run, analysis)
     missing = sum(outcome.status != "complete" for outcome in wished)
     fewer = sum(outcome.status == "complete" and outcome.launches < outcome.planned for outcome in wished)
@@ -145,12 +142,38 @@ def shortfall(run: Run, analysis: Analysis) -> str:
             )
         )
     if fewer and missing:
-        parts.append(text("{count} in fewer launches than planned", count=fewer))
+        parts.append(text("{count} with fewer launches than planned", count=fewer))
     elif fewer:
-        parts.append(text("{count} of {cases} in fewer launches than planned", count=fewer, cases=cases))
+        parts.append(text("{count} of {cases} with fewer launches than planned", count=fewer, cases=cases))
     return (
         text("{how}: {what}.", how=how, what=words.listed(parts)) if parts else text("{sentence}.", sentence=how)
     )
+
+
+def spent(analysis: Analysis) -> str:
+    """Where a run took more than its study's budget, and how many series are short of samples; else empty."""
+    effort = analysis.effort
+    if effort is None:
+        return ""
+    parts = []
+    if effort.grown_s >= 1 and effort.budget_s:
+        parts.append(
+            text(
+                "The run took {more} more than the {budget} of its study, for launches that make intervals.",
+                more=words.seconds(effort.grown_s),
+                budget=words.seconds(effort.budget_s),
+            )
+        )
+    if effort.short:
+        parts.append(
+            text(
+                "{short} of {series} series of samples have fewer than {promised}.",
+                short=effort.short,
+                series=effort.series,
+                promised=effort.promised,
+            )
+        )
+    return joined(" ", parts)
 
 
 def _good(run: Run, analysis: Analysis) -> tuple[str, ...]:
@@ -162,7 +185,7 @@ def _good(run: Run, analysis: Analysis) -> tuple[str, ...]:
         fewer = run.ending is not None and run.ending.status == "cut"
         lines.append(
             text(
-                "All {cases} of the plan were measured and passed verification, some in fewer launches than "
+                "All {cases} of the plan were measured and passed verification, some with fewer launches than "
                 "planned.",
                 cases=cases,
             )
@@ -171,14 +194,14 @@ def _good(run: Run, analysis: Analysis) -> tuple[str, ...]:
         )
     proven = [e.placement.proven for e in measured if e.placement.proven]
     if proven and all(proof.as_asked for proof in proven):
-        lines.append(text("Every program ran on the cpus that were asked for, as read back while it ran."))
+        lines.append(text("Every program ran on the requested cpus: it read them back while it ran."))
     praised = [e for e in measured if e.launches >= _FEWEST_TO_PRAISE and e.limit and e.limit.source != "measured"]
     near = [e for e in praised if (words.share(e) or 0) >= _NEAR_LIMIT]
     if near:
         lines.append(
             text(
-                "{count} figure reaches {share} of a limit that was derived or given, or more.|"
-                "{count} figures reach {share} of a limit that was derived or given, or more.",
+                "{count} figure reaches at least {share} of a derived or given limit.|{count} figures reach at "
+                "least {share} of a derived or given limit.",
                 count=len(near),
                 share=words.percent(_NEAR_LIMIT),
             )
@@ -189,10 +212,13 @@ def _good(run: Run, analysis: Analysis) -> tuple[str, ...]:
 def _wrong(run: Run, analysis: Analysis) -> tuple[str, ...]:
     lines: list[str] = []
     if not any(e.median is not None for e in analysis.estimates):
-        lines.append(text("Nothing could be measured; the reasons are listed under what was not measured."))
+        lines.append(text('Nothing could be measured. The section "What was not measured" lists the reasons.'))
     if run.ending is None:
         lines.append(
-            text("The run did not end: it goes on now, or it was killed. What it measured until then is here.")
+            text(
+                "The run has not ended: it is still running, or it was killed. This page shows what it has "
+                "measured."
+            )
         )
     if run.damage:
         lines.append(
@@ -202,7 +228,7 @@ def _wrong(run: Run, analysis: Analysis) -> tuple[str, ...]:
             )
         )
     problems = [finding.claim for finding in by_severity(analysis) if finding.severity == "problem"]
-    return tuple(filter(None, [shortfall(run, analysis), *problems, *lines]))
+    return tuple(filter(None, [shortfall(run, analysis), spent(analysis), *problems, *lines]))
 
 
 def _next(run: Run, analysis: Analysis) -> tuple[Step, ...]:
@@ -217,12 +243,19 @@ def _next(run: Run, analysis: Analysis) -> tuple[Step, ...]:
     if len(advice) > _MOST_ADVICE:
         steps.append(Step(text("{count} more in the sections below", count=len(advice) - _MOST_ADVICE)))
     if run.ending is None or run.ending.status != "complete":
-        steps.append(Step(text("Measure what is missing: `assay run --resume {run}`", run=remedies.resumed(run))))
-    ranges = any(e.method == "range" for e in analysis.estimates)
-    if ranges and run.plan.launches < _FEWEST and not any("--launches" in step.do for step in steps):
-        command = remedies.typed(f"assay run {run.info.study} --launches {_FEWEST}", run)
         steps.append(
-            Step(text("Ranges here claim no confidence. For 95 % intervals: `{command}`", command=command))
+            Step(text("Measure the missing cases: `assay run --resume {run}`", run=remedies.resumed(run)))
+        )
+    ranges = any(e.basis == "range" for e in analysis.estimates)
+    if ranges and run.plan.launches < _FEWEST and not any("--launches" in step.do for step in steps):
+        command = remedies.typed(cli("run", run.info.study, "--launches", str(_FEWEST)), run)
+        steps.append(
+            Step(
+                text(
+                    "The ranges here are not confidence intervals. For 95 % intervals: `{command}`",
+                    command=command,
+                )
+            )
         )
     # A command that another step names with its reason needs no step of its own; nor one that is there already.
     once = {step.do: step for step in reversed(steps)}

@@ -10,7 +10,7 @@ from assay.model.run import Run
 COLUMNS = (
     "id", "case", "benchmark", "kernel", "metric", "unit", "better", "params", "factors", "state",
     "placement", "hosts", "cpus", "memory", "as_asked", "proven_cpus", "page_nodes",
-    "median", "lo", "hi", "method", "confidence", "min", "max", "p99", "launches", "samples", "stop",
+    "median", "lo", "hi", "basis", "confidence", "mean", "min", "max", "p99", "launches", "samples", "stop",
     "precision", "steady", "modes", "limit", "limit_source", "limit_of", "status", "reason",
 )  # fmt: skip
 SAMPLE_COLUMNS = (
@@ -60,8 +60,8 @@ def _samples(run: Run) -> Iterator[tuple[object, ...]]:
 def _row(e: Estimate) -> dict[str, object]:
     proven = e.placement.proven
     same = (
-        "id", "case", "benchmark", "kernel", "metric", "unit", "better", "state", "median", "lo", "hi", "method",
-        "confidence", "min", "max", "p99", "launches", "samples", "stop", "precision", "steady", "status",
+        "id", "case", "benchmark", "kernel", "metric", "unit", "better", "state", "median", "lo", "hi", "basis",
+        "confidence", "mean", "min", "max", "p99", "launches", "samples", "stop", "precision", "steady", "status",
         "reason",
     )  # fmt: skip
     return {name: getattr(e, name) for name in same} | {

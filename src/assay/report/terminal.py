@@ -1,36 +1,29 @@
 """The report in a terminal: what was measured, what was found, what is missing. Good at 80 columns."""
 
-import textwrap
-from collections.abc import Iterable, Sequence
-
-from rich.cells import cell_len
 from rich.console import Console
-from rich.padding import Padding
 from rich.table import Table
 from rich.text import Text
 
+from assay.model.noise import Noise
 from assay.model.plan import Folded
-from assay.model.result import Analysis, Estimate, Finding, Noise
+from assay.model.result import Analysis, Estimate, Finding
 from assay.model.run import Run
-from assay.report import choose, profiles, remedies, words
-from assay.report.sections import numa, saturation, topics
-from assay.report.summary import by_severity, notices, shortfall, unmeasured
+from assay.report import choose, remedies, words
+from assay.report.screen import Screen
+from assay.report.sections import cards, contrast, declared, drawn_elsewhere
+from assay.report.summary import by_severity, notices, shortfall, spent, unmeasured
 
 #: Rows of one benchmark, and lines that tell what they stand against; the HTML report has them all.
 _ROWS, _LIMITS = 12, 3
-#: Blanks before a table, and between its columns.
-_GAP = 2
-_PLAIN = str.maketrans(
-    {"µ": "u", "·": "-", "–": "-", "×": "x", "≥": ">=", "…": "...", "“": '"', "”": '"', "½": "1/2"}  # noqa: RUF001
-)
 _SEVERITY = {"problem": ("✗", "x", "red"), "advice": ("▲", "!", "yellow"), "fact": ("•", "*", "blue")}
 
 
 def render(run: Run, analysis: Analysis, console: Console) -> None:
     """Print the report of a run."""
-    page = _Page(console)
-    page.say(Text(f"{run.plan.title}", style="bold"), Text(f" {page.dot} run {run.info.id}", style="dim"))
-    page.say(_machine(run, page.dot))
+    page = Screen(console)
+    dot = "·" if page.unicode else "-"
+    page.say(Text(f"{run.plan.title}", style="bold"), Text(f" {dot} run {run.info.id}", style="dim"))
+    page.say(_machine(run, dot))
     if cut := shortfall(run, analysis):
         page.say(Text(cut, style="bold yellow"))
     _claims(notices(analysis), run, page)
@@ -38,67 +31,19 @@ def render(run: Run, analysis: Analysis, console: Console) -> None:
     if choose.measured(analysis.estimates) and not run.imported:
         page.say()
         page.say(
-            Text("[a, b]: 95 % interval of n launches; a to b: their range, which claims no confidence", "dim")
+            Text(
+                "[a, b]: 95 % interval of n launches; a to b: min to max of them (not a confidence interval)",
+                "dim",
+            )
         )
-    _ways(analysis, page)
+    _paths(analysis, page)
     _findings(run, analysis, page)
     _missing(run, analysis, page)
     if not run.imported:
         page.say()
         page.say(f"Noise: {_noise(analysis.noise)}.")
-
-
-class _Page:
-    """Where the report is printed: keeps to ASCII where the terminal knows no more."""
-
-    def __init__(self, console: Console) -> None:
-        self.console = console
-        self.unicode = console.encoding.lower().replace("-", "").startswith("utf")
-        self.dot = "·" if self.unicode else "-"
-
-    def text(self, text: str) -> str:
-        """The text, in ASCII where it must be."""
-        return text if self.unicode else text.translate(_PLAIN).encode("ascii", "replace").decode()
-
-    def say(self, *parts: str | Text, indent: int = 0) -> None:
-        """One paragraph, wrapped at words."""
-        line = Text()
-        for part in parts:
-            style = part.style if isinstance(part, Text) else ""
-            line.append(self.text(str(part)), style=style)
-        self.console.print(Padding(line, (0, 0, 0, indent), expand=False) if indent else line)
-
-    def table(self, columns: Iterable[tuple[str, str]], rows: Iterable[tuple[str, ...]]) -> None:
-        """Rows under their headings."""
-        table = Table(box=None, pad_edge=False, padding=(0, _GAP, 0, 0), show_header=True, header_style="dim")
-        named = tuple((self.text(name), justify) for name, justify in columns)
-        told = [tuple(map(self.text, row)) for row in rows]
-        whole = _unbroken(named, told, self.console.width - _GAP)
-        for number, (name, justify) in enumerate(named):
-            heading, is_whole = whole.get(number, name), number in whole
-            table.add_column(heading, justify=justify, overflow="fold", no_wrap=is_whole)  # type: ignore[arg-type]
-        for row in told:
-            table.add_row(*map(Text, row))
-        self.console.print(Padding(table, (0, 0, 0, _GAP), expand=False))
-
-
-def _unbroken(columns: Sequence[tuple[str, str]], rows: Sequence[tuple[str, ...]], width: int) -> dict[int, str]:
-    """Columns of figures that no line breaks, by number, with headings in lines as short.
-
-    None where everything has room as it is, or the figures alone have none.
-    """
-    figures: dict[int, str] = {}
-    needed, natural = _GAP * len(columns), _GAP * len(columns)
-    for number, (name, justify) in enumerate(columns):
-        cells = [row[number] for row in rows]
-        natural += max(map(cell_len, (name, *cells)))
-        if justify == "right":
-            longest = max(map(cell_len, (*cells, *name.split())), default=0)
-            figures[number] = "\n".join(textwrap.wrap(name, longest))
-            needed += longest
-        else:
-            needed += max((cell_len(word) for cell in (name, *cells) for word in cell.split()), default=0)
-    return figures if needed <= width < natural else {}
+    if told := spent(analysis):
+        page.say(told)
 
 
 def _machine(run: Run, dot: str) -> str:
@@ -118,21 +63,16 @@ def _machine(run: Run, dot: str) -> str:
     return f" {dot} ".join(filter(None, parts))
 
 
-def _topics(run: Run, analysis: Analysis, page: _Page) -> None:
+def _topics(run: Run, analysis: Analysis, page: Screen) -> None:
     """The tables of each topic; of benchmarks that have none the headline figures, in the place of their topic."""
     if not choose.measured(analysis.estimates):
         page.say()
         page.say("Nothing was measured.")
     names = list(dict.fromkeys(e.benchmark for e in analysis.estimates))
-    for topic in topics():
+    for topic in declared():
         found = topic.tables(run, analysis)
         for table in found:
-            page.say()
-            page.say(Text(table.caption.partition(": ")[0], style="bold"))
-            columns = [(name, "right" if at in table.numeric else "left") for at, name in enumerate(table.columns)]
-            page.table(columns, table.rows)
-            if table.note:
-                page.say(Text(table.note, "dim"), indent=2)
+            page.table(table, table.short)
         for name in [name for name in names if name in topic.claims]:
             names.remove(name)
             if not found:
@@ -141,16 +81,15 @@ def _topics(run: Run, analysis: Analysis, page: _Page) -> None:
         _figures(analysis, name, page)
 
 
-def _figures(analysis: Analysis, name: str, page: _Page) -> None:
+def _figures(analysis: Analysis, name: str, page: Screen) -> None:
     """Headline figures of a benchmark, without those that a topic shows as a matrix or a curve."""
-    elsewhere = numa.cells(analysis)
+    elsewhere = drawn_elsewhere(analysis)
     estimates = choose.headline_metric(choose.of_benchmark(analysis, name))
-    rows, more = _rows(tuple(e for e in estimates if e.id not in elsewhere and not saturation.is_counted(e)))
+    rows, more = _rows(tuple(e for e in estimates if e.id not in elsewhere))
     if not rows:
         return
-    page.say()
-    page.say(Text(choose.title(name), style="bold"))
-    page.table(_COLUMNS, rows)
+    page.heading(choose.title(name))
+    page.rows(_COLUMNS, rows)
     for limit in _limits(analysis, name):
         page.say(Text(limit, style="dim"), indent=2)
     if more:
@@ -199,7 +138,7 @@ def _row(members: tuple[Estimate, ...], names: tuple[str, ...]) -> tuple[str, ..
     ordered = sorted(members, key=lambda e: e.median or 0.0)
     middle = ordered[len(ordered) // 2]
     figure = words.shown(middle)
-    if figure is None:
+    if not figure:
         return ("", "", "", "", "")
     series = choose.series(middle, names)
     what = f"{middle.kernel}{f', {series}' if series else ''}"
@@ -213,30 +152,29 @@ def _row(members: tuple[Estimate, ...], names: tuple[str, ...]) -> tuple[str, ..
     return (what, words.placed(middle), f"{figure.value} {figure.unit}", ends, limit)
 
 
-def _ways(analysis: Analysis, page: _Page) -> None:
-    """What each way of messages is good for and what limits it."""
-    cards = profiles.cards(analysis)
-    if not cards:
+def _paths(analysis: Analysis, page: Screen) -> None:
+    """What each path of messages is good for and what limits it."""
+    found = cards(analysis)
+    if not found:
         return
-    page.say()
-    page.say(Text("The network in words", style="bold"))
-    for line in profiles.contrast(analysis):
+    page.heading("The network in words")
+    for line in contrast(analysis):
         page.say(words.sentence(line), indent=2)
-    for card in cards:
+    for card in found:
         page.say()
         page.say(Text(card.name, style="bold"), Text(f"  {card.where}", style="dim"), indent=2)
         grid = Table.grid(padding=(0, 2, 0, 0))
         for row in card.rows:
             grid.add_row(Text(row.name, style="dim", no_wrap=True), Text(page.text(row.told)))
-        page.console.print(Padding(grid, (0, 0, 0, 4), expand=False))
+        page.indented(grid, 4)
 
 
-def _findings(run: Run, analysis: Analysis, page: _Page) -> None:
+def _findings(run: Run, analysis: Analysis, page: Screen) -> None:
     findings = tuple(each for each in by_severity(analysis) if each not in notices(analysis))
     _claims(findings, run, page, "Findings")
 
 
-def _claims(findings: tuple[Finding, ...], run: Run, page: _Page, title: str = "") -> None:
+def _claims(findings: tuple[Finding, ...], run: Run, page: Screen, title: str = "") -> None:
     """Findings with what to do about them, under a title; nothing where there are none."""
     if findings:
         page.say()
@@ -251,10 +189,10 @@ def _claims(findings: tuple[Finding, ...], run: Run, page: _Page, title: str = "
         if finding.next:
             claim.append(page.text(f"\nnext: {remedies.typed(finding.next, run)}"), style="dim")
         grid.add_row(tag, claim)
-    page.console.print(Padding(grid, (0, 0, 0, 2), expand=False))
+    page.indented(grid, 2)
 
 
-def _missing(run: Run, analysis: Analysis, page: _Page) -> None:
+def _missing(run: Run, analysis: Analysis, page: Screen) -> None:
     """What was not measured, by how it ended, each with its most frequent reason."""
     lines = []
     ended = [(status, each) for status, outcomes in unmeasured(analysis).items() for each in outcomes]
@@ -271,13 +209,12 @@ def _missing(run: Run, analysis: Analysis, page: _Page) -> None:
         lines.append(f"{count} {status}: {why}")
     lines += [f"{out.wish}: {out.reason}" for out in run.plan.left_out]
     if run.plan.folded:
-        lines.append(f"the same thing here, measured once: {_folded(run.plan.folded)}")
+        lines.append(f"equivalent here, measured once: {_folded(run.plan.folded)}")
     if run.ending is None:
-        lines.append(f"the run did not end; go on with: assay run --resume {remedies.resumed(run)}")
+        lines.append(f"the run did not end; continue with: assay run --resume {remedies.resumed(run)}")
     lines += [f"cannot be read: {damage}" for damage in run.damage]
     if lines:
-        page.say()
-        page.say(Text("Not measured", style="bold"))
+        page.heading("Not measured")
         for line in lines:
             page.say(line, indent=2)
 
@@ -292,13 +229,16 @@ def _folded(folds: tuple[Folded, ...]) -> str:
 
 def _noise(noise: Noise) -> str:
     parts = [f"{noise.disturbed} of {words.count(noise.launches, 'launch', 'launches')} disturbed"]
-    if noise.sentinel_p99 is not None:
-        parts.append(f"fixed work p99/median {noise.sentinel_p99:.2f}")
+    if noise.lost is not None:
+        parts.append(f"{words.percent(noise.lost)} of the time lost to stops")
     if noise.drift is not None:
         parts.append(f"drift {100 * noise.drift:+z.1f} %")
-    for name, value in (("steal", noise.steal), ("other processes", noise.foreign)):
-        if value is not None:
-            parts.append(f"{name} at most {words.percent(value)}")
+    if noise.steal is not None:
+        parts.append(f"steal {words.percent(noise.steal)}")
+    if noise.foreign is not None:
+        parts.append(f"other processes at most {words.percent(noise.foreign)}")
+    if noise.waited_s:
+        parts.append(f"waited {words.quantity(noise.waited_s, 's')} for them")
     if len(noise.states) > 1:
         parts.append(
             "states " + ", ".join(f"{name} {words.quantity(at, 's')}" for name, (_, at) in noise.states.items())

@@ -20,7 +20,7 @@ from assay.model.text import encoded
 from assay.report.charts.theme import SCHEMA, narrowed
 from assay.report.raw import compressed
 from assay.report.section import Figure, Spec
-from assay.store.files import write_whole
+from assay.store.files import write_atomically
 from assay.toolchain.cache import cache_folder
 
 _VERSION = SCHEMA.rsplit("/v", 1)[-1].removesuffix(".json")
@@ -141,7 +141,7 @@ def _bundle() -> str:
     source: str = vl_convert.javascript_bundle("window.vegaEmbed = vegaEmbed;", vl_version=_version())
     try:
         kept.parent.mkdir(parents=True, exist_ok=True)
-        write_whole(kept, gzip.compress(source.encode(), mtime=0))
+        write_atomically(kept, gzip.compress(source.encode(), mtime=0))
     except (OSError, UnfitEnvironmentError):  # a cache is no more than that
         pass
     return source

@@ -3,7 +3,8 @@
 import math
 from collections.abc import Iterable, Sequence
 
-from assay.model.result import ComparedPair, Comparison
+from assay.model.compared import ComparedPair
+from assay.model.result import Comparison
 from assay.model.text import text
 from assay.report import choose, words
 from assay.report.vocabulary import VERDICTS, known
@@ -73,18 +74,18 @@ def alone(comparison: Comparison) -> str:
 
 def are_imported(pairs: Iterable[ComparedPair]) -> bool:
     """Whether none of them can claim anything, because a side has no samples: then all are worth a row."""
-    return all("imported" in {pair.a.method, pair.b.method} for pair in pairs)
+    return all("imported" in {pair.a.basis, pair.b.basis} for pair in pairs)
 
 
 def silent(pairs: Sequence[ComparedPair]) -> dict[str, tuple[ComparedPair, ...]]:
-    """The inconclusive ones by the reason why nothing is claimed, in words that follow a number of figures."""
+    """The inconclusive figures by the reason why nothing is claimed, in words that follow a number of figures."""
     several = sum(pair.comparison.p is not None for pair in pairs)
     unclear = [pair for pair in pairs if pair.comparison.verdict == "inconclusive"]
     return choose.grouped(unclear, lambda pair: _reason(pair, several))
 
 
 def nearest(pairs: Sequence[ComparedPair]) -> list[ComparedPair]:
-    """The largest differences that lost their claim to the number of comparisons, the largest first."""
+    """The largest differences that are significant alone but not among all comparisons, the largest first."""
     withdrawn = [pair for pair in pairs if _is_withdrawn(pair.comparison)]
     return sorted(withdrawn, key=lambda pair: -abs(math.log(pair.comparison.ratio)))[:_NEAREST]
 
@@ -95,8 +96,8 @@ def _reason(pair: ComparedPair, several: int) -> str:
         return _few(each)
     if _is_withdrawn(each):
         return (
-            f"would be claims alone, but among {several:,} comparisons their p is above 5 %; "
-            f"{_needed(each, several)} or more can be enough"
+            f"significant alone, but not among {several:,} comparisons (p above 5 %); "
+            f"{_needed(each, several)} or more can decide"
         )
     disturbed = " on disturbed launches that had no quiet repeat" if pair.a.disturbed or pair.b.disturbed else ""
     return f"the interval reaches into the margin{disturbed}: noise"
@@ -108,10 +109,9 @@ def withdrawn(comparisons: Sequence[Comparison], among: int) -> str:
     if not lost:
         return ""
     return text(
-        "{count} inconclusive figure would be a claim alone, but among {among} comparisons chance can make it; "
-        "{pairs} or more can be enough.|"
-        "{count} inconclusive figures would be claims alone, but among {among} comparisons chance can make them; "
-        "{pairs} or more can be enough.",
+        "{count} inconclusive figure would be significant alone, but not among {among} comparisons. {pairs} or "
+        "more can decide.|{count} inconclusive figures would be significant alone, but not among {among} "
+        "comparisons. {pairs} or more can decide.",
         count=len(lost),
         among=among,
         pairs=words.count(_fewest(lost[0], among), "pair", "pairs"),
@@ -153,33 +153,49 @@ def _fewest(comparison: Comparison, several: int) -> int:
 
 
 def resolution(comparisons: Iterable[Comparison]) -> str:
-    """What A against A showed, which is the floor of every claim; empty without controls."""
+    """The result of A against A, which is the floor of every claim; empty without controls."""
     found = sorted(each.resolution for each in comparisons if each.varied and each.resolution is not None)
     if not found:
         return ""
     middle, most = (words.percent(found[at]) for at in (len(found) // 2, -1))
     if len(found) == 1:
         return text(
-            "A against A: this machine cannot tell apart less than {middle} (the median case). No smaller "
+            "A against A: this machine cannot resolve differences below {middle} (the median case). No smaller "
             "difference is claimed.",
             middle=middle,
         )
     return text(
-        "A against A: this machine cannot tell apart less than {middle} (the median case; {most} in the worst). "
-        "No smaller difference is claimed.",
+        "A against A: this machine cannot resolve differences below {middle} (the median case; {most} in the "
+        "worst case). No smaller difference is claimed.",
         middle=middle,
         most=most,
     )
 
 
+def between_runs(comparisons: Iterable[Comparison]) -> str:
+    """What widens the intervals of a comparison of runs; empty where launches alone make them."""
+    known = [each for each in comparisons if each.between_runs is not None]
+    if not known:
+        return ""
+    found = sorted(each.between_runs or 0.0 for each in known)
+    return text(
+        "Intervals include the variance between runs, from {runs} earlier runs of this machine: figures vary by "
+        "{middle} from run to run in the median case, {least} to {most} (standard deviation).",
+        runs=max(each.history for each in known),
+        middle=words.percent(found[len(found) // 2]),
+        least=words.percent(found[0]),
+        most=words.percent(found[-1]),
+    )
+
+
 def detectable(comparisons: Iterable[Comparison]) -> str:
-    """The smallest differences that would have been found; empty where no comparison can find any."""
+    """The smallest detectable differences; empty if no comparison can detect any."""
     found = sorted(each.detectable for each in comparisons if each.detectable is not None)
     if not found:
         return ""
     least, middle, most = (words.percent(found[at]) for at in (0, len(found) // 2, -1))
     return text(
-        "Smallest detectable difference (four times in five, before the price of many comparisons): {middle} in "
+        "Smallest detectable difference (power 80 %, before the correction for many comparisons): {middle} in "
         "the median case, {least} to {most}.",
         middle=middle,
         least=least,

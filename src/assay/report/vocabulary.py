@@ -1,11 +1,12 @@
-"""Words that pages take from records: a page can say them in another language, though no code writes them."""
+"""Words of records that a page can translate, although no code writes them."""
 
 from collections.abc import Iterator
 from functools import cache
 from itertools import chain
 from typing import get_args
 
-from assay import benchmarks, studies
+from assay import studies
+from assay.model import benchmarks
 from assay.model import text as texts
 from assay.model.benchmark import Benchmark
 from assay.model.result import CaseStatus
@@ -21,13 +22,9 @@ _STATUSES = (
 )
 
 
-#: Axes whose levels are names, which no language translates.
-_NAMES = frozenset({"operation", "mix", "pattern", "size", "format", "width", "synchronisation"})
-
-
 @cache
 def vocabulary() -> frozenset[str]:
-    """Statuses, verdicts, what benchmarks declare in words, titles and questions of stored studies."""
+    """Statuses, verdicts, the declared words of benchmarks, titles and questions of stored studies."""
     stored = [studies.get(name) for name in studies.names()]
     declared = chain.from_iterable(_declared(benchmarks.get(name)) for name in benchmarks.names())
     asked = chain.from_iterable((study.title, study.question) for study in stored)
@@ -40,10 +37,10 @@ def _declared(benchmark: Benchmark) -> Iterator[str]:
     yield from (benchmark.title, benchmark.measures, *chain.from_iterable(metrics))
     for axis in benchmark.axes:
         yield from (axis.short,) if axis.swept else ()
-        levels = [value for value in axis.values if isinstance(value, str) and axis.name not in _NAMES]
+        levels = [value for value in axis.values if isinstance(value, str) and not axis.named]
         yield from (f"{value} {axis.name}" for value in levels)
 
 
 def known(word: str) -> str:
-    """The word as a text where it is one of the vocabulary; what is a text already stays."""
+    """The word as a text if it belongs to the vocabulary; a text stays unchanged."""
     return texts.text(word) if word in vocabulary() and not isinstance(word, texts.Text) else word

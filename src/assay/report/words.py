@@ -1,4 +1,4 @@
-"""The words around figures: values with their intervals, limits, placements, parameters, for every renderer."""
+"""The words of figures: values with their intervals, limits, placements, parameters, for every renderer."""
 
 import math
 from collections.abc import Mapping
@@ -7,9 +7,10 @@ from typing import Protocol
 
 from assay.model import text as texts
 from assay.model.benchmark import ParamValue
+from assay.model.quantity import Quantity
 from assay.model.result import Estimate, Limit
-from assay.model.text import Text, text
-from assay.model.units import format_cpu_list, format_share, format_size, parse_cpu_list, scale
+from assay.model.text import Command, Text, text
+from assay.model.units import format_cpu_list, format_share, format_size, scale
 
 _SIGNIFICANT = 3
 #: Digits that shares and ratios of others have at most.
@@ -37,7 +38,7 @@ SOURCES = {"derived": text("derived"), "measured": text("measured"), "given": te
 
 @dataclass(frozen=True)
 class Shown:
-    """An estimate scaled for people; all figures share the unit and the digits.
+    """An estimate scaled for people; all figures share the unit and the digits. False, empty without a figure.
 
     Attributes:
         value: the median.
@@ -45,6 +46,7 @@ class Shown:
         hi: upper end.
         unit: scaled unit, e.g. `GB/s`.
         basis: what the ends are: `95 % interval, 6 launches`, `range of 3 launches`, `1 launch`.
+        sure: whether the ends claim confidence.
     """
 
     value: str
@@ -52,17 +54,29 @@ class Shown:
     hi: str
     unit: str
     basis: str
+    sure: bool = False
+
+    def __bool__(self) -> bool:
+        """Whether there is a figure."""
+        return bool(self.value)
+
+    @property
+    def plain(self) -> str:
+        """`42.1 GB/s`."""
+        return f"{self.value} {self.unit}".strip()
 
     @property
     def ends(self) -> str:
-        """The interval: `[41.8, 42.6]`, or `41.8 to 42.6` for a range that claims no confidence."""
+        """The interval: `[41.8, 42.6]`, or `41.8 to 42.6` for a range, which is not a confidence interval."""
         if not self.lo:
-            return text("no interval")
-        return f"[{self.lo}, {self.hi}]" if "interval" in self.basis else f"{self.lo} to {self.hi}"
+            return text("no interval") if self else ""
+        return f"[{self.lo}, {self.hi}]" if self.sure else f"{self.lo} to {self.hi}"
 
     @property
     def full(self) -> str:
         """`42.1 GB/s (41.8 to 42.6, 95 % interval, 6 launches)`."""
+        if not self:
+            return ""
         value = f"{self.value} {self.unit}"
         if not self.lo:
             return text("{value} ({basis})", value=value, basis=self.basis)
@@ -73,42 +87,39 @@ class Shown:
     def short(self) -> str:
         """`42.1 GB/s [41.8, 42.6]`, or `42.1 GB/s (41.8 to 42.6)` for a range."""
         if not self.lo:
-            return f"{self.value} {self.unit}".strip()
+            return self.plain
         ends = self.ends if self.ends[0] == "[" else f"({self.ends})"
         return " ".join(filter(None, [self.value, self.unit, ends]))
 
 
-def shown(estimate: Estimate) -> Shown | None:
-    """The estimate for people, None where it has no figure."""
-    if estimate.median is None:
-        return None
+def shown(estimate: Estimate | None) -> Shown:
+    """The estimate for people; empty without a figure."""
+    if estimate is None or estimate.value is None:
+        return Shown("", "", "", "", "")
     if estimate.unit == "B":  # sizes of memory, which others state without an interval
-        size, _, unit = format_size(round(estimate.median)).partition(" ")
+        size, _, unit = format_size(round(estimate.value.value)).partition(" ")
         return Shown(size, "", "", unit, basis(estimate))
-    if estimate.method == "imported" and estimate.unit in {
+    if estimate.basis == "imported" and estimate.unit in {
         "",
         "share",
     }:  # no digit is added to what others printed
-        value, unit = scale(estimate.median, estimate.unit)
+        value, unit = scale(estimate.value.value, estimate.unit)
         return Shown(f"{value:.{_PRINTED}g}", "", "", unit, basis(estimate))
-    ends = (estimate.lo, estimate.hi) if estimate.method in {"order-statistics", "range"} else (None, None)
-    return interval(estimate.median, ends, estimate.unit, basis(estimate))
+    return interval(estimate.value, basis(estimate))
 
 
-def interval(value: float, ends: tuple[float | None, float | None], unit: str, stands_on: str) -> Shown:
+def interval(figure: Quantity, stands_on: str) -> Shown:
     """A figure with its ends for people; `stands_on`: what the ends are, as in `Shown.basis`."""
-    scaled, prefixed = scale(value, unit)
-    factor = scaled / value if value else 1.0
+    scaled, prefixed = scale(figure.value, figure.unit)
+    factor = scaled / figure.value if figure.value else 1.0
     digits = decimals(scaled)
 
-    def shown_end(end: float | None) -> str:
-        if end is None:
-            return ""
+    def shown_end(end: float) -> str:
         far = abs(end * factor) >= _APART * max(abs(scaled), 1.0) or (end and abs(end * factor) * _APART < scaled)
-        return quantity(end, unit) if far else f"{end * factor:.{digits}f}"
+        return quantity(end, figure.unit) if far else f"{end * factor:.{digits}f}"
 
-    lo, hi = map(shown_end, ends)
-    return Shown(f"{scaled:.{digits}f}", lo, hi, prefixed, stands_on)
+    lo, hi = (shown_end(figure.lo), shown_end(figure.hi)) if figure.has_ends else ("", "")
+    return Shown(f"{scaled:.{digits}f}", lo, hi, prefixed, stands_on, figure.has_interval)
 
 
 def ratio(value: tuple[float, float, float], stands_on: str) -> Shown:
@@ -118,34 +129,34 @@ def ratio(value: tuple[float, float, float], stands_on: str) -> Shown:
 
 
 class Resting(Protocol):
-    """Something that rests on launches, as an estimate does."""
+    """A record that is based on launches, as an estimate is."""
 
     @property
     def launches(self) -> int:
-        """How many."""
+        """The number of launches."""
 
     @property
-    def method(self) -> str | None:
+    def basis(self) -> str | None:
         """What its ends are."""
 
     @property
     def confidence(self) -> float | None:
-        """Of its ends, nominal."""
+        """The nominal confidence of its ends."""
 
 
 def basis(estimate: Resting) -> str:
     """What stands behind an estimate's ends."""
     launches = count(estimate.launches, "launch", "launches")
-    if estimate.method == "order-statistics":
+    if estimate.basis == "interval":
         confidence = f"{_PERCENT * (estimate.confidence or 0):.0f} %"
         return text("{confidence} interval, {launches}", confidence=confidence, launches=launches)
-    if estimate.method == "imported":
+    if estimate.basis == "imported":
         return text("imported without samples")
-    return text("range of {launches}", launches=launches) if estimate.method == "range" else launches
+    return text("range of {launches}", launches=launches) if estimate.basis == "range" else launches
 
 
 def decimals(value: float) -> int:
-    """Places after the point that leave three significant digits."""
+    """The number of decimals that gives three significant digits."""
     if value == 0 or not math.isfinite(value):
         return 0
     rounded = float(f"{value:.{_SIGNIFICANT}g}")
@@ -153,12 +164,12 @@ def decimals(value: float) -> int:
 
 
 def plain(value: float) -> str:
-    """A number without a unit, such as a share or a ratio: three places, or what of them is significant."""
+    """A number without a unit, such as a share or a ratio, with three decimals or three significant digits."""
     return f"{value:.{min(_SIGNIFICANT, decimals(value))}f}" if abs(value) >= 1 else f"{value:.{_SIGNIFICANT}f}"
 
 
 def quantity(value: float | None, unit: str) -> str:
-    """A bare quantity with three significant digits, for extremes and limits; a dash where there is none."""
+    """A quantity without interval, with three significant digits, for extremes and limits; a dash for None."""
     if value is None:
         return "-"
     scaled, prefixed = scale(value, unit)
@@ -180,8 +191,8 @@ def share_text(estimate: Estimate) -> str:
 
 
 def share_cell(estimate: Estimate) -> str:
-    """The share for a table; a figure that is itself the measured limit has none: it sets it."""
-    return text("sets it") if _sets_limit(estimate) else share_text(estimate)
+    """The share for a table; a figure that is the measured limit itself has no share."""
+    return text("is the limit") if _sets_limit(estimate) else share_text(estimate)
 
 
 def _sets_limit(estimate: Estimate) -> bool:
@@ -190,7 +201,7 @@ def _sets_limit(estimate: Estimate) -> bool:
 
 
 def limit_text(limit: Limit | None, unit: str) -> str:
-    """`43.2 GB/s (measured)`, `9.1 GB/s (measured, one core)`; says that none is known."""
+    """`43.2 GB/s (measured)`, `9.1 GB/s (measured, one core)`; or that no limit is known."""
     if limit is None:
         return text("none known")
     source = SOURCES[limit.source]
@@ -199,13 +210,16 @@ def limit_text(limit: Limit | None, unit: str) -> str:
 
 
 def against(estimate: Estimate) -> str:
-    """What a headline stands against: `97 % of 43.2 GB/s (derived)`, the most that was measured, or nothing."""
+    """The limit of a headline: `97 % of 43.2 GB/s (derived)`, the best measurement, or nothing."""
     if estimate.limit is None:
         return text("no limit known")
     if _sets_limit(estimate):
-        return text("the best that was measured here")
+        return text("the best measurement of this run")
     limit = limit_text(estimate.limit, estimate.unit)
-    return text("{share} of {limit}", share=share_text(estimate), limit=limit)
+    turbo = estimate.limit.reference and (share(estimate) or 0) > 1
+    return text(
+        "{share} of {limit}: turbo" if turbo else "{share} of {limit}", share=share_text(estimate), limit=limit
+    )
 
 
 def percent(value: float) -> str:
@@ -235,7 +249,7 @@ def count(number: int, one: str, many: str) -> Text:
 
 
 def sentence(line: str) -> str:
-    """The text with a capital letter and a full stop; a command stays as it is, as does a sentence."""
+    """The text with a capital letter and a full stop; commands and complete sentences stay unchanged."""
     if is_command(line) or (line[:1].strip() and line[:1] == line[:1].upper() and line[-1] in ".!?"):
         return line
     if line and isinstance(line, Text):
@@ -247,7 +261,7 @@ def sentence(line: str) -> str:
 
 def is_command(line: str) -> bool:
     """Whether a line is a command to type."""
-    return line.startswith("assay ") and not isinstance(line, Text)
+    return isinstance(line, Command)
 
 
 def param(value: ParamValue, unit: str = "") -> str:
@@ -279,13 +293,13 @@ def placed(estimate: Estimate) -> str:
 
 
 def cores(label: str) -> str:
-    """A placement word for a reader who knows none: `all cores`, `one core`; others as they are."""
+    """A placement word for readers who do not know it: `all cores`, `one core`; other words stay unchanged."""
     return _CORES.get(label, label)
 
 
 def memory(estimate: Estimate) -> str:
     """Memory policy in short: `bind:0`, `interleave:0-7`; empty for first touch."""
-    policy, colon, nodes = estimate.placement.memory.partition(":")
-    if not colon:
-        return "" if policy == "first-touch" else policy
-    return f"{policy}:{format_cpu_list(parse_cpu_list(nodes))}"
+    memory = estimate.placement.policy
+    if not memory.nodes:
+        return "" if memory.policy == "first-touch" else memory.policy
+    return f"{memory.policy}:{format_cpu_list(memory.nodes)}"

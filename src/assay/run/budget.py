@@ -1,284 +1,370 @@
-"""How long each case may sample, and what has to be cut. Pure: the past and the plan in, seconds out.
+"""The sampling time of each case within the budget, and the cases that are cut. Pure functions of plan and costs.
 
 Seconds in here are for scheduling only; none of them is ever a result.
 """
 
-import dataclasses
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
-from assay.model.plan import Plan, PlannedLaunch
+import numpy as np
+from numpy.typing import NDArray
+
+from assay.launch.command import Sampling
+from assay.model import benchmarks
+from assay.model.plan import Case, Plan, PlannedLaunch
 from assay.model.record import Series
 from assay.model.run import LaunchRecords
+from assay.model.samples import PHASES, STOPS, SampleTable, starts_of, table_of
 
 #: Most seconds of sampling of a case without a budget, as the native programs have it.
 UNLIMITED_S = 2.0
-#: Start and end of a process with its two probes, until a launch has told better.
-_LAUNCH_S = 0.1
-#: Sampling that makes a case worth its launch, until a launch has told better. Less is not allotted: a launch of
-#: a sample or two would count as much as one of many.
-_LEAST_S = 0.02
-#: Where launches have told, samples may be fewer than wanted, down to this share of the time they need.
-_POOR = 0.25
-#: Blocks that are kept as long as poor launches fit: so many give an interval, fewer only a range, however many
-#: samples each has. A block beyond them must fit with the fewest samples wanted.
-_CONFIDENT = 6
+#: Seconds of sampling that every case gets in a launch, whatever its weight. Cases of 1 ms gave 4.8 or 82 ns for
+#: the same load by chance.
+LEAST_S = 0.02
+#: Seconds of fixed work in a run: what they lose to stops tells how quiet the machine is.
+PROBED_S = 1.05
+#: Pieces of that work at most in a launch and kernel, and of all ranks.
+_MOST_QUANTA = 1500
+_MOST_OF_RANKS = 40_000
+#: Launches of a case that give an interval; fewer only a range, however many samples each has.
+INTERVAL_LAUNCHES = 6
+#: A budget that is the study's own may be exceeded by this share for launches that make intervals.
+GROWTH = 0.2
+#: Samples may be fewer than wanted, down to this share of the time that the fewest allowed need.
+_MIN_SAMPLING_SHARE = 0.25
 #: What is kept back for starts and set-ups that take longer than foreseen.
 _MARGIN = 1.1
+#: Where cases are cut, so much is cut beyond what is needed: the next launch shall not cut one more.
+_CUT_MARGIN = 1.05
 #: Set-up estimates may be wrong by this factor before we stop believing the correction.
-_STRETCH = (0.2, 5.0)
-_SHORTEST_S = 0.001
+_CORRECTION_LIMITS = (0.2, 5.0)
+#: What stopped by itself in one launch may take this much longer in the next.
+_ROOM = 1.5
+#: A precision that no samples reach.
+_NEVER = 1e-9
+#: How far a figure is from its precision counts up to this factor: beyond it, time does not help.
+_FARTHEST = 4.0
 
 
-@dataclass(frozen=True)
-class Experience:
-    """What the launches so far have cost.
+class Need(NamedTuple):
+    """The seconds that launches need, and their weight in what is left over.
 
     Attributes:
-        setup_s: case -> what the plan foresees before its first sample.
-        stretch: case -> seconds beyond sampling of its last launch, over what was foreseen for that launch.
-        span_s: case -> seconds of sampling in its last launch.
-        least_s: case -> seconds in which it takes the fewest samples allowed.
-        foreseen_s: program -> sum of the overheads that were foreseen for its launches.
-        real_s: program -> sum of what they were.
+        overhead_s: start and set-up.
+        floor_s: the shortest sampling that is worth a launch.
+        wanted_s: sampling until a case stops by itself, or has the fewest samples allowed.
+        weight: share of the time beyond that: of a case that would use it, the more the farther it is from its
+            precision.
     """
 
-    setup_s: Mapping[str, float]
-    stretch: Mapping[str, float] = field(default_factory=dict)
-    span_s: Mapping[str, float] = field(default_factory=dict)
-    least_s: Mapping[str, float] = field(default_factory=dict)
-    foreseen_s: Mapping[str, float] = field(default_factory=dict)
-    real_s: Mapping[str, float] = field(default_factory=dict)
-
-    def after(
-        self, plan: Plan, records: LaunchRecords, allowed: Mapping[str, float], wall_s: float
-    ) -> "Experience":
-        """With one more launch that took `wall_s`. Of one that broke off, the cases that it finished teach."""
-        launch = records.launch
-        finished = [case for case in records.cases if case.series and case.end]
-        spans = {case.header.case: _span(case.series) for case in finished}
-        least = {case.header.case: _least(case.series, plan.min_samples) for case in finished}
-        known = dataclasses.replace(self, span_s={**self.span_s, **spans}, least_s={**self.least_s, **least})
-        if launch.exit_code is None or launch.exit_code < 0 or len(records.cases) < len(launch.cases):
-            return known
-        # What a case samples beyond its time, because a single sample takes long, is overhead to the budget.
-        overhead = wall_s - sum(min(span, allowed.get(case_id, span)) for case_id, span in spans.items())
-        overhead = max(0.0, overhead)
-        foreseen = self._foreseen(launch.cases)
-        return dataclasses.replace(
-            known,
-            stretch={**self.stretch, **dict.fromkeys(launch.cases, overhead / foreseen)},
-            foreseen_s={**self.foreseen_s, launch.program: self.foreseen_s.get(launch.program, 0.0) + foreseen},
-            real_s={**self.real_s, launch.program: self.real_s.get(launch.program, 0.0) + overhead},
-        )
-
-    def overhead(self, launch: PlannedLaunch) -> float:
-        """Seconds that a launch takes beyond sampling."""
-        return sum(self.overhead_of(launch, case_id) for case_id in launch.cases)
-
-    def overhead_of(self, launch: PlannedLaunch, case_id: str) -> float:
-        """A case's part of that: as foreseen, corrected by what its launch took before."""
-        foreseen = _LAUNCH_S / len(launch.cases) + self.setup_s[case_id]
-        return foreseen * self.stretch_of(launch.program, case_id)
-
-    def stretch_of(self, program: str, case_id: str) -> float:
-        """By what the overhead that is foreseen for a case is corrected.
-
-        A case that has not run yet is corrected as all of its program were together, within reason.
-        """
-        stretch = self.stretch.get(case_id)
-        if stretch is None:
-            foreseen = self.foreseen_s.get(program)
-            others = self.real_s[program] / foreseen if foreseen else 1.0
-            stretch = min(max(others, _STRETCH[0]), _STRETCH[1])
-        return stretch
-
-    def least(self, launch: PlannedLaunch) -> float:
-        """Seconds of sampling that make a launch worth while."""
-        return sum(self.least_of(case_id) for case_id in launch.cases)
-
-    def least_of(self, case_id: str) -> float:
-        """Seconds of sampling in which a case takes the fewest samples allowed."""
-        return max(_SHORTEST_S, self.least_s.get(case_id, _LEAST_S))
-
-    def floor_of(self, case_id: str) -> float:
-        """Seconds of sampling below which a case is not worth its launch."""
-        return max(_SHORTEST_S, _POOR * self.least_s[case_id] if case_id in self.least_s else _LEAST_S)
-
-    def _foreseen(self, case_ids: Sequence[str]) -> float:
-        return _LAUNCH_S + sum(self.setup_s[case_id] for case_id in case_ids)
-
-
-def inexperienced(plan: Plan) -> Experience:
-    """Before the first launch: only what the plan foresees."""
-    return Experience({case.id: case.setup_s for case in plan.cases})
-
-
-def _span(series: Sequence[Series]) -> float:
-    """First sample's start to the last one's end."""
-    starts = [one.start_s[0] for one in series if one.start_s]
-    ends = [one.start_s[-1] + one.seconds[-1] for one in series if one.start_s]
-    return max(ends) - min(starts) if starts else 0.0
-
-
-def _least(series: Sequence[Series], min_samples: int) -> float:
-    seconds = 0.0
-    for one in series:
-        if one.rank == 0 and one.seconds:
-            total = sum(one.seconds)
-            seconds += total if one.phase == "warmup" else min_samples * total / len(one.seconds)
-    return seconds
-
-
-def allot(
-    plan: Plan,
-    remaining: Sequence[PlannedLaunch],
-    left_s: float | None,
-    measured: frozenset[str],
-    experience: Experience,
-) -> dict[str, float]:
-    """Seconds of sampling for the cases of the next launch; a case that is missing has to be cut.
-
-    The seconds that are left are spread over the launches that remain: every case gets what it needs for the
-    fewest samples, and of the rest a share by its weight. Where that does not fit, later blocks are cut whole,
-    last first; the first six, which give an interval, only where fewer samples do not make them fit. Then cases of
-    the block at hand are cut: first those that are measured already, then those that would be measured for the
-    first time; the least important first. A plan whose budget grows cuts none of the latter: where its launches
-    take longer than foreseen, every case is measured once nevertheless.
-
-    Args:
-        plan: with weights and importance (the order of its cases).
-        remaining: launches not made yet, at least one; the next one first.
-        left_s: of the budget; None without one.
-        measured: cases that have a launch.
-        experience: costs so far.
-    """
-    following = remaining[0]
-    shares = spread(plan, remaining, left_s, measured, experience)
-    return {
-        case_id: shares[following.id, case_id] for case_id in following.cases if (following.id, case_id) in shares
-    }
-
-
-def spread(
-    plan: Plan,
-    remaining: Sequence[PlannedLaunch],
-    left_s: float | None,
-    measured: frozenset[str],
-    experience: Experience,
-) -> dict[tuple[str, str], float]:
-    """What `allot` gives to each case of each launch, as it looks now; (launch, case) -> seconds."""
-    if left_s is None:
-        return {(launch.id, case_id): UNLIMITED_S for launch in remaining for case_id in launch.cases}
-    weights = {case.id: case.weight for case in plan.cases}
-    kept = _fitting(plan, _needs(remaining, experience), left_s, measured)
-    sampling_s = max(0.0, left_s - _MARGIN * sum(need.overhead_s for need in kept))
-    floor_s, least_s = sum(need.floor_s for need in kept), sum(need.least_s for need in kept)
-    weight = sum(weights[need.case] for need in kept) or 1.0
-    spare = max(0.0, sampling_s - least_s)
-    above = min(1.0, max(0.0, sampling_s - floor_s) / (least_s - floor_s)) if least_s > floor_s else 1.0
-    return {
-        (need.launch.id, need.case): need.floor_s
-        + above * (need.least_s - need.floor_s)
-        + spare * weights[need.case] / weight
-        for need in kept
-    }
-
-
-def spare_s(remaining: Sequence[PlannedLaunch], left_s: float | None, experience: Experience) -> float:
-    """Seconds that are left when every remaining launch takes only what it needs: what repeats may cost."""
-    if left_s is None:
-        return float("inf")
-    return left_s - sum(experience.overhead(launch) + experience.least(launch) for launch in remaining)
-
-
-def expected_s(plan: Plan, remaining: Sequence[PlannedLaunch], experience: Experience) -> float:
-    """Estimate of the seconds that launches will take, for people who wait."""
-    known = list(experience.span_s.values())
-    typical = (
-        sum(known) / len(known) if known else plan.estimate_s / max(1, sum(len(one.cases) for one in plan.order))
-    )
-    # Of a plan of thousands of cases this is asked before and after each launch: a case is looked up once.
-    times: Counter[tuple[str, str]] = Counter()
-    starts: dict[tuple[str, str], float] = {}
-    for launch in remaining:
-        share = 1 / len(launch.cases)
-        for case_id in launch.cases:
-            key = launch.program, case_id
-            times[key] += 1
-            starts[key] = starts.get(key, 0.0) + share
-    return sum(
-        (starts[key] * _LAUNCH_S + count * experience.setup_s[case_id]) * experience.stretch_of(program, case_id)
-        + count * experience.span_s.get(case_id, typical)
-        for key, count in times.items()
-        for program, case_id in [key]
-    )
-
-
-class _Need(NamedTuple):
-    """What one case of one launch needs."""
-
-    launch: PlannedLaunch
-    case: str
-    overhead_s: float
-    floor_s: float
-    least_s: float
+    overhead_s: float = 0.0
+    floor_s: float = 0.0
+    wanted_s: float = 0.0
+    weight: float = 0.0
 
     @property
     def poor_s(self) -> float:
-        """What it takes at the least."""
-        return _MARGIN * self.overhead_s + self.floor_s
+        """Seconds with the shortest sampling."""
+        return self.overhead_s + self.floor_s
 
     @property
-    def wanted_s(self) -> float:
-        """What it takes with the fewest samples allowed."""
-        return _MARGIN * self.overhead_s + self.least_s
+    def rich_s(self) -> float:
+        """Seconds with all of the sampling that is wanted, and what is kept back."""
+        return _MARGIN * self.overhead_s + self.wanted_s
+
+    def plus(self, other: "Need", times: float = 1.0) -> "Need":
+        """The sum with another one `times` over."""
+        return Need(*(mine + times * theirs for mine, theirs in zip(self, other, strict=True)))
 
 
-def _needs(launches: Sequence[PlannedLaunch], experience: Experience) -> list[_Need]:
-    return [
-        _Need(
-            launch,
-            case_id,
-            experience.overhead_of(launch, case_id),
-            experience.floor_of(case_id),
-            experience.least_of(case_id),
+@dataclass
+class CostHistory:
+    """The costs of the launches so far; `learn` adds those of one more.
+
+    Attributes:
+        plan: whose launches they are.
+        correction: case -> overhead of its last launch divided by the planned overhead.
+        span_s: case -> seconds of sampling in its last launch.
+        least_s: case -> seconds in which it takes the fewest samples allowed.
+        content: cases that stopped by themselves in their last launch: more time is of no use to them.
+        planned_s: program -> sum of the planned overheads of its launches, seconds.
+        measured_s: program -> sum of the measured overheads of its launches, seconds.
+        start_s: seconds of the start of a process and of its two probes: no launch had less overhead.
+    """
+
+    plan: Plan
+    correction: dict[str, float] = field(default_factory=dict)
+    span_s: dict[str, float] = field(default_factory=dict)
+    least_s: dict[str, float] = field(default_factory=dict)
+    content: set[str] = field(default_factory=set)
+    planned_s: dict[str, float] = field(default_factory=dict)
+    measured_s: dict[str, float] = field(default_factory=dict)
+    start_s: float = 0.0
+
+    def __post_init__(self) -> None:
+        """What the plan says of each case."""
+        self._start_s = {case.id: benchmarks.get(case.benchmark).start_seconds for case in self.plan.cases}
+        times = Counter(case for launch in self.plan.order for case in launch.cases)
+        self._probe_s = {
+            case.id: max(LEAST_S, PROBED_S / max(1, times[case.id]))
+            for case in self.plan.cases
+            if case.role == "sentinel"
+        }
+        self._program = {case: launch.program for launch in self.plan.order for case in launch.cases}
+        self._setup_s = {case.id: case.setup_s for case in self.plan.cases}
+        self._weight = {case.id: case.weight for case in self.plan.cases}
+        self._ends: dict[tuple[str, str], tuple[float, float]] = {}  # least and largest median of a launch
+        self._miss: dict[str, float] = {}  # half of their range over the precision that is wanted
+
+    def learn(self, records: LaunchRecords, allowed: Mapping[str, float], wall_s: float) -> None:
+        """Add the costs of a launch, which took `wall_s`. Finished cases of an aborted launch count."""
+        launch = records.launch
+        spans: dict[str, float] = {}
+        for case in (case for case in records.cases if case.series and case.end):
+            spans[case.header.case] = self.learn_case(case.header.case, case.series)
+        if launch.exit_code is None or launch.exit_code < 0 or len(records.cases) < len(launch.cases):
+            return
+        # What a case samples beyond its time, because a single sample takes long, is overhead to the budget.
+        overhead = wall_s - sum(min(span, allowed.get(case_id, span)) for case_id, span in spans.items())
+        overhead = max(0.0, overhead)
+        foreseen = self._start_s[launch.cases[0]] + sum(self._setup_s[case_id] for case_id in launch.cases)
+        if overhead > 0:
+            self.start_s = min(overhead, self.start_s if self.correction else overhead)
+        self.correction.update(dict.fromkeys(launch.cases, overhead / foreseen))
+        self.planned_s[launch.program] = self.planned_s.get(launch.program, 0.0) + foreseen
+        self.measured_s[launch.program] = self.measured_s.get(launch.program, 0.0) + overhead
+
+    def learn_case(self, case_id: str, series: Sequence[Series]) -> float:
+        """Take the samples of one case in; seconds from its first to the end of its last."""
+        table = table_of(series)
+        self.span_s[case_id] = _span(table, starts_of(series))
+        self.least_s[case_id] = _least(table, self.plan.min_samples)
+        measured = np.flatnonzero((table.phase == PHASES.index("measured")) & (table.counts > 0))
+        hungry = bool((table.stop[measured] == STOPS.index("time")).any())
+        (self.content.discard if hungry else self.content.add)(case_id)
+        for row in measured[table.rank[measured] == table.rank[measured].min()] if measured.size else ():
+            end, key = int(table.ends[row]), (case_id, table.kernels[table.kernel[row]])
+            median = float(np.median(table.seconds[end - int(table.counts[row]) : end]) / table.iterations[row])
+            if median > 0:
+                least, most = self._ends.get(key, (median, median))
+                self._ends[key] = least, most = min(least, median), max(most, median)
+                spread = (most - least) / (most + least) / self.plan.precision
+                self._miss[case_id] = max(self._miss.get(case_id, 1.0), spread)
+        return self.span_s[case_id]
+
+    def need(self, case_id: str, part: float) -> Need:
+        """What one launch of a case needs, of whose start it has such a `part` (0 to 1)."""
+        if case_id in self._probe_s:
+            return Need(self.overhead_s(case_id, part), self._probe_s[case_id], self._probe_s[case_id])
+        least_s = self.least_s.get(case_id, LEAST_S)
+        content = case_id in self.content
+        miss = min(_FARTHEST, self._miss.get(case_id, 1.0))
+        return Need(
+            self.overhead_s(case_id, part),
+            max(LEAST_S, _MIN_SAMPLING_SHARE * least_s),
+            max(LEAST_S, least_s, _ROOM * self.span_s[case_id] if content else 0.0),
+            0.0 if content else self._weight[case_id] * miss**2,
         )
-        for launch in launches
-        for case_id in launch.cases
-    ]
+
+    def unlimited_s(self, case_id: str) -> float:
+        """Seconds of sampling of a case without a budget."""
+        return self._probe_s.get(case_id, UNLIMITED_S)
+
+    def launch(self, launch: PlannedLaunch) -> Need:
+        """What a launch needs."""
+        return total(self.need(case_id, 1 / len(launch.cases)) for case_id in launch.cases)
+
+    def expected_s(self, each: "Outstanding", case_id: str) -> float:
+        """Estimate of the seconds that the launches of a case will take, for people who wait."""
+        typical_s = (
+            sum(self.span_s.values()) / len(self.span_s)
+            if self.span_s
+            else self.plan.estimate_s / max(1, sum(len(one.cases) for one in self.plan.order))
+        )
+        overhead_s = self.overhead_s(case_id, each.starts / each.times) if each.times else 0.0
+        return each.times * (overhead_s + self.span_s.get(case_id, typical_s))
+
+    def overhead_s(self, case_id: str, part: float) -> float:
+        """Seconds of start and set-up: the planned ones, corrected by what launches took.
+
+        A case that has not run yet is corrected as all of its program were together, within reason. Of a program
+        that has not run either, no more is known than the start of others.
+        """
+        program, planned_s = self._program[case_id], self._start_s[case_id] * part + self._setup_s[case_id]
+        if case_id in self.correction:
+            return planned_s * self.correction[case_id]
+        if program not in self.planned_s:
+            return max(self.start_s, self._start_s[case_id]) * part + self._setup_s[case_id]
+        least, most = _CORRECTION_LIMITS
+        return planned_s * min(max(self.measured_s[program] / self.planned_s[program], least), most)
 
 
-def _by_block(needs: Sequence[_Need], seconds: Callable[[_Need], float]) -> dict[int, float]:
-    blocks: dict[int, float] = {}
-    for need in needs:
-        blocks[need.launch.block] = blocks.get(need.launch.block, 0.0) + seconds(need)
-    return blocks
+def sampling(plan: Plan, cases: Sequence[Case], seconds: Mapping[str, float]) -> Sampling:
+    """How much a launch of these cases may measure: the sentinel's fixed work goes on for all of its time."""
+    if any(case.role == "sentinel" for case in cases):
+        ranks = max(1, len(cases[0].placement.hosts))
+        most = max(plan.max_samples, min(_MOST_QUANTA, _MOST_OF_RANKS // ranks))
+        return Sampling(_NEVER, plan.min_samples, most, dict(seconds))
+    return Sampling(plan.precision, plan.min_samples, plan.max_samples, dict(seconds))
 
 
-def _fitting(plan: Plan, needs: list[_Need], left_s: float, measured: frozenset[str]) -> list[_Need]:
-    block = needs[0].launch.block
-    confident = plan.order[0].block + _CONFIDENT
-    wanted = _by_block(needs, lambda need: need.wanted_s)
-    # Nothing is kept back here: where it was too little the sixth loses launches, else it would lose them all.
-    poor = _by_block(needs, lambda need: need.overhead_s + need.floor_s)
-    blocks = set(wanted)
-    for last in sorted(blocks, reverse=True):
-        seconds = wanted if last >= confident else poor
-        if last == block or sum(seconds[kept] for kept in blocks) <= left_s:
-            break
-        blocks.remove(last)
-    kept = [need for need in needs if need.launch.block in blocks]
-    total = sum(need.poor_s for need in kept)
-    if kept[-1].launch.block != block or total <= left_s:
-        return kept
-    importance = {case.id: position for position, case in enumerate(plan.cases)}
-    cut: set[int] = set()
-    for need in sorted(kept, key=lambda need: (need.case in measured, importance[need.case]), reverse=True):
-        if total <= left_s or (plan.grows and need.case not in measured):
-            break
-        total -= need.poor_s
-        cut.add(id(need))
-    return [need for need in kept if id(need) not in cut]
+def total(needs: Iterable[Need]) -> Need:
+    """The sum of what several need."""
+    added = Need()
+    for each in needs:
+        added = added.plus(each)
+    return added
+
+
+class Outstanding(NamedTuple):
+    """How often a case is still to be measured.
+
+    Attributes:
+        times: launches that hold it.
+        starts: its parts of their starts together.
+    """
+
+    times: int = 0
+    starts: float = 0.0
+
+
+class Spread:
+    """A budget spread over the launches that remain, as costs were known at one moment.
+
+    First every case is measured once. Then come the launches that give each case an interval; where time is too
+    short for them, the least important cases keep the launch that they have, and all others get every launch of
+    theirs, with fewer samples where need be. Launches beyond these are made, round by round, as long as all
+    samples that are wanted fit. What is left over goes to the cases that would use it, by weight and distance from
+    their precision.
+
+    Sums go on as launches are made: what a launch leaves over, or takes too much, is spread over all others at
+    once. Nothing walks over what remains.
+
+    Args:
+        plan: with the importance of cases (their order).
+        remaining: case -> how often it is still to be measured.
+        made: case -> how often it was.
+        left_s: of the budget, seconds.
+        costs: so far.
+    """
+
+    def __init__(
+        self,
+        plan: Plan,
+        remaining: Mapping[str, Outstanding],
+        made: Mapping[str, int],
+        left_s: float,
+        costs: CostHistory,
+    ) -> None:
+        self._costs = costs
+        self._growth_s = GROWTH * plan.budget_s if plan.grows and plan.budget_s else 0.0
+        self._first = {case for case in remaining if not made.get(case)}
+        self._needs = {case: costs.need(case, each.starts / each.times) for case, each in remaining.items()}
+        self._kept = {
+            case: min(each.times, max(0, INTERVAL_LAUNCHES - made.get(case, 0)))
+            for case, each in remaining.items()
+        }
+        #: What all launches need that are kept.
+        self.total = self._all(self._kept)
+        self._sentinels = [case.id for case in plan.cases if case.role == "sentinel" and case.id in remaining]
+        self._to_cut = [*self._sentinels, *(each.id for each in plan.cases if _is_figure(each, remaining))]
+        self._to_skip = [] if plan.grows else list(self._to_cut)
+        self._keep_rounds({case: each.times - self._kept[case] for case, each in remaining.items()}, left_s)
+        #: Cases of which nothing more is made.
+        self.dropped = [case for case, launches in self._kept.items() if not launches]
+
+    def allot(self, launch: PlannedLaunch, left_s: float, *, repeat: bool = False) -> dict[str, float]:
+        """Seconds of sampling for the cases of a launch, or of a repeat of it; a missing case is cut."""
+        ends = {*launch.cases, *self._sentinels} & self._needs.keys()  # one launch, and what is measured after all
+        last_s = max(self._costs.launch(launch).poor_s, total(self._needs[case] for case in ends).poor_s)
+        self._cut_to(left_s + self._growth_s, _CUT_MARGIN * last_s if left_s > 0 else 0.0)
+        above, per_weight = self._rates(left_s)
+        kept = [case for case in launch.cases if repeat or self._kept.get(case)]
+        needs = {case: self._costs.need(case, 1 / len(launch.cases)) for case in kept}
+        return {
+            case: need.floor_s + above * (need.wanted_s - need.floor_s) + per_weight * need.weight
+            for case, need in needs.items()
+        }
+
+    def through(self, case: str) -> None:
+        """A launch of the case is made, or was cut: it needs nothing more."""
+        self._first.discard(case)
+        if self._kept.get(case):
+            self._keep(case, self._kept[case] - 1)
+
+    def spare_s(self, left_s: float) -> float:
+        """Seconds that are left where every launch that is kept takes only what it needs."""
+        return left_s - self.total.poor_s
+
+    def _all(self, times: Mapping[str, int]) -> Need:
+        return total(Need().plus(self._needs[case], count) for case, count in times.items())
+
+    def _keep(self, case: str, launches: int) -> None:
+        self.total = self.total.plus(self._needs[case], launches - self._kept[case])
+        self._kept[case] = launches
+
+    def _keep_rounds(self, beyond: Mapping[str, int], left_s: float) -> None:
+        """Keep as many rounds of launches that no interval needs as fit with all samples that are wanted."""
+        rounds = max(beyond.values(), default=0)
+        round_s = self._all(beyond).rich_s / rounds if rounds else 0.0
+        if not round_s:
+            return
+        cut = rounds - min(rounds, max(0, int((left_s - self.total.rich_s) / round_s)))
+        for case, count in beyond.items():
+            self._keep(case, self._kept[case] + max(0, count - cut))
+
+    def _cut_to(self, left_s: float, last_s: float) -> None:
+        """Cut launches of the least important cases while those that are kept do not fit but for the last one.
+
+        Every case keeps its first launch; only of a budget that a user gave that goes, too.
+
+        Args:
+            left_s: seconds that launches may take.
+            last_s: seconds that the last of them may take beyond.
+        """
+        if self.total.poor_s <= left_s + last_s:
+            return
+        before: dict[str, int] = {}
+        while self._to_cut and _CUT_MARGIN * self.total.poor_s > left_s + last_s:
+            case = self._to_cut.pop()
+            before[case] = self._kept[case]
+            self._keep(case, min(self._kept[case], int(case in self._first)))
+        for case, launches in reversed(before.items()):  # a cheap case may fit where one more important does not
+            more = self.total.plus(self._needs[case], launches - self._kept[case])
+            if _CUT_MARGIN * more.poor_s <= left_s + last_s:
+                self._keep(case, launches)
+        while self._to_skip and self.total.poor_s > left_s + last_s:
+            case = self._to_skip.pop()
+            before.setdefault(case, self._kept[case])
+            self._keep(case, 0)
+        self.dropped += [case for case, launches in before.items() if launches and not self._kept[case]]
+
+    def _rates(self, left_s: float) -> tuple[float, float]:
+        """How far cases come from the floor to what they want (0 to 1); seconds beyond for a weight of 1."""
+        sampling_s = max(0.0, left_s - _MARGIN * self.total.overhead_s)
+        floor_s, wanted_s = self.total.floor_s, self.total.wanted_s
+        above = min(1.0, max(0.0, sampling_s - floor_s) / (wanted_s - floor_s)) if wanted_s > floor_s else 1.0
+        weight = self.total.weight
+        return above, max(0.0, sampling_s - wanted_s) / weight if weight > 0 else 0.0
+
+
+def _is_figure(case: Case, remaining: Mapping[str, Outstanding]) -> bool:
+    """Whether it is more than the sentinel, which is cut last: without that, nobody knows how quiet it was."""
+    return case.role != "sentinel" and case.id in remaining
+
+
+def _span(table: SampleTable, starts: NDArray[np.float64]) -> float:
+    """First sample's start to the last one's end."""
+    lasts, firsts = ((table.ends - behind)[table.counts > 0] for behind in (1, table.counts))
+    return float((starts[lasts] + table.seconds[lasts]).max() - starts[firsts].min()) if starts.size else 0.0
+
+
+def _least(table: SampleTable, min_samples: int) -> float:
+    seconds = 0.0
+    for row in np.flatnonzero((table.rank == 0) & (table.counts > 0)):
+        count, end = int(table.counts[row]), int(table.ends[row])
+        total_s = sum(table.seconds[end - count : end].tolist())
+        seconds += total_s if PHASES[table.phase[row]] == "warmup" else min_samples * total_s / count
+    return seconds

@@ -18,5 +18,5 @@ _CAUSES: Mapping[str, str] = MappingProxyType(
 
 
 def cause_of(words: str) -> str:
-    """The cause that a program's last words tell of; empty where they are not known."""
+    """The cause behind a program's error message; empty where the message is not known."""
     return next((cause for pattern, cause in _CAUSES.items() if re.search(pattern, words)), "")

@@ -5,24 +5,38 @@ from typing import Literal, NoReturn
 
 import msgspec
 
-from assay.launch.command import Command, CpuTimes, Executor, Outcome, Sampling
-from assay.launch.remote import going_on
+from assay.launch.command import Command, Executor, Outcome
+from assay.launch.remote import resume_command
 from assay.launch.starter import Starter
+from assay.model import benchmarks, roles
+from assay.model.benchmark import Role
+from assay.model.bracket import Bracket, Handover
 from assay.model.errors import UnfitEnvironmentError
 from assay.model.plan import Case, Plan, PlannedLaunch
-from assay.model.record import Bracket, Handover, Launch
+from assay.model.record import Launch
 from assay.model.run import Ending, LaunchRecords
 from assay.model.toolchain import Build
+from assay.run.budget import sampling
 from assay.run.causes import cause_of
-from assay.run.ledger import Ledger, unmade
-from assay.run.leftovers import Swept, end_leftovers, require_clear
-from assay.run.levels import Levels, restoring
-from assay.run.merging import merged
-from assay.run.records import Answer, how_it_ended, read_answer, read_handover, without_talk, words_of
+from assay.run.foreign import with_figures
+from assay.run.ledger import Ledger, remaining_work
+from assay.run.leftovers import Cleanup, end_leftovers, require_clear
+from assay.run.levels import Levels, levels_restored
+from assay.run.merging import merge_hosts
+from assay.run.quiet import shares, wait_until_quiet
+from assay.run.records import (
+    Answer,
+    describe_exit,
+    program_message,
+    read_answer,
+    read_handover,
+    split_launcher_output,
+)
 from assay.run.watcher import Watcher
-from assay.store import RunDirectory, load
+from assay.store import RunDirectory
 
-_PROBE = "core_to_core"
+#: What the probe between launches measures.
+_PROBE: Role = "hand-over-time"
 _PROBE_S = 0.005
 _PROBE_LIMIT_S = 5.0
 #: A launch that takes this much longer than expected hangs, and is ended. A healthy one on a busy machine is not:
@@ -36,8 +50,6 @@ _RANK_START_S = 0.1
 _SLOWEST_RATE = 1e7
 #: Iterations of a case, however short its time: to calibrate, to warm up, to measure.
 _FEWEST_ITERATIONS = 3
-#: The kernel counts cpu time in ticks: what differs by no more than one on each cpu is not known to be foreign.
-_TICK_S = 0.01
 _MESSAGE = 2000
 
 
@@ -69,20 +81,20 @@ def execute(  # noqa: PLR0913, PLR0917 (the six things a run is made of, and wha
     _require_programs(plan, builds)
     session = _Session(plan, directory, starter, executor, builds)
     interrupted, began_s = False, executor.now()
-    with restoring(session.levels):
+    with levels_restored(session.levels):
         try:
             require_clear(plan, starter, executor)
-            while remaining := session.ledger.remaining():
-                session.make(remaining[0], watcher)
+            while launch := session.ledger.following():
+                session.make(launch, watcher)
         except KeyboardInterrupt:
             interrupted = True
         ending = session.ending(interrupted=interrupted)
         took_s = executor.now() - began_s
-        directory.end(_grown(before, ending.ended, took_s) if before else ending)
+        directory.end(_grown_budget(before, ending.ended, took_s) if before else ending)
     return ending
 
 
-def _grown(before: Ending, ended: str, took_s: float) -> Ending:
+def _grown_budget(before: Ending, ended: str, took_s: float) -> Ending:
     return msgspec.structs.replace(before, ended=ended, elapsed_s=before.elapsed_s + took_s)
 
 
@@ -102,48 +114,57 @@ class _Session:
         self.starter = starter
         self.executor = executor
         self.builds = builds
-        self.levels = Levels(plan, directory, executor)
+        self.levels = Levels(plan, directory, starter, executor)
         self.cases = {case.id: case for case in plan.cases}
-        self.ledger = Ledger(plan, load(directory.path).of(plan), executor.now())
+        self.ledger = Ledger(plan, directory.run.of(plan), executor.now())
 
     def make(self, launch: PlannedLaunch, watcher: Watcher) -> None:
         """Make a launch, and again while it is disturbed; without the cases that the budget has no time for."""
+        waited_s = 0.0
         for attempt in range(len(self.plan.order)):
-            allotment = self.ledger.allot(launch, self.executor.now())
-            self.ledger.cut(launch, [case_id for case_id in launch.cases if case_id not in allotment])
+            allotment = self.ledger.allot(launch, self.executor.now(), repeat=attempt > 0)
+            self.ledger.cut(case_id for case_id in launch.cases if case_id not in allotment)
             if not allotment:
                 return
             launch = msgspec.structs.replace(launch, cases=tuple(allotment))
             watcher.begins(launch, attempt, self.ledger.progress(self.executor.now()))
             began = self.executor.now()
-            records = self.attempt(launch, attempt, allotment)
+            records = self.attempt(launch, attempt, allotment, waited_s)
             now = self.executor.now()
             self.ledger.book(records, allotment, now - began)
             watcher.ended(records.launch, self.ledger.progress(now))
             if not self.ledger.may_repeat(records, now - began, now):
                 return
+            if records.launch.bracket.is_crowded:
+                watcher.waits(records.launch)
+                quiet, waited_s = wait_until_quiet(self.executor, self.ledger.patience_s(now))
+                if not quiet:
+                    self.ledger.waited_s += waited_s
+                    return
 
-    def attempt(self, launch: PlannedLaunch, attempt: int, seconds: dict[str, float]) -> LaunchRecords:
+    def attempt(
+        self, launch: PlannedLaunch, attempt: int, seconds: dict[str, float], waited_s: float
+    ) -> LaunchRecords:
         """Set its levels; bracket, launch, bracket; check what the program wrote; save it."""
         cases = tuple(self.cases[case_id] for case_id in launch.cases)
         prepared = self.levels.set(cases, _name(launch.id, attempt))
         build = self.builds[launch.toolchain]
-        sampling = Sampling(self.plan.precision, self.plan.min_samples, self.plan.max_samples, seconds)
-        commands = self.starter.commands(self.plan, cases, build, launch.program, sampling)
+        much = sampling(self.plan, cases, seconds)
+        commands = self.starter.commands(self.plan, cases, build, launch.program, much)
         started = self.executor.date().isoformat()
         try:
             outcome, bracket = self.bracketed(
-                commands, self._limit_s(launch, cases, seconds), launch.cases, here=self.starter.runs_here(cases)
+                commands, self._limit_s(launch, cases, seconds), launch.cases, here=self.starter.is_local(cases)
             )
         except KeyboardInterrupt:
             end_leftovers(cases, self.starter, self.executor)
             raise
-        swept = end_leftovers(cases, self.starter, self.executor) if outcome.exit_code != 0 else Swept()
+        swept = end_leftovers(cases, self.starter, self.executor) if outcome.exit_code != 0 else Cleanup()
         if swept.unreached:
             self._give_up(_name(launch.id, attempt), outcome, swept.unreached)
         if cases[0].placement.ranks:
-            outcome = without_talk(outcome)
-        answer = read_answer(outcome.stdout, cases)
+            outcome = split_launcher_output(outcome)
+        answer = read_answer(with_figures(outcome.stdout, cases), cases)
         record = Launch(
             id=launch.id,
             attempt=attempt,
@@ -157,12 +178,12 @@ class _Session:
             started=started,
             exit_code=outcome.exit_code,
             bracket=bracket,
-            message=_message(answer, outcome, swept.said),
+            message=_message(answer, outcome, swept.sentences),
             prepared=prepared,
+            waited_s=waited_s,
         )
         self._log(record, answer, outcome)
-        self.directory.append(answer.lines, record)
-        return LaunchRecords(record, answer.cases, answer.unstarted)
+        return self.directory.keep(answer.lines, LaunchRecords(record, answer.cases, answer.unstarted))
 
     def bracketed(
         self, commands: tuple[Command, ...], limit_s: float, cases: tuple[str, ...], *, here: bool
@@ -170,9 +191,9 @@ class _Session:
         """Run commands between two probes of the machine's state; `here`: all of it runs on this machine."""
         before = self._probe()
         times, began = self.executor.cpu_times(), self.executor.now()
-        outcome = merged(self.executor.execute_together(commands, limit_s), cases)
+        outcome = merge_hosts(self.executor.execute_together(commands, limit_s), cases)
         elapsed = self.executor.now() - began
-        steal, foreign = _shares(times, self.executor.cpu_times(), elapsed) if here else (None, None)
+        steal, foreign = shares(times, self.executor.cpu_times(), elapsed) if here else (None, None)
         after = self._probe()
         return outcome, Bracket(before, after, elapsed, steal, foreign, outcome.involuntary_switches, times.load)
 
@@ -181,7 +202,7 @@ class _Session:
         cut = self.ledger.shortfalls(interrupted=interrupted)
         elapsed = self.ledger.elapsed_s(self.executor.now())
         status: Literal["complete", "cut", "interrupted"] = "cut" if cut else "complete"
-        missing = unmade(load(self.directory.path)) if cut else None
+        missing = remaining_work(self.directory.run) if cut else None
         return Ending(
             "interrupted" if interrupted else status,
             self.executor.date().isoformat(),
@@ -192,17 +213,18 @@ class _Session:
 
     def _probe(self) -> Handover | None:
         build = next(iter(self.builds.values()))
-        if not self.plan.probe_cpus or _PROBE not in build.programs:
+        known = [each for each in roles.measuring(_PROBE) if each.program in build.programs]
+        if not self.plan.probe_cpus or not known:
             return None
-        command = self.starter.probe(self.plan, build, _PROBE, _PROBE_S)
+        command = self.starter.probe(self.plan, build, known[0].program, _PROBE_S)
         outcome = self.executor.execute(command, _PROBE_LIMIT_S)
-        return read_handover(outcome.stdout, self.plan.probe_cpus)
+        return read_handover(outcome.stdout, self.plan.probe_cpus, known[0].metrics[0].work)
 
     def _limit_s(self, launch: PlannedLaunch, cases: tuple[Case, ...], seconds: Mapping[str, float]) -> float:
         foreseen = sum(case.setup_s for case in cases)
-        spans = self.ledger.experience.span_s
+        spans = self.ledger.costs.span_s
         sampling = sum(max(seconds[case.id], spans.get(case.id, 0.0)) for case in cases)
-        expected = max(self.ledger.experience.overhead(launch), foreseen) + sampling
+        expected = max(self.ledger.costs.launch(launch).overhead_s, foreseen) + sampling
         start = _MPI_START_S + _RANK_START_S * len(cases[0].placement.rank_cpus)
         patience = max(_PATIENCE * expected, expected + sum(map(_slowest_s, cases)))
         return (start if cases[0].placement.ranks else _LEAST_PATIENCE_S) + patience
@@ -214,8 +236,8 @@ class _Session:
         raise UnfitEnvironmentError(
             f"'{host}' cannot be reached any more; what was measured is kept in {self.directory.path}, and "
             "the run can go on when the node is back",
-            why=f"{why}; {how_it_ended(outcome.exit_code)}",
-            remedy=going_on(self.directory.path.name, self.starter.site),
+            why=f"{why}; {describe_exit(outcome.exit_code)}",
+            remedy=resume_command(self.directory.path.name, self.starter.site),
         )
 
     def _log(self, launch: Launch, answer: Answer, outcome: Outcome) -> None:
@@ -230,9 +252,8 @@ def _slowest_s(case: Case) -> float:
     """What the fewest iterations of messages between nodes take over the slowest network."""
     if len(case.placement.hosts) < 2:  # noqa: PLR2004 (one node alone)
         return 0.0
-    windows = "latency" not in str(case.params.get("pattern", ""))
-    messages = int(case.params.get("window", 1)) if windows else 1
-    return _FEWEST_ITERATIONS * messages * int(case.params.get("bytes", 0)) / _SLOWEST_RATE
+    passed = benchmarks.get(case.benchmark).message_bytes(case.params)
+    return _FEWEST_ITERATIONS * passed / _SLOWEST_RATE
 
 
 def _name(launch: str, attempt: int) -> str:
@@ -250,21 +271,11 @@ def _require_programs(plan: Plan, builds: Mapping[str, Build]) -> None:
             )
 
 
-def _shares(before: CpuTimes, after: CpuTimes, elapsed_s: float) -> tuple[float, float]:
-    """Share of the cpus' time that the hypervisor took, and that other processes used for certain."""
-    available = after.cpus * elapsed_s
-    if available <= 0:
-        return 0.0, 0.0
-    foreign = after.busy - before.busy - (after.own - before.own) - _TICK_S * after.cpus
-    steal = after.steal - before.steal
-    return min(1.0, max(0.0, steal) / available), min(1.0, max(0.0, foreign) / available)
-
-
 def _message(answer: Answer, outcome: Outcome, swept: Sequence[str]) -> str:
     lines = [f"assay: {answer.refused}"] if answer.refused else []
     if outcome.exit_code is None or outcome.exit_code < 0:
-        lines.append(f"assay: {how_it_ended(outcome.exit_code)}")
-    said = words_of(outcome.stderr)
+        lines.append(f"assay: {describe_exit(outcome.exit_code)}")
+    said = program_message(outcome.stderr)
     if cause := cause_of(said) if outcome.exit_code != 0 else "":
         lines.append(f"assay: {cause}")
     room = _MESSAGE - sum(len(line) + 1 for line in (*lines, *swept))

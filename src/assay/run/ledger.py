@@ -1,16 +1,15 @@
-"""What became of every launch of the plan so far, and what therefore comes next."""
+"""The state of every launch of a plan, and the launches that remain."""
 
 import math
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from typing import NamedTuple
 
-import msgspec
-
 from assay.model.plan import Plan, PlannedLaunch
-from assay.model.run import LaunchRecords, Run
-from assay.run.budget import Experience, allot, expected_s, inexperienced, spare_s
+from assay.model.run import LaunchRecords, Run, Shortfall
+from assay.run.budget import CostHistory, Outstanding, Spread
 from assay.run.records import failures
+from assay.run.remaining import Remaining
 from assay.run.watcher import Progress
 
 #: A case that failed this often in a program is not tried again.
@@ -20,21 +19,26 @@ _MOST_REPEATS = 2
 #: Repeats of all launches together, as a share of the plan: a machine that is never quiet is not waited for.
 _REPEATED_SHARE = 0.25
 _FEWEST_REPEATS = 4
+#: The machine is waited for no longer than this in a run, and no more than this share of a budget.
+_LONGEST_WAIT_S = 30.0
+_WAITED_SHARE = 0.1
 #: Repeats never take more than this share of a budget from launches that have not been made once.
 _REPEATED_TIME = 0.2
 #: An estimate of time that shall suffice is this much longer than what is expected.
 _ROOM = 1.2
+#: Costs of a launch that differ this much from those foreseen, as a share of them, have the budget spread anew.
+_DIFFERS = 0.25
 #: Probes around a launch of an earlier session, which only the launch itself was timed of.
 _PROBES_S = 0.05
 
 
-class Unmade(NamedTuple):
-    """What a run was planned to make and has not made, though nothing was wrong with it.
+class RemainingWork(NamedTuple):
+    """The launches of a plan that were not made, though none of them failed.
 
     Attributes:
-        launches: of which cases are missing.
-        used_s: what the run took so far.
-        needed_s: an estimate of what the whole of it takes.
+        launches: number of launches with missing cases.
+        used_s: seconds that the run has used so far.
+        needed_s: estimated seconds of the whole run.
     """
 
     launches: int
@@ -42,18 +46,24 @@ class Unmade(NamedTuple):
     needed_s: float
 
 
-def unmade(run: Run, plan: Plan | None = None) -> Unmade | None:
-    """What resuming a run would make of its study, or of one plan of experiments; None where there is nothing."""
+def remaining_work(run: Run, plan: Plan | None = None) -> RemainingWork | None:
+    """The work that a resumed run would do for its study, or for one plan of experiments; None if none is left."""
     plan = plan or run.plan
     ledger = Ledger(plan, run.of(plan), 0.0)
-    launches = ledger.remaining()
-    used_s = ledger.elapsed_s(0.0)
-    needed_s = used_s + _ROOM * expected_s(plan, launches, ledger.experience)
-    return Unmade(len(launches), used_s, needed_s) if launches else None
+    used_s, left = ledger.elapsed_s(0.0), ledger.left
+    needed_s = used_s + _ROOM * left.expected_s(ledger.costs)
+    return RemainingWork(len(left), used_s, needed_s) if left else None
+
+
+def begun(run: Run) -> tuple[Plan, ...]:
+    """The parts of a run that were stopped: its study where it has no ending, experiments that have time left."""
+    left = ((each, remaining_work(run, each)) for each in run.plan.trials)
+    trials = [each for each, work in left if work and (each.budget_s is None or work.used_s < each.budget_s)]
+    return (*((run.plan,) if run.ending is None else ()), *trials)
 
 
 class Ledger:
-    """Books each launch once and answers what is left to do.
+    """The ledger counts each launch once and knows which launches remain.
 
     Args:
         plan: to be executed.
@@ -65,86 +75,105 @@ class Ledger:
         self.plan = plan
         self.began_s = began_s
         self.earlier_s = 0.0
-        self.experience: Experience = inexperienced(plan)
-        self._left = {launch.id: launch for launch in plan.order}
+        self.waited_s = 0.0
+        self.costs = CostHistory(plan)
+        self.left = Remaining(plan)
+        self._spread: Spread | None = None
+        self._expected_s: float | None = None
+        self._block, self._in_block, self._next_spread, self._differs = -1, 0, 1, False
         self._launches: Counter[str] = Counter()
-        self._failures: Counter[tuple[str, str]] = Counter()
+        self._failures: Counter[str] = Counter()
         self._why: dict[str, str] = {}
         self._repeats = 0
         self._repeated_s = 0.0
         self._budget_cut: set[str] = set()
-        self._last_block: float = math.inf
+        self._sentinels = {case.id for case in plan.cases if case.role == "sentinel"}
         for records in history:
             wall_s = records.launch.bracket.elapsed_s + _PROBES_S
-            self.earlier_s += wall_s
+            self.earlier_s += wall_s + records.launch.waited_s
             self.book(records, {}, wall_s)
 
     def book(self, records: LaunchRecords, allowed: Mapping[str, float], wall_s: float) -> None:
-        """A launch is committed."""
+        """Count a committed launch, its failures and its cost."""
         launch = records.launch
-        self.experience = self.experience.after(self.plan, records, allowed, wall_s)
-        new = frozenset(self._left[launch.id].cases if launch.id in self._left else ())
+        planned = self.left.get(launch.id)
+        before_s = self._foreseen_s(planned)
+        self.costs.learn(records, allowed, wall_s)
+        after_s = self._foreseen_s(planned)
+        self._differs |= abs(after_s - before_s) > _DIFFERS * before_s
+        self._in_block += 1
+        new = frozenset(planned.cases if planned else ())
         told = (*(case.header.case for case in records.cases), *records.unstarted)
         self._launches.update(case_id for case_id in told if case_id in new)
-        self._strike(launch.id, launch.cases)
+        self.strike(launch.id, launch.cases)
+        self.waited_s += launch.waited_s
         if launch.attempt:
             self._repeats += 1
             self._repeated_s += wall_s
         for case_id, why in failures(records).items():
-            self._failures[launch.program, case_id] += 1
+            self._failures[case_id] += 1
             self._why[case_id] = why
+            if self._failures[case_id] == _MOST_FAILURES:
+                self.left.give_up(case_id)
 
-    def remaining(self) -> list[PlannedLaunch]:
-        """Launches not made and not cut, in order, without the cases that are made or keep failing."""
-        if not self._failures:
-            return list(self._left.values())
-        left = []
-        for launch in self._left.values():
-            cases = tuple(case_id for case_id in launch.cases if not self._given_up(launch, case_id))
-            if cases:
-                whole = len(cases) == len(launch.cases)
-                left.append(launch if whole else msgspec.structs.replace(launch, cases=cases))
-        return left
+    def following(self) -> PlannedLaunch | None:
+        """The next launch that is not made and not cut, without the cases that are made or keep failing."""
+        return self.left.first()
 
-    def allot(self, launch: PlannedLaunch, now_s: float) -> dict[str, float]:
-        """Seconds of sampling for the cases of a launch that is about to start; one that is missing is cut.
+    def allot(self, launch: PlannedLaunch, now_s: float, *, repeat: bool = False) -> dict[str, float]:
+        """Seconds of sampling for the cases of a launch that is about to start; one that is missing is cut."""
+        left_s = self.left_s(now_s)
+        if left_s is None:
+            return {case_id: self.costs.unlimited_s(case_id) for case_id in launch.cases}
+        self._forget_what_has_changed(launch.block)
+        while True:
+            if self._spread is None:
+                self._spread = Spread(self.plan, self.left.outstanding, self._launches, left_s, self.costs)
+            seconds = self._spread.allot(launch, left_s, repeat=repeat)
+            if repeat or not self._spread.dropped:
+                return seconds
+            self.cut(self._spread.dropped)  # what is left shares starts of launches otherwise
+            left = self.left.get(launch.id)
+            if left is None:
+                return {}
+            launch = left
 
-        After the first block of which something is cut, only what was never measured is made.
-        """
-        others = [other for other in self.remaining() if other.id != launch.id]
-        measured = frozenset(self._launches)
-        seconds = allot(self.plan, [launch, *others], self.left_s(now_s), measured, self.experience)
-        late = launch.block > self._last_block
-        return {case_id: share for case_id, share in seconds.items() if not (late and case_id in measured)}
-
-    def cut(self, launch: PlannedLaunch, cases: Iterable[str]) -> None:
-        """The budget has no time for these cases of the launch."""
+    def cut(self, cases: Iterable[str]) -> None:
+        """The budget has no time for these cases any more."""
         cut = tuple(cases)
-        self._budget_cut.update(cut)
-        if cut:
-            self._last_block = min(self._last_block, launch.block)
-        self._strike(launch.id, cut)
+        if not cut:
+            return
+        for case_id in cut:
+            self._budget_cut.add(case_id)
+            self.left.give_up(case_id)
+        self._expected_s = self._spread = None
+        if self.left.outstanding.keys() <= self._sentinels:  # what drifts between no launches is nobody's matter
+            self._budget_cut |= self.left.outstanding.keys()
+            for case_id in tuple(self.left.outstanding):
+                self.left.give_up(case_id)
 
     def may_repeat(self, records: LaunchRecords, cost_s: float, now_s: float) -> bool:
-        """Whether a disturbed launch, which took `cost_s`, is made once more.
+        """Whether a disturbed launch, which took `cost_s`, is made once more, before time is spent elsewhere.
 
-        With a budget, not before every launch of the first block is made: all cases once come before any repeat.
+        Never at the price of a launch that a case needs.
         """
-        remaining = self.remaining()
-        covering = self.plan.budget_s is not None and any(one.block == 0 for one in remaining)
         most = max(_FEWEST_REPEATS, round(_REPEATED_SHARE * len(self.plan.order)))
         return (
             bool(records.launch.bracket.disturbance)
             and not failures(records)
-            and not covering
             and records.launch.attempt < _MOST_REPEATS
             and self._repeats < most
             and self._repeated_s + cost_s <= _REPEATED_TIME * (self.plan.budget_s or math.inf)
-            and spare_s(remaining, self.left_s(now_s), self.experience) > cost_s
+            and self._spare_s(now_s) > cost_s
         )
 
+    def patience_s(self, now_s: float) -> float:
+        """Seconds that the machine may be waited for to become quiet."""
+        most_s = min(_LONGEST_WAIT_S, _WAITED_SHARE * (self.plan.budget_s or math.inf))
+        return max(0.0, min(most_s - self.waited_s, self._spare_s(now_s)))
+
     def elapsed_s(self, now_s: float) -> float:
-        """Of all sessions together."""
+        """Seconds used so far, over all parts of the run."""
         return self.earlier_s + now_s - self.began_s
 
     def left_s(self, now_s: float) -> float | None:
@@ -153,14 +182,15 @@ class Ledger:
 
     def progress(self, now_s: float) -> Progress:
         """For people who wait."""
-        remaining = self.remaining()
-        expected, left = expected_s(self.plan, remaining, self.experience), self.left_s(now_s)
+        if self._expected_s is None:
+            self._expected_s = self.left.expected_s(self.costs)
+        expected, left = max(0.0, self._expected_s) if self.left else 0.0, self.left_s(now_s)
         planned = len(self.plan.order)
         return Progress(
-            planned - len(remaining), planned, expected if left is None else max(0.0, min(expected, left))
+            planned - len(self.left), planned, expected if left is None else max(0.0, min(expected, left))
         )
 
-    def shortfalls(self, *, interrupted: bool) -> dict[str, str]:
+    def shortfalls(self, *, interrupted: bool) -> dict[str, Shortfall]:
         """Case -> why it has fewer launches than planned, for every such case."""
         planned = Counter(case_id for launch in self.plan.order for case_id in launch.cases)
         return {
@@ -169,26 +199,49 @@ class Ledger:
             if self._launches[case.id] < planned[case.id]
         }
 
-    def _why_short(self, case_id: str, planned: int, *, interrupted: bool) -> str:
+    def _why_short(self, case_id: str, planned: int, *, interrupted: bool) -> Shortfall:
         made = self._launches[case_id]
-        count = f"{made} of {planned} launches" if made else "not measured"
-        failed = max((n for (_, case), n in self._failures.items() if case == case_id), default=0)
+        failed = self._failures[case_id]
         if failed >= _MOST_FAILURES:
-            return f"{count}: failed {failed} times, the last time because {self._why[case_id]}"
+            why = f"failed {failed} times, the last time because {self._why[case_id]}"
+            return Shortfall("failures", why, made, planned)
         if case_id in self._budget_cut and self.plan.budget_s is not None:
-            return f"{count}: the budget of {self.plan.budget_s:g} s was used up"
-        return f"{count}: {'interrupted' if interrupted else 'its program ended before it came to this case'}"
+            return Shortfall("budget", f"the budget of {self.plan.budget_s:g} s was used up", made, planned)
+        if interrupted:
+            return Shortfall("interrupted", "interrupted", made, planned)
+        return Shortfall("unreached", "its program ended before it came to this case", made, planned)
 
-    def _strike(self, launch_id: str, cases: Sequence[str]) -> None:
+    def strike(self, launch_id: str, cases: Sequence[str]) -> None:
         """These cases of the launch are made or cut: what is left of it is what a run goes on with."""
-        launch = self._left.get(launch_id)
+        launch = self.left.get(launch_id)
         if launch is None:
             return
-        left = tuple(case_id for case_id in launch.cases if case_id not in cases)
-        if left:
-            self._left[launch_id] = msgspec.structs.replace(launch, cases=left)
-        else:
-            del self._left[launch_id]
+        part = Outstanding(1, 1 / len(launch.cases))
+        for case_id in cases:
+            if self._expected_s is not None and case_id in launch.cases:
+                self._expected_s -= self.costs.expected_s(part, case_id)
+            if self._spread and case_id in launch.cases:
+                self._spread.through(case_id)
+        self.left.strike(launch_id, cases)
 
-    def _given_up(self, launch: PlannedLaunch, case_id: str) -> bool:
-        return self._failures[launch.program, case_id] >= _MOST_FAILURES
+    def _forget_what_has_changed(self, block: int) -> None:
+        """Have all that remains looked at anew at the start of a block, and in it where launches cost otherwise.
+
+        In a block that is after 1, 2, 4, 8 ... launches at the most: looking takes as long as a block has cases.
+        """
+        if block != self._block:
+            self._block, self._in_block, self._next_spread = block, 0, 1
+        elif self._differs and self._in_block >= self._next_spread:
+            self._next_spread = 2 * self._in_block
+        else:
+            return
+        self._spread = self._expected_s = None
+        self._differs = False
+
+    def _spare_s(self, now_s: float) -> float:
+        """Seconds that are left when every remaining launch takes only what it needs: what repeats may cost."""
+        left_s = self.left_s(now_s)
+        return math.inf if left_s is None or self._spread is None else self._spread.spare_s(left_s)
+
+    def _foreseen_s(self, launch: PlannedLaunch | None) -> float:
+        return self.costs.launch(launch).poor_s if launch else 0.0

@@ -6,7 +6,7 @@ from types import MappingProxyType
 from typing import NamedTuple
 
 from assay.launch.command import Command, Executor, Outcome
-from assay.launch.remote import doctor
+from assay.launch.remote import doctor_command
 from assay.launch.starter import Starter
 from assay.launch.sweep import LIMIT_S
 from assay.model.errors import UnfitEnvironmentError
@@ -16,28 +16,32 @@ from assay.model.plan import Case, Plan
 _AT_ONCE = 16
 _SHOWN = 200
 #: Inside these, hosts are reached by the scheduler's daemons; ssh may be refused, and that says nothing.
-_OWN_WAYS = ("pbs", "flux", "lsf")
+_OWN_DAEMONS = ("pbs", "flux", "lsf")
 
 
-class Swept(NamedTuple):
-    """What was found after a launch that ended badly.
+class Cleanup(NamedTuple):
+    """The result of the search for processes that a failed launch left behind.
 
     Attributes:
         said: a sentence for each host where it left something behind, or where nobody could look.
         unreached: host -> why it does not answer any more, though nothing but ssh or the scheduler leads there.
     """
 
-    said: tuple[str, ...] = ()
+    sentences: tuple[str, ...] = ()
     unreached: Mapping[str, str] = MappingProxyType({})
 
 
-def end_leftovers(cases: tuple[Case, ...], starter: Starter, executor: Executor) -> Swept:
+def end_leftovers(cases: tuple[Case, ...], starter: Starter, executor: Executor) -> Cleanup:
     """End what a launch of `cases` left behind."""
     found = _sweep(starter.sweep(_hosts(cases, starter)), executor)
     said = (_sentence(host, outcome) for host, outcome in found.items())
-    return Swept(
+    return Cleanup(
         tuple(f"assay: {sentence}" for sentence in said if sentence),
-        {host: _said(outcome) for host, outcome in found.items() if _unreached(host, outcome, starter)},
+        {
+            host: _last_output_line(outcome)
+            for host, outcome in found.items()
+            if _unreached(host, outcome, starter)
+        },
     )
 
 
@@ -51,18 +55,18 @@ def require_clear(plan: Plan, starter: Starter, executor: Executor) -> None:
     for host, outcome in _sweep(starter.sweep(hosts), executor).items():
         unreached = _unreached(host, outcome, starter)
         own = host == starter.site.host
-        if unreached or (outcome.exit_code != 0 and (own or _looked(outcome))):
+        if unreached or (outcome.exit_code != 0 and (own or _search_ran(outcome))):
             raise UnfitEnvironmentError(
                 f"'{host}' cannot be reached" if unreached else f"'{host}' is not clear of this run's processes",
-                why=_said(outcome),
-                remedy=doctor((host,), starter.site),
+                why=_last_output_line(outcome),
+                remedy=doctor_command((host,), starter.site),
             )
 
 
 def _hosts(cases: tuple[Case, ...], starter: Starter) -> tuple[str, ...]:
     """Where processes may stay: none where the program ends with this process, else here and on all its hosts."""
     placed = cases[0].placement
-    by_others = bool(placed.ranks) or not starter.runs_here(cases)
+    by_others = bool(placed.ranks) or not starter.is_local(cases)
     return tuple(dict.fromkeys((starter.site.host, *placed.hosts))) if by_others else ()
 
 
@@ -77,23 +81,25 @@ def _sweep(commands: Mapping[str, Command], executor: Executor) -> dict[str, Out
 
 def _unreached(host: str, outcome: Outcome, starter: Starter) -> bool:
     """Whether nobody could look there. This host, and one that refuses no more than ssh, are not lost by that."""
-    return host != starter.site.host and starter.site.scheduler not in _OWN_WAYS and not _looked(outcome)
+    return host != starter.site.host and starter.site.scheduler not in _OWN_DAEMONS and not _search_ran(outcome)
 
 
-def _looked(outcome: Outcome) -> bool:
+def _search_ran(outcome: Outcome) -> bool:
     """What looks for processes exits 0, or 1 and names them; everything else is of ssh, srun or the shell."""
     return outcome.exit_code == 0 or (outcome.exit_code == 1 and bool(outcome.stdout))
 
 
 def _sentence(host: str, outcome: Outcome) -> str:
-    if not _looked(outcome):
-        return f"nobody could look for what is left on {host}: {_said(outcome)}"
+    if not _search_ran(outcome):
+        return f"nobody could look for what is left on {host}: {_last_output_line(outcome)}"
     left = "; ".join(outcome.stdout.decode(errors="replace").splitlines())[:_SHOWN]
     if not left:
         return ""
     return f"ended on {host}: {left}" if outcome.exit_code == 0 else f"cannot be ended on {host}: {left}"
 
 
-def _said(outcome: Outcome) -> str:
+def _last_output_line(outcome: Outcome) -> str:
     lines = (outcome.stderr or outcome.stdout).decode(errors="replace").strip().splitlines()
-    return lines[-1][:_SHOWN] if lines else "no answer in time" if outcome.exit_code is None else "without a word"
+    if lines:
+        return lines[-1][:_SHOWN]
+    return "no answer in time" if outcome.exit_code is None else "without a message"

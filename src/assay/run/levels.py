@@ -1,11 +1,12 @@
-"""Levels that a command sets: run before each launch that has them, and put back when the session ends."""
+"""Levels that a command sets: on every node of a launch before it, and put back on each when the session ends."""
 
 import shlex
 import signal
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 
-from assay.launch.command import Command, Executor
+from assay.launch.command import Executor, Outcome
+from assay.launch.starter import Starter
 from assay.model.errors import UnfitEnvironmentError
 from assay.model.plan import Case, Plan
 from assay.store import RunDirectory
@@ -24,74 +25,111 @@ def commands(plan: Plan, cases: Iterable[Case]) -> dict[str, tuple[str, ...]]:
 
 
 class Levels:
-    """Sets the levels of launches and remembers what has to be put back."""
+    """Sets the levels of launches and remembers where something has to be put back.
 
-    def __init__(self, plan: Plan, directory: RunDirectory, executor: Executor) -> None:
+    What an earlier go at the plan has set is put back as well: it may have been killed, or have lost a node.
+    """
+
+    def __init__(self, plan: Plan, directory: RunDirectory, starter: Starter, executor: Executor) -> None:
         self._plan = plan
         self._directory = directory
+        self._starter = starter
         self._executor = executor
-        self._touched = False
+        self._touched: dict[str, None] = {}
+        hosts = {case.id: case.placement.hosts for each in (plan, *plan.trials) for case in each.cases}
+        for each in directory.run.launches:
+            if each.launch.prepared:
+                self._touched |= dict.fromkeys(hosts.get(each.launch.cases[0], ()))
 
-    def set(self, cases: Iterable[Case], launch: str) -> dict[str, tuple[str, ...]]:
-        """Run what the cases of a launch need, each command logged; factor -> what was run.
+    def set(self, cases: tuple[Case, ...], launch: str) -> dict[str, tuple[str, ...]]:
+        """Run what the cases of a launch need on each of its nodes, and log it; factor -> what was run.
 
         Raises:
-            UnfitEnvironmentError: a command cannot be started, fails, or does not end.
+            UnfitEnvironmentError: a node where a command cannot be started, fails, or does not end.
         """
         wanted = commands(self._plan, cases)
+        hosts = cases[0].placement.hosts
         for name, argv in wanted.items():
-            self._touched = True
-            self._run(argv, f"{launch}.{name}", f"cannot set the level of '{name}'")
+            self._touched |= dict.fromkeys(hosts)
+            starts = tuple(self._starter.on_host(host, argv) for host in hosts)
+            what = f"cannot set the level of '{name}'"
+            try:
+                outcomes = self._executor.execute_together(starts, _LIMIT_S)
+            except UnfitEnvironmentError as error:
+                raise _failure(what, argv, error.why) from error
+            self._log(f"{launch}.{name}.out", argv, dict(zip(hosts, outcomes, strict=True)))
+            for host, outcome in zip(hosts, outcomes, strict=True):
+                if outcome.exit_code != 0:
+                    raise _failure(f"{what} on {host}", argv, _last(outcome))
         return wanted
 
-    def restore(self) -> None:
-        """Run the command of the first level of each factor, the machine's usual state, if any was ever set.
+    def restore(self) -> UnfitEnvironmentError | None:
+        """Run the command of the first level of each factor, the machine's usual state, where any was ever set.
 
-        Raises:
-            UnfitEnvironmentError: the first one that failed, after all were tried.
+        Every node is tried, whatever became of the others: what is returned names those that were not put back.
         """
-        if not self._touched:
-            return
-        failed: list[UnfitEnvironmentError] = []
-        with _deaf():
-            for factor in (factor for factor in self._plan.factors if factor.commands):
+        touched, self._touched = tuple(self._touched), {}
+        failed: dict[str, UnfitEnvironmentError] = {}
+        with _signals_ignored():
+            for factor in (factor for factor in self._plan.factors if factor.commands and touched):
                 usual = tuple(shlex.split(next(iter(factor.commands.values()))))
-                try:
-                    self._run(
-                        usual, f"restore.{factor.name}", f"'{factor.name}' was not put back to its usual state"
-                    )
-                except UnfitEnvironmentError as error:
-                    failed.append(error)
-        self._touched = False
-        if failed:
-            raise failed[0]
+                what = f"'{factor.name}' was not put back to its usual state"
+                outcomes: dict[str, Outcome] = {}
+                for host in touched:
+                    try:
+                        outcomes[host] = self._executor.execute(self._starter.on_host(host, usual), _LIMIT_S)
+                    except UnfitEnvironmentError as error:
+                        failed.setdefault(host, _failure(f"{what} on {host}", usual, error.why))
+                    else:
+                        if outcomes[host].exit_code != 0:
+                            failed.setdefault(host, _failure(f"{what} on {host}", usual, _last(outcomes[host])))
+                self._log(f"restore.{factor.name}.out", usual, outcomes)
+        first = next(iter(failed.values()), None)
+        if first is None or len(failed) == 1:
+            return first
+        others = ", ".join(list(failed)[1:])
+        return UnfitEnvironmentError(first.what, why=f"{first.why}; nor on {others}", remedy=first.remedy)
 
-    def _run(self, argv: tuple[str, ...], log: str, what: str) -> None:
-        typed = shlex.join(argv)
-        remedy = f"try it, it may need root: {typed}"
-        try:
-            outcome = self._executor.execute(Command(argv, {}), _LIMIT_S)
-        except UnfitEnvironmentError as error:
-            raise UnfitEnvironmentError(what, why=f"`{typed}`: {error.why}", remedy=remedy) from error
-        ended = "ended at its time limit" if outcome.exit_code is None else f"exit {outcome.exit_code}"
-        said = outcome.stdout + outcome.stderr
-        self._directory.log(f"{log}.out", f"$ {typed}\n{ended}\n".encode() + said)
-        if outcome.exit_code != 0:
-            last = said.decode(errors="replace").strip().splitlines()[-1:]
-            raise UnfitEnvironmentError(what, why=": ".join([f"`{typed}`", ended, *last]), remedy=remedy)
+    def _log(self, name: str, argv: tuple[str, ...], outcomes: dict[str, Outcome]) -> None:
+        told = (
+            f"{host}: $ {shlex.join(argv)}\n{_ended(each)}\n".encode() + each.stdout + each.stderr
+            for host, each in outcomes.items()
+        )
+        self._directory.log(name, b"".join(told))
 
 
 @contextmanager
-def restoring(levels: Levels) -> Iterator[Levels]:
-    """Levels that are put back however the block ends."""
+def levels_restored(levels: Levels) -> Iterator[Levels]:
+    """Levels that are put back however the block ends; what ended it comes before what could not be put back."""
     try:
         yield levels
+    except UnfitEnvironmentError as error:
+        if also := levels.restore():
+            why = "; ".join(filter(None, (error.why, f"{also.what}: {also.why}")))
+            raise UnfitEnvironmentError(error.what, why=why, remedy=error.remedy) from error
+        raise
     finally:
-        levels.restore()
+        if failed := levels.restore():
+            raise failed
+
+
+def _failure(what: str, argv: tuple[str, ...], why: str) -> UnfitEnvironmentError:
+    typed = shlex.join(argv)
+    return UnfitEnvironmentError(what, why=f"`{typed}`: {why}", remedy=f"try it there, it may need root: {typed}")
+
+
+def _ended(outcome: Outcome) -> str:
+    return "ended at its time limit" if outcome.exit_code is None else f"exit {outcome.exit_code}"
+
+
+def _last(outcome: Outcome) -> str:
+    """How a command ended, and the last line that it said."""
+    said = (outcome.stdout + outcome.stderr).decode(errors="replace").strip().splitlines()
+    return ": ".join([_ended(outcome), *said[-1:]])
 
 
 @contextmanager
-def _deaf() -> Iterator[None]:
+def _signals_ignored() -> Iterator[None]:
     """An impatient second Ctrl-C, or another request to end, waits until the machine is as it was."""
     before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT, signal.SIGTERM, signal.SIGHUP})
     try:

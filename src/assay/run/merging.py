@@ -7,13 +7,13 @@ import msgspec
 from assay.launch.command import Outcome
 from assay.model.record import End, Header, ProgramRecord, RecordError, decode_program_record
 from assay.model.run import CaseRecords
-from assay.store.reading import Grouping
+from assay.store.grouping import Grouping
 
 _GRAVEST = ("complete", "invalid", "failed")
 
 
-def merged(outcomes: Sequence[Outcome], cases: Sequence[str]) -> Outcome:
-    """One outcome of all: records as one program on so many ranks would have written them.
+def merge_hosts(outcomes: Sequence[Outcome], cases: Sequence[str]) -> Outcome:
+    """One outcome of all hosts: records as one program on so many ranks would have written them.
 
     What of a host cannot be read stays out, and its case has a rank too few, which whoever checks the records will
     refuse. The exit code is the first that is not 0; of time limits and signals, those.
@@ -53,17 +53,20 @@ def _case(case: str, read: Sequence[tuple[dict[str, CaseRecords], dict[str, End]
     begun = [cases[case] for cases, _ in read if case in cases]
     ends = [end for _, unstarted in read if (end := unstarted.get(case))]
     if not begun:
-        return [_gravest(ends)] if ends else []
+        return [_worst_end(ends)] if ends else []
     lines: list[ProgramRecord] = [_header([each.header for each in begun])]
     lines += [
         msgspec.structs.replace(series, rank=rank) for rank, each in enumerate(begun) for series in each.series
+    ]
+    lines += [
+        msgspec.structs.replace(threads, rank=rank) for rank, each in enumerate(begun) for threads in each.threads
     ]
     verdicts = [each.verdict for each in begun if each.verdict]
     if len(verdicts) == len(begun):
         lines.append(max(verdicts, key=lambda verdict: (not verdict.passed, verdict.error)))
     ends += [each.end for each in begun if each.end]
     if len(ends) == len(read):
-        lines.append(_gravest(ends))
+        lines.append(_worst_end(ends))
     return lines
 
 
@@ -73,5 +76,5 @@ def _header(headers: Sequence[Header]) -> Header:
     return msgspec.structs.replace(headers[0], ranks=numbered)
 
 
-def _gravest(ends: Sequence[End]) -> End:
+def _worst_end(ends: Sequence[End]) -> End:
     return max(ends, key=lambda end: _GRAVEST.index(end.status))

@@ -34,6 +34,10 @@ class Processes:
         """That of this host, UTC."""
         return datetime.now(UTC)
 
+    def sleep(self, seconds: float) -> None:
+        """Let time pass without using a cpu."""
+        time.sleep(seconds)
+
     def cpu_times(self) -> CpuTimes:
         """From /proc/stat; zeros where there is none."""
         own = os.times()

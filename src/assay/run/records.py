@@ -1,4 +1,4 @@
-"""Is what a program wrote what it was asked for?"""
+"""Checks of the records that a program wrote against the cases that were requested."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -6,19 +6,12 @@ from dataclasses import dataclass
 import msgspec
 
 from assay.launch.command import Outcome
-from assay.model.last_words import CPU_BINDING, telling
+from assay.model.bracket import Handover
+from assay.model.launch_errors import CPU_BINDING, pick_cause
 from assay.model.plan import Case
-from assay.model.record import (
-    RECORD_SCHEMA,
-    End,
-    Handover,
-    Header,
-    RecordError,
-    Series,
-    decode_program_record,
-)
+from assay.model.record import RECORD_SCHEMA, End, Header, RecordError, Series, decode_program_record
 from assay.model.run import CaseRecords, LaunchRecords
-from assay.store.reading import Grouping
+from assay.store.grouping import Grouping
 
 #: Open MPI draws lines around what it says, Hydra boxes.
 _FRAME = " \t\r=-"
@@ -59,16 +52,16 @@ def read_answer(stdout: bytes, cases: Sequence[Case]) -> Answer:
     return Answer(tuple(lines), grouping.cases, grouping.unstarted, "")
 
 
-def without_talk(outcome: Outcome) -> Outcome:
-    """What an MPI's launcher says among the records of its ranks (Hydra mourns on stdout) stands in stderr."""
+def split_launcher_output(outcome: Outcome) -> Outcome:
+    """The outcome with the lines that a launcher printed between records moved to stderr (Hydra uses stdout)."""
     lines = outcome.stdout.splitlines(keepends=True)
     talk = b"".join(line for line in lines if line.strip() and not line.startswith(b"{"))
     records = b"".join(line for line in lines if line.startswith(b"{"))
     return msgspec.structs.replace(outcome, stdout=records, stderr=outcome.stderr + talk) if talk else outcome
 
 
-def words_of(stderr: bytes) -> str:
-    """What a program said, without the frames that launchers put around it."""
+def program_message(stderr: bytes) -> str:
+    """The message of a program, without the frames that launchers print around it."""
     lines = (line.strip(_FRAME) for line in stderr.decode(errors="replace").splitlines())
     return "\n".join(line for line in lines if line and CPU_BINDING not in line)
 
@@ -90,12 +83,12 @@ def failures(records: LaunchRecords) -> dict[str, str]:
     exit_code = records.launch.exit_code
     silent = not records.cases and not records.unstarted and exit_code is not None and exit_code > 0
     for case_id in open_cases if silent else open_cases[:1]:
-        failed[case_id] = telling(records.launch.message, records.launch.program) or how_it_ended(exit_code)
+        failed[case_id] = pick_cause(records.launch.message, records.launch.program) or describe_exit(exit_code)
     return failed
 
 
-def how_it_ended(exit_code: int | None) -> str:
-    """An exit code in words."""
+def describe_exit(exit_code: int | None) -> str:
+    """A sentence for an exit code; None stands for the time limit."""
     if exit_code is None:
         return "the program was ended at its time limit"
     if exit_code < 0:
@@ -119,8 +112,14 @@ def _check_header(header: Header, asked: dict[str, Case]) -> None:
         raise RecordError(f"'{header.case}' ran on {found} ranks, asked for were {wanted}")
 
 
-def read_handover(stdout: bytes, cpus: tuple[int, ...]) -> Handover | None:
-    """The probe's samples; None where it brought none (then there is no bracket, and no claim from it)."""
+def read_handover(stdout: bytes, cpus: tuple[int, ...], counted: str) -> Handover | None:
+    """The probe's samples; None where it brought none (then there is no bracket, and no claim from it).
+
+    Args:
+        stdout: of the probe.
+        cpus: between which it hands over.
+        counted: key of the hand-overs in its work of one iteration.
+    """
     per_iteration, measured = 1.0, None
     for line in filter(None, stdout.split(b"\n")):
         try:
@@ -128,7 +127,7 @@ def read_handover(stdout: bytes, cpus: tuple[int, ...]) -> Handover | None:
         except RecordError:
             return None
         if isinstance(record, Header):
-            per_iteration = record.work.get("handover", {}).get("handovers", 1.0)
+            per_iteration = next((work[counted] for work in record.work.values() if counted in work), 1.0)
         elif isinstance(record, Series) and record.phase == "measured" and record.seconds:
             measured = record
     if measured is None:

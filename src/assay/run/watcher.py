@@ -1,4 +1,4 @@
-"""Who is told how a run goes on."""
+"""The interface for progress reports of a run."""
 
 from typing import Protocol
 
@@ -27,6 +27,9 @@ class Watcher(Protocol):
 
     def begins(self, launch: PlannedLaunch, attempt: int, progress: Progress) -> None:
         """The launch is about to start."""
+
+    def waits(self, disturbed: Launch) -> None:
+        """Other processes disturbed a launch: it is made again as soon as they use little."""
 
     def ended(self, launch: Launch, progress: Progress) -> None:
         """The launch is committed."""

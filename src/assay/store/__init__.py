@@ -2,7 +2,7 @@
 
 from assay.store.directory import RunDirectory, create, reopen
 from assay.store.folder import find, runs_folder
-from assay.store.imported import keep
+from assay.store.imported import save_import
 from assay.store.index import Listed, listing
 from assay.store.packed import SUFFIX, pack
 from assay.store.reading import load
@@ -13,10 +13,10 @@ __all__ = [
     "RunDirectory",
     "create",
     "find",
-    "keep",
     "listing",
     "load",
     "pack",
     "reopen",
     "runs_folder",
+    "save_import",
 ]

@@ -16,13 +16,13 @@ from assay.model.errors import AssayError, UsageError
 from assay.model.job import JOB_VARIABLE
 from assay.model.machine import Machine
 from assay.model.plan import Plan
-from assay.model.record import Launch, encode_record
-from assay.model.run import RUN_SCHEMA, Ending, RunInfo
+from assay.model.record import Header, Launch, Prediction, encode_record
+from assay.model.run import RUN_SCHEMA, Ending, LaunchRecords, Run, RunInfo
 from assay.model.text import encoded
 from assay.model.toolchain import Build
-from assay.store.files import append_whole, lock, sync_folder, unwritable, write_whole
+from assay.store.files import append_atomically, lock, sync_folder, write_atomically, write_error
 from assay.store.folder import runs_folder
-from assay.store.reading import load, read_records
+from assay.store.reading import COLUMNS, Records, read, with_launches, with_shared_parts
 
 #: Variables that change what programs do; all others are nobody's business.
 _RECORDED = (
@@ -31,24 +31,68 @@ _RECORDED = (
 )
 
 
+#: A launch whose records are as many bytes or more is kept as columns.
+_LARGE = 1 << 18
+
+
 class RunDirectory:
-    """Holds the lock of a run directory; a context manager that gives it back.
+    """Holds the lock of a run directory and its run; a context manager that gives it back.
 
     Attributes:
         path: of the directory.
         info: run.json.
     """
 
-    def __init__(self, path: Path, info: RunInfo, handle: int) -> None:
-        self.path = path
-        self.info = info
+    def __init__(self, run: Run, handle: int) -> None:
+        self.path = Path(run.path)
+        self.info = run.info
+        self._run = run
+        self._launches = list(run.made)
+        self._known: dict[str, Header] = {}
         self._lock = handle
+        self._columns = -1
         try:
-            self._records = os.open(path / "records.jsonl", os.O_RDWR | os.O_CREAT, 0o644)
+            self._records = os.open(self.path / "records.jsonl", os.O_RDWR | os.O_CREAT, 0o644)
         except OSError as error:
             os.close(handle)
-            raise unwritable(path / "records.jsonl", error) from error
+            raise write_error(self.path / "records.jsonl", error) from error
         self._committed = os.fstat(self._records).st_size
+
+    @property
+    def run(self) -> Run:
+        """The run as far as it is made: nothing of it is read again."""
+        return with_launches(self._run, self._launches)
+
+    def predict(self, prediction: Prediction) -> None:
+        """Write a prediction, on disk when this returns; nobody changes it any more.
+
+        Raises:
+            UsageError: the same metric of the case is predicted already, or a launch of the case is committed.
+            UnfitEnvironmentError: it could not be written whole; then nothing of it is.
+        """
+        known = self._run.predictions
+        if why := prediction.refusal(known, [each.launch for each in self._launches]):
+            raise UsageError(f"'{prediction.metric}' of '{prediction.of}' cannot be predicted", why=why)
+        self._append([encode_record(prediction)])
+        self._run = msgspec.structs.replace(self._run, predictions=(*known, prediction))
+
+    def keep(self, lines: Sequence[bytes], launch: LaunchRecords) -> LaunchRecords:
+        """Commit a launch, a large one as columns, on disk when this returns; the launch as it is kept.
+
+        Args:
+            lines: its records as its program wrote them, without newlines.
+            launch: the same, decoded.
+
+        Raises:
+            UnfitEnvironmentError: it could not be written whole; then nothing of it is.
+        """
+        foreign = any(b'"output"' in line for line in lines)  # what others wrote is kept as it is
+        if foreign or sum(map(len, lines)) < _LARGE or not (small := self._append_columns(launch)):
+            self.append(lines, launch.launch)
+        else:
+            launch = small
+        self._launches.append(with_shared_parts(launch, self._known))
+        return self._launches[-1]
 
     def append(self, records: Sequence[bytes], launch: Launch) -> None:
         """Commit the records of a launch (lines without newline), on disk when this returns.
@@ -56,27 +100,62 @@ class RunDirectory:
         Raises:
             UnfitEnvironmentError: it could not be written whole; then nothing of it is.
         """
-        content = b"".join(line + b"\n" for line in [*records, encode_record(launch)])
+        self._append([*records, encode_record(launch)])
+
+    def _append(self, lines: Sequence[bytes]) -> None:
+        content = b"".join(line + b"\n" for line in lines)
         try:
-            self._committed = append_whole(self._records, self._committed, content)
+            self._committed = append_atomically(self._records, self._committed, content)
         except OSError as error:
-            raise unwritable(self.path / "records.jsonl", error) from error
+            raise write_error(self.path / "records.jsonl", error) from error
+
+    def _append_columns(self, launch: LaunchRecords) -> LaunchRecords | None:
+        """Commit a launch as columns; None where it has numbers that no column holds."""
+        from assay.store.compact import compacted  # noqa: PLC0415 (numpy, which small runs do not need)
+
+        file = self.path / COLUMNS
+        try:
+            if self._columns < 0:
+                self._columns = os.open(file, os.O_RDWR | os.O_CREAT, 0o644)
+                sync_folder(self.path)
+            end = os.fstat(self._columns).st_size
+            made = compacted(launch, end)
+            if made is None:
+                return None
+            append_atomically(self._columns, end, made.content)
+        except OSError as error:
+            raise write_error(file, error) from error
+        try:
+            self.append(made.lines, launch.launch)
+        except BaseException:
+            os.ftruncate(self._columns, end)
+            raise
+        return made.records
+
+    def resume(self, plan: Plan) -> None:
+        """The run goes on and has no ending; a plan that holds more takes the place of its own."""
+        if plan != self._run.plan:
+            write_atomically(self.path / "plan.json", _pretty(plan))
+        (self.path / "ending.json").unlink(missing_ok=True)
+        self._run = msgspec.structs.replace(self._run, plan=plan, ending=None)
 
     def log(self, name: str, content: bytes) -> None:
         """Keep `content` as logs/`name`: what a program said that is no record."""
         try:
             (self.path / "logs" / name).write_bytes(content)
         except OSError as error:
-            raise unwritable(self.path / "logs" / name, error) from error
+            raise write_error(self.path / "logs" / name, error) from error
 
     def end(self, ending: Ending) -> None:
         """Write how the run ended."""
-        write_whole(self.path / "ending.json", _pretty(ending))
+        write_atomically(self.path / "ending.json", _pretty(ending))
+        self._run = msgspec.structs.replace(self._run, ending=ending)
 
     def close(self) -> None:
         """Give the directory back."""
-        for handle in (self._records, self._lock):
-            os.close(handle)
+        for handle in (self._records, self._columns, self._lock):
+            if handle >= 0:
+                os.close(handle)
 
     def __enter__(self) -> Self:
         """The directory itself."""
@@ -119,17 +198,18 @@ def create(
         (path / "logs").mkdir(parents=True)
         (path / "machine").mkdir()
     except OSError as error:
-        raise unwritable(path, error) from error
+        raise write_error(path, error) from error
     try:
         handle = lock(path / "lock")
-        write_whole(path / "plan.json", _pretty(plan))
+        write_atomically(path / "plan.json", _pretty(plan))
         for host, (machine, xml) in machines.items():
             name = re.sub(r"[^\w.-]+", "-", host)
-            write_whole(path / "machine" / f"{name}.json", _pretty(machine))
+            write_atomically(path / "machine" / f"{name}.json", _pretty(machine))
             if xml:
-                write_whole(path / "machine" / f"{name}.xml", xml.encode())
-        directory = RunDirectory(path, info, handle)
-        write_whole(path / "run.json", _pretty(info))  # last: with it the directory is a run
+                write_atomically(path / "machine" / f"{name}.xml", xml.encode())
+        by_host = {machine.host: machine for machine, _ in machines.values()}
+        directory = RunDirectory(Run(str(path), info, plan, by_host, (), None), handle)
+        write_atomically(path / "run.json", _pretty(info))  # last: with it the directory is a run
         sync_folder(path.parent)
     except AssayError:
         shutil.rmtree(path, ignore_errors=True)
@@ -137,10 +217,8 @@ def create(
     return directory
 
 
-def reopen(path: Path, budget_s: float | None = None, plan: Plan | None = None) -> RunDirectory:
-    """Take a run up again where it stopped, with a new budget for the whole of it where one is given.
-
-    A plan that holds more than the run's own takes its place: what was measured is part of both.
+def reopen(path: Path) -> RunDirectory:
+    """Take a run up again where it stopped.
 
     Records that cannot be read are moved to logs/torn-N.jsonl, never into oblivion.
 
@@ -156,38 +234,45 @@ def reopen(path: Path, budget_s: float | None = None, plan: Plan | None = None) 
         )
     handle = lock(path / "lock")
     try:
-        run = load(path)
-        _set_aside(path / "records.jsonl", path / "logs")
-        if budget_s is not None or plan is not None:
-            plan = plan or run.plan
-            budget_s = plan.budget_s if budget_s is None else budget_s
-            write_whole(path / "plan.json", _pretty(msgspec.structs.replace(plan, budget_s=budget_s)))
+        run, records = read(path)
+        _move_uncommitted(path, records)
         (path / "ending.json").unlink(missing_ok=True)
     except OSError as error:
         os.close(handle)
-        raise unwritable(path, error) from error
+        raise write_error(path, error) from error
     except AssayError:
         os.close(handle)
         raise
-    return RunDirectory(path, run.info, handle)
+    return RunDirectory(msgspec.structs.replace(run, ending=None, damage=()), handle)
 
 
-def _set_aside(records: Path, logs: Path) -> None:
-    """Move the lines that belong to no launch out of the records."""
+def _move_uncommitted(path: Path, read: Records) -> None:
+    """Move the lines that belong to no launch out of the records, and samples that no line names after them."""
+    records, columns = path / "records.jsonl", path / COLUMNS
+    logs = path / "logs"
     content = records.read_bytes() if records.is_file() else b""
-    believed = read_records(content).lines
     lines = re.findall(rb"[^\n]*\n|[^\n]+", content)
-    kept = b"".join(line for number, line in enumerate(lines, 1) if number in believed)
+    kept = b"".join(line for number, line in enumerate(lines, 1) if number in read.lines)
+    number = sum(1 for _ in logs.glob("torn-*")) + 1
+    if columns.is_file() and columns.stat().st_size > read.columns:
+        with columns.open("rb") as file:
+            file.seek(read.columns)
+            write_atomically(logs / f"torn-{number}.columns", file.read())
+        _cut(columns, read.columns)
     if kept == content:
         return
-    number = sum(1 for _ in logs.glob("torn-*.jsonl")) + 1
-    aside = b"".join(line for number, line in enumerate(lines, 1) if number not in believed)
-    write_whole(logs / f"torn-{number}.jsonl", aside)
-    if not content.startswith(kept):
-        write_whole(records, kept)
-        return
-    with records.open("r+b") as file:  # only the tail goes: that works on a full disk, too
-        file.truncate(len(kept))
+    aside = b"".join(line for number, line in enumerate(lines, 1) if number not in read.lines)
+    write_atomically(logs / f"torn-{number}.jsonl", aside)
+    if content.startswith(kept):
+        _cut(records, len(kept))
+    else:
+        write_atomically(records, kept)
+
+
+def _cut(path: Path, size: int) -> None:
+    """Only the tail goes: that works on a full disk, too."""
+    with path.open("r+b") as file:
+        file.truncate(size)
         os.fsync(file.fileno())
 
 

@@ -10,7 +10,7 @@ from assay.model.errors import UnfitEnvironmentError
 _FULL = {errno.ENOSPC, errno.EDQUOT, errno.EFBIG}
 
 
-def write_whole(path: Path, content: bytes) -> None:
+def write_atomically(path: Path, content: bytes) -> None:
     """Write the file or leave it as it was: a temporary beside it, synced, renamed over it.
 
     Raises:
@@ -26,7 +26,7 @@ def write_whole(path: Path, content: bytes) -> None:
         sync_folder(path.parent)
     except OSError as error:
         temporary.unlink(missing_ok=True)
-        raise unwritable(path, error) from error
+        raise write_error(path, error) from error
 
 
 def sync_folder(folder: Path) -> None:
@@ -41,7 +41,7 @@ def sync_folder(folder: Path) -> None:
         os.close(handle)
 
 
-def append_whole(handle: int, committed: int, content: bytes) -> int:
+def append_atomically(handle: int, committed: int, content: bytes) -> int:
     """Append to an open file of `committed` bytes and sync it; the new size.
 
     Raises:
@@ -69,7 +69,7 @@ def lock(path: Path) -> int:
     try:
         handle = os.open(path, os.O_RDWR | os.O_CREAT, 0o644)
     except OSError as error:
-        raise unwritable(path, error) from error
+        raise write_error(path, error) from error
     try:
         fcntl.lockf(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
         os.ftruncate(handle, 0)
@@ -83,12 +83,12 @@ def lock(path: Path) -> int:
                 why=f"{holder or 'another process'} holds {path}",
                 remedy="wait until it ends, or end it; then: assay run --resume " + path.parent.name,
             ) from error
-        raise unwritable(path, error) from error
+        raise write_error(path, error) from error
     return handle
 
 
-def unwritable(path: Path, error: OSError) -> UnfitEnvironmentError:
-    """What to tell a user when `path` could not be written."""
+def write_error(path: Path, error: OSError) -> UnfitEnvironmentError:
+    """The error for a user when `path` could not be written."""
     if error.errno in _FULL:
         return UnfitEnvironmentError(
             f"no space left to write '{path}'",

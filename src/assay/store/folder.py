@@ -55,15 +55,15 @@ def find(reference: str, folder: Path | None = None) -> Path:
     if matching:
         raise UsageError(
             f"'{reference}' fits {len(matching)} runs",
-            why=_some(matching),
+            why=_first_ids(matching),
             remedy=f"name one of them, e.g. assay show {matching[-1]}",
         )
     raise UsageError(
-        f"there is no run '{reference}' in '{folder}'", why=f"there are: {_some(ids)}", remedy="assay list"
+        f"there is no run '{reference}' in '{folder}'", why=f"there are: {_first_ids(ids)}", remedy="assay list"
     )
 
 
-def _some(ids: list[str]) -> str:
+def _first_ids(ids: list[str]) -> str:
     shown = ids[-10:]
     return ", ".join(shown) + (f" and {len(ids) - len(shown)} more" if len(ids) > len(shown) else "")
 

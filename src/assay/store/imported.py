@@ -13,14 +13,14 @@ from assay.model.errors import AssayError
 from assay.model.imported import Imported, case_of
 from assay.model.plan import PLAN_SCHEMA, Plan
 from assay.model.run import RUN_SCHEMA, Ending, Run, RunInfo
-from assay.store.files import sync_folder, unwritable, write_whole
+from assay.store.files import sync_folder, write_atomically, write_error
 from assay.store.folder import runs_folder
 
 FILE = "imported.json"
 _STUDY = "import"
 
 
-def keep(imported: Imported, command: Sequence[str], folder: Path | None = None) -> Path:
+def save_import(imported: Imported, command: Sequence[str], folder: Path | None = None) -> Path:
     """Write an import into the folder of runs; the directory of the new run.
 
     Raises:
@@ -33,10 +33,10 @@ def keep(imported: Imported, command: Sequence[str], folder: Path | None = None)
     try:
         path.mkdir(parents=True)
     except OSError as error:
-        raise unwritable(path, error) from error
+        raise write_error(path, error) from error
     try:
-        write_whole(path / FILE, msgspec.json.format(msgspec.json.encode(imported), indent=2) + b"\n")
-        write_whole(path / "run.json", msgspec.json.format(msgspec.json.encode(info), indent=2) + b"\n")
+        write_atomically(path / FILE, msgspec.json.format(msgspec.json.encode(imported), indent=2) + b"\n")
+        write_atomically(path / "run.json", msgspec.json.format(msgspec.json.encode(info), indent=2) + b"\n")
         sync_folder(path.parent)
     except AssayError:
         shutil.rmtree(path, ignore_errors=True)

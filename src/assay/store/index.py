@@ -80,7 +80,7 @@ def _indexed(index: sqlite3.Connection, path: Path, known: tuple[str, bytes] | N
 
 def _stamp(path: Path) -> str:
     """Changes whenever the files do that a line is made of."""
-    files = [path / name for name in ("run.json", "records.jsonl", "ending.json")]
+    files = [path / name for name in ("run.json", "records.jsonl", "samples.columns", "ending.json")]
     stats = [file.stat() for file in files if file.is_file()]
     return " ".join(f"{stat.st_mtime_ns}:{stat.st_size}" for stat in stats)
 

@@ -5,7 +5,7 @@ from pathlib import Path
 import msgspec
 
 from assay.model.job import JOB_VARIABLE, Submitted
-from assay.store.files import unwritable, write_whole
+from assay.store.files import write_atomically, write_error
 from assay.store.folder import run_ids
 
 _FOLDER = "jobs"
@@ -20,21 +20,21 @@ def job_file(name: str, suffix: str, folder: Path) -> Path:
     return folder.absolute() / _FOLDER / f"{name}{suffix}"
 
 
-def keep_script(name: str, script: str, folder: Path) -> Path:
+def save_script(name: str, script: str, folder: Path) -> Path:
     """Write the script of a job; UnfitEnvironmentError where the folder cannot be written."""
     path = job_file(name, ".sh", folder)
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
     except OSError as error:
-        raise unwritable(path, error) from error
-    write_whole(path, script.encode())
+        raise write_error(path, error) from error
+    write_atomically(path, script.encode())
     return path
 
 
-def keep_job(job: Submitted, folder: Path) -> None:
+def save_job(job: Submitted, folder: Path) -> None:
     """Write the record of a job whose script is kept; UnfitEnvironmentError where it cannot be written."""
     content = msgspec.json.format(msgspec.json.encode(job), indent=2) + b"\n"
-    write_whole(job_file(job.name, ".json", folder), content)
+    write_atomically(job_file(job.name, ".json", folder), content)
 
 
 def jobs(folder: Path) -> tuple[Submitted, ...]:

@@ -8,11 +8,13 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from assay.model.errors import UsageError
-from assay.store.files import unwritable
+from assay.store.files import write_error
 
 SUFFIX = ".tar.xz"
 #: What belongs to a run, by its path in the directory; a lock and what was drawn from the records do not.
-_FILES = re.compile(r"(run|plan|ending|imported)\.json|records\.jsonl|machine/[^/]+\.(json|xml)|logs/[^/]+")
+_FILES = re.compile(
+    r"(run|plan|ending|imported)\.json|records\.jsonl|samples\.columns|machine/[^/]+\.(json|xml)|logs/[^/]+"
+)
 _COPIED = 1 << 20
 
 
@@ -28,15 +30,15 @@ def pack(run: Path, file: Path) -> None:
             for path in sorted(run.rglob("*")):
                 name = path.relative_to(run).as_posix()
                 if path.is_file() and _FILES.fullmatch(name):
-                    archive.add(path, f"{run.name}/{name}", filter=_nobodys)
+                    archive.add(path, f"{run.name}/{name}", filter=_anonymous)
         draft.replace(file)
     except OSError as error:
-        raise unwritable(file, error) from error
+        raise write_error(file, error) from error
     finally:
         draft.unlink(missing_ok=True)
 
 
-def _nobodys(member: tarfile.TarInfo) -> tarfile.TarInfo:
+def _anonymous(member: tarfile.TarInfo) -> tarfile.TarInfo:
     """Whose a file was is nobody's business, and everybody may read it."""
     member.uid = member.gid = 0
     member.uname = member.gname = ""

@@ -5,29 +5,37 @@ from array import array
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import NamedTuple, TypeVar
+from typing import TYPE_CHECKING, NamedTuple, TypeVar
 
 import msgspec
 
 from assay import references
 from assay.model.errors import UsageError
 from assay.model.imported import IMPORTED_SCHEMA, Imported
+from assay.model.kernel_options import without_private_words
 from assay.model.machine import MACHINE_SCHEMA, Machine
 from assay.model.plan import PLAN_SCHEMA, Plan
 from assay.model.record import (
     RECORD_SCHEMA,
-    End,
+    Columns,
     Header,
     Launch,
+    Prediction,
     ProgramRecord,
     RecordError,
     Series,
-    Traffic,
-    Verdict,
+    Shared,
     decode_record,
 )
-from assay.model.run import RUN_SCHEMA, CaseRecords, Ending, LaunchRecords, Run, RunInfo
-from assay.store import imported, packed
+from assay.model.run import RUN_SCHEMA, CaseRecords, LaunchRecords, Run, RunInfo
+from assay.store import endings, imported, packed
+from assay.store.grouping import Grouping
+
+if TYPE_CHECKING:
+    from assay.store.compact import Common
+
+#: See `assay.store.compact`, which needs numpy.
+COLUMNS, COLUMNS_FORM = "samples.columns", 1
 
 _Whole = TypeVar("_Whole", bound=msgspec.Struct)
 
@@ -49,24 +57,38 @@ def load(path: Path) -> Run:
     if packed.is_packed(path):
         with packed.unpacked(path) as folder:
             return msgspec.structs.replace(load(folder), path=str(path))
+    return read(path)[0]
+
+
+def read(path: Path) -> tuple[Run, "Records"]:
+    """The run in a directory, and what stands in its records; raises as `load` does."""
     info = _read(path / "run.json", RunInfo, RUN_SCHEMA)
     if (path / imported.FILE).is_file():
-        return imported.as_run(path, info, _read(path / imported.FILE, Imported, IMPORTED_SCHEMA))
+        known = _read(path / imported.FILE, Imported, IMPORTED_SCHEMA)
+        return imported.as_run(path, info, known), Records([], [], set(), 0, [])
     plan = _read(path / "plan.json", Plan, PLAN_SCHEMA)
     machines = [_read(file, Machine, MACHINE_SCHEMA) for file in sorted((path / "machine").glob("*.json"))]
-    ending = _read(path / "ending.json", Ending, None) if (path / "ending.json").is_file() else None
-    records = path / "records.jsonl"
-    launches, damage, _ = read_records(records.read_bytes() if records.is_file() else b"")
-    by_host = {machine.host: machine for machine in machines}
-    of_trials = {launch.id for each in plan.trials for launch in each.order}
-    return Run(
-        str(path),
-        info,
-        plan,
-        by_host,
-        tuple(each for each in launches if each.launch.id not in of_trials),
-        ending,
-        tuple(damage),
+    ending = (
+        endings.current(_read(path / "ending.json", endings.Stored, None))
+        if (path / "ending.json").is_file()
+        else None
+    )
+    records = read_records(path)
+    by_host = {
+        machine.host: msgspec.structs.replace(machine, facts=without_private_words(machine.facts))
+        for machine in machines
+    }
+    run = Run(str(path), info, plan, by_host, (), ending, tuple(records.damage))
+    run = msgspec.structs.replace(run, predictions=tuple(records.predictions))
+    return with_launches(run, records.launches), records
+
+
+def with_launches(run: Run, launches: Sequence[LaunchRecords]) -> Run:
+    """The run with launches in the order they were made, those of experiments apart."""
+    of_trials = {launch.id for each in run.plan.trials for launch in each.order}
+    return msgspec.structs.replace(
+        run,
+        launches=tuple(each for each in launches if each.launch.id not in of_trials),
         trials=tuple(each for each in launches if each.launch.id in of_trials),
     )
 
@@ -77,50 +99,76 @@ class Records(NamedTuple):
     Attributes:
         launches: those that are committed and can be believed.
         damage: a sentence for each thing that could not be read.
-        lines: those of the launches; all others cannot be read or belong to no launch.
+        lines: those of the launches and predictions; all others cannot be read or belong to no launch.
+        columns: bytes of the file of columns up to the last one that a launch needs.
+        predictions: those that stand before the first launch of their case.
     """
 
     launches: list[LaunchRecords]
     damage: list[str]
     lines: set[int]
+    columns: int
+    predictions: list[Prediction]
+
+    def predict(self, record: Prediction, number: int) -> None:
+        """Take the prediction of a line; one that contradicts what stands before it counts as not made."""
+        if why := record.refusal(self.predictions, [each.launch for each in self.launches]):
+            self.damage.append(f"line {number}, a prediction of {record.of}, counts as not made: {why}")
+        else:
+            self.predictions.append(record)
+            self.lines.add(number)
 
 
-def read_records(content: bytes) -> Records:
-    """The committed launches in records.jsonl; lines are counted from 1.
+def read_records(path: Path) -> Records:
+    """The committed launches in the records.jsonl of a directory; lines are counted from 1.
 
     Raises:
         UsageError: a newer Assay wrote the records.
     """
+    records, beside = path / "records.jsonl", path / COLUMNS
+    content = records.read_bytes() if records.is_file() else b""
+    if not beside.is_file():
+        return _read_records(content, -1)
+    with beside.open("rb") as file:
+        return _read_records(content, file.fileno())
+
+
+def _read_records(content: bytes, file: int) -> Records:
+    """See `read_records`; `file`: of columns, -1 where there is none."""
     end = content.rfind(b"\n") + 1
     torn = end < len(content)
-    launches: list[LaunchRecords] = []
-    damage: list[str] = []
-    believed: set[int] = set()
+    needed = 0
+    read = Records([], [], set(), 0, [])
+    launches, damage, believed = read.launches, read.damage, read.lines
     known: dict[str, Header] = {}
-    pending = _Pending()
+    pending = _Uncommitted(file)
     # One line at a time: a list of all of them would be the whole file once more.
     for number, line in enumerate(_lines(content, end), 1):
         try:
             record = decode_record(line)
         except RecordError as error:
             _refuse_newer(line)
-            # What stands before it cannot be told from the rest of its launch: see `_Pending.launch`.
-            pending = _Pending(broken=f"line {number} is {error.what} ({error.why})")
+            # What stands before it cannot be told from the rest of its launch: see `_Uncommitted.launch`.
+            pending = _Uncommitted(file, broken=f"line {number} is {error.what} ({error.why})")
+            continue
+        if isinstance(record, Prediction):
+            read.predict(record, number)
+            pending = pending.left_at(number)
             continue
         if not isinstance(record, Launch):
-            if isinstance(record, Header) and record.schema > RECORD_SCHEMA:
-                raise _newer("records.jsonl", record.schema, RECORD_SCHEMA)
+            _require_known(record)
             pending.records.append(_compact(record) if isinstance(record, Series) else record)
             continue
         try:
-            launches.append(pending.launch(_interned(record), known))
+            launches.append(with_shared_parts(pending.launch(record), known))
         except RecordError as error:
             damage.append(f"launch {record.id} (attempt {record.attempt}) counts as not made: {error.what}")
         else:
             believed.update(range(number - len(pending.records), number + 1))
+            needed = max(needed, *map(_end, pending.records), 0)
             if pending.broken:
                 damage.append(f"a launch before {record.id} is lost: {pending.broken}")
-        pending = _Pending()
+        pending = _Uncommitted(file)
     if pending.broken:
         damage.append(f"a launch is lost: {pending.broken}")
     if pending.records or torn:
@@ -128,7 +176,25 @@ def read_records(content: bytes) -> Records:
         damage.append(
             f"the last {count} line{'s' * (count > 1)} were torn off by a crash: no launch record commits them"
         )
-    return Records(launches, damage, believed)
+    return read._replace(columns=needed)
+
+
+def _require_known(record: ProgramRecord | Shared | Columns) -> None:
+    if isinstance(record, Header) and record.schema > RECORD_SCHEMA:
+        raise _newer("records.jsonl", record.schema, RECORD_SCHEMA)
+    if isinstance(record, Shared) and record.form > COLUMNS_FORM:
+        raise _newer(COLUMNS, record.form, COLUMNS_FORM)
+
+
+def _end(record: ProgramRecord | Shared | Columns) -> int:
+    """Where in the file of columns the bytes of a record end."""
+    match record:
+        case Shared():
+            return record.at + record.bytes
+        case Columns():
+            return record.at + sum(record.parts)
+        case _:
+            return 0
 
 
 def _lines(content: bytes, end: int) -> Iterator[bytes]:
@@ -141,38 +207,84 @@ def _lines(content: bytes, end: int) -> Iterator[bytes]:
 
 
 @dataclass
-class _Pending:
+class _Uncommitted:
     """Records that wait for the launch record which commits them.
 
     Attributes:
+        file: of columns, open; -1 where there is none.
         records: in order.
         broken: what is wrong with a line before them, empty when nothing is.
     """
 
-    records: list[ProgramRecord] = field(default_factory=list)
+    file: int
+    records: list[ProgramRecord | Shared | Columns] = field(default_factory=list)
     broken: str = ""
 
-    def launch(self, launch: Launch, known: dict[str, Header]) -> LaunchRecords:
-        """The launch with its cases; RecordError where it cannot be believed.
+    def left_at(self, number: int) -> "_Uncommitted":
+        """What waits beyond a line that belongs to no launch: nothing that stands before it."""
+        if not self.records:
+            return self
+        return _Uncommitted(self.file, broken=f"no launch record commits the lines before {number}")
 
-        What its headers share with those that are `known` (case -> header) is kept once; they are added.
+    def launch(self, launch: Launch) -> LaunchRecords:
+        """The launch with its cases; RecordError where it cannot be believed.
 
         After a broken line only a launch is believed that stands there whole, from its first case on.
         """
-        first = self.records[0] if self.records else None
+        first = next((each for each in self.records if not isinstance(each, Shared)), None)
         whole = isinstance(first, Header) and first.case == launch.cases[0]
         if self.broken and not whole:
             raise RecordError(self.broken)
         grouping = Grouping(launch.cases)
+        columns: dict[str, Columns] = {}
+        common: Common | None = None
         for record in self.records:
-            grouping.take(_sharing(record, known) if isinstance(record, Header) else record)
-        return LaunchRecords(launch, grouping.cases, grouping.unstarted)
+            match record:
+                case Shared():
+                    common = self._common(record)
+                case Columns():
+                    columns[grouping.case] = record
+                case _:
+                    grouping.take(record)
+        cases = tuple(
+            self._whole(case, columns[case.header.case], common) if case.header.case in columns else case
+            for case in grouping.cases
+        )
+        return LaunchRecords(launch, cases, grouping.unstarted)
+
+    def _common(self, shared: Shared) -> "Common":
+        from assay.store.compact import Common, checked  # noqa: PLC0415 (numpy, which small runs do not need)
+
+        return Common(checked(self.file, shared.at, shared.bytes, shared.crc32))
+
+    def _whole(self, case: CaseRecords, columns: Columns, common: "Common | None") -> CaseRecords:
+        """The case with what its `columns` record stands for."""
+        from assay.store.compact import checked  # noqa: PLC0415 (see above)
+
+        if common is None:
+            raise RecordError("columns stand in a launch that no shared record opens")
+        return common.case(case, columns, checked(self.file, columns.at, sum(columns.parts), columns.crc32))
+
+
+def with_shared_parts(launch: LaunchRecords, known: dict[str, Header]) -> LaunchRecords:
+    """The fresh launch with what it shares with others held once.
+
+    Args:
+        launch: just decoded.
+        known: case -> header; those of the launch are added.
+    """
+    for case in launch.cases:
+        for series in case.series if isinstance(case.series, tuple) else ():
+            _compact(series)
+    cases = (msgspec.structs.replace(case, header=_shared_header(case.header, known)) for case in launch.cases)
+    return msgspec.structs.replace(launch, launch=_interned(launch.launch), cases=tuple(cases))
 
 
 def _compact(series: Series) -> Series:
     """The fresh record with its samples as 8 bytes each, not as objects of four times that in a list."""
     for name in ("start_s", "seconds"):
-        msgspec.structs.force_setattr(series, name, array("d", getattr(series, name)))
+        if isinstance(samples := getattr(series, name), list):
+            msgspec.structs.force_setattr(series, name, array("d", samples))
     return series
 
 
@@ -187,7 +299,7 @@ def _interned(launch: Launch) -> Launch:
 _SHARED = ("params", "work", "build", "clock", "ranks", "mpi")
 
 
-def _sharing(header: Header, known: dict[str, Header]) -> Header:
+def _shared_header(header: Header, known: dict[str, Header]) -> Header:
     """The header with those parts of it that others have too held once: of thousands they are most of a run."""
     apart: tuple[str, ...] = _SHARED
     for other in (known.get(header.case), known.get("")):
@@ -197,68 +309,6 @@ def _sharing(header: Header, known: dict[str, Header]) -> Header:
             apart = tuple(name for name in apart if name not in alike)
     known[header.case] = known[""] = header
     return header
-
-
-class Grouping:
-    """Sorts the records of one launch by case, in the order in which they were written.
-
-    Args:
-        case_ids: cases of the launch, in the order asked for.
-    """
-
-    def __init__(self, case_ids: Sequence[str]) -> None:
-        self._waiting = list(case_ids)
-        self._header: Header | None = None
-        self._series: list[Series] = []
-        self._verdict: Verdict | None = None
-        self._traffic: Traffic | None = None
-        self._cases: list[CaseRecords] = []
-        self.unstarted: dict[str, End] = {}
-
-    @property
-    def cases(self) -> tuple[CaseRecords, ...]:
-        """Cases that began; the last one may have no end."""
-        return (*self._cases, *self._closed(None))
-
-    def take(self, record: ProgramRecord) -> None:
-        """The next record; RecordError, and nothing taken, where none of its kind may stand."""
-        match record:
-            case Series() if self._header:
-                _check(self._header, record)
-                self._series.append(record)
-            case Header():
-                if record.case not in self._waiting:
-                    raise RecordError(f"records of a case that was not asked for here: '{record.case}'")
-                self._cases += self._closed(None)
-                del self._waiting[: self._waiting.index(record.case) + 1]
-                self._header, self._series, self._verdict, self._traffic = record, [], None, None
-            case End() if self._header:
-                self._cases += self._closed(record)
-                self._header = None
-            case End():
-                if not self._waiting:
-                    raise RecordError("an end record follows that belongs to no case")
-                self.unstarted[self._waiting.pop(0)] = record
-            case Verdict() if self._header:
-                self._verdict = record
-            case Traffic() if self._header:
-                self._traffic = record
-            case _:
-                raise RecordError(f"a {type(record).__name__.lower()} record stands outside any case")
-
-    def _closed(self, end: End | None) -> list[CaseRecords]:
-        if self._header is None:
-            return []
-        return [CaseRecords(self._header, tuple(self._series), self._verdict, end, self._traffic)]
-
-
-def _check(header: Header, record: Series) -> None:
-    if record.kernel not in header.work:
-        raise RecordError(
-            f"samples of kernel '{record.kernel}', of which the header of '{header.case}' says nothing"
-        )
-    if not 0 <= record.rank < len(header.ranks):
-        raise RecordError(f"samples of rank {record.rank}, but '{header.case}' has {len(header.ranks)} ranks")
 
 
 def _refuse_newer(line: bytes) -> None:

@@ -1,26 +1,28 @@
 """Compilers, their flags and MPIs, and the cache of native programs that they built."""
 
-from assay.toolchain.building import build, ready
+from assay.toolchain.building import build, cached_build
 from assay.toolchain.cache import builds_folder
 from assay.toolchain.cmake import tools
 from assay.toolchain.compilers import find, full_name, get, with_flags
 from assay.toolchain.deploying import deploy
+from assay.toolchain.libraries import find_libraries
 from assay.toolchain.mpis import find_mpis, get_mpi, mpi_names, mpis_folder
-from assay.toolchain.names import joined
+from assay.toolchain.names import with_mpi
 
 __all__ = [
     "build",
     "builds_folder",
+    "cached_build",
     "deploy",
     "find",
+    "find_libraries",
     "find_mpis",
     "full_name",
     "get",
     "get_mpi",
-    "joined",
     "mpi_names",
     "mpis_folder",
-    "ready",
     "tools",
     "with_flags",
+    "with_mpi",
 ]

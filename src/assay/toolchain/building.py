@@ -2,7 +2,6 @@
 
 import fcntl
 import hashlib
-import os
 import shutil
 import tempfile
 from collections.abc import Callable, Iterator
@@ -16,7 +15,7 @@ from assay.model.errors import UnfitEnvironmentError
 from assay.model.toolchain import Build, Toolchain
 from assay.toolchain import cmake, sources
 from assay.toolchain.cache import builds_folder
-from assay.toolchain.names import parted, spelled
+from assay.toolchain.names import join_name, split_name
 
 _KEY_DIGITS = 16
 _MANIFEST = "manifest.json"
@@ -36,30 +35,35 @@ def build(toolchain: Toolchain, say: Callable[[str], None] = lambda _text: None,
         UnfitEnvironmentError: no CMake, no sources, a compiler that fails, or a cache that cannot be written.
     """
     made = _build(toolchain, say, again=again)
-    return made if toolchain.mpi is None else _joined(_build(_without_mpi(toolchain), say, again=again), made)
+    return (
+        made
+        if toolchain.mpi is None
+        else _with_mpi_programs(_build(_without_mpi(toolchain), say, again=again), made)
+    )
 
 
-def ready(toolchain: Toolchain) -> Build | None:
+def cached_build(toolchain: Toolchain) -> Build | None:
     """The native programs as the cache has them; None where they are to be built first."""
     made = _ready(builds_folder() / _key(toolchain, sources.digest(sources.folder()), target_name()), toolchain)
     if made is None or toolchain.mpi is None:
         return made
-    alone = ready(_without_mpi(toolchain))
-    return None if alone is None else _joined(alone, made)
+    alone = cached_build(_without_mpi(toolchain))
+    return None if alone is None else _with_mpi_programs(alone, made)
 
 
-def _joined(alone: Build, made: Build) -> Build:
+def _with_mpi_programs(alone: Build, made: Build) -> Build:
     """The programs of one process beside those of an MPI."""
     return msgspec.structs.replace(
         made,
         programs=alone.programs | made.programs,
         sha256=alone.sha256 | made.sha256,
         openmp=alone.openmp,
+        absent=alone.absent | made.absent,
     )
 
 
 def _without_mpi(toolchain: Toolchain) -> Toolchain:
-    name = spelled(parted(toolchain.name)._replace(mpi=""))
+    name = join_name(split_name(toolchain.name)._replace(mpi=""))
     return msgspec.structs.replace(toolchain, name=name, mpi=None)
 
 
@@ -122,18 +126,19 @@ def _make(native: Path, folder: Path, blank: Build) -> Build:
         tree, finished = Path(scratch) / "tree", Path(scratch) / "finished"
         cmake.compile_programs(native, tree, blank.toolchain, log)
         finished.mkdir()
-        names = sources.programs(native, mpi=blank.toolchain.mpi is not None)
+        built = sorted((tree / "bin").glob("*"))
+        absent = {path.stem: path.read_text() for path in built if path.suffix == ".absent"}
+        names = [path.name for path in built if path.suffix != ".absent"]
+        if not names:
+            raise UnfitEnvironmentError("the build made no program", why=f"the log is {log}", remedy=f"less {log}")
         for name in names:
-            if not os.access(tree / "bin" / name, os.X_OK):
-                raise UnfitEnvironmentError(
-                    f"the build made no program '{name}'", why=f"the log is {log}", remedy=f"less {log}"
-                )
             shutil.copy2(tree / "bin" / name, finished / name)
         made = msgspec.structs.replace(
             blank,
             programs={name: str(folder / name) for name in names},
             sha256={name: _sha256(finished / name) for name in names},
             openmp=cmake.has_openmp(tree),
+            absent=absent,
             built=datetime.now(UTC).isoformat(timespec="seconds"),
         )
         (finished / _MANIFEST).write_bytes(msgspec.json.format(msgspec.json.encode(made)))

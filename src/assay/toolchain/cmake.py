@@ -11,6 +11,7 @@ from pathlib import Path
 
 from assay.model.errors import UnfitEnvironmentError
 from assay.model.toolchain import Mpi, Toolchain
+from assay.toolchain import sources
 
 _OLDEST = (3, 20)
 _VERSION = re.compile(r"cmake version (\d+)\.(\d+)")
@@ -36,13 +37,15 @@ def compile_programs(native: Path, tree: Path, toolchain: Toolchain, log: Path) 
         f"-DCMAKE_CXX_FLAGS={_for_rules(toolchain.flags)}",
         "-DCMAKE_EXE_LINKER_FLAGS=",
         "-DASSAY_TESTS=OFF",
+        f"-DASSAY_PROGRAMS={';'.join(map(str, sources.further_folders()))}",
         *_of_mpi(toolchain.mpi),
     ]
     compile_ = [cmake, "--build", str(tree), "--parallel", str(len(os.sched_getaffinity(0)))]
     # The wrapper is asked for its flags, and may ask a compiler in turn: this one, not the one it was made with.
-    environment = {**os.environ, **dict.fromkeys(_COMPILER_OF_WRAPPERS, toolchain.compiler)}
+    wrapped = dict.fromkeys(_COMPILER_OF_WRAPPERS, toolchain.compiler)
     with log.open("w") as output:
-        for command in (configure, compile_):
+        for command, more in ((configure, wrapped), (compile_, {})):
+            environment = {**os.environ, **more}
             output.write(f"$ {shlex.join(command)}\n")
             output.flush()
             done = subprocess.run(command, stdout=output, stderr=subprocess.STDOUT, check=False, env=environment)

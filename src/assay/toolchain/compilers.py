@@ -14,7 +14,7 @@ from typing import Any
 from assay.model.errors import UnfitEnvironmentError, UsageError
 from assay.model.toolchain import Toolchain
 from assay.toolchain.mpis import get_mpi
-from assay.toolchain.names import joined, parted, spelled
+from assay.toolchain.names import join_name, split_name, with_mpi
 
 #: The first major version whose C++20 is enough for the native programs, and where to find its number.
 _OLDEST = {"gcc": 11, "clang": 12}
@@ -58,22 +58,22 @@ def get(
         UnfitEnvironmentError: there is no usable compiler, or no MPI, at all.
     """
     declared = declared or {}
-    parts = parted(full_name(name, declared))
+    parts = split_name(full_name(name, declared))
     base = parts.compiler
     toolchain = _declared(base, declared[base]) if base in declared else _found(base, tuple(declared))
     usual = tuple(_split(parts.flags)) if parts.flags else toolchain.flags
     chosen = (*usual, *(f"-{level}" for level in parts.levels))
     _check(toolchain.compiler, chosen)
     mpi = get_mpi(parts.mpi, mpis) if parts.mpi else None
-    known = spelled(parts._replace(compiler=toolchain.name, mpi=mpi.name if mpi else ""))
+    known = join_name(parts._replace(compiler=toolchain.name, mpi=mpi.name if mpi else ""))
     return Toolchain(known, toolchain.compiler, toolchain.version, chosen, mpi)
 
 
 def full_name(name: str, declared: Mapping[str, Any]) -> str:
     """The name with the MPI that its table in the configuration gives it, where the name says none."""
-    table = declared.get(parted(name).compiler)
+    table = declared.get(split_name(name).compiler)
     mpi = table.get("mpi") if isinstance(table, Mapping) else None
-    return joined(name, mpi) if isinstance(mpi, str) else name
+    return with_mpi(name, mpi) if isinstance(mpi, str) else name
 
 
 def with_flags(toolchain: Toolchain, text: str) -> Toolchain:
@@ -106,7 +106,7 @@ def _found(name: str, declared: tuple[str, ...]) -> Toolchain:
     if not found:
         raise UnfitEnvironmentError(
             "no usable C++ compiler",
-            why=_why_none(),
+            why=_none_found(),
             remedy=f"{_INSTALL}; or set CXX to its path",
         )
     for toolchain in found:
@@ -191,7 +191,7 @@ def _complaint(command: str) -> str:
     return ""
 
 
-def _why_none() -> str:
+def _none_found() -> str:
     complaints = [_complaint(command) for command in ("g++", "clang++") if shutil.which(command)]
     return "; ".join(complaints) or "neither g++ nor clang++ is on PATH"
 

@@ -57,7 +57,7 @@ def deploy(
     """
     wanted = shipments(builds)
     with ThreadPoolExecutor(max_workers=_AT_ONCE) as pool:
-        complaints = list(pool.map(lambda host: _bring(wanted, host, reach(host), say), hosts))
+        complaints = list(pool.map(lambda host: _deploy_to(wanted, host, reach(host), say), hosts))
     failed = [(host, complaint) for host, complaint in zip(hosts, complaints, strict=True) if complaint]
     if failed:
         raise UnfitEnvironmentError(
@@ -83,13 +83,13 @@ def shipments(builds: Iterable[Build]) -> tuple[Shipment, ...]:
     return tuple(Shipment(folder, programs) for folder, programs in folders.items())
 
 
-def checking(shipment: Shipment) -> str:
-    """The command line that says which programs a host has."""
+def check_command(shipment: Shipment) -> str:
+    """The command that prints the hashes of a host's programs."""
     return shlex.join(["sh", "-c", _CHECK, "assay", shipment.folder, *shipment.sha256])
 
 
-def placing(shipment: Shipment) -> str:
-    """The command line that puts the archive on its stdin into its place."""
+def unpack_command(shipment: Shipment) -> str:
+    """The command that unpacks the archive from stdin into its folder."""
     return shlex.join(["sh", "-c", _PLACE, "assay", shipment.folder])
 
 
@@ -98,37 +98,37 @@ def archive(shipment: Shipment) -> bytes:
     packed = io.BytesIO()
     with tarfile.open(fileobj=packed, mode="w") as tar:
         for path in sorted(Path(shipment.folder).iterdir()):
-            tar.add(path, path.name, recursive=False, filter=_owned_by_whoever_unpacks)
+            tar.add(path, path.name, recursive=False, filter=_without_owner)
     return packed.getvalue()
 
 
-def lacking(shipment: Shipment, said: str) -> tuple[str, ...]:
-    """The programs that a host lacks, or has other ones of, by what `checking` printed there."""
+def missing_programs(shipment: Shipment, said: str) -> tuple[str, ...]:
+    """The programs that are missing or different on a host, from the output of `check_command`."""
     there = set(said.splitlines())
     return tuple(name for name, digest in shipment.sha256.items() if f"{digest}  {name}" not in there)
 
 
-def refused(said: str) -> tuple[str, ...]:
-    """The programs that do not start on a host, by what `checking` printed there."""
+def failing_programs(said: str) -> tuple[str, ...]:
+    """The programs that do not start on a host, from the output of `check_command`."""
     return tuple(line.removeprefix("refused  ") for line in said.splitlines() if line.startswith("refused  "))
 
 
-def _bring(wanted: Sequence[Shipment], host: str, reach: Sequence[str], say: Callable[[str], None]) -> str:
+def _deploy_to(wanted: Sequence[Shipment], host: str, reach: Sequence[str], say: Callable[[str], None]) -> str:
     """Why a host cannot run the programs; empty when it can."""
     copied = 0
     for shipment in wanted:
-        code, said, complaint = _run([*reach, checking(shipment)])
-        if not code and lacking(shipment, said):
-            code, _, complaint = _run([*reach, placing(shipment)], archive(shipment))
+        code, said, complaint = _run([*reach, check_command(shipment)])
+        if not code and missing_programs(shipment, said):
+            code, _, complaint = _run([*reach, unpack_command(shipment)], archive(shipment))
             if not code:
                 copied += len(shipment.sha256)
-                code, said, complaint = _run([*reach, checking(shipment)])
+                code, said, complaint = _run([*reach, check_command(shipment)])
         if code:
             return complaint or f"exit code {code}"
-        if lacking(shipment, said):
-            return f"{lacking(shipment, said)[0]} is another one than here after it was copied"
-        if refused(said):
-            return f"cannot start {refused(said)[0]}: {complaint or 'it says nothing'}"
+        if missing_programs(shipment, said):
+            return f"{missing_programs(shipment, said)[0]} is another one than here after it was copied"
+        if failing_programs(said):
+            return f"cannot start {failing_programs(said)[0]}: {complaint or 'it says nothing'}"
     say(f"{host}: {copied} programs copied, all checked" if copied else f"{host}: has them already")
     return ""
 
@@ -143,7 +143,7 @@ def _run(command: Sequence[str], content: bytes = b"") -> tuple[int, str, str]:
     return done.returncode, done.stdout.decode(errors="replace"), complaints[-1] if complaints else ""
 
 
-def _owned_by_whoever_unpacks(entry: tarfile.TarInfo) -> tarfile.TarInfo:
+def _without_owner(entry: tarfile.TarInfo) -> tarfile.TarInfo:
     entry.uid = entry.gid = 0
     entry.uname = entry.gname = ""
     return entry

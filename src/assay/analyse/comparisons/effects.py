@@ -7,16 +7,10 @@ import msgspec
 
 from assay.analyse.comparisons.ranks import benjamini_yekutieli, null_effects, shift, signed_rank_p
 from assay.analyse.estimates import LaunchMedian, Measured
+from assay.analyse.history import NORMAL, BetweenRuns, widened
 from assay.analyse.states import UNSETTLED
-from assay.analyse.statistics import (
-    CONFIDENCE,
-    MARGIN,
-    Interval,
-    hodges_lehmann,
-    medians,
-    percentile,
-    verdict,
-)
+from assay.analyse.statistics import MARGIN, hodges_lehmann, medians, percentile, verdict
+from assay.model.quantity import CONFIDENCE, Quantity
 from assay.model.result import Comparison
 
 _SIGNIFICANT = 1 - CONFIDENCE
@@ -47,8 +41,14 @@ def compare(a: Measured, b: Measured, resolution: float | None = None) -> Compar
     return msgspec.structs.replace(shared, blocks=blocks, launches=(blocks, blocks), state=state)
 
 
-def compare_unpaired(a: Measured, b: Measured) -> Comparison | None:
-    """The ratio a / b of two runs, which have no blocks in common; None where they were in different states."""
+def compare_unpaired(a: Measured, b: Measured, between: BetweenRuns | None = None) -> Comparison | None:
+    """The ratio a / b of two runs, which have no blocks in common; None where they were in different states.
+
+    Args:
+        a: that is judged.
+        b: the base.
+        between: what figures of these machines vary by from run to run; None where nobody knows.
+    """
     if _apart(a, b):
         return None
     state = _common_state(a, b)
@@ -56,19 +56,27 @@ def compare_unpaired(a: Measured, b: Measured) -> Comparison | None:
     if not of_a or not of_b:
         return None
     effect, p = shift(of_a, of_b)
-    shared = _told(a, b, effect, p, None)
+    known = between.components(a.estimate.id, b.estimate.id) if between else ()
+    wide = widened(effect, known, same_day=bool(between and between.same_day))
+    if p is not None and wide != effect:  # no more certain than the wider interval allows
+        half = max(wide.value - wide.lo, wide.hi - wide.value)
+        p = max(p, math.erfc(NORMAL * abs(wide.value) / half / math.sqrt(2)))
+    shared = _told(a, b, wide, p, None)
+    if wide != effect:
+        sd = max(each.between for each in known if each)
+        shared = msgspec.structs.replace(shared, between_runs=sd, history=max(each.runs for each in known if each))
     launches = (0 if _is_imported(a) else len(of_a), 0 if _is_imported(b) else len(of_b))
     return msgspec.structs.replace(shared, launches=launches, state=state)
 
 
-def difference(a: Measured, b: Measured, *, paired: bool) -> tuple[float, float, float]:
+def difference(a: Measured, b: Measured, *, paired: bool) -> Quantity:
     """How much more a is than b, with its ends, in their unit: over common blocks, or over all launches."""
     if paired:
         of_a, of_b = (_by_block(each.launches, _common_state(a, b)) for each in (a, b))
         found = hodges_lehmann([of_a[block] - of_b[block] for block in sorted(of_a.keys() & of_b.keys())])
     else:
         found, _ = shift(*([launch.value for launch in each.launches] for each in (a, b)))
-    return found.median, found.lo, found.hi
+    return msgspec.structs.replace(found, unit=a.estimate.unit)
 
 
 def resolution(a: Measured, b: Measured) -> float | None:
@@ -78,20 +86,21 @@ def resolution(a: Measured, b: Measured) -> float | None:
 
 
 def adjusted(comparisons: Sequence[Comparison], *, binding: bool) -> list[Comparison]:
-    """The comparisons with p adjusted among them; where that is binding, those above 5 % lose their claim.
+    """The comparisons in order, p adjusted among those that have one; where binding, above 5 % no claim holds.
 
     What lies within the margin stays equivalent: that it differs at all was the claim.
     """
-    tested = [each for each in comparisons if each.p is not None]
-    found = []
-    for each, p in zip(tested, benjamini_yekutieli([each.p or 0.0 for each in tested]), strict=True):
-        word = _WITHDRAWN.get(each.verdict, each.verdict) if binding and p > _SIGNIFICANT else each.verdict
-        found.append(msgspec.structs.replace(each, adjusted_p=p, verdict=word))
+    tested = [at for at, each in enumerate(comparisons) if each.p is not None]
+    found = list(comparisons)
+    for at, p in zip(tested, benjamini_yekutieli([found[at].p or 0.0 for at in tested]), strict=True):
+        word = _WITHDRAWN.get(found[at].verdict, found[at].verdict)
+        verdict = word if binding and p > _SIGNIFICANT else found[at].verdict
+        found[at] = msgspec.structs.replace(found[at], adjusted_p=p, verdict=verdict)
     return found
 
 
-def _told(a: Measured, b: Measured, effect: Interval, p: float | None, own: float | None) -> Comparison:
-    ratio, lo, hi = (math.exp(each) for each in (effect.median, effect.lo, effect.hi))
+def _told(a: Measured, b: Measured, effect: Quantity, p: float | None, own: float | None) -> Comparison:
+    ratio, lo, hi = map(math.exp, effect)
     speed_up = (lo, hi) if a.estimate.better == "higher" else (1 / hi, 1 / lo)
     margin = max(MARGIN, own or 0.0)
     detectable = None
@@ -101,11 +110,8 @@ def _told(a: Measured, b: Measured, effect: Interval, p: float | None, own: floa
         id=f"{a.estimate.id} : {b.estimate.id}",
         a=a.estimate.id,
         b=b.estimate.id,
-        ratio=ratio,
-        lo=lo,
-        hi=hi,
+        value=Quantity(ratio, lo, hi, basis=effect.basis),
         blocks=0,
-        confidence=effect.confidence,
         verdict=verdict(*speed_up, effect.confidence, own or 0.0),
         margin=margin,
         resolution=own,
@@ -116,7 +122,7 @@ def _told(a: Measured, b: Measured, effect: Interval, p: float | None, own: floa
 
 def _is_imported(measured: Measured) -> bool:
     """Whether its one value comes from a source without samples: no launch of ours stands behind it."""
-    return measured.estimate.method == "imported"
+    return measured.estimate.basis == "imported"
 
 
 def _common_state(a: Measured, b: Measured) -> str | None:

@@ -8,14 +8,21 @@ import msgspec
 from assay.analyse import curves
 from assay.analyse.comparisons.effects import adjusted, compare, resolution
 from assay.analyse.estimates import Measured
+from assay.model import benchmarks
+from assay.model.benchmark import Axis
 from assay.model.machine import Machine
+from assay.model.placement import Word, parsed
 from assay.model.plan import CONTROL, Factor
 from assay.model.result import Comparison, Estimate
 from assay.model.run import Run
 
 #: Dimensions that are no axis and no factor.
-CORES, MEMORY = "cores", "memory"
+CORES, MEMORY, CARD = "cores", "memory", "card"
 _CORES = ("all", "half", "all-threads", "one-core")
+#: Levels of `card`: cores beside the network card, and far from it.
+NEAR, FAR = "near-nic", "far-nic"
+#: Two nodes pass messages from beside the card wherever somebody knows what is far from it.
+_BESIDE_CARD = {"pair:other-node": parsed(f"one-core:{NEAR}@2")}
 #: What tells a control from the case that it repeats.
 CONTROL_WORD = "control"
 
@@ -24,7 +31,8 @@ class Pair(msgspec.Struct, frozen=True):
     """Two estimates that differ in one word.
 
     Attributes:
-        differ: name of the axis or factor in which they differ, or `cores` or `memory`; `control` for A against A.
+        differ: name of the axis or factor in which they differ, or `cores`, `memory` or `card`; `control` for A
+            against A.
         a: the one that is judged.
         level: its word.
         b: the base of the ratio.
@@ -51,8 +59,9 @@ class _Sides(msgspec.Struct, frozen=True):
 def pairs(run: Run, measured: Sequence[Measured], controls: Sequence[Measured] = ()) -> list[Pair]:
     """Every two estimates of a headline metric that differ in one word; the base is the usual one of the two.
 
-    Words are the levels of axes without numbers and of factors, `half` and `all-threads` against `all` cores, and
-    memory policies against first touch or the cores' own node. Of what is varied on purpose the first level is the
+    Words are the levels of axes without numbers and of factors, `half` and `all-threads` against `all` cores,
+    memory policies against first touch or the cores' own node, and cores far from the network card against near
+    ones. Of what is varied on purpose the first level is the
     base, and no difference is claimed that is smaller than what the first level shows against itself.
 
     Args:
@@ -120,7 +129,8 @@ def headline(estimate: Estimate) -> bool:
 
 
 def _sides(run: Run, measured: Sequence[Measured], varied: Mapping[str, Factor]) -> Iterator[_Sides]:
-    halves = {folded.into: folded.wish for folded in run.plan.folded if folded.wish.startswith("half")}
+    places = (folded.places for folded in run.plan.folded)
+    halves = {into.text: wish for wish, into in places if wish.share == "half"}
     groups: dict[tuple[str, Hashable, Hashable], list[tuple[str, Measured]]] = {}
     for each in measured:
         if each.launches and each.estimate.median and headline(each.estimate):
@@ -132,32 +142,55 @@ def _sides(run: Run, measured: Sequence[Measured], varied: Mapping[str, Factor])
         yield from _against_base(name, group, varied.get(name), run.machines)
 
 
-def _words(estimate: Estimate, halves: Mapping[str, str]) -> dict[str, str]:
+def _words(estimate: Estimate, halves: Mapping[str, Word]) -> dict[str, str]:
     """Dimension -> level, of those along which pairs are made; `halves`: what half of the cores folded into."""
     words = {name: level for name, level in estimate.params.items() if isinstance(level, str)}
-    cores = halves.get(estimate.placement.label, estimate.placement.label).partition(":")[0]
-    if cores in _CORES:
+    words |= {axis.name: str(estimate.params[axis.name]) for axis in _gaps(estimate)}
+    word = _word(estimate, halves)
+    if cores := _share(word):
         words[CORES] = cores
+    if word.group in {NEAR, FAR}:
+        words[CARD] = word.group
     return words | {MEMORY: estimate.placement.memory} | estimate.factors
 
 
-def _fixed(estimate: Estimate, halves: Mapping[str, str]) -> Hashable:
+def _gaps(estimate: Estimate) -> list[Axis]:
+    """Axes of idle time: their numbers are levels that are compared, no points of a curve."""
+    return [
+        axis
+        for axis in benchmarks.of(estimate.benchmark).axes
+        if axis.role == "idle-gap" and axis.name in estimate.params
+    ]
+
+
+def _word(estimate: Estimate, halves: Mapping[str, Word]) -> Word:
+    label = estimate.placement.label
+    return halves.get(label) or _BESIDE_CARD.get(label) or estimate.placement.word
+
+
+def _share(word: Word) -> str:
+    """The share of the cores that pairs are made along; empty where there is none, as over several whole nodes."""
+    return word.share if word.share in _CORES and (word.group or not word.over) else ""
+
+
+def _fixed(estimate: Estimate, halves: Mapping[str, Word]) -> Hashable:
     """What must be the same: kernel, metric, host, part of the machine, numbers that were chosen, not computed."""
-    declared = curves.axes(estimate)
-    foreign = estimate.params.keys() - {axis.name for axis in declared}
+    declared = benchmarks.of(estimate.benchmark)
+    foreign = estimate.params.keys() - declared.units.keys()
     numbers = tuple(
         estimate.params.get(axis.name)
-        for axis in declared
-        if axis.default is not None and not isinstance(axis.default, str) and axis.name not in estimate.factors
+        for axis in declared.axes
+        if (axis.default is not None or axis.identifies) and not isinstance(axis.default, str)
+        if axis.name not in estimate.factors and axis.role != "idle-gap"
     )
-    label = halves.get(estimate.placement.label, estimate.placement.label)
-    cores, _, part = label.partition(":")
+    word = _word(estimate, halves)
+    group = CARD if word.group in {NEAR, FAR} else word.group
     return (
         estimate.benchmark,
         estimate.kernel,
         estimate.metric,
         estimate.placement.hosts,
-        part if cores in _CORES else label,
+        (group, word.index, word.over) if _share(word) else word.text,
         numbers,
         frozenset((name, estimate.params[name]) for name in foreign if not isinstance(estimate.params[name], str)),
     )
@@ -179,12 +212,13 @@ def _against_base(
 def _base(name: str, levels: Sequence[str], estimate: Estimate, machines: Mapping[str, Machine]) -> str:
     if name == CORES:
         usual = "all"
+    elif name == CARD:
+        usual = NEAR
     elif name == MEMORY:
         own = own_node(estimate, machines)
         usual = f"bind:{own}" if f"bind:{own}" in levels else "first-touch"
     else:
-        axes = {axis.name: axis.default for axis in curves.axes(estimate)}
-        usual = str(axes.get(name, levels[0]))
+        usual = str(benchmarks.of(estimate.benchmark).defaults.get(name, levels[0]))
     return usual if usual in levels else levels[0]
 
 

@@ -9,14 +9,14 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from assay.analyse.statistics import (
-    CONFIDENCE,
-    Interval,
     Samples,
+    basis_of,
     medians,
     pairs_of,
     signed_rank_masses,
     sorted_median,
 )
+from assay.model.quantity import CONFIDENCE, Quantity
 
 _TAIL = (1 - CONFIDENCE) / 2
 #: Fewer launches on either side have no interval between runs.
@@ -55,7 +55,7 @@ def mann_whitney_masses(m: int, n: int) -> Samples:
     return np.asarray(counts, dtype=np.float64) / math.comb(m + n, m)
 
 
-def shift(a: ArrayLike, b: ArrayLike) -> tuple[Interval, float | None]:
+def shift(a: ArrayLike, b: ArrayLike) -> tuple[Quantity, float | None]:
     """How much larger a is than b: median of all differences, exact Mann-Whitney interval, two-sided p.
 
     With fewer than 4 values on either side there is none: then the ends are the least and the largest difference.
@@ -65,12 +65,13 @@ def shift(a: ArrayLike, b: ArrayLike) -> tuple[Interval, float | None]:
     differences = np.sort(np.subtract.outer(a, b), axis=None)
     middle = sorted_median(differences)
     if min(a.size, b.size) < FEWEST_LAUNCHES:
-        return Interval(middle, float(differences[0]), float(differences[-1]), None), None
+        basis = basis_of(differences.size, 0)
+        return Quantity(middle, float(differences[0]), float(differences[-1]), basis=basis), None
     masses = mann_whitney_masses(a.size, b.size)
     rank = int(np.searchsorted(np.cumsum(masses), _TAIL, side="right"))
     larger = _above(differences)
     p = _two_sided(masses, min(larger, differences.size - larger))
-    return Interval(middle, float(differences[rank - 1]), float(differences[-rank]), CONFIDENCE), p
+    return Quantity(middle, float(differences[rank - 1]), float(differences[-rank]), basis="interval"), p
 
 
 def _above(differences: Samples) -> float:

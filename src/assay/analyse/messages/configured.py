@@ -3,6 +3,7 @@
 from assay.analyse.curves import machine_of
 from assay.analyse.evidence import Evidence
 from assay.analyse.messages import link, place
+from assay.model import roles
 from assay.model.machine import Device
 from assay.model.result import Estimate
 
@@ -40,7 +41,7 @@ def eager_variable(evidence: Evidence, estimate: Estimate) -> str:
 
 def is_tcp(evidence: Evidence, estimate: Estimate) -> bool:
     """Whether they are known to pass by TCP: by program, what the MPI was told, a source, counters."""
-    told = estimate.benchmark == "tcp" or "tcp" in _btl(estimate) or is_ethernet(evidence)
+    told = roles.by_sockets(estimate) or "tcp" in _btl(estimate) or is_ethernet(evidence)
     carried = _device(evidence, estimate) if link.carrier(estimate) else None
     return told or (carried is not None and carried.kind == "network")  # who goes past the kernel is not counted
 
@@ -67,8 +68,8 @@ def mtu(evidence: Evidence, estimate: Estimate) -> int | None:
 
 def segment(evidence: Evidence, estimate: Estimate) -> int:
     """Most bytes of a message in a segment, as the ends of its connection agreed; 0 where none were told."""
-    told = settings(evidence, estimate).get(link.SEGMENT, "")
-    return int(told) if told.isdecimal() else 0
+    headers = (case.header for launch in evidence.run.launches for case in launch.cases)
+    return next((each.segment_bytes for each in headers if each.case == estimate.case), 0)
 
 
 def _library(evidence: Evidence, estimate: Estimate) -> str:
@@ -81,7 +82,7 @@ def _device(evidence: Evidence, estimate: Estimate) -> Device | None:
     """What carried the messages, else what was asked for."""
     machine = machine_of(estimate, evidence.run.machines)
     name = link.carrier(estimate) or (link.asked(estimate, evidence.run.plan) if place.between(estimate) else "")
-    return link.device(machine, name) if machine else None
+    return link.device(machine, name, estimate) if machine else None
 
 
 def _btl(estimate: Estimate) -> list[str]:

@@ -5,15 +5,15 @@ from typing import NamedTuple
 
 import numpy as np
 
-from assay import benchmarks
 from assay.analyse.curves import Curve, Known, curves, figure, replicates
 from assay.analyse.estimates import Measured
 from assay.analyse.statistics import Samples
+from assay.model import benchmarks, roles
+from assay.model.quantity import Basis, Quantity
 from assay.model.result import Estimate
 
-#: Those that pass messages from one to another.
-PROGRAMS = ("pt2pt", "tcp", "onesided")
-PATTERN, BYTES, OFFSET = "pattern", "bytes", "offset"
+#: What declarations call the axes of patterns, of sizes, and of what is added to those.
+PATTERN, BYTES, OFFSET = map(roles.usual_axis, ("message-pattern", "message-size", "size-offset"))
 
 
 class Times(NamedTuple):
@@ -24,14 +24,14 @@ class Times(NamedTuple):
         sizes: in B, shape (members,).
         seconds: of the medians, shape (1, members).
         draws: what they might have been, shape (draws, members).
-        confident: whether the draws make a 95 % interval.
+        basis: what the ends of the draws are.
     """
 
     members: tuple[Measured, ...]
     sizes: Samples
     seconds: Samples
     draws: Samples
-    confident: bool
+    basis: Basis
 
 
 def by_size(known: Known, benchmark: str, *coordinates: str) -> list[Curve]:
@@ -45,7 +45,7 @@ def _counts(measured: Measured) -> bool:
 
 def size(estimate: Estimate) -> int:
     """Bytes of a message."""
-    return int(estimate.params[BYTES]) + int(estimate.params.get(OFFSET, 0))
+    return roles.size(estimate)
 
 
 def times(members: Iterable[Measured]) -> Times:
@@ -53,18 +53,19 @@ def times(members: Iterable[Measured]) -> Times:
     ordered = tuple(sorted(members, key=lambda each: size(each.estimate)))
     sizes = np.array([float(size(each.estimate)) for each in ordered])
     medians = np.array([[each.estimate.median or 0.0 for each in ordered]])
-    draws, confident = replicates(ordered)
+    draws, basis = replicates(ordered)
     if ordered[0].estimate.unit != "s":
         medians, draws = sizes / medians, sizes / draws
-    return Times(ordered, sizes, medians, draws, confident)
+    return Times(ordered, sizes, medians, draws, basis)
 
 
-def seconds(estimate: Estimate) -> tuple[float, float, float]:
-    """[value, lo, hi] of an estimate as seconds a message."""
-    value, low, high = figure(estimate)
+def seconds(estimate: Estimate) -> Quantity:
+    """An estimate as seconds a message."""
+    found = figure(estimate)
     if estimate.unit == "s":
-        return value, low, high
-    return size(estimate) / value, size(estimate) / high, size(estimate) / low
+        return found
+    value, low, high = (size(estimate) / each for each in found)
+    return Quantity(value, high, low, "s", found.basis)
 
 
 def named(law: str, benchmark: str, marks: Sequence[str]) -> str:

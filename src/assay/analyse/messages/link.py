@@ -4,6 +4,8 @@ from collections.abc import Iterable, Iterator, Mapping
 
 import msgspec
 
+from assay.analyse.joint import short
+from assay.model import roles
 from assay.model.facts import Fact
 from assay.model.machine import Device, Machine
 from assay.model.plan import Plan
@@ -23,8 +25,7 @@ _HEADERS = 52
 _CODES = {"SDR": (8, 10), "DDR": (8, 10), "QDR": (8, 10), "FDR": (64, 66)}
 #: Transfers per second up to which PCI Express uses 8b/10b (generations 1, 2), and 128b/130b (3, 4, 5).
 _PCIE_8B, _PCIE_128B = 5e9, 32e9
-#: Axis of `tcp`: most bytes of a segment, time stamps included; and the headers around it in a frame.
-SEGMENT = "segment"
+#: Headers around a segment of TCP in a frame, by the family of its addresses; a segment includes its time stamps.
 _HEADERS_OF = {"ipv4": 40, "ipv6": 60}
 _TIME_STAMPS = 12
 #: A device carried messages when it sent so much of their bytes.
@@ -52,15 +53,20 @@ def carrier(estimate: Estimate) -> str:
     return most if most and carried[most] >= CARRIED else ""
 
 
-def device(machine: Machine, name: str) -> Device | None:
-    """The network device of this name; `mlx5_0` is its first port."""
-    named = (each for each in machine.devices if each.name == name or each.name.startswith(f"{name}:"))
-    return next((each for each in named if each.kind in {"network", "infiniband"}), None) if name else None
+def device(machine: Machine, name: str, estimate: Estimate) -> Device | None:
+    """The network device of this name as the messages of an estimate found it: with the MTU that it had then."""
+    found, proven = machine.network_device(name), estimate.placement.proven
+    read = {short(host): mtu for host, mtu in proven.mtus.items()} if proven else {}
+    mtu = read.get(short(machine.host))
+    if found is None or found.kind != "network" or mtu is None or name != carrier(estimate):
+        return found
+    source = "/sys/class/net, read while the messages passed"
+    return msgspec.structs.replace(found, facts={**found.facts, "mtu": Fact(mtu, "B", source)})
 
 
 def in_frames_of(found: Device, estimate: Estimate) -> Device:
     """The device as the messages of an estimate used it: shorter segments of sockets make shorter frames."""
-    segment, mtu = int(estimate.params.get(SEGMENT, 0)), _number(found.facts, "mtu")
+    segment, mtu = int(roles.level_of(estimate, "segment-size") or 0), _number(found.facts, "mtu")
     if not segment or mtu is None:
         return found
     taken = min(int(mtu), segment + _around(estimate))
@@ -74,7 +80,7 @@ def mtu_for(segment: int, estimate: Estimate) -> int:
 
 
 def _around(estimate: Estimate) -> int:
-    return _HEADERS_OF[str(estimate.params.get("family", "ipv4"))]
+    return _HEADERS_OF[str(roles.level_of(estimate, "address-family") or "ipv4")]
 
 
 def limits(found: Device) -> Iterator[Limit]:
@@ -114,12 +120,14 @@ def shaped(found: Device) -> Limit | None:
         rate / _BITS * (mtu - _HEADERS) / (mtu + _COUNTED),
         "derived",
         text(
-            "the wire rate of {device}: {rate}, to which it is shaped, x {share} (TCP in frames of MTU {mtu})",
+            "the rate of {device}: {rate}, set by its traffic shaper, x {share} (TCP in frames of MTU {mtu})",
             device=found.name,
             rate=format_quantity(rate, "bit/s"),
             share=f"{mtu - _HEADERS:.0f}/{mtu + _COUNTED:.0f}",
             mtu=f"{mtu:.0f} B",
         ),
+        "shaper",
+        framed=True,
     )
 
 
@@ -134,12 +142,13 @@ def pcie(found: Device) -> Limit | None:
         value,
         "derived",
         text(
-            "the slot of {device}: {lanes} lanes of PCI Express x {speed} x {code}",
+            "the PCI Express slot of {device}: {lanes} lanes x {speed} x {code}",
             device=found.name,
             lanes=round(lanes),
             speed=f"{speed / 1e9:g} GT/s",
             code=f"{bits}/{of} ({bits}b/{of}b)",
         ),
+        "pcie",
     )
 
 
@@ -152,12 +161,14 @@ def _ethernet(found: Device) -> Limit | None:
         speed / _BITS * tcp_share(int(mtu)),
         "derived",
         text(
-            "the wire of {device}: {rate} x {share} (TCP in frames of MTU {mtu})",
+            "the wire rate of {device}: {rate} x {share} (TCP in frames of MTU {mtu})",
             device=found.name,
             rate=format_quantity(speed, "bit/s"),
             share=f"{mtu - _HEADERS:.0f}/{mtu + _FRAME:.0f}",
             mtu=f"{mtu:.0f} B",
         ),
+        "wire",
+        framed=True,
     )
 
 
@@ -171,15 +182,15 @@ def _infiniband(found: Device) -> Limit | None:
     told = f"{format_quantity(rate, 'bit/s')} ({lanes})" if lanes else format_quantity(rate, "bit/s")
     wire = (
         text(
-            "the wire of {device}: {rate} x {code}",
+            "the wire rate of {device}: {rate} x {code}",
             device=found.name,
             rate=told,
             code=f"{bits}/{of} ({bits}b/{of}b)",
         )
         if coded
-        else text("the wire of {device}: {rate}, its code taken off", device=found.name, rate=told)
+        else text("the wire rate of {device}: {rate}, without its line code", device=found.name, rate=told)
     )
-    return Limit(rate / _BITS * bits / of, "derived", wire)
+    return Limit(rate / _BITS * bits / of, "derived", wire, "wire")
 
 
 def _virtual(found: Device) -> bool:

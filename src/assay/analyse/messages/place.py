@@ -1,7 +1,7 @@
 """Where messages pass, in words."""
 
 from assay.analyse.evidence import Evidence
-from assay.analyse.messages.curves import PATTERN
+from assay.model import roles
 from assay.model.result import Estimate
 from assay.model.text import joined, text
 
@@ -13,7 +13,7 @@ def between(estimate: Estimate) -> bool:
 
 def way(estimate: Estimate) -> str:
     """`pt2pt latency, pair:other-node, network=gbe`: what was passed, between which cores, over what."""
-    words = [f"{estimate.benchmark} {estimate.params.get(PATTERN, '')}".strip(), estimate.placement.label]
+    words = [f"{estimate.benchmark} {roles.pattern_name(estimate)}".strip(), estimate.placement.label]
     words += [f"{factor}={level}" for factor, level in estimate.factors.items()]
     words += [text("state {state}", state=estimate.state)] if estimate.state else []
     return joined(", ", words)
@@ -22,7 +22,7 @@ def way(estimate: Estimate) -> str:
 def passed(evidence: Evidence) -> bool:
     """Whether the study passes messages at all: else rules about them have nothing to miss."""
     planned = any(case.placement.ranks for case in evidence.run.plan.cases)
-    return planned or any(each.estimate.benchmark in {"pt2pt", "tcp", "onesided"} for each in evidence.measured)
+    return planned or any(roles.between_two(each.estimate.benchmark) for each in evidence.measured)
 
 
 def by_id(evidence: Evidence) -> dict[str, Estimate]:

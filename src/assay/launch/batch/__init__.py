@@ -11,7 +11,7 @@ from functools import cache
 from assay.launch.batch.job import Job, Scheduler, State, Status
 from assay.model.errors import UnfitEnvironmentError, UsageError
 
-__all__ = ["Job", "Scheduler", "State", "Status", "get", "here", "names"]
+__all__ = ["Job", "Scheduler", "State", "Status", "find_scheduler", "get", "names"]
 
 #: What stands beside them: the words that they share.
 _NOT_SCHEDULERS = {"job"}
@@ -32,7 +32,7 @@ def get(name: str) -> Scheduler:
     return scheduler
 
 
-def here(which: Callable[[str], str | None]) -> Scheduler:
+def find_scheduler(which: Callable[[str], str | None]) -> Scheduler:
     """The scheduler whose submitting program `which` finds.
 
     Raises:

@@ -1,6 +1,6 @@
 """Flux: flux batch, flux jobs, flux cancel."""
 
-from assay.launch.batch.job import Job, State, Status, given, last_id, written
+from assay.launch.batch.job import Job, State, Status, job_script, last_id, optional
 
 _STATES: dict[str, State] = {
     **dict.fromkeys(("NEW", "DEPEND", "PRIORITY", "SCHED"), "queued"),
@@ -23,14 +23,14 @@ class Flux:
             f"--job-name={job.name}",
             f"--nodes={job.nodes}",
             "--exclusive",
-            *given("--requires=host:", ",".join(job.hosts)),
+            *optional("--requires=host:", ",".join(job.hosts)),
             f"--time-limit={job.seconds}s",
-            *given("--queue=", job.queue),
-            *given("--bank=", job.account),
+            *optional("--queue=", job.queue),
+            *optional("--bank=", job.account),
             f"--cwd={job.folder}",
             f"--output={job.output}",
         )
-        return written("#flux:", directives, job)
+        return job_script("#flux:", directives, job)
 
     def submit(self, script: str) -> tuple[str, ...]:
         """It prints the id."""
@@ -52,10 +52,6 @@ class Flux:
         word, note, code = (*line[0].split("|"), "", "")[:3]
         told = note or (f"exit code {code}" if code not in {"", "0", "-"} else "")
         return Status(_STATES.get(word, "failed"), word, told)
-
-    def cancel(self, job_id: str) -> tuple[str, ...]:
-        """SIGTERM to all of it, then SIGKILL."""
-        return ("flux", "cancel", job_id)
 
 
 scheduler = Flux()

@@ -81,11 +81,8 @@ class Scheduler(Protocol):
     def read(self, output: str) -> Status | None:
         """What one of them printed; None where it does not know the job (any more)."""
 
-    def cancel(self, job_id: str) -> tuple[str, ...]:
-        """The command that ends a job, queued or running."""
 
-
-def written(prefix: str, directives: tuple[str, ...], job: Job) -> str:
+def job_script(prefix: str, directives: tuple[str, ...], job: Job) -> str:
     """A script of directives and one command, which takes the shell's place so that signals reach it.
 
     Raises:
@@ -102,13 +99,13 @@ def written(prefix: str, directives: tuple[str, ...], job: Job) -> str:
     return "\n".join(["#!/bin/sh", *lines, "", *run, ""])
 
 
-def clock(seconds: int) -> str:
+def format_clock(seconds: int) -> str:
     """Seconds as `1:02:03`, which every scheduler reads."""
     return f"{seconds // 3600}:{seconds // 60 % 60:02}:{seconds % 60:02}"
 
 
-def given(option: str, value: str) -> tuple[str, ...]:
-    """The option with its value where there is one; nothing where the user left it to the site."""
+def optional(option: str, value: str) -> tuple[str, ...]:
+    """The option with its value; empty where the user left it to the site."""
     return (f"{option}{value}",) if value else ()
 
 

@@ -4,7 +4,7 @@ import re
 
 import msgspec
 
-from assay.launch.batch.job import Job, State, Status, clock, given, last_id, written
+from assay.launch.batch.job import Job, State, Status, format_clock, job_script, last_id, optional
 
 _STATES: dict[str, State] = {
     **dict.fromkeys("QHWTM", "queued"),
@@ -38,16 +38,16 @@ class Pbs:
             f"-N{re.sub(r'[^A-Za-z0-9_-]', '-', job.name)[:15]}",  # what every version takes
             f"-lselect={chunks}",
             "-lplace=scatter:excl",
-            f"-lwalltime={clock(job.seconds)}",
+            f"-lwalltime={format_clock(job.seconds)}",
             "-rn",  # it would begin anew where it shall be resumed
             "-V",  # the modules that are loaded here, as Slurm and Flux do unasked
             "-joe",
             f"-o{job.output}",
             "-S/bin/sh",
-            *given("-q", job.queue),
-            *given("-A", job.account),
+            *optional("-q", job.queue),
+            *optional("-A", job.account),
         )
-        return written("#PBS", directives, job)
+        return job_script("#PBS", directives, job)
 
     def submit(self, script: str) -> tuple[str, ...]:
         """It prints the id."""
@@ -75,10 +75,6 @@ class Pbs:
         ended = "cancelled" if job.code is None else _ENDED.get(job.code, "failed")
         told = job.comment or ("" if job.code is None else f"exit code {job.code}")
         return Status(ended, job.state, "" if ended == "complete" else told)
-
-    def cancel(self, job_id: str) -> tuple[str, ...]:
-        """SIGTERM, then, after the site's kill_delay, SIGKILL."""
-        return ("qdel", job_id)
 
 
 scheduler = Pbs()

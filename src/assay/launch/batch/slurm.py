@@ -2,7 +2,7 @@
 
 import re
 
-from assay.launch.batch.job import Job, State, Status, clock, given, last_id, written
+from assay.launch.batch.job import Job, State, Status, format_clock, job_script, last_id, optional
 
 #: From the request to end to the time limit: what is running then is ended and saved, and the run can be resumed.
 _WARNING_S = 60
@@ -33,17 +33,17 @@ class Slurm:
         directives = (
             f"--job-name={job.name}",
             f"--nodes={job.nodes}",
-            *given("--nodelist=", ",".join(job.hosts)),
+            *optional("--nodelist=", ",".join(job.hosts)),
             "--exclusive",
-            f"--time={clock(job.seconds)}",
+            f"--time={format_clock(job.seconds)}",
             f"--signal=B:TERM@{_WARNING_S}",
             "--no-requeue",  # it would begin anew where it shall be resumed
-            *given("--partition=", job.queue),
-            *given("--account=", job.account),
+            *optional("--partition=", job.queue),
+            *optional("--account=", job.account),
             f"--chdir={job.folder}",
             f"--output={job.output}",
         )
-        return written("#SBATCH", directives, job)
+        return job_script("#SBATCH", directives, job)
 
     def submit(self, script: str) -> tuple[str, ...]:
         """It prints the id and, on sites of several clusters, the cluster."""
@@ -74,10 +74,6 @@ class Slurm:
         told += [f"exit code {code}"] if code else []
         told += [f"signal {number}"] if number else []
         return Status(_STATES.get(word.split()[0], "failed"), word, ", ".join(told))
-
-    def cancel(self, job_id: str) -> tuple[str, ...]:
-        """SIGTERM to all of it, then, after the site's KillWait, SIGKILL."""
-        return ("scancel", job_id)
 
 
 scheduler = Slurm()

@@ -1,9 +1,23 @@
-"""Figures against bands: what was measured in what was predicted, or ratios in what means no difference."""
+"""Figures against bands: measured figures in predicted bands, or ratios in the band of no difference."""
 
 from dataclasses import dataclass
 
 from assay.model.text import text
-from assay.report.charts.theme import FAINT, GRID, INK, MUTED, Spec, chart, series_scales
+from assay.report.charts.theme import (
+    FAINT,
+    GRID,
+    INK,
+    MUTED,
+    SHORT,
+    Spec,
+    chart,
+    dots,
+    mark,
+    numeric,
+    series_scales,
+    slots,
+    tooltip,
+)
 
 _STEP = 26
 #: On a phone what comes after the first comma of a long name stands below it.
@@ -15,7 +29,7 @@ _LINES = (
 
 @dataclass(frozen=True)
 class Banded:
-    """One row: a figure with its ends, the band that it is held against, and its words.
+    """One row: a figure with its ends, its band, and its words.
 
     Attributes:
         row: label.
@@ -52,79 +66,31 @@ def banded(rows: list[Banded], title: str, band: str, reference: float | None = 
     values = [
         {**vars(row), "slot": at + 0.5, "top": at + 0.12, "bottom": at + 0.88} for at, row in enumerate(rows)
     ]
-    y: Spec = {
-        "field": "slot",
-        "type": "quantitative",
-        "scale": {"domain": [0, len(rows)], "reverse": True, "nice": False},
-        "axis": None,
-    }
-    scale: Spec = {"zero": reference is None, "nice": True}
-    x: Spec = {
-        "field": "value",
-        "type": "quantitative",
-        "scale": scale,
-        "axis": {"title": title, "tickCount": {"expr": "narrow ? 4 : 8"}, "domain": False},
-    }
-    tooltip = [
-        {"field": "row", "title": text("what")},
-        {"field": "text", "title": text("figure")},
-        {"field": "basis", "title": text("basis")},
-        {"field": "band_text", "title": band},
-    ]
+    y = slots(len(rows))
+    axis = {"title": title, "tickCount": {"expr": "narrow ? 4 : 8"}, "domain": False}
+    x = numeric("value", {"zero": reference is None, "nice": True}, axis)
+    said = tooltip(row=text("what"), text=text("figure"), basis=text("basis"), band_text=band)
     for value, row in zip(values, rows, strict=True):
         value["band_text"] = f"{row.band_lo:.4g} to {row.band_hi:.4g}"
-    line: list[Spec] = [
-        {
-            "data": {"values": [{"at": reference}]},
-            "mark": {"type": "rule", "color": MUTED},
-            "encoding": {"x": {**x, "field": "at"}},
-        }
-    ]
+    line = mark("rule", {"color": MUTED}, [{"at": reference}], x={**x, "field": "at"})
+    band_ends: Spec = {"x": {**x, "field": "band_lo"}, "x2": {"field": "band_hi"}}
+    height: Spec = {"y": {**y, "field": "top"}, "y2": {"field": "bottom"}}
+    name = {
+        "align": "right",
+        "lineHeight": 12,
+        "dy": {"expr": "isArray(datum.lines) ? -6 : 0"},
+        "dx": -10,
+        "color": INK,
+        "limit": {"expr": "narrow ? 108 : 250"},
+    }
+    names_of = mark("text", name, x={"value": 0}, y=y, text={"field": "lines"})
     layer: list[Spec] = [
-        {
-            "mark": {"type": "rect", "color": FAINT, "opacity": 0.3},
-            "encoding": {
-                "x": {**x, "field": "band_lo"},
-                "x2": {"field": "band_hi"},
-                "y": {**y, "field": "top"},
-                "y2": {"field": "bottom"},
-                "tooltip": tooltip,
-            },
-        },
-        *(line if reference is not None else []),
-        {
-            "mark": {"type": "rule", "strokeWidth": 2.5},
-            "encoding": {"x": {**x, "field": "lo"}, "x2": {"field": "hi"}, "y": y, "color": colour},
-        },
-        {
-            "mark": {"type": "point", "filled": True, "size": 62, "opacity": 1},
-            "encoding": {"x": x, "y": y, "color": colour, "shape": shape, "tooltip": tooltip},
-        },
-        {
-            "mark": {"type": "text", "align": "left", "dx": 10, "color": INK},
-            "encoding": {
-                "x": {"value": "width"},
-                "y": y,
-                "text": {"condition": {"test": "narrow", "field": "short"}, "field": "text"},
-            },
-        },
-        {
-            "transform": [{"calculate": _LINES, "as": "lines"}],
-            "mark": {
-                "type": "text",
-                "align": "right",
-                "lineHeight": 12,
-                "dy": {"expr": "isArray(datum.lines) ? -6 : 0"},
-                "dx": -10,
-                "color": INK,
-                "limit": {"expr": "narrow ? 108 : 250"},
-            },
-            "encoding": {"x": {"value": 0}, "y": y, "text": {"field": "lines"}},
-        },
-        {
-            "data": {"values": [{"line": at} for at in range(1, len(rows))]},
-            "mark": {"type": "rule", "color": GRID},
-            "encoding": {"y": {**y, "field": "line"}},
-        },
+        mark("rect", {"color": FAINT, "opacity": 0.3}, **band_ends, **height, tooltip=said),
+        *([line] if reference is not None else []),
+        mark("rule", {"strokeWidth": 2.5}, x={**x, "field": "lo"}, x2={"field": "hi"}, y=y, color=colour),
+        dots(62, x=x, y=y, color=colour, shape=shape, tooltip=said),
+        mark("text", {"align": "left", "dx": 10, "color": INK}, x={"value": "width"}, y=y, text=SHORT),
+        {"transform": [{"calculate": _LINES, "as": "lines"}], **names_of},
+        mark("rule", {"color": GRID}, [{"line": at} for at in range(1, len(rows))], y={**y, "field": "line"}),
     ]
     return chart(values, layer, width=430, height=_STEP * len(rows), usermeta={"narrow": 150})

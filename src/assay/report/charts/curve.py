@@ -1,4 +1,4 @@
-"""A curve over sizes: log-log, a series for each way of measuring, boundaries of the caches as lines."""
+"""A curve over sizes, log-log: a series for each level, cache boundaries as lines."""
 
 import itertools
 import math
@@ -7,14 +7,18 @@ from dataclasses import asdict, dataclass
 from assay.model.text import joined, text
 from assay.report.charts.labels import Frame, Wish, along, drawn, placed, wide
 from assay.report.charts.theme import (
-    DASHES,
     FAINT,
     MUTED,
     WIDE,
     Spec,
     chart,
+    dashes,
+    dots,
     log_ticks,
+    mark,
+    numeric,
     series_scales,
+    tooltip,
 )
 
 _SIZE = (
@@ -66,7 +70,7 @@ class Boundary:
 
 @dataclass(frozen=True)
 class Step:
-    """A level that a law found: from `x` to `end` at `y`, with its label, and a shorter one for phones.
+    """A fitted level: from `x` to `end` at `y`, with its label, and a shorter one for phones.
 
     Both are empty where another step has them.
     """
@@ -81,7 +85,7 @@ class Step:
 
 @dataclass(frozen=True)
 class Guides:
-    """What is drawn beside the points: boundaries of caches, levels of a law."""
+    """The additional lines of a curve: cache boundaries and fitted levels."""
 
     boundaries: tuple[Boundary, ...] = ()
     steps: tuple[Step, ...] = ()
@@ -98,15 +102,7 @@ def curve(
     """The curves of `points`; `titles` of x and y axis with units; `sizes`: x is in bytes; `base` of its axis."""
     names = list(dict.fromkeys(point.series for point in points))
     colour, shape = series_scales(names)
-    dash: Spec = {
-        "field": "series",
-        "type": "nominal",
-        "legend": colour["legend"],
-        "scale": {
-            "domain": names,
-            "range": [DASHES[(at + at // len(DASHES)) % len(DASHES)] for at in range(len(names))],
-        },
-    }
+    dash = {**colour, "scale": dashes(names, 1)}
     x_axis: Spec = {"title": titles[0], "tickCount": {"expr": "narrow ? 5 : 9"}, "grid": False}
     if sizes:
         x_axis |= {
@@ -119,36 +115,29 @@ def curve(
     x_scale: Spec = {"type": "log", "base": base}
     if guides.steps:
         x_scale |= {"domain": [min(point.x for point in points), max(point.x for point in points)], "nice": False}
-    x: Spec = {"field": "x", "type": "quantitative", "scale": x_scale, "axis": x_axis}
+    x = numeric("x", x_scale, x_axis)
     y_axis = {
         "title": titles[1],
         "format": "~r",
         "values": log_ticks(min(point.lo for point in points), max(point.hi for point in points), _FEW_DECADES),
     }
-    y: Spec = {"field": "value", "type": "quantitative", "scale": _frame(points, guides), "axis": y_axis}
-    tooltip = [
-        {"field": "size", "title": titles[0]},
-        {"field": "series", "title": text("series")},
-        {"field": "text", "title": text("median")},
-        {"field": "basis", "title": text("basis")},
-    ]
+    y = numeric("value", _frame(points, guides), y_axis)
+    said = tooltip(size=titles[0], series=text("series"), text=text("median"), basis=text("basis"))
     many = len(points) > _MANY
+    line = {"strokeDash": dash, "detail": {"field": "segment"}}
     above = _rows(points, guides, base)
     layer: list[Spec] = _boundaries(above)
     layer += [
-        {
-            "data": {"values": _lines(points)},
-            "mark": {"type": "line", "strokeWidth": 1.6 if not many else 1},
-            "encoding": {"x": x, "y": y, "color": colour, "strokeDash": dash, "detail": {"field": "segment"}},
-        },
-        {
-            "mark": {"type": "rule", "strokeWidth": 2, "opacity": 0.6},
-            "encoding": {"x": x, "y": {**y, "field": "lo"}, "y2": {"field": "hi"}, "color": colour},
-        },
-        {
-            "mark": {"type": "point", "filled": True, "size": 42 if not many else 16, "opacity": 1},
-            "encoding": {"x": x, "y": y, "color": colour, "shape": shape, "tooltip": tooltip},
-        },
+        mark("line", {"strokeWidth": 1.6 if not many else 1}, _lines(points), x=x, y=y, color=colour, **line),
+        mark(
+            "rule",
+            {"strokeWidth": 2, "opacity": 0.6},
+            x=x,
+            y={**y, "field": "lo"},
+            y2={"field": "hi"},
+            color=colour,
+        ),
+        dots(42 if not many else 16, x=x, y=y, color=colour, shape=shape, tooltip=said),
         *_steps(points, guides, x, y, colour),
     ]
     spec = chart(
@@ -226,23 +215,11 @@ def _rows(points: list[CurvePoint], guides: Guides, base: int) -> list[Spec]:
 def _boundaries(rows: list[Spec]) -> list[Spec]:
     if not rows:
         return []
-    data = {"values": rows}
-    x = {"field": "x", "type": "quantitative"}
-    top = {"expr": f"-4 - {_ROW} * datum.row"}
+    x, top = numeric("x"), {"expr": f"-4 - {_ROW} * datum.row"}
+    name = {"condition": {"test": "narrow", "field": "short"}, "field": "label"}
     return [
-        {
-            "data": data,
-            "mark": {"type": "rule", "strokeDash": [3, 3], "color": FAINT, "y": top},
-            "encoding": {"x": x},
-        },
-        {
-            "data": data,
-            "mark": {"type": "text", "baseline": "bottom", "color": MUTED, "y": top},
-            "encoding": {
-                "x": x,
-                "text": {"condition": {"test": "narrow", "field": "short"}, "field": "label"},
-            },
-        },
+        mark("rule", {"strokeDash": [3, 3], "color": FAINT, "y": top}, rows, x=x),
+        mark("text", {"baseline": "bottom", "color": MUTED, "y": top}, rows, x=x, text=name),
     ]
 
 
@@ -250,15 +227,9 @@ def _steps(points: list[CurvePoint], guides: Guides, x: Spec, y: Spec, colour: S
     """Levels as broad strokes, their labels beside them where these cover no data; lines lead to far ones."""
     if not guides.steps:
         return []
-    stroke = {"type": "rule", "strokeWidth": 7, "opacity": 0.25, "strokeCap": "round"}
+    stroke = {"strokeWidth": 7, "opacity": 0.25, "strokeCap": "round"}
     strokes = [{**asdict(step), "value": step.y} for step in guides.steps]
-    layer: list[Spec] = [
-        {
-            "data": {"values": strokes},
-            "mark": stroke,
-            "encoding": {"x": x, "x2": {"field": "end"}, "y": y, "color": colour},
-        }
-    ]
+    layer = [mark("rule", stroke, strokes, x=x, x2={"field": "end"}, y=y, color=colour)]
     for narrow in (False, True):
         frame = Frame(_NARROW if narrow else WIDE, _HEIGHT, x["scale"]["domain"], y["scale"]["domain"])
         layer += _labels(points, guides, frame, narrow=narrow)

@@ -7,7 +7,7 @@ from typing import Literal
 
 from assay.model.text import text
 from assay.report.charts.labels import LINE, wide
-from assay.report.charts.theme import INK, Spec, chart
+from assay.report.charts.theme import INK, PAPER, Spec, chart, mark, tooltip
 
 #: Dark is slow, light is fast: a single hue that survives grey print and every colour vision.
 _RAMP = ["#123a5c", "#1f5f8b", "#4a90b8", "#8fc1da", "#d6eaf3"]
@@ -54,14 +54,9 @@ def heatmap(
     low, high = min(values), max(values)
     test = f"datum.value {'>' if better == 'higher' else '<'} {(low + high) / 2}"
     ink: Spec = {"condition": {"test": test, "value": _ON_LIGHT}, "value": _ON_DARK}
-    tooltip = [
-        {"field": "row", "title": titles[0]},
-        {"field": "column", "title": titles[1]},
-        {"field": "text", "title": titles[2]},
-        {"field": "ratio", "title": text("ratio")},
-        {"field": "note", "title": text("between them")},
-        {"field": "basis", "title": text("basis")},
-    ]
+    row, column, figure = titles
+    further = {"ratio": text("ratio"), "note": text("between them"), "basis": text("basis")}
+    said = tooltip(row=row, column=column, text=figure, **further)
     fill: Spec = {
         "field": "value",
         "type": "quantitative",
@@ -70,7 +65,7 @@ def heatmap(
             "range": _RAMP if better == "higher" else _RAMP[::-1],
         },
         "legend": {
-            "title": text("{title}, dark is slow", title=titles[2]),
+            "title": text("{title}: dark is slow", title=titles[2]),
             "gradientLength": 160,
             "direction": "horizontal",
             "tickCount": 4,
@@ -83,10 +78,7 @@ def heatmap(
     on_phone = len(_lines(cells, _NARROW / len(columns), min(most, len(lines))))
     gap = 2 if len(columns) <= _READABLE else 0.5
     layer: list[Spec] = [
-        {
-            "mark": {"type": "rect", "stroke": "var(--paper)", "strokeWidth": gap},
-            "encoding": {"color": fill, "tooltip": tooltip},
-        },
+        mark("rect", {"stroke": PAPER, "strokeWidth": gap}, color=fill, tooltip=said),
         *(_line(number, name, (len(lines), on_phone), ink) for number, name in enumerate(lines)),
     ]
     down = len(rows) * (_ROOM + _LINE * len(lines)) if lines else across * len(rows) / len(columns)
@@ -149,10 +141,9 @@ def _line(number: int, name: str, counts: tuple[int, int], ink: Spec) -> Spec:
     """One line of a cell's text, of so many on a page and on a phone."""
     on_phone = counts[1]
     offset, narrow_offset = (_LINE * (number - (count - 1) / 2) for count in counts)
-    mark = {
-        "type": "text",
+    style = {
         "dy": {"expr": f"narrow ? {narrow_offset} : {offset}"},
         "fontSize": {"expr": f"narrow ? {9.5 if number == 0 else 9} : {11 if number == 0 else 9.5}"},
         "opacity": {"expr": f"narrow ? {int(number < on_phone)} : 1"},
     }
-    return {"mark": mark, "encoding": {"text": {"field": name}, "color": ink}}
+    return mark("text", style, text={"field": name}, color=ink)

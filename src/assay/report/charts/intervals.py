@@ -3,7 +3,21 @@
 from dataclasses import dataclass
 
 from assay.model.text import text
-from assay.report.charts.theme import GRID, INK, LIMIT, MUTED, Spec, chart, series_scales
+from assay.report.charts.theme import (
+    GRID,
+    INK,
+    LIMIT,
+    MUTED,
+    SHORT,
+    Spec,
+    chart,
+    dots,
+    mark,
+    numeric,
+    series_scales,
+    slots,
+    tooltip,
+)
 
 _STEP = 19
 #: Empty space between rows, in steps.
@@ -44,64 +58,32 @@ def intervals(points: list[Point], title: str) -> Spec:
     names = list(dict.fromkeys(point.series for point in points))
     colour, shape = series_scales(names)
     values, labels, steps = _slots(points, names)
-    y: Spec = {
-        "field": "slot",
-        "type": "quantitative",
-        "scale": {"domain": [0, steps], "reverse": True, "nice": False},
-        "axis": None,
-    }
+    y = slots(steps)
     axis = {"title": title, "tickCount": {"expr": "narrow ? 4 : 8"}, "domain": False}
-    x: Spec = {"field": "value", "type": "quantitative", "scale": {"zero": True}, "axis": axis}
-    tooltip = [
-        {"field": "row", "title": text("placement")},
-        {"field": "series", "title": text("series")},
-        {"field": "text", "title": text("median")},
-        {"field": "basis", "title": text("basis")},
-        {"field": "limit_text", "title": text("limit")},
-    ]
-    bar = {
-        "mark": {"type": "rule", "strokeWidth": 13, "opacity": 0.14},
-        "encoding": {"x": {**x, "field": "zero"}, "x2": {"field": "value"}, "color": colour, "tooltip": tooltip},
-    }
-    limit = {
-        "transform": [{"filter": "isValid(datum.limit)"}],
-        "mark": {"type": "rule", "color": LIMIT, "strokeWidth": 2},
-        "encoding": {"x": {**x, "field": "limit"}, "y": {**y, "field": "top"}, "y2": {"field": "bottom"}},
-    }
+    x = numeric("value", {"zero": True}, axis)
+    said = tooltip(
+        row=text("placement"),
+        series=text("series"),
+        text=text("median"),
+        basis=text("basis"),
+        limit_text=text("limit"),
+    )
+    height: Spec = {"y": {**y, "field": "top"}, "y2": {"field": "bottom"}}
+    limit = mark("rule", {"color": LIMIT, "strokeWidth": 2}, x={**x, "field": "limit"}, **height)
+    bar = {"strokeWidth": 13, "opacity": 0.14}
+    name = {"align": "right", "dx": -8, "color": INK, "limit": {"expr": "narrow ? 100 : 190"}}
     layer: list[Spec] = [
-        bar,
-        *([limit] if any(point.limit is not None for point in points) else []),
-        {
-            "mark": {"type": "rule", "strokeWidth": 2.5},
-            "encoding": {"x": {**x, "field": "lo"}, "x2": {"field": "hi"}, "color": colour},
-        },
-        {
-            "mark": {"type": "point", "filled": True, "size": 62, "opacity": 1},
-            "encoding": {"x": x, "color": colour, "shape": shape, "tooltip": tooltip},
-        },
-        {
-            "mark": {"type": "text", "align": "left", "dx": 10, "color": MUTED},
-            "encoding": {
-                "x": {"value": "width"},
-                "text": {"condition": {"test": "narrow", "field": "short"}, "field": "text"},
-            },
-        },
-        {
-            "data": {"values": labels},
-            "mark": {
-                "type": "text",
-                "align": "right",
-                "dx": -8,
-                "color": INK,
-                "limit": {"expr": "narrow ? 100 : 190"},
-            },
-            "encoding": {"x": {"value": 0}, "text": {"field": "row"}},
-        },
-        {
-            "data": {"values": labels[1:]},
-            "mark": {"type": "rule", "color": GRID},
-            "encoding": {"y": {**y, "field": "line"}},
-        },
+        mark("rule", bar, x={**x, "field": "zero"}, x2={"field": "value"}, color=colour, tooltip=said),
+        *(
+            [{"transform": [{"filter": "isValid(datum.limit)"}], **limit}]
+            if any(point.limit is not None for point in points)
+            else []
+        ),
+        mark("rule", {"strokeWidth": 2.5}, x={**x, "field": "lo"}, x2={"field": "hi"}, color=colour),
+        dots(62, x=x, color=colour, shape=shape, tooltip=said),
+        mark("text", {"align": "left", "dx": 10, "color": MUTED}, x={"value": "width"}, text=SHORT),
+        mark("text", name, labels, x={"value": 0}, text={"field": "row"}),
+        mark("rule", {"color": GRID}, labels[1:], y={**y, "field": "line"}),
     ]
     return chart(values, layer, width=530, height=_STEP * steps, encoding={"y": y}, usermeta={"narrow": 165})
 

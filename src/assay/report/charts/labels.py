@@ -1,4 +1,4 @@
-"""Where labels stand in a figure: beside what they name, over no data, no other label, and inside the frame."""
+"""The places of labels in a figure: near their marks, over no data and no other label, inside the frame."""
 
 import math
 from collections.abc import Iterable, Sequence
@@ -8,7 +8,7 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from assay.report.charts.theme import FAINT, INK, PAPER, Spec
+from assay.report.charts.theme import FAINT, INK, PAPER, Spec, mark
 
 #: Places in pixels, shape (n, 2).
 Marks = npt.NDArray[np.float64]
@@ -69,7 +69,7 @@ class _Box(NamedTuple):
 
 
 def wide(text: str) -> float:
-    """About how many pixels a text is wide."""
+    """The approximate width of a text in pixels."""
     thin, broad, ideograph, other = _WIDTHS
     return sum(
         thin
@@ -98,7 +98,7 @@ def placed(
     size: tuple[float, float],
     uprights: Sequence[float] = (),
 ) -> list[Place | None]:
-    """A place for each label, the first first; None where every one would stand over another label.
+    """A place for each label, in order; None if every place would cover another label.
 
     Args:
         wishes: in the order in which they choose.
@@ -135,23 +135,14 @@ def drawn(texts: Sequence[str], places: Sequence[Place | None], *, narrow: bool)
     rows = [{"label": text, "px": place.x, "py": place.y} for text, place in found]
     lines = [dict(zip(_ENDS, place.leader, strict=True)) for _, place in found if place.leader]
     ends = dict(zip(("x", "y", "x2", "y2"), map(_pixels, _ENDS), strict=True))
-    mark: Spec = {"type": "text", "align": "left", "baseline": "middle"}
+    style: Spec = {"align": "left", "baseline": "middle"}
     content = {"x": _pixels("px"), "y": _pixels("py"), "text": {"field": "label"}}
-    return [
-        {
-            "data": {"values": lines},
-            "transform": seen,
-            "mark": {"type": "rule", "color": FAINT},
-            "encoding": ends,
-        },
-        {
-            "data": {"values": rows},
-            "transform": seen,
-            "mark": {**mark, "color": PAPER, "stroke": PAPER, "strokeWidth": 3},
-            "encoding": content,
-        },
-        {"data": {"values": rows}, "transform": seen, "mark": {**mark, "color": INK}, "encoding": content},
+    layers = [
+        mark("rule", {"color": FAINT}, lines, **ends),
+        mark("text", {**style, "color": PAPER, "stroke": PAPER, "strokeWidth": 3}, rows, **content),
+        mark("text", {**style, "color": INK}, rows, **content),
     ]
+    return [{**layer, "transform": seen} for layer in layers]
 
 
 def _pixels(name: str) -> Spec:

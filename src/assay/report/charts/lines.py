@@ -1,15 +1,28 @@
-"""Lines over a plain scale: points with their whiskers, spans and places that are marked, limits as lines."""
+"""Lines over a linear scale: points with whiskers, marked spans and places, limits as lines."""
 
 import itertools
 from dataclasses import dataclass
 
 from assay.model.text import text
-from assay.report.charts.theme import DASHES, FAINT, INK, LIMIT, MUTED, Spec, chart, series_scales
+from assay.report.charts.theme import (
+    FAINT,
+    INK,
+    LIMIT,
+    MUTED,
+    Spec,
+    chart,
+    dashes,
+    dots,
+    mark,
+    numeric,
+    series_scales,
+    tooltip,
+)
 
 
 @dataclass(frozen=True)
 class LinePoint:
-    """One figure of a line; see `intervals.Point`. `place`: x in words, `number`: where it stands on its line."""
+    """One figure of a line; see `intervals.Point`. `place`: x in words."""
 
     x: float
     series: str
@@ -19,7 +32,6 @@ class LinePoint:
     text: str
     basis: str
     place: str
-    number: float
     x_lo: float
     x_hi: float
 
@@ -51,7 +63,10 @@ def lines(
     marks: tuple[Mark, ...] = (),
     levels: tuple[Level, ...] = (),
 ) -> Spec:
-    """Lines through `points`; `titles` of x and y axis with their units. Both axes begin at zero."""
+    """Lines through `points`; `titles` of x and y axis with their units. Both axes begin at zero.
+
+    A line joins its points in the order in which they come.
+    """
     names = list(dict.fromkeys(point.series for point in points))
     colour, shape = series_scales(names)
     whole = all(float(point.x).is_integer() for point in points)
@@ -59,43 +74,26 @@ def lines(
     if whole:
         few, many = (_ticks(max(point.x for point in points), most) for most in (5, 9))
         x_axis |= {"values": {"expr": f"narrow ? {few} : {many}"}, "format": "d"}
-    x: Spec = {"field": "x", "type": "quantitative", "scale": {"zero": True, "nice": not whole}, "axis": x_axis}
+    x = numeric("x", {"zero": True, "nice": not whole}, x_axis)
     top = max([*(point.hi for point in points), *(level.y for level in levels)])
-    y: Spec = {
-        "field": "value",
-        "type": "quantitative",
-        "scale": {"domain": [0, 1.12 * top], "nice": False},
-        "axis": {"title": titles[1], "tickCount": 6},
-    }
-    dash: Spec = {
-        **colour,
-        "scale": {"domain": names, "range": [DASHES[at % len(DASHES)] for at in range(len(names))]},
-    }
-    tooltip = [
-        {"field": "place", "title": titles[0]},
-        {"field": "series", "title": text("series")},
-        {"field": "text", "title": text("median")},
-        {"field": "basis", "title": text("basis")},
-    ]
+    y = numeric("value", {"domain": [0, 1.12 * top], "nice": False}, {"title": titles[1], "tickCount": 6})
+    dash = {**colour, "scale": dashes(names)}
+    said = tooltip(place=titles[0], series=text("series"), text=text("median"), basis=text("basis"))
+    joined: Spec = {"strokeDash": dash, "order": {"field": "number"}}
+    across: Spec = {"x": {**x, "field": "x_lo"}, "x2": {"field": "x_hi"}}
+    whisker = {"strokeWidth": 2, "opacity": 0.7}
+    wide = [vars(point) for point in points if point.x_hi > point.x_lo]
     layer: list[Spec] = [
         *_levels(levels),
         *_spans(marks, x),
-        {
-            "mark": {"type": "line", "strokeWidth": 1.6},
-            "encoding": {"x": x, "y": y, "color": colour, "strokeDash": dash, "order": {"field": "number"}},
-        },
-        {
-            "mark": {"type": "rule", "strokeWidth": 2, "opacity": 0.7},
-            "encoding": {"x": x, "y": {**y, "field": "lo"}, "y2": {"field": "hi"}, "color": colour},
-        },
-        *_across(points, x, y, colour),
-        {
-            "mark": {"type": "point", "filled": True, "size": 46, "opacity": 1},
-            "encoding": {"x": x, "y": y, "color": colour, "shape": shape, "tooltip": tooltip},
-        },
+        mark("line", {"strokeWidth": 1.6}, x=x, y=y, color=colour, **joined),
+        mark("rule", whisker, x=x, y={**y, "field": "lo"}, y2={"field": "hi"}, color=colour),
+        *([mark("rule", whisker, wide, **across, y=y, color=colour)] if wide else []),
+        dots(46, x=x, y=y, color=colour, shape=shape, tooltip=said),
         *_rings(marks, x, y),
     ]
-    return chart([vars(point) for point in points], layer, height=300, usermeta={"narrow": 280})
+    data = [vars(point) | {"number": at} for at, point in enumerate(points)]
+    return chart(data, layer, height=300, usermeta={"narrow": 280})
 
 
 def _ticks(last: float, most: int) -> list[int]:
@@ -105,55 +103,24 @@ def _ticks(last: float, most: int) -> list[int]:
     return list(range(0, int(last) + 1, step))
 
 
-def _across(points: list[LinePoint], x: Spec, y: Spec, colour: Spec) -> list[Spec]:
-    """Whiskers of x."""
-    wide = [vars(point) for point in points if point.x_hi > point.x_lo]
-    whisker = {"mark": {"type": "rule", "strokeWidth": 2, "opacity": 0.7}}
-    at: Spec = {"x": {**x, "field": "x_lo"}, "x2": {"field": "x_hi"}, "y": y, "color": colour}
-    return [{"data": {"values": wide}, **whisker, "encoding": at}] if wide else []
-
-
 def _spans(marks: tuple[Mark, ...], x: Spec) -> list[Spec]:
     """Where each marked place may be, as a band from the axis up."""
-    wide = [vars(mark) for mark in marks if mark.hi > mark.lo]
-    band = {"mark": {"type": "rect", "color": FAINT, "opacity": 0.16}}
-    at: Spec = {"x": {**x, "field": "lo"}, "x2": {"field": "hi"}}
-    return [{"data": {"values": wide}, **band, "encoding": at}] if wide else []
+    wide = [vars(each) for each in marks if each.hi > each.lo]
+    band = {"color": FAINT, "opacity": 0.16}
+    return [mark("rect", band, wide, x={**x, "field": "lo"}, x2={"field": "hi"})] if wide else []
 
 
 def _rings(marks: tuple[Mark, ...], x: Spec, y: Spec) -> list[Spec]:
     if not marks:
         return []
-    data = {"values": [vars(mark) for mark in marks]}
+    rows = [vars(each) for each in marks]
+    ring = {"filled": False, "size": 190, "strokeWidth": 1.6, "color": INK, "opacity": 1}
+    align = {"expr": "datum.x > domain('x')[1] * 0.8 ? 'right' : 'center'"}
+    name = {"align": align, "baseline": "bottom", "dy": -11, "color": INK}
     return [
-        {
-            "data": data,
-            "mark": {"type": "rule", "color": MUTED, "strokeDash": [3, 3]},
-            "encoding": {"x": x, "y": y, "y2": {"datum": 0}},
-        },
-        {
-            "data": data,
-            "mark": {
-                "type": "point",
-                "filled": False,
-                "size": 190,
-                "strokeWidth": 1.6,
-                "color": INK,
-                "opacity": 1,
-            },
-            "encoding": {"x": x, "y": y},
-        },
-        {
-            "data": data,
-            "mark": {
-                "type": "text",
-                "align": {"expr": "datum.x > domain('x')[1] * 0.8 ? 'right' : 'center'"},
-                "baseline": "bottom",
-                "dy": -11,
-                "color": INK,
-            },
-            "encoding": {"x": x, "y": y, "text": {"field": "label"}},
-        },
+        mark("rule", {"color": MUTED, "strokeDash": [3, 3]}, rows, x=x, y=y, y2={"datum": 0}),
+        mark("point", ring, rows, x=x, y=y),
+        mark("text", name, rows, x=x, y=y, text={"field": "label"}),
     ]
 
 
@@ -161,11 +128,11 @@ def _levels(levels: tuple[Level, ...]) -> list[Spec]:
     found: list[Spec] = []
     for level in levels:
         colour = LIMIT if level.limit else MUTED
-        data = {"values": [vars(level)]}
-        y = {"field": "y", "type": "quantitative"}
         stroke = {"strokeWidth": 1.5} if level.limit else {"strokeDash": [6, 3]}
-        found.append({"data": data, "mark": {"type": "rule", "color": colour, **stroke}, "encoding": {"y": y}})
-        name = {"type": "text", "align": "left", "baseline": "bottom", "dx": 4, "dy": -3, "color": colour}
-        at = {"x": {"value": 0}, "y": y, "text": {"field": "label"}}
-        found.append({"data": data, "mark": name, "encoding": at})
+        name = {"align": "left", "baseline": "bottom", "dx": 4, "dy": -3, "color": colour}
+        rows, y = [vars(level)], numeric("y")
+        found += [
+            mark("rule", {"color": colour, **stroke}, rows, y=y),
+            mark("text", name, rows, x={"value": 0}, y=y, text={"field": "label"}),
+        ]
     return found

@@ -1,9 +1,9 @@
-"""Many like nodes: their figures in ascending order, so that the shape of the crowd and its stragglers show."""
+"""The figures of many identical nodes in ascending order, so that slow nodes stand out."""
 
 from dataclasses import dataclass
 
 from assay.model.text import text
-from assay.report.charts.theme import COLOURS, MUTED, Spec, chart
+from assay.report.charts.theme import COLOURS, MUTED, Spec, chart, mark, numeric, tooltip
 
 _LABELLED = 1
 
@@ -25,32 +25,11 @@ def ranked(nodes: list[Node], title: str) -> Spec:
         {**vars(node), "rank": rank + 1, "name": node.node if rank < _LABELLED else ""}
         for rank, node in enumerate(ordered)
     ]
-    tooltip = [
-        {"field": "node", "title": text("node")},
-        {"field": "text", "title": text("median")},
-        {"field": "basis", "title": text("basis")},
-    ]
-    x: Spec = {
-        "field": "rank",
-        "type": "quantitative",
-        "axis": {"title": text("nodes, slowest first"), "grid": False, "tickMinStep": 1},
-        "scale": {"nice": False},
-    }
-    y: Spec = {
-        "field": "value",
-        "type": "quantitative",
-        "scale": {"zero": False, "padding": 12},
-        "axis": {"title": title},
-    }
-    layer: list[Spec] = [
-        {
-            "mark": {"type": "point", "filled": True, "size": 14, "opacity": 0.9, "color": COLOURS[0]},
-            "encoding": {"tooltip": tooltip},
-        },
-        {
-            "transform": [{"filter": "datum.name != ''"}],
-            "mark": {"type": "text", "align": "left", "dx": 7, "dy": 3, "color": MUTED},
-            "encoding": {"text": {"field": "name"}},
-        },
-    ]
+    axis = {"title": text("nodes, slowest first"), "grid": False, "tickMinStep": 1}
+    x = numeric("rank", {"nice": False}, axis)
+    y = numeric("value", {"zero": False, "padding": 12}, {"title": title})
+    said = tooltip(node=text("node"), text=text("median"), basis=text("basis"))
+    point = {"filled": True, "size": 14, "opacity": 0.9, "color": COLOURS[0]}
+    name = mark("text", {"align": "left", "dx": 7, "dy": 3, "color": MUTED}, text={"field": "name"})
+    layer = [mark("point", point, tooltip=said), {"transform": [{"filter": "datum.name != ''"}], **name}]
     return chart(values, layer, height=240, encoding={"x": x, "y": y}, usermeta={"narrow": 284})

@@ -15,6 +15,8 @@ DASHES = [[1, 0], [6, 3], [2, 2], [8, 3, 2, 3], [4, 4], [1, 3]]
 FONT = "Helvetica, Arial, Liberation Sans, sans-serif"
 INK, MUTED, FAINT, GRID, LIMIT = "var(--ink)", "var(--muted)", "var(--faint)", "var(--grid)", "var(--limit)"
 PAPER = "var(--paper)"
+#: The channel of a text that is short on a phone.
+SHORT = {"condition": {"test": "narrow", "field": "short"}, "field": "text"}
 
 _CONFIG: Spec = {
     "background": None,
@@ -80,8 +82,35 @@ def narrowed(spec: Spec) -> Spec:
     }
 
 
+def numeric(field: str, scale: Spec | None = None, axis: Spec | None = None) -> Spec:
+    """The channel of a field of numbers, with its scale and its axis where they are given."""
+    given = {"scale": scale, "axis": axis}
+    return {"field": field, "type": "quantitative"} | {name: part for name, part in given.items() if part}
+
+
+def slots(count: float) -> Spec:
+    """The channel of rows below each other, from the top, without an axis."""
+    return numeric("slot", {"domain": [0, count], "reverse": True, "nice": False}) | {"axis": None}
+
+
+def mark(kind: str, style: Spec, rows: list[Spec] | None = None, **encoding: Any) -> Spec:  # noqa: ANN401 (channels)
+    """A layer: marks of one kind, one for each row of the chart, or for each of its own `rows`."""
+    data: Spec = {} if rows is None else {"data": {"values": rows}}
+    return {**data, "mark": {"type": kind, **style}, "encoding": encoding}
+
+
+def dots(size: float, rows: list[Spec] | None = None, **encoding: Any) -> Spec:  # noqa: ANN401 (channels)
+    """A layer of filled points; see `mark`."""
+    return mark("point", {"filled": True, "size": size, "opacity": 1}, rows, **encoding)
+
+
+def tooltip(**titles: str) -> list[Spec]:
+    """The lines of a tooltip: each field under its title."""
+    return [{"field": field, "title": title} for field, title in titles.items()]
+
+
 def series_scales(names: list[str]) -> tuple[Spec, Spec]:
-    """Colour and shape of series, so that none is told by its colour alone; both carry the same legend.
+    """Colour and shape of each series, so that colour alone never identifies it; both share one legend.
 
     Where colours begin anew, shapes are one further on: no two series look alike.
     """
@@ -93,6 +122,12 @@ def series_scales(names: list[str]) -> tuple[Spec, Spec]:
         {"field": "series", "type": "nominal", "scale": colour, "legend": legend},
         {"field": "series", "type": "nominal", "scale": shape, "legend": legend},
     )
+
+
+def dashes(names: list[str], further: int = 0) -> Spec:
+    """The scale of a dash for each series; where dashes begin anew they are so many `further` on."""
+    turns = (at + further * (at // len(DASHES)) for at in range(len(names)))
+    return {"domain": names, "range": [DASHES[turn % len(DASHES)] for turn in turns]}
 
 
 def log_ticks(low: float, high: float, many: int = 3) -> list[float]:

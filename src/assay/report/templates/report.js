@@ -57,7 +57,8 @@
 
   function filled(template, parameters) {
     let form = catalogue().texts[template];
-    if (typeof form === "object") {
+    if (Array.isArray(form)) form = parameters.count === 1 ? form[0] : form.at(-1); // English: the catalogue lacks it
+    else if (typeof form === "object") {
       const category = new Intl.PluralRules(language).select(parameters.count);
       form = form[category] ?? form.other ?? form.many;
     }

@@ -1,0 +1,72 @@
+// Collective operations among all ranks, each repetition behind a barrier of its own.
+#include <memory>
+
+#include "benchmarks/collectives/collective_calls.hpp"
+#include "benchmarks/collectives/collective_repetitions.hpp"
+#include "harness/mpi/program.hpp"
+
+namespace {
+
+using assay::Setting;
+using assay::collective::Calls;
+using assay::collective::Repetitions;
+using assay::collective::TimeOf;
+
+const assay::Declaration declaration{
+    .name = "collective",
+    .summary = "time of MPI's collective operations",
+    .kernels = {"slowest", "own"},
+    .axes = {{"operation", "of MPI; dissemination: this program's own barrier, for comparison",
+              assay::collective::operation_words, "allreduce", ""},
+             assay::collective::bytes_axis,
+             {"calls",
+              "blocking: MPI_Allreduce; nonblocking: MPI_Iallreduce and MPI_Wait",
+              {"blocking", "nonblocking"},
+              "blocking",
+              ""},
+             assay::collective::root_axis},
+    .work = {{"slowest", {}}, {"own", {}}},
+};
+
+class Collective : public assay::Benchmark {
+  public:
+    explicit Collective(const Setting& setting)
+        : calls_(*setting.memory,
+                 assay::collective::options_of(setting.params, setting.params.word("calls") == "nonblocking"),
+                 setting.ranks),
+          repetitions_(setting.ranks),
+          team_(setting.team) {}
+
+    void connect() override { calls_.connect(); }
+
+    [[nodiscard]] assay::Work work() const override { return {{"slowest", {}}, {"own", {}}}; }
+
+    void prepare(std::size_t /*kernel*/) override { calls_.blocks().spoil(); }
+
+    void iterate(std::size_t kernel, std::uint64_t iterations, int thread) override {
+        if (thread == 0) {
+            seconds_ = repetitions_.run(
+                iterations, kernel == 0 ? TimeOf::slowest : TimeOf::own, [this] { calls_.perform(); },
+                [this] { calls_.count(); });
+        }
+        team_.barrier();
+    }
+
+    double verify(std::size_t /*kernel*/) override { return calls_.blocks().wrong(); }
+
+    [[nodiscard]] double tolerance() const override { return 0; }
+
+    [[nodiscard]] std::optional<double> self_timed_seconds() const override { return seconds_; }
+
+    [[nodiscard]] double sent_bytes() const override { return calls_.sent_bytes(); }
+
+  private:
+    Calls calls_;
+    Repetitions repetitions_;
+    const assay::Team& team_;
+    double seconds_ = 0;
+};
+
+}  // namespace
+
+int main(int argc, char** argv) { return assay::run_mpi_program<Collective>(declaration, argc, argv); }

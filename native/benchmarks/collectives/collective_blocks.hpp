@@ -1,0 +1,147 @@
+// What each rank gives to a collective operation, and what it must have got from it.
+#pragma once
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+#include <optional>
+#include <vector>
+
+#include "benchmarks/collectives/collective_options.hpp"
+#include "harness/memory.hpp"
+#include "harness/payload.hpp"
+
+namespace assay::collective {
+
+/// The doubles that are added: whole numbers, so that every order of adding gives the same sum.
+inline double term(int rank, std::size_t index) {
+    constexpr std::size_t period = 1021;  // a prime: no block of a power of two repeats
+    return static_cast<double>(rank + 1) * static_cast<double>(1 + index % period);
+}
+
+/// `term` of ranks 0 to ranks - 1 added; exact below 2^53.
+inline double sum_of_terms(int ranks, std::size_t index) { return term(0, index) * ranks * (ranks + 1) / 2; }
+
+/// The buffers of one rank: blocks beside each other, one to send or to receive or one for each rank.
+class Blocks {
+  public:
+    /// Filled and touched. Failure where there is no memory for them.
+    Blocks(Memory& memory, const Options& options, int rank, int ranks)
+        : options_(options), rank_(rank), ranks_(ranks), portions_(portions_of(options.bytes, ranks)) {
+        const auto all = static_cast<std::size_t>(ranks);
+        const Operation operation = options.operation;
+        to_each_ = operation == Operation::scatter || operation == Operation::alltoall;
+        from_each_ = operation == Operation::gather || operation == Operation::allgather ||
+                     operation == Operation::alltoall;
+        sent_ = memory.allocate(std::max<std::size_t>(1, (to_each_ ? all : 1) * options.bytes));
+        received_ = memory.allocate(std::max<std::size_t>(1, received_bytes()));
+        fill_sent();
+        spoil();
+    }
+
+    [[nodiscard]] std::byte* sent() const { return sent_; }
+    [[nodiscard]] std::byte* received() const { return received_; }
+
+    /// Doubles of the sum that each rank gets: equal parts, the first ones larger by one where they are not.
+    [[nodiscard]] const std::vector<int>& portions() const { return portions_; }
+
+    /// Spoils what was received: what is found there later was received since.
+    void spoil() {
+        std::fill_n(received_, received_bytes(), std::byte{0xA5});
+        root_.reset();
+    }
+
+    /// The operation was done, with this root (of no meaning where it has none).
+    void done(int root) {
+        if (receives_from(root)) {
+            root_ = root;
+        }
+    }
+
+    /// Share of what should have been received since `spoil` that is not there.
+    [[nodiscard]] double wrong() const {
+        if (!root_ || options_.bytes == 0) {
+            return 0;
+        }
+        return adds(options_.operation) ? wrong_sums() : wrong_blocks(*root_);
+    }
+
+  private:
+    static std::vector<int> portions_of(std::size_t bytes, int ranks) {
+        const auto elements = static_cast<int>(bytes / sizeof(double));
+        std::vector<int> portions(static_cast<std::size_t>(ranks), elements / ranks);
+        std::for_each_n(portions.begin(), elements % ranks, [](int& portion) { ++portion; });
+        return portions;
+    }
+
+    [[nodiscard]] bool receives_from(int root) const {
+        switch (options_.operation) {
+            case Operation::bcast:
+                return root != rank_;
+            case Operation::reduce:
+            case Operation::gather:
+                return root == rank_;
+            default:
+                return true;
+        }
+    }
+
+    [[nodiscard]] std::size_t received_bytes() const {
+        return (from_each_ ? static_cast<std::size_t>(ranks_) : 1) * options_.bytes;
+    }
+
+    void fill_sent() const {
+        if (adds(options_.operation)) {
+            for (std::size_t index = 0; index < options_.bytes / sizeof(double); ++index) {
+                const double value = term(rank_, index);
+                std::memcpy(sent_ + index * sizeof(double), &value, sizeof(double));
+            }
+            return;
+        }
+        for (std::size_t block = 0; block < (to_each_ ? static_cast<std::size_t>(ranks_) : 1); ++block) {
+            fill(sent_ + block * options_.bytes, options_.bytes, {static_cast<std::uint64_t>(rank_), block});
+        }
+    }
+
+    [[nodiscard]] double wrong_sums() const {
+        const auto mine = static_cast<std::size_t>(rank_);
+        const bool part = options_.operation == Operation::reduce_scatter;
+        std::size_t first = 0;
+        for (std::size_t rank = 0; part && rank < mine; ++rank) {
+            first += static_cast<std::size_t>(portions_[rank]);
+        }
+        const std::size_t count =
+            part ? static_cast<std::size_t>(portions_[mine]) : options_.bytes / sizeof(double);
+        std::size_t wrong = 0;
+        for (std::size_t index = 0; index < count; ++index) {
+            double found = 0;
+            std::memcpy(&found, received_ + index * sizeof(double), sizeof(double));
+            wrong += found == sum_of_terms(ranks_, first + index) ? 0 : 1;
+        }
+        return count == 0 ? 0 : static_cast<double>(wrong) / static_cast<double>(count);
+    }
+
+    [[nodiscard]] double wrong_blocks(int root) const {
+        const auto blocks = static_cast<std::size_t>(from_each_ ? ranks_ : 1);
+        std::size_t wrong = 0;
+        for (std::size_t block = 0; block < blocks; ++block) {
+            const std::uint64_t sender = from_each_ ? block : static_cast<std::uint64_t>(root);
+            const std::uint64_t index = to_each_ ? static_cast<std::uint64_t>(rank_) : 0;
+            wrong += wrong_bytes(received_ + block * options_.bytes, options_.bytes, {sender, index});
+        }
+        return static_cast<double>(wrong) / static_cast<double>(blocks * options_.bytes);
+    }
+
+    Options options_;
+    int rank_;
+    int ranks_;
+    std::vector<int> portions_;
+    bool to_each_ = false;
+    bool from_each_ = false;
+    std::byte* sent_ = nullptr;
+    std::byte* received_ = nullptr;
+    std::optional<int> root_;  ///< of the last operation in which this rank received
+};
+
+}  // namespace assay::collective

@@ -1,0 +1,173 @@
+// The time a cache line takes from one core to another: two pinned threads hand a flag to and fro. The probe that
+// stands before and after every launch.
+#include <unistd.h>
+
+#include <atomic>
+#include <cmath>
+#include <thread>
+
+#include "harness/clock.hpp"
+#include "harness/cpus.hpp"
+#include "harness/failure.hpp"
+#include "harness/program.hpp"
+
+namespace {
+
+using assay::Setting;
+
+constexpr std::uint64_t stop = ~std::uint64_t{0};
+constexpr double patience_s = 1;  ///< a partner that does not answer for so long does not run
+
+const assay::Declaration declaration{
+    .name = "core_to_core",
+    .summary = "time of a cache line from one core to another: a flag is handed to and fro",
+    .kernels = {"handover"},
+    .axes = {},
+    .work = {{"handover", {"handovers"}}},
+    .min_cpus = 2,
+    .max_cpus = 2,
+    .own_threads = true,
+};
+
+/// Reads the flag until it differs from `old`; gives up (returns `old`) when `patient` says so, which is asked
+/// rarely.
+template <class Patient>
+std::uint64_t await_change(const std::atomic<std::uint64_t>& flag, std::uint64_t old, const Patient& patient) {
+    constexpr int often = 1 << 16;
+    do {
+        for (int read = 0; read < often; ++read) {
+            if (const std::uint64_t value = flag.load(std::memory_order_acquire); value != old) {
+                return value;
+            }
+        }
+    } while (patient());
+    return old;
+}
+
+/// A deadline that starts at the first question, so that a quick answer costs no reading of the clock.
+class Patience {
+  public:
+    bool operator()() const {
+        if (deadline_ == 0) {
+            deadline_ = assay::now() + patience_s;
+        }
+        return assay::now() < deadline_;
+    }
+
+  private:
+    mutable double deadline_ = 0;
+};
+
+/// What both threads see. The flag has its lines for itself; the rest is written rarely, or by the partner alone.
+struct Shared {
+    std::shared_ptr<assay::Memory> memory;
+    std::atomic<std::uint64_t>* flag = nullptr;
+    alignas(assay::apart_bytes) std::atomic<std::uint64_t> answers{0};
+    alignas(assay::apart_bytes) std::atomic<int> thread_id{0};
+    std::atomic<bool> finished{false};
+};
+
+/// Answers each odd value with the even one that follows it.
+void partner(const std::shared_ptr<Shared>& shared, int cpu) {
+    assay::pin({cpu});
+    shared->thread_id.store(gettid(), std::memory_order_release);
+    std::uint64_t seen = 0;
+    for (std::uint64_t answers = 1;; ++answers) {
+        seen = await_change(*shared->flag, seen, [] { return true; });
+        if (seen == stop) {
+            break;
+        }
+        shared->answers.store(answers, std::memory_order_relaxed);
+        shared->flag->store(++seen, std::memory_order_release);
+    }
+    shared->finished.store(true, std::memory_order_release);
+}
+
+class CoreToCore : public assay::Benchmark {
+  public:
+    explicit CoreToCore(const Setting& setting) : cpu_(setting.cpus.back()), shared_(std::make_shared<Shared>()) {
+        shared_->memory = setting.memory;
+        shared_->flag = new (setting.memory->allocate(assay::apart_bytes)) std::atomic<std::uint64_t>(0);
+        thread_ = std::thread(partner, shared_, cpu_);
+        const Patience patience;
+        while (shared_->thread_id.load(std::memory_order_acquire) == 0 && patience()) {
+            std::this_thread::yield();
+        }
+        gave_up_ = shared_->thread_id.load(std::memory_order_acquire) == 0;
+    }
+
+    CoreToCore(const CoreToCore&) = delete;
+    CoreToCore& operator=(const CoreToCore&) = delete;
+    CoreToCore(CoreToCore&&) = delete;
+    CoreToCore& operator=(CoreToCore&&) = delete;
+
+    ~CoreToCore() override {
+        shared_->flag->store(stop, std::memory_order_release);
+        const Patience patience;
+        while (!shared_->finished.load(std::memory_order_acquire) && patience()) {
+            std::this_thread::yield();
+        }
+        // A partner that still does not run is left behind with all that it shares.
+        if (shared_->finished.load(std::memory_order_acquire)) {
+            thread_.join();
+        } else {
+            thread_.detach();
+        }
+    }
+
+    [[nodiscard]] assay::Work work() const override { return {{"handover", {{"handovers", 2}}}}; }
+
+    void prepare(std::size_t /*kernel*/) override {
+        asked_ = 0;
+        answered_before_ = shared_->answers.load(std::memory_order_relaxed);
+    }
+
+    void iterate(std::size_t /*kernel*/, std::uint64_t iterations, int /*thread*/) override {
+        for (std::uint64_t iteration = 0; iteration < iterations && !gave_up_; ++iteration) {
+            shared_->flag->store(++turn_, std::memory_order_release);
+            gave_up_ = await_change(*shared_->flag, turn_, Patience{}) != turn_ + 1;
+            ++turn_;
+            ++asked_;
+        }
+    }
+
+    /// Hand-overs that the partner saw, against those that were made.
+    double verify(std::size_t /*kernel*/) override {
+        const std::uint64_t answered = shared_->answers.load(std::memory_order_relaxed) - answered_before_;
+        return std::abs(static_cast<double>(answered) - static_cast<double>(asked_));
+    }
+
+    [[nodiscard]] double tolerance() const override { return 0; }
+
+    void require_undisturbed() const override {
+        if (gave_up_) {
+            throw assay::Failure(assay::Exit::failed, "cpu " + std::to_string(cpu_) + " does not answer",
+                                 "its thread did not run for a second: another process keeps the cpu for itself",
+                                 "choose other cpus, or wait until it is free");
+        }
+    }
+
+    [[nodiscard]] std::vector<int> own_cpus() const override {
+        return {assay::pinned_cpu(shared_->thread_id.load(std::memory_order_acquire))};
+    }
+
+  private:
+    int cpu_;
+    std::shared_ptr<Shared> shared_;
+    std::thread thread_;
+    std::uint64_t turn_ = 0;
+    std::uint64_t asked_ = 0;
+    std::uint64_t answered_before_ = 0;
+    bool gave_up_ = false;
+};
+
+}  // namespace
+
+int main(int argc, char** argv) {
+    return assay::run_program(
+        declaration,
+        [](const Setting& setting) -> std::unique_ptr<assay::Benchmark> {
+            return std::make_unique<CoreToCore>(setting);
+        },
+        argc, argv);
+}

@@ -1,0 +1,62 @@
+// The time of one load from a working set of a given size: a walk along a random cycle through its lines, in which
+// each load has to wait for the address that the one before brings.
+#include "harness/pointer_cycle.hpp"
+#include "harness/program.hpp"
+
+namespace {
+
+const assay::Declaration declaration{
+    .name = "latency",
+    .summary = "time of a load that waits for the one before, by working set and size of pages",
+    .kernels = {"chase"},
+    .axes = {{"bytes", "working set of the pointer chase", {}, std::int64_t{1} << 28U, "B"},
+             {"pages", "size of the pages of the working set", {"small", "huge"}, "small", ""},
+             {"line", "distance of the addresses that are loaded", {}, std::int64_t{64}, "B"},
+             {"seed", "of the random cycle", {}, std::int64_t{1}, ""}},
+    .work = {{"chase", {"loads"}}},
+    .max_cpus = 1,
+};
+
+class Latency : public assay::Benchmark {
+  public:
+    explicit Latency(const assay::Setting& setting)
+        : cycle_(assay::PointerCycle::of(setting)), broken_(cycle_.settle()) {}
+
+    [[nodiscard]] assay::Work work() const override { return {{"chase", {{"loads", 1}}}}; }
+
+    void prepare(std::size_t /*kernel*/) override {
+        loads_ = 0;
+        begin_ = cycle_.place();
+    }
+
+    void iterate(std::size_t /*kernel*/, std::uint64_t iterations, int /*thread*/) override {
+        cycle_.walk(iterations);
+        loads_ += iterations;
+    }
+
+    /// Lines that break the cycle (nothing writes to them after set-up, and looking again would refill the
+    /// caches), and whether the walk ended elsewhere than so many loads lead.
+    double verify(std::size_t /*kernel*/) override {
+        const bool off_cycle = cycle_.place() != (begin_ + loads_) % cycle_.lines();
+        return static_cast<double>(broken_) + (off_cycle ? 1 : 0);
+    }
+
+    [[nodiscard]] double tolerance() const override { return 0; }
+
+  private:
+    assay::PointerCycle cycle_;
+    std::size_t broken_;
+    std::uint64_t loads_ = 0;
+    std::uint64_t begin_ = 0;
+};
+
+}  // namespace
+
+int main(int argc, char** argv) {
+    return assay::run_program(
+        declaration,
+        [](const assay::Setting& setting) -> std::unique_ptr<assay::Benchmark> {
+            return std::make_unique<Latency>(setting);
+        },
+        argc, argv);
+}

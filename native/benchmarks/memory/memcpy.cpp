@@ -1,0 +1,141 @@
+// The rate of the C library's memcpy by size, after NetPIPE's module of that name: inside the caches, and outside.
+#include <algorithm>
+#include <cstring>
+
+#include "harness/program.hpp"
+#include "harness/walk.hpp"
+
+namespace {
+
+using assay::Setting;
+
+constexpr std::size_t line_bytes = 64;
+/// Targets start this much apart from sources modulo a page: loads do not wait for stores whose low address bits
+/// agree.
+constexpr std::size_t stagger_bytes = 2048 + line_bytes;
+
+const assay::Declaration declaration{
+    .name = "memcpy",
+    .summary = "rate of the C library's memcpy for one block size",
+    .kernels = {"memcpy"},
+    .axes =
+        {{"bytes", "size of the copied block", {}, std::int64_t{1} << 20U, "B"},
+         {"buffers",
+          "hot: one source and one target, met again in cache; cold: both walk through a pool beyond the caches",
+          {"hot", "cold"},
+          "hot",
+          ""},
+         {"offset",
+          "bytes added to the size, as NetPIPE's perturbation of 3 does; at least 1 byte is copied",
+          {},
+          std::int64_t{0},
+          "B",
+          -(std::int64_t{1} << 48U)},
+         {"pool",
+          "bytes that cold sources walk through, and as many for targets",
+          {},
+          std::int64_t{1} << 28U,
+          "B"}},
+    .work = {{"memcpy", {"bytes"}}},
+    .max_cpus = 1,
+};
+
+using Copy = void* (*)(void*, const void*, std::size_t);
+/// Read once before each sample: the compiler cannot know what is called, so it calls it.
+Copy volatile const library_copy = std::memcpy;
+
+/// The source's byte at a place: never 0, which is what spoilt targets hold.
+std::uint64_t pattern(std::size_t word) {
+    constexpr std::uint64_t odd_bytes = 0x0101010101010101;
+    return (word * 0x9E3779B97F4A7C15U ^ word >> 7U) | odd_bytes;
+}
+
+class Memcpy : public assay::Benchmark {
+  public:
+    explicit Memcpy(const Setting& setting)
+        : bytes_(static_cast<std::size_t>(
+              std::max<std::int64_t>(1, setting.params.number("bytes") + setting.params.number("offset")))),
+          stride_((bytes_ + line_bytes - 1) / line_bytes * line_bytes),
+          slots_(slots_of(setting.params, stride_)),
+          walk_(slots_),
+          visited_(walk_) {
+        const std::size_t pool = slots_ * stride_;
+        const std::size_t lead = (pool + 4095) / 4096 * 4096 + stagger_bytes;
+        source_ = setting.memory->allocate(lead + pool, assay::Touch::by_one(setting.cpus.front()));
+        target_ = source_ + lead;
+        auto* words = reinterpret_cast<std::uint64_t*>(source_);
+        for (std::size_t word = 0; word < pool / sizeof(std::uint64_t); ++word) {
+            words[word] = pattern(word);
+        }
+        std::fill(target_, target_ + pool, std::byte{0});
+    }
+
+    [[nodiscard]] assay::Work work() const override {
+        return {{"memcpy", {{"bytes", static_cast<double>(bytes_)}}}};
+    }
+
+    void prepare(std::size_t /*kernel*/) override {
+        for_visited([&](std::size_t place) { std::fill_n(target_ + place, bytes_, std::byte{0}); });
+        visited_ = walk_;
+        copies_ = 0;
+    }
+
+    void iterate(std::size_t /*kernel*/, std::uint64_t iterations, int /*thread*/) override {
+        const Copy copy = library_copy;
+        assay::Walk walk = walk_;
+        for (std::uint64_t iteration = 0; iteration < iterations; ++iteration) {
+            const std::size_t place = walk.next() * stride_;
+            copy(target_ + place, source_ + place, bytes_);
+        }
+        walk_ = walk;
+        copies_ += iterations;
+    }
+
+    /// Share of the targets that do not hold their source's bytes.
+    double verify(std::size_t /*kernel*/) override {
+        std::uint64_t wrong = 0;
+        std::uint64_t targets = 0;
+        for_visited([&](std::size_t place) {
+            wrong += std::equal(target_ + place, target_ + place + bytes_, source_ + place) ? 0U : 1U;
+            ++targets;
+        });
+        return static_cast<double>(wrong) / static_cast<double>(targets);
+    }
+
+    [[nodiscard]] double tolerance() const override { return 0; }
+
+  private:
+    static std::size_t slots_of(const assay::Params& params, std::size_t stride) {
+        const bool cold = params.word("buffers") == "cold";
+        return cold ? std::max<std::size_t>(1, static_cast<std::size_t>(params.number("pool")) / stride) : 1;
+    }
+
+    /// Calls visit(place) for each block that was copied to since `prepare`.
+    template <class Visit>
+    void for_visited(const Visit& visit) const {
+        assay::Walk walk = visited_;
+        for (std::uint64_t copy = 0; copy < std::min<std::uint64_t>(copies_, slots_); ++copy) {
+            visit(walk.next() * stride_);
+        }
+    }
+
+    std::size_t bytes_;
+    std::size_t stride_;
+    std::size_t slots_;
+    assay::Walk walk_;
+    assay::Walk visited_;  ///< where the walk stood at `prepare`
+    std::uint64_t copies_ = 0;
+    std::byte* source_;
+    std::byte* target_;
+};
+
+}  // namespace
+
+int main(int argc, char** argv) {
+    return assay::run_program(
+        declaration,
+        [](const Setting& setting) -> std::unique_ptr<assay::Benchmark> {
+            return std::make_unique<Memcpy>(setting);
+        },
+        argc, argv);
+}

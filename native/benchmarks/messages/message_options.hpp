@@ -1,0 +1,111 @@
+// What the programs that pass messages between pairs are asked alike: patterns, sizes, buffers, windows.
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+#include <map>
+#include <string>
+
+#include "harness/benchmark.hpp"
+#include "harness/failure.hpp"
+#include "harness/slots.hpp"
+
+namespace assay::messages {
+
+enum class Pattern { latency, bandwidth, bidirectional };
+
+inline const Axis pattern_axis{
+    "pattern",
+    "latency: to and fro; bandwidth: a window of messages one way, then an acknowledgement; bidirectional: "
+    "windows both ways at once; multi-: all pairs at once",
+    {"latency", "bandwidth", "bidirectional", "multi-bandwidth", "multi-latency"},
+    "latency",
+    ""};
+inline const Axis buffers_axis{
+    "buffers",
+    "hot: one to send and one to receive; rotating: a window of each in turn; cold: pools beyond the caches",
+    {"hot", "rotating", "cold"},
+    "hot",
+    ""};
+inline const Axis offset_axis{"offset", "bytes added to the size, as NetPIPE's perturbation of 3 does",
+                              {},       std::int64_t{0},
+                              "B",      -(std::int64_t{1} << 48U)};
+inline const Axis window_axis{"window", "messages on the way before one waits", {}, std::int64_t{64}, ""};
+inline const Axis pool_axis{
+    "pool", "bytes of each of the two pools of cold buffers", {}, std::int64_t{1} << 28U, "B"};
+inline const std::map<std::string, std::vector<std::string>> quantities{
+    {"message", {"bytes", "messages", "one-way"}}};
+
+inline Axis bytes_axis(std::int64_t least) {
+    return {"bytes", "size of a message", {}, std::int64_t{8}, "B", least};
+}
+
+/// With or without `multi-`, which makes no difference to one pair.
+inline Pattern pattern_of(const Params& params) {
+    const std::string& pattern = params.word("pattern");
+    return pattern.ends_with("latency")     ? Pattern::latency
+           : pattern.ends_with("bandwidth") ? Pattern::bandwidth
+                                            : Pattern::bidirectional;
+}
+
+inline bool is_multi(const Params& params) { return params.word("pattern").starts_with("multi-"); }
+
+/// Bytes of a message, its offset added.
+inline std::size_t size_of(const Params& params, std::int64_t least) {
+    return static_cast<std::size_t>(std::max(least, params.number("bytes") + params.number("offset")));
+}
+
+inline std::uint64_t window_of(const Params& params) {
+    return static_cast<std::uint64_t>(std::min<std::int64_t>(params.number("window"), 1 << 20U));
+}
+
+/// As many buffers as the messages of a window or the bytes of a pool are.
+inline Spacing spacing_of(const Params& params, const Layout& layout, std::size_t alignment) {
+    const std::string& buffers = params.word("buffers");
+    const auto pool = static_cast<std::size_t>(params.number("pool"));
+    const std::size_t count = buffers == "cold"       ? pool / Slots::stride(layout, alignment)
+                              : buffers == "rotating" ? window_of(params)
+                                                      : 1;
+    return {std::max<std::size_t>(1, count), alignment};
+}
+
+/// Messages of one pair in one iteration, both directions counted.
+inline std::uint64_t count(Pattern pattern, std::uint64_t window) {
+    switch (pattern) {
+        case Pattern::latency:
+            return 2;
+        case Pattern::bandwidth:
+            return window;
+        case Pattern::bidirectional:
+            break;
+    }
+    return 2 * window;
+}
+
+/// What so many messages, all pairs' together, are in one iteration.
+inline Work work(Pattern pattern, double messages, std::size_t bytes) {
+    std::map<std::string, double> work{{"messages", messages}, {"bytes", messages * static_cast<double>(bytes)}};
+    if (pattern == Pattern::latency) {
+        work["one-way"] = 2;
+    }
+    return {{"message", work}};
+}
+
+/// `--axis value` of a word.
+inline std::string option_text(const Params& params, const std::string& axis) {
+    return "--" + axis + " " + params.word(axis);
+}
+
+/// Failure (usage) where so many ranks make no such pattern.
+inline void require_pairs(const Params& params, int ranks) {
+    if (!is_multi(params) && ranks != 2) {
+        throw Failure(
+            Exit::usage,
+            option_text(params, "pattern") + " cannot be had with " + std::to_string(ranks) +
+                (ranks == 1 ? " rank" : " ranks"),
+            "it is a pattern of one pair",
+            pattern_of(params) == Pattern::latency ? "--pattern multi-latency" : "--pattern multi-bandwidth");
+    }
+}
+
+}  // namespace assay::messages

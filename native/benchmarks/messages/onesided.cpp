@@ -1,0 +1,170 @@
+// Transfers into and from the memory of another rank, timed until they are seen there.
+#include <mpi.h>
+
+#include <memory>
+#include <optional>
+
+#include "benchmarks/messages/onesided_slots.hpp"
+#include "benchmarks/messages/onesided_window.hpp"
+#include "harness/clock.hpp"
+#include "harness/mpi/program.hpp"
+
+namespace {
+
+using assay::Setting;
+using assay::onesided::Operation;
+using assay::onesided::Options;
+using assay::onesided::Window;
+
+class Onesided : public assay::Benchmark {
+  public:
+    explicit Onesided(const Setting& setting)
+        : options_(assay::onesided::options_of(setting.params, setting.ranks.size())),
+          rank_(setting.ranks.rank()),
+          partner_(1 - rank_),
+          team_(setting.team),
+          buffer_(setting.memory->allocate(Window::size(options_))),
+          memory_(options_.allocate ? nullptr : setting.memory->allocate(Window::size(options_))) {}
+
+    void connect() override {
+        window_.emplace(options_, memory_, partner_);
+        if (!window_->unified()) {
+            throw assay::Failure(assay::Exit::environment, "this MPI keeps two copies of a window",
+                                 "its memory model is MPI_WIN_SEPARATE: no rank sees what came but by a call",
+                                 "another MPI: assay list mpis");
+        }
+        assay::onesided::give(options_, given(), rank_);
+    }
+
+    [[nodiscard]] assay::Work work() const override {
+        const double transfers = options_.both_ways() ? 2 : options_.slots;
+        std::map<std::string, double> work{{"bytes", transfers * static_cast<double>(options_.bytes)}};
+        if (!options_.bandwidth) {
+            work["one-way"] = transfers;
+        }
+        return {{"transfer", work}};
+    }
+
+    void prepare(std::size_t /*kernel*/) override {
+        assay::onesided::spoil(options_, got());
+        transfers_ = 0;
+        window_->settle();
+    }
+
+    void iterate(std::size_t /*kernel*/, std::uint64_t iterations, int thread) override {
+        if (thread == 0) {
+            window_->open();
+            meet();
+            const std::int64_t begin = assay::nanoseconds();
+            if (options_.both_ways()) {
+                rank_ == 0 ? ping(iterations) : pong(iterations);
+            } else {
+                rank_ == 0 ? work_alone(iterations) : let_work(iterations);
+            }
+            seconds_ = assay::to_seconds(assay::nanoseconds() - begin);
+            meet();
+            count(iterations);
+        }
+        team_.barrier();
+    }
+
+    double verify(std::size_t /*kernel*/) override {
+        window_->settle();
+        return receives() ? assay::onesided::wrong(options_, got(), partner_, transfers_) : 0;
+    }
+
+    [[nodiscard]] double tolerance() const override { return 0; }
+
+    [[nodiscard]] bool times() const override { return rank_ == 0; }
+
+    [[nodiscard]] std::optional<double> self_timed_seconds() const override { return seconds_; }
+
+    [[nodiscard]] double sent_bytes() const override { return sent_bytes_; }
+
+  private:
+    [[nodiscard]] bool gets() const { return options_.operation == Operation::get; }
+
+    /// What the other shall have: of a get it lies in the window.
+    [[nodiscard]] std::byte* given() const { return gets() ? window_->slots() : buffer_; }
+    [[nodiscard]] std::byte* got() const { return gets() ? buffer_ : window_->slots(); }
+
+    [[nodiscard]] bool receives() const { return options_.both_ways() || gets() == (rank_ == 0); }
+    [[nodiscard]] bool sends() const { return options_.both_ways() || gets() != (rank_ == 0); }
+
+    /// A round trip that is not timed; it also ends the wait of a target that has nothing to do.
+    void meet() const {
+        constexpr int tag = 1;
+        if (rank_ == 0) {
+            MPI_Send(nullptr, 0, MPI_BYTE, partner_, tag, MPI_COMM_WORLD);
+            MPI_Recv(nullptr, 0, MPI_BYTE, partner_, tag, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+        } else {
+            MPI_Recv(nullptr, 0, MPI_BYTE, partner_, tag, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+            MPI_Send(nullptr, 0, MPI_BYTE, partner_, tag, MPI_COMM_WORLD);
+        }
+    }
+
+    void there() {
+        window_->transfer(buffer_);
+        if (options_.passive()) {
+            window_->notify();
+        }
+    }
+
+    void back() {
+        if (options_.passive()) {
+            window_->await();
+        } else {
+            window_->accept();
+        }
+    }
+
+    void ping(std::uint64_t iterations) {
+        for (std::uint64_t iteration = 0; iteration < iterations; ++iteration) {
+            there();
+            back();
+        }
+    }
+
+    void pong(std::uint64_t iterations) {
+        for (std::uint64_t iteration = 0; iteration < iterations; ++iteration) {
+            back();
+            there();
+        }
+    }
+
+    void work_alone(std::uint64_t iterations) {
+        for (std::uint64_t iteration = 0; iteration < iterations; ++iteration) {
+            window_->transfer(buffer_);
+        }
+    }
+
+    void let_work(std::uint64_t iterations) {
+        for (std::uint64_t iteration = 0; iteration < iterations && !options_.passive(); ++iteration) {
+            window_->accept();
+        }
+    }
+
+    void count(std::uint64_t iterations) {
+        transfers_ += iterations;
+        if (sends()) {
+            sent_bytes_ += static_cast<double>(iterations) * options_.slots * static_cast<double>(options_.bytes);
+        }
+    }
+
+    Options options_;
+    int rank_;
+    int partner_;
+    const assay::Team& team_;
+    std::byte* buffer_;
+    std::byte* memory_;
+    std::optional<Window> window_;
+    std::uint64_t transfers_ = 0;  ///< into each slot, since `prepare`
+    double seconds_ = 0;
+    double sent_bytes_ = 0;
+};
+
+}  // namespace
+
+int main(int argc, char** argv) {
+    return assay::run_mpi_program<Onesided>(assay::onesided::declaration, argc, argv);
+}

@@ -1,0 +1,175 @@
+// R. Himeno's benchmark: Jacobi sweeps of a pressure Poisson equation in curvilinear coordinates, in single
+// precision.
+#include "benchmarks/stencil/himeno.hpp"
+
+#include <cfloat>
+
+#include "harness/program.hpp"
+#include "harness/thread_times.hpp"
+
+namespace {
+
+using assay::Part;
+using assay::Setting;
+using assay::Team;
+
+/// What the source code names: the sweep reads 13 arrays and writes one, the copy reads one and writes one.
+constexpr double bytes_per_point = 16 * sizeof(float);
+/// Both stores read their lines first.
+constexpr double allocated_per_point = 2 * sizeof(float);
+
+const assay::Declaration declaration{
+    .name = "himeno",
+    .summary = "Himeno benchmark: Jacobi sweeps of a Poisson equation on a three-dimensional grid",
+    .kernels = {"jacobi"},
+    .axes = {{"size",
+              "points of the grid: XS 32x32x64, S 64x64x128, M 128x128x256, L 256x256x512, XL 512x512x1024",
+              {"XS", "S", "M", "L", "XL"},
+              "M",
+              ""},
+             {"touch",
+              "who first writes the arrays: each thread its own part, or one thread everything",
+              {"parallel", "serial"},
+              "parallel",
+              ""}},
+    .work = {{"jacobi", {"bytes", "flops", "traffic_bytes"}}},
+};
+
+const himeno::Size& size_named(const std::string& name) {
+    return *std::find_if(himeno::sizes.begin(), himeno::sizes.end(),
+                         [&](const himeno::Size& size) { return size.name == name; });
+}
+
+class Himeno : public assay::Benchmark {
+  public:
+    explicit Himeno(const Setting& setting)
+        : team_(setting.team),
+          times_(team_.size()),
+          size_(size_named(setting.params.word("size"))),
+          grid_(size_, setting.memory->allocate(himeno::Grid::bytes(size_), touch(setting))),
+          gosa_(static_cast<std::size_t>(team_.size())) {
+        const bool serial = touches_serially(setting);
+        team_.run([&](int thread) {
+            if (!serial) {
+                grid_.initialise(part(thread));
+            } else if (thread == 0) {
+                grid_.initialise({0, grid_.rows()});
+            }
+        });
+    }
+
+    [[nodiscard]] assay::Work work() const override {
+        const auto points = static_cast<double>(size_.inner_points());
+        return {{"jacobi",
+                 {{"flops", himeno::flops_per_point * points},
+                  {"bytes", bytes_per_point * points},
+                  {"traffic_bytes", (bytes_per_point + allocated_per_point) * points}}}};
+    }
+
+    void prepare(std::size_t /*kernel*/) override {
+        sweeps_ = 0;
+        team_.run([&](int thread) { grid_.restart(part(thread)); });
+    }
+
+    void iterate(std::size_t /*kernel*/, std::uint64_t iterations, int thread) override {
+        const Part mine = part(thread);
+        double gosa = 0;
+        for (std::uint64_t iteration = 0; iteration < iterations; ++iteration) {
+            times_.time(thread, [&] { gosa = grid_.sweep(mine); });
+            team_.barrier();
+            times_.time(thread, [&] { grid_.copy_back(mine); });
+            team_.barrier();
+        }
+        gosa_[static_cast<std::size_t>(thread)].value = gosa;
+        if (thread == 0) {
+            sweeps_ += iterations;
+        }
+    }
+
+    /// Largest error of a pressure, or of the root mean square of its changes: of those that GOSA tells, and of
+    /// those that are still to come.
+    double verify(std::size_t /*kernel*/) override {
+        double gosa = 0;
+        for (const Sum& sum : gosa_) {
+            gosa += sum.value;
+        }
+        const himeno::Gosa exact = exact_gosa();
+        const himeno::Residual found = residual();
+        double error = std::abs(mean(gosa) - mean(exact.of_sweep));
+        error = std::max(error, std::abs(mean(found.squares) - mean(exact.of_next)));
+        error = std::max(error, found.largest - himeno::first_change(size_));  // changes never grow
+        error = std::max(error, found.misplaced);
+        if (sweeps_ == 1) {
+            error = std::max(error, found.first);
+        }
+        return std::isfinite(error + gosa + found.squares) ? error : DBL_MAX;
+    }
+
+    /// Pressures go from 0 to 1, sums of six of them are rounded: some of the last bits of a float.
+    [[nodiscard]] double tolerance() const override { return 4 * double{FLT_EPSILON}; }
+
+    [[nodiscard]] std::vector<double> thread_seconds() const override { return times_.seconds(); }
+
+  private:
+    struct alignas(assay::apart_bytes) Sum {
+        double value = 0;
+    };
+
+    static bool touches_serially(const Setting& setting) { return setting.params.word("touch") == "serial"; }
+
+    static assay::Touch touch(const Setting& setting) {
+        return touches_serially(setting) ? assay::Touch::by_one(setting.cpus.front())
+                                         : assay::Touch::by_parts(setting.cpus);
+    }
+
+    [[nodiscard]] Part part(int thread) const { return assay::part_of(grid_.rows(), thread, team_.size(), 1); }
+
+    [[nodiscard]] double mean(double squares) const {
+        return std::sqrt(squares / static_cast<double>(size_.inner_points()));
+    }
+
+    [[nodiscard]] himeno::Gosa exact_gosa() const {
+        std::vector<himeno::Gosa> parts(static_cast<std::size_t>(team_.size()));
+        team_.run([&](int thread) {
+            parts[static_cast<std::size_t>(thread)] =
+                himeno::exact_gosa(size_, sweeps_, assay::part_of(himeno::modes(size_), thread, team_.size(), 1));
+        });
+        himeno::Gosa sum;
+        for (const himeno::Gosa& each : parts) {
+            sum.of_sweep += each.of_sweep;
+            sum.of_next += each.of_next;
+        }
+        return sum;
+    }
+
+    [[nodiscard]] himeno::Residual residual() const {
+        std::vector<himeno::Residual> parts(static_cast<std::size_t>(team_.size()));
+        team_.run([&](int thread) { parts[static_cast<std::size_t>(thread)] = grid_.residual(part(thread)); });
+        himeno::Residual whole;
+        for (const himeno::Residual& each : parts) {
+            whole.squares += each.squares;
+            whole.largest = std::max(whole.largest, each.largest);
+            whole.misplaced = std::max(whole.misplaced, each.misplaced);
+            whole.first = std::max(whole.first, each.first);
+        }
+        return whole;
+    }
+
+    const Team& team_;
+    assay::ThreadTimes times_;
+    const himeno::Size& size_;
+    himeno::Grid grid_;
+    std::vector<Sum> gosa_;
+    std::uint64_t sweeps_ = 0;
+};
+
+}  // namespace
+
+int main(int argc, char** argv) {
+    return assay::run_program(
+        declaration,
+        [](const Setting& setting) -> std::unique_ptr<assay::Benchmark> {
+            return std::make_unique<Himeno>(setting);
+        },
+        argc, argv);
+}

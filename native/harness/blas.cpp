@@ -1,0 +1,202 @@
+#include "harness/blas.hpp"
+
+#include <dlfcn.h>
+
+#include <algorithm>
+#include <array>
+#include <filesystem>
+
+#include "harness/cpus.hpp"
+#include "harness/failure.hpp"
+
+namespace assay {
+namespace {
+
+/// Names under which the same functions stand: wheels add a prefix, builds with 64-bit integers a suffix.
+struct Naming {
+    const char* prefix;
+    const char* suffix;
+    bool wide;
+};
+constexpr std::array<Naming, 6> namings{{{"", "", false},
+                                         {"scipy_", "", false},
+                                         {"", "64_", true},
+                                         {"scipy_", "64_", true},
+                                         {"", "_64", true},
+                                         {"", "_64_", true}}};
+constexpr std::array<const char*, 3> usual_files{"libopenblas.so.0", "libblis.so.4", "libblas.so.3"};
+
+/// CBLAS: row-major, not transposed.
+constexpr int row_major = 101;
+constexpr int not_transposed = 111;
+
+std::vector<int> threads_of_process() {
+    std::vector<int> ids;
+    for (const auto& entry : std::filesystem::directory_iterator("/proc/self/task")) {
+        ids.push_back(std::stoi(entry.path().filename().string()));
+    }
+    std::sort(ids.begin(), ids.end());
+    return ids;
+}
+
+template <class Function>
+Function as(void* symbol) {
+    return reinterpret_cast<Function>(symbol);
+}
+
+/// `OpenBLAS 0.3.21 NO_LAPACKE DYNAMIC_ARCH ...` -> the first two words.
+std::string first_words(const std::string& text) {
+    const std::size_t first = text.find(' ');
+    return text.substr(0, first == std::string::npos ? first : text.find(' ', first + 1));
+}
+
+/// Threads of the process before the first library was loaded.
+const std::vector<int>& threads_before() {
+    static const std::vector<int> before = threads_of_process();
+    return before;
+}
+
+}  // namespace
+
+Blas::Blas(const std::string& path, const std::vector<int>& cpus) : cpus_(cpus) {
+    threads_before();
+    // Libraries count the cpus of the calling thread when they are loaded, and start no more threads than those.
+    if (!pin(cpus)) {
+        throw Failure(Exit::environment, "the kernel refuses cpus " + format_list(cpus), "sched_setaffinity",
+                      "choose cpus that are allowed");
+    }
+    std::string why;
+    const auto load = [&](const char* file) {
+        library_ = dlopen(file, RTLD_NOW | RTLD_LOCAL);
+        why = library_ == nullptr ? dlerror() : "";
+    };
+    if (!path.empty()) {
+        load(path.c_str());
+    }
+    for (std::size_t each = 0; path.empty() && library_ == nullptr && each < usual_files.size(); ++each) {
+        load(usual_files.at(each));
+    }
+    if (library_ == nullptr) {
+        throw Failure(Exit::environment, "no BLAS can be loaded", why, "--library blas=/path/to/libopenblas.so");
+    }
+    for (const Naming& naming : namings) {
+        prefix_ = naming.prefix;
+        suffix_ = naming.suffix;
+        wide_ = naming.wide;
+        dgemm_ = find("cblas_dgemm");
+        sgemm_ = find("cblas_sgemm");
+        if (dgemm_ != nullptr && sgemm_ != nullptr) {
+            set_threads(static_cast<int>(cpus.size()));
+            return;
+        }
+    }
+    throw Failure(Exit::environment, path + " lacks cblas_dgemm or cblas_sgemm",
+                  "none of the names that BLAS libraries give them is there",
+                  "name a library with the C interface: --library blas=/path/to/libopenblas.so");
+}
+
+void* Blas::find(const std::string& name) const { return dlsym(library_, (prefix_ + name + suffix_).c_str()); }
+
+template <class Number>
+void Blas::call(void* function, std::int64_t n, const Number* a, const Number* b, Number* c) const {
+    if (wide_) {
+        using Call = void (*)(int, int, int, std::int64_t, std::int64_t, std::int64_t, Number, const Number*,
+                              std::int64_t, const Number*, std::int64_t, Number, Number*, std::int64_t);
+        as<Call>(function)(row_major, not_transposed, not_transposed, n, n, n, Number{1}, a, n, b, n, Number{0}, c,
+                           n);
+        return;
+    }
+    using Call = void (*)(int, int, int, int, int, int, Number, const Number*, int, const Number*, int, Number,
+                          Number*, int);
+    const int order = static_cast<int>(n);
+    as<Call>(function)(row_major, not_transposed, not_transposed, order, order, order, Number{1}, a, order, b,
+                       order, Number{0}, c, order);
+}
+
+void Blas::multiply(std::int64_t n, const double* a, const double* b, double* c) const {
+    call(dgemm_, n, a, b, c);
+}
+void Blas::multiply(std::int64_t n, const float* a, const float* b, float* c) const { call(sgemm_, n, a, b, c); }
+
+void Blas::set_threads(int count) const {
+    if (void* set = find("openblas_set_num_threads")) {
+        as<void (*)(int)>(set)(count);
+    } else if (void* of_blis = dlsym(library_, "bli_thread_set_num_threads")) {
+        as<void (*)(std::int64_t)>(of_blis)(count);
+    } else if (void* of_mkl = dlsym(library_, "MKL_Set_Num_Threads")) {
+        as<void (*)(int)>(of_mkl)(count);
+    }
+}
+
+int Blas::threads() const {
+    if (void* get = find("openblas_get_num_threads")) {
+        return as<int (*)()>(get)();
+    }
+    if (void* of_blis = dlsym(library_, "bli_thread_get_num_threads")) {
+        // -1: nobody asked for a number, which is one thread.
+        return static_cast<int>(std::max<std::int64_t>(1, as<std::int64_t (*)()>(of_blis)()));
+    }
+    if (void* of_mkl = dlsym(library_, "MKL_Get_Max_Threads")) {
+        return as<int (*)()>(of_mkl)();
+    }
+    return 0;
+}
+
+void Blas::pin_threads() {
+    workers_.clear();
+    for (const int thread : threads_of_process()) {
+        if (!std::binary_search(threads_before().begin(), threads_before().end(), thread)) {
+            workers_.push_back(thread);
+        }
+    }
+    pinned_ = workers_.size() + 1 == cpus_.size() && pin({cpus_.front()});
+    for (std::size_t each = 0; pinned_ && each < workers_.size(); ++each) {
+        pinned_ = pin({cpus_[each + 1]}, workers_[each]);
+    }
+}
+
+std::vector<int> Blas::cpus() const {
+    if (!pinned_) {
+        return affinity();
+    }
+    std::vector<int> found;
+    std::transform(workers_.begin(), workers_.end(), std::back_inserter(found), pinned_cpu);
+    return found;
+}
+
+std::map<std::string, std::string> Blas::identity() const {
+    std::map<std::string, std::string> found{{"interface", wide_ ? "64-bit integers" : "32-bit integers"}};
+    Dl_info where{};
+    if (dladdr(dgemm_, &where) != 0 && where.dli_fname != nullptr) {
+        std::error_code error;
+        const std::filesystem::path file = std::filesystem::canonical(where.dli_fname, error);
+        found["file"] = error ? where.dli_fname : file.string();
+    }
+    if (const int count = threads()) {
+        found["threads"] = std::to_string(count);
+    }
+    using Words = const char* (*)();
+    if (void* config = find("openblas_get_config")) {
+        found["version"] = first_words(as<Words>(config)());
+    }
+    if (void* core = find("openblas_get_corename")) {
+        found["kernel"] = as<Words>(core)();
+    }
+    if (void* version = dlsym(library_, "bli_info_get_version_str")) {
+        found["version"] = std::string("BLIS ") + as<Words>(version)();
+    }
+    void* query = dlsym(library_, "bli_arch_query_id");
+    void* name = dlsym(library_, "bli_arch_string");
+    if (query != nullptr && name != nullptr) {
+        found["kernel"] = as<const char* (*)(int)>(name)(as<int (*)()>(query)());
+    }
+    if (void* of_mkl = dlsym(library_, "MKL_Get_Version_String")) {
+        std::array<char, 256> text{};
+        as<void (*)(char*, int)>(of_mkl)(text.data(), static_cast<int>(text.size()));
+        found["version"] = text.data();
+        found["kernel"] = text.data();  // MKL names the instructions that it chose in this line
+    }
+    return found;
+}
+
+}  // namespace assay

@@ -1,0 +1,56 @@
+// A BLAS that is loaded at launch: its functions under the names that it has, its threads on their cpus, and what
+// it says of itself.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <string>
+#include <vector>
+
+namespace assay {
+
+/// One library, loaded for the rest of the process.
+class Blas {
+  public:
+    /// Loads the library, empty for the system's (`libopenblas.so.0`, `libblas.so.3`), and gives it one thread for
+    /// each cpu. Failure (environment) where it cannot be loaded, or lacks what is called here.
+    Blas(const std::string& path, const std::vector<int>& cpus);
+
+    /// C = A B for square matrices of order n, row by row.
+    void multiply(std::int64_t n, const double* a, const double* b, double* c) const;
+    void multiply(std::int64_t n, const float* a, const float* b, float* c) const;
+
+    /// Puts the threads that the library keeps on a cpu each, the calling thread on the first. To be called after
+    /// the first product: some libraries start their threads with it, others start and end them in each call.
+    void pin_threads();
+
+    /// Whether each thread stands on a cpu of its own; otherwise all of them run on the cpus together.
+    [[nodiscard]] bool threads_pinned() const { return pinned_; }
+
+    /// Cpus read back now: of each thread but the calling one, or of the calling one, ascending, where they run
+    /// together.
+    [[nodiscard]] std::vector<int> cpus() const;
+
+    /// `file`, `version`, `kernel`, `threads`, `interface`: as the library itself says. What it does not say is
+    /// absent.
+    [[nodiscard]] std::map<std::string, std::string> identity() const;
+
+  private:
+    [[nodiscard]] void* find(const std::string& name) const;
+    template <class Number>
+    void call(void* function, std::int64_t n, const Number* a, const Number* b, Number* c) const;
+    void set_threads(int count) const;
+    [[nodiscard]] int threads() const;
+
+    std::vector<int> cpus_;
+    std::vector<int> workers_;  ///< threads that the library keeps
+    bool pinned_ = false;
+    bool wide_ = false;  ///< 64-bit integers
+    std::string prefix_;
+    std::string suffix_;
+    void* library_ = nullptr;
+    void* dgemm_ = nullptr;
+    void* sgemm_ = nullptr;
+};
+
+}  // namespace assay

@@ -1,0 +1,294 @@
+#include "harness/child.hpp"
+
+#include <fcntl.h>
+#include <poll.h>
+#include <sys/prctl.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <csignal>
+#include <cstring>
+#include <filesystem>
+#include <fstream>
+#include <numeric>
+#include <set>
+#include <sstream>
+
+#include "harness/clock.hpp"
+#include "harness/cpus.hpp"
+#include "harness/failure.hpp"
+
+namespace assay {
+namespace {
+
+namespace fs = std::filesystem;
+
+/// The first look comes soon, later ones seldom: each costs the child some of its caches.
+constexpr int first_look_ms = 5;
+constexpr int rarest_look_ms = 500;
+constexpr int exec_failed = 127;
+
+/// A folder that is removed with all that is in it.
+class Scratch {
+  public:
+    Scratch() {
+        std::string pattern = (fs::temp_directory_path() / "assay-XXXXXX").string();
+        if (mkdtemp(pattern.data()) == nullptr) {
+            throw Failure(Exit::environment, "no folder can be made for the command", std::strerror(errno),
+                          "export TMPDIR=/a/folder/with/space");
+        }
+        path_ = pattern;
+    }
+    Scratch(const Scratch&) = delete;
+    Scratch& operator=(const Scratch&) = delete;
+    Scratch(Scratch&&) = delete;
+    Scratch& operator=(Scratch&&) = delete;
+    ~Scratch() {
+        std::error_code ignored;
+        fs::remove_all(path_, ignored);
+    }
+
+    [[nodiscard]] const fs::path& path() const { return path_; }
+
+  private:
+    fs::path path_;
+};
+
+/// A process and all that it started.
+std::set<int> family(int process) {
+    std::set<int> found{process};
+    std::error_code gone;
+    for (const auto& task : fs::directory_iterator("/proc/" + std::to_string(process) + "/task", gone)) {
+        std::ifstream children(task.path() / "children");
+        for (int child = 0; children >> child;) {
+            found.merge(family(child));
+        }
+    }
+    return found;
+}
+
+/// What looks at a running command found so far.
+class Looks {
+  public:
+    void look(int process) {
+        std::vector<std::vector<int>> masks;
+        PageNodes pages;
+        for (const int each : family(process)) {
+            add_masks(each, masks);
+            add_pages(each, pages);
+        }
+        for (const std::vector<int>& mask : masks) {
+            cpus_.insert(mask.begin(), mask.end());
+        }
+        if (masks.size() >= masks_.size() && !masks.empty()) {
+            masks_ = masks;
+        }
+        if (sum(pages) >= sum(page_nodes_)) {
+            page_nodes_ = pages;
+        }
+    }
+
+    /// Whether the threads, when there were most of them, stood on one cpu each, and all cpus were taken. On a
+    /// single cpu any number of them does.
+    [[nodiscard]] bool pinned(const std::vector<int>& wanted) const {
+        if (wanted.size() == 1) {
+            return cpus_ == std::set<int>{wanted.front()};
+        }
+        std::multiset<int> found;
+        for (const std::vector<int>& mask : masks_) {
+            if (mask.size() != 1) {
+                return false;
+            }
+            found.insert(mask.front());
+        }
+        return found == std::multiset<int>(wanted.begin(), wanted.end());
+    }
+
+    [[nodiscard]] std::vector<int> cpus() const { return {cpus_.begin(), cpus_.end()}; }
+    [[nodiscard]] const PageNodes& page_nodes() const { return page_nodes_; }
+
+  private:
+    static std::int64_t sum(const PageNodes& pages) {
+        return std::accumulate(pages.begin(), pages.end(), std::int64_t{0},
+                               [](std::int64_t all, const auto& node) { return all + node.second; });
+    }
+
+    static void add_masks(int process, std::vector<std::vector<int>>& masks) {
+        std::error_code gone;
+        for (const auto& task : fs::directory_iterator("/proc/" + std::to_string(process) + "/task", gone)) {
+            try {
+                masks.push_back(affinity(std::stoi(task.path().filename().string())));
+            } catch (const Failure&) {
+                continue;  // it ended meanwhile
+            }
+        }
+    }
+
+    /// `N0=12` in each line of numa_maps that is no file's: pages of its own on node 0.
+    static void add_pages(int process, PageNodes& pages) {
+        std::ifstream maps("/proc/" + std::to_string(process) + "/numa_maps");
+        for (std::string line; std::getline(maps, line);) {
+            if (line.find(" file=") != std::string::npos) {
+                continue;
+            }
+            std::istringstream words(line);
+            for (std::string word; words >> word;) {
+                const std::size_t equals = word.find('=');
+                if (word.front() == 'N' && equals > 1 && equals != std::string::npos &&
+                    word.find_first_not_of("0123456789", 1) == equals) {
+                    pages[std::stoi(word.substr(1))] += std::stoll(word.substr(equals + 1));
+                }
+            }
+        }
+    }
+
+    std::vector<std::vector<int>> masks_;
+    std::set<int> cpus_;
+    PageNodes page_nodes_;
+};
+
+void apply(const MemoryPolicy& policy) {
+    if (policy.kind == MemoryPolicy::Kind::first_touch) {
+        return;
+    }
+    constexpr int bind = 2;
+    constexpr int interleave = 3;
+    constexpr std::size_t bits = 8 * sizeof(unsigned long);
+    std::vector<unsigned long> mask(
+        static_cast<std::size_t>(*std::max_element(policy.nodes.begin(), policy.nodes.end())) / bits + 1);
+    for (const int node : policy.nodes) {
+        mask[static_cast<std::size_t>(node) / bits] |= 1UL << (static_cast<std::size_t>(node) % bits);
+    }
+    const int mode = policy.kind == MemoryPolicy::Kind::bind ? bind : interleave;
+    syscall(SYS_set_mempolicy, mode, mask.data(), mask.size() * bits + 1);
+}
+
+/// `{0},{2}`: a place for each thread of OpenMP.
+std::string places(const std::vector<int>& cpus) {
+    std::string text;
+    for (const int cpu : cpus) {
+        text += (text.empty() ? "{" : ",{") + std::to_string(cpu) + "}";
+    }
+    return text;
+}
+
+/// In the child, up to its exec. It returns only where that fails.
+void become(const Command& command, const fs::path& folder, int out) {
+    prctl(PR_SET_PDEATHSIG, SIGKILL);
+    std::signal(SIGPIPE, SIG_DFL);
+    pin(command.cpus);
+    apply(command.memory);
+    setenv("OMP_NUM_THREADS", std::to_string(command.cpus.size()).c_str(), 1);
+    setenv("OMP_PLACES", places(command.cpus).c_str(), 1);
+    setenv("OMP_PROC_BIND", "true", 1);
+    if (dup2(out, STDOUT_FILENO) < 0 || chdir(folder.c_str()) != 0) {
+        return;
+    }
+    std::vector<char*> words;
+    for (const std::string& word : command.words) {
+        words.push_back(const_cast<char*>(word.c_str()));
+    }
+    words.push_back(nullptr);
+    execvp(words.front(), words.data());
+}
+
+/// Text with each byte that is no part of UTF-8 replaced.
+std::string readable(const std::string& bytes) {
+    std::string text;
+    for (std::size_t at = 0; at < bytes.size();) {
+        const auto first = static_cast<unsigned char>(bytes[at]);
+        const std::size_t length = first < 0x80        ? 1
+                                   : first >> 5U == 6  ? 2
+                                   : first >> 4U == 14 ? 3
+                                   : first >> 3U == 30 ? 4
+                                                       : 0;
+        bool whole = length > 0 && at + length <= bytes.size();
+        for (std::size_t next = 1; whole && next < length; ++next) {
+            whole = (static_cast<unsigned char>(bytes[at + next]) & 0xC0U) == 0x80U;
+        }
+        text += whole ? bytes.substr(at, length) : "\uFFFD";
+        at += whole ? length : 1;
+    }
+    return text;
+}
+
+std::string describe(int status) {
+    if (WIFSIGNALED(status)) {
+        return "the command was ended by signal " + std::to_string(WTERMSIG(status));
+    }
+    const int code = WEXITSTATUS(status);
+    return code == 0 ? "" : "the command ended with exit code " + std::to_string(code);
+}
+
+}  // namespace
+
+Ended run_child(const Command& command) {
+    const Scratch scratch;
+    for (const auto& [name, content] : command.inputs) {
+        std::ofstream(scratch.path() / name) << content;
+    }
+    std::array<int, 2> out{};
+    std::array<int, 2> started{};  // closed by a successful exec
+    if (pipe2(out.data(), O_CLOEXEC) != 0 || pipe2(started.data(), O_CLOEXEC) != 0) {
+        throw Failure(Exit::environment, "no pipe can be made", std::strerror(errno), "");
+    }
+    const double begin = now();
+    const pid_t child = fork();
+    if (child == 0) {
+        become(command, scratch.path(), out[1]);
+        const int error = errno;
+        [[maybe_unused]] const ssize_t told = write(started[1], &error, sizeof error);
+        _exit(exec_failed);
+    }
+    close(out[1]);
+    close(started[1]);
+    int error = 0;
+    const bool failed = child < 0 || read(started[0], &error, sizeof error) > 0;
+    close(started[0]);
+    if (failed) {
+        close(out[0]);
+        waitpid(child, nullptr, 0);
+        throw Failure(Exit::environment, "'" + command.words.front() + "' cannot be started",
+                      std::strerror(child < 0 ? errno : error), "install it, or name it with its path");
+    }
+    Looks looks;
+    looks.look(child);
+    std::string written;
+    int wait_ms = first_look_ms;
+    for (bool open = true; open;) {
+        pollfd readable_end{out[0], POLLIN, 0};
+        if (poll(&readable_end, 1, wait_ms) == 0) {
+            looks.look(child);
+            wait_ms = std::min(2 * wait_ms, rarest_look_ms);
+            continue;
+        }
+        std::array<char, 1 << 16> buffer{};
+        const ssize_t count = read(out[0], buffer.data(), buffer.size());
+        open = count > 0 || (count < 0 && errno == EINTR);
+        written.append(buffer.data(), static_cast<std::size_t>(std::max<ssize_t>(count, 0)));
+    }
+    close(out[0]);
+    int status = 0;
+    while (waitpid(child, &status, WNOHANG) == 0) {  // it closed its stdout and goes on
+        looks.look(child);
+        usleep(1000U * static_cast<unsigned>(wait_ms));
+    }
+    Ended ended;
+    ended.seconds = now() - begin;
+    ended.reason = describe(status);
+    if (!command.output.empty()) {
+        std::ifstream file(scratch.path() / command.output, std::ios::binary);
+        written.assign(std::istreambuf_iterator<char>(file), {});
+    }
+    ended.output = readable(written);
+    ended.threads_pinned = looks.pinned(command.cpus);
+    ended.cpus = ended.threads_pinned ? command.cpus : looks.cpus();
+    ended.page_nodes = looks.page_nodes();
+    return ended;
+}
+
+}  // namespace assay

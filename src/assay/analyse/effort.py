@@ -1,0 +1,31 @@
+"""How many series have the samples that were promised, and what time was spent."""
+
+from collections.abc import Mapping, Sequence
+
+from assay.analyse.joint import MEAN
+from assay.analyse.launches import Yield
+from assay.model import benchmarks
+from assay.model.effort import Effort
+from assay.model.run import Run
+
+
+def effort(run: Run, attempts: Mapping[str, Sequence[Yield]]) -> Effort:
+    """Counted from the records, not from the plan. Programs that solve one problem once promise no samples."""
+    counts = [
+        sampled.seconds.size
+        for case in run.plan.cases
+        if case.role != "sentinel" and benchmarks.get(case.benchmark).foreign is None
+        for attempt in attempts[case.id]
+        for (_, over), sampled in attempt.sampled.items()
+        if over != MEAN  # the same samples as those of the slowest
+    ]
+    budget_s, elapsed_s = run.plan.budget_s, run.ending.elapsed_s if run.ending else None
+    beyond_s = elapsed_s - budget_s if budget_s is not None and elapsed_s is not None and run.plan.grows else 0.0
+    return Effort(
+        series=len(counts),
+        short=sum(count < run.plan.min_samples for count in counts),
+        promised=run.plan.min_samples,
+        budget_s=budget_s,
+        elapsed_s=elapsed_s,
+        grown_s=max(0.0, beyond_s),
+    )

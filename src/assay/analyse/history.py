@@ -1,0 +1,241 @@
+"""How much figures of one machine differ from run to run: variance components of its earlier runs. Pure functions.
+
+Launches of one run are made within a minute or two and do not see what drifts over hours: their intervals hold the
+median of another run too seldom. What earlier runs of the same machine show of it widens an interval that runs are
+compared by.
+"""
+
+import math
+from collections.abc import Collection, Hashable, Iterable, Mapping, Sequence
+from typing import NamedTuple
+
+import numpy as np
+
+from assay.analyse.statistics import Samples, medians
+from assay.model.quantity import Quantity
+
+#: Fewer earlier runs of a figure say nothing of the variance between them.
+FEWEST_RUNS = 3
+#: What all figures of a group show counts for each of them as so many runs more.
+_SHARED_FREEDOM = 2
+#: 97.5 % of the normal law lie below.
+NORMAL = 1.959964
+
+
+class RunLogs(NamedTuple):
+    """The figures of one earlier run.
+
+    Attributes:
+        run: id.
+        day: that it began on; runs of one day have more in common.
+        values: figure -> ln of the median of each launch.
+        groups: figure -> what varies as it does, such as its benchmark.
+    """
+
+    run: str
+    day: str
+    values: Mapping[str, Sequence[float]]
+    groups: Mapping[str, Hashable]
+
+
+class Components(NamedTuple):
+    """Variances of ln(figure): between launches of a run, between runs of a day, between days.
+
+    Attributes:
+        launch: of one launch about its run.
+        run: of one run about its day.
+        day: of one day.
+        runs: that they were estimated from.
+    """
+
+    launch: float
+    run: float
+    day: float
+    runs: int
+
+    @property
+    def between(self) -> float:
+        """Standard deviation from run to run, of whatever day."""
+        return math.sqrt(self.run + self.day)
+
+    @property
+    def quantile(self) -> float:
+        """Standard deviations that 95 % lie within, known from so few runs."""
+        return student(self.runs - 1 + _SHARED_FREEDOM)
+
+
+class Sums(NamedTuple):
+    """Sums of squares of a nested analysis of variance, and what multiplies each component in what they expect.
+
+    `ss_run` expects `df_run` x launch + `run_in_run` x run; `ss_day` expects `df_day` x launch + `run_in_day` x
+    run + `day_in_day` x day. Source: S. R. Searle, G. Casella, C. E. McCulloch, Variance Components, 1992, section
+    5.2 (Henderson's method I, here for launches nested in runs nested in days, unbalanced).
+    """
+
+    ss_launch: float = 0.0
+    df_launch: float = 0.0
+    ss_run: float = 0.0
+    df_run: float = 0.0
+    run_in_run: float = 0.0
+    ss_day: float = 0.0
+    df_day: float = 0.0
+    run_in_day: float = 0.0
+    day_in_day: float = 0.0
+
+    def plus(self, other: "Sums", scale: float = 1.0) -> "Sums":
+        """The sums of several figures; `scale` divides the squares of the other one."""
+        squares = {"ss_launch", "ss_run", "ss_day"}
+        added = zip(self._fields, self, other, strict=True)
+        return Sums(*(mine + (its / scale if name in squares else its) for name, mine, its in added))
+
+    def solved(self) -> tuple[float, float, float]:
+        """Launch, run and day component by the method of moments; none is below 0."""
+        launch = self.ss_launch / self.df_launch if self.df_launch else 0.0
+        run = max(0.0, (self.ss_run - self.df_run * launch) / self.run_in_run) if self.run_in_run else 0.0
+        rest = self.ss_day - self.df_day * launch - self.run_in_day * run
+        return launch, run, max(0.0, rest / self.day_in_day) if self.day_in_day else 0.0
+
+
+def sums(days: Sequence[Sequence[Sequence[float]]]) -> Sums:
+    """The sums of one figure: values of each launch of each run of each day."""
+    runs = [[np.asarray(run, dtype=np.float64) for run in day] for day in days]
+    counts = [np.array([run.size for run in day], dtype=np.float64) for day in runs]
+    means = [np.array([run.mean() for run in day]) for day in runs]
+    of_days = np.array([count.sum() for count in counts])
+    day_means = np.array([float(count @ mean) / count.sum() for count, mean in zip(counts, means, strict=True)])
+    whole = float(of_days.sum())
+    grand = float(of_days @ day_means) / whole
+    within = sum(float(count @ count) / count.sum() for count in counts)
+    return Sums(
+        ss_launch=sum(float(((run - run.mean()) ** 2).sum()) for day in runs for run in day),
+        df_launch=whole - sum(map(len, runs)),
+        ss_run=sum(
+            float(count @ (mean - own) ** 2)
+            for count, mean, own in zip(counts, means, day_means.tolist(), strict=True)
+        ),
+        df_run=sum(map(len, runs)) - len(runs),
+        run_in_run=whole - within,
+        ss_day=float(of_days @ (day_means - grand) ** 2),
+        df_day=len(runs) - 1,
+        run_in_day=within - sum(float(count @ count) for count in counts) / whole,
+        day_in_day=whole - float(of_days @ of_days) / whole,
+    )
+
+
+class History:
+    """What earlier runs of one machine say of the variance of its figures.
+
+    A few runs say little of one figure. So each is judged by its own runs and, as if that were some runs more, by
+    what all figures of its group show relative to their own launches. Source of the shrinking: G. K. Smyth, Linear
+    Models and Empirical Bayes Methods, Statistical Applications in Genetics and Molecular Biology 3, 2004.
+
+    Args:
+        runs: earlier runs that measured the same programs on the same machine.
+    """
+
+    def __init__(self, runs: Iterable[RunLogs]) -> None:
+        self.runs = tuple(runs)
+        self._figures: dict[str, Sums] = {}
+        self._counts: dict[str, int] = {}
+        groups: dict[Hashable, Sums] = {}
+        self._groups: dict[str, Hashable] = {}
+        for figure in dict.fromkeys(name for run in self.runs for name in run.values):
+            having = [run for run in self.runs if len(run.values.get(figure, ())) > 1]
+            if len(having) < FEWEST_RUNS:
+                continue
+            found = sums([[run.values[figure] for run in having if run.day == day] for day in _days(having)])
+            launch, _, _ = found.solved()
+            self._figures[figure], self._counts[figure] = found, len(having)
+            self._groups[figure] = group = having[-1].groups[figure]
+            if launch > 0:
+                groups[group] = groups.get(group, Sums()).plus(found, launch)
+        self._shared = {group: found.solved() for group, found in groups.items()}
+
+    def components(self, figure: str) -> Components | None:
+        """The variances of a figure; None where too few runs measured it."""
+        if figure not in self._figures:
+            return None
+        own, found = self._figures[figure], self._figures[figure].solved()
+        shared = self._shared.get(self._groups[figure], (0.0, 0.0, 0.0))
+        run = _shrunk(found[1], own.df_run, shared[1] * found[0])
+        day = _shrunk(found[2], own.df_day, shared[2] * found[0]) if own.df_day else 0.0
+        return Components(found[0], run, day, self._counts[figure])
+
+
+class BetweenRuns(NamedTuple):
+    """What two runs that are compared vary by.
+
+    Attributes:
+        run: earlier runs of the machine of the run that is judged.
+        base: the same of the base.
+        same_day: whether both runs began on one day.
+    """
+
+    run: History
+    base: History
+    same_day: bool
+
+    def components(self, run: str, base: str) -> tuple[Components | None, Components | None]:
+        """The variances of a figure of each."""
+        return self.run.components(run), self.base.components(base)
+
+
+def between_runs(launches: Sequence[float], components: Components) -> Quantity:
+    """The interval that holds the median of another run of the machine in 95 %, by ln of launch medians.
+
+    It is a prediction: the medians of both runs vary by their launches, runs and days. Its middle is the median of
+    the launches.
+    """
+    values = np.asarray(launches, dtype=np.float64)
+    middle = float(medians(values))
+    variance = median_variance(values.size) * components.launch + components.run + components.day
+    half = components.quantile * math.sqrt(2 * variance)
+    return Quantity(middle, middle - half, middle + half, basis="interval")
+
+
+def widened(effect: Quantity, sides: Collection[Components | None], *, same_day: bool) -> Quantity:
+    """The interval of a difference of two runs, widened by what each varies from run to run (and day to day)."""
+    known = [each for each in sides if each is not None]
+    if not known or not effect.has_interval:
+        return effect
+    extra = sum(each.run + (0.0 if same_day else each.day) for each in known) * len(sides) / len(known)
+    beyond = max(each.quantile for each in known) ** 2 * extra
+    return Quantity(
+        effect.value,
+        effect.value - math.hypot(effect.value - effect.lo, math.sqrt(beyond)),
+        effect.value + math.hypot(effect.hi - effect.value, math.sqrt(beyond)),
+        effect.unit,
+        effect.basis,
+    )
+
+
+def median_variance(n: int) -> float:
+    """Variance of the median of n normal values over that of one, to 12 % from 3 values on (1 for one)."""
+    return math.pi / (2 * n + math.pi - 2)
+
+
+def student(freedom: float) -> float:
+    """The 97.5 % quantile of Student's t, to 1 % from 3 degrees of freedom on.
+
+    Source: M. Abramowitz, I. A. Stegun, Handbook of Mathematical Functions, 1964, 26.7.5.
+    """
+    z = NORMAL
+    return (
+        z
+        + (z**3 + z) / (4 * freedom)
+        + (5 * z**5 + 16 * z**3 + 3 * z) / (96 * freedom**2)
+        + (3 * z**7 + 19 * z**5 + 17 * z**3 - 15 * z) / (384 * freedom**3)
+    )
+
+
+def _days(runs: Iterable[RunLogs]) -> list[str]:
+    return list(dict.fromkeys(run.day for run in runs))
+
+
+def _shrunk(own: float, freedom: float, shared: float) -> float:
+    return (freedom * own + _SHARED_FREEDOM * shared) / (freedom + _SHARED_FREEDOM)
+
+
+def logs(values: Samples | Sequence[float]) -> list[float]:
+    """Ln of values that have one."""
+    return [math.log(value) for value in values if value > 0]

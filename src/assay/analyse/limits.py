@@ -1,0 +1,88 @@
+"""What figures stand against, and what cannot be: the laws of all topics that bound a metric.
+
+A metric declares the name of its law. A limit is `given` by the user, else `derived` from facts of the machine,
+else the best `measured` in this run, which names the estimate that set it.
+"""
+
+from collections.abc import Mapping, Sequence
+from functools import cache
+from typing import Literal
+
+import msgspec
+
+from assay.analyse.bounds import MOST_SHARE, Bounds, Law
+from assay.analyse.estimates import Measured
+from assay.model import benchmarks, topics
+from assay.model.result import Estimate, Limit
+from assay.model.run import Run
+from assay.model.text import text
+from assay.model.units import format_quantity
+
+#: Facts and clocks are known to a few percent: only what lies beyond this factor of a ceiling is impossible.
+TOLERANCE = 1.05
+
+
+@cache
+def laws() -> dict[str, Law]:
+    """Name that metrics use -> law."""
+    return {name: module.law for module in topics.modules("limits").values() for name in module.law.names}
+
+
+def bound(run: Run, measured: Sequence[Measured], given: Mapping[str, float]) -> list[Measured]:
+    """The same estimates with their limits; those above a physical ceiling lose their figures and say why."""
+    bounds = Bounds(run, (each.estimate for each in measured))
+    possible = [_possible(each, bounds) for each in measured]
+    if any(kept is not each for kept, each in zip(possible, measured, strict=True)):
+        bounds = Bounds(run, (each.estimate for each in possible))
+    return [
+        msgspec.structs.replace(each, estimate=_limited(each.estimate, _limit(each.estimate, bounds, given)))
+        for each in possible
+    ]
+
+
+def _limited(estimate: Estimate, limit: Limit | None) -> Estimate:
+    """The estimate with its limit, or with the ceiling that it shows to be wrong."""
+    if limit and not limit.reference and share(estimate.median or 0.0, limit, estimate.better) > MOST_SHARE:
+        return msgspec.structs.replace(estimate, exceeds=limit)
+    return msgspec.structs.replace(estimate, limit=limit)
+
+
+def share(median: float, limit: Limit, better: Literal["higher", "lower"]) -> float:
+    """How much of a limit a figure reaches; of a time, the limit's time as a share of it. 0 where either is 0."""
+    over, under = (median, limit.value) if better == "higher" else (limit.value, median)
+    return over / under if under else 0.0
+
+
+def _name(estimate: Estimate) -> str:
+    metrics = benchmarks.of(estimate.benchmark).metrics
+    return next((metric.limit for metric in metrics if metric.name == estimate.metric), "")
+
+
+def _limit(estimate: Estimate, bounds: Bounds, given: Mapping[str, float]) -> Limit | None:
+    name = _name(estimate)
+    if estimate.median is None or not name:
+        return None
+    law = laws().get(name)
+    if name in given:
+        told = Limit(given[name], "given", text("{name}, given by the user", name=name), "user")
+        meant = law.given(estimate, bounds, told) if law else told
+        if meant is not None:
+            return meant
+    return law.limit(estimate, bounds) if law else None
+
+
+def _possible(measured: Measured, bounds: Bounds) -> Measured:
+    """The estimate, or an invalid one where it exceeds what the machine can do."""
+    estimate = measured.estimate
+    law = laws().get(_name(estimate))
+    if estimate.median is None or law is None:
+        return measured
+    for ceiling in law.ceilings(estimate, bounds):
+        if estimate.median > TOLERANCE * ceiling.value:
+            figure, most = (format_quantity(value, estimate.unit) for value in (estimate.median, ceiling.value))
+            reason = text(
+                "{figure} is impossible: it is above {most}, {of}", figure=figure, most=most, of=ceiling.of
+            )
+            condemned = msgspec.structs.replace(estimate, value=None, modes=(), status="invalid", reason=reason)
+            return Measured(condemned, ())
+    return measured

@@ -1,0 +1,148 @@
+"""Steps of the law of a curve of messages, and what may cause them."""
+
+from collections.abc import Iterator
+from typing import NamedTuple
+
+import msgspec
+
+from assay.analyse.evidence import Evidence
+from assay.analyse.messages import configured, place
+from assay.analyse.messages.curves import BYTES
+from assay.model import roles
+from assay.model.imported import UNSTATED
+from assay.model.law import Model
+from assay.model.quantity import Quantity
+from assay.model.result import Estimate
+from assay.model.text import joined, text
+
+LAW = "message-law"
+#: A step, less 1, has to exceed this, and this many times the scatter of its curve.
+LEAST, SCATTERS = 0.05, 3
+#: A configured size explains a break within this factor of it.
+_NEAR = 2
+#: Where no device is known; of InfiniBand more in later generations.
+_USUAL_MTUS = {"Ethernet": 1500, "InfiniBand": 2048}
+#: Beyond this a step is no work of the processor: a timer or the card waited.
+_TIMER_S = 20e-6
+_INLINE_BYTES = 1024
+
+
+class Break(msgspec.Struct, frozen=True):
+    """Where a piece ends and another begins.
+
+    Attributes:
+        size: in B; its ends are the last size before it and the first after.
+        factor: on the time, at the break.
+    """
+
+    size: Quantity
+    factor: Quantity
+
+
+class Piece(msgspec.Struct, frozen=True):
+    """Sizes of messages that take T(s) = a + b s.
+
+    Attributes:
+        start: a, in s.
+        per_byte: b, in s/B.
+        end: None of the last piece.
+    """
+
+    start: Quantity
+    per_byte: Quantity
+    end: Break | None
+
+
+class MessageLaw(Model, frozen=True, kw_only=True, tag=LAW):
+    """How long a message takes by its size. What lies beyond the sizes measured is None.
+
+    Attributes:
+        start: of the first piece, in s: latency of a message alone, gap between messages of a window.
+        start_measured: time of the smallest message.
+        rate: of endless messages, in B/s.
+        half_rate_size: the smallest size that gets half of it, in B.
+        half_rate_size_measured: the smallest size that gets half of the highest rate measured.
+        saturation: size from which on time grows with size alone.
+        scatter: how far times lie off the law, relative.
+        pieces: by size. `piece` of the points counts them from 1.
+    """
+
+    start: Quantity
+    start_measured: Quantity
+    rate: Quantity | None
+    half_rate_size: Quantity | None
+    half_rate_size_measured: Quantity | None
+    saturation: Quantity | None
+    scatter: float
+    pieces: tuple[Piece, ...]
+
+    @property
+    def headline(self) -> Quantity:
+        """Start of a message."""
+        return self.start
+
+
+class Step(NamedTuple):
+    """A break that is more than scatter: last size before it, first after, factor on the time, seconds it adds."""
+
+    before: int
+    after: int
+    factor: Quantity
+    seconds: float
+
+
+def steps(model: MessageLaw) -> Iterator[Step]:
+    """Those that are more than scatter."""
+    least = 1 + max(LEAST, SCATTERS * model.scatter)
+    for end in (piece.end for piece in model.pieces):
+        if end and min(end.factor.value, end.factor.lo) > least:
+            time = next(point.value.value for point in model.points if point.at[BYTES] == end.size.hi)
+            yield Step(int(end.size.lo), int(end.size.hi), end.factor, time * (1 - 1 / end.factor.value))
+
+
+def causes(evidence: Evidence, estimate: Estimate, step: Step) -> Iterator[str]:
+    """What fits this break, what is configured near it first."""
+    for name, value in configured.settings(evidence, estimate).items():
+        if name[0].isupper() and value.isdecimal() and _near(int(value), step):
+            yield text("{setting} of the MPI", setting=f"{name}={value}")
+    if _hasframes(estimate) and (told := frames(evidence, estimate, step)):
+        yield text("messages longer than one frame ({frames})", frames=told)
+    if roles.by_sockets(estimate):
+        yield text("socket buffers")
+    else:
+        yield text("the MPI's switch from the eager to the rendezvous protocol")
+    if _may_be_between(estimate) and step.seconds >= _TIMER_S:
+        yield text("interrupt coalescing of the network card (rx-usecs)")
+    if _may_be_between(estimate) and step.after <= _INLINE_BYTES and not configured.is_tcp(evidence, estimate):
+        yield text("the card takes small messages inline with the command and fetches larger ones")
+    if not place.between(estimate):
+        yield text("buffers that no longer fit a cache")
+
+
+def _hasframes(estimate: Estimate) -> bool:
+    """Whether an interface carries them: sockets of one node pass by that of loopback, whose frames are large."""
+    return _may_be_between(estimate) or roles.by_sockets(estimate)
+
+
+def _may_be_between(estimate: Estimate) -> bool:
+    """Whether messages pass between nodes, or nobody says where."""
+    return place.between(estimate) or estimate.placement.label == UNSTATED
+
+
+def frames(evidence: Evidence, estimate: Estimate, step: Step) -> str:
+    """The MTU near this break, in words; empty where none is near it."""
+    known = configured.mtu(evidence, estimate)
+    if known is not None:
+        return f"MTU {known} B" if _near(known, step) else ""
+    usual: list[str] = [
+        text("{size} of {network}", size=f"{mtu} B", network=network)
+        for network, mtu in _USUAL_MTUS.items()
+        if _near(mtu, step)
+        and _may_be_between(estimate)
+        and not (network == "InfiniBand" and configured.is_ethernet(evidence))
+    ]
+    return text("if the MTU is the default {sizes}", sizes=joined(", ", usual)) if usual else ""
+
+
+def _near(size: int, step: Step) -> bool:
+    return step.before <= _NEAR * size and size <= _NEAR * step.after

@@ -1,0 +1,222 @@
+"""Curves of several runs over each other: a colour for each run, a shape and a dash for each of its curves."""
+
+import copy
+import math
+from collections.abc import Mapping, Sequence
+
+from assay.analyse.messages.steps import MessageLaw
+from assay.compare.phrases import axis_title, unit, value
+from assay.compare.records import Curve, CurvePair, MessageCurve
+from assay.compare.sides import Sides
+from assay.compare.tables import ends_of, pair_name
+from assay.model.result import Estimate
+from assay.model.text import joined, text
+from assay.report import choose, figures, messages, words
+from assay.report.charts.curve import CurvePoint, curve
+from assay.report.charts.theme import COLOURS, DASHES, MUTED, SHAPES, log_ticks, mark
+from assay.report.section import Figure, Spec
+from assay.report.vocabulary import known
+
+#: Points of a fitted piece between two sizes a factor of two apart.
+_FINE = 4
+#: Of more values only powers of two have a tick.
+_TICKS = 10
+#: Of more decades only the powers of ten have a tick.
+_DECADES = 3
+#: Ticks of ratios where there would be fewer than so many.
+_FEWEST, _NARROW = 3, (0.2, 0.3, 0.5, 0.7, 0.8, 0.9, 1.0, 1.1, 1.2, 1.5, 2.0, 3.0, 5.0)
+#: The line of equal ones is drawn in any chart of ratios, with so much room beside it.
+_BELOW = 0.9
+
+
+def overlay(sides: Sides, title: str, anchor: str, curves: tuple[Curve, ...]) -> Figure | None:
+    """The figures by value, the fitted pieces as broad strokes below; None where there is a single value."""
+    names = sides.series(curves)
+    every = [e for each in curves for e in sides.members(each)]
+    factor, prefixed = figures.scaled_middle(every)
+    points = [
+        CurvePoint(
+            x=float(at),
+            curve=names[each.id],
+            state="",
+            size=value(each, at),
+            **figures.ends(estimate, factor, positive=True),
+        )
+        for each in curves
+        for at, estimate in zip(each.at, sides.members(each), strict=True)
+        if at and estimate.median
+    ]
+    if len({point.x for point in points}) <= 1:
+        return None
+    spec = _coloured(_curve(points, curves[0], _counted(curves[0], every[0]), prefixed), sides, curves, names)
+    strokes = [row for each in curves for row in _pieces(sides, each, names[each.id], factor)]
+    if strokes:
+        spec = {**spec, "layer": [_strokes(strokes, spec), *spec["layer"]]}
+    nothing = text("{size} does not fit this axis; the table shows it.", size="0 B")
+    caption = joined(
+        " ",
+        (
+            text("{title}; both axes logarithmic, a colour for each system.", title=title),
+            *_basis(every),
+            text("Broad lines: fitted pieces of each curve's law; a gap is a break between two pieces.")
+            if strokes
+            else "",
+            nothing if any(0 in each.at for each in curves) else "",
+        ),
+    )
+    return Figure(anchor, caption, _told(points), spec)
+
+
+def _counted(first: Curve, estimate: Estimate) -> str:
+    if isinstance(first, MessageCurve):
+        return messages.COUNTED.get(first.pattern, first.pattern)
+    return choose.measure(estimate)
+
+
+def _curve(points: list[CurvePoint], first: Curve, title: str, prefixed: str) -> Spec:
+    axis = text("size of a message") if isinstance(first, MessageCurve) else axis_title(first)
+    spec = curve(points, (axis, figures.titled(title, prefixed)), sizes=unit(first) == "B")
+    if unit(first) != "B":
+        for layer in spec["layer"]:
+            layer["encoding"]["x"]["axis"] |= {"format": "~r", "values": _whole(points)}
+    return spec
+
+
+def _whole(points: Sequence[CurvePoint]) -> list[float]:
+    """Ticks at the values themselves, of many at powers of two."""
+    values = sorted({point.x for point in points})
+    powers = [
+        2.0**power for power in range(math.ceil(math.log2(values[0])), math.floor(math.log2(values[-1])) + 1)
+    ]
+    return values if len(values) <= _TICKS else powers
+
+
+def _basis(estimates: Sequence[Estimate]) -> tuple[str, ...]:
+    """What points and whiskers are."""
+    sampled = [e for e in estimates if e.basis != "imported"]
+    if len(sampled) in {0, len(estimates)}:
+        return (figures.whiskers(estimates),)
+    others = text("Imported figures are drawn as printed, without whiskers.")
+    return (figures.whiskers(sampled), others)
+
+
+def _told(points: Sequence[CurvePoint]) -> str:
+    """The ends of each curve in words."""
+    return joined(
+        "; ",
+        [
+            text(
+                "{name}: {first} at {least}, {last} at {largest}",
+                name=name,
+                first=members[0].text,
+                least=members[0].size,
+                last=members[-1].text,
+                largest=members[-1].size,
+            )
+            for name, members in choose.grouped(points, lambda point: point.curve).items()
+        ],
+    )
+
+
+def _coloured(spec: Spec, sides: Sides, curves: tuple[Curve, ...], names: Mapping[str, str]) -> Spec:
+    """The chart with the colour of its run for each curve, and a shape and dash for each curve of a run."""
+    runs = [side.run.info.id for side in sides.sides]
+    several = len({each.run for each in curves}) > 1
+    seen: dict[str, int] = {}
+    ranges: dict[str, dict[str, object]] = {}
+    for number, each in enumerate(curves):
+        turn = seen.get(each.run, 0)
+        seen[each.run] = turn + 1
+        ranges[names[each.id]] = {
+            "color": COLOURS[(runs.index(each.run) if several else number) % len(COLOURS)],
+            "shape": SHAPES[(number if several else turn) % len(SHAPES)],
+            "strokeDash": DASHES[turn % len(DASHES)],
+        }
+    spec["config"] = {**spec["config"], "legend": {**spec["config"]["legend"], "columns": 2, "labelLimit": 380}}
+    # Shared parts would change, too.
+    layers = [{**layer, "encoding": copy.deepcopy(layer.get("encoding", {}))} for layer in spec["layer"]]
+    for layer in layers:
+        for channel, encoding in layer["encoding"].items():
+            if channel in {"color", "shape", "strokeDash"} and isinstance(encoding, dict) and "scale" in encoding:
+                scale = encoding["scale"]
+                scale["range"] = [ranges[name][channel] for name in scale["domain"]]
+    return {**spec, "layer": layers}
+
+
+def _pieces(sides: Sides, each: Curve, name: str, factor: float) -> list[Spec]:
+    """The law of a curve of messages between the sizes of each of its pieces, as the curve counts."""
+    law = each.law if isinstance(each, MessageCurve) else ""
+    model = next((model for model in sides.by_run[each.run].analysis.models if law and model.id == law), None)
+    rows: list[Spec] = []
+    for number, (piece, first, last) in enumerate(ends_of(model, each) if isinstance(model, MessageLaw) else ()):
+        for size in _sizes(max(first, 1.0), last):
+            seconds = piece.start.value + piece.per_byte.value * size
+            drawn = seconds if each.unit == "s" else size / seconds if seconds > 0 else 0.0
+            if drawn:
+                rows.append({"x": size, "value": factor * drawn, "series": name, "piece": f"{each.id} {number}"})
+    return rows
+
+
+def _sizes(first: float, last: float) -> list[float]:
+    steps = max(1, round(_FINE * math.log2(max(last / first, 1.0))))
+    return [first * (last / first) ** (at / steps) for at in range(steps + 1)]
+
+
+def _strokes(pieces: list[Spec], spec: Spec) -> Spec:
+    line = _line(spec)
+    kept = {channel: line[channel] for channel in ("x", "y", "color")}
+    stroke = {"strokeWidth": 7, "opacity": 0.2, "strokeCap": "round"}
+    return mark("line", stroke, pieces, **kept, detail={"field": "piece"})
+
+
+def _line(spec: Spec) -> Spec:
+    """The encoding of the lines."""
+    found: Spec = next(layer["encoding"] for layer in spec["layer"] if layer["mark"]["type"] == "line")
+    return found
+
+
+def ratio_curves(sides: Sides, title: str, anchor: str, pairs: tuple[CurvePair, ...]) -> Figure | None:
+    """Ratios by value; whiskers are intervals where both sides have samples."""
+    first = sides.curves[pairs[0].a]
+    points = []
+    for pair in pairs:
+        for point in pair.points:
+            each = point.comparison
+            if not point.at:
+                continue
+            sure = each.confidence is not None
+            ends = f" [{each.lo:.3g}, {each.hi:.3g}]" if sure else ""
+            basis = (
+                text("95 % interval, {verdict}", verdict=known(each.verdict))
+                if sure
+                else text("no interval, no significance")
+            )
+            points.append(
+                CurvePoint(
+                    float(point.at), pair_name(sides, pair), "", each.ratio,
+                    each.lo if sure else each.ratio, each.hi if sure else each.ratio,
+                    f"{each.ratio:.3g}{ends}", basis, value(first, point.at),
+                )
+            )  # fmt: skip
+    if len({point.x for point in points}) <= 1:
+        return None
+    spec = _curve(points, first, text("ratio to the base"), "")
+    reached = [1.0, *(point.lo for point in points), *(point.hi for point in points)]
+    y = _line(spec)["y"]
+    low, high = y["scale"]["domain"]  # of all layers, which share it
+    y["scale"]["domain"] = [min(low, _BELOW), max(high, 1 / _BELOW)]
+    ticks = log_ticks(min(reached), max(reached), _DECADES)
+    low, high = y["scale"]["domain"]
+    y["axis"]["values"] = ticks if len(ticks) >= _FEWEST else [tick for tick in _NARROW if low <= tick <= high]
+    one = mark("rule", {"color": MUTED, "strokeDash": [4, 3]}, [{"one": 1}], y={**y, "field": "one"})
+    caption = text(
+        "{title}: ratio {names}, both axes logarithmic. At 1 (dashed) both are equal; above it the first one "
+        "is better. Whiskers: 95 % intervals; figures without samples have none."
+        if first.better == "higher"
+        else "{title}: ratio {names}, both axes logarithmic. At 1 (dashed) both are equal; below it the first "
+        "one is better. Whiskers: 95 % intervals; figures without samples have none.",
+        title=title,
+        names=words.listed(dict.fromkeys(point.curve for point in points)),
+    )
+    spec = {**spec, "layer": [one, *spec["layer"]], "height": 240}
+    return Figure(anchor, caption, _told(points), spec)

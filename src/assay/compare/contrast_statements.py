@@ -1,0 +1,236 @@
+"""What figures on no curve show beside each other, a sentence for each word that tells them apart."""
+
+from collections.abc import Iterable, Sequence
+from itertools import pairwise
+from typing import NamedTuple
+
+from assay.compare.phrases import SAME, figure, times
+from assay.compare.records import PLACE, PROGRAM, RUN, Contrast
+from assay.compare.sides import Side, Sides, where
+from assay.model import benchmarks, roles
+from assay.model.grouping import grouped
+from assay.model.imported import UNSTATED
+from assay.model.placement import Word
+from assay.model.result import Estimate
+from assay.model.text import joined, text
+from assay.model.units import parse_cpu_list
+from assay.report import choose, messages, words
+from assay.report.vocabulary import known
+
+#: A reader takes in no more of them; the tables have all.
+MOST = 12
+#: Figures nearer than this to the next larger one are told as one group.
+_GROUP = 0.10
+_PATTERN, _OPERATION, _BYTES = map(roles.usual_axis, ("message-pattern", "operation-name", "message-size"))
+_END, _MEMORY = "end", "memory"
+#: Facts of a source: which node the card is at, and which nodes each package has, `0-3; 4-7`.
+_CARD, _PACKAGES = ("network", "link's NUMA node"), ("memory", "NUMA nodes of the packages")
+
+
+class _Figure(NamedTuple):
+    """A figure of a contrast, the system that it is of, and the benchmark that it was taken for."""
+
+    estimate: Estimate
+    side: Side
+    benchmark: str
+
+    @property
+    def word(self) -> Word:
+        return self.estimate.placement.word
+
+    @property
+    def of_messages(self) -> bool:
+        return self.benchmark in messages.BY
+
+    @property
+    def by_sockets(self) -> bool:
+        return benchmarks.of(self.benchmark).two_sided == "TCP"
+
+
+def sentences(sides: Sides) -> list[str]:
+    """The widest contrasts in words."""
+    return [_sentence(sides, each) for each in sides.found.contrasts[:MOST]]
+
+
+def _sentence(sides: Sides, contrast: Contrast) -> str:
+    estimates = [
+        _Figure(estimate := sides.estimate(run, name), sides.by_run[run], sides.taken_for(run, estimate))
+        for run, name in contrast.of
+    ]
+    values = [each.estimate.median or 0.0 for each in estimates]
+    first = estimates[-1].estimate
+    told = joined(", ", (_noun(estimates[-1], contrast.differ), *_context(sides, contrast, estimates)))
+    ratio = values[0] / values[-1]
+    groups = _close(values) if contrast.differ == PLACE else [range(at, at + 1) for at in range(len(values))]
+    items = [
+        text(
+            "{value} ({basis})",
+            value=_range([estimates[at].estimate for at in group]),
+            basis=_levels(contrast, [estimates[at] for at in group]),
+        )
+        for group in groups
+    ]
+    parts = {"noun": told, "figures": words.listed(items)}
+    if ratio < 1 + SAME:
+        said = text("{noun}: {figures}, nearly the same", **parts)
+    elif len(items) > 1 and len(groups) > 2:  # noqa: PLR2004 (more than a pair)
+        said = text("{noun}: {figures}; the largest is {times} the smallest", **parts, times=times(ratio))
+    else:
+        against = text("{a} against {b}", a=items[0], b=items[-1]) if len(items) > 1 else items[0]
+        said = (
+            text("{noun}: {figures}, {times} as long", noun=told, figures=against, times=times(ratio))
+            if first.unit == "s"
+            else text("{noun}: {figures}, {times} as much", noun=told, figures=against, times=times(ratio))
+        )
+    return words.sentence(joined("; ", (said, _share(contrast, estimates))))
+
+
+def _noun(each: _Figure, differ: str) -> str:
+    """What is counted."""
+    estimate = each.estimate
+    if each.of_messages:
+        counted = messages.COUNTED.get(str(estimate.params.get(_PATTERN, "")))
+        plain = estimate.metric.partition(",")[0]  # whoever typed the source wrote `bandwidth, about`
+        declared = roles.metric(each.benchmark, estimate.kernel, plain)
+        if counted and differ != _PATTERN and declared and declared.role in {"message-bandwidth", "message-time"}:
+            return counted
+        return known(plain)
+    if estimate.benchmark != each.benchmark:
+        return known(estimate.benchmark)
+    if _OPERATION in estimate.params and differ != _OPERATION:
+        return joined(", ", (str(estimate.params[_OPERATION]).capitalize(), known(estimate.metric)))
+    return choose.measure(estimate)
+
+
+def _context(sides: Sides, contrast: Contrast, estimates: Sequence[_Figure]) -> list[str]:
+    """What all of them share: the place, chosen levels, the size."""
+    differ = contrast.differ
+    shared = next((each for each in estimates if each.of_messages), estimates[-1])
+    first = shared.estimate
+    label = "" if differ == RUN else sides.label(contrast.of[0][0])
+    place = "" if differ == PLACE or first.placement.label == UNSTATED else _place(shared)
+    levels = [
+        _level(name, value)
+        for name, value in {**first.params, **(first.factors if contrast.exact else {})}.items()
+        if name not in {differ, _PATTERN, _OPERATION, _BYTES} and not _is_usual(first, name)
+    ]
+    pattern = str(first.params.get(_PATTERN, ""))
+    if pattern and differ != _PATTERN and _noun(estimates[-1], differ) != messages.COUNTED.get(pattern):
+        levels.append(messages.counted(pattern))
+    size = text("{size} each", size=words.param(first.params[_BYTES], "B")) if _BYTES in first.params else ""
+    by = messages.BY[shared.benchmark] if shared.by_sockets and differ != PROGRAM else ""
+    return [label, by, place, *levels, size]
+
+
+def _is_usual(estimate: Estimate, name: str) -> bool:
+    """Whether a param is as a benchmark of ours has it, which needs no word."""
+    return (
+        name in estimate.params and benchmarks.of(estimate.benchmark).is_known and choose.is_usual(estimate, name)
+    )
+
+
+def _place(each: _Figure) -> str:
+    if each.of_messages:
+        return where(each.estimate)
+    label, hosts = each.estimate.placement.label, each.estimate.placement.hosts
+    return messages.cores(label, hosts) if each.word.over else words.cores(label)
+
+
+def _cores(each: _Figure) -> str:
+    """The same without the hosts, which all of them share."""
+    pair = each.of_messages and not messages.of_all_pairs(each.estimate)
+    if pair or not each.word.over:
+        return _place(each)
+    return messages.cores_of(each.estimate.placement.label, ())[0]
+
+
+def _level(name: str, value: object) -> str:
+    """`network SCI`; the ends of a range by a word of their own."""
+    if name == _END:
+        ends = {"low": text("lower end"), "high": text("upper end")}
+        return ends.get(str(value), "")
+    return f"{name} {value}"
+
+
+def _levels(contrast: Contrast, group: Sequence[_Figure]) -> str:
+    """What tells these figures from the others of the contrast."""
+    first = group[0].estimate
+    if contrast.differ == RUN:
+        levels = () if contrast.exact else tuple(f"{name} {level}" for name, level in first.factors.items())
+        return joined(", ", (group[0].side.label, *levels))
+    if contrast.differ == PROGRAM:
+        return messages.BY.get(group[0].benchmark) or text("copies in memory")
+    if contrast.differ == PLACE:
+        return _places(group)
+    if contrast.differ == _PATTERN:
+        return messages.counted(str(first.params[_PATTERN]))
+    if contrast.differ == _MEMORY:
+        return words.memory(first) or text("first touch")
+    level = choose.level(first, contrast.differ)
+    told_alone = contrast.differ not in first.factors and not level.replace(".", "").isdigit()
+    return level if told_alone else f"{contrast.differ} {level}"
+
+
+def _places(group: Sequence[_Figure]) -> str:
+    """`NUMA nodes 4, 5, 6 and 7, on the card's socket`."""
+    ordered = sorted(group, key=lambda each: each.word.text)
+    parts = grouped(filter(_is_part, ordered), lambda each: each.word.group)
+    named = [_part(kind, [str(each.word.index) for each in of]) for kind, of in parts.items()]
+    others = [_cores(each) for each in ordered if not _is_part(each)]
+    near = set(map(_is_near, group))
+    side = ""
+    if near == {True}:
+        side = text("on the socket of the card")
+    elif near == {False}:
+        side = text("on the other socket than the card")
+    return joined(", ", (words.listed([*named, *dict.fromkeys(others)]), side))
+
+
+def _is_part(each: _Figure) -> bool:
+    """Whether it is of all cores of a part of each node."""
+    return each.word.share == "all" and each.word.group in {"numa", "socket", "l3"} and each.word.index is not None
+
+
+def _part(kind: str, numbers: Sequence[str]) -> str:
+    several, told = len(numbers) > 1, words.listed(numbers)
+    if kind == "numa":
+        return text("NUMA nodes {numbers}" if several else "NUMA node {numbers}", numbers=told)
+    if kind == "socket":
+        return text("sockets {numbers}" if several else "socket {numbers}", numbers=told)
+    return text("L3 groups {numbers}" if several else "L3 group {numbers}", numbers=told)
+
+
+def _is_near(each: _Figure) -> bool | None:
+    """Whether a part of a node is of the package that the card is at; None where the source does not tell."""
+    facts = each.side.run.imported.facts if each.side.run.imported else {}
+    card, packages = (facts.get(section, {}).get(name) for section, name in (_CARD, _PACKAGES))
+    number = each.word.index
+    if not _is_part(each) or each.word.group == "l3" or number is None or card is None or packages is None:
+        return None
+    nodes = [parse_cpu_list(of.strip()) for of in str(packages.value).split(";")]
+    own = [at for at, of in enumerate(nodes) if int(str(card.value)) in of]
+    mine = [at for at, of in enumerate(nodes) if number in of] if each.word.group == "numa" else [number]
+    return mine == own
+
+
+def _close(values: Sequence[float]) -> list[range]:
+    """Indices of falling values in groups: a new one where a value is much below the one before it."""
+    cuts = [at for at, (one, other) in enumerate(pairwise(values), 1) if other < one * (1 - _GROUP)]
+    return [range(first, last) for first, last in pairwise([0, *cuts, len(values)])]
+
+
+def _range(group: Sequence[Estimate]) -> str:
+    """The figure, or the least and the largest of several."""
+    low, high = words.shown(group[-1]), words.shown(group[0])
+    if low is None or high is None or low.short == high.short:
+        return figure(group[0])
+    bare = low.unit == high.unit and not low.lo
+    return text("{low} to {high}", low=low.value if bare else low.short, high=high.short)
+
+
+def _share(contrast: Contrast, estimates: Iterable[_Figure]) -> str:
+    """How much of what sockets have MPI has."""
+    by = {each.by_sockets: each.estimate.median or 0.0 for each in estimates if each.of_messages}
+    if contrast.differ != PROGRAM or len(by) < 2:  # noqa: PLR2004 (MPI and sockets)
+        return ""
+    return text("MPI has {share} of what TCP has", share=words.percent(by[False] / by[True]))

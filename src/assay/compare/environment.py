@@ -1,0 +1,186 @@
+"""What is not the same in two runs. Some of it forbids a comparison until the user declares it."""
+
+import shlex
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+
+from assay.model.compared import Difference
+from assay.model.errors import UsageError
+from assay.model.facts import Fact
+from assay.model.machine import Machine, Topology
+from assay.model.record import RECORD_SCHEMA
+from assay.model.run import Run
+from assay.model.toolchain import Build
+from assay.model.units import format_cpu_list, format_quantity, format_size
+
+#: Kinds of differences that a user has to declare before such runs are compared.
+GUARDED = ("machine", "topology", "toolchain", "sources", "schema")
+_MACHINE = {("processor", name) for name in ("model", "architecture", "vector instructions")}
+#: Facts that change from minute to minute, or with each boot, and mean nothing for a comparison.
+_PASSING = {
+    ("processor", "frequency now"),
+    ("memory", "may be used now"),
+    ("system", "boot id"),
+    ("system", "cgroup"),
+    ("system", "host name"),
+}
+_UNKNOWN = "unknown"
+
+
+def differences(run: Run, base: Run) -> tuple[Difference, ...]:
+    """What differs, guarded kinds first; `a` of a difference is the run's, `b` the base's.
+
+    Of what was imported or published only what both state is known, and nothing of it is guarded.
+    """
+    if run.imported or base.imported:
+        stated, other_stated = _stated(run), _stated(base)
+        both = [name for name in other_stated if name in stated]
+        return tuple(
+            _differing("fact", {name: stated[name] for name in both}, {name: other_stated[name] for name in both})
+        )
+    one, other = _machine(run), _machine(base)
+    found = [
+        *_differing("schema", _schemas(run), _schemas(base)),
+        *_differing("machine", _facts(one, _MACHINE), _facts(other, _MACHINE)),
+        *_differing("topology", _shape(one.topology), _shape(other.topology)),
+        *_differing("sources", _sources(run.info.builds), _sources(base.info.builds)),
+        *_differing("toolchain", _builds(run.info.builds), _builds(base.info.builds)),
+        *_differing("setting", _settings(run), _settings(base)),
+        *_differing("environment", run.info.environment, base.info.environment),
+        *_differing("fact", _facts(one) | _cards(one), _facts(other) | _cards(other)),
+    ]
+    return tuple(found)
+
+
+def refuse_undeclared(found: Iterable[Difference], declared: Sequence[str]) -> None:
+    """UsageError when something guarded differs that the user has not declared."""
+    undeclared = [each for each in found if each.kind in GUARDED and each.kind not in declared]
+    if not undeclared:
+        return
+    kinds = list(dict.fromkeys(each.kind for each in undeclared))
+    first = undeclared[0]
+    more = f"; and {len(undeclared) - 1} more" if len(undeclared) > 1 else ""
+    raise UsageError(
+        f"these runs differ in what nobody declared: {', '.join(kinds)}",
+        why=f"{first.name}: {first.a} against {first.b}{more}",
+        remedy=f"assay compare BASE RUN {_declared(kinds)}, if the {kinds[0]} is what you compare; "
+        f"to compare all the same: assay compare BASE RUN {_declared(('', *kinds))}",
+    )
+
+
+def _declared(kinds: Sequence[str]) -> str:
+    """Options that declare them: the first is compared (where there is one), the others are allowed."""
+    across, *allowed = kinds
+    return " ".join([*([f"--across {across}"] if across else []), *(f"--allow {kind}" for kind in allowed)])
+
+
+def _differing(kind: str, a: Mapping[str, str], b: Mapping[str, str]) -> Iterator[Difference]:
+    for name in dict.fromkeys([*b, *a]):
+        left, right = a.get(name, "none"), b.get(name, "none")
+        if left != right:
+            yield Difference(kind, name, left, right)
+
+
+def _stated(run: Run) -> dict[str, str]:
+    """What is known of a run and of its machine, whoever measured it."""
+    found = {"figures": "measured by Assay", "machine": run.plan.machine}
+    facts: Mapping[str, Mapping[str, Fact]] = _machine(run).facts if run.machines else {}
+    if run.imported:
+        facts = run.imported.facts
+        found["figures"] = ", ".join(source.name for source in run.imported.sources)
+    named = {f"{section}: {name}": fact for section, each in facts.items() for name, fact in each.items()}
+    return found | {name: _text(fact) for name, fact in named.items()}
+
+
+def _machine(run: Run) -> Machine:
+    return run.machines.get(run.plan.machine) or next(iter(run.machines.values()))
+
+
+def _schemas(run: Run) -> dict[str, str]:
+    headers = {case.header.schema for launch in run.launches for case in launch.cases} or {RECORD_SCHEMA}
+    return {"run directory": str(run.info.schema), "records": ", ".join(map(str, sorted(headers)))}
+
+
+def _facts(machine: Machine, only: set[tuple[str, str]] | None = None) -> dict[str, str]:
+    """Facts by their names; all that are no passing state and not the machine itself, or only these."""
+    return {
+        name if section == "processor" and only else f"{section}: {name}": _text(fact)
+        for section, facts in machine.facts.items()
+        for name, fact in facts.items()
+        if ((section, name) in only if only else (section, name) not in _PASSING | _MACHINE)
+    }
+
+
+def _cards(machine: Machine) -> dict[str, str]:
+    """What network cards are driven by; those without a driver are none."""
+    return {
+        f"{device.name}: {name}": _text(device.facts[name])
+        for device in machine.devices
+        if device.kind in {"network", "infiniband"} and "driver" in device.facts and device.facts["driver"].known
+        for name in ("driver", "driver version", "firmware")
+        if name in device.facts
+    }
+
+
+def _text(fact: Fact) -> str:
+    if fact.value is None:
+        return _UNKNOWN
+    if isinstance(fact.value, bool):
+        return "yes" if fact.value else "no"
+    if isinstance(fact.value, int | float):
+        return format_size(fact.value) if fact.unit == "B" else format_quantity(fact.value, fact.unit)
+    return fact.value if isinstance(fact.value, str) else ", ".join(map(str, fact.value))
+
+
+def _shape(topology: Topology) -> dict[str, str]:
+    """What placements mean: equal where every word names the same cpus and memory nodes."""
+    caches = {
+        f"level {cache.level} cache ({cache.kind})": f"{format_size(cache.size_bytes)} for {len(cache.cpus)} cpus"
+        for cache in topology.caches
+    }
+    return {
+        "packages": str(len(topology.packages)),
+        "memory nodes": format_cpu_list(tuple(node.index for node in topology.numa_nodes)),
+        "cores": str(len(topology.cores)),
+        "threads of a core": str(topology.smt),
+        "cpus allowed": format_cpu_list(topology.allowed_cpus),
+        "memory nodes allowed": format_cpu_list(topology.allowed_nodes),
+        "cores of each node": "; ".join(format_cpu_list(node.cpus) for node in topology.numa_nodes),
+        "distances": "; ".join(" ".join(map(str, row)) for row in topology.distances),
+        **caches,
+    }
+
+
+def _sources(builds: Mapping[str, Build]) -> dict[str, str]:
+    return {"native programs": ", ".join(sorted({build.sources[:8] for build in builds.values()}))}
+
+
+def _builds(builds: Mapping[str, Build]) -> dict[str, str]:
+    """Compiler, flags and OpenMP; of each toolchain where there are several."""
+    found: dict[str, str] = {}
+    for name, build in builds.items():
+        of = f" of {name}" if len(builds) > 1 else ""
+        found[f"compiler{of}"] = build.toolchain.version
+        found[f"flags{of}"] = shlex.join(build.toolchain.flags)
+        found[f"OpenMP{of}"] = "yes" if build.openmp else "no"
+    return found
+
+
+def _settings(run: Run) -> dict[str, str]:
+    """How it was measured, and in which state the machine was."""
+    probes = sorted(
+        launch.launch.bracket.before.median_s for launch in run.launches if launch.launch.bracket.before
+    )
+    found = {
+        "host": ", ".join(run.machines),
+        "assay": run.info.assay,
+        "study": run.plan.study,
+        "launches of each case": str(run.plan.launches),
+        "precision": f"{100 * run.plan.precision:.3g} %",
+        "samples": f"{run.plan.min_samples} to {run.plan.max_samples}",
+        "status": run.ending.status if run.ending else "incomplete",
+    }
+    disturbed = sum(bool(launch.launch.bracket.disturbance) for launch in run.launches)
+    found["disturbed launches"] = f"{disturbed} of {len(run.launches)}"
+    if probes:
+        found["hand-over between cores"] = f"{1e9 * probes[len(probes) // 2]:.0f} ns"
+    return found

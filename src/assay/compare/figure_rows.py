@@ -1,0 +1,293 @@
+"""Comparisons in a terminal: what is claimed, how sure that is, why the rest claims nothing."""
+
+from collections.abc import Callable, Iterable, Sequence
+
+from rich.console import Console
+from rich.text import Text
+
+from assay.compare.yardsticks import NO_SPEED, speed_up
+from assay.model.compared import Compared, ComparedPair, Yardstick
+from assay.model.quantity import Quantity
+from assay.report import choose, verdicts, words
+from assay.report.screen import Screen
+
+#: Colours of the verdicts that deserve one.
+_COLOURS = {"faster": "green", "slower": "red"}
+_TIMES = "\N{MULTIPLICATION SIGN}"
+#: So many figures are named in a sentence.
+_NAMED = 6
+#: So many rows fit a screen: then all are shown.
+_SCREEN = 24
+
+
+def render(
+    compared: Compared,
+    console: Console,
+    *,
+    everything: bool = False,
+    curves: Callable[[], bool] | None = None,
+) -> None:
+    """Print the comparisons: claims first, the others counted with their reasons.
+
+    Args:
+        compared: of one run, or of two.
+        console: where.
+        everything: a row for each comparison, also where they are more than fit a screen.
+        curves: prints what curves of messages show, before the rows; whether it had words for it. Then tables of
+            figures without samples, which claim nothing, are left for `everything` where they are many.
+    """
+    page = Screen(console)
+    if compared.base:
+        page.say(Text(f"{compared.run} against {compared.base} (base)", "bold"))
+        _environments(compared, page)
+        _yardsticks(compared, page)
+    in_words = curves() if curves else False
+    sides = [pair for pair in compared.pairs if pair.comparison.differ != verdicts.CONTROL]
+    chosen = [pair for pair in sides if pair.comparison.varied or compared.base] or sides
+    whole = everything or len(chosen) <= _SCREEN
+    groups = choose.grouped(chosen, _differ)
+    if in_words and not everything and len(groups) > _SCREEN and verdicts.are_imported(chosen):
+        _growth(compared, page)
+        _uncompared(compared, page)
+        _rest(compared, chosen, page)
+        return
+    for pairs in groups.values():
+        _group(pairs, compared, page, whole=whole)
+    _growth(compared, page)
+    _resolution(compared, chosen, page)
+    _uncompared(compared, page)
+    _notes(compared, chosen, page, whole=whole)
+
+
+def _differ(pair: ComparedPair) -> tuple[str, str, str]:
+    return pair.comparison.differ, pair.comparison.level, pair.comparison.base
+
+
+def _environments(compared: Compared, page: Screen) -> None:
+    if not compared.differences:
+        foreign = verdicts.are_imported(compared.pairs)  # of whom little is known
+        same = "Nothing that both state differs." if foreign else "Machine, builds and settings are the same."
+        page.say(same)
+        return
+    declared = {compared.across, *compared.allowed}
+    rows = [(f"{e.name}{' *' if e.kind in declared else ''}", e.b, e.a) for e in compared.differences]
+    page.say()
+    page.rows((("not the same", "left"), ("base", "left"), ("this run", "left")), rows)
+    if compared.across or compared.allowed:
+        page.say(Text("* declared by --across or --allow", "dim"), indent=2)
+
+
+def _group(pairs: Sequence[ComparedPair], compared: Compared, page: Screen, *, whole: bool) -> None:
+    """What the same two words tell apart: a table of claims, or of all; and why the rest is silent."""
+    first = pairs[0].comparison
+    figures = words.count(len(pairs), "figure", "figures")
+    what = f"{first.differ} {first.level} against {first.base} (base), " if _is_named(compared) else ""
+    page.heading(f"{what}{figures}: {verdicts.counted(pair.comparison for pair in pairs)}")
+    claims = [pair for pair in pairs if pair.comparison.verdict in verdicts.CLAIMS]
+    shown = pairs if whole or verdicts.are_imported(pairs) else claims
+    if not shown:
+        shown = verdicts.nearest(pairs)
+        largest = "; the largest differences that would be claims alone:" if shown else "."
+        page.say(f"Nothing is claimed to be faster or slower{largest}", indent=2)
+    if shown:
+        shown = sorted(shown, key=lambda pair: verdicts.rank(pair.comparison))
+        _table(shown, _names(pairs), page, compared.yardsticks, whole=whole)
+    for reason, members in verdicts.silent(pairs).items():
+        page.say(Text(f"{len(members):,} inconclusive: {reason}.", "dim"), indent=2)
+
+
+def _is_named(compared: Compared) -> bool:
+    """Whether words tell the sides apart; two runs are named above."""
+    return not compared.base or bool(compared.across)
+
+
+def _names(pairs: Sequence[ComparedPair]) -> dict[str, list[str]]:
+    """Benchmark -> axes and factors in which its figures differ, without what tells the two sides apart."""
+    differ = pairs[0].comparison.differ
+    return {
+        name: [axis for axis in choose.varied([pair.b for pair in members]) if axis != differ]
+        for name, members in choose.grouped(pairs, lambda pair: pair.a.benchmark).items()
+    }
+
+
+def _yardsticks(compared: Compared, page: Screen) -> None:
+    """What one machine is more than the other: ratios of figures stand beside these."""
+    if not compared.yardsticks:
+        return
+    rows = [
+        (
+            f"{each.name} ({each.of})",
+            *(words.quantity(side, each.unit) for side in (each.b, each.a)),
+            _times(each.ratio),
+        )
+        for each in compared.yardsticks
+    ]
+    page.say()
+    page.rows((("the machines", "left"), ("base", "right"), ("this run", "right"), ("ratio", "right")), rows)
+
+
+def _times(ratio: Quantity) -> str:
+    told = f"{_TIMES}{ratio.value:.3g}"
+    return f"{told} [{ratio.lo:.3g}, {ratio.hi:.3g}]" if ratio.has_interval else told
+
+
+def _growth(compared: Compared, page: Screen) -> None:
+    """Which figures grew more than the clock, and than what else is known of the machines."""
+    known = {pair.comparison.id: pair for pair in compared.pairs}
+    names = _names(compared.pairs) if compared.pairs else {}
+    if compared.yardsticks and compared.growth:
+        page.heading("Speed-ups beside those of the machines")
+    for each in compared.yardsticks:
+        for how, said in (("more", "more than"), ("alike", "as"), ("less", "less than")):
+            of = [known[name] for name, found in compared.growth.items() if found[each.name] == how]
+            of.sort(key=lambda pair: -speed_up(pair).value)
+            if of:
+                shown = "; ".join(_grown(pair, names) for pair in of[:_NAMED])
+                rest = f"; and {len(of) - _NAMED} more" if len(of) > _NAMED else ""
+                page.say(f"Grew {said} the {each.name} ({_times(each.ratio)}): {shown}{rest}", mark="-")
+
+
+def _grown(pair: ComparedPair, names: dict[str, list[str]]) -> str:
+    return f"{_what(pair, names[pair.a.benchmark])} {_TIMES}{speed_up(pair).value:.3g}"
+
+
+def _beside(pair: ComparedPair, known: Sequence[Yardstick]) -> tuple[str, ...]:
+    """The speed-up over the ratio of each yardstick; empty for what is no speed."""
+    if pair.a.unit in NO_SPEED:
+        return ("",) * len(known)
+    return tuple(f"{speed_up(pair).value / each.ratio.value:.2f}" for each in known)
+
+
+def _table(
+    pairs: Sequence[ComparedPair],
+    names: dict[str, list[str]],
+    page: Screen,
+    known: Sequence[Yardstick],
+    *,
+    whole: bool,
+) -> None:
+    paired = any(pair.comparison.blocks for pair in pairs)
+    judged = any(pair.comparison.adjusted_p is not None for pair in pairs)
+    figures = (
+        "base",
+        "change",
+        "interval",
+        "pairs" if paired else "launches",
+        *(("adjusted p",) if judged else ()),
+    )
+    beside = tuple((f"÷ {each.name}", "right") for each in known)
+    columns = (("what", "left"), *((name, "right") for name in figures), *beside, ("verdict", "left"))
+    rows: list[tuple[str | Text, ...]] = []
+    curves = choose.grouped(pairs, lambda pair: _curve(pair, names[pair.a.benchmark], whole=whole))
+    for members in curves.values():
+        cells = _single(members[0], names) if len(members) == 1 else _folded(members, names)
+        verdict = members[0].comparison.verdict
+        word = Text(verdict, style=_COLOURS.get(verdict, ""), no_wrap=True)
+        of = _beside(members[0], known) if len(members) == 1 else ("",) * len(known)
+        rows.append((*(cells if judged else cells[:-1]), *of, word))
+    page.rows(columns, rows)
+
+
+def _curve(pair: ComparedPair, names: Sequence[str], *, whole: bool) -> tuple[str, ...]:
+    """What a row is of: a figure, or the points of a curve with the same verdict where not all rows are shown."""
+    axis = choose.swept(pair.a.benchmark)
+    if whole or axis not in pair.a.params:
+        return (pair.comparison.id,)
+    return (_what(pair, [name for name in names if name != axis]), pair.comparison.verdict)
+
+
+def _single(pair: ComparedPair, names: dict[str, list[str]]) -> tuple[str, ...]:
+    each, figure = pair.comparison, words.shown(pair.b)
+    return (
+        _what(pair, names[pair.a.benchmark]),
+        f"{figure.value} {figure.unit}" if figure else "",
+        words.change(each.ratio),
+        verdicts.ends(each),
+        verdicts.number(each),
+        "" if each.adjusted_p is None else f"{each.adjusted_p:.2g}",
+    )
+
+
+def _folded(pairs: Sequence[ComparedPair], names: dict[str, list[str]]) -> tuple[str, ...]:
+    """The points of a curve: from the least to the largest change, all their intervals, the fewest pairs."""
+    benchmark = pairs[0].a.benchmark
+    axis = choose.swept(benchmark)
+    what = _what(pairs[0], [name for name in names[benchmark] if name != axis])
+    told = [pair.comparison for pair in pairs]
+    least, most = min(each.ratio for each in told), max(each.ratio for each in told)
+    ends = verdicts.alone(told[0]) or words.changes(
+        most, min(each.lo for each in told), max(each.hi for each in told), sure=True
+    )
+    return (
+        f"{what}, {len(pairs)} points",
+        "",
+        words.changes(most, least, most, sure=False),
+        ends,
+        min((verdicts.number(each) for each in told), key=lambda number: (len(number), number)),
+        f"{max(each.adjusted_p or 0.0 for each in told):.2g}",
+    )
+
+
+def _what(pair: ComparedPair, names: Sequence[str]) -> str:
+    kernel = pair.a.kernel if pair.a.kernel == pair.a.benchmark else f"{pair.a.benchmark} {pair.a.kernel}"
+    state = f"{pair.comparison.state} cores" if pair.comparison.state else ""
+    place = words.placed(pair.b)
+    return " · ".join(filter(None, (kernel, place, choose.levels(pair.b, names), state)))
+
+
+def _resolution(compared: Compared, chosen: Sequence[ComparedPair], page: Screen) -> None:
+    """What A against A showed, and the differences that would have been found."""
+    told = [pair.comparison for pair in chosen]
+    controls = [pair.comparison for pair in compared.pairs if pair.comparison.differ == verdicts.CONTROL]
+    lines = list(filter(None, (verdicts.between_runs(told), verdicts.resolution(told), verdicts.detectable(told))))
+    differing = [each for each in controls if each.verdict in verdicts.CLAIMS]
+    if lines or differing:
+        page.say()
+    for line in lines:
+        page.say(line)
+    if differing:
+        beware = f"{len(differing)} of {len(controls)} controls differ from themselves, e.g. {differing[0].b}."
+        page.say(Text(f"Beware: {beware}", "yellow"))
+
+
+def _uncompared(compared: Compared, page: Screen) -> None:
+    reasons = choose.grouped(compared.uncompared.items(), lambda item: item[1])
+    if reasons:
+        page.say()
+    for reason, items in reasons.items():
+        more = f" and {len(items) - 1} more" if len(items) > 1 else ""
+        page.say(f"Not compared: {items[0][0]}{more}: {reason}")
+
+
+def _notes(compared: Compared, chosen: Sequence[ComparedPair], page: Screen, *, whole: bool) -> None:
+    """How to read the tables, and what the open questions need."""
+    page.say()
+    for line in _lines(compared, chosen, whole=whole):
+        page.say(Text(line, "dim"))
+
+
+def _rest(compared: Compared, chosen: Sequence[ComparedPair], page: Screen) -> None:
+    """How to see the rows that were not shown."""
+    page.say()
+    page.say(Text(f"A row for each of the {len(chosen):,} pairs of figures: {_command(compared)} --all", "dim"))
+
+
+def _command(compared: Compared) -> str:
+    """What was typed."""
+    runs = " ".join(filter(None, (compared.base, compared.run)))
+    across = f" --across {compared.across}" if compared.across else ""
+    return f"assay compare {runs}{across}{''.join(f' --allow {kind}' for kind in compared.allowed)}"
+
+
+def _lines(compared: Compared, chosen: Sequence[ComparedPair], *, whole: bool) -> Iterable[str]:
+    told = [pair.comparison for pair in chosen]
+    basis = "Mann-Whitney over launches" if compared.base else "signed rank over pairs in a block"
+    if not verdicts.are_imported(chosen):
+        yield f"[a, b]: 95 % interval ({basis}); a to b: a range, which claims nothing. Margin 1 % or more."
+    tested = sum(each.adjusted_p is not None for each in told)
+    if tested:
+        yield f"Claims hold among all {tested:,} comparisons (Benjamini-Yekutieli, 5 %): p is adjusted."
+    if compared.base:
+        yield "Two runs are two times: what else changed in between is part of these differences."
+    if not whole:
+        yield f"All {len(chosen):,} rows: {_command(compared)} --all"

@@ -1,0 +1,145 @@
+"""Where figures come from, what the sources state of their machines, and what their authors conclude."""
+
+from collections.abc import Iterator
+
+from assay.compare.sides import Side, Sides, is_reference
+from assay.model.imported import Conclusion
+from assay.model.run import Run
+from assay.model.text import text
+from assay.report import choose, provenance, words
+from assay.report.section import Table, headings
+
+#: Facts of a machine that was measured, which sources of others state too.
+_FACTS = (
+    ("processor", "model"),
+    ("processor", "cores"),
+    ("memory", "NUMA nodes"),
+    ("system", "operating system"),
+    ("system", "kernel release"),
+    ("system", "model"),
+)
+_SHORT = 60
+
+
+def systems(sides: Sides) -> Table:
+    """A row for each side: what it is, who measured it, when."""
+    rows = tuple(
+        (
+            side.label,
+            machine(side.run),
+            _kind(side.run),
+            _source(side.run),
+            f"{len(choose.measured(side.analysis.estimates)):,}",
+        )
+        for side in sides.sides
+    )
+    columns = headings("System", "What it is", "Kind of figures", "From", "Figures")
+    return Table(text("The systems"), columns, rows, frozenset({4}), recorded=True)
+
+
+def machine(run: Run) -> str:
+    """What the machine is, as its source says it or as Assay found it."""
+    return provenance.kind(run) or run.plan.machine
+
+
+def _kind(run: Run) -> str:
+    if run.imported is None:
+        return text("measured by Assay on {date}, with samples", date=run.info.started[:10])
+    return text("published, without samples") if is_reference(run) else text("imported, without samples")
+
+
+def _source(run: Run) -> str:
+    if run.imported is None:
+        return text("run {id}", id=run.info.id)
+    names = [source.name for source in run.imported.sources]
+    return words.listed(names) if len(names) > 1 else "".join(names)
+
+
+def states(sides: Sides) -> Table:
+    """A row for each fact that a source states, a column for each side."""
+    known = [_facts(side.run) for side in sides.sides]
+    names = dict.fromkeys(name for facts in known for name in facts)
+    rows = tuple((name, *(facts.get(name, text("not stated")) for facts in known)) for name in names)
+    columns = (text("Fact"), *(side.label for side in sides.sides))
+    return Table(text("What each source says about its machine"), columns, rows, recorded=True)
+
+
+def _facts(run: Run) -> dict[str, str]:
+    if run.imported:
+        return provenance.stated(run.imported)
+    machine = next(iter(run.machines.values()), None)
+    if machine is None:
+        return {}
+    found = {"system: nodes": str(max(1, len(run.plan.hosts)))}
+    for section, name in _FACTS:
+        fact = machine.facts.get(section, {}).get(name)
+        if fact and fact.known:
+            found[f"{section}: {name}"] = provenance.fact(fact)
+    libraries = {
+        case.header.mpi["library"]
+        for launch in run.launches
+        for case in launch.cases
+        if "library" in case.header.mpi
+    }
+    return found | ({"system: mpi": ", ".join(sorted(libraries))} if libraries else {})
+
+
+def origins(sides: Sides) -> Table:
+    """A row for each table that figures were taken from: file or publication, place in it, tool, command, unit."""
+    rows = tuple(row for side in sides.sides for row in _origins(side))
+    columns = (text("System"), *provenance.PRINTED)
+    return Table(text("Source of each figure"), columns, rows, frozenset({6}), recorded=True)
+
+
+def _origins(side: Side) -> Iterator[tuple[str, ...]]:
+    run = side.run
+    if run.imported is None:
+        measured = choose.measured(side.analysis.estimates)
+        for name, members in choose.grouped(measured, lambda e: e.benchmark).items():
+            yield (
+                side.label,
+                run.path,
+                "records.jsonl",
+                text("{benchmark} of Assay {version}", benchmark=name, version=run.info.assay),
+                " ".join(run.info.command[1:]),
+                text("raw seconds of each sample"),
+                f"{len(members):,}",
+            )
+        return
+    yield from ((side.label, *row) for row in provenance.printed(run.imported))
+
+
+def conclusions(sides: Sides) -> tuple[Table, ...]:
+    """What authors print as their conclusion, beside what follows from their own figures."""
+    rows = [
+        (side.label, each.says, each.where, _shown(sides, side, each))
+        for side in sides.sides
+        for each in (side.run.imported.conclusions if side.run.imported else ())
+    ]
+    columns = headings("System", "The authors say", "Where", "From their figures")
+    caption = text("Conclusions of the authors, and what follows from their printed figures")
+    return (Table(caption, columns, tuple(rows), recorded=True),) if rows else ()
+
+
+def _shown(sides: Sides, side: Side, each: Conclusion) -> str:
+    """The conclusion computed; says which system it needs that is not here."""
+    values = []
+    for reference in filter(None, (each.a, each.b)):
+        run, name = _named(side, reference)
+        other = sides.by_run.get(run)
+        estimates = {e.id: e for e in other.analysis.estimates} if other else {}
+        found = estimates.get(name)
+        if found is None or found.median is None:
+            return text("needs {run} for comparison", run=run) if other is None else text("not among its figures")
+        values.append(found)
+    a, b = values[0].median or 0.0, (values[-1].median or 1.0)
+    if each.kind == "ratio":
+        return f"{a / b:.3g}"
+    return words.quantity(a - b if each.kind == "difference" else a, values[0].unit)
+
+
+def _named(side: Side, reference: str) -> tuple[str, str]:
+    run, colon, name = reference.partition(":")
+    if colon and "/" not in run:
+        return run, name
+    return side.run.info.id, reference

@@ -1,0 +1,155 @@
+"""The page of several runs, and the section of an import: overlays, tables, and where each figure comes from."""
+
+from collections.abc import Iterator, Sequence
+from concurrent.futures import Future
+from contextlib import closing
+from dataclasses import dataclass
+from functools import cache
+from itertools import chain, islice, zip_longest
+
+import jinja2
+
+from assay import __version__
+from assay.compare import charts, origins, tables
+from assay.compare.phrases import axis_title
+from assay.compare.records import MessageCurve
+from assay.compare.sides import Sides
+from assay.compare.statements import NO_SAMPLES, Statement, are_without_samples, jump, statements
+from assay.model.text import text
+from assay.report import choose, vega, words
+from assay.report.ahead import Ahead
+from assay.report.environment import environment, file
+from assay.report.languages import LANGUAGES
+from assay.report.plotters import Plotters
+from assay.report.section import Section, Table
+from assay.report.spoken import Spoken
+
+#: Of more systems than these figures are drawn once: a phone without scripts shows them small.
+_TWICE = 12
+#: Sentences on the first page of an import.
+_FIRST = 10
+_KINDS = {
+    "rate": text("Bandwidth"),
+    "time": text("Latency"),
+    "curve": text("Curves"),
+    "figure": text("Other figures"),
+    "crossover": text("Where curves cross"),
+    "jump": text("Where the time of a message jumps"),
+    "saturation": text("Where curves saturate"),
+}
+
+
+@dataclass(frozen=True)
+class _Topic:
+    """A section of the page."""
+
+    id: str
+    title: str
+    drawing: tuple[Future[vega.Drawn], ...]
+    tables: tuple[Table, ...]
+
+    @property
+    def drawn(self) -> tuple[vega.Drawn, ...]:
+        """Its figures, waited for."""
+        return tuple(each.result() for each in self.drawing)
+
+
+def render(sides: Sides, language: str = "en", ahead: Ahead | None = None) -> str:
+    """The whole page: it loads nothing, and its scripts run by their hash alone.
+
+    It opens in `language` where its reader has chosen none. `ahead`: what was made of it during the analysis.
+    """
+    with closing(ahead or Ahead(*(side.run for side in sides.sides))) as made:
+        every = [e for side in sides.sides for e in choose.measured(side.analysis.estimates)]
+        said = choose.grouped(statements(sides), lambda each: each.kind)
+        page = {
+            "title": text("{systems} side by side", systems=words.listed(side.label for side in sides.sides)),
+            "machines": [(side.label, origins.machine(side.run)) for side in sides.sides],
+            "lead": _lead(sides),
+            "notices": [NO_SAMPLES] if are_without_samples(every) else [],
+            "statements": {_KINDS[kind]: [each.text for each in of] for kind, of in said.items()},
+            "systems": origins.systems(sides),
+            "topics": _topics(sides, made.plotters),
+            "laws": tables.laws(sides),
+            "jumps": [jump(sides, each) for each in sides.found.steps],
+            "shared": tables.shared(sides),
+            "states": origins.states(sides),
+            "origins": origins.origins(sides),
+            "conclusions": origins.conclusions(sides),
+            "version": __version__,
+            "spoken": Spoken(),
+            "languages": LANGUAGES,
+            "wanted": language,
+        }
+        script = file("report.js")
+        policy = {"script_hashes": [vega.script_hash(script), made.library.result().sha256]}
+        return _template().render(page | policy, library=made.library.result().text, script=script)
+
+
+def _lead(sides: Sides) -> str:
+    """What is beside what, and what ratios are to."""
+    axes = dict.fromkeys(
+        text("size of a message") if isinstance(each, MessageCurve) else axis_title(each)
+        for each in sides.found.curves
+    )
+    return text(
+        "{curves} of {systems}, by {axes}. Ratios are to {base}, which was named first. Curves of two systems are "
+        "compared where place and factors are the same, else the best curve of each."
+        if axes
+        else "{systems} have no curve. Ratios are to {base}, which was named first.",
+        curves=words.count(len(sides.found.curves), "curve", "curves"),
+        systems=words.count(len(sides.sides), "system", "systems"),
+        base=sides.sides[0].label,
+        **({"axes": words.listed(axes)} if axes else {}),
+    )
+
+
+def _topics(sides: Sides, plotters: Plotters) -> list[_Topic]:
+    """One for each group of curves, with the curves, their ratios and tables."""
+    found = []
+    twice = len(sides.sides) <= _TWICE
+    for number, (title, curves) in enumerate(tables.groups(sides).items()):
+        pairs = tables.against_base(sides, curves)
+        figures = [
+            charts.overlay(sides, title, f"figure-curves-{number}", curves),
+            charts.ratio_curves(sides, title, f"figure-ratio-{number}", pairs) if pairs else None,
+        ]
+        told = [tables.side_by_side(sides, title, curves)]
+        told += [tables.ratios(sides, title, pairs)] if pairs else []
+        drawing = tuple(plotters.draw(figure, twice=twice) for figure in figures if figure)
+        found.append(_Topic(f"curves-{number}", title, drawing, tuple(told)))
+    return found
+
+
+def section(sides: Sides) -> Section | None:
+    """What the curves and figures of a single import show; None where no two can be compared."""
+    said = statements(sides)
+    if not said:
+        return None
+    figures, told = [], []
+    for number, (title, curves) in enumerate(tables.groups(sides).items()):
+        pairs = tables.against_base(sides, curves)
+        if pairs:
+            figures.append(charts.ratio_curves(sides, title, f"figure-paths-{number}", pairs))
+            told.append(tables.ratios(sides, title, pairs))
+    return Section(
+        id="paths",
+        title=text("Paths compared"),
+        meaning=(NO_SAMPLES,),
+        figures=tuple(figure for figure in figures if figure),
+        tables=(*told, *tables.laws(sides), *origins.conclusions(sides)),
+        told=tuple(each.text for each in said),
+        summary=tuple(_first(said)),
+    )
+
+
+def _first(said: Sequence[Statement]) -> Iterator[str]:
+    """The widest differences of each kind in turn, by kind."""
+    kinds = choose.grouped(said, lambda each: each.kind).values()
+    taken = set(islice((each.text for each in chain(*zip_longest(*kinds)) if each), _FIRST))
+    return (each.text for each in said if each.text in taken)
+
+
+@cache
+def _template() -> jinja2.Template:
+    return environment(own_style=file("compare.css")).get_template("compare.html")

@@ -1,0 +1,149 @@
+"""Which curves show the same thing, and how they compare at each value of their axis."""
+
+import itertools
+from collections.abc import Hashable, Iterator, Sequence
+from functools import partial
+
+import msgspec
+
+from assay.analyse.comparisons.effects import adjusted, compare, compare_unpaired, difference
+from assay.compare.crossovers import crossovers
+from assay.compare.curves import Found, stateless
+from assay.compare.records import PLACE, PROGRAM, RUN, CurvePair, MessageCurve, PairPoint
+from assay.model import benchmarks
+from assay.model.grouping import grouped
+
+#: Of more curves that differ in one word each is compared with the first one alone.
+_FEW = 3
+#: Level of a factor that an imported command line left alone.
+DEFAULT = "default"
+
+
+def across(sides: Sequence[Sequence[Found]]) -> list[CurvePair]:
+    """Curves of each run and the first: of the same place and factors, else the best curve of each.
+
+    States of machines are put together: near and far mean nothing on another machine.
+    """
+    found: list[CurvePair] = []
+    for judged in sides[1:]:
+        of_judged = grouped(judged, _kind)
+        for key, of_base in grouped(sides[0], _kind).items():
+            found += _matched(of_judged.get(key, ()), of_base)
+    return _adjusted(found)
+
+
+def within(curves: Sequence[Found]) -> list[CurvePair]:
+    """Curves of messages of one run that differ in the place, one factor, or the program (MPI and plain sockets).
+
+    Of other tools' tables those too that differ in an axis that is none of ours, as the number of ranks.
+    """
+    found = []
+    for differ, group in _differing(curves):
+        pairs = itertools.combinations(group, 2) if len(group) <= _FEW else ((group[0], g) for g in group[1:])
+        apart = ((one, base) for base, one in pairs if _level(one, differ) != _level(base, differ))
+        found += [pair for one, base in apart if (pair := _pair(one, base, differ, exact=True))]
+    return _adjusted(found)
+
+
+def _kind(found: Found) -> Hashable:
+    """What two curves must share to be laid over each other at all."""
+    curve = found.curve
+    if isinstance(curve, MessageCurve):
+        return curve.benchmark, curve.pattern, curve.between, frozenset(curve.params.items())
+    return curve.benchmark, curve.kernel, curve.metric, curve.axis
+
+
+def _matched(ones: Sequence[Found], others: Sequence[Found]) -> Iterator[CurvePair]:
+    """Pairs of the same place and factors; where there are none, the best curve of both."""
+    exact = False
+    for one, other in itertools.product(ones, others):
+        states = {one.curve.state, other.curve.state}
+        if _partners(one) == _partners(other) and (None in states or len(states) == 1):
+            pair = _pair(one, other, RUN, exact=True)
+            exact = exact or pair is not None
+            if pair:
+                yield pair
+    if ones and not exact and (pair := _pair(_best(ones), _best(others), RUN, exact=False)):
+        yield pair
+
+
+def _partners(found: Found) -> Hashable:
+    """Where and over what it was measured; a factor that a command line left alone is none."""
+    curve = found.curve
+    factors = frozenset(item for item in curve.factors.items() if item[1] != DEFAULT)
+    if isinstance(curve, MessageCurve):
+        return curve.place, factors
+    return curve.place, factors, curve.memory, frozenset(curve.params.items())
+
+
+def _best(curves: Sequence[Found]) -> Found:
+    """The curve that is best at its end: of times of messages at the smallest, else at the largest value."""
+
+    def rank(found: Found) -> tuple[int, float]:
+        lower = found.curve.better == "lower"
+        smallest = lower and isinstance(found.curve, MessageCurve)
+        value = found.members[0 if smallest else -1].estimate.median or 0.0
+        return len(found.members) > 1, -value if lower else value
+
+    return max(curves, key=rank)
+
+
+def _differing(curves: Sequence[Found]) -> Iterator[tuple[str, tuple[Found, ...]]]:
+    """Groups of curves that are alike but in one word, with that word."""
+    factors = dict.fromkeys(name for each in curves for name in each.curve.factors)
+    foreign = dict.fromkeys(name for each in curves for name in each.curve.params.keys() - _axes(each))
+    for differ in (PLACE, PROGRAM, *factors, *foreign):
+        for group in grouped(curves, partial(_rest, differ=differ)).values():
+            if len(group) > 1:
+                yield differ, group
+
+
+def _axes(found: Found) -> set[str]:
+    return {axis.name for axis in benchmarks.get(found.curve.benchmark).axes}
+
+
+def _rest(found: Found, differ: str) -> Hashable:
+    """All words of a curve of messages but one."""
+    curve = found.curve
+    factors = frozenset(item for item in curve.factors.items() if item[0] != differ)
+    params = frozenset(item for item in curve.params.items() if item[0] != differ)
+    kind = isinstance(curve, MessageCurve) and (curve.pattern, curve.between)
+    program, label = ("" if differ == PROGRAM else curve.benchmark), ("" if differ == PLACE else curve.label)
+    return kind, params, program, curve.state, factors, label, differ in curve.factors | curve.params
+
+
+def _pair(one: Found, other: Found, differ: str, *, exact: bool) -> CurvePair | None:
+    """The two curves at the values that both have; None where they share none."""
+    bases = dict(zip(other.curve.at, other.members, strict=True))
+    points = []
+    for at, each in zip(one.curve.at, one.members, strict=True):
+        base = bases.get(at)
+        if base is None:
+            continue
+        a, b = (stateless(each), stateless(base)) if differ == RUN else (each, base)
+        comparison = compare_unpaired(a, b) if differ == RUN else compare(a, b)
+        if comparison:
+            words = {"differ": differ, "level": _level(one, differ), "base": _level(other, differ)}
+            comparison = msgspec.structs.replace(comparison, **words)
+            points.append(PairPoint(at, comparison, difference(a, b, paired=differ != RUN)))
+    if not points:
+        return None
+    crossed = tuple(crossovers(one.curve, other.curve, points))
+    return CurvePair(one.curve.id, other.curve.id, differ, exact, tuple(points), crossed)
+
+
+def _level(found: Found, differ: str) -> str:
+    curve = found.curve
+    words = {RUN: curve.run, PLACE: curve.label, PROGRAM: curve.benchmark}
+    return words[differ] if differ in words else str((curve.factors | curve.params).get(differ, ""))
+
+
+def _adjusted(found: list[CurvePair]) -> list[CurvePair]:
+    """With p adjusted among all of them: a claim that does not survive it is withdrawn."""
+    every = iter(adjusted([point.comparison for pair in found for point in pair.points], binding=True))
+    return [
+        msgspec.structs.replace(
+            pair, points=tuple(msgspec.structs.replace(point, comparison=next(every)) for point in pair.points)
+        )
+        for pair in found
+    ]

@@ -1,0 +1,241 @@
+"""Runs, imports and published systems side by side: what each is called, and its figures by curve."""
+
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import PurePath
+
+from assay.analyse import conclude, examine
+from assay.compare.analysis import side_by_side
+from assay.compare.curves import RANKS, cpus_of_rank
+from assay.compare.phrases import number
+from assay.compare.records import PLACE, PROGRAM, RUN, Curve, CurvePair, MessageCurve, SideBySide
+from assay.model import roles
+from assay.model.errors import UsageError
+from assay.model.imported import UNSTATED
+from assay.model.result import Analysis, Estimate
+from assay.model.run import Run
+from assay.model.text import joined, text
+from assay.report import choose, messages, words
+from assay.report.vocabulary import known
+
+#: What names of files begin with, a line each, as far as a mark between words goes.
+_BEGUN = re.compile(r"(.*\w)[-_. ].*(?:\n\1[-_. ].*)*")
+#: Of a tool, which names no system.
+_TOOL = re.compile(r"(?i)osu|imb|imb-mpi1|np|netpipe|stream|hpl|himeno")
+#: How cores are added along a curve.
+_ADDED = {"cores": text("compact"), "spread": text("spread")}
+#: More systems than these make no page that anybody reads.
+MOST = 50
+
+
+@dataclass(frozen=True)
+class Side:
+    """A run with what may be said of it, and its name in a few letters."""
+
+    run: Run
+    analysis: Analysis
+    label: str
+
+
+@dataclass(frozen=True)
+class Sides:
+    """Several sides, or a single one, with what they show."""
+
+    sides: tuple[Side, ...]
+    found: SideBySide
+
+    @cached_property
+    def by_run(self) -> dict[str, Side]:
+        """Id of a run -> its side."""
+        return {side.run.info.id: side for side in self.sides}
+
+    @cached_property
+    def curves(self) -> dict[str, Curve]:
+        """Id -> curve."""
+        return {curve.id: curve for curve in self.found.curves}
+
+    @cached_property
+    def of_messages(self) -> tuple[MessageCurve, ...]:
+        """The curves of messages."""
+        return tuple(curve for curve in self.found.curves if isinstance(curve, MessageCurve))
+
+    @cached_property
+    def _estimates(self) -> dict[str, dict[str, Estimate]]:
+        return {side.run.info.id: {e.id: e for e in side.analysis.estimates} for side in self.sides}
+
+    @cached_property
+    def _taken_for(self) -> dict[str, dict[str, str]]:
+        return {side.run.info.id: {case.id: case.benchmark for case in side.run.plan.cases} for side in self.sides}
+
+    def taken_for(self, run: str, estimate: Estimate) -> str:
+        """The benchmark that a figure was taken for, also where no section can place it."""
+        return self._taken_for[run][estimate.case]
+
+    def estimate(self, run: str, name: str) -> Estimate:
+        """An estimate of a run."""
+        return self._estimates[run][name]
+
+    def members(self, curve: Curve) -> tuple[Estimate, ...]:
+        """The figures of a curve by value."""
+        return tuple(self.estimate(curve.run, name) for name in curve.of)
+
+    def at(self, curve: Curve, value: int) -> Estimate:
+        """The figure of a curve at a value that it has."""
+        return self.estimate(curve.run, curve.of[curve.at.index(value)])
+
+    def label(self, run: str) -> str:
+        """Name of a run; empty where there is a single one."""
+        return self.by_run[run].label if len(self.sides) > 1 else ""
+
+    def subject(self, pair: CurvePair, curve: Curve) -> str:
+        """What tells this curve of the two from the other one."""
+        if pair.differ == PLACE:
+            return where(self.members(curve)[0])
+        if pair.differ == PROGRAM:
+            return messages.BY[curve.benchmark]
+        if pair.differ in curve.params:
+            return number(pair.differ, curve.params[pair.differ])
+        if pair.differ != RUN:
+            return f"{pair.differ} {curve.factors.get(pair.differ, '')}"
+        if pair.exact:
+            return self.label(curve.run)
+        return text("{value} ({basis})", value=self.label(curve.run), basis=self.place(curve))
+
+    def context(self, pair: CurvePair) -> str:
+        """What both curves share: `In qdr, between two nodes`; empty where that needs no word."""
+        base = self.curves[pair.b]
+        levels = [f"{name} {level}" for name, level in base.factors.items() if name != pair.differ and pair.exact]
+        levels += [number(name, value) for name, value in base.params.items() if name != pair.differ]
+        if not isinstance(base, MessageCurve):
+            places = {each.place for each in self.found.curves if each.axis == base.axis}
+            return joined(", ", (self.where(base) if pair.exact and len(places) > 1 else "", *levels))
+        label = self.label(base.run) if pair.differ != RUN else ""
+        if not pair.exact:
+            place = "between" if base.between else "inside"
+        else:
+            place = "" if pair.differ == PLACE or base.label == UNSTATED else where(self.members(base)[0])
+        between = within(label, place, exact=pair.exact)
+        return joined(", ", (between, "" if pair.differ == PROGRAM else self._by(pair), joined(", ", levels)))
+
+    def _by(self, pair: CurvePair) -> str:
+        """`by TCP`, where the runs of the two have curves of several programs; else nothing."""
+        base = self.curves[pair.b]
+        runs = {base.run, self.curves[pair.a].run}
+        several = len({each.benchmark for each in self.of_messages if each.run in runs}) > 1
+        return text("by {program}", program=messages.BY[base.benchmark]) if several else ""
+
+    def place(self, curve: Curve, *, bare: bool = False) -> str:
+        """Where and over what, within its run: `two nodes (cores near the card)`, `all cores, pages huge`.
+
+        Where it is `bare`, of two nodes which of their cores.
+        """
+        levels = [f"{name} {level}" for name, level in curve.factors.items() if level]
+        params = [number(name, value) for name, value in curve.params.items()]
+        tcp = [messages.BY[curve.benchmark]] if roles.by_sockets(self.members(curve)[0]) else []
+        state = [known(f"{curve.state} cores")] if curve.state else []
+        told = [*tcp, *levels, *params, *state]
+        if bare:
+            return joined(", ", (ends(self.members(curve)[0])[1], *told))
+        return joined(", ", ["" if told and curve.label == UNSTATED else self.where(curve), *told])
+
+    def where(self, curve: Curve) -> str:
+        """Between whom messages went; else which cores (not their number where that is the axis) and memory."""
+        first = self.members(curve)[0]
+        if isinstance(curve, MessageCurve):
+            return where(first)
+        if curve.axis == RANKS and first.placement.laid_out:
+            each = cpus_of_rank(first)
+            return joined(", ", (text("{count} cpu each|{count} cpus each", count=each), words.memory(first)))
+        cores = _ADDED.get(curve.place) or messages.cores(first.placement.label, ())
+        return joined(", ", (cores if curve.place else "", words.memory(first)))
+
+    def series(self, curves: Iterable[Curve]) -> dict[str, str]:
+        """Curve -> its name where these are drawn together: its run, and the place where that has several."""
+        curves = tuple(curves)
+        single = {run for run, of in choose.grouped(curves, lambda curve: curve.run).items() if len(of) == 1}
+        same = len({each.place for each in curves}) == 1
+        between = all(isinstance(each, MessageCurve) and each.between for each in curves)
+        names: dict[str, str] = {}
+        for curve in curves:
+            label = self.label(curve.run)
+            alone = curve.run in single and label and same
+            names[curve.id] = joined(
+                ": ", [label, "" if alone else self.place(curve, bare=bool(label) and between)]
+            )
+        return names
+
+
+def within(label: str, place: str, *, exact: bool = True) -> str:
+    """`In qdr, between two nodes`; `place` may be a word for a kind of places where these are not the same."""
+    if not exact and label:
+        return text("In {run}, between nodes" if place == "between" else "In {run}, inside a node", run=label)
+    if not exact:
+        return text("Between nodes" if place == "between" else "Inside a node")
+    if label and place:
+        return text("In {run}, between {partners}", run=label, partners=place)
+    if label:
+        return text("In {run}", run=label)
+    return text("Between {partners}", partners=place) if place else ""
+
+
+def ends(estimate: Estimate) -> tuple[str, str]:
+    """Between whom, and which of their cores, for a reader who knows no placement words."""
+    word = estimate.placement.word
+    if word.share == "one-core" and word.group == "numa" and word.index is not None and word.nodes:
+        return text("two nodes"), text("cores of NUMA node {number}", number=str(word.index))
+    return messages.ends(estimate)
+
+
+def where(estimate: Estimate) -> str:
+    """The same in one phrase."""
+    place, cores = ends(estimate)
+    return text("{value} ({basis})", value=place, basis=cores) if cores else place
+
+
+def sides(runs: Sequence[Run], given: Mapping[str, float] = {}) -> Sides:
+    """The runs with what may be said of each and what they show side by side; ratios are to the first.
+
+    A reference is called by its own name, an import by its title or file, a run by its machine.
+
+    Raises:
+        UsageError: the same run is named twice, or there are too many.
+    """
+    names = [run.info.id for run in runs]
+    twice = next((name for name in names if names.count(name) > 1), "")
+    if twice:
+        raise UsageError(f"'{twice}' is named twice", why="each system can be named once")
+    if len(runs) > MOST:
+        raise UsageError(f"{len(runs)} runs are more than {MOST}", why="so many curves cannot be distinguished")
+    evidence = [examine(run, given) for run in runs]
+    wanted = [_label(run) for run in runs]
+    labels = [
+        name if wanted.count(name) == 1 else f"{name} ({run.info.id[-4:]})"
+        for name, run in zip(wanted, runs, strict=True)
+    ]
+    found = tuple(Side(each.run, conclude(each), label) for each, label in zip(evidence, labels, strict=True))
+    return Sides(found, side_by_side(evidence))
+
+
+def is_reference(run: Run) -> bool:
+    """Whether it is a published system that comes with Assay."""
+    return bool(run.imported) and run.path.endswith(".toml")
+
+
+def _label(run: Run) -> str:
+    if run.imported is None:
+        return run.plan.machine
+    if is_reference(run):
+        return run.info.id
+    files = [PurePath(source.name).name for source in run.imported.sources]
+    made = run.imported.title.endswith(f": {', '.join(files)}")
+    return _called([PurePath(name).stem for name in files]) if made else run.imported.title
+
+
+def _called(stems: Sequence[str]) -> str:
+    """One name for files: `gbe` of `gbe_bw` and `gbe_latency`, else that of the first: `osu_bw etc.`."""
+    if len(stems) == 1:
+        return stems[0]
+    begun = _BEGUN.fullmatch("\n".join(stems))
+    return begun[1] if begun and not _TOOL.fullmatch(begun[1]) else f"{stems[0]} etc."

@@ -1,0 +1,244 @@
+"""Tables of runs side by side: figures at common values, ratios, laws, what else they share."""
+
+from collections.abc import Callable, Iterator
+
+from assay.analyse.messages.curves import BYTES
+from assay.analyse.messages.steps import MessageLaw, Piece
+from assay.compare.phrases import axis_title, figure, near, roughly, value
+from assay.compare.records import RUN, Curve, CurvePair, MessageCurve
+from assay.compare.sides import Sides
+from assay.model.imported import UNSTATED
+from assay.model.quantity import Quantity
+from assay.model.result import Estimate
+from assay.model.text import joined, text
+from assay.report import choose, messages, words
+from assay.report.section import Table, headings
+from assay.report.vocabulary import known
+
+#: Curves of a figure and of its table: more are split by place.
+MOST = 6
+#: Sizes that a reader compares; the largest is always there. Of other axes the table has all values, or so many.
+_SIZES = frozenset(
+    {0, 1, 8, 64, 256, *(2**power for power in (10, 11, 12, 13, 14, 16, 18, 20, 22, 24, 26, 28, 30))}
+)
+_VALUES = 12
+
+
+def groups(sides: Sides) -> dict[str, tuple[Curve, ...]]:
+    """Title -> curves that are drawn together: what they count, and where, or over what.
+
+    Of more than a chart has room for those of one place, or with the same levels, stand together; of more runs the
+    curves of the first run stand in each part.
+    """
+    found: dict[str, tuple[Curve, ...]] = {}
+    for title, curves in choose.grouped(sides.found.curves, lambda curve: _title(sides, curve)).items():
+        for detail, few in _split(sides, curves).items():
+            parts = list(_parts(few))
+            for number, part in enumerate(parts, 1):
+                named = text("part {number}", number=number) if len(parts) > 1 else ""
+                found[joined(", ", (title, detail, named))] = part
+    return found
+
+
+def _title(sides: Sides, curve: Curve) -> str:
+    """What a curve counts, and where or by what."""
+    if not isinstance(curve, MessageCurve):
+        axis = text("by {axis}", axis=axis_title(curve))
+        return joined(", ", (choose.measure(sides.members(curve)[0]), axis))
+    reach: str = text("between nodes") if curve.between else text("inside a node")
+    if curve.place == UNSTATED:
+        reach = text("at an unknown place")
+    return joined(", ", (messages.COUNTED.get(curve.pattern, curve.pattern.capitalize()), reach))
+
+
+def _split(sides: Sides, curves: tuple[Curve, ...]) -> dict[str, tuple[Curve, ...]]:
+    """Those that stand together in one chart: by as few words as leave room."""
+    keys: list[Callable[[Curve], str]] = [
+        lambda _: "",
+        lambda curve: ", ".join(f"{name} {level}" for name, level in curve.params.items()),
+        sides.where,
+        sides.place,
+    ]
+    splits = [choose.grouped(curves, key) for key in keys]
+    return next((few for few in splits if max(map(len, few.values())) <= MOST), splits[-1])
+
+
+def _parts(curves: tuple[Curve, ...]) -> Iterator[tuple[Curve, ...]]:
+    if len(curves) <= MOST:
+        yield curves
+        return
+    base = tuple(each for each in curves if each.run == curves[0].run)
+    others = curves[len(base) :] if len(base) < MOST else curves
+    first, room = (base, MOST - len(base)) if len(base) < MOST else ((), MOST)
+    for start in range(0, len(others), room):
+        yield (*first, *others[start : start + room])
+
+
+def side_by_side(sides: Sides, title: str, curves: tuple[Curve, ...]) -> Table:
+    """A row for each telling value that two curves or more have, a column for each curve."""
+    names = sides.series(curves)
+    counts = choose.grouped((at for curve in curves for at in curve.at), lambda at: at)
+    single = len(curves) == 1 or not isinstance(curves[0], MessageCurve)
+    common = sorted(at for at, of in counts.items() if len(of) > 1 or single)
+    rows = tuple(
+        (
+            value(curves[0], at),
+            *(figure(sides.at(curve, at)) if at in curve.at else _missing(curve) for curve in curves),
+        )
+        for at in _telling(curves[0], common) or sorted(counts)
+    )
+    columns = (_head(curves[0]), *(names[curve.id] for curve in curves))
+    return Table(text("{title}, side by side", title=title), columns, rows, frozenset(range(1, len(columns))))
+
+
+def _head(curve: Curve) -> str:
+    return text("Message") if isinstance(curve, MessageCurve) else axis_title(curve)
+
+
+def _missing(curve: Curve) -> str:
+    return text("not stated") if isinstance(curve, MessageCurve) else ""
+
+
+def _telling(curve: Curve, values: list[int]) -> list[int]:
+    """Of many values those that a reader compares."""
+    if curve.axis == BYTES:
+        return [at for at in values if at in _SIZES or at == values[-1]] or values
+    step = -(-len(values) // _VALUES) or 1
+    return values[::-step][::-1] if step > 1 else values
+
+
+def ratios(sides: Sides, title: str, pairs: tuple[CurvePair, ...]) -> Table:
+    """A row for each telling value, a column for each pair: the ratio, with its interval where there is one."""
+    curve = sides.curves[pairs[0].a]
+    values = sorted({point.at for pair in pairs for point in pair.points})
+    known_at = [{point.at: point.comparison for point in pair.points} for pair in pairs]
+    rows = []
+    for at in _telling(curve, values):
+        cells: list[str] = []
+        for points in known_at:
+            each = points.get(at)
+            if each is None:
+                cells.append("")
+            elif each.confidence:
+                ends = f"{each.ratio:.3g} [{each.lo:.3g}, {each.hi:.3g}]"
+                cells.append(text("{ratio} {verdict}", ratio=ends, verdict=known(each.verdict)))
+            else:
+                ends = f" ({each.lo:.3g} to {each.hi:.3g})" if each.lo < each.hi else ""
+                cells.append(f"{each.ratio:.3g}{ends}")
+        rows.append((value(curve, at), *cells))
+    columns = (_head(curve), *(pair_name(sides, pair) for pair in pairs))
+    caption = text(
+        "{title}: ratio to the base. [a, b] is a 95 % interval; ratios without one have no samples",
+        title=title,
+    )
+    return Table(caption, columns, tuple(rows), frozenset(range(1, len(columns))))
+
+
+def pair_name(sides: Sides, pair: CurvePair) -> str:
+    """`hpcdiy-gbe / hpcdiy-qdr`."""
+    a, b = (sides.subject(pair, sides.curves[name]) for name in (pair.a, pair.b))
+    return text("{a} / {b}", a=a, b=b)
+
+
+def laws(sides: Sides) -> tuple[Table, ...]:
+    """Latency, endless rate, half-rate size and pieces of each curve of messages that a law was fitted to."""
+    models = {(side.run.info.id, model.id): model for side in sides.sides for model in side.analysis.models}
+    rows, pieces = [], []
+    for curve in sides.of_messages:
+        model = models.get((curve.run, curve.law))
+        if not isinstance(model, MessageLaw):
+            continue
+        name = joined(": ", [sides.label(curve.run), sides.place(curve)])
+        counted = messages.counted(curve.pattern)
+        sampled = sides.members(curve)[0].basis != "imported"
+        sizes = (model.half_rate_size, model.half_rate_size_measured, model.saturation)
+        told = [_law_figure(each, sampled=sampled) for each in (model.start, model.rate, *sizes)]
+        residual = words.percent(model.residual) if model.residual is not None else ""
+        rows.append((name, counted, *told, residual))
+        pieces += [(name, counted, *piece) for piece in _pieces(model, curve)]
+    columns = headings(
+        "Curve", "Of", "Start", "Asymptotic rate (r∞)", "Half-rate size (n½)", "n½ as measured", "Saturated from",
+        "Largest residual",
+    )  # fmt: skip
+    if not rows:
+        return ()
+    caption = text(
+        "Law of each curve, T(s) = a + b s in pieces: start a (latency of an exchange, gap between messages of "
+        "a window), asymptotic rate 1/b, size with half of that rate, size from which the time grows in "
+        "proportion"
+    )
+    return (
+        Table(caption, columns, tuple(rows), frozenset({2, 3, 4, 5, 6, 7})),
+        Table(
+            text("The fitted pieces: start and rate of each, and the factor on the time at the step before it"),
+            headings("Curve", "Of", "From", "To", "Start", "Rate", "Step"),
+            tuple(pieces),
+            frozenset({2, 3, 4, 5, 6}),
+            short=text("The fitted pieces"),
+        ),
+    )
+
+
+def _law_figure(found: Quantity | None, *, sampled: bool) -> str:
+    if found is None:
+        return text("beyond the sizes measured")
+    if found.unit == "B":
+        ends = f" ({near(found.lo)} to {near(found.hi)})" if sampled and found.hi > found.lo else ""
+        return f"{near(found.value)}{ends}"
+    return words.interval(found, "interval").short
+
+
+def ends_of(law: MessageLaw, curve: Curve) -> Iterator[tuple[Piece, float, float]]:
+    """The pieces of a law, each with its first and last size."""
+    first = float(curve.at[0])
+    for piece in law.pieces:
+        yield piece, first, piece.end.size.lo if piece.end else float(curve.at[-1])
+        first = piece.end.size.hi if piece.end else first
+
+
+def _pieces(law: MessageLaw, curve: Curve) -> Iterator[tuple[str, ...]]:
+    step = ""
+    for piece, first, last in ends_of(law, curve):
+        start, per_byte = piece.start.value, piece.per_byte.value
+        yield (
+            *(words.param(round(size), "B") for size in (first, last)),
+            roughly(start) if start > 0 else "0",
+            words.quantity(1 / per_byte, "B/s") if per_byte > 0 else text("no cost by size"),
+            step,
+        )
+        step = f"×{piece.end.factor.value:.2f}" if piece.end else ""  # noqa: RUF001 (a factor)
+
+
+def shared(sides: Sides) -> tuple[Table, ...]:
+    """Figures on no curve that two sides or more have, with their ratio to the first side that has them."""
+    rows = []
+    for each in sides.found.shared:
+        found = {run: sides.estimate(run, name) for run, name in each.of}
+        base = next(iter(found.values()))
+        cells = (_ratio(found.get(side.run.info.id), base) for side in sides.sides)
+        rows.append((_what(base), *cells))
+    columns = (text("Figure"), *(side.label for side in sides.sides))
+    caption = text("Other figures that several systems have")
+    return (Table(caption, columns, tuple(rows), frozenset(range(1, len(columns)))),) if rows else ()
+
+
+def _ratio(estimate: Estimate | None, base: Estimate) -> str:
+    if estimate is None or estimate is base or not estimate.median or not base.median:
+        return figure(estimate) if estimate else ""
+    return f"{figure(estimate)}, {words.change(estimate.median / base.median, factor=True)}"
+
+
+def _what(estimate: Estimate) -> str:
+    settings = [words.params(estimate.params, choose.units(estimate.benchmark))]
+    levels = [f"{name} {level}" for name, level in estimate.factors.items()]
+    name = estimate.benchmark if ":" in estimate.benchmark else f"{estimate.benchmark} {estimate.kernel}"
+    return joined(", ", [f"{name} {estimate.metric}", words.placed(estimate), *settings, *levels])
+
+
+def against_base(sides: Sides, curves: tuple[Curve, ...]) -> tuple[CurvePair, ...]:
+    """Pairs among these curves: with the first run where there are several, else all."""
+    names = {curve.id for curve in curves}
+    inside = [each for each in sides.found.pairs if {each.a, each.b} <= names]
+    base = next((each for each in sides.found.runs if any(curve.run == each for curve in curves)), "")
+    of_runs = [each for each in inside if each.differ == RUN and sides.curves[each.b].run == base]
+    return tuple(of_runs or inside)[:MOST]

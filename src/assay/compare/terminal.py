@@ -1,0 +1,52 @@
+"""Curves side by side in a terminal: sentences first, then tables, ratios, laws."""
+
+from rich.console import Console
+from rich.text import Text
+
+from assay.compare import tables
+from assay.compare.records import RUN, MessageCurve
+from assay.compare.sides import Sides
+from assay.compare.statements import NO_SAMPLES, are_without_samples, statements
+from assay.report import choose
+from assay.report.screen import Screen
+
+#: Columns of a table that fit a terminal.
+_COLUMNS = 4
+
+
+def render(sides: Sides, console: Console) -> bool:
+    """Print what the curves show; nothing where there are none to compare. Whether there were sentences.
+
+    Of two runs curves that are not of messages have no tables here: each of their figures has a row of its own.
+    """
+    found = sides.found
+    if not found.pairs and not found.shared and not found.contrasts:
+        return False
+    page = Screen(console)
+    said = in_words(sides, console)
+    if are_without_samples(e for side in sides.sides for e in choose.measured(side.analysis.estimates)):
+        page.say(Text(NO_SAMPLES, "dim"), indent=1, mark="")
+    for title, curves in tables.groups(sides).items():
+        pairs = tuple(
+            each for each in tables.against_base(sides, curves) if len(sides.sides) == 1 or each.differ == RUN
+        )
+        in_rows = len(sides.sides) == 2 and not isinstance(curves[0], MessageCurve)  # noqa: PLR2004 (run and base)
+        if pairs and not in_rows:
+            compared = {name for each in pairs for name in (each.a, each.b)}
+            shown = tuple(curve for curve in curves if curve.id in compared)[:_COLUMNS]
+            page.table(tables.side_by_side(sides, title, shown))
+            page.table(tables.ratios(sides, title, pairs[:_COLUMNS]))
+    for table in (*tables.laws(sides)[:1], *tables.shared(sides)):
+        page.table(table)
+    return said
+
+
+def in_words(sides: Sides, console: Console) -> bool:
+    """Print the sentences alone; whether there are any."""
+    page = Screen(console)
+    said = statements(sides)
+    if said:
+        page.heading("In words")
+    for statement in said:
+        page.say(statement.text, indent=1, mark="-")
+    return bool(said)

@@ -1,0 +1,127 @@
+"""Ratios of two machines: of clock, FMA peak and memory rate, and which figures grew more than these."""
+
+from collections.abc import Callable, Iterable, Iterator, Sequence
+
+from assay.analyse.comparisons.effects import compare_unpaired
+from assay.analyse.estimates import Measured
+from assay.analyse.history import BetweenRuns
+from assay.analyse.statistics import MARGIN
+from assay.model import roles
+from assay.model.benchmark import Role
+from assay.model.compared import ComparedPair, Growth, Yardstick
+from assay.model.errors import UsageError
+from assay.model.quantity import Quantity, exact
+from assay.model.result import Estimate
+from assay.model.run import Run
+from assay.model.units import parse_quantity
+
+CLOCK, PEAK, MEMORY = "clock", "FMA peak", "memory rate"
+#: Whole machines before single cores.
+_PLACES = ("all", "one-core")
+#: The kernel that stands for what memory gives.
+_TRIAD = "triad"
+_DOUBLE = "fp64"
+#: Units of what is no rate and no time.
+NO_SPEED = ("", "share", "B")
+
+
+def yardsticks(
+    runs: tuple[Run, Run], sides: tuple[Sequence[Measured], Sequence[Measured]], between: BetweenRuns
+) -> tuple[Yardstick, ...]:
+    """What one machine is more than another, as far as both were measured at one place, or sources state it.
+
+    Args:
+        runs: that is judged, and the base.
+        sides: the headline figures of both.
+        between: what figures vary by from run to run.
+    """
+    found = [
+        _measured(CLOCK, sides, between, _of("loaded-clock", "clock"), "loaded clock, {place}") or _stated(runs),
+        _measured(PEAK, sides, between, _is_fma, "fused multiply-adds, {place}"),
+        _measured(MEMORY, sides, between, _is_triad, "triad, {place}"),
+    ]
+    return tuple(each for each in found if each)
+
+
+def growth(pairs: Iterable[ComparedPair], found: Sequence[Yardstick]) -> dict[str, dict[str, Growth]]:
+    """Id of a comparison of speeds -> yardstick -> whether its speed-up is more."""
+    return {
+        pair.comparison.id: {each.name: _grown(speed_up(pair), each.ratio) for each in found}
+        for pair in pairs
+        if found and pair.a.unit not in NO_SPEED
+    }
+
+
+def speed_up(pair: ComparedPair) -> Quantity:
+    """How many times as fast the judged one is."""
+    ratio = pair.comparison.value
+    return ratio if pair.a.better == "higher" else ratio.inverse("")
+
+
+def _grown(grew: Quantity, by: Quantity) -> Growth:
+    margin = 1 + MARGIN
+    if grew.lo > by.hi * margin:
+        return "more"
+    if grew.hi * margin < by.lo:
+        return "less"
+    return "alike" if grew.hi <= by.hi * margin and grew.lo * margin >= by.lo else "open"
+
+
+def _of(*wanted: Role) -> Callable[[Estimate], bool]:
+    return lambda estimate: roles.role(estimate) in wanted
+
+
+def _is_fma(estimate: Estimate) -> bool:
+    mix = roles.level_of(estimate, "instruction-mix")
+    return roles.role(estimate) == "flop-rate" and mix == "fma" and roles.precision(estimate) == _DOUBLE
+
+
+def _is_triad(estimate: Estimate) -> bool:
+    return roles.role(estimate) == "memory-rate" and estimate.kernel == _TRIAD
+
+
+def _measured(
+    name: str,
+    sides: tuple[Sequence[Measured], Sequence[Measured]],
+    between: BetweenRuns,
+    wanted: Callable[[Estimate], bool],
+    of: str,
+) -> Yardstick | None:
+    """The best figures of both at the first place that both have."""
+    for place in _PLACES:
+        best = [
+            max(_at(place, side, wanted), key=lambda each: each.estimate.median or 0.0, default=None)
+            for side in sides
+        ]
+        if best[0] and best[1] and (comparison := compare_unpaired(best[0], best[1], between)):
+            a, b = (each.estimate.median or 0.0 for each in best if each)
+            unit = best[0].estimate.unit
+            return Yardstick(name, a, b, unit, comparison.value, stated=False, of=of.format(place=place))
+    return None
+
+
+def _at(place: str, side: Sequence[Measured], wanted: Callable[[Estimate], bool]) -> Iterator[Measured]:
+    return (
+        each for each in side if each.launches and each.estimate.placement.label == place and wanted(each.estimate)
+    )
+
+
+def _stated(runs: tuple[Run, Run]) -> Yardstick | None:
+    """The nominal clocks, where both are known."""
+    a, b = map(_nominal, runs)
+    return Yardstick(CLOCK, a, b, "Hz", exact(a / b, ""), stated=True, of="nominal") if a and b else None
+
+
+def _nominal(run: Run) -> float:
+    """Clock in Hz as facts have it; 0 where none is known."""
+    facts = [run.imported.facts] if run.imported else [machine.facts for machine in run.machines.values()]
+    fact = next((each.get("processor", {}).get("nominal frequency") for each in facts), None)
+    if fact is None or not fact.known:
+        return 0.0
+    if isinstance(fact.value, int | float):
+        return float(fact.value)
+    try:
+        value, unit = parse_quantity(str(fact.value))
+    except UsageError:
+        return 0.0
+    return value if unit == "Hz" else 0.0

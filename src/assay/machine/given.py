@@ -1,0 +1,42 @@
+"""What a user says of a site that no node can tell: `[given]` of the configuration, as facts of each machine."""
+
+from collections.abc import Iterator, Mapping
+
+import msgspec
+
+from assay.model.errors import UsageError
+from assay.model.facts import Fact
+from assay.model.machine import Machine
+
+#: Section of these facts.
+GIVEN = "given"
+_SOURCE = "[given] of the configuration"
+
+
+def facts(table: Mapping[str, object]) -> dict[str, Fact]:
+    """Name -> fact; of a table inside, `price.node`.
+
+    Raises:
+        UsageError: a value that is no text, number, or yes or no.
+    """
+    return dict(_facts(table, ""))
+
+
+def with_given(machine: Machine, given: Mapping[str, Fact]) -> Machine:
+    """The machine with these facts in place of those of the same names."""
+    known = machine.facts.get(GIVEN, {}) | dict(given)
+    return msgspec.structs.replace(machine, facts=machine.facts | {GIVEN: known}) if known else machine
+
+
+def _facts(table: Mapping[str, object], above: str) -> Iterator[tuple[str, Fact]]:
+    for name, value in table.items():
+        if isinstance(value, Mapping):
+            yield from _facts(value, f"{above}{name}.")
+        elif isinstance(value, str | int | float) and value != "":
+            yield f"{above}{name}", Fact(value, source=_SOURCE)
+        else:
+            raise UsageError(
+                f"'given.{above}{name}' in the configuration is no fact",
+                why="a fact is a text, a number, true or false",
+                remedy=f'[given]   {above}{name} = "fat tree, 2 levels"',
+            )

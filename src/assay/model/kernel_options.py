@@ -1,0 +1,59 @@
+"""The words of the kernel's command line that matter to measurements. The others may be private to a site."""
+
+import re
+from collections.abc import Mapping
+
+from assay.model.facts import Fact
+
+#: Names of the two facts in the section `system`.
+COMMAND_LINE = "kernel command line"
+LEFT_OUT = "kernel options left out"
+_NONE = "none"
+#: The kernel reads `-` in a name as `_`. A `*` at the end stands for any rest of the name.
+_NAMES = (
+    "mitigations*", "isolcpus", "nohz_full", "rcu_nocbs", "hugepages*", "default_hugepagesz",
+    "transparent_hugepage", "intel_pstate", "amd_pstate", "intel_idle.*", "processor.max_cstate", "idle",
+    "nosmt", "nowatchdog", "clocksource", "tsc", "numa_balancing", "maxcpus", "nr_cpus", "mem", "iommu",
+    "intel_iommu", "amd_iommu", "pcie_aspm", "audit", "preempt", "skew_tick", "irqaffinity", "cgroup*",
+)  # fmt: skip
+_EXACT = frozenset(name for name in _NAMES if not name.endswith("*"))
+_PREFIXES = tuple(name.removesuffix("*") for name in _NAMES if name.endswith("*"))
+#: A space inside double quotes does not end a word.
+_WORD = re.compile(r'(?:[^\s"]|"[^"]*"?)+')
+
+
+def kernel_facts(command_line: str, source: str) -> dict[str, Fact]:
+    """The recorded words of a kernel's command line, in their order, and the number of words that are left out.
+
+    What stands behind `--` is for the first process, not for the kernel: it is left out, and counted.
+
+    Args:
+        command_line: content of /proc/cmdline.
+        source: where it was read.
+    """
+    words = _WORD.findall(command_line)
+    own = words[: words.index("--")] if "--" in words else words
+    kept = [word for word in own if _is_recorded(word)]
+    return {
+        COMMAND_LINE: Fact(" ".join(kept) or _NONE, source=source),
+        LEFT_OUT: Fact(len(words) - len(kept), source=source),
+    }
+
+
+def without_private_words(facts: Mapping[str, Mapping[str, Fact]]) -> dict[str, dict[str, Fact]]:
+    """The facts of a machine with the command line as `kernel_facts` records it.
+
+    Runs of earlier versions hold the whole command line, and no number of words left out.
+    """
+    found = {section: dict(named) for section, named in facts.items()}
+    system = found.get("system", {})
+    whole = system.get(COMMAND_LINE)
+    if whole is not None and isinstance(whole.value, str) and LEFT_OUT not in system:
+        system |= kernel_facts(whole.value, whole.source)
+        found["system"] = system
+    return found
+
+
+def _is_recorded(word: str) -> bool:
+    name = word.partition("=")[0].strip('"').replace("-", "_")
+    return name in _EXACT or name.startswith(_PREFIXES)

@@ -1,0 +1,112 @@
+"""What laws say of estimates: their results, the points that these rest on, and predictions."""
+
+import msgspec
+
+from assay.model.benchmark import ParamValue
+from assay.model.quantity import Quantity
+
+
+class Point(msgspec.Struct, frozen=True):
+    """One estimate as a law sees it.
+
+    Attributes:
+        estimate: id.
+        at: where it stands, coordinate -> value, e.g. `{"cpu node": 0, "memory node": 1, "class": "one hop"}`.
+        value: SI units.
+        ratio: value over what the law names for this place (see docs/models.md); None where it names nothing.
+    """
+
+    estimate: str
+    at: dict[str, ParamValue]
+    value: Quantity
+    ratio: float | None
+
+
+class Model(msgspec.Struct, frozen=True, kw_only=True, tag_field="type"):
+    """What a law says of some estimates. Each law has a type of its own, with its name as the tag.
+
+    Attributes:
+        id: unique in its run.
+        of: estimates it was fitted to.
+        state: of the machine; None where one law holds in all.
+        residual: largest relative residual.
+        points: the estimates as the law sees them; empty for laws that add nothing to them.
+    """
+
+    id: str
+    of: tuple[str, ...]
+    state: str | None = None
+    residual: float | None = None
+    points: tuple[Point, ...] = ()
+
+    @property
+    def law(self) -> str:
+        """Name of the law, e.g. `cache-plateaus`."""
+        return str(self.__struct_config__.tag)
+
+    @property
+    def kind(self) -> str:
+        """What tells models of one law apart, e.g. `compact`; empty where nothing does."""
+        return ""
+
+    @property
+    def goes_on(self) -> bool:
+        """Whether larger values along its curve would tell what it cannot say yet."""
+        return False
+
+    @property
+    def headline(self) -> Quantity | None:
+        """The quantity that tells nodes with the same law apart; None where the law has none."""
+        return None
+
+
+class Unfitted(Model, frozen=True, kw_only=True, tag="unfitted"):
+    """A law that could not be fitted.
+
+    Attributes:
+        wanted: name of the law.
+        reason: why it could not be fitted.
+    """
+
+    wanted: str
+    reason: str
+
+    @property
+    def law(self) -> str:
+        """Name of the law that was wanted."""
+        return self.wanted
+
+
+class Prediction(msgspec.Struct, frozen=True):
+    """What other measurements say that a figure must be, held against the figure: a line of the ledger.
+
+    Attributes:
+        id: unique in its run.
+        law: name.
+        what: what is predicted, in words.
+        predicted: the middle of what is predicted, with its ends.
+        states: of the machine: of each of `of`, then of the predicted one; None where one explains all.
+        of: estimates it was computed from; never the predicted one, nor any of its benchmark.
+        derivation: how, with figures.
+        measured: id of the estimate that was predicted.
+        value: measured.
+        deviation: of the measured value from the predicted one, relative; negative below it.
+        error: relative distance of the measured value from the predicted ends; 0 inside, negative below it.
+    """
+
+    id: str
+    law: str
+    what: str
+    predicted: Quantity
+    of: tuple[str, ...]
+    states: tuple[str | None, ...]
+    derivation: str
+    measured: str
+    value: Quantity
+    deviation: float
+    error: float
+
+    @property
+    def half_width(self) -> float:
+        """Half of the distance of the predicted ends, relative to the middle: how much is left open."""
+        return (self.predicted.hi - self.predicted.lo) / 2 / self.predicted.value

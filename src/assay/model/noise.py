@@ -1,0 +1,47 @@
+"""What of a run the machine itself spoilt."""
+
+import msgspec
+
+
+class Noise(msgspec.Struct, frozen=True):
+    """How quiet the machine was.
+
+    Attributes:
+        sentinel_p99: 99th percentile over median of the sentinel's samples; None with fewer than 1,000 of them.
+        drift: Theil-Sen slope x duration of the sentinel's launch medians, relative; None with fewer than 4.
+        drift_p: Kendall's p of that drift.
+        steal: share of cpu time taken by the hypervisor, over all launches.
+        foreign: largest share used by other processes during a launch.
+        states: state -> [launches, median hand-over in s]; one entry when there is one.
+        disturbed: launches labelled as disturbed.
+        launches: all launches.
+        resolution: what two launches of one case differ by, relative: 95 % of all such pairs of this run differ by
+            less. Effects smaller than this may be chance. None where no case has two launches.
+        probed_s: seconds of the sentinel's quanta of fixed work, over all launches and cores that ran it.
+        lost: share of that time that quanta took beyond their median, of those that were stopped: 10 % longer.
+        longest_stop_s: what the longest one took beyond its median.
+        stops_per_s: how many were stopped in a second.
+        figures_drift: Theil-Sen slope x duration of the mean slowness of all figures, block by block; None with
+            fewer than 4 blocks.
+        figures_drift_p: Kendall's p of that.
+        crowded: planned launches that other processes disturbed at every attempt.
+        waited_s: seconds that were waited for other processes.
+    """
+
+    sentinel_p99: float | None
+    drift: float | None
+    drift_p: float | None
+    steal: float | None
+    foreign: float | None
+    states: dict[str, tuple[int, float]]
+    disturbed: int
+    launches: int
+    resolution: float | None = None
+    probed_s: float = 0.0
+    lost: float | None = None
+    longest_stop_s: float | None = None
+    stops_per_s: float | None = None
+    figures_drift: float | None = None
+    figures_drift_p: float | None = None
+    crowded: int = 0
+    waited_s: float = 0.0

@@ -1,0 +1,60 @@
+"""What topics hold, found by place: `assay.topics.<topic>.<kind>.<module>`, and packages that name themselves.
+
+A package outside Assay adds a topic by an entry point of the group `assay.topics`: its value is the package that
+holds folders named as the kinds below. The engine asks for a kind and never imports a topic by name.
+"""
+
+import importlib
+import importlib.util
+import pkgutil
+from collections.abc import Iterator, Mapping
+from functools import cache
+from importlib.metadata import entry_points
+from types import ModuleType
+from typing import Literal
+
+#: The entry points by which other packages add topics, and the package of Assay's own.
+GROUP = "assay.topics"
+
+Kind = Literal["benchmarks", "models", "rules", "limits", "predictions", "profiles", "cards", "sections"]
+
+
+@cache
+def packages() -> tuple[str, ...]:
+    """The packages of all topics, Assay's own first, each group sorted by name."""
+    own = sorted(each.name for each in pkgutil.iter_modules(importlib.import_module(GROUP).__path__))
+    others = sorted(entry_points(group=GROUP), key=lambda each: each.name)
+    return (*(f"{GROUP}.{name}" for name in own), *(each.value for each in others))
+
+
+@cache
+def _folders(package: str) -> frozenset[str]:
+    """Names of what a topic holds."""
+    return frozenset(each.name for each in pkgutil.iter_modules(importlib.import_module(package).__path__))
+
+
+@cache
+def found(kind: Kind) -> Mapping[str, str]:
+    """Name of a module of this kind -> its full name; of two with one name in two topics that of `topic.name`."""
+    modules: dict[str, str] = {}
+    for package in packages():
+        if kind not in _folders(package):
+            continue
+        folder = importlib.import_module(f"{package}.{kind}")
+        for each in pkgutil.iter_modules(folder.__path__):
+            name = each.name if each.name not in modules else f"{package.rpartition('.')[2]}.{each.name}"
+            modules[name] = f"{folder.__name__}.{each.name}"
+    return dict(sorted(modules.items()))
+
+
+def each(name: Literal["simulate"]) -> Iterator[ModuleType]:
+    """The module of this name of every topic that has one."""
+    for package in packages():
+        if importlib.util.find_spec(f"{package}.{name}"):
+            yield importlib.import_module(f"{package}.{name}")
+
+
+@cache
+def modules(kind: Kind) -> Mapping[str, ModuleType]:
+    """Name -> module, of every module of this kind, sorted by name."""
+    return {name: importlib.import_module(full) for name, full in found(kind).items()}

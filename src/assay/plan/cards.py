@@ -1,0 +1,152 @@
+"""Placement words beside the network card: the NUMA node that the card of a network belongs to, or the farthest.
+
+`pair:other-node` is beside the card of the network that is measured, where somebody knows it.
+"""
+
+import re
+from collections.abc import Mapping, Sequence
+
+import msgspec
+
+from assay.model.errors import UsageError
+from assay.model.machine import Device, Machine
+from assay.plan.cores import allowed_cores
+from assay.plan.nodes import memory_targets
+from assay.plan.placement import AbsentPlacementError
+
+#: One core on each of two nodes: beside the card, or any core where nobody knows where that is.
+OTHER_NODE = "pair:other-node"
+_CARD_WORD = re.compile(r"(all|half|one-core):(near|far)-nic")
+_NODE = re.compile(r"(?:(?P<network>[^=,]+)=)?(?P<node>\d{1,5})")
+#: Networks of a plan -> NUMA node of the card, as a user says it; that of the empty name holds for all others.
+CardNodes = Mapping[str, int]
+
+
+class Card(msgspec.Struct, frozen=True):
+    """A network's card, as far as its place is known.
+
+    Attributes:
+        network: level of the factor `network` that it is for; empty where all networks of the plan share a place.
+        device: interface or port; empty for the machine's fastest.
+        user_node: its NUMA node as the user says it; None where nobody did.
+    """
+
+    network: str = ""
+    device: str = ""
+    user_node: int | None = None
+
+    def node(self, machine: Machine) -> int | None:
+        """The NUMA node that it belongs to on a machine; None where nobody knows."""
+        if self.user_node is not None:
+            return self.user_node
+        if self.device:
+            found = machine.network_device(self.device)
+            return _numa_node(found) if found else None
+        known = [(_speed(device), node) for device in machine.devices if (node := _numa_node(device)) is not None]
+        return max(known)[1] if known else None
+
+
+def parse_nodes(text: str) -> dict[str, int]:
+    """Network -> NUMA node of its card, from `1`, which holds for all, or `ib=1,gbe=0`.
+
+    Raises:
+        UsageError: a part is no number of a node, or names a network twice.
+    """
+    found: dict[str, int] = {}
+    for part in text.split(","):
+        match = _NODE.fullmatch(part.strip())
+        name = (match["network"] or "") if match else ""
+        if not match or name in found:
+            raise UsageError(
+                f"'{text}' is no NUMA node of a network card",
+                why="it is one number, or NETWORK=NUMBER for each network, parted by commas",
+                remedy="--nic-node 1   # or --nic-node ib=1,gbe=0",
+            )
+        found[name] = int(match["node"])
+    return found
+
+
+def network_cards(networks: Mapping[str, str], nodes: CardNodes, machines: Sequence[Machine]) -> tuple[Card, ...]:
+    """The cards of a plan's networks: one for all of them where it makes no difference.
+
+    Args:
+        networks: name -> device; none where messages take what the MPI chooses.
+        nodes: what the user says of them.
+        machines: that the plan is for.
+
+    Raises:
+        UsageError: the user speaks of a network that the plan has not.
+    """
+    for name in nodes:
+        if name and name not in networks:
+            raise UsageError(
+                f"--nic-node speaks of a network '{name}'",
+                why=f"networks of this plan: {', '.join(networks) or 'none is named'}",
+                remedy="--network ib=mlx5_0:1,gbe=eth0 --nic-node ib=1,gbe=0",
+            )
+    found = [Card(name, device, nodes.get(name, nodes.get(""))) for name, device in networks.items()]
+    found = found or [Card(user_node=nodes.get(""))]
+    if len({tuple(card.node(machine) for machine in machines) for card in found}) == 1:
+        return (msgspec.structs.replace(found[0], network=""),)
+    return tuple(found)
+
+
+def depends(word: str) -> bool:
+    """Whether a placement word, without its number of nodes, depends on where the card is."""
+    return word == OTHER_NODE or bool(_CARD_WORD.fullmatch(word))
+
+
+def resolve(word: str, machine: Machine, card: Card) -> str:
+    """The word with the NUMA node in place of `near-nic` and `far-nic`; other words unchanged.
+
+    Args:
+        word: without `@`.
+        machine: whose network card it is.
+        card: of the network that is measured.
+
+    Raises:
+        AbsentPlacementError: nobody knows where the card is, or there is no other node.
+    """
+    if word == OTHER_NODE:
+        usable = {core.numa for core in allowed_cores(machine.topology)}
+        near = card.node(machine)
+        return f"one-core:numa:{near}" if near in usable and len(usable) > 1 else "one-core"
+    match = _CARD_WORD.fullmatch(word)
+    if not match:
+        return word
+    near = card.node(machine)
+    if near is None:
+        of = f" {card.device}" if card.device else ""
+        why = f"nobody knows which NUMA node the network card{of} belongs to (see --nic-node)"
+        raise AbsentPlacementError(word, why)
+    share, side = match.groups()
+    return f"{share}:numa:{near if side == 'near' else _farthest_node(word, near, machine)}"
+
+
+def _numa_node(device: Device) -> int | None:
+    if device.kind not in {"network", "infiniband"}:
+        return None
+    fact = device.facts.get("NUMA node")
+    return fact.value if fact is not None and isinstance(fact.value, int) and fact.value >= 0 else None
+
+
+def _speed(device: Device) -> tuple[bool, float]:
+    """InfiniBand before others, then by rate."""
+    fact = device.facts.get("rate" if device.kind == "infiniband" else "speed")
+    value = fact.value if fact is not None else None
+    return device.kind == "infiniband", float(value) if isinstance(value, int | float) else 0.0
+
+
+def _farthest_node(word: str, near: int, machine: Machine) -> int:
+    topology = machine.topology
+    usable = [node for node in topology.numa_nodes if node.index in memory_targets(topology) and node.cpus]
+    others = [node for node in usable if node.index != near]
+    own = next((node for node in topology.numa_nodes if node.index == near), None)
+    if not others or own is None:
+        raise AbsentPlacementError(word, "there is no other NUMA node that may be used")
+    position = {node.index: at for at, node in enumerate(topology.numa_nodes)}
+
+    def farness(index: int) -> int:
+        return topology.distances[position[index]][position[near]] if topology.distances else 0
+
+    return max(others, key=lambda node: (farness(node.index), node.package != own.package, -node.index)).index

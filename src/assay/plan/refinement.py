@@ -1,0 +1,259 @@
+"""More sizes where a curve is not known yet, in blocks of their own after those of the study.
+
+How follows from the role of the axis that is swept. Messages: a point that lies off the line between its
+neighbours, on logarithmic axes, by more than 5 % and by more than its own interval, marks a bend, and the steps on
+both sides of it are halved (METHODS, 3). Working sets: steps whose ends differ by more than 5 %, and by more than
+their intervals, are halved down to 8 sizes an octave; a curve that its model says goes on gets its next octave
+(METHODS, 4).
+"""
+
+import itertools
+import math
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import NamedTuple
+
+import msgspec
+
+from assay.model import benchmarks
+from assay.model.benchmark import Axis, AxisRole
+from assay.model.machine import Machine
+from assay.model.plan import Case, LeftOut, Plan, PlannedLaunch
+from assay.model.result import Analysis, Estimate
+from assay.model.units import format_size
+from assay.plan.order import append_blocks, estimate_seconds
+from assay.plan.points import MEMORY_SHARE
+
+#: A curve is known where interpolation errs, or neighbours differ, by no more.
+_ERROR = 0.05
+#: Sizes that a curve gets in its next octave.
+_ONWARD = (math.sqrt(2), 2.0)
+
+
+class Bend(NamedTuple):
+    """A size that a curve wants.
+
+    Attributes:
+        case: id of the case at one of the sizes beside it.
+        axis: that is swept.
+        size: to be measured.
+        error: of interpolation at the bend, relative.
+    """
+
+    case: str
+    axis: str
+    size: int
+    error: float
+
+
+class Refinement(NamedTuple):
+    """How the curves along an axis get more sizes.
+
+    Attributes:
+        errors: estimates of a curve and their sizes, ascending -> error of each step that is to be halved, by the
+            index of its lower end.
+        nearest: sizes nearer to each other than this factor tell no more.
+        most: sizes that one round adds to a curve, those with the largest errors first.
+        grain: sizes are whole numbers of so many bytes, where they are as large as its square.
+    """
+
+    errors: Callable[[Sequence[Estimate], Sequence[int]], Mapping[int, float]]
+    nearest: float
+    most: int
+    grain: int
+
+
+def bends(estimates: Iterable[Estimate]) -> tuple[Bend, ...]:
+    """What all curves want, the worst steps of each first; nothing where all are known."""
+    curves: dict[tuple[object, ...], list[Estimate]] = {}
+    for estimate in estimates:
+        axis = _swept(estimate)
+        if axis and estimate.median and int(estimate.params[axis.name]) > 0:
+            curves.setdefault(_key(estimate, axis.name), []).append(estimate)
+    return tuple(bend for curve in curves.values() for bend in _of_curve(curve))
+
+
+def onward(analysis: Analysis, plan: Plan, machines: Mapping[str, Machine]) -> tuple[Bend, ...]:
+    """The next octave of the curves that go on, as far as memory allows."""
+    known = {each.id: each for each in analysis.estimates}
+    cases = {case.id: case for case in plan.cases}
+    found: dict[tuple[str, int], Bend] = {}
+    for model in analysis.models:
+        of = [known[each] for each in model.of if each in known]
+        axis = _swept(of[0]) if of and model.goes_on else None
+        if axis is None:
+            continue
+        last = max(of, key=lambda each: int(each.params[axis.name]))
+        for factor in _ONWARD:
+            size = _whole(int(last.params[axis.name]) * factor, _REFINED[axis.role].grain)  # type: ignore[index]
+            if _fits(cases[last.case], axis.name, size, machines):
+                found.setdefault((last.case, size), Bend(last.case, axis.name, size, math.inf))
+    return tuple(found.values())
+
+
+def _fits(case: Case, axis: str, size: int, machines: Mapping[str, Machine]) -> bool:
+    machine = next((machines[host] for host in case.placement.hosts if host in machines), None)
+    free = machine.memory.value if machine else None
+    needed = benchmarks.get(case.benchmark).host_memory_bytes(case.params | {axis: size}, case.placement)
+    return isinstance(free, int) and needed <= MEMORY_SHARE * free
+
+
+def _swept(estimate: Estimate) -> Axis | None:
+    """The axis of its curve; None for what is no headline, or no curve that gets more sizes."""
+    benchmark = benchmarks.get(estimate.benchmark)
+    if estimate.metric != benchmark.metrics_of(estimate.kernel, estimate.params)[0].name:
+        return None
+    return next(
+        (axis for axis in benchmark.axes if axis.swept and axis.role in _REFINED and axis.name in estimate.params),
+        None,
+    )
+
+
+def _key(estimate: Estimate, axis: str) -> tuple[object, ...]:
+    fixed = tuple((name, value) for name, value in estimate.params.items() if name != axis)
+    levels = tuple(estimate.factors.items())
+    return (
+        estimate.benchmark,
+        estimate.kernel,
+        fixed,
+        levels,
+        estimate.placement.label,
+        estimate.placement.hosts,
+        estimate.state,
+    )
+
+
+def _of_curve(curve: Sequence[Estimate]) -> list[Bend]:
+    axis = _swept(curve[0])
+    if axis is None or axis.role is None:
+        return []
+    refinement = _REFINED[axis.role]
+    ordered = sorted(curve, key=lambda each: int(each.params[axis.name]))
+    sizes = [int(each.params[axis.name]) for each in ordered]
+    found = [
+        Bend(ordered[at].case, axis.name, middle, error)
+        for at, error in refinement.errors(ordered, sizes).items()
+        if (middle := _whole(math.sqrt(sizes[at] * sizes[at + 1]), refinement.grain)) not in sizes
+        and min(middle / sizes[at], sizes[at + 1] / middle) >= refinement.nearest
+    ]
+    return sorted(found, key=lambda bend: -bend.error)[: refinement.most]
+
+
+def _whole(size: float, grain: int) -> int:
+    return round(size) if size < grain * grain else grain * round(size / grain)
+
+
+def _beside_bends(ordered: Sequence[Estimate], sizes: Sequence[int]) -> Mapping[int, float]:
+    """The steps on both sides of points that lie off the line between their neighbours."""
+    found: dict[int, float] = {}
+    for at in range(1, len(ordered) - 1):
+        error = _error(ordered[at - 1 : at + 2], sizes[at - 1 : at + 2])
+        if error > max(_ERROR, _half_width(ordered[at])):
+            found |= {step: max(error, found.get(step, 0.0)) for step in (at - 1, at)}
+    return found
+
+
+def _between_levels(ordered: Sequence[Estimate], _sizes: Sequence[int]) -> Mapping[int, float]:
+    """The steps whose ends differ."""
+    found: dict[int, float] = {}
+    for at, (one, other) in enumerate(itertools.pairwise(ordered)):
+        error = math.expm1(abs(math.log((other.median or 1.0) / (one.median or 1.0))))
+        if error > max(_ERROR, _half_width(one) + _half_width(other)):
+            found[at] = error
+    return found
+
+
+#: A step of half an octave is halved twice: to eighths.
+_REFINED: Mapping[AxisRole, Refinement] = {
+    "message-size": Refinement(_beside_bends, nearest=1.15, most=6, grain=8),
+    "working-set": Refinement(_between_levels, nearest=1.085, most=20, grain=64),
+}
+
+
+def _error(three: Sequence[Estimate], sizes: Sequence[int]) -> float:
+    """How far the middle of three points lies off the line between the others, relative."""
+    left, middle, right = (math.log(each.median or 1.0) for each in three)
+    low, at, high = map(math.log, sizes)
+    return math.expm1(abs(middle - (left + (right - left) * (at - low) / (high - low))))
+
+
+def _half_width(estimate: Estimate) -> float:
+    if estimate.lo is None or estimate.hi is None or not estimate.median:
+        return 0.0
+    return (estimate.hi - estimate.lo) / 2 / estimate.median
+
+
+def with_sizes(plan: Plan, wanted: Iterable[Bend], left_s: float | None) -> Plan:
+    """The plan with these sizes too, at every level of what it varies; one round of refinement less.
+
+    Args:
+        plan: as it was measured.
+        wanted: sizes that curves want, the most wanted first.
+        left_s: seconds of the budget; what has no room in it is left out, and that is said. None for no budget.
+    """
+    built = _toolchains(plan)
+    fresh: dict[str, Case] = {}
+    left_out: dict[str, list[int]] = {}
+    cases = {case.id: case for case in plan.cases}
+    rounds = plan.refine - 1
+    for bend in wanted:
+        case = cases[bend.case]
+        added = {one.id: one for one in _at_size(plan, case, bend.axis, bend.size) if one.id not in cases}
+        more = _order(plan, (*fresh.values(), *added.values()), built)
+        if left_s is not None and estimate_seconds((*plan.cases, *fresh.values(), *added.values()), more) > left_s:
+            left_out.setdefault(_curve(plan, case, bend.axis), []).append(bend.size)
+            continue
+        fresh |= added
+    return msgspec.structs.replace(
+        plan,
+        cases=(*plan.cases, *fresh.values()),
+        order=(*plan.order, *(_order(plan, tuple(fresh.values()), built) if fresh else ())),
+        left_out=(*plan.left_out, *(_untimed(curve, sizes) for curve, sizes in left_out.items())),
+        refine=rounds if fresh else 0,
+    )
+
+
+def _curve(plan: Plan, case: Case, axis: str) -> str:
+    """The curve that a case is a point of, at whatever level: `tcp at pair, pattern=latency, waiting=polling`."""
+    alike = [one.params for one in plan.studied if one.benchmark == case.benchmark]
+    told = [
+        f"{name}={value}"
+        for name, value in case.params.items()
+        if name != axis and len({params.get(name) for params in alike}) > 1
+    ]
+    return ", ".join((f"{case.benchmark} at {case.placement.label}", *told))
+
+
+def _untimed(curve: str, sizes: Iterable[int]) -> LeftOut:
+    """One line for all sizes of a curve; levels of a factor may have asked for the same."""
+    told = ", ".join(format_size(size) for size in sorted(set(sizes)))
+    return LeftOut(curve, f"the curve needs more sizes ({told}); the budget has no time for them")
+
+
+def _at_size(plan: Plan, like: Case, axis: str, size: int) -> Iterable[Case]:
+    """The case at another size, at every level of every factor, controls included."""
+    benchmark = benchmarks.get(like.benchmark)
+    for case in plan.cases:
+        if case.subject == like.subject:
+            params = case.params | {axis: size}
+            yield msgspec.structs.replace(
+                case,
+                id=case.id.replace(f"{axis}={case.params[axis]}", f"{axis}={size}"),
+                params=params,
+                memory_bytes=benchmark.host_memory_bytes(params, case.placement),
+                setup_s=benchmark.setup_seconds(params),
+            )
+
+
+def _order(plan: Plan, fresh: tuple[Case, ...], built: Mapping[object, str]) -> tuple[PlannedLaunch, ...]:
+    """Blocks of the new cases after those of the plan; what cases like them are built with."""
+    return append_blocks(plan, fresh, plan.launches, {case.id: built[_family(case)] for case in fresh})
+
+
+def _toolchains(plan: Plan) -> dict[object, str]:
+    """What cases that share it are built with."""
+    toolchains = {case: launch.toolchain for launch in plan.order for case in launch.cases}
+    return {_family(case): toolchains[case.id] for case in plan.cases if case.id in toolchains}
+
+
+def _family(case: Case) -> object:
+    return case.benchmark, tuple(case.factors.items())

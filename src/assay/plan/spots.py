@@ -1,0 +1,285 @@
+"""Where the wishes of a study would run: words of placements and of memory on each host's own machine."""
+
+from collections.abc import Iterator
+
+import msgspec
+
+from assay.model import benchmarks
+from assay.model.benchmark import Benchmark, ParamValue
+from assay.model.machine import Machine, Topology
+from assay.model.placement import Placement
+from assay.model.plan import Factor, LeftOut, Measure
+from assay.plan import cards
+from assay.plan import hosts as over_nodes
+from assay.plan.cards import Card
+from assay.plan.layout import is_layout, layouts
+from assay.plan.nodes import memory_targets
+from assay.plan.placement import AbsentPlacementError, Binding, Place, bindings, places, plural
+from assay.plan.sampling import sampled_places, sampling_note
+
+
+class Setting(msgspec.Struct, frozen=True):
+    """What all cases of a plan share.
+
+    Attributes:
+        machine: where it will run; the first host's.
+        hosts: names of the nodes.
+        factors: what is varied on purpose.
+        cards: of the networks; one where all of them are in the same place.
+        kernels: host -> boot id, where known: hosts of one kernel are one machine, whose cores they share.
+        libraries: roles of the libraries that are here.
+        programs: names of the programs of others that are here.
+        stored: whether the study is one of Assay's own, which must fit any machine: what is absent is left out.
+            In a user's study a missing index is an error, unless hosts are unlike.
+        unlike: host -> its machine, for hosts that are unlike the first.
+        only: the hosts, alike, to which a part of the plan is limited; empty for no limit.
+    """
+
+    machine: Machine
+    hosts: tuple[str, ...]
+    factors: tuple[Factor, ...]
+    stored: bool
+    cards: tuple[Card, ...] = (Card(),)
+    kernels: dict[str, str] = {}
+    libraries: frozenset[str] = frozenset()
+    programs: frozenset[str] = frozenset()
+    unlike: dict[str, Machine] = {}
+    only: tuple[str, ...] = ()
+
+    def machine_of(self, host: str) -> Machine:
+        """What a host is; the first host's machine where it is like that."""
+        return self.unlike.get(host, self.machine)
+
+    def available(self, hosts: tuple[str, ...], nodes: tuple[int, ...]) -> int:
+        """Bytes of memory that a case may use on each of these hosts."""
+        found = {id(machine): machine for machine in map(self.machine_of, hosts)}
+        return min(_memory_available(machine, nodes) for machine in found.values())
+
+    def parts(self, benchmark: Benchmark) -> Iterator["Setting"]:
+        """For programs that stand alone on each host, a setting for each group of hosts that are alike."""
+        if benchmark.launcher == "mpi" or not self.unlike:
+            yield self
+            return
+        groups: dict[Topology, list[str]] = {}
+        for host in self.hosts:
+            groups.setdefault(self.machine_of(host).topology, []).append(host)
+        for alike in groups.values():
+            machine = self.machine_of(alike[0])
+            yield msgspec.structs.replace(self, machine=machine, unlike={}, only=tuple(alike))
+
+
+class ResolvedPlacement(msgspec.Struct, frozen=True):
+    """Where a wish would run.
+
+    Attributes:
+        binding: of the memory.
+        placement: its label is the whole word, with the number of nodes.
+        network: level of the factor whose card it is beside or far from; empty where it serves all networks.
+    """
+
+    binding: Binding
+    placement: Placement
+    network: str = ""
+
+    @property
+    def word(self) -> str:
+        """The placement word."""
+        return self.placement.label
+
+    @property
+    def over(self) -> str:
+        """What is to be said behind it where it serves one network alone."""
+        return _over(self.network)
+
+
+def _memory_available(machine: Machine, nodes: tuple[int, ...] = ()) -> int:
+    """Bytes that a case may use: what the machine has left now and no more than its memory nodes hold."""
+    wanted = set(nodes or memory_targets(machine.topology))
+    holding = [node for node in machine.topology.numa_nodes if node.memory_bytes > 0]
+    installed = sum(node.memory_bytes for node in holding if node.index in wanted)
+    if not isinstance(machine.memory.value, int | float):
+        return installed
+    if all(node.index in wanted for node in holding):
+        return int(machine.memory.value)  # a kernel that brings memory up late tells less of its nodes than it has
+    return int(min(machine.memory.value, installed))
+
+
+def spots(measure: Measure, setting: Setting, left_out: dict[LeftOut, None]) -> Iterator[ResolvedPlacement]:
+    """Every place with every memory policy of a measure; what is absent here goes to `left_out`."""
+    nodes = memory_targets(setting.machine.topology)
+    if len(nodes) < measure.min_memory_nodes:
+        needs = plural(measure.min_memory_nodes, "memory node")
+        why = f"it needs {needs}; {plural(len(nodes), 'memory node')} may be used"
+        levels = (str(level) for of in _levels(measure).values() for level in of)
+        left_out[LeftOut(_wish(measure), why, levels=tuple(levels))] = None
+        return
+    benchmark = benchmarks.get(measure.benchmark)
+    for word in (each for wish in measure.placements for each in over_nodes.swept(wish)):
+        for part in _by_card(word, benchmark, setting):
+            yield from _spots(word, measure, benchmark, part, left_out)
+
+
+def _over(network: str) -> str:
+    return f", network={network}" if network else ""
+
+
+def _by_card(word: str, benchmark: Benchmark, setting: Setting) -> Iterator[Setting]:
+    """The setting with one card each: those of all networks for ranks on several nodes that lie by the card."""
+    plain, nodes = over_nodes.split(word)
+    if benchmark.launcher == "mpi" and nodes and cards.depends(plain):
+        for card in setting.cards:
+            yield msgspec.structs.replace(setting, cards=(card,))
+    else:
+        first = msgspec.structs.replace(setting.cards[0], network="")
+        yield msgspec.structs.replace(setting, cards=(first,))
+
+
+def _spots(
+    word: str, measure: Measure, benchmark: Benchmark, setting: Setting, left_out: dict[LeftOut, None]
+) -> Iterator[ResolvedPlacement]:
+    """The places of one word with every memory policy, for one card."""
+    topology, network = setting.machine.topology, setting.cards[0].network
+    over = _over(network)
+    try:
+        plain, hosts = _resolved(word, benchmark, setting)
+        found = _places(plain, setting.machine, benchmark, setting) if hosts else ()
+    except AbsentPlacementError as absent:
+        _leave_out(absent, f"{measure.benchmark} at {word}{over}", setting, left_out, network)
+        return
+    if sampled := sampling_note(plain, found, topology):
+        left_out[LeftOut(f"{measure.benchmark} at {word}", sampled)] = None
+    for memory in measure.memory:
+        faced, sampled = sampled_places(plain, memory, found, topology)
+        if sampled:
+            wish = f"{measure.benchmark} at {in_words(word, memory)}"
+            left_out[LeftOut(wish, sampled, levels=(memory,))] = None
+        for place in faced:
+            try:
+                on = _on_each(plain, place, hosts, benchmark, setting)
+                for binding in _bindings(memory, on, setting):
+                    placement = _placement(word, on, binding, benchmark, setting)
+                    yield ResolvedPlacement(binding, placement, network)
+            except AbsentPlacementError as absent:
+                label = in_words(over_nodes.label(word, place.word), memory)
+                _leave_out(absent, f"{measure.benchmark} at {label}{over}", setting, left_out, memory, network)
+
+
+def _resolved(word: str, benchmark: Benchmark, setting: Setting) -> tuple[str, tuple[str, ...]]:
+    """What a word means on each node, as a word of one, and the nodes; raises as `places`."""
+    plain, nodes = over_nodes.split(word)
+    mpi = benchmark.launcher == "mpi"
+    hosts = over_nodes.select_hosts(word, nodes, setting.hosts, setting.kernels, ranks=mpi)
+    return plain, tuple(host for host in hosts if not setting.only or host in setting.only)
+
+
+def _places(word: str, machine: Machine, benchmark: Benchmark, setting: Setting) -> tuple[Place, ...]:
+    """Places of a word on one machine.
+
+    Of ranks the last of a curve over cores is `all`: they have one name in all tables.
+    """
+    word = cards.resolve(word, machine, setting.cards[0])
+    if is_layout(word):
+        found = layouts(word, machine)
+        most = max(len(place.ranks) for place in found)
+        if benchmark.launcher != "mpi" and most > 1:
+            raise AbsentPlacementError(word, f"{benchmark.name} is one process on each host, not {most} ranks")
+        return found
+    found = places(word, machine.topology)
+    if benchmark.rank_per != "cpu" or word not in {"spread:*", "cores:*"}:
+        return found
+    (whole,) = places("all", machine.topology)
+    return tuple(whole if set(place.cpus) == set(whole.cpus) else place for place in found)
+
+
+def _on_each(
+    word: str, place: Place, hosts: tuple[str, ...], benchmark: Benchmark, setting: Setting
+) -> dict[str, Place]:
+    """Host -> what a place of the first machine is on it, by the host's own topology; raises as `places`."""
+    known = {id(setting.machine): place}
+    for host in hosts:
+        machine = setting.machine_of(host)
+        if id(machine) in known:
+            continue
+        try:
+            found = _places(word, machine, benchmark, setting)
+        except AbsentPlacementError as absent:
+            raise AbsentPlacementError(word, f"on {host}: {absent.why}") from absent
+        alike = found if len(found) == 1 and "*" not in word else [one for one in found if one.word == place.word]
+        if not alike:
+            raise AbsentPlacementError(word, f"{host} has no {place.word}")
+        known[id(machine)] = alike[0]
+    return {host: known[id(setting.machine_of(host))] for host in hosts}
+
+
+def _bindings(memory: str, on: dict[str, Place], setting: Setting) -> tuple[Binding, ...]:
+    """What a memory word means for places on hosts; raises as `bindings`, and where hosts differ in its nodes."""
+    each_machine = {id(setting.machine_of(host)): (host, place) for host, place in on.items()}
+    found = [bindings(memory, place, setting.machine_of(host).topology) for host, place in each_machine.values()]
+    if len({tuple(binding.memory for binding in each) for each in found}) > 1:
+        raise AbsentPlacementError(memory, "it names other memory nodes on some of these hosts")
+    return found[0]
+
+
+def _placement(
+    word: str, on: dict[str, Place], binding: Binding, benchmark: Benchmark, setting: Setting
+) -> Placement:
+    """A placement under the word that asked for it, with the nodes in its meaning.
+
+    Args:
+        word: as a study has it.
+        on: host -> the place there.
+        binding: of the memory.
+        benchmark: that says what is a rank where the word does not.
+        setting: of the plan.
+    """
+    _, nodes = over_nodes.split(word)
+    place = next(iter(on.values()))
+    meanings = {each.meaning: host for host, each in reversed(on.items())}
+    meaning = place.meaning
+    if len(meanings) > 1:
+        meaning = "; ".join(f"{each} (as on {host})" for each, host in reversed(meanings.items()))
+    elif nodes:
+        meaning = f"{meaning}, on each of {plural(len(on), 'node')}"
+    ranks = {host: _ranks(each, benchmark) for host, each in on.items()}
+    topologies = {host: setting.machine_of(host).topology for host in on}
+    return Placement(
+        label=over_nodes.label(word, place.word),
+        meaning=meaning,
+        cpus=place.cpus,
+        memory=binding.memory,
+        hosts=tuple(on),
+        ranks=_ranks(place, benchmark),
+        by_host=over_nodes.ranks_by_host(ranks, setting.kernels, topologies),
+        devices=tuple(devices for each in on.values() for devices in each.devices),
+    )
+
+
+def _ranks(place: Place, benchmark: Benchmark) -> tuple[tuple[int, ...], ...]:
+    """The ranks of a place on one host; none for a program that stands alone there."""
+    if benchmark.launcher != "mpi":
+        return ()
+    return place.ranks or (tuple((cpu,) for cpu in place.cpus) if benchmark.rank_per == "cpu" else (place.cpus,))
+
+
+def _leave_out(
+    absent: AbsentPlacementError, wish: str, setting: Setting, left_out: dict[LeftOut, None], *levels: str
+) -> None:
+    if absent.indexed and not setting.stored and not setting.only:
+        raise absent
+    left_out[LeftOut(wish, absent.why, absent.nodes, tuple(filter(None, levels)))] = None
+
+
+def _wish(measure: Measure) -> str:
+    """`stream at all, touch=serial`."""
+    stated = "".join(f", {name}={','.join(map(str, levels))}" for name, levels in _levels(measure).items())
+    return f"{measure.benchmark} at {', '.join(measure.placements)}{stated}"
+
+
+def _levels(measure: Measure) -> dict[str, tuple[ParamValue, ...]]:
+    """Axis -> the values that are wished for."""
+    return {name: of if isinstance(of, tuple) else (of,) for name, of in measure.axes.items()}
+
+
+def in_words(place: str, memory: str) -> str:
+    """`all, interleave`; first touch goes without saying."""
+    return place if memory == "first-touch" else f"{place}, {memory}"

@@ -1,0 +1,52 @@
+"""Stages of a run: pure functions from what is known of it to what is measured next.
+
+A stage gets the run and its analysis. It returns a plan: the run's own with more launches, or one of experiments,
+whose figures stay apart from those of the study; None where it asks for nothing more. A further stage is one more
+function.
+"""
+
+from collections.abc import Callable
+from typing import NamedTuple
+
+from assay.model.plan import Plan
+from assay.model.result import Analysis
+from assay.model.run import Run
+from assay.plan.experiments import experiment_plan, wanted
+from assay.plan.refinement import bends, onward, with_sizes
+
+
+class Stage(NamedTuple):
+    """What may follow when a study is through.
+
+    Attributes:
+        following: what it measures next, from the run and its analysis, which is made when it is asked for.
+        why: what it measures, for people.
+        nothing: what they are told where that is nothing; empty for no words.
+    """
+
+    following: Callable[[Run, Callable[[], Analysis]], Plan | None]
+    why: str
+    nothing: str = ""
+
+
+def refined(run: Run, analysis: Callable[[], Analysis]) -> Plan | None:
+    """The study with more sizes where its curves have steps or go on, as far as rounds and budget allow."""
+    plan, ending = run.plan, run.ending
+    if not plan.refine or not ending or ending.status != "complete":
+        return None
+    left_s = None if plan.budget_s is None else plan.budget_s - ending.elapsed_s
+    found = analysis()
+    sizes = (*onward(found, plan, run.machines), *bends(found.estimates))
+    return with_sizes(plan, sizes, left_s)
+
+
+def confirmed(run: Run, analysis: Callable[[], Analysis]) -> Plan | None:
+    """The experiments that decide candidate findings, in the seconds that the plan has for them."""
+    seconds = run.plan.confirm_s
+    return None if seconds is None else experiment_plan(run.plan, wanted(analysis(), run.plan), seconds)
+
+
+REFINE = Stage(refined, "curves have steps between their sizes, or go on")
+CONFIRM = Stage(confirmed, "experiments for candidate findings", "no candidate finding needs a further experiment")
+#: In the order in which they follow the study.
+STAGES = (REFINE, CONFIRM)

@@ -1,0 +1,50 @@
+"""Curves of the published systems as small data inside a page: its reader lays them beside a figure."""
+
+from functools import cache
+from typing import Any
+
+from assay import references
+from assay.model import roles
+from assay.model.imported import Figure, Table
+from assay.report import messages
+
+
+@cache
+def curves() -> tuple[dict[str, Any], ...]:
+    """System, path, pattern, source and points [bytes, value in SI units, as printed] of each published curve.
+
+    A curve may have a single point. Figures of which no size of messages is stated lie on none.
+    """
+    found: dict[tuple[str, ...], dict[str, Any]] = {}
+    for name in references.names():
+        for table in references.get(name).tables:
+            for figure in table.figures if table.benchmark in messages.BY else ():
+                _add(found, name, table, figure)
+    return tuple(found.values())
+
+
+def _add(found: dict[tuple[str, ...], dict[str, Any]], name: str, table: Table, figure: Figure) -> None:
+    params = table.params | figure.params
+    pattern = str(roles.level(table.benchmark, params, "message-pattern") or "")
+    size = roles.level(table.benchmark, params, "message-size")
+    metric = roles.metric(table.benchmark, figure.kernel, figure.metric)
+    wanted = "message-time" if pattern == messages.LATENCY else "message-bandwidth"
+    if pattern not in {messages.LATENCY, messages.ONE, messages.BOTH} or metric is None or metric.role != wanted:
+        return
+    if not isinstance(size, int) or size <= 0 or figure.value <= 0:
+        return
+    path = ", ".join(
+        [messages.partners(table.placement), *(f"{key} {level}" for key, level in table.factors.items())]
+    )
+    curve = found.setdefault(
+        (name, table.benchmark, pattern, path),
+        {
+            "system": name,
+            "path": path,
+            "pattern": pattern,
+            "source": table.source,
+            "where": table.where,
+            "points": [],
+        },
+    )
+    curve["points"].append([size, figure.value, figure.printed])

@@ -1,0 +1,45 @@
+"""The sections of the report that topics declare, in order; `general` draws the benchmarks that none claims.
+
+A module of a topic's `sections` defines `declared`, see `assay.report.declared`.
+"""
+
+from itertools import chain
+
+from assay.model import topics
+from assay.model.result import Analysis
+from assay.model.run import Run
+from assay.report import general, varied
+from assay.report.declared import Declared
+from assay.report.section import Card, Section
+
+
+def declared() -> list[Declared]:
+    """Every section, in the order of the report."""
+    modules = (*topics.modules("sections").values(), varied)
+    return sorted((module.declared for module in modules), key=lambda each: each.order)
+
+
+def sections(run: Run, analysis: Analysis) -> list[Section]:
+    """Every section that this run can fill, in order."""
+    found = declared()
+    claimed = frozenset().union(*(topic.claims for topic in found))
+    others = dict.fromkeys(e.benchmark for e in analysis.estimates if e.benchmark not in claimed)
+    written = [topic.section(run, analysis) for topic in found if topic.order < general.order]
+    written += [general.section(name, analysis) for name in others]
+    written += [topic.section(run, analysis) for topic in found if topic.order > general.order]
+    return [section for section in written if section is not None]
+
+
+def cards(analysis: Analysis) -> tuple[Card, ...]:
+    """What topics say on the first page of the paths of a run: those of each module of `cards`."""
+    return tuple(chain.from_iterable(module.cards(analysis) for module in topics.modules("cards").values()))
+
+
+def contrast(analysis: Analysis) -> tuple[str, ...]:
+    """What the cards show together, in sentences."""
+    return tuple(chain.from_iterable(module.contrast(analysis) for module in topics.modules("cards").values()))
+
+
+def drawn_elsewhere(analysis: Analysis) -> frozenset[str]:
+    """The ids of the estimates that a matrix or a curve shows: see `Declared.exclusive`."""
+    return frozenset().union(*(each.exclusive(analysis) for each in declared()))

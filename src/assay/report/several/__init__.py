@@ -1,1 +1,0 @@
-"""Runs, imports and published systems beside each other: a page, words and tables."""

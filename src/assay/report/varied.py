@@ -1,0 +1,234 @@
+"""What was varied on purpose: paired ratios, what may be said of them, and what the machine cannot tell apart."""
+
+from assay.model import roles
+from assay.model.benchmark import ParamValue
+from assay.model.result import Analysis, Comparison, Estimate
+from assay.model.text import joined, text
+from assay.report import choose, figures, verdicts, words
+from assay.report.charts.banded import Banded, banded
+from assay.report.declared import Declared, Scene
+from assay.report.section import Figure, Table, headings
+from assay.report.vocabulary import known as known_word
+
+#: More rows make no figure: the table has them all.
+_ROWS = 36
+#: Axes that say what was measured: named also where they have their usual value.
+_ALWAYS = set(map(roles.usual_axis, ("operation-name", "message-pattern")))
+
+_WHY = text(
+    "Levels were measured side by side in the same blocks, in random order, so a drift of the machine affects "
+    "all equally. A ratio above 1 means a higher figure than that of the base. A verdict uses the interval, "
+    "never the point. “Inconclusive” means that the interval is too wide, or that such a difference can be "
+    "chance among so many comparisons."
+)
+
+
+def _sentences(scene: Scene) -> tuple[str, ...]:
+    varied, known = scene.cached(_varied), scene.cached(_known)
+    told = (_meaning(varied, known), verdicts.withdrawn(varied, _tested(scene.analysis)))
+    return (joined(" ", told), _resolution(scene.analysis))
+
+
+def _charts(scene: Scene) -> tuple[Figure, ...]:
+    known = scene.cached(_known)
+    factors = choose.grouped(scene.cached(_varied), lambda each: each.differ)
+    return tuple(
+        _figure(factor, members, known)
+        for factor, members in factors.items()
+        if any(each.a in known for each in members)
+    )
+
+
+def _known(scene: Scene) -> dict[str, Estimate]:
+    return {e.id: e for e in scene.analysis.estimates}
+
+
+def _tested(analysis: Analysis) -> int:
+    """How many comparisons share the doubt."""
+    return sum(each.varied and each.p is not None for each in analysis.comparisons)
+
+
+def _curve(each: Comparison, known: dict[str, Estimate]) -> str:
+    """Name of the curve that a comparison belongs to; empty where it belongs to none."""
+    axis = choose.swept(known[each.a].benchmark)
+    return _what(each, known, axis) if axis in known[each.a].params else ""
+
+
+def _varied(scene: Scene) -> tuple[Comparison, ...]:
+    """What was varied on purpose; of several nodes that of the one in the middle."""
+    shown = {e.id for e in choose.middle(scene.analysis.estimates)}
+    return tuple(
+        c for c in scene.analysis.comparisons if c.varied and c.differ != verdicts.CONTROL and {c.a, c.b} <= shown
+    )
+
+
+def _headline(comparisons: tuple[Comparison, ...], known: dict[str, Estimate]) -> tuple[Comparison, ...]:
+    """Those of the kernels that stand for their benchmarks."""
+    return tuple(each for each in comparisons if choose.headline_kernel([known[each.a]]))
+
+
+def _what(each: Comparison, known: dict[str, Estimate], but: str = "") -> str:
+    """The kernel and where it ran, without the word that was varied, and without the axis `but`."""
+    a = known[each.a]
+    units = choose.units(a.benchmark)
+    settings = [
+        _setting(name, value, units.get(name, ""))
+        for name, value in a.params.items()
+        if name not in {each.differ, but} and (name in _ALWAYS or not choose.is_usual(a, name))
+    ]
+    where = a.placement.label if each.differ == "memory" else words.placed(a)
+    state = choose.state(a) if each.state else ""
+    kernel = a.kernel if a.kernel == a.benchmark else f"{a.benchmark} {a.kernel}"
+    return joined(", ", [kernel, where, *settings, state])
+
+
+def _setting(name: str, value: ParamValue, unit: str) -> str:
+    """`nonblocking`, `64 KiB`; a bare number says of what it is: `tests 20`."""
+    shown = words.param(value, unit)
+    return shown if unit or isinstance(value, str) else f"{name} {shown}"
+
+
+def _figure(factor: str, members: tuple[Comparison, ...], known: dict[str, Estimate]) -> Figure:
+    shown = members
+    if len(members) > _ROWS:
+        chosen = _headline(members, known)
+        shown = (tuple(each for each in chosen if not _curve(each, known)) or chosen)[:_ROWS]
+    rows = []
+    bases = dict.fromkeys(each.base for each in members)
+    for each in shown:
+        what = _what(each, known)
+        ends = verdicts.plain_ends(each)
+        verdict = known_word(each.verdict)
+        told = text(
+            "{ratio} {ends}, {verdict}" if each.confidence else "{ratio} ({ends}), {verdict}",
+            ratio=f"{each.ratio:.3f}",
+            ends=ends,
+            verdict=verdict,
+        )
+        short = text("{ratio} {verdict}", ratio=f"{each.ratio:.3f}", verdict=verdict)
+        rows.append(
+            Banded(
+                what, each.level, each.ratio, each.lo, each.hi, 1 / (1 + each.margin), 1 + each.margin,
+                told, short, verdicts.basis(each),
+            )
+        )  # fmt: skip
+    margin = max(each.margin for each in shown)
+    base = words.listed(f"“{name}”" for name in bases)
+    caption = joined(
+        " ",
+        (
+            text(
+                "Ratio of each level of “{factor}” to {base}, paired within blocks, with its interval or range. "
+                "The grey band counts as no difference, up to {margin} on each side: 1 %, or the A-against-A "
+                "difference of this machine if it is larger.",
+                factor=factor,
+                base=base,
+                margin=words.percent(margin),
+            ),
+            text(
+                "The chart shows {some} of {count} comparisons; the table shows all.",
+                some=len(shown),
+                count=len(members),
+            )
+            if len(shown) < len(members)
+            else "",
+        ),
+    )
+    result = figures.told((row.row, row.series, row.text) for row in rows)
+    figure_id = f"figure-compare-{factor}".replace("_", "-").replace(" ", "-")
+    return Figure(
+        figure_id, caption, result, banded(rows, text("ratio to {base}", base=base), text("no difference"), 1.0)
+    )
+
+
+def _tables(scene: Scene) -> tuple[Table, ...]:
+    known = scene.cached(_known)
+    rows = [
+        (
+            _what(each, known),
+            text("{a} against {b}", a=each.level, b=each.base),
+            f"{each.ratio:.3f}",
+            verdicts.plain_ends(each),
+            verdicts.basis(each),
+            known_word(each.verdict),
+            words.percent(each.margin),
+            text("none") if each.detectable is None else words.percent(each.detectable),
+            "" if each.adjusted_p is None else f"{each.adjusted_p:.2g}",
+        )
+        for each in scene.cached(_varied)
+    ]
+    columns = headings(
+        "What", "Levels", "Ratio", "Interval", "Basis", "Verdict", "Margin", "Detectable", "Adjusted p"
+    )
+    caption = text(
+        "Comparisons: ratio of medians paired within blocks (Hodges-Lehmann), the margin of practical "
+        "equivalence, the smallest detectable difference (power 80 %), p after Benjamini and Yekutieli"
+    )
+    numeric = frozenset({2, 3, 6, 7, 8})
+    return (Table(caption, columns, tuple(rows), numeric, short=text("Comparisons")), *_controls(scene.analysis))
+
+
+def _controls(analysis: Analysis) -> tuple[Table, ...]:
+    """A against A."""
+    shown = {c.b: c.resolution for c in analysis.comparisons if c.varied and c.resolution is not None}
+    rows = [
+        (
+            each.b,
+            f"{each.ratio:.3f}",
+            verdicts.plain_ends(each),
+            verdicts.basis(each),
+            words.percent(shown[each.b]) if each.b in shown else "",
+        )
+        for each in analysis.comparisons
+        if each.differ == verdicts.CONTROL
+    ]
+    columns = headings("What", "Ratio", "Interval", "Basis", "Resolution")
+    caption = text(
+        "A against A: the first level measured twice in each block, which shows the resolution of this machine"
+    )
+    return (Table(caption, columns, tuple(rows), frozenset({1, 2, 4}), short=text("A against A")),) if rows else ()
+
+
+def _resolution(analysis: Analysis) -> str:
+    found = [each.resolution for each in analysis.comparisons if each.varied and each.resolution is not None]
+    if not found:
+        return ""
+    return text(
+        "The same level measured twice in each block differs by up to {most} in 95 of 100 cases: no smaller "
+        "difference is claimed.",
+        most=words.percent(max(found)),
+    )
+
+
+def _meaning(varied: tuple[Comparison, ...], known: dict[str, Estimate]) -> str:
+    compared = words.count(len(varied), "comparison", "comparisons")
+    told = [text("{comparisons}: {verdicts}.", comparisons=compared, verdicts=verdicts.counted(varied))]
+    sure = [each for each in varied if each.verdict in {"faster", "slower"}]
+    if sure:
+        largest = max(sure, key=lambda each: max(each.ratio, 1 / each.ratio))
+        told.append(
+            text(
+                "The largest difference: {what} with {level} is {ratio} times what it is with {base} ({ends}, "
+                "{basis}).",
+                what=_what(largest, known),
+                level=largest.level,
+                ratio=f"{largest.ratio:.3f}",
+                base=largest.base,
+                ends=verdicts.plain_ends(largest),
+                basis=verdicts.basis(largest),
+            )
+        )
+    return joined(" ", told)
+
+
+declared = Declared(
+    order=7,
+    id="comparisons",
+    title=text("What was varied"),
+    introduction=_WHY,
+    applies=lambda scene: scene.cached(_varied),
+    sentences=_sentences,
+    charts=_charts,
+    page_tables=(_tables,),
+    rules=frozenset({"comparison", "factor"}),
+)

@@ -1,0 +1,40 @@
+"""What others take of the machine's cpus, and the wait until they take little."""
+
+from assay.launch.command import CpuTimes, Executor
+from assay.model.bracket import Bracket
+
+#: The kernel counts cpu time in ticks: what differs by no more than one on each cpu is not known to be foreign.
+_TICK_S = 0.01
+#: Counters are read so far apart: 5 % of two cpus are ten ticks in it.
+_LOOK_S = 0.5
+
+
+def wait_until_quiet(executor: Executor, most_s: float) -> tuple[bool, float]:
+    """Whether others have come to use no more of the cpus than a launch tolerates, and the seconds waited for it.
+
+    The machine is looked at once even where nothing may be waited.
+
+    Args:
+        executor: that reads the counters.
+        most_s: seconds to wait.
+    """
+    began_s = executor.now()
+    while True:
+        before, looked_s = executor.cpu_times(), executor.now()
+        executor.sleep(_LOOK_S)
+        now_s = executor.now()
+        _, foreign = shares(before, executor.cpu_times(), now_s - looked_s)
+        if foreign <= Bracket.FOREIGN:
+            return True, now_s - began_s
+        if now_s - began_s >= most_s:
+            return False, now_s - began_s
+
+
+def shares(before: CpuTimes, after: CpuTimes, elapsed_s: float) -> tuple[float, float]:
+    """Share of the cpus' time that the hypervisor took, and that other processes used for certain."""
+    available = after.cpus * elapsed_s
+    if available <= 0:
+        return 0.0, 0.0
+    foreign = after.busy - before.busy - (after.own - before.own) - _TICK_S * after.cpus
+    steal = after.steal - before.steal
+    return min(1.0, max(0.0, steal) / available), min(1.0, max(0.0, foreign) / available)

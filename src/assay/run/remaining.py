@@ -1,0 +1,79 @@
+"""The launches of a plan that remain, counted so that nobody walks over all of them for each launch."""
+
+from collections.abc import Iterable
+
+import msgspec
+
+from assay.model.plan import Plan, PlannedLaunch
+from assay.run.budget import CostHistory, Outstanding
+
+
+class Remaining:
+    """Launches that are neither made nor cut nor given up, without the cases of them that are.
+
+    Args:
+        plan: to be executed.
+
+    Attributes:
+        outstanding: case -> how often it is still to be measured.
+    """
+
+    def __init__(self, plan: Plan) -> None:
+        self._plan = plan
+        self._left = {launch.id: launch for launch in plan.order}
+        self._at = 0
+        self._holding: dict[str, list[str]] = {}
+        self.outstanding: dict[str, Outstanding] = {}
+        for launch in plan.order:
+            self._count(launch, 1)
+            for case_id in launch.cases:
+                self._holding.setdefault(case_id, []).append(launch.id)
+
+    def __len__(self) -> int:
+        """Launches."""
+        return len(self._left)
+
+    def get(self, launch_id: str) -> PlannedLaunch | None:
+        """The launch with the cases that are left of it; None where none are."""
+        return self._left.get(launch_id)
+
+    def first(self) -> PlannedLaunch | None:
+        """The first launch in the order of the plan; None where none is left."""
+        order = self._plan.order
+        while self._at < len(order) and order[self._at].id not in self._left:
+            self._at += 1
+        return self._left[order[self._at].id] if self._at < len(order) else None
+
+    def strike(self, launch_id: str, cases: Iterable[str]) -> None:
+        """These cases of the launch are made, cut or given up; unknown ones are none."""
+        launch = self._left.get(launch_id)
+        if launch is None:
+            return
+        struck = frozenset(cases)
+        left = tuple(case_id for case_id in launch.cases if case_id not in struck)
+        if len(left) == len(launch.cases):
+            return
+        self._count(launch, -1)
+        if left:
+            self._left[launch_id] = msgspec.structs.replace(launch, cases=left)
+            self._count(self._left[launch_id], 1)
+        else:
+            del self._left[launch_id]
+
+    def give_up(self, case_id: str) -> None:
+        """A case is not tried again."""
+        for launch_id in self._holding.get(case_id, ()):
+            self.strike(launch_id, (case_id,))
+
+    def expected_s(self, costs: CostHistory) -> float:
+        """Estimate of the seconds that all of it takes."""
+        return sum(costs.expected_s(each, case_id) for case_id, each in self.outstanding.items())
+
+    def _count(self, launch: PlannedLaunch, sign: int) -> None:
+        for case_id in launch.cases:
+            times, starts = self.outstanding.get(case_id, Outstanding())
+            times += sign
+            if times:
+                self.outstanding[case_id] = Outstanding(times, starts + sign / len(launch.cases))
+            else:
+                del self.outstanding[case_id]

@@ -1,0 +1,199 @@
+"""How a simulated machine behaves: every figure is known, so that what is found can be held against it."""
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Literal
+
+FaultKind = Literal[
+    "crash", "hang", "garbage", "refuses", "wrong-result", "misplaced", "unsteady", "interrupt", "cannot-start",
+    "uneven", "swapped",
+]  # fmt: skip
+
+
+@dataclass(frozen=True)
+class Fault:
+    """Something that goes wrong on purpose.
+
+    Attributes:
+        kind: `crash` ends the program by a signal in the case, `hang` never ends, `garbage` breaks a line of its
+            output, `refuses` exits 4 without records, `cannot-start` ends the case without a header,
+            `wrong-result` fails the verdict, `misplaced` runs on other cpus, `unsteady` never settles,
+            `interrupt` is the user's Ctrl-C. Of ranks that pass messages: `uneven` lets them record
+            different numbers of samples, `swapped` starts them on each other's hosts,
+            and gives them each other's devices.
+        case: part of the case's id; every case where empty.
+        starts: which of the starts that hold such a case, from 0; all of them where empty.
+    """
+
+    kind: FaultKind
+    case: str = ""
+    starts: tuple[int, ...] = ()
+
+
+@dataclass(frozen=True)
+class Burst:
+    """Other processes use `share` of all cpus from `start_s` to `end_s` on the machine's clock."""
+
+    start_s: float
+    end_s: float
+    share: float
+
+
+@dataclass(frozen=True)
+class Link:
+    """The law of a network or shared-memory link.
+
+    Attributes:
+        latency_s: of an empty message, one way.
+        rate: bytes per second of one pair, one direction.
+        most: bytes per second of all pairs together, one direction.
+        duplex: of both directions together over one.
+        gap_s: what each message of a window costs beside its bytes.
+        eager_bytes: larger messages are announced first ...
+        announce_s: ... which takes so long.
+    """
+
+    latency_s: float
+    rate: float
+    most: float
+    duplex: float = 2.0
+    gap_s: float = 1e-7
+    eager_bytes: int = 2**62
+    rendezvous_s: float = 0.0
+
+
+#: What two ranks do not share -> the way between them; `host` for all networks that have no law of their own.
+_LINKS = {
+    "core": Link(2.5e-7, 10e9, 40e9, duplex=1.8),
+    "l3": Link(4e-7, 8e9, 40e9, duplex=1.8),
+    "numa": Link(5e-7, 7e9, 40e9, duplex=1.8),
+    "package": Link(8e-7, 6e9, 40e9, duplex=1.8),
+    "host": Link(1.6e-6, 12e9, 12.3e9),
+}
+
+
+@dataclass(frozen=True)
+class Law:
+    """What is true of a simulated machine, in SI units.
+
+    Attributes:
+        core_traffic: bytes per second that one core can draw from its own node's memory.
+        node_traffic: bytes per second that the memory of one NUMA node gives.
+        remote: share of these rates that is left for memory of another node.
+        contention: share of a node's rate that is lost when all of its cores draw at once.
+        kernels: factor on its rate in memory; 1 where absent.
+        held: cache level -> bytes that this guest gets of each such cache, whatever it claims; absent for all.
+        cache_rates: cache level -> bytes per second that one core copies while everything lies in that cache.
+        copy_rate: bytes per second that one core copies in memory.
+        call_s: cost of one call of memcpy.
+        load_s: cache level -> time of a dependent load that it answers.
+        memory_load_s: the same for memory of the own node.
+        remote_load: factor on it for memory of another node.
+        tlb_bytes: how much small pages may hold before a load has to walk the page table ...
+        tlb_s: ... and what that adds.
+        clock_hz: clock of a core while few work.
+        loaded_clock_hz: while all work.
+        fma_units: of a core.
+        blas_share: of the peak of its cores that a BLAS library reaches.
+        vector_bits: width of such a unit.
+        stencil_bytes: what memory moves for one point of a stencil.
+        load_queue: factor on the latency of memory when all of its bandwidth is drawn.
+        smt: factor on the bandwidth of a core when all of its threads work.
+        handover: state -> time of one hand-over between two cores.
+        handover_far: what two cpus do not share (`core`, `l3` ...) -> factor on it; the last one counts.
+        slow_pairs: pair of cpus -> factor on their hand-over.
+        speed: state -> factor on every rate.
+        flips: (time, state) from which on it holds; the first state of `handover` holds at the start.
+        eager_variable: environment variable that sets `eager_bytes` of every way of an MPI; empty for none.
+        links: what two ranks do not share (`core`, `l3`, `numa`, `package`, `host`), or the device of a network
+            that was asked for -> the way of their messages.
+        cards: device of a network -> NUMA node of its card on every host; empty where cores are all as near to it.
+        far_card: seconds that messages take longer for each end that is on another node, and share of the rate of
+            their link that is left where one is.
+        wake: after so many seconds asleep a message takes so much longer, in seconds.
+        slow_paths: pair of hosts, in the order of the launch -> factor on the time of messages between them.
+        fabric: bytes per second that all ways between nodes carry together, in one direction.
+        hidden: share of a collective operation that goes on beside computing which never calls MPI, and beside
+            computing that does.
+        longest_frame: of TCP, bytes as MTUs count; longer ones are lost on every way.
+        frames: MTU in bytes of every way of TCP, and seconds that its kernel spends on each frame.
+        segments: those of TCP set its `eager_bytes` on every way.
+        socket_buffers: those that a program gives its sockets set the `eager_bytes` of TCP on every way.
+        tcp: factor on the latency of every way for sockets in place of MPI, and on what it takes for each byte.
+        interfaces: of every host; the first one carries what no network was asked for.
+        detours: network that was asked for, or `inside` for messages of one host -> the interface that carries
+            them nevertheless.
+        one_kernel: all hosts are one machine, by their boot ids.
+        nanoseconds: its clock counts whole ones, as real clocks do; else it is exact.
+        noise: sigma of the lognormal noise of a sample.
+        launch_noise: sigma of what all samples of one case in one launch have in common.
+        drift: relative slowing per second of the machine's clock.
+        slow_cores: cpu -> factor on its rate.
+        slow_hosts: host -> factor on every rate.
+        steal: share of the cpus' time that a hypervisor takes.
+        bursts: foreign load.
+        spawn_s: start of a process to its first instruction, and its end.
+        touch_rate: first touch of fresh pages, bytes per second.
+        faults: what goes wrong.
+        commands: command line that sets a level of a factor -> factor on every rate of the hosts that it is run on
+            from then on, until another command of the same program; 0 where it fails.
+    """
+
+    core_traffic: float = 12e9
+    node_traffic: float = 30e9
+    remote: float = 0.6
+    contention: float = 0.0
+    kernels: Mapping[str, float] = field(default_factory=dict)
+    held: Mapping[int, int] = field(default_factory=dict)
+    cache_rates: Mapping[int, float] = field(default_factory=lambda: {1: 60e9, 2: 35e9, 3: 18e9, 4: 12e9})
+    copy_rate: float = 6e9
+    call_s: float = 4e-9
+    load_s: Mapping[int, float] = field(default_factory=lambda: {1: 1.2e-9, 2: 4e-9, 3: 14e-9, 4: 40e-9})
+    memory_load_s: float = 90e-9
+    remote_load: float = 1.2
+    tlb_bytes: int = 2**62
+    tlb_s: float = 0.0
+    clock_hz: float = 3e9
+    loaded_clock_hz: float = 3e9
+    fma_units: int = 2
+    blas_share: float = 0.9
+    vector_bits: int = 512
+    stencil_bytes: float = 74.0
+    load_queue: float = 2.5
+    smt: float = 1.0
+    handover: Mapping[str, float] = field(default_factory=lambda: {"near": 28e-9, "far": 125e-9})
+    handover_far: Mapping[str, float] = field(
+        default_factory=lambda: {"core": 1.0, "l3": 2.0, "numa": 3.0, "package": 5.0}
+    )
+    slow_pairs: Mapping[tuple[int, int], float] = field(default_factory=dict)
+    speed: Mapping[str, float] = field(default_factory=lambda: {"near": 1.0, "far": 0.6})
+    flips: tuple[tuple[float, str], ...] = ()
+    links: Mapping[str, Link] = field(default_factory=lambda: dict(_LINKS))
+    eager_variable: str = ""
+    cards: Mapping[str, int] = field(default_factory=dict)
+    far_card: tuple[float, float] = (0.0, 1.0)
+    wake: tuple[float, float] = (math.inf, 0.0)
+    slow_paths: Mapping[tuple[str, str], float] = field(default_factory=dict)
+    fabric: float = math.inf
+    overlapped: tuple[float, float] = (0.1, 0.7)
+    longest_frame: int = 2**62
+    frames: tuple[int, float] = (1500, 0.0)
+    segments: bool = False
+    socket_buffers: bool = False
+    tcp: tuple[float, float] = (8.0, 2.0)
+    interfaces: tuple[str, ...] = ("eth0", "eth1")
+    detours: Mapping[str, str] = field(default_factory=dict)
+    one_kernel: bool = False
+    nanoseconds: bool = False
+    noise: float = 0.004
+    launch_noise: float = 0.003
+    drift: float = 0.0
+    slow_cores: Mapping[int, float] = field(default_factory=dict)
+    slow_hosts: Mapping[str, float] = field(default_factory=dict)
+    steal: float = 0.0
+    bursts: tuple[Burst, ...] = ()
+    spawn_s: float = 0.01
+    touch_rate: float = 4e9
+    faults: tuple[Fault, ...] = ()
+    commands: Mapping[str, float] = field(default_factory=dict)

@@ -1,0 +1,144 @@
+"""What the simulated hosts give: page placement, bandwidth of memory and of caches, clock and vector units."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+from assay.model.benchmark import ParamValue
+from assay.model.machine import Topology
+from assay.model.units import parse_cpu_list
+from assay.simulation.law import Law
+from assay.simulation.request import CaseRequest, Request
+
+PAGE_BYTES = 4096
+_BITS = {"fp64": 64, "fp32": 32}
+
+
+@dataclass(frozen=True)
+class Workload:
+    """A case on a machine.
+
+    Attributes:
+        params: every axis with its value.
+        work: kernel -> quantity -> amount in one iteration.
+        seconds: kernel -> duration of one iteration, without noise.
+        memory_bytes: touched before the first sample.
+        page_nodes: memory node -> share of the pages on it.
+        paces: of ranks that pass messages: factor on the duration of each that times it; empty for other programs.
+        payload: bytes of the messages of one iteration, all ranks together.
+        timing: ranks that time, one for each of `paces`; the first ones where empty.
+        way: pairs of ranks that pass messages, as the program names them: `0-3 1-2`; empty where it names none.
+        segment: most bytes of a message in a segment of TCP; 0 for other programs.
+        lost: its connection breaks, since frames of it never arrive.
+        inside: interface that carries messages within a host; empty for none.
+        in_state: state -> factor on its duration, where the state itself sets that and not its speed; else empty.
+    """
+
+    params: dict[str, ParamValue]
+    work: dict[str, dict[str, float]]
+    seconds: dict[str, float]
+    memory_bytes: int
+    page_nodes: dict[int, float]
+    paces: tuple[float, ...] = ()
+    payload: float = 0.0
+    timing: tuple[int, ...] = ()
+    way: str = ""
+    segment: int = 0
+    lost: bool = False
+    inside: str = ""
+    in_state: Mapping[str, float] = field(default_factory=dict)
+
+    def pages(self) -> dict[str, int]:
+        """Pages by node, as the header of a case reports them."""
+        total = max(1, self.memory_bytes // PAGE_BYTES)
+        return {str(node): round(share * total) for node, share in sorted(self.page_nodes.items()) if share}
+
+
+def page_shares(topology: Topology, request: Request, *, serial: bool) -> list[dict[int, float]]:
+    """For each thread: memory node -> share of its pages there."""
+    policy, _, listed = request.memory.partition(":")
+    nodes = parse_cpu_list(listed) if listed else ()
+    if policy in {"bind", "interleave"}:
+        wanted = nodes or topology.allowed_nodes
+        return [{node: 1 / len(wanted) for node in wanted}] * len(request.cpus)
+    near = nearest_nodes(topology)
+    homes = [near.get(cpu, 0) for cpu in request.cpus]
+    return [{(homes[0] if serial else home): 1.0} for home in homes]
+
+
+def memory_rate(topology: Topology, law: Law, cpus: tuple[int, ...], shares: list[dict[int, float]]) -> float:
+    """Traffic of all threads together: equal parts of the work, so that the slowest thread or node decides."""
+    near = nearest_nodes(topology)
+    node_load: dict[int, float] = {}
+    thread_rates: list[float] = []
+    for cpu, nodes in zip(cpus, shares, strict=True):
+        costs = {node: part / (1.0 if node == near.get(cpu) else law.remote) for node, part in nodes.items()}
+        thread_rates.append(law.core_traffic * law.slow_cores.get(cpu, 1.0) / sum(costs.values()))
+        for node, cost in costs.items():
+            node_load[node] = node_load.get(node, 0.0) + cost
+    capacities = {node: law.node_traffic * _uncontended(topology, law, node, cpus) for node in node_load}
+    node_rates = [capacities[node] / load for node, load in node_load.items()]
+    siblings = any(len(set(core.cpus) & set(cpus)) > 1 for core in topology.cores)
+    return len(cpus) * min(*thread_rates, *node_rates) * (law.smt if siblings else 1.0)
+
+
+def _uncontended(topology: Topology, law: Law, node: int, cpus: tuple[int, ...]) -> float:
+    """Share of a node's rate that is left while the cores of `cpus` near it draw at once."""
+    cores = [core for core in topology.cores if core.numa == node]
+    drawing = sum(1 for core in cores if set(core.cpus) & set(cpus))
+    return 1 - law.contention * max(0, drawing - 1) / max(1, len(cores) - 1)
+
+
+def cached_rate(topology: Topology, law: Law, cpus: tuple[int, ...], working_set: int) -> float | None:
+    """Rate while everything lies in a cache of the cpus, None where it does not."""
+    for level in sorted({cache.level for cache in topology.caches if cache.kind != "instruction"}):
+        used = [
+            c for c in topology.caches if c.level == level and c.kind != "instruction" and set(c.cpus) & set(cpus)
+        ]
+        if working_set <= sum(law.held.get(level, cache.size_bytes) for cache in used):
+            slowest = min(law.slow_cores.get(cpu, 1.0) for cpu in cpus)
+            return law.cache_rates[level] * len(cpus) * slowest
+    return None
+
+
+def clock_of(topology: Topology, law: Law, request: Request) -> float:
+    """The clock of few cores, or of all of them."""
+    working = sum(1 for core in topology.cores if set(core.cpus) & set(request.cpus))
+    return law.loaded_clock_hz if working > 1 and working == len(topology.cores) else law.clock_hz
+
+
+def lanes_per_s(topology: Topology, law: Law, request: Request, precision: str, width: int) -> float:
+    """Numbers of a precision (`fp64`, `fp32`) that all cpus of a request take through vectors of `width` bits."""
+    lanes = max(1.0, min(width, law.vector_bits) / _BITS[precision])
+    return len(request.cpus) * clock_of(topology, law, request) * law.fma_units * lanes
+
+
+def bytes_of(precision: str) -> int:
+    """Bytes of a number of this precision."""
+    return _BITS[precision] // 8
+
+
+def separation(topology: Topology, pair: tuple[int, ...]) -> str:
+    """The largest unit that two cpus do not share: `core`, `l3`, `numa`, `package`; empty for one core."""
+    cores = [core for cpu in pair for core in topology.cores if cpu in core.cpus]
+    parts = {"core": "index", "l3": "l3", "numa": "numa", "package": "package"}
+    apart = [name for name, part in parts.items() if len({getattr(core, part) for core in cores}) > 1]
+    return apart[-1] if apart else ""
+
+
+def nearest_nodes(topology: Topology) -> dict[int, int]:
+    """Cpu -> the memory node next to it."""
+    return {cpu: core.numa for core in topology.cores for cpu in core.cpus}
+
+
+def mean(shares: list[dict[int, float]]) -> dict[int, float]:
+    """Memory node -> share of all threads' pages there."""
+    found: dict[int, float] = {}
+    for share in shares:
+        for node, part in share.items():
+            found[node] = found.get(node, 0.0) + part / len(shares)
+    return found
+
+
+def params_of(case: CaseRequest, defaults: Mapping[str, ParamValue]) -> dict[str, ParamValue]:
+    """Every axis with its value."""
+    return {**defaults, **case.params}

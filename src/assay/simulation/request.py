@@ -1,0 +1,115 @@
+"""The command line of a native program, read as the programs read it."""
+
+from dataclasses import dataclass
+
+from assay.model.benchmark import ParamValue
+from assay.model.units import parse_cpu_list
+
+_OPTIONS = {"cpus", "memory", "precision", "min-samples", "max-samples"}
+_OPTIONS |= {"expect-ranks", "network", "library", "devices"}
+
+
+@dataclass(frozen=True)
+class CaseRequest:
+    """One `--case` with its axes (defaults of the whole command included) and seconds of sampling."""
+
+    id: str
+    params: dict[str, ParamValue]
+    seconds: float
+
+
+@dataclass(frozen=True)
+class Request:
+    """What a command line asks for.
+
+    Attributes:
+        program: name of the executable, without its folder.
+        cpus: in thread order; of all ranks of a host, one after the other.
+        memory: policy as asked.
+        precision: see Sampling.
+        min_samples: see Sampling.
+        max_samples: see Sampling.
+        cases: in order.
+        ranks: cpus of each rank of a host; empty for a program that passes no messages.
+        expected: ranks on all hosts together; 0 for such a program.
+        network: device that messages shall use; empty for any.
+        hosts: that the launcher starts it on; a command line names none.
+        counts: of the ranks on each of these hosts, where `ranks` are those of all hosts; empty where every host
+            has the same ranks.
+        devices: of each rank on all hosts; empty where none were named.
+        eager_bytes: what the environment sets in place of that of every way; None where it sets nothing.
+    """
+
+    program: str
+    cpus: tuple[int, ...]
+    memory: str
+    precision: float
+    min_samples: int
+    max_samples: int
+    cases: tuple[CaseRequest, ...]
+    ranks: tuple[tuple[int, ...], ...] = ()
+    expected: int = 0
+    network: str = ""
+    hosts: tuple[str, ...] = ()
+    counts: tuple[int, ...] = ()
+    devices: tuple[tuple[str, ...], ...] = ()
+    eager_bytes: int | None = None
+
+    def host_of(self, rank: int) -> int:
+        """Number of the host of a rank."""
+        return self.every[rank][0] if self.counts else rank // len(self.ranks)
+
+    @property
+    def every(self) -> tuple[tuple[int, tuple[int, ...]], ...]:
+        """Number of the host, and cpus, of each rank on all hosts; of a program without ranks one on each host."""
+        if self.counts:
+            hosts = (number for number, count in enumerate(self.counts) for _ in range(count))
+            return tuple(zip(hosts, self.ranks, strict=True))
+        ranks = self.ranks or (self.cpus,)
+        return tuple((number, cpus) for number in range(len(self.hosts)) for cpus in ranks)
+
+
+def parse(argv: tuple[str, ...], allowed_cpus: tuple[int, ...]) -> Request:
+    """The request in `argv`; ValueError where a native program would exit 2."""
+    program = argv[0].rpartition("/")[2]
+    pairs = list(zip(argv[1::2], argv[2::2], strict=True))
+    options: dict[str, str] = {}
+    common: dict[str, str] = {}
+    cases: list[tuple[str, dict[str, str]]] = []
+    for flag, value in pairs:
+        name = flag.removeprefix("--")
+        if name == "case":
+            cases.append((value, {}))
+        elif name in _OPTIONS and not cases:
+            options[name] = value
+        else:
+            (cases[-1][1] if cases else common)[name] = value
+    ranks = tuple(parse_cpu_list(part) for part in options["cpus"].split("/")) if "cpus" in options else ()
+    expected = int(options.get("expect-ranks", "0"))
+    return Request(
+        program,
+        tuple(cpu for cpus in ranks for cpu in cpus) or allowed_cpus,
+        options.get("memory", "first-touch"),
+        float(options.get("precision", "0.01")),
+        int(options.get("min-samples", "10")),
+        int(options.get("max-samples", "200")),
+        tuple(_case(case, common | axes) for case, axes in cases or [(program, {})]),
+        ranks if expected else (),
+        expected,
+        options.get("network", ""),
+        devices=tuple(tuple(part.split(",")) for part in options["devices"].split("/"))
+        if "devices" in options
+        else (),
+    )
+
+
+def _case(case_id: str, words: dict[str, str]) -> CaseRequest:
+    seconds = float(words.get("seconds", "2"))
+    return CaseRequest(case_id, {k: _value(v) for k, v in words.items() if k != "seconds"}, seconds)
+
+
+def _value(word: str) -> ParamValue:
+    try:
+        return int(word)
+    except ValueError:
+        return word

@@ -1,0 +1,199 @@
+"""Integers and samples as compressed columns: MessagePack in zlib.
+
+A column of integers is its least value and the differences to it: byte 0 of all of them first, then byte 1 ...
+
+Samples come back to the bit. A clock that counts nanoseconds gives doubles n / 1e9: then the n are stored,
+durations as differences to the least of their series, starts as the time since the sample before ended. All other
+doubles are stored as their bits.
+"""
+
+import zlib
+from functools import lru_cache
+from typing import TypeVar
+
+import msgspec
+import numpy as np
+from numpy.typing import NDArray
+
+from assay.model.samples import SampleTable
+
+Ints = NDArray[np.int64]
+Floats = NDArray[np.float64]
+
+_NANO = 1e9
+#: Whole nanoseconds up to here are doubles.
+_EXACT = 2.0**53
+_LEVEL = 6
+_WORD = 8
+
+_Kind = TypeVar("_Kind", bound=msgspec.Struct)
+
+
+class Column(msgspec.Struct, frozen=True, array_like=True):
+    """Integers: the least, how many, and the bytes of the differences to it, plane by plane."""
+
+    least: int
+    count: int
+    planes: bytes
+
+    @classmethod
+    def of(cls, values: Ints) -> "Column":
+        """The column of `values`, shape (n,)."""
+        if not values.size:
+            return cls(0, 0, b"")
+        least = values.min()
+        rest = (values.view(np.uint64) - least.view(np.uint64)).astype("<u8")  # differences wrap, and so do sums
+        planes = (int(rest.max()).bit_length() + 7) // 8
+        return cls(int(least), values.size, rest.view(np.uint8).reshape(-1, _WORD)[:, :planes].T.tobytes())
+
+    def values(self) -> Ints:
+        """The integers, shape (n,)."""
+        rest = np.zeros((self.count, _WORD), dtype=np.uint8)
+        if self.planes:
+            planes = np.frombuffer(self.planes, dtype=np.uint8).reshape(-1, self.count)
+            rest[:, : len(planes)] = planes.T
+        return rest.reshape(-1).view("<u8").astype(np.uint64).view(np.int64) + np.int64(self.least)
+
+
+class SeriesColumns(msgspec.Struct, frozen=True, array_like=True):
+    """A table of series without its samples; `rank` as steps from one series to the next."""
+
+    kernels: tuple[str, ...]
+    kernel: Column
+    rank: Column
+    phase: Column
+    stop: Column
+    iterations: Column
+    counts: Column
+
+
+class Durations(msgspec.Struct, frozen=True, array_like=True):
+    """Samples of all series: bits of doubles or, where `least` has one of each series that is not empty, ns."""
+
+    least: Column | None
+    values: Column
+
+
+class Starts(msgspec.Struct, frozen=True, array_like=True):
+    """Starts of all series: the first of each, and of the others the step from the end of the sample before."""
+
+    first: Column
+    steps: Column
+
+
+def squeezed(value: msgspec.Struct) -> bytes:
+    """The value as compressed bytes."""
+    return zlib.compress(msgspec.msgpack.encode(value), _LEVEL)
+
+
+def loosened(packed: bytes, kind: type[_Kind]) -> _Kind:
+    """The inverse of `squeezed`."""
+    return msgspec.msgpack.decode(zlib.decompress(packed), type=kind)
+
+
+def series_columns(table: SampleTable) -> SeriesColumns:
+    """The rows of a table."""
+    plain = (table.phase, table.stop, table.iterations, table.counts)
+    return SeriesColumns(
+        table.kernels, Column.of(table.kernel), Column.of(steps(table.rank)), *map(Column.of, plain)
+    )
+
+
+def steps(values: Ints) -> Ints:
+    """From 0 to the first, and from each to the next: the inverse of `np.cumsum`."""
+    found: Ints = values - np.concatenate([np.zeros(1, dtype=np.int64), values])[: values.size]
+    return found
+
+
+def samples_columns(table: SampleTable, starts: Floats) -> tuple[Durations, Starts]:
+    """Durations and starts of the samples of a table, both of shape (samples,)."""
+    inner, firsts = _places(table.counts)
+    seconds, began = _nanoseconds(table.seconds), _nanoseconds(starts)
+    if seconds is None or began is None:
+        ends = _ends(starts, table.seconds)
+        apart = starts.view(np.int64)[inner] - ends[inner - 1]
+        zigzag = (apart << 1) ^ (apart >> np.int64(63))
+        held = Durations(None, Column.of(table.seconds.view(np.int64)))
+        return held, Starts(Column.of(starts.view(np.int64)[firsts]), Column.of(zigzag))
+    least = np.minimum.reduceat(seconds, firsts) if firsts.size else seconds
+    rest = seconds - np.repeat(least, table.counts[table.counts > 0])
+    apart = began[inner] - began[inner - 1] - seconds[inner - 1]
+    return Durations(Column.of(least), Column.of(rest)), Starts(Column.of(began[firsts]), Column.of(apart))
+
+
+@lru_cache(maxsize=4)
+def table(head: SeriesColumns, durations: bytes) -> SampleTable:
+    """The table of series with its samples; the last few that were asked for are at hand."""
+    counts = head.counts.values()
+    held = loosened(durations, Durations)
+    values = held.values.values()
+    if held.least is None:
+        seconds = values.view(np.float64)
+    else:
+        seconds = (values + np.repeat(held.least.values(), counts[counts > 0])) / _NANO
+    return SampleTable(
+        head.kernels,
+        kernel=head.kernel.values(),
+        rank=np.cumsum(head.rank.values()),
+        phase=head.phase.values(),
+        stop=head.stop.values(),
+        iterations=head.iterations.values(),
+        counts=counts,
+        seconds=seconds,
+    )
+
+
+def starts(of: SampleTable, durations: bytes, packed: bytes) -> Floats:
+    """The starts of the samples of a table, shape (samples,)."""
+    whole = loosened(durations, Durations).least is not None
+    held = loosened(packed, Starts)
+    inner, firsts = _places(of.counts)
+    first, apart = held.first.values(), held.steps.values()
+    filled = of.counts[of.counts > 0]
+    if not whole:
+        return _chained(of, first, ((apart >> np.int64(1)) & np.int64(2**63 - 1)) ^ -(apart & np.int64(1)))
+    seconds = np.rint(of.seconds * _NANO).astype(np.int64)
+    rises = np.zeros(of.seconds.size, dtype=np.int64)
+    rises[inner] = apart + seconds[inner - 1]
+    rises[firsts] = first
+    summed = np.cumsum(rises)
+    return (summed - np.repeat(summed[firsts] - first, filled)) / _NANO
+
+
+def _chained(of: SampleTable, first: Ints, apart: Ints) -> Floats:
+    """Starts of which each is known by the end of the sample before it: all series go on by a sample at a time."""
+    inner, firsts = _places(of.counts)
+    bits = np.zeros(of.seconds.size, dtype=np.int64)
+    bits[firsts] = first
+    bits[inner] = apart
+    found = bits.view(np.float64)
+    filled = of.counts[of.counts > 0]
+    for number in range(1, int(filled.max(initial=0))):
+        at = firsts[filled > number] + number
+        bits[at] += _ends(found[at - 1], of.seconds[at - 1])
+    return found
+
+
+def _ends(starts: Floats, seconds: Floats) -> Ints:
+    """When samples end, as the bits of doubles."""
+    with np.errstate(over="ignore", invalid="ignore"):
+        return (starts + seconds).view(np.int64)
+
+
+def _places(counts: Ints) -> tuple[Ints, Ints]:
+    """Where among all samples those stand that follow another one of their series, and those that begin one."""
+    filled = counts[counts > 0]
+    firsts = np.cumsum(filled) - filled
+    follows = np.ones(int(filled.sum()), dtype=bool)
+    follows[firsts] = False
+    return np.flatnonzero(follows), firsts
+
+
+def _nanoseconds(seconds: Floats) -> Ints | None:
+    """Whole nanoseconds that are these seconds to the bit; None where they are none."""
+    with np.errstate(invalid="ignore", over="ignore"):
+        whole = np.rint(seconds * _NANO)
+        if not np.all(np.abs(whole) < _EXACT):
+            return None
+    found = whole.astype(np.int64)
+    return found if np.array_equal((found / _NANO).view(np.int64), seconds.view(np.int64)) else None

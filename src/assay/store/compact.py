@@ -1,0 +1,311 @@
+"""The bulk of a large launch in the file `samples.columns`: ranks, samples and counters.
+
+In `records.jsonl`, a `shared` record opens such a launch. In each case a `columns` record stands for its series
+and its traffic, and the header has no ranks. Each names its bytes in the file and their CRC-32.
+"""
+
+import os
+import zlib
+from array import array
+from collections.abc import Iterator, Mapping, Sequence
+from typing import NamedTuple, overload
+
+import msgspec
+import numpy as np
+
+from assay.model.record import (
+    Columns,
+    Counter,
+    HostTraffic,
+    Rank,
+    RecordError,
+    Series,
+    Shared,
+    Traffic,
+    encode_record,
+)
+from assay.model.run import CaseRecords, LaunchRecords
+from assay.model.samples import PHASES, STOPS, SampleTable, Tabled, starts_of, table_of
+from assay.store import columns
+from assay.store.columns import Column, Floats, SeriesColumns
+from assay.store.reading import COLUMNS, COLUMNS_FORM
+
+
+class Compacted(NamedTuple):
+    """A launch in its compact form.
+
+    Attributes:
+        content: what is appended to the file of columns.
+        lines: records, without newlines; the launch's own is not among them.
+        records: the launch, its samples no longer as lists.
+    """
+
+    content: bytes
+    lines: list[bytes]
+    records: LaunchRecords
+
+
+class _Host(msgspec.Struct, frozen=True, array_like=True):
+    """A host as cases share it: what is counted on it, and its MTUs."""
+
+    name: str
+    boot_id: str
+    interfaces: tuple[str, ...]
+    mtus: tuple[tuple[str, int], ...] = ()
+
+
+class _Alike(msgspec.Struct, frozen=True):
+    """What the cases of a launch share: ranks as they were found, and hosts."""
+
+    ranks: tuple[Rank, ...]
+    hosts: tuple[_Host, ...]
+
+
+class _Counted(msgspec.Struct, frozen=True, array_like=True):
+    """Traffic of a case: hosts as steps between places among those that the launch shares, and their counters."""
+
+    seconds: float
+    payload: float
+    hosts: Column
+    sent: Column
+    received: Column
+    sums: dict[str, int]
+
+
+class _Head(msgspec.Struct, frozen=True, array_like=True):
+    """A case without its samples: ranks as steps between places among those that the launch shares."""
+
+    ranks: Column
+    series: SeriesColumns
+    traffic: _Counted | None
+
+
+def compacted(launch: LaunchRecords, at: int) -> Compacted | None:
+    """The launch as it is kept from byte `at` of the file on; None where a number in it is beyond 64 bits."""
+    try:
+        return _compacted(launch, at)
+    except OverflowError:
+        return None
+
+
+def _compacted(launch: LaunchRecords, at: int) -> Compacted:
+    known = _Known()
+    tables = [table_of(case.series) for case in launch.cases]
+    heads = [_head(case, table, known) for case, table in zip(launch.cases, tables, strict=True)]
+    shared = columns.squeezed(_Alike(tuple(known.ranks), tuple(known.hosts)))
+    opening = encode_record(Shared(COLUMNS_FORM, at, len(shared), zlib.crc32(shared)))
+    common, content, kept = Common(shared), [shared], []
+    at += len(shared)
+    lines = {case: [encode_record(end)] for case, end in launch.unstarted.items()}
+    for case, table, head in zip(launch.cases, tables, heads, strict=True):
+        samples = columns.samples_columns(table, starts_of(case.series))
+        durations, starts = map(columns.squeezed, samples)
+        first = columns.squeezed(head)
+        packed = first + durations + starts
+        parts = (len(first), len(durations), len(starts))
+        place = Columns(at, parts, zlib.crc32(packed), table.rank.size, table.seconds.size)
+        own = msgspec.structs.replace(case.header, ranks=())
+        records = (own, place, *case.figures, *case.threads, case.verdict, case.end)
+        lines[case.header.case] = [encode_record(record) for record in records if record is not None]
+        kept.append(common.case(case, place, packed))
+        content.append(packed)
+        at += len(packed)
+    ordered = [line for case in launch.launch.cases for line in lines.get(case, ())]
+    return Compacted(b"".join(content), [opening, *ordered], msgspec.structs.replace(launch, cases=tuple(kept)))
+
+
+class Common:
+    """What the cases of a launch share, as it stands in the file of columns.
+
+    Args:
+        packed: the bytes that the `shared` record names.
+    """
+
+    def __init__(self, packed: bytes) -> None:
+        alike = columns.loosened(packed, _Alike)
+        self._ranks, self.hosts = alike.ranks, alike.hosts
+        self._found: dict[Column, tuple[Rank, ...]] = {}
+
+    def case(self, case: CaseRecords, place: Columns, packed: bytes) -> CaseRecords:
+        """The case with what its `columns` record stands for."""
+        head = columns.loosened(packed[: place.parts[0]], _Head)
+        counted = head.traffic
+        return msgspec.structs.replace(
+            case,
+            header=msgspec.structs.replace(case.header, ranks=self._placed(head.ranks)),
+            series=ColumnSeries(place, packed),
+            traffic=counted and Traffic(counted.seconds, counted.payload, _CountedHosts(self, place, packed)),
+        )
+
+    def _placed(self, ranks: Column) -> tuple[Rank, ...]:
+        """Ranks of a header: one and the same tuple for all that are equal."""
+        if ranks not in self._found:
+            places = np.cumsum(ranks.values()).tolist()
+            self._found[ranks] = tuple(self._ranks[place] for place in places)
+        return self._found[ranks]
+
+
+class ColumnSeries(Tabled):
+    """The series of a case, decoded when they are looked at.
+
+    Args:
+        place: the record that stands for them.
+        packed: the bytes that it names.
+    """
+
+    def __init__(self, place: Columns, packed: bytes) -> None:
+        self._place = place
+        self._packed = packed
+
+    def __len__(self) -> int:
+        """How many series there are."""
+        return self._place.series
+
+    @overload
+    def __getitem__(self, at: int) -> Series: ...
+    @overload
+    def __getitem__(self, at: slice) -> list[Series]: ...
+    def __getitem__(self, at: int | slice) -> Series | list[Series]:
+        """One of them, or some."""
+        return list(self)[at]
+
+    def __iter__(self) -> Iterator[Series]:
+        """All of them, in the order in which they were written."""
+        table, starts = self.table(), self.starts()
+        rows = (table.kernel, table.rank, table.phase, table.stop, table.iterations, table.ends, table.counts)
+        for kernel, rank, phase, stop, iterations, end, count in zip(*(row.tolist() for row in rows), strict=True):
+            began = array("d", starts[end - count : end].tobytes())
+            seconds = array("d", table.seconds[end - count : end].tobytes())
+            yield Series(table.kernels[kernel], rank, PHASES[phase], iterations, STOPS[stop], began, seconds)
+
+    def __eq__(self, other: object) -> bool:
+        """Whether another sequence holds the same."""
+        if not isinstance(other, Sequence):
+            return NotImplemented
+        return len(self) == len(other) and all(one == another for one, another in zip(self, other, strict=True))
+
+    __hash__ = None  # type: ignore[assignment] # as of a list
+
+    @property
+    def samples(self) -> int:
+        """How many samples all series have."""
+        return self._place.samples
+
+    def table(self) -> SampleTable:
+        """The columns without the starts."""
+        head, durations, _ = self._parts()
+        return columns.table(columns.loosened(head, _Head).series, durations)
+
+    def starts(self) -> Floats:
+        """Start of each sample of all series, seconds since the program's start."""
+        _, durations, packed = self._parts()
+        return columns.starts(self.table(), durations, packed)
+
+    def _parts(self) -> tuple[bytes, bytes, bytes]:
+        first, second, _ = self._place.parts
+        return self._packed[:first], self._packed[first : first + second], self._packed[first + second :]
+
+
+class _CountedHosts(Sequence[HostTraffic]):
+    """The counters of a case's hosts, decoded when they are looked at."""
+
+    def __init__(self, common: Common, place: Columns, packed: bytes) -> None:
+        self._common = common
+        self._place = place
+        self._packed = packed
+
+    def __len__(self) -> int:
+        """How many hosts there are."""
+        return self._counted().hosts.count
+
+    @overload
+    def __getitem__(self, at: int) -> HostTraffic: ...
+    @overload
+    def __getitem__(self, at: slice) -> list[HostTraffic]: ...
+    def __getitem__(self, at: int | slice) -> HostTraffic | list[HostTraffic]:
+        """One of them, or some."""
+        return list(self)[at]
+
+    def __iter__(self) -> Iterator[HostTraffic]:
+        """All of them, in the order in which they were written."""
+        counted = self._counted()
+        counts = map(Counter, counted.sent.values().tolist(), counted.received.values().tolist())
+        for host in np.cumsum(counted.hosts.values()).tolist():
+            of = self._common.hosts[host]
+            yield HostTraffic(of.name, of.boot_id, {each: next(counts) for each in of.interfaces}, dict(of.mtus))
+
+    def __eq__(self, other: object) -> bool:
+        """Whether another sequence holds the same."""
+        return list(self) == list(other) if isinstance(other, Sequence) else NotImplemented
+
+    __hash__ = None  # type: ignore[assignment] # as of a list
+
+    def sent(self) -> Mapping[str, int]:
+        """See Traffic."""
+        return self._counted().sums
+
+    def _counted(self) -> _Counted:
+        counted = columns.loosened(self._packed[: self._place.parts[0]], _Head).traffic
+        assert counted is not None  # noqa: S101 (there would be no such sequence)
+        return counted
+
+
+class _Known:
+    """Ranks and hosts that the cases of a launch have so far, each with its place."""
+
+    def __init__(self) -> None:
+        self.ranks: list[Rank] = []
+        self.hosts: dict[_Host, int] = {}
+        self._places: dict[bytes, int] = {}
+
+    def rank(self, rank: Rank) -> int:
+        """The place of a rank."""
+        key = msgspec.msgpack.encode(rank)
+        if key not in self._places:
+            self._places[key] = len(self.ranks)
+            self.ranks.append(rank)
+        return self._places[key]
+
+    def host(self, host: HostTraffic) -> int:
+        """The place of a host."""
+        of = _Host(host.host, host.boot_id, tuple(host.interfaces), tuple(host.mtus.items()))
+        return self.hosts.setdefault(of, len(self.hosts))
+
+
+def _head(case: CaseRecords, table: SampleTable, known: _Known) -> _Head:
+    return _Head(
+        _steps([known.rank(rank) for rank in case.header.ranks]),
+        columns.series_columns(table),
+        _counted(case.traffic, known) if case.traffic else None,
+    )
+
+
+def _counted(traffic: Traffic, known: _Known) -> _Counted:
+    counters = [counter for host in traffic.hosts for counter in host.interfaces.values()]
+    return _Counted(
+        traffic.seconds,
+        traffic.payload,
+        _steps([known.host(host) for host in traffic.hosts]),
+        Column.of(np.array([counter.sent for counter in counters], dtype=np.int64)),
+        Column.of(np.array([counter.received for counter in counters], dtype=np.int64)),
+        dict(traffic.sent()),
+    )
+
+
+def _steps(places: Sequence[int]) -> Column:
+    """A column of the steps from one place to the next."""
+    return Column.of(columns.steps(np.array(places, dtype=np.int64)))
+
+
+def checked(file: int, at: int, size: int, crc32: int) -> bytes:
+    """Bytes of the open file of columns.
+
+    Raises:
+        RecordError: they are not there, or not as they were written.
+    """
+    content = os.pread(file, size, at) if file >= 0 else b""
+    if len(content) < size:
+        raise RecordError(f"{COLUMNS} ends at byte {at + len(content)}, within its samples")
+    if zlib.crc32(content) != crc32:
+        raise RecordError(f"bytes {at} to {at + size} of {COLUMNS} are not as they were written")
+    return content

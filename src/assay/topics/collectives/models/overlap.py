@@ -1,0 +1,54 @@
+"""How much of a collective operation is hidden behind computing, as a share of what could be."""
+
+from collections.abc import Iterable, Mapping
+
+import numpy as np
+
+from assay.analyse.curves import Curve, Known, curves, replicates, with_ends
+from assay.analyse.estimates import Measured
+from assay.model.law import Model
+from assay.model.quantity import Quantity
+
+LAW = "overlap"
+_PURE, _COMPUTING, _OVERLAPPED = "pure", "computing", "overlapped"
+
+
+class Overlap(Model, frozen=True, kw_only=True, tag=LAW):
+    """What is hidden of a collective operation.
+
+    Attributes:
+        hidden: (pure + computing - overlapped) / min(pure, computing), by launches of one block: 1 where the
+            shorter of both is wholly hidden, 0 where one follows the other, below 0 where they hinder.
+    """
+
+    hidden: Quantity
+
+    @property
+    def headline(self) -> Quantity:
+        """The share that is hidden."""
+        return self.hidden
+
+
+def fit(known: Known) -> Iterable[Model]:
+    """One model for each operation, size and number of calls of MPI_Test, of which all three times are known."""
+    for curve in curves(known.of_role("overlap-time")):
+        kernels = {each.estimate.kernel: each for each in curve.members}
+        if kernels.keys() >= {_PURE, _COMPUTING, _OVERLAPPED}:
+            yield _model(curve, kernels)
+
+
+def _model(curve: Curve, kernels: Mapping[str, Measured]) -> Overlap:
+    members = [kernels[each] for each in (_PURE, _COMPUTING, _OVERLAPPED)]
+    draws, basis = replicates(members)
+    own, drawn = (
+        (pure + computing - both) / np.minimum(pure, computing)
+        for pure, computing, both in (np.array([[each.estimate.median] for each in members]), draws.T)
+    )
+    # The share of three medians, which are of different launches, may lie outside of what any few blocks show.
+    hidden = float(own[0]) if basis == "interval" else float(np.median(drawn))
+    return Overlap(
+        id="/".join([LAW, *curve.marks]),
+        of=tuple(each.estimate.id for each in members),
+        state=curve.state,
+        hidden=with_ends(hidden, drawn, basis),
+    )

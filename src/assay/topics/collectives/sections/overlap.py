@@ -1,0 +1,117 @@
+"""How much of a collective operation is hidden behind computing."""
+
+from collections.abc import Iterable
+
+from assay.model.result import Estimate
+from assay.model.text import joined, text
+from assay.report import choose, figures, messages, operations, words
+from assay.report.charts.intervals import Point, intervals
+from assay.report.declared import Declared, Listing, Scene
+from assay.report.fitted import Fitted
+from assay.report.section import Figure, headings
+from assay.topics.collectives.models.overlap import Overlap
+
+
+def _rows(scene: Scene) -> Iterable[tuple[str, ...]]:
+    """What is hidden of each operation, size and number of calls, and the three times."""
+    for each in scene.found:
+        times = (words.shown(estimate).short for estimate in each.estimates)
+        launches = min(estimate.launches for estimate in each.estimates)
+        yield _row(each), _calls(each.estimates[0]), _shown(each).short, *times, f"{launches}"
+
+
+def _shown(found: Fitted[Overlap]) -> words.Shown:
+    """The share, which may be below 0, to three places."""
+    value, low, high = map(words.plain, found.model.hidden)
+    return words.Shown(value, low, high, "", found.basis, found.sure)
+
+
+def _row(found: Fitted[Overlap]) -> str:
+    """`allreduce 8 KiB, 64 ranks`."""
+    return joined(", ", (_what(found), words.count(_ranks(found), "rank", "ranks")))
+
+
+def _what(found: Fitted[Overlap]) -> str:
+    """`allreduce 8 KiB`, with what else tells it from others."""
+    estimate = found.estimates[0]
+    name = f"{operations.operation(estimate)} {messages.at(estimate)}"
+    return joined(", ", [name, choose.levels(estimate, estimate.factors), found.state])
+
+
+def _ranks(found: Fitted[Overlap]) -> int:
+    return found.estimates[0].placement.ranks
+
+
+def _calls(estimate: Estimate) -> str:
+    tests = int(estimate.params.get("tests", 0))
+    return words.count(tests, "call of MPI_Test", "calls of MPI_Test") if tests else text("no call of MPI_Test")
+
+
+def _charts(scene: Scene) -> Iterable[Figure]:
+    found = scene.found
+    if not found:
+        return
+    several = len({_ranks(each) for each in found}) > 1
+    points = [_point(each, _row(each) if several else _what(each)) for each in found]
+    made = dict.fromkeys(each.basis for each in found)
+    caption = text(
+        "Share of an operation that overlaps with computing, by operation and number of MPI calls during "
+        "computing. Whiskers are {kinds}. The red line means full overlap.",
+        kinds=words.listed(made),
+    )
+    result = figures.told((point.row, point.series, point.text) for point in points)
+    yield Figure("figure-overlap", caption, result, intervals(points, text("share that is hidden")))
+
+
+def _point(found: Fitted[Overlap], row: str) -> Point:
+    value, low, high = found.model.hidden
+    shown = _shown(found)
+    series = _calls(found.estimates[0])
+    return Point(row, series, value, low, high, 1.0, shown.short, shown.value, found.basis, text("all of it"))
+
+
+def _sentences(scene: Scene) -> str:
+    if not scene.found:
+        return ""
+    ordered = sorted(scene.found, key=lambda each: each.model.hidden.value)
+    told = [
+        text(
+            "{row}, {series}: {figure}",
+            row=_row(each),
+            series=_calls(each.estimates[0]),
+            figure=_shown(each).short,
+        )
+        for each in (ordered[-1], *ordered[:-1][:1])
+    ]
+    if len(told) == 1:
+        return text("The hidden share is of {what}.", what=told[0])
+    return text(
+        "The largest hidden share is that of {most}; the smallest is that of {least}.", most=told[0], least=told[1]
+    )
+
+
+declared = Declared(
+    order=61,
+    id="overlap",
+    benchmark="overlap",
+    introduction=text(
+        "A nonblocking operation can proceed while the program computes. The hidden share is (operation alone + "
+        "computing alone - both at once) / (the shorter of the two): 1 means full overlap, 0 means none, and a "
+        "negative value means that they slow each other down. Many MPIs proceed only while the program calls "
+        "them: calls of MPI_Test show this."
+    ),
+    law=Overlap,
+    select=lambda analysis, _headline: choose.of_benchmark(analysis, "overlap"),
+    sentences=_sentences,
+    charts=_charts,
+    shared_tables=(
+        Listing(
+            text("Share of an operation that overlaps with computing"),
+            headings(
+                "Operation", "While computing", "Hidden", "Operation alone", "Computing alone", "Both at once", "n"
+            ),
+            _rows,
+            {2, 3, 4, 5, 6},
+        ),
+    ),
+)

@@ -1,0 +1,1 @@
+"""What cores compute, and how fast they reach each other."""

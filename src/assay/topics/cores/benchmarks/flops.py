@@ -1,0 +1,68 @@
+"""Floating-point operations in registers, and the clock that the cores keep meanwhile."""
+
+from assay.model.benchmark import Axis, Benchmark, Metric
+
+#: Words of the fact `processor / vector instructions`, x86 and others.
+_NEON = ("asimd", "neon")
+_FUSED = ("fma", "fma4", *_NEON, "sve", "vsx", "vx")
+#: One line of values in flight a thread, and a page to hold it.
+_MEMORY_BYTES = 4096
+#: An assumption for plans only.
+_ITERATION_S = 1e-6
+
+_CYCLES = "dependent integer additions, one per cycle, of the slowest core"
+
+benchmark = Benchmark(
+    name="flops",
+    title="Floating-point peak",
+    measures="the rate of floating-point operations in registers on the cores of a placement, and their clock",
+    source="A. Aburto, flops.c 2.0, 1992 (the operation mixes)",
+    program="flops",
+    kernels=("clock", "loaded-clock", "arithmetic"),
+    axes=(
+        Axis("format", "of the numbers, by IEEE 754", ("fp64", "fp32"), "fp64", role="precision", named=True),
+        Axis(
+            "width",
+            "bits of an instruction, or one number",
+            ("scalar", "128", "256", "512"),
+            "scalar",
+            role="instruction-width",
+            named=True,
+            needs={"128": ("sse2", *_NEON), "256": ("avx",), "512": ("avx512f",)},
+        ),
+        Axis(
+            "mix",
+            "which operations, and how many of each",
+            ("add", "multiply", "fma", "divide", "sqrt", *(f"mix-{module}" for module in range(1, 9))),
+            "add",
+            role="instruction-mix",
+            named=True,
+            needs={"fma": _FUSED},
+        ),
+    ),
+    metrics=(
+        Metric(
+            "rate",
+            "flop/s",
+            "higher",
+            "flops",
+            "additions, subtractions, multiplications, divisions and roots, a fused one as two, of all cores",
+            limit="flops-peak",
+            kernels=("arithmetic",),
+            role="flop-rate",
+        ),
+        Metric("frequency", "Hz", "higher", "cycles", _CYCLES, limit="clock", kernels=("clock",), role="clock"),
+        Metric(
+            "frequency",
+            "Hz",
+            "higher",
+            "cycles",
+            _CYCLES,
+            limit="clock",
+            kernels=("loaded-clock",),
+            role="loaded-clock",
+        ),
+    ),
+    memory_bytes=lambda _params, _placement: _MEMORY_BYTES,
+    iteration_seconds=lambda _params: _ITERATION_S,
+)

@@ -1,0 +1,21 @@
+"""The clock of a core: what is promised for it."""
+
+import msgspec
+
+from assay.analyse.bounds import Bounds, Law
+from assay.model.result import Estimate, Limit
+from assay.topics.cores.peak import nominal
+
+
+def _limit(estimate: Estimate, bounds: Bounds) -> Limit | None:
+    """The nominal clock; above it is turbo. Nothing where none is known, or where the figure is no clock."""
+    machine = bounds.machine(estimate)
+    clock = nominal(machine) if machine and bounds.is_clock(estimate) else None
+    return Limit(clock[0], "derived", clock[1], "clock", "core", reference=True) if clock else None
+
+
+def _given(_estimate: Estimate, _bounds: Bounds, told: Limit) -> Limit:
+    return msgspec.structs.replace(told, scope="core")
+
+
+law = Law(("clock",), _limit, given=_given)

@@ -1,0 +1,68 @@
+"""Floating-point operations per second: what units and clock allow."""
+
+from assay.analyse.bounds import MOST_SHARE, Bounds, Law, describe
+from assay.analyse.parts import part, scope_of_cores
+from assay.model.machine import Machine
+from assay.model.result import Estimate, Limit, Scope
+from assay.model.text import joined, text
+from assay.model.units import format_quantity
+from assay.topics.cores.peak import nominal, rate
+
+#: A number of units that a figure exceeds by more at the nominal clock is wrong: turbo explains no more.
+_MOST_TURBO = 1.6
+
+
+def _limit(estimate: Estimate, bounds: Bounds) -> Limit | None:
+    """Flops a cycle x the nominal clock, else x the clock measured under load, else the best of this run.
+
+    Turbo may exceed the nominal clock, so that is a reference. A derived peak that the figure exceeds by more is
+    not used, and the limit says so.
+    """
+    unused: str = ""
+    machine = bounds.machine(estimate)
+    scope = scope_of(estimate, machine)
+    per_cycle = rate(estimate, machine, bounds) if machine else None
+    if machine and per_cycle:
+        promised = nominal(machine)
+        clock, most = (promised, _MOST_TURBO) if promised else (bounds.loaded_clock(estimate), MOST_SHARE)
+        if clock:
+            told = text("{work} x {clock}", work=per_cycle.derivation, clock=clock[1])
+            value = per_cycle.per_cycle * clock[0]
+            peak = Limit(value, "derived", told, "flop-rate", scope, reference=clock is promised)
+            if (estimate.median or 0.0) <= most * peak.value:
+                return peak
+            unused = text(
+                "more than {peak}, {of}, so this limit is not used",
+                peak=format_quantity(peak.value, estimate.unit),
+                of=peak.of,
+            )
+    best = bounds.best_flops(estimate)
+    if best is None or best.median is None:
+        return None
+    of = text("the best measured on these cores in this run ({which})", which=describe(best))
+    return Limit(best.median, "measured", joined("; ", (of, unused)), "flop-rate", scope)
+
+
+def scope_of(estimate: Estimate, machine: Machine | None) -> Scope:
+    """Which part of the machine the cores of an estimate are."""
+    if machine is None:
+        return "cores"
+    return scope_of_cores(part(estimate, machine.topology).cores, machine.topology)
+
+
+def _given(estimate: Estimate, bounds: Bounds, told: Limit) -> Limit | None:
+    """What is said of a machine is that of its cores together: of some its share, where all are of one kind."""
+    machine = bounds.machine(estimate)
+    if machine is None:
+        return None
+    every = machine.topology.cores
+    used = len(part(estimate, machine.topology).cores)
+    if used == len(every):
+        return told
+    if not used or len({core.kind for core in every}) > 1:
+        return None
+    of = text("{of}, {used} of {all} cores", of=told.of, used=used, all=len(every))
+    return Limit(told.value * used / len(every), told.source, of, told.kind, scope_of(estimate, machine))
+
+
+law = Law(("flops-peak",), _limit, given=_given)

@@ -1,0 +1,35 @@
+"""A rate of floating-point operations that memory decides: intensity x bandwidth."""
+
+from assay.analyse.bounds import Bounds, Law, describe
+from assay.analyse.parts import part
+from assay.model.result import Estimate, Limit
+from assay.model.text import text
+from assay.topics.cores.limits import flops_peak
+from assay.topics.memory.limits import memory
+
+
+def _limit(estimate: Estimate, bounds: Bounds) -> Limit | None:
+    """Flops a byte of the same samples x what bounds their traffic, or the best flops of these cores if less."""
+    traffic = bounds.same_case(estimate, "memory-traffic")
+    if traffic is None or not traffic.median or estimate.median is None:
+        return None
+    above = memory.law.limit(traffic, bounds)
+    if above is None:
+        return None
+    intensity = estimate.median / traffic.median
+    best = bounds.best_flops(estimate)
+    if best is not None and best.median is not None and estimate.median <= best.median < intensity * above.value:
+        of = text("the best measured flops on these cores ({which})", which=describe(best))
+        scope = flops_peak.scope_of(estimate, bounds.machine(estimate))
+        return Limit(best.median, "measured", of, "flop-rate", scope)
+    of = text("{intensity} flops a byte x {of}", intensity=f"{intensity:.3g}", of=above.of)
+    return Limit(intensity * above.value, above.source, of, above.kind, above.scope)
+
+
+def _given(estimate: Estimate, bounds: Bounds, told: Limit) -> Limit | None:
+    """What is said of a machine concerns all of its cores."""
+    machine = bounds.machine(estimate)
+    return told if machine and len(part(estimate, machine.topology).cores) == len(machine.topology.cores) else None
+
+
+law = Law(("roofline",), _limit, given=_given)

@@ -1,0 +1,96 @@
+"""How long cores take to hand over a cache line, by what lies between them."""
+
+from collections.abc import Iterable
+
+import msgspec
+
+from assay.analyse.curves import Curve, Known, curves, point, spread
+from assay.model.law import Model
+from assay.model.machine import Core, Machine
+from assay.model.quantity import Quantity
+from assay.model.result import Estimate
+from assay.model.text import text
+
+LAW = "core-to-core"
+_PAIR = 2
+#: What two cores share, nearest first, and how it is called.
+_SHARED = (
+    ("index", text("same core")),
+    ("l3", text("same L3")),
+    ("numa", text("same node")),
+    ("package", text("same socket")),
+)
+_FAR = text("other socket")
+
+
+class PairClass(msgspec.Struct, frozen=True):
+    """Pairs of cpus that share the same.
+
+    Attributes:
+        name: what they share, e.g. `same L3`.
+        time: of a hand-over, in s: median over the pairs, with the least and the largest.
+    """
+
+    name: str
+    time: Quantity
+
+
+class CoreToCore(Model, frozen=True, kw_only=True, tag=LAW):
+    """Hand-overs of a cache line by what lies between two cpus.
+
+    Attributes:
+        classes: the nearest first.
+    """
+
+    classes: tuple[PairClass, ...]
+
+    @property
+    def headline(self) -> Quantity:
+        """Time of the nearest class."""
+        return self.classes[0].time
+
+
+def fit(known: Known) -> Iterable[Model]:
+    """One model for all pairs of a run."""
+    pairs = [each for each in known.of_role("hand-over-time") if len(each.estimate.placement.cpus[0]) == _PAIR]
+    for curve in curves(pairs, "label"):
+        machine = known.machine(curve.members[0].estimate)
+        if machine:
+            yield _model(curve, machine)
+
+
+def _model(curve: Curve, machine: Machine) -> Model:
+    cores = {cpu: core for core in machine.topology.cores for cpu in core.cpus}
+    of_pair = [(each.estimate, _class(each.estimate, cores)) for each in curve.members]
+    values: dict[str, list[float]] = {}
+    for estimate, kind in of_pair:
+        values.setdefault(kind, []).append(estimate.median or 0.0)
+    order: list[str] = [*(name for _, name in _SHARED), _FAR]
+    times = {kind: spread(values[kind], "s") for kind in sorted(values, key=order.index)}
+    points = tuple(
+        point(
+            estimate,
+            {"a": estimate.placement.cpus[0][0], "b": estimate.placement.cpus[0][1], "class": kind},
+            (estimate.median or 0.0) / times[kind].value,
+        )
+        for estimate, kind in of_pair
+    )
+    residual = max(abs(each.ratio - 1) for each in points if each.ratio is not None)
+    of = tuple(estimate.id for estimate, _ in of_pair)
+    return CoreToCore(
+        id="/".join([LAW, *curve.marks]),
+        of=of,
+        state=curve.state,
+        residual=residual,
+        points=points,
+        classes=tuple(PairClass(kind, time) for kind, time in times.items()),
+    )
+
+
+def _class(estimate: Estimate, cores: dict[int, Core]) -> str:
+    """What the two cpus share."""
+    one, other = (cores.get(cpu) for cpu in estimate.placement.cpus[0])
+    for name, kind in _SHARED:
+        if one and other and getattr(one, name) == getattr(other, name):
+            return kind
+    return _FAR

@@ -1,0 +1,159 @@
+"""The roofline: what a kernel can reach, min(peak, intensity x bandwidth), and where kernels of the run stand.
+
+Source: S. Williams, A. Waterman, D. Patterson, Roofline, Communications of the ACM 52, 2009. Peak and bandwidths
+are those measured in this run on the same cpus; intensity is flops over the bytes that memory must move.
+"""
+
+from collections.abc import Hashable, Iterable, Sequence
+from typing import NamedTuple
+
+import msgspec
+
+from assay.analyse.bounds import best_memory_rate
+from assay.analyse.curves import Known, figure, point, states_of
+from assay.model import roles
+from assay.model.law import Model, Point, Unfitted
+from assay.model.quantity import Quantity
+from assay.model.result import Estimate
+from assay.topics.memory.models.cache_plateaus import CachePlateaus
+
+LAW = "roofline"
+NEEDS = ("cache_plateaus",)
+MEMORY = "memory"
+FLOP, TRAFFIC = "flop/s", "traffic"
+_PRECISION = "fp64"
+#: Flops of one element by STREAM's definition, and the bytes that it names for it; copy has none.
+_STREAM = {"scale": (1, 16), "add": (1, 24), "triad": (2, 24)}
+#: memcpy counts a byte once that is read and written.
+_BOTH_WAYS = 2
+
+
+class Roof(msgspec.Struct, frozen=True):
+    """What a level of caches or memory can deliver.
+
+    Attributes:
+        level: `memory`, `L1` ...
+        bandwidth: in B/s.
+        ridge: flops per byte from which on the peak bounds, not this level.
+    """
+
+    level: str
+    bandwidth: Quantity
+    ridge: Quantity
+
+
+class Roofline(Model, frozen=True, kw_only=True, tag=LAW):
+    """What kernels can reach on one set of cpus.
+
+    Attributes:
+        peak: in flop/s.
+        roofs: memory first.
+    """
+
+    peak: Quantity
+    roofs: tuple[Roof, ...]
+
+    @property
+    def headline(self) -> Quantity:
+        """The peak."""
+        return self.peak
+
+
+class _Placed(NamedTuple):
+    """A kernel on the roofline."""
+
+    estimate: Estimate
+    intensity: float
+    rate: Quantity
+
+
+def fit(known: Known) -> Iterable[Model]:
+    """One model for each set of cpus on which flops and kernels with bytes were both measured."""
+    groups: dict[Hashable, list[Estimate]] = {}
+    for each in known.measured:
+        estimate = each.estimate
+        if estimate.median is not None:
+            levels = tuple(estimate.factors.items())
+            groups.setdefault((estimate.placement.cpus[:1], estimate.placement.hosts, levels), []).append(estimate)
+    for group in groups.values():
+        for state in states_of(group):
+            yield from _model([each for each in group if each.state in {None, state}], state, known)
+
+
+def _model(group: Sequence[Estimate], state: str | None, known: Known) -> Iterable[Model]:
+    flops = [each for each in group if roles.role(each) == "flop-rate"]
+    peak = max((each for each in flops if roles.precision(each) == _PRECISION), key=_median, default=None)
+    counted = {(each.case, each.kernel) for each in group if roles.role(each) == "memory-rate"}
+    traffic = [
+        each for each in group if roles.role(each) == "memory-traffic" and (each.case, each.kernel) in counted
+    ]
+    of_state = [each for each in group if each.state == state]  # what was pooled over states is no roof of one
+    machines = known.run.machines
+    memory = (best_memory_rate(of_state, machines) or best_memory_rate(group, machines)) if traffic else None
+    stated = list(_stated(group))
+    if peak is None or not (traffic or stated):
+        return
+    marks = [peak.placement.label, *(f"{name}={level}" for name, level in peak.factors.items())]
+    marks += [f"host={host}" for host in peak.placement.hosts] + ([f"state={state}"] if state else [])
+    name = "/".join([LAW, *marks])
+    if memory is None:
+        of = (peak.id, *(each.estimate.id for each in stated))
+        reason = "STREAM beyond the caches was not measured on these cpus: no memory roof"
+        yield Unfitted(id=name, of=of, state=state, wanted=LAW, reason=reason)
+        return
+    bandwidths = {MEMORY: figure(memory)} | _cached(group, state, known)
+    placed = [*_stream(group, traffic), *stated]
+    yield Roofline(
+        id=name,
+        of=(peak.id, memory.id, *(each.estimate.id for each in placed)),
+        state=state,
+        points=tuple(_point(each, _median(peak), _median(memory)) for each in placed),
+        peak=figure(peak),
+        roofs=tuple(
+            Roof(level, value, figure(peak).times(value.inverse(""), "flop/B"))
+            for level, value in bandwidths.items()
+        ),
+    )
+
+
+def _median(estimate: Estimate) -> float:
+    return estimate.median or 0.0
+
+
+def _cached(group: Sequence[Estimate], state: str | None, known: Known) -> dict[str, Quantity]:
+    """Bandwidth of each cache: the plateau of memcpy that ends at it, read and written bytes both counted."""
+    ids = {each.id for each in group}
+    return {
+        plateau.end.cause: plateau.rate.scaled(_BOTH_WAYS, "B/s")
+        for model in known.fitted(CachePlateaus)
+        if ids & set(model.of) and not model.offset and (not state or model.state == state)
+        for plateau in model.plateaus
+        if plateau.end and plateau.end.cause
+    }
+
+
+def _stream(group: Sequence[Estimate], traffic: Sequence[Estimate]) -> Iterable[_Placed]:
+    """STREAM's kernels: their flops follow from the bytes that it counts."""
+    moved = {(each.case, each.kernel): each for each in traffic}
+    for each in group:
+        if roles.role(each) == "memory-rate" and each.kernel in _STREAM:
+            flops, counted = _STREAM[each.kernel]
+            hardware = moved.get((each.case, each.kernel))
+            if hardware is not None:
+                rate = figure(each).scaled(flops / counted, FLOP)
+                yield _Placed(each, rate.value / _median(hardware), rate)
+
+
+def _stated(group: Sequence[Estimate]) -> Iterable[_Placed]:
+    """Kernels that state both their flops and their traffic."""
+    moved = {(each.case, each.kernel): each for each in group if roles.role(each) == "memory-traffic"}
+    for each in group:
+        if each.unit == FLOP and (each.case, each.kernel) in moved:
+            yield _Placed(each, _median(each) / _median(moved[each.case, each.kernel]), figure(each))
+
+
+def _point(placed: _Placed, peak: float, memory: float) -> Point:
+    estimate = placed.estimate
+    place = {"benchmark": estimate.benchmark, "kernel": estimate.kernel}
+    bound = min(peak, placed.intensity * memory)
+    return point(estimate, {**place, "intensity": placed.intensity}, placed.rate.value / bound, placed.rate)

@@ -1,0 +1,107 @@
+"""The theoretical peak of floating-point operations: cores x clock x units x lanes x 2, each with its source."""
+
+import math
+from typing import NamedTuple
+
+from assay.analyse.bounds import Bounds
+from assay.model.machine import Machine
+from assay.model.result import Estimate
+from assay.model.text import text
+from assay.model.units import format_quantity
+
+_BITS = {"fp64": 64, "fp32": 32, "double": 64, "single": 32}
+#: Flops of one operation in one lane; what is missing (divisions, square roots, mixes) has no peak of this form.
+_FLOPS = {"fma": 2, "add": 1, "multiply": 1}
+#: Fused multiply-add units of a core and their width in bits, by archspec's name of the microarchitecture. From
+#: the vendors' optimisation manuals; parts of a family that have one unit fewer exist, so it is an assumption.
+_UNITS = {
+    **dict.fromkeys(("haswell", "broadwell", "skylake", "zen2", "zen3", "zen4"), (2, 256)),
+    **dict.fromkeys(("skylake_avx512", "cascadelake", "icelake", "sapphirerapids", "zen5", "a64fx"), (2, 512)),
+    **dict.fromkeys(("neoverse_n1", "neoverse_n2"), (2, 128)),
+    **dict.fromkeys(("neoverse_v1", "neoverse_v2"), (4, 128)),
+    "zen": (2, 128),
+}
+_COMMON = (2, 512)
+#: How far the best rate may be from that of a whole number of units to prove them. An assumption.
+_NEAR = 0.05
+
+
+class Units(NamedTuple):
+    """Units of a core and their width; `why` says where that is from."""
+
+    of_core: int
+    bits: int
+    why: str
+
+
+class Rate(NamedTuple):
+    """Flops per cycle of a placement at the width, precision and operation of an estimate, and its derivation."""
+
+    per_cycle: float
+    derivation: str
+
+
+def units(machine: Machine) -> Units:
+    """What the microarchitecture has, else what most have: an assumption in both cases, and said so."""
+    name = machine.fact("processor", "microarchitecture").value
+    if isinstance(name, str) and name in _UNITS:
+        return Units(*_UNITS[name], text("assumed for {name}", name=name))
+    unknown = str(name) if name else text("this microarchitecture")
+    return Units(*_COMMON, text("assumed: {name} is not in the table", name=unknown))
+
+
+def rate(estimate: Estimate, machine: Machine, bounds: Bounds) -> Rate | None:
+    """Flops that the cores of an estimate can do in one cycle; None for mixes, divisions and square roots.
+
+    The best measured rate of these cores proves as many units as it needs at their clock under load. They count if
+    they are no fewer than assumed; fewer prove nothing, for a rate can be low for other reasons.
+    """
+    flops = _FLOPS.get(str(estimate.params.get("mix")))
+    bits = _BITS.get(str(estimate.params.get("format")))
+    if flops is None or bits is None or not estimate.placement.cpus:
+        return None
+    found = units(machine)
+    width = str(estimate.params.get("width", "scalar"))
+    used = int(width) if width.isdecimal() else bits
+    lanes = used // bits
+    turns = max(1, used // found.bits)
+    used_cpus = set(estimate.placement.cpus[0])
+    cores = sum(1 for core in machine.topology.cores if used_cpus & set(core.cpus))
+    proven = _proven(estimate, bounds, cores * lanes)
+    if proven and proven.of_core >= found.of_core / turns:
+        found, turns = proven, 1
+    told = text(
+        "{cores} cores x {units} units ({why}) x {lanes} lanes / {turns} (units of {bits} bits) x {operation}"
+        if turns > 1
+        else "{cores} cores x {units} units ({why}) x {lanes} lanes x {operation}",
+        cores=cores,
+        units=found.of_core,
+        why=found.why,
+        lanes=lanes,
+        turns=turns,
+        bits=found.bits,
+        operation=text("{count} flop|{count} flops", count=flops),
+    )
+    return Rate(cores * found.of_core * lanes / turns * flops, told)
+
+
+def _proven(estimate: Estimate, bounds: Bounds, lanes: int) -> Units | None:
+    """Units that the best fused multiply-adds of these cores, width and precision need; None without a clock."""
+    best, clock = bounds.best_flops(estimate), bounds.loaded_clock(estimate)
+    flops = _FLOPS.get(str(best.params.get("mix"))) if best else None
+    if best is None or not best.median or clock is None or flops is None or not lanes:
+        return None
+    a_cycle = best.median / (clock[0] * lanes * flops)
+    count = round(a_cycle)
+    if not math.isclose(a_cycle, count, rel_tol=_NEAR):
+        return None
+    return Units(count, 0, text("proven by {measured} operations a cycle and core", measured=f"{a_cycle:.2f}"))
+
+
+def nominal(machine: Machine) -> tuple[float, str] | None:
+    """The clock that is promised without boost, and where that is written; None where nothing promises one."""
+    fact = machine.fact("processor", "nominal frequency")
+    if not isinstance(fact.value, int | float) or not fact.value:
+        return None
+    clock = format_quantity(float(fact.value), "Hz")
+    return float(fact.value), text("{clock} nominal ({source})", clock=clock, source=fact.source)

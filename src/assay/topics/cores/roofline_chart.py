@@ -1,0 +1,256 @@
+"""A roofline: the reachable rate by flops per byte, one roof per level, and the kernels of the run."""
+
+import math
+from dataclasses import dataclass
+from itertools import pairwise
+from typing import NamedTuple
+
+from assay.model.text import text
+from assay.report.charts.labels import Frame, Wish, along, placed, wide
+from assay.report.charts.labels import drawn as drawn_labels
+from assay.report.charts.theme import (
+    LIMIT,
+    MUTED,
+    PAPER,
+    WIDE,
+    Spec,
+    chart,
+    dashes,
+    dots,
+    log_ticks,
+    mark,
+    numeric,
+    series_scales,
+    tooltip,
+)
+
+#: Kernels nearer than this, in decades across and up, share one label.
+_NEAR = 0.05
+_NARROW, _HEIGHT = 280, 360
+#: Names along roofs: pixels of a letter and of a line with what is kept free around it, and in how many rows they
+#: stand where there is no room for a line between roofs.
+_LETTER, _LINE, _ROWS = 6, 19, 3
+#: How far a name reaches from its roof.
+_HEAD = 15
+#: What the axis shows above the peak.
+_ABOVE = 1.9
+
+
+@dataclass(frozen=True)
+class Roof:
+    """Bandwidth of one level in flop/s for an intensity of 1, and where it meets the peak."""
+
+    name: str
+    bandwidth: float
+    ridge: float
+    label: str
+
+
+class _Spot(NamedTuple):
+    """Where the name of a roof ends, as an intensity, and whether it stands above its roof or below."""
+
+    end: float
+    above: bool
+
+
+@dataclass(frozen=True)
+class Kernel:
+    """A kernel: flops a byte, its rate with ends in the axis' scaled unit, its words."""
+
+    intensity: float
+    value: float
+    lo: float
+    hi: float
+    series: str
+    label: str
+    text: str
+    basis: str
+    share: str
+
+
+def roofline(kernels: list[Kernel], roofs: list[Roof], peak: tuple[float, str], unit: str) -> Spec:
+    """Kernels under `roofs` and the `peak` (value in `unit`, label)."""
+    left, right = _span(kernels, roofs)
+    lowest = min([kernel.lo for kernel in kernels] + [roof.bandwidth * left for roof in roofs])
+    bottom, top = 0.6 * lowest, _ABOVE * peak[0]
+    x = _axis("intensity", text("intensity (flop per byte of memory traffic)"), (left, right))
+    x["axis"]["grid"] = False
+    y = _axis("value", text("rate ({unit})", unit=unit), (bottom, top))
+    names = list(dict.fromkeys(kernel.series for kernel in kernels))
+    colour, shape = series_scales(names)
+    further = {"flops": text("flop per byte"), "share": text("of the roof above it")}
+    said = tooltip(label=text("kernel"), text=text("rate"), basis=text("basis"), **further)
+    values = [{**vars(kernel), "flops": f"{kernel.intensity:.3g}"} for kernel in kernels]
+    return chart(
+        values,
+        [
+            *_roofs(roofs, peak, (left, right, bottom), {"x": x, "y": y}),
+            mark("rule", {"strokeWidth": 2.5}, x=x, y={**y, "field": "lo"}, y2={"field": "hi"}, color=colour),
+            dots(70, x=x, y=y, color=colour, shape=shape, tooltip=said),
+            *_labels(kernels, roofs, peak, (left, right, bottom, top), narrow=False),
+            *_labels(kernels, roofs, peak, (left, right, bottom, top), narrow=True),
+        ],
+        height=_HEIGHT,
+        usermeta={"narrow": _NARROW},
+    )
+
+
+def _axis(field: str, title: str, ends: tuple[float, float]) -> Spec:
+    """A logarithmic axis."""
+    scale = {"type": "log", "domain": [*ends], "nice": False}
+    return numeric(field, scale, {"title": title, "format": "~r", "values": log_ticks(*ends)})
+
+
+def _roofs(
+    roofs: list[Roof], peak: tuple[float, str], frame: tuple[float, float, float], axes: Spec
+) -> list[Spec]:
+    """The peak, and for each level a line up to it with its name below its ridge, which is a dot."""
+    left, right, bottom = frame
+    flat = min((roof.ridge for roof in roofs), default=left)
+    ends = [
+        {"intensity": at, "value": value, "roof": roof.name}
+        for roof in roofs
+        for low in [max(left, bottom / roof.bandwidth)]
+        for at, value in ((low, low * roof.bandwidth), (roof.ridge, peak[0]))
+    ]
+    drawn = (left, right, bottom, _ABOVE * peak[0])
+    places = zip(roofs, _along(roofs, drawn, WIDE), _along(roofs, drawn, _NARROW), strict=True)
+    named = [
+        {
+            "wide": wide.end,
+            "above_wide": wide.above,
+            "narrow": narrow.end,
+            "above_narrow": narrow.above,
+            "bandwidth": roof.bandwidth,
+            "label": roof.label,
+        }
+        for roof, wide, narrow in places
+    ]
+    text_of = {**axes, "text": {"field": "label"}}
+    where = [
+        {"calculate": "narrow ? datum.narrow : datum.wide", "as": "intensity"},
+        {"calculate": "datum.intensity * datum.bandwidth", "as": "value"},
+        {"calculate": "narrow ? datum.above_narrow : datum.above_wide", "as": "above"},
+    ]
+    along_roof: Spec = {
+        "align": "right",
+        "baseline": {"expr": "datum.above ? 'bottom' : 'top'"},
+        "dy": {"expr": "datum.above ? -3 : 3"},
+        "angle": {"expr": f"narrow ? {-_steep(drawn, _NARROW):.2f} : {-_steep(drawn, WIDE):.2f}"},
+    }
+    dash = {"field": "roof", "type": "nominal", "scale": dashes([roof.name for roof in roofs]), "legend": None}
+    line = {"color": LIMIT, "strokeWidth": 1.5}
+    dot = {"filled": True, "size": 26, "color": LIMIT, "opacity": 1}
+    peak_name = {"align": "right", "baseline": "bottom", "dy": -5, "color": LIMIT}
+    paper = {"color": PAPER, "stroke": PAPER, "strokeWidth": 4}
+    top = [{"intensity": at, "value": peak[0]} for at in (flat, right)]
+    ridges = [{"intensity": roof.ridge, "value": peak[0]} for roof in roofs]
+    return [
+        mark("line", line, ends, **axes, detail={"field": "roof"}, strokeDash=dash),
+        mark("line", line, top, **axes),
+        mark("point", dot, ridges, **axes),
+        mark("text", peak_name, [{**top[1], "label": peak[1]}], **text_of),
+        {**mark("text", {**along_roof, **paper}, named, **text_of), "transform": where},
+        {**mark("text", {**along_roof, "color": MUTED}, named, **text_of), "transform": where},
+    ]
+
+
+def _along(roofs: list[Roof], drawn: tuple[float, float, float, float], width: int) -> list[_Spot]:
+    """Where the name of each roof stands: above it, near its ridge, or below it where the next roof is too near.
+
+    Between two roofs with no room for a line it slides down, row by row.
+    """
+    left, right, bottom, top = drawn
+    steep = math.radians(_steep(drawn, width))
+    decade = width / math.log10(right / left)
+    across = _HEIGHT / math.log10(top / bottom) * math.cos(steep)
+    ordered = sorted(roofs, key=lambda roof: -roof.bandwidth)
+    gaps = [across * math.log10(upper.bandwidth / lower.bandwidth) for upper, lower in pairwise(ordered)]
+    above = _sides([math.inf, *gaps, math.inf])
+    rows: dict[str, int] = {}
+    row = 0
+    for roof, gap, stands_above in zip(ordered, [math.inf, *gaps], above, strict=False):
+        row = (row + 1) % _ROWS if stands_above and gap < _LINE else 0
+        rows[roof.name] = row
+    slide = _LINE / math.tan(steep)  # how far along its roof a line's height reaches
+    longest = _LETTER * max((len(roof.label) for roof in roofs), default=0)
+    below, row_length = _LETTER + 1.4 * slide, longest + _LETTER + slide
+    back = {name: (below + row * row_length) * math.cos(steep) / decade for name, row in rows.items()}
+    sides = {roof.name: stands_above for roof, stands_above in zip(ordered, above, strict=True)}
+    return [_Spot(max(left, roof.ridge / 10 ** back[roof.name]), sides[roof.name]) for roof in roofs]
+
+
+def _sides(gaps: list[float]) -> list[bool]:
+    """Whether the name of each roof stands above it, by the pixels between roofs, from that above the first."""
+    found: list[bool] = []
+    free = gaps[0]
+    for gap in gaps[1:]:
+        found.append(free >= _LINE or gap < _LINE)
+        free = gap if found[-1] else gap - _LINE
+    return found
+
+
+def _steep(drawn: tuple[float, float, float, float], width: int) -> float:
+    """The angle of a roof as it is drawn this wide, in degrees; drawn: left, right, bottom, top of the axes."""
+    left, right, bottom, top = drawn
+    return math.degrees(math.atan2(_HEIGHT / math.log10(top / bottom), width / math.log10(right / left)))
+
+
+def _span(kernels: list[Kernel], roofs: list[Roof]) -> tuple[float, float]:
+    """From below the first kernel to beyond the last ridge and kernel."""
+    places = [kernel.intensity for kernel in kernels] + [roof.ridge for roof in roofs]
+    return min(places) / 2.5, max(places) * 4
+
+
+def _labels(
+    kernels: list[Kernel],
+    roofs: list[Roof],
+    peak: tuple[float, str],
+    drawn: tuple[float, float, float, float],
+    *,
+    narrow: bool,
+) -> list[Spec]:
+    """The names of kernels beside their points, over no roof, no name of a roof and no other kernel."""
+    left, right, bottom, top = drawn
+    frame = Frame(_NARROW if narrow else WIDE, _HEIGHT, (left, right), (bottom, top))
+    marks = [frame.at(each.intensity, end) for each in kernels for end in (each.lo, each.value, each.hi)]
+    steep = math.radians(_steep(drawn, int(frame.width)))
+    for roof, (ends, above) in zip(roofs, _along(roofs, drawn, int(frame.width)), strict=True):
+        low = max(left, bottom / roof.bandwidth)
+        marks += along([frame.at(low, low * roof.bandwidth), frame.at(roof.ridge, peak[0])])
+        marks += _name(frame.at(ends, ends * roof.bandwidth), wide(roof.label), steep, above=above)
+    flat = min((roof.ridge for roof in roofs), default=left)
+    end = frame.at(right, peak[0])
+    marks += along([frame.at(flat, peak[0]), end])
+    marks += along(
+        [(end[0] - wide(peak[1]), end[1] - _LETTER - _HEAD / 2), (end[0], end[1] - _LETTER - _HEAD / 2)]
+    )
+    named = _named(kernels)
+    wishes = [Wish(told, at[0], at[0], at[1]) for told, at in ((told, frame.at(*at)) for told, at in named)]
+    places = placed(wishes, marks, (frame.width, frame.height))
+    return drawn_labels([wish.text for wish in wishes], places, narrow=narrow)
+
+
+def _name(end: tuple[float, float], length: float, steep: float, *, above: bool) -> list[tuple[float, float]]:
+    """Where the name beside a roof is that ends there: lines of marks along its foot, its middle and its head."""
+    across, up = math.cos(steep), math.sin(steep)
+    found = []
+    for away in (_HEAD / 3, 2 * _HEAD / 3, _HEAD):
+        far = away if above else -away
+        x, y = end[0] - far * up, end[1] - far * across
+        found += along([(x - length * across, y + length * up), (x, y)])
+    return found
+
+
+def _named(kernels: list[Kernel]) -> list[tuple[str, tuple[float, float]]]:
+    """Names and places of kernels; what stands at one place has one label."""
+    places: list[tuple[float, float, list[str]]] = []
+    for kernel in sorted(kernels, key=lambda kernel: (-kernel.intensity, -kernel.value)):
+        x, y = math.log10(kernel.intensity), math.log10(kernel.value)
+        near = (names for at_x, at_y, names in places if abs(at_x - x) < _NEAR and abs(at_y - y) < _NEAR)
+        names = next(near, None)
+        if names is None:
+            places.append((x, y, [kernel.label]))
+        elif kernel.label not in names:
+            names.append(kernel.label)
+    return [(", ".join(names), (10**x, 10**y)) for x, y, names in places]

@@ -1,0 +1,104 @@
+"""Pairs of cores that hand over a cache line slower than their like, and cores that all such pairs share."""
+
+from collections.abc import Iterable, Mapping, Sequence
+
+from assay.analyse.evidence import Evidence, Rule, numbers
+from assay.analyse.experiments import retest, retest_pair
+from assay.analyse.outliers import DEVIATIONS, FEWEST, LOW, common_end, first_few, slow
+from assay.analyse.possible import without_pairs
+from assay.model.law import Point
+from assay.model.plan import Experiment
+from assay.model.result import Finding
+from assay.model.text import cli, joined, text
+from assay.model.units import format_quantity
+from assay.topics.cores.models.core_to_core import CoreToCore
+
+
+def _assess(evidence: Evidence) -> Iterable[Finding]:
+    models = evidence.fitted(CoreToCore)
+    judged = False
+    for model in models:
+        classes: dict[str, list[Point]] = {}
+        for point in model.points:
+            classes.setdefault(str(point.at["class"]), []).append(point)
+        known = {
+            each.name: classes[each.name] for each in model.classes if len(classes.get(each.name, ())) >= FEWEST
+        }
+        judged = judged or bool(known)
+        found = {kind: outliers for kind, points in known.items() if (outliers := slow(points, "lower"))}
+        if found:
+            yield _finding(evidence, model, found)
+    if not judged:
+        yield rule.not_assessed(
+            text("Fewer than {pairs} pairs at the same distance were measured", pairs=FEWEST),
+            cli("run", "node"),
+            without_pairs(evidence.run, FEWEST),
+        )
+
+
+def _finding(evidence: Evidence, model: CoreToCore, found: Mapping[str, Sequence[Point]]) -> Finding:
+    outliers = [point for points in found.values() for point in points]
+    worst = max(outliers, key=lambda point: point.ratio or 0.0)
+    kind = next(name for name, points in found.items() if worst in points)
+    usual = _usual(model, kind)
+    confident = all(evidence.confidence(point.estimate) for point in outliers)
+    cpu = common_end(outliers)
+    common = text("All of them are pairs of cpu {cpu}.", cpu=str(cpu)) if cpu is not None else ""
+    named = [f"{point.at['a']}-{point.at['b']} x{point.ratio or 0:.2f}" for point in outliers]
+    told = text(
+        "{count} of {all} pairs of cpus transfer a cache line more slowly than similar pairs ({pairs}; {kind}: "
+        "usually {usual}).",
+        count=len(outliers),
+        all=len(model.points),
+        pairs=first_few(named),
+        kind=kind,
+        usual=format_quantity(usual, "s"),
+    )
+    return rule.finding(
+        model.id,
+        claim=joined(" ", (told, common)),
+        severity="problem",
+        status="observed" if confident else "candidate",
+        evidence=(model.id, *(point.estimate for point in outliers)),
+        numbers=numbers(worst.value, (1 + LOW) * usual, "s"),
+        statistic=text(
+            "lower end of the slowest over the median of its class {ratio}", ratio=f"{worst.value.lo / usual:.3g}"
+        ),
+        rivals=(
+            text("another program on these cpus"),
+            text("a hypervisor that moves virtual cores"),
+            text("an uneven mesh"),
+        ),
+        experiment=None if confident else _experiment(evidence, model, worst),
+        next=text(
+            "measure again on an idle machine; if the same pair is slow again, it is not chance: `{command}`",
+            command=cli("run", evidence.study()),
+        ),
+    )
+
+
+def _experiment(evidence: Evidence, model: CoreToCore, worst: Point) -> Experiment:
+    """The slowest pair against the most usual one of its class."""
+    known = {each.estimate.id: each.estimate for each in evidence.measured}
+    kind = worst.at["class"]
+    usual = _usual(model, str(kind))
+    alike = (point for point in model.points if point.at["class"] == kind)
+    typical = min(alike, key=lambda point: abs(point.value.value - usual))
+    return retest(retest_pair((known[worst.estimate], known[typical.estimate]), 1 + LOW, "above"))
+
+
+def _usual(model: CoreToCore, name: str) -> float:
+    """Median time of a class of pairs."""
+    return next(each.time.value for each in model.classes if each.name == name)
+
+
+rule = Rule(
+    "core_pairs",
+    text("Do all pairs of cores at the same distance transfer a cache line equally fast?"),
+    text(
+        "lower end > median of the class + {deviations} median absolute deviations and + {low} %",
+        deviations=DEVIATIONS,
+        low=f"{100 * LOW:.0f}",
+    ),
+    _assess,
+)

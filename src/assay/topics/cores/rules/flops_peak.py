@@ -1,0 +1,112 @@
+"""Floating-point peak: how much of what units and clock allow is reached."""
+
+from collections.abc import Iterable
+
+from assay.analyse.comparisons.effects import compare
+from assay.analyse.curves import machine_of
+from assay.analyse.evidence import Evidence, Rule, numbers
+from assay.model import roles
+from assay.model.result import Comparison, Estimate, Finding
+from assay.model.text import Text, cli, filled, joined, text
+from assay.model.units import format_quantity
+from assay.topics.cores.peak import nominal, rate
+
+_PERCENT = 100
+_PRECISIONS = ("fp64", "fp32")
+
+
+def _assess(evidence: Evidence) -> Iterable[Finding]:
+    rates = [each for each in evidence.of_role("flop-rate") if each.params.get("mix") == "fma"]
+    if not rates:
+        yield rule.not_assessed(text("Fused multiply-adds were not measured"), cli("run", "flops"))
+        return
+    for precision in _PRECISIONS:
+        of_kind = [each for each in rates if each.params.get("format") == precision]
+        best = max(of_kind, key=lambda each: each.median or 0.0, default=None)
+        if best is not None:
+            yield _finding(evidence, best, precision)
+
+
+def _finding(evidence: Evidence, best: Estimate, precision: str) -> Finding:
+    machine = machine_of(best, evidence.run.machines)
+    per_cycle = rate(best, machine, evidence.bounds) if machine else None
+    promised = nominal(machine) if machine and per_cycle else None
+    shares: list[str] = []
+    turbo, peak = "", None
+    if per_cycle and promised:
+        peak = per_cycle.per_cycle * promised[0]
+        share = f"{_PERCENT * (best.median or 0) / peak:.0f}"
+        shares.append(text("{share} % at {clock}", share=share, clock=promised[1]))
+        turbo = text("More than 100 % of the nominal clock means turbo.") if (best.lo or 0) > peak else ""
+    beside = _clock_beside(evidence, best) if per_cycle else None
+    if per_cycle and beside:
+        shares.append(_loaded(*beside, per_cycle.per_cycle))
+    told = _told(best, precision, joined(", ", shares), per_cycle.derivation if per_cycle else "")
+    return rule.finding(
+        precision,
+        claim=joined(" ", (told, turbo)),
+        evidence=(best.id, *([beside[0].id] if beside else [])),
+        numbers=numbers(best.value, peak, best.unit),
+        statistic=joined("; ", shares) or text("none"),
+    )
+
+
+def _told(best: Estimate, precision: str, shares: str, derivation: str) -> Text:
+    words = {
+        "precision": precision,
+        "rate": format_quantity(best.median or 0, best.unit),
+        "label": best.placement.label,
+        "width": str(best.params.get("width")),
+        "shares": shares,
+        "peak": derivation,
+    }
+    if shares:
+        return filled(
+            text("The best {precision} rate is {rate} on {label} (width {width}): {shares}, of {peak}."), words
+        )
+    return filled(
+        text("The best {precision} rate is {rate} on {label} (width {width}); no fact gives a limit."), words
+    )
+
+
+def _clock_beside(evidence: Evidence, best: Estimate) -> tuple[Estimate, Comparison] | None:
+    """The clock that the same launches measured beside a rate, and the rate over it: flops a cycle."""
+    of_case = {each.estimate.id: each for each in evidence.measured if each.estimate.case == best.case}
+    for each in of_case.values():
+        clock = each.estimate
+        alike = (clock.placement.hosts, clock.state) == (best.placement.hosts, best.state)
+        if roles.role(clock) == "loaded-clock" and clock.median and alike:
+            comparison = compare(of_case[best.id], each)
+            return (clock, comparison) if comparison else None
+    return None
+
+
+def _loaded(clock: Estimate, comparison: Comparison, per_cycle: float) -> str:
+    """The share of the peak at the clock under load; no share where all of its interval is impossible."""
+    at = text("{clock} under load", clock=format_quantity(clock.median or 0, "Hz"))
+    share, low, high = (_PERCENT * each / per_cycle for each in (comparison.ratio, comparison.lo, comparison.hi))
+    if round(low) > _PERCENT:
+        return text(
+            "at {clock} the share is unknown: clock and rate were not measured in the same state", clock=at
+        )
+    launches = text("{count} launch|{count} launches", count=comparison.blocks)
+    basis = (
+        text(
+            "{confidence} % interval of {blocks}",
+            confidence=f"{_PERCENT * comparison.confidence:.0f}",
+            blocks=launches,
+        )
+        if comparison.confidence
+        else text("range of {launches}", launches=launches)
+    )
+    return text(
+        "{share} % at {clock} ({low} to {high} %, {basis})",
+        share=f"{share:.0f}",
+        clock=at,
+        low=f"{low:.0f}",
+        high=f"{high:.0f}",
+        basis=basis,
+    )
+
+
+rule = Rule("flops_peak", text("What share of the floating-point peak is reached?"), text("none: a fact"), _assess)

@@ -1,0 +1,237 @@
+"""Operations a second in registers, by precision, width and mix, and the clock that the cores keep meanwhile."""
+
+from collections.abc import Iterable
+
+from assay.analyse.bounds import CLOCK_SHARE, run_clock
+from assay.model import benchmarks
+from assay.model.result import Analysis, Estimate
+from assay.model.run import Run
+from assay.model.text import joined, text
+from assay.report import choose, figures, provenance, words
+from assay.report.charts.dots import Dot, dotted
+from assay.report.declared import Declared, Listing, Scene
+from assay.report.section import Figure, Headline, headings
+from assay.topics.cores.models.operations_per_cycle import OperationsPerCycle
+
+_RATE, _CLOCK, _LOADED = "flop/s", "Hz", "loaded-clock"
+
+
+def _rates(_analysis: Analysis, every: tuple[Estimate, ...]) -> tuple[Estimate, ...]:
+    return tuple(e for e in every if e.unit == _RATE)
+
+
+def _peaks(scene: Scene) -> list[Estimate]:
+    """The best of each placement and precision, in each state where there are several."""
+    found: dict[str, Estimate] = {}
+    groups = choose.grouped(scene.measured, lambda e: (e.placement.label, e.params.get("format", "")))
+    for members in groups.values():
+        for state in {e.state for e in members if e.state} or {""}:
+            best = choose.best(e for e in members if e.state in {None, state})
+            found |= {best.id: best} if best else {}
+    return list(found.values())
+
+
+def _best(scene: Scene) -> Estimate | None:
+    """Double precision on the most cores."""
+    double = [e for e in scene.cached(_peaks) if e.params.get("format", "fp64") == "fp64"]
+    return max(double, key=lambda e: len(e.placement.cpus[0]), default=None)
+
+
+def _how(e: Estimate) -> str:
+    width, mix = (str(e.params.get(axis, "")) for axis in ("width", "mix"))
+    return text("{bits}-bit {mix}", bits=width, mix=mix) if width.isdigit() else f"{width} {mix}".strip()
+
+
+def _charts(scene: Scene) -> tuple[Figure, ...]:
+    """One plot for each placement and precision: a row for each mix, a mark for each width."""
+    groups = choose.grouped(scene.measured, lambda e: (e.placement.label, str(e.params.get("format", ""))))
+    return tuple(_figure(label, precision, members) for (label, precision), members in groups.items())
+
+
+def _figure(label: str, precision: str, members: tuple[Estimate, ...]) -> Figure:
+    factor, unit = figures.scaled(members)
+    names = tuple(name for name in choose.varied(members) if name != "mix")
+    dots = [_dot(e, names, factor) for e in sorted(members, key=_rank)]
+    caption = joined(
+        " ",
+        (
+            text(
+                "Rate on {where}, by mix of operations and width of instructions, logarithmic.",
+                where=", ".join(filter(None, (label, precision))),
+            ),
+            figures.whiskers(members),
+            text("The short red line is the limit of its mark."),
+        ),
+    )
+    result = figures.told((dot.row, dot.series, dot.text) for dot in dots)
+    anchor = f"figure-flops-{label.replace(':', '-')}-{precision}".rstrip("-")
+    return Figure(anchor, caption, result, dotted(dots, text("rate ({unit})", unit=unit)))
+
+
+def _rank(estimate: Estimate) -> tuple[int, ...]:
+    """Mixes and widths as the benchmark declares them."""
+    axes = {axis.name: axis.values for axis in benchmarks.of(estimate.benchmark).axes}
+    params = ((axes.get(name, ()), estimate.params.get(name)) for name in ("mix", "width"))
+    return tuple(values.index(value) if value in values else len(values) for values, value in params)
+
+
+def _dot(e: Estimate, names: tuple[str, ...], factor: float) -> Dot:
+    ends, mix = figures.ends(e, factor), str(e.params.get("mix", e.kernel))
+    ends["text"] = joined(" ", [ends["text"], choose.state(e)])
+    return Dot(
+        row=_MIXES.get(mix, mix),
+        series=choose.levels(e, names) or text("rate"),
+        limit=factor * e.limit.value if e.limit else None,
+        share=words.share_text(e),
+        **ends,
+    )
+
+
+_MIXES = {
+    "fma": text("fused multiply-add"),
+    "add": text("add"),
+    "multiply": text("multiply"),
+    "divide": text("divide"),
+    "sqrt": text("square root"),
+}
+
+
+def _clocks(scene: Scene) -> list[tuple[str, ...]]:
+    """Rows of the table of clocks: what the machine names, then what each placement kept over its cases."""
+    machine = next(iter(scene.run.machines.values()), None)
+    refused = scene.cached(_refused)
+    clocks = tuple(e for e in choose.measured(scene.headline) if e.unit == _CLOCK and e.id not in refused)
+    known = {
+        name: fact
+        for part in ("processor", "frequency")
+        for name, fact in (machine.facts.get(part, {}) if machine and clocks else {}).items()
+        if fact.known and fact.unit == _CLOCK
+    }
+    rows: list[tuple[str, ...]] = [
+        (text("{name} (a fact)", name=name), provenance.fact(fact), "", fact.source)
+        for name, fact in known.items()
+    ]
+    groups = choose.grouped(clocks, lambda e: (e.placement.label, e.kernel, choose.state(e)))
+    for (label, kernel, state), members in groups.items():
+        ordered = sorted(members, key=lambda e: e.median or 0.0)
+        least, most = (words.shown(e).short for e in (ordered[0], ordered[-1]))
+        how = text("beside the work") if kernel == _LOADED else text("alone")
+        what = joined(", ", [label, how, state])
+        rows.append((what, least, most if len(members) > 1 else "", words.count(len(members), "case", "cases")))
+    return rows
+
+
+def _sentences(scene: Scene) -> str:
+    best = scene.cached(_best)
+    if best is None:
+        return text("Nothing could be measured.")
+    told = [
+        text(
+            "The maximum is {figure} on “{label}” with {how} in double precision.",
+            figure=words.shown(best).full,
+            label=best.placement.label,
+            how=_how(best),
+        )
+    ]
+    if best.limit:
+        told.append(
+            text(
+                "That is {share} of the best measured, {limit}: {of}."
+                if best.limit.source == "measured"
+                else "That is {share} of {limit}: {of}.",
+                share=words.share_text(best),
+                limit=words.quantity(best.limit.value, best.unit),
+                of=best.limit.of,
+            )
+        )
+    refused = len(scene.cached(_refused))
+    if refused:
+        told.append(
+            text(
+                "{count} clock is impossibly low and not shown; a finding explains why.|{count} clocks are "
+                "impossibly low and not shown; a finding explains why.",
+                count=refused,
+            )
+        )
+    return joined(" ", (*told, _nominal(scene.run)))
+
+
+def _nominal(run: Run) -> str:
+    """That no nominal clock is known, and what cannot be told for want of it; empty where one is."""
+    for machine in run.machines.values():
+        fact = machine.fact("processor", "nominal frequency")
+        if not fact.known:
+            if not fact.unavailable:
+                return text("The nominal clock is unknown, so the share of it and the use of turbo are unknown.")
+            return text(
+                "The nominal clock is unknown ({why}), so the share of it and the use of turbo are unknown.",
+                why=fact.unavailable,
+            )
+    return ""
+
+
+def _refused(scene: Scene) -> frozenset[str]:
+    """Ids of clocks that cannot be any."""
+    least = CLOCK_SHARE * run_clock(scene.analysis.estimates)
+    clocks = (e for e in choose.measured(scene.headline) if e.unit == _CLOCK)
+    return frozenset(e.id for e in clocks if (e.median or 0.0) < least)
+
+
+def _headlines(scene: Scene) -> Iterable[Headline]:
+    best = scene.cached(_best)
+    if best:
+        where, form = words.cores(best.placement.label), str(best.params.get("format", ""))
+        yield Headline(text("Peak arithmetic, {where}, {form}", where=where, form=form), best)
+
+
+def _best_rates(scene: Scene) -> Iterable[tuple[str, ...]]:
+    for e in scene.cached(_peaks):
+        figure = words.shown(e)
+        name = joined(", ", [e.placement.label, str(e.params.get("format", "")), choose.state(e)])
+        yield name, figure.plain, figure.ends, words.against(e), _how(e)
+
+
+def _a_cycle(scene: Scene) -> Iterable[tuple[str, ...]]:
+    """Of each placement and precision the single operations, each in the width that completes most."""
+    for each in scene.found:
+        ascending = sorted(each.model.points, key=lambda point: point.value.value)
+        best = {str(point.at["mix"]): point for point in ascending}
+        for mix in (name for name in _MIXES if name in best):
+            e, value = each.estimate(best[mix]), best[mix].value
+            where = joined(", ", [e.placement.label, str(e.params.get("format", "")), each.state])
+            figure = words.interval(value, each.basis)
+            yield where, _how(e), words.shown(e).short, figure.plain, figure.ends
+
+
+declared = Declared(
+    order=40,
+    id="flops",
+    introduction=text(
+        "The rate of the arithmetic units without memory traffic: independent chains of operations in "
+        "registers. Wider instructions do more operations at once. Divisions and square roots are slow. A fused "
+        "multiply-add counts as two operations."
+    ),
+    benchmark="flops",
+    law=OperationsPerCycle,
+    select=_rates,
+    applies=lambda scene: scene.headline,
+    sentences=_sentences,
+    charts=_charts,
+    shared_tables=(
+        Listing(
+            text("Best rate of each placement and precision"),
+            headings("Peak of", "Rate", "Interval", "Of limit", "By"),
+            _best_rates,
+            {1, 2, 3},
+        ),
+        Listing(
+            text("Operations that one core completes in a cycle of its measured clock, in the best width"),
+            headings("On", "Operation", "Rate", "Per cycle", "Interval"),
+            _a_cycle,
+            {2, 3, 4},
+            short=text("Operations of one core per cycle"),
+        ),
+        Listing(text("Clock of the cores"), headings("Clock", "Least", "Most", "Over"), _clocks, {1, 2}),
+    ),
+    headlines=_headlines,
+)

@@ -1,0 +1,221 @@
+"""Every kernel of the run under the roofs of its machine: measured peak, measured bandwidth of each level."""
+
+from collections.abc import Iterable
+
+from assay.model import benchmarks
+from assay.model.law import Point
+from assay.model.result import Estimate
+from assay.model.text import joined, text
+from assay.model.units import scale
+from assay.report import choose, words
+from assay.report.declared import Declared, Listing, Scene
+from assay.report.fitted import Fitted
+from assay.report.section import Figure, headings
+from assay.topics.cores.models import roofline as models
+from assay.topics.cores.models.roofline import Roofline
+from assay.topics.cores.roofline_chart import Kernel, Roof, roofline
+
+
+def _widest_first(scene: Scene) -> tuple[Fitted[Roofline], ...]:
+    return tuple(sorted(scene.found, key=lambda each: -len(each.estimates[0].placement.cpus[0])))
+
+
+def _roofs(scene: Scene) -> Iterable[tuple[str, ...]]:
+    for each in _widest_first(scene):
+        where, peak = _where(each), each.shown(each.model.peak)
+        yield text("{where}: peak", where=where), peak.plain, peak.ends, ""
+        for roof in _lowest_first(each):
+            rate, ridge = each.shown(roof.bandwidth), each.shown(roof.ridge.scaled(1.0, ""))
+            name = text("{where}: {level}", where=where, level=_named(roof.level))
+            yield name, rate.plain, rate.ends, ridge.short
+
+
+def _where(each: Fitted[Roofline]) -> str:
+    label = each.estimates[0].placement.label
+    return joined(", ", (label, each.state)) if each.state else label
+
+
+def _named(level: str) -> str:
+    return text("memory") if level == "memory" else level
+
+
+def _lowest_first(each: Fitted[Roofline]) -> list[models.Roof]:
+    return sorted(each.model.roofs, key=lambda roof: roof.bandwidth.value)
+
+
+def _figure(each: Fitted[Roofline], number: int) -> Figure:
+    peak = each.model.peak.value
+    scaled, unit = scale(peak, "flop/s")
+    factor = scaled / peak
+    roofs = [
+        Roof(
+            roof.level,
+            factor * roof.bandwidth.value,
+            roof.ridge.value,
+            joined(" ", (_named(roof.level), words.quantity(roof.bandwidth.value, "B/s"))),
+        )
+        for roof in _lowest_first(each)
+    ]
+    kernels = [_kernel(each, point, factor) for point in each.model.points if _drawn(each.estimate(point))]
+    top = each.shown(each.model.peak)
+    caption = text(
+        "Roofline of “{where}”, both axes logarithmic: rate against flops per byte of memory traffic. The red "
+        "lines are measured: the peak in double precision and the bandwidth of each level. A dot marks each "
+        "ridge point. Kernels are at their medians with their intervals. Other memory options are in the table "
+        "only.",
+        where=_where(each),
+    )
+    result = joined(
+        "; ",
+        (
+            text("Peak {figure}", figure=top.full),
+            *(
+                text(
+                    "{kernel} {figure} at {intensity}",
+                    kernel=kernel.label,
+                    figure=kernel.text,
+                    intensity=f"{kernel.intensity:.3g} flop/B",
+                )
+                for kernel in kernels
+            ),
+        ),
+    )
+    spec = roofline(kernels, roofs, (scaled, text("peak {rate}", rate=words.quantity(peak, "flop/s"))), unit)
+    return Figure(f"figure-roofline{f'-{number}' if number else ''}", caption, result, spec)
+
+
+def _drawn(estimate: Estimate) -> bool:
+    """Whether memory was touched and dealt in the usual way: others crowd the figure and stand in the table."""
+    return estimate.placement.memory == "first-touch" and choose.is_usual(estimate, but=("stores", "size"))
+
+
+def _kernel(each: Fitted[Roofline], point: Point, factor: float) -> Kernel:
+    estimate, figure = each.estimate(point), each.figure(point)
+    value, lo, hi = (factor * end for end in point.value)
+    return Kernel(
+        intensity=float(point.at["intensity"]),
+        value=value,
+        lo=lo,
+        hi=hi,
+        series=joined(", ", [estimate.benchmark, choose.levels(estimate, ["stores"])]),
+        label=_name(estimate),
+        text=figure.short,
+        basis=figure.basis,
+        share=_share(point),
+    )
+
+
+def _name(estimate: Estimate) -> str:
+    """`triad`, `himeno L`: the kernel where a benchmark has several, else the benchmark and what it was run at."""
+    if len(benchmarks.of(estimate.benchmark).kernels) > 1:
+        return estimate.kernel
+    size = estimate.params.get("size", "")
+    return f"{estimate.benchmark} {size}".strip()
+
+
+def _setting(estimate: Estimate) -> str:
+    declared = benchmarks.of(estimate.benchmark)
+    units = declared.units
+    levels = {name: value for name, value in estimate.params.items() if name in declared.defaults}
+    memory = estimate.placement.memory
+    return ", ".join(filter(None, [words.params(levels, units), "" if memory == "first-touch" else memory]))
+
+
+def _kernels(scene: Scene) -> Iterable[tuple[str, ...]]:
+    for each, point in ((law, point) for law in _widest_first(scene) for point in law.model.points):
+        estimate, figure = each.estimate(point), each.figure(point)
+        yield (
+            joined(", ", (_name(estimate), _where(each))),
+            _setting(estimate),
+            f"{float(point.at['intensity']):.3f}",
+            figure.plain,
+            figure.ends,
+            figure.basis,
+            _share(point),
+        )
+
+
+def _share(point: Point) -> str:
+    return words.percent(point.ratio) if point.ratio is not None else ""
+
+
+def _sentences(scene: Scene) -> str:
+    found = _widest_first(scene)
+    told: list[str] = []
+    for each in found:
+        peak, ridge = each.shown(each.model.peak), each.shown(each.model.roofs[0].ridge.scaled(1.0, ""))
+        told.append(
+            text(
+                "The peak of “{where}” is {peak}; a kernel needs {ridge} flops per byte of memory traffic to "
+                "reach it.",
+                where=_where(each),
+                peak=peak.full,
+                ridge=ridge.short,
+            )
+        )
+        told.append(_set_by(each))
+    told += [_without_caches(each) for each in found if len(each.model.roofs) == 1]
+    return joined(" ", told)
+
+
+def _without_caches(each: Fitted[Roofline]) -> str:
+    """Why there is no roof but that of memory."""
+    if len(each.estimates[0].placement.cpus[0]) > 1:
+        return text(
+            "On “{where}” no cache has a roof: memcpy, which measures the bandwidth of caches, runs on one core.",
+            where=_where(each),
+        )
+    return text(
+        "On “{where}” no cache has a roof: no level of memcpy ends at the size of a cache.", where=_where(each)
+    )
+
+
+def _set_by(each: Fitted[Roofline]) -> str:
+    """Which measurement is the roof of memory: the second that the law was fitted to."""
+    found = next((estimate for estimate in each.estimates if estimate.id == each.model.of[1]), None)
+    if found is None:
+        return ""
+    kernel, setting = f"{found.benchmark} {found.kernel}", _setting(found)
+    if not setting:
+        return text("The roof of memory is {kernel}.", kernel=kernel)
+    return text("The roof of memory is {kernel} ({setting}).", kernel=kernel, setting=setting)
+
+
+declared = Declared(
+    order=45,
+    id="roofline",
+    title=text("Roofline"),
+    introduction=text(
+        "A kernel with few operations per byte runs at the speed of memory, a kernel with many runs at the "
+        "speed of the arithmetic units. The ridge point separates them. Peak and bandwidths were measured on "
+        "the same cpus, so a kernel can reach its roof. Something else limits a kernel far below its roof."
+    ),
+    law=Roofline,
+    sentences=_sentences,
+    charts=lambda scene: [_figure(each, number) for number, each in enumerate(_widest_first(scene))],
+    shared_tables=(
+        Listing(
+            text(
+                "Roofs: measured peak in double precision, measured bandwidth of each level, and their ridge "
+                "points"
+            ),
+            headings("Roof", "Rate", "Interval", "Ridge (flop/B)"),
+            _roofs,
+            {1, 2, 3},
+        ),
+    ),
+    page_tables=(
+        Listing(
+            text(
+                "Kernels on the roofline: flops per byte, rate, and share of min(peak, intensity × memory "  # noqa: RUF001
+                "bandwidth)"
+            ),
+            headings("Kernel", "Setting", "flop/B", "Rate", "Interval", "Basis", "Of its roof"),
+            _kernels,
+            {2, 3, 4, 6},
+            short=text("Kernels on the roofline"),
+        ),
+    ),
+    rules=frozenset({"roofline"}),
+    listed=False,
+)

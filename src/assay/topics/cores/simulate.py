@@ -1,0 +1,50 @@
+"""Simulated programs that the cores decide: arithmetic and its clock, hand-overs between two of them."""
+
+from assay.model.machine import Topology
+from assay.simulation.law import Law
+from assay.simulation.rates import (
+    PAGE_BYTES,
+    Workload,
+    clock_of,
+    lanes_per_s,
+    mean,
+    page_shares,
+    params_of,
+    separation,
+)
+from assay.simulation.request import CaseRequest, Request
+
+_CYCLES = 1e6
+_FLOPS = 1e9
+
+
+def flops(topology: Topology, law: Law, request: Request, case: CaseRequest) -> Workload:
+    """Cores x clock x units x lanes x flops of an operation; a vector wider than the unit takes two turns."""
+    params = params_of(case, {"format": "fp64", "width": "scalar", "mix": "fma"})
+    clock = clock_of(topology, law, request)
+    bits = 0 if params["width"] == "scalar" else int(params["width"])
+    each = 2 if params["mix"] == "fma" else 1
+    rate = each * lanes_per_s(topology, law, request, str(params["format"]), bits)
+    work = {"clock": {"cycles": _CYCLES}, "loaded-clock": {"cycles": _CYCLES}, "arithmetic": {"flops": _FLOPS}}
+    seconds = {"clock": _CYCLES / law.clock_hz, "loaded-clock": _CYCLES / clock, "arithmetic": _FLOPS / rate}
+    return Workload(params, work, seconds, PAGE_BYTES, mean(page_shares(topology, request, serial=True)))
+
+
+def core_to_core(topology: Topology, law: Law, request: Request, case: CaseRequest) -> Workload:
+    """A hand-over takes longer the less two cores share."""
+    params = params_of(case, {"lines": 1})
+    pair = request.cpus[:2]
+    far = law.handover_far.get(separation(topology, pair), 1.0)
+    first = next(iter(law.handover.values()))
+    handover = first * far * law.slow_pairs.get((pair[0], pair[-1]), 1.0)
+    return Workload(
+        params,
+        {"handover": {"handovers": 2.0}},
+        {"handover": 2 * handover},
+        PAGE_BYTES,
+        mean(page_shares(topology, request, serial=True)),
+        in_state={name: seconds / first for name, seconds in law.handover.items()},
+    )
+
+
+programs = {"flops": flops, "core_to_core": core_to_core}

@@ -1,0 +1,71 @@
+"""What the plan promised and the run does not hold."""
+
+from collections.abc import Iterable
+
+from assay.analyse.evidence import Evidence, Rule, numbers
+from assay.model.result import Finding, Outcome
+from assay.model.text import REMARK, Text, cli, filled, joined, text
+
+_SHOWN = 3
+_STATUSES = {
+    "failed": text("failed"),
+    "invalid": text("invalid"),
+    "incomplete": text("incomplete"),
+    "timed-out": text("timed-out"),
+    "skipped": "",
+}
+
+
+def _assess(evidence: Evidence) -> Iterable[Finding]:
+    run, studied = evidence.run, {case.id for case in evidence.run.plan.studied}
+    wrong = [each for each in evidence.outcomes if each.status in {"failed", "invalid"}]
+    of_study = [each for each in wrong if each.case in studied]
+    missing = [each for each in evidence.outcomes if each.status not in {"complete", "failed", "invalid"}]
+    missing = [each for each in missing if each.case in studied]
+    if wrong:
+        claim = text(
+            "{count} of {all} cases gave no valid figure: {reasons}."
+            if of_study
+            else "{count} of {all} control measurements gave no valid figure: {reasons}."
+        )
+        every = len(studied) if of_study else len(evidence.outcomes) - len(studied)
+        shown = joined(REMARK, [cli("show", run.info.id, "--json"), text("status and reason of each case")])
+        yield _finding("wrong", claim, of_study or wrong, every, shown)
+    if missing:
+        claim = text("{count} of {all} cases were not measured: {reasons}.")
+        resume = cli("resume", run.info.id, *evidence.budget())
+        yield _finding("missing", claim, missing, len(studied), resume)
+
+
+def _finding(subject: str, claim: Text, outcomes: list[Outcome], every: int, remedy: str) -> Finding:
+    return rule.finding(
+        subject,
+        claim=filled(claim, {"count": len(outcomes), "all": every, "reasons": _reasons(outcomes)}),
+        severity="problem" if subject == "wrong" else "fact",
+        evidence=(),
+        numbers=numbers(len(outcomes), 0),
+        statistic=text("{count} case|{count} cases", count=len(outcomes)),
+        next=remedy,
+    )
+
+
+def _reasons(outcomes: list[Outcome]) -> str:
+    """The most frequent reasons with one case of each."""
+    cases: dict[tuple[str, str], list[str]] = {}
+    for each in outcomes:
+        cases.setdefault((each.status, each.reason or ""), []).append(each.case)
+    ranked = sorted(cases.items(), key=lambda item: -len(item[1]))
+    shown = [_reason(_STATUSES.get(status, status), reason, names) for (status, reason), names in ranked]
+    others = len(shown) - _SHOWN
+    rest = text("{count} other reason|{count} other reasons", count=others) if others > 0 else ""
+    return joined("; ", [*shown[:_SHOWN], rest])
+
+
+def _reason(status: str, reason: str, names: list[str]) -> str:
+    told = text("{status}: {reason}", status=status, reason=reason) if status else reason
+    if len(names) == 1:
+        return text("{reason} ({case})", reason=told, case=names[0])
+    return text("{reason} ({case} and {count} more)", reason=told, case=names[0], count=len(names) - 1)
+
+
+rule = Rule("not_measured", text("Did every case of the plan succeed?"), text("every case complete"), _assess)

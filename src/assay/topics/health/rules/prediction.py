@@ -1,0 +1,65 @@
+"""What other measurements predict of a figure, and what it is: one finding for all of its states."""
+
+from collections.abc import Iterable, Sequence
+
+from assay.analyse.evidence import Evidence, Rule, numbers
+from assay.model.law import Prediction
+from assay.model.result import Finding
+from assay.model.text import cli, joined, text
+from assay.model.units import format_quantity
+
+_PERCENT = 100
+#: Beyond this the bandwidth does not explain the figure.
+_EXPLAINS = 0.15
+
+
+def _assess(evidence: Evidence) -> Iterable[Finding]:
+    if not evidence.predictions:
+        yield rule.not_assessed(text("No measured figure has a prediction"), cli("run", "node"))
+    measured = {each.estimate.id: each.estimate for each in evidence.measured}
+    figures: dict[object, list[Prediction]] = {}
+    for each in evidence.predictions:
+        of = measured[each.measured]
+        figures.setdefault((each.law, of.case, of.kernel, of.metric, of.placement.hosts), []).append(each)
+    for states in figures.values():
+        yield _finding(states)
+
+
+def _finding(states: Sequence[Prediction]) -> Finding:
+    """Of one figure; several predictions where the states of the machine explain it."""
+    worst = max((each.error for each in states), key=abs)
+    far = text("Bandwidth alone does not explain this.") if abs(worst) > _EXPLAINS else ""
+    told = text(
+        "Predicted from bandwidth: {what}, {figures}.",
+        what=states[0].what,
+        figures=joined("; ", [_held_against(each) for each in states]),
+    )
+    return rule.finding(
+        states[0].id,
+        claim=joined(" ", (told, far)),
+        evidence=tuple(dict.fromkeys(name for each in states for name in (*each.of, each.measured))),
+        numbers=numbers(worst),
+        statistic=text("distance from the predicted interval {share} %", share=f"{_PERCENT * worst:.1f}"),
+    )
+
+
+def _held_against(each: Prediction) -> str:
+    lower, upper, value = (
+        format_quantity(part, each.value.unit) for part in (each.predicted.lo, each.predicted.hi, each.value.value)
+    )
+    share = f"{_PERCENT * abs(each.error):.1f}"
+    where = (
+        text("{share} % above the upper end" if each.error > 0 else "{share} % below the lower end", share=share)
+        if each.error
+        else text("inside")
+    )
+    told = text("{low} to {high}; measured {value}, {where}", low=lower, high=upper, value=value, where=where)
+    return text("{state}: {figures}", state=each.states[-1], figures=told) if each.states[-1] else told
+
+
+rule = Rule(
+    "prediction",
+    text("Do the figures agree with the predictions from other measurements?"),
+    text("none: a fact"),
+    _assess,
+)

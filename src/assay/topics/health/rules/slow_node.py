@@ -1,0 +1,86 @@
+"""A node that is slower than its like."""
+
+from collections.abc import Iterable, Mapping
+
+import numpy as np
+
+from assay.analyse.evidence import Evidence, Rule, numbers
+from assay.model.result import Finding
+from assay.model.text import cli, text
+from assay.model.units import format_quantity
+
+_FEWEST = 4
+_DEVIATIONS = 6
+_LOW = 0.03
+_TWICE = 2
+
+
+def _assess(evidence: Evidence) -> Iterable[Finding]:
+    hosts = evidence.run.plan.hosts
+    if len(hosts) < _FEWEST:
+        yield rule.not_assessed(
+            text("{nodes} nodes: a usual value needs at least {fewest}", nodes=len(hosts), fewest=_FEWEST)
+        )
+        return
+    cases: dict[str, dict[str, dict[int, float]]] = {}
+    names: dict[tuple[str, str], str] = {}
+    for each in evidence.measured:
+        estimate = each.estimate
+        if (estimate.kernel, estimate.metric) == ("triad", "bandwidth") and len(estimate.placement.hosts) == 1:
+            host = estimate.placement.hosts[0]
+            blocks = {launch.block: launch.value for launch in each.launches}
+            cases.setdefault(estimate.case, {}).setdefault(host, {}).update(blocks)
+            names[estimate.case, host] = estimate.id
+    for case, rates in cases.items():
+        for host, low in _slow(rates).items():
+            usual = float(np.median([rate for other in rates.values() for rate in other.values()]))
+            own = float(np.median(list(rates[host].values())))
+            yield rule.finding(
+                f"{host}:{case}",
+                claim=text(
+                    "{host} reaches {rate} in triad, similar nodes reach {usual} ({share} % less).",
+                    host=host,
+                    rate=format_quantity(own, "B/s"),
+                    usual=format_quantity(usual, "B/s"),
+                    share=f"{100 * (1 - own / usual):.0f}",
+                ),
+                severity="problem",
+                evidence=(names[case, host],),
+                numbers=numbers(own, (1 - _LOW) * usual, "B/s"),
+                statistic=text("low in {low} of {launches} launches", low=low, launches=len(rates[host])),
+                rivals=(
+                    text("another program on that node"),
+                    text("a missing memory module"),
+                    text("a lower clock"),
+                ),
+                next=text("measure it alone: `{command}`", command=cli("run", evidence.study(), "--hosts", host)),
+            )
+
+
+def _slow(rates: Mapping[str, Mapping[int, float]]) -> dict[str, int]:
+    """Host -> launches in which it was low; those that were so twice."""
+    low: dict[str, int] = {}
+    for block in sorted({block for each in rates.values() for block in each}):
+        present = {host: each[block] for host, each in rates.items() if block in each}
+        if len(present) < _FEWEST:
+            continue
+        values = np.array(list(present.values()))
+        usual = float(np.median(values))
+        border = min(usual - _DEVIATIONS * float(np.median(np.abs(values - usual))), (1 - _LOW) * usual)
+        for host, rate in present.items():
+            if rate < border:
+                low[host] = low.get(host, 0) + 1
+    return {host: count for host, count in low.items() if count >= _TWICE}
+
+
+rule = Rule(
+    "slow_node",
+    text("Is a node slower than similar nodes?"),
+    text(
+        "below the median by {deviations} median absolute deviations and {low} %, in {launches} launches",
+        deviations=_DEVIATIONS,
+        low=f"{100 * _LOW:.0f}",
+        launches=_TWICE,
+    ),
+    _assess,
+)

@@ -1,0 +1,89 @@
+"""Many like nodes: who is in the middle, who falls behind."""
+
+from collections.abc import Iterable
+from functools import partial
+
+from assay.model.result import Estimate
+from assay.model.text import joined, text
+from assay.report import choose, figures, words
+from assay.report.declared import Declared, Listing, Scene
+from assay.report.section import Figure, headings
+
+#: What it is of, and its figures from the slowest node on.
+_Crowd = tuple[str, tuple[Estimate, ...]]
+
+
+def _crowds(scene: Scene) -> list[_Crowd]:
+    """Headline figures that several nodes have and that are no point of a curve."""
+    analysis, found = scene.analysis, list[_Crowd]()
+    for name in dict.fromkeys(e.benchmark for e in analysis.estimates if not choose.swept(e.benchmark)):
+        headline = choose.headline_kernel(choose.headline_metric(choose.of_benchmark(analysis, name)))
+        measured = choose.measured(headline)
+        for label, crowd in choose.grouped(measured, partial(_label, varied=choose.varied(measured))).items():
+            if len(crowd) > 1:
+                found.append((label, tuple(sorted(crowd, key=lambda e: e.median or 0.0))))
+    return found
+
+
+def _label(estimate: Estimate, varied: tuple[str, ...]) -> str:
+    return joined(", ", (estimate.kernel, words.placed(estimate), choose.series(estimate, varied)))
+
+
+def _largest(scene: Scene) -> tuple[Estimate, ...]:
+    """The figure that uses most cpus."""
+    crowds = [crowd for _, crowd in scene.cached(_crowds)] if len(scene.run.plan.hosts) > 1 else []
+    return max(crowds, key=lambda crowd: max(sum(map(len, e.placement.cpus)) for e in crowd), default=())
+
+
+def _host(estimate: Estimate) -> str:
+    return ", ".join(estimate.placement.hosts)
+
+
+def _charts(scene: Scene) -> tuple[Figure, ...]:
+    crowd = _largest(scene)
+    title = joined(", ", (choose.measure(crowd[0]), words.placed(crowd[0])))
+    return (figures.nodes(crowd, "figure-nodes", title),)
+
+
+def _sentences(scene: Scene) -> str:
+    crowd = _largest(scene)
+    low, high = words.shown(crowd[0]), words.shown(crowd[-1])
+    told = text(
+        "All {nodes} nodes ran the same programs. A parallel program waits for its slowest node, so the low end "
+        "matters. Everywhere else in this report a figure is that of the median node.",
+        nodes=len(scene.run.plan.hosts),
+    )
+    here = text(
+        "{where}: {low} on {first} to {high} on {last}.",
+        where=words.placed(crowd[0]),
+        low=low.full,
+        first=_host(crowd[0]),
+        high=high.full,
+        last=_host(crowd[-1]),
+    )
+    return joined(" ", (told, here))
+
+
+def _rows(scene: Scene) -> Iterable[tuple[str, ...]]:
+    for label, crowd in scene.cached(_crowds):
+        chosen = (crowd[0], crowd[len(crowd) // 2], crowd[-1])
+        yield (label, f"{len(crowd):,}", *(f"{_host(e)}: {words.shown(e).short}" for e in chosen))
+
+
+declared = Declared(
+    order=5,
+    id="nodes",
+    title=text("Node by node"),
+    applies=_largest,
+    sentences=_sentences,
+    charts=_charts,
+    page_tables=(
+        Listing(
+            text("Nodes with the lowest, the middle and the highest median"),
+            headings("Figure", "Nodes", "Lowest", "Middle", "Highest"),
+            _rows,
+            {1},
+        ),
+    ),
+    rules=frozenset({"slow_node"}),
+)

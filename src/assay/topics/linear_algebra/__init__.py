@@ -1,0 +1,1 @@
+"""Linear algebra: what a BLAS library makes of the cores."""

@@ -1,0 +1,119 @@
+"""HPL of the HPC Challenge benchmark: a program of somebody else, measured through Assay's starter."""
+
+from assay.model.benchmark import Axis, Benchmark, ForeignProgram, Metric, Params
+from assay.model.placement import Placement
+
+_DOUBLE_BYTES = 8
+#: A slow core's rate, flop/s, and the other tests of the program, seconds. Assumptions for plans only.
+_RATE = 3e9
+_OTHERS_S = 1.0
+#: hpccinf.txt, line by line: value and what it is.
+_INPUT = """HPLinpack benchmark input file
+
+HPL.out
+8            device out
+1            # of problems sizes (N)
+{n}          Ns
+1            # of NBs
+{nb}         NBs
+0            PMAP process mapping
+1            # of process grids (P x Q)
+1            Ps
+1            Qs
+16.0         threshold
+1            # of panel fact
+2            PFACTs
+1            # of recursive stopping criterium
+4            NBMINs
+1            # of panels in recursion
+2            NDIVs
+1            # of recursive panel fact.
+1            RFACTs
+1            # of broadcast
+1            BCASTs
+1            # of lookahead depth
+1            DEPTHs
+2            SWAP
+64           swapping threshold
+0            L1 in form
+0            U  in form
+1            Equilibration
+8            memory alignment in double
+##### This line (no. 32) is ignored. ######
+0            Number of additional problem sizes for PTRANS
+{n}          values of N
+0            number of additional blocking sizes for PTRANS
+{nb}         values of NB
+"""
+
+
+def _inputs(params: Params, _cpus: int) -> dict[str, str]:
+    return {"hpccinf.txt": _INPUT.format(n=params["n"], nb=params["nb"])}
+
+
+def _setup_seconds(params: Params) -> float:
+    return _OTHERS_S + 2 * int(params["n"]) ** 3 / 3 / _RATE
+
+
+def _memory_bytes(params: Params, _placement: Placement) -> int:
+    return _DOUBLE_BYTES * int(params["n"]) ** 2
+
+
+benchmark = Benchmark(
+    name="hpcc",
+    title="HPL of the HPC Challenge benchmark (hpcc)",
+    measures="the rate of floating-point operations of the HPL in the installed hpcc, in one process",
+    source="P. Luszczek, J. Dongarra et al., Introduction to the HPC Challenge Benchmark Suite, 2005",
+    program="start",
+    kernels=("rate", "time", "elapsed"),
+    axes=(
+        Axis("n", "order of the system of equations", (1000, 2000, 4000), 1000, swept=True),
+        Axis("nb", "columns of a block", (80, 128, 256), 128),
+    ),
+    metrics=(
+        Metric(
+            "rate",
+            "flop/s",
+            "higher",
+            "solution",
+            "2 n^3 / 3 + 3 n^2 / 2 operations over the time of the solution, as HPL prints it",
+            limit="fma-peak",
+            kernels=("rate",),
+            role="matrix-rate",
+        ),
+        Metric(
+            "time",
+            "s",
+            "lower",
+            "",
+            "time of the solution, as HPL prints it",
+            kernels=("time",),
+            role="solution-time",
+        ),
+        Metric(
+            "elapsed",
+            "s",
+            "lower",
+            "",
+            "wall time of the whole program",
+            kernels=("elapsed",),
+            role="program-time",
+        ),
+    ),
+    memory_bytes=_memory_bytes,
+    setup_seconds=_setup_seconds,
+    foreign=ForeignProgram(
+        name="hpcc",
+        install="as root: apt install hpcc",
+        # Without mpiexec, Open MPI would start a daemon beside it and bind threads by rules of its own.
+        command=lambda _params, _cpus: (
+            "env",
+            "OMPI_MCA_ess_singleton_isolated=1",
+            "OMPI_MCA_hwloc_base_binding_policy=none",
+            "hpcc",
+        ),
+        tool="hpl",
+        inputs=_inputs,
+        output="hpccoutf.txt",
+    ),
+)

@@ -1,0 +1,58 @@
+"""The rate of matrix products by order, library and placement, against what the cores reach in registers."""
+
+from collections.abc import Iterable
+
+from assay.model.result import Estimate
+from assay.model.text import joined, text
+from assay.report import choose, figures, words
+from assay.report.declared import Declared, Listing, Scene
+from assay.report.section import Figure, Headline, headings
+
+
+def _charts(scene: Scene) -> Iterable[Figure]:
+    if scene.measured:
+        title = text("Rate of the product")
+        yield figures.curves(scene.measured, "figure-matrix-product", title, series=_name)
+
+
+def _best(measured: tuple[Estimate, ...]) -> tuple[Estimate, ...]:
+    groups = choose.grouped(
+        measured, lambda e: (e.placement.label, str(e.params.get("format", "")), tuple(e.factors.items()), e.state)
+    )
+    found = (choose.best(members) for members in groups.values())
+    return tuple(each for each in found if each)
+
+
+def _name(e: Estimate) -> str:
+    return joined(", ", [e.placement.label, str(e.params.get("format", "")), *e.factors.values(), choose.state(e)])
+
+
+def _row(e: Estimate) -> tuple[str, ...]:
+    figure = words.shown(e)
+    loaded = e.placement.proven.libraries.get("blas", {}) if e.placement.proven else {}
+    shown = (figure.plain, figure.ends, words.against(e))
+    return (_name(e), str(e.params.get("n", "")), *shown, loaded.get("version", ""), loaded.get("kernel", ""))
+
+
+declared = Declared(
+    order=43,
+    id="matrix-product",
+    introduction=text(
+        "A product of two n x n matrices does 2 n^3 operations on 3 n^2 numbers. A good library keeps them in the "
+        "caches, and its rate is near the peak of the arithmetic units. HPL spends most of its time here. A rate "
+        "far below the peak can mean that the library chose a kernel that does not fit the processor."
+    ),
+    benchmark="dgemm",
+    charts=_charts,
+    shared_tables=(
+        Listing(
+            text("Best rate of each placement and library"),
+            headings("Product", "n", "Rate", "Interval", "Of limit", "Library", "Kernel"),
+            lambda scene: map(_row, _best(scene.measured)),
+            {1, 2, 3, 4},
+        ),
+    ),
+    headlines=lambda scene: [
+        Headline(text("Matrix product, {where}", where=_name(e)), e) for e in _best(scene.measured)
+    ],
+)

@@ -1,0 +1,1 @@
+"""Memory and caches: bandwidth, latency, and what placements of pages cost."""

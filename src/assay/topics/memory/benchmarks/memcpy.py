@@ -1,0 +1,86 @@
+"""The rate of the C library's memcpy, by size, inside and outside the caches."""
+
+from collections.abc import Iterable
+
+from assay.model.benchmark import Axis, Benchmark, Metric, Params, Resources
+
+_LARGEST = 64 * 2**20
+#: Cold sources and targets walk through two pools, each this many times the last-level cache: together four times
+#: that cache passes before a line is met again, which is gone from it by then.
+_POOL_MULTIPLE = 2
+_UNKNOWN_CACHE_BYTES = 32 * 2**20
+_MEMORY_SHARE = 0.6
+#: First touch of fresh pages, and filling touched ones, bytes per second: assumptions for plans only.
+_TOUCH_RATE = 4e9
+_FILL_RATE = 8e9
+
+
+def _points(resources: Resources, _params: Params) -> Iterable[Params]:
+    wanted = _POOL_MULTIPLE * (resources.last_level_bytes or _UNKNOWN_CACHE_BYTES)
+    yield {"pool": min(max(wanted, 2 * _LARGEST), int(_MEMORY_SHARE * resources.memory_bytes / 2))}
+
+
+def _memory_bytes(params: Params) -> int:
+    size = int(params["bytes"])
+    return 2 * (max(size, int(params["pool"])) if params["buffers"] == "cold" else size)
+
+
+def _touch_seconds(params: Params) -> float:
+    return _memory_bytes(params) / _TOUCH_RATE
+
+
+_SIZES = tuple(2**power for power in range(27))
+
+benchmark = Benchmark(
+    name="memcpy",
+    title="Copy rate by size (memcpy)",
+    measures="how fast one core copies a block of a given size with the C library's memcpy",
+    source="Q. O. Snell, A. R. Mikler, J. L. Gustafson, NetPIPE: A Network Protocol Independent Performance "
+    "Evaluator, 1996 (module memcpy)",
+    program="memcpy",
+    kernels=("memcpy",),
+    axes=(
+        Axis(
+            "bytes",
+            "size of the copied block",
+            tuple(2**power for power in range(27)),
+            2**20,
+            "B",
+            swept=True,
+            role="block-size",
+        ),
+        Axis(
+            "buffers",
+            "hot: one source and one target, met again in cache; cold: both walk through a pool beyond the caches",
+            ("hot", "cold"),
+            "hot",
+            role="buffer-reuse",
+        ),
+        Axis(
+            "offset",
+            "bytes added to the size, as NetPIPE's perturbation of 3 does",
+            (0, -3, 3),
+            0,
+            "B",
+            role="size-offset",
+        ),
+        Axis("pool", "bytes that cold sources walk through, and as many for targets", (), None, "B"),
+    ),
+    metrics=(
+        Metric(
+            "bandwidth",
+            "B/s",
+            "higher",
+            "bytes",
+            "bytes copied (read once and written once, counted once, as NetPIPE does)",
+            limit="copy",
+            role="copy-rate",
+        ),
+        Metric("time", "s", "lower", "", "duration of one copy", role="copy-time"),
+    ),
+    memory_bytes=lambda params, _placement: _memory_bytes(params),
+    points=_points,
+    max_cpus=1,
+    setup_seconds=lambda params: 0.003 + _touch_seconds(params) + _memory_bytes(params) / _FILL_RATE,
+    touch_seconds=_touch_seconds,
+)

@@ -1,0 +1,96 @@
+"""Sustainable memory bandwidth."""
+
+from collections.abc import Iterable
+
+from assay.model.benchmark import Axis, Benchmark, Metric, Params, Resources
+
+_ARRAYS = 3
+_DOUBLE_BYTES = 8
+#: STREAM's rule: each array at least four times the last-level caches of all cores that take part.
+_CACHE_MULTIPLE = 4
+#: Where it was measured from which size of all arrays on rates stay the same: this many times that.
+_BEYOND_HELD = 2
+#: Without known caches: larger than any cache of a core group that we know of.
+_UNKNOWN_CACHE_BYTES = 32 * 2**20
+#: Three arrays of doubles in 24 KB: inside any first-level data cache of 32 KiB.
+_SENTINEL_ELEMENTS = 1000
+#: Never ask for more than this share of the memory that may be used.
+_MEMORY_SHARE = 0.6
+#: First touch of fresh pages, and passes over touched ones, bytes per second: assumptions for plans only.
+_TOUCH_RATE = 4e9
+_PASS_RATE = 16e9
+#: What is moved beside the samples, in sizes of all arrays: each kernel spoils its target twice (a third of the
+#: arrays), checks it twice, and runs once to be checked, which is its warm-up too (two thirds or all of them, and
+#: a third more by write-allocate).
+_PASSES = 10
+
+
+def _points(resources: Resources, _params: Params) -> Iterable[Params]:
+    wanted = _CACHE_MULTIPLE * (resources.last_level_bytes or _UNKNOWN_CACHE_BYTES)
+    if held := resources.topology.held_bytes:
+        wanted = min(wanted, _BEYOND_HELD * held // _ARRAYS)
+    allowed = int(_MEMORY_SHARE * resources.memory_bytes / _ARRAYS)
+    yield {"elements": min(wanted, allowed) // _DOUBLE_BYTES}
+
+
+def _memory_bytes(params: Params) -> int:
+    return _ARRAYS * _DOUBLE_BYTES * int(params["elements"])
+
+
+def _touch_seconds(params: Params) -> float:
+    return _memory_bytes(params) / _TOUCH_RATE
+
+
+def _setup_seconds(params: Params) -> float:
+    return 0.05 + _touch_seconds(params) + _PASSES * _memory_bytes(params) / _PASS_RATE
+
+
+benchmark = Benchmark(
+    name="stream",
+    title="Memory bandwidth (STREAM)",
+    measures="how fast the cores of a placement move long vectors between memory and registers",
+    source="J. D. McCalpin, STREAM: Sustainable Memory Bandwidth in High Performance Computers, 1991-2007",
+    program="stream",
+    kernels=("copy", "scale", "add", "triad"),
+    axes=(
+        Axis(
+            "stores",
+            "ordinary stores read the target's line first (write-allocate); non-temporal ones do not",
+            ("ordinary", "non-temporal"),
+            "ordinary",
+        ),
+        Axis(
+            "touch",
+            "who first writes the arrays: each thread its own part, or one thread everything",
+            ("parallel", "serial"),
+            "parallel",
+        ),
+        Axis("elements", "length of each of the three arrays of doubles", (), None, "elements"),
+    ),
+    metrics=(
+        Metric(
+            "bandwidth",
+            "B/s",
+            "higher",
+            "bytes",
+            "bytes that the source code names: 16 an element for copy and scale, 24 for add and triad",
+            limit="memory-bandwidth",
+            role="memory-rate",
+        ),
+        Metric(
+            "traffic",
+            "B/s",
+            "higher",
+            "traffic_bytes",
+            "bytes that memory must move: ordinary stores also read the target (write-allocate)",
+            limit="memory-traffic",
+            role="memory-traffic",
+        ),
+    ),
+    memory_bytes=lambda params, _placement: _memory_bytes(params),
+    points=_points,
+    setup_seconds=_setup_seconds,
+    touch_seconds=_touch_seconds,
+    touch_axes=("touch", "elements"),
+    sentinel={"stores": "ordinary", "touch": "parallel", "elements": _SENTINEL_ELEMENTS},
+)

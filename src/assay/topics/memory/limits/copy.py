@@ -1,0 +1,67 @@
+"""Bytes per second that one core copies."""
+
+import msgspec
+
+from assay.analyse.bounds import Bounds, Law, describe
+from assay.model.result import Estimate, Limit
+from assay.model.text import text
+from assay.model.units import format_size
+
+#: Bytes that a core stores in the first cache in one cycle, by archspec's name of the microarchitecture. From the
+#: vendors' optimisation manuals: an assumption, and the limit says so.
+_STORED = {
+    **dict.fromkeys(("haswell", "broadwell", "skylake", "zen2", "zen3", "zen4"), 32),
+    **dict.fromkeys(("skylake_avx512", "cascadelake", "icelake", "sapphirerapids", "zen5"), 64),
+    "zen": 16,
+}
+
+
+def _limit(estimate: Estimate, bounds: Bounds) -> Limit | None:
+    """In the first cache what a core stores, in a further one the fastest copy, in memory what the core moves."""
+    buffers = "cold" if estimate.params.get("buffers") == "cold" else "hot"
+    best = bounds.best_like(estimate, buffers)
+    stored = _stored(estimate, bounds) if buffers == "hot" else None
+    if stored:
+        return stored
+    size = best.params.get("bytes") if best else None
+    if best is None or best.median is None or size is None:  # of others, who do not say how much they copied
+        return None
+    of = text(
+        "the best measured copy of this run ({size}, in memory)"
+        if buffers == "cold"
+        else "the best measured copy of this run ({size}, in cache)",
+        size=format_size(int(size)),
+    )
+    fastest = Limit(best.median, "measured", of, "copy", "core")
+    stream = bounds.best_on(estimate, "memory-rate", "copy")
+    if buffers == "hot" or stream is None or stream.median is None or stream.median / 2 <= best.median:
+        return fastest
+    of = text(
+        "half of the best measured copy of STREAM on these cores ({which}), which counts bytes twice",
+        which=describe(stream),
+    )
+    return Limit(stream.median / 2, "measured", of, "copy", "core")
+
+
+def _stored(estimate: Estimate, bounds: Bounds) -> Limit | None:
+    """Bytes that a core stores in a cycle x its clock under load, where source and target fit the first cache."""
+    machine, clock, size = bounds.machine(estimate), bounds.loaded_clock(estimate), estimate.params.get("bytes")
+    if machine is None or clock is None or size is None or not estimate.placement.cpus:
+        return None
+    name, cpu = machine.fact("processor", "microarchitecture").value, estimate.placement.cpus[0][0]
+    width = _STORED.get(name) if isinstance(name, str) else None
+    data = (each for each in machine.topology.caches if each.kind != "instruction" and cpu in each.cpus)
+    first = min((each.size_bytes for each in data if each.level == 1), default=0)
+    if width is None or 2 * int(size) > first:
+        return None
+    of = text(
+        "{width} B stored a cycle (assumed for {name}) x {clock}", width=width, name=str(name), clock=clock[1]
+    )
+    return Limit(width * clock[0], "derived", of, "copy", "core")
+
+
+def _given(_estimate: Estimate, _bounds: Bounds, told: Limit) -> Limit:
+    return msgspec.structs.replace(told, scope="core")
+
+
+law = Law(("copy",), _limit, given=_given)

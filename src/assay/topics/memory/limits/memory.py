@@ -1,0 +1,156 @@
+"""Bytes per second between cores and memory."""
+
+import math
+from collections.abc import Iterable
+
+import msgspec
+
+from assay.analyse.bounds import MOST_SHARE, Bounds, Law, describe, fits_caches
+from assay.analyse.parts import drives, even_share, name_of_nodes, part, scope_of_cores, scope_of_nodes
+from assay.model.machine import Machine
+from assay.model.result import Estimate, Limit
+from assay.model.text import joined, text
+
+_CHANNEL_BYTES = 8
+#: A guess that a figure exceeds by more than this is wrong.
+_TOLERANCE = MOST_SHARE
+
+
+def _limit(estimate: Estimate, bounds: Bounds) -> Limit | None:
+    """The rate of the memory, in bytes counted as those of the figure; nothing where the caches may hold them."""
+    machine = bounds.machine(estimate)
+    if machine and fits_caches(estimate, machine.topology):
+        return None
+    moved, found = bounds.same_case(estimate, "memory-traffic"), rate(estimate, bounds)
+    if found is None or moved is None or not moved.median or moved.metric == estimate.metric:
+        return found
+    counted = (estimate.median or 0.0) / moved.median
+    if math.isclose(counted, 1):
+        return found
+    of = text(
+        "{share} % of {of}: the bytes moved that this figure counts", share=f"{100 * counted:.0f}", of=found.of
+    )
+    return msgspec.structs.replace(found, value=counted * found.value, of=of)
+
+
+def rate(estimate: Estimate, bounds: Bounds) -> Limit | None:
+    """Of the memory nodes that are used: what their channels carry, else the best rate measured of them.
+
+    Fewer cores than belong to that memory may not draw all of it: they stand against the best that these very
+    cores moved. Nothing where nothing else was measured on them.
+    """
+    machine = bounds.machine(estimate)
+    if machine and not drives(part(estimate, machine.topology), machine.topology):
+        return _of_cores(estimate, machine, bounds.of_cores(estimate))
+    peak, best = _channels(estimate, machine) if machine else None, bounds.of_memory(estimate)
+    exceeded = peak and best and (best.median or 0.0) > _TOLERANCE * peak.value  # then it was guessed wrong
+    if peak and not exceeded:
+        return peak
+    return _of_memory(estimate, machine, best)
+
+
+def _of_cores(estimate: Estimate, machine: Machine, best: Estimate | None) -> Limit | None:
+    if best is None or best.median is None:
+        return None
+    cores = part(estimate, machine.topology).cores
+    told = (
+        text("the best measured memory rate of this core in this run")
+        if len(cores) == 1
+        else text("the best measured memory rate of these {cores} cores in this run", cores=len(cores))
+    )
+    of = joined(": ", (told, _by(best)))
+    return Limit(best.median, "measured", of, "memory", scope_of_cores(cores, machine.topology))
+
+
+def _of_memory(estimate: Estimate, machine: Machine | None, best: Estimate | None) -> Limit | None:
+    if best is None or best.median is None:
+        return None
+    nodes = part(estimate, machine.topology).nodes if machine else frozenset[int]()
+    scope = scope_of_nodes(nodes, machine.topology) if machine else "machine"
+    told = (
+        text("the best measured memory rate of {nodes} of this run", nodes=name_of_nodes(nodes, machine.topology))
+        if machine and scope != "machine"
+        else text("the best measured memory rate of this run")
+    )
+    of = joined(": ", (told, _by(best)))
+    return Limit(best.median, "measured", of, "memory", scope)
+
+
+def _by(best: Estimate) -> str:
+    return text("{kernel} ({which})", kernel=f"{best.benchmark} {best.kernel}", which=describe(best))
+
+
+def _channels(estimate: Estimate, machine: Machine) -> Limit | None:
+    """Of the memory nodes that an estimate uses; those of some of the nodes are assumed to be their even share."""
+    whole, nodes = channel_peak(machine), part(estimate, machine.topology).nodes
+    share = even_share(nodes, machine.topology)
+    if whole is None or share is None or share == 1:
+        return whole if share else None
+    count = len(machine.topology.numa_nodes)
+    of = text(
+        "{channels}, {nodes} of {all} identical memory nodes, evenly distributed (assumed): {names}",
+        channels=_channels_told(machine),
+        nodes=len(nodes),
+        all=count,
+        names=name_of_nodes(nodes, machine.topology),
+    )
+    return Limit(share * whole.value, whole.source, of, whole.kind, scope_of_nodes(nodes, machine.topology))
+
+
+def _given(estimate: Estimate, bounds: Bounds, told: Limit) -> Limit | None:
+    """What is said of a machine is of all its memory: of some nodes their even share, of few cores nothing."""
+    machine = bounds.machine(estimate)
+    if machine is None:
+        return told
+    here = part(estimate, machine.topology)
+    share = even_share(here.nodes, machine.topology)
+    if share is None or not drives(here, machine.topology):
+        return None
+    if share == 1:
+        return told
+    scope, name = scope_of_nodes(here.nodes, machine.topology), name_of_nodes(here.nodes, machine.topology)
+    of = text("{of}, an even share for {nodes}", of=told.of, nodes=name)
+    return Limit(share * told.value, told.source, of, told.kind, scope)
+
+
+def channel_peak(machine: Machine) -> Limit | None:
+    """Populated channels x transfers per second x 8 B of the whole node; None where its DIMMs cannot be read."""
+    fact, rate = machine.fact("memory", "populated channels"), machine.fact("memory", "transfer rate").value
+    channels = fact.value
+    if not isinstance(channels, int) or not isinstance(rate, int | float) or not channels or not rate:
+        return None
+    of = text("{channels}, the whole node", channels=_channels_told(machine))
+    return Limit(channels * rate * _CHANNEL_BYTES, "derived", of, "memory")
+
+
+def _channels_told(machine: Machine) -> str:
+    fact, rate = machine.fact("memory", "populated channels"), machine.fact("memory", "transfer rate").value
+    transfers = f"{float(rate) / 1e6:.0f} MT/s" if isinstance(rate, int | float) else ""
+    if fact.guessed:
+        return text(
+            "{channels} populated channels (guess {source}) x {transfers} x 8 B",
+            channels=str(fact.value),
+            source=fact.origin,
+            transfers=transfers,
+        )
+    return text("{channels} populated channels x {transfers} x 8 B", channels=str(fact.value), transfers=transfers)
+
+
+#: Copies from this size on spend their time on bytes: an assumption.
+_CEILING_BYTES = 1024
+
+
+def _ceilings(estimate: Estimate, bounds: Bounds) -> Iterable[Limit]:
+    machine = bounds.machine(estimate)
+    peak = channel_peak(machine) if machine and not fits_caches(estimate, machine.topology) else None
+    if machine and peak and not machine.fact("memory", "populated channels").guessed:
+        yield peak
+    cached = bounds.best("copy-rate", "hot")
+    cores = len(estimate.placement.cpus[0]) if estimate.placement.cpus else 0
+    # Copies of a few hundred bytes are slowed by their calls, so the fastest of them is no ceiling of the cache.
+    if cached and cached.median and cores and int(cached.params["bytes"]) >= _CEILING_BYTES:
+        of = text("the maximum copy rate of {cores} cores in cache, each byte counted twice as here", cores=cores)
+        yield Limit(2 * cached.median * cores, "measured", of, "copy")
+
+
+law = Law(("memory-bandwidth", "memory-traffic"), _limit, _ceilings, _given)

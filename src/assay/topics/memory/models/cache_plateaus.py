@@ -1,0 +1,143 @@
+"""The plateaus that caches give the rate of a copy."""
+
+import math
+from collections.abc import Iterable, Sequence
+from itertools import zip_longest
+
+import msgspec
+import numpy as np
+
+from assay.analyse.curves import Curve, Known, curves
+from assay.model.law import Model, Unfitted
+from assay.model.machine import Machine
+from assay.model.quantity import Quantity
+from assay.model.text import text
+from assay.topics.memory.plateaus import Boundary, partition
+
+LAW = "cache-plateaus"
+_PLATEAU_POINTS = 2
+#: Below this share of the highest rate a small copy costs its call, not its bytes.
+_CALL_BOUND = 0.8
+#: How far rates of one plateau scatter (in ln).
+_SCATTER = 0.10
+#: A boundary belongs to a cache when source and target together are within this factor of its size.
+_BESIDE = 2
+#: Rates that lie further from every plateau than this follow some other law.
+_RESIDUAL = 0.25
+
+
+class Plateau(msgspec.Struct, frozen=True):
+    """Sizes that are copied at one rate.
+
+    Attributes:
+        rate: geometric mean of the medians, with the least and the largest.
+        end: where the rate falls; None where the curve ends first.
+    """
+
+    rate: Quantity
+    end: Boundary | None
+
+
+class CachePlateaus(Model, frozen=True, kw_only=True, tag=LAW):
+    """Rates of a copy by the caches that hold it, for sizes that are not bound by the cost of a call.
+
+    Attributes:
+        offset: between source and target, in B.
+        plateaus: by size.
+    """
+
+    offset: int
+    plateaus: tuple[Plateau, ...]
+
+    @property
+    def headline(self) -> Quantity:
+        """Rate of the first plateau."""
+        return self.plateaus[0].rate
+
+
+def fit(known: Known) -> Iterable[Model]:
+    """One model for every copy curve in cache."""
+    hot = [each for each in known.of_role("copy-rate") if each.estimate.params.get("buffers") == "hot"]
+    for curve in curves(hot, "bytes", "buffers"):
+        benchmark = curve.members[0].estimate.benchmark
+        name = "/".join([LAW, benchmark, *(mark for mark in curve.marks if mark != "offset=0")])
+        yield _plateaus(name, curve, known)
+
+
+def _plateaus(name: str, curve: Curve, known: Known) -> Model:
+    """Piecewise constant ln rate over the sizes that are not bound by the cost of a call."""
+    members = [each.estimate for each in curve.members]
+    rated = sorted(
+        (int(each.params["bytes"]), each.median, each.id) for each in members if each.median is not None
+    )
+    of = tuple(identity for _, _, identity in rated)
+    peak = max((rate for _, rate, _ in rated), default=0.0)
+    first = next((at for at, (_, rate, _) in enumerate(rated) if rate >= _CALL_BOUND * peak), len(rated))
+    sizes = [size for size, _, _ in rated[first:]]
+    rates = np.array([rate for _, rate, _ in rated[first:]])
+    unfitted = Unfitted(id=name, of=of, state=curve.state, wanted=LAW, reason="")
+    if len(sizes) < 2 * _PLATEAU_POINTS:
+        reason = text(
+            "{sizes} sizes are above the cost of a call: two plateaus need {needed}",
+            sizes=len(sizes),
+            needed=2 * _PLATEAU_POINTS,
+        )
+        return msgspec.structs.replace(unfitted, reason=reason)
+    parts = partition(np.log(rates), _SCATTER, _PLATEAU_POINTS)
+    if not parts:
+        return msgspec.structs.replace(unfitted, reason=text("no two neighbouring sizes have similar rates"))
+    begins = [begin for begin, _ in parts[1:]]
+    falls = [  # sizes at which only a part still fits belong to no plateau, and so lie in the boundary
+        (sizes[end - 1], sizes[end if begin is None else begin])
+        for (_, end), begin in zip_longest(parts, begins)
+        if end < len(sizes)
+    ]
+    ends = _boundaries(falls, known.machine(members[0]))
+    levels = [float(np.exp(np.log(rates[begin:end]).mean())) for begin, end in parts]
+    residual = max(
+        float(np.abs(rates[begin:end] / level - 1).max())
+        for level, (begin, end) in zip(levels, parts, strict=True)
+    )
+    if residual > _RESIDUAL:
+        far = text("rates differ by up to {share} % from their plateaus", share=f"{100 * residual:.0f}")
+        return msgspec.structs.replace(unfitted, residual=residual, reason=far)
+    plateaus = [
+        Plateau(
+            Quantity(level, float(rates[begin:end].min()), float(rates[begin:end].max()), "B/s", "range"), fall
+        )
+        for level, (begin, end), fall in zip(levels, parts, [*ends, None][: len(parts)], strict=True)
+    ]
+    offset = int(members[0].params.get("offset", 0))
+    return CachePlateaus(
+        id=name, of=of, state=curve.state, residual=residual, offset=offset, plateaus=tuple(plateaus)
+    )
+
+
+def _boundaries(falls: Sequence[tuple[int, int]], machine: Machine | None) -> list[Boundary]:
+    """The ends of plateaus, each with the cache that source and target together leave there.
+
+    A cache has one boundary, the nearest of those (last size before, first size after) within a factor of it.
+    """
+    caches = {
+        (cache.level, cache.size_bytes)
+        for cache in (machine.topology.caches if machine else ())
+        if cache.kind != "instruction"
+    }
+    near = [
+        (abs(math.log(2 * math.sqrt(before * after) / size)), at, level, size)
+        for at, (before, after) in enumerate(falls)
+        for level, size in caches
+        if 2 * before / _BESIDE <= size <= 2 * after * _BESIDE
+    ]
+    found: dict[int, tuple[int, int]] = {}
+    for _, at, level, size in sorted(near):
+        if at not in found and level not in {level for level, _ in found.values()}:
+            found[at] = (level, size)
+    return [_boundary(fall, *found.get(at, (0, None))) for at, fall in enumerate(falls)]
+
+
+def _boundary(fall: tuple[int, int], level: int, size: int | None) -> Boundary:
+    before, after = map(float, fall)
+    return Boundary(
+        Quantity(math.sqrt(before * after), before, after, "B", "range"), f"L{level}" if level else "", size
+    )

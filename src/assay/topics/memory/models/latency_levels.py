@@ -1,0 +1,371 @@
+"""The levels of caches and memory that the time of a dependent load shows, by size of the working set."""
+
+import itertools
+import math
+from collections.abc import Container, Iterable, Sequence
+from typing import NamedTuple
+
+import msgspec
+import numpy as np
+
+from assay.analyse.clocks import Clocks
+from assay.analyse.curves import Curve, Known, curves, ends, point, replicates, with_ends
+from assay.analyse.estimates import Measured
+from assay.analyse.statistics import Samples, medians
+from assay.model.law import Model, Point, Unfitted
+from assay.model.machine import Machine
+from assay.model.quantity import Basis, Quantity
+from assay.model.result import Estimate
+from assay.model.text import text
+from assay.topics.memory.plateaus import FEWEST, STEP, Boundary, plateaus
+
+LAW = "latency-levels"
+MEMORY = "memory"
+TLB = "TLB"
+#: Knees of two page sizes are the same one when their sizes differ by less than this factor.
+_SAME_KNEE = 1.5
+#: A boundary belongs to a cache within this factor of its size: pages of 4 KiB fall unevenly into its sets, so
+#: that a curve leaves a plateau well before the cache is full.
+_BESIDE = 3.0
+_FEWEST_SIZES = 2 * FEWEST
+#: Entries that a TLB may have, pages of 4 KiB: fewer and more than any processor's.
+_TLB_ENTRIES = (16, 8192)
+_PAGE_BYTES = 4096
+#: A level that is memory for certain is level for so many doublings, as is one that is passed on a slope.
+_DOUBLINGS = 2
+
+
+class LatencyLevel(msgspec.Struct, frozen=True):
+    """Working sets from which a load takes the same time.
+
+    Attributes:
+        latency: of one load, in s.
+        answered_by: the cache that answers (`L2`) or `memory`; empty where no cache is known.
+        beyond_tlb: whether the addresses have left the TLB.
+        step: 2 or more where the levels before it are answered by the same.
+        end: where it ends; None of the last one.
+        cycles: the same in cycles of the core's clock under load; None where that was not measured.
+    """
+
+    latency: Quantity
+    answered_by: str
+    beyond_tlb: bool
+    step: int
+    end: Boundary | None
+    cycles: Quantity | None = None
+
+
+class LatencyLevels(Model, frozen=True, kw_only=True, tag=LAW):
+    """The levels of caches and memory that the time of a load shows.
+
+    Attributes:
+        pages: size of the pages, in the word of the axis.
+        levels: by working set. `level` of the points counts them from 1; 0 between two levels.
+        huge_twin: id of the same walk over huge pages; empty without one.
+        memory_from: working set in B from which memory answers for certain, whatever caches are claimed: the curve
+            is level for two doublings at its end, and as many levels as there are caches lie before, or it is
+            beyond all of them. None where the sizes do not reach it.
+        last_cache: name of the last cache of that core (`L3`), empty where none is known ...
+        last_cache_bytes: ... and the size that it claims.
+    """
+
+    pages: str
+    levels: tuple[LatencyLevel, ...]
+    huge_twin: str = ""
+    memory_from: float | None = None
+    last_cache: str = ""
+    last_cache_bytes: int = 0
+
+    @property
+    def goes_on(self) -> bool:
+        """Whether its sizes do not reach memory for certain."""
+        return self.memory_from is None
+
+    @property
+    def headline(self) -> Quantity:
+        """Latency of the first level."""
+        return self.levels[0].latency
+
+
+class _Cache(NamedTuple):
+    level: int
+    size_bytes: int
+
+
+class _Staircase(NamedTuple):
+    """Plateaus of one curve, as indices of its members, which are sorted by size."""
+
+    curve: Curve
+    members: tuple[Measured, ...]
+    sizes: Samples
+    parts: list[tuple[int, int]]
+
+
+def fit(known: Known) -> Iterable[Model]:
+    """One model for each curve: a placement, memory policy and page size; a single size is no curve."""
+    found = [
+        _staircase(curve) for curve in curves(known.of_role("load-latency"), "bytes") if len(curve.members) > 1
+    ]
+    clocks = Clocks(known)
+    for stairs in found:
+        huge = next((other for other in found if _is_huge_twin(other, stairs)), None)
+        yield _model(stairs, huge, known, clocks.of_core(stairs.members[0].estimate))
+
+
+def _staircase(curve: Curve) -> _Staircase:
+    members = tuple(sorted(curve.members, key=lambda each: int(each.estimate.params["bytes"])))
+    sizes = np.array([float(each.estimate.params["bytes"]) for each in members])
+    parts: list[tuple[int, int]] = []
+    if len(members) >= _FEWEST_SIZES:
+        parts = plateaus(np.log([each.estimate.median or math.nan for each in members]), np.log2(sizes))
+    return _Staircase(curve, members, sizes, parts)
+
+
+def _is_huge_twin(other: _Staircase, stairs: _Staircase) -> bool:
+    """Whether `other` differs from a curve of small pages in having huge ones."""
+    huge, small = (each.members[0].estimate for each in (other, stairs))
+    pages = huge.params.get("pages"), small.params.get("pages")
+    return bool(other.parts) and pages == ("huge", "small") and _walk(other) == _walk(stairs)
+
+
+def _walk(stairs: _Staircase) -> tuple[object, ...]:
+    """What walks share that only their pages tell apart."""
+    first = stairs.members[0].estimate
+    placed = first.placement
+    return (first.benchmark, placed.label, placed.memory, placed.hosts, first.factors, stairs.curve.state)
+
+
+def _model(stairs: _Staircase, huge: _Staircase | None, known: Known, clock: Quantity | None) -> Model:
+    name, state = _id(stairs), stairs.curve.state
+    of = tuple(each.estimate.id for each in stairs.members)
+    if not stairs.parts:
+        count = len(of)
+        few = text("{sizes} sizes: two levels need {needed}", sizes=count, needed=_FEWEST_SIZES)
+        why = few if count < _FEWEST_SIZES else text("no level is found")
+        return Unfitted(id=name, of=of, state=state, wanted=LAW, reason=why)
+    points = _points(stairs)
+    caches = _caches(stairs.members[0].estimate, known.machine(stairs.members[0].estimate))
+    reached = (_memory_from(each, caches) for each in (stairs, huge) if each)
+    memory = min(filter(None, reached), default=None)
+    return LatencyLevels(
+        id=name,
+        of=of,
+        state=state,
+        residual=max(abs(each.ratio - 1) for each in points if each.at["level"] and each.ratio),
+        points=points,
+        pages=str(stairs.members[0].estimate.params.get("pages", "")),
+        levels=tuple(_in_cycles(each, clock) for each in _levels(stairs, huge, caches, memory)),
+        huge_twin=_id(huge) if huge else "",
+        memory_from=memory,
+        last_cache=f"L{caches[-1].level}" if caches else "",
+        last_cache_bytes=caches[-1].size_bytes if caches else 0,
+    )
+
+
+def _in_cycles(level: LatencyLevel, clock: Quantity | None) -> LatencyLevel:
+    return msgspec.structs.replace(level, cycles=level.latency.times(clock, "")) if clock else level
+
+
+def _id(stairs: _Staircase) -> str:
+    return "/".join([LAW, *stairs.curve.marks])
+
+
+def _memory_from(stairs: _Staircase, caches: Sequence[_Cache]) -> float | None:
+    """Working set from which memory answers for certain; see LatencyLevels."""
+    begin, end = stairs.parts[-1]
+    octaves = np.log2(stairs.sizes)
+    if not caches or end < len(octaves) or octaves[-1] - octaves[begin] < _DOUBLINGS:
+        return None
+    slopes = sum(
+        octaves[after] - octaves[before - 1] >= _DOUBLINGS
+        for (_, before), (after, _) in itertools.pairwise(stairs.parts)
+    )
+    first = float(stairs.sizes[begin])
+    passed = len(stairs.parts) - 1 + slopes >= len({cache.level for cache in caches})
+    return first if passed or first > max(cache.size_bytes for cache in caches) else None
+
+
+def _levels(
+    stairs: _Staircase, huge: _Staircase | None, caches: Sequence[_Cache], memory: float | None
+) -> Iterable[LatencyLevel]:
+    draws, basis = replicates(stairs.members)
+    sizes = _knees(stairs, draws, basis)
+    middles = [size.value for size in sizes]
+    knees = _knees(huge, *replicates(huge.members)) if huge else ()
+    own = [at for at, middle in enumerate(middles) if not any(_is_one(middle, knee.value) for knee in knees)]
+    of_tlb = {at for at in own if huge and _is_tlb(stairs, huge, at)}
+    begins = [float(stairs.sizes[begin]) for begin, _ in stairs.parts]
+    in_memory = [memory is not None and begin * _SAME_KNEE >= memory for begin in begins]
+    names = _with_last(_named(middles, caches, of_tlb), caches, in_memory)
+    lasts = [float(stairs.sizes[end - 1]) for _, end in stairs.parts]
+    answered = _answered(names, caches, lasts, in_memory)
+    boundaries = [_caused(size, name) for size, name in zip(sizes, names, strict=True)]
+    for (begin, end), by, boundary in zip(stairs.parts, answered, [*boundaries, None], strict=True):
+        level = math.exp(float(medians(np.log(_medians(stairs)[begin:end]))))
+        yield LatencyLevel(with_ends(level, medians(draws[:, begin:end]), basis, "s"), *by, boundary)
+
+
+def _caused(size: Quantity, name: _Cache | str | None) -> Boundary:
+    if isinstance(name, _Cache):
+        return Boundary(size, f"L{name.level}", name.size_bytes)
+    return Boundary(size, name or "")
+
+
+def _medians(stairs: _Staircase) -> Samples:
+    return np.array([each.estimate.median or 0.0 for each in stairs.members])
+
+
+def _boundary(stairs: _Staircase, number: int, draws: Samples, basis: Basis) -> Quantity:
+    """Where a plateau ends: between the last size on it and the first that lies more than 15 % above it, for good.
+
+    [geometric middle, least last size on it, largest first size above it] of what the launches allow.
+    """
+    begin, end = stairs.parts[number]
+    beyond = stairs.parts[number + 1][0]
+
+    def first_above(rows: Samples) -> Samples:
+        level = medians(rows[:, begin:end])[:, None]
+        on_it = rows[:, begin : beyond + 1] <= level * math.exp(STEP)
+        on_it[:, -1] = False
+        last = on_it.shape[1] - 1 - np.argmax(on_it[:, ::-1], axis=1)
+        above: Samples = begin + last + 1
+        return above
+
+    middle = int(first_above(_medians(stairs)[None, :])[0])
+    low, high = ends(first_above(draws).astype(np.float64), basis)
+    sizes = stairs.sizes
+    return Quantity(
+        math.sqrt(sizes[middle - 1] * sizes[middle]),
+        float(sizes[min(math.floor(low), middle) - 1]),
+        float(sizes[max(math.ceil(high), middle)]),
+        "B",
+        basis,
+    )
+
+
+def _caches(estimate: Estimate, machine: Machine | None) -> list[_Cache]:
+    """Data caches of the cpu of an estimate, smallest first."""
+    cpu = estimate.placement.cpus[0][:1] if estimate.placement.cpus else ()
+    return sorted(
+        {
+            _Cache(cache.level, cache.size_bytes)
+            for cache in (machine.topology.caches if machine else ())
+            if cache.kind != "instruction" and set(cpu) & set(cache.cpus)
+        }
+    )
+
+
+def _knees(stairs: _Staircase, draws: Samples, basis: Basis) -> tuple[Quantity, ...]:
+    """The boundaries between the plateaus of a staircase."""
+    return tuple(_boundary(stairs, at, draws, basis) for at in range(len(stairs.parts) - 1))
+
+
+def _is_one(knee: float, other: float) -> bool:
+    return _apart(knee, other) < math.log(_SAME_KNEE)
+
+
+def _is_tlb(stairs: _Staircase, huge: _Staircase, at: int) -> bool:
+    """Whether a knee of small pages, where huge pages show none, is the TLB's: it is what small pages add.
+
+    From the end of the plateau before it to that of the one beyond, what small pages take longer than huge ones at
+    the same sizes grows by more than 15 % of what huge ones take. One that huge pages show elsewhere does not, and
+    neither does one at a size that no TLB has the entries for.
+    """
+    of_huge = dict(zip(huge.sizes, _medians(huge), strict=True))
+    of_small = list(zip(stairs.sizes, _medians(stairs), strict=True))
+    fewest, most = (entries * _PAGE_BYTES for entries in _TLB_ENTRIES)
+    last, first = float(stairs.sizes[stairs.parts[at][1] - 1]), float(stairs.sizes[stairs.parts[at + 1][0]])
+    if first < fewest or last > most:
+        return False
+    before, beyond = (
+        [
+            (small - of_huge[size], of_huge[size])
+            for size, small in of_small[slice(*part)][-FEWEST:]
+            if size in of_huge
+        ]
+        for part in stairs.parts[at : at + 2]
+    )
+    if not before or not beyond:
+        return False
+    added, extra, base = (
+        float(medians(np.array(values)))
+        for values in ([gap for gap, _ in before], [gap for gap, _ in beyond], [value for _, value in beyond])
+    )
+    return extra - max(added, 0.0) > math.expm1(STEP) * base
+
+
+def _named(
+    middles: Sequence[float], caches: Sequence[_Cache], of_tlb: Container[int]
+) -> list[_Cache | str | None]:
+    """What each boundary is: a cache, the TLB, or None where nothing of its size is known.
+
+    Each cache takes the nearest knee that is not the TLB's.
+    """
+    names: list[_Cache | str | None] = [TLB if at in of_tlb else None for at in range(len(middles))]
+    for cache in caches:
+        free = [at for at, name in enumerate(names) if name is None]
+        nearest = min(free, key=lambda at: _apart(middles[at], cache.size_bytes), default=None)
+        if nearest is not None and _apart(middles[nearest], cache.size_bytes) <= math.log(_BESIDE):
+            names[nearest] = cache
+    return names
+
+
+def _with_last(
+    names: list[_Cache | str | None], caches: Sequence[_Cache], in_memory: Sequence[bool]
+) -> list[_Cache | str | None]:
+    """The same; where memory is reached the last cache ends there, whatever size it claims."""
+    last = in_memory.index(True) - 1 if True in in_memory else -1
+    if last >= 0 and names[last] is None and caches[-1] not in names:
+        names[last] = caches[-1]
+    return names
+
+
+def _apart(one: float, other: float) -> float:
+    return abs(math.log(one / other))
+
+
+def _answered(
+    names: Sequence[_Cache | str | None],
+    caches: Sequence[_Cache],
+    sizes: Sequence[float],
+    in_memory: Sequence[bool],
+) -> list[tuple[str, bool, int]]:
+    """Where loads of each plateau are answered, whether beyond the TLB, and which step of the same it is.
+
+    Args:
+        names: what each boundary is, one fewer than plateaus.
+        caches: smallest first.
+        sizes: last one of each plateau.
+        in_memory: whether each of them is memory for certain.
+    """
+    found: list[tuple[str, bool, int]] = []
+    for number, size in enumerate(sizes):
+        where = MEMORY if in_memory[number] else _where(number, names, caches, size) or ""
+        beyond = bool(where) and TLB in names[:number]
+        before = sum((each, of_tlb) == (where, beyond) for each, of_tlb, _ in found)
+        found.append((where, beyond, 1 + before if where else 1))
+    return found
+
+
+def _where(number: int, names: Sequence[_Cache | str | None], caches: Sequence[_Cache], size: float) -> str | None:
+    """The cache that ends a plateau, else the first that holds its sizes; None where no cache is known."""
+    ending = names[number] if number < len(names) else None
+    if isinstance(ending, _Cache):
+        return f"L{ending.level}"
+    if not caches:
+        return None
+    passed = max((each.size_bytes for each in names[:number] if isinstance(each, _Cache)), default=0)
+    holding = next((cache for cache in caches if cache.size_bytes > passed and cache.size_bytes >= size), None)
+    return f"L{holding.level}" if holding else MEMORY
+
+
+def _points(stairs: _Staircase) -> tuple[Point, ...]:
+    found = _medians(stairs)
+    points = []
+    for at, each in enumerate(stairs.members):
+        level = next((number for number, part in enumerate(stairs.parts, 1) if part[0] <= at < part[1]), 0)
+        part = slice(*stairs.parts[level - 1]) if level else slice(at, at + 1)
+        ratio = float(found[at] / medians(found[part])) if level else None
+        place = {"bytes": int(stairs.sizes[at]), "level": level}
+        points.append(point(each.estimate, place, ratio))
+    return tuple(points)

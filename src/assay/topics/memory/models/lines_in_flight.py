@@ -1,0 +1,65 @@
+"""Cache lines that one core has under way at once: why it does not fill the bandwidth of memory."""
+
+from collections.abc import Iterable
+
+from assay.analyse.bounds import memory_rates
+from assay.analyse.curves import Known, figure
+from assay.model.law import Model
+from assay.model.quantity import Quantity
+from assay.model.result import Estimate
+from assay.topics.memory.models.latency_levels import MEMORY, LatencyLevels
+
+LAW = "lines-in-flight"
+NEEDS = ("latency_levels",)
+
+
+class LinesInFlight(Model, frozen=True, kw_only=True, tag=LAW):
+    """Little's law of one core: lines under way = lines per second x seconds of one.
+
+    The latency is that without load, so there may be more: it counts the lines that this rate needs at least.
+
+    Attributes:
+        lines: bandwidth x latency / line.
+        bandwidth: the most that this core moved from or to memory, in B/s, write-allocate counted.
+        latency: of one load from memory, in s; of huge pages where these were walked, without misses of the TLB.
+        line_bytes: size of a line.
+    """
+
+    lines: Quantity
+    bandwidth: Quantity
+    latency: Quantity
+    line_bytes: int
+
+    @property
+    def headline(self) -> Quantity:
+        """The lines."""
+        return self.lines
+
+
+def fit(known: Known) -> Iterable[Model]:
+    """One model for each core whose walk reached memory and that moved bytes from or to it on its own."""
+    estimates = {each.estimate.id: each.estimate for each in known.measured}
+    rates = memory_rates(estimates.values(), known.run.machines)
+    seen: set[tuple[object, ...]] = set()
+    for model in sorted(known.fitted(LatencyLevels), key=lambda each: each.pages != "huge"):
+        walked, last = estimates[model.of[-1]], model.levels[-1]
+        here = _place(walked)
+        drawn = (each for each in rates if _place(each) == here and each.state in {None, model.state})
+        most, line = max(drawn, key=lambda each: each.median or 0.0, default=None), walked.params.get("line")
+        if last.answered_by == MEMORY and most and line and (*here, model.state) not in seen:
+            seen.add((*here, model.state))
+            yield LinesInFlight(
+                id=model.id.replace(model.law, LAW, 1),
+                of=(most.id, *model.of),
+                state=model.state,
+                lines=figure(most).times(last.latency, "").over(int(line)),
+                bandwidth=figure(most),
+                latency=last.latency,
+                line_bytes=int(line),
+            )
+
+
+def _place(estimate: Estimate) -> tuple[object, ...]:
+    """The core, its host and memory, and the levels of factors."""
+    placed = estimate.placement
+    return placed.cpus[:1], placed.hosts, placed.memory, tuple(estimate.factors.items())

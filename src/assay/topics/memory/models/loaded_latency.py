@@ -1,0 +1,97 @@
+"""What a load costs while other cores draw bandwidth."""
+
+from collections.abc import Iterable
+
+from assay.analyse.curves import Curve, Known, curves, figure, point
+from assay.model.law import Model, Unfitted
+from assay.model.quantity import Quantity
+from assay.model.result import Estimate
+from assay.model.text import text
+from assay.topics.memory.models.latency_levels import MEMORY, LatencyLevels
+
+LAW = "loaded-latency"
+NEEDS = ("latency_levels",)
+_FEWEST = 2
+
+
+class LoadedLatency(Model, frozen=True, kw_only=True, tag=LAW):
+    """One load beside cores that draw bandwidth.
+
+    Attributes:
+        lightest: latency beside the least bandwidth, in s.
+        loaded: latency beside the most.
+        bandwidth: the most that was drawn, in B/s; None where it is not known.
+        idle: latency while no other core loads: the level of memory of the walk alone, by the same core through
+            pages of the same size; None where that walk was not measured, or did not reach memory.
+    """
+
+    lightest: Quantity
+    loaded: Quantity
+    bandwidth: Quantity | None
+    idle: Quantity | None
+
+    @property
+    def base(self) -> Quantity:
+        """Idle latency; that beside the lightest load where it is not known."""
+        return self.idle or self.lightest
+
+    @property
+    def headline(self) -> Quantity:
+        """The base."""
+        return self.base
+
+
+def fit(known: Known) -> Iterable[Model]:
+    """One model for each placement: the chase, and the bandwidth that the load drew beside it."""
+    drawn = {
+        (each.estimate.case, each.estimate.placement.hosts, each.estimate.state): each.estimate
+        for each in known.of_role("memory-traffic")
+    }
+    estimates = {each.estimate.id: each.estimate for each in known.measured}
+    alone = {
+        (*_walk(estimates[model.of[-1]]), model.state): model.levels[-1].latency
+        for model in known.fitted(LatencyLevels)
+        if model.levels[-1].answered_by == MEMORY
+    }
+    for curve in curves(known.of_role("loaded-latency"), "delay"):
+        walk = _walk(curve.members[0].estimate)
+        yield _model(curve, drawn, alone.get((*walk, curve.state)) or alone.get((*walk, None)))
+
+
+def _walk(estimate: Estimate) -> tuple[object, ...]:
+    """The core that walks, its host and memory, its pages, and the levels of factors."""
+    placed = estimate.placement
+    cpu = placed.cpus[0][:1] if placed.cpus else ()
+    return cpu, placed.hosts, placed.memory, estimate.params.get("pages"), tuple(estimate.factors.items())
+
+
+def _model(
+    curve: Curve, drawn: dict[tuple[str, tuple[str, ...], str | None], Estimate], idle: Quantity | None
+) -> Model:
+    name = "/".join([LAW, *curve.marks])
+    members = sorted((each.estimate for each in curve.members), key=lambda each: -float(each.params["delay"]))
+    of = tuple(each.id for each in members)
+    if len(members) < _FEWEST:
+        reason = text("{delays} delay: a curve needs {needed}", delays=len(members), needed=_FEWEST)
+        return Unfitted(id=name, of=of, state=curve.state, wanted=LAW, reason=reason)
+    beside = [drawn.get((each.case, each.placement.hosts, each.state)) for each in members]
+    lightest = figure(members[0])
+    points = tuple(
+        point(
+            each,
+            {"delay": each.params["delay"]}
+            | ({"bandwidth": load.median} if load and load.median is not None else {}),
+            figure(each).value / (idle or lightest).value,
+        )
+        for each, load in zip(members, beside, strict=True)
+    )
+    return LoadedLatency(
+        id=name,
+        of=of,
+        state=curve.state,
+        points=points,
+        lightest=lightest,
+        loaded=figure(members[-1]),
+        bandwidth=figure(beside[-1]) if beside[-1] is not None else None,
+        idle=idle,
+    )

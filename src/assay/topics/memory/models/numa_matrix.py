@@ -1,0 +1,148 @@
+"""Bandwidth and latency between the cores of each memory node and the memory of each."""
+
+from collections.abc import Iterable, Sequence
+
+import msgspec
+
+from assay.analyse.comparisons import own_node
+from assay.analyse.curves import Curve, Known, curves, figure, point, spread
+from assay.analyse.statistics import kendall
+from assay.model.law import Model
+from assay.model.quantity import Quantity
+from assay.model.result import Estimate
+from assay.model.text import text
+from assay.topics.memory.nodes import Nodes, nearness
+
+LAW = "numa-matrix"
+#: What begins the rest of an id, as texts.
+kinds = {"bandwidth": text("bandwidth"), "latency": text("latency")}
+#: With fewer different distances there is no rank to agree with.
+_FEWEST_DISTANCES = 2
+
+
+class NodeClass(msgspec.Struct, frozen=True):
+    """Pairs of memory nodes that lie alike.
+
+    Attributes:
+        name: how they lie, e.g. `one hop`.
+        value: median over the pairs, with the least and the largest.
+        ratio: the same of the ratios to the cores' own memory; None where that was not measured.
+    """
+
+    name: str
+    value: Quantity
+    ratio: Quantity | None
+
+
+class Agreement(msgspec.Struct, frozen=True):
+    """How well firmware's distances rank the pairs: Kendall's tau-b, and its p.
+
+    1: pairs that firmware calls farther are never better.
+    """
+
+    tau: float
+    p: float
+
+
+class NumaMatrix(Model, frozen=True, kw_only=True, tag=LAW):
+    """Cores of each memory node against the memory of each.
+
+    Attributes:
+        what: `bandwidth` or `latency`.
+        classes: of pairs, the nearest first.
+        agreement: None where firmware gives no two different distances.
+    """
+
+    what: str
+    classes: tuple[NodeClass, ...]
+    agreement: Agreement | None
+
+    @property
+    def kind(self) -> str:
+        """`bandwidth` or `latency`."""
+        return self.what
+
+    @property
+    def headline(self) -> Quantity:
+        """Ratio of the first class; its value where it has none."""
+        return self.classes[0].ratio or self.classes[0].value
+
+
+def fit(known: Known) -> Iterable[Model]:
+    """One model for bandwidth and one for latency, for each kind of placement and words among the params."""
+    rates, latencies = known.of_role("memory-rate", "triad"), known.of_role("load-latency")
+    for what, measured in (("bandwidth", rates), ("latency", latencies)):
+        bound = [each for each in measured if _cell(each.estimate, known)]
+        for kind in dict.fromkeys(_kind(each.estimate) for each in bound):
+            for curve in curves((each for each in bound if _kind(each.estimate) == kind), "label", "memory"):
+                name = "/".join([LAW, what, kind, *curve.marks])
+                yield from _matrix(name, what, curve, known)
+
+
+def _kind(estimate: Estimate) -> str:
+    """Placement without its index: `all:numa`."""
+    return estimate.placement.word.kind
+
+
+def _cell(estimate: Estimate, known: Known) -> tuple[int, int] | None:
+    """(cpu node, memory node) of an estimate; None where its cpus or its memory are spread over several."""
+    memory, own = estimate.placement.policy, own_node(estimate, known.run.machines)
+    bound = memory.policy == "bind" and len(memory.nodes) == 1
+    return (own, memory.nodes[0]) if bound and own is not None else None
+
+
+def _matrix(name: str, what: str, curve: Curve, known: Known) -> Iterable[Model]:
+    cells = {cell: each.estimate for each in curve.members if (cell := _cell(each.estimate, known))}
+    machine = known.machine(curve.members[0].estimate)
+    if machine is None or len({memory for _, memory in cells}) < _FEWEST_DISTANCES:
+        return
+    nodes = Nodes(machine.topology)
+    local = {cpu: estimate for (cpu, memory), estimate in cells.items() if cpu == memory}
+    points = []
+    groups: dict[str, list[tuple[float | None, Estimate]]] = {}
+    near: dict[str, tuple[int, int]] = {}
+    for (cpu, memory), estimate in sorted(cells.items()):
+        kind, away = nodes.kind(cpu, memory), nodes.distance(cpu, memory)
+        base = local[cpu].median if cpu in local else None
+        ratio = estimate.median / base if base and estimate.median is not None else None
+        at = {"cpu node": cpu, "memory node": memory} | ({"distance": away} if away is not None else {})
+        points.append(point(estimate, {**at, "class": kind}, ratio))
+        groups.setdefault(kind, []).append((ratio, estimate))
+        near.setdefault(kind, nearness(kind, away))
+    yield NumaMatrix(
+        id=name,
+        of=tuple(each.id for each in cells.values()),
+        state=curve.state,
+        points=tuple(points),
+        what=what,
+        classes=tuple(
+            _class(kind, group) for kind, group in sorted(groups.items(), key=lambda each: near[each[0]])
+        ),
+        agreement=_agreement(cells, nodes),
+    )
+
+
+def _class(name: str, group: Sequence[tuple[float | None, Estimate]]) -> NodeClass:
+    ratios = [ratio for ratio, _ in group if ratio is not None]
+    values = [figure(estimate).value for _, estimate in group]
+    return NodeClass(name, spread(values, group[0][1].unit), spread(ratios) if ratios else None)
+
+
+def _agreement(cells: dict[tuple[int, int], Estimate], nodes: Nodes) -> Agreement | None:
+    """Of firmware's distances with what they cost: latency, or bandwidth with its sign turned."""
+    pairs = [
+        (away, _cost(estimate))
+        for (cpu, memory), estimate in cells.items()
+        if (away := nodes.distance(cpu, memory)) is not None
+    ]
+    if len({away for away, _ in pairs}) < _FEWEST_DISTANCES:
+        return None
+    return Agreement(*kendall(*_columns(pairs)))
+
+
+def _cost(estimate: Estimate) -> float:
+    return (estimate.median or 0.0) * (1 if estimate.better == "lower" else -1)
+
+
+def _columns(pairs: Sequence[tuple[int, float]]) -> tuple[list[int], list[float]]:
+    return [away for away, _ in pairs], [cost for _, cost in pairs]

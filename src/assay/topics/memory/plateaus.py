@@ -1,0 +1,116 @@
+"""Plateaus of a curve: where it is level, by an exact optimal partition with points that belong to none."""
+
+import math
+
+import msgspec
+import numpy as np
+from numpy.lib.stride_tricks import sliding_window_view
+from numpy.typing import NDArray
+
+from assay.analyse.statistics import Samples, medians, theil_sen
+from assay.model.quantity import Quantity
+
+#: How far points of one plateau scatter (in ln); a point counts for this many squares of it at most.
+_SCATTER = 0.04
+_MOST = 9.0
+#: What a plateau costs, times ln n, and what a point between two plateaus does.
+_PENALTY = 4.0
+_BETWEEN = 7.0
+#: A plateau has so many points, and spans this many octaves.
+FEWEST = 3
+_LEAST_OCTAVES = 0.5
+#: What rises by more along its length is a slope; neighbours that differ by less are one plateau.
+STEP = math.log(1.15)
+#: The same for what is shorter than an octave: the foot and the shoulder of a slope are nearly level.
+_SHORT_RISE = math.log(1.09)
+
+
+class Boundary(msgspec.Struct, frozen=True):
+    """Where a plateau ends.
+
+    Attributes:
+        size: in B; its ends are the last size on the plateau and the first beyond it.
+        cause: what ends there: a cache (`L2`), `TLB`, or nothing that is known.
+        cache_bytes: size of that cache.
+    """
+
+    size: Quantity
+    cause: str = ""
+    cache_bytes: int | None = None
+
+
+def plateaus(values: Samples, octaves: Samples) -> list[tuple[int, int]]:
+    """Begin and end (exclusive) of the rising plateaus of a curve.
+
+    A plateau is level and lies more than 15 % above the one before. The last one may creep: a curve that ends is
+    all that is known of what comes after.
+
+    Args:
+        values: logarithms, in the order of the abscissa.
+        octaves: the abscissa, as its logarithm to base 2, ascending.
+    """
+    found: list[tuple[int, int]] = []
+    parts = [part for part in partition(values) if _span(octaves, part) >= _LEAST_OCTAVES]
+    for number, part in enumerate(parts):
+        begin, end = part
+        most = STEP if _span(octaves, part) >= 1 else _SHORT_RISE
+        if _rise(octaves[begin:end], values[begin:end]) > most and number < len(parts) - 1:
+            continue
+        if found and float(medians(values[begin:end])) <= _level(values, found[-1]) + STEP:
+            found[-1] = (found[-1][0], end)
+        else:
+            found.append((begin, end))
+    return found
+
+
+def _level(values: Samples, part: tuple[int, int]) -> float:
+    return float(medians(values[slice(*part)]))
+
+
+def _span(octaves: Samples, part: tuple[int, int]) -> float:
+    begin, end = part
+    return float(octaves[end - 1] - octaves[begin])
+
+
+def _rise(octaves: Samples, values: Samples) -> float:
+    """What a straight line rises along the points: the median slope, which outliers do not turn."""
+    return theil_sen(octaves, values) * float(octaves[-1] - octaves[0])
+
+
+def partition(values: Samples, scatter: float = _SCATTER, fewest: int = FEWEST) -> list[tuple[int, int]]:
+    """Plateaus of least cost, of `fewest` points or more; points between them belong to none.
+
+    Args:
+        values: logarithms, in the order of the abscissa.
+        scatter: how far points of one plateau scatter.
+        fewest: points of a plateau.
+    """
+    n = values.size
+    costs = _costs(values, scatter, fewest)
+    best = np.zeros(n + 1)
+    before = np.zeros(n + 1, dtype=np.intp)
+    for end in range(1, n + 1):
+        best[end], before[end] = best[end - 1] + _BETWEEN, -1
+        if end >= fewest:
+            begin = int(np.argmin(best[: end - fewest + 1] + costs[: end - fewest + 1, end]))
+            cost = best[begin] + costs[begin, end] + _PENALTY * math.log(n)
+            if cost < best[end]:
+                best[end], before[end] = cost, begin
+    parts, end = [], n
+    while end:
+        if before[end] >= 0:
+            parts.append((int(before[end]), end))
+        end = end - 1 if before[end] < 0 else int(before[end])
+    return parts[::-1]
+
+
+def _costs(values: Samples, scatter: float, fewest: int) -> NDArray[np.float64]:
+    """Cost of the points of each plateau [begin, end): squares around its median, each of 9 at most."""
+    n = values.size
+    costs = np.full((n + 1, n + 1), np.inf)
+    for length in range(fewest, n + 1):
+        windows = sliding_window_view(values, length)
+        squares = ((windows - medians(windows)[:, None]) / scatter) ** 2
+        begin = np.arange(n - length + 1)
+        costs[begin, begin + length] = np.minimum(squares, _MOST).sum(axis=1)
+    return costs

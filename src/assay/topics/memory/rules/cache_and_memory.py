@@ -1,0 +1,106 @@
+"""How much slower copies become once they leave the caches: what a program may count on."""
+
+from collections.abc import Iterable
+
+from assay.analyse.bounds import cached_bytes, fits_caches
+from assay.analyse.comparisons.effects import compare
+from assay.analyse.curves import machine_of
+from assay.analyse.estimates import Measured
+from assay.analyse.evidence import FEWEST_BLOCKS, Evidence, Rule, decide, digits, numbers, paired, standing
+from assay.model import roles
+from assay.model.result import Comparison, Estimate, Finding
+from assay.model.text import cli, joined, text
+from assay.model.units import format_quantity, format_size
+from assay.topics.memory.models.cache_plateaus import CachePlateaus
+
+#: Smaller cold blocks cost their calls and what lies around them, not only their bytes.
+_LEAST_COLD = 64 * 2**10
+
+
+def _assess(evidence: Evidence) -> Iterable[Finding]:
+    copies = [each for each in evidence.measured if roles.role(each.estimate) == "copy-rate"]
+    copies = [each for each in copies if each.estimate.median and each.estimate.launches >= FEWEST_BLOCKS]
+    beyond = [each for each in copies if _is_in_memory(each.estimate, evidence)]
+    memory = max(beyond, key=_largest_cold, default=None)
+    hot = [each for each in copies if memory and _is_cached(each.estimate, memory.estimate) and each not in beyond]
+    cached = max(hot, key=lambda each: each.estimate.median or 0.0, default=None)
+    comparison = compare(cached, memory) if cached and memory else None
+    if cached and memory and comparison and comparison.blocks >= FEWEST_BLOCKS:
+        yield _finding(evidence, cached.estimate, memory.estimate, comparison)
+        return
+    why = text(
+        "Memcpy was not measured in cache and in memory (cold blocks of {size} or more) in {launches} launches or "
+        "more",
+        size=format_size(_LEAST_COLD),
+        launches=FEWEST_BLOCKS,
+    )
+    yield rule.not_assessed(why, cli("run", "quick", *evidence.budget()))
+
+
+def _finding(evidence: Evidence, cached: Estimate, memory: Estimate, comparison: Comparison) -> Finding:
+    model = next((each for each in evidence.fitted(CachePlateaus) if cached.id in each.of), None)
+    ends = [plateau.end for plateau in model.plateaus if plateau.end] if model else []
+    falls = [
+        f"{format_size(each.size.hi)} ({each.cause}, {format_size(each.cache_bytes)})"
+        if each.cache_bytes
+        else format_size(each.size.hi)
+        for each in ends
+    ]
+    told = text(
+        "With memcpy one core copies {cached} in cache and {memory} in memory (cache / memory {ratio}). For "
+        "data larger than the caches expect {memory}.",
+        cached=_told(cached),
+        memory=_told(memory),
+        ratio=paired(comparison),
+    )
+    where = text("The rate falls at {sizes}.", sizes=joined(", ", falls)) if falls else ""
+    return rule.finding(
+        memory.id,
+        claim=joined(" ", (told, where)),
+        status=standing(comparison),
+        evidence=(cached.id, memory.id, *([model.id] if model else [])),
+        numbers=numbers(comparison.value),
+        statistic=text("cache / memory {ratio}", ratio=digits(comparison.ratio)),
+        next=decide(evidence, comparison),
+    )
+
+
+def _is_in_memory(estimate: Estimate, evidence: Evidence) -> bool:
+    """Whether its blocks are met in memory: large cold ones, or hot ones that no cache holds."""
+    machine = machine_of(estimate, evidence.run.machines)
+    if machine is None or fits_caches(estimate, machine.topology):
+        return False
+    if estimate.params.get("buffers") == "cold":
+        return int(estimate.params["bytes"]) >= _LEAST_COLD
+    return cached_bytes(estimate, machine.topology) > 0
+
+
+def _largest_cold(measured: Measured) -> tuple[int, bool]:
+    """Order by size of blocks, of one size cold ones last."""
+    params = measured.estimate.params
+    return int(params["bytes"]), params.get("buffers") == "cold"
+
+
+def _is_cached(estimate: Estimate, memory: Estimate) -> bool:
+    """Whether its blocks are met again, by the same core in the same state."""
+    mine, other = (
+        (each.placement.cpus, each.placement.hosts, each.factors, each.state) for each in (estimate, memory)
+    )
+    return estimate.params.get("buffers") == "hot" and mine == other
+
+
+def _told(estimate: Estimate) -> str:
+    cold = estimate.params["buffers"] == "cold"
+    return text(
+        "{rate} (cold blocks of {size})" if cold else "{rate} (hot blocks of {size})",
+        rate=format_quantity(estimate.median or 0.0, "B/s"),
+        size=format_size(int(estimate.params["bytes"])),
+    )
+
+
+rule = Rule(
+    "cache_and_memory",
+    text("How fast are copies in cache and in memory?"),
+    text("none: a fact; a candidate below 6 launches"),
+    _assess,
+)

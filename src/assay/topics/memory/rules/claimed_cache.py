@@ -1,0 +1,59 @@
+"""How much of the last-level cache a core gets: virtual machines claim caches that they share with others."""
+
+from collections.abc import Iterable
+
+from assay.analyse.evidence import CONFIDENT, Evidence, Rule, digits, more, numbers
+from assay.model.result import Finding
+from assay.model.text import cli, joined, text
+from assay.model.units import format_size
+from assay.topics.memory.models.latency_levels import LatencyLevels
+
+#: A cache whose memory begins above this share of its size is all there: pages of 4 KiB fill its sets unevenly.
+_ALL = 0.75
+
+
+def _assess(evidence: Evidence) -> Iterable[Finding]:
+    walks = [model for model in evidence.fitted(LatencyLevels) if model.memory_from]
+    if not walks:
+        yield rule.not_assessed(
+            text("No walk by size reached memory for certain"), cli("run", "caches", *evidence.budget())
+        )
+    # Where pages are huge, no TLB and no unlucky sets stand between the cache and what a core gets of it.
+    for model in [each for each in walks if each.pages == "huge"] or walks:
+        yield from _of_walk(model, evidence)
+
+
+def _of_walk(model: LatencyLevels, evidence: Evidence) -> Iterable[Finding]:
+    if model.memory_from is None or not model.last_cache_bytes:
+        return
+    share = model.memory_from / model.last_cache_bytes
+    if share >= _ALL:
+        return
+    ends = [level.end.size.lo for level in model.levels if level.end and level.end.cause == model.last_cache]
+    of = set(model.of)
+    launches = min((e.estimate.launches for e in evidence.measured if e.estimate.id in of), default=0)
+    gets = format_size(model.memory_from)
+    told = text(
+        "{cache} is claimed as {claimed}; a core gets about {gets} of it: beyond that loads come from memory.",
+        cache=model.last_cache,
+        claimed=format_size(model.last_cache_bytes),
+        gets=text("{least} to {most}", least=format_size(ends[-1]), most=gets) if ends else gets,
+    )
+    state = text("({state})", state=model.state) if model.state else ""
+    yield rule.finding(
+        model.id,
+        claim=joined(" ", (told, state)) if state else told,
+        status="observed" if launches >= CONFIDENT else "candidate",
+        evidence=(model.id,),
+        numbers=numbers(share, _ALL),
+        statistic=text("memory answers from {share} of the claimed size on", share=digits(share)),
+        next="" if launches >= CONFIDENT else more(evidence, CONFIDENT),
+    )
+
+
+rule = Rule(
+    "claimed_cache",
+    text("How much of the last-level cache does a core get?"),
+    text("memory answers from < {share} of the claimed size on", share=f"{_ALL:.2f}"),
+    _assess,
+)

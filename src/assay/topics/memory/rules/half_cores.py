@@ -1,0 +1,60 @@
+"""Half of the cores draw more from memory than all of them: contention."""
+
+from assay.analyse.comparisons import CORES
+from assay.analyse.paired import Claim, PairedRatio, Tested
+from assay.model.text import Text, cli, text
+from assay.model.units import format_quantity
+
+_FACTOR = 1.02
+#: From here on it is no matter of taste: using all cores costs this much.
+_COSTS = 1.10
+
+
+def _claim(tested: Tested) -> Text:
+    if len(tested.pair.a.placement.cpus[0]) == 1:
+        return text(
+            "One core ({label}) gets more bandwidth ({half}) than all {all} cores ({whole}, {everyone}; {ratio})."
+        )
+    return text(
+        "Half of the cores ({cores}, {label}) get more bandwidth ({half}) than all {all} cores ({whole}, "
+        "{everyone}; {ratio})."
+    )
+
+
+def _words(tested: Tested) -> dict[str, str]:
+    half, everyone = (format_quantity(each.median or 0, each.unit) for each in (tested.pair.a, tested.pair.b))
+    threads = len(tested.pair.a.placement.cpus[0])
+    command = f"OMP_NUM_THREADS={threads} OMP_PLACES=cores OMP_PROC_BIND=spread PROGRAM"
+    return {"half": half, "everyone": everyone, "command": command}
+
+
+rule = PairedRatio(
+    name="half_cores",
+    asks=text("Do all cores get more bandwidth than half of them?"),
+    threshold=text(
+        "half / all > {ratio} and beyond the difference of two launches of a case; a problem from {costs}",
+        ratio=f"{_FACTOR}",
+        costs=f"{_COSTS:.2f}",
+    ),
+    differ=CORES,
+    level="half",
+    kernels=("triad",),
+    border=_FACTOR,
+    problem_from=_COSTS,
+    # Of both kinds of stores the clearer one.
+    group=lambda each: (each.pair.b.placement.label, each.pair.b.placement.hosts, each.pair.comparison.state),
+    claims=(
+        Claim(
+            "more",
+            _claim,
+            text("run memory-bound programs on half of the cores, spread over the caches: `{command}`"),
+        ),
+    ),
+    rivals=(
+        text("another program on some of the cores"),
+        text("virtual cores that the hypervisor does not always run"),
+    ),
+    words=_words,
+    missing=text("Triad was not measured on half and on all cores"),
+    measure=cli("run", "memory"),
+)

@@ -1,0 +1,38 @@
+"""What the memory of another node costs in bandwidth, and what is common to all such costs."""
+
+from assay.analyse.comparisons import MEMORY
+from assay.analyse.evidence import digits
+from assay.analyse.paired import Claim, PairedRatio, Tested
+from assay.analyse.possible import without_memory_nodes
+from assay.model.text import cli, text
+from assay.topics.memory.far import bound, is_far
+
+_SHARE = 0.80
+
+
+def _words(tested: Tested) -> dict[str, str]:
+    shares = sorted(pair.comparison.ratio for pair in rule.pairs(tested.evidence))
+    return {"low": digits(shares[0]), "high": digits(shares[-1]), **bound(tested)}
+
+
+rule = PairedRatio(
+    name="numa_penalty",
+    asks=text("What does the memory of another NUMA node cost?"),
+    threshold=text("own node / other node >= {ratio}", ratio=f"{1 / _SHARE:.2f}"),
+    differ=MEMORY,
+    kernels=("triad",),
+    only=is_far("stream"),
+    border=1 / _SHARE,
+    group=lambda _tested: None,
+    claims=(
+        Claim(
+            "less",
+            text("Remote memory gives {low} to {high} of the local bandwidth; the lowest is {label} to {memory}."),
+            text("keep each process and its memory on one node: `{command}`"),
+        ),
+    ),
+    words=_words,
+    missing=text("No cores were measured with local and with remote memory"),
+    measure=cli("run", "memory"),
+    cannot=without_memory_nodes,
+)

@@ -1,0 +1,100 @@
+"""Where pages of 4 KiB begin to cost: the reach of the TLB."""
+
+from collections.abc import Iterable, Sequence
+from statistics import median
+
+from assay.analyse.evidence import CONFIDENT, FEWEST_BLOCKS, Evidence, Rule, digits, more, numbers
+from assay.analyse.messages import place
+from assay.model.result import Finding
+from assay.model.text import cli, joined, text
+from assay.model.units import format_quantity, format_size
+from assay.topics.memory.models.latency_levels import TLB, LatencyLevels
+
+_Twins = tuple[LatencyLevels, LatencyLevels]
+#: See assay.topics.memory.models.latency_levels.
+_COSTS = 1.15
+
+
+def _assess(evidence: Evidence) -> Iterable[Finding]:
+    curves = {model.id: model for model in evidence.fitted(LatencyLevels)}
+    twins = [(model, curves[model.huge_twin]) for model in curves.values() if model.huge_twin]
+    known = [each for each in twins if _launches(evidence, *each) >= FEWEST_BLOCKS]
+    if not known:
+        yield rule.not_assessed(
+            text(
+                "Latency was not measured by size with small and with huge pages in {launches} launches or more",
+                launches=FEWEST_BLOCKS,
+            ),
+            cli("run", "caches", *evidence.budget()),
+        )
+    of_walk: dict[object, list[_Twins]] = {}
+    estimates = place.by_id(evidence)
+    for small, huge in known:
+        first = estimates[small.of[0]]
+        if _knees(small):
+            of_walk.setdefault((first.case, first.placement.hosts), []).append((small, huge))
+    for states in of_walk.values():
+        yield _finding(evidence, states)
+
+
+def _launches(evidence: Evidence, small: LatencyLevels, huge: LatencyLevels) -> int:
+    """The fewest that a point of both curves has."""
+    of = {*small.of, *huge.of}
+    return min((each.estimate.launches for each in evidence.measured if each.estimate.id in of), default=0)
+
+
+def _knees(model: LatencyLevels) -> list[int]:
+    """Levels, from 0, that end where the TLB does, which only small pages show."""
+    return [at for at, level in enumerate(model.levels) if level.end and level.end.cause == TLB]
+
+
+def _finding(evidence: Evidence, states: Sequence[_Twins]) -> Finding:
+    """Of one walk; several models where the states of the machine explain it."""
+    told = [_knee(small, huge, at) for small, huge in states for at in _knees(small)]
+    confident = min(_launches(evidence, *each) for each in states) >= CONFIDENT
+    return rule.finding(
+        states[0][0].id,
+        claim=text("4 KiB pages exhaust the TLB: {knees}.", knees=joined("; ", [claim for claim, _ in told])),
+        status="observed" if confident else "candidate",
+        evidence=tuple(model.id for twins in states for model in twins),
+        numbers=numbers(max(ratio for _, ratio in told), _COSTS),
+        statistic=text("small / huge pages beyond {ratios}", ratios=", ".join(digits(ratio) for _, ratio in told)),
+        next=text(
+            "try huge pages: `{command}`",
+            command="echo always | sudo tee /sys/kernel/mm/transparent_hugepage/enabled",
+        )
+        if confident
+        else more(evidence, CONFIDENT),
+    )
+
+
+def _knee(small: LatencyLevels, huge: LatencyLevels, at: int) -> tuple[str, float]:
+    """What the knee behind a level costs, in words, and as the ratio of both sizes of pages beyond it."""
+    before, after = (level.latency.value for level in small.levels[at : at + 2])
+    sizes = {point.at["bytes"] for point in small.points if point.at["level"] == at + 2}
+    beside = median(point.value.value for point in huge.points if point.at["bytes"] in sizes)
+    end = small.levels[at].end
+    middle, low, high = (format_size(each) for each in end.size) if end else ("", "", "")
+    state = small.state
+    claim = text(
+        "beyond {size} ({low} to {high}) a random load takes {after} instead of {before}; with huge pages it "
+        "takes {beside} at the same sizes",
+        size=middle,
+        low=low,
+        high=high,
+        after=format_quantity(after, "s"),
+        before=format_quantity(before, "s"),
+        beside=format_quantity(beside, "s"),
+    )
+    return (text("{claim} ({state})", claim=claim, state=state) if state else claim), after / beside
+
+
+rule = Rule(
+    "tlb_knee",
+    text("At which working set is the TLB exhausted?"),
+    text(
+        "a knee: beyond it small pages take > 15 % longer than huge pages at the same sizes, compared with "
+        "below it"
+    ),
+    _assess,
+)

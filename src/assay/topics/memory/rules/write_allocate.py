@@ -1,0 +1,57 @@
+"""Ordinary stores read what they overwrite; non-temporal stores do not."""
+
+from assay.analyse.paired import Claim, PairedRatio, Tested
+from assay.model.text import cli, text
+
+_FACTOR = 1.02
+#: Triad reads two arrays and writes one; write-allocate reads that one too: 32 B an element for 24.
+_EXPECTED = 4 / 3
+#: How far both ends of a ratio may lie from it for the ratio to be called that.
+_NEAR = 0.05
+
+
+def _explained(tested: Tested) -> bool:
+    comparison = tested.pair.comparison
+    return all(abs(end / _EXPECTED - 1) <= _NEAR for end in (comparison.lo, comparison.hi))
+
+
+def _rivals(tested: Tested) -> tuple[str, ...]:
+    if _explained(tested):
+        return ()
+    return text("the compiler turns loops into calls of memcpy"), text("another state of the prefetchers")
+
+
+def _words(tested: Tested) -> dict[str, str]:
+    if _explained(tested):
+        return {"cause": text("close to the factor 4/3 of write-allocate")}
+    return {"cause": text("write-allocate alone explains x1.33")}
+
+
+rule = PairedRatio(
+    name="write_allocate",
+    asks=text("Do ordinary stores read the lines that they overwrite?"),
+    threshold=text("non-temporal / ordinary > {ratio}", ratio=f"{_FACTOR}"),
+    differ="stores",
+    level="non-temporal",
+    kernels=("triad",),
+    border=_FACTOR,
+    group=lambda _tested: None,
+    clearest=lambda tested: (len(tested.pair.a.placement.cpus[0]), tested.ratio.lo),
+    claims=(
+        Claim(
+            "more",
+            text(
+                "Non-temporal stores speed up triad on {label} ({ratio}): {cause}. Ordinary stores move 32 B "
+                "where 24 B are counted."
+            ),
+            text(
+                "use non-temporal stores for arrays that are written and not read soon (`#pragma omp simd "
+                "nontemporal`, `-qopt-streaming-stores=always`)"
+            ),
+        ),
+    ),
+    rivals=_rivals,
+    words=_words,
+    missing=text("Triad was not measured with both kinds of stores"),
+    measure=cli("run", "memory"),
+)

@@ -1,0 +1,159 @@
+"""Memory bandwidth: by placement, by kind of store, by kernel, by node."""
+
+from collections.abc import Iterable
+
+from assay.model.result import Analysis, Estimate
+from assay.model.text import joined, text
+from assay.model.units import format_size
+from assay.report import choose, figures, words
+from assay.report.declared import Declared, Listing, Scene
+from assay.report.section import Figure, Headline, headings
+from assay.topics.memory.sections import numa, saturation, touch
+
+#: Of more settings than this a sentence tells the least and the best.
+_TOLD = 4
+
+
+def _by_placement(analysis: Analysis, every: tuple[Estimate, ...]) -> tuple[Estimate, ...]:
+    """The triad, without what other sections show."""
+    matrix = numa.cells(analysis)
+    ways = {e.id for members in touch.groups(analysis).values() for e in members if not _is_plain(e)}
+    triad = choose.headline_kernel(every)
+    return tuple(e for e in triad if e.id not in matrix | ways and not saturation.is_counted(e))
+
+
+def _is_plain(estimate: Estimate) -> bool:
+    """Whether each thread touched its own part and no memory policy was set."""
+    return estimate.placement.memory == "first-touch" and choose.is_usual(estimate, "touch")
+
+
+def _cpus(estimate: Estimate) -> int:
+    return sum(map(len, estimate.placement.cpus))
+
+
+def _widest(estimates: tuple[Estimate, ...]) -> tuple[Estimate, ...]:
+    """Those of the placement that uses most cpus."""
+    cpus = max(map(_cpus, estimates), default=0)
+    return tuple(e for e in estimates if _cpus(e) == cpus)
+
+
+def _narrowest(estimates: tuple[Estimate, ...]) -> tuple[Estimate, ...]:
+    cpus = min(map(_cpus, estimates), default=0)
+    return tuple(e for e in estimates if _cpus(e) == cpus)
+
+
+def _prevailing(estimates: tuple[Estimate, ...]) -> tuple[Estimate, ...]:
+    """Those of the machine's state that most launches found: a headline rests on no single launch."""
+    states = choose.grouped(estimates, lambda e: e.state)
+    return max(states.values(), key=lambda members: sum(e.launches for e in members), default=())
+
+
+def _headlines(scene: Scene) -> Iterable[Headline]:
+    """The most cpus; another placement where it is plainly better; the fewest cpus."""
+    triad = scene.measured
+    top, single = (choose.best(_prevailing(part(triad))) for part in (_widest, _narrowest))
+    best = choose.best(_prevailing(triad))
+    if top is None or single is None or best is None:
+        return
+    shown = {top.placement.label: top}
+    if best.placement.label != single.placement.label and (best.lo or 0) > (top.hi or 0):
+        shown.setdefault(best.placement.label, best)
+    shown.setdefault(single.placement.label, single)
+    for label, estimate in shown.items():
+        yield Headline(text("Memory bandwidth, {where}", where=words.cores(label)), estimate)
+
+
+def _charts(scene: Scene) -> Iterable[Figure]:
+    if not scene.measured:
+        return
+    yield figures.placements(scene.measured, "figure-bandwidth", text("Triad bandwidth"))
+    usual = _usual(_widest(choose.measured(scene.headline)))
+    if len({e.kernel for e in usual}) > 1:
+        title = text("Bandwidth on {label} by kernel", label=usual[0].placement.label)
+        yield figures.placements(usual, "figure-bandwidth-kernels", title, row=lambda e: e.kernel)
+
+
+def _usual(estimates: tuple[Estimate, ...]) -> tuple[Estimate, ...]:
+    """Those with the memory policy of the first and with parallel first touch."""
+    return tuple(
+        e
+        for e in estimates
+        if e.placement.memory == estimates[0].placement.memory and choose.is_usual(e, but=("stores",))
+    )
+
+
+def _sentences(scene: Scene) -> str | tuple[str, ...]:
+    triad = scene.measured
+    if not triad:
+        return text(
+            'No memory bandwidth could be measured. The section "What was not measured" lists the reasons.'
+        )
+    widest, narrowest = _widest(triad), _narrowest(triad)
+    said = [_placement_sentence(widest)]
+    if widest[0].placement.label != narrowest[0].placement.label:
+        said.append(_placement_sentence(narrowest))
+    counted = choose.meaning(triad[0])
+    return (
+        joined(" ", (*said, _limit_sentence(widest))),
+        text("The rate counts {what}.", what=counted) if counted else "",
+    )
+
+
+def _placement_sentence(estimates: tuple[Estimate, ...]) -> str:
+    usual = _usual(estimates) or estimates
+    label = usual[0].placement.label
+    names = choose.varied(usual)
+    cpus = words.count(sum(map(len, usual[0].placement.cpus)), "cpu", "cpus")
+    told = sorted(usual, key=lambda e: e.median or 0.0) if len(usual) > _TOLD else usual
+    parts = []
+    for estimate in told if len(usual) <= _TOLD else (told[0], told[-1]):
+        figure, how = words.shown(estimate).full, choose.series(estimate, names)
+        parts.append(text("{figure} with {how}", figure=figure, how=how) if how else figure)
+    reached = words.listed(parts) if len(usual) <= _TOLD else text("{low} to {high}", low=parts[0], high=parts[-1])
+    return text("With placement “{label}” ({cpus}) it reaches {reached}.", label=label, cpus=cpus, reached=reached)
+
+
+def _limit_sentence(estimates: tuple[Estimate, ...]) -> str:
+    limited = choose.best(e for e in estimates if e.limit)
+    if limited is None or limited.limit is None:
+        return text("No limit of these figures is known.")
+    return text(
+        "The best figure on “{where}” is {share} of the limit, {limit} ({source}): {of}.",
+        where=limited.placement.label,
+        share=words.share_text(limited),
+        limit=words.quantity(limited.limit.value, limited.unit),
+        source=words.SOURCES[limited.limit.source],
+        of=limited.limit.of,
+    )
+
+
+def _sizes(scene: Scene) -> Iterable[tuple[str, ...]]:
+    """What chose the sizes of arrays, where caches claim more than they hold."""
+    for host, machine in scene.run.machines.items():
+        held = machine.topology.held_bytes
+        for size, rate in sorted(machine.topology.held_rates):
+            here = text("memory") if size >= held else text("partly caches")
+            yield host, format_size(size), words.quantity(rate, "B/s"), here
+
+
+declared = Declared(
+    order=10,
+    id="memory-bandwidth",
+    introduction=text(
+        "Most programs with large arrays run at the speed of memory, not of the processor. The triad a[i] = "
+        "b[i] + s·c[i] on arrays much larger than the caches measures this speed."
+    ),
+    benchmark="stream",
+    select=_by_placement,
+    sentences=_sentences,
+    charts=_charts,
+    headlines=_headlines,
+    shared_tables=(
+        Listing(
+            text("Rate of all cores by working set, measured before the run to choose the sizes of its arrays"),
+            headings("Host", "Working set", "Rate", "From"),
+            _sizes,
+            {1, 2},
+        ),
+    ),
+)

@@ -1,0 +1,203 @@
+"""The time of one load by working set: a staircase whose steps are the caches, memory, and the TLB."""
+
+import statistics
+from collections.abc import Iterable
+
+from assay.model.result import Analysis, Estimate
+from assay.model.run import Run
+from assay.model.text import joined, text
+from assay.model.units import format_size
+from assay.report import choose, figures, words
+from assay.report.charts.curve import Boundary, Guides, Step
+from assay.report.declared import Declared, Listing, Scene
+from assay.report.fitted import Fitted
+from assay.report.section import Figure, Headline, headings
+from assay.topics.memory.models.latency_levels import MEMORY, TLB, LatencyLevel, LatencyLevels
+from assay.topics.memory.sections import numa
+
+#: Fewer sizes make no curve.
+_CURVE = 4
+#: Steps of two walks that are called alike and differ by less share one label.
+_ALIKE = 1.15
+#: Ends of a TLB that are nearer are one: the sizes of a walk stand an eighth of an octave apart.
+_ONE_KNEE = 1.25
+
+
+def _walks(analysis: Analysis, every: tuple[Estimate, ...]) -> tuple[Estimate, ...]:
+    """Those that are no cell of a matrix of memory nodes."""
+    cells = numa.cells(analysis)
+    return tuple(estimate for estimate in every if estimate.id not in cells)
+
+
+def _name(level: LatencyLevel, number: int) -> str:
+    """`L2`, `memory step 2`, `memory beyond the TLB`; by its number where nobody knows what answers."""
+    name = _plain(level, number)
+    return text("{level} beyond the TLB", level=name) if level.beyond_tlb else name
+
+
+def _plain(level: LatencyLevel, number: int) -> str:
+    """The name of a level without what is beyond it."""
+    if not level.answered_by:
+        return text("level {number}", number=str(number))
+    if level.step > 1 and not level.beyond_tlb:
+        return f"{level.answered_by} step {level.step}"
+    return text("memory") if level.answered_by == MEMORY else level.answered_by
+
+
+def _rows(scene: Scene) -> Iterable[tuple[str, ...]]:
+    for each in scene.found:
+        for number, level in enumerate(each.model.levels, 1):
+            figure, size, between = each.shown(level.latency), "", ""
+            if level.end:
+                value, lo, hi = map(format_size, level.end.size)
+                size = f"{value} ({TLB})" if level.end.cause == TLB else value
+                between = text("{low} to {high}", low=lo, high=hi)
+            name = _name(level, number)
+            cycles = words.interval(level.cycles, "").plain if level.cycles else ""
+            yield scene.name(each), name, figure.plain, figure.ends, cycles, size, between
+
+
+def _charts(scene: Scene) -> tuple[Figure, ...]:
+    measured, found = scene.measured, scene.found
+    if not measured:
+        return ()
+    series = figures.series_of(measured, "bytes")
+    groups = choose.grouped(measured, series)
+    curves = tuple(each for members in groups.values() if len(members) >= _CURVE for each in members)
+    if not curves:
+        return (figures.placements(measured, "figure-latency", text("Time of one load")),)
+    drawn: set[str] = {joined(", ", (series(e), choose.state(e))) for e in curves}
+    factor, _ = figures.scaled(curves)
+    guides = Guides(_boundaries(scene.run, curves, found), _steps(found, drawn, series, factor))
+    return (figures.curves(curves, "figure-latency", text("Time of one load"), guides, series),)
+
+
+def _steps(
+    found: tuple[Fitted[LatencyLevels], ...], drawn: set[str], series: figures.Name, factor: float
+) -> tuple[Step, ...]:
+    steps: list[Step] = []
+    labelled: dict[str, list[float]] = {}
+    for each in found:
+        plain = series(each.estimates[0])
+        own = joined(", ", (plain, each.state))
+        name = own if each.state and own in drawn else plain
+        for number, level in enumerate(each.model.levels, 1):
+            sizes = [float(p.at["bytes"]) for p in each.model.points if p.at.get("level") == number]
+            if not sizes or name not in drawn:
+                continue
+            value, whole = level.latency.value, _name(level, number)
+            told = words.quantity(value, "s")
+            label: str = joined("  ", (whole, told))
+            short: str = joined("  ", (_plain(level, number), told))
+            of_level = labelled.setdefault(whole, [])
+            if any(1 / _ALIKE < other / value < _ALIKE for other in of_level):
+                label = short = ""
+            else:
+                of_level.append(value)
+            steps.append(Step(min(sizes), max(sizes), factor * value, name, label, short))
+    return tuple(steps)
+
+
+def _boundaries(
+    run: Run, curves: tuple[Estimate, ...], found: tuple[Fitted[LatencyLevels], ...]
+) -> tuple[Boundary, ...]:
+    """Sizes of the data caches of the core that walked, and where a TLB ends."""
+    machine = next(iter(run.machines.values()), None)
+    cpu, largest = curves[0].placement.cpus[0][0], max(float(e.params["bytes"]) for e in curves)
+    sizes = {
+        f"L{cache.level}": float(cache.size_bytes)
+        for cache in (machine.topology.caches if machine else ())
+        if cache.kind != "instruction" and cpu in cache.cpus and 0 < cache.size_bytes < largest
+    }
+    lines = [Boundary(size, f"{name} = {format_size(size)}", name) for name, size in sizes.items()]
+    lines += [Boundary(size, text("TLB ends, {size}", size=format_size(size)), "TLB") for size in _knees(found)]
+    return tuple(sorted(lines, key=lambda line: line.x))
+
+
+def _knees(found: tuple[Fitted[LatencyLevels], ...]) -> list[float]:
+    """Where walks left a TLB, of each level of it once: walks that agree are one mark, between them."""
+    knees = sorted(
+        level.end.size.value
+        for each in found
+        for level in each.model.levels
+        if level.end and level.end.cause == TLB
+    )
+    groups: list[list[float]] = []
+    for knee in knees:
+        if groups and knee / groups[-1][-1] < _ONE_KNEE:
+            groups[-1].append(knee)
+        else:
+            groups.append([knee])
+    return [statistics.geometric_mean(group) for group in groups]
+
+
+def _sentences(scene: Scene) -> str | tuple[str, ...]:
+    if not scene.measured:
+        return text("Nothing could be measured.")
+    said: list[str] = []
+    for each in scene.found:
+        told = words.listed(
+            text("{time} from {level}", time=each.shown(level.latency).short, level=_name(level, number))
+            for number, level in enumerate(each.model.levels, 1)
+        )
+        walk = scene.name(each)
+        said.append(
+            text("With {walk} a load takes {times}.", walk=walk, times=told)
+            if walk
+            else text("A load takes {times}.", times=told)
+        )
+    reading: str = text(
+        "Thick lines are the fitted levels. Dashed vertical lines mark the sizes of the caches and the fitted "
+        "end of a TLB."
+    )
+    if any(level.step > 1 and not level.beyond_tlb for each in scene.found for level in each.model.levels):
+        reading = joined(
+            " ",
+            (
+                reading,
+                text(
+                    "“Step 2” of a cache is a second level inside its size: a more distant part, or a part that "
+                    "others use."
+                ),
+            ),
+        )
+    return (joined(" ", said), reading)
+
+
+def _headlines(scene: Scene) -> Iterable[Headline]:
+    """One load from the largest working set: memory."""
+    usual = tuple(e for e in scene.measured if e.placement.memory == "first-touch") or scene.measured
+    largest = max((float(e.params["bytes"]) for e in usual), default=0.0)
+    last = choose.best(e for e in usual if float(e.params["bytes"]) == largest)
+    if last:
+        yield Headline(text("One load from {size}", size=format_size(largest)), last)
+
+
+declared = Declared(
+    order=25,
+    id="load-latency",
+    title=text("Load latency by working set"),
+    introduction=text(
+        "Each load waits for the previous one, along a random cycle through the working set, so prefetching "
+        "does not help. While the working set fits a cache, a load takes the latency of this cache; beyond it "
+        "the time rises to the next level. If small pages are slower than huge pages, TLB misses cost time."
+    ),
+    benchmark="latency",
+    law=LatencyLevels,
+    select=_walks,
+    sentences=_sentences,
+    charts=_charts,
+    shared_tables=(
+        Listing(
+            text(
+                "Levels of the load latency: time of one load, cycles of the clock measured under load, and the "
+                "working set at which the level ends"
+            ),
+            headings("Walk", "Level", "One load", "Interval", "Cycles", "Up to", "Interval"),
+            _rows,
+            {2, 3, 4, 5, 6},
+            optional={4},
+        ),
+    ),
+    headlines=_headlines,
+)

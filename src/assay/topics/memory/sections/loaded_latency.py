@@ -1,0 +1,136 @@
+"""What a load takes while other cores draw bandwidth."""
+
+from collections.abc import Hashable, Iterable
+
+from assay.model.result import Estimate
+from assay.model.text import joined, text
+from assay.model.units import format_size
+from assay.report import choose, figures, fitted, words
+from assay.report.charts.lines import LinePoint, lines
+from assay.report.declared import Declared, Listing, Scene
+from assay.report.fitted import Fitted
+from assay.report.section import Figure, Headline, headings
+from assay.topics.memory.models.loaded_latency import LoadedLatency
+
+
+def _drawing(scene: Scene) -> tuple[Fitted[LoadedLatency], ...]:
+    """Those for which the bandwidth beside the load is known."""
+    return tuple(each for each in scene.found if each.model.bandwidth)
+
+
+def _ratio(each: Fitted[LoadedLatency]) -> str:
+    return f"{each.model.loaded.value / each.model.base.value:.2f}"
+
+
+def _load(scene: Scene, each: Fitted[LoadedLatency]) -> Estimate | None:
+    """What the load drew beside the last point of a model."""
+    return _loads(scene).get(_key(each.estimate(each.model.points[-1])))
+
+
+def _loads(scene: Scene) -> dict[Hashable, Estimate]:
+    found = choose.measured(choose.of_benchmark(scene.analysis, declared.benchmark))
+    return {_key(each): each for each in found if each.unit == "B/s"}
+
+
+def _key(estimate: Estimate) -> Hashable:
+    return estimate.case, estimate.placement.hosts, estimate.state
+
+
+def _charts(scene: Scene) -> tuple[Figure, ...]:
+    found = _drawing(scene)
+    if not found:
+        return ()
+    beside = _loads(scene)
+    factor, unit = figures.scaled(fitted.of(found))
+    across, across_unit = figures.scaled(beside.values())
+    points = []
+    for each, point in ((model, point) for model in found for point in model.model.points):
+        estimate = each.estimate(point)
+        load = beside.get(_key(estimate))
+        drawn = float(point.at.get("bandwidth", 0.0))
+        ends = (load.lo, load.hi) if load else (None, None)
+        x, x_lo, x_hi = (across * (drawn if end is None else end) for end in (drawn, *ends))
+        place = text("{rate} load", rate=words.quantity(drawn, "B/s"))
+        name = scene.name(each) or text("one load")
+        points.append(
+            LinePoint(x=x, x_lo=x_lo, x_hi=x_hi, series=name, place=place, **figures.ends(estimate, factor))
+        )
+    caption = (
+        text("Time of one load against the bandwidth of the other cores."),
+        figures.whiskers(fitted.of(found)),
+        text("The line joins the points in the order of the requested load."),
+    )
+    result = [
+        text("{series}: {figure} at {load}", series=point.series, figure=point.text, load=point.place)
+        for point in points
+    ]
+    titles = text("load bandwidth ({unit})", unit=across_unit), text("time of one load ({unit})", unit=unit)
+    return (Figure("figure-loaded-latency", joined(" ", caption), joined("; ", result), lines(points, titles)),)
+
+
+def _sentences(scene: Scene) -> str:
+    found = _drawing(scene)
+    told = [
+        text(
+            "A load takes {idle} on an idle memory and {loaded} under full load ({beside}), {ratio} times as long."
+            if each.model.idle
+            else "A load takes {idle} beside the lightest load and {loaded} under full load ({beside}), {ratio} "
+            "times as long.",
+            idle=each.shown(each.model.base).full,
+            loaded=each.shown(each.model.loaded).full,
+            ratio=_ratio(each),
+            beside=each.shown(each.model.bandwidth).short if each.model.bandwidth else "",
+        )
+        for each in found
+    ]
+    small = [e for each in found for e in each.estimates if e.params.get("pages") == "small"]
+    if small:
+        told.append(
+            text(
+                "The pointer chase covers {size} in small pages, so each load includes a TLB miss.",
+                size=format_size(int(small[0].params["bytes"])),
+            )
+        )
+    return joined(" ", told)
+
+
+def _rows(scene: Scene) -> Iterable[tuple[str, ...]]:
+    for each in scene.found:
+        yield (
+            scene.name(each) or words.placed(each.estimates[0]),
+            each.shown(each.model.idle).short if each.model.idle else "",
+            "" if each.model.idle else each.shown(each.model.lightest).short,
+            each.shown(each.model.loaded).short,
+            _ratio(each),
+            each.shown(each.model.bandwidth).short if each.model.bandwidth else text("not known"),
+            words.share_text(load) if (load := _load(scene, each)) else "",
+        )
+
+
+declared = Declared(
+    order=27,
+    id="loaded-latency",
+    title=text("Latency under load"),
+    introduction=text(
+        "Memory latency grows under load. One core chases pointers through memory while the others read with "
+        "increasing bandwidth. The curve is flat while requests do not queue; where it rises, memory is "
+        "saturated."
+    ),
+    benchmark="loaded_latency",
+    law=LoadedLatency,
+    sentences=_sentences,
+    charts=_charts,
+    shared_tables=(
+        Listing(
+            text("Memory latency without load (of the walk alone, if measured) and under full load"),
+            headings("Placement", "Idle", "Lightest load", "Full load", "Ratio", "Load bandwidth", "Of limit"),
+            _rows,
+            {1, 2, 3, 4, 5, 6},
+            optional={1, 2},
+        ),
+    ),
+    headlines=lambda scene: [
+        Headline(text("Memory latency under load"), each.estimate(each.model.points[-1]))
+        for each in _drawing(scene)[:1]
+    ],
+)

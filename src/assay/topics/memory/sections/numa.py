@@ -1,0 +1,178 @@
+"""Cores of each memory node against the memory of every node: bandwidth, latency, and what firmware says."""
+
+from collections.abc import Iterable, Sequence
+
+from assay.model.law import Point
+from assay.model.quantity import Quantity
+from assay.model.result import Analysis
+from assay.model.text import joined, text
+from assay.report import words
+from assay.report.charts.heatmap import Cell
+from assay.report.declared import Declared, Listing, Matrix, Scene
+from assay.report.fitted import Fitted, kind
+from assay.report.section import headings
+from assay.topics.memory.models.numa_matrix import NodeClass, NumaMatrix
+
+_SURE = 0.05
+
+
+def cells(analysis: Analysis) -> frozenset[str]:
+    """Ids of the estimates that a matrix of memory nodes shows."""
+    return frozenset(name for model in analysis.models if isinstance(model, NumaMatrix) for name in model.of)
+
+
+def _classes(each: Fitted[NumaMatrix]) -> list[tuple[NodeClass, Quantity]]:
+    """Classes of pairs that have a ratio to the cores' own memory, with it."""
+    return [(pairs, pairs.ratio) for pairs in each.model.classes if pairs.ratio]
+
+
+def _median(pairs: NodeClass) -> str:
+    return words.quantity(pairs.value.value, pairs.value.unit)
+
+
+def _rows(scene: Scene) -> Iterable[tuple[str, ...]]:
+    for each, pairs, ratio in ((law, *both) for law in scene.found for both in _classes(law)):
+        points = [point for point in each.model.points if point.at["class"] == pairs.name]
+        away = sorted({int(point.at["distance"]) for point in points if "distance" in point.at})
+        middle, low, high = ratio
+        yield (
+            scene.name(each),
+            pairs.name,
+            ", ".join(map(str, away)) or text("none given"),
+            f"{len(points)}",
+            _median(pairs),
+            f"{middle:.2f}" if len(points) == 1 else f"{middle:.2f} ({low:.2f} to {high:.2f})",
+        )
+
+
+def _is_whole(each: Fitted[NumaMatrix]) -> bool:
+    """Whether it has the cores of several nodes: one row is no matrix."""
+    return len({point.at["cpu node"] for point in each.model.points}) > 1
+
+
+def _is_latency(each: Fitted[NumaMatrix]) -> bool:
+    return each.estimates[0].better == "lower"
+
+
+def _note(point: Point) -> str:
+    return text("distance {distance}", distance=str(point.at["distance"])) if "distance" in point.at else ""
+
+
+def _kind(point: Point) -> str:
+    kind = point.at["class"]
+    return kind if isinstance(kind, str) else str(kind)
+
+
+def _heads(each: Fitted[NumaMatrix], unit: str) -> tuple[str, str, str]:
+    title = text("latency ({unit})", unit=unit) if _is_latency(each) else text("bandwidth ({unit})", unit=unit)
+    return text("cores of node"), text("memory of node"), title
+
+
+def _caption(scene: Scene, each: Fitted[NumaMatrix], drawn: Sequence[Cell], unit: str) -> str:
+    measure = text("Latency of a load") if _is_latency(each) else text("Triad bandwidth")
+    what = text("{what} in {unit}", what=measure, unit=unit)
+    if scene.name(each) not in {"", kind(each)}:
+        what = text("{value} ({basis})", value=what, basis=scene.name(each))
+    said = (
+        text("{what}: cores of the node in the row, memory of the node in the column.", what=what),
+        text(
+            "Below each figure: its ratio to local memory and the firmware distance."
+            if any(cell.note for cell in drawn)
+            else "Below each figure: its ratio to local memory."
+        ),
+        text("Dark is slow. Intervals are in the table."),
+    )
+    return joined(" ", said)
+
+
+def _result(_scene: Scene, _each: Fitted[NumaMatrix], drawn: Sequence[Cell], unit: str) -> str:
+    told = [
+        text(
+            "cores of node {row} with memory of node {column}: {figure} {ratio}",
+            row=cell.row,
+            column=cell.column,
+            figure=f"{cell.text} {unit}",
+            ratio=cell.ratio,
+        )
+        for cell in drawn
+    ]
+    return joined("; ", told)
+
+
+_MATRIX = Matrix(
+    anchor="figure-numa",
+    ends=("cpu node", "memory node"),
+    mirrored=False,
+    least=2,
+    heads=_heads,
+    caption=_caption,
+    result=_result,
+    note=_note,
+    kind=_kind,
+)
+
+
+def _sentences(scene: Scene) -> tuple[str, ...]:
+    shown = [each for each in scene.found if _is_whole(each)] or scene.found
+    return joined(" ", [_meaning(scene, each) for each in shown]), _agreement(scene)
+
+
+def _meaning(scene: Scene, each: Fitted[NumaMatrix]) -> str:
+    parts = words.listed(
+        text(
+            "{value} for {kind} ({ratio})",
+            value=_median(pairs),
+            kind=pairs.name,
+            ratio=f"×{ratio.value:.2f}",  # noqa: RUF001 (a factor)
+        )
+        for pairs, ratio in _classes(each)
+    )
+    return text("Median {what}: {figures}.", what=scene.name(each), figures=parts)
+
+
+def _agreement(scene: Scene) -> str:
+    """Whether firmware's distances rank the pairs as they were measured."""
+    told = []
+    for each in (each for each in scene.found if each.model.agreement):
+        tau, p = each.model.agreement.tau, each.model.agreement.p
+        if p > _SURE:
+            sure = text("too few pairs to compare with the firmware distances")
+        elif tau > 0:
+            sure = text("the firmware distances order the pairs as measured")
+        else:
+            sure = text("the firmware distances do not order the pairs as measured")
+        told.append(
+            text(
+                "{what}: {verdict} (Kendall's τ {tau}, p = {p})",
+                what=scene.name(each),
+                verdict=sure,
+                tau=f"{tau:.2f}",
+                p=f"{p:.2g}",
+            )
+        )
+    if not told:
+        return text("The firmware gives equal distances, so there is no order to compare with.")
+    return text("{sentence}.", sentence=joined("; ", told))
+
+
+declared = Declared(
+    order=20,
+    id="memory-nodes",
+    title=text("Local and remote memory"),
+    introduction=text(
+        "Cores reach the memory of another die or socket over a link, which is slower than local memory."
+    ),
+    law=NumaMatrix,
+    sentences=_sentences,
+    charts=_MATRIX.figures,
+    shared_tables=(
+        Listing(
+            text("Classes of pairs of memory nodes: median over the pairs, and their ratio to local memory"),
+            headings("What", "Between", "Distance", "Pairs", "Median", "Ratio to local"),
+            _rows,
+            {2, 3, 4, 5},
+        ),
+    ),
+    rules=frozenset({"numa_penalty", "numa_distances"}),
+    exclusive=cells,
+)

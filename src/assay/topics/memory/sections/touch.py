@@ -1,0 +1,251 @@
+"""Who touches memory first, and whether its pages are dealt to all memory nodes."""
+
+import statistics
+from collections.abc import Iterable
+
+from assay.model.result import Analysis, Comparison, Estimate
+from assay.model.text import joined, text
+from assay.model.units import format_cpu_list
+from assay.report import choose, figures, verdicts, words
+from assay.report.declared import Declared, Listing, Scene
+from assay.report.section import Figure, Table, headings
+from assay.report.vocabulary import known as known_word
+from assay.topics.memory.models.numa_matrix import NumaMatrix
+
+_NONE, _INTERLEAVE, _BIND = "first-touch", "interleave", "bind"
+
+
+def _every(analysis: Analysis, _headline: tuple[Estimate, ...]) -> tuple[Estimate, ...]:
+    return tuple(e for members in groups(analysis).values() for e in members)
+
+
+def _published(scene: Scene) -> Iterable[Table]:
+    """The stencil without an option and with interleaved pages, in MFLOPS, as a published table has it."""
+    rates = choose.middle(choose.headline_metric(choose.of_benchmark(scene.analysis, "himeno")))
+    for members in choose.grouped(choose.measured(rates), _setting).values():
+        plain = [e for e in members if e.placement.memory == _NONE]
+        for dealt in members:
+            if plain and dealt.placement.policy.policy == _INTERLEAVE:
+                none = _of_state(plain, dealt.state)
+                yield _two_rows(scene.analysis, none, dealt)
+                if none.threads and dealt.threads:
+                    yield _by_thread(none, dealt)
+
+
+def _setting(estimate: Estimate) -> tuple[object, ...]:
+    """What the two rows share."""
+    factors = {name: level for name, level in estimate.factors.items() if name != "memory"}
+    return (estimate.placement.label, *sorted(estimate.params.items()), *factors.values())
+
+
+def _of_state(estimates: list[Estimate], state: str | None) -> Estimate:
+    """The one of the same state, else one that holds for all, else the first."""
+    return next((e for wanted in (state, None) for e in estimates if e.state == wanted), estimates[0])
+
+
+def _two_rows(analysis: Analysis, none: Estimate, interleaved: Estimate) -> Table:
+    rows = []
+    for option, e in ((text("none"), none), ("interleave", interleaved)):
+        mflops = (f"{(value or 0.0) / 1e6:,.0f}" for value in (e.median, e.lo, e.hi))
+        middle, lo, hi = mflops
+        ends = {"interval": f"[{lo}, {hi}]", "range": f"{lo} to {hi}"}.get(e.basis or "", text("no interval"))
+        ratio = _ratio(analysis, interleaved, none) if e is interleaved else ("1", text("the base"), "")
+        launches = (
+            text("{count} ({disturbed} disturbed)", count=e.launches, disturbed=e.disturbed)
+            if e.disturbed
+            else f"{e.launches}"
+        )
+        rows.append((option, middle, ends, launches, *ratio))
+    cpus = len(none.placement.cpus[0])
+    threads = words.count(cpus, "thread", "threads") if cpus else text("unknown number of threads")
+    size = text("size {size}", size=str(none.params.get("size", "")))
+    where = joined(", ", (size, threads, _first(str(none.params.get("touch", "parallel"))), choose.state(none)))
+    caption = text("Himeno without a memory option and with interleave ({where})", where=where)
+    found = _found(analysis, interleaved, none)
+    sure = found is None or found.confidence is not None
+    columns = headings(
+        "Option", "MFLOPS", "Interval", "Launches", "Ratio", "Its interval" if sure else "Its range", "Pairs"
+    )
+    return Table(caption, columns, tuple(rows), frozenset({1, 2, 3, 4, 5, 6}), _note(found, interleaved))
+
+
+def _by_thread(none: Estimate, interleaved: Estimate) -> Table:
+    """Why the rates differ: where the memory was found, and what threads work by themselves in a sweep."""
+    rows = []
+    for option, e in ((text("none"), none), ("interleave", interleaved)):
+        shares = e.placement.proven.page_nodes if e.placement.proven else {}
+        told = (text("node {node} {share}", node=node, share=words.percent(each)) for node, each in shares.items())
+        slowest, middle = max(e.threads), statistics.median(e.threads)
+        cpus = e.placement.cpus[0] if e.placement.cpus else ()
+        cpu = f"{cpus[e.threads.index(slowest)]}" if len(cpus) == len(e.threads) else text("unknown")
+        times = (words.quantity(each, "s") for each in (slowest, middle))
+        rows.append((option, joined(", ", tuple(told)), *times, f"{slowest / middle:.2f}", cpu))
+    columns = headings("Option", "Memory by node", "Slowest thread", "Median thread", "Ratio", "Its cpu")
+    caption = text("Memory by node and time by thread in a sweep: the slowest thread decides the rate")
+    return Table(caption, columns, tuple(rows), frozenset({2, 3, 4, 5}))
+
+
+def _note(found: Comparison | None, interleaved: Estimate) -> str:
+    """How to read the ratio, and what one memory node lets expect."""
+    paired = found is not None and found.blocks > 0
+    few = found.blocks if found and found.blocks and found.confidence is None else 0
+    told = (
+        text("The ratio comes from launches paired by block. It is not the ratio of the two medians.")
+        if paired
+        else "",
+        text(
+            "{count} pair is too few for an interval: a ratio needs 6.|{count} pairs are too few for an "
+            "interval: a ratio needs 6.",
+            count=few,
+        )
+        if few
+        else "",
+        text("This machine has one memory node: interleaving changes nothing, so the expected ratio is 1.")
+        if len(interleaved.placement.policy.nodes) == 1
+        else "",
+    )
+    return joined(" ", told)
+
+
+def _ratio(analysis: Analysis, a: Estimate, b: Estimate) -> tuple[str, str, str]:
+    """The paired ratio a / b, its ends, and the number of pairs."""
+    found = _found(analysis, a, b)
+    if found is None:
+        why = text("other state") if a.state != b.state else text("no block has both")
+        return (text("not compared"), why, "0")
+    return (f"{found.ratio:.3f}", verdicts.plain_ends(found), verdicts.number(found))
+
+
+def _found(analysis: Analysis, a: Estimate, b: Estimate) -> Comparison | None:
+    return next((each for each in analysis.comparisons if (each.a, each.b) == (a.id, b.id)), None)
+
+
+def groups(analysis: Analysis) -> dict[str, tuple[Estimate, ...]]:
+    """Kernel and placement -> headline estimates of the same cpus that differ in first touch or memory policy."""
+    far = _farthest(analysis)
+    found: dict[str, tuple[Estimate, ...]] = {}
+    for name in dict.fromkeys(e.benchmark for e in analysis.estimates if "touch" in e.params):
+        headline = choose.headline_kernel(choose.headline_metric(choose.of_benchmark(analysis, name)))
+        usual = choose.measured(choose.middle(headline))
+        by_cpus = choose.grouped(usual, lambda e: (e.placement.label, e.placement.cpus))
+        for (label, _), members in by_cpus.items():
+            kept = tuple(e for e in members if e.id not in far or far[e.id])
+            policies = {e.placement.policy.policy for e in kept}
+            # Cores of one node against the memory of each are the matrix of the memory nodes.
+            if policies != {_BIND} and len({way(e) for e in kept}) > 1:
+                found[joined(", ", (choose.measure(kept[0]), label))] = kept
+    return found
+
+
+def _farthest(analysis: Analysis) -> dict[str, bool]:
+    """Cells of the matrices of memory nodes -> whether it is the cores' own memory or the farthest from them."""
+    found: dict[str, bool] = {}
+    for model in analysis.models:
+        if not isinstance(model, NumaMatrix):
+            continue
+        order = [each.name for each in model.classes]
+        for cpu, points in choose.grouped(model.points, lambda point: point.at["cpu node"]).items():
+            far = max(points, key=lambda p: (p.at.get("distance", 0), order.index(str(p.at["class"]))))
+            for point in points:
+                found[point.estimate] = point is far or point.at["memory node"] == cpu
+    return found
+
+
+def _figure(name: str, members: tuple[Estimate, ...]) -> Figure:
+    anchor = "".join(letter if letter.isalnum() else "-" for letter in name.lower()).replace("--", "-")
+    return figures.placements(members, f"figure-touch-{anchor}", name, row=_policy)
+
+
+def way(estimate: Estimate) -> str:
+    """How the pages came to lie where they do: `serial first touch`, `interleaved, serial touch`."""
+    touched = str(estimate.params.get("touch", ""))
+    if not words.memory(estimate):
+        return _first(touched)
+    return joined(", ", (_policy(estimate), known_word(f"{touched} touch")))
+
+
+def _first(touched: str) -> str:
+    """`serial first touch`."""
+    return text("serial first touch") if touched == "serial" else text("parallel first touch")
+
+
+def _policy(estimate: Estimate) -> str:
+    """Where pages may lie: `first touch`, `on node 3`, `interleaved`."""
+    memory = estimate.placement.policy
+    if memory.policy == _BIND:
+        nodes = format_cpu_list(memory.nodes)
+        return (
+            text("on nodes {nodes}", nodes=nodes) if len(memory.nodes) > 1 else text("on node {node}", node=nodes)
+        )
+    return text("interleaved") if memory.policy == _INTERLEAVE else text("first touch")
+
+
+def _rows(scene: Scene) -> Iterable[tuple[str, ...]]:
+    """Paired ratios between the ways."""
+    for each, a, b in scene.cached(_between):
+        what = f"{a.benchmark}, {a.placement.label}"
+        ways = text("{a} against {b}", a=way(a), b=way(b))
+        ends = verdicts.plain_ends(each)
+        yield what, ways, f"{each.ratio:.3f}", ends, verdicts.number(each), known_word(each.verdict)
+
+
+def _between(scene: Scene) -> list[tuple[Comparison, Estimate, Estimate]]:
+    """Comparisons of two ways, with both."""
+    known = {e.id: e for e in scene.estimates}
+    pairs = [
+        (each, known[each.a], known[each.b])
+        for each in scene.analysis.comparisons
+        if each.a in known and each.b in known
+    ]
+    return [(each, a, b) for each, a, b in pairs if way(a) != way(b)]
+
+
+def _sentences(scene: Scene) -> tuple[str, str]:
+    """The largest effect that is sure, in words; what a single memory node lets expect."""
+    proven = [e.placement.proven for e in scene.estimates if e.placement.proven]
+    nodes = {node for each in proven for node in each.page_nodes}
+    alone = text("This machine has one memory node, so a memory policy can only cost time.")
+    return _largest(scene), alone if len(nodes) == 1 else ""
+
+
+def _largest(scene: Scene) -> str:
+    sure = [each for each in scene.cached(_between) if each[0].verdict in {"faster", "slower"}]
+    if not sure:
+        return text("No difference between the options was found.")
+    largest, a, b = max(sure, key=lambda each: max(each[0].ratio, 1 / each[0].ratio))
+    return text(
+        "The largest effect: {benchmark} on “{label}” with {a} runs at {ratio} times ({low} to {high}) its rate "
+        "with {b}.",
+        benchmark=a.benchmark,
+        label=a.placement.label,
+        a=way(a),
+        ratio=f"{largest.ratio:.3g}",
+        low=f"{largest.lo:.3g}",
+        high=f"{largest.hi:.3g}",
+        b=way(b),
+    )
+
+
+declared = Declared(
+    order=15,
+    id="first-touch",
+    title=text("First touch and interleave"),
+    introduction=text(
+        "The operating system puts a page on the memory node of the thread that first writes it. If one thread "
+        "initialises all data, all threads later read from one node. Interleaved pages are spread over all nodes. "
+        "If each thread initialises its own part, all memory is local."
+    ),
+    select=_every,
+    sentences=_sentences,
+    charts=lambda scene: [_figure(*group) for group in groups(scene.analysis).items()],
+    shared_tables=(_published,),
+    page_tables=(
+        Listing(
+            text("Paired ratios of the first-touch and interleave options"),
+            headings("What", "Options", "Ratio", "Interval", "Pairs", "Verdict"),
+            _rows,
+            {2, 3, 4},
+        ),
+    ),
+    rules=frozenset({"first_touch", "interleave"}),
+)

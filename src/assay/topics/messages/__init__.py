@@ -1,0 +1,1 @@
+"""Messages between two processes or many pairs, inside a node and between nodes."""

@@ -1,0 +1,171 @@
+"""What the benchmarks of messages between pairs of processes have in common: no benchmark itself."""
+
+from collections.abc import Iterable
+
+from assay.model.benchmark import Axis, Metric, Params, Pattern, Resources
+from assay.model.text import text
+
+_LATENCIES = ("latency", "multi-latency")
+_WINDOWS = ("bandwidth", "bidirectional", "multi-bandwidth")
+#: Cold buffers walk through a pool this many times the last-level cache, so that no line is met again in cache.
+_POOL_MULTIPLE = 4
+_UNKNOWN_CACHE_BYTES = 32 * 2**20
+_LARGEST = 4 * 2**20
+_MEMORY_SHARE = 0.6
+#: Buffers lie this far apart, or as far as their alignment asks.
+_APART_BYTES = 128
+#: Bytes in a second that are written into new buffers. An assumption: nothing is timed by it.
+FILL_RATE = 1e9
+#: Of a message, whatever its size; for estimates only.
+_CALL_S = 2e-6
+
+#: Those that benchmarks of ours measure, then those of other tools' figures.
+PATTERNS = {
+    "latency": Pattern(text("Latency, one way"), text("latency, one way"), "time", osu="Latency"),
+    "bandwidth": Pattern(text("Bandwidth, one direction"), text("bandwidth, one direction"), osu="Bandwidth"),
+    "bidirectional": Pattern(
+        text("Bandwidth, both directions added"),
+        text("bandwidth, both directions added"),
+        directions=2,
+        osu="Bi-Directional Bandwidth",
+    ),
+    "multi-bandwidth": Pattern(
+        text("Bandwidth of all pairs, one direction"),
+        text("bandwidth of all pairs, one direction"),
+        pairs="all",
+        osu="Multiple Bandwidth / Message Rate",
+    ),
+    "multi-latency": Pattern(
+        text("Latency of the slowest pair, one way"),
+        text("latency of the slowest pair, one way"),
+        "time",
+        pairs="all",
+        osu="Multi Latency",
+    ),
+    "multi-bidirectional": Pattern(
+        text("Bandwidth of all pairs, both directions added"),
+        text("bandwidth of all pairs, both directions added"),
+        directions=2,
+        pairs="all",
+    ),
+    "ping-pong": Pattern(text("Bandwidth, both ways in turn")),
+    "pingping": Pattern(text("Time with a message in the opposite direction"), figure="time"),
+    "sendrecv": Pattern(text("Time to send and receive (Sendrecv)"), figure="time"),
+    "exchange": Pattern(text("Exchange with both neighbours"), figure="time"),
+}
+#: Of sockets, most bytes of a segment.
+SEGMENT = "segment"
+PATTERN = Axis(
+    "pattern",
+    "latency: to and fro; bandwidth: a window of messages one way, then an acknowledgement; "
+    "bidirectional: windows both ways at once; multi-: all pairs at once",
+    ("latency", "bandwidth", "bidirectional", "multi-bandwidth", "multi-latency"),
+    "latency",
+    role="message-pattern",
+    named=True,
+    patterns=PATTERNS,
+)
+BUFFERS = Axis(
+    "buffers",
+    "hot: one to send and one to receive; rotating: a window of each in turn; cold: pools beyond the caches",
+    ("hot", "rotating", "cold"),
+    "hot",
+    role="buffer-reuse",
+)
+OFFSET = Axis(
+    "offset",
+    "bytes added to the size, as NetPIPE's perturbation of 3 does",
+    (0, -3, 3),
+    0,
+    "B",
+    role="size-offset",
+)
+WINDOW = Axis("window", "messages on the way before one waits", (64,), 64)
+GAP = Axis(
+    "gap",
+    "asleep before each round trip or window, which is then timed alone; the partner waits as it always does",
+    (0, 100, 1000, 10000),
+    0,
+    "us",
+    role="idle-gap",
+)
+POOL = Axis("pool", "bytes of each of the two pools of cold buffers", (), None, "B")
+
+
+def sizes(smallest: int = 1) -> Axis:
+    """The axis of a message's size: powers of two to 4 MiB, and nothing at all where `smallest` is 0."""
+    powers = tuple(2**power for power in range(23))
+    return Axis(
+        "bytes", "size of a message", powers if smallest else (0, *powers), 8, "B", swept=True, role="message-size"
+    )
+
+
+def metrics(slowest: str, counted: str, *, after: str = "", limit: str = "") -> tuple[Metric, ...]:
+    """Latency of messages to and fro, bandwidth and rate of windows.
+
+    Args:
+        slowest: what the slowest is one of: `of all pairs the slowest`.
+        counted: whose messages are counted together: `messages of all pairs`.
+        after: what else is to be said of both rates.
+        limit: name of the law that bounds the bandwidth.
+    """
+    both = f"both directions added where there are two{after}"
+    return (
+        Metric(
+            "latency",
+            "s",
+            "lower",
+            "one-way",
+            f"one way: half of a round trip; {slowest}",
+            when={"pattern": _LATENCIES},
+            role="message-time",
+        ),
+        Metric(
+            "bandwidth",
+            "B/s",
+            "higher",
+            "bytes",
+            f"bytes of {counted}, {both}",
+            limit,
+            when={"pattern": _WINDOWS},
+            role="message-bandwidth",
+        ),
+        Metric(
+            "message-rate",
+            "1/s",
+            "higher",
+            "messages",
+            f"{counted}, {both}",
+            when={"pattern": _WINDOWS},
+            role="message-rate",
+        ),
+    )
+
+
+def iteration_seconds(params: Params, rate: float) -> float:
+    """Estimate of an iteration at so many bytes a second: how long samples of large windows take."""
+    return _CALL_S + message_bytes(params) / rate
+
+
+def message_bytes(params: Params) -> int:
+    """Bytes that an iteration passes one way: a message where it goes to and fro, else a window of them."""
+    return (1 if params[PATTERN.name] in _LATENCIES else int(params["window"])) * int(params["bytes"])
+
+
+def pool_points(resources: Resources, _params: Params) -> Iterable[Params]:
+    """Bytes of a pool of cold buffers: beyond the last-level caches that the ranks use, within their memory."""
+    wanted = max(_POOL_MULTIPLE * (resources.last_level_bytes or _UNKNOWN_CACHE_BYTES), 2 * _LARGEST)
+    ranks = resources.placement.most_ranks
+    yield {"pool": min(wanted, int(_MEMORY_SHARE * resources.memory_bytes / 2 / ranks))}
+
+
+def buffer_bytes(payload: int, alignment: int = 0) -> int:
+    """What one buffer takes, with the gap that keeps it from the next one."""
+    grain = max(_APART_BYTES, 2 * alignment)
+    return -(-max(1, payload) // grain) * grain
+
+
+def buffers_bytes(params: Params, buffer: int) -> int:
+    """Of all buffers of one rank's thread, those to send and those to receive."""
+    count = {"hot": buffer, "rotating": int(params["window"]) * buffer, "cold": max(buffer, int(params["pool"]))}
+    return 2 * count[str(params["buffers"])]

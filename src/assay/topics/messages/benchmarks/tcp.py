@@ -1,0 +1,57 @@
+"""Messages between the same pairs of processes as those of pt2pt, over TCP sockets."""
+
+from assay.model.benchmark import Axis, Benchmark, Params
+from assay.topics.messages import axes as messages
+
+
+def _memory_bytes(params: Params) -> int:
+    return messages.buffers_bytes(params, messages.buffer_bytes(int(params["bytes"]) + int(params["offset"])))
+
+
+benchmark = Benchmark(
+    name="tcp",
+    title="Messages between two (TCP)",
+    measures="the cost of messages over TCP sockets, without MPI, between the same two processes as in pt2pt",
+    source="the definitions of the OSU Micro-Benchmarks (osu_latency, osu_bw, osu_bibw, osu_mbw_mr, "
+    "osu_multi_lat) over sockets, as NetPIPE's TCP module (Q. O. Snell, A. R. Mikler, J. L. Gustafson, 1996)",
+    program="tcp",
+    kernels=("message",),
+    axes=(
+        messages.PATTERN,
+        messages.sizes(),
+        messages.BUFFERS,
+        messages.OFFSET,
+        messages.WINDOW,
+        messages.GAP,
+        Axis(
+            "waiting",
+            "blocking: the kernel wakes who waits; polling: the kernel is asked again and again",
+            ("blocking", "polling"),
+            "blocking",
+        ),
+        Axis("nodelay", "on: TCP_NODELAY, small messages go at once", ("on", "off"), "on"),
+        Axis("send-buffer", "of each socket (SO_SNDBUF); 0: the system's choice", (0,), 0, "B"),
+        Axis("receive-buffer", "of each socket (SO_RCVBUF); 0: the system's choice", (0,), 0, "B"),
+        Axis(
+            messages.SEGMENT,
+            "most bytes of a segment, its options included (TCP_MAXSEG); 0: what the MTU takes",
+            (0,),
+            0,
+            "B",
+            role="segment-size",
+        ),
+        Axis("family", "of the addresses", ("ipv4", "ipv6"), "ipv4", role="address-family"),
+        messages.POOL,
+    ),
+    metrics=messages.metrics("of all pairs the slowest", "messages of all pairs", limit="wire"),
+    memory_bytes=lambda params, _placement: _memory_bytes(params),
+    points=messages.pool_points,
+    min_cpus=2,
+    two_sided="TCP",
+    message_bytes=messages.message_bytes,
+    iteration_seconds=lambda params: messages.iteration_seconds(params, 2e9),
+    setup_seconds=lambda params: 0.02 + _memory_bytes(params) / messages.FILL_RATE,
+    launcher="mpi",
+    rank_per="cpu",
+    figure_of="ranks",
+)

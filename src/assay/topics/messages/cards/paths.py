@@ -1,0 +1,336 @@
+"""Sentences about each network and each path inside a node: what it is good for and what limits it."""
+
+from collections import defaultdict
+from collections.abc import Callable, Iterable
+from typing import NamedTuple
+
+import msgspec
+
+from assay.model.machine import is_port
+from assay.model.profile import LimitedBy, Profile, ProfileFigure
+from assay.model.result import Analysis
+from assay.model.text import Text, filled, joined, text
+from assay.model.units import format_share
+from assay.report import choose, messages, words
+from assay.report.section import Card, CardRow
+from assay.report.vocabulary import known
+
+#: More paths than these are told by the sections alone.
+MOST = 6
+#: Both directions over one: from here on each goes as if alone; up to here they share.
+_FREE, _SHARED = 1.8, 1.2
+#: Who gets so much of a limit stands at it; limits that shares are of.
+_REACHED = 0.90
+_STANDING = frozenset({"wire", "shaper", "slot", "given", "memory"})
+#: A wire that needs no more than this share of a message's time does not limit it.
+_HARDLY = 0.1
+#: Figures that are shown in percent.
+_SHARES = frozenset({"share", "tcp_share", "over_copy"})
+
+
+class Sentence(NamedTuple):
+    """A sentence of a card.
+
+    Attributes:
+        template: of a profile; it may name any of its `_words`.
+        holds: whether it is said of a profile.
+    """
+
+    template: Text | Callable[[Profile], Text]
+    holds: Callable[[Profile], object] = lambda _profile: True
+
+
+#: What limits long messages -> what is said of it: between nodes, and inside a node where that is not the same.
+_LIMITS: dict[LimitedBy, tuple[Text, ...]] = {
+    "wire": (text("Long messages reach the wire rate of {device}, {wire}."),),
+    "shaper": (
+        text("Long messages reach the rate of {device}: {wire}, limited by a traffic shaper of the kernel."),
+    ),
+    "slot": (text("Long messages reach the limit of the PCI Express slot of {device}, {ceiling}."),),
+    "given": (text("Long messages reach the rate that the user gave for the link, {ceiling}."),),
+    "memory": (text("Memory limits long messages: it reads and writes each byte."),),
+    "copy": (text("The copy rate of one core limits long messages."),),
+    "mpi": (text("The MPI, not the link: plain TCP sockets get {tcp_share} of the link rate."),),
+    "one-pair": (
+        text(
+            "One pair of cores, not the link: {count} pair gets {pairs_rate}.|One pair of cores, not the link: "
+            "{count} pairs together get {pairs_rate}."
+        ),
+    ),
+    "one-machine": (
+        text("There is no network: the nodes are one machine. Its memory and processor limit long messages."),
+    ),
+    "undecided": (
+        text(
+            "Not decided: long messages get {share} of the link rate. This run cannot separate the pair of cores, "
+            "the MPI and the path. Many pairs can: `assay run multi-pair --hosts {hosts}`."
+        ),
+        text("Not decided: long messages get {share} of the memory rate."),
+    ),
+    "no-limit-known": (
+        text("Unknown: no fact about the nodes gives the rate of the link. Give it with `--limit wire=RATE`."),
+        text("Unknown: no measurement of this run is a limit for it."),
+    ),
+    "not-measured": (text("Unknown for long messages: no message of 64 KiB or more was measured."),),
+}
+_NOT_THE_COPY = text(
+    "Not decided. The copy rate of one core is not the limit: long messages get {over_copy} of it."
+)
+
+
+def _limit(profile: Profile) -> Text:
+    """What long messages stand at, or why that is not known."""
+    if profile.limited_by == "no-limit-known" and profile.over_copy:
+        return _NOT_THE_COPY
+    between, *inside = _LIMITS[profile.limited_by]
+    return between if profile.between or not inside else inside[0]
+
+
+def _is_strayed(profile: Profile) -> bool:
+    """Whether the counters of another device than the one that was asked for moved."""
+    return bool(profile.asked and profile.carried) and not is_port(profile.carried, profile.asked)
+
+
+def _is_below(profile: Profile) -> bool:
+    """Whether the lower end of the share shows that long messages do not always stand at their limit."""
+    share = profile.share
+    return profile.limited_by in _STANDING and share is not None and share.value.lo < _REACHED
+
+
+def _wire_share(profile: Profile) -> float:
+    """What the wire needs of the time of a small message; 0 where none is known."""
+    top, small = profile.ceiling, profile.small
+    return profile.small_bytes / top.value / small.value.lo if top and small and profile.between else 0.0
+
+
+def _more_than_one(profile: Profile) -> object:
+    pairs, rate = profile.pairs_rate, profile.rate
+    return pairs and rate and pairs.value.lo > rate.value.hi
+
+
+def _of_limit(profile: Profile) -> Text:
+    """The sentence about the rate of long messages, with the limit that they stand against."""
+    if not profile.share:
+        return text("{rate} in one direction at {rate_bytes}.")
+    if profile.between:
+        return text("{rate} in one direction at {rate_bytes}: {share} of the payload rate of the link, {ceiling}.")
+    return text("{rate} in one direction at {rate_bytes}: {share} of the memory rate, {ceiling}.")
+
+
+def _verdict(ratio: ProfileFigure | None) -> Text:
+    """Which one is quicker, where the ends lie on one side."""
+    if ratio and ratio.value.lo > 1:
+        return text("MPI is faster.")
+    if ratio and ratio.value.hi < 1:
+        return text("Sockets are faster.")
+    return text("It is not certain which one is faster.")
+
+
+def _is_sure(ratio: ProfileFigure | None) -> bool:
+    """Whether a ratio has ends: of a single launch nothing is concluded."""
+    return bool(ratio and ratio.value.has_ends)
+
+
+#: What limits long messages, and how sure that is.
+_STANDS = (Sentence(_limit), Sentence(text("Not always: the lower end is {least} of it."), _is_below))
+#: Heading of a row -> its sentences.
+_ROWS: dict[Text, tuple[Sentence, ...]] = {
+    text("Good for"): (
+        Sentence(
+            text("Messages of {solid_bytes} and more: each size gets at least half of the highest rate."),
+            lambda each: each.solid_bytes,
+        ),
+        Sentence(
+            text("Both directions at once: together they carry {both} times as much as one."),
+            lambda each: each.both and each.both.value.lo >= _FREE,
+        ),
+        Sentence(text("Many pairs at once: together they get more than one pair."), _more_than_one),
+    ),
+    text("Limited by"): (
+        Sentence(
+            text("Messages should use {asked} but used {carried}: all figures here are of {carried}."), _is_strayed
+        ),
+        *_STANDS,
+        Sentence(
+            text("Both directions share the path: together they carry {both} times as much as one."),
+            lambda each: each.both and each.both.value.hi <= _SHARED,
+        ),
+        Sentence(
+            text("The two directions slow each other down: together they carry {both} times as much as one."),
+            lambda each: each.both and each.both.value.lo > _SHARED and each.both.value.hi < _FREE,
+        ),
+        Sentence(
+            text("Between {before} and {after} the message time increases by a factor of {jump}."),
+            lambda each: each.jump,
+        ),
+        Sentence(text("Messages sometimes wait {stalled}, as long as a TCP timer."), lambda each: each.stalled),
+    ),
+    text("Long messages"): (
+        Sentence(_of_limit, lambda each: each.rate),
+        Sentence(
+            text("Half of the highest rate is first reached at {half}."), lambda each: each.rate and each.half
+        ),
+    ),
+    text("Small messages"): (
+        Sentence(
+            text("{small} one way at {small_bytes}: {alone} if each message waits for the previous one."),
+            lambda each: each.small,
+        ),
+        Sentence(text("With {flight}: {streamed}."), lambda each: each.small and each.streamed),
+        Sentence(
+            text("Latency dominates: the wire accounts for {wire_share}."),
+            lambda each: 0 < _wire_share(each) <= _HARDLY,
+        ),
+    ),
+    text("Many pairs"): (
+        Sentence(
+            text("{count} pair gets {pairs_rate}.|{count} pairs together get {pairs_rate}."),
+            lambda each: each.pairs_rate,
+        ),
+        Sentence(text("{pairs_fill} pairs saturate the nodes."), lambda each: each.pairs_fill),
+    ),
+    text("Against TCP"): (
+        Sentence(
+            text("MPI passes small messages {over_tcp_small} times as fast as plain sockets."),
+            lambda each: each.over_tcp_small,
+        ),
+        Sentence(lambda each: _verdict(each.over_tcp_small), lambda each: _is_sure(each.over_tcp_small)),
+        Sentence(
+            text("MPI passes long messages {over_tcp} times as fast as plain sockets."), lambda each: each.over_tcp
+        ),
+        Sentence(lambda each: _verdict(each.over_tcp), lambda each: _is_sure(each.over_tcp)),
+    ),
+}
+
+
+def _words(profile: Profile) -> dict[str, str | int]:
+    """What the templates of a card may name: figures, sizes, names; a figure that a profile lacks is empty."""
+    top, fields = profile.ceiling, msgspec.structs.asdict(profile)
+    figures = {name: each for name, each in fields.items() if isinstance(each, ProfileFigure)}
+    ceiling = words.quantity(top.value if top else None, "B/s")
+    sizes = zip(("before", "after"), profile.jump_bytes, strict=True)
+    return defaultdict(
+        str,
+        {name: shown(each, of_hundred=name in _SHARES) for name, each in figures.items()},
+        **{name: words.param(fields[name], "B") for name in ("solid_bytes", "rate_bytes", "small_bytes")},
+        **{name: words.param(size, "B") for name, size in sizes},
+        asked=profile.asked,
+        carried=profile.carried,
+        device=top.device if top else "",
+        ceiling=ceiling,
+        wire=words.quantity(top.bits, "bit/s") if top and top.bits else ceiling,
+        hosts=",".join(profile.hosts),
+        count=profile.pairs,
+        least=words.percent(profile.share.value.lo) if profile.share else "",
+        stalled=words.quantity(profile.stalled, "s"),
+        flight=words.count(profile.window, "message in flight", "messages in flight"),
+        wire_share=words.percent(_wire_share(profile)),
+    )
+
+
+def _told(profile: Profile, sentences: Iterable[Sentence]) -> str:
+    """Those of the sentences that hold."""
+    found = _words(profile)
+    templates = (
+        each.template if isinstance(each.template, Text) else each.template(profile)
+        for each in sentences
+        if each.holds(profile)
+    )
+    return joined(" ", [filled(template, found) for template in templates])
+
+
+def cards(analysis: Analysis) -> tuple[Card, ...]:
+    """The cards, those between nodes first; only the first few of many."""
+    return tuple(map(_card, analysis.profiles[:MOST]))
+
+
+def contrast(analysis: Analysis) -> tuple[str, ...]:
+    """The slower one of networks that differ in nothing else, by how much, and its limit."""
+    between = [each for each in analysis.profiles if each.between and "network" in each.factors]
+    groups = choose.grouped(between, lambda each: (each.hosts, each.label, _others(each), each.state))
+    told = [_slowest(members) for members in groups.values() if len(members) > 1]
+    return tuple(filter(None, told))
+
+
+def _others(profile: Profile) -> tuple[tuple[str, str], ...]:
+    return tuple(each for each in profile.factors.items() if each[0] != "network")
+
+
+def _slowest(members: tuple[Profile, ...]) -> str:
+    """Empty where no long messages were measured over two networks."""
+    having = sorted(((each.rate, each) for each in members if each.rate), key=lambda each: each[0].value.value)
+    if len(having) < 2:  # noqa: PLR2004 (one against another)
+        return ""
+    (low, slow), (high, fast) = having[0], having[-1]
+    by = ", ".join(level for _, level in _others(slow))
+    told = (
+        text("It is not certain which network is slower for long messages: {slow} gets {low}, {fast} gets {high}.")
+        if low.value.hi >= high.value.lo
+        else text("{slow} is the slower network for long messages: it gets {low}, {fast} gets {high}.")
+    )
+    names = {
+        "slow": slow.factors["network"],
+        "fast": fast.factors["network"],
+        "low": shown(low),
+        "high": shown(high),
+    }
+    context = text("By {levels}:", levels=by) if by else ""
+    return joined(" ", (context, filled(told, names), _told(slow, _STANDS)))
+
+
+def _card(profile: Profile) -> Card:
+    rows = ((name, _told(profile, sentences)) for name, sentences in _ROWS.items())
+    return Card(_name(profile), _where(profile), tuple(CardRow(name, told) for name, told in rows if told))
+
+
+def _name(profile: Profile) -> str:
+    """`gbe, openmpi-4.1.4`; MPI or TCP where nothing is varied, and TCP wherever no MPI passed these messages."""
+    levels = [
+        level if name in {"network", "mpi"} else f"{name}={level}" for name, level in profile.factors.items()
+    ]
+    return joined(", ", [*levels, messages.BY[profile.by] if profile.by == "tcp" or not levels else ""])
+
+
+def _where(profile: Profile) -> str:
+    """`two nodes, gbe0`."""
+    state = known(f"{profile.state} cores") if profile.state else ""
+    between = messages.between(profile.label, profile.hosts)
+    return joined(", ", [between, profile.carried or profile.asked, state])
+
+
+def shown(stated: ProfileFigure, *, of_hundred: bool = False) -> str:
+    """`118 MB/s [117, 119]`, `4.96 µs (4.88 to 6.97)`, `118 MB/s (1 launch)`.
+
+    Shares as `95 %`, sizes in B or KiB.
+    """
+    if stated.value.unit == "B":
+        return _ends(stated, _size)
+    if of_hundred:
+        return _ends(stated, lambda share: (format_share(share), "%"))
+    figure = words.interval(stated.value, words.basis(stated))
+    return figure.short if figure.lo else _bare(figure.plain, stated)
+
+
+def _size(value: float) -> tuple[str, str]:
+    """A size that lies between others, to three digits, and its unit: `256`, `B`; `14.6`, `KiB`."""
+    for unit, factor in (("MiB", 2**20), ("KiB", 2**10)):
+        if value >= factor:
+            return f"{value / factor:.3g}", unit
+    return f"{value:.0f}", "B"
+
+
+def _ends(stated: ProfileFigure, say: Callable[[float], tuple[str, str]]) -> str:
+    """`95 % [94, 96]`: the unit stands once where all have the same."""
+    (value, unit), *ends = map(say, stated.value)
+    if not stated.value.has_ends:
+        return _bare(f"{value} {unit}", stated)
+    alone = all(own == unit for _, own in ends)
+    low, high = (number if alone else f"{number} {own}" for number, own in ends)
+    return f"{value} {unit} [{low}, {high}]" if stated.confidence else f"{value} {unit} ({low} to {high})"
+
+
+def _bare(value: str, stated: ProfileFigure) -> str:
+    """A figure without ends and why it has none; of imported ones the page says that once for all."""
+    return (
+        value if stated.basis == "imported" else text("{value} ({basis})", value=value, basis=words.basis(stated))
+    )

@@ -1,0 +1,52 @@
+"""Both ends of a link: the frames that they take, and what long messages between them get of it."""
+
+from collections.abc import Iterable
+
+from assay.analyse.messages import link, place
+from assay.model import roles
+from assay.model.result import Estimate
+from assay.model.run import Run
+
+#: Less of what the link carries is a shortfall.
+SHARE = 0.90
+#: Smaller messages pay their start, not the link.
+_LONG_BYTES = 65536
+
+
+def device_of(estimate: Estimate, run: Run) -> str:
+    """The device that carried messages between nodes, else the one that was asked for; empty where none did."""
+    return link.carrier(estimate) or link.asked(estimate, run.plan) if place.between(estimate) else ""
+
+
+def mtus(name: str, estimates: Iterable[Estimate], run: Run) -> dict[str, int]:
+    """Host -> MTU in bytes of its device of this name, where it is known."""
+    found: dict[str, int] = {}
+    for each in estimates:
+        for host in each.placement.hosts:
+            device = link.device(run.machines[host], name, each) if host in run.machines else None
+            fact = device.facts.get("mtu") if device else None
+            if fact and isinstance(fact.value, int):
+                found.setdefault(host, fact.value)
+    return found
+
+
+def differ(mtu_of: dict[str, int]) -> bool:
+    """Whether they take frames of different sizes."""
+    return len(set(mtu_of.values())) > 1
+
+
+def tells(estimate: Estimate) -> bool:
+    """Whether it is a bandwidth of messages between nodes that are long enough to show their link."""
+    return (
+        roles.between_two(estimate.benchmark)
+        and roles.role(estimate) == "message-bandwidth"
+        and estimate.median is not None
+        and place.between(estimate)
+        and int(roles.level_of(estimate, "message-size") or 0) >= _LONG_BYTES
+    )
+
+
+def most(estimate: Estimate) -> float:
+    """Upper end of the share that it gets of its limit; 1 where it has none."""
+    figure = estimate.median if estimate.hi is None else estimate.hi
+    return (figure or 0.0) / estimate.limit.value if estimate.limit else 1.0

@@ -1,0 +1,62 @@
+"""What limits long messages, as far as the run shows it: what can be reached is a limit, what is not is none."""
+
+from assay.analyse.bounds import Bounds
+from assay.analyse.messages import link
+from assay.model.machine import Device
+from assay.model.profile import Ceiling, LimitedBy, Profile, ProfileFigure
+from assay.model.result import Estimate, Limit
+
+#: Who gets so much of a limit stands at it.
+REACHED = 0.90
+#: So many times what one pair gets is more than one pair.
+_MORE = 1.10
+
+
+def ceiling(estimate: Estimate | None, bounds: Bounds) -> tuple[LimitedBy, Ceiling] | None:
+    """What kind of limit an estimate stands against, and the limit; None without one."""
+    if estimate is None or estimate.limit is None:
+        return None
+    limit = estimate.limit
+    bare = Ceiling(limit.value, limit.of)
+    if len(estimate.placement.hosts) == 1:
+        return "memory", bare
+    machine = bounds.machine(estimate)
+    name = link.carrier(estimate) or link.asked(estimate, bounds.plan)
+    found = link.device(machine, name, estimate) if machine else None
+    return ("given", bare) if found is None or limit.kind == "user" else _of_device(limit, found)
+
+
+def _of_device(limit: Limit, found: Device) -> tuple[LimitedBy, Ceiling]:
+    if limit.kind == "shaper":
+        return "shaper", Ceiling(limit.value, limit.of, found.name, link.held_bits(found))
+    if limit.kind == "pcie":
+        return "slot", Ceiling(limit.value, limit.of, found.name)
+    return "wire", Ceiling(limit.value, limit.of, found.name, link.wire_bits(found))
+
+
+def limited_by(profile: Profile, kind: LimitedBy | None, *, one_machine: bool) -> LimitedBy:
+    """What limits its long messages: the limit that their upper end reaches, as in the rule `link_ceiling`.
+
+    Else who gets more; else why nobody knows.
+
+    Args:
+        profile: of a path, all but its own `limited_by`.
+        kind: of the ceiling; None without one.
+        one_machine: whether the nodes are one machine.
+    """
+    rate, share, pairs = profile.rate, profile.share, profile.pairs_rate
+    if rate is None:
+        return "not-measured"
+    told: tuple[tuple[LimitedBy, bool], ...] = (
+        (kind or "undecided", share is not None and share.value.hi >= REACHED),
+        ("mpi", _reached(profile.tcp_share)),
+        ("one-pair", pairs is not None and pairs.value.lo > _MORE * rate.value.hi),
+        ("copy", _reached(profile.over_copy)),
+        ("one-machine", one_machine and not kind),
+        ("undecided", kind is not None),
+    )
+    return next((name for name, shows in told if shows), "no-limit-known")
+
+
+def _reached(share: ProfileFigure | None) -> bool:
+    return share is not None and share.value.lo >= REACHED

@@ -1,0 +1,1 @@
+"""Limits, one a file: `law`."""

@@ -1,0 +1,111 @@
+"""All pairs of nodes at once over the same pairs one at a time: what the network carries of their sum."""
+
+from collections.abc import Iterable
+
+from assay.analyse.curves import Curve, Known, curves, point
+from assay.analyse.estimates import Measured
+from assay.analyse.statistics import median_interval
+from assay.model.law import Model, Point
+from assay.model.quantity import Quantity
+from assay.model.record import Header
+from assay.topics.messages.models.node_pairs import Recorded, by_case, metric_of, names_of, of_blocks, values
+
+LAW = "fabric"
+_SCHEDULE, _ROUND = "schedule", "round"
+_ALONE, _LOADED = "one", "all"
+#: Two pairs can meet from so many nodes on.
+_NODES = 4
+
+#: Block -> bytes per second of all pairs of a round, added.
+_Sums = dict[int, float]
+
+
+class Fabric(Model, frozen=True, kw_only=True, tag=LAW):
+    """What the network carries of the sum of all pairs.
+
+    Attributes:
+        all_rounds: share of what the pairs get one at a time, of all rounds.
+        worst_round: share of the worst round.
+        together: what the pairs of a round get together, in B/s, on average over the rounds.
+        one_at_a_time: the same of pairs that pass messages alone.
+    """
+
+    all_rounds: Quantity
+    worst_round: Quantity
+    together: Quantity
+    one_at_a_time: Quantity
+
+    @property
+    def headline(self) -> Quantity:
+        """Share of all rounds."""
+        return self.all_rounds
+
+
+def fit(known: Known) -> Iterable[Model]:
+    """One model for each pattern and size of bandwidth that was measured with both schedules, a rank a node."""
+    bandwidths = [
+        each
+        for each in known.of("pairs")
+        if each.estimate.metric == "bandwidth" and {_SCHEDULE, _ROUND} <= each.estimate.params.keys()
+    ]
+    recorded = by_case(known.run)
+    for curve in curves(bandwidths, _SCHEDULE):
+        rounds = _rounds(curve, recorded)
+        if rounds:
+            yield _model(curve, rounds)
+
+
+def _rounds(curve: Curve, recorded: Recorded) -> list[tuple[Measured, _Sums, _Sums]]:
+    """The loaded estimate of each round with the sums of its pairs: loaded, and one at a time."""
+    by_schedule: dict[object, dict[object, Measured]] = {}
+    for each in curve.members:
+        params = each.estimate.params
+        by_schedule.setdefault(params[_SCHEDULE], {})[params[_ROUND]] = each
+    alone, loaded = by_schedule.get(_ALONE, {}), by_schedule.get(_LOADED, {})
+    both = [(loaded[each], alone[each]) for each in loaded if each in alone]
+    found = [(one, _sums(one, recorded), _sums(other, recorded)) for one, other in both]
+    return [each for each in found if each[1].keys() & each[2].keys()]
+
+
+def _sums(member: Measured, recorded: Recorded) -> _Sums:
+    """Of the launches of a round; none where some node has several ranks, which share what it can send."""
+    metric = metric_of(member.estimate)
+    return {
+        block: sum(values(records, metric).values())
+        for block, records in of_blocks(member, recorded)
+        if _is_of_nodes(records.header)
+    }
+
+
+def _is_of_nodes(header: Header) -> bool:
+    return len(header.ranks) >= _NODES and {*names_of(header).values()} == {rank.host for rank in header.ranks}
+
+
+def _model(curve: Curve, rounds: list[tuple[Measured, _Sums, _Sums]]) -> Model:
+    points = [_point(member, loaded, alone) for member, loaded, alone in rounds]
+    blocks = sorted({block for _, loaded, alone in rounds for block in loaded.keys() & alone.keys()})
+    sums = [
+        [(loaded[block], alone[block]) for _, loaded, alone in rounds if block in loaded and block in alone]
+        for block in blocks
+    ]
+    together = [sum(one for one, _ in each) / len(each) for each in sums]
+    one_by_one = [sum(one for _, one in each) / len(each) for each in sums]
+    shares = [one / other for one, other in zip(together, one_by_one, strict=True)]
+    return Fabric(
+        id="/".join([LAW, *curve.marks]),
+        of=tuple(member.estimate.id for member, _, _ in rounds),
+        state=curve.state,
+        points=tuple(points),
+        all_rounds=median_interval(shares),
+        worst_round=min(points, key=lambda each: each.value.value).value,
+        together=median_interval(together, "B/s"),
+        one_at_a_time=median_interval(one_by_one, "B/s"),
+    )
+
+
+def _point(member: Measured, loaded: _Sums, alone: _Sums) -> Point:
+    """The share of a round: median over its blocks, and its interval (the range of fewer than 6)."""
+    blocks = sorted(loaded.keys() & alone.keys())
+    share = median_interval([loaded[block] / alone[block] for block in blocks])
+    at = {"round": member.estimate.params[_ROUND], "blocks": len(blocks)}
+    return point(member.estimate, at, None, share)

@@ -1,0 +1,123 @@
+"""How long a message takes by its size: start and time for each byte, in pieces where the protocol changes."""
+
+import math
+from collections.abc import Iterable, Iterator
+from itertools import pairwise
+
+import numpy as np
+
+from assay.analyse.curves import Known, figure, point, with_ends
+from assay.analyse.messages import curves
+from assay.analyse.messages.curves import Times
+from assay.analyse.messages.steps import LAW, Break, MessageLaw, Piece
+from assay.analyse.statistics import Samples, medians, stacked
+from assay.model import roles
+from assay.model.law import Model, Unfitted
+from assay.model.quantity import Quantity
+from assay.model.text import text
+from assay.topics.messages import figures, pieces, scatter
+from assay.topics.messages.lines import Lines
+
+_FEWEST_LAUNCHES = 2
+
+
+def fit(known: Known) -> Iterable[Model]:
+    """One model for each curve: a benchmark, pattern and placement; a single size is no curve."""
+    for benchmark in roles.message_curves():
+        for curve in curves.by_size(known, benchmark):
+            if len(curve.members) > 1:
+                yield law(curves.named(LAW, benchmark, curve.marks), curve.state, curves.times(curve.members))
+
+
+def law(name: str, state: str | None, times: Times) -> Model:
+    """The law of one curve.
+
+    The breaks are those of the medians; the coefficients are fitted again to every draw of launches.
+    """
+    of = tuple(each.estimate.id for each in times.members)
+    if len(of) < pieces.FEWEST:
+        few = text("{sizes} sizes: the model needs {needed}", sizes=len(of), needed=pieces.FEWEST)
+        return Unfitted(id=name, of=of, state=state, wanted=LAW, reason=few)
+    spread = _spread(times)
+    off = scatter.weighed(times.sizes, times.seconds[0], _of_medians(times, spread))
+    cut = pieces.edges(times.sizes, times.seconds[0], off)
+    found, drawn = (pieces.refit(times.sizes, rows, cut, off) for rows in (times.seconds, times.draws))
+    said = pieces.fitted(times.sizes, cut, found)[0]
+    points = tuple(
+        point(
+            each.estimate,
+            {"bytes": curves.size(each.estimate), "piece": int(np.searchsorted(cut, at, side="right"))},
+            float(times.seconds[0, at] / said[at]),
+            curves.seconds(each.estimate),
+        )
+        for at, each in enumerate(times.members)
+    )
+    residual = max(abs((each.ratio or 1.0) - 1) for each in points)
+    return MessageLaw(
+        id=name,
+        of=of,
+        state=state,
+        residual=residual,
+        points=points,
+        start=with_ends(found.start[0, 0], drawn.start[:, 0], times.basis, "s"),
+        start_measured=curves.seconds(times.members[0].estimate),
+        **_figures(times, cut, found, drawn),
+        scatter=max(scatter.left(times.sizes, times.seconds[0], said, cut), spread),
+        pieces=tuple(_pieces(times, cut, found, drawn)),
+    )
+
+
+def _figures(times: Times, cut: list[int], found: Lines, drawn: Lines) -> dict[str, Quantity | None]:
+    """Rate, half-rate sizes and saturation."""
+    sizes, highest = times.sizes, times.sizes[-1]
+    rate, rates = figures.rate(found), figures.rate(drawn)
+    half, halves = (figures.half_size(sizes, cut, each) for each in (found, drawn))
+    measured, measureds = (figures.half_size_measured(sizes, each) for each in (times.seconds, times.draws))
+    saturated, saturateds = (figures.saturation(sizes, each) for each in (times.seconds, times.draws))
+    fastest = rates[np.isfinite(rates)].max(initial=rate[0])
+    return {
+        "rate": _finite(rate, rates, times, fastest, "B/s"),
+        "half_rate_size": _finite(half, halves, times, highest, "B"),
+        "half_rate_size_measured": _finite(measured, measureds, times, highest, "B"),
+        "saturation": _finite(saturated, saturateds, times, highest, "B"),
+    }
+
+
+def _finite(value: Samples, draws: Samples, times: Times, beyond: float, unit: str) -> Quantity | None:
+    """A figure; None where it is not finite. Draws that are not finite count as `beyond`."""
+    held = np.where(np.isfinite(draws), draws, beyond)
+    return with_ends(value[0], held, times.basis, unit) if math.isfinite(value[0]) else None
+
+
+def _pieces(times: Times, cut: list[int], found: Lines, drawn: Lines) -> Iterator[Piece]:
+    jumps, drawn_jumps = (figures.steps(times.sizes, cut, each) for each in (found, drawn))
+    for at, (_, end) in enumerate(pairwise(cut)):
+        after = None
+        if end < times.sizes.size:
+            last, first = float(times.sizes[end - 1]), float(times.sizes[end])
+            size = Quantity(math.sqrt(last * first), last, first, "B", "range")
+            after = Break(size, with_ends(jumps[0, at], drawn_jumps[:, at], times.basis))
+        yield Piece(
+            with_ends(found.start[0, at], drawn.start[:, at], times.basis, "s"),
+            with_ends(found.per_byte[0, at], drawn.per_byte[:, at], times.basis, "s/B"),
+            after,
+        )
+
+
+def _spread(times: Times) -> float:
+    """Relative standard deviation of the launches of a size: the median over the sizes; 0 for single launches."""
+    several = [each for each in times.members if len(each.launches) >= _FEWEST_LAUNCHES]
+    values = [np.array([launch.value for launch in each.launches]) for each in several]
+    deviations = np.zeros(len(several))
+    for places, rows in stacked(values):
+        deviations[places] = rows.std(axis=1, ddof=1)
+    return float(medians(deviations / [figure(each.estimate).value for each in several])) if several else 0.0
+
+
+def _of_medians(times: Times, spread: float) -> float | None:
+    """Relative standard deviation of a size's median, as its launches show it; None where no size has two."""
+    if not spread:
+        return None
+    launches = float(medians([float(len(each.launches)) for each in times.members]))
+    usual = (1 - 2 / 9 / max(launches - 1, 1)) ** 3  # the median of a variance over its mean (Wilson, Hilferty)
+    return spread * math.sqrt(math.pi / 2 / launches / usual)

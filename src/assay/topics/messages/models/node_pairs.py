@@ -1,0 +1,128 @@
+"""What every pair of many ranks gets, in the rounds of a tournament."""
+
+from collections import Counter
+from collections.abc import Iterable
+
+import numpy as np
+
+from assay.analyse.curves import Curve, Known, curves, point, spread
+from assay.analyse.estimates import Measured, value
+from assay.analyse.statistics import median_intervals, medians
+from assay.model import benchmarks
+from assay.model.benchmark import Metric
+from assay.model.law import Model, Point
+from assay.model.quantity import Quantity
+from assay.model.record import Header, Launch
+from assay.model.result import Estimate
+from assay.model.run import CaseRecords, Run
+from assay.model.samples import PHASES, table_of
+
+LAW = "node-pairs"
+
+#: Two ranks, the lower one first.
+Pair = tuple[int, int]
+#: Case -> what launches recorded of it.
+Recorded = dict[str, list[tuple[Launch, CaseRecords]]]
+
+
+class NodePairs(Model, frozen=True, kw_only=True, tag=LAW):
+    """What each pair of ranks got.
+
+    Attributes:
+        all_pairs: median of the medians of all pairs, with the least and the largest.
+    """
+
+    all_pairs: Quantity
+
+    @property
+    def headline(self) -> Quantity:
+        """The usual pair."""
+        return self.all_pairs
+
+
+def fit(known: Known) -> Iterable[NodePairs]:
+    """One model for all rounds of a pattern, size and schedule."""
+    recorded = by_case(known.run)
+    for curve in curves(known.of("pairs")):
+        points = [each for member in curve.members for each in _points(member, recorded)]
+        if points:
+            yield _model(curve, points)
+
+
+def values(records: CaseRecords, metric: Metric) -> dict[Pair, float]:
+    """What each pair of a round got in a launch: by the median of its samples, of the slower rank of two."""
+    table = table_of(records.series)
+    seconds: dict[int, float] = {}
+    rows = np.flatnonzero((table.phase == PHASES.index("measured")) & (table.counts > 0))
+    for count in np.unique(table.counts[rows]):
+        alike = rows[table.counts[rows] == count]
+        middles = medians(table.block(alike)) / table.iterations[alike]
+        seconds |= zip(table.rank[alike].tolist(), middles.tolist(), strict=True)
+    work = records.header.work.get("message", {})
+    timed = {pair: [seconds[rank] for rank in pair if rank in seconds] for pair in records.header.pairs}
+    return {pair: value(metric, max(found), work) for pair, found in timed.items() if found and max(found) > 0}
+
+
+def _model(curve: Curve, points: list[Point]) -> NodePairs:
+    found = [each.value.value for each in points]
+    usual = spread(found, curve.members[0].estimate.unit)
+    return NodePairs(
+        id="/".join([LAW, *curve.marks]),
+        of=tuple(each.estimate.id for each in curve.members),
+        state=curve.state,
+        residual=max(abs(each / usual.value - 1) for each in found),
+        points=tuple(Point(each.estimate, each.at, each.value, each.value.value / usual.value) for each in points),
+        all_pairs=usual,
+    )
+
+
+def _points(member: Measured, recorded: Recorded) -> Iterable[Point]:
+    """The pairs of one round: median over launches, and its interval (the range of fewer than 6)."""
+    estimate = member.estimate
+    records = of_blocks(member, recorded)
+    if not records:
+        return
+    header, metric = records[0][1].header, metric_of(estimate)
+    launches = [values(each, metric) for _, each in records]
+    names = names_of(header)
+    pairs = header.pairs
+    held = [np.array([launch[pair] for launch in launches if pair in launch]) for pair in pairs]
+    for pair, quantity in zip(pairs, median_intervals(held, estimate.unit), strict=True):
+        at = {"a": names[pair[0]], "b": names[pair[1]], "round": estimate.params["round"]}
+        yield point(estimate, at, None, quantity)
+
+
+def metric_of(estimate: Estimate) -> Metric:
+    """The declared metric of an estimate."""
+    return next(each for each in benchmarks.get(estimate.benchmark).metrics if each.name == estimate.metric)
+
+
+def by_case(run: Run) -> Recorded:
+    """Case -> its launches and what they recorded of it, where that is complete."""
+    found: Recorded = {}
+    for launch in run.launches:
+        for case in launch.cases:
+            if case.end is not None and case.end.status == "complete":
+                found.setdefault(case.header.case, []).append((launch.launch, case))
+    return found
+
+
+def of_blocks(member: Measured, recorded: Recorded) -> list[tuple[int, CaseRecords]]:
+    """What an estimate rests on: the number of the block and the case's records, of each launch that counts.
+
+    Of each launch the quiet attempts count, all where none was quiet.
+    """
+    blocks = {launch.block for launch in member.launches}
+    having = [each for each in recorded.get(member.estimate.case, ()) if each[0].block in blocks]
+    quiet = {launch.id for launch, _ in having if not launch.bracket.disturbance}
+    return [
+        (launch.block, case) for launch, case in having if launch.id not in quiet or not launch.bracket.disturbance
+    ]
+
+
+def names_of(header: Header) -> dict[int, str]:
+    """Rank -> its host, with its number where a host has several."""
+    several = Counter(rank.host for rank in header.ranks)
+    return {
+        rank.rank: rank.host if several[rank.host] == 1 else f"{rank.host} ({rank.rank})" for rank in header.ranks
+    }

@@ -1,0 +1,75 @@
+"""Piecewise latency and bandwidth: T(s) = a_k + b_k s between the sizes at which the protocol changes."""
+
+import math
+from functools import lru_cache
+from itertools import pairwise
+
+import numpy as np
+from numpy.typing import NDArray
+
+from assay.analyse.statistics import Samples
+from assay.topics.messages.lines import Lines, lines
+
+Indices = NDArray[np.intp]
+
+#: Fewest points of a piece.
+FEWEST = 4
+#: A break costs so much times ln n of the cost in `Lines`: twice ln n invents breaks (METHODS, 3).
+PENALTY = 4
+#: What is smaller has no practical meaning: times scatter at least so much.
+LEAST_SCATTER = 0.015
+
+
+def edges(sizes: Samples, times: Samples, off: float) -> list[int]:
+    """Where pieces begin and the last one ends, as indices: the partition of least cost, by dynamic programming.
+
+    Args:
+        sizes: ascending, `FEWEST` or more.
+        times: of each of them.
+        off: their scatter, as `scatter.weighed` has it.
+    """
+    n = sizes.size
+    begins, ends = segments(n)
+    found = lines(sizes, np.broadcast_to(times, (begins.size, n)), inside(begins, ends, n), off)
+    cost = np.full((n + 1, n + 1), math.inf)
+    cost[begins, ends] = found.cost
+    best, before = np.full(n + 1, math.inf), np.zeros(n + 1, dtype=int)
+    best[0] = 0.0
+    for end in range(FEWEST, n + 1):
+        whole = best + cost[:, end] + PENALTY * math.log(n)
+        before[end] = int(np.argmin(whole))
+        best[end] = whole[before[end]]
+    cut = [n]
+    while cut[-1]:
+        cut.append(int(before[cut[-1]]))
+    return cut[::-1]
+
+
+def refit(sizes: Samples, times: Samples, cut: list[int], off: float) -> Lines:
+    """The lines of the pieces, their ends being given, for each row of times: arrays of shape (rows, pieces)."""
+    every = np.ones_like(times)
+    parts = [
+        lines(sizes[begin:end], times[:, begin:end], every[:, begin:end], off) for begin, end in pairwise(cut)
+    ]
+    return Lines(*(np.stack(each, axis=1) for each in zip(*parts, strict=True)))
+
+
+def fitted(sizes: Samples, cut: list[int], law: Lines) -> Samples:
+    """What the law says of every size, shape (rows, points)."""
+    counts = np.diff(cut)
+    return np.repeat(law.start, counts, axis=1) + np.repeat(law.per_byte, counts, axis=1) * sizes
+
+
+@lru_cache(maxsize=64)
+def segments(n: int) -> tuple[Indices, Indices]:
+    """Begin and end of every piece that `n` sizes allow."""
+    every = [(begin, end) for begin in range(n) for end in range(begin + FEWEST, n + 1)]
+    begins, ends = (np.array(each) for each in zip(*every, strict=True))
+    begins.flags.writeable = ends.flags.writeable = False
+    return begins, ends
+
+
+def inside(begins: Indices, ends: Indices, n: int) -> Samples:
+    """1 for the sizes of each piece, else 0, shape (pieces, n)."""
+    at = np.arange(n)
+    return ((at >= begins[:, None]) & (at < ends[:, None])).astype(np.float64)

@@ -1,0 +1,1 @@
+"""Conclusions, one a file: `profiles(evidence, findings)`."""

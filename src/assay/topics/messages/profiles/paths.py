@@ -1,0 +1,281 @@
+"""What each path of messages is good for and what limits it: from estimates, laws, limits and findings."""
+
+from collections import Counter
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import NamedTuple
+
+import msgspec
+
+from assay.analyse.curves import Known, M, figure
+from assay.analyse.evidence import Evidence
+from assay.analyse.messages import curves, link
+from assay.analyse.messages.steps import MessageLaw, steps
+from assay.model import benchmarks, roles
+from assay.model.law import Model
+from assay.model.profile import Profile, ProfileFigure
+from assay.model.quantity import Quantity
+from assay.model.result import Estimate, Finding
+from assay.topics.messages import limiting
+from assay.topics.messages.models import max_rate, mpi_over_tcp
+from assay.topics.messages.models.duplex import Duplex
+from assay.topics.messages.models.max_rate import MaxRate
+from assay.topics.messages.models.mpi_over_tcp import MpiOver
+from assay.topics.messages.rules import delayed_ack
+
+_LATENCY, _ONE, _MANY = "latency", "bandwidth", "multi-bandwidth"
+#: The message that small ones are judged by, and the least that long ones have.
+_SMALL_BYTES, _LONG_BYTES = 8, 65536
+#: Of curves of one path those whose axes have their defaults are told; these axes tell patterns and sizes apart.
+_APART = frozenset({curves.PATTERN, curves.BYTES, "calls", "waiting"})
+
+
+class _Key(NamedTuple):
+    """One path: between the same partners, by the same levels of factors."""
+
+    hosts: tuple[str, ...]
+    label: str
+    factors: tuple[tuple[str, str], ...]
+    state: str | None
+
+
+class _Path(NamedTuple):
+    """The curves of one path, by pattern, of one benchmark, and all that is known of the run."""
+
+    key: _Key
+    by: str
+    members: Mapping[str, tuple[Estimate, ...]]
+    evidence: Evidence
+
+    def of(self, pattern: str) -> tuple[Estimate, ...]:
+        """The estimates of one pattern, by size."""
+        return self.members.get(pattern, ())
+
+    def has(self, estimate: Estimate) -> bool:
+        """Whether the same nodes passed messages by the same levels."""
+        return (
+            estimate.benchmark == self.by
+            and estimate.placement.hosts == self.key.hosts
+            and tuple(estimate.factors.items()) == self.key.factors
+            and estimate.state in {None, self.key.state}
+        )
+
+    def models(self, law: type[M], pattern: str) -> Iterable[M]:
+        """Those that rest on estimates of this path and pattern."""
+        ids = {each.id for each in self.of(pattern)}
+        return (model for model in self.evidence.fitted(law) if ids & set(model.of))
+
+    def figure(self, model: M | None, quantity: Callable[[M], Quantity | None]) -> ProfileFigure | None:
+        """A quantity of a model, with the fewest launches behind it; None where the model has none.
+
+        Refitted to a few launches a quantity may miss its own value: the ends hold it, as a range must.
+        """
+        found = quantity(model) if model else None
+        if model is None or found is None:
+            return None
+        launches = min(each.launches for each in _behind(self.evidence, model))
+        value, lo, hi = found
+        ends = Quantity(value, min(lo, value), max(hi, value), found.unit, found.basis)
+        return ProfileFigure(ends, launches, (model.id,))
+
+
+def _behind(evidence: Evidence, model: Model) -> list[Estimate]:
+    of = set(model.of)
+    return [each.estimate for each in evidence.measured if each.estimate.id in of]
+
+
+def profiles(evidence: Evidence, findings: Sequence[Finding]) -> tuple[Profile, ...]:
+    """Of each path between two partners: those between nodes first. Of MPI, where it passed messages, else of TCP.
+
+    Many pairs of nodes, each over the same network, have a model of their own and no profile.
+    """
+    of_mpi, of_tcp = (_passed_by(evidence, by) for by in ("MPI", "TCP"))
+    chosen = {**of_tcp, **of_mpi}
+    alike = Counter(key[1:] for key in chosen if len(key.hosts) > 1)
+    paths = [path for key, path in chosen.items() if alike[key[1:]] <= 1]
+    ordered = sorted(paths, key=lambda path: len(path.key.hosts) == 1)
+    return tuple(_profile(path, of_tcp.get(path.key), findings) for path in ordered)
+
+
+def _passed_by(evidence: Evidence, by: str) -> dict[_Key, _Path]:
+    """The paths over which `MPI`, or `TCP`, passed messages between two."""
+    every = (_paths(evidence, name) for name, of in roles.message_curves().items() if of == by)
+    return {key: path for paths in every for key, path in paths.items()}
+
+
+def _paths(evidence: Evidence, benchmark: str) -> dict[_Key, _Path]:
+    found: dict[_Key, dict[str, tuple[int, tuple[Estimate, ...]]]] = {}
+    for curve in curves.by_size(Known(evidence.run, evidence.measured), benchmark):
+        members = tuple(sorted((each.estimate for each in curve.members), key=curves.size))
+        first = members[0]
+        pattern = _pattern(first)
+        if pattern not in {_LATENCY, _ONE} or len(first.placement.hosts) > 2:  # noqa: PLR2004 (two partners)
+            continue
+        state = next((each.state for each in members if each.state), None)
+        key = _Key(first.placement.hosts, first.placement.label, tuple(first.factors.items()), state)
+        unusual = _unusual(first) + (first.params[curves.PATTERN] != pattern)
+        of_key = found.setdefault(key, {})
+        if pattern not in of_key or unusual < of_key[pattern][0]:
+            of_key[pattern] = unusual, members
+    return {
+        key: _Path(key, benchmark, {name: members for name, (_, members) in patterns.items()}, evidence)
+        for key, patterns in found.items()
+    }
+
+
+def _pattern(estimate: Estimate) -> str:
+    """That of one pair, whose programs for many pairs measure the same."""
+    pattern = roles.pattern_name(estimate)
+    return roles.of_one_pair(pattern) if max_rate.pairs_of(estimate) == 1 else pattern
+
+
+def _unusual(estimate: Estimate) -> int:
+    """Axes that have not their defaults; of sockets polling ones are the like of MPI."""
+    differing = sum(
+        estimate.params.get(axis.name, axis.default) != axis.default
+        for axis in benchmarks.of(estimate.benchmark).axes
+        if axis.name not in _APART and axis.default is not None
+    )
+    return 4 * differing + 2 * (estimate.benchmark == "tcp" and not mpi_over_tcp.is_polled(estimate))
+
+
+def _profile(path: _Path, sockets: _Path | None, findings: Sequence[Finding]) -> Profile:
+    evidence, (hosts, label, factors, state) = path.evidence, path.key
+    latency, one = path.of(_LATENCY), path.of(_ONE)
+    any_, longest, small = (one or latency)[-1], _longest(one), _small(latency)
+    rate, time = _stated(longest), _stated(small)
+    top = limiting.ceiling(longest, evidence.bounds)
+    most_pairs = _most_pairs(path)
+    proven = longest.placement.proven if longest else None
+    beside = _at_once(path, small)
+    jump, jump_bytes = _jump(path)
+    duplex = next(iter(path.models(Duplex, _ONE)), None)
+    filling = next(
+        (each for each in evidence.fitted(MaxRate) if all(map(path.has, _behind(evidence, each)))), None
+    )
+    levels = [f"{name}={level}" for name, level in factors] + ([f"state={state}"] if state else [])
+    found = Profile(
+        id="/".join(["profile", path.by, label, *levels, *(f"host={host}" for host in hosts)]),
+        by=path.by,
+        label=label,
+        hosts=hosts,
+        factors=dict(factors),
+        state=state,
+        asked=link.asked(any_, evidence.run.plan) if len(hosts) > 1 else "",
+        carried=link.carrier(any_) if len(hosts) > 1 else "",
+        limited_by="not-measured",
+        small_bytes=curves.size(small) if small else 0,
+        small=time,
+        alone=time.inverse("1/s") if time else None,
+        streamed=_stated(beside),
+        window=int(beside.params.get("window", 1)) if beside else 1,
+        solid_bytes=_solid(one),
+        half=_half(path),
+        jump=jump,
+        jump_bytes=jump_bytes,
+        rate=rate,
+        rate_bytes=curves.size(longest) if longest else 0,
+        both=path.figure(duplex, lambda each: each.long_messages),
+        pairs=max_rate.pairs_of(most_pairs) if most_pairs else 0,
+        pairs_rate=_stated(most_pairs),
+        pairs_fill=path.figure(filling, lambda each: each.pairs_that_fill),
+        over_tcp_small=_over(path, mpi_over_tcp.TCP, _LATENCY),
+        over_tcp=_over(path, mpi_over_tcp.TCP, _ONE),
+        over_copy=_over(path, mpi_over_tcp.MEMCPY, _ONE),
+        ceiling=top[1] if top else None,
+        share=rate.over(top[1].value) if rate and top else None,
+        tcp_share=_sockets(path, sockets, longest),
+        stalled=_stalled(path, findings),
+    )
+    one_machine = len(hosts) > 1 and proven is not None and proven.machines == 1
+    limit = limiting.limited_by(found, top[0] if top else None, one_machine=one_machine)
+    return msgspec.structs.replace(found, limited_by=limit)
+
+
+def _sockets(path: _Path, sockets: _Path | None, longest: Estimate | None) -> ProfileFigure | None:
+    """What sockets get of the limit with long messages, where they took the same device as MPI."""
+    tcp = _longest(sockets.of(_ONE)) if sockets and path.by != sockets.by else None
+    rate = _stated(tcp)
+    if tcp is None or rate is None or tcp.limit is None or longest is None:
+        return None
+    return rate.over(tcp.limit.value) if link.carrier(tcp) == link.carrier(longest) else None
+
+
+def _stated(estimate: Estimate | None) -> ProfileFigure | None:
+    """An estimate that has a figure; None without one."""
+    return ProfileFigure(figure(estimate), estimate.launches, (estimate.id,)) if estimate else None
+
+
+def _longest(one: Sequence[Estimate]) -> Estimate | None:
+    return one[-1] if one and curves.size(one[-1]) >= _LONG_BYTES else None
+
+
+def _small(latency: Sequence[Estimate]) -> Estimate | None:
+    """8 B, else the smallest that is not empty, else the empty one; none that is long."""
+    ordered = sorted(latency, key=lambda e: (curves.size(e) == 0, curves.size(e) != _SMALL_BYTES, curves.size(e)))
+    return ordered[0] if ordered and curves.size(ordered[0]) < _LONG_BYTES else None
+
+
+def _at_once(path: _Path, small: Estimate | None) -> Estimate | None:
+    """Messages a second of the size that small ones are judged by, many in flight at once."""
+    size = curves.size(small) if small else _SMALL_BYTES
+    cases = {each.case for each in path.of(_ONE) if curves.size(each) == size}
+    rates = path.evidence.of_role("message-rate")
+    return next(
+        (each for each in rates if each.case in cases and each.state in {None, path.key.state} and each.median),
+        None,
+    )
+
+
+def _over(path: _Path, base: str, pattern: str) -> ProfileFigure | None:
+    """How many times as fast MPI is as a base: small messages by their latency, long ones by their rate."""
+    model = next((each for each in path.models(MpiOver, pattern) if each.base == base), None)
+    return path.figure(model, lambda each: each.long_messages if pattern == _ONE else each.smallest_size)
+
+
+def _half(path: _Path) -> ProfileFigure | None:
+    """None where the smallest message reaches half of the rate already, or no law was fitted."""
+    pattern = _ONE if _ONE in path.members else _LATENCY
+    law = next(iter(path.models(MessageLaw, pattern)), None)
+    found = path.figure(law, lambda each: each.half_rate_size_measured)
+    sizes = [size for each in path.of(pattern) if (size := curves.size(each)) > 0]
+    return found if found and found.value.value > min(sizes) else None
+
+
+def _solid(one: Sequence[Estimate]) -> int:
+    """The size from which on all get half of the highest rate, by lower ends; 0 where all sizes do, or none."""
+    some = [(curves.size(each), figure(each)) for each in one if curves.size(each) > 0]
+    half = max((rate.value for _, rate in some), default=0.0) / 2
+    below = [size for size, rate in some if rate.lo < half]
+    return min((size for size, _ in some if size > max(below)), default=0) if below else 0
+
+
+def _jump(path: _Path) -> tuple[ProfileFigure | None, tuple[int, int]]:
+    """The largest step of the latency that is more than scatter."""
+    law = next((each for each in path.models(MessageLaw, _LATENCY) if any(steps(each))), None)
+    if law is None:
+        return None, (0, 0)
+    worst = max(steps(law), key=lambda each: each.factor.value)
+    return path.figure(law, lambda _law: worst.factor), (worst.before, worst.after)
+
+
+def _most_pairs(path: _Path) -> Estimate | None:
+    """Of the most pairs that passed the largest messages at once; None where there was one pair."""
+    many = [
+        each
+        for each in path.evidence.of_role("message-bandwidth")
+        if path.has(each)
+        and each.params.get(curves.PATTERN) == _MANY
+        and each.median
+        and max_rate.pairs_of(each) > 1
+        and curves.size(each) >= _LONG_BYTES
+    ]
+    return max(many, key=lambda e: (max_rate.pairs_of(e), curves.size(e)), default=None)
+
+
+def _stalled(path: _Path, findings: Sequence[Finding]) -> float | None:
+    """Seconds that messages of this path were found to wait for a timer."""
+    ids = {each.id for each in (*path.of(_LATENCY), *path.of(_ONE))}
+    for finding in findings:
+        if finding.rule == delayed_ack.rule.name and ids & set(finding.evidence):
+            return finding.numbers[delayed_ack.WAIT].value
+    return None

@@ -1,0 +1,116 @@
+"""Whether cores answer slower where they may sleep: at another level of a factor, or after a pause."""
+
+from collections.abc import Iterable
+
+import msgspec
+
+from assay.analyse.evidence import Evidence, Rule
+from assay.analyse.messages import place
+from assay.analyse.paired import Claim, PairedRatio, Tested
+from assay.model import roles
+from assay.model.result import Finding
+from assay.model.text import cli, text
+
+#: A published effect of idle states is 2 to 9 % (AMD EPYC, 2018): beyond what the run resolves, it is said.
+_LEAST = 1.02
+#: From here on it is worth doing something about (METHODS, 6).
+_FACTOR = 1.2
+_FACTOR_NAME, _GAP = "cstates", roles.usual_axis("idle-gap")
+_ASKS = text("Do idle states of the cores slow down messages?")
+_MISSING = text(
+    "No message was measured after a pause, nor at two levels of a factor '{factor}'", factor=_FACTOR_NAME
+)
+#: The level that is slower is named, for nobody but who wrote its command knows what it does.
+_CLAIM = text("{benchmark} ({kernel}) takes {ratio} times as long with {slow} as with {fast}.")
+_REMEDY = text("keep the nodes of programs that wait for messages at {level}: `{command}`")
+
+
+def _words(tested: Tested) -> dict[str, str]:
+    slow, fast = tested.levels
+    factor = next(each for each in tested.evidence.run.plan.factors if each.name == _FACTOR_NAME)
+    return {
+        "ratio": f"{tested.ratio.value:.2f}",
+        "slow": f"{_FACTOR_NAME}={slow}",
+        "fast": f"{_FACTOR_NAME}={fast}",
+        "level": f"{_FACTOR_NAME}={fast}",
+        "command": factor.commands[fast],
+    }
+
+
+_levels = PairedRatio(
+    name="c_states",
+    asks=_ASKS,
+    threshold=text(
+        "latency at one level of {factor} / at the other >= {ratio} and beyond the difference of two launches "
+        "of a case",
+        factor=_FACTOR_NAME,
+        ratio=f"{_LEAST}",
+    ),
+    differ=_FACTOR_NAME,
+    only=lambda _evidence, pair: pair.a.unit == "s",
+    border=_LEAST,
+    group=lambda tested: (tested.pair.a.benchmark, tested.pair.a.kernel, tested.levels),
+    claims=(Claim("slower", _CLAIM, _REMEDY), Claim("faster", _CLAIM, _REMEDY)),
+    rivals=(text("the clock rises late"),),
+    words=_words,
+    missing=_MISSING,
+)
+
+
+def _after(tested: Tested) -> dict[str, str]:
+    gap_us = int(tested.pair.level)
+    return {
+        "ratio": f"{tested.ratio.value:.2f}",
+        "gap": f"{gap_us / 1000:g} ms" if gap_us >= 1000 else f"{gap_us} µs",  # noqa: PLR2004 (a millisecond)
+        "way": place.way(tested.pair.a),
+    }
+
+
+_gaps = PairedRatio(
+    name="c_states",
+    asks=_ASKS,
+    threshold=text(
+        "time of a message after a pause / without one >= {ratio} and beyond the difference of two launches of a "
+        "case",
+        ratio=f"{_LEAST}",
+    ),
+    differ=_GAP,
+    only=lambda _evidence, pair: pair.a.unit == "s" and pair.comparison.base == "0",
+    border=_LEAST,
+    group=lambda tested: (
+        tested.pair.a.benchmark,
+        tested.pair.a.placement.label,
+        tuple(tested.pair.a.factors.values()),
+    ),
+    claims=(
+        Claim(
+            "slower",
+            text("After {gap} asleep a message takes {ratio} times as long as right after the last one ({way})."),
+            text(
+                "forbid deep idle states and measure again: `{command}`",
+                command="sudo cpupower idle-set -D 0",
+            ),
+        ),
+    ),
+    rivals=(
+        text("the clock rises late"),
+        text("the caches were used by others meanwhile"),
+        text("the network card or its slot saves power, too"),
+    ),
+    words=_after,
+    missing=_MISSING,
+)
+
+
+def _assess(evidence: Evidence) -> Iterable[Finding]:
+    if not _levels.pairs(evidence) and not _gaps.pairs(evidence):
+        if place.passed(evidence):
+            yield rule.not_assessed(_MISSING, cli("run", "network"))
+        return
+    for each in (_levels, _gaps):
+        for found in each.assess(evidence) if each.pairs(evidence) else ():
+            small = found.numbers["statistic"].lo < _FACTOR
+            yield msgspec.structs.replace(found, severity="fact") if small else found
+
+
+rule = Rule("c_states", _ASKS, _gaps.threshold, _assess)

@@ -1,0 +1,142 @@
+"""Cores far from the network card: what the way through the other processor costs messages between nodes."""
+
+from collections.abc import Hashable, Iterable
+from itertools import groupby
+from typing import NamedTuple
+
+from assay.analyse.comparisons import CARD, FAR, Pair, own_node
+from assay.analyse.comparisons.effects import difference
+from assay.analyse.evidence import Evidence, Rule, numbers, paired, standing
+from assay.analyse.experiments import retest_range
+from assay.analyse.messages import place
+from assay.analyse.messages.curves import size
+from assay.analyse.possible import without_memory_nodes
+from assay.model import roles
+from assay.model.quantity import Quantity
+from assay.model.result import Estimate, Finding
+from assay.model.text import cli, text
+from assay.model.units import format_quantity, format_size
+
+#: More latency than this, in s, and less bandwidth than this share (METHODS, 6).
+_LATER_S, _SHARE = 0.2e-6, 0.95
+#: One size may be beyond the border by chance.
+_ADJACENT = 3
+
+
+class _Cost(NamedTuple):
+    """What far cores lose at one size.
+
+    Attributes:
+        pair: far and near.
+        tested: of latency far - near in s, of bandwidth far / near.
+        border: in the same unit.
+    """
+
+    pair: Pair
+    tested: Quantity
+    border: float
+
+    @property
+    def beyond(self) -> bool:
+        """Whether its whole interval is."""
+        return self.tested.lo >= self.border if self.tested.unit == "s" else self.tested.hi <= self.border
+
+    @property
+    def factor(self) -> float:
+        """The border as a ratio above 1."""
+        return 1 + self.border / (self.pair.b.median or 1.0) if self.tested.unit == "s" else 1 / self.border
+
+    @property
+    def loss(self) -> float:
+        """Factor above 1 on the time of a message."""
+        ratio = self.pair.comparison.ratio
+        return ratio if self.tested.unit == "s" else 1 / ratio
+
+
+def _assess(evidence: Evidence) -> Iterable[Finding]:
+    pairs = [pair for pair in evidence.differing(CARD, "", FAR) if roles.between_two(pair.a.benchmark)]
+    if not pairs and place.passed(evidence):
+        yield rule.not_assessed(
+            text("Messages between nodes were not measured from cores beside the network card and far from it"),
+            cli("run", "network", "--hosts", "node[01-02]"),
+            without_memory_nodes(evidence.run),
+        )
+    known = {each.estimate.id: each for each in evidence.measured}
+    curves: dict[Hashable, list[_Cost]] = {}
+    for pair in sorted(pairs, key=lambda each: size(each.a)):
+        if pair.a.unit == "s":
+            later = difference(known[pair.a.id], known[pair.b.id], paired=True)
+            cost = _Cost(pair, later, _LATER_S)
+        else:
+            cost = _Cost(pair, pair.comparison.value, _SHARE)
+        curves.setdefault(_curve(pair.a), []).append(cost)
+    for costs in curves.values():
+        parts = (list(part) for beyond, part in groupby(costs, key=lambda each: each.beyond) if beyond)
+        longest = max(parts, key=len, default=[])
+        if longest and len(longest) >= min(_ADJACENT, len(costs)):
+            yield _finding(evidence, longest)
+
+
+def _curve(far: Estimate) -> Hashable:
+    """What sizes have in common."""
+    size_axis = roles.usual_axis("message-size")
+    params = tuple((name, value) for name, value in far.params.items() if name != size_axis)
+    return far.benchmark, params, far.placement.label, far.placement.hosts, tuple(far.factors.items()), far.state
+
+
+def _finding(evidence: Evidence, costs: list[_Cost]) -> Finding:
+    worst = max(costs, key=lambda each: each.loss)
+    pair, tested = worst.pair, worst.tested
+    comparison, of_time = pair.comparison, tested.unit == "s"
+    first, last = (format_size(size(each.pair.a)) for each in (costs[0], costs[-1]))
+    loss = format_quantity(tested.value, "s") if of_time else f"{100 * (1 - tested.value):.0f} %"
+    claim = text(
+        "From cores far from the network card messages take up to {loss} longer than from cores beside it "
+        "({way}; {count} sizes from {first} to {last})."
+        if of_time
+        else "Cores far from the network card get up to {loss} less bandwidth than cores beside it "
+        "({way}; {count} sizes from {first} to {last}).",
+        loss=loss,
+        way=place.way(pair.a),
+        count=len(costs),
+        first=first,
+        last=last,
+    )
+    factor = 1 + _LATER_S / pair.b.median if of_time and pair.b.median else 1 / _SHARE
+    return rule.finding(
+        pair.a.id,
+        claim=claim,
+        severity="advice",
+        status=standing(comparison),
+        evidence=(comparison.id, pair.a.id, pair.b.id, *(each.pair.comparison.id for each in costs)),
+        numbers=numbers(tested, worst.border, tested.unit),
+        statistic=text(
+            "at {size} {ratio}; least difference {difference}" if of_time else "at {size} {ratio}",
+            size=format_size(size(pair.a)),
+            ratio=paired(comparison),
+            difference=format_quantity(tested.lo, "s"),
+        ),
+        rivals=(
+            text("the near and the far cores run at different clocks"),
+            text("other programs on the far cores"),
+        ),
+        experiment=retest_range(comparison, (pair.a, pair.b), factor),
+        next=text(
+            "place the processes that pass messages on NUMA node {node}, beside the card",
+            node="?" if (node := own_node(pair.b, evidence.run.machines)) is None else node,
+        ),
+    )
+
+
+rule = Rule(
+    "far_card",
+    text("What do cores far from the network card lose?"),
+    text(
+        "far - near in latency >= {later} or far / near in bandwidth <= {share}, paired by block (the end of the "
+        "interval nearer to no loss), at {sizes} adjacent sizes or more",
+        later="0.2 µs",
+        share=f"{_SHARE}",
+        sizes=_ADJACENT,
+    ),
+    _assess,
+)

@@ -1,0 +1,125 @@
+"""Connections that break where segments are long: the way loses frames that both of its ends send."""
+
+import math
+from collections.abc import Iterable
+
+from assay.analyse.evidence import Evidence, Rule, numbers
+from assay.analyse.messages.curves import BYTES, PATTERN
+from assay.model.plan import Arm, Case, Effect, Experiment
+from assay.model.result import Finding
+from assay.model.text import joined, text
+from assay.model.units import format_size
+from assay.topics.messages import axes
+
+#: How `tcp` says that its connection was given up, and after how many seconds without a byte.
+_BROKE, _PATIENCE_S = "a TCP connection broke", 20.0
+#: A segment that every way takes: the least MTU of IPv6 is 1280 B (RFC 8200), less 60 B of headers.
+_SURE = 1220
+
+
+def _assess(evidence: Evidence) -> Iterable[Finding]:
+    ended = {each.case: each for each in evidence.outcomes}
+    sockets = [case for case in evidence.run.plan.studied if case.benchmark == "tcp" and _is_between(case)]
+    ways: dict[object, list[Case]] = {}
+    for case in sockets:
+        factors = {name: level for name, level in case.factors.items() if name != axes.SEGMENT}
+        ways.setdefault((case.placement.hosts, tuple(factors.items())), []).append(case)
+    for cases in ways.values():
+        broken = [case for case in cases if ended[case.id].reason.startswith(_BROKE)]
+        held = [case for case in cases if ended[case.id].status == "complete"]
+        if broken and held and _by_length(broken, held):
+            yield _finding(evidence, min(broken, key=_size), len(broken), held)
+
+
+def _by_length(broken: list[Case], held: list[Case]) -> bool:
+    """Whether none that broke was kept short, and none as long as they are held."""
+    least = {case.params[PATTERN]: _size(case) for case in sorted(broken, key=_size, reverse=True)}
+    long = (case for case in held if not _is_bounded(case))
+    return not any(map(_is_bounded, broken)) and all(
+        _size(case) < least.get(case.params[PATTERN], math.inf) for case in long
+    )
+
+
+def _is_between(case: Case) -> bool:
+    return len(case.placement.hosts) > 1
+
+
+def _is_bounded(case: Case) -> bool:
+    """Whether its segments were asked to be shorter than those of the system."""
+    return bool(case.params.get(axes.SEGMENT))
+
+
+def _size(case: Case) -> int:
+    return int(case.params[BYTES])
+
+
+def _finding(evidence: Evidence, case: Case, count: int, held: list[Case]) -> Finding:
+    way = joined(", ", (f"tcp {case.params[PATTERN]}", case.placement.label))
+    segment = _agreed(evidence, case)
+    shorter = [each for each in held if _is_bounded(each)]
+    longest = max(shorter or held, key=_size)
+    passed = (
+        text("with segments of {size} they held", size=f"{longest.params[axes.SEGMENT]:,} B")
+        if shorter
+        else text("up to {size} they held", size=format_size(_size(longest)))
+    )
+    return rule.finding(
+        case.id,
+        claim=text(
+            "TCP connections broke with long messages ({way}; from {size}, in segments of {segment}); {passed}. "
+            "The path probably loses frames that both of its ends send.",
+            way=way,
+            size=format_size(_size(case)),
+            segment=f"{segment:,} B" if segment else "?",
+            passed=passed,
+        ),
+        severity="problem",
+        status="candidate",
+        evidence=(),
+        numbers=numbers(count),
+        statistic=text("{count} case broke|{count} cases broke", count=count),
+        rivals=(
+            text("a process that ended, or did not run for {seconds} s", seconds=f"{_PATIENCE_S:.0f}"),
+            text("a device on the path that cuts connections"),
+        ),
+        next=text(
+            "set the same MTU on every interface and every switch port between them, or the default MTU on the "
+            "nodes: as root, `{command}`",
+            command="ip link set DEVICE mtu 1500",
+        ),
+        experiment=_experiment(case),
+    )
+
+
+def _agreed(evidence: Evidence, case: Case) -> int:
+    """Bytes of a message in a segment of the connection that broke; 0 where no launch came so far."""
+    headers = (records.header for launch in evidence.run.launches for records in launch.cases)
+    return next((each.segment_bytes for each in headers if each.case == case.id and each.segment_bytes), 0)
+
+
+def _experiment(case: Case) -> Experiment:
+    """The messages that broke their connection, in segments that every way takes: each has to pass in time."""
+    setting = text("segments of {size}", size=f"{_SURE:,} B")
+    is_time = axes.PATTERNS[str(case.params[PATTERN])].figure == "time"
+    metric = "latency" if is_time else "bandwidth"
+    arm = Arm(case.id, "message", metric, 1, params={axes.SEGMENT: _SURE})
+    passes = Effect(
+        what=text("the {metric} with {setting}", metric=metric, setting=setting),
+        arms=(arm,),
+        border=_PATIENCE_S if is_time else _size(case) / _PATIENCE_S,
+        side="below" if is_time else "above",
+        holds=text("with {setting} the same messages pass: the path loses longer frames", setting=setting),
+        fails=text("with {setting} they hardly pass either", setting=setting),
+        refutes=False,
+        unit="s" if is_time else "B/s",
+        excludes=True,
+    )
+    return Experiment(text("whether the same messages pass in shorter frames"), (passes,))
+
+
+rule = Rule(
+    "lost_frames",
+    text("Does the path carry the longest frames that its ends send?"),
+    text("TCP connections broke with long segments and held with short segments or messages"),
+    _assess,
+)

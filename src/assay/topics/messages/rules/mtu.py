@@ -1,0 +1,87 @@
+"""Two ends of a link that take frames of different sizes."""
+
+from collections.abc import Iterable
+
+from assay.analyse.evidence import Evidence, Rule, digits, numbers
+from assay.analyse.messages import link
+from assay.model import roles
+from assay.model.result import Estimate, Finding
+from assay.model.text import listed, text
+from assay.model.units import format_quantity
+from assay.topics.messages import ends
+
+_PERCENT = 100
+
+
+def _assess(evidence: Evidence) -> Iterable[Finding]:
+    found: dict[tuple[str, tuple[tuple[str, int], ...]], list[Estimate]] = {}
+    for each in (measured.estimate for measured in evidence.measured):
+        name = ends.device_of(each, evidence.run)
+        if name and roles.between_two(each.benchmark) and each.median is not None:
+            known = ends.mtus(name, [each], evidence.run)
+            found.setdefault((name, tuple(sorted(known.items()))), []).append(each)
+    for (name, known_of), estimates in found.items():
+        if ends.differ(dict(known_of)):
+            yield _finding(name, estimates, dict(known_of))
+
+
+def _finding(name: str, estimates: list[Estimate], known: dict[str, int]) -> Finding:
+    least, most = min(known.values()), max(known.values())
+    small, large = (listed(host for host, mtu in known.items() if mtu == wanted) for wanted in (least, most))
+    return rule.finding(
+        name,
+        claim=text(
+            "The MTU of {device} is {least} on {small} and {most} on {large}. TCP uses the smaller one (its "
+            "payload is {less} % of the Ethernet rate instead of {more} %); other longer packets are lost.",
+            device=name,
+            least=f"{least:,} B",
+            small=small,
+            most=f"{most:,} B",
+            large=large,
+            less=f"{_PERCENT * link.tcp_share(least):.0f}",
+            more=f"{_PERCENT * link.tcp_share(most):.0f}",
+        ),
+        severity="problem",
+        evidence=tuple(each.id for each in estimates[:3]),
+        numbers=numbers(most / least, 1.0),
+        statistic=text("largest MTU over smallest {ratio}", ratio=digits(most / least)),
+        rivals=(
+            text(
+                "the path between the nodes takes {least}, and the other nodes have too large a value",
+                least=f"{least:,} B",
+            ),
+            *_shortfall(estimates),
+        ),
+        next=text(
+            "set the same MTU, then measure again: on {small} `sudo ip link set {device} mtu {most}`, or "
+            "{least} on the others",
+            small=small,
+            device=name,
+            most=str(most),
+            least=str(least),
+        ),
+    )
+
+
+def _shortfall(estimates: list[Estimate]) -> tuple[str, ...]:
+    """What is missing even of what such frames carry, which may be of another cause; empty where nothing is."""
+    best = max(filter(ends.tells, estimates), key=ends.most, default=None)
+    if best is None or best.limit is None or ends.most(best) >= ends.SHARE:
+        return ()
+    figure, carried = (format_quantity(value, best.unit) for value in (best.median or 0.0, best.limit.value))
+    return (
+        text(
+            "a further cause: long messages get at most {figure}, but such frames allow {carried}; after a "
+            "measurement with equal MTU the rule `link_ceiling` shows the rest",
+            figure=figure,
+            carried=carried,
+        ),
+    )
+
+
+rule = Rule(
+    "mtu",
+    text("Do both ends of a link take frames of the same size?"),
+    text("the MTU of the device is not the same on all nodes of the messages"),
+    _assess,
+)

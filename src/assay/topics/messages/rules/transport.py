@@ -1,0 +1,279 @@
+"""Which way messages took, by the counters of every interface, against the way that was asked for."""
+
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+
+from assay.analyse.evidence import Evidence, Rule, numbers
+from assay.analyse.messages import link
+from assay.model import benchmarks, roles
+from assay.model.machine import is_port
+from assay.model.result import Estimate, Finding, Severity
+from assay.model.run import Run
+from assay.model.text import Text, cli, filled, joined, listed, text
+
+#: An interface carried the messages when it sent so much of their bytes; less than that of theirs went astray.
+_MOST = 0.5
+#: Two interfaces that each sent so much of the bytes, or more, shared the messages: MPI spread them.
+_SPREAD = 0.15
+#: So much of the bytes beside the network that was asked for is told.
+_ALSO = 0.1
+#: More than this times the bytes: interfaces that lie upon each other (a bond, a bridge, a VLAN) count them twice.
+_ONCE = 1.5
+#: Messages of a byte are drowned by their headers: only those of so many bytes prove a way.
+_TELLING_BYTES = 4096
+#: Figures that are named as evidence.
+_SHOWN = 3
+#: What else may move the counters of interfaces while messages pass.
+_OTHERS = text("another program used the interfaces at the same time")
+
+
+@dataclass(frozen=True, kw_only=True)
+class _Check:
+    """What most figures may show of their path, and what is said of it.
+
+    Attributes:
+        subject: what tells its finding from others of this rule, after the network that was asked for.
+        statistic: of a figure and the network that was asked for.
+        shows: whether a figure of this statistic shows it.
+        border: of the statistic.
+        claim: template; it may name the `_words` of a figure.
+        told: template of the statistic.
+        rival: what may explain it, too.
+        next: what to do next, of the first figure that shows it.
+        severity: of the finding.
+    """
+
+    subject: str = ""
+    statistic: Callable[[Estimate, str], float]
+    shows: Callable[[float], bool]
+    border: float
+    claim: Text
+    told: Text
+    next: Callable[[Estimate, Run], str]
+    rival: str = _OTHERS
+    severity: Severity = "problem"
+
+    def findings(self, figures: Sequence[Estimate], asked: str, run: Run) -> Iterable[Finding]:
+        """One finding where most figures show it: another program may have used an interface for a moment."""
+        shown = [each for each in figures if self.shows(self.statistic(each, asked))]
+        if len(shown) <= _MOST * len(figures):
+            return
+        statistic = self.statistic(shown[0], asked)
+        words = {**_words(shown[0], asked), "statistic": f"{statistic:.2g}"}
+        counted = text(
+            "{some} of {count} similar figure|{some} of {count} similar figures",
+            some=len(shown),
+            count=len(figures),
+        )
+        yield rule.finding(
+            ":".join(filter(None, (asked, self.subject))),
+            claim=filled(self.claim, words),
+            severity=self.severity,
+            evidence=tuple(each.id for each in shown[:_SHOWN]),
+            numbers=numbers(statistic, self.border),
+            statistic=joined(", ", (filled(self.told, words), counted)),
+            rivals=(self.rival,),
+            next=self.next(shown[0], run),
+        )
+
+
+def _assess(evidence: Evidence) -> Iterable[Finding]:
+    run = evidence.run
+    if not any(case.placement.ranks for case in run.plan.cases):
+        return  # a study that passes no messages has no way to prove
+    proven = [each.estimate for each in evidence.measured if _passes_messages(each.estimate)]
+    yield from _one_machine([each for each in proven if len(each.placement.hosts) > 1], run)
+    telling = [each for each in proven if int(each.params.get("bytes", 0)) >= _TELLING_BYTES]
+    if not telling:
+        yield rule.not_assessed(text("No messages of 4 KiB or more were passed"), cli("run", "network"))
+    asked_of = {each.id: link.asked(each, run.plan) for each in telling if len(each.placement.hosts) > 1}
+    for asked in dict.fromkeys(filter(None, asked_of.values())):
+        alike = [each for each in telling if asked_of.get(each.id) == asked]
+        yield from _ASTRAY.findings(alike, asked, run)
+        yield from _BESIDE.findings(alike, asked, run)
+    # Sockets take the way that their addresses have; MPIs choose.
+    chosen = [each for each in telling if not roles.by_sockets(each)]
+    yield from _STRIPED.findings([each for each in chosen if asked_of.get(each.id) == ""], "", run)
+    yield from _THROUGH.findings([each for each in chosen if each.id not in asked_of], "", run)
+
+
+def _passes_messages(estimate: Estimate) -> bool:
+    proven = estimate.placement.proven
+    return (
+        estimate.median is not None
+        and proven is not None
+        and proven.machines > 0
+        and benchmarks.get(estimate.benchmark).message_size is not None
+    )
+
+
+def _one_machine(between: list[Estimate], run: Run) -> Iterable[Finding]:
+    """One finding for each group of nodes, of those that passed messages to each other, that are one kernel."""
+    for number, hosts in enumerate(_kernels(run, {each.case for each in between})):
+        figures = [each for each in between if len(hosts & set(each.placement.hosts)) > 1]
+        *first, last = sorted(hosts, key=run.plan.hosts.index)
+        yield rule.finding(
+            "one-machine" if not number else f"one-machine:{last}",
+            claim=text(
+                "The nodes {hosts} are one machine with one kernel. The figures between them describe its "
+                "memory and processor, not a network.",
+                hosts=listed((*first, last)),
+            ),
+            evidence=tuple(each.id for each in figures[:_SHOWN]),
+            numbers=numbers(1, len(hosts)),
+            statistic=text("1 boot id of {nodes} nodes", nodes=len(hosts)),
+            next=text(
+                "name different machines; list them with `{command}`",
+                command=cli("doctor", "--hosts", ",".join(run.plan.hosts)),
+            ),
+        )
+
+
+def _kernels(run: Run, cases: set[str]) -> list[frozenset[str]]:
+    """Nodes that answered with one boot id, where there are several."""
+    hosts = {case.id: case.placement.rank_hosts for case in run.plan.cases if case.id in cases}
+    by_kernel: dict[str, set[str]] = {}
+    for launch in run.launches:
+        for header in (case.header for case in launch.cases if case.header.case in hosts):
+            for rank in header.ranks:
+                by_kernel.setdefault(rank.boot_id, set()).add(hosts[header.case][rank.rank])
+    groups = dict.fromkeys(frozenset(names) for kernel, names in by_kernel.items() if kernel)
+    return [group for group in groups if len(group) > 1]
+
+
+def _carried(estimate: Estimate) -> dict[str, float]:
+    """Interface -> share of the bytes that it sent, most first; empty where no counter moved."""
+    carried = estimate.placement.proven.carried if estimate.placement.proven else {}
+    return dict(sorted(carried.items(), key=lambda each: -each[1]))
+
+
+def _most(estimate: Estimate, _asked: str = "") -> float:
+    """The share of the interface that sent most."""
+    return next(iter(_carried(estimate).values()), 0.0)
+
+
+def _share(estimate: Estimate, asked: str) -> float:
+    """Of the bytes of all messages, what the interface asked for sent."""
+    return sum(part for name, part in _carried(estimate).items() if is_port(name, asked))
+
+
+def _sharing(estimate: Estimate, asked: str = "", least: float = 0.0) -> dict[str, float]:
+    """What interfaces, but for the one asked for, sent of the bytes; none where bytes count twice."""
+    carried = _carried(estimate)
+    once = sum(carried.values()) <= _ONCE
+    return {name: part for name, part in carried.items() if once and part >= least and not is_port(name, asked)}
+
+
+def _sent(shares: dict[str, float]) -> str:
+    return joined(
+        ", ",
+        [text("{device} sent {share} %", device=name, share=f"{100 * part:.0f}") for name, part in shares.items()],
+    )
+
+
+def _beside(estimate: Estimate, asked: str) -> float:
+    """What other interfaces sent beside the one asked for, where that was used."""
+    return sum(_sharing(estimate, asked).values()) if _share(estimate, asked) >= _MOST else 0.0
+
+
+def _words(estimate: Estimate, asked: str) -> dict[str, str | int]:
+    """What the templates of a check may name."""
+    took, most = next(iter(_carried(estimate)), ""), f"{100 * _most(estimate):.0f}"
+    return {
+        "asked": asked,
+        "share": f"{100 * _share(estimate, asked):.0f}",
+        "device": took,
+        "most": most,
+        "counted": text("{device} sent {share} % of their bytes", device=took, share=most)
+        if took
+        else text("no interface counted them"),
+        "others": _sent(_sharing(estimate, asked)),
+        "sharing": _sent(_sharing(estimate, least=_SPREAD)),
+        "least": f"{_SPREAD}",
+    }
+
+
+def _doctor(estimate: Estimate, _run: Run) -> str:
+    return cli("doctor", "--hosts", ",".join(estimate.placement.hosts))
+
+
+def _one_network(estimate: Estimate, _run: Run) -> str:
+    """The command that asks for the interface that sent most; the network of a port of a card is the card's."""
+    most = next(iter(_sharing(estimate, least=_SPREAD)))
+    return cli(
+        "run",
+        "network",
+        "--hosts",
+        ",".join(estimate.placement.hosts),
+        "--network",
+        f"{most.partition(':')[0]}={most}",
+    )
+
+
+def _built_with(estimate: Estimate, run: Run) -> str:
+    """The command by which the MPI that passed these messages tells what it was built with."""
+    headers = (case.header for launch in run.launches for case in launch.cases)
+    library = next((header.mpi.get("library", "") for header in headers if header.case == estimate.case), "")
+    command = "ompi_info" if "Open MPI" in library else "mpichversion"
+    return text("check which transports the MPI was built with: `{command}`", command=command)
+
+
+_ASTRAY = _Check(
+    statistic=_share,
+    shows=lambda share: share < _MOST,
+    border=_MOST,
+    claim=text("Messages should use {asked} but did not: it sent {share} % of their bytes; {counted}."),
+    told=text("bytes sent by {asked} over bytes of all messages {statistic}"),
+    rival=text("the readable counters do not include offloaded traffic of the card"),
+    next=_doctor,
+)
+_BESIDE = _Check(
+    subject="beside",
+    statistic=_beside,
+    shows=lambda share: share >= _ALSO,
+    border=_ALSO,
+    claim=text("Messages should use {asked} and did, but other interfaces also sent: {others} of their bytes."),
+    told=text("bytes sent by others over bytes of all messages {statistic}"),
+    next=_doctor,
+    severity="fact",
+)
+#: Where no network was asked for: an MPI that stripes messages over all it finds is as fast as the slowest.
+_STRIPED = _Check(
+    subject="spread",
+    statistic=lambda estimate, _asked: len(_sharing(estimate, least=_SPREAD)),
+    shows=lambda interfaces: interfaces > 1,
+    border=1,
+    claim=text(
+        "No network was requested, and messages between nodes used several interfaces: {sharing} of their "
+        "bytes. The slowest interface delays the others."
+    ),
+    told=text("interfaces that sent {least} of the bytes or more {statistic}"),
+    next=_one_network,
+)
+#: MPI inside a node that goes through an interface, the loopback one for example, instead of memory.
+_THROUGH = _Check(
+    subject="inside",
+    statistic=_most,
+    shows=lambda share: share >= _MOST,
+    border=_MOST,
+    claim=text(
+        "Inside a node, messages went through {device} instead of memory: it sent {most} % of their bytes."
+    ),
+    told=text("bytes sent by {device} over bytes of all messages {statistic}"),
+    next=_built_with,
+)
+
+
+rule = Rule(
+    "transport",
+    text("Did messages use the requested network?"),
+    text(
+        "in most figures the requested interface sent at least {most} of the bytes and the others together less "
+        "than {beside}; without a request, no two interfaces sent {spread} or more; each host has its own boot "
+        "id",
+        most=f"{_MOST}",
+        beside=f"{_ALSO}",
+        spread=f"{_SPREAD}",
+    ),
+    _assess,
+)

@@ -1,0 +1,217 @@
+"""Many pairs at once: what they get together, by NUMA node, socket and whole node, and by their number."""
+
+from collections.abc import Callable, Iterable
+
+from assay.model.result import Analysis, Estimate
+from assay.model.text import Joined, joined, text
+from assay.report import choose, figures, messages, words
+from assay.report.charts.lines import LinePoint, lines
+from assay.report.declared import Declared, Scene
+from assay.report.section import Figure, Headline, Table, headings, trimmed
+
+_BANDWIDTH, _LATENCY, _RATE = "multi-bandwidth", "multi-latency", "message-rate"
+PATTERNS = (_BANDWIDTH, _LATENCY)
+_CAPTION = text("Many pairs at once: bandwidth and messages of all pairs added, one direction")
+#: Fewer numbers of ranks make no line.
+_LINE = 3
+
+
+def _many(analysis: Analysis, _headline: tuple[Estimate, ...]) -> tuple[Estimate, ...]:
+    return messages.of_patterns(analysis, PATTERNS)
+
+
+def _headlines(scene: Scene) -> Iterable[Headline]:
+    """The bandwidth of all pairs with most ranks, between nodes where there are any."""
+    bandwidth = [e for e in scene.measured if messages.pattern(e) == _BANDWIDTH]
+    between = [e for e in bandwidth if messages.is_between(e)] or bandwidth
+    most = max(map(messages.ranks, between), default=0)
+    best = choose.best(e for e in between if messages.ranks(e) == most)
+    if best:
+        by = messages.over(scene.estimates)(best)
+        yield Headline(
+            joined(", ", (messages.COUNTED[_BANDWIDTH], messages.at(best), messages.where(best), by)), best
+        )
+
+
+def found(scene: Scene, *, numbers: bool = True) -> Iterable[Table]:
+    """A row for each placement: ranks on a node, bandwidth, messages a second, what the slowest pair waits.
+
+    `numbers` adds a table for numbers of cores; without it a curve of the page shows them.
+    """
+    every = tuple(e for name in messages.BY for e in choose.measured(choose.of_benchmark(scene.analysis, name)))
+    several = tuple(e for e in every if messages.pattern(e) in PATTERNS)
+    way = messages.over(several)
+    groups = choose.grouped(several, lambda e: (e.placement.hosts, _cores(e), way(e), e.state))
+    apart = choose.grouped(groups.values(), lambda members: all(map(_is_number, members)))
+    whole, counted = apart.get(False, ()), apart.get(True, ())
+    if not (whole or numbers):  # nothing else that would stand for them
+        whole, counted = counted, ()
+    note = (
+        text(
+            "{count} more number of cores: assay report|{count} more numbers of cores: assay report",
+            count=len(counted),
+        )
+        if counted and not numbers
+        else ""
+    )
+    if whole or counted:
+        yield _table(_CAPTION, whole, way, note)
+    if numbers and counted:
+        yield _table(text("{caption}, by number of cores", caption=_CAPTION), counted, way, "")
+
+
+def _cores(estimate: Estimate) -> object:
+    """What tells places apart: the cpus, or the word where none are known (figures that were imported)."""
+    placed = estimate.placement
+    return placed.cpus if any(placed.cpus) else placed.label
+
+
+def _table(
+    caption: str, groups: Iterable[tuple[Estimate, ...]], way: Callable[[Estimate], str], note: str
+) -> Table:
+    sizes = dict.fromkeys(messages.at(e) for members in groups for e in _small(members) if e)
+    size = next(iter(sizes)) if len(sizes) == 1 else text("small")
+    small = (text("Messages a second, {size}", size=size), text("Slowest pair, one way, {size}", size=size))
+    rows: tuple[tuple[str, ...], ...] = tuple(_row(members, way(members[0])) for members in groups)
+    columns = (
+        *headings("Between", "By", "Ranks a node", "Bandwidth", "At", "Limit of the sum"),
+        *small,
+        text("n"),
+    )
+    note = joined("; ", [note, *_limits(groups)])
+    return trimmed(Table(caption, columns, rows, frozenset(range(2, len(columns))), note), {1, 5})
+
+
+def _limits(groups: Iterable[tuple[Estimate, ...]]) -> tuple[str, ...]:
+    """What the limits of the sums are, each once."""
+    found = (_best(members) for members in groups)
+    told = dict.fromkeys(e.limit.of for e in found if e and e.limit)
+    return (text("limits: {limits}", limits=joined("; ", told)),) if told else ()
+
+
+def _best(members: tuple[Estimate, ...]) -> Estimate | None:
+    return choose.best(e for e in members if e.metric == "bandwidth")
+
+
+def _small(members: tuple[Estimate, ...]) -> tuple[Estimate | None, Estimate | None]:
+    """Rate and latency of small messages."""
+    rate = messages.small(e for e in members if e.metric == _RATE)
+    return rate, messages.small(e for e in members if messages.pattern(e) == _LATENCY and e.metric == "latency")
+
+
+def _row(members: tuple[Estimate, ...], way: str) -> tuple[str, ...]:
+    first = members[0]
+    best = _best(members)
+    shown = (best, *_small(members))
+    where = joined(", ", [messages.where(first), choose.state(first)])
+    bandwidth, *small = (words.shown(e).short for e in shown)
+    launches = min((e.launches for e in shown if e), default=0)
+    at = messages.at(best) if best else ""
+    limit = (
+        f"{words.quantity(best.limit.value, best.unit)} ({words.share_text(best)})" if best and best.limit else ""
+    )
+    return (where, way, f"{messages.ranks(first) or ''}", bandwidth, at, limit, *small, f"{launches}")
+
+
+def _bandwidth(scene: Scene) -> tuple[Estimate, ...]:
+    """Bandwidth of many pairs with the largest messages that all placements have."""
+    estimates = tuple(e for e in scene.measured if messages.pattern(e) == _BANDWIDTH)
+    places = choose.grouped(estimates, messages.where)
+    common = (
+        set.intersection(*({messages.size(e) for e in members} for members in places.values()))
+        if places
+        else set()
+    )
+    return tuple(e for e in estimates if messages.size(e) == max(common)) if common else ()
+
+
+#: Shares of the cores that end a line over numbers of them.
+_ENDS = frozenset({"all", "one-core", "all-threads"})
+
+
+def _is_number(estimate: Estimate) -> bool:
+    """Whether a placement is a number of cores, neither one nor all."""
+    return estimate.placement.word.count is not None
+
+
+def _is_counted(estimate: Estimate) -> bool:
+    """Whether a placement is one of a number of cores of each node."""
+    word = estimate.placement.word
+    return bool(word.over) and (word.plain in {"all", "one-core"} or _is_number(estimate))
+
+
+def _charts(scene: Scene) -> Iterable[Figure]:
+    bandwidth = scene.cached(_bandwidth)
+    counted = tuple(e for e in bandwidth if _is_counted(e))
+    line = len({messages.ranks(e) for e in counted}) >= _LINE
+    rest = tuple(e for e in bandwidth if not line or e not in counted or e.placement.word.share in _ENDS)
+    size = messages.at(bandwidth[0]) if bandwidth else ""
+    title = joined(", ", (messages.COUNTED[_BANDWIDTH], size))
+    if rest:
+        yield figures.placements(rest, "figure-many-pairs", title, _short)
+    if line:
+        yield _line(counted, title)
+
+
+def _short(estimate: Estimate) -> str:
+    """Between whom, without the nodes, which are the same everywhere."""
+    where = messages.where(estimate)
+    return where.parts[0] if isinstance(where, Joined) else where
+
+
+def _line(counted: tuple[Estimate, ...], title: str) -> Figure:
+    factor, unit = figures.scaled(counted)
+    way = messages.over(counted)
+    names = {e.id: joined(", ", [way(e), choose.state(e)]) or text("all pairs") for e in counted}
+    points = [
+        _point(e, names[e.id], factor) for e in sorted(counted, key=lambda e: (names[e.id], messages.ranks(e)))
+    ]
+    nodes = len(counted[0].placement.hosts)
+    caption = joined(
+        " ",
+        (text("{title}, by ranks on each of {nodes} nodes.", title=title, nodes=nodes), figures.whiskers(counted)),
+    )
+    top = max(points, key=lambda point: point.value)
+    result = text("maximum {figure} with {place}, {series}", figure=top.text, place=top.place, series=top.series)
+    spec = lines(points, (text("ranks on each node"), text("bandwidth ({unit})", unit=unit)))
+    return Figure("figure-many-pairs-ranks", caption, result, spec)
+
+
+def _point(e: Estimate, name: str, factor: float) -> LinePoint:
+    ranks = messages.ranks(e)
+    place = words.count(ranks, "rank a node", "ranks a node")
+    return LinePoint(x=ranks, x_lo=ranks, x_hi=ranks, series=name, place=place, **figures.ends(e, factor))
+
+
+def _sentences(scene: Scene) -> str:
+    """The most and the least of the placements, with their ranks."""
+    ordered = sorted(scene.cached(_bandwidth), key=lambda e: e.median or 0.0)
+    if not ordered:
+        return ""
+    ends = {e.id: e for e in (ordered[-1], ordered[0])}.values()
+    told = [joined(", ", (words.shown(e).full, messages.where(e))) for e in ends]
+    size = messages.at(ordered[0])
+    if len(told) > 1:
+        return text(
+            "With messages of {size} the maximum is {most} and the minimum {least}.",
+            size=size,
+            most=told[0],
+            least=told[1],
+        )
+    return text("With messages of {size} they get {figure}.", size=size, figure=told[0])
+
+
+declared = Declared(
+    order=63,
+    id="many-pairs",
+    title=text("Many pairs at once"),
+    introduction=text(
+        "Many programs have a rank on every core, and all ranks send at once. Rank i of the first half sends to "
+        "rank i of the second half. The figures add the bytes and messages of all pairs, in one direction."
+    ),
+    select=_many,
+    sentences=_sentences,
+    charts=_charts,
+    page_tables=(found,),
+    headlines=_headlines,
+)

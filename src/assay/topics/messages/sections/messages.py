@@ -1,0 +1,251 @@
+"""Messages between two partners: latency and bandwidth by size, by placement, over every network and MPI."""
+
+from collections.abc import Iterable, Mapping
+
+from assay.model.result import Analysis, Estimate
+from assay.model.text import Text, joined, text
+from assay.report import choose, figures, messages, sizes, words
+from assay.report.declared import Declared, Listing, Scene
+from assay.report.section import Figure, Headline, Table, headings
+from assay.topics.messages.models.duplex import Duplex
+from assay.topics.messages.sections import many_pairs
+
+_PATTERNS = (messages.LATENCY, messages.ONE, messages.BOTH)
+#: A ratio with its ends.
+_Ends = tuple[float, float, float]
+#: Fewer sizes make no curve.
+_CURVE = 3
+#: Patterns of the Intel MPI Benchmarks that are explained.
+_NEIGHBOURS = frozenset({"sendrecv", "exchange", "pingping"})
+
+
+def _between_two(analysis: Analysis, _headline: tuple[Estimate, ...]) -> tuple[Estimate, ...]:
+    """Patterns of ours, then those of other tools; many pairs in one direction have a section of their own."""
+    found = dict.fromkeys(messages.pattern(e) for name in messages.BY for e in choose.of_benchmark(analysis, name))
+    others = (each for each in found if each and each not in {*_PATTERNS, *many_pairs.PATTERNS})
+    return messages.of_patterns(analysis, (*_PATTERNS, *others))
+
+
+def _aligned(scene: Scene) -> tuple[Estimate, ...]:
+    """What was measured, without sizes beside powers of two."""
+    return tuple(e for e in scene.measured if not e.params.get("offset"))
+
+
+def _rows(scene: Scene) -> Iterable[tuple[str, ...]]:
+    """Of each path the latency of a small message, the bandwidth of the largest."""
+    way = messages.over(scene.measured)
+    for pattern, members in _of_pattern(scene.measured).items():
+        for curve in _curves(_by_partners(members)).values():
+            if best := _told(curve):
+                yield _row(pattern, best, way(best))
+
+
+def _row(pattern: str, best: Estimate, way: str) -> tuple[str, ...]:
+    figure, where = words.shown(best), joined(", ", [messages.where(best), choose.state(best)])
+    what = joined(", ", (messages.counted(pattern), _at(best)))
+    return (what, where, way, figure.plain, figure.ends, f"{best.launches}")
+
+
+def _of_pattern(estimates: tuple[Estimate, ...]) -> dict[str, tuple[Estimate, ...]]:
+    return choose.grouped(estimates, messages.pattern)
+
+
+def _by_partners(estimates: tuple[Estimate, ...]) -> tuple[Estimate, ...]:
+    """Figures between the same partners beside each other, whatever passed the messages."""
+    return tuple(e for members in choose.grouped(estimates, messages.where).values() for e in members)
+
+
+def _curves(estimates: tuple[Estimate, ...]) -> dict[tuple[str, str, str | None], tuple[Estimate, ...]]:
+    """(between whom, over what, state) -> the figures of all sizes."""
+    way = messages.over(estimates)
+    return choose.grouped(estimates, lambda e: (messages.where(e), way(e), e.state))
+
+
+def _told(curve: tuple[Estimate, ...]) -> Estimate | None:
+    """What stands for a curve: the time of a small message, the bandwidth of the largest.
+
+    Not the largest bandwidth of all sizes: of many sizes the noisiest would be told.
+    """
+    return messages.small(curve) if curve[0].better == "lower" else messages.largest(curve)
+
+
+def _at(estimate: Estimate) -> str:
+    size = messages.at(estimate)
+    return size if estimate.better == "lower" else text("at {size}", size=size)
+
+
+def _headlines(scene: Scene) -> Iterable[Headline]:
+    """The small message and the largest one, each over the best way, between nodes and inside one."""
+    measured = _aligned(scene)
+    ours = tuple(e for e in measured if messages.pattern(e) in _PATTERNS)
+    for where, members in choose.grouped(ours or measured, messages.far).items():
+        for pattern, of_pattern in _of_pattern(members).items():
+            told = _told(of_pattern)
+            best = choose.best(e for e in of_pattern if told and messages.size(e) == messages.size(told))
+            if best:
+                by = messages.over(measured)(best)
+                yield Headline(joined(", ", (messages.COUNTED.get(pattern, pattern), _at(best), where, by)), best)
+
+
+def _charts(scene: Scene) -> Iterable[Figure]:
+    for pattern, measured in _of_pattern(_aligned(scene)).items():
+        for number, (part, members) in enumerate(messages.split(measured).items()):
+            title = joined(": ", [messages.COUNTED.get(pattern, pattern), part])
+            anchor = f"figure-messages-{pattern}{f'-{number}' if number else ''}"
+            if len({messages.size(e) for e in members} - {0}) >= _CURVE:
+                yield figures.curves(members, anchor, title, series=messages.series(members))
+            else:
+                yield figures.placements(members, anchor, title, messages.where)
+
+
+def _by_size(scene: Scene) -> Iterable[Table]:
+    for pattern, measured in _of_pattern(_aligned(scene)).items():
+        for part, members in messages.split(measured).items():
+            title = joined(", ", [messages.COUNTED.get(pattern, pattern), part])
+            yield sizes.table(members, title, messages.series(members))
+
+
+def _sentences(scene: Scene) -> str:
+    measured = _aligned(scene)
+    if not measured:
+        return text('Nothing could be measured. The section "What was not measured" lists the reasons.')
+    patterns = _of_pattern(measured)
+    several = max(len(_curves(members)) / len(_places(members)) for members in patterns.values()) > 1
+    others = text(
+        "The Intel MPI Benchmarks also measure Sendrecv (each rank sends to one neighbour while it receives from "
+        "the other), Exchange (both at once with both neighbours) and PingPing (two messages in opposite "
+        "directions)."
+    )
+    told = (
+        _latencies(measured),
+        _bandwidths(measured),
+        _duplex(scene),
+        text("If several networks, MPIs or states were measured, the text shows the best one.") if several else "",
+        others if _NEIGHBOURS & patterns.keys() else "",
+    )
+    return joined(" ", told)
+
+
+def _places(measured: tuple[Estimate, ...]) -> dict[str, tuple[Estimate, ...]]:
+    return choose.grouped(measured, messages.where)
+
+
+def _latencies(measured: tuple[Estimate, ...]) -> str:
+    """The best small message between each two partners."""
+    found = tuple(e for e in measured if messages.pattern(e) == messages.LATENCY)
+    best = [
+        (where, choose.best(each for curve in _curves(members).values() if (each := messages.small(curve))))
+        for where, members in _places(found).items()
+    ]
+    size = next((messages.at(e) for _, e in best if e), "")
+    parts = _between(best)
+    return (
+        text("One way, a message of {size} takes {times}.", size=size, times=words.listed(parts)) if parts else ""
+    )
+
+
+def _bandwidths(measured: tuple[Estimate, ...]) -> str:
+    """What the largest messages reach in one direction."""
+    found = tuple(e for e in measured if messages.pattern(e) == messages.ONE)
+    size = max(map(messages.size, found), default=0)
+    best = [
+        (where, choose.best(e for e in members if messages.size(e) == size))
+        for where, members in _places(found).items()
+    ]
+    parts = _between(best)
+    told, large = words.listed(parts), words.param(size, "B")
+    return text("In one direction, messages of {size} get {rates}.", size=large, rates=told) if parts else ""
+
+
+def _between(best: list[tuple[str, Estimate | None]]) -> list[Text]:
+    """A figure and its partners."""
+    return [
+        text("{figure} between {partners}", figure=words.shown(e).short, partners=where) for where, e in best if e
+    ]
+
+
+def _duplex(scene: Scene) -> str:
+    """From the least to the largest ratio of both directions to one."""
+    ratios = sorted(ratio[0] for _, _, ratio in _ratios(scene))
+    if not ratios:
+        return ""
+    low, high = (f"{ratio:.2f}" for ratio in (ratios[0], ratios[-1]))
+    factor = low if low == high else text("{low} to {high}", low=low, high=high)
+    return text("Both directions together carry {factor} times as much as one direction.", factor=factor)
+
+
+def _paired(scene: Scene) -> Mapping[str, _Ends]:
+    """Estimate -> both directions over one, of long messages and paired by block, where that could be had."""
+    return {name: each.model.long_messages.parts for each in scene.found for name in each.model.of}
+
+
+def _ratios(scene: Scene) -> list[tuple[Estimate, Estimate, _Ends]]:
+    """One direction, both added, their ratio with its ends; of each way at the largest size that both have."""
+    measured, paired = _aligned(scene), scene.cached(_paired)
+    way = messages.over(measured)
+
+    def key(e: Estimate) -> tuple[str, str, str | None]:
+        return messages.where(e), way(e), e.state
+
+    one = {(key(e), messages.size(e)): e for e in measured if messages.pattern(e) == messages.ONE}
+    both = sorted((e for e in measured if messages.pattern(e) == messages.BOTH), key=messages.size)
+    pairs = {key(e): (one[key(e), messages.size(e)], e) for e in both if (key(e), messages.size(e)) in one}
+    return [
+        (
+            single,
+            double,
+            paired.get(double.id, (double.median / single.median, double.lo / single.hi, double.hi / single.lo)),
+        )
+        for single, double in pairs.values()
+        if single.median and single.lo and single.hi and double.median and double.lo and double.hi
+    ]
+
+
+def _duplex_table(scene: Scene) -> Iterable[Table]:
+    way = messages.over(_aligned(scene))
+    rows = []
+    for single, double, (middle, low, high) in _ratios(scene):
+        figures_of = [words.shown(e).short for e in (single, double)]
+        where = joined(", ", [messages.where(double), choose.state(double)])
+        ratio = f"{middle:.2f} ({low:.2f} to {high:.2f})"
+        rows.append((where, way(double), messages.at(double), *figures_of, ratio))
+    columns = headings("Between", "By", "Message", "One direction", "Both added", "Both over one")
+    caption = text(
+        "Both directions added / one direction, paired by block, mean over the sizes from a quarter of the "
+        "largest: 2 means independent directions, 1 means a shared path. The ends are a 95 % interval with six "
+        "or more launches, else a range."
+        if scene.cached(_paired)
+        else "Both directions added / one direction: 2 means independent directions, 1 means a shared path. The "
+        "ends of the ratio follow from the ends of both figures and are wider than its interval."
+    )
+    short = text("Both directions added / one direction")
+    if rows:
+        yield Table(caption, columns, tuple(rows), frozenset({3, 4, 5}), short=short)
+
+
+declared = Declared(
+    order=62,
+    id="messages",
+    title=text("Messages between two"),
+    introduction=text(
+        "The one-way time is half of a round trip. For bandwidth many messages are in flight before an "
+        "acknowledgement, in one direction or in both; both directions are added."
+    ),
+    also=frozenset(messages.BY),
+    law=Duplex,
+    select=_between_two,
+    sentences=_sentences,
+    charts=_charts,
+    page_tables=(_by_size, _duplex_table),
+    terminal_tables=(
+        Listing(
+            text("Messages between two"),
+            headings("What", "Between", "By", "Median", "Interval", "n"),
+            _rows,
+            {3, 4, 5},
+            optional={2},
+        ),
+        lambda scene: many_pairs.found(scene, numbers=False),
+    ),
+    headlines=_headlines,
+)

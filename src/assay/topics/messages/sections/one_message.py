@@ -1,0 +1,135 @@
+"""One message at a time, as NetPIPE draws it: MPI, TCP and memcpy on one sheet, and the signature graph."""
+
+import math
+
+import msgspec
+
+from assay.model.quantity import Quantity
+from assay.model.result import Analysis, Estimate
+from assay.model.text import joined, text
+from assay.report import choose, figures, messages
+from assay.report.charts.curve import CurvePoint, curve
+from assay.report.declared import Declared, Scene
+from assay.report.section import Figure
+
+#: Fewer sizes make no curve.
+_CURVE = 3
+
+
+def _rates(analysis: Analysis, _every: tuple[Estimate, ...]) -> tuple[Estimate, ...]:
+    """The rates of single messages; none where they make no curve."""
+    single = _few(_usual(choose.measured(messages.of_patterns(analysis, (messages.LATENCY,)))))
+    rates = tuple(_rate(e, e.value) for e in single if messages.size(e) and e.value and e.value.value)
+    return rates if len({messages.size(e) for e in rates}) >= _CURVE else ()
+
+
+def _charts(scene: Scene) -> tuple[Figure, ...]:
+    copies = choose.headline_metric(choose.middle(choose.of_benchmark(scene.analysis, "memcpy")))
+    copies = tuple(e for e in choose.measured(copies) if not e.params.get("offset"))
+    parts = messages.split(scene.estimates)
+    drawn = [_sheet(members, copies, part, number) for number, (part, members) in enumerate(parts.items())]
+    drawn += [_signature(members, part, number) for number, (part, members) in enumerate(parts.items())]
+    return tuple(drawn)
+
+
+def _usual(estimates: tuple[Estimate, ...]) -> tuple[Estimate, ...]:
+    """Without offsets; of sockets those that are asked again and again, as MPI asks, where both are there."""
+    aligned = tuple(e for e in estimates if not e.params.get("offset"))
+    polled = any(e.params.get("waiting") == "polling" for e in aligned)
+    return tuple(e for e in aligned if not polled or e.params.get("waiting", "polling") == "polling")
+
+
+def _few(estimates: tuple[Estimate, ...]) -> tuple[Estimate, ...]:
+    """Of more curves than a sheet takes those of messages as they usually are, where there are any.
+
+    A sheet is to show ways beside each other; what buffers and calls make of each way the curves above show.
+    """
+    if messages.fits(estimates):
+        return estimates
+    return tuple(e for e in estimates if choose.is_usual(e, but=("bytes", "waiting"))) or estimates
+
+
+def _rate(estimate: Estimate, time: Quantity) -> Estimate:
+    """Bytes a second of one message; the ends of its interval change places."""
+    rate, hi, lo = (messages.size(estimate) / seconds for seconds in time)
+    return msgspec.structs.replace(
+        estimate,
+        metric="rate",
+        unit="B/s",
+        better="higher",
+        value=Quantity(rate, lo, hi, "B/s", time.basis),
+        limit=None,
+    )
+
+
+def _anchor(name: str, number: int) -> str:
+    return f"figure-one-message-{name}{f'-{number}' if number else ''}"
+
+
+def _sheet(rates: tuple[Estimate, ...], copies: tuple[Estimate, ...], part: str, number: int) -> Figure:
+    """Rates by size; copies as far as messages go."""
+    name, copied = messages.series(rates), figures.series_of(copies, "bytes") if copies else None
+    largest = max(map(messages.size, rates))
+    beside = tuple(e for e in copies if messages.size(e) <= largest)
+
+    def named(estimate: Estimate) -> str:
+        if copied is None or estimate.benchmark != "memcpy":
+            return name(estimate)
+        return joined(", ", ["memcpy", copied(estimate)])
+
+    title = joined(": ", [text("Rate of one message"), part])
+    return figures.curves((*rates, *beside), _anchor("rate", number), title, series=named)
+
+
+def _signature(rates: tuple[Estimate, ...], part: str, number: int) -> Figure:
+    """The same rates over the time that a message takes."""
+    name = messages.series(rates)
+    factor, unit = figures.scaled_middle(rates)
+    points = []
+    for estimate in rates:
+        ends = figures.ends(estimate, factor, positive=True)
+        ends["text"] = text("{figure} at {size}", figure=ends["text"], size=messages.at(estimate))
+        time = 1e6 * messages.size(estimate) / (estimate.median or math.inf)
+        curve_of, state = name(estimate) or text("one message"), choose.state(estimate)
+        points.append(CurvePoint(x=time, curve=curve_of, state=state, size=f"{time:.4g} µs", **ends))
+    told_ends = [
+        text(
+            "{series}: from {first} to {last}, maximum {best}",
+            series=series,
+            first=first.size,
+            last=last.size,
+            best=max(of_series, key=lambda p: p.value).text,
+        )
+        for series, of_series in choose.grouped(points, lambda p: p.series).items()
+        for first, last in [(min(of_series, key=lambda p: p.x), max(of_series, key=lambda p: p.x))]
+    ]
+    told = text(
+        "Signature of one message: {part}: its rate over its one-way time, both axes logarithmic."
+        if part
+        else "Signature of one message: its rate over its one-way time, both axes logarithmic.",
+        part=part,
+    )
+    caption = joined(" ", (told, figures.whiskers(rates)))
+    spec = curve(
+        points,
+        (text("one-way time ({unit})", unit="µs"), text("Rate of one message ({unit})", unit=unit)),
+        sizes=False,
+        base=10,
+    )
+    return Figure(_anchor("signature", number), caption, joined("; ", told_ends), spec)
+
+
+declared = Declared(
+    order=68,
+    id="one-message",
+    title=text("One message at a time"),
+    introduction=text(
+        "The rate of one message is its size / its one-way time, with no other message in flight, as in "
+        "NetPIPE. A memcpy curve is shown for comparison, because messages through memory are copied at least "
+        "once. The signature graph shows the same figures against time: it starts at the latency and ends at "
+        "the time of the largest message."
+    ),
+    select=_rates,
+    charts=_charts,
+    listed=False,
+)

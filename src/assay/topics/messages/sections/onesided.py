@@ -1,0 +1,50 @@
+"""One-sided access to the memory of another rank."""
+
+from collections.abc import Iterable
+
+from assay.model.result import Estimate
+from assay.model.text import joined, text
+from assay.report import choose, messages, operations, words
+from assay.report.declared import Scene
+from assay.report.section import Table, headings
+
+
+def _by_synchronisation(scene: Scene) -> Iterable[Table]:
+    """The small message: a row for each operation and place, a column for each way to synchronise."""
+    latencies = [e for e in scene.measured if e.metric == "latency"]
+    ways = list(dict.fromkeys(map(_way, latencies)))
+    if len(ways) <= 1:
+        return
+    small = min(map(messages.size, latencies))
+    groups = choose.grouped((e for e in latencies if messages.size(e) == small), _row)
+    rows = tuple((*row, *(_cell(members, way) for way in ways)) for row, members in groups.items())
+    columns = (*headings("Operation", "Between"), *ways)
+    caption = text("Cost of each synchronisation: one transfer, one way, until the target sees it")
+    numeric = frozenset(range(2, len(columns)))
+    yield Table(joined(", ", (caption, words.param(small, "B"))), columns, rows, numeric)
+
+
+def _way(estimate: Estimate) -> str:
+    way = estimate.params.get("synchronisation")
+    return text("not stated") if way is None else str(way)
+
+
+def _row(estimate: Estimate) -> tuple[str, str]:
+    levels = (choose.levels(estimate, [*estimate.factors]), choose.state(estimate))
+    what = joined(", ", [operations.operation(estimate), *levels])
+    return what, messages.where(estimate)
+
+
+def _cell(members: tuple[Estimate, ...], way: str) -> str:
+    return words.shown(next((e for e in members if _way(e) == way), None)).short
+
+
+declared = operations.declared(
+    65,
+    "onesided",
+    text(
+        "One rank writes or reads the memory of another rank. The target is passive (flush, lock) or opens its "
+        "memory each time (fence, pscw). A time ends when the target can see the data, not when the call returns."
+    ),
+    (_by_synchronisation,),
+)

@@ -1,0 +1,69 @@
+"""The way that messages took: what was asked for, what the interfaces counted, how many machines there were."""
+
+from assay.launch.starter import network_of
+from assay.model import benchmarks
+from assay.model.result import Estimate
+from assay.model.text import joined, text
+from assay.report import choose, messages, words
+from assay.report.declared import Declared, Listing, Scene
+from assay.report.section import headings
+
+
+def _proofs(scene: Scene) -> list[tuple[str, ...]]:
+    """Rows: the largest message between each two that shows the same, by everything that shows it."""
+    measured = choose.measured(scene.analysis.estimates)
+    passed = tuple(e for e in measured if _passes_messages(e) and e.placement.proven)
+    way = messages.over(passed)
+    groups = choose.grouped(
+        passed, lambda e: (e.benchmark, messages.where(e), way(e) or choose.title(e.benchmark))
+    )
+    proofs = choose.grouped(groups.items(), lambda each: _proof(scene, each[1]))
+    return [
+        (proof[0], joined("; ", dict.fromkeys(name for (_, _, name), _ in alike)), *proof[1:])
+        for proof, alike in proofs.items()
+    ]
+
+
+def _passes_messages(estimate: Estimate) -> bool:
+    return benchmarks.of(estimate.benchmark).message_size is not None
+
+
+def _proof(scene: Scene, members: tuple[Estimate, ...]) -> tuple[str, ...]:
+    """Between whom, what was asked for, how many machines, what sent, all of the largest message."""
+    e = max(members, key=messages.size)
+    proven = e.placement.proven
+    carried = proven.carried if proven else {}
+    sent = words.listed(f"{device} {words.percent(share)}" for device, share in carried.items())
+    mtus = words.listed(f"{mtu:,} B" for mtu in sorted(set(proven.mtus.values()))) if proven else ""
+    asked = network_of(scene.run.plan, scene.run.plan.case(e.case)) or text("nothing")
+    machines, nodes = proven.machines if proven else 0, len(e.placement.hosts)
+    told = (
+        f"{machines}"
+        if machines == nodes
+        else text("{machines} for {nodes} nodes", machines=machines, nodes=nodes)
+    )
+    return (messages.where(e), asked, told, sent or text("none: through memory"), mtus, messages.at(e))
+
+
+declared = Declared(
+    order=66,
+    id="transport",
+    title=text("Path of the messages"),
+    introduction=text(
+        "Assay reads the counters of all network interfaces and InfiniBand ports before and after each case. "
+        "The bytes sent / the bytes of all messages shows which device carried the messages. Headers add a few "
+        "percent to large messages and much more to small ones, so the largest size is shown. Two nodes with "
+        "the same kernel (boot id) are one machine."
+    ),
+    applies=lambda scene: scene.cached(_proofs),
+    page_tables=(
+        Listing(
+            text("Proof of the path: bytes sent by each device / bytes of all messages"),
+            headings("Between", "By", "Requested", "Machines", "Sent by", "MTU", "Largest message"),
+            lambda scene: scene.cached(_proofs),
+            (),
+            short=text("Proof of the path"),
+        ),
+    ),
+    rules=frozenset({"transport"}),
+)

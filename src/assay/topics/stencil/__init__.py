@@ -1,0 +1,1 @@
+"""Stencil codes: the Himeno benchmark."""

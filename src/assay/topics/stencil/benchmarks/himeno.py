@@ -1,0 +1,76 @@
+"""The Himeno benchmark: Jacobi sweeps of a Poisson equation on a three-dimensional grid."""
+
+from assay.model.benchmark import Axis, Benchmark, Metric, Params
+
+#: Points along i, j and k, boundaries included.
+GRIDS = {
+    "XS": (32, 32, 64),
+    "S": (64, 64, 128),
+    "M": (128, 128, 256),
+    "L": (256, 256, 512),
+    "XL": (512, 512, 1024),
+}
+_ARRAYS = 14
+_FLOAT_BYTES = 4
+#: Each array ends 17 lines of 64 B after its last point.
+_STAGGER_BYTES = 17 * 64
+#: First touch and a look at each point, bytes per second: an assumption for plans only, on the slow side.
+_SETUP_RATE = 1e9
+#: Of that, first touch.
+_TOUCH_RATE = 4e9
+
+
+def _memory_bytes(params: Params) -> int:
+    i, j, k = GRIDS[str(params["size"])]
+    return _ARRAYS * (_FLOAT_BYTES * i * j * k + _STAGGER_BYTES)
+
+
+benchmark = Benchmark(
+    name="himeno",
+    title="Stencil (Himeno)",
+    measures="the rate of a Jacobi solver for the Poisson equation on the cores of a placement: a stencil over 14 "
+    "arrays",
+    source="R. Himeno, Himeno benchmark (himenoBMTxp), RIKEN, 2001",
+    program="himeno",
+    kernels=("jacobi",),
+    axes=(
+        Axis(
+            "size",
+            "points of the grid: XS 32x32x64, S 64x64x128, M 128x128x256, L 256x256x512, XL 512x512x1024",
+            tuple(GRIDS),
+            "M",
+            named=True,
+        ),
+        Axis(
+            "touch",
+            "who first writes the arrays: each thread its own part, or one thread everything",
+            ("parallel", "serial"),
+            "parallel",
+        ),
+    ),
+    metrics=(
+        Metric(
+            "rate",
+            "flop/s",
+            "higher",
+            "flops",
+            "34 floating-point operations for each inner point and sweep, as the benchmark's MFLOPS counts them",
+            limit="roofline",
+            role="stencil-rate",
+            precision="fp32",
+        ),
+        Metric(
+            "traffic",
+            "B/s",
+            "higher",
+            "traffic_bytes",
+            "72 B for each inner point and sweep: what memory must move if neighbours along i and j stay in cache",
+            limit="memory-traffic",
+            role="memory-traffic",
+        ),
+    ),
+    memory_bytes=lambda params, _placement: _memory_bytes(params),
+    setup_seconds=lambda params: 0.05 + _memory_bytes(params) / _SETUP_RATE,
+    touch_seconds=lambda params: _memory_bytes(params) / _TOUCH_RATE,
+    touch_axes=("touch", "size"),
+)

@@ -1,0 +1,91 @@
+"""Himeno's rate from the bandwidth of memory, measured by stream alone."""
+
+from collections.abc import Iterable, Sequence
+
+from assay.analyse.bounds import cached_bytes, fits_caches
+from assay.analyse.curves import Known, figure
+from assay.model import roles
+from assay.model.law import Prediction
+from assay.model.quantity import Quantity
+from assay.model.result import Estimate
+from assay.model.text import joined, text
+from assay.model.units import format_quantity, format_size
+
+LAW = "himeno"
+_FLOPS = 34
+#: Traffic of one point: 60 B of the stencil and 12 B of copying back; 80 B where planes fall out of the cache
+#: between their uses (the layer condition breaks). METHODS: docs/models.md.
+_BYTES, _MOST_BYTES = 72, 80
+
+
+def predict(known: Known) -> Iterable[Prediction]:
+    """For each rate of himeno in memory: [34/80, 34/72] x the traffic of stream's triad at the same placement."""
+    triads = [each.estimate for each in known.of_role("memory-traffic", "triad")]
+    for each in known.measured:
+        estimate = each.estimate
+        if roles.role(estimate) != "stencil-rate" or estimate.median is None:
+            continue
+        machine = known.machine(estimate)
+        if machine and fits_caches(estimate, machine.topology):
+            continue
+        alike = [triad for triad in triads if _alike(triad, estimate)]
+        sources = [triad for triad in alike if _likeness(triad)] or alike
+        if sources:
+            yield _prediction(estimate, sources, cached_bytes(estimate, machine.topology) if machine else 0)
+
+
+def _alike(triad: Estimate, estimate: Estimate) -> bool:
+    """Same cpus, hosts, memory policy, first touch, factors and state."""
+    return (
+        triad.placement.cpus == estimate.placement.cpus
+        and triad.placement.hosts == estimate.placement.hosts
+        and triad.placement.memory == estimate.placement.memory
+        and triad.params.get("touch", "parallel") == estimate.params.get("touch", "parallel")
+        and triad.factors == estimate.factors
+        and (triad.state == estimate.state or None in {triad.state, estimate.state})
+    )
+
+
+def _likeness(triad: Estimate) -> bool:
+    """Ordinary stores come first: himeno has no others."""
+    return triad.params.get("stores") == "ordinary"
+
+
+def _prediction(estimate: Estimate, sources: Sequence[Estimate], cache_bytes: int) -> Prediction:
+    """From one triad; from that of each state where the predicted figure pools the states."""
+    slow, fast = min(figure(each).lo for each in sources), max(figure(each).hi for each in sources)
+    lower, upper = _FLOPS / _MOST_BYTES * slow, _FLOPS / _BYTES * fast
+    middle = (lower + upper) / 2
+    value = figure(estimate)
+    outside = value.value / upper - 1 if value.value > upper else min(0.0, value.value / lower - 1)
+    traffic = text(
+        "{flops} flops per point / {most} B to {least} B per point x the memory traffic of stream's triad at "
+        "the same placement{state} ({slow} to {fast})",
+        flops=_FLOPS,
+        most=_MOST_BYTES,
+        least=_BYTES,
+        state=_in_state(*sources),
+        slow=format_quantity(slow, "B/s"),
+        fast=format_quantity(fast, "B/s"),
+    )
+    caches = text("its arrays are larger than the {size} of the last-level caches", size=format_size(cache_bytes))
+    return Prediction(
+        id=f"{LAW}:{estimate.id}",
+        law=LAW,
+        what=text(
+            "rate of himeno, {label}, {memory}", label=estimate.placement.label, memory=estimate.placement.memory
+        ),
+        predicted=Quantity(middle, lower, upper, estimate.unit, "derived"),
+        of=tuple(each.id for each in sources),
+        states=(*(each.state for each in sources), estimate.state),
+        derivation=joined("; ", (traffic, caches if cache_bytes else "")),
+        measured=estimate.id,
+        value=value,
+        deviation=value.value / middle - 1,
+        error=outside,
+    )
+
+
+def _in_state(*estimates: Estimate) -> str:
+    names = [each.state for each in estimates if each.state]
+    return text(", state {states}", states=joined(", ", names)) if names else ""

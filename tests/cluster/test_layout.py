@@ -1,0 +1,119 @@
+"""On a machine of four memory nodes every thread of several ranks is proven where a layout puts it."""
+
+import os
+import subprocess
+import sys
+from collections.abc import Mapping
+from pathlib import Path
+
+import pytest
+from tests.cluster import guest as machine
+from tests.cluster.guest import HOST, Guest, Parts
+from tests.mpi_ranks import mpi
+from tests.simulation import described
+
+from assay import plan as planning
+from assay import toolchain
+from assay.analyse.launches import elsewhere
+from assay.launch.command import Sampling, Site
+from assay.launch.starter import Starter
+from assay.model import benchmarks
+from assay.model.errors import UnfitEnvironmentError, UsageError
+from assay.model.plan import Case, Measure, Plan, Study
+from assay.model.record import End, Verdict
+from assay.model.toolchain import Build
+
+pytestmark = pytest.mark.cluster
+
+ROOT = Path(__file__).parents[2]
+BUILT = ROOT / "build" / "guest-mpi"
+PROGRAMS = ("collective", "pt2pt")
+#: The guest in hwloc's words.
+DESCRIPTION = "pack:2 numa:2(memory=256MB) core:2 pu:1"
+#: Word -> cpus of each rank: each inside one memory node, as far apart as can be.
+PLACED = {
+    "2x2@all": ((0, 1), (4, 5)),
+    "rank-per:numa@all": ((0, 1), (2, 3), (4, 5), (6, 7)),
+}
+#: One OpenMP team in each rank, and threads of which each passes messages of its own.
+TEAMS = Measure("collective", tuple(PLACED), axes={"operation": "allreduce", "bytes": 65536})
+FLOWS = Measure("pt2pt", ("2x2@all",), axes={"pattern": "latency", "bytes": 65536, "threads": 2})
+
+
+@pytest.fixture(scope="module")
+def build() -> Build:
+    """Two MPI programs for any x86-64 machine, with MPICH, whose mpiexec starts ranks without a daemon."""
+    try:
+        made = toolchain.get("gcc/mpich -O2 -march=x86-64")
+    except (UsageError, UnfitEnvironmentError) as error:
+        pytest.skip(f"no gcc, or no MPICH: {error.why}")
+    assert made.mpi
+    own = str(Path(sys.prefix) / "bin")
+    environment = {**os.environ, "PATH": f"{own}:{os.environ['PATH']}", "CMAKE_GENERATOR": "Ninja"}
+    configure = ("-DCMAKE_BUILD_TYPE=None", f"-DCMAKE_CXX_FLAGS={' '.join(made.flags)}", "-DASSAY_TESTS=OFF")
+    of_mpi = ("-DASSAY_MPI=ON", f"-DMPI_CXX_COMPILER={made.mpi.compiler}")
+    for command in (
+        ["cmake", "-S", str(ROOT / "native"), "-B", str(BUILT), *configure, *of_mpi],
+        ["cmake", "--build", str(BUILT), "--target", *PROGRAMS],
+    ):
+        done = subprocess.run(command, env=environment, capture_output=True, text=True, check=False)
+        assert done.returncode == 0, done.stdout + done.stderr
+    programs = {name: str(BUILT / "bin" / name) for name in PROGRAMS}
+    return Build("0" * 16, made, "x86-64", "0" * 16, programs, {}, openmp=True, built="")
+
+
+@pytest.fixture(scope="module")
+def plan() -> Plan:
+    """Of a study with layouts, for the guest."""
+    options = planning.Options(seed=1, launches=1, hosts=(HOST,))
+    return planning.make("own.toml", Study("S", "Q?", (TEAMS, FLOWS)), described(DESCRIPTION), options)
+
+
+@pytest.fixture(scope="module")
+def guest(parts: Parts, build: Build, plan: Plan, tmp_path_factory: pytest.TempPathFactory) -> Guest:
+    """The guest after one launch of each case, started as a run starts it."""
+    proxy = Path(mpi(build).launcher).resolve().with_name("hydra_pmi_proxy")
+    files = (Path(mpi(build).launcher), proxy, *map(Path, build.programs.values()))
+    return machine.run(
+        parts,
+        {},
+        {case.id: command(plan, case, build) for case in plan.studied},
+        tmp_path_factory.mktemp("guest"),
+        (*files, *machine.linked(*files)),
+    )
+
+
+def command(plan: Plan, case: Case, build: Build) -> tuple[str, ...]:
+    sampling = Sampling(0.01, 5, 10, {case.id: 0.05})
+    program = benchmarks.get(case.benchmark).program
+    (made,) = Starter(Site(HOST)).commands(plan, (case,), build, program, sampling)
+    return ("ranks", "env", *(f"{name}={value}" for name, value in made.environment.items()), *made.argv)
+
+
+def cases(plan: Plan) -> Mapping[str, Case]:
+    return {f"{case.benchmark} {case.placement.label}": case for case in plan.studied}
+
+
+@pytest.mark.parametrize(
+    ("name", "cpus"),
+    [*((f"collective {word}", cpus) for word, cpus in PLACED.items()), ("pt2pt 2x2@all", PLACED["2x2@all"])],
+    ids=str,
+)
+def test_every_thread_of_every_rank_is_proven_where_the_layout_puts_it(
+    guest: Guest, plan: Plan, name: str, cpus: tuple[tuple[int, ...], ...]
+) -> None:
+    case = cases(plan)[name]
+    told = guest.told[case.id]
+    assert (told.exit_code, told.ends) == (0, [End("complete")]), told.words
+    assert [record.passed for record in told.records if isinstance(record, Verdict)] == [True]
+    ranks = told.header.ranks
+    assert case.placement.rank_cpus == cpus
+    assert tuple(rank.requested_cpus for rank in ranks) == cpus
+    assert tuple(rank.cpus for rank in ranks) == cpus
+    assert {rank.host for rank in ranks} == {HOST}
+    assert not elsewhere(told.header, case)
+
+
+def test_the_pages_of_each_rank_lie_on_the_memory_node_of_its_first_thread(guest: Guest, plan: Plan) -> None:
+    told = guest.told[cases(plan)["collective 2x2@all"].id]
+    assert [set(rank.page_nodes) for rank in told.header.ranks] == [{"0"}, {"2"}]

@@ -1,0 +1,158 @@
+"""A program of somebody else: placed by Assay's starter, its placement proven, its output kept and parsed."""
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from assay import store
+from assay.analyse import analyse
+from assay.model.benchmarks import get
+from assay.model.placement import Memory, Placement
+from assay.model.plan import Case
+from assay.model.record import End, FigureOfMerit, Header, Output, Verdict, decode_program_record
+from assay.model.toolchain import Build
+from assay.run.foreign import with_figures
+
+pytestmark = pytest.mark.native
+
+ASSAY = [sys.executable, "-c", "from assay.cli import main; main()"]
+STUDY = """
+title = "HPL of hpcc"
+question = "What does an installed HPL reach on one core?"
+launches = 2
+
+[[measure]]
+benchmark = "hpcc"
+placements = ["one-core"]
+axes = { n = 1500, nb = 80 }
+"""
+
+
+def started(build: Build, *options: str) -> tuple[dict[type, Any], int]:
+    done = subprocess.run([build.programs["start"], *options], capture_output=True, text=True, check=False)
+    found = [decode_program_record(line) for line in done.stdout.splitlines()]
+    return {type(each): each for each in found}, done.returncode
+
+
+def test_the_output_is_kept_whole_and_the_time_taken_from_outside(build: Build) -> None:
+    found, code = started(build, "--cpus", "0", "--case", "a", "--figure", "rate", "--", "printf", "a\\n\\377b")
+    assert code == 0
+    assert found[Header].case == "a"
+    assert found[Header].facts["command"].startswith("printf")
+    assert found[Output].text == "a\n\ufffdb"
+    assert 0 < found[FigureOfMerit].value < 10
+    assert found[End].status == "complete"
+
+
+def test_threads_that_stay_on_the_cpus_of_the_rank_prove_the_rank(build: Build) -> None:
+    found, _ = started(build, "--cpus", "1", "--", "sh", "-c", "sleep 0.1; true")
+    (rank,) = found[Header].ranks
+    assert (rank.requested_cpus, rank.cpus, rank.proof) == ((1,), (1,), "thread")
+    found, _ = started(build, "--cpus", "0,1", "--", "sleep", "0.1")
+    assert found[Header].ranks[0].proof == "rank"
+
+
+def test_a_command_that_leaves_its_cpus_is_invalid(build: Build) -> None:
+    found, code = started(build, "--cpus", "0", "--", "taskset", "-c", "1", "sleep", "0.3")
+    assert code == 1
+    assert found[End].status == "invalid"
+    assert "cpu 1" in found[End].reason
+
+
+#: Two threads that work for a third of a second.
+_THREADS = """
+#include <omp.h>
+#include <stdio.h>
+int main(void) {
+    int threads = 0;
+#pragma omp parallel reduction(+ : threads)
+    {
+        double end = omp_get_wtime() + 0.3;
+        while (omp_get_wtime() < end) {}
+        threads = 1;
+    }
+    printf("%d\\n", threads);
+}
+"""
+
+
+def test_openmp_threads_of_a_program_are_pinned_one_to_a_cpu(build: Build, tmp_path: Path) -> None:
+    (tmp_path / "threads.c").write_text(_THREADS)
+    program = str(tmp_path / "threads")
+    subprocess.run(["gcc", "-fopenmp", "-o", program, tmp_path / "threads.c"], check=True)
+    found, _ = started(build, "--cpus", "0,1", "--", program)
+    assert found[Output].text == "2\n"
+    assert found[Header].ranks[0].cpus == (0, 1)
+    assert found[Header].ranks[0].proof == "thread"
+
+
+def test_a_failing_command_and_a_missing_one_say_so(build: Build) -> None:
+    found, code = started(build, "--cpus", "0", "--", "sh", "-c", "exit 3")
+    assert (code, found[End].status) == (1, "failed")
+    assert "exit code 3" in found[End].reason
+    assert started(build, "--cpus", "0", "--", "/nowhere/program") == ({}, 4)
+
+
+def case() -> Case:
+    return Case(
+        "hpcc/one-core", "hpcc", {"n": 400, "nb": 80}, Placement("one-core", "", (0,), Memory(), ("here",))
+    )
+
+
+def answered(text: str) -> dict[type, Any]:
+    lines = [Output(text), End("complete")]
+    stdout = b"".join(json.dumps({"type": "output", "text": text}).encode() + b"\n" for _ in lines[:1])
+    stdout += b'{"type":"end","status":"complete"}\n'
+    records = [decode_program_record(line) for line in with_figures(stdout, [case()]).splitlines()]
+    return {type(each): each for each in records}
+
+
+ROW = "WR11C2R4         600    80     1     1               0.02              7.268e+00\n"
+
+
+def test_figures_are_read_from_the_output_by_the_parser_of_imports() -> None:
+    found = answered(ROW + "||Ax-b||_oo/(eps*(||A||_oo*||x||_oo+||b||_oo)*N)=  0.0043350 ...... PASSED\n")
+    assert found[FigureOfMerit] == FigureOfMerit("time", "s", 0.02, 0.02)
+    assert found[Verdict].passed
+    assert found[End].status == "complete"
+
+
+def test_a_failed_residual_is_a_failed_verdict() -> None:
+    found = answered(ROW + "||Ax-b||_oo/(eps*(||A||_oo*||x||_oo+||b||_oo)*N)=  43.350 ...... FAILED\n")
+    assert not found[Verdict].passed
+
+
+def test_an_output_without_a_result_fails_and_its_end_is_shown() -> None:
+    found = answered("HPL ERROR from process # 0\nnot enough memory\n")
+    assert found[End].status == "failed"
+    assert "not enough memory" in found[End].reason
+
+
+def test_an_installed_hpl_is_measured_with_interval_placement_and_limit(tmp_path: Path) -> None:
+    (tmp_path / "hpl.toml").write_text(STUDY)
+    done = subprocess.run(
+        [*ASSAY, "run", "./hpl.toml", "--runs", str(tmp_path / "runs")],
+        cwd=tmp_path,
+        env={**os.environ},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr
+    (path,) = (tmp_path / "runs").glob("*-hpl-*")
+    run = store.load(path)
+    estimates = {each.metric: each for each in analyse(run).estimates if each.benchmark == "hpcc"}
+    assert set(estimates) == {metric.name for metric in get("hpcc").metrics}
+    rate = estimates["rate"]
+    assert rate.status == "complete"
+    assert rate.launches >= 2
+    assert rate.median
+    assert 1e8 < rate.median < 1e12
+    assert rate.placement.proven
+    assert rate.placement.proven.as_asked
+    assert "PASSED" in (path / "records.jsonl").read_text()

@@ -1,0 +1,127 @@
+"""A BLAS that is loaded at launch: named, pinned, checked, and refused with the reason where it cannot serve."""
+
+import json
+import platform
+import subprocess
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from assay import toolchain
+from assay.model.record import End, Header, Verdict, decode_program_record
+from assay.model.toolchain import Build, Library
+
+pytestmark = pytest.mark.native
+
+#: A product that is right but for its last entry.
+_WRONG = """
+void cblas_dgemm(int o, int ta, int tb, int m, int n, int k, double alpha, const double* a, int lda,
+                 const double* b, int ldb, double beta, double* c, int ldc) {
+    for (int i = 0; i < m; ++i)
+        for (int j = 0; j < n; ++j) {
+            double sum = 0;
+            for (int p = 0; p < k; ++p) sum += a[i * lda + p] * b[p * ldb + j];
+            c[i * ldc + j] = sum;
+        }
+    c[m * ldc - 1] += 0.5;
+}
+void cblas_sgemm(void) {}
+"""
+
+
+def compiled(folder: Path, source: str) -> str:
+    (folder / "blas.c").write_text(source)
+    library = folder / "libblas.so"
+    subprocess.run(["gcc", "-shared", "-fPIC", "-o", library, folder / "blas.c"], check=True)
+    return str(library)
+
+
+def run(build: Build, *options: str) -> "subprocess.CompletedProcess[str]":
+    command = [build.programs["dgemm"], *options, "--seconds", "0.05", "--min-samples", "1", "--max-samples", "3"]
+    return subprocess.run(command, capture_output=True, text=True, check=False)
+
+
+def records(done: "subprocess.CompletedProcess[str]") -> dict[type, Any]:
+    found = [decode_program_record(line) for line in done.stdout.splitlines()]
+    return {type(each): each for each in found}
+
+
+@pytest.fixture(scope="module")
+def libraries() -> tuple[Library, ...]:
+    found = toolchain.find_libraries("blas")
+    assert {"openblas", "blis-pthread"} <= {each.name for each in found}
+    return found
+
+
+def test_each_library_says_which_kernel_it_chose_and_its_product_is_right(
+    build: Build, libraries: tuple[Library, ...]
+) -> None:
+    kernels = {}
+    for each in libraries:
+        done = run(build, "--library", f"blas={each.file}", "--n", "300", "--cpus", "0")
+        assert done.returncode == 0, done.stderr
+        found = records(done)
+        loaded = found[Header].libraries["blas"]
+        assert Path(loaded["file"]) == Path(each.file).resolve()
+        assert loaded["threads"] == "1"
+        assert found[Verdict].passed
+        kernels[each.name] = loaded["kernel"]
+    assert all(kernels.values())
+
+
+def test_the_kernel_that_is_recorded_is_the_one_that_was_chosen(
+    build: Build, libraries: tuple[Library, ...], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    wheel = next(each for each in libraries if each.name == "openblas")
+    oldest = {"x86_64": "Nehalem", "aarch64": "ARMV8"}[platform.machine()]
+    monkeypatch.setenv("OPENBLAS_CORETYPE", oldest)
+    done = run(build, "--library", f"blas={wheel.file}", "--n", "64", "--cpus", "0")
+    assert records(done)[Header].libraries["blas"]["kernel"].casefold() == oldest.casefold()
+
+
+def test_threads_that_a_library_keeps_stand_on_a_cpu_each(build: Build, libraries: tuple[Library, ...]) -> None:
+    proofs = {}
+    for each in libraries:
+        done = run(build, "--library", f"blas={each.file}", "--n", "512", "--cpus", "0,1")
+        assert done.returncode == 0, done.stderr
+        (rank,) = records(done)[Header].ranks
+        assert rank.cpus == (0, 1)
+        proofs[each.name] = rank.proof
+    assert proofs["openblas"] == "thread"
+    assert proofs["blis-pthread"] == "rank"
+
+
+def test_a_second_case_of_a_launch_is_proven_too(build: Build, libraries: tuple[Library, ...]) -> None:
+    cases = ("--case", "a", "--n", "300", "--case", "b", "--n", "301")
+    command = [build.programs["dgemm"], "--library", f"blas={libraries[0].file}", "--cpus", "0,1"]
+    done = subprocess.run([*command, "--seconds", "0.05", *cases], capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+    headers = [json.loads(line) for line in done.stdout.splitlines() if '"header"' in line]
+    assert [each["ranks"][0]["cpus"] for each in headers] == [[0, 1], [0, 1]]
+    assert "proof" not in headers[1]["ranks"][0]
+
+
+def test_single_precision_is_checked_by_its_own_rounding(build: Build, libraries: tuple[Library, ...]) -> None:
+    done = run(build, "--library", f"blas={libraries[0].file}", "--format", "fp32", "--n", "500", "--cpus", "0")
+    assert records(done)[Verdict].passed
+
+
+def test_a_wrong_product_fails(build: Build, tmp_path: Path) -> None:
+    done = run(build, "--library", f"blas={compiled(tmp_path, _WRONG)}", "--n", "100", "--cpus", "0")
+    found = records(done)
+    assert done.returncode == 1
+    assert not found[Verdict].passed
+    assert found[End].status == "failed"
+
+
+def test_a_library_without_the_product_is_refused_by_name(build: Build, tmp_path: Path) -> None:
+    done = run(build, "--library", f"blas={compiled(tmp_path, 'void cblas_daxpy(void) {}')}", "--cpus", "0")
+    assert done.returncode == 4
+    assert "lacks cblas_dgemm" in done.stderr
+
+
+def test_a_file_that_is_no_library_is_refused(build: Build, tmp_path: Path) -> None:
+    done = run(build, "--library", f"blas={tmp_path / 'none.so'}", "--cpus", "0")
+    assert done.returncode == 4
+    assert "no BLAS can be loaded" in done.stderr

@@ -1,0 +1,73 @@
+"""Sizes of arrays on machines that get less of a cache than they claim."""
+
+from pathlib import Path
+
+import msgspec
+from tests.simulation import builds_for, described, plan_for, simulated_run, starter_for
+
+from assay import store, studies
+from assay.analyse import analyse
+from assay.model.plan import Plan
+from assay.plan import Options, make
+from assay.report.sections import sections
+from assay.run.caches import find_held, held_bytes
+from assay.simulation import Law, SimulatedMachine
+
+#: As on a virtual machine: it claims 512 MiB of its host's cache.
+CLAIMS = "pack:1 numa:1(memory=64GB) l3:1(size=512MB) l2:2(size=1MB) l1:1(size=32kB) core:1 pu:1"
+MIB = 2**20
+
+
+def found(law: Law, description: str = CLAIMS) -> int:
+    plan, topology = plan_for(description), described(description).topology
+    machine = SimulatedMachine(topology, law)
+    held = find_held(plan, topology, builds_for(plan), starter_for(plan), machine)
+    return held.bytes if held else 0
+
+
+def arrays(plan: Plan) -> set[int]:
+    return {case.memory_bytes for case in plan.studied if case.benchmark == "stream"}
+
+
+def test_a_cache_that_is_not_there_is_found_out() -> None:
+    assert found(Law(held={3: 20 * MIB})) == 24 * MIB
+
+
+def test_a_cache_that_is_there_is_believed() -> None:
+    assert found(Law()) == 0
+
+
+def test_small_claims_are_not_looked_into() -> None:
+    assert found(Law(held={3: MIB}), CLAIMS.replace("512MB", "32MB")) == 0
+
+
+def test_arrays_are_twice_what_the_caches_hold_and_pools_follow() -> None:
+    machine = described(CLAIMS)
+    topology = msgspec.structs.replace(machine.topology, held_bytes=24 * MIB)
+    known = msgspec.structs.replace(machine, topology=topology)
+    plan = make("quick", studies.get("quick"), known, Options(seed=7))
+    assert arrays(plan) == {48 * MIB}
+    assert arrays(plan_for(CLAIMS)) == {3 * 4 * 512 * MIB}
+    assert topology.shape == machine.topology.shape
+    assert topology.last_level_bytes((0,)) == 24 * MIB
+    assert machine.topology.last_level_bytes((0,)) == 512 * MIB
+
+
+def test_the_rates_that_chose_the_sizes_stand_on_the_page(tmp_path: Path) -> None:
+    run = store.load(simulated_run(tmp_path, description=CLAIMS, options=Options(launches=1)))
+    rates = ((48 * MIB, 20e9), (24 * MIB, 20e9), (12 * MIB, 50e9))
+    topology = msgspec.structs.replace(described(CLAIMS).topology, held_bytes=24 * MIB, held_rates=rates)
+    machine = msgspec.structs.replace(described(CLAIMS), topology=topology)
+    known = msgspec.structs.replace(run, machines={machine.host: machine})
+    page = next(each for each in sections(known, analyse(known)) if each.id == "memory-bandwidth")
+    (table,) = (each for each in page.tables if "Working set" in [str(column) for column in each.columns])
+    assert [tuple(map(str, row[1:])) for row in table.rows] == [
+        ("12 MiB", "50.0 GB/s", "partly caches"),
+        ("24 MiB", "20.0 GB/s", "memory"),
+        ("48 MiB", "20.0 GB/s", "memory"),
+    ]
+
+
+def test_the_smallest_size_counts_from_which_on_all_rates_are_alike() -> None:
+    assert held_bytes([(800, 10.0), (400, 10.1), (200, 9.9), (100, 14.0), (50, 10.0)]) == 200
+    assert held_bytes([(800, 10.0), (400, 10.3)]) == 0

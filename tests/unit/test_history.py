@@ -1,0 +1,161 @@
+"""The variance between runs of one machine, by components that are known."""
+
+import itertools
+import math
+from pathlib import Path
+
+import numpy as np
+import pytest
+from scipy import stats
+from tests.simulation import simulated_run
+
+from assay import store
+from assay.analyse.history import (
+    FEWEST_RUNS,
+    Components,
+    History,
+    RunLogs,
+    between_runs,
+    median_variance,
+    student,
+    sums,
+    widened,
+)
+from assay.compare.runs import against, history_of
+from assay.model.plan import Measure, Study
+from assay.model.quantity import Quantity
+from assay.plan import Options
+from assay.simulation import Law
+
+
+def drawn(
+    rng: np.random.Generator, days: int, runs: int, launches: int, sd: tuple[float, float, float]
+) -> list[list[list[float]]]:
+    """Values by day and run; `sd`: of launch, run and day."""
+    return [
+        [(day + rng.normal(0, sd[1]) + rng.normal(0, sd[0], launches)).tolist() for _ in range(runs)]
+        for day in rng.normal(0, sd[2], days)
+    ]
+
+
+def history(
+    rng: np.random.Generator, figures: int, runs: int, sd: tuple[float, float], *, together: float
+) -> tuple[list[RunLogs], History]:
+    """Runs of six launches; a share `together` of the variance between runs is common to all figures."""
+    made = []
+    for run in range(runs):
+        common = rng.normal(0, sd[1] * math.sqrt(together))
+        own = rng.normal(0, sd[1] * math.sqrt(1 - together), figures)
+        values = {f"f{at}": rng.normal(common + own[at], sd[0], 6).tolist() for at in range(figures)}
+        made.append(RunLogs(f"r{run}", "day", values, dict.fromkeys(values, "group")))
+    return made, History(made)
+
+
+def test_balanced_components_are_those_of_the_closed_form() -> None:
+    values = drawn(np.random.default_rng(1), 4, 3, 5, (1.0, 2.0, 3.0))
+    table = np.array(values)
+    launch = table.var(axis=2, ddof=1).mean()
+    run = 5 * table.mean(axis=2).var(axis=1, ddof=1).mean()
+    day = 15 * table.mean(axis=(1, 2)).var(ddof=1)
+    assert sums(values).solved() == pytest.approx((launch, (run - launch) / 5, (day - run) / 15))
+
+
+def test_one_day_is_the_analysis_of_variance_of_scipy() -> None:
+    rng = np.random.default_rng(2)
+    runs = [rng.normal(mean, 1.0, count).tolist() for mean, count in ((0, 4), (1, 6), (3, 9))]
+    found = sums([runs])
+    ratio = (found.ss_run / found.df_run) / (found.ss_launch / found.df_launch)
+    assert ratio == pytest.approx(stats.f_oneway(*runs).statistic)
+
+
+def test_unbalanced_components_are_found_on_average() -> None:
+    rng, shape, planted = np.random.default_rng(3), ((6, 5, 4), (6, 2), (3, 6, 6)), (0.5, 1.0, 2.0)
+    solved = []
+    for _ in range(2000):
+        days = [
+            [(day + rng.normal(0, planted[1]) + rng.normal(0, planted[0], count)).tolist() for count in counts]
+            for day, counts in zip(rng.normal(0, planted[2], 3), shape, strict=True)
+        ]
+        found = sums(days)
+        launch = found.ss_launch / found.df_launch
+        run = (found.ss_run - found.df_run * launch) / found.run_in_run
+        day = (found.ss_day - found.df_day * launch - found.run_in_day * run) / found.day_in_day
+        solved.append((launch, run, day))
+    assert np.mean(solved, axis=0) == pytest.approx([each**2 for each in planted], rel=0.1)
+
+
+@pytest.mark.parametrize("freedom", [3, 6, 10, 30])
+def test_students_quantile_is_that_of_scipy(freedom: int) -> None:
+    assert student(freedom) == pytest.approx(stats.t.ppf(0.975, freedom), rel=0.01)
+
+
+@pytest.mark.parametrize("n", [3, 6, 7, 10, 20])
+def test_the_variance_of_a_median_is_that_of_normal_values(n: int) -> None:
+    drawn = np.median(np.random.default_rng(n).normal(size=(50_000, n)), axis=1)
+    assert median_variance(n) == pytest.approx(drawn.var(), rel=0.13)
+
+
+@pytest.mark.parametrize("between", [0.0, 0.3, 0.7, 1.5], ids=lambda ratio: f"runs {ratio} of launches")
+@pytest.mark.parametrize("together", [0.0, 1.0], ids=["each figure alone", "all together"])
+def test_the_interval_between_runs_holds_another_runs_median(between: float, together: float) -> None:
+    """By three earlier runs, as five runs leave them for each pair."""
+    held, alone, wider = [], [], []
+    for seed in range(60):
+        rng = np.random.default_rng(seed)
+        runs, _ = history(rng, 12, FEWEST_RUNS + 2, (0.01, 0.01 * between), together=together)
+        for a, b in itertools.permutations(range(len(runs)), 2):
+            known = History(run for at, run in enumerate(runs) if at not in {a, b})
+            for figure in ("f0", "f5"):
+                components = known.components(figure)
+                assert components
+                of_a, other = runs[a].values[figure], float(np.median(runs[b].values[figure]))
+                interval = between_runs(of_a, components)
+                held.append(interval.lo <= other <= interval.hi)
+                alone.append(min(of_a) <= other <= max(of_a))
+                wider.append((interval.hi - interval.lo) / (max(of_a) - min(of_a)))
+    # Three runs in which all figures move together are three values, however many figures there are.
+    assert np.mean(held) >= (0.9 if between > 1 and together else 0.93)
+    assert np.mean(held) >= np.mean(alone) - 0.01
+    if between <= 0.3:
+        assert np.median(wider) < 2
+
+
+def test_too_few_runs_say_nothing() -> None:
+    _, known = history(np.random.default_rng(1), 3, FEWEST_RUNS - 1, (0.01, 0.01), together=0)
+    assert known.components("f0") is None
+
+
+def test_a_difference_is_widened_by_both_runs_and_by_days_only_where_these_differ() -> None:
+    components = Components(1e-4, 4e-4, 9e-4, 1000)
+    effect = Quantity(0.1, 0.08, 0.12, basis="interval")
+    same = widened(effect, (components, components), same_day=True)
+    other = widened(effect, (components, None), same_day=False)
+    assert same.value == effect.value
+    assert same.hi - same.value == pytest.approx(math.hypot(0.02, 1.96 * math.sqrt(8e-4)), rel=0.01)
+    assert other.hi - other.value == pytest.approx(math.hypot(0.02, 1.96 * math.sqrt(26e-4)), rel=0.01)
+    assert widened(effect, (None, None), same_day=False) == effect
+
+
+def test_runs_of_a_machine_with_a_planted_variance_between_runs_tell_it_and_are_not_called_different(
+    tmp_path: Path,
+) -> None:
+    study = Study("S", "Q?", (Measure("memcpy", ("one-core",), axes={"bytes": "4K:64K", "buffers": "hot"}),))
+    factors = np.exp(np.random.default_rng(5).normal(0, 0.03, 10))
+    runs = []
+    for seed, factor in enumerate(factors):
+        law = Law(speed={"near": factor, "far": factor}, launch_noise=0.003)
+        path = simulated_run(tmp_path, law, study=study, options=Options(launches=6, seed=seed), seed=seed)
+        runs.append(store.load(path))
+    usual = [int(at) for at in np.argsort(factors)[[2, 7]]]
+    a, b = (runs[at] for at in usual)
+    found = history_of(a, [run for run in runs if run is not a and run is not b])
+    (figure, *_) = found.runs[0].values
+    components = found.components(figure)
+    assert components
+    planted = float(np.log(np.delete(factors, usual)).std(ddof=1))
+    assert components.between == pytest.approx(planted, rel=0.1)
+    (alone,), (known,) = against([b], a), against([b], a, earlier=runs)
+    assert {pair.comparison.verdict for pair in alone.pairs} == {"faster"}
+    assert not {"faster", "slower"} & {pair.comparison.verdict for pair in known.pairs}
+    assert all(pair.comparison.history == 8 for pair in known.pairs)
+    assert all(pair.comparison.between_runs == pytest.approx(planted, rel=0.1) for pair in known.pairs)
