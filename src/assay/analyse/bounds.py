@@ -1,8 +1,9 @@
 """What laws of limits look at: machines, and the best figures of a run."""
 
 from collections.abc import Callable, Hashable, Iterable, Mapping
-from dataclasses import dataclass, field
 from statistics import median
+
+import msgspec
 
 from assay.analyse.curves import machine_of
 from assay.analyse.parts import Part, part
@@ -209,8 +210,7 @@ def _as_told(_estimate: Estimate, _bounds: Bounds, told: Limit) -> Limit | None:
     return told
 
 
-@dataclass(frozen=True)
-class Law:
+class Law(msgspec.Struct, frozen=True):
     """One law. `analyse/limits/` has a file for each, which defines `law`.
 
     Attributes:
@@ -222,8 +222,8 @@ class Law:
 
     names: tuple[str, ...]
     limit: Callable[[Estimate, Bounds], Limit | None]
-    ceilings: Callable[[Estimate, Bounds], Iterable[Limit]] = field(default=_none)
-    given: Callable[[Estimate, Bounds, Limit], Limit | None] = field(default=_as_told)
+    ceilings: Callable[[Estimate, Bounds], Iterable[Limit]] = _none
+    given: Callable[[Estimate, Bounds, Limit], Limit | None] = _as_told
 
 
 def describe(estimate: Estimate) -> str:

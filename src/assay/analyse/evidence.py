@@ -1,7 +1,6 @@
 """What rules look at, and how they say what they found."""
 
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass
 from functools import cached_property
 from typing import Literal
 
@@ -113,8 +112,7 @@ class Evidence(msgspec.Struct, frozen=True, dict=True):
         ]
 
 
-@dataclass(frozen=True)
-class Question:
+class Question(msgspec.Struct, frozen=True):
     """What a rule asks. A topic's `rules/` has a file for each rule, which defines `rule`.
 
     Attributes:
@@ -181,8 +179,7 @@ class Question:
         )
 
 
-@dataclass(frozen=True)
-class Rule(Question):
+class Rule(Question, frozen=True):
     """One rule with code of its own; see `assay.analyse.paired` for those that test a ratio.
 
     Attributes:

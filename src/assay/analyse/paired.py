@@ -1,7 +1,6 @@
 """One rule with parameters: the ratio of two estimates that differ in one word, against a border."""
 
 from collections.abc import Callable, Hashable, Iterable, Mapping
-from dataclasses import dataclass
 from typing import Literal, NamedTuple
 
 from assay.analyse.comparisons import Pair
@@ -67,8 +66,7 @@ class Claim(NamedTuple):
     remedy: Text
 
 
-@dataclass(frozen=True, kw_only=True)
-class PairedRatio(Question):
+class PairedRatio(Question, frozen=True, kw_only=True):
     """Finds pairs whose whole interval (range) of the ratio lies beyond a border, and groups them to findings.
 
     The ratio has to exceed what two launches of one case differ by, too.

@@ -90,7 +90,9 @@ def main() -> None:
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper) and stream.errors != "surrogateescape":
             stream.reconfigure(errors=_PLAINLY)
-    sys.exit(_run(sys.argv[1:]))
+    code = _run(sys.argv[1:])
+    gc.freeze()  # or Python looks through all that was imported for cycles once more: a seventh of `assay show`
+    sys.exit(code)
 
 
 def _plain(error: UnicodeError) -> tuple[str, int]:

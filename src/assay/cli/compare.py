@@ -124,13 +124,11 @@ def _print(found: _Found, *, everything: bool) -> None:
 
 def _untold(sides: Sides, compared: Sequence[Compared]) -> Sides:
     """Without the figures that the comparisons tell, with a verdict beside each."""
-    import dataclasses
-
     import msgspec
 
     told = {(each.run, pair.a.id) for each in compared for pair in each.pairs}
     others = tuple(each for each in sides.found.shared if not told & set(each.of))
-    return dataclasses.replace(sides, found=msgspec.structs.replace(sides.found, shared=others))
+    return msgspec.structs.replace(sides, found=msgspec.structs.replace(sides.found, shared=others))
 
 
 def _one(reference: str, across: str, allowed: tuple[str, ...]) -> _Found:

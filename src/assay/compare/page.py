@@ -3,11 +3,11 @@
 from collections.abc import Iterator, Sequence
 from concurrent.futures import Future
 from contextlib import closing
-from dataclasses import dataclass
 from functools import cache
 from itertools import chain, islice, zip_longest
 
 import jinja2
+import msgspec
 
 from assay import __version__
 from assay.compare import charts, origins, tables
@@ -39,8 +39,7 @@ _KINDS = {
 }
 
 
-@dataclass(frozen=True)
-class _Topic:
+class _Topic(msgspec.Struct, frozen=True):
     """A section of the page."""
 
     id: str

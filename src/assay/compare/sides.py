@@ -2,9 +2,10 @@
 
 import re
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from functools import cached_property
 from pathlib import PurePath
+
+import msgspec
 
 from assay.analyse import conclude, examine
 from assay.compare.analysis import side_by_side
@@ -30,8 +31,7 @@ _ADDED = {"cores": text("compact"), "spread": text("spread")}
 MOST = 50
 
 
-@dataclass(frozen=True)
-class Side:
+class Side(msgspec.Struct, frozen=True):
     """A run with what may be said of it, and its name in a few letters."""
 
     run: Run
@@ -39,8 +39,7 @@ class Side:
     label: str
 
 
-@dataclass(frozen=True)
-class Sides:
+class Sides(msgspec.Struct, frozen=True, dict=True):
     """Several sides, or a single one, with what they show."""
 
     sides: tuple[Side, ...]

@@ -2,8 +2,9 @@
 
 import math
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
 from typing import Literal
+
+import msgspec
 
 from assay.analyse.messages.steps import MessageLaw
 from assay.compare import contrast_statements
@@ -35,8 +36,7 @@ NO_SAMPLES = text(
 )
 
 
-@dataclass(frozen=True)
-class Statement:
+class Statement(msgspec.Struct, frozen=True):
     """A sentence, and what it is about."""
 
     kind: Kind

@@ -1,9 +1,10 @@
 """What a benchmark is: which program, along which axes, which metrics, what it needs and what limits it."""
 
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Literal
+
+import msgspec
 
 from assay.model.machine import Topology
 from assay.model.placement import Placement
@@ -54,8 +55,7 @@ AxisRole = Literal[
 ]
 
 
-@dataclass(frozen=True)
-class Pattern:
+class Pattern(msgspec.Struct, frozen=True):
     """How messages pass between ranks, a level of an axis of the role `message-pattern`.
 
     Attributes:
@@ -75,8 +75,7 @@ class Pattern:
     osu: str = ""
 
 
-@dataclass(frozen=True)
-class Axis:
+class Axis(msgspec.Struct, frozen=True):
     """One parameter of a program.
 
     Attributes:
@@ -101,12 +100,12 @@ class Axis:
     default: ParamValue | None
     unit: str = ""
     swept: bool = False
-    needs: Mapping[ParamValue, tuple[str, ...]] = field(default_factory=dict)
+    needs: Mapping[ParamValue, tuple[str, ...]] = msgspec.field(default_factory=dict)
     needs_of: tuple[str, str] = ("processor", "vector instructions")
     role: AxisRole | None = None
     identifies: bool = False
     named: bool = False
-    patterns: Mapping[str, Pattern] = field(default_factory=dict)
+    patterns: Mapping[str, Pattern] = msgspec.field(default_factory=dict)
 
     @property
     def short(self) -> str:
@@ -115,8 +114,7 @@ class Axis:
         return f"{self.name} {first}" if first.startswith("of ") else first
 
 
-@dataclass(frozen=True)
-class Metric:
+class Metric(msgspec.Struct, frozen=True):
     """How samples of a kernel become a figure.
 
     A rate is `work[kernel][work] * iterations / seconds`; a time (unit `s`) is `seconds / iterations`, divided by
@@ -143,14 +141,13 @@ class Metric:
     meaning: str
     limit: str = ""
     kernels: tuple[str, ...] = ()
-    when: Mapping[str, tuple[ParamValue, ...]] = field(default_factory=dict)
+    when: Mapping[str, tuple[ParamValue, ...]] = msgspec.field(default_factory=dict)
     over: Literal["slowest", "mean"] = "slowest"
     role: Role | None = None
     precision: str = ""
 
 
-@dataclass(frozen=True)
-class Resources:
+class Resources(msgspec.Struct, frozen=True):
     """What a case has on its machine.
 
     Attributes:
@@ -178,8 +175,7 @@ def _one_point(_resources: Resources, _params: Params) -> Iterable[Params]:
     return ({},)
 
 
-@dataclass(frozen=True)
-class ForeignProgram:
+class ForeignProgram(msgspec.Struct, frozen=True):
     """A command of somebody else that Assay's own starter places, runs and keeps the output of.
 
     Attributes:
@@ -195,12 +191,11 @@ class ForeignProgram:
     install: str
     command: Callable[[Params, int], tuple[str, ...]]
     tool: str
-    inputs: Callable[[Params, int], Mapping[str, str]] = field(default=lambda _params, _cpus: {})
+    inputs: Callable[[Params, int], Mapping[str, str]] = lambda _params, _cpus: {}
     output: str = ""
 
 
-@dataclass(frozen=True)
-class Benchmark:
+class Benchmark(msgspec.Struct, frozen=True, dict=True):
     """One benchmark, declared beside nothing else: adding one is this record and one native program.
 
     Attributes:
@@ -250,20 +245,20 @@ class Benchmark:
     axes: tuple[Axis, ...]
     metrics: tuple[Metric, ...]
     memory_bytes: Callable[[Params, Placement], int]
-    points: Callable[[Resources, Params], Iterable[Params]] = field(default=_one_point)
+    points: Callable[[Resources, Params], Iterable[Params]] = _one_point
     min_cpus: int = 1
     max_cpus: int | None = None
     max_rank_cpus: int | None = 1
-    setup_seconds: Callable[[Params], float] = field(default=lambda _params: 0.01)
-    touch_seconds: Callable[[Params], float] = field(default=lambda _params: 0.0)
+    setup_seconds: Callable[[Params], float] = lambda _params: 0.01
+    touch_seconds: Callable[[Params], float] = lambda _params: 0.0
     touch_axes: tuple[str, ...] = ()
     iteration_seconds: Callable[[Params], float] | None = None
     launcher: Literal["direct", "mpi"] = "direct"
     rank_per: Literal["host", "cpu"] = "host"
     figure_of: Literal["host", "ranks"] = "host"
     two_sided: Literal["", "MPI", "TCP"] = ""
-    message_bytes: Callable[[Params], int] = field(default=lambda _params: 0)
-    sentinel: Params = field(default_factory=dict)
+    message_bytes: Callable[[Params], int] = lambda _params: 0
+    sentinel: Params = msgspec.field(default_factory=dict)
     needs: tuple[str, ...] = ()
     devices: bool = False
     foreign: ForeignProgram | None = None

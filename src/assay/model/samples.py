@@ -2,10 +2,10 @@
 
 from abc import abstractmethod
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
 from functools import cached_property
 from typing import Literal
 
+import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
@@ -15,8 +15,7 @@ PHASES: tuple[Literal["warmup", "measured"], ...] = ("warmup", "measured")
 STOPS: tuple[Literal["precision", "samples", "time", "steady"], ...] = ("precision", "samples", "time", "steady")
 
 
-@dataclass(frozen=True, eq=False)
-class SampleTable:
+class SampleTable(msgspec.Struct, frozen=True, eq=False, dict=True):
     """Samples of all kernels, ranks and phases of a case in one launch.
 
     Attributes:

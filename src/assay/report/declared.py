@@ -2,9 +2,10 @@
 
 import math
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any, TypeVar
+
+import msgspec
 
 from assay.model.law import Model, Point
 from assay.model.result import Analysis, Estimate
@@ -18,8 +19,7 @@ from assay.report.section import Figure, Headline, Section, Table, trimmed
 Made = TypeVar("Made")
 
 
-@dataclass(frozen=True)
-class Scene:
+class Scene(msgspec.Struct, frozen=True, dict=True):
     """What a section is drawn from.
 
     Attributes:
@@ -36,7 +36,7 @@ class Scene:
     headline: tuple[Estimate, ...]
     estimates: tuple[Estimate, ...]
     found: tuple[Fitted[Any], ...]
-    _cached: dict[object, Any] = field(default_factory=dict)
+    _cached: dict[object, Any] = msgspec.field(default_factory=dict)
 
     def cached(self, make: Callable[["Scene"], Made]) -> Made:
         """What a function makes of the scene, made once."""
@@ -65,8 +65,7 @@ class Scene:
         return self.names[each.model.id]
 
 
-@dataclass(frozen=True)
-class Listing:
+class Listing(msgspec.Struct, frozen=True):
     """A table.
 
     Attributes:
@@ -96,8 +95,7 @@ class Listing:
 _MOST, _GROUPS = 64, 32
 
 
-@dataclass(frozen=True, kw_only=True)
-class Matrix:
+class Matrix(msgspec.Struct, frozen=True, kw_only=True):
     """A heat map for each model of a law whose points are pairs.
 
     Attributes:
@@ -215,8 +213,7 @@ def _nothing(_scene: Scene) -> tuple[()]:
     return ()
 
 
-@dataclass(frozen=True, kw_only=True)
-class Declared:
+class Declared(msgspec.Struct, frozen=True, kw_only=True):
     """A section of the report; it is not drawn where a run has nothing for it.
 
     Attributes:

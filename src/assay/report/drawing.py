@@ -1,8 +1,8 @@
 """The drawing of a machine as SVG: packages, memory nodes, last-level cache groups, cores."""
 
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass
 
+import msgspec
 from markupsafe import Markup, escape
 
 from assay.model.machine import Core, Machine, NumaNode, Topology
@@ -22,8 +22,7 @@ _GROWN, _FEW_CORES = 1.35, 8
 _Group = tuple[int, tuple[Core, ...], int]
 
 
-@dataclass(frozen=True)
-class _Box:
+class _Box(msgspec.Struct, frozen=True):
     """A drawn part: its size and how to write it at a place."""
 
     width: float
@@ -31,8 +30,7 @@ class _Box:
     at: Callable[[float, float], str]
 
 
-@dataclass(frozen=True)
-class _Marks:
+class _Marks(msgspec.Struct, frozen=True):
     """Which cpus were measured and which may be used; what gives a text its number in the page."""
 
     measured: frozenset[int]

@@ -1,9 +1,10 @@
 """Fitted models as sections draw them, those of the median node, with their estimates."""
 
 from collections.abc import Hashable, Iterable, Mapping
-from dataclasses import dataclass
 from functools import cache, cached_property
 from typing import Generic, TypeVar
+
+import msgspec
 
 from assay.model import topics
 from assay.model.law import Model, Point, Unfitted
@@ -22,8 +23,7 @@ def _kinds() -> Mapping[str, str]:
     return {word: said for kinds in declared for word, said in kinds.items()}
 
 
-@dataclass(frozen=True)
-class Fitted(Generic[M]):
+class Fitted(msgspec.Struct, Generic[M], frozen=True, dict=True):
     """A model and the estimates it was fitted to, in the model's order."""
 
     model: M

@@ -4,7 +4,6 @@ import math
 from collections.abc import Iterator
 from concurrent.futures import Future
 from contextlib import closing
-from dataclasses import dataclass
 from functools import cache
 from itertools import chain
 from typing import Any
@@ -49,8 +48,7 @@ SEVERITY = {
 }
 
 
-@dataclass(frozen=True)
-class _Topic:
+class _Topic(msgspec.Struct, frozen=True):
     """A section with what the page puts into it; `compared`: how many comparisons there are."""
 
     section: Section
@@ -66,8 +64,7 @@ class _Topic:
         return tuple(each.result() for each in self.drawing)
 
 
-@dataclass(frozen=True)
-class _Node:
+class _Node(msgspec.Struct, frozen=True):
     """A machine drawn, for all nodes that are like it."""
 
     machine: Machine

@@ -1,7 +1,8 @@
 """Estimates as rows of a table: each figure with its interval, placement, proof and limit."""
 
 from collections.abc import Iterable
-from dataclasses import dataclass
+
+import msgspec
 
 from assay.model.benchmark import ParamValue
 from assay.model.result import Analysis, Comparison, Estimate, Finding
@@ -11,8 +12,7 @@ from assay.report import choose, verdicts, words
 from assay.report.vocabulary import known
 
 
-@dataclass(frozen=True)
-class Row:
+class Row(msgspec.Struct, frozen=True):
     """An estimate in a table.
 
     Attributes:

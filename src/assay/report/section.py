@@ -1,8 +1,9 @@
 """The parts of a topic in the report, before the layout."""
 
 from collections.abc import Collection
-from dataclasses import dataclass, field, replace
 from typing import Any
+
+import msgspec
 
 from assay.model import text as texts
 from assay.model.result import Estimate
@@ -16,8 +17,7 @@ def headings(*names: str) -> tuple[Text, ...]:
     return tuple(map(texts.text, names))
 
 
-@dataclass(frozen=True)
-class Figure:
+class Figure(msgspec.Struct, frozen=True):
     """A chart.
 
     Attributes:
@@ -33,8 +33,7 @@ class Figure:
     spec: Spec
 
 
-@dataclass(frozen=True)
-class Table:
+class Table(msgspec.Struct, frozen=True):
     """A table whose first column names its rows.
 
     Attributes:
@@ -61,19 +60,17 @@ def trimmed(table: Table, optional: Collection[int]) -> Table:
     kept = [at for at in range(len(table.columns)) if at not in optional or any(row[at] for row in table.rows)]
     columns, *rows = (tuple(cells[at] for at in kept) for cells in (table.columns, *table.rows))
     numeric = frozenset(number for number, at in enumerate(kept) if at in table.numeric)
-    return replace(table, columns=columns, rows=tuple(rows), numeric=numeric)
+    return msgspec.structs.replace(table, columns=columns, rows=tuple(rows), numeric=numeric)
 
 
-@dataclass(frozen=True)
-class CardRow:
+class CardRow(msgspec.Struct, frozen=True):
     """A heading, and its sentences."""
 
     name: str
     told: str
 
 
-@dataclass(frozen=True)
-class Card:
+class Card(msgspec.Struct, frozen=True):
     """What the first page says of one path: its name, where it is, and rows of sentences."""
 
     name: str
@@ -81,16 +78,14 @@ class Card:
     rows: tuple[CardRow, ...]
 
 
-@dataclass(frozen=True)
-class Headline:
+class Headline(msgspec.Struct, frozen=True):
     """A figure of the first page: its name in words, and the estimate."""
 
     label: str
     estimate: Estimate
 
 
-@dataclass(frozen=True)
-class Section:
+class Section(msgspec.Struct, frozen=True):
     """A topic: its meaning, its figures, its tables.
 
     Attributes:
@@ -116,5 +111,5 @@ class Section:
     estimates: tuple[Estimate, ...] = ()
     headlines: tuple[Headline, ...] = ()
     summary: tuple[str, ...] = ()
-    benchmarks: frozenset[str] = field(default_factory=frozenset)
-    rules: frozenset[str] = field(default_factory=frozenset)
+    benchmarks: frozenset[str] = msgspec.field(default_factory=frozenset)
+    rules: frozenset[str] = msgspec.field(default_factory=frozenset)

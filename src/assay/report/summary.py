@@ -1,7 +1,8 @@
 """The first page: what is good, what is wrong, what to do next. Every line is computed from the run."""
 
 from collections.abc import Collection, Iterable
-from dataclasses import dataclass
+
+import msgspec
 
 from assay.model.grouping import grouped
 from assay.model.plan import Case
@@ -23,16 +24,14 @@ _TOLD_BY_PATH = frozenset({"duplex", "link_ceiling"})
 _MOST_ADVICE = 5
 
 
-@dataclass(frozen=True)
-class Step:
+class Step(msgspec.Struct, frozen=True):
     """What to do, and the finding that asks for it (empty where the remedy says it)."""
 
     do: str
     why: str = ""
 
 
-@dataclass(frozen=True)
-class Summary:
+class Summary(msgspec.Struct, frozen=True):
     """Lists of sentences for the first page.
 
     Attributes:

@@ -6,7 +6,6 @@ import hashlib
 import re
 import zlib
 from collections.abc import Callable
-from dataclasses import dataclass
 from functools import cache
 from importlib import metadata, resources
 from typing import Any
@@ -34,8 +33,7 @@ _COLOUR = re.compile(r"--([a-z0-9-]+): (#[0-9a-f]{6})")
 _IDS = re.compile(r'(\bid="|url\(#|href="#)')
 
 
-@dataclass(frozen=True)
-class Drawn:
+class Drawn(msgspec.Struct, frozen=True):
     """A figure ready for the page.
 
     Attributes:
@@ -53,8 +51,7 @@ class Drawn:
     patch: str
 
 
-@dataclass(frozen=True)
-class Library:
+class Library(msgspec.Struct, frozen=True):
     """The Vega library: gzip in base64, and the hash by which the page's policy lets it run."""
 
     text: str

@@ -2,8 +2,9 @@
 
 import math
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import Protocol
+
+import msgspec
 
 from assay.model import text as texts
 from assay.model.benchmark import ParamValue
@@ -36,8 +37,7 @@ listed = texts.listed
 SOURCES = {"derived": text("derived"), "measured": text("measured"), "given": text("given")}
 
 
-@dataclass(frozen=True)
-class Shown:
+class Shown(msgspec.Struct, frozen=True):
     """An estimate scaled for people; all figures share the unit and the digits. False, empty without a figure.
 
     Attributes:

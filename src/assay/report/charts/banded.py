@@ -1,6 +1,7 @@
 """Figures against bands: measured figures in predicted bands, or ratios in the band of no difference."""
 
-from dataclasses import dataclass
+import msgspec
+from msgspec.structs import asdict
 
 from assay.model.text import text
 from assay.report.charts.theme import (
@@ -27,8 +28,7 @@ _LINES = (
 )
 
 
-@dataclass(frozen=True)
-class Banded:
+class Banded(msgspec.Struct, frozen=True):
     """One row: a figure with its ends, its band, and its words.
 
     Attributes:
@@ -64,7 +64,7 @@ def banded(rows: list[Banded], title: str, band: str, reference: float | None = 
     names = list(dict.fromkeys(row.series for row in rows))
     colour, shape = series_scales(names)
     values = [
-        {**vars(row), "slot": at + 0.5, "top": at + 0.12, "bottom": at + 0.88} for at, row in enumerate(rows)
+        {**asdict(row), "slot": at + 0.5, "top": at + 0.12, "bottom": at + 0.88} for at, row in enumerate(rows)
     ]
     y = slots(len(rows))
     axis = {"title": title, "tickCount": {"expr": "narrow ? 4 : 8"}, "domain": False}

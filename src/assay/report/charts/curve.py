@@ -2,7 +2,9 @@
 
 import itertools
 import math
-from dataclasses import asdict, dataclass
+
+import msgspec
+from msgspec.structs import asdict
 
 from assay.model.text import joined, text
 from assay.report.charts.labels import Frame, Wish, along, drawn, placed, wide
@@ -39,8 +41,7 @@ _MANY = 120
 _GAP, _ROW, _BETWEEN = 8, 13, 8
 
 
-@dataclass(frozen=True)
-class CurvePoint:
+class CurvePoint(msgspec.Struct, frozen=True):
     """One figure of a curve; see `intervals.Point`. `x` is the swept value, `state` empty where it is of all."""
 
     x: float
@@ -59,8 +60,7 @@ class CurvePoint:
         return joined(", ", (self.curve, self.state)) if self.state else self.curve
 
 
-@dataclass(frozen=True)
-class Boundary:
+class Boundary(msgspec.Struct, frozen=True):
     """A vertical line at `x` with its label, e.g. a cache's size, and a shorter one for phones."""
 
     x: float
@@ -68,8 +68,7 @@ class Boundary:
     short: str
 
 
-@dataclass(frozen=True)
-class Step:
+class Step(msgspec.Struct, frozen=True):
     """A fitted level: from `x` to `end` at `y`, with its label, and a shorter one for phones.
 
     Both are empty where another step has them.
@@ -83,18 +82,21 @@ class Step:
     short: str
 
 
-@dataclass(frozen=True)
-class Guides:
+class Guides(msgspec.Struct, frozen=True):
     """The additional lines of a curve: cache boundaries and fitted levels."""
 
     boundaries: tuple[Boundary, ...] = ()
     steps: tuple[Step, ...] = ()
 
 
+#: A curve alone.
+UNGUIDED = Guides()
+
+
 def curve(
     points: list[CurvePoint],
     titles: tuple[str, str],
-    guides: Guides = Guides(),
+    guides: Guides = UNGUIDED,
     *,
     sizes: bool = True,
     base: int = 2,
@@ -141,7 +143,7 @@ def curve(
         *_steps(points, guides, x, y, colour),
     ]
     spec = chart(
-        [vars(point) | {"series": point.series} for point in points],
+        [asdict(point) | {"series": point.series} for point in points],
         layer,
         height=_HEIGHT,
         usermeta={"narrow": _NARROW},

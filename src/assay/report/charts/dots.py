@@ -1,6 +1,7 @@
 """Many figures in few rows: a mark for each series in its row, along a logarithmic axis."""
 
-from dataclasses import dataclass
+import msgspec
+from msgspec.structs import asdict
 
 from assay.model.text import text
 from assay.report.charts.theme import (
@@ -20,8 +21,7 @@ _STEP = 24
 _WIDE = 640
 
 
-@dataclass(frozen=True)
-class Dot:
+class Dot(msgspec.Struct, frozen=True):
     """One figure; see `intervals.Point`. `share`: of its limit, in words."""
 
     row: str
@@ -54,7 +54,7 @@ def dotted(figures: list[Dot], title: str) -> Spec:
         basis=text("basis"),
         share=text("of its limit"),
     )
-    limited = [vars(dot) for dot in figures if dot.limit is not None]
+    limited = [asdict(dot) for dot in figures if dot.limit is not None]
     tick = {"color": LIMIT, "thickness": 1.5, "size": 17, "opacity": 1}
     layer: list[Spec] = [
         *([mark("tick", tick, limited, x={**x, "field": "limit"}, y=y)] if limited else []),
@@ -62,5 +62,5 @@ def dotted(figures: list[Dot], title: str) -> Spec:
         dots(56, x=x, y=y, color=colour, shape=shape, tooltip=said),
     ]
     return chart(
-        [vars(dot) for dot in figures], layer, width=_WIDE, height=_STEP * len(rows), usermeta={"narrow": 215}
+        [asdict(dot) for dot in figures], layer, width=_WIDE, height=_STEP * len(rows), usermeta={"narrow": 215}
     )

@@ -1,9 +1,11 @@
 """A matrix as a heat map. Where there is room each cell carries its figure and its ratio: colour only helps."""
 
 import math
-from dataclasses import dataclass
 from itertools import takewhile
 from typing import Literal
+
+import msgspec
+from msgspec.structs import asdict
 
 from assay.model.text import text
 from assay.report.charts.labels import LINE, wide
@@ -22,8 +24,7 @@ _READABLE, _READABLE_NARROW, _WHOLE, _WHOLE_NARROW = 16, 8, 8, 4
 _SMALL = 9.5 / 11
 
 
-@dataclass(frozen=True)
-class Cell:
+class Cell(msgspec.Struct, frozen=True):
     """One cell: row, column, value in the scaled unit, its text, ratio, a third line, and what tooltips add."""
 
     row: str
@@ -85,7 +86,7 @@ def heatmap(
     narrow_down = down if lines else _NARROW * len(rows) / len(columns)
     axis = {"domain": False, "ticks": False, "labelColor": INK, "labelAngle": 0, "labelOverlap": False}
     return chart(
-        [{name: part for name, part in vars(cell).items() if part != ""} for cell in cells],
+        [{name: part for name, part in asdict(cell).items() if part != ""} for cell in cells],
         layer,
         width=across,
         height=down,

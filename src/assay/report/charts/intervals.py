@@ -1,6 +1,7 @@
 """A forest plot: a row for each placement, a point with its interval for each series, the limit as a line."""
 
-from dataclasses import dataclass
+import msgspec
+from msgspec.structs import asdict
 
 from assay.model.text import text
 from assay.report.charts.theme import (
@@ -24,8 +25,7 @@ _STEP = 19
 _GAP = 0.7
 
 
-@dataclass(frozen=True)
-class Point:
+class Point(msgspec.Struct, frozen=True):
     """One figure of the plot, in the axis' scaled unit.
 
     Attributes:
@@ -98,6 +98,6 @@ def _slots(points: list[Point], names: list[str]) -> tuple[list[Spec], list[Spec
         labels.append({"row": row, "slot": place + (_GAP + len(members)) / 2, "line": place})
         for number, point in enumerate(members):
             slot = place + _GAP / 2 + number + 0.5
-            values.append({**vars(point), "zero": 0, "slot": slot, "top": slot - 0.5, "bottom": slot + 0.5})
+            values.append({**asdict(point), "zero": 0, "slot": slot, "top": slot - 0.5, "bottom": slot + 0.5})
         place += len(members) + _GAP
     return values, labels, place

@@ -1,7 +1,9 @@
 """Lines over a linear scale: points with whiskers, marked spans and places, limits as lines."""
 
 import itertools
-from dataclasses import dataclass
+
+import msgspec
+from msgspec.structs import asdict
 
 from assay.model.text import text
 from assay.report.charts.theme import (
@@ -20,8 +22,7 @@ from assay.report.charts.theme import (
 )
 
 
-@dataclass(frozen=True)
-class LinePoint:
+class LinePoint(msgspec.Struct, frozen=True):
     """One figure of a line; see `intervals.Point`. `place`: x in words."""
 
     x: float
@@ -36,8 +37,7 @@ class LinePoint:
     x_hi: float
 
 
-@dataclass(frozen=True)
-class Mark:
+class Mark(msgspec.Struct, frozen=True):
     """A place on a line that has a name: a ring around it, the span of x that it may be in, its label."""
 
     x: float
@@ -48,8 +48,7 @@ class Mark:
     label: str
 
 
-@dataclass(frozen=True)
-class Level:
+class Level(msgspec.Struct, frozen=True):
     """A horizontal line with its label; a limit is red."""
 
     y: float
@@ -82,7 +81,7 @@ def lines(
     joined: Spec = {"strokeDash": dash, "order": {"field": "number"}}
     across: Spec = {"x": {**x, "field": "x_lo"}, "x2": {"field": "x_hi"}}
     whisker = {"strokeWidth": 2, "opacity": 0.7}
-    wide = [vars(point) for point in points if point.x_hi > point.x_lo]
+    wide = [asdict(point) for point in points if point.x_hi > point.x_lo]
     layer: list[Spec] = [
         *_levels(levels),
         *_spans(marks, x),
@@ -92,7 +91,7 @@ def lines(
         dots(46, x=x, y=y, color=colour, shape=shape, tooltip=said),
         *_rings(marks, x, y),
     ]
-    data = [vars(point) | {"number": at} for at, point in enumerate(points)]
+    data = [asdict(point) | {"number": at} for at, point in enumerate(points)]
     return chart(data, layer, height=300, usermeta={"narrow": 280})
 
 
@@ -105,7 +104,7 @@ def _ticks(last: float, most: int) -> list[int]:
 
 def _spans(marks: tuple[Mark, ...], x: Spec) -> list[Spec]:
     """Where each marked place may be, as a band from the axis up."""
-    wide = [vars(each) for each in marks if each.hi > each.lo]
+    wide = [asdict(each) for each in marks if each.hi > each.lo]
     band = {"color": FAINT, "opacity": 0.16}
     return [mark("rect", band, wide, x={**x, "field": "lo"}, x2={"field": "hi"})] if wide else []
 
@@ -113,7 +112,7 @@ def _spans(marks: tuple[Mark, ...], x: Spec) -> list[Spec]:
 def _rings(marks: tuple[Mark, ...], x: Spec, y: Spec) -> list[Spec]:
     if not marks:
         return []
-    rows = [vars(each) for each in marks]
+    rows = [asdict(each) for each in marks]
     ring = {"filled": False, "size": 190, "strokeWidth": 1.6, "color": INK, "opacity": 1}
     align = {"expr": "datum.x > domain('x')[1] * 0.8 ? 'right' : 'center'"}
     name = {"align": align, "baseline": "bottom", "dy": -11, "color": INK}
@@ -130,7 +129,7 @@ def _levels(levels: tuple[Level, ...]) -> list[Spec]:
         colour = LIMIT if level.limit else MUTED
         stroke = {"strokeWidth": 1.5} if level.limit else {"strokeDash": [6, 3]}
         name = {"align": "left", "baseline": "bottom", "dx": 4, "dy": -3, "color": colour}
-        rows, y = [vars(level)], numeric("y")
+        rows, y = [asdict(level)], numeric("y")
         found += [
             mark("rule", {"color": colour, **stroke}, rows, y=y),
             mark("text", name, rows, x={"value": 0}, y=y, text={"field": "label"}),

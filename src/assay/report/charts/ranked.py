@@ -1,6 +1,7 @@
 """The figures of many identical nodes in ascending order, so that slow nodes stand out."""
 
-from dataclasses import dataclass
+import msgspec
+from msgspec.structs import asdict
 
 from assay.model.text import text
 from assay.report.charts.theme import COLOURS, MUTED, Spec, chart, mark, numeric, tooltip
@@ -8,8 +9,7 @@ from assay.report.charts.theme import COLOURS, MUTED, Spec, chart, mark, numeric
 _LABELLED = 1
 
 
-@dataclass(frozen=True)
-class Node:
+class Node(msgspec.Struct, frozen=True):
     """One node's figure in the scaled unit with the text of its interval."""
 
     node: str
@@ -22,7 +22,7 @@ def ranked(nodes: list[Node], title: str) -> Spec:
     """The figures of `nodes` by rank, the lowest one named; `title` names quantity and unit."""
     ordered = sorted(nodes, key=lambda node: node.value)
     values: list[Spec] = [
-        {**vars(node), "rank": rank + 1, "name": node.node if rank < _LABELLED else ""}
+        {**asdict(node), "rank": rank + 1, "name": node.node if rank < _LABELLED else ""}
         for rank, node in enumerate(ordered)
     ]
     axis = {"title": text("nodes, slowest first"), "grid": False, "tickMinStep": 1}

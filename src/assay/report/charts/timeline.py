@@ -1,6 +1,7 @@
 """The cache-line probe over the run: a line for each launch, from the probe before it to the probe after it."""
 
-from dataclasses import dataclass
+import msgspec
+from msgspec.structs import asdict
 
 from assay.model.text import text
 from assay.report.charts.theme import COLOURS, SHAPES, Spec, chart, dots, log_ticks, mark, tooltip
@@ -17,8 +18,7 @@ _TIME = (
 )
 
 
-@dataclass(frozen=True)
-class Span:
+class Span(msgspec.Struct, frozen=True):
     """One launch: start and end in seconds since the run began, hand-over before and after in ns, its label."""
 
     start: float
@@ -54,8 +54,8 @@ def timeline(spans: list[Span]) -> Spec:
     ends |= {"y": {**y, "field": "before"}, "y2": {"field": "after"}, "color": colour}
     layer = [mark("rule", {"strokeWidth": 2, "strokeCap": "round", "opacity": 0.55}, **ends)]
     few = len(spans) <= _POINTS
-    pointed = [vars(span) for span in spans if few or span.state != _STATES[0]]
+    pointed = [asdict(span) for span in spans if few or span.state != _STATES[0]]
     for time, value in (("start", "before"), ("end", "after")) if pointed else ():
         at = {"x": {**x, "field": time}, "y": {**y, "field": value}}
         layer.append(dots(42, pointed, **at, color=colour, shape=shape, tooltip=said))
-    return chart([vars(span) for span in spans], layer, height=200, usermeta={"narrow": 284})
+    return chart([asdict(span) for span in spans], layer, height=200, usermeta={"narrow": 284})

@@ -6,9 +6,10 @@ stays English. Units and their prefixes have the contexts `unit` and `prefix`.
 
 import gettext
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
 from functools import cache
 from importlib import resources
+
+import msgspec
 
 from assay.model.text import FORMS
 
@@ -39,8 +40,7 @@ class _Lacking(gettext.NullTranslations):
         return ""
 
 
-@dataclass(frozen=True)
-class Catalogue:
+class Catalogue(msgspec.Struct, frozen=True):
     """The translations of one language.
 
     Attributes:

@@ -1,9 +1,11 @@
 """A roofline: the reachable rate by flops per byte, one roof per level, and the kernels of the run."""
 
 import math
-from dataclasses import dataclass
 from itertools import pairwise
 from typing import NamedTuple
+
+import msgspec
+from msgspec.structs import asdict
 
 from assay.model.text import text
 from assay.report.charts.labels import Frame, Wish, along, placed, wide
@@ -36,8 +38,7 @@ _HEAD = 15
 _ABOVE = 1.9
 
 
-@dataclass(frozen=True)
-class Roof:
+class Roof(msgspec.Struct, frozen=True):
     """Bandwidth of one level in flop/s for an intensity of 1, and where it meets the peak."""
 
     name: str
@@ -53,8 +54,7 @@ class _Spot(NamedTuple):
     above: bool
 
 
-@dataclass(frozen=True)
-class Kernel:
+class Kernel(msgspec.Struct, frozen=True):
     """A kernel: flops a byte, its rate with ends in the axis' scaled unit, its words."""
 
     intensity: float
@@ -80,7 +80,7 @@ def roofline(kernels: list[Kernel], roofs: list[Roof], peak: tuple[float, str], 
     colour, shape = series_scales(names)
     further = {"flops": text("flop per byte"), "share": text("of the roof above it")}
     said = tooltip(label=text("kernel"), text=text("rate"), basis=text("basis"), **further)
-    values = [{**vars(kernel), "flops": f"{kernel.intensity:.3g}"} for kernel in kernels]
+    values = [{**asdict(kernel), "flops": f"{kernel.intensity:.3g}"} for kernel in kernels]
     return chart(
         values,
         [

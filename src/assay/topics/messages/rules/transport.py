@@ -1,7 +1,8 @@
 """Which way messages took, by the counters of every interface, against the way that was asked for."""
 
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
+
+import msgspec
 
 from assay.analyse.evidence import Evidence, Rule, numbers
 from assay.analyse.messages import link
@@ -27,8 +28,7 @@ _SHOWN = 3
 _OTHERS = text("another program used the interfaces at the same time")
 
 
-@dataclass(frozen=True, kw_only=True)
-class _Check:
+class _Check(msgspec.Struct, frozen=True, kw_only=True):
     """What most figures may show of their path, and what is said of it.
 
     Attributes:
