@@ -1,9 +1,7 @@
 """Layouts on a machine: ranks, cpus and devices of each; sweeps over ranks and nodes; hosts that are unlike."""
 
-import dataclasses
 from collections.abc import Iterable
 
-import msgspec
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -229,7 +227,7 @@ def test_points_depend_on_each_other_and_on_the_placement(monkeypatch: pytest.Mo
 
     known = benchmarks.get
     axes = tuple(Axis(name, "of the grid", (), None) for name in ("p", "q", "n"))
-    grid = dataclasses.replace(known("collective"), axes=(*known("collective").axes, *axes), points=points)
+    grid = msgspec.structs.replace(known("collective"), axes=(*known("collective").axes, *axes), points=points)
     monkeypatch.setattr(benchmarks, "get", lambda name: grid if name == "collective" else known(name))
     found = planned("2x2", "4x1").studied
     assert [(each.placement.label, each.params["p"], each.params["q"], each.params["n"]) for each in found] == [

@@ -1,9 +1,7 @@
 """The MPI is a factor of what passes messages, and of nothing else."""
 
-import dataclasses
 from collections.abc import Callable
 
-import msgspec
 import pytest
 
 from assay import plan as planning
@@ -29,8 +27,8 @@ def by_mpi(monkeypatch: pytest.MonkeyPatch) -> None:
 
     def get(name: str) -> Benchmark:
         if name != "memcpy":
-            return dataclasses.replace(known(name), launcher="direct", rank_per="host", figure_of="host")
-        return dataclasses.replace(known(name), launcher="mpi", rank_per="cpu", figure_of="ranks")
+            return msgspec.structs.replace(known(name), launcher="direct", rank_per="host", figure_of="host")
+        return msgspec.structs.replace(known(name), launcher="mpi", rank_per="cpu", figure_of="ranks")
 
     monkeypatch.setattr(benchmarks, "get", get)
 

@@ -1,9 +1,7 @@
 """Devices of ranks: told to the program, proven by its records, absent with the reason where there are none."""
 
-import dataclasses
 from pathlib import Path
 
-import msgspec
 import pytest
 from tests.simulation import begin, carry_on, described
 from tests.unit.test_layout import gpu
@@ -25,7 +23,7 @@ GPUS = ("0000:01:00.0", "0000:81:00.0")
 def on_devices(monkeypatch: pytest.MonkeyPatch) -> None:
     """Messages between GPUs: as pt2pt, but each rank works on its own device."""
     known = benchmarks.get
-    between = dataclasses.replace(known("pt2pt"), devices=True, max_rank_cpus=None)
+    between = msgspec.structs.replace(known("pt2pt"), devices=True, max_rank_cpus=None)
     monkeypatch.setattr(benchmarks, "get", lambda name: between if name == "pt2pt" else known(name))
 
 

@@ -116,6 +116,7 @@ def _checks() -> Checks:
     def find() -> None:
         begun = time.monotonic()
         found.append(_found())
+        output.console()  # what prints is loaded while there is nothing to do but wait
         time.sleep(max(0.0, begun + _WATCHED_S - time.monotonic()))
 
     now = state.facts(Path("/"), own=frozenset({os.getpid()}), pause=find)
