@@ -2,6 +2,7 @@
 
 from pathlib import Path
 
+import msgspec
 import pytest
 from tests.simulation import begin, carry_on, described
 from tests.unit.test_layout import gpu
