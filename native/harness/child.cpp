@@ -71,8 +71,9 @@ std::set<int> family(int process) {
     return found;
 }
 
-/// What looks at a running command found so far.
-class Looks {
+/// What a running command was seen to do so far. A library that reads the topology (hwloc, in MPI_Init) moves its
+/// thread over all cpus for some milliseconds: a command is on a cpu that was seen twice in succession.
+class Observed {
   public:
     void look(int process) {
         std::vector<std::vector<int>> masks;
@@ -81,12 +82,20 @@ class Looks {
             add_masks(each, masks);
             add_pages(each, pages);
         }
+        std::set<int> seen;
         for (const std::vector<int>& mask : masks) {
-            cpus_.insert(mask.begin(), mask.end());
+            seen.insert(mask.begin(), mask.end());
         }
-        if (masks.size() >= masks_.size() && !masks.empty()) {
+        for (const int cpu : seen) {
+            if (seen_before_.empty() || seen_before_.count(cpu) > 0) {
+                cpus_.insert(cpu);
+            }
+        }
+        const bool settled = std::includes(cpus_.begin(), cpus_.end(), seen.begin(), seen.end());
+        if (settled && masks.size() >= masks_.size() && !masks.empty()) {
             masks_ = masks;
         }
+        seen_before_ = seen;
         if (sum(pages) >= sum(page_nodes_)) {
             page_nodes_ = pages;
         }
@@ -148,6 +157,7 @@ class Looks {
 
     std::vector<std::vector<int>> masks_;
     std::set<int> cpus_;
+    std::set<int> seen_before_;
     PageNodes page_nodes_;
 };
 
@@ -255,14 +265,14 @@ Ended run_child(const Command& command) {
         throw Failure(Exit::environment, "'" + command.words.front() + "' cannot be started",
                       std::strerror(child < 0 ? errno : error), "install it, or name it with its path");
     }
-    Looks looks;
-    looks.look(child);
+    Observed observed;
+    observed.look(child);
     std::string written;
     int wait_ms = first_look_ms;
     for (bool open = true; open;) {
         pollfd readable_end{out[0], POLLIN, 0};
         if (poll(&readable_end, 1, wait_ms) == 0) {
-            looks.look(child);
+            observed.look(child);
             wait_ms = std::min(2 * wait_ms, rarest_look_ms);
             continue;
         }
@@ -274,7 +284,7 @@ Ended run_child(const Command& command) {
     close(out[0]);
     int status = 0;
     while (waitpid(child, &status, WNOHANG) == 0) {  // it closed its stdout and goes on
-        looks.look(child);
+        observed.look(child);
         usleep(1000U * static_cast<unsigned>(wait_ms));
     }
     Ended ended;
@@ -285,9 +295,9 @@ Ended run_child(const Command& command) {
         written.assign(std::istreambuf_iterator<char>(file), {});
     }
     ended.output = readable(written);
-    ended.threads_pinned = looks.pinned(command.cpus);
-    ended.cpus = ended.threads_pinned ? command.cpus : looks.cpus();
-    ended.page_nodes = looks.page_nodes();
+    ended.threads_pinned = observed.pinned(command.cpus);
+    ended.cpus = ended.threads_pinned ? command.cpus : observed.cpus();
+    ended.page_nodes = observed.page_nodes();
     return ended;
 }
 

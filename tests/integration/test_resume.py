@@ -241,7 +241,7 @@ def test_what_a_budget_cut_is_said_with_the_command_that_has_it_made(home: Path)
     made = {(one.launch.id, case) for one in cut.launches for case in one.launch.cases}
     short = [one for one in cut.plan.order if not {(one.id, case) for case in one.cases} <= made]
     assert int(said[1]) == len(short) > 0
-    code, _, err = finish(home, "run", "--resume", "last", "--budget", "1s")
+    code, _, err = finish(home, "run", "--resume", "last", "--budget", "100ms")
     assert (code, "is used up" in err) == (2, True)
     code, out, err = finish(home, "run", "--resume", "last")
     assert (code, out, "a budget of 2 s is used up" in err) == (2, "", True)

@@ -203,13 +203,17 @@ def test_a_crowded_machine_is_waited_for_before_time_is_spent_elsewhere(tmp_path
     assert not any(one.attempt or one.waited_s for one in watcher.launches if one is not again)
 
 
-def test_a_machine_that_is_never_quiet_is_waited_for_half_a_minute_at_most(tmp_path: Path) -> None:
-    quiet = run_with(tmp_path / "quiet", Law(), options=Options(launches=4))
-    run = run_with(tmp_path / "busy", Law(bursts=(Burst(0.0, 1e9, 0.5),)), options=Options(launches=4))
-    assert [one.launch.id for one in run.launches] == [launch.id for launch in run.plan.order]
+@pytest.mark.parametrize(("launches", "most_s"), [(2, None), (12, 30)])
+def test_a_machine_that_is_never_quiet_is_waited_for_as_long_as_the_plan_takes_and_half_a_minute_at_most(
+    tmp_path: Path, launches: int, most_s: float | None
+) -> None:
+    run = run_with(tmp_path, Law(bursts=(Burst(0.0, 1e9, 0.5),)), options=Options(launches=launches))
+    assert {one.launch.id for one in run.launches} == {launch.id for launch in run.plan.order}
     assert ending(run).status == "complete"
-    looked_s = 0.5 * len(run.launches)
-    assert 30 <= ending(run).elapsed_s - 2 * ending(quiet).elapsed_s <= 31 + looked_s
+    waited_s = ending(run).elapsed_s - sum(one.launch.bracket.elapsed_s for one in run.launches)
+    wanted_s = most_s or run.plan.estimate_s
+    assert wanted_s <= 30
+    assert wanted_s <= waited_s <= wanted_s + 1 + 0.5 * len(run.launches)
 
 
 def test_repeats_do_not_break_the_budget(tmp_path: Path) -> None:

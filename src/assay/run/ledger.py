@@ -19,7 +19,8 @@ _MOST_REPEATS = 2
 #: Repeats of all launches together, as a share of the plan: a machine that is never quiet is not waited for.
 _REPEATED_SHARE = 0.25
 _FEWEST_REPEATS = 4
-#: The machine is waited for no longer than this in a run, and no more than this share of a budget.
+#: The machine is waited for no longer than this in a run, and no more than this share of a budget; without one no
+#: longer than the plan itself takes.
 _LONGEST_WAIT_S = 30.0
 _WAITED_SHARE = 0.1
 #: Repeats never take more than this share of a budget from launches that have not been made once.
@@ -169,7 +170,9 @@ class Ledger:
 
     def patience_s(self, now_s: float) -> float:
         """Seconds that the machine may be waited for to become quiet."""
-        most_s = min(_LONGEST_WAIT_S, _WAITED_SHARE * (self.plan.budget_s or math.inf))
+        budget_s = self.plan.budget_s
+        share_s = self.plan.estimate_s if budget_s is None else _WAITED_SHARE * budget_s
+        most_s = min(_LONGEST_WAIT_S, share_s)
         return max(0.0, min(most_s - self.waited_s, self._spare_s(now_s)))
 
     def elapsed_s(self, now_s: float) -> float:
