@@ -104,7 +104,7 @@ class Lab:
             self._wait_for_slurm()
 
     def _wait_for_slurm(self) -> None:
-        """Slurm gives up a node that does not answer for 30 s, and takes it back after it answers again."""
+        """Slurm gives up a node that does not answer for long, and takes it back after it answers again."""
         deadline = time.monotonic() + 120
         while time.monotonic() < deadline:
             states = self.told("head", "sinfo", "--noheader", "--Node", "--format=%T").split()

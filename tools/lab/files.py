@@ -96,7 +96,7 @@ SelectTypeParameters=CR_CPU
 SchedulerParameters=batch_sched_delay=0,sched_interval=2
 MpiDefault=none
 ReturnToService=2
-SlurmdTimeout=30
+SlurmdTimeout=300
 KillWait=5
 {nodes}
 PartitionName=lab Nodes=ALL Default=YES DefaultTime=10 MaxTime=60 State=UP
