@@ -52,8 +52,20 @@ struct Declaration {
     int min_cpus = 1;
     int max_cpus = 0;          ///< 0 for as many as there are
     bool own_threads = false;  ///< the benchmark starts its own threads: the team is the calling one alone
+    bool solves =
+        false;  ///< an iteration is a whole solution: the first kernel is its figure, the others its phases
     /// Of an MPI program: whether threads of a case pass messages at once, which MPI has to know from its start.
     bool (*threads_pass_messages)(const Params&) = nullptr;
+};
+
+/// What a program states of one whole solution, which all ranks reached together.
+struct Solution {
+    std::string name;  ///< of the figure: `rate`
+    std::string unit;
+    double value = 0;
+    double seconds = 0;
+    std::map<std::string, double>
+        phases;  ///< part of the solution -> seconds; parts that there were not are absent
 };
 
 /// One case, set up: buffers allocated and touched. In an MPI program every rank has one, and its constructor and
@@ -91,6 +103,10 @@ class Benchmark {
 
     /// Largest error of right results.
     [[nodiscard]] virtual double tolerance() const = 0;
+
+    /// Of a program that solves: the figure of the last iteration, in which the slowest rank took so many seconds.
+    /// Ranks may pass messages here. The same on every rank.
+    [[nodiscard]] virtual Solution solution(double /*seconds*/) { return {}; }
 
     /// Whether this rank's times count: they are recorded, and sampling goes by the largest of them.
     [[nodiscard]] virtual bool times() const { return true; }

@@ -20,6 +20,13 @@ class Blas {
     void multiply(std::int64_t n, const double* a, const double* b, double* c) const;
     void multiply(std::int64_t n, const float* a, const float* b, float* c) const;
 
+    /// A function under the name that this library gives it, `cblas_dtrsm` or LAPACK's `dgetrf_`; null where it
+    /// has none.
+    [[nodiscard]] void* find(const std::string& name) const;
+
+    /// Whether its integers have 64 bits.
+    [[nodiscard]] bool wide() const { return wide_; }
+
     /// Puts the threads that the library keeps on a cpu each, the calling thread on the first. To be called after
     /// the first product: some libraries start their threads with it, others start and end them in each call.
     void pin_threads();
@@ -36,7 +43,6 @@ class Blas {
     [[nodiscard]] std::map<std::string, std::string> identity() const;
 
   private:
-    [[nodiscard]] void* find(const std::string& name) const;
     template <class Number>
     void call(void* function, std::int64_t n, const Number* a, const Number* b, Number* c) const;
     void set_threads(int count) const;

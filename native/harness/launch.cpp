@@ -2,12 +2,14 @@
 
 #include <algorithm>
 #include <array>
+#include <cmath>
 #include <numeric>
 #include <optional>
 
 #include "harness/cpus.hpp"
 #include "harness/failure.hpp"
 #include "harness/sampler.hpp"
+#include "harness/statistics.hpp"
 #include "harness/traffic.hpp"
 
 namespace assay {
@@ -197,6 +199,9 @@ PlacementReadback Launch::find(const Benchmark& benchmark, const Memory& memory)
 
 /// Verifies, samples and verifies each kernel; the result is the most error of this rank.
 double Launch::sample(const CaseRequest& request, Benchmark& benchmark, Records& records) const {
+    if (declaration_.solves) {
+        return solve(request.stopping, benchmark, records);
+    }
     Sampler sampler(clock_, team_, ranks_, benchmark);
     double error = 0;
     double seconds = request.stopping.seconds;
@@ -216,6 +221,44 @@ double Launch::sample(const CaseRequest& request, Benchmark& benchmark, Records&
         error = std::max(error, check(benchmark, kernel));
         const std::string& name = declaration_.kernels[kernel];
         records.lines(ranks_.gather(benchmark.times() ? series_lines(name, ranks_.rank(), phases) : ""));
+    }
+    return error;
+}
+
+/// Solves again and again, each time verified: as often as the time allows, and at least once. Where more than one
+/// has room the first is a warm-up. The result is the most error of this rank.
+double Launch::solve(const Stopping& stopping, Benchmark& benchmark, Records& records) const {
+    const double begin = now();
+    CheckSchedule schedule(static_cast<std::size_t>(stopping.min_samples));
+    std::vector<double> counted;
+    std::vector<Solution> solutions;
+    double error = 0;
+    bool room = true;
+    bool warmed_up = false;
+    while (room) {
+        const double last = now();
+        benchmark.prepare(0);
+        ranks_.barrier();
+        const double start = now();
+        benchmark.iterate(0, 1, 0);
+        const double seconds = allreduce_max(ranks_, now() - start);
+        solutions.push_back(benchmark.solution(seconds));
+        error = std::max(error, check(benchmark, 0));
+        // As long again as this one with its preparation and its check, on the rank that is latest.
+        std::array<double, 1> next{2 * now() - last - begin};
+        ranks_.allreduce_max(next);
+        room = next[0] <= stopping.seconds;
+        if (solutions.size() == 1 && room) {
+            warmed_up = true;
+            continue;
+        }
+        counted.push_back(seconds);
+        const bool enough =
+            schedule.due(counted.size()) && relative_half_width(counted).value_or(HUGE_VAL) <= stopping.precision;
+        room = room && !enough && counted.size() < static_cast<std::size_t>(stopping.max_samples);
+    }
+    for (std::size_t each = 0; each < solutions.size(); ++each) {
+        records.figure(solutions[each], each == 0 && warmed_up);
     }
     return error;
 }

@@ -30,6 +30,7 @@ class Launch {
   private:
     [[nodiscard]] PlacementReadback find(const Benchmark& benchmark, const Memory& memory) const;
     double sample(const CaseRequest& request, Benchmark& benchmark, Records& records) const;
+    double solve(const Stopping& stopping, Benchmark& benchmark, Records& records) const;
     double check(Benchmark& benchmark, std::size_t kernel) const;
 
     const Declaration& declaration_;

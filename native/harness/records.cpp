@@ -172,6 +172,23 @@ void Records::figure(const std::string& name, const std::string& unit, double va
                     {"value", json::number(value)}});
 }
 
+void Records::figure(const Solution& solution, bool warmup) {
+    std::vector<json::Member> phases;
+    for (const auto& [phase, seconds] : solution.phases) {
+        phases.push_back({phase, json::number(seconds)});
+    }
+    std::vector<json::Member> members{{"type", json::string("figure")},
+                                      {"name", json::string(solution.name)},
+                                      {"unit", json::string(solution.unit)},
+                                      {"value", json::number(solution.value)},
+                                      {"seconds", json::number(solution.seconds)},
+                                      {"phases", json::object(phases)}};
+    if (warmup) {
+        members.push_back({"warmup", json::boolean(true)});
+    }
+    lines_ += line(members);
+}
+
 void Records::output(const std::string& text) {
     lines_ += line({{"type", json::string("output")}, {"text", json::string(text)}});
 }

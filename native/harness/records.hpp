@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "harness/arguments.hpp"
+#include "harness/benchmark.hpp"
 #include "harness/traffic.hpp"
 
 namespace assay {
@@ -51,6 +52,8 @@ class Records {
     void traffic(double seconds, double payload_bytes, const std::vector<std::string>& hosts);
     /// One value of a whole solution.
     void figure(const std::string& name, const std::string& unit, double value);
+    /// The same with its time and its phases; `warmup`: a later one counts.
+    void figure(const Solution& solution, bool warmup);
     /// What a command of somebody else wrote, whole.
     void output(const std::string& text);
     void verdict(bool passed, double error, double tolerance);

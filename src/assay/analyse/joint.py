@@ -45,10 +45,23 @@ def apart(records: CaseRecords) -> Parts:
     return parts
 
 
-def solution(figure: FigureOfMerit) -> Part:
-    """A figure of a whole solution as one sample: its time, or for a rate the time of one unit."""
-    seconds = figure.value if figure.unit == "s" else 1 / figure.value
-    return Part("measured", "samples", np.array([seconds]))
+def solutions(figures: Iterable[FigureOfMerit], whose: str) -> Parts:
+    """Figures of whole solutions and their phases, each as a kernel of its name, with one sample a solution.
+
+    A sample is a time, or for a rate the time of one unit. A phase that took none is left out.
+
+    Args:
+        figures: of one launch.
+        whose: the second part of the key: a host, or `slowest` where ranks work together.
+    """
+    parts: Parts = {}
+    for figure in figures:
+        seconds = figure.value if figure.unit == "s" else 1 / figure.value
+        for kernel, each in {figure.name: seconds, **figure.phases}.items():
+            if each > 0:
+                part = Part("warmup" if figure.warmup else "measured", "samples", np.array([each]))
+                parts.setdefault((kernel, whose), []).append(part)
+    return parts
 
 
 def together(records: CaseRecords, wanted: Collection[str] = (SLOWEST, MEAN)) -> tuple[Parts, str]:

@@ -147,12 +147,10 @@ def _parts(records: CaseRecords, case: Case | None) -> tuple[joint.Parts, str]:
     """(kernel, host) -> its series, warm-up first; of ranks that work together what `joint.together` says."""
     benchmark = benchmarks.get(case.benchmark) if case else None
     if benchmark and benchmark.figure_of == "ranks":
-        return joint.together(records, {metric.over for metric in benchmark.metrics})
-    parts = joint.apart(records)
+        parts, disagreement = joint.together(records, {metric.over for metric in benchmark.metrics})
+        return parts | joint.solutions(records.figures, joint.SLOWEST), disagreement
     host = next((rank.host for rank in records.header.ranks if rank.rank == 0), "")
-    for figure in records.figures:
-        parts.setdefault((figure.name, host), []).append(joint.solution(figure))
-    return parts, ""
+    return joint.apart(records) | joint.solutions(records.figures, host), ""
 
 
 #: (position of a launch, case)

@@ -21,6 +21,7 @@ Role = Literal[
     "copy-time",  # of one copy
     "flop-rate",  # operations in registers: what units and clock allow
     "matrix-rate",  # operations of a library's matrix product
+    "system-rate",  # operations of a dense system of equations, solved whole
     "stencil-rate",  # operations of a stencil, which memory decides
     "clock",  # of a core that works alone
     "loaded-clock",  # of cores that all work

@@ -210,7 +210,8 @@ class FigureOfMerit(msgspec.Struct, frozen=True, tag="figure"):
         unit: SI base unit.
         value: in that unit, above 0.
         seconds: that the solution took; None where the program does not say.
-        phases: part of the solution -> seconds.
+        phases: part of the solution -> seconds, a mean over the ranks; parts that there were not are absent.
+        warmup: a later one counts.
     """
 
     name: str
@@ -218,6 +219,7 @@ class FigureOfMerit(msgspec.Struct, frozen=True, tag="figure"):
     value: Annotated[float, msgspec.Meta(gt=0)]
     seconds: float | None = None
     phases: dict[str, float] = {}
+    warmup: bool = False
 
 
 class Output(msgspec.Struct, frozen=True, tag="output"):

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from assay.launch.command import Command, CpuTimes, Outcome
 from assay.model.machine import Topology
-from assay.model.record import RECORD_SCHEMA, Clock, End, Header, ProgramRecord, Rank, Verdict
+from assay.model.record import RECORD_SCHEMA, Clock, End, FigureOfMerit, Header, ProgramRecord, Rank, Verdict
 from assay.simulation.launcher import counts_of, hosts_of
 from assay.simulation.law import Fault, FaultKind, Law
 from assay.simulation.links import boot_id, hosts_in_use, traffic
@@ -234,6 +234,9 @@ class _Launch:
         sampler = Sampler(self.law, self.request, self.rng, self.launched)
         share = case.seconds / len(load.seconds)
         paces = self._paces(load)
+        if load.figure:
+            yield self._solve(case, load, sampler, paces)
+            return
         for kernel, seconds in load.seconds.items():
             clock = self.machine.now()
             if load.in_state:
@@ -243,6 +246,26 @@ class _Launch:
             self._pass(self.launched + phases[-1].end_s - clock)
             for label, phase in zip(("warmup", "measured"), phases, strict=True):
                 yield phase, _series(kernel, label, phase, load.timing, uneven=fault == "uneven")
+
+    def _solve(self, case: CaseRequest, load: Workload, sampler: Sampler, paces: NDArray[np.float64]) -> _Lines:
+        """Whole solutions: the slowest rank's time is that of each, the first is a warm-up where others follow."""
+        (kernel, whole), *rest = load.seconds.items()
+        clock = self.machine.now()
+        (_, phase) = sampler.phases(whole * paces, clock, case.seconds, unsteady=False)
+        self._pass(self.launched + phase.end_s - clock)
+        solved = phase.seconds.max(axis=0) / phase.iterations
+        figures = (
+            FigureOfMerit(
+                kernel,
+                "flop/s",
+                load.figure / seconds,
+                seconds,
+                {name: seconds * part / whole for name, part in rest if part},
+                warmup=not number and len(solved) > 1,
+            )
+            for number, seconds in enumerate(map(float, solved))
+        )
+        return phase, [msgspec.json.encode(each) for each in figures]
 
     def _paces(self, load: Workload) -> NDArray[np.float64]:
         """Factor on the duration of each rank: of its host and its cores, and what this launch has in common.

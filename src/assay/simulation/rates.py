@@ -30,6 +30,8 @@ class Workload:
         segment: most bytes of a message in a segment of TCP; 0 for other programs.
         lost: its connection breaks, since frames of it never arrive.
         inside: interface that carries messages within a host; empty for none.
+        figure: of a program that solves, what its first kernel's figure is over the time of a solution, flop; its
+            other kernels are the phases. 0 for all others.
         in_state: state -> factor on its duration, where the state itself sets that and not its speed; else empty.
     """
 
@@ -45,6 +47,7 @@ class Workload:
     segment: int = 0
     lost: bool = False
     inside: str = ""
+    figure: float = 0.0
     in_state: Mapping[str, float] = field(default_factory=dict)
 
     def pages(self) -> dict[str, int]:

@@ -79,7 +79,7 @@ benchmark = Benchmark(
             "2 n^3 / 3 + 3 n^2 / 2 operations over the time of the solution, as HPL prints it",
             limit="fma-peak",
             kernels=("rate",),
-            role="matrix-rate",
+            role="system-rate",
         ),
         Metric(
             "time",

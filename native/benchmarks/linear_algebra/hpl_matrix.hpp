@@ -1,0 +1,102 @@
+// HPL's pseudo-random system, and which part of it each process of a P x Q grid holds.
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+
+#include "benchmarks/linear_algebra/level3.hpp"
+
+namespace assay::hpl {
+
+using linear_algebra::Index;
+using linear_algebra::View;
+
+/// HPL's linear congruential generator, X(n+1) = a X(n) + c modulo 2^64, with a = 6364136223846793005 and c = 1
+/// (D. E. Knuth, The Art of Computer Programming, volume 2). Any number of steps can be taken at once.
+struct Steps {
+    std::uint64_t factor = 6364136223846793005U;
+    std::uint64_t summand = 1;
+
+    /// So many of these steps in one.
+    [[nodiscard]] constexpr Steps times(std::uint64_t count) const {
+        Steps all{1, 0};
+        for (Steps power = *this; count > 0; count >>= 1U) {
+            if (count % 2 == 1) {
+                all = {all.factor * power.factor, power.factor * all.summand + power.summand};
+            }
+            power = {power.factor * power.factor, power.factor * power.summand + power.summand};
+        }
+        return all;
+    }
+
+    [[nodiscard]] constexpr std::uint64_t from(std::uint64_t state) const { return factor * state + summand; }
+};
+
+/// State at the first entry: HPL's seed of 100, one step on.
+inline constexpr std::uint64_t first_state = Steps{}.from(100);
+
+/// A number in (-1/2, 1/2].
+inline double entry(std::uint64_t state) { return .5 - static_cast<double>(state) * 0x1p-64; }
+
+/// How the rows, or the columns, are dealt to the processes of a grid: blocks in turn.
+class Deal {
+  public:
+    Deal(Index block, int place, int places) : block_(block), place_(place), places_(places) {}
+
+    /// How many of those before `end` are here. The first one from a place on that is here has this number here.
+    [[nodiscard]] Index before(Index end) const {
+        const Index blocks = end / block_;
+        const Index here = blocks / places_ * block_;
+        const Index beyond = blocks % places_;
+        return here + (place_ < beyond ? block_ : place_ == beyond ? end % block_ : 0);
+    }
+
+    /// Where the one with this number here stands in the whole.
+    [[nodiscard]] Index whole(Index here) const {
+        return (here / block_ * places_ + place_) * block_ + here % block_;
+    }
+
+    /// Who has it.
+    [[nodiscard]] int holder(Index whole) const { return static_cast<int>(whole / block_ % places_); }
+
+    [[nodiscard]] bool here(Index whole) const { return holder(whole) == place_; }
+    [[nodiscard]] int place() const { return place_; }
+    [[nodiscard]] int places() const { return places_; }
+    [[nodiscard]] Index block() const { return block_; }
+
+  private:
+    Index block_;
+    int place_;
+    int places_;
+};
+
+/// Numbers from one column to the next: whole lines, and no multiple of a page, for columns a page apart would
+/// share cache sets.
+inline Index stride_of(Index rows) {
+    constexpr Index line = 8;
+    constexpr Index page = 512;
+    const Index whole = (std::max<Index>(rows, 1) + line - 1) / line * line;
+    return whole % page == 0 ? whole + line : whole;
+}
+
+/// The part of [A b] that is here, N rows and N + 1 columns dealt by blocks, written anew.
+inline void generate(Index n, const Deal& rows, const Deal& columns, const View& part) {
+    constexpr Steps step{};
+    const Index block = rows.block();
+    const Steps skipped = step.times(static_cast<std::uint64_t>(block * (rows.places() - 1)));
+    for (Index column = 0; column < part.columns; ++column) {
+        const auto place = static_cast<std::uint64_t>(columns.whole(column) * n + rows.place() * block);
+        std::uint64_t state = step.times(place).from(first_state);
+        double* entries = part.column(column);
+        for (Index begin = 0; begin < part.rows; begin += block) {
+            const Index end = std::min(begin + block, part.rows);
+            for (Index row = begin; row < end; ++row) {
+                entries[row] = entry(state);
+                state = step.from(state);
+            }
+            state = skipped.from(state);
+        }
+    }
+}
+
+}  // namespace assay::hpl

@@ -1,0 +1,249 @@
+// LU of one panel with partial pivoting, by the processes of one column of the grid.
+#pragma once
+
+#include <mpi.h>
+
+#include <algorithm>
+#include <cmath>
+#include <vector>
+
+#include "benchmarks/linear_algebra/hpl_grid.hpp"
+#include "benchmarks/linear_algebra/hpl_matrix.hpp"
+
+namespace assay::hpl {
+
+using linear_algebra::Level3;
+
+/// A factored panel as it is passed on: its pivots, its topmost square of L and U, and this grid row's part of L.
+class Panel {
+  public:
+    /// Room for so many local rows and columns.
+    static Index room(Index rows, Index block) { return block + block * block + stride_of(rows) * block; }
+
+    explicit Panel(double* numbers) : numbers_(numbers) {}
+
+    /// The panel of rows from `first_row` of the matrix on, with so many rows of L below its top here.
+    void shape(Index first_row, Index columns, Index rows) {
+        first_row_ = first_row;
+        columns_ = columns;
+        rows_ = rows;
+        below_ = {numbers_ + columns + columns * columns, rows, columns, std::max<Index>(rows, 1)};
+    }
+
+    /// Instead of a place of its own, that in the matrix: nobody else needs it.
+    void refer(const View& below) { below_ = below; }
+
+    [[nodiscard]] Index first_row() const { return first_row_; }
+    [[nodiscard]] Index columns() const { return columns_; }
+    /// Row of the matrix with which row `first_row + c` was swapped.
+    [[nodiscard]] Index pivot(Index c) const { return static_cast<Index>(numbers_[c]); }
+    void set_pivot(Index c, Index row) { numbers_[c] = static_cast<double>(row); }
+    [[nodiscard]] View top() const { return {numbers_ + columns_, columns_, columns_, columns_}; }
+    [[nodiscard]] View below() const { return below_; }
+    /// All of it, for a message.
+    [[nodiscard]] double* numbers() const { return numbers_; }
+    [[nodiscard]] Index count() const { return columns_ + columns_ * (columns_ + rows_); }
+
+  private:
+    double* numbers_;
+    View below_;
+    Index first_row_ = 0;
+    Index columns_ = 0;
+    Index rows_ = 0;
+};
+
+/// Factors panels. All processes of the column call it at once; each keeps a copy of the topmost square.
+class PanelFactor {
+  public:
+    PanelFactor(const Grid& grid, const Level3& blas, const Deal& rows, Index block)
+        : comm_(grid.along_column()),
+          blas_(blas),
+          rows_(rows),
+          message_(static_cast<std::size_t>(head + 2 * block)),
+          other_(message_.size()) {}
+
+    /// Whether LAPACK may factor the panels, where one process has all of their rows.
+    void use_lapack(bool use) { lapack_ = use && rows_.places() == 1 && blas_.has_lapack(); }
+
+    /// Factors the rows that are here of the columns `a`, those from `first_row` on.
+    void factor(const View& a, Panel& panel) {
+        a_ = a;
+        panel_ = &panel;
+        start_ = panel.first_row();
+        before_ = rows_.before(start_);
+        top_ = panel.top();
+        if (lapack_) {
+            pivots_.resize(static_cast<std::size_t>(a.columns));
+            blas_.factor(a, pivots_.data());
+            for (Index c = 0; c < a.columns; ++c) {
+                panel.set_pivot(c, start_ + pivots_[static_cast<std::size_t>(c)]);
+            }
+            copy(a.part(0, 0, a.columns, a.columns), top_);
+            return;
+        }
+        recurse(0, a.columns);
+        if (rows_.here(start_)) {
+            copy(top_, a.part(0, 0, a.columns, a.columns));
+        }
+    }
+
+    static void copy(const View& from, const View& to) {
+        for (Index j = 0; j < from.columns; ++j) {
+            std::copy_n(from.column(j), from.rows, to.column(j));
+        }
+    }
+
+  private:
+    /// Columns that are factored one by one.
+    static constexpr Index leaf = 8;
+    /// Of a message: magnitude and place of the candidate, and whether the row that it replaces is in it.
+    static constexpr Index head = 3;
+
+    /// Number, of those of the panel here, of the first row from `start_ + c` on.
+    [[nodiscard]] Index from(Index c) const { return rows_.before(start_ + c) - before_; }
+
+    void recurse(Index begin, Index end) {
+        if (end - begin <= leaf) {
+            for (Index c = begin; c < end; ++c) {
+                column(begin, c);
+            }
+            return;
+        }
+        const Index middle = begin + (end - begin) / 2 / leaf * leaf;
+        const Index half = std::max(middle, begin + 1);
+        recurse(begin, half);
+        const View right = top_.part(begin, half, half - begin, end - half);
+        blas_.solve_unit_lower(top_.part(begin, begin, half - begin, half - begin), right);
+        const Index row = from(half);
+        blas_.subtract_product(a_.part(row, begin, a_.rows - row, half - begin), right,
+                               a_.part(row, half, a_.rows - row, end - half));
+        recurse(half, end);
+    }
+
+    /// One column, whose predecessors up to `begin` its rows have already met.
+    void column(Index begin, Index c) {
+        for (Index i = begin; i < c; ++i) {  // U of the columns between
+            double value = top_.at(i, c);
+            for (Index k = begin; k < i; ++k) {
+                value -= top_.at(i, k) * top_.at(k, c);
+            }
+            top_.at(i, c) = value;
+        }
+        const Index row = from(c);
+        subtract(row, begin, c);
+        choose(row, c);
+        const double pivot = top_.at(c, c);
+        double* numbers = a_.column(c);
+        const double inverse = 1 / pivot;
+        for (Index i = from(c + 1); i < a_.rows; ++i) {
+            numbers[i] *= inverse;
+        }
+    }
+
+    /// Column c -= the columns [begin, c) times U, in pieces that stay in the nearest cache.
+    void subtract(Index row, Index begin, Index c) {
+        constexpr Index piece = 512;
+        double* to = a_.column(c);
+        for (Index first = row; first < a_.rows; first += piece) {
+            const Index last = std::min(first + piece, a_.rows);
+            Index k = begin;
+            for (; k + 1 < c; k += 2) {
+                const double* one = a_.column(k);
+                const double* two = a_.column(k + 1);
+                const double u = top_.at(k, c);
+                const double v = top_.at(k + 1, c);
+                for (Index i = first; i < last; ++i) {
+                    to[i] -= one[i] * u + two[i] * v;
+                }
+            }
+            if (k < c) {
+                const double* one = a_.column(k);
+                const double u = top_.at(k, c);
+                for (Index i = first; i < last; ++i) {
+                    to[i] -= one[i] * u;
+                }
+            }
+        }
+    }
+
+    /// Finds the pivot of a column, brings its row to the top on every process, and puts the row that it replaces
+    /// into its place.
+    void choose(Index row, Index c) {
+        const Index width = a_.columns;
+        const bool replaced_here = rows_.here(start_ + c);
+        Index own = -1;
+        message_[0] = -1;
+        message_[1] = 0;
+        if (row < a_.rows) {
+            own = row + blas_.largest(a_.rows - row, a_.column(c) + row);
+            message_[0] = std::abs(a_.at(own, c));
+            message_[1] = static_cast<double>(rows_.whole(before_ + own));
+            gather(own, &message_[head]);
+        }
+        message_[2] = replaced_here ? 1 : 0;
+        if (replaced_here) {
+            gather(row, &message_[static_cast<std::size_t>(head + width)]);
+        }
+        if (rows_.places() > 1) {
+            agree(head + 2 * width);
+        }
+        const auto pivot = static_cast<Index>(message_[1]);
+        panel_->set_pivot(c, pivot);
+        for (Index j = 0; j < width; ++j) {
+            top_.at(c, j) = message_[static_cast<std::size_t>(head + j)];
+        }
+        if (pivot != start_ + c && rows_.here(pivot)) {
+            scatter(&message_[static_cast<std::size_t>(head + width)], rows_.before(pivot) - before_);
+        }
+    }
+
+    void gather(Index row, double* to) const {
+        for (Index j = 0; j < a_.columns; ++j) {
+            to[j] = a_.at(row, j);
+        }
+    }
+
+    void scatter(const double* from, Index row) const {
+        for (Index j = 0; j < a_.columns; ++j) {
+            a_.at(row, j) = from[j];
+        }
+    }
+
+    /// Binary exchange: after ceil(log2 P) rounds everybody knows the largest candidate, the first of equal ones,
+    /// and the row that it replaces.
+    void agree(Index count) {
+        const int size = rows_.places();
+        const int at = rows_.place();
+        const Index width = a_.columns;
+        for (int distance = 1; distance < size; distance *= 2) {
+            MPI_Sendrecv(message_.data(), count_of(count), MPI_DOUBLE, (at + distance) % size, tag, other_.data(),
+                         count_of(count), MPI_DOUBLE, (at + size - distance) % size, tag, comm_,
+                         MPI_STATUS_IGNORE);
+            if (other_[0] > message_[0] || (other_[0] == message_[0] && other_[1] < message_[1])) {
+                std::copy_n(other_.begin(), 2, message_.begin());
+                std::copy_n(other_.begin() + head, width, message_.begin() + head);
+            }
+            if (other_[2] > message_[2]) {
+                message_[2] = other_[2];
+                std::copy_n(other_.begin() + head + width, width, message_.begin() + head + width);
+            }
+        }
+    }
+
+    static constexpr int tag = 3;
+
+    MPI_Comm comm_;
+    const Level3& blas_;
+    Deal rows_;
+    bool lapack_ = false;
+    View a_;
+    View top_;
+    Panel* panel_ = nullptr;
+    Index start_ = 0;   ///< first row of the panel in the matrix
+    Index before_ = 0;  ///< rows here before it
+    std::vector<double> message_;
+    std::vector<double> other_;
+    std::vector<Index> pivots_;
+};
+
+}  // namespace assay::hpl

@@ -1,0 +1,163 @@
+// Parts of matrices column by column, and what a BLAS library does with them.
+#pragma once
+
+#include <cstdint>
+#include <string>
+
+#include "harness/blas.hpp"
+#include "harness/failure.hpp"
+
+namespace assay::linear_algebra {
+
+using Index = std::int64_t;
+
+/// Part of a matrix: columns lie `stride` numbers apart.
+struct View {
+    double* first = nullptr;
+    Index rows = 0;
+    Index columns = 0;
+    Index stride = 1;
+
+    [[nodiscard]] double* column(Index j) const { return first + j * stride; }
+    [[nodiscard]] double& at(Index i, Index j) const { return first[i + j * stride]; }
+    [[nodiscard]] View part(Index row, Index column, Index row_count, Index column_count) const {
+        return {first + row + column * stride, row_count, column_count, stride};
+    }
+    /// The rows from this one on.
+    [[nodiscard]] View below(Index row) const { return part(row, 0, rows - row, columns); }
+    [[nodiscard]] View slice(Index column, Index count) const { return part(0, column, rows, count); }
+};
+
+/// The functions of a library that LU calls.
+class Level3 {
+  public:
+    /// Failure (environment) names the function that the library lacks.
+    explicit Level3(const Blas& blas)
+        : wide_(blas.wide()),
+          gemm_(required(blas, "cblas_dgemm")),
+          trsm_(required(blas, "cblas_dtrsm")),
+          gemv_(required(blas, "cblas_dgemv")),
+          iamax_(required(blas, "cblas_idamax")),
+          getrf_(blas.find("dgetrf_")) {}
+
+    /// C -= A B.
+    void subtract_product(const View& a, const View& b, const View& c) const {
+        if (c.rows > 0 && c.columns > 0 && a.columns > 0) {
+            wide_ ? gemm<std::int64_t>(a, b, c) : gemm<int>(a, b, c);
+        }
+    }
+
+    /// B = L^-1 B, L the unit lower triangle of a square part.
+    void solve_unit_lower(const View& l, const View& b) const { solve(lower, unit, l, b); }
+
+    /// B = U^-1 B, U the upper triangle of a square part.
+    void solve_upper(const View& u, const View& b) const { solve(upper, not_unit, u, b); }
+
+    /// y -= A x.
+    void subtract_product(const View& a, const double* x, double* y) const {
+        if (a.rows > 0 && a.columns > 0) {
+            wide_ ? gemv<std::int64_t>(a, x, y) : gemv<int>(a, x, y);
+        }
+    }
+
+    /// Place of the entry with the largest magnitude; `count` of at least 1.
+    [[nodiscard]] Index largest(Index count, const double* x) const {
+        if (wide_) {
+            return static_cast<Index>(
+                call<std::size_t (*)(std::int64_t, const double*, std::int64_t)>(iamax_)(count, x, 1));
+        }
+        return static_cast<Index>(
+            call<std::size_t (*)(int, const double*, int)>(iamax_)(static_cast<int>(count), x, 1));
+    }
+
+    /// Whether the library has LAPACK's LU of a whole matrix.
+    [[nodiscard]] bool has_lapack() const { return getrf_ != nullptr; }
+
+    /// A = P L U by LAPACK; `pivots` (as many as columns) get rows from 0. The return value is 0 unless a pivot is
+    /// 0.
+    Index factor(const View& a, Index* pivots) const {
+        return wide_ ? getrf<std::int64_t>(a, pivots) : getrf<int>(a, pivots);
+    }
+
+  private:
+    // CBLAS
+    static constexpr int by_columns = 102;
+    static constexpr int not_transposed = 111;
+    static constexpr int upper = 121;
+    static constexpr int lower = 122;
+    static constexpr int not_unit = 131;
+    static constexpr int unit = 132;
+    static constexpr int left = 141;
+
+    static void* required(const Blas& blas, const std::string& name) {
+        if (void* found = blas.find(name)) {
+            return found;
+        }
+        const auto identity = blas.identity();
+        const auto file = identity.find("file");
+        throw Failure(Exit::environment, (file == identity.end() ? "the BLAS" : file->second) + " lacks " + name,
+                      "LU needs it", "name a library with the whole C interface: --library blas=FILE");
+    }
+
+    template <class Function>
+    static Function call(void* function) {
+        return reinterpret_cast<Function>(function);
+    }
+
+    template <class Int>
+    void gemm(const View& a, const View& b, const View& c) const {
+        using Call = void (*)(int, int, int, Int, Int, Int, double, const double*, Int, const double*, Int, double,
+                              double*, Int);
+        call<Call>(gemm_)(by_columns, not_transposed, not_transposed, static_cast<Int>(c.rows),
+                          static_cast<Int>(c.columns), static_cast<Int>(a.columns), -1, a.first,
+                          static_cast<Int>(a.stride), b.first, static_cast<Int>(b.stride), 1, c.first,
+                          static_cast<Int>(c.stride));
+    }
+
+    template <class Int>
+    void trsm(int triangle, int diagonal, const View& t, const View& b) const {
+        using Call = void (*)(int, int, int, int, int, Int, Int, double, const double*, Int, double*, Int);
+        call<Call>(trsm_)(by_columns, left, triangle, not_transposed, diagonal, static_cast<Int>(b.rows),
+                          static_cast<Int>(b.columns), 1, t.first, static_cast<Int>(t.stride), b.first,
+                          static_cast<Int>(b.stride));
+    }
+
+    void solve(int triangle, int diagonal, const View& t, const View& b) const {
+        if (b.rows > 0 && b.columns > 0) {
+            wide_ ? trsm<std::int64_t>(triangle, diagonal, t, b) : trsm<int>(triangle, diagonal, t, b);
+        }
+    }
+
+    template <class Int>
+    void gemv(const View& a, const double* x, double* y) const {
+        using Call =
+            void (*)(int, int, Int, Int, double, const double*, Int, const double*, Int, double, double*, Int);
+        call<Call>(gemv_)(by_columns, not_transposed, static_cast<Int>(a.rows), static_cast<Int>(a.columns), -1,
+                          a.first, static_cast<Int>(a.stride), x, 1, 1, y, 1);
+    }
+
+    template <class Int>
+    Index getrf(const View& a, Index* pivots) const {
+        using Call = void (*)(const Int*, const Int*, double*, const Int*, Int*, Int*);
+        const auto rows = static_cast<Int>(a.rows);
+        const auto columns = static_cast<Int>(a.columns);
+        const auto stride = static_cast<Int>(a.stride);
+        // The library writes integers of its own width into the same place: they fit, for ours are the wider ones.
+        auto* own = reinterpret_cast<Int*>(pivots);
+        Int info = 0;
+        call<Call>(getrf_)(&rows, &columns, a.first, &stride, own, &info);
+        for (Index each = (a.rows < a.columns ? a.rows : a.columns) - 1; each >= 0; --each) {
+            pivots[each] = static_cast<Index>(own[each]) - 1;
+        }
+        return static_cast<Index>(info);
+    }
+
+    bool wide_;
+    void* gemm_;
+    void* trsm_;
+    void* gemv_;
+    void* iamax_;
+    void* getrf_;
+};
+
+}  // namespace assay::linear_algebra

@@ -1,0 +1,175 @@
+// HPL's system, and its solution on every grid that the ranks of this test can form. Started with several ranks.
+#include <iostream>
+
+#include "benchmarks/linear_algebra/hpl_solver.hpp"
+#include "check.hpp"
+#include "harness/cpus.hpp"
+#include "harness/mpi/world.hpp"
+
+using namespace assay::hpl;
+
+namespace {
+
+/// The whole of [A b] on one process.
+struct System {
+    explicit System(Index n) : n(n), numbers(static_cast<std::size_t>(stride_of(n) * (n + 1))) {
+        generate(n, Deal(n, 0, 1), Deal(n, 0, 1), a());
+    }
+    [[nodiscard]] View a() { return {numbers.data(), n, n + 1, stride_of(n)}; }
+
+    Index n;
+    std::vector<double> numbers;
+};
+
+/// By elimination of one column after the other, without blocks.
+std::vector<double> plain_solution(Index n) {
+    System system(n);
+    const View a = system.a();
+    for (Index c = 0; c < n; ++c) {
+        Index pivot = c;
+        for (Index row = c + 1; row < n; ++row) {
+            pivot = std::abs(a.at(row, c)) > std::abs(a.at(pivot, c)) ? row : pivot;
+        }
+        for (Index column = c; column <= n; ++column) {
+            std::swap(a.at(c, column), a.at(pivot, column));
+        }
+        for (Index row = c + 1; row < n; ++row) {
+            const double factor = a.at(row, c) / a.at(c, c);
+            for (Index column = c; column <= n; ++column) {
+                a.at(row, column) -= factor * a.at(c, column);
+            }
+        }
+    }
+    std::vector<double> x(static_cast<std::size_t>(n));
+    for (Index row = n - 1; row >= 0; --row) {
+        double sum = a.at(row, n);
+        for (Index column = row + 1; column < n; ++column) {
+            sum -= a.at(row, column) * x[static_cast<std::size_t>(column)];
+        }
+        x[static_cast<std::size_t>(row)] = sum / a.at(row, row);
+    }
+    return x;
+}
+
+double largest(const double* values, Index count) {
+    double most = 0;
+    for (Index each = 0; each < count; ++each) {
+        most = std::max(most, std::abs(values[each]));
+    }
+    return most;
+}
+
+/// Norms that HPL prints for N = 500 where its residual fails (hpcc 1.5.0).
+void the_system_is_hpls() {
+    System system(500);
+    double norm = 0;
+    for (Index row = 0; row < 500; ++row) {
+        double sum = 0;
+        for (Index column = 0; column < 500; ++column) {
+            sum += std::abs(system.a().at(row, column));
+        }
+        norm = std::max(norm, sum);
+    }
+    CHECK(std::abs(norm - 136.012042) < 1e-6);
+    CHECK(std::abs(largest(system.a().column(500), 500) - 0.499890) < 1e-6);
+    CHECK(std::abs(largest(plain_solution(500).data(), 500) - 3.745726) < 1e-6);
+}
+
+void every_process_generates_its_part_of_the_same_system() {
+    constexpr Index n = 97;
+    System whole(n);
+    for (const Index block : {1, 8, 97}) {
+        for (int place = 0; place < 3; ++place) {
+            const Deal rows(block, place, 3);
+            const Deal columns(block, 1, 2);
+            const Index height = rows.before(n);
+            std::vector<double> numbers(static_cast<std::size_t>(stride_of(height) * (n + 1)));
+            const View part{numbers.data(), height, columns.before(n + 1), stride_of(height)};
+            generate(n, rows, columns, part);
+            for (Index j = 0; j < part.columns; ++j) {
+                for (Index i = 0; i < height; ++i) {
+                    CHECK(part.at(i, j) == whole.a().at(rows.whole(i), columns.whole(j)));
+                    CHECK(rows.here(rows.whole(i)) && rows.before(rows.whole(i)) == i);
+                }
+            }
+        }
+    }
+}
+
+/// Solves on the first p x q ranks; 0 elsewhere.
+template <class Check>
+void solve(const Options& options, int p, int q, const assay::Blas& blas, const Check& check) {
+    int rank = 0;
+    MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+    MPI_Comm some = MPI_COMM_NULL;
+    MPI_Comm_split(MPI_COMM_WORLD, rank < p * q ? 0 : MPI_UNDEFINED, rank, &some);
+    if (some == MPI_COMM_NULL) {
+        return;
+    }
+    {
+        const Grid grid(some, p, q);
+        const Level3 level3(blas);
+        std::vector<double> numbers(Solver::room(options, p, q));
+        Solver solver(options, grid, level3, numbers.data());
+        solver.generate();
+        solver.solve();
+        check(solver);
+    }
+    MPI_Comm_free(&some);
+}
+
+void x_is_that_of_plain_elimination_on_every_grid(int ranks, const assay::Blas& blas) {
+    for (const auto& [n, block] : {std::pair<Index, Index>{157, 16}, {64, 64}, {37, 40}, {1, 1}, {130, 65}}) {
+        const std::vector<double> expected = plain_solution(n);
+        for (int p = 1; p <= ranks; ++p) {
+            for (int q = 1; p * q <= ranks; ++q) {
+                for (const Way way : {Way::ring, Way::modified_ring, Way::library}) {
+                    for (const bool both : {false, true}) {
+                        const Exchange exchange = both ? Exchange::binary : Exchange::ring;
+                        const Options options{n, std::min(n, block), way, exchange, both, both};
+                        solve(options, p, q, blas, [&](Solver& solver) {
+                            double error = 0;
+                            for (std::size_t i = 0; i < expected.size(); ++i) {
+                                error = std::max(error, std::abs(solver.x()[i] - expected[i]));
+                            }
+                            CHECK(error <= 1e-10 * largest(expected.data(), n));
+                            CHECK(solver.residual() < 1);
+                        });
+                    }
+                }
+            }
+        }
+    }
+}
+
+void what_is_wrong_exceeds_the_limit(int ranks, const assay::Blas& blas) {
+    const Options options{200, 32, Way::ring, Exchange::ring, true, false};
+    const auto spoilt = [&](double by) {
+        solve(options, 1, ranks, blas, [&](Solver& solver) {
+            solver.x()[117] += by;
+            CHECK(!(solver.residual() < 16));
+        });
+    };
+    spoilt(1e-8);
+    spoilt(std::numeric_limits<double>::quiet_NaN());
+    spoilt(std::numeric_limits<double>::infinity());
+}
+
+}  // namespace
+
+int main() {
+    assay::World world(assay::Threads::single);
+    the_system_is_hpls();
+    every_process_generates_its_part_of_the_same_system();
+    const std::string missing = assay::test::failure_of([&] {
+        const assay::Blas blas("", {assay::affinity().front()});
+        x_is_that_of_plain_elimination_on_every_grid(world.size(), blas);
+        what_is_wrong_exceeds_the_limit(world.size(), blas);
+    });
+    if (!missing.empty()) {
+        std::cerr << "not tested: " << missing << '\n';
+    }
+    const bool sound = assay::test::failures == 0;
+    world.leave(sound ? assay::Exit::complete : assay::Exit::failed);
+    return sound ? 0 : 1;
+}

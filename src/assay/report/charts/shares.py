@@ -1,0 +1,42 @@
+"""What a whole is made of: a bar for each row, in parts beside each other."""
+
+from dataclasses import dataclass
+
+from assay.model.text import text
+from assay.report.charts.theme import INK, PAPER, Spec, chart, mark, numeric, series_scales, slots, tooltip
+
+_STEP = 26
+
+
+@dataclass(frozen=True)
+class Share:
+    """One part of a row: its place on the axis, in percent, and its figure in words."""
+
+    row: str
+    series: str
+    begin: float
+    end: float
+    text: str
+
+
+def shares(parts: list[Share], title: str) -> Spec:
+    """The rows from above, parts in their order; `title` of the axis."""
+    rows = list(dict.fromkeys(part.row for part in parts))
+    colour, _ = series_scales(list(dict.fromkeys(part.series for part in parts)))
+    values: list[Spec] = [
+        {**vars(part), "slot": at + 0.5, "top": at + 0.14, "bottom": at + 0.86}
+        for part in parts
+        for at in [rows.index(part.row)]
+    ]
+    y = slots(len(rows))
+    axis = {"title": title, "tickCount": 5, "domain": False}
+    x = numeric("begin", {"domain": [0, 100], "nice": False}, axis)
+    ends: Spec = {"x": x, "x2": {"field": "end"}, "y": {**y, "field": "top"}, "y2": {"field": "bottom"}}
+    said = tooltip(row=text("what"), series=text("part"), text=text("figure"))
+    names = [{"row": row, "slot": at + 0.5} for at, row in enumerate(rows)]
+    label = {"align": "right", "dx": -10, "color": INK, "limit": {"expr": "narrow ? 108 : 250"}}
+    layer = [
+        mark("rect", {"stroke": PAPER, "strokeWidth": 1.5}, **ends, color=colour, tooltip=said),
+        mark("text", label, names, x={"value": 0}, y=y, text={"field": "row"}),
+    ]
+    return chart(values, layer, width=560, height=_STEP * len(rows), usermeta={"narrow": 170})

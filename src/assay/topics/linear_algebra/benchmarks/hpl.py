@@ -1,0 +1,143 @@
+"""HPL: one dense system of equations, solved by all ranks together."""
+
+from collections.abc import Iterable, Mapping
+
+from assay.model.benchmark import Axis, Benchmark, Metric, Params, ParamValue, Resources
+from assay.model.placement import Placement
+from assay.topics.linear_algebra.grid import grid_of
+
+_DOUBLE_BYTES = 8
+#: Rate of one rank, flop/s, and of writing and checking the matrix, B/s. Assumptions for plans only.
+_RATE, _MATRIX_RATE = 1e10, 1e9
+#: Memory of a host that a system may fill: the rest is the library's and the system's.
+_SHARE = 0.8
+#: Smallest order, and how long the largest one may take by the assumed rate of fast cores, s.
+_LEAST, _LONGEST_S, _FAST = 1024, 10.0, 2.5e10
+
+#: Where the time of a solution goes.
+PHASES = {
+    "panel": "LU of the panels, the search for pivots included",
+    "broadcast": "panels on their way along the rows of the grid, waiting included",
+    "swap": "exchange of rows",
+    "update": "triangular solutions and matrix products right of the panels",
+    "substitution": "back substitution",
+}
+
+
+def operations(order: int) -> float:
+    """What HPL counts for a system of this order, flop."""
+    return 2 * order**3 / 3 + 3 * order**2 / 2
+
+
+def _points(resources: Resources, params: Params) -> Iterable[Params]:
+    """A grid as square as can be, wider than high; orders twice each other as far as memory and patience go."""
+    ranks = len(resources.placement.rank_cpus)
+    p, q = grid_of(ranks, int(params.get("p", 0)), int(params.get("q", 0)))
+    for order in _orders(resources, int(params["nb"])):
+        yield {"n": order, "p": p, "q": q}
+
+
+def _orders(resources: Resources, block: int) -> Iterable[int]:
+    placement = resources.placement
+    memory = _SHARE * resources.memory_bytes * len(placement.hosts)
+    cores = sum(map(len, placement.rank_cpus))
+    most = min((memory / _DOUBLE_BYTES) ** 0.5, (1.5 * _LONGEST_S * _FAST * cores) ** (1 / 3))
+    order = -(-_LEAST // block) * block
+    while order <= most:
+        yield order
+        order *= 2
+
+
+def _dealt(numbers: int, block: int, places: int) -> int:
+    """Rows or columns of the process that has most of them, dealt by blocks."""
+    blocks, rest = divmod(numbers, block)
+    return blocks // places * block + (block if blocks % places else rest)
+
+
+def _memory_bytes(params: Params, placement: Placement) -> int:
+    """Of one rank: its part of the matrix, two panels, and the rows that are exchanged."""
+    order, block = int(params["n"]), min(int(params["nb"]), int(params["n"]))
+    p, q = grid_of(len(placement.rank_cpus), int(params.get("p", 0)), int(params.get("q", 0)))
+    rows, columns = _dealt(order, block, p), _dealt(order + 1, block, q)
+    panels = 2 * block * (1 + block + (rows if q > 1 else 1))
+    exchanged = 3 * block * columns if p > 1 else 0
+    return _DOUBLE_BYTES * (rows * columns + panels + exchanged)
+
+
+def _solution_s(params: Mapping[str, ParamValue]) -> float:
+    ranks = max(1, int(params.get("p", 1)) * int(params.get("q", 1)))
+    return operations(int(params["n"])) / (_RATE * ranks)
+
+
+def _setup_seconds(params: Params) -> float:
+    """The system is written, solved and checked; what a short solution leaves is for more of them."""
+    matrix = _DOUBLE_BYTES * int(params["n"]) ** 2
+    return 0.2 + 2 * matrix / _MATRIX_RATE + _solution_s(params)
+
+
+benchmark = Benchmark(
+    name="hpl",
+    title="System of equations (HPL)",
+    measures="the rate of floating-point operations in the solution of a dense system of equations by LU with "
+    "partial pivoting, on a grid of MPI ranks",
+    source="A. Petitet, R. C. Whaley, J. Dongarra, A. Cleary, HPL: a portable implementation of the "
+    "High-Performance Linpack benchmark for distributed-memory computers, 2.3, 2018",
+    program="hpl",
+    kernels=("rate", *PHASES),
+    axes=(
+        Axis("n", "order of the system of equations", (1024, 2048, 4096, 8192), None, swept=True, identifies=True),
+        Axis("nb", "columns of a block", (128, 192, 256, 384), 256),
+        Axis("p", "rows of the grid of ranks; 0: as many as make it square, or wider than high", (), None),
+        Axis("q", "columns of the grid of ranks; 0: as many as there are ranks for", (), None),
+        Axis(
+            "broadcast",
+            "how a panel passes along the grid: ring: from rank to rank; modified-ring: past the rank that "
+            "factors next; library: MPI_Ibcast",
+            ("ring", "modified-ring", "library"),
+            "modified-ring",
+        ),
+        Axis(
+            "exchange",
+            "how ranks exchange rows: binary: each passes on all that it has; ring: piece by piece to the next",
+            ("binary", "ring"),
+            "binary",
+        ),
+        Axis(
+            "look-ahead",
+            "panels that are factored while the step before still updates its columns",
+            ("none", "one"),
+            "one",
+        ),
+        Axis(
+            "factor",
+            "what factors a panel: own: recursively, with the library's products; lapack: the library's LU where "
+            "one rank has the whole panel, else own",
+            ("own", "lapack"),
+            "own",
+        ),
+    ),
+    metrics=(
+        Metric(
+            "rate",
+            "flop/s",
+            "higher",
+            "solution",
+            "2 n^3 / 3 + 3 n^2 / 2 operations over the time of the solution, as HPL counts",
+            limit="fma-peak",
+            kernels=("rate",),
+            role="system-rate",
+        ),
+        *(
+            Metric("time", "s", "lower", "", f"mean over the ranks: {what}", kernels=(phase,))
+            for phase, what in PHASES.items()
+        ),
+    ),
+    memory_bytes=_memory_bytes,
+    points=_points,
+    setup_seconds=_setup_seconds,
+    launcher="mpi",
+    rank_per="cpu",
+    max_rank_cpus=None,
+    figure_of="ranks",
+    needs=("blas",),
+)

@@ -1,0 +1,137 @@
+"""HPL's program as it is started: grids, layouts, libraries, and what it refuses."""
+
+import os
+import signal
+import subprocess
+import time
+from pathlib import Path
+
+import pytest
+from tests import mpi_ranks
+from tests.integration.test_native_blas import compiled
+from tests.native_programs import Told, start
+
+from assay import toolchain
+from assay.model.record import End, FigureOfMerit, Verdict
+from assay.model.toolchain import Build
+
+pytestmark = pytest.mark.native
+
+#: HPL's limit.
+_LIMIT = 16
+#: All that LU calls, and every product is 0.
+_WRONG = """
+void cblas_dgemm(void) {} void cblas_sgemm(void) {} void cblas_dtrsm(void) {} void cblas_dgemv(void) {}
+unsigned long cblas_idamax(int n, const double* x, int step) { return 0; }
+"""
+
+
+@pytest.fixture(scope="module")
+def built() -> Build:
+    return mpi_ranks.build_with("openmpi")
+
+
+@pytest.fixture(scope="module")
+def blas() -> str:
+    return f"blas={toolchain.find_libraries('blas')[0].file}"
+
+
+def run(built: Build, blas: str, ranks: int, *axes: str) -> Told:
+    return mpi_ranks.run(built, "hpl", ranks, "--library", blas, "--seconds", "0.05", *axes)
+
+
+def figures(told: Told) -> list[FigureOfMerit]:
+    return [each for each in told.records if isinstance(each, FigureOfMerit)]
+
+
+@pytest.mark.parametrize(("p", "q"), [(1, 1), (2, 1), (1, 2), (2, 3), (3, 2), (6, 1)])
+@pytest.mark.parametrize(
+    "axes", [("--n", "300", "--nb", "32"), ("--n", "129", "--nb", "64", "--factor", "lapack")]
+)
+def test_a_system_is_solved_on_every_grid(built: Build, blas: str, p: int, q: int, axes: tuple[str, ...]) -> None:
+    told = run(built, blas, p * q, *axes, "--p", str(p), "--q", str(q), "--broadcast", "library")
+    mpi_ranks.complete(told, 1)
+    assert told.header.facts["grid"] == f"{p} x {q}"
+    (verdict,) = (each for each in told.records if isinstance(each, Verdict))
+    assert verdict.passed
+    assert 0 < verdict.error < verdict.tolerance == _LIMIT
+    order = int(axes[1])
+    for figure in figures(told):
+        assert figure.seconds
+        assert figure.value == pytest.approx((2 * order**3 / 3 + 1.5 * order**2) / figure.seconds)
+        assert ("broadcast" in figure.phases) == (q > 1)
+
+
+def test_many_short_solutions_begin_with_a_warm_up_and_a_long_one_is_alone(built: Build, blas: str) -> None:
+    many = figures(run(built, blas, 1, "--n", "64", "--nb", "16"))
+    assert [each.warmup for each in many] == [True] + [False] * (len(many) - 1)
+    assert len(many) > 1
+    command = mpi_ranks.command(built, "hpl", 1, "--library", blas, "--n", "900", "--seconds", "0.000001")
+    alone = figures(start(*command, environment=mpi_ranks.environment()))
+    assert [each.warmup for each in alone] == [False]
+
+
+def test_one_process_needs_no_launcher(built: Build, blas: str) -> None:
+    told = start(built.programs["hpl"], "--library", blas, "--n", "200", environment=mpi_ranks.environment())
+    mpi_ranks.complete(told, 1)
+
+
+def test_a_rank_with_two_cores_gives_the_library_two_threads(built: Build, blas: str) -> None:
+    first, second = mpi_ranks.cpus(2)
+    placed = ("--cpus", f"{first},{second}", "--library", blas, "--n", "512", "--seconds", "0.05")
+    told = start(built.programs["hpl"], *placed, environment=mpi_ranks.environment())
+    mpi_ranks.complete(told, 1)
+    assert told.header.libraries["blas"]["threads"] == "2"
+    assert sorted(told.header.ranks[0].cpus) == sorted((first, second))
+
+
+def test_a_grid_that_the_ranks_do_not_fill_is_refused(built: Build, blas: str) -> None:
+    told = run(built, blas, 2, "--p", "2", "--q", "2")
+    assert told.exit_code != 0
+    assert "a grid of 2 x 2 has no use for 2 ranks" in told.words
+
+
+def test_a_wrong_solution_is_refused(built: Build, tmp_path: Path) -> None:
+    told = run(built, f"blas={compiled(tmp_path, _WRONG)}", 1, "--n", "300", "--nb", "32")
+    assert told.exit_code == 1
+    assert [each.passed for each in told.records if isinstance(each, Verdict)] == [False]
+    assert [each.status for each in told.ends] == ["failed"]
+
+
+def test_a_library_that_lacks_a_function_is_refused_by_its_name(built: Build, tmp_path: Path) -> None:
+    library = compiled(tmp_path, "void cblas_dgemm(void) {} void cblas_sgemm(void) {}")
+    told = run(built, f"blas={library}", 1, "--n", "300")
+    assert told.exit_code != 0
+    assert "lacks cblas_dtrsm" in told.words
+
+
+def test_a_matrix_too_large_is_refused_with_its_size(built: Build, blas: str) -> None:
+    told = run(built, blas, 1, "--n", "4000000")
+    assert told.exit_code != 0
+    assert "more memory than may be used" in told.words
+    assert told.ends
+    assert told.ends[0] != End("complete")
+
+
+def test_a_killed_rank_ends_the_others(built: Build, blas: str) -> None:
+    command = mpi_ranks.command(built, "hpl", 2, "--library", blas, "--n", "6000", "--seconds", "60")
+    with subprocess.Popen(
+        command, env=mpi_ranks.environment(), stdout=subprocess.PIPE, stderr=subprocess.PIPE
+    ) as running:
+        deadline = time.monotonic() + 30
+        children: list[int] = []
+        while len(children) < 2 and time.monotonic() < deadline:
+            listed = Path(f"/proc/{running.pid}/task/{running.pid}/children").read_text().split()
+            children = [int(each) for each in listed if _runs_hpl(int(each))]
+            time.sleep(0.05)
+        os.kill(children[-1], signal.SIGKILL)
+        stdout, _ = running.communicate(timeout=60)
+    assert running.returncode != 0
+    assert b'"complete"' not in stdout
+
+
+def _runs_hpl(process: int) -> bool:
+    try:
+        return b"/hpl\0" in Path(f"/proc/{process}/cmdline").read_bytes()
+    except OSError:
+        return False

@@ -1,0 +1,166 @@
+"""A system of equations: its orders and grids, its figures and phases, and what the report says; all simulated."""
+
+from pathlib import Path
+
+import msgspec
+import pytest
+from tests.simulation import EPYC_7601, TWO_CORES, described, plan_for, simulated_run
+
+from assay import store
+from assay.analyse import analyse
+from assay.model import benchmarks
+from assay.model.benchmark import Resources
+from assay.model.placement import Memory, Placement
+from assay.model.plan import Measure, Plan, Study
+from assay.model.record import FigureOfMerit
+from assay.model.result import Analysis, Estimate
+from assay.model.run import Run
+from assay.plan import Options
+from assay.report.section import Section
+from assay.report.sections import sections
+from assay.simulation import Fault, Law
+from assay.topics.linear_algebra.benchmarks.hpl import PHASES, operations
+from assay.topics.linear_algebra.grid import grid_of
+
+HPL = benchmarks.get("hpl")
+WITH_BLAS = Options(libraries={"blas": "/simulated/libblas.so"})
+
+
+def study(*placements: str, **axes: object) -> Study:
+    measure = Measure("hpl", placements or ("all",), axes=axes)  # type: ignore[arg-type]
+    return Study("System", "How fast?", (measure,), launches=6)
+
+
+@pytest.fixture(scope="module")
+def run(tmp_path_factory: pytest.TempPathFactory) -> Run:
+    return store.load(simulated_run(tmp_path_factory.mktemp("hpl"), Law(), study="hpl", options=WITH_BLAS))
+
+
+@pytest.fixture(scope="module")
+def analysis(run: Run) -> Analysis:
+    return analyse(run)
+
+
+def rates(analysis: Analysis) -> dict[int, Estimate]:
+    found = [each for each in analysis.estimates if each.benchmark == "hpl" and each.metric == "rate"]
+    return {int(each.params["n"]): each for each in found}
+
+
+def section(run: Run, analysis: Analysis) -> Section:
+    return next(each for each in sections(run, analysis) if each.id == "system")
+
+
+def placed(ranks: int, threads: int = 1) -> Placement:
+    cpus = tuple(tuple(range(rank * threads, (rank + 1) * threads)) for rank in range(ranks))
+    return Placement("all", "all", tuple(cpu for each in cpus for cpu in each), Memory(), ("n1",), cpus)
+
+
+def orders(plan: Plan) -> list[int]:
+    return sorted(int(case.params["n"]) for case in plan.cases if case.role == "measure")
+
+
+@pytest.mark.parametrize(
+    ("ranks", "p", "q", "grid"),
+    [
+        (1, 0, 0, (1, 1)),
+        (2, 0, 0, (1, 2)),
+        (12, 0, 0, (3, 4)),
+        (7, 0, 0, (1, 7)),
+        (24, 0, 0, (4, 6)),
+        (12, 6, 0, (6, 2)),
+        (12, 0, 3, (4, 3)),
+    ],
+)
+def test_a_grid_is_as_square_as_can_be_and_wider_than_high(
+    ranks: int, p: int, q: int, grid: tuple[int, int]
+) -> None:
+    assert grid_of(ranks, p, q) == grid
+
+
+def test_orders_are_doubled_as_far_as_memory_goes() -> None:
+    topology = described().topology
+    small = [int(point["n"]) for point in HPL.points(Resources(placed(2), topology, 2 * 2**20), {"nb": 256})]
+    assert small == []
+    middle = list(HPL.points(Resources(placed(2), topology, 3 * 10**8), {"nb": 192}))
+    assert [int(each["n"]) for each in middle] == [1152, 2304, 4608]
+    assert {(each["p"], each["q"]) for each in middle} == {(1, 2)}
+
+
+def test_a_rank_needs_its_part_of_the_matrix_and_its_panels() -> None:
+    params = {"n": 8192, "nb": 256, "p": 2, "q": 2}
+    matrix = 8 * 8192**2 / 4
+    panels, exchanged = 2 * 8 * 256 * (4096 + 256), 3 * 8 * 256 * 4096
+    assert matrix + panels + exchanged < HPL.memory_bytes(params, placed(4)) < 1.01 * (matrix + panels + exchanged)
+    alone = HPL.memory_bytes({**params, "p": 1, "q": 1}, placed(1, threads=4))
+    assert 4 * matrix < alone < 1.01 * 4 * matrix
+
+
+def test_a_matrix_too_large_is_left_out_with_what_it_needs() -> None:
+    plan = plan_for(TWO_CORES, study(n=(1024, 100_000)), WITH_BLAS)
+    assert orders(plan) == [1024]
+    (left,) = plan.left_out
+    assert "75.4 GiB" in left.reason
+
+
+def test_a_rate_counts_the_operations_that_hpl_counts(run: Run, analysis: Analysis) -> None:
+    figures = [
+        (int(case.header.params["n"]), figure)
+        for launch in run.launches
+        for case in launch.cases
+        for figure in case.figures
+    ]
+    assert figures
+    assert all(isinstance(each, FigureOfMerit) for _, each in figures)
+    for order, figure in figures:
+        assert figure.seconds is not None
+        assert figure.value == pytest.approx(operations(order) / figure.seconds)
+    assert operations(1000) == pytest.approx(2e9 / 3 + 1.5e6)
+    found = rates(analysis)
+    assert len(found) > 2
+    assert all(
+        each.status == "complete" and each.launches == 6 and each.basis == "interval" for each in found.values()
+    )
+    largest = found[max(found)]
+    assert largest.limit is not None
+    assert largest.median is not None
+    assert 0.5 < largest.median / largest.limit.value < 1
+
+
+def test_phases_add_up_to_the_time_of_a_solution(analysis: Analysis) -> None:
+    for order, rate in rates(analysis).items():
+        assert rate.median
+        phases = [each for each in analysis.estimates if each.case == rate.case and each.kernel in PHASES]
+        assert {each.unit for each in phases} == {"s"}
+        whole = sum(each.median or 0.0 for each in phases)
+        assert whole == pytest.approx(operations(order) / rate.median, rel=0.02)
+
+
+def test_the_section_says_where_the_time_goes_and_what_of_the_product_it_is(run: Run, analysis: Analysis) -> None:
+    found = section(run, analysis)
+    assert {each.id for each in found.figures} == {"figure-system", "figure-system-phases"}
+    assert "is the update; the largest of the rest is" in " ".join(found.meaning)
+    (table,) = found.tables
+    assert "Of DGEMM" in table.columns
+    of_product = [row[table.columns.index("Of DGEMM")] for row in table.rows]
+    assert all(each.endswith(" %") for each in of_product)
+
+
+def test_a_single_rank_has_no_broadcast(tmp_path: Path) -> None:
+    one = store.load(simulated_run(tmp_path, Law(), study=study("one-core", n=1024), options=WITH_BLAS))
+    kernels = {each.kernel for each in analyse(one).estimates if each.value}
+    assert "broadcast" not in kernels
+    assert {"rate", "panel", "update"} <= kernels
+
+
+def test_a_wrong_residual_yields_no_figure(tmp_path: Path) -> None:
+    law = Law(faults=(Fault("wrong-result"),))
+    wrong = store.load(simulated_run(tmp_path, law, study=study(n=1024), options=WITH_BLAS))
+    assert any("wrong result" in str(each) for each in analyse(wrong).outcomes)
+
+
+def test_on_two_nodes_all_ranks_make_one_grid() -> None:
+    plan = plan_for(EPYC_7601, study("all@2", n=4096), msgspec.structs.replace(WITH_BLAS, hosts=("n1", "n2")))
+    (case,) = (each for each in plan.cases if each.role == "measure")
+    ranks = len(case.placement.rank_cpus)
+    assert int(case.params["p"]) * int(case.params["q"]) == ranks == 64 * 2
+    assert msgspec.json.encode(case)
