@@ -62,7 +62,14 @@ def _found(here: Example, ratio: float, direction: Direction, better: str = "hig
     comparison = Comparison(
         id="a : b", a=a.id, b=b.id, value=value, blocks=6, verdict="", margin=0.01, level="one", base="two"
     )
-    evidence = Evidence(here.run, (), (Pair("colour", a, "one", b, comparison),), (), (), (), here.analysis.noise)
+    evidence = Evidence(
+        run=here.run,
+        measured=(),
+        pairs=(Pair("colour", a, "one", b, comparison),),
+        predictions=(),
+        outcomes=(),
+        noise=here.analysis.noise,
+    )
     rule = PairedRatio(
         name="colour",
         asks=text("Does it matter?"),

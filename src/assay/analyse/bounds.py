@@ -146,15 +146,12 @@ class Bounds:
         if found is None:
             return None
         value = best_clock(found)
-        beside = " ".join(str(each) for each in _family(found) if each is not None)
-        return (
-            value,
-            text(
-                "{clock} under load (best sample of this run, measured together with {work})",
-                clock=format_quantity(value, "Hz"),
-                work=beside,
-            ),
+        told = text(
+            "{clock} under load (best sample of this run, measured together with {work})",
+            clock=format_quantity(value, "Hz"),
+            work=" ".join(str(each) for each in _family(found) if each is not None),
         )
+        return value, told
 
     def same_case(self, estimate: Estimate, role: Role) -> Estimate | None:
         """Another metric of the same samples."""
@@ -194,20 +191,12 @@ def memory_rates(estimates: Iterable[Estimate], machines: Mapping[str, Machine])
         if roles.role(each) == "memory-traffic"
         and each.median is not None
         and not roles.level_of(each, "pause")
-        and not ((machine := machine_of(each, machines)) and fits_caches(each, machine.topology, _times(each)))
+        and not ((machine := machine_of(each, machines)) and _fits(each, machine.topology))
     ]
 
 
 def _fastest(estimates: Iterable[Estimate]) -> Estimate | None:
     return max(estimates, key=lambda each: each.median or 0.0, default=None)
-
-
-def _none(_estimate: Estimate, _bounds: Bounds) -> Iterable[Limit]:
-    return ()
-
-
-def _as_told(_estimate: Estimate, _bounds: Bounds, told: Limit) -> Limit | None:
-    return told
 
 
 class Law(msgspec.Struct, frozen=True):
@@ -222,8 +211,13 @@ class Law(msgspec.Struct, frozen=True):
 
     names: tuple[str, ...]
     limit: Callable[[Estimate, Bounds], Limit | None]
-    ceilings: Callable[[Estimate, Bounds], Iterable[Limit]] = _none
-    given: Callable[[Estimate, Bounds, Limit], Limit | None] = _as_told
+    ceilings: Callable[[Estimate, Bounds], Iterable[Limit]] = lambda _estimate, _bounds: ()
+    given: Callable[[Estimate, Bounds, Limit], Limit | None] = lambda _estimate, _bounds, told: told
+
+
+def of_core(_estimate: Estimate, _bounds: Bounds, told: Limit) -> Limit:
+    """What the user says of one core."""
+    return msgspec.structs.replace(told, scope="core")
 
 
 def describe(estimate: Estimate) -> str:
@@ -250,5 +244,7 @@ def rank_memory_bytes(estimate: Estimate) -> int:
     return benchmarks.get(estimate.benchmark).memory_bytes(estimate.params, placement)
 
 
-def _times(estimate: Estimate) -> int:
-    return 1 if benchmarks.get(estimate.benchmark).sizes_itself else _BEYOND_CACHES
+def _fits(estimate: Estimate, topology: Topology) -> bool:
+    """Whether caches may hold a part of it that shows: of programs that do not size it by them, of more."""
+    sizes_itself = benchmarks.get(estimate.benchmark).sizes_itself
+    return fits_caches(estimate, topology, 1 if sizes_itself else _BEYOND_CACHES)

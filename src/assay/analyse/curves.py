@@ -1,5 +1,6 @@
 """What laws are fitted to: estimates that are alike in everything but the law's own coordinates."""
 
+import math
 from collections.abc import Iterable, Mapping, Sequence
 from functools import cache, cached_property
 from typing import NamedTuple, TypeVar
@@ -11,6 +12,7 @@ from assay.analyse.estimates import Measured
 from assay.analyse.statistics import Samples, medians, quantiles
 from assay.model import benchmarks, roles
 from assay.model.benchmark import ParamValue, Role
+from assay.model.grouping import grouped
 from assay.model.law import Model, Point
 from assay.model.machine import Machine
 from assay.model.quantity import CONFIDENCE, Basis, Quantity, exact
@@ -33,7 +35,7 @@ class Known(msgspec.Struct, frozen=True, dict=True):
     models: tuple[Model, ...] = ()
 
     def fitted(self, law: type[M]) -> list[M]:
-        """What a law that was fitted before says; laws declare which ones they need."""
+        """What a law says, of each curve that it could be fitted to; laws declare which ones they need."""
         return [model for model in self.models if isinstance(model, law)]
 
     def of(self, benchmark: str, kernel: str = "", metric: str = "") -> list[Measured]:
@@ -47,12 +49,14 @@ class Known(msgspec.Struct, frozen=True, dict=True):
         ]
 
     @cached_property
-    def _by_benchmark(self) -> dict[str, list[Measured]]:
+    def _by_benchmark(self) -> dict[str, tuple[Measured, ...]]:
         """Estimates by benchmark: models ask for them again and again."""
-        found: dict[str, list[Measured]] = {}
-        for each in self.measured:
-            found.setdefault(each.estimate.benchmark, []).append(each)
-        return found
+        return grouped(self.measured, lambda each: each.estimate.benchmark)
+
+    @cached_property
+    def estimates(self) -> dict[str, Estimate]:
+        """Id -> estimate."""
+        return {each.estimate.id: each.estimate for each in self.measured}
 
     def of_role(self, role: Role, kernel: str = "") -> list[Measured]:
         """Estimates of a role with a figure, of whatever benchmark; of one kernel, any where empty."""
@@ -88,11 +92,6 @@ def headline(estimate: Estimate) -> str:
     return benchmarks.of(estimate.benchmark).headline_name(estimate.kernel, estimate.params, estimate.metric)
 
 
-def _declares(estimate: Estimate) -> bool:
-    """Whether its benchmark has metrics of such a kernel and such params: others' patterns have none."""
-    return benchmarks.of(estimate.benchmark).headline_of(estimate.kernel, estimate.params) is not None
-
-
 def machine_of(estimate: Estimate, machines: Mapping[str, Machine]) -> Machine | None:
     """The machine of an estimate; the only one there is where its host is not among them."""
     found = next((machines[host] for host in estimate.placement.hosts if host in machines), None)
@@ -104,11 +103,9 @@ def curves(measured: Iterable[Measured], *coordinates: str) -> list[Curve]:
 
     An estimate that no state was given joins the curve of each state.
     """
-    groups: dict[tuple[str, tuple[str, ...]], list[Measured]] = {}
-    for each in measured:
-        groups.setdefault((each.estimate.benchmark, _marks(each.estimate, coordinates)), []).append(each)
     found = []
-    for (_, marks), members in groups.items():
+    alike = grouped(measured, lambda each: (each.estimate.benchmark, _marks(each.estimate, coordinates)))
+    for (_, marks), members in alike.items():
         for state in states_of(each.estimate for each in members):
             shared = tuple(each for each in members if each.estimate.state in {None, state})
             found.append(Curve((*marks, f"state={state}") if state else marks, shared, state))
@@ -128,7 +125,9 @@ def _marks(estimate: Estimate, coordinates: Sequence[str]) -> tuple[str, ...]:
     marks += [estimate.placement.memory] if "memory" not in coordinates else []
     marks += [f"{name}={estimate.params[name]}" for name in chosen if name in estimate.params]
     marks += [f"{name}={value}" for name, value in estimate.params.items() if name not in known]
-    marks += [estimate.metric] if not _declares(estimate) else []  # each of them is a headline of its own
+    # Of others' patterns, for which ours declare no metric, each is a headline of its own.
+    declared = benchmarks.of(estimate.benchmark).headline_of(estimate.kernel, estimate.params)
+    marks += [] if declared else [estimate.metric]
     marks += [f"{factor}={level}" for factor, level in estimate.factors.items()]
     return (*marks, *(f"host={host}" for host in estimate.placement.hosts))
 
@@ -181,6 +180,11 @@ def with_ends(value: float, draws: Samples, basis: Basis, unit: str = "") -> Qua
 def spread(values: Sequence[float], unit: str = "") -> Quantity:
     """The median of several values, with the least and the largest."""
     return Quantity(float(medians(values)), min(values), max(values), unit, "range")
+
+
+def between(before: float, after: float) -> Quantity:
+    """A size in B that lies between two that were measured: their geometric middle."""
+    return Quantity(math.sqrt(before * after), float(before), float(after), "B", "range")
 
 
 def figure(estimate: Estimate) -> Quantity:

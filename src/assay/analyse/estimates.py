@@ -19,6 +19,7 @@ from assay.analyse.states import FAR, NEAR
 from assay.analyse.statistics import FEWEST_FOR_TAIL, Samples, median_interval, medians, percentile
 from assay.model import benchmarks
 from assay.model.benchmark import Benchmark, Metric
+from assay.model.grouping import grouped
 from assay.model.placement import Placement
 from assay.model.plan import Case
 from assay.model.quantity import Quantity
@@ -67,53 +68,32 @@ def measure(
 
 
 def _of_case(case: Case, attempts: Sequence[Yield], outcome: Outcome, *, split: bool) -> Iterable[Measured]:
+    """Figures of each host; of ranks that work together one for all hosts."""
     benchmark = benchmarks.get(case.benchmark)
     taken = used(attempts)
     if outcome.status != "complete" or not taken:
         yield from _without_figures(case, benchmark, attempts, outcome)
         return
-    if benchmark.figure_of == "ranks":
-        yield from _of_ranks(case, benchmark, attempts, outcome, split=split)
-        return
+    groups = _by_state(taken) if split else {None: taken}
+    aside = sum(each.status == "complete" for each in attempts) - sum(map(len, groups.values()))
     present = {key for each in taken for key in each.sampled}
     hosts = sorted({host for _, host in present})
-    ranks = _ranks(attempts)
-    groups = _by_state(taken) if split else {None: taken}
-    aside = sum(each.status == "complete" for each in attempts) - sum(map(len, groups.values()))
-    for host in hosts:
-        placed = _placed(case, ranks.get(host, ()), host if len(hosts) > 1 else None, _libraries(attempts))
+    ranks, libraries = _ranks(attempts), _libraries(attempts)
+    for host in [None] if benchmark.figure_of == "ranks" else hosts:
+        alone = host if len(hosts) > 1 else None
+        placed = _placed(case, ranks.get(host, ()), alone, libraries) if host else _placed_ranks(case, attempts)
         for kernel in benchmark.kernels:
-            if (kernel, host) in present:
-                part = _Part(
-                    case, benchmark, kernel, host if len(hosts) > 1 else None, placed, outcome.reason, aside
-                )
-                for state, group in groups.items():
-                    yield from _of_state(
-                        part, state, [(e, e.sampled[kernel, host]) for e in group if (kernel, host) in e.sampled]
-                    )
+            part = _Part(case, benchmark, kernel, alone, placed, outcome.reason, aside)
+            for over in (joint.SLOWEST, *([] if host else [joint.MEAN])):
+                key = kernel, host or over
+                for state, group in groups.items() if key in present else ():
+                    having = [(each, each.sampled[key]) for each in group if key in each.sampled]
+                    yield from _of_state(part, state, having, over)
 
 
-def _of_ranks(
-    case: Case, benchmark: Benchmark, attempts: Sequence[Yield], outcome: Outcome, *, split: bool
-) -> Iterable[Measured]:
-    """Figures of ranks that work together: one for all hosts."""
-    taken = used(attempts)
-    groups = _by_state(taken) if split else {None: taken}
-    aside = sum(each.status == "complete" for each in attempts) - sum(map(len, groups.values()))
-    placed = _placed_ranks(case, attempts)
-    for kernel in benchmark.kernels:
-        part = _Part(case, benchmark, kernel, None, placed, outcome.reason, aside)
-        for over in (joint.SLOWEST, joint.MEAN):
-            for state, group in groups.items():
-                having = [(each, each.sampled[kernel, over]) for each in group if (kernel, over) in each.sampled]
-                yield from _of_state(part, state, having, over)
-
-
-def _by_state(taken: Iterable[Yield]) -> dict[str | None, list[Yield]]:
+def _by_state(taken: Iterable[Yield]) -> Mapping[str | None, Sequence[Yield]]:
     """State -> its launches; those in which it changed, or was not seen, count only where there are no others."""
-    groups: dict[str | None, list[Yield]] = {}
-    for each in taken:
-        groups.setdefault(each.state, []).append(each)
+    groups = grouped(taken, lambda each: each.state)
     return {state: groups[state] for state in (NEAR, FAR) if state in groups} or groups
 
 
@@ -183,7 +163,7 @@ class _Summary(msgspec.Struct, frozen=True):
     def of(cls, sampled: Sequence[Sampled]) -> "_Summary":
         """Summary of the launches of one kernel."""
         ordered = np.sort(np.concatenate([each.seconds for each in sampled]))
-        precisions = [each.precision for each in sampled]
+        precisions, steady = [each.precision for each in sampled], [each.steady for each in sampled]
         return cls(
             work=sampled[0].work,
             problem=_problem(sampled, ordered),
@@ -197,7 +177,7 @@ class _Summary(msgspec.Struct, frozen=True):
             samples=ordered.size,
             stop=worst_stop(each.stop for each in sampled),
             precision=None if None in precisions else max(filter(None, precisions), default=0.0),
-            steady=_all_steady([each.steady for each in sampled]),
+            steady=False if False in steady else None if None in steady else True,
         )
 
 
@@ -207,12 +187,6 @@ def _problem(sampled: Sequence[Sampled], ordered: Samples) -> str:
     if any(each.work != sampled[0].work for each in sampled):
         return "its launches did different amounts of work"
     return ""
-
-
-def _all_steady(steady: Sequence[bool | None]) -> bool | None:
-    if False in steady:
-        return False
-    return None if None in steady else True
 
 
 def value(metric: Metric, seconds: float, work: Mapping[str, float]) -> float:
@@ -286,30 +260,26 @@ def _blank(part: _Part, metric: Metric, status: str, reason: str | None) -> Esti
     )
 
 
-def _ranks(attempts: Iterable[Yield]) -> dict[str, list[Rank]]:
+def _ranks(attempts: Iterable[Yield]) -> Mapping[str, Sequence[Rank]]:
     """Host -> its processes in all launches, disturbed and broken ones too."""
-    ranks: dict[str, list[Rank]] = {}
-    for each in attempts:
-        for rank in each.header.ranks if each.header else ():
-            ranks.setdefault(rank.host, []).append(rank)
-    return ranks
+    headers = (each.header for each in attempts if each.header)
+    return grouped((rank for header in headers for rank in header.ranks), lambda rank: rank.host)
 
 
-def _libraries(attempts: Iterable[Yield]) -> dict[str, dict[str, str]]:
+def _libraries(attempts: Sequence[Yield]) -> dict[str, dict[str, str]]:
     """What was loaded in the last launch that says so."""
-    return next((each.header.libraries for each in reversed(list(attempts)) if each.header), {})
+    return next((each.header.libraries for each in reversed(attempts) if each.header), {})
 
 
 def _placed(case: Case, ranks: Sequence[Rank], host: str | None, libraries: dict[str, dict[str, str]]) -> Placed:
     """Placement asked for and, from the headers of every launch, found; of one host where there are several."""
     hosts = (host,) if host else case.placement.hosts
-    pages: dict[str, int] = {}
+    pages = Counter[str]()
     once = {id(rank): rank for rank in ranks}  # launches that were placed alike hold one and the same rank
     times = Counter(map(id, ranks))
     for number, rank in once.items():
-        for node, count in rank.page_nodes.items():
-            pages[node] = pages.get(node, 0) + count * times[number]
-    total = sum(pages.values())
+        pages.update({node: count * times[number] for node, count in rank.page_nodes.items()})
+    total = pages.total()
     proof = Proof(
         cpus=tuple(dict.fromkeys(rank.cpus for rank in once.values())),
         page_nodes={node: count / total for node, count in sorted(pages.items())} if total else {},
@@ -318,19 +288,15 @@ def _placed(case: Case, ranks: Sequence[Rank], host: str | None, libraries: dict
         libraries=libraries,
         of="rank" if any(rank.proof == "rank" for rank in once.values()) else "thread",
     )
+    laid_out = case.placement.rank_cpus if case.placement.ranks else ()
     return Placed(
         label=case.placement.label,
         hosts=hosts,
         cpus=_cpus_of(case.placement, hosts),
         memory=str(case.placement.memory),
         proven=proof if ranks else None,
-        laid_out=_laid_out(case.placement),
+        laid_out=len(laid_out) if any(len(own) > 1 for own in laid_out) else 0,
     )
-
-
-def _laid_out(placement: Placement) -> int:
-    ranks = placement.rank_cpus if placement.ranks else ()
-    return len(ranks) if any(len(cpus) > 1 for cpus in ranks) else 0
 
 
 def _cpus_of(placement: Placement, hosts: Sequence[str]) -> tuple[tuple[int, ...], ...]:

@@ -8,18 +8,16 @@ import msgspec
 
 from assay.analyse.bounds import Bounds
 from assay.analyse.comparisons import Pair
-from assay.analyse.curves import M
-from assay.analyse.estimates import Measured
+from assay.analyse.curves import Known
 from assay.analyse.trials import Trial
 from assay.model import benchmarks, roles
 from assay.model.benchmark import Role
 from assay.model.effort import Effort
-from assay.model.law import Model, Prediction
+from assay.model.law import Prediction
 from assay.model.noise import Noise
 from assay.model.plan import Experiment
 from assay.model.quantity import Quantity, exact
 from assay.model.result import Comparison, Estimate, Finding, Outcome, Severity
-from assay.model.run import Run
 from assay.model.text import Text, cli, text
 from assay.model.units import format_quantity, typed_duration
 
@@ -29,34 +27,19 @@ FEWEST_BLOCKS = 3
 CONFIDENT = 6
 
 
-class Evidence(msgspec.Struct, frozen=True, dict=True):
+class Evidence(Known, frozen=True, kw_only=True):
     """Everything that is known of a run before rules are applied."""
 
-    run: Run
-    measured: tuple[Measured, ...]
     pairs: tuple[Pair, ...]
-    models: tuple[Model, ...]
     predictions: tuple[Prediction, ...]
     outcomes: tuple[Outcome, ...]
     noise: Noise
     trials: tuple[Trial, ...] = ()
     effort: Effort | None = None
 
-    def of_role(self, *wanted: Role) -> list[Estimate]:
+    def having(self, *wanted: Role) -> list[Estimate]:
         """Estimates of these roles with a figure, of whatever benchmark."""
-        return [
-            each.estimate
-            for each in self.measured
-            if each.estimate.median is not None and roles.role(each.estimate) in wanted
-        ]
-
-    def fitted(self, law: type[M]) -> list[M]:
-        """What a law says of the run, of each curve that it could be fitted to."""
-        return [model for model in self.models if isinstance(model, law)]
-
-    def confidence(self, name: str) -> float | None:
-        """Of the interval of the estimate with this id; None for a range."""
-        return next((each.estimate.confidence for each in self.measured if each.estimate.id == name), None)
+        return [each for each in self.estimates.values() if each.median is not None and roles.role(each) in wanted]
 
     @cached_property
     def bounds(self) -> Bounds:
@@ -67,7 +50,7 @@ class Evidence(msgspec.Struct, frozen=True, dict=True):
         """The clock under load: of each set of cpus the first estimate that can be one."""
         found: dict[object, Estimate] = {}
         bounds = self.bounds
-        for each in self.of_role("loaded-clock"):
+        for each in self.having("loaded-clock"):
             if bounds.is_clock(each):
                 found.setdefault((each.placement.cpus, each.placement.hosts, each.state), each)
         return list(found.values())
@@ -130,7 +113,7 @@ class Question(msgspec.Struct, frozen=True):
         subject: str,
         *,
         claim: str,
-        evidence: tuple[str, ...],
+        evidence: tuple[str, ...] = (),
         statistic: str,
         numbers: dict[str, Quantity],
         severity: Severity = "fact",
@@ -205,30 +188,27 @@ def least(comparison: Comparison) -> Text:
     """What the lower end of a ratio is, which follows."""
     if comparison.confidence:
         return text("lower bound (95 %)")
-    return text("least ratio of {blocks}", blocks=_blocks(comparison))
-
-
-def _blocks(comparison: Comparison) -> Text:
-    return text("{count} block|{count} blocks", count=comparison.blocks)
+    blocks = text("{count} block|{count} blocks", count=comparison.blocks)
+    return text("least ratio of {blocks}", blocks=blocks)
 
 
 def paired(comparison: Comparison) -> Text:
     """A ratio as what it is: `x1.38, paired by block: 1.31 to 1.45, range of 3 blocks`."""
-    blocks = _blocks(comparison)
-    basis = (
-        text("range of {blocks}", blocks=blocks)
-        if comparison.confidence is None
-        else text(
-            "{confidence} % interval of {blocks}", confidence=f"{100 * comparison.confidence:.0f}", blocks=blocks
-        )
-    )
     return text(
         "x{ratio}, paired by block: {low} to {high}, {basis}",
         ratio=digits(comparison.ratio),
         low=digits(comparison.lo),
         high=digits(comparison.hi),
-        basis=basis,
+        basis=stands_on(comparison.value, comparison.blocks),
     )
+
+
+def stands_on(figure: Quantity, blocks: int) -> Text:
+    """What the ends of a figure are: `95 % interval of 12 blocks`, `range of 3 blocks`."""
+    counted = text("{count} block|{count} blocks", count=blocks)
+    if figure.confidence is None:
+        return text("range of {blocks}", blocks=counted)
+    return text("{confidence} % interval of {blocks}", confidence=f"{100 * figure.confidence:.0f}", blocks=counted)
 
 
 def digits(ratio: float) -> str:

@@ -6,11 +6,11 @@ from typing import Literal
 
 import msgspec
 
-from assay.analyse.evidence import Evidence, numbers
+from assay.analyse.evidence import Evidence, numbers, stands_on
 from assay.analyse.statistics import hodges_lehmann
 from assay.analyse.trials import Trial
 from assay.model.plan import Arm, Effect, Experiment
-from assay.model.quantity import CONFIDENCE, Quantity
+from assay.model.quantity import Quantity
 from assay.model.result import Comparison, Estimate, Finding
 from assay.model.text import REMARK, cli, joined, text
 from assay.model.units import format_quantity
@@ -138,12 +138,6 @@ def _judged(effect: Effect, trial: Trial, known: Mapping[str, Effect]) -> tuple[
     what = known.get(effect.what, effect).what
     if not found:
         return "open", text("{what}: no block has all the figures that it needs", what=what)
-    blocks = text("{count} block|{count} blocks", count=len(_products(effect, trial)))
-    kind = (
-        text("{confidence} % interval of {blocks}", confidence=f"{100 * CONFIDENCE:.0f}", blocks=blocks)
-        if found.has_interval
-        else text("range of {blocks}", blocks=blocks)
-    )
     value, low, high, border = (
         format_quantity(each, effect.unit) for each in (found.value, found.lo, found.hi, effect.border)
     )
@@ -153,17 +147,21 @@ def _judged(effect: Effect, trial: Trial, known: Mapping[str, Effect]) -> tuple[
         value=value if effect.unit else f"x{value}",
         low=low,
         high=high,
-        basis=kind,
+        basis=stands_on(found, len(_products(effect, trial))),
     )
     if not found.has_interval:
         return "open", text("{figures}; too few to decide", figures=said)
-    if found.lo > effect.border:
-        verdict: Verdict = "holds" if effect.side == "above" else "fails"
-        return verdict, text("{figures}, above the threshold of {border}", figures=said, border=border)
-    if found.hi < effect.border:
-        verdict = "holds" if effect.side == "below" else "fails"
-        return verdict, text("{figures}, below the threshold of {border}", figures=said, border=border)
-    return "open", text("{figures}, on both sides of the threshold of {border}", figures=said, border=border)
+    side = "above" if found.lo > effect.border else "below" if found.hi < effect.border else ""
+    if not side:
+        return "open", text("{figures}, on both sides of the threshold of {border}", figures=said, border=border)
+    told = text(
+        "{figures}, above the threshold of {border}"
+        if side == "above"
+        else "{figures}, below the threshold of {border}",
+        figures=said,
+        border=border,
+    )
+    return "holds" if side == effect.side else "fails", told
 
 
 def _figure(effect: Effect, trial: Trial) -> Quantity | None:

@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from assay.analyse.statistics import Samples, medians
+from assay.analyse.statistics import medians
 from assay.model.quantity import Quantity
 
 #: Fewer earlier runs of a figure say nothing of the variance between them.
@@ -143,7 +143,12 @@ class History:
             having = [run for run in self.runs if len(run.values.get(figure, ())) > 1]
             if len(having) < FEWEST_RUNS:
                 continue
-            found = sums([[run.values[figure] for run in having if run.day == day] for day in _days(having)])
+            found = sums(
+                [
+                    [run.values[figure] for run in having if run.day == day]
+                    for day in dict.fromkeys(run.day for run in having)
+                ]
+            )
             launch, _, _ = found.solved()
             self._figures[figure], self._counts[figure] = found, len(having)
             self._groups[figure] = group = having[-1].groups[figure]
@@ -228,14 +233,10 @@ def student(freedom: float) -> float:
     )
 
 
-def _days(runs: Iterable[RunLogs]) -> list[str]:
-    return list(dict.fromkeys(run.day for run in runs))
-
-
 def _shrunk(own: float, freedom: float, shared: float) -> float:
     return (freedom * own + _SHARED_FREEDOM * shared) / (freedom + _SHARED_FREEDOM)
 
 
-def logs(values: Samples | Sequence[float]) -> list[float]:
+def logs(values: Iterable[float]) -> list[float]:
     """Ln of values that have one."""
     return [math.log(value) for value in values if value > 0]

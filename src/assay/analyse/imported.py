@@ -7,14 +7,18 @@ import msgspec
 from assay.analyse.curves import headline
 from assay.analyse.estimates import LaunchMedian, Measured
 from assay.model import benchmarks
-from assay.model.imported import Figure, Imported, Table, case_of
+from assay.model.imported import Imported, Table, case_of
 from assay.model.quantity import Quantity
 from assay.model.result import Estimate, Outcome, Placed
 
 
 def measured(imported: Imported) -> list[Measured]:
     """Every figure; its value stands for that of one launch, from which nothing can be claimed."""
-    return [Measured(each, tuple(_launches(each))) for table in imported.tables for each in _estimates(table)]
+    return [
+        Measured(each, () if each.median is None else (LaunchMedian(0, None, each.median),))
+        for table in imported.tables
+        for each in _estimates(table)
+    ]
 
 
 def apart(found: Iterable[Measured]) -> list[Measured]:
@@ -25,15 +29,11 @@ def apart(found: Iterable[Measured]) -> list[Measured]:
     it stands beside what one counts.
     """
     found = tuple(found)
-    counted = {each.estimate.case for each in found if _is_counted(each.estimate)}
+    known = (each.estimate for each in found if benchmarks.of(each.estimate.benchmark).is_known)
+    counted = {each.case for each in known if each.metric == headline(each)}
     return [
         each if _is_placed(each.estimate) and each.estimate.case in counted else _renamed(each) for each in found
     ]
-
-
-def _is_counted(estimate: Estimate) -> bool:
-    """Whether the metric is the one of its kernel."""
-    return benchmarks.of(estimate.benchmark).is_known and estimate.metric == headline(estimate)
 
 
 def _is_placed(estimate: Estimate) -> bool:
@@ -41,9 +41,8 @@ def _is_placed(estimate: Estimate) -> bool:
     declared = benchmarks.of(estimate.benchmark)
     swept = (estimate.params.get(axis.name) for axis in declared.axes if axis.swept)
     operation = declared.axis("operation-name")  # what was done at all: a figure without it is one of its own
-    decisive = {axis for metric in declared.metrics for axis in metric.when} | (
-        {operation.name} if operation else set()
-    )
+    decisive = {axis for metric in declared.metrics for axis in metric.when}
+    decisive |= {operation.name} if operation else set()
     known = estimate.kernel in declared.kernels and decisive <= estimate.params.keys()
     return known and all(isinstance(value, int) and value >= 0 for value in swept)
 
@@ -59,16 +58,12 @@ def outcomes(imported: Imported) -> dict[str, Outcome]:
     return {case: Outcome(case, "complete", "", 0, 0) for case in cases}
 
 
-def _launches(estimate: Estimate) -> Iterator[LaunchMedian]:
-    if estimate.median is not None:
-        yield LaunchMedian(0, None, estimate.median)
-
-
 def _estimates(table: Table) -> Iterator[Estimate]:
     placed = Placed(table.placement, table.hosts, ((),) * max(len(table.hosts), 1), table.memory, None)
     for figure in table.figures:
         case = case_of(table, figure)
-        problem = _problem(table, figure)
+        senseless = f"printed as {figure.printed}: less than its digits show" if figure.value <= 0 else ""
+        problem = table.failed or senseless
         yield Estimate(
             id=f"{case.id}/{figure.kernel}/{figure.metric}",
             case=case.id,
@@ -85,10 +80,3 @@ def _estimates(table: Table) -> Iterator[Estimate]:
             status="invalid" if problem else "complete",
             reason=problem or figure.remark or None,
         )
-
-
-def _problem(table: Table, figure: Figure) -> str:
-    """Why a figure does not count; empty where it does."""
-    if table.failed:
-        return table.failed
-    return f"printed as {figure.printed}: less than its digits show" if figure.value <= 0 else ""

@@ -1,5 +1,6 @@
 """Ranks that work on one thing together: their samples as one, and the way that their messages took."""
 
+from collections import Counter
 from collections.abc import Collection, Iterable, Sequence
 from typing import NamedTuple
 
@@ -94,10 +95,9 @@ def carried(traffic: Iterable[Traffic]) -> dict[str, float]:
     payload = sum(each.payload for each in taken)
     if not payload:
         return {}
-    sent: dict[str, int] = {}
+    sent = Counter[str]()
     for each in taken:
-        for name, count in each.sent().items():
-            sent[name] = sent.get(name, 0) + count
+        sent.update(each.sent())
     return {name: count / payload for name, count in sorted(sent.items()) if count}
 
 

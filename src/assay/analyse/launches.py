@@ -11,6 +11,7 @@ from assay.analyse.statistics import Samples, median_intervals
 from assay.analyse.steady import FEWEST, steady_starts
 from assay.model import benchmarks
 from assay.model.bracket import Bracket
+from assay.model.grouping import grouped
 from assay.model.launch_errors import pick_cause
 from assay.model.placement import Memory
 from assay.model.plan import Case, PlannedLaunch
@@ -125,12 +126,9 @@ def _threads(records: CaseRecords) -> dict[tuple[str, str], tuple[float, ...]]:
 
 def planned(run: Run) -> dict[str, list[PlannedLaunch]]:
     """Case -> its launches in the plan."""
-    launches: dict[str, list[PlannedLaunch]] = {case.id: [] for case in run.plan.cases}
-    for launch in run.plan.order:
-        for case in launch.cases:
-            if case in launches:
-                launches[case].append(launch)
-    return launches
+    every = ((case, launch) for launch in run.plan.order for case in launch.cases)
+    launches = grouped(every, lambda each: each[0])
+    return {case.id: [launch for _, launch in launches.get(case.id, ())] for case in run.plan.cases}
 
 
 def used(attempts: Iterable[Yield]) -> list[Yield]:

@@ -9,7 +9,6 @@ kinds, `kinds` has the word of each as a text. docs/models.md lists what each la
 from collections.abc import Callable, Iterable
 from functools import cache
 from graphlib import TopologicalSorter
-from types import ModuleType
 
 import msgspec
 
@@ -39,11 +38,7 @@ def models(known: Known) -> tuple[Model, ...]:
 
 def types() -> list[type[Model]]:
     """The types of what laws find, and of what could not be fitted, by name."""
-    found = {kind for module in topics.modules("models").values() for kind in _types(module)}
-    return sorted(found | {Unfitted}, key=lambda kind: str(kind.__struct_config__.tag))
-
-
-def _types(module: ModuleType) -> Iterable[type[Model]]:
-    for each in vars(module).values():
-        if isinstance(each, type) and issubclass(each, Model) and each.__struct_config__.tag != each.__name__:
-            yield each
+    named = (each for module in topics.modules("models").values() for each in vars(module).values())
+    kinds = {each for each in named if isinstance(each, type) and issubclass(each, Model)} | {Unfitted}
+    found = [kind for kind in kinds if kind.__struct_config__.tag != kind.__name__]
+    return sorted(found, key=lambda kind: str(kind.__struct_config__.tag))

@@ -23,6 +23,7 @@ from assay.analyse.statistics import (
     theil_sen,
 )
 from assay.model.bracket import Bracket
+from assay.model.grouping import grouped
 from assay.model.noise import Noise
 from assay.model.quantity import CONFIDENCE
 from assay.model.run import Run
@@ -45,6 +46,7 @@ def noise(
     pooled = np.sort(np.concatenate([np.zeros(0), *relative.values()]))
     figures_drift, figures_drift_p = _figures_drift(measured := list(measured))
     stopped = _stops(run)
+    attempts_of = grouped((each.launch for each in run.launches), lambda launch: launch.id)
     return Noise(
         sentinel_p99=percentile(pooled, 0.99) / sorted_median(pooled) if pooled.size >= FEWEST_FOR_TAIL else None,
         drift=drift,
@@ -61,7 +63,7 @@ def noise(
         stops_per_s=stopped.number / stopped.probed_s if stopped.probed_s else None,
         figures_drift=figures_drift,
         figures_drift_p=figures_drift_p,
-        crowded=_crowded(run),
+        crowded=sum(all(each.bracket.is_crowded for each in made) for made in attempts_of.values()),
         waited_s=sum(each.launch.waited_s for each in run.launches),
     )
 
@@ -110,13 +112,6 @@ def _steal(brackets: Iterable[Bracket]) -> float | None:
     known = [(each.steal, each.elapsed_s) for each in brackets if each.steal is not None]
     elapsed_s = sum(each for _, each in known)
     return sum(steal * each for steal, each in known) / elapsed_s if elapsed_s else None
-
-
-def _crowded(run: Run) -> int:
-    quiet: dict[str, bool] = {}
-    for launch in (each.launch for each in run.launches):
-        quiet[launch.id] = quiet.get(launch.id, False) or not launch.bracket.is_crowded
-    return sum(not each for each in quiet.values())
 
 
 def _figures_drift(measured: Iterable[Measured]) -> tuple[float | None, float | None]:
@@ -190,12 +185,11 @@ def _drift(run: Run, medians: Mapping[tuple[str, int], float]) -> tuple[float | 
 
 def _states(run: Run, border: float | None) -> dict[str, tuple[int, float]]:
     """State -> launches and median hand-over in seconds."""
-    probes: dict[str, list[float]] = {}
-    launches: dict[str, int] = {}
-    for bracket in (each.launch.bracket for each in run.launches):
-        found = [probe.median_s for probe in (bracket.before, bracket.after) if probe is not None]
-        if found:
-            name = states.state(bracket, border) or _ONE
-            probes.setdefault(name, []).extend(found)
-            launches[name] = launches.get(name, 0) + 1
-    return {name: (launches[name], float(medians(probes[name]))) for name in sorted(probes)}
+    brackets = (each.launch.bracket for each in run.launches)
+    probed = grouped(
+        (each for each in brackets if each.probes), lambda bracket: states.state(bracket, border) or _ONE
+    )
+    return {
+        name: (len(found), float(medians([probe.median_s for bracket in found for probe in bracket.probes])))
+        for name, found in sorted(probed.items())
+    }

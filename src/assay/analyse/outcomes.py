@@ -40,15 +40,12 @@ def _outcome(case: str, attempts: Sequence[Yield], launches: Sequence[str], miss
 
 
 def _status(attempts: Sequence[Yield], missing: str) -> tuple[CaseStatus, str]:
-    for condemned in _CONDEMNS:
-        for each in attempts:
-            if each.status == condemned:
-                return condemned, each.reason
-    if any(each.status == "complete" for each in attempts):
+    condemned = (each for status in _CONDEMNS for each in attempts if each.status == status)
+    worst = next(condemned, None)
+    if worst is None and any(each.status == "complete" for each in attempts):
         return "complete", ""
-    if attempts:
-        return attempts[-1].status, attempts[-1].reason
-    return "skipped", missing
+    last = worst or next(reversed(attempts), None)
+    return (last.status, last.reason) if last else ("skipped", missing)
 
 
 def _why_missing(run: Run, names: Sequence[str], cut: Mapping[str, Shortfall]) -> str:

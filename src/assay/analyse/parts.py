@@ -1,9 +1,11 @@
 """Which part of its machine a figure is of: the cores that worked, and the memory nodes of their pages."""
 
+from collections import Counter
 from functools import lru_cache
 from typing import NamedTuple
 
-from assay.model.machine import NumaNode, Topology
+from assay.model.grouping import grouped
+from assay.model.machine import Topology
 from assay.model.result import Estimate, Scope
 from assay.model.text import text
 
@@ -41,14 +43,10 @@ def scope_of_cores(cores: frozenset[int], topology: Topology) -> Scope:
     """What the cores are: all of the machine, of a package, of a memory node, one, or some others."""
     if len(cores) == len(topology.cores):
         return "machine"
-    by_package: dict[int, set[int]] = {}
-    by_node: dict[int, set[int]] = {}
-    for at, core in enumerate(topology.cores):
-        by_package.setdefault(core.package, set()).add(at)
-        by_node.setdefault(core.numa, set()).add(at)
-    if cores in by_package.values():
+    every = range(len(topology.cores))
+    if tuple(sorted(cores)) in grouped(every, lambda at: topology.cores[at].package).values():
         return "package"
-    if cores in by_node.values():
+    if tuple(sorted(cores)) in grouped(every, lambda at: topology.cores[at].numa).values():
         return "numa-node"
     return "core" if len(cores) == 1 else "cores"
 
@@ -78,11 +76,9 @@ def name_of_nodes(nodes: frozenset[int], topology: Topology) -> str:
 
 def drives(here: Part, topology: Topology) -> bool:
     """Whether as many cores work as belong to the memory that they use: fewer may not draw all that it gives."""
-    of_node: dict[int, int] = {}
-    for core in topology.cores:
-        of_node[core.numa] = of_node.get(core.numa, 0) + 1
+    of_node = Counter(core.numa for core in topology.cores)
     least = min(of_node.values(), default=0)  # what a node without cores takes
-    local = sum(of_node.get(node, 0) for node in here.nodes)
+    local = sum(of_node[node] for node in here.nodes)
     return len(here.cores) >= max(local, least)
 
 
@@ -94,11 +90,7 @@ def even_share(nodes: frozenset[int], topology: Topology) -> float | None:
     if scope_of_nodes(nodes, topology) == "machine":
         return 1.0
     every = topology.numa_nodes
-    if not all(node.cpus for node in every) or not _alike(every):
+    sizes = [node.memory_bytes for node in every]
+    if not all(node.cpus for node in every) or min(sizes) < (1 - _LIKE) * max(sizes):
         return None
     return len(nodes) / len(every)
-
-
-def _alike(nodes: tuple[NumaNode, ...]) -> bool:
-    sizes = [node.memory_bytes for node in nodes]
-    return min(sizes) >= (1 - _LIKE) * max(sizes)

@@ -21,12 +21,7 @@ def border(run: Run) -> float | None:
     state is one that launches stayed in: a probe that was held up once is none.
     """
     brackets = [launch.launch.bracket for launch in run.launches]
-    probes = sorted(
-        probe.median_s
-        for bracket in brackets
-        for probe in (bracket.before, bracket.after)
-        if probe is not None and probe.median_s > 0
-    )
+    probes = sorted(probe.median_s for each in brackets for probe in each.probes if probe.median_s > 0)
     splits = range(_FEWEST, len(probes) - _FEWEST + 1)
     split = max(splits, key=lambda at: probes[at] / probes[at - 1], default=None)
     if split is None or probes[split] / probes[split - 1] < FACTOR:
@@ -38,10 +33,9 @@ def border(run: Run) -> float | None:
 
 def state(bracket: Bracket, between: float | None) -> str | None:
     """`near` or `far`; `unsettled` when the probes before and after disagree; None without probes or border."""
-    probes = [probe.median_s for probe in (bracket.before, bracket.after) if probe is not None]
-    if between is None or not probes:
+    if between is None or not bracket.probes:
         return None
-    far = {probe > between for probe in probes}
+    far = {probe.median_s > between for probe in bracket.probes}
     if len(far) > 1:
         return UNSETTLED
     return FAR if far.pop() else NEAR

@@ -211,6 +211,29 @@ def verdict(lo: float, hi: float, confidence: float | None, floor: float = 0.0) 
     return "inconclusive"
 
 
+def partition(costs: Samples, penalty: float, outside: float = math.inf) -> list[tuple[int, int]]:
+    """The segments [begin, end) of least cost that points in a row fall into, by dynamic programming.
+
+    Args:
+        costs: of the segment from one point to before another, shape (points + 1, points + 1); infinite for none.
+        penalty: of each segment.
+        outside: cost of a point that belongs to none.
+    """
+    n = len(costs) - 1
+    best, before = np.zeros(n + 1), np.zeros(n + 1, dtype=np.intp)
+    for end in range(1, n + 1):
+        whole = best[:end] + costs[:end, end] + penalty
+        begin = int(np.argmin(whole))
+        inside = whole[begin] < best[end - 1] + outside
+        best[end], before[end] = (whole[begin], begin) if inside else (best[end - 1] + outside, -1)
+    parts, end = [], n
+    while end:
+        if before[end] >= 0:
+            parts.append((int(before[end]), end))
+        end = int(before[end]) if before[end] >= 0 else end - 1
+    return parts[::-1]
+
+
 def percentile(ordered: Samples, share: float) -> float:
     """The smallest sample that at least `share` of the samples do not exceed; samples in ascending order."""
     return float(ordered[max(0, math.ceil(share * ordered.size - 1e-9) - 1)])

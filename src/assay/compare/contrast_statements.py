@@ -90,11 +90,10 @@ def _noun(each: _Figure, differ: str) -> str:
     estimate = each.estimate
     if each.of_messages:
         counted = messages.COUNTED.get(str(estimate.params.get(_PATTERN, "")))
-        plain = estimate.metric.partition(",")[0]  # whoever typed the source wrote `bandwidth, about`
-        declared = roles.metric(each.benchmark, estimate.kernel, plain)
+        declared = roles.metric(each.benchmark, estimate.kernel, estimate.metric)
         if counted and differ != _PATTERN and declared and declared.role in {"message-bandwidth", "message-time"}:
             return counted
-        return known(plain)
+        return known(estimate.metric)
     if estimate.benchmark != each.benchmark:
         return known(estimate.benchmark)
     if _OPERATION in estimate.params and differ != _OPERATION:

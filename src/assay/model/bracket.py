@@ -53,6 +53,11 @@ class Bracket(msgspec.Struct, frozen=True):
     FOREIGN = 0.05
 
     @property
+    def probes(self) -> tuple[Handover, ...]:
+        """Those that were made."""
+        return tuple(each for each in (self.before, self.after) if each is not None)
+
+    @property
     def is_crowded(self) -> bool:
         """Whether other processes used more than a launch tolerates."""
         return self.foreign is not None and self.foreign > self.FOREIGN

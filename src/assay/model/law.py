@@ -56,8 +56,9 @@ class Model(msgspec.Struct, frozen=True, kw_only=True, tag_field="type"):
 
     @property
     def headline(self) -> Quantity | None:
-        """The quantity that tells nodes with the same law apart; None where the law has none."""
-        return None
+        """The quantity that tells nodes with the same law apart: the first that is known; None where none is."""
+        values = (getattr(self, name) for name in self.__struct_fields__)
+        return next((each for each in values if isinstance(each, Quantity)), None)
 
 
 class Unfitted(Model, frozen=True, kw_only=True, tag="unfitted"):

@@ -126,7 +126,12 @@ class Device(msgspec.Struct, frozen=True):
 
 def is_port(name: str, device: str) -> bool:
     """Whether a name is that of a device or of one of its ports: `mlx5_0:1` is a port of `mlx5_0`."""
-    return name == device or name.startswith(f"{device}:")
+    return device in {name, card_of(name)}
+
+
+def card_of(name: str) -> str:
+    """The device that a port is of: `mlx5_0` of `mlx5_0:1`; an interface is its own."""
+    return name.partition(":")[0]
 
 
 class Machine(msgspec.Struct, frozen=True):

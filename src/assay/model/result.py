@@ -106,6 +106,11 @@ class Placed(msgspec.Struct, frozen=True):
         return len(self.hosts) or self.word.nodes or 1
 
     @property
+    def is_one_machine(self) -> bool:
+        """Whether all of its hosts answered with one kernel."""
+        return self.proven is not None and self.proven.machines == 1
+
+    @property
     def word(self) -> Word:
         """The label, taken apart."""
         return parsed(self.label)

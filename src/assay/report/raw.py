@@ -111,7 +111,7 @@ def compressed(content: bytes) -> str:
 def _count(run: Run) -> int:
     """Samples of a run, those of the probes too."""
     brackets = [records.launch.bracket for records in run.made]
-    probes = sum(len(probe.seconds) for each in brackets for probe in (each.before, each.after) if probe)
+    probes = sum(len(probe.seconds) for each in brackets for probe in each.probes)
     return probes + sum(count_of(case.series) for records in run.made for case in records.cases)
 
 

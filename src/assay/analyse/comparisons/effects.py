@@ -7,9 +7,10 @@ import msgspec
 
 from assay.analyse.comparisons.ranks import benjamini_yekutieli, null_effects, shift, signed_rank_p
 from assay.analyse.estimates import LaunchMedian, Measured
-from assay.analyse.history import NORMAL, BetweenRuns, widened
+from assay.analyse.history import NORMAL, BetweenRuns, logs, widened
 from assay.analyse.states import UNSETTLED
 from assay.analyse.statistics import MARGIN, hodges_lehmann, medians, percentile, verdict
+from assay.model.grouping import grouped
 from assay.model.quantity import CONFIDENCE, Quantity
 from assay.model.result import Comparison
 
@@ -37,7 +38,7 @@ def compare(a: Measured, b: Measured, resolution: float | None = None) -> Compar
     effect = hodges_lehmann(differences)
     p = signed_rank_p(differences) if effect.confidence else None
     shared = _told(a, b, effect, p, resolution)
-    blocks = 0 if _is_imported(a) or _is_imported(b) else len(differences)
+    blocks = min(_made(each, len(differences)) for each in (a, b))
     return msgspec.structs.replace(shared, blocks=blocks, launches=(blocks, blocks), state=state)
 
 
@@ -65,7 +66,7 @@ def compare_unpaired(a: Measured, b: Measured, between: BetweenRuns | None = Non
     if wide != effect:
         sd = max(each.between for each in known if each)
         shared = msgspec.structs.replace(shared, between_runs=sd, history=max(each.runs for each in known if each))
-    launches = (0 if _is_imported(a) else len(of_a), 0 if _is_imported(b) else len(of_b))
+    launches = _made(a, len(of_a)), _made(b, len(of_b))
     return msgspec.structs.replace(shared, launches=launches, state=state)
 
 
@@ -120,9 +121,9 @@ def _told(a: Measured, b: Measured, effect: Quantity, p: float | None, own: floa
     )
 
 
-def _is_imported(measured: Measured) -> bool:
-    """Whether its one value comes from a source without samples: no launch of ours stands behind it."""
-    return measured.estimate.basis == "imported"
+def _made(measured: Measured, launches: int) -> int:
+    """How many of so many launches are ours: a value from a source without samples has none behind it."""
+    return 0 if measured.estimate.basis == "imported" else launches
 
 
 def _common_state(a: Measured, b: Measured) -> str | None:
@@ -145,13 +146,9 @@ def _differences(a: Measured, b: Measured, state: str | None) -> list[float]:
 
 
 def _logarithms(measured: Measured, state: str | None) -> list[float]:
-    having = [each.value for each in measured.launches if state is None or each.state == state]
-    return [math.log(value) for value in having if value > 0]
+    return logs(each.value for each in measured.launches if state in {None, each.state})
 
 
 def _by_block(launches: Iterable[LaunchMedian], state: str | None) -> dict[int, float]:
-    values: dict[int, list[float]] = {}
-    for launch in launches:
-        if state is None or launch.state == state:
-            values.setdefault(launch.block, []).append(launch.value)
-    return {block: each[0] if len(each) == 1 else float(medians(each)) for block, each in values.items()}
+    blocks = grouped((each for each in launches if state in {None, each.state}), lambda launch: launch.block)
+    return {block: float(medians([each.value for each in made])) for block, made in blocks.items()}

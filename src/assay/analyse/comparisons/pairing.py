@@ -9,7 +9,7 @@ from assay.analyse import curves
 from assay.analyse.comparisons.effects import adjusted, compare, resolution
 from assay.analyse.estimates import Measured
 from assay.model import benchmarks
-from assay.model.benchmark import Axis
+from assay.model.grouping import grouped
 from assay.model.machine import Machine
 from assay.model.placement import Word, parsed
 from assay.model.plan import CONTROL, Factor
@@ -71,12 +71,10 @@ def pairs(run: Run, measured: Sequence[Measured], controls: Sequence[Measured] =
     """
     varied = {factor.name: factor for factor in run.plan.factors}
     subjects = {case.id: case.subject for case in run.plan.cases}
-    repeated: dict[Hashable, list[_Sides]] = {}
-    for sides in _controls(measured, controls):
-        repeated.setdefault(_figure(sides.b.estimate, subjects), []).append(sides)
+    repeated = grouped(_controls(measured, controls), lambda sides: _figure(sides.b.estimate, subjects))
     found = []
     for sides in [*itertools.chain(*repeated.values()), *_sides(run, measured, varied)]:
-        alike = repeated.get(_figure(sides.b.estimate, subjects), []) if sides.differ in varied else []
+        alike = repeated.get(_figure(sides.b.estimate, subjects), ()) if sides.differ in varied else ()
         comparison = compare(sides.a, sides.b, _resolution(alike, sides.b.estimate.state))
         if comparison:
             told = msgspec.structs.replace(
@@ -108,12 +106,10 @@ def _adjusted(found: Sequence[Pair]) -> list[Pair]:
 def _controls(measured: Sequence[Measured], controls: Sequence[Measured]) -> Iterator[_Sides]:
     """Each control beside the estimates that it repeats, in every state that these were found in."""
     repeated = {each.estimate.case: each.estimate.case.removesuffix(CONTROL) for each in controls}
-    firsts: dict[Hashable, list[Measured]] = {}
-    for each in measured:
-        if each.launches and headline(each.estimate):
-            firsts.setdefault(_figure(each.estimate), []).append(each)
-    for again in controls:
-        for first in firsts.get(_figure(again.estimate, repeated), []) if again.launches else []:
+    headlines = (each for each in measured if each.launches and headline(each.estimate))
+    firsts = grouped(headlines, lambda each: _figure(each.estimate))
+    for again in filter(lambda each: each.launches, controls):
+        for first in firsts.get(_figure(again.estimate, repeated), ()):
             yield _Sides(CONTROL_WORD, again, "again", first, "first")
 
 
@@ -145,22 +141,15 @@ def _sides(run: Run, measured: Sequence[Measured], varied: Mapping[str, Factor])
 def _words(estimate: Estimate, halves: Mapping[str, Word]) -> dict[str, str]:
     """Dimension -> level, of those along which pairs are made; `halves`: what half of the cores folded into."""
     words = {name: level for name, level in estimate.params.items() if isinstance(level, str)}
-    words |= {axis.name: str(estimate.params[axis.name]) for axis in _gaps(estimate)}
+    # Numbers of idle time are levels that are compared, no points of a curve.
+    gaps = (axis.name for axis in benchmarks.of(estimate.benchmark).axes if axis.role == "idle-gap")
+    words |= {name: str(estimate.params[name]) for name in gaps if name in estimate.params}
     word = _word(estimate, halves)
     if cores := _share(word):
         words[CORES] = cores
     if word.group in {NEAR, FAR}:
         words[CARD] = word.group
     return words | {MEMORY: estimate.placement.memory} | estimate.factors
-
-
-def _gaps(estimate: Estimate) -> list[Axis]:
-    """Axes of idle time: their numbers are levels that are compared, no points of a curve."""
-    return [
-        axis
-        for axis in benchmarks.of(estimate.benchmark).axes
-        if axis.role == "idle-gap" and axis.name in estimate.params
-    ]
 
 
 def _word(estimate: Estimate, halves: Mapping[str, Word]) -> Word:
@@ -210,22 +199,15 @@ def _against_base(
 
 
 def _base(name: str, levels: Sequence[str], estimate: Estimate, machines: Mapping[str, Machine]) -> str:
-    if name == CORES:
-        usual = "all"
-    elif name == CARD:
-        usual = NEAR
-    elif name == MEMORY:
-        own = own_node(estimate, machines)
-        usual = f"bind:{own}" if f"bind:{own}" in levels else "first-touch"
-    else:
-        usual = str(benchmarks.of(estimate.benchmark).defaults.get(name, levels[0]))
-    return usual if usual in levels else levels[0]
+    declared = benchmarks.of(estimate.benchmark).defaults.get(name)
+    memory = (f"bind:{own_node(estimate, machines)}", "first-touch")
+    usual = {CORES: ("all",), CARD: (NEAR,), MEMORY: memory}.get(name, (str(declared),))
+    return next((level for level in usual if level in levels), levels[0])
 
 
 def own_node(estimate: Estimate, machines: Mapping[str, Machine]) -> int | None:
     """The NUMA node that all cpus of an estimate belong to; None where they are spread over several."""
-    machine = next((machines[host] for host in estimate.placement.hosts if host in machines), None)
-    machine = machine or next(iter(machines.values()), None)
+    machine = curves.machine_of(estimate, machines)
     if machine is None or not estimate.placement.cpus:
         return None
     nodes = {core.numa for core in machine.topology.cores if set(core.cpus) & set(estimate.placement.cpus[0])}

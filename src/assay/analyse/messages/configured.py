@@ -19,16 +19,15 @@ _BTL_EAGER = {"tcp": "OMPI_MCA_btl_tcp_eager_limit", "openib": "OMPI_MCA_btl_ope
 
 def settings(evidence: Evidence, estimate: Estimate) -> dict[str, str]:
     """Of the MPI that passed the messages: its library and the variables that can change its ways."""
-    for launch in evidence.run.launches:
-        for case in launch.cases:
-            if case.header.case == estimate.case:
-                return case.header.mpi
-    return {}
+    headers = (case.header for launch in evidence.run.launches for case in launch.cases)
+    return next((each.mpi for each in headers if each.case == estimate.case), {})
 
 
 def eager_variable(evidence: Evidence, estimate: Estimate) -> str:
     """What moves the eager limit of the MPI that passed the messages."""
-    names = next(names for word, names in _EAGER.items() if word in _library(evidence, estimate))
+    # Only Open MPI has `btl`, where a command line of another tool tells no more.
+    library = settings(evidence, estimate).get("library") or ("Open MPI" if "btl" in estimate.factors else "")
+    names = next(names for word, names in _EAGER.items() if word in library)
     if not place.between(estimate):
         return names[1]
     if names != _EAGER["Open MPI"]:
@@ -60,22 +59,16 @@ def mtu(evidence: Evidence, estimate: Estimate) -> int | None:
     """
     found = _device(evidence, estimate)
     if found is None:
-        known = segment(evidence, estimate) if place.between(estimate) else 0
+        known = segment(evidence, estimate.case) if place.between(estimate) else 0
         return link.mtu_for(known, estimate) if known else None
     fact = found.facts.get("mtu")
     return int(fact.value) if fact and isinstance(fact.value, int) else 0
 
 
-def segment(evidence: Evidence, estimate: Estimate) -> int:
-    """Most bytes of a message in a segment, as the ends of its connection agreed; 0 where none were told."""
-    headers = (case.header for launch in evidence.run.launches for case in launch.cases)
-    return next((each.segment_bytes for each in headers if each.case == estimate.case), 0)
-
-
-def _library(evidence: Evidence, estimate: Estimate) -> str:
-    """As it names itself; only Open MPI has `btl`, where a command line of another tool tells no more."""
-    told = settings(evidence, estimate).get("library", "")
-    return told or ("Open MPI" if "btl" in estimate.factors else "")
+def segment(evidence: Evidence, case: str) -> int:
+    """Most bytes of a message in a segment, as the ends of a case's connection agreed; 0 where none were told."""
+    headers = (each.header for launch in evidence.run.launches for each in launch.cases)
+    return next((each.segment_bytes for each in headers if each.case == case and each.segment_bytes), 0)
 
 
 def _device(evidence: Evidence, estimate: Estimate) -> Device | None:

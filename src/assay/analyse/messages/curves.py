@@ -1,6 +1,6 @@
 """Curves of messages: estimates that differ in size alone, as seconds a message."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -36,16 +36,20 @@ class Times(NamedTuple):
 
 def by_size(known: Known, benchmark: str, *coordinates: str) -> list[Curve]:
     """Curves of a benchmark's headline over sizes, and over `coordinates`."""
-    return curves((each for each in known.of(benchmark) if _counts(each)), BYTES, OFFSET, *coordinates)
-
-
-def _counts(measured: Measured) -> bool:
-    return (measured.estimate.median or 0.0) > 0 and size(measured.estimate) >= 0
+    found = (each for each in known.of(benchmark) if (each.estimate.median or 0.0) > 0)
+    return curves((each for each in found if size(each.estimate) >= 0), BYTES, OFFSET, *coordinates)
 
 
 def size(estimate: Estimate) -> int:
     """Bytes of a message."""
     return roles.size(estimate)
+
+
+def unusual(estimate: Estimate, but: Collection[str]) -> int:
+    """How many of its axes have not their defaults; `but`: names of axes that do not count."""
+    axes = benchmarks.of(estimate.benchmark).axes
+    counted = [axis for axis in axes if axis.name not in but and axis.default is not None]
+    return sum(estimate.params.get(axis.name, axis.default) != axis.default for axis in counted)
 
 
 def times(members: Iterable[Measured]) -> Times:

@@ -1,6 +1,7 @@
 """What a link between nodes can carry, from the facts of its device: frames, code of the wire, and PCI Express."""
 
 from collections.abc import Iterable, Iterator, Mapping
+from typing import Literal
 
 import msgspec
 
@@ -10,7 +11,7 @@ from assay.model.facts import Fact
 from assay.model.machine import Device, Machine
 from assay.model.plan import Plan
 from assay.model.result import Estimate, Limit
-from assay.model.text import text
+from assay.model.text import Text, filled, text
 from assay.model.units import format_quantity
 
 _BITS = 8
@@ -86,19 +87,12 @@ def _around(estimate: Estimate) -> int:
 def limits(found: Device) -> Iterator[Limit]:
     """Bytes per second of payload in one direction: of the wire, of its shaper, of the slot of the card."""
     wire = _infiniband(found) if found.kind == "infiniband" else _ethernet(found)
-    if wire:
-        yield wire
-    if held := shaped(found):
-        yield held
-    slot = pcie(found)
-    if slot:
-        yield slot
+    yield from filter(None, (wire, shaped(found), pcie(found)))
 
 
 def raw(found: Device) -> float | None:
     """Bytes per second that the wire moves in one direction, headers and all; None where there is no wire."""
-    rate = wire_bits(found)
-    return None if rate is None else rate / _BITS
+    return (wire_bits(found) or 0.0) / _BITS or None
 
 
 def wire_bits(found: Device) -> float | None:
@@ -113,22 +107,33 @@ def held_bits(found: Device) -> float | None:
 
 def shaped(found: Device) -> Limit | None:
     """What a shaper of the kernel lets through, whatever carries it then; None where nothing shapes."""
-    rate, mtu = held_bits(found), _number(found.facts, "mtu")
+    told = text("the rate of {device}: {rate}, set by its traffic shaper, x {share} (TCP in frames of MTU {mtu})")
+    return _framed(found, held_bits(found), _COUNTED, told, "shaper")
+
+
+def _framed(
+    found: Device, rate: float | None, around: int, of: Text, kind: Literal["shaper", "wire"]
+) -> Limit | None:
+    """What TCP gets in frames of the device; None where its MTU or the rate is unknown.
+
+    Args:
+        found: the device.
+        rate: in bits per second.
+        around: bytes beside each frame's payload that count.
+        of: template of what the limit is.
+        kind: of limit.
+    """
+    mtu = _number(found.facts, "mtu")
     if rate is None or mtu is None:
         return None
-    return Limit(
-        rate / _BITS * (mtu - _HEADERS) / (mtu + _COUNTED),
-        "derived",
-        text(
-            "the rate of {device}: {rate}, set by its traffic shaper, x {share} (TCP in frames of MTU {mtu})",
-            device=found.name,
-            rate=format_quantity(rate, "bit/s"),
-            share=f"{mtu - _HEADERS:.0f}/{mtu + _COUNTED:.0f}",
-            mtu=f"{mtu:.0f} B",
-        ),
-        "shaper",
-        framed=True,
-    )
+    words = {
+        "device": found.name,
+        "rate": format_quantity(rate, "bit/s"),
+        "share": f"{mtu - _HEADERS:.0f}/{mtu + around:.0f}",
+        "mtu": f"{mtu:.0f} B",
+    }
+    value = rate / _BITS * ((mtu - _HEADERS) / (mtu + around))
+    return Limit(value, "derived", filled(of, words), kind, framed=True)
 
 
 def pcie(found: Device) -> Limit | None:
@@ -154,22 +159,10 @@ def pcie(found: Device) -> Limit | None:
 
 def _ethernet(found: Device) -> Limit | None:
     """Only of Ethernet: what IP over InfiniBand puts around its packets is another thing."""
-    speed, mtu = _number(found.facts, "speed"), _number(found.facts, "mtu")
-    if speed is None or mtu is None or _virtual(found) or found.name.startswith("ib"):
+    if _virtual(found) or found.name.startswith("ib"):
         return None
-    return Limit(
-        speed / _BITS * tcp_share(int(mtu)),
-        "derived",
-        text(
-            "the wire rate of {device}: {rate} x {share} (TCP in frames of MTU {mtu})",
-            device=found.name,
-            rate=format_quantity(speed, "bit/s"),
-            share=f"{mtu - _HEADERS:.0f}/{mtu + _FRAME:.0f}",
-            mtu=f"{mtu:.0f} B",
-        ),
-        "wire",
-        framed=True,
-    )
+    told = text("the wire rate of {device}: {rate} x {share} (TCP in frames of MTU {mtu})")
+    return _framed(found, _number(found.facts, "speed"), _FRAME, told, "wire")
 
 
 def _infiniband(found: Device) -> Limit | None:

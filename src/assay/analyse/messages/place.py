@@ -23,8 +23,3 @@ def passed(evidence: Evidence) -> bool:
     """Whether the study passes messages at all: else rules about them have nothing to miss."""
     planned = any(case.placement.ranks for case in evidence.run.plan.cases)
     return planned or any(roles.between_two(each.estimate.benchmark) for each in evidence.measured)
-
-
-def by_id(evidence: Evidence) -> dict[str, Estimate]:
-    """Id -> estimate."""
-    return {each.estimate.id: each.estimate for each in evidence.measured}

@@ -76,11 +76,6 @@ class MessageLaw(Model, frozen=True, kw_only=True, tag=LAW):
     scatter: float
     pieces: tuple[Piece, ...]
 
-    @property
-    def headline(self) -> Quantity:
-        """Start of a message."""
-        return self.start
-
 
 class Step(NamedTuple):
     """A break that is more than scatter: last size before it, first after, factor on the time, seconds it adds."""
@@ -105,7 +100,9 @@ def causes(evidence: Evidence, estimate: Estimate, step: Step) -> Iterator[str]:
     for name, value in configured.settings(evidence, estimate).items():
         if name[0].isupper() and value.isdecimal() and _near(int(value), step):
             yield text("{setting} of the MPI", setting=f"{name}={value}")
-    if _hasframes(estimate) and (told := frames(evidence, estimate, step)):
+    # Sockets of one node pass by the interface of loopback, whose frames are large.
+    by_interface = _may_be_between(estimate) or roles.by_sockets(estimate)
+    if by_interface and (told := frames(evidence, estimate, step)):
         yield text("messages longer than one frame ({frames})", frames=told)
     if roles.by_sockets(estimate):
         yield text("socket buffers")
@@ -119,11 +116,6 @@ def causes(evidence: Evidence, estimate: Estimate, step: Step) -> Iterator[str]:
         yield text("buffers that no longer fit a cache")
 
 
-def _hasframes(estimate: Estimate) -> bool:
-    """Whether an interface carries them: sockets of one node pass by that of loopback, whose frames are large."""
-    return _may_be_between(estimate) or roles.by_sockets(estimate)
-
-
 def _may_be_between(estimate: Estimate) -> bool:
     """Whether messages pass between nodes, or nobody says where."""
     return place.between(estimate) or estimate.placement.label == UNSTATED
@@ -134,12 +126,11 @@ def frames(evidence: Evidence, estimate: Estimate, step: Step) -> str:
     known = configured.mtu(evidence, estimate)
     if known is not None:
         return f"MTU {known} B" if _near(known, step) else ""
-    usual: list[str] = [
-        text("{size} of {network}", size=f"{mtu} B", network=network)
-        for network, mtu in _USUAL_MTUS.items()
-        if _near(mtu, step)
-        and _may_be_between(estimate)
-        and not (network == "InfiniBand" and configured.is_ethernet(evidence))
+    possible = ("Ethernet",) if configured.is_ethernet(evidence) else tuple(_USUAL_MTUS)
+    usual = [
+        text("{size} of {network}", size=f"{_USUAL_MTUS[network]} B", network=network)
+        for network in (possible if _may_be_between(estimate) else ())
+        if _near(_USUAL_MTUS[network], step)
     ]
     return text("if the MTU is the default {sizes}", sizes=joined(", ", usual)) if usual else ""
 

@@ -70,7 +70,8 @@ class Kernel(msgspec.Struct, frozen=True):
 
 def roofline(kernels: list[Kernel], roofs: list[Roof], peak: tuple[float, str], unit: str) -> Spec:
     """Kernels under `roofs` and the `peak` (value in `unit`, label)."""
-    left, right = _span(kernels, roofs)
+    places = [kernel.intensity for kernel in kernels] + [roof.ridge for roof in roofs]
+    left, right = min(places) / 2.5, max(places) * 4  # from below the first to beyond the last
     lowest = min([kernel.lo for kernel in kernels] + [roof.bandwidth * left for roof in roofs])
     bottom, top = 0.6 * lowest, _ABOVE * peak[0]
     x = _axis("intensity", text("intensity (flop per byte of memory traffic)"), (left, right))
@@ -114,17 +115,11 @@ def _roofs(
         for at, value in ((low, low * roof.bandwidth), (roof.ridge, peak[0]))
     ]
     drawn = (left, right, bottom, _ABOVE * peak[0])
-    places = zip(roofs, _along(roofs, drawn, WIDE), _along(roofs, drawn, _NARROW), strict=True)
+    spots = zip(*(_along(roofs, drawn, width) for width in (WIDE, _NARROW)), strict=True)
+    fields = ("wide", "above_wide", "narrow", "above_narrow", "bandwidth", "label")
     named = [
-        {
-            "wide": wide.end,
-            "above_wide": wide.above,
-            "narrow": narrow.end,
-            "above_narrow": narrow.above,
-            "bandwidth": roof.bandwidth,
-            "label": roof.label,
-        }
-        for roof, wide, narrow in places
+        dict(zip(fields, (*wide, *narrow, roof.bandwidth, roof.label), strict=True))
+        for roof, (wide, narrow) in zip(roofs, spots, strict=True)
     ]
     text_of = {**axes, "text": {"field": "label"}}
     where = [
@@ -196,12 +191,6 @@ def _steep(drawn: tuple[float, float, float, float], width: int) -> float:
     return math.degrees(math.atan2(_HEIGHT / math.log10(top / bottom), width / math.log10(right / left)))
 
 
-def _span(kernels: list[Kernel], roofs: list[Roof]) -> tuple[float, float]:
-    """From below the first kernel to beyond the last ridge and kernel."""
-    places = [kernel.intensity for kernel in kernels] + [roof.ridge for roof in roofs]
-    return min(places) / 2.5, max(places) * 4
-
-
 def _labels(
     kernels: list[Kernel],
     roofs: list[Roof],
@@ -220,13 +209,11 @@ def _labels(
         marks += along([frame.at(low, low * roof.bandwidth), frame.at(roof.ridge, peak[0])])
         marks += _name(frame.at(ends, ends * roof.bandwidth), wide(roof.label), steep, above=above)
     flat = min((roof.ridge for roof in roofs), default=left)
-    end = frame.at(right, peak[0])
-    marks += along([frame.at(flat, peak[0]), end])
-    marks += along(
-        [(end[0] - wide(peak[1]), end[1] - _LETTER - _HEAD / 2), (end[0], end[1] - _LETTER - _HEAD / 2)]
-    )
-    named = _named(kernels)
-    wishes = [Wish(told, at[0], at[0], at[1]) for told, at in ((told, frame.at(*at)) for told, at in named)]
+    x, y = frame.at(right, peak[0])
+    marks += along([frame.at(flat, peak[0]), (x, y)])
+    marks += along([(end, y - _LETTER - _HEAD / 2) for end in (x - wide(peak[1]), x)])
+    named = ((told, frame.at(*at)) for told, at in _named(kernels))
+    wishes = [Wish(told, x, x, y) for told, (x, y) in named]
     places = placed(wishes, marks, (frame.width, frame.height))
     return drawn_labels([wish.text for wish in wishes], places, narrow=narrow)
 

@@ -7,6 +7,7 @@ import numpy as np
 from numpy.lib.stride_tricks import sliding_window_view
 from numpy.typing import NDArray
 
+from assay.analyse import statistics
 from assay.analyse.statistics import Samples, medians, theil_sen
 from assay.model.quantity import Quantity
 
@@ -51,30 +52,23 @@ def plateaus(values: Samples, octaves: Samples) -> list[tuple[int, int]]:
     """
     found: list[tuple[int, int]] = []
     parts = [part for part in partition(values) if _span(octaves, part) >= _LEAST_OCTAVES]
-    for number, part in enumerate(parts):
+    for part in parts:
         begin, end = part
-        most = STEP if _span(octaves, part) >= 1 else _SHORT_RISE
-        if _rise(octaves[begin:end], values[begin:end]) > most and number < len(parts) - 1:
+        span = _span(octaves, part)
+        # What a straight line rises along the points: the median slope, which outliers do not turn.
+        rise = theil_sen(octaves[begin:end], values[begin:end]) * span
+        if rise > (STEP if span >= 1 else _SHORT_RISE) and part != parts[-1]:
             continue
-        if found and float(medians(values[begin:end])) <= _level(values, found[-1]) + STEP:
+        if found and medians(values[begin:end]) <= medians(values[slice(*found[-1])]) + STEP:
             found[-1] = (found[-1][0], end)
         else:
             found.append((begin, end))
     return found
 
 
-def _level(values: Samples, part: tuple[int, int]) -> float:
-    return float(medians(values[slice(*part)]))
-
-
 def _span(octaves: Samples, part: tuple[int, int]) -> float:
     begin, end = part
     return float(octaves[end - 1] - octaves[begin])
-
-
-def _rise(octaves: Samples, values: Samples) -> float:
-    """What a straight line rises along the points: the median slope, which outliers do not turn."""
-    return theil_sen(octaves, values) * float(octaves[-1] - octaves[0])
 
 
 def partition(values: Samples, scatter: float = _SCATTER, fewest: int = FEWEST) -> list[tuple[int, int]]:
@@ -85,23 +79,7 @@ def partition(values: Samples, scatter: float = _SCATTER, fewest: int = FEWEST) 
         scatter: how far points of one plateau scatter.
         fewest: points of a plateau.
     """
-    n = values.size
-    costs = _costs(values, scatter, fewest)
-    best = np.zeros(n + 1)
-    before = np.zeros(n + 1, dtype=np.intp)
-    for end in range(1, n + 1):
-        best[end], before[end] = best[end - 1] + _BETWEEN, -1
-        if end >= fewest:
-            begin = int(np.argmin(best[: end - fewest + 1] + costs[: end - fewest + 1, end]))
-            cost = best[begin] + costs[begin, end] + _PENALTY * math.log(n)
-            if cost < best[end]:
-                best[end], before[end] = cost, begin
-    parts, end = [], n
-    while end:
-        if before[end] >= 0:
-            parts.append((int(before[end]), end))
-        end = end - 1 if before[end] < 0 else int(before[end])
-    return parts[::-1]
+    return statistics.partition(_costs(values, scatter, fewest), _PENALTY * math.log(values.size), _BETWEEN)
 
 
 def _costs(values: Samples, scatter: float, fewest: int) -> NDArray[np.float64]:

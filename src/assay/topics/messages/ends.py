@@ -13,26 +13,22 @@ SHARE = 0.90
 _LONG_BYTES = 65536
 
 
-def device_of(estimate: Estimate, run: Run) -> str:
-    """The device that carried messages between nodes, else the one that was asked for; empty where none did."""
-    return link.carrier(estimate) or link.asked(estimate, run.plan) if place.between(estimate) else ""
+def frames(estimate: Estimate, run: Run) -> tuple[str, tuple[tuple[str, int], ...]]:
+    """What carried messages between nodes, else what was asked for; host and MTU in bytes, where it is known."""
+    if not place.between(estimate):
+        return "", ()
+    name, found = link.carrier(estimate) or link.asked(estimate, run.plan), dict[str, int]()
+    for host in estimate.placement.hosts:
+        device = link.device(run.machines[host], name, estimate) if host in run.machines else None
+        fact = device.facts.get("mtu") if device else None
+        if fact and isinstance(fact.value, int) and fact.value:
+            found[host] = fact.value
+    return name, tuple(sorted(found.items()))
 
 
-def mtus(name: str, estimates: Iterable[Estimate], run: Run) -> dict[str, int]:
-    """Host -> MTU in bytes of its device of this name, where it is known."""
-    found: dict[str, int] = {}
-    for each in estimates:
-        for host in each.placement.hosts:
-            device = link.device(run.machines[host], name, each) if host in run.machines else None
-            fact = device.facts.get("mtu") if device else None
-            if fact and isinstance(fact.value, int):
-                found.setdefault(host, fact.value)
-    return found
-
-
-def differ(mtu_of: dict[str, int]) -> bool:
-    """Whether they take frames of different sizes."""
-    return len(set(mtu_of.values())) > 1
+def differ(mtus: Iterable[tuple[str, int]]) -> bool:
+    """Whether the hosts take frames of different sizes."""
+    return len({mtu for _, mtu in mtus}) > 1
 
 
 def tells(estimate: Estimate) -> bool:

@@ -2,9 +2,8 @@
 
 from assay.analyse.bounds import Bounds
 from assay.analyse.messages import link
-from assay.model.machine import Device
 from assay.model.profile import Ceiling, LimitedBy, Profile, ProfileFigure
-from assay.model.result import Estimate, Limit
+from assay.model.result import Estimate
 
 #: Who gets so much of a limit stands at it.
 REACHED = 0.90
@@ -23,10 +22,8 @@ def ceiling(estimate: Estimate | None, bounds: Bounds) -> tuple[LimitedBy, Ceili
     machine = bounds.machine(estimate)
     name = link.carrier(estimate) or link.asked(estimate, bounds.plan)
     found = link.device(machine, name, estimate) if machine else None
-    return ("given", bare) if found is None or limit.kind == "user" else _of_device(limit, found)
-
-
-def _of_device(limit: Limit, found: Device) -> tuple[LimitedBy, Ceiling]:
+    if found is None or limit.kind == "user":
+        return "given", bare
     if limit.kind == "shaper":
         return "shaper", Ceiling(limit.value, limit.of, found.name, link.held_bits(found))
     if limit.kind == "pcie":

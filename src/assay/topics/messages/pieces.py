@@ -7,7 +7,7 @@ from itertools import pairwise
 import numpy as np
 from numpy.typing import NDArray
 
-from assay.analyse.statistics import Samples
+from assay.analyse.statistics import Samples, partition
 from assay.topics.messages.lines import Lines, lines
 
 Indices = NDArray[np.intp]
@@ -21,7 +21,7 @@ LEAST_SCATTER = 0.015
 
 
 def edges(sizes: Samples, times: Samples, off: float) -> list[int]:
-    """Where pieces begin and the last one ends, as indices: the partition of least cost, by dynamic programming.
+    """Where pieces begin and the last one ends, as indices: the partition of least cost.
 
     Args:
         sizes: ascending, `FEWEST` or more.
@@ -33,16 +33,7 @@ def edges(sizes: Samples, times: Samples, off: float) -> list[int]:
     found = lines(sizes, np.broadcast_to(times, (begins.size, n)), inside(begins, ends, n), off)
     cost = np.full((n + 1, n + 1), math.inf)
     cost[begins, ends] = found.cost
-    best, before = np.full(n + 1, math.inf), np.zeros(n + 1, dtype=int)
-    best[0] = 0.0
-    for end in range(FEWEST, n + 1):
-        whole = best + cost[:, end] + PENALTY * math.log(n)
-        before[end] = int(np.argmin(whole))
-        best[end] = whole[before[end]]
-    cut = [n]
-    while cut[-1]:
-        cut.append(int(before[cut[-1]]))
-    return cut[::-1]
+    return [0, *(end for _, end in partition(cost, PENALTY * math.log(n)))]
 
 
 def refit(sizes: Samples, times: Samples, cut: list[int], off: float) -> Lines:

@@ -37,11 +37,6 @@ class RatioBySize(Model, frozen=True, kw_only=True):
     long_messages: Quantity
     least: Quantity
 
-    @property
-    def headline(self) -> Quantity:
-        """At the smallest size."""
-        return self.smallest_size
-
 
 def fitted(
     law: str, result: Callable[..., RatioBySize], name: str, state: str | None, found: Sequence[Beside]

@@ -23,11 +23,6 @@ class Overlap(Model, frozen=True, kw_only=True, tag=LAW):
 
     hidden: Quantity
 
-    @property
-    def headline(self) -> Quantity:
-        """The share that is hidden."""
-        return self.hidden
-
 
 def fit(known: Known) -> Iterable[Model]:
     """One model for each operation, size and number of calls of MPI_Test, of which all three times are known."""

@@ -28,7 +28,7 @@ def _shown(found: Fitted[Overlap]) -> words.Shown:
 
 def _row(found: Fitted[Overlap]) -> str:
     """`allreduce 8 KiB, 64 ranks`."""
-    return joined(", ", (_what(found), words.count(_ranks(found), "rank", "ranks")))
+    return joined(", ", (_what(found), words.count(found.estimates[0].placement.ranks, "rank", "ranks")))
 
 
 def _what(found: Fitted[Overlap]) -> str:
@@ -36,10 +36,6 @@ def _what(found: Fitted[Overlap]) -> str:
     estimate = found.estimates[0]
     name = f"{operations.operation(estimate)} {messages.at(estimate)}"
     return joined(", ", [name, choose.levels(estimate, estimate.factors), found.state])
-
-
-def _ranks(found: Fitted[Overlap]) -> int:
-    return found.estimates[0].placement.ranks
 
 
 def _calls(estimate: Estimate) -> str:
@@ -51,7 +47,7 @@ def _charts(scene: Scene) -> Iterable[Figure]:
     found = scene.found
     if not found:
         return
-    several = len({_ranks(each) for each in found}) > 1
+    several = len({each.estimates[0].placement.ranks for each in found}) > 1
     points = [_point(each, _row(each) if several else _what(each)) for each in found]
     made = dict.fromkeys(each.basis for each in found)
     caption = text(
@@ -74,19 +70,14 @@ def _sentences(scene: Scene) -> str:
     if not scene.found:
         return ""
     ordered = sorted(scene.found, key=lambda each: each.model.hidden.value)
-    told = [
-        text(
-            "{row}, {series}: {figure}",
-            row=_row(each),
-            series=_calls(each.estimates[0]),
-            figure=_shown(each).short,
-        )
-        for each in (ordered[-1], *ordered[:-1][:1])
-    ]
-    if len(told) == 1:
-        return text("The hidden share is of {what}.", what=told[0])
+    ends = ((_row(each), _calls(each.estimates[0]), _shown(each).short) for each in (ordered[-1], ordered[0]))
+    most, least = (
+        text("{row}, {series}: {figure}", row=row, series=of, figure=figure) for row, of, figure in ends
+    )
+    if len(ordered) == 1:
+        return text("The hidden share is of {what}.", what=most)
     return text(
-        "The largest hidden share is that of {most}; the smallest is that of {least}.", most=told[0], least=told[1]
+        "The largest hidden share is that of {most}; the smallest is that of {least}.", most=most, least=least
     )
 
 

@@ -1,8 +1,6 @@
 """The clock of a core: what is promised for it."""
 
-import msgspec
-
-from assay.analyse.bounds import Bounds, Law
+from assay.analyse.bounds import Bounds, Law, of_core
 from assay.model.result import Estimate, Limit
 from assay.topics.cores.peak import nominal
 
@@ -14,8 +12,4 @@ def _limit(estimate: Estimate, bounds: Bounds) -> Limit | None:
     return Limit(clock[0], "derived", clock[1], "clock", "core", reference=True) if clock else None
 
 
-def _given(_estimate: Estimate, _bounds: Bounds, told: Limit) -> Limit:
-    return msgspec.structs.replace(told, scope="core")
-
-
-law = Law(("clock",), _limit, given=_given)
+law = Law(("clock",), _limit, given=of_core)

@@ -5,6 +5,7 @@ from collections.abc import Iterable
 import msgspec
 
 from assay.analyse.curves import Curve, Known, curves, point, spread
+from assay.model.grouping import grouped
 from assay.model.law import Model
 from assay.model.machine import Core, Machine
 from assay.model.quantity import Quantity
@@ -62,11 +63,12 @@ def fit(known: Known) -> Iterable[Model]:
 def _model(curve: Curve, machine: Machine) -> Model:
     cores = {cpu: core for core in machine.topology.cores for cpu in core.cpus}
     of_pair = [(each.estimate, _class(each.estimate, cores)) for each in curve.members]
-    values: dict[str, list[float]] = {}
-    for estimate, kind in of_pair:
-        values.setdefault(kind, []).append(estimate.median or 0.0)
+    of_kind = grouped(of_pair, lambda each: each[1])
     order: list[str] = [*(name for _, name in _SHARED), _FAR]
-    times = {kind: spread(values[kind], "s") for kind in sorted(values, key=order.index)}
+    times = {
+        kind: spread([estimate.median or 0.0 for estimate, _ in of_kind[kind]], "s")
+        for kind in sorted(of_kind, key=order.index)
+    }
     points = tuple(
         point(
             estimate,
@@ -90,7 +92,5 @@ def _model(curve: Curve, machine: Machine) -> Model:
 def _class(estimate: Estimate, cores: dict[int, Core]) -> str:
     """What the two cpus share."""
     one, other = (cores.get(cpu) for cpu in estimate.placement.cpus[0])
-    for name, kind in _SHARED:
-        if one and other and getattr(one, name) == getattr(other, name):
-            return kind
-    return _FAR
+    same = (kind for name, kind in _SHARED if one and other and getattr(one, name) == getattr(other, name))
+    return next(same, _FAR)

@@ -27,11 +27,6 @@ class OperationsPerCycle(Model, frozen=True, kw_only=True, tag=LAW):
     most: Quantity
     cores: int
 
-    @property
-    def headline(self) -> Quantity:
-        """The most."""
-        return self.most
-
 
 def fit(known: Known) -> Iterable[Model]:
     """One model for each placement and precision."""

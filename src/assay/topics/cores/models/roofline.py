@@ -4,7 +4,7 @@ Source: S. Williams, A. Waterman, D. Patterson, Roofline, Communications of the 
 are those measured in this run on the same cpus; intensity is flops over the bytes that memory must move.
 """
 
-from collections.abc import Hashable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
 import msgspec
@@ -12,6 +12,7 @@ import msgspec
 from assay.analyse.bounds import best_memory_rate
 from assay.analyse.curves import Known, figure, point, states_of
 from assay.model import roles
+from assay.model.grouping import grouped
 from assay.model.law import Model, Point, Unfitted
 from assay.model.quantity import Quantity
 from assay.model.result import Estimate
@@ -53,11 +54,6 @@ class Roofline(Model, frozen=True, kw_only=True, tag=LAW):
     peak: Quantity
     roofs: tuple[Roof, ...]
 
-    @property
-    def headline(self) -> Quantity:
-        """The peak."""
-        return self.peak
-
 
 class _Placed(NamedTuple):
     """A kernel on the roofline."""
@@ -69,12 +65,8 @@ class _Placed(NamedTuple):
 
 def fit(known: Known) -> Iterable[Model]:
     """One model for each set of cpus on which flops and kernels with bytes were both measured."""
-    groups: dict[Hashable, list[Estimate]] = {}
-    for each in known.measured:
-        estimate = each.estimate
-        if estimate.median is not None:
-            levels = tuple(estimate.factors.items())
-            groups.setdefault((estimate.placement.cpus[:1], estimate.placement.hosts, levels), []).append(estimate)
+    having = (each for each in known.estimates.values() if each.median is not None)
+    groups = grouped(having, lambda e: (e.placement.cpus[:1], e.placement.hosts, *e.factors.items()))
     for group in groups.values():
         for state in states_of(group):
             yield from _model([each for each in group if each.state in {None, state}], state, known)

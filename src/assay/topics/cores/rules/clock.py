@@ -14,6 +14,7 @@ from assay.topics.cores.peak import nominal
 
 _SHARE = 0.95
 _TURBO = 1.01
+_PERFORMANCE = "sudo cpupower frequency-set --governor performance"
 
 
 def _assess(evidence: Evidence) -> Iterable[Finding]:
@@ -43,12 +44,13 @@ def _assess(evidence: Evidence) -> Iterable[Finding]:
 def _refused(evidence: Evidence) -> Iterable[Finding]:
     """One finding for all clocks that cannot be any."""
     bounds = evidence.bounds
-    refused = [each for each in evidence.of_role("clock", "loaded-clock") if not bounds.is_clock(each)]
+    refused = [each for each in evidence.having("clock", "loaded-clock") if not bounds.is_clock(each)]
     if not refused:
         return
     slow = sorted(each.median or 0.0 for each in refused)
     low, high = (format_quantity(each, "Hz") for each in (slow[0], slow[-1]))
     figures = low if low == high else text("{low} to {high}", low=low, high=high)
+    share = slow[0] / bounds.clock
     yield rule.finding(
         "refused",
         claim=text(
@@ -62,8 +64,8 @@ def _refused(evidence: Evidence) -> Iterable[Finding]:
             case=refused[0].case,
         ),
         evidence=tuple(each.id for each in refused),
-        numbers=numbers(slow[0] / bounds.clock, CLOCK_SHARE),
-        statistic=text("clock / typical clock of the run {ratio}", ratio=f"{slow[0] / bounds.clock:.2g}"),
+        numbers=numbers(share, CLOCK_SHARE),
+        statistic=text("clock / typical clock of the run {ratio}", ratio=f"{share:.2g}"),
         threshold=f"< {CLOCK_SHARE}",
         rivals=(text("other programs"), text("the hypervisor")),
         next=cli("run", evidence.study()),
@@ -112,9 +114,7 @@ def _slow(estimate: Estimate, allowed: tuple[float, str], machine: Machine, evid
         experiment=None if decided else retest(retest_single(estimate, _SHARE * allowed[0], "below")),
         next=text(
             "stop the governor from lowering the clock, then measure again: `{command}`",
-            command=joined(
-                " && ", ("sudo cpupower frequency-set --governor performance", cli("run", evidence.study()))
-            ),
+            command=joined(" && ", (_PERFORMANCE, cli("run", evidence.study()))),
         ),
     )
 

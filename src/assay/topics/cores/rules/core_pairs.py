@@ -1,13 +1,13 @@
 """Pairs of cores that hand over a cache line slower than their like, and cores that all such pairs share."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 
 from assay.analyse.evidence import Evidence, Rule, numbers
 from assay.analyse.experiments import retest, retest_pair
 from assay.analyse.outliers import DEVIATIONS, FEWEST, LOW, common_end, first_few, slow
 from assay.analyse.possible import without_pairs
+from assay.model.grouping import grouped
 from assay.model.law import Point
-from assay.model.plan import Experiment
 from assay.model.result import Finding
 from assay.model.text import cli, joined, text
 from assay.model.units import format_quantity
@@ -15,17 +15,12 @@ from assay.topics.cores.models.core_to_core import CoreToCore
 
 
 def _assess(evidence: Evidence) -> Iterable[Finding]:
-    models = evidence.fitted(CoreToCore)
     judged = False
-    for model in models:
-        classes: dict[str, list[Point]] = {}
-        for point in model.points:
-            classes.setdefault(str(point.at["class"]), []).append(point)
-        known = {
-            each.name: classes[each.name] for each in model.classes if len(classes.get(each.name, ())) >= FEWEST
-        }
+    for model in evidence.fitted(CoreToCore):
+        classes = grouped(model.points, lambda point: point.at["class"])
+        known = [each.name for each in model.classes if len(classes[each.name]) >= FEWEST]
         judged = judged or bool(known)
-        found = {kind: outliers for kind, points in known.items() if (outliers := slow(points, "lower"))}
+        found = [point for name in known for point in slow(classes[name], "lower")]
         if found:
             yield _finding(evidence, model, found)
     if not judged:
@@ -36,12 +31,14 @@ def _assess(evidence: Evidence) -> Iterable[Finding]:
         )
 
 
-def _finding(evidence: Evidence, model: CoreToCore, found: Mapping[str, Sequence[Point]]) -> Finding:
-    outliers = [point for points in found.values() for point in points]
+def _finding(evidence: Evidence, model: CoreToCore, outliers: Sequence[Point]) -> Finding:
     worst = max(outliers, key=lambda point: point.ratio or 0.0)
-    kind = next(name for name, points in found.items() if worst in points)
-    usual = _usual(model, kind)
-    confident = all(evidence.confidence(point.estimate) for point in outliers)
+    kind = str(worst.at["class"])
+    usual = next(each.time.value for each in model.classes if each.name == kind)
+    confident = all(evidence.estimates[point.estimate].confidence for point in outliers)
+    alike = (point for point in model.points if point.at["class"] == kind)
+    typical = min(alike, key=lambda point: abs(point.value.value - usual))
+    pair = evidence.estimates[worst.estimate], evidence.estimates[typical.estimate]
     cpu = common_end(outliers)
     common = text("All of them are pairs of cpu {cpu}.", cpu=str(cpu)) if cpu is not None else ""
     named = [f"{point.at['a']}-{point.at['b']} x{point.ratio or 0:.2f}" for point in outliers]
@@ -69,27 +66,12 @@ def _finding(evidence: Evidence, model: CoreToCore, found: Mapping[str, Sequence
             text("a hypervisor that moves virtual cores"),
             text("an uneven mesh"),
         ),
-        experiment=None if confident else _experiment(evidence, model, worst),
+        experiment=None if confident else retest(retest_pair(pair, 1 + LOW, "above")),
         next=text(
             "measure again on an idle machine; if the same pair is slow again, it is not chance: `{command}`",
             command=cli("run", evidence.study()),
         ),
     )
-
-
-def _experiment(evidence: Evidence, model: CoreToCore, worst: Point) -> Experiment:
-    """The slowest pair against the most usual one of its class."""
-    known = {each.estimate.id: each.estimate for each in evidence.measured}
-    kind = worst.at["class"]
-    usual = _usual(model, str(kind))
-    alike = (point for point in model.points if point.at["class"] == kind)
-    typical = min(alike, key=lambda point: abs(point.value.value - usual))
-    return retest(retest_pair((known[worst.estimate], known[typical.estimate]), 1 + LOW, "above"))
-
-
-def _usual(model: CoreToCore, name: str) -> float:
-    """Median time of a class of pairs."""
-    return next(each.time.value for each in model.classes if each.name == name)
 
 
 rule = Rule(

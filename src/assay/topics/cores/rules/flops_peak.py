@@ -6,8 +6,9 @@ from assay.analyse.comparisons.effects import compare
 from assay.analyse.curves import machine_of
 from assay.analyse.evidence import Evidence, Rule, numbers
 from assay.model import roles
+from assay.model.grouping import grouped
 from assay.model.result import Comparison, Estimate, Finding
-from assay.model.text import Text, cli, filled, joined, text
+from assay.model.text import Text, cli, joined, text
 from assay.model.units import format_quantity
 from assay.topics.cores.peak import nominal, rate
 
@@ -16,15 +17,13 @@ _PRECISIONS = ("fp64", "fp32")
 
 
 def _assess(evidence: Evidence) -> Iterable[Finding]:
-    rates = [each for each in evidence.of_role("flop-rate") if each.params.get("mix") == "fma"]
+    rates = [each for each in evidence.having("flop-rate") if each.params.get("mix") == "fma"]
     if not rates:
         yield rule.not_assessed(text("Fused multiply-adds were not measured"), cli("run", "flops"))
         return
-    for precision in _PRECISIONS:
-        of_kind = [each for each in rates if each.params.get("format") == precision]
-        best = max(of_kind, key=lambda each: each.median or 0.0, default=None)
-        if best is not None:
-            yield _finding(evidence, best, precision)
+    of_kind = grouped(rates, lambda each: str(each.params.get("format")))
+    for precision in filter(of_kind.__contains__, _PRECISIONS):
+        yield _finding(evidence, max(of_kind[precision], key=lambda each: each.median or 0.0), precision)
 
 
 def _finding(evidence: Evidence, best: Estimate, precision: str) -> Finding:
@@ -52,20 +51,16 @@ def _finding(evidence: Evidence, best: Estimate, precision: str) -> Finding:
 
 
 def _told(best: Estimate, precision: str, shares: str, derivation: str) -> Text:
-    words = {
-        "precision": precision,
-        "rate": format_quantity(best.median or 0, best.unit),
-        "label": best.placement.label,
-        "width": str(best.params.get("width")),
-        "shares": shares,
-        "peak": derivation,
-    }
-    if shares:
-        return filled(
-            text("The best {precision} rate is {rate} on {label} (width {width}): {shares}, of {peak}."), words
-        )
-    return filled(
-        text("The best {precision} rate is {rate} on {label} (width {width}); no fact gives a limit."), words
+    return text(
+        "The best {precision} rate is {rate} on {label} (width {width}): {shares}, of {peak}."
+        if shares
+        else "The best {precision} rate is {rate} on {label} (width {width}); no fact gives a limit.",
+        precision=precision,
+        rate=format_quantity(best.median or 0, best.unit),
+        label=best.placement.label,
+        width=str(best.params.get("width")),
+        shares=shares,
+        peak=derivation,
     )
 
 

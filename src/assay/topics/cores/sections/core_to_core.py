@@ -57,10 +57,6 @@ def _charts(scene: Scene) -> tuple[Figure, ...]:
     return _MATRIX.figures(scene) or one
 
 
-def _sentences(scene: Scene) -> str:
-    return joined(" ", map(_meaning, scene.found)) if scene.measured else text("No pair could be measured.")
-
-
 def _meaning(each: Fitted[CoreToCore]) -> str:
     if len(each.model.points) == 1:  # two cores are all there are
         (point,) = each.model.points
@@ -69,13 +65,13 @@ def _meaning(each: Fitted[CoreToCore]) -> str:
         text("{time} ({kind}; {low} to {high})", time=middle, kind=kind, low=low, high=high)
         for kind, (middle, low, high) in ((pairs.name, _times(pairs)) for pairs in each.model.classes)
     )
-    if each.state:
-        return text(
-            "The median pair takes {kinds} in state {state}; the brackets show the fastest and the slowest pair.",
-            kinds=kinds,
-            state=each.state,
-        )
-    return text("The median pair takes {kinds}; the brackets show the fastest and the slowest pair.", kinds=kinds)
+    return text(
+        "The median pair takes {kinds} in state {state}; the brackets show the fastest and the slowest pair."
+        if each.state
+        else "The median pair takes {kinds}; the brackets show the fastest and the slowest pair.",
+        kinds=kinds,
+        state=each.state,
+    )
 
 
 def _times(pairs: PairClass) -> list[str]:
@@ -104,7 +100,9 @@ declared = Declared(
     ),
     benchmark="core_to_core",
     law=CoreToCore,
-    sentences=_sentences,
+    sentences=lambda scene: (
+        joined(" ", map(_meaning, scene.found)) if scene.measured else text("No pair could be measured.")
+    ),
     charts=_charts,
     shared_tables=(
         Listing(

@@ -3,8 +3,9 @@
 from collections.abc import Iterable
 
 from assay.analyse.bounds import CLOCK_SHARE, run_clock
+from assay.analyse.curves import states_of
 from assay.model import benchmarks
-from assay.model.result import Analysis, Estimate
+from assay.model.result import Estimate
 from assay.model.run import Run
 from assay.model.text import joined, text
 from assay.report import choose, figures, provenance, words
@@ -16,16 +17,12 @@ from assay.topics.cores.models.operations_per_cycle import OperationsPerCycle
 _RATE, _CLOCK, _LOADED = "flop/s", "Hz", "loaded-clock"
 
 
-def _rates(_analysis: Analysis, every: tuple[Estimate, ...]) -> tuple[Estimate, ...]:
-    return tuple(e for e in every if e.unit == _RATE)
-
-
 def _peaks(scene: Scene) -> list[Estimate]:
     """The best of each placement and precision, in each state where there are several."""
     found: dict[str, Estimate] = {}
     groups = choose.grouped(scene.measured, lambda e: (e.placement.label, e.params.get("format", "")))
     for members in groups.values():
-        for state in {e.state for e in members if e.state} or {""}:
+        for state in states_of(members):
             best = choose.best(e for e in members if e.state in {None, state})
             found |= {best.id: best} if best else {}
     return list(found.values())
@@ -99,8 +96,7 @@ _MIXES = {
 def _clocks(scene: Scene) -> list[tuple[str, ...]]:
     """Rows of the table of clocks: what the machine names, then what each placement kept over its cases."""
     machine = next(iter(scene.run.machines.values()), None)
-    refused = scene.cached(_refused)
-    clocks = tuple(e for e in choose.measured(scene.headline) if e.unit == _CLOCK and e.id not in refused)
+    clocks, _ = scene.cached(_kept_and_refused)
     known = {
         name: fact
         for part in ("processor", "frequency")
@@ -116,8 +112,8 @@ def _clocks(scene: Scene) -> list[tuple[str, ...]]:
         ordered = sorted(members, key=lambda e: e.median or 0.0)
         least, most = (words.shown(e).short for e in (ordered[0], ordered[-1]))
         how = text("beside the work") if kernel == _LOADED else text("alone")
-        what = joined(", ", [label, how, state])
-        rows.append((what, least, most if len(members) > 1 else "", words.count(len(members), "case", "cases")))
+        cases = words.count(len(members), "case", "cases")
+        rows.append((joined(", ", [label, how, state]), least, most if len(members) > 1 else "", cases))
     return rows
 
 
@@ -144,7 +140,7 @@ def _sentences(scene: Scene) -> str:
                 of=best.limit.of,
             )
         )
-    refused = len(scene.cached(_refused))
+    _, refused = map(len, scene.cached(_kept_and_refused))
     if refused:
         told.append(
             text(
@@ -158,23 +154,24 @@ def _sentences(scene: Scene) -> str:
 
 def _nominal(run: Run) -> str:
     """That no nominal clock is known, and what cannot be told for want of it; empty where one is."""
-    for machine in run.machines.values():
-        fact = machine.fact("processor", "nominal frequency")
-        if not fact.known:
-            if not fact.unavailable:
-                return text("The nominal clock is unknown, so the share of it and the use of turbo are unknown.")
-            return text(
-                "The nominal clock is unknown ({why}), so the share of it and the use of turbo are unknown.",
-                why=fact.unavailable,
-            )
-    return ""
+    facts = (machine.fact("processor", "nominal frequency") for machine in run.machines.values())
+    unknown = next((fact for fact in facts if not fact.known), None)
+    if unknown is None:
+        return ""
+    return text(
+        "The nominal clock is unknown ({why}), so the share of it and the use of turbo are unknown."
+        if unknown.unavailable
+        else "The nominal clock is unknown, so the share of it and the use of turbo are unknown.",
+        why=unknown.unavailable,
+    )
 
 
-def _refused(scene: Scene) -> frozenset[str]:
-    """Ids of clocks that cannot be any."""
+def _kept_and_refused(scene: Scene) -> tuple[tuple[Estimate, ...], tuple[Estimate, ...]]:
+    """Clocks, and those that cannot be any."""
     least = CLOCK_SHARE * run_clock(scene.analysis.estimates)
     clocks = (e for e in choose.measured(scene.headline) if e.unit == _CLOCK)
-    return frozenset(e.id for e in clocks if (e.median or 0.0) < least)
+    parts = choose.grouped(clocks, lambda e: (e.median or 0.0) < least)
+    return parts.get(False, ()), parts.get(True, ())
 
 
 def _headlines(scene: Scene) -> Iterable[Headline]:
@@ -213,7 +210,7 @@ declared = Declared(
     ),
     benchmark="flops",
     law=OperationsPerCycle,
-    select=_rates,
+    select=lambda _analysis, every: tuple(e for e in every if e.unit == _RATE),
     applies=lambda scene: scene.headline,
     sentences=_sentences,
     charts=_charts,

@@ -47,15 +47,10 @@ def _figure(each: Fitted[Roofline], number: int) -> Figure:
     peak = each.model.peak.value
     scaled, unit = scale(peak, "flop/s")
     factor = scaled / peak
-    roofs = [
-        Roof(
-            roof.level,
-            factor * roof.bandwidth.value,
-            roof.ridge.value,
-            joined(" ", (_named(roof.level), words.quantity(roof.bandwidth.value, "B/s"))),
-        )
-        for roof in _lowest_first(each)
-    ]
+    roofs = []
+    for roof in _lowest_first(each):
+        name = joined(" ", (_named(roof.level), words.quantity(roof.bandwidth.value, "B/s")))
+        roofs.append(Roof(roof.level, factor * roof.bandwidth.value, roof.ridge.value, name))
     kernels = [_kernel(each, point, factor) for point in each.model.points if _drawn(each.estimate(point))]
     top = each.shown(each.model.peak)
     caption = text(
@@ -65,21 +60,16 @@ def _figure(each: Fitted[Roofline], number: int) -> Figure:
         "only.",
         where=_where(each),
     )
-    result = joined(
-        "; ",
-        (
-            text("Peak {figure}", figure=top.full),
-            *(
-                text(
-                    "{kernel} {figure} at {intensity}",
-                    kernel=kernel.label,
-                    figure=kernel.text,
-                    intensity=f"{kernel.intensity:.3g} flop/B",
-                )
-                for kernel in kernels
-            ),
-        ),
-    )
+    told = [
+        text(
+            "{kernel} {figure} at {intensity}",
+            kernel=kernel.label,
+            figure=kernel.text,
+            intensity=f"{kernel.intensity:.3g} flop/B",
+        )
+        for kernel in kernels
+    ]
+    result = joined("; ", (text("Peak {figure}", figure=top.full), *told))
     spec = roofline(kernels, roofs, (scaled, text("peak {rate}", rate=words.quantity(peak, "flop/s"))), unit)
     return Figure(f"figure-roofline{f'-{number}' if number else ''}", caption, result, spec)
 
@@ -114,11 +104,10 @@ def _name(estimate: Estimate) -> str:
 
 
 def _setting(estimate: Estimate) -> str:
-    declared = benchmarks.of(estimate.benchmark)
-    units = declared.units
+    declared, memory = benchmarks.of(estimate.benchmark), estimate.placement.memory
     levels = {name: value for name, value in estimate.params.items() if name in declared.defaults}
-    memory = estimate.placement.memory
-    return ", ".join(filter(None, [words.params(levels, units), "" if memory == "first-touch" else memory]))
+    told = words.params(levels, declared.units)
+    return ", ".join(filter(None, [told, "" if memory == "first-touch" else memory]))
 
 
 def _kernels(scene: Scene) -> Iterable[tuple[str, ...]]:
@@ -160,13 +149,11 @@ def _sentences(scene: Scene) -> str:
 
 def _without_caches(each: Fitted[Roofline]) -> str:
     """Why there is no roof but that of memory."""
-    if len(each.estimates[0].placement.cpus[0]) > 1:
-        return text(
-            "On “{where}” no cache has a roof: memcpy, which measures the bandwidth of caches, runs on one core.",
-            where=_where(each),
-        )
     return text(
-        "On “{where}” no cache has a roof: no level of memcpy ends at the size of a cache.", where=_where(each)
+        "On “{where}” no cache has a roof: memcpy, which measures the bandwidth of caches, runs on one core."
+        if len(each.estimates[0].placement.cpus[0]) > 1
+        else "On “{where}” no cache has a roof: no level of memcpy ends at the size of a cache.",
+        where=_where(each),
     )
 
 
@@ -175,10 +162,12 @@ def _set_by(each: Fitted[Roofline]) -> str:
     found = next((estimate for estimate in each.estimates if estimate.id == each.model.of[1]), None)
     if found is None:
         return ""
-    kernel, setting = f"{found.benchmark} {found.kernel}", _setting(found)
-    if not setting:
-        return text("The roof of memory is {kernel}.", kernel=kernel)
-    return text("The roof of memory is {kernel} ({setting}).", kernel=kernel, setting=setting)
+    setting = _setting(found)
+    return text(
+        "The roof of memory is {kernel} ({setting})." if setting else "The roof of memory is {kernel}.",
+        kernel=f"{found.benchmark} {found.kernel}",
+        setting=setting,
+    )
 
 
 declared = Declared(

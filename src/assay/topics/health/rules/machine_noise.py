@@ -1,14 +1,12 @@
 """Whether the machine was quiet enough for its figures to be trusted: one finding for each cause of noise."""
 
 from collections.abc import Iterable
-from typing import NamedTuple
 
 from assay.analyse.evidence import Evidence, Rule, more, numbers
 from assay.analyse.states import FACTOR, FAR, NEAR, UNSETTLED
 from assay.analyse.strata import FEWEST
 from assay.model.bracket import Bracket
 from assay.model.noise import Noise
-from assay.model.quantity import Quantity
 from assay.model.result import Finding
 from assay.model.text import Text, filled, joined, text
 from assay.model.units import format_quantity, format_share
@@ -22,43 +20,19 @@ _DRIFT_P = 0.01
 _NAMES = {NEAR: text("near"), FAR: text("far"), UNSETTLED: text("unsettled")}
 
 
-class _Cause(NamedTuple):
-    """Something that disturbed the run: what it did, with the figure that shows it."""
-
-    name: str
-    claim: str
-    statistic: str
-    threshold: str
-    numbers: dict[str, Quantity]
-    rivals: tuple[str, ...]
-    remedy: str
-
-
 def _assess(evidence: Evidence) -> Iterable[Finding]:
     noise = evidence.noise
-    causes = [*_drift(noise), *_lost(noise), *_taken(noise)]
     # What had no time for its launches gets time, not twice as many.
     launches = evidence.run.plan.launches * (1 if evidence.budget() else 2)
     repeat = more(evidence, launches)
-    for cause in causes:
-        yield rule.finding(
-            cause.name,
-            claim=cause.claim,
-            severity="problem",
-            evidence=(),
-            numbers=cause.numbers,
-            statistic=cause.statistic,
-            threshold=cause.threshold,
-            rivals=cause.rivals,
-            next=text("{remedy}: `{command}`", remedy=cause.remedy, command=repeat),
-        )
+    causes = [*_drift(noise, repeat), *_lost(noise, repeat), *_taken(noise, repeat)]
+    yield from causes
     if not causes and noise.lost is None:
         yield rule.not_assessed(text("The run has no launch of the sentinel"))
     elif not causes:
         yield rule.finding(
             "quiet",
             claim=text("The machine was quiet: {figures}.", figures=_figures(noise)),
-            evidence=(),
             numbers=numbers(noise.disturbed, 0),
             statistic=text(
                 "{disturbed} of {launches} launches disturbed", disturbed=noise.disturbed, launches=noise.launches
@@ -67,60 +41,70 @@ def _assess(evidence: Evidence) -> Iterable[Finding]:
     yield from _states(evidence, repeat)
 
 
-def _drift(noise: Noise) -> Iterable[_Cause]:
+def _drift(noise: Noise, repeat: str) -> Iterable[Finding]:
     if noise.drift is None or noise.drift_p is None or abs(noise.drift) <= _DRIFT or noise.drift_p >= _DRIFT_P:
         return
-    figures, figures_p = (
-        noise.figures_drift or 0.0,
-        1.0 if noise.figures_drift_p is None else noise.figures_drift_p,
-    )
-    if abs(figures) <= _DRIFT or figures_p >= _FIGURES_P or (figures > 0) != (noise.drift > 0):
+    figures, figures_p = noise.figures_drift or 0.0, noise.figures_drift_p
+    if (
+        abs(figures) <= _DRIFT
+        or figures_p is None
+        or figures_p >= _FIGURES_P
+        or (figures > 0) != (noise.drift > 0)
+    ):
         return  # whatever the sentinel does, no figure suffers from it
-    change, p = f"{100 * abs(noise.drift):.1f}", f"{noise.drift_p:.2g}"
-    yield _Cause(
+    p = f"{noise.drift_p:.2g}"
+    yield rule.finding(
         "drift",
-        text(
+        claim=text(
             "The machine drifted: the sentinel became {change} % slower during the run."
             if noise.drift > 0
             else "The machine drifted: the sentinel became {change} % faster during the run.",
-            change=change,
+            change=f"{100 * abs(noise.drift):.1f}",
         ),
-        text("Theil-Sen slope x duration {drift} %, Kendall's p = {p}", drift=f"{100 * noise.drift:+.1f}", p=p),
-        text("{drift} % with p < {p}", drift=f"{100 * _DRIFT:.0f}", p=f"{_DRIFT_P}"),
-        numbers(abs(noise.drift), _DRIFT),
-        (
+        severity="problem",
+        numbers=numbers(abs(noise.drift), _DRIFT),
+        statistic=text(
+            "Theil-Sen slope x duration {drift} %, Kendall's p = {p}", drift=f"{100 * noise.drift:+.1f}", p=p
+        ),
+        threshold=text("{drift} % with p < {p}", drift=f"{100 * _DRIFT:.0f}", p=f"{_DRIFT_P}"),
+        rivals=(
             text("clocks that fall as the machine gets hot"),
             text("other users"),
             text("the hypervisor moved the cores"),
         ),
-        text("repeat after the machine has worked for some minutes"),
+        next=_next(text("repeat after the machine has worked for some minutes"), repeat),
     )
 
 
-def _lost(noise: Noise) -> Iterable[_Cause]:
+def _next(remedy: str, repeat: str) -> Text:
+    return text("{remedy}: `{command}`", remedy=remedy, command=repeat)
+
+
+def _lost(noise: Noise, repeat: str) -> Iterable[Finding]:
     if noise.lost is not None and noise.lost > _LOST:
-        yield _Cause(
+        yield rule.finding(
             "lost",
-            text(
+            claim=text(
                 "The machine was not steady: work of fixed length lost {share} % of its time to stops, {count} a "
                 "second, the longest {longest}.",
                 share=format_share(noise.lost),
                 count=f"{noise.stops_per_s or 0.0:.3g}",
                 longest=format_quantity(noise.longest_stop_s or 0.0, "s"),
             ),
-            text("{share} % of the time lost", share=format_share(noise.lost)),
-            f"> {100 * _LOST:.0f} %",
-            numbers(noise.lost, _LOST),
-            (
+            severity="problem",
+            numbers=numbers(noise.lost, _LOST),
+            statistic=text("{share} % of the time lost", share=format_share(noise.lost)),
+            threshold=f"> {100 * _LOST:.0f} %",
+            rivals=(
                 text("other users of the machine"),
                 text("the hypervisor and its other guests"),
                 text("a changing clock"),
             ),
-            text("repeat on an idle machine"),
+            next=_next(text("repeat on an idle machine"), repeat),
         )
 
 
-def _taken(noise: Noise) -> Iterable[_Cause]:
+def _taken(noise: Noise, repeat: str) -> Iterable[Finding]:
     """The cpus' time that others had."""
     hypervisor = (
         text("The hypervisor took up to {share} during a launch."),
@@ -137,13 +121,17 @@ def _taken(noise: Noise) -> Iterable[_Cause]:
         ("foreign", noise.foreign, Bracket.FOREIGN, processes),
     ):
         if value is not None and value > border:
-            share, threshold = _of_cpus(value), f"> {100 * border:.0f} %"
-            told = filled(claim, {"share": share})
-            yield _Cause(name, told, share, threshold, numbers(value, border), (rival,), remedy)
-
-
-def _of_cpus(share: float) -> Text:
-    return text("{share} % of the cpus' time", share=format_share(share))
+            share = text("{share} % of the cpus' time", share=format_share(value))
+            yield rule.finding(
+                name,
+                claim=filled(claim, {"share": share}),
+                severity="problem",
+                numbers=numbers(value, border),
+                statistic=share,
+                threshold=f"> {100 * border:.0f} %",
+                rivals=(rival,),
+                next=_next(remedy, repeat),
+            )
 
 
 def _figures(noise: Noise) -> str:
@@ -152,11 +140,8 @@ def _figures(noise: Noise) -> str:
         share, longest = format_share(noise.lost), format_quantity(noise.longest_stop_s or 0.0, "s")
         figures.append(text("{share} % of the time lost to stops, the longest {time}", share=share, time=longest))
     if noise.drift is not None:
-        drift = f"{100 * noise.drift:+z.1f}"
-        p = "" if noise.drift_p is None else f"{noise.drift_p:.2g}"
-        figures.append(
-            text("drift {drift} % (p = {p})", drift=drift, p=p) if p else text("drift {drift} %", drift=drift)
-        )
+        drift, p = f"{100 * noise.drift:+z.1f}", "" if noise.drift_p is None else f"{noise.drift_p:.2g}"
+        figures.append(text("drift {drift} % (p = {p})" if p else "drift {drift} %", drift=drift, p=p))
     if noise.steal is not None:
         figures.append(text("steal {share} %", share=format_share(noise.steal)))
     if noise.foreign is not None:
@@ -168,43 +153,38 @@ def _states(evidence: Evidence, repeat: str) -> Iterable[Finding]:
     noise = evidence.noise
     if NEAR not in noise.states and FAR not in noise.states:
         return
+    each = ((_NAMES.get(name, name), launches, times) for name, (launches, times) in noise.states.items())
     seen = joined(
         ", ",
         [
             text(
                 "{state} in {launches} launches ({time})",
-                state=_NAMES.get(name, name),
-                launches=launches,
-                time=format_quantity(handover, "s"),
+                state=name,
+                launches=made,
+                time=format_quantity(time, "s"),
             )
-            for name, (launches, handover) in noise.states.items()
+            for name, made, time in each
         ],
     )
     times = [handover for _, handover in noise.states.values()]
     split = sorted({each.estimate.benchmark for each in evidence.measured if each.estimate.state})
     whole = {each.estimate.benchmark for each in evidence.measured} - set(split)
-    told: list[str] = [
-        text("The machine changed its state, as the cache-line probe shows: {states}.", states=seen)
-    ]
-    if split:
-        told.append(
-            text(
-                "The states explain {benchmarks}; their figures are given for each state.",
-                benchmarks=", ".join(split),
-            )
-        )
-    if whole:
-        told.append(
-            text(
-                "The other benchmarks pool the launches of both states: their differences are within chance."
-                if split
-                else "All benchmarks pool the launches of both states: their differences are within chance."
-            )
-        )
+    explained = text(
+        "The states explain {benchmarks}; their figures are given for each state.", benchmarks=", ".join(split)
+    )
+    pooled = text(
+        "The other benchmarks pool the launches of both states: their differences are within chance."
+        if split
+        else "All benchmarks pool the launches of both states: their differences are within chance."
+    )
+    told = (
+        text("The machine changed its state, as the cache-line probe shows: {states}.", states=seen),
+        explained if split else "",
+        pooled if whole else "",
+    )
     yield rule.finding(
         "states",
         claim=joined(" ", told),
-        evidence=(),
         numbers=numbers(max(times) / min(times), FACTOR),
         statistic=seen,
         threshold=text(

@@ -1,8 +1,9 @@
 """What the plan promised and the run does not hold."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 
 from assay.analyse.evidence import Evidence, Rule, numbers
+from assay.model.grouping import grouped
 from assay.model.result import Finding, Outcome
 from assay.model.text import REMARK, Text, cli, filled, joined, text
 
@@ -42,7 +43,6 @@ def _finding(subject: str, claim: Text, outcomes: list[Outcome], every: int, rem
         subject,
         claim=filled(claim, {"count": len(outcomes), "all": every, "reasons": _reasons(outcomes)}),
         severity="problem" if subject == "wrong" else "fact",
-        evidence=(),
         numbers=numbers(len(outcomes), 0),
         statistic=text("{count} case|{count} cases", count=len(outcomes)),
         next=remedy,
@@ -51,21 +51,19 @@ def _finding(subject: str, claim: Text, outcomes: list[Outcome], every: int, rem
 
 def _reasons(outcomes: list[Outcome]) -> str:
     """The most frequent reasons with one case of each."""
-    cases: dict[tuple[str, str], list[str]] = {}
-    for each in outcomes:
-        cases.setdefault((each.status, each.reason or ""), []).append(each.case)
+    cases = grouped(outcomes, lambda each: (each.status, each.reason or ""))
     ranked = sorted(cases.items(), key=lambda item: -len(item[1]))
-    shown = [_reason(_STATUSES.get(status, status), reason, names) for (status, reason), names in ranked]
+    shown = [_reason(_STATUSES.get(status, status), reason, found) for (status, reason), found in ranked]
     others = len(shown) - _SHOWN
     rest = text("{count} other reason|{count} other reasons", count=others) if others > 0 else ""
     return joined("; ", [*shown[:_SHOWN], rest])
 
 
-def _reason(status: str, reason: str, names: list[str]) -> str:
+def _reason(status: str, reason: str, found: Sequence[Outcome]) -> str:
     told = text("{status}: {reason}", status=status, reason=reason) if status else reason
-    if len(names) == 1:
-        return text("{reason} ({case})", reason=told, case=names[0])
-    return text("{reason} ({case} and {count} more)", reason=told, case=names[0], count=len(names) - 1)
+    if len(found) == 1:
+        return text("{reason} ({case})", reason=told, case=found[0].case)
+    return text("{reason} ({case} and {count} more)", reason=told, case=found[0].case, count=len(found) - 1)
 
 
 rule = Rule("not_measured", text("Did every case of the plan succeed?"), text("every case complete"), _assess)

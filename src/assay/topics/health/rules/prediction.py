@@ -1,8 +1,9 @@
 """What other measurements predict of a figure, and what it is: one finding for all of its states."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Hashable, Iterable, Sequence
 
 from assay.analyse.evidence import Evidence, Rule, numbers
+from assay.model.grouping import grouped
 from assay.model.law import Prediction
 from assay.model.result import Finding
 from assay.model.text import cli, joined, text
@@ -16,13 +17,12 @@ _EXPLAINS = 0.15
 def _assess(evidence: Evidence) -> Iterable[Finding]:
     if not evidence.predictions:
         yield rule.not_assessed(text("No measured figure has a prediction"), cli("run", "node"))
-    measured = {each.estimate.id: each.estimate for each in evidence.measured}
-    figures: dict[object, list[Prediction]] = {}
-    for each in evidence.predictions:
-        of = measured[each.measured]
-        figures.setdefault((each.law, of.case, of.kernel, of.metric, of.placement.hosts), []).append(each)
-    for states in figures.values():
-        yield _finding(states)
+
+    def figure(each: Prediction) -> Hashable:
+        of = evidence.estimates[each.measured]
+        return each.law, of.case, of.kernel, of.metric, of.placement.hosts
+
+    yield from map(_finding, grouped(evidence.predictions, figure).values())
 
 
 def _finding(states: Sequence[Prediction]) -> Finding:

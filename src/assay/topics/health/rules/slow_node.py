@@ -1,10 +1,12 @@
 """A node that is slower than its like."""
 
+from collections import Counter
 from collections.abc import Iterable, Mapping
 
 import numpy as np
 
 from assay.analyse.evidence import Evidence, Rule, numbers
+from assay.model.grouping import grouped
 from assay.model.result import Finding
 from assay.model.text import cli, text
 from assay.model.units import format_quantity
@@ -22,16 +24,18 @@ def _assess(evidence: Evidence) -> Iterable[Finding]:
             text("{nodes} nodes: a usual value needs at least {fewest}", nodes=len(hosts), fewest=_FEWEST)
         )
         return
-    cases: dict[str, dict[str, dict[int, float]]] = {}
-    names: dict[tuple[str, str], str] = {}
-    for each in evidence.measured:
-        estimate = each.estimate
-        if (estimate.kernel, estimate.metric) == ("triad", "bandwidth") and len(estimate.placement.hosts) == 1:
-            host = estimate.placement.hosts[0]
-            blocks = {launch.block: launch.value for launch in each.launches}
-            cases.setdefault(estimate.case, {}).setdefault(host, {}).update(blocks)
-            names[estimate.case, host] = estimate.id
-    for case, rates in cases.items():
+    triads = [
+        each
+        for each in evidence.measured
+        if (each.estimate.kernel, each.estimate.metric) == ("triad", "bandwidth")
+        and len(each.estimate.placement.hosts) == 1
+    ]
+    for case, measured in grouped(triads, lambda each: each.estimate.case).items():
+        on = grouped(measured, lambda each: each.estimate.placement.hosts[0])
+        rates = {
+            host: {launch.block: launch.value for each in found for launch in each.launches}
+            for host, found in on.items()
+        }
         for host, low in _slow(rates).items():
             usual = float(np.median([rate for other in rates.values() for rate in other.values()]))
             own = float(np.median(list(rates[host].values())))
@@ -45,7 +49,7 @@ def _assess(evidence: Evidence) -> Iterable[Finding]:
                     share=f"{100 * (1 - own / usual):.0f}",
                 ),
                 severity="problem",
-                evidence=(names[case, host],),
+                evidence=(on[host][-1].estimate.id,),
                 numbers=numbers(own, (1 - _LOW) * usual, "B/s"),
                 statistic=text("low in {low} of {launches} launches", low=low, launches=len(rates[host])),
                 rivals=(
@@ -59,7 +63,7 @@ def _assess(evidence: Evidence) -> Iterable[Finding]:
 
 def _slow(rates: Mapping[str, Mapping[int, float]]) -> dict[str, int]:
     """Host -> launches in which it was low; those that were so twice."""
-    low: dict[str, int] = {}
+    low = Counter[str]()
     for block in sorted({block for each in rates.values() for block in each}):
         present = {host: each[block] for host, each in rates.items() if block in each}
         if len(present) < _FEWEST:
@@ -67,9 +71,7 @@ def _slow(rates: Mapping[str, Mapping[int, float]]) -> dict[str, int]:
         values = np.array(list(present.values()))
         usual = float(np.median(values))
         border = min(usual - _DEVIATIONS * float(np.median(np.abs(values - usual))), (1 - _LOW) * usual)
-        for host, rate in present.items():
-            if rate < border:
-                low[host] = low.get(host, 0) + 1
+        low.update(host for host, rate in present.items() if rate < border)
     return {host: count for host, count in low.items() if count >= _TWICE}
 
 

@@ -5,29 +5,21 @@ from collections.abc import Iterable
 from assay.analyse.bounds import MOST_SHARE
 from assay.analyse.evidence import Evidence, Rule, numbers
 from assay.analyse.limits import share
+from assay.model.grouping import grouped
 from assay.model.result import Estimate, Finding, Limit
 from assay.model.text import text
 from assay.model.units import format_quantity
 
 
 def _assess(evidence: Evidence) -> Iterable[Finding]:
-    exceeded: dict[tuple[str, str], list[Estimate]] = {}
-    for measured in evidence.measured:
-        estimate = measured.estimate
-        if estimate.exceeds:
-            exceeded.setdefault((estimate.benchmark, estimate.exceeds.kind), []).append(estimate)
-    for (benchmark, kind), estimates in exceeded.items():
-        worst = max(estimates, key=lambda each: _share(each, each.exceeds))
-        yield _finding(f"{benchmark}:{kind}", worst, estimates)
+    exceeded = [(each, each.exceeds) for each in evidence.estimates.values() if each.exceeds]
+    for (benchmark, kind), found in grouped(exceeded, lambda each: (each[0].benchmark, each[1].kind)).items():
+        shares = [(share(each.median or 0.0, limit, each.better), each, limit) for each, limit in found]
+        worst = max(shares, key=lambda each: each[0])
+        yield _finding(f"{benchmark}:{kind}", *worst, tuple(each.id for each, _ in found))
 
 
-def _share(estimate: Estimate, limit: Limit | None) -> float:
-    return share(estimate.median or 0.0, limit, estimate.better) if limit else 0.0
-
-
-def _finding(subject: str, worst: Estimate, estimates: list[Estimate]) -> Finding:
-    limit = worst.exceeds
-    assert limit is not None  # noqa: S101 (only such are gathered)
+def _finding(subject: str, ratio: float, worst: Estimate, limit: Limit, exceeding: tuple[str, ...]) -> Finding:
     return rule.finding(
         subject,
         claim=text(
@@ -35,7 +27,7 @@ def _finding(subject: str, worst: Estimate, estimates: list[Estimate]) -> Findin
             "limit is too low, or bytes stayed in a cache. {count} figure has no share.|"
             "{benchmark} {kernel} at {label} reaches {figure}, more than its limit of {limit}: {of}. Either the "
             "limit is too low, or bytes stayed in a cache. {count} figures have no share.",
-            count=len(estimates),
+            count=len(exceeding),
             benchmark=worst.benchmark,
             kernel=worst.kernel,
             label=worst.placement.label,
@@ -43,9 +35,9 @@ def _finding(subject: str, worst: Estimate, estimates: list[Estimate]) -> Findin
             limit=format_quantity(limit.value, worst.unit),
             of=limit.of,
         ),
-        evidence=tuple(each.id for each in estimates),
-        numbers=numbers(_share(worst, limit), MOST_SHARE),
-        statistic=text("figure / limit {ratio}", ratio=f"{_share(worst, limit):.3f}"),
+        evidence=exceeding,
+        numbers=numbers(ratio, MOST_SHARE),
+        statistic=text("figure / limit {ratio}", ratio=f"{ratio:.3f}"),
     )
 
 

@@ -2,7 +2,6 @@
 
 from datetime import datetime
 
-from assay.model.noise import Noise
 from assay.model.run import LaunchRecords
 from assay.model.text import joined, text
 from assay.report import words
@@ -26,17 +25,17 @@ def _rows(scene: Scene) -> list[tuple[str, ...]]:
         ),
         (
             text("Longest stop"),
-            _time_of(noise.longest_stop_s),
+            text("not measured") if noise.longest_stop_s is None else words.quantity(noise.longest_stop_s, "s"),
             text("{count} stops a second", count=f"{noise.stops_per_s or 0.0:.3g}"),
         ),
         (
             text("Drift over the run"),
-            _drift(noise),
+            _drift(noise.drift, noise.drift_p),
             text("Theil-Sen slope times duration of that work, with Kendall's p"),
         ),
         (
             text("Drift of the figures"),
-            text("not assessed") if noise.figures_drift is None else f"{100 * noise.figures_drift:+z.1f} %",
+            _drift(noise.figures_drift),
             text("the same of the median slowness of all figures, block by block"),
         ),
         (text("Steal time of the hypervisor"), _share(noise.steal), _OF_LAUNCH),
@@ -68,15 +67,10 @@ def _rows(scene: Scene) -> list[tuple[str, ...]]:
     return rows
 
 
-def _time_of(seconds: float | None) -> str:
-    return text("not measured") if seconds is None else words.quantity(seconds, "s")
-
-
-def _drift(noise: Noise) -> str:
-    if noise.drift is None:
+def _drift(share: float | None, p: float | None = None) -> str:
+    if share is None:
         return text("not assessed")
-    p = "" if noise.drift_p is None else f" (p = {noise.drift_p:.2g})"
-    return f"{100 * noise.drift:+z.1f} %{p}"
+    return f"{100 * share:+z.1f} %" + ("" if p is None else f" (p = {p:.2g})")
 
 
 def _share(value: float | None) -> str:
@@ -86,12 +80,13 @@ def _share(value: float | None) -> str:
 def _sentences(scene: Scene) -> str:
     noise, told = scene.analysis.noise, list[str]()
     if len(noise.states) > 1:
-        states = words.listed(
-            text(
-                "“{state}” ({time}, {launches})", state=known(name), time=words.quantity(value, "s"), launches=many
-            )
+        seen = (
+            (known(name), words.quantity(value, "s"), words.count(launches, "launch", "launches"))
             for name, (launches, value) in noise.states.items()
-            for many in [words.count(launches, "launch", "launches")]
+        )
+        states = words.listed(
+            text("“{state}” ({time}, {launches})", state=name, time=time, launches=many)
+            for name, time, many in seen
         )
         told.append(
             text(
@@ -114,7 +109,7 @@ def _sentences(scene: Scene) -> str:
 
 def _charts(scene: Scene) -> tuple[Figure, ...]:
     launches = scene.run.launches
-    began = min(_time(records) for records in launches)
+    began = min(map(_time, launches))
     spans = [span for records in launches if (span := _span(records, began))]
     if not spans:
         return ()

@@ -16,9 +16,7 @@ def _charts(scene: Scene) -> Iterable[Figure]:
 
 
 def _best(measured: tuple[Estimate, ...]) -> tuple[Estimate, ...]:
-    groups = choose.grouped(
-        measured, lambda e: (e.placement.label, str(e.params.get("format", "")), tuple(e.factors.items()), e.state)
-    )
+    groups = choose.grouped(measured, _name)
     found = (choose.best(members) for members in groups.values())
     return tuple(each for each in found if each)
 

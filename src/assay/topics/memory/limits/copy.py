@@ -1,8 +1,6 @@
 """Bytes per second that one core copies."""
 
-import msgspec
-
-from assay.analyse.bounds import Bounds, Law, describe
+from assay.analyse.bounds import Bounds, Law, describe, of_core
 from assay.model.result import Estimate, Limit
 from assay.model.text import text
 from assay.model.units import format_size
@@ -60,8 +58,4 @@ def _stored(estimate: Estimate, bounds: Bounds) -> Limit | None:
     return Limit(width * clock[0], "derived", of, "copy", "core")
 
 
-def _given(_estimate: Estimate, _bounds: Bounds, told: Limit) -> Limit:
-    return msgspec.structs.replace(told, scope="core")
-
-
-law = Law(("copy",), _limit, given=_given)
+law = Law(("copy",), _limit, given=of_core)

@@ -8,8 +8,8 @@ import msgspec
 from assay.analyse.bounds import MOST_SHARE, Bounds, Law, describe, fits_caches
 from assay.analyse.parts import drives, even_share, name_of_nodes, part, scope_of_cores, scope_of_nodes
 from assay.model.machine import Machine
-from assay.model.result import Estimate, Limit
-from assay.model.text import joined, text
+from assay.model.result import Estimate, Limit, Scope
+from assay.model.text import Text, joined, text
 
 _CHANNEL_BYTES = 8
 #: A guess that a figure exceeds by more than this is wrong.
@@ -50,21 +50,16 @@ def rate(estimate: Estimate, bounds: Bounds) -> Limit | None:
 
 
 def _of_cores(estimate: Estimate, machine: Machine, best: Estimate | None) -> Limit | None:
-    if best is None or best.median is None:
-        return None
     cores = part(estimate, machine.topology).cores
     told = (
         text("the best measured memory rate of this core in this run")
         if len(cores) == 1
         else text("the best measured memory rate of these {cores} cores in this run", cores=len(cores))
     )
-    of = joined(": ", (told, _by(best)))
-    return Limit(best.median, "measured", of, "memory", scope_of_cores(cores, machine.topology))
+    return _measured(best, told, scope_of_cores(cores, machine.topology))
 
 
 def _of_memory(estimate: Estimate, machine: Machine | None, best: Estimate | None) -> Limit | None:
-    if best is None or best.median is None:
-        return None
     nodes = part(estimate, machine.topology).nodes if machine else frozenset[int]()
     scope = scope_of_nodes(nodes, machine.topology) if machine else "machine"
     told = (
@@ -72,12 +67,14 @@ def _of_memory(estimate: Estimate, machine: Machine | None, best: Estimate | Non
         if machine and scope != "machine"
         else text("the best measured memory rate of this run")
     )
-    of = joined(": ", (told, _by(best)))
-    return Limit(best.median, "measured", of, "memory", scope)
+    return _measured(best, told, scope)
 
 
-def _by(best: Estimate) -> str:
-    return text("{kernel} ({which})", kernel=f"{best.benchmark} {best.kernel}", which=describe(best))
+def _measured(best: Estimate | None, told: Text, scope: Scope) -> Limit | None:
+    if best is None or best.median is None:
+        return None
+    by = text("{kernel} ({which})", kernel=f"{best.benchmark} {best.kernel}", which=describe(best))
+    return Limit(best.median, "measured", joined(": ", (told, by)), "memory", scope)
 
 
 def _channels(estimate: Estimate, machine: Machine) -> Limit | None:
@@ -126,14 +123,14 @@ def channel_peak(machine: Machine) -> Limit | None:
 def _channels_told(machine: Machine) -> str:
     fact, rate = machine.fact("memory", "populated channels"), machine.fact("memory", "transfer rate").value
     transfers = f"{float(rate) / 1e6:.0f} MT/s" if isinstance(rate, int | float) else ""
-    if fact.guessed:
-        return text(
-            "{channels} populated channels (guess {source}) x {transfers} x 8 B",
-            channels=str(fact.value),
-            source=fact.origin,
-            transfers=transfers,
-        )
-    return text("{channels} populated channels x {transfers} x 8 B", channels=str(fact.value), transfers=transfers)
+    return text(
+        "{channels} populated channels (guess {source}) x {transfers} x 8 B"
+        if fact.guessed
+        else "{channels} populated channels x {transfers} x 8 B",
+        channels=str(fact.value),
+        source=fact.origin if fact.guessed else "",
+        transfers=transfers,
+    )
 
 
 #: Copies from this size on spend their time on bytes: an assumption.

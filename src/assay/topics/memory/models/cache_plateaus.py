@@ -7,7 +7,7 @@ from itertools import zip_longest
 import msgspec
 import numpy as np
 
-from assay.analyse.curves import Curve, Known, curves
+from assay.analyse.curves import Curve, Known, between, curves
 from assay.model.law import Model, Unfitted
 from assay.model.machine import Machine
 from assay.model.quantity import Quantity
@@ -94,19 +94,16 @@ def _plateaus(name: str, curve: Curve, known: Known) -> Model:
     ]
     ends = _boundaries(falls, known.machine(members[0]))
     levels = [float(np.exp(np.log(rates[begin:end]).mean())) for begin, end in parts]
-    residual = max(
-        float(np.abs(rates[begin:end] / level - 1).max())
-        for level, (begin, end) in zip(levels, parts, strict=True)
-    )
+    level_of = list(zip(levels, parts, strict=True))
+    residual = max(float(np.abs(rates[begin:end] / level - 1).max()) for level, (begin, end) in level_of)
     if residual > _RESIDUAL:
         far = text("rates differ by up to {share} % from their plateaus", share=f"{100 * residual:.0f}")
         return msgspec.structs.replace(unfitted, residual=residual, reason=far)
-    plateaus = [
-        Plateau(
-            Quantity(level, float(rates[begin:end].min()), float(rates[begin:end].max()), "B/s", "range"), fall
-        )
-        for level, (begin, end), fall in zip(levels, parts, [*ends, None][: len(parts)], strict=True)
-    ]
+    spreads = (
+        Quantity(level, float(rates[begin:end].min()), float(rates[begin:end].max()), "B/s", "range")
+        for level, (begin, end) in level_of
+    )
+    plateaus = map(Plateau, spreads, [*ends, None][: len(parts)])
     offset = int(members[0].params.get("offset", 0))
     return CachePlateaus(
         id=name, of=of, state=curve.state, residual=residual, offset=offset, plateaus=tuple(plateaus)
@@ -133,11 +130,8 @@ def _boundaries(falls: Sequence[tuple[int, int]], machine: Machine | None) -> li
     for _, at, level, size in sorted(near):
         if at not in found and level not in {level for level, _ in found.values()}:
             found[at] = (level, size)
-    return [_boundary(fall, *found.get(at, (0, None))) for at, fall in enumerate(falls)]
-
-
-def _boundary(fall: tuple[int, int], level: int, size: int | None) -> Boundary:
-    before, after = map(float, fall)
-    return Boundary(
-        Quantity(math.sqrt(before * after), before, after, "B", "range"), f"L{level}" if level else "", size
-    )
+    causes = (found.get(at, (0, None)) for at in range(len(falls)))
+    return [
+        Boundary(between(before, after), f"L{level}" if level else "", size)
+        for (before, after), (level, size) in zip(falls, causes, strict=True)
+    ]

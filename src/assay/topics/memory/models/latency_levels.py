@@ -154,16 +154,12 @@ def _model(stairs: _Staircase, huge: _Staircase | None, known: Known, clock: Qua
         residual=max(abs(each.ratio - 1) for each in points if each.at["level"] and each.ratio),
         points=points,
         pages=str(stairs.members[0].estimate.params.get("pages", "")),
-        levels=tuple(_in_cycles(each, clock) for each in _levels(stairs, huge, caches, memory)),
+        levels=tuple(_levels(stairs, huge, caches, memory, clock)),
         huge_twin=_id(huge) if huge else "",
         memory_from=memory,
         last_cache=f"L{caches[-1].level}" if caches else "",
         last_cache_bytes=caches[-1].size_bytes if caches else 0,
     )
-
-
-def _in_cycles(level: LatencyLevel, clock: Quantity | None) -> LatencyLevel:
-    return msgspec.structs.replace(level, cycles=level.latency.times(clock, "")) if clock else level
 
 
 def _id(stairs: _Staircase) -> str:
@@ -186,29 +182,34 @@ def _memory_from(stairs: _Staircase, caches: Sequence[_Cache]) -> float | None:
 
 
 def _levels(
-    stairs: _Staircase, huge: _Staircase | None, caches: Sequence[_Cache], memory: float | None
+    stairs: _Staircase,
+    huge: _Staircase | None,
+    caches: Sequence[_Cache],
+    memory: float | None,
+    clock: Quantity | None,
 ) -> Iterable[LatencyLevel]:
     draws, basis = replicates(stairs.members)
     sizes = _knees(stairs, draws, basis)
     middles = [size.value for size in sizes]
     knees = _knees(huge, *replicates(huge.members)) if huge else ()
-    own = [at for at, middle in enumerate(middles) if not any(_is_one(middle, knee.value) for knee in knees)]
+    same = math.log(_SAME_KNEE)
+    own = [at for at, one in enumerate(middles) if all(_apart(one, knee.value) >= same for knee in knees)]
     of_tlb = {at for at in own if huge and _is_tlb(stairs, huge, at)}
     begins = [float(stairs.sizes[begin]) for begin, _ in stairs.parts]
     in_memory = [memory is not None and begin * _SAME_KNEE >= memory for begin in begins]
     names = _with_last(_named(middles, caches, of_tlb), caches, in_memory)
     lasts = [float(stairs.sizes[end - 1]) for _, end in stairs.parts]
     answered = _answered(names, caches, lasts, in_memory)
-    boundaries = [_caused(size, name) for size, name in zip(sizes, names, strict=True)]
+    boundaries = [
+        Boundary(size, f"L{name.level}", name.size_bytes)
+        if isinstance(name, _Cache)
+        else Boundary(size, name or "")
+        for size, name in zip(sizes, names, strict=True)
+    ]
     for (begin, end), by, boundary in zip(stairs.parts, answered, [*boundaries, None], strict=True):
-        level = math.exp(float(medians(np.log(_medians(stairs)[begin:end]))))
-        yield LatencyLevel(with_ends(level, medians(draws[:, begin:end]), basis, "s"), *by, boundary)
-
-
-def _caused(size: Quantity, name: _Cache | str | None) -> Boundary:
-    if isinstance(name, _Cache):
-        return Boundary(size, f"L{name.level}", name.size_bytes)
-    return Boundary(size, name or "")
+        middle = math.exp(float(medians(np.log(_medians(stairs)[begin:end]))))
+        level = with_ends(middle, medians(draws[:, begin:end]), basis, "s")
+        yield LatencyLevel(level, *by, boundary, level.times(clock, "") if clock else None)
 
 
 def _medians(stairs: _Staircase) -> Samples:
@@ -260,10 +261,6 @@ def _knees(stairs: _Staircase, draws: Samples, basis: Basis) -> tuple[Quantity, 
     return tuple(_boundary(stairs, at, draws, basis) for at in range(len(stairs.parts) - 1))
 
 
-def _is_one(knee: float, other: float) -> bool:
-    return _apart(knee, other) < math.log(_SAME_KNEE)
-
-
 def _is_tlb(stairs: _Staircase, huge: _Staircase, at: int) -> bool:
     """Whether a knee of small pages, where huge pages show none, is the TLB's: it is what small pages add.
 
@@ -278,20 +275,19 @@ def _is_tlb(stairs: _Staircase, huge: _Staircase, at: int) -> bool:
     if first < fewest or last > most:
         return False
     before, beyond = (
-        [
-            (small - of_huge[size], of_huge[size])
-            for size, small in of_small[slice(*part)][-FEWEST:]
-            if size in of_huge
-        ]
+        np.array(
+            [
+                (small - of_huge[size], of_huge[size])
+                for size, small in of_small[slice(*part)][-FEWEST:]
+                if size in of_huge
+            ]
+        )
         for part in stairs.parts[at : at + 2]
     )
-    if not before or not beyond:
+    if not before.size or not beyond.size:
         return False
-    added, extra, base = (
-        float(medians(np.array(values)))
-        for values in ([gap for gap, _ in before], [gap for gap, _ in beyond], [value for _, value in beyond])
-    )
-    return extra - max(added, 0.0) > math.expm1(STEP) * base
+    (added, _), (extra, base) = medians(before.T), medians(beyond.T)
+    return bool(extra - max(added, 0.0) > math.expm1(STEP) * base)
 
 
 def _named(

@@ -30,19 +30,13 @@ class LinesInFlight(Model, frozen=True, kw_only=True, tag=LAW):
     latency: Quantity
     line_bytes: int
 
-    @property
-    def headline(self) -> Quantity:
-        """The lines."""
-        return self.lines
-
 
 def fit(known: Known) -> Iterable[Model]:
     """One model for each core whose walk reached memory and that moved bytes from or to it on its own."""
-    estimates = {each.estimate.id: each.estimate for each in known.measured}
-    rates = memory_rates(estimates.values(), known.run.machines)
+    rates = memory_rates(known.estimates.values(), known.run.machines)
     seen: set[tuple[object, ...]] = set()
     for model in sorted(known.fitted(LatencyLevels), key=lambda each: each.pages != "huge"):
-        walked, last = estimates[model.of[-1]], model.levels[-1]
+        walked, last = known.estimates[model.of[-1]], model.levels[-1]
         here = _place(walked)
         drawn = (each for each in rates if _place(each) == here and each.state in {None, model.state})
         most, line = max(drawn, key=lambda each: each.median or 0.0, default=None), walked.params.get("line")

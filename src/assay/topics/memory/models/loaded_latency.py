@@ -47,9 +47,8 @@ def fit(known: Known) -> Iterable[Model]:
         (each.estimate.case, each.estimate.placement.hosts, each.estimate.state): each.estimate
         for each in known.of_role("memory-traffic")
     }
-    estimates = {each.estimate.id: each.estimate for each in known.measured}
     alone = {
-        (*_walk(estimates[model.of[-1]]), model.state): model.levels[-1].latency
+        (*_walk(known.estimates[model.of[-1]]), model.state): model.levels[-1].latency
         for model in known.fitted(LatencyLevels)
         if model.levels[-1].answered_by == MEMORY
     }

@@ -5,9 +5,10 @@ from collections.abc import Iterable, Sequence
 import msgspec
 
 from assay.analyse.comparisons import own_node
-from assay.analyse.curves import Curve, Known, curves, figure, point, spread
+from assay.analyse.curves import Curve, Known, curves, point, spread
 from assay.analyse.statistics import kendall
-from assay.model.law import Model
+from assay.model.grouping import grouped
+from assay.model.law import Model, Point
 from assay.model.quantity import Quantity
 from assay.model.result import Estimate
 from assay.model.text import text
@@ -73,15 +74,11 @@ def fit(known: Known) -> Iterable[Model]:
     rates, latencies = known.of_role("memory-rate", "triad"), known.of_role("load-latency")
     for what, measured in (("bandwidth", rates), ("latency", latencies)):
         bound = [each for each in measured if _cell(each.estimate, known)]
-        for kind in dict.fromkeys(_kind(each.estimate) for each in bound):
-            for curve in curves((each for each in bound if _kind(each.estimate) == kind), "label", "memory"):
+        # Placements without their index: `all:numa`.
+        for kind, alike in grouped(bound, lambda each: each.estimate.placement.word.kind).items():
+            for curve in curves(alike, "label", "memory"):
                 name = "/".join([LAW, what, kind, *curve.marks])
                 yield from _matrix(name, what, curve, known)
-
-
-def _kind(estimate: Estimate) -> str:
-    """Placement without its index: `all:numa`."""
-    return estimate.placement.word.kind
 
 
 def _cell(estimate: Estimate, known: Known) -> tuple[int, int] | None:
@@ -99,7 +96,6 @@ def _matrix(name: str, what: str, curve: Curve, known: Known) -> Iterable[Model]
     nodes = Nodes(machine.topology)
     local = {cpu: estimate for (cpu, memory), estimate in cells.items() if cpu == memory}
     points = []
-    groups: dict[str, list[tuple[float | None, Estimate]]] = {}
     near: dict[str, tuple[int, int]] = {}
     for (cpu, memory), estimate in sorted(cells.items()):
         kind, away = nodes.kind(cpu, memory), nodes.distance(cpu, memory)
@@ -107,42 +103,32 @@ def _matrix(name: str, what: str, curve: Curve, known: Known) -> Iterable[Model]
         ratio = estimate.median / base if base and estimate.median is not None else None
         at = {"cpu node": cpu, "memory node": memory} | ({"distance": away} if away is not None else {})
         points.append(point(estimate, {**at, "class": kind}, ratio))
-        groups.setdefault(kind, []).append((ratio, estimate))
         near.setdefault(kind, nearness(kind, away))
+    classes = grouped(points, lambda each: str(each.at["class"]))
     yield NumaMatrix(
         id=name,
         of=tuple(each.id for each in cells.values()),
         state=curve.state,
         points=tuple(points),
         what=what,
-        classes=tuple(
-            _class(kind, group) for kind, group in sorted(groups.items(), key=lambda each: near[each[0]])
-        ),
+        classes=tuple(_class(kind, classes[kind]) for kind in sorted(classes, key=lambda kind: near[kind])),
         agreement=_agreement(cells, nodes),
     )
 
 
-def _class(name: str, group: Sequence[tuple[float | None, Estimate]]) -> NodeClass:
-    ratios = [ratio for ratio, _ in group if ratio is not None]
-    values = [figure(estimate).value for _, estimate in group]
-    return NodeClass(name, spread(values, group[0][1].unit), spread(ratios) if ratios else None)
+def _class(name: str, points: Sequence[Point]) -> NodeClass:
+    ratios, values = [each.ratio for each in points if each.ratio is not None], [each.value for each in points]
+    usual = spread([each.value for each in values], values[0].unit)
+    return NodeClass(name, usual, spread(ratios) if ratios else None)
 
 
 def _agreement(cells: dict[tuple[int, int], Estimate], nodes: Nodes) -> Agreement | None:
     """Of firmware's distances with what they cost: latency, or bandwidth with its sign turned."""
     pairs = [
-        (away, _cost(estimate))
+        (away, (estimate.median or 0.0) * (1 if estimate.better == "lower" else -1))
         for (cpu, memory), estimate in cells.items()
         if (away := nodes.distance(cpu, memory)) is not None
     ]
     if len({away for away, _ in pairs}) < _FEWEST_DISTANCES:
         return None
-    return Agreement(*kendall(*_columns(pairs)))
-
-
-def _cost(estimate: Estimate) -> float:
-    return (estimate.median or 0.0) * (1 if estimate.better == "lower" else -1)
-
-
-def _columns(pairs: Sequence[tuple[int, float]]) -> tuple[list[int], list[float]]:
-    return [away for away, _ in pairs], [cost for _, cost in pairs]
+    return Agreement(*kendall([away for away, _ in pairs], [cost for _, cost in pairs]))

@@ -1,5 +1,6 @@
 """How many cores fill the memory's bandwidth: the fewest that reach .95 of what any number of them gets."""
 
+from collections import defaultdict
 from collections.abc import Iterable, Mapping
 
 import numpy as np
@@ -50,11 +51,6 @@ class Saturation(Model, frozen=True, kw_only=True, tag=LAW):
         """How cores are added."""
         return self.order
 
-    @property
-    def headline(self) -> Quantity:
-        """The fewest cores that suffice."""
-        return self.cores
-
 
 def fit(known: Known) -> Iterable[Model]:
     """One model for each way to add cores, and kind of stores; of two ways that are the same cores the first."""
@@ -62,8 +58,9 @@ def fit(known: Known) -> Iterable[Model]:
     words = _words(known.run)
     seen: set[tuple[str, ...]] = set()
     for word, order in _ORDERS.items():
-        having = [each for each in triads if _counted(each, words, word)]
-        if not any(words[each.estimate.placement.label] & {word} for each in having):
+        # Asked for by the word, or one core and all cores, its ends.
+        having = [each for each in triads if words[_label(each)] & {word} or _label(each) in _ENDS]
+        if not any(words[_label(each)] & {word} for each in having):
             continue
         counted = {
             curve.marks: curve._replace(members=tuple(sorted(curve.members, key=_cores)))
@@ -77,19 +74,17 @@ def fit(known: Known) -> Iterable[Model]:
                 yield _model("/".join([LAW, order, *marks]), order, curve, most)
 
 
-def _words(run: Run) -> dict[str, set[str]]:
+def _words(run: Run) -> Mapping[str, set[str]]:
     """Placement label -> `cores` and `spread` where it, or what was folded into it, was asked for by that word."""
     asked = [(word, word) for word in (parsed(case.placement.label) for case in run.plan.cases)]
-    words: dict[str, set[str]] = {}
+    words = defaultdict[str, set[str]](set)
     for wish, into in (*asked, *(folded.places for folded in run.plan.folded)):
-        words.setdefault(into.text, set()).add(wish.share)
+        words[into.text].add(wish.share)
     return words
 
 
-def _counted(measured: Measured, words: Mapping[str, set[str]], word: str) -> bool:
-    """Whether an estimate stands on the curve of a word: asked for by it, or one core and all cores, its ends."""
-    label = measured.estimate.placement.label
-    return word in words.get(label, ()) or label in _ENDS
+def _label(measured: Measured) -> str:
+    return measured.estimate.placement.label
 
 
 def _numbers(members: Iterable[Measured]) -> set[int]:
@@ -106,11 +101,14 @@ def _model(name: str, order: str, curve: Curve, most: int) -> Model:
     of = tuple(each.estimate.id for each in members)
     numbers = len(_numbers(members))
     if numbers < max(_FEWEST, _WHOLE * most):
-        few = text("{numbers} of {most} numbers of cores have a figure: no curve", numbers=numbers, most=most)
-        if numbers < _FEWEST:
-            few = text(
-                "{numbers} number of cores has a figure: a curve needs {needed}", numbers=numbers, needed=_FEWEST
-            )
+        few = text(
+            "{numbers} number of cores has a figure: a curve needs {needed}"
+            if numbers < _FEWEST
+            else "{numbers} of {most} numbers of cores have a figure: no curve",
+            numbers=numbers,
+            needed=_FEWEST,
+            most=most,
+        )
         return Unfitted(id=name, of=of, state=curve.state, wanted=LAW, reason=few)
     cores = np.array([_cores(each) for each in members], dtype=np.float64)
     medians = np.array([[each.estimate.median or 0.0 for each in members]])

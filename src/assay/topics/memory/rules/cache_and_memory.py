@@ -5,7 +5,6 @@ from collections.abc import Iterable
 from assay.analyse.bounds import cached_bytes, fits_caches
 from assay.analyse.comparisons.effects import compare
 from assay.analyse.curves import machine_of
-from assay.analyse.estimates import Measured
 from assay.analyse.evidence import FEWEST_BLOCKS, Evidence, Rule, decide, digits, numbers, paired, standing
 from assay.model import roles
 from assay.model.result import Comparison, Estimate, Finding
@@ -21,8 +20,12 @@ def _assess(evidence: Evidence) -> Iterable[Finding]:
     copies = [each for each in evidence.measured if roles.role(each.estimate) == "copy-rate"]
     copies = [each for each in copies if each.estimate.median and each.estimate.launches >= FEWEST_BLOCKS]
     beyond = [each for each in copies if _is_in_memory(each.estimate, evidence)]
-    memory = max(beyond, key=_largest_cold, default=None)
-    hot = [each for each in copies if memory and _is_cached(each.estimate, memory.estimate) and each not in beyond]
+    # The largest blocks, of one size cold ones.
+    by_size = sorted(beyond, key=lambda each: each.estimate.params.get("buffers") != "cold")
+    memory = max(by_size, key=lambda each: int(each.estimate.params["bytes"]), default=None)
+    here = _place(memory.estimate) if memory else None
+    hot = [each for each in copies if each.estimate.params.get("buffers") == "hot" and each not in beyond]
+    hot = [each for each in hot if _place(each.estimate) == here]
     cached = max(hot, key=lambda each: each.estimate.median or 0.0, default=None)
     comparison = compare(cached, memory) if cached and memory else None
     if cached and memory and comparison and comparison.blocks >= FEWEST_BLOCKS:
@@ -40,12 +43,8 @@ def _assess(evidence: Evidence) -> Iterable[Finding]:
 def _finding(evidence: Evidence, cached: Estimate, memory: Estimate, comparison: Comparison) -> Finding:
     model = next((each for each in evidence.fitted(CachePlateaus) if cached.id in each.of), None)
     ends = [plateau.end for plateau in model.plateaus if plateau.end] if model else []
-    falls = [
-        f"{format_size(each.size.hi)} ({each.cause}, {format_size(each.cache_bytes)})"
-        if each.cache_bytes
-        else format_size(each.size.hi)
-        for each in ends
-    ]
+    caches = [f" ({each.cause}, {format_size(each.cache_bytes)})" if each.cache_bytes else "" for each in ends]
+    falls = [format_size(each.size.hi) + cache for each, cache in zip(ends, caches, strict=True)]
     told = text(
         "With memcpy one core copies {cached} in cache and {memory} in memory (cache / memory {ratio}). For "
         "data larger than the caches expect {memory}.",
@@ -75,18 +74,9 @@ def _is_in_memory(estimate: Estimate, evidence: Evidence) -> bool:
     return cached_bytes(estimate, machine.topology) > 0
 
 
-def _largest_cold(measured: Measured) -> tuple[int, bool]:
-    """Order by size of blocks, of one size cold ones last."""
-    params = measured.estimate.params
-    return int(params["bytes"]), params.get("buffers") == "cold"
-
-
-def _is_cached(estimate: Estimate, memory: Estimate) -> bool:
-    """Whether its blocks are met again, by the same core in the same state."""
-    mine, other = (
-        (each.placement.cpus, each.placement.hosts, each.factors, each.state) for each in (estimate, memory)
-    )
-    return estimate.params.get("buffers") == "hot" and mine == other
+def _place(estimate: Estimate) -> tuple[object, ...]:
+    """What tells cores and their states apart."""
+    return estimate.placement.cpus, estimate.placement.hosts, estimate.factors, estimate.state
 
 
 def _told(estimate: Estimate) -> str:

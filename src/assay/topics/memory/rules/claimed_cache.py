@@ -30,8 +30,7 @@ def _of_walk(model: LatencyLevels, evidence: Evidence) -> Iterable[Finding]:
     if share >= _ALL:
         return
     ends = [level.end.size.lo for level in model.levels if level.end and level.end.cause == model.last_cache]
-    of = set(model.of)
-    launches = min((e.estimate.launches for e in evidence.measured if e.estimate.id in of), default=0)
+    launches = min(evidence.estimates[name].launches for name in model.of)
     gets = format_size(model.memory_from)
     told = text(
         "{cache} is claimed as {claimed}; a core gets about {gets} of it: beyond that loads come from memory.",
@@ -42,7 +41,7 @@ def _of_walk(model: LatencyLevels, evidence: Evidence) -> Iterable[Finding]:
     state = text("({state})", state=model.state) if model.state else ""
     yield rule.finding(
         model.id,
-        claim=joined(" ", (told, state)) if state else told,
+        claim=joined(" ", (told, state)),
         status="observed" if launches >= CONFIDENT else "candidate",
         evidence=(model.id,),
         numbers=numbers(share, _ALL),

@@ -11,7 +11,6 @@ from assay.analyse.evidence import Evidence, Rule, numbers
 from assay.analyse.experiments import retest, retest_pair
 from assay.analyse.possible import without_memory_nodes
 from assay.analyse.statistics import hodges_lehmann
-from assay.model.plan import Experiment
 from assay.model.quantity import Quantity
 from assay.model.result import Finding
 from assay.model.text import cli, text
@@ -43,6 +42,8 @@ def _finding(node: int, measured: Measured, others: list[Measured], effect: Quan
         if effect.confidence
         else text("largest ratio of {blocks} blocks", blocks=len(measured.launches))
     )
+    ordered = sorted((other.estimate for other in others), key=lambda each: each.median or 0.0)
+    again = retest_pair((measured.estimate, ordered[len(ordered) // 2]), _SHARE, "below")
     return rule.finding(
         measured.estimate.id,
         claim=text(
@@ -62,7 +63,7 @@ def _finding(node: int, measured: Measured, others: list[Measured], effect: Quan
             text("a slower memory module or mixed modules"),
             text("thermal limits"),
         ),
-        experiment=None if effect.confidence else _anew(measured, others),
+        experiment=None if effect.confidence else retest(again),
         next=text("check whether all channels of this node have the same modules: `sudo dmidecode --type memory`"),
     )
 
@@ -94,12 +95,6 @@ def _against_others(measured: Measured, others: list[Measured]) -> Quantity | No
         if (known := [rate[launch.block] for rate in rates if launch.block in rate])
     ]
     return hodges_lehmann(ratios) if ratios else None
-
-
-def _anew(measured: Measured, others: list[Measured]) -> Experiment:
-    """The node against the one that is in the middle of the others."""
-    ordered = sorted((other.estimate for other in others), key=lambda each: each.median or 0.0)
-    return retest(retest_pair((measured.estimate, ordered[len(ordered) // 2]), _SHARE, "below"))
 
 
 rule = Rule(

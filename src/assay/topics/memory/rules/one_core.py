@@ -68,10 +68,8 @@ def _finding(evidence: Evidence, pair: Pair) -> Finding:
 def _flight(evidence: Evidence, one: Estimate) -> LinesInFlight | None:
     """Lines in flight of the core of an estimate, in its state."""
     here = one.placement.cpus, one.placement.hosts
-    same = {
-        e.estimate.id for e in evidence.measured if (e.estimate.placement.cpus, e.estimate.placement.hosts) == here
-    }
-    found = (each for each in evidence.fitted(LinesInFlight) if each.of[0] in same)
+    placed = ((each, evidence.estimates[each.of[0]].placement) for each in evidence.fitted(LinesInFlight))
+    found = (each for each, place in placed if (place.cpus, place.hosts) == here)
     return next((each for each in found if each.state in {None, one.state}), None)
 
 

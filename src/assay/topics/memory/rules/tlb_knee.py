@@ -1,10 +1,10 @@
 """Where pages of 4 KiB begin to cost: the reach of the TLB."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Hashable, Iterable, Sequence
 from statistics import median
 
 from assay.analyse.evidence import CONFIDENT, FEWEST_BLOCKS, Evidence, Rule, digits, more, numbers
-from assay.analyse.messages import place
+from assay.model.grouping import grouped
 from assay.model.result import Finding
 from assay.model.text import cli, joined, text
 from assay.model.units import format_quantity, format_size
@@ -27,20 +27,18 @@ def _assess(evidence: Evidence) -> Iterable[Finding]:
             ),
             cli("run", "caches", *evidence.budget()),
         )
-    of_walk: dict[object, list[_Twins]] = {}
-    estimates = place.by_id(evidence)
-    for small, huge in known:
-        first = estimates[small.of[0]]
-        if _knees(small):
-            of_walk.setdefault((first.case, first.placement.hosts), []).append((small, huge))
-    for states in of_walk.values():
+
+    def walk(twins: _Twins) -> Hashable:
+        first = evidence.estimates[twins[0].of[0]]
+        return first.case, first.placement.hosts
+
+    for states in grouped((each for each in known if _knees(each[0])), walk).values():
         yield _finding(evidence, states)
 
 
 def _launches(evidence: Evidence, small: LatencyLevels, huge: LatencyLevels) -> int:
     """The fewest that a point of both curves has."""
-    of = {*small.of, *huge.of}
-    return min((each.estimate.launches for each in evidence.measured if each.estimate.id in of), default=0)
+    return min(evidence.estimates[name].launches for name in (*small.of, *huge.of))
 
 
 def _knees(model: LatencyLevels) -> list[int]:

@@ -15,17 +15,8 @@ def _explained(tested: Tested) -> bool:
     return all(abs(end / _EXPECTED - 1) <= _NEAR for end in (comparison.lo, comparison.hi))
 
 
-def _rivals(tested: Tested) -> tuple[str, ...]:
-    if _explained(tested):
-        return ()
-    return text("the compiler turns loops into calls of memcpy"), text("another state of the prefetchers")
-
-
-def _words(tested: Tested) -> dict[str, str]:
-    if _explained(tested):
-        return {"cause": text("close to the factor 4/3 of write-allocate")}
-    return {"cause": text("write-allocate alone explains x1.33")}
-
+_EXPLAINED, _NOT = text("close to the factor 4/3 of write-allocate"), text("write-allocate alone explains x1.33")
+_OTHERS = text("the compiler turns loops into calls of memcpy"), text("another state of the prefetchers")
 
 rule = PairedRatio(
     name="write_allocate",
@@ -50,8 +41,8 @@ rule = PairedRatio(
             ),
         ),
     ),
-    rivals=_rivals,
-    words=_words,
+    rivals=lambda tested: () if _explained(tested) else _OTHERS,
+    words=lambda tested: {"cause": _EXPLAINED if _explained(tested) else _NOT},
     missing=text("Triad was not measured with both kinds of stores"),
     measure=cli("run", "memory"),
 )

@@ -17,29 +17,16 @@ _TOLD = 4
 def _by_placement(analysis: Analysis, every: tuple[Estimate, ...]) -> tuple[Estimate, ...]:
     """The triad, without what other sections show."""
     matrix = numa.cells(analysis)
-    ways = {e.id for members in touch.groups(analysis).values() for e in members if not _is_plain(e)}
+    touched = (e for members in touch.groups(analysis).values() for e in members)
+    # Where each thread touched its own part and no policy was set, a figure is of the placement.
+    ways = {e.id for e in touched if e.placement.memory != "first-touch" or not choose.is_usual(e, "touch")}
     triad = choose.headline_kernel(every)
     return tuple(e for e in triad if e.id not in matrix | ways and not saturation.is_counted(e))
 
 
-def _is_plain(estimate: Estimate) -> bool:
-    """Whether each thread touched its own part and no memory policy was set."""
-    return estimate.placement.memory == "first-touch" and choose.is_usual(estimate, "touch")
-
-
-def _cpus(estimate: Estimate) -> int:
-    return sum(map(len, estimate.placement.cpus))
-
-
-def _widest(estimates: tuple[Estimate, ...]) -> tuple[Estimate, ...]:
-    """Those of the placement that uses most cpus."""
-    cpus = max(map(_cpus, estimates), default=0)
-    return tuple(e for e in estimates if _cpus(e) == cpus)
-
-
-def _narrowest(estimates: tuple[Estimate, ...]) -> tuple[Estimate, ...]:
-    cpus = min(map(_cpus, estimates), default=0)
-    return tuple(e for e in estimates if _cpus(e) == cpus)
+def _by_cpus(estimates: tuple[Estimate, ...]) -> list[tuple[Estimate, ...]]:
+    """Those of the placements that use fewest cpus first."""
+    return [members for _, members in sorted(choose.grouped(estimates, lambda e: e.placement.ranks).items())]
 
 
 def _prevailing(estimates: tuple[Estimate, ...]) -> tuple[Estimate, ...]:
@@ -51,8 +38,10 @@ def _prevailing(estimates: tuple[Estimate, ...]) -> tuple[Estimate, ...]:
 def _headlines(scene: Scene) -> Iterable[Headline]:
     """The most cpus; another placement where it is plainly better; the fewest cpus."""
     triad = scene.measured
-    top, single = (choose.best(_prevailing(part(triad))) for part in (_widest, _narrowest))
-    best = choose.best(_prevailing(triad))
+    ordered, best = _by_cpus(triad), choose.best(_prevailing(triad))
+    top, single = (
+        (choose.best(_prevailing(part)) for part in (ordered[-1], ordered[0])) if ordered else (None, None)
+    )
     if top is None or single is None or best is None:
         return
     shown = {top.placement.label: top}
@@ -67,7 +56,7 @@ def _charts(scene: Scene) -> Iterable[Figure]:
     if not scene.measured:
         return
     yield figures.placements(scene.measured, "figure-bandwidth", text("Triad bandwidth"))
-    usual = _usual(_widest(choose.measured(scene.headline)))
+    usual = _usual(_by_cpus(choose.measured(scene.headline))[-1])
     if len({e.kernel for e in usual}) > 1:
         title = text("Bandwidth on {label} by kernel", label=usual[0].placement.label)
         yield figures.placements(usual, "figure-bandwidth-kernels", title, row=lambda e: e.kernel)
@@ -88,7 +77,8 @@ def _sentences(scene: Scene) -> str | tuple[str, ...]:
         return text(
             'No memory bandwidth could be measured. The section "What was not measured" lists the reasons.'
         )
-    widest, narrowest = _widest(triad), _narrowest(triad)
+    ordered = _by_cpus(triad)
+    widest, narrowest = ordered[-1], ordered[0]
     said = [_placement_sentence(widest)]
     if widest[0].placement.label != narrowest[0].placement.label:
         said.append(_placement_sentence(narrowest))
@@ -103,7 +93,7 @@ def _placement_sentence(estimates: tuple[Estimate, ...]) -> str:
     usual = _usual(estimates) or estimates
     label = usual[0].placement.label
     names = choose.varied(usual)
-    cpus = words.count(sum(map(len, usual[0].placement.cpus)), "cpu", "cpus")
+    cpus = words.count(usual[0].placement.ranks, "cpu", "cpus")
     told = sorted(usual, key=lambda e: e.median or 0.0) if len(usual) > _TOLD else usual
     parts = []
     for estimate in told if len(usual) <= _TOLD else (told[0], told[-1]):

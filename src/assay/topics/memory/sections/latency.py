@@ -3,7 +3,7 @@
 import statistics
 from collections.abc import Iterable
 
-from assay.model.result import Analysis, Estimate
+from assay.model.result import Estimate
 from assay.model.run import Run
 from assay.model.text import joined, text
 from assay.model.units import format_size
@@ -21,12 +21,6 @@ _CURVE = 4
 _ALIKE = 1.15
 #: Ends of a TLB that are nearer are one: the sizes of a walk stand an eighth of an octave apart.
 _ONE_KNEE = 1.25
-
-
-def _walks(analysis: Analysis, every: tuple[Estimate, ...]) -> tuple[Estimate, ...]:
-    """Those that are no cell of a matrix of memory nodes."""
-    cells = numa.cells(analysis)
-    return tuple(estimate for estimate in every if estimate.id not in cells)
 
 
 def _name(level: LatencyLevel, number: int) -> str:
@@ -116,12 +110,8 @@ def _boundaries(
 
 def _knees(found: tuple[Fitted[LatencyLevels], ...]) -> list[float]:
     """Where walks left a TLB, of each level of it once: walks that agree are one mark, between them."""
-    knees = sorted(
-        level.end.size.value
-        for each in found
-        for level in each.model.levels
-        if level.end and level.end.cause == TLB
-    )
+    ends = (level.end for each in found for level in each.model.levels if level.end)
+    knees = sorted(end.size.value for end in ends if end.cause == TLB)
     groups: list[list[float]] = []
     for knee in knees:
         if groups and knee / groups[-1][-1] < _ONE_KNEE:
@@ -146,22 +136,16 @@ def _sentences(scene: Scene) -> str | tuple[str, ...]:
             if walk
             else text("A load takes {times}.", times=told)
         )
-    reading: str = text(
+    reading = text(
         "Thick lines are the fitted levels. Dashed vertical lines mark the sizes of the caches and the fitted "
         "end of a TLB."
     )
-    if any(level.step > 1 and not level.beyond_tlb for each in scene.found for level in each.model.levels):
-        reading = joined(
-            " ",
-            (
-                reading,
-                text(
-                    "“Step 2” of a cache is a second level inside its size: a more distant part, or a part that "
-                    "others use."
-                ),
-            ),
-        )
-    return (joined(" ", said), reading)
+    second = text(
+        "“Step 2” of a cache is a second level inside its size: a more distant part, or a part that others use."
+    )
+    levels = (level for each in scene.found for level in each.model.levels)
+    steps = any(level.step > 1 and not level.beyond_tlb for level in levels)
+    return joined(" ", said), joined(" ", (reading, second if steps else ""))
 
 
 def _headlines(scene: Scene) -> Iterable[Headline]:
@@ -184,7 +168,8 @@ declared = Declared(
     ),
     benchmark="latency",
     law=LatencyLevels,
-    select=_walks,
+    # A cell of the matrix of memory nodes is no walk.
+    select=lambda analysis, every: tuple(e for e in every if e.id not in numa.cells(analysis)),
     sentences=_sentences,
     charts=_charts,
     shared_tables=(

@@ -22,12 +22,8 @@ def _ratio(each: Fitted[LoadedLatency]) -> str:
     return f"{each.model.loaded.value / each.model.base.value:.2f}"
 
 
-def _load(scene: Scene, each: Fitted[LoadedLatency]) -> Estimate | None:
-    """What the load drew beside the last point of a model."""
-    return _loads(scene).get(_key(each.estimate(each.model.points[-1])))
-
-
 def _loads(scene: Scene) -> dict[Hashable, Estimate]:
+    """What the load drew beside each point."""
     found = choose.measured(choose.of_benchmark(scene.analysis, declared.benchmark))
     return {_key(each): each for each in found if each.unit == "B/s"}
 
@@ -40,7 +36,7 @@ def _charts(scene: Scene) -> tuple[Figure, ...]:
     found = _drawing(scene)
     if not found:
         return ()
-    beside = _loads(scene)
+    beside = scene.cached(_loads)
     factor, unit = figures.scaled(fitted.of(found))
     across, across_unit = figures.scaled(beside.values())
     points = []
@@ -95,6 +91,7 @@ def _sentences(scene: Scene) -> str:
 
 
 def _rows(scene: Scene) -> Iterable[tuple[str, ...]]:
+    beside = scene.cached(_loads)
     for each in scene.found:
         yield (
             scene.name(each) or words.placed(each.estimates[0]),
@@ -103,7 +100,7 @@ def _rows(scene: Scene) -> Iterable[tuple[str, ...]]:
             each.shown(each.model.loaded).short,
             _ratio(each),
             each.shown(each.model.bandwidth).short if each.model.bandwidth else text("not known"),
-            words.share_text(load) if (load := _load(scene, each)) else "",
+            words.share_text(load) if (load := beside.get(_key(each.estimate(each.model.points[-1])))) else "",
         )
 
 

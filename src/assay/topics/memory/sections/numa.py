@@ -2,7 +2,6 @@
 
 from collections.abc import Iterable, Sequence
 
-from assay.model.law import Point
 from assay.model.quantity import Quantity
 from assay.model.result import Analysis
 from assay.model.text import joined, text
@@ -45,27 +44,8 @@ def _rows(scene: Scene) -> Iterable[tuple[str, ...]]:
         )
 
 
-def _is_whole(each: Fitted[NumaMatrix]) -> bool:
-    """Whether it has the cores of several nodes: one row is no matrix."""
-    return len({point.at["cpu node"] for point in each.model.points}) > 1
-
-
 def _is_latency(each: Fitted[NumaMatrix]) -> bool:
     return each.estimates[0].better == "lower"
-
-
-def _note(point: Point) -> str:
-    return text("distance {distance}", distance=str(point.at["distance"])) if "distance" in point.at else ""
-
-
-def _kind(point: Point) -> str:
-    kind = point.at["class"]
-    return kind if isinstance(kind, str) else str(kind)
-
-
-def _heads(each: Fitted[NumaMatrix], unit: str) -> tuple[str, str, str]:
-    title = text("latency ({unit})", unit=unit) if _is_latency(each) else text("bandwidth ({unit})", unit=unit)
-    return text("cores of node"), text("memory of node"), title
 
 
 def _caption(scene: Scene, each: Fitted[NumaMatrix], drawn: Sequence[Cell], unit: str) -> str:
@@ -104,16 +84,23 @@ _MATRIX = Matrix(
     ends=("cpu node", "memory node"),
     mirrored=False,
     least=2,
-    heads=_heads,
+    heads=lambda each, unit: (
+        text("cores of node"),
+        text("memory of node"),
+        text("latency ({unit})" if _is_latency(each) else "bandwidth ({unit})", unit=unit),
+    ),
     caption=_caption,
     result=_result,
-    note=_note,
-    kind=_kind,
+    note=lambda point: (
+        text("distance {distance}", distance=str(point.at["distance"])) if "distance" in point.at else ""
+    ),
+    kind=lambda point: point.at["class"] if isinstance(point.at["class"], str) else f"{point.at['class']}",
 )
 
 
 def _sentences(scene: Scene) -> tuple[str, ...]:
-    shown = [each for each in scene.found if _is_whole(each)] or scene.found
+    # The cores of one node alone are a row, no matrix.
+    shown = [e for e in scene.found if len({point.at["cpu node"] for point in e.model.points}) > 1] or scene.found
     return joined(" ", [_meaning(scene, each) for each in shown]), _agreement(scene)
 
 
@@ -135,12 +122,12 @@ def _agreement(scene: Scene) -> str:
     told = []
     for each in (each for each in scene.found if each.model.agreement):
         tau, p = each.model.agreement.tau, each.model.agreement.p
-        if p > _SURE:
-            sure = text("too few pairs to compare with the firmware distances")
-        elif tau > 0:
-            sure = text("the firmware distances order the pairs as measured")
-        else:
-            sure = text("the firmware distances do not order the pairs as measured")
+        agree = text(
+            "the firmware distances order the pairs as measured"
+            if tau > 0
+            else "the firmware distances do not order the pairs as measured"
+        )
+        sure = text("too few pairs to compare with the firmware distances") if p > _SURE else agree
         told.append(
             text(
                 "{what}: {verdict} (Kendall's τ {tau}, p = {p})",

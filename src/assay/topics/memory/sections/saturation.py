@@ -41,7 +41,13 @@ def _charts(scene: Scene) -> tuple[Figure, ...]:
         cores, lo, hi = each.model.cores
         value = min(drawn, key=lambda point: abs(point.x - cores)).value
         marks.append(Mark(cores, value, lo, hi, name, words.count(round(cores), "core", "cores")))
-    levels = _limits(scene.found, factor)
+    widest = max(fitted.of(scene.found), key=lambda e: len(e.placement.cpus[0]))
+    limit = widest.limit if widest.limit and widest.limit.source != "measured" else None
+    levels = (
+        (Level(factor * limit.value, text("limit {limit}", limit=words.limit_text(limit, widest.unit))),)
+        if limit
+        else ()
+    )
     titles = text("cores"), text("Triad bandwidth ({unit})", unit=unit)
     caption = (
         text("Triad bandwidth by number of cores."),
@@ -77,15 +83,6 @@ def _point(each: Fitted[Saturation], point: Point, name: str, factor: float) -> 
     place = words.count(round(cores), "core", "cores")
     ends = figures.ends(each.estimate(point), factor)
     return LinePoint(x=cores, x_lo=cores, x_hi=cores, series=name, place=place, **ends)
-
-
-def _limits(found: tuple[Fitted[Saturation], ...], factor: float) -> tuple[Level, ...]:
-    """The limit of the largest number of cores."""
-    widest = max(fitted.of(found), key=lambda e: len(e.placement.cpus[0]))
-    limit = widest.limit
-    if limit is None or limit.source == "measured":
-        return ()
-    return (Level(factor * limit.value, text("limit {limit}", limit=words.limit_text(limit, widest.unit))),)
 
 
 def _sentences(scene: Scene) -> str:

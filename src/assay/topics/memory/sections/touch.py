@@ -15,10 +15,6 @@ from assay.topics.memory.models.numa_matrix import NumaMatrix
 _NONE, _INTERLEAVE, _BIND = "first-touch", "interleave", "bind"
 
 
-def _every(analysis: Analysis, _headline: tuple[Estimate, ...]) -> tuple[Estimate, ...]:
-    return tuple(e for members in groups(analysis).values() for e in members)
-
-
 def _published(scene: Scene) -> Iterable[Table]:
     """The stencil without an option and with interleaved pages, in MFLOPS, as a published table has it."""
     rates = choose.middle(choose.headline_metric(choose.of_benchmark(scene.analysis, "himeno")))
@@ -26,7 +22,8 @@ def _published(scene: Scene) -> Iterable[Table]:
         plain = [e for e in members if e.placement.memory == _NONE]
         for dealt in members:
             if plain and dealt.placement.policy.policy == _INTERLEAVE:
-                none = _of_state(plain, dealt.state)
+                # The one of the same state, else one that holds for all, else the first.
+                none = next((e for wanted in (dealt.state, None) for e in plain if e.state == wanted), plain[0])
                 yield _two_rows(scene.analysis, none, dealt)
                 if none.threads and dealt.threads:
                     yield _by_thread(none, dealt)
@@ -38,16 +35,10 @@ def _setting(estimate: Estimate) -> tuple[object, ...]:
     return (estimate.placement.label, *sorted(estimate.params.items()), *factors.values())
 
 
-def _of_state(estimates: list[Estimate], state: str | None) -> Estimate:
-    """The one of the same state, else one that holds for all, else the first."""
-    return next((e for wanted in (state, None) for e in estimates if e.state == wanted), estimates[0])
-
-
 def _two_rows(analysis: Analysis, none: Estimate, interleaved: Estimate) -> Table:
     rows = []
     for option, e in ((text("none"), none), ("interleave", interleaved)):
-        mflops = (f"{(value or 0.0) / 1e6:,.0f}" for value in (e.median, e.lo, e.hi))
-        middle, lo, hi = mflops
+        middle, lo, hi = (f"{(value or 0.0) / 1e6:,.0f}" for value in (e.median, e.lo, e.hi))
         ends = {"interval": f"[{lo}, {hi}]", "range": f"{lo} to {hi}"}.get(e.basis or "", text("no interval"))
         ratio = _ratio(analysis, interleaved, none) if e is interleaved else ("1", text("the base"), "")
         launches = (
@@ -87,11 +78,11 @@ def _by_thread(none: Estimate, interleaved: Estimate) -> Table:
 
 def _note(found: Comparison | None, interleaved: Estimate) -> str:
     """How to read the ratio, and what one memory node lets expect."""
-    paired = found is not None and found.blocks > 0
-    few = found.blocks if found and found.blocks and found.confidence is None else 0
+    blocks = found.blocks if found else 0
+    few = blocks if found and found.confidence is None else 0
     told = (
         text("The ratio comes from launches paired by block. It is not the ratio of the two medians.")
-        if paired
+        if blocks
         else "",
         text(
             "{count} pair is too few for an interval: a ratio needs 6.|{count} pairs are too few for an "
@@ -151,9 +142,10 @@ def _farthest(analysis: Analysis) -> dict[str, bool]:
     return found
 
 
-def _figure(name: str, members: tuple[Estimate, ...]) -> Figure:
-    anchor = "".join(letter if letter.isalnum() else "-" for letter in name.lower()).replace("--", "-")
-    return figures.placements(members, f"figure-touch-{anchor}", name, row=_policy)
+def _charts(scene: Scene) -> Iterable[Figure]:
+    for name, members in groups(scene.analysis).items():
+        anchor = "".join(letter if letter.isalnum() else "-" for letter in name.lower()).replace("--", "-")
+        yield figures.placements(members, f"figure-touch-{anchor}", name, row=_policy)
 
 
 def way(estimate: Estimate) -> str:
@@ -192,11 +184,8 @@ def _rows(scene: Scene) -> Iterable[tuple[str, ...]]:
 def _between(scene: Scene) -> list[tuple[Comparison, Estimate, Estimate]]:
     """Comparisons of two ways, with both."""
     known = {e.id: e for e in scene.estimates}
-    pairs = [
-        (each, known[each.a], known[each.b])
-        for each in scene.analysis.comparisons
-        if each.a in known and each.b in known
-    ]
+    both = [each for each in scene.analysis.comparisons if known.keys() >= {each.a, each.b}]
+    pairs = [(each, known[each.a], known[each.b]) for each in both]
     return [(each, a, b) for each, a, b in pairs if way(a) != way(b)]
 
 
@@ -235,9 +224,9 @@ declared = Declared(
         "initialises all data, all threads later read from one node. Interleaved pages are spread over all nodes. "
         "If each thread initialises its own part, all memory is local."
     ),
-    select=_every,
+    select=lambda analysis, _headline: tuple(e for members in groups(analysis).values() for e in members),
     sentences=_sentences,
-    charts=lambda scene: [_figure(*group) for group in groups(scene.analysis).items()],
+    charts=_charts,
     shared_tables=(_published,),
     page_tables=(
         Listing(

@@ -9,7 +9,7 @@ import msgspec
 from assay.model.machine import is_port
 from assay.model.profile import LimitedBy, Profile, ProfileFigure
 from assay.model.result import Analysis
-from assay.model.text import Text, filled, joined, text
+from assay.model.text import Text, cli, filled, joined, text
 from assay.model.units import format_share
 from assay.report import choose, messages, words
 from assay.report.section import Card, CardRow
@@ -63,7 +63,7 @@ _LIMITS: dict[LimitedBy, tuple[Text, ...]] = {
     "undecided": (
         text(
             "Not decided: long messages get {share} of the link rate. This run cannot separate the pair of cores, "
-            "the MPI and the path. Many pairs can: `assay run multi-pair --hosts {hosts}`."
+            "the MPI and the path. Many pairs can: `{command}`."
         ),
         text("Not decided: long messages get {share} of the memory rate."),
     ),
@@ -86,26 +86,10 @@ def _limit(profile: Profile) -> Text:
     return between if profile.between or not inside else inside[0]
 
 
-def _is_strayed(profile: Profile) -> bool:
-    """Whether the counters of another device than the one that was asked for moved."""
-    return bool(profile.asked and profile.carried) and not is_port(profile.carried, profile.asked)
-
-
-def _is_below(profile: Profile) -> bool:
-    """Whether the lower end of the share shows that long messages do not always stand at their limit."""
-    share = profile.share
-    return profile.limited_by in _STANDING and share is not None and share.value.lo < _REACHED
-
-
 def _wire_share(profile: Profile) -> float:
     """What the wire needs of the time of a small message; 0 where none is known."""
     top, small = profile.ceiling, profile.small
     return profile.small_bytes / top.value / small.value.lo if top and small and profile.between else 0.0
-
-
-def _more_than_one(profile: Profile) -> object:
-    pairs, rate = profile.pairs_rate, profile.rate
-    return pairs and rate and pairs.value.lo > rate.value.hi
 
 
 def _of_limit(profile: Profile) -> Text:
@@ -132,7 +116,13 @@ def _is_sure(ratio: ProfileFigure | None) -> bool:
 
 
 #: What limits long messages, and how sure that is.
-_STANDS = (Sentence(_limit), Sentence(text("Not always: the lower end is {least} of it."), _is_below))
+_STANDS = (
+    Sentence(_limit),
+    Sentence(
+        text("Not always: the lower end is {least} of it."),
+        lambda each: each.limited_by in _STANDING and each.share and each.share.value.lo < _REACHED,
+    ),
+)
 #: Heading of a row -> its sentences.
 _ROWS: dict[Text, tuple[Sentence, ...]] = {
     text("Good for"): (
@@ -144,11 +134,15 @@ _ROWS: dict[Text, tuple[Sentence, ...]] = {
             text("Both directions at once: together they carry {both} times as much as one."),
             lambda each: each.both and each.both.value.lo >= _FREE,
         ),
-        Sentence(text("Many pairs at once: together they get more than one pair."), _more_than_one),
+        Sentence(
+            text("Many pairs at once: together they get more than one pair."),
+            lambda each: each.pairs_rate and each.rate and each.pairs_rate.value.lo > each.rate.value.hi,
+        ),
     ),
     text("Limited by"): (
         Sentence(
-            text("Messages should use {asked} but used {carried}: all figures here are of {carried}."), _is_strayed
+            text("Messages should use {asked} but used {carried}: all figures here are of {carried}."),
+            lambda each: each.asked and each.carried and not is_port(each.carried, each.asked),
         ),
         *_STANDS,
         Sentence(
@@ -219,7 +213,7 @@ def _words(profile: Profile) -> dict[str, str | int]:
         device=top.device if top else "",
         ceiling=ceiling,
         wire=words.quantity(top.bits, "bit/s") if top and top.bits else ceiling,
-        hosts=",".join(profile.hosts),
+        command=cli("run", "multi-pair", "--hosts", ",".join(profile.hosts)),
         count=profile.pairs,
         least=words.percent(profile.share.value.lo) if profile.share else "",
         stalled=words.quantity(profile.stalled, "s"),
@@ -230,13 +224,8 @@ def _words(profile: Profile) -> dict[str, str | int]:
 
 def _told(profile: Profile, sentences: Iterable[Sentence]) -> str:
     """Those of the sentences that hold."""
-    found = _words(profile)
-    templates = (
-        each.template if isinstance(each.template, Text) else each.template(profile)
-        for each in sentences
-        if each.holds(profile)
-    )
-    return joined(" ", [filled(template, found) for template in templates])
+    found, held = _words(profile), (each.template for each in sentences if each.holds(profile))
+    return joined(" ", [filled(each if isinstance(each, Text) else each(profile), found) for each in held])
 
 
 def cards(analysis: Analysis) -> tuple[Card, ...]:
@@ -301,32 +290,23 @@ def _where(profile: Profile) -> str:
 def shown(stated: ProfileFigure, *, of_hundred: bool = False) -> str:
     """`118 MB/s [117, 119]`, `4.96 µs (4.88 to 6.97)`, `118 MB/s (1 launch)`.
 
-    Shares as `95 %`, sizes in B or KiB.
+    Shares as `95 % [94, 96]`, sizes in B or KiB; the unit stands once where all have the same.
     """
-    if stated.value.unit == "B":
-        return _ends(stated, _size)
-    if of_hundred:
-        return _ends(stated, lambda share: (format_share(share), "%"))
-    figure = words.interval(stated.value, words.basis(stated))
-    return figure.short if figure.lo else _bare(figure.plain, stated)
-
-
-def _size(value: float) -> tuple[str, str]:
-    """A size that lies between others, to three digits, and its unit: `256`, `B`; `14.6`, `KiB`."""
-    for unit, factor in (("MiB", 2**20), ("KiB", 2**10)):
-        if value >= factor:
-            return f"{value / factor:.3g}", unit
-    return f"{value:.0f}", "B"
-
-
-def _ends(stated: ProfileFigure, say: Callable[[float], tuple[str, str]]) -> str:
-    """`95 % [94, 96]`: the unit stands once where all have the same."""
-    (value, unit), *ends = map(say, stated.value)
+    if stated.value.unit != "B" and not of_hundred:
+        figure = words.interval(stated.value, words.basis(stated))
+        return figure.short if figure.lo else _bare(figure.plain, stated)
+    (value, unit), *ends = ((format_share(each), "%") if of_hundred else _size(each) for each in stated.value)
     if not stated.value.has_ends:
         return _bare(f"{value} {unit}", stated)
     alone = all(own == unit for _, own in ends)
     low, high = (number if alone else f"{number} {own}" for number, own in ends)
     return f"{value} {unit} [{low}, {high}]" if stated.confidence else f"{value} {unit} ({low} to {high})"
+
+
+def _size(value: float) -> tuple[str, str]:
+    """A size that lies between others, to three digits, and its unit: `256`, `B`; `14.6`, `KiB`."""
+    factor, unit = next((each for each in ((2**20, "MiB"), (2**10, "KiB")) if value >= each[0]), (1, "B"))
+    return f"{value:.0f}" if factor == 1 else f"{value / factor:.3g}", unit
 
 
 def _bare(value: str, stated: ProfileFigure) -> str:

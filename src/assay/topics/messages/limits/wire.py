@@ -27,7 +27,7 @@ def _limit(estimate: Estimate, bounds: Bounds) -> Limit | None:
         return _inside(estimate, bounds)
     ends = _ends(estimate, bounds)
     least = link.narrowest(limit for end in ends for limit in link.limits(end))
-    if _is_one_machine(estimate):
+    if estimate.placement.is_one_machine:
         least = link.narrowest(filter(None, map(link.shaped, ends))) if link.carrier(estimate) else None
     return _for_all_ways(estimate, least) if least else None
 
@@ -48,14 +48,9 @@ def _inside(estimate: Estimate, bounds: Bounds) -> Limit | None:
     return msgspec.structs.replace(found, value=found.value / _MOVES, of=of)
 
 
-def _given(estimate: Estimate, _bounds: Bounds, told: Limit) -> Limit | None:
-    """What is said of a link in one direction; it concerns nothing inside a node."""
-    return _for_all_ways(estimate, told) if len(estimate.placement.hosts) >= _PAIR else None
-
-
 def _ceilings(estimate: Estimate, bounds: Bounds) -> tuple[Limit, ...]:
     """The bare rate of a wire that the counters prove to have carried the messages."""
-    ends = _ends(estimate, bounds) if link.carrier(estimate) and not _is_one_machine(estimate) else []
+    ends = _ends(estimate, bounds) if link.carrier(estimate) and not estimate.placement.is_one_machine else []
     rate = min(filter(None, map(link.raw, ends)), default=None)
     if rate is None:
         return ()
@@ -71,12 +66,6 @@ def _ends(estimate: Estimate, bounds: Bounds) -> list[Device]:
     name = link.carrier(estimate) or link.asked(estimate, bounds.plan)
     devices = (link.device(machine, name, estimate) for machine in bounds.machines(estimate))
     return [link.in_frames_of(found, estimate) for found in devices if found]
-
-
-def _is_one_machine(estimate: Estimate) -> bool:
-    """Whether its memory carries what seems to go over a network."""
-    proven = estimate.placement.proven
-    return bool(proven and proven.machines == 1)
 
 
 def _for_all_ways(estimate: Estimate, one: Limit) -> Limit:
@@ -105,4 +94,10 @@ def _ranks(estimate: Estimate) -> int:
     return placed.laid_out or placed.ranks // int(estimate.params.get("threads", 1))
 
 
-law = Law(("wire",), _limit, _ceilings, _given)
+law = Law(
+    ("wire",),
+    _limit,
+    _ceilings,
+    # What the user says is of a link in one direction; it concerns nothing inside a node.
+    lambda estimate, _bounds, told: _for_all_ways(estimate, told) if len(estimate.placement.hosts) > 1 else None,
+)

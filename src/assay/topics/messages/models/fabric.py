@@ -7,7 +7,6 @@ from assay.analyse.estimates import Measured
 from assay.analyse.statistics import median_interval
 from assay.model.law import Model, Point
 from assay.model.quantity import Quantity
-from assay.model.record import Header
 from assay.topics.messages.models.node_pairs import Recorded, by_case, metric_of, names_of, of_blocks, values
 
 LAW = "fabric"
@@ -35,11 +34,6 @@ class Fabric(Model, frozen=True, kw_only=True, tag=LAW):
     together: Quantity
     one_at_a_time: Quantity
 
-    @property
-    def headline(self) -> Quantity:
-        """Share of all rounds."""
-        return self.all_rounds
-
 
 def fit(known: Known) -> Iterable[Model]:
     """One model for each pattern and size of bandwidth that was measured with both schedules, a rank a node."""
@@ -57,12 +51,12 @@ def fit(known: Known) -> Iterable[Model]:
 
 def _rounds(curve: Curve, recorded: Recorded) -> list[tuple[Measured, _Sums, _Sums]]:
     """The loaded estimate of each round with the sums of its pairs: loaded, and one at a time."""
-    by_schedule: dict[object, dict[object, Measured]] = {}
-    for each in curve.members:
-        params = each.estimate.params
-        by_schedule.setdefault(params[_SCHEDULE], {})[params[_ROUND]] = each
-    alone, loaded = by_schedule.get(_ALONE, {}), by_schedule.get(_LOADED, {})
-    both = [(loaded[each], alone[each]) for each in loaded if each in alone]
+    of = {(each.estimate.params[_SCHEDULE], each.estimate.params[_ROUND]): each for each in curve.members}
+    both = [
+        (each, of[_ALONE, number])
+        for (schedule, number), each in of.items()
+        if schedule == _LOADED and (_ALONE, number) in of
+    ]
     found = [(one, _sums(one, recorded), _sums(other, recorded)) for one, other in both]
     return [each for each in found if each[1].keys() & each[2].keys()]
 
@@ -73,12 +67,9 @@ def _sums(member: Measured, recorded: Recorded) -> _Sums:
     return {
         block: sum(values(records, metric).values())
         for block, records in of_blocks(member, recorded)
-        if _is_of_nodes(records.header)
+        if len(records.header.ranks) >= _NODES
+        and {*names_of(records.header).values()} == {rank.host for rank in records.header.ranks}
     }
-
-
-def _is_of_nodes(header: Header) -> bool:
-    return len(header.ranks) >= _NODES and {*names_of(header).values()} == {rank.host for rank in header.ranks}
 
 
 def _model(curve: Curve, rounds: list[tuple[Measured, _Sums, _Sums]]) -> Model:

@@ -4,7 +4,7 @@ from collections.abc import Iterable, Sequence
 
 import numpy as np
 
-from assay.analyse.curves import Curve, Known, point, with_ends
+from assay.analyse.curves import Known, point, with_ends
 from assay.analyse.estimates import Measured
 from assay.analyse.messages import curves
 from assay.analyse.messages.curves import Times
@@ -40,11 +40,6 @@ class MaxRate(Model, frozen=True, kw_only=True, tag=LAW):
     node: Quantity | None
     pairs_that_fill: Quantity | None
 
-    @property
-    def headline(self) -> Quantity | None:
-        """Start of a message, else the first that is known."""
-        return self.start or self.one_pair or self.each_further_pair or self.node
-
 
 def fit(known: Known) -> Iterable[Model]:
     """One model for each curve over numbers of pairs and sizes; one number of pairs is no curve."""
@@ -52,7 +47,9 @@ def fit(known: Known) -> Iterable[Model]:
         for curve in curves.by_size(known, benchmark, "label"):
             members = [each for each in curve.members if _counts(each.estimate)]
             if len({pairs_of(each.estimate) for each in members}) > 1:
-                yield _model(curves.named(LAW, benchmark, _marks(curve, members)), curve.state, members)
+                over = members[0].estimate.placement.word.over
+                marks = (f"@{over}", *curve.marks) if over else curve.marks
+                yield _model(curves.named(LAW, benchmark, marks), curve.state, members)
 
 
 def pairs_of(estimate: Estimate) -> int:
@@ -67,11 +64,6 @@ def _counts(estimate: Estimate) -> bool:
         and curves.size(estimate) > 0
         and (word.count is not None or (word.share in _SHARES and not word.group))
     )
-
-
-def _marks(curve: Curve, members: Sequence[Measured]) -> tuple[str, ...]:
-    over = members[0].estimate.placement.word.over
-    return (f"@{over}", *curve.marks) if over else curve.marks
 
 
 def _model(name: str, state: str | None, members: Sequence[Measured]) -> Model:

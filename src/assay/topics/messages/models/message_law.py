@@ -6,7 +6,7 @@ from itertools import pairwise
 
 import numpy as np
 
-from assay.analyse.curves import Known, figure, point, with_ends
+from assay.analyse.curves import Known, between, figure, point, with_ends
 from assay.analyse.messages import curves
 from assay.analyse.messages.curves import Times
 from assay.analyse.messages.steps import LAW, Break, MessageLaw, Piece
@@ -94,8 +94,7 @@ def _pieces(times: Times, cut: list[int], found: Lines, drawn: Lines) -> Iterato
     for at, (_, end) in enumerate(pairwise(cut)):
         after = None
         if end < times.sizes.size:
-            last, first = float(times.sizes[end - 1]), float(times.sizes[end])
-            size = Quantity(math.sqrt(last * first), last, first, "B", "range")
+            size = between(times.sizes[end - 1], times.sizes[end])
             after = Break(size, with_ends(jumps[0, at], drawn_jumps[:, at], times.basis))
         yield Piece(
             with_ends(found.start[0, at], drawn.start[:, at], times.basis, "s"),

@@ -6,7 +6,8 @@ from functools import partial
 from assay.analyse.curves import Curve, Known
 from assay.analyse.estimates import Measured
 from assay.analyse.messages import curves
-from assay.model import benchmarks, roles
+from assay.model import roles
+from assay.model.grouping import grouped
 from assay.model.law import Model
 from assay.model.result import Estimate
 from assay.topics.messages import ratios
@@ -37,10 +38,10 @@ def fit(known: Known) -> Iterable[Model]:
     """
     sockets = _usual(known, TCP)
     polled, blocked = (
-        _first((_place(each.estimate), each) for each in sockets if is_polled(each.estimate) == wanted)
+        _first((each for each in sockets if is_polled(each.estimate) == wanted), _place)
         for wanted in (True, False)
     )
-    copies = _first((_copied(each.estimate), each) for each in _usual(known, MEMCPY))
+    copies = _first(_usual(known, MEMCPY), _copied)
     for curve in curves.by_size(known, "pt2pt"):
         for base, key, bases in ((TCP, _place, (polled, blocked)), (MEMCPY, _passed, (copies,))):
             beside = next(filter(None, (_beside(curve, key, found) for found in bases)), None)
@@ -62,20 +63,12 @@ def _beside(curve: Curve, key: Callable[[Estimate], Hashable], found: Mapping[Ha
 
 def _usual(known: Known, benchmark: str) -> list[Measured]:
     """Its figures; those whose axes have their defaults first."""
-    apart = {*_SHARED, WAITING}
-    axes = [axis for axis in benchmarks.get(benchmark).axes if axis.name not in apart and axis.default is not None]
-
-    def unusual(measured: Measured) -> int:
-        return sum(measured.estimate.params.get(axis.name, axis.default) != axis.default for axis in axes)
-
-    return sorted((each for each in known.of(benchmark) if (each.estimate.median or 0.0) > 0), key=unusual)
+    found = (each for each in known.of(benchmark) if (each.estimate.median or 0.0) > 0)
+    return sorted(found, key=lambda each: curves.unusual(each.estimate, (*_SHARED, WAITING)))
 
 
-def _first(found: Iterable[tuple[Hashable, Measured]]) -> dict[Hashable, Measured]:
-    first: dict[Hashable, Measured] = {}
-    for key, measured in found:
-        first.setdefault(key, measured)
-    return first
+def _first(found: Iterable[Measured], key: Callable[[Estimate], Hashable]) -> dict[Hashable, Measured]:
+    return {name: members[0] for name, members in grouped(found, lambda each: key(each.estimate)).items()}
 
 
 def _place(estimate: Estimate) -> Hashable:
@@ -89,7 +82,7 @@ def _passed(estimate: Estimate) -> Hashable:
     """Messages one behind the other inside a node: each is a copy at least."""
     if len(estimate.placement.hosts) > 1 or estimate.params[curves.PATTERN] != _ONE_WAY:
         return None
-    return curves.size(estimate), estimate.params.get("buffers"), estimate.placement.hosts, estimate.state
+    return _copied(estimate)
 
 
 def _copied(estimate: Estimate) -> Hashable:

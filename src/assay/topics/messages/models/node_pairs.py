@@ -1,7 +1,7 @@
 """What every pair of many ranks gets, in the rounds of a tournament."""
 
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping, Sequence
 
 import numpy as np
 
@@ -10,6 +10,7 @@ from assay.analyse.estimates import Measured, value
 from assay.analyse.statistics import median_intervals, medians
 from assay.model import benchmarks
 from assay.model.benchmark import Metric
+from assay.model.grouping import grouped
 from assay.model.law import Model, Point
 from assay.model.quantity import Quantity
 from assay.model.record import Header, Launch
@@ -22,7 +23,7 @@ LAW = "node-pairs"
 #: Two ranks, the lower one first.
 Pair = tuple[int, int]
 #: Case -> what launches recorded of it.
-Recorded = dict[str, list[tuple[Launch, CaseRecords]]]
+Recorded = Mapping[str, Sequence[tuple[Launch, CaseRecords]]]
 
 
 class NodePairs(Model, frozen=True, kw_only=True, tag=LAW):
@@ -33,11 +34,6 @@ class NodePairs(Model, frozen=True, kw_only=True, tag=LAW):
     """
 
     all_pairs: Quantity
-
-    @property
-    def headline(self) -> Quantity:
-        """The usual pair."""
-        return self.all_pairs
 
 
 def fit(known: Known) -> Iterable[NodePairs]:
@@ -99,12 +95,9 @@ def metric_of(estimate: Estimate) -> Metric:
 
 def by_case(run: Run) -> Recorded:
     """Case -> its launches and what they recorded of it, where that is complete."""
-    found: Recorded = {}
-    for launch in run.launches:
-        for case in launch.cases:
-            if case.end is not None and case.end.status == "complete":
-                found.setdefault(case.header.case, []).append((launch.launch, case))
-    return found
+    every = ((launch.launch, case) for launch in run.launches for case in launch.cases)
+    complete = ((launch, case) for launch, case in every if case.end and case.end.status == "complete")
+    return grouped(complete, lambda each: each[1].header.case)
 
 
 def of_blocks(member: Measured, recorded: Recorded) -> list[tuple[int, CaseRecords]]:

@@ -1,17 +1,17 @@
 """What each path of messages is good for and what limits it: from estimates, laws, limits and findings."""
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import NamedTuple
 
 import msgspec
 
-from assay.analyse.curves import Known, M, figure
+from assay.analyse.curves import M, figure
 from assay.analyse.evidence import Evidence
 from assay.analyse.messages import curves, link
 from assay.analyse.messages.steps import MessageLaw, steps
-from assay.model import benchmarks, roles
-from assay.model.law import Model
+from assay.model import roles
+from assay.model.grouping import grouped
 from assay.model.profile import Profile, ProfileFigure
 from assay.model.quantity import Quantity
 from assay.model.result import Estimate, Finding
@@ -59,10 +59,11 @@ class _Path(NamedTuple):
             and estimate.state in {None, self.key.state}
         )
 
-    def models(self, law: type[M], pattern: str) -> Iterable[M]:
-        """Those that rest on estimates of this path and pattern."""
+    def model(self, law: type[M], pattern: str, holds: Callable[[M], object] = lambda _model: True) -> M | None:
+        """The first that rests on estimates of this path and pattern, and that `holds`; None without one."""
         ids = {each.id for each in self.of(pattern)}
-        return (model for model in self.evidence.fitted(law) if ids & set(model.of))
+        found = (model for model in self.evidence.fitted(law) if ids & set(model.of) and holds(model))
+        return next(found, None)
 
     def figure(self, model: M | None, quantity: Callable[[M], Quantity | None]) -> ProfileFigure | None:
         """A quantity of a model, with the fewest launches behind it; None where the model has none.
@@ -72,15 +73,10 @@ class _Path(NamedTuple):
         found = quantity(model) if model else None
         if model is None or found is None:
             return None
-        launches = min(each.launches for each in _behind(self.evidence, model))
+        launches = min(self.evidence.estimates[name].launches for name in model.of)
         value, lo, hi = found
         ends = Quantity(value, min(lo, value), max(hi, value), found.unit, found.basis)
         return ProfileFigure(ends, launches, (model.id,))
-
-
-def _behind(evidence: Evidence, model: Model) -> list[Estimate]:
-    of = set(model.of)
-    return [each.estimate for each in evidence.measured if each.estimate.id in of]
 
 
 def profiles(evidence: Evidence, findings: Sequence[Finding]) -> tuple[Profile, ...]:
@@ -88,7 +84,7 @@ def profiles(evidence: Evidence, findings: Sequence[Finding]) -> tuple[Profile, 
 
     Many pairs of nodes, each over the same network, have a model of their own and no profile.
     """
-    of_mpi, of_tcp = (_passed_by(evidence, by) for by in ("MPI", "TCP"))
+    of_mpi, of_tcp = (_paths(evidence, by) for by in ("MPI", "TCP"))
     chosen = {**of_tcp, **of_mpi}
     alike = Counter(key[1:] for key in chosen if len(key.hosts) > 1)
     paths = [path for key, path in chosen.items() if alike[key[1:]] <= 1]
@@ -96,30 +92,24 @@ def profiles(evidence: Evidence, findings: Sequence[Finding]) -> tuple[Profile, 
     return tuple(_profile(path, of_tcp.get(path.key), findings) for path in ordered)
 
 
-def _passed_by(evidence: Evidence, by: str) -> dict[_Key, _Path]:
-    """The paths over which `MPI`, or `TCP`, passed messages between two."""
-    every = (_paths(evidence, name) for name, of in roles.message_curves().items() if of == by)
-    return {key: path for paths in every for key, path in paths.items()}
+def _paths(evidence: Evidence, by: str) -> dict[_Key, _Path]:
+    """The paths over which `MPI`, or `TCP`, passed messages between two, with their most usual curves."""
+    found: dict[_Key, _Path] = {}
+    for benchmark in (name for name, of in roles.message_curves().items() if of == by):
+        every = curves.by_size(evidence, benchmark)
+        members = [tuple(sorted((each.estimate for each in curve.members), key=curves.size)) for curve in every]
+        between = [each for each in members if _pattern(each[0]) in {_LATENCY, _ONE}]
+        between = [each for each in between if len(each[0].placement.hosts) <= 2]  # noqa: PLR2004 (two partners)
+        for key, of_path in grouped(between, _key).items():
+            patterns = grouped(of_path, lambda each: _pattern(each[0]))
+            usual = {name: min(each, key=_unusual) for name, each in patterns.items()}
+            found[key] = _Path(key, benchmark, usual, evidence)
+    return found
 
 
-def _paths(evidence: Evidence, benchmark: str) -> dict[_Key, _Path]:
-    found: dict[_Key, dict[str, tuple[int, tuple[Estimate, ...]]]] = {}
-    for curve in curves.by_size(Known(evidence.run, evidence.measured), benchmark):
-        members = tuple(sorted((each.estimate for each in curve.members), key=curves.size))
-        first = members[0]
-        pattern = _pattern(first)
-        if pattern not in {_LATENCY, _ONE} or len(first.placement.hosts) > 2:  # noqa: PLR2004 (two partners)
-            continue
-        state = next((each.state for each in members if each.state), None)
-        key = _Key(first.placement.hosts, first.placement.label, tuple(first.factors.items()), state)
-        unusual = _unusual(first) + (first.params[curves.PATTERN] != pattern)
-        of_key = found.setdefault(key, {})
-        if pattern not in of_key or unusual < of_key[pattern][0]:
-            of_key[pattern] = unusual, members
-    return {
-        key: _Path(key, benchmark, {name: members for name, (_, members) in patterns.items()}, evidence)
-        for key, patterns in found.items()
-    }
+def _key(members: Sequence[Estimate]) -> _Key:
+    first, state = members[0], next((each.state for each in members if each.state), None)
+    return _Key(first.placement.hosts, first.placement.label, tuple(first.factors.items()), state)
 
 
 def _pattern(estimate: Estimate) -> str:
@@ -128,14 +118,11 @@ def _pattern(estimate: Estimate) -> str:
     return roles.of_one_pair(pattern) if max_rate.pairs_of(estimate) == 1 else pattern
 
 
-def _unusual(estimate: Estimate) -> int:
-    """Axes that have not their defaults; of sockets polling ones are the like of MPI."""
-    differing = sum(
-        estimate.params.get(axis.name, axis.default) != axis.default
-        for axis in benchmarks.of(estimate.benchmark).axes
-        if axis.name not in _APART and axis.default is not None
-    )
-    return 4 * differing + 2 * (estimate.benchmark == "tcp" and not mpi_over_tcp.is_polled(estimate))
+def _unusual(members: Sequence[Estimate]) -> int:
+    """How far a curve is from the usual one: by axes without their defaults, then sockets that do not poll."""
+    first = members[0]
+    blocked = roles.by_sockets(first) and not mpi_over_tcp.is_polled(first)
+    return 4 * curves.unusual(first, _APART) + 2 * blocked + (roles.pattern_name(first) != _pattern(first))
 
 
 def _profile(path: _Path, sockets: _Path | None, findings: Sequence[Finding]) -> Profile:
@@ -145,12 +132,10 @@ def _profile(path: _Path, sockets: _Path | None, findings: Sequence[Finding]) ->
     rate, time = _stated(longest), _stated(small)
     top = limiting.ceiling(longest, evidence.bounds)
     most_pairs = _most_pairs(path)
-    proven = longest.placement.proven if longest else None
     beside = _at_once(path, small)
     jump, jump_bytes = _jump(path)
-    duplex = next(iter(path.models(Duplex, _ONE)), None)
-    filling = next(
-        (each for each in evidence.fitted(MaxRate) if all(map(path.has, _behind(evidence, each)))), None
+    filled = (
+        law for law in evidence.fitted(MaxRate) if all(path.has(evidence.estimates[each]) for each in law.of)
     )
     levels = [f"{name}={level}" for name, level in factors] + ([f"state={state}"] if state else [])
     found = Profile(
@@ -174,10 +159,10 @@ def _profile(path: _Path, sockets: _Path | None, findings: Sequence[Finding]) ->
         jump_bytes=jump_bytes,
         rate=rate,
         rate_bytes=curves.size(longest) if longest else 0,
-        both=path.figure(duplex, lambda each: each.long_messages),
+        both=path.figure(path.model(Duplex, _ONE), lambda each: each.long_messages),
         pairs=max_rate.pairs_of(most_pairs) if most_pairs else 0,
         pairs_rate=_stated(most_pairs),
-        pairs_fill=path.figure(filling, lambda each: each.pairs_that_fill),
+        pairs_fill=path.figure(next(filled, None), lambda each: each.pairs_that_fill),
         over_tcp_small=_over(path, mpi_over_tcp.TCP, _LATENCY),
         over_tcp=_over(path, mpi_over_tcp.TCP, _ONE),
         over_copy=_over(path, mpi_over_tcp.MEMCPY, _ONE),
@@ -186,7 +171,7 @@ def _profile(path: _Path, sockets: _Path | None, findings: Sequence[Finding]) ->
         tcp_share=_sockets(path, sockets, longest),
         stalled=_stalled(path, findings),
     )
-    one_machine = len(hosts) > 1 and proven is not None and proven.machines == 1
+    one_machine = len(hosts) > 1 and longest is not None and longest.placement.is_one_machine
     limit = limiting.limited_by(found, top[0] if top else None, one_machine=one_machine)
     return msgspec.structs.replace(found, limited_by=limit)
 
@@ -219,24 +204,20 @@ def _at_once(path: _Path, small: Estimate | None) -> Estimate | None:
     """Messages a second of the size that small ones are judged by, many in flight at once."""
     size = curves.size(small) if small else _SMALL_BYTES
     cases = {each.case for each in path.of(_ONE) if curves.size(each) == size}
-    rates = path.evidence.of_role("message-rate")
-    return next(
-        (each for each in rates if each.case in cases and each.state in {None, path.key.state} and each.median),
-        None,
-    )
+    rates = (each for each in path.evidence.having("message-rate") if each.case in cases and each.median)
+    return next((each for each in rates if each.state in {None, path.key.state}), None)
 
 
 def _over(path: _Path, base: str, pattern: str) -> ProfileFigure | None:
     """How many times as fast MPI is as a base: small messages by their latency, long ones by their rate."""
-    model = next((each for each in path.models(MpiOver, pattern) if each.base == base), None)
+    model = path.model(MpiOver, pattern, lambda each: each.base == base)
     return path.figure(model, lambda each: each.long_messages if pattern == _ONE else each.smallest_size)
 
 
 def _half(path: _Path) -> ProfileFigure | None:
     """None where the smallest message reaches half of the rate already, or no law was fitted."""
     pattern = _ONE if _ONE in path.members else _LATENCY
-    law = next(iter(path.models(MessageLaw, pattern)), None)
-    found = path.figure(law, lambda each: each.half_rate_size_measured)
+    found = path.figure(path.model(MessageLaw, pattern), lambda each: each.half_rate_size_measured)
     sizes = [size for each in path.of(pattern) if (size := curves.size(each)) > 0]
     return found if found and found.value.value > min(sizes) else None
 
@@ -251,7 +232,7 @@ def _solid(one: Sequence[Estimate]) -> int:
 
 def _jump(path: _Path) -> tuple[ProfileFigure | None, tuple[int, int]]:
     """The largest step of the latency that is more than scatter."""
-    law = next((each for each in path.models(MessageLaw, _LATENCY) if any(steps(each))), None)
+    law = path.model(MessageLaw, _LATENCY, lambda each: any(steps(each)))
     if law is None:
         return None, (0, 0)
     worst = max(steps(law), key=lambda each: each.factor.value)
@@ -260,22 +241,17 @@ def _jump(path: _Path) -> tuple[ProfileFigure | None, tuple[int, int]]:
 
 def _most_pairs(path: _Path) -> Estimate | None:
     """Of the most pairs that passed the largest messages at once; None where there was one pair."""
-    many = [
-        each
-        for each in path.evidence.of_role("message-bandwidth")
-        if path.has(each)
-        and each.params.get(curves.PATTERN) == _MANY
-        and each.median
-        and max_rate.pairs_of(each) > 1
-        and curves.size(each) >= _LONG_BYTES
-    ]
-    return max(many, key=lambda e: (max_rate.pairs_of(e), curves.size(e)), default=None)
+    many = (each for each in path.evidence.having("message-bandwidth") if path.has(each) and each.median)
+    many = (each for each in many if each.params.get(curves.PATTERN) == _MANY and max_rate.pairs_of(each) > 1)
+    return max(
+        (each for each in many if curves.size(each) >= _LONG_BYTES),
+        key=lambda e: (max_rate.pairs_of(e), curves.size(e)),
+        default=None,
+    )
 
 
 def _stalled(path: _Path, findings: Sequence[Finding]) -> float | None:
     """Seconds that messages of this path were found to wait for a timer."""
     ids = {each.id for each in (*path.of(_LATENCY), *path.of(_ONE))}
-    for finding in findings:
-        if finding.rule == delayed_ack.rule.name and ids & set(finding.evidence):
-            return finding.numbers[delayed_ack.WAIT].value
-    return None
+    found = (each for each in findings if each.rule == delayed_ack.rule.name and ids & set(each.evidence))
+    return next((each.numbers[delayed_ack.WAIT].value for each in found), None)

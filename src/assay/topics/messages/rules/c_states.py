@@ -1,6 +1,7 @@
 """Whether cores answer slower where they may sleep: at another level of a factor, or after a pause."""
 
 from collections.abc import Iterable
+from functools import partial
 
 import msgspec
 
@@ -37,9 +38,8 @@ def _words(tested: Tested) -> dict[str, str]:
     }
 
 
-_levels = PairedRatio(
-    name="c_states",
-    asks=_ASKS,
+_ratio = partial(PairedRatio, name="c_states", asks=_ASKS, border=_LEAST, missing=_MISSING)
+_levels = _ratio(
     threshold=text(
         "latency at one level of {factor} / at the other >= {ratio} and beyond the difference of two launches "
         "of a case",
@@ -48,12 +48,10 @@ _levels = PairedRatio(
     ),
     differ=_FACTOR_NAME,
     only=lambda _evidence, pair: pair.a.unit == "s",
-    border=_LEAST,
     group=lambda tested: (tested.pair.a.benchmark, tested.pair.a.kernel, tested.levels),
     claims=(Claim("slower", _CLAIM, _REMEDY), Claim("faster", _CLAIM, _REMEDY)),
     rivals=(text("the clock rises late"),),
     words=_words,
-    missing=_MISSING,
 )
 
 
@@ -66,9 +64,7 @@ def _after(tested: Tested) -> dict[str, str]:
     }
 
 
-_gaps = PairedRatio(
-    name="c_states",
-    asks=_ASKS,
+_gaps = _ratio(
     threshold=text(
         "time of a message after a pause / without one >= {ratio} and beyond the difference of two launches of a "
         "case",
@@ -76,7 +72,6 @@ _gaps = PairedRatio(
     ),
     differ=_GAP,
     only=lambda _evidence, pair: pair.a.unit == "s" and pair.comparison.base == "0",
-    border=_LEAST,
     group=lambda tested: (
         tested.pair.a.benchmark,
         tested.pair.a.placement.label,
@@ -98,7 +93,6 @@ _gaps = PairedRatio(
         text("the network card or its slot saves power, too"),
     ),
     words=_after,
-    missing=_MISSING,
 )
 
 

@@ -1,6 +1,6 @@
 """Messages that wait for a timer of TCP: 40 ms for an acknowledgement held back, 200 ms for a lost segment."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable
 
 import numpy as np
 
@@ -8,6 +8,7 @@ from assay.analyse.evidence import Evidence, Rule, numbers
 from assay.analyse.messages import place
 from assay.analyse.messages.curves import BYTES
 from assay.model import roles
+from assay.model.grouping import grouped
 from assay.model.quantity import exact
 from assay.model.result import Estimate, Finding
 from assay.model.text import cli, text
@@ -22,48 +23,41 @@ _SHARE = 0.1
 _FEWEST_SAMPLES = 10
 #: Messages of one iteration that are longer may last as long as the timers do.
 _LONGEST_BYTES = 65536
+#: The benchmark that passes messages by sockets.
+_SOCKETS = next(name for name, by in roles.message_curves().items() if by == "TCP")
 
 
 def _assess(evidence: Evidence) -> Iterable[Finding]:
     estimates: dict[str, Estimate] = {}
-    for each in evidence.measured:
-        estimate = each.estimate
+    for estimate in evidence.estimates.values():
         wanted = roles.message_curves().get(estimate.benchmark) and estimate.median is not None
-        if wanted and _short(estimate) and not _takes_turns(estimate):
+        window = int(estimate.params.get("window", 1)) if estimate.metric != "latency" else 1
+        short = window * int(estimate.params.get(BYTES, 0)) <= _LONGEST_BYTES
+        if wanted and short and not _takes_turns(estimate):
             estimates.setdefault(estimate.case, estimate)
-    told: dict[tuple[Timer, str], list[tuple[Estimate, float]]] = {}
-    for (case, timer), found in _shares(evidence, estimates).items():
-        share = float(np.median(found))
-        if share >= _SHARE:
-            told.setdefault((timer, place.way(estimates[case])), []).append((estimates[case], share))
-    for (timer, way), cases in told.items():
-        yield _finding(timer, way, cases)
+    shares = grouped(_shares(evidence, estimates), lambda each: each[:2])
+    medians = (
+        (case, timer, float(np.median([each[-1] for each in found]))) for (case, timer), found in shares.items()
+    )
+    waiting = [(timer, estimates[case], share) for case, timer, share in medians if share >= _SHARE]
+    for (timer, way), cases in grouped(waiting, lambda each: (each[0], place.way(each[1]))).items():
+        yield _finding(timer, way, [(estimate, share) for _, estimate, share in cases])
 
 
 def _takes_turns(estimate: Estimate) -> bool:
     """Whether ranks of hosts that are one machine share its cpus: a time slice lasts as long as a timer."""
-    ranks = estimate.placement.ranks
-    proven = estimate.placement.proven
-    if proven is None:
-        return False
-    return proven.machines < len(estimate.placement.hosts) and len(proven.cpus) < ranks
+    placed, proven = estimate.placement, estimate.placement.proven
+    return proven is not None and proven.machines < len(placed.hosts) and len(proven.cpus) < placed.ranks
 
 
-def _short(estimate: Estimate) -> bool:
-    window = int(estimate.params.get("window", 1)) if estimate.metric != "latency" else 1
-    return window * int(estimate.params.get(BYTES, 0)) <= _LONGEST_BYTES
-
-
-def _shares(evidence: Evidence, estimates: Mapping[str, Estimate]) -> dict[tuple[str, Timer], list[float]]:
-    """(case, timer) -> the share of samples that waited, of each launch and rank."""
-    shares: dict[tuple[str, Timer], list[float]] = {}
+def _shares(evidence: Evidence, estimates: Collection[str]) -> Iterable[tuple[str, Timer, float]]:
+    """Case, timer, and the share of samples that waited, of each launch and rank."""
     cases = (case for launch in evidence.run.launches for case in launch.cases if case.header.case in estimates)
     for case in cases:
         for series in case.series:
             if series.phase == "measured" and len(series.seconds) >= _FEWEST_SAMPLES:
                 for timer, share in stalls.waits(np.array(series.seconds), series.iterations).items():
-                    shares.setdefault((case.header.case, timer), []).append(share)
-    return shares
+                    yield case.header.case, timer, share
 
 
 def _finding(timer: Timer, way: str, cases: list[tuple[Estimate, float]]) -> Finding:
@@ -86,7 +80,7 @@ def _finding(timer: Timer, way: str, cases: list[tuple[Estimate, float]]) -> Fin
         numbers=numbers(share, _SHARE) | {WAIT: exact(timer.seconds, "s")},
         statistic=text("median over the launches of the share of samples {share}", share=f"{share:.2g}"),
         rivals=(text("the other process did not run: it was migrated or preempted"), text("a link that pauses")),
-        next=cli("run", "network", "--vary", "tcp.nodelay=on,off")
+        next=cli("run", "network", "--vary", f"{_SOCKETS}.nodelay=on,off")
         if timer is not TIMERS[-1]
         else text("count the retransmitted segments during a run: `nstat -z TcpRetransSegs`"),
     )

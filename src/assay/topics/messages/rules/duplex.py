@@ -13,23 +13,20 @@ _DUPLEX, _SHARED = 1.8, 1.2
 
 
 def _assess(evidence: Evidence) -> Iterable[Finding]:
-    known = place.by_id(evidence)
-    models = evidence.fitted(Duplex)
-    between = [each for each in models if place.between(known[each.of[0]])]
+    between = [each for each in evidence.fitted(Duplex) if place.between(evidence.estimates[each.of[0]])]
     if not between and place.passed(evidence):
         yield rule.not_assessed(
             text("Bandwidth between nodes was not measured in one and in both directions"), cli("run", "network")
         )
-    for model in between:
-        yield _finding(evidence, model, known)
+    yield from (_finding(each, evidence.estimates) for each in between)
 
 
-def _finding(evidence: Evidence, model: Duplex, known: Mapping[str, Estimate]) -> Finding:
+def _finding(model: Duplex, known: Mapping[str, Estimate]) -> Finding:
     estimate = known[model.of[0]]
     factor, low, high = model.long_messages
     shared = high <= _SHARED
+    chance = shared and not estimate.confidence
     apart = text("the directions are independent" if low >= _DUPLEX else "the directions slow each other down")
-    confident = evidence.confidence(estimate.id)
     return rule.finding(
         model.id,
         claim=text(
@@ -42,7 +39,7 @@ def _finding(evidence: Evidence, model: Duplex, known: Mapping[str, Estimate]) -
             verdict=text("the directions share the path") if shared else apart,
         ),
         severity="advice" if shared else "fact",
-        status="candidate" if shared and not confident else "observed",
+        status="candidate" if chance else "observed",
         evidence=(model.id, *model.of[-2:]),
         numbers=numbers((factor, low, high), _SHARED if shared else _DUPLEX),
         statistic=text("upper end {ratio}", ratio=f"{high:.3g}")
@@ -56,7 +53,7 @@ def _finding(evidence: Evidence, model: Duplex, known: Mapping[str, Estimate]) -
         if shared
         else (),
         experiment=retest(retest_pair((known[model.of[-2]], known[model.of[-1]]), _SHARED, "below"))
-        if shared and not confident
+        if chance
         else None,
         next=cli("run", "multi-pair", "--hosts", ",".join(estimate.placement.hosts)) if shared else "",
     )

@@ -12,6 +12,7 @@ from assay.analyse.messages import place
 from assay.analyse.messages.curves import size
 from assay.analyse.possible import without_memory_nodes
 from assay.model import roles
+from assay.model.grouping import grouped
 from assay.model.quantity import Quantity
 from assay.model.result import Estimate, Finding
 from assay.model.text import cli, text
@@ -42,11 +43,6 @@ class _Cost(NamedTuple):
         return self.tested.lo >= self.border if self.tested.unit == "s" else self.tested.hi <= self.border
 
     @property
-    def factor(self) -> float:
-        """The border as a ratio above 1."""
-        return 1 + self.border / (self.pair.b.median or 1.0) if self.tested.unit == "s" else 1 / self.border
-
-    @property
     def loss(self) -> float:
         """Factor above 1 on the time of a message."""
         ratio = self.pair.comparison.ratio
@@ -62,15 +58,13 @@ def _assess(evidence: Evidence) -> Iterable[Finding]:
             without_memory_nodes(evidence.run),
         )
     known = {each.estimate.id: each for each in evidence.measured}
-    curves: dict[Hashable, list[_Cost]] = {}
-    for pair in sorted(pairs, key=lambda each: size(each.a)):
-        if pair.a.unit == "s":
-            later = difference(known[pair.a.id], known[pair.b.id], paired=True)
-            cost = _Cost(pair, later, _LATER_S)
-        else:
-            cost = _Cost(pair, pair.comparison.value, _SHARE)
-        curves.setdefault(_curve(pair.a), []).append(cost)
-    for costs in curves.values():
+    for curve in grouped(sorted(pairs, key=lambda each: size(each.a)), lambda pair: _curve(pair.a)).values():
+        costs = [
+            _Cost(pair, difference(known[pair.a.id], known[pair.b.id], paired=True), _LATER_S)
+            if pair.a.unit == "s"
+            else _Cost(pair, pair.comparison.value, _SHARE)
+            for pair in curve
+        ]
         parts = (list(part) for beyond, part in groupby(costs, key=lambda each: each.beyond) if beyond)
         longest = max(parts, key=len, default=[])
         if longest and len(longest) >= min(_ADJACENT, len(costs)):

@@ -35,11 +35,11 @@ def _assess(evidence: Evidence) -> Iterable[Finding]:
     for each in bounded:
         key = each.benchmark, each.limit
         best[key] = max(best.get(key, each), each, key=lambda estimate: estimate.median or 0.0)
-    reached = {ends.device_of(each, evidence.run) for each in best.values() if ends.most(each) >= ends.SHARE}
+    frames = {each.id: ends.frames(each, evidence.run) for each in best.values()}
+    reached = {frames[each.id][0] for each in best.values() if ends.most(each) >= ends.SHARE}
     for each in best.values():
-        name = ends.device_of(each, evidence.run)
-        frames = ends.differ(ends.mtus(name, [each], evidence.run))
-        if not frames or name in reached:  # else the frames come first: the finding `mtu` tells the shortfall
+        name, mtus = frames[each.id]
+        if not ends.differ(mtus) or name in reached:  # else the frames come first: `mtu` tells the shortfall
             yield from _finding(each, evidence)
 
 
@@ -121,7 +121,7 @@ def _shorter_frames(estimate: Estimate, evidence: Evidence) -> Effect | None:
     Where each frame costs a time of its own and nothing else takes any, half of the rate is left; where frames
     cost nothing, all of it but their headers. The border is where they make two thirds of the time.
     """
-    segment = configured.segment(evidence, estimate) // 2
+    segment = configured.segment(evidence, estimate.case) // 2
     if not segment or estimate.params.get(axes.SEGMENT):
         return None
     shorter = text("segments of {size}", size=f"{segment} B")
@@ -146,10 +146,9 @@ def _shorter_frames(estimate: Estimate, evidence: Evidence) -> Effect | None:
 def _more_pairs(estimate: Estimate, evidence: Evidence) -> Placement | None:
     """Up to four cores of each node, each with its partner; None where one pair was not what was measured."""
     machine = machine_of(estimate, evidence.run.machines)
-    proven = estimate.placement.proven
-    one_pair = len(estimate.placement.cpus[0]) == 1 and estimate.benchmark == "pt2pt"
+    one_pair = len(estimate.placement.cpus[0]) == 1 and roles.message_curves().get(estimate.benchmark) == "MPI"
     one_way = estimate.params.get(PATTERN) == "bandwidth"
-    if machine is None or not (one_pair and one_way) or (proven and proven.machines == 1):
+    if machine is None or not (one_pair and one_way) or estimate.placement.is_one_machine:
         return None
     (own,) = estimate.placement.cpus[0]
     allowed = set(machine.topology.allowed_cpus)

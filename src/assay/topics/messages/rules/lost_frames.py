@@ -1,10 +1,13 @@
 """Connections that break where segments are long: the way loses frames that both of its ends send."""
 
 import math
-from collections.abc import Iterable
+from collections.abc import Hashable, Iterable
 
 from assay.analyse.evidence import Evidence, Rule, numbers
+from assay.analyse.messages import configured
 from assay.analyse.messages.curves import BYTES, PATTERN
+from assay.model import roles
+from assay.model.grouping import grouped
 from assay.model.plan import Arm, Case, Effect, Experiment
 from assay.model.result import Finding
 from assay.model.text import joined, text
@@ -19,16 +22,18 @@ _SURE = 1220
 
 def _assess(evidence: Evidence) -> Iterable[Finding]:
     ended = {each.case: each for each in evidence.outcomes}
-    sockets = [case for case in evidence.run.plan.studied if case.benchmark == "tcp" and _is_between(case)]
-    ways: dict[object, list[Case]] = {}
-    for case in sockets:
-        factors = {name: level for name, level in case.factors.items() if name != axes.SEGMENT}
-        ways.setdefault((case.placement.hosts, tuple(factors.items())), []).append(case)
-    for cases in ways.values():
+    studied = (case for case in evidence.run.plan.studied if len(case.placement.hosts) > 1)
+    between = (case for case in studied if roles.message_curves().get(case.benchmark) == "TCP")
+    for cases in grouped(between, _way).values():
         broken = [case for case in cases if ended[case.id].reason.startswith(_BROKE)]
         held = [case for case in cases if ended[case.id].status == "complete"]
         if broken and held and _by_length(broken, held):
             yield _finding(evidence, min(broken, key=_size), len(broken), held)
+
+
+def _way(case: Case) -> Hashable:
+    """What cases share whose messages took one way."""
+    return case.placement.hosts, *((name, level) for name, level in case.factors.items() if name != axes.SEGMENT)
 
 
 def _by_length(broken: list[Case], held: list[Case]) -> bool:
@@ -38,10 +43,6 @@ def _by_length(broken: list[Case], held: list[Case]) -> bool:
     return not any(map(_is_bounded, broken)) and all(
         _size(case) < least.get(case.params[PATTERN], math.inf) for case in long
     )
-
-
-def _is_between(case: Case) -> bool:
-    return len(case.placement.hosts) > 1
 
 
 def _is_bounded(case: Case) -> bool:
@@ -54,8 +55,8 @@ def _size(case: Case) -> int:
 
 
 def _finding(evidence: Evidence, case: Case, count: int, held: list[Case]) -> Finding:
-    way = joined(", ", (f"tcp {case.params[PATTERN]}", case.placement.label))
-    segment = _agreed(evidence, case)
+    way = joined(", ", (f"{case.benchmark} {case.params[PATTERN]}", case.placement.label))
+    segment = configured.segment(evidence, case.id)
     shorter = [each for each in held if _is_bounded(each)]
     longest = max(shorter or held, key=_size)
     passed = (
@@ -75,7 +76,6 @@ def _finding(evidence: Evidence, case: Case, count: int, held: list[Case]) -> Fi
         ),
         severity="problem",
         status="candidate",
-        evidence=(),
         numbers=numbers(count),
         statistic=text("{count} case broke|{count} cases broke", count=count),
         rivals=(
@@ -89,12 +89,6 @@ def _finding(evidence: Evidence, case: Case, count: int, held: list[Case]) -> Fi
         ),
         experiment=_experiment(case),
     )
-
-
-def _agreed(evidence: Evidence, case: Case) -> int:
-    """Bytes of a message in a segment of the connection that broke; 0 where no launch came so far."""
-    headers = (records.header for launch in evidence.run.launches for records in launch.cases)
-    return next((each.segment_bytes for each in headers if each.case == case.id and each.segment_bytes), 0)
 
 
 def _experiment(case: Case) -> Experiment:

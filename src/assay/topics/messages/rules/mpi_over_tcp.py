@@ -3,10 +3,11 @@
 from collections.abc import Iterable, Mapping
 from itertools import groupby
 
-from assay.analyse.evidence import Evidence, Rule, numbers
+from assay.analyse.evidence import CONFIDENT, Evidence, Rule, numbers
 from assay.analyse.experiments import retest, retest_pair
 from assay.analyse.messages import link, place
 from assay.analyse.messages.curves import size
+from assay.model import roles
 from assay.model.law import Point
 from assay.model.plan import Experiment
 from assay.model.result import Estimate, Finding
@@ -16,7 +17,6 @@ from assay.topics.messages.models.mpi_over_tcp import TCP, MpiOver, is_polled
 
 _FACTOR = 0.70
 _ADJACENT = 3
-_SURE_BLOCKS = 6
 
 
 def _assess(evidence: Evidence) -> Iterable[Finding]:
@@ -25,28 +25,21 @@ def _assess(evidence: Evidence) -> Iterable[Finding]:
         yield rule.not_assessed(
             text("MPI and TCP were not measured between the same processes"), cli("run", "network")
         )
-    known = place.by_id(evidence)
+    known = evidence.estimates
     for model in models:
         estimate = known[model.of[0]]
-        slow = max((list(part) for low, part in groupby(model.points, key=_slow) if low), key=len, default=[])
-        if len(slow) >= _ADJACENT and _one_way(model, known):
+        parts = groupby(model.points, key=lambda point: point.value.hi < _FACTOR)
+        slow = max((list(part) for low, part in parts if low), key=len, default=[])
+        # Over two devices, as counters tell, networks are compared, not MPI with TCP.
+        carriers = {carrier for name in model.of if (carrier := link.carrier(known[name]))}
+        if len(slow) >= _ADJACENT and (len(carriers) <= 1 or not place.between(estimate)):
             yield _finding(model, estimate, slow, known)
-
-
-def _slow(point: Point) -> bool:
-    return point.value.hi < _FACTOR
-
-
-def _one_way(model: MpiOver, known: Mapping[str, Estimate]) -> bool:
-    """Whether both went over one device, as far as counters tell: else networks are compared, not MPI with TCP."""
-    carriers = {carrier for name in model.of if (carrier := link.carrier(known[name]))}
-    return len(carriers) <= 1 or not place.between(known[model.of[0]])
 
 
 def _finding(model: MpiOver, estimate: Estimate, slow: list[Point], known: Mapping[str, Estimate]) -> Finding:
     worst = min(slow, key=lambda point: point.value.value)
-    sockets = [known[name] for name in model.of if known[name].benchmark == TCP]
-    sure = min(int(point.at["blocks"]) for point in slow) >= _SURE_BLOCKS
+    sockets = [known[name] for name in model.of if roles.by_sockets(known[name])]
+    sure = min(int(point.at["blocks"]) for point in slow) >= CONFIDENT
     first, last = (format_size(int(point.at["bytes"])) for point in (slow[0], slow[-1]))
     return rule.finding(
         model.id,

@@ -1,10 +1,11 @@
 """Two ends of a link that take frames of different sizes."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 
 from assay.analyse.evidence import Evidence, Rule, digits, numbers
 from assay.analyse.messages import link
 from assay.model import roles
+from assay.model.grouping import grouped
 from assay.model.result import Estimate, Finding
 from assay.model.text import listed, text
 from assay.model.units import format_quantity
@@ -14,18 +15,14 @@ _PERCENT = 100
 
 
 def _assess(evidence: Evidence) -> Iterable[Finding]:
-    found: dict[tuple[str, tuple[tuple[str, int], ...]], list[Estimate]] = {}
-    for each in (measured.estimate for measured in evidence.measured):
-        name = ends.device_of(each, evidence.run)
-        if name and roles.between_two(each.benchmark) and each.median is not None:
-            known = ends.mtus(name, [each], evidence.run)
-            found.setdefault((name, tuple(sorted(known.items()))), []).append(each)
-    for (name, known_of), estimates in found.items():
-        if ends.differ(dict(known_of)):
-            yield _finding(name, estimates, dict(known_of))
+    sent = [each for each in evidence.estimates.values() if roles.between_two(each.benchmark)]
+    sent = [each for each in sent if each.median is not None]
+    for (name, mtus), estimates in grouped(sent, lambda each: ends.frames(each, evidence.run)).items():
+        if name and ends.differ(mtus):
+            yield _finding(name, estimates, dict(mtus))
 
 
-def _finding(name: str, estimates: list[Estimate], known: dict[str, int]) -> Finding:
+def _finding(name: str, estimates: Sequence[Estimate], known: dict[str, int]) -> Finding:
     least, most = min(known.values()), max(known.values())
     small, large = (listed(host for host, mtu in known.items() if mtu == wanted) for wanted in (least, most))
     return rule.finding(
@@ -63,7 +60,7 @@ def _finding(name: str, estimates: list[Estimate], known: dict[str, int]) -> Fin
     )
 
 
-def _shortfall(estimates: list[Estimate]) -> tuple[str, ...]:
+def _shortfall(estimates: Sequence[Estimate]) -> tuple[str, ...]:
     """What is missing even of what such frames carry, which may be of another cause; empty where nothing is."""
     best = max(filter(ends.tells, estimates), key=ends.most, default=None)
     if best is None or best.limit is None or ends.most(best) >= ends.SHARE:

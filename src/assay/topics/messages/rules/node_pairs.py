@@ -13,21 +13,17 @@ from assay.topics.messages.models.node_pairs import NodePairs
 
 
 def _assess(evidence: Evidence) -> Iterable[Finding]:
-    known = place.by_id(evidence)
-    models = [
-        each
-        for each in evidence.fitted(NodePairs)
-        if len(each.points) >= FEWEST and known[each.of[0]].params["schedule"] == "one"
-    ]
+    known = evidence.estimates
+    found = [each for each in evidence.fitted(NodePairs) if len(each.points) >= FEWEST]
+    models = [each for each in found if known[each.of[0]].params["schedule"] == "one"]
     if not models and place.passed(evidence):
         yield rule.not_assessed(
             text("Fewer than {pairs} pairs were measured one at a time", pairs=FEWEST), cli("run", "node-pairs")
         )
     for model in models:
         estimate = known[model.of[0]]
-        found = slow(model.points, estimate.better)
-        if found:
-            yield _finding(evidence, model, estimate, found)
+        if outliers := slow(model.points, estimate.better):
+            yield _finding(evidence, model, estimate, outliers)
 
 
 def _finding(evidence: Evidence, model: NodePairs, estimate: Estimate, found: list[Point]) -> Finding:
@@ -48,8 +44,8 @@ def _finding(evidence: Evidence, model: NodePairs, estimate: Estimate, found: li
         what=f"{estimate.metric}, {format_size(int(estimate.params['bytes']))}",
         usual=format_quantity(usual, estimate.unit),
     )
-    known = place.by_id(evidence)
-    launches = min(known[each.estimate].launches for each in found)
+    launches = min(evidence.estimates[each.estimate].launches for each in found)
+    nearest = worst.value.lo if estimate.better == "lower" else worst.value.hi
     return rule.finding(
         model.id,
         claim=joined(" ", (told, common)),
@@ -59,7 +55,7 @@ def _finding(evidence: Evidence, model: NodePairs, estimate: Estimate, found: li
         numbers=numbers(worst.value, usual * (1 + LOW if estimate.better == "lower" else 1 - LOW), estimate.unit),
         statistic=text(
             "the end of the slowest pair that is nearest to the median / median of all pairs {ratio}",
-            ratio=f"{_near(worst, estimate) / usual:.3g}",
+            ratio=f"{nearest / usual:.3g}",
         ),
         rivals=(
             text("more switches between them than between others"),
@@ -77,11 +73,6 @@ def _factor(point: Point) -> float:
     """How many times slower than the median pair."""
     ratio = point.ratio or 1.0
     return max(ratio, 1 / ratio)
-
-
-def _near(point: Point, estimate: Estimate) -> float:
-    """The end of its interval that is nearer to the others."""
-    return point.value.lo if estimate.better == "lower" else point.value.hi
 
 
 rule = Rule(

@@ -15,9 +15,9 @@ _ROUNDS = 2
 
 
 def _assess(evidence: Evidence) -> Iterable[Finding]:
-    known = place.by_id(evidence)
+    known = evidence.estimates
     models = evidence.fitted(Fabric)
-    apart = [each for each in models if not _is_one_machine(known[each.of[0]])]
+    apart = [each for each in models if not known[each.of[0]].placement.is_one_machine]
     if not apart and place.passed(evidence):
         why = text(
             "The nodes are one machine, whose memory carries all messages"
@@ -29,11 +29,6 @@ def _assess(evidence: Evidence) -> Iterable[Finding]:
         low = [each for each in model.points if each.value.hi < _SHARE]
         if model.all_rounds.hi < _SHARE or len(low) >= _ROUNDS:
             yield _finding(evidence, model, known[model.of[0]], len(low))
-
-
-def _is_one_machine(estimate: Estimate) -> bool:
-    proven = estimate.placement.proven
-    return bool(proven and proven.machines == 1)
 
 
 def _finding(evidence: Evidence, model: Fabric, estimate: Estimate, low: int) -> Finding:

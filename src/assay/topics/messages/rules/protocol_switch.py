@@ -57,7 +57,7 @@ def _assess(evidence: Evidence) -> Iterable[Finding]:
     laws = evidence.fitted(MessageLaw)
     if not laws and place.passed(evidence):
         yield rule.not_assessed(text("No curve of messages has 4 sizes or more"), cli("run", "network"))
-    known = place.by_id(evidence)
+    known = evidence.estimates
     for model in laws:
         estimate = known[model.of[0]]
         found = list(steps(model))
@@ -68,22 +68,21 @@ def _assess(evidence: Evidence) -> Iterable[Finding]:
 def _finding(evidence: Evidence, model: MessageLaw, estimate: Estimate, found: list[Step]) -> Finding:
     worst = max(found, key=lambda each: each.factor.value)
     beside = [point.estimate for point in model.points if point.at["bytes"] in (worst.before, worst.after)]
-    told = joined(
-        ", ",
-        [
-            text(
-                "{factor} between {before} and {after} ({time} more)",
-                factor=f"x{each.factor.value:.2f}",
-                before=format_size(each.before),
-                after=format_size(each.after),
-                time=format_quantity(each.seconds, "s"),
-            )
-            for each in found
-        ],
-    )
+    told = [
+        text(
+            "{factor} between {before} and {after} ({time} more)",
+            factor=f"x{each.factor.value:.2f}",
+            before=format_size(each.before),
+            after=format_size(each.after),
+            time=format_quantity(each.seconds, "s"),
+        )
+        for each in found
+    ]
+    explained = [(each, cause) for each in found for cause in causes(evidence, estimate, each)]
+    rivals = (text("at {size}: {cause}", size=format_size(each.after), cause=cause) for each, cause in explained)
     return rule.finding(
         model.id,
-        claim=_claim(estimate, told),
+        claim=_claim(estimate, joined(", ", told)),
         severity="advice",
         status="candidate",
         evidence=(model.id, *beside),
@@ -93,13 +92,7 @@ def _finding(evidence: Evidence, model: MessageLaw, estimate: Estimate, found: l
             step=f"{min(worst.factor.value, worst.factor.lo):.3g}",
             scatter=f"{model.scatter:.2g}",
         ),
-        rivals=tuple(
-            dict.fromkeys(
-                text("at {size}: {cause}", size=format_size(each.after), cause=cause)
-                for each in found
-                for cause in causes(evidence, estimate, each)
-            )
-        ),
+        rivals=tuple(dict.fromkeys(rivals)),
         next=_by_hand(evidence, estimate, worst),
         experiment=_experiment(evidence, estimate, model, worst),
     )
@@ -128,13 +121,15 @@ def _by_hand(evidence: Evidence, estimate: Estimate, step: Step) -> str:
             "give the larger limit to programs that send many messages of these sizes: `{command}`",
             command=f"export {configured.eager_variable(evidence, estimate)}={_MOVED * step.after}",
         )
+    varied, told = (
+        f"receive-buffer=0,{_GIVEN_BUFFERS}",
+        text("a step that moves with the socket buffers comes from them (SO_SNDBUF, SO_RCVBUF)"),
+    )
     if _is_of_frames(evidence, estimate, step):
+        varied = f"{axes.SEGMENT}=0,{_shorter(step)}"
         told = text("a step that moves with the TCP segment size comes from the frames of the network")
-        return joined(
-            REMARK, (cli("run", evidence.study(), "--vary", f"tcp.{axes.SEGMENT}=0,{_shorter(step)}"), told)
-        )
-    told = text("a step that moves with the socket buffers comes from them (SO_SNDBUF, SO_RCVBUF)")
-    return joined(REMARK, (cli("run", evidence.study(), "--vary", f"tcp.receive-buffer=0,{_GIVEN_BUFFERS}"), told))
+    typed = cli("run", evidence.study(), "--vary", f"{estimate.benchmark}.{varied}")
+    return joined(REMARK, (typed, told))
 
 
 def _is_of_frames(evidence: Evidence, estimate: Estimate, step: Step) -> bool:
@@ -153,7 +148,7 @@ def _move(evidence: Evidence, estimate: Estimate, step: Step) -> _Move | None:
         return _of_eager_limit(evidence, estimate, step)
     if not _is_of_frames(evidence, estimate, step):
         return None if any(map(estimate.params.get, _BUFFERS)) else _OF_BUFFERS
-    segment, agreed = _shorter(step), configured.segment(evidence, estimate)
+    segment, agreed = _shorter(step), configured.segment(evidence, estimate.case)
     if estimate.params.get(axes.SEGMENT) or segment not in _SEGMENTS or segment >= agreed:
         return None
     return _Move(
@@ -192,11 +187,10 @@ def _experiment(evidence: Evidence, estimate: Estimate, model: MessageLaw, step:
     move = _move(evidence, estimate, step)
     if move is None:
         return None
-    known = place.by_id(evidence)
     points = {int(point.at["bytes"]): point for point in model.points}
     before, after = (points[size] for size in (step.before, step.after))
     longer: Literal[1, -1] = 1 if estimate.unit == "s" else -1
-    pair = [(known[after.estimate], longer), (known[before.estimate], -longer)]
+    pair = [(evidence.estimates[after.estimate], longer), (evidence.estimates[before.estimate], -longer)]
     half = math.sqrt(step.factor.value)
     smooth = after.value.value / before.value.value / step.factor.value
     beyond = 1.0 if estimate.unit == "s" else step.before / step.after  # rates are seconds by their bytes

@@ -5,9 +5,9 @@ from collections.abc import Callable, Iterable, Sequence
 import msgspec
 
 from assay.analyse.evidence import Evidence, Rule, numbers
-from assay.analyse.messages import link
+from assay.analyse.messages import configured, link
 from assay.model import benchmarks, roles
-from assay.model.machine import is_port
+from assay.model.machine import card_of, is_port
 from assay.model.result import Estimate, Finding, Severity
 from assay.model.run import Run
 from assay.model.text import Text, cli, filled, joined, listed, text
@@ -49,11 +49,11 @@ class _Check(msgspec.Struct, frozen=True, kw_only=True):
     border: float
     claim: Text
     told: Text
-    next: Callable[[Estimate, Run], str]
+    next: Callable[[Estimate, Evidence], str]
     rival: str = _OTHERS
     severity: Severity = "problem"
 
-    def findings(self, figures: Sequence[Estimate], asked: str, run: Run) -> Iterable[Finding]:
+    def findings(self, figures: Sequence[Estimate], asked: str, evidence: Evidence) -> Iterable[Finding]:
         """One finding where most figures show it: another program may have used an interface for a moment."""
         shown = [each for each in figures if self.shows(self.statistic(each, asked))]
         if len(shown) <= _MOST * len(figures):
@@ -73,7 +73,7 @@ class _Check(msgspec.Struct, frozen=True, kw_only=True):
             numbers=numbers(statistic, self.border),
             statistic=joined(", ", (filled(self.told, words), counted)),
             rivals=(self.rival,),
-            next=self.next(shown[0], run),
+            next=self.next(shown[0], evidence),
         )
 
 
@@ -89,12 +89,12 @@ def _assess(evidence: Evidence) -> Iterable[Finding]:
     asked_of = {each.id: link.asked(each, run.plan) for each in telling if len(each.placement.hosts) > 1}
     for asked in dict.fromkeys(filter(None, asked_of.values())):
         alike = [each for each in telling if asked_of.get(each.id) == asked]
-        yield from _ASTRAY.findings(alike, asked, run)
-        yield from _BESIDE.findings(alike, asked, run)
+        yield from _ASTRAY.findings(alike, asked, evidence)
+        yield from _BESIDE.findings(alike, asked, evidence)
     # Sockets take the way that their addresses have; MPIs choose.
     chosen = [each for each in telling if not roles.by_sockets(each)]
-    yield from _STRIPED.findings([each for each in chosen if asked_of.get(each.id) == ""], "", run)
-    yield from _THROUGH.findings([each for each in chosen if each.id not in asked_of], "", run)
+    yield from _STRIPED.findings([each for each in chosen if asked_of.get(each.id) == ""], "", evidence)
+    yield from _THROUGH.findings([each for each in chosen if each.id not in asked_of], "", evidence)
 
 
 def _passes_messages(estimate: Estimate) -> bool:
@@ -165,15 +165,8 @@ def _sharing(estimate: Estimate, asked: str = "", least: float = 0.0) -> dict[st
 
 
 def _sent(shares: dict[str, float]) -> str:
-    return joined(
-        ", ",
-        [text("{device} sent {share} %", device=name, share=f"{100 * part:.0f}") for name, part in shares.items()],
-    )
-
-
-def _beside(estimate: Estimate, asked: str) -> float:
-    """What other interfaces sent beside the one asked for, where that was used."""
-    return sum(_sharing(estimate, asked).values()) if _share(estimate, asked) >= _MOST else 0.0
+    shown = ((name, f"{100 * part:.0f}") for name, part in shares.items())
+    return joined(", ", [text("{device} sent {share} %", device=name, share=share) for name, share in shown])
 
 
 def _words(estimate: Estimate, asked: str) -> dict[str, str | int]:
@@ -193,27 +186,20 @@ def _words(estimate: Estimate, asked: str) -> dict[str, str | int]:
     }
 
 
-def _doctor(estimate: Estimate, _run: Run) -> str:
+def _doctor(estimate: Estimate, _evidence: Evidence) -> str:
     return cli("doctor", "--hosts", ",".join(estimate.placement.hosts))
 
 
-def _one_network(estimate: Estimate, _run: Run) -> str:
+def _one_network(estimate: Estimate, _evidence: Evidence) -> str:
     """The command that asks for the interface that sent most; the network of a port of a card is the card's."""
     most = next(iter(_sharing(estimate, least=_SPREAD)))
-    return cli(
-        "run",
-        "network",
-        "--hosts",
-        ",".join(estimate.placement.hosts),
-        "--network",
-        f"{most.partition(':')[0]}={most}",
-    )
+    network = f"{card_of(most)}={most}"
+    return cli("run", "network", "--hosts", ",".join(estimate.placement.hosts), "--network", network)
 
 
-def _built_with(estimate: Estimate, run: Run) -> str:
+def _built_with(estimate: Estimate, evidence: Evidence) -> str:
     """The command by which the MPI that passed these messages tells what it was built with."""
-    headers = (case.header for launch in run.launches for case in launch.cases)
-    library = next((header.mpi.get("library", "") for header in headers if header.case == estimate.case), "")
+    library = configured.settings(evidence, estimate).get("library", "")
     command = "ompi_info" if "Open MPI" in library else "mpichversion"
     return text("check which transports the MPI was built with: `{command}`", command=command)
 
@@ -229,7 +215,10 @@ _ASTRAY = _Check(
 )
 _BESIDE = _Check(
     subject="beside",
-    statistic=_beside,
+    # What others sent where the one asked for was used: else that is what is told.
+    statistic=lambda estimate, asked: (
+        sum(_sharing(estimate, asked).values()) if _share(estimate, asked) >= _MOST else 0.0
+    ),
     shows=lambda share: share >= _ALSO,
     border=_ALSO,
     claim=text("Messages should use {asked} and did, but other interfaces also sent: {others} of their bytes."),

@@ -2,8 +2,8 @@
 
 from collections.abc import Callable, Iterable
 
-from assay.model.result import Analysis, Estimate
-from assay.model.text import Joined, joined, text
+from assay.model.result import Estimate
+from assay.model.text import Joined, filled, joined, text
 from assay.report import choose, figures, messages, words
 from assay.report.charts.lines import LinePoint, lines
 from assay.report.declared import Declared, Scene
@@ -14,10 +14,6 @@ PATTERNS = (_BANDWIDTH, _LATENCY)
 _CAPTION = text("Many pairs at once: bandwidth and messages of all pairs added, one direction")
 #: Fewer numbers of ranks make no line.
 _LINE = 3
-
-
-def _many(analysis: Analysis, _headline: tuple[Estimate, ...]) -> tuple[Estimate, ...]:
-    return messages.of_patterns(analysis, PATTERNS)
 
 
 def _headlines(scene: Scene) -> Iterable[Headline]:
@@ -78,15 +74,11 @@ def _table(
         *small,
         text("n"),
     )
-    note = joined("; ", [note, *_limits(groups)])
+    bests = (_best(members) for members in groups)
+    limits = dict.fromkeys(e.limit.of for e in bests if e and e.limit)  # of the sums, each once
+    told = text("limits: {limits}", limits=joined("; ", limits)) if limits else ""
+    note = joined("; ", [note, told])
     return trimmed(Table(caption, columns, rows, frozenset(range(2, len(columns))), note), {1, 5})
-
-
-def _limits(groups: Iterable[tuple[Estimate, ...]]) -> tuple[str, ...]:
-    """What the limits of the sums are, each once."""
-    found = (_best(members) for members in groups)
-    told = dict.fromkeys(e.limit.of for e in found if e and e.limit)
-    return (text("limits: {limits}", limits=joined("; ", told)),) if told else ()
 
 
 def _best(members: tuple[Estimate, ...]) -> Estimate | None:
@@ -116,13 +108,10 @@ def _row(members: tuple[Estimate, ...], way: str) -> tuple[str, ...]:
 def _bandwidth(scene: Scene) -> tuple[Estimate, ...]:
     """Bandwidth of many pairs with the largest messages that all placements have."""
     estimates = tuple(e for e in scene.measured if messages.pattern(e) == _BANDWIDTH)
-    places = choose.grouped(estimates, messages.where)
-    common = (
-        set.intersection(*({messages.size(e) for e in members} for members in places.values()))
-        if places
-        else set()
-    )
-    return tuple(e for e in estimates if messages.size(e) == max(common)) if common else ()
+    places = choose.grouped(estimates, messages.where).values()
+    sizes = [{messages.size(e) for e in members} for members in places]
+    largest = max(set.intersection(*sizes), default=None) if sizes else None
+    return tuple(e for e in estimates if messages.size(e) == largest)
 
 
 #: Shares of the cores that end a line over numbers of them.
@@ -134,15 +123,10 @@ def _is_number(estimate: Estimate) -> bool:
     return estimate.placement.word.count is not None
 
 
-def _is_counted(estimate: Estimate) -> bool:
-    """Whether a placement is one of a number of cores of each node."""
-    word = estimate.placement.word
-    return bool(word.over) and (word.plain in {"all", "one-core"} or _is_number(estimate))
-
-
 def _charts(scene: Scene) -> Iterable[Figure]:
     bandwidth = scene.cached(_bandwidth)
-    counted = tuple(e for e in bandwidth if _is_counted(e))
+    of_nodes = (e for e in bandwidth if e.placement.word.over)  # a number of cores of each
+    counted = tuple(e for e in of_nodes if e.placement.word.plain in {"all", "one-core"} or _is_number(e))
     line = len({messages.ranks(e) for e in counted}) >= _LINE
     rest = tuple(e for e in bandwidth if not line or e not in counted or e.placement.word.share in _ENDS)
     size = messages.at(bandwidth[0]) if bandwidth else ""
@@ -189,16 +173,12 @@ def _sentences(scene: Scene) -> str:
     if not ordered:
         return ""
     ends = {e.id: e for e in (ordered[-1], ordered[0])}.values()
-    told = [joined(", ", (words.shown(e).full, messages.where(e))) for e in ends]
+    most, *least = [joined(", ", (words.shown(e).full, messages.where(e))) for e in ends]
     size = messages.at(ordered[0])
-    if len(told) > 1:
-        return text(
-            "With messages of {size} the maximum is {most} and the minimum {least}.",
-            size=size,
-            most=told[0],
-            least=told[1],
-        )
-    return text("With messages of {size} they get {figure}.", size=size, figure=told[0])
+    if not least:
+        return text("With messages of {size} they get {figure}.", size=size, figure=most)
+    told = text("With messages of {size} the maximum is {most} and the minimum {least}.")
+    return filled(told, {"size": size, "most": most, "least": least[0]})
 
 
 declared = Declared(
@@ -209,7 +189,7 @@ declared = Declared(
         "Many programs have a rank on every core, and all ranks send at once. Rank i of the first half sends to "
         "rank i of the second half. The figures add the bytes and messages of all pairs, in one direction."
     ),
-    select=_many,
+    select=lambda analysis, _headline: messages.of_patterns(analysis, PATTERNS),
     sentences=_sentences,
     charts=_charts,
     page_tables=(found,),

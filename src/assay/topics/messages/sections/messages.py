@@ -1,9 +1,9 @@
 """Messages between two partners: latency and bandwidth by size, by placement, over every network and MPI."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 
 from assay.model.result import Analysis, Estimate
-from assay.model.text import Text, joined, text
+from assay.model.text import Text, filled, joined, text
 from assay.report import choose, figures, messages, sizes, words
 from assay.report.declared import Declared, Listing, Scene
 from assay.report.section import Figure, Headline, Table, headings
@@ -35,7 +35,8 @@ def _rows(scene: Scene) -> Iterable[tuple[str, ...]]:
     """Of each path the latency of a small message, the bandwidth of the largest."""
     way = messages.over(scene.measured)
     for pattern, members in _of_pattern(scene.measured).items():
-        for curve in _curves(_by_partners(members)).values():
+        # Figures between the same partners stand beside each other, whatever passed the messages.
+        for curve in _curves(tuple(e for part in _places(members).values() for e in part)).values():
             if best := _told(curve):
                 yield _row(pattern, best, way(best))
 
@@ -48,11 +49,6 @@ def _row(pattern: str, best: Estimate, way: str) -> tuple[str, ...]:
 
 def _of_pattern(estimates: tuple[Estimate, ...]) -> dict[str, tuple[Estimate, ...]]:
     return choose.grouped(estimates, messages.pattern)
-
-
-def _by_partners(estimates: tuple[Estimate, ...]) -> tuple[Estimate, ...]:
-    """Figures between the same partners beside each other, whatever passed the messages."""
-    return tuple(e for members in choose.grouped(estimates, messages.where).values() for e in members)
 
 
 def _curves(estimates: tuple[Estimate, ...]) -> dict[tuple[str, str, str | None], tuple[Estimate, ...]]:
@@ -138,10 +134,8 @@ def _latencies(measured: tuple[Estimate, ...]) -> str:
         for where, members in _places(found).items()
     ]
     size = next((messages.at(e) for _, e in best if e), "")
-    parts = _between(best)
-    return (
-        text("One way, a message of {size} takes {times}.", size=size, times=words.listed(parts)) if parts else ""
-    )
+    told, times = text("One way, a message of {size} takes {times}."), words.listed(_between(best))
+    return filled(told, {"size": size, "times": times}) if times else ""
 
 
 def _bandwidths(measured: tuple[Estimate, ...]) -> str:
@@ -152,9 +146,8 @@ def _bandwidths(measured: tuple[Estimate, ...]) -> str:
         (where, choose.best(e for e in members if messages.size(e) == size))
         for where, members in _places(found).items()
     ]
-    parts = _between(best)
-    told, large = words.listed(parts), words.param(size, "B")
-    return text("In one direction, messages of {size} get {rates}.", size=large, rates=told) if parts else ""
+    told, rates = text("In one direction, messages of {size} get {rates}."), words.listed(_between(best))
+    return filled(told, {"size": words.param(size, "B"), "rates": rates}) if rates else ""
 
 
 def _between(best: list[tuple[str, Estimate | None]]) -> list[Text]:
@@ -166,29 +159,27 @@ def _between(best: list[tuple[str, Estimate | None]]) -> list[Text]:
 
 def _duplex(scene: Scene) -> str:
     """From the least to the largest ratio of both directions to one."""
-    ratios = sorted(ratio[0] for _, _, ratio in _ratios(scene))
+    ratios = [ratio[0] for _, _, ratio in _ratios(scene)]
     if not ratios:
         return ""
-    low, high = (f"{ratio:.2f}" for ratio in (ratios[0], ratios[-1]))
+    low, high = (f"{ratio:.2f}" for ratio in (min(ratios), max(ratios)))
     factor = low if low == high else text("{low} to {high}", low=low, high=high)
     return text("Both directions together carry {factor} times as much as one direction.", factor=factor)
 
 
-def _paired(scene: Scene) -> Mapping[str, _Ends]:
-    """Estimate -> both directions over one, of long messages and paired by block, where that could be had."""
-    return {name: each.model.long_messages.parts for each in scene.found for name in each.model.of}
-
-
 def _ratios(scene: Scene) -> list[tuple[Estimate, Estimate, _Ends]]:
     """One direction, both added, their ratio with its ends; of each way at the largest size that both have."""
-    measured, paired = _aligned(scene), scene.cached(_paired)
+    # By their law of long messages and paired by block, where that could be had; else what the ends allow.
+    paired = {name: each.model.long_messages.parts for each in scene.found for name in each.model.of}
+    measured = _aligned(scene)
     way = messages.over(measured)
 
     def key(e: Estimate) -> tuple[str, str, str | None]:
         return messages.where(e), way(e), e.state
 
-    one = {(key(e), messages.size(e)): e for e in measured if messages.pattern(e) == messages.ONE}
-    both = sorted((e for e in measured if messages.pattern(e) == messages.BOTH), key=messages.size)
+    patterns = _of_pattern(measured)
+    one = {(key(e), messages.size(e)): e for e in patterns.get(messages.ONE, ())}
+    both = sorted(patterns.get(messages.BOTH, ()), key=messages.size)
     pairs = {key(e): (one[key(e), messages.size(e)], e) for e in both if (key(e), messages.size(e)) in one}
     return [
         (
@@ -214,7 +205,7 @@ def _duplex_table(scene: Scene) -> Iterable[Table]:
         "Both directions added / one direction, paired by block, mean over the sizes from a quarter of the "
         "largest: 2 means independent directions, 1 means a shared path. The ends are a 95 % interval with six "
         "or more launches, else a range."
-        if scene.cached(_paired)
+        if scene.found
         else "Both directions added / one direction: 2 means independent directions, 1 means a shared path. The "
         "ends of the ratio follow from the ends of both figures and are wider than its interval."
     )

@@ -16,14 +16,9 @@ def _name(scene: Scene, each: Fitted[NodePairs]) -> str:
     return scene.name(each) or known(each.estimates[0].metric)
 
 
-def _value(point: Point) -> float:
-    value, *_ = point.value
-    return value
-
-
 def _pair(each: Fitted[NodePairs], point: Point) -> str:
     names = text("{a} with {b}", a=str(point.at["a"]), b=str(point.at["b"]))
-    return text("{value} ({basis})", value=words.quantity(_value(point), each.unit), basis=names)
+    return text("{value} ({basis})", value=words.quantity(point.value.value, each.unit), basis=names)
 
 
 def _sentences(scene: Scene) -> str:
@@ -63,7 +58,7 @@ _MATRIX = Matrix(
 
 def _rows(scene: Scene) -> Iterable[tuple[str, ...]]:
     for each in scene.found:
-        low, *_, high = sorted(each.model.points, key=_value)
+        low, *_, high = sorted(each.model.points, key=lambda point: point.value.value)
         middle = words.quantity(each.model.all_pairs.value, each.unit)
         yield _name(scene, each), f"{len(each.model.points):,}", middle, _pair(each, low), _pair(each, high)
 

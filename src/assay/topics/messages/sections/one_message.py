@@ -34,7 +34,7 @@ def _charts(scene: Scene) -> tuple[Figure, ...]:
 
 def _usual(estimates: tuple[Estimate, ...]) -> tuple[Estimate, ...]:
     """Without offsets; of sockets those that are asked again and again, as MPI asks, where both are there."""
-    aligned = tuple(e for e in estimates if not e.params.get("offset"))
+    aligned = [e for e in estimates if not e.params.get("offset")]
     polled = any(e.params.get("waiting") == "polling" for e in aligned)
     return tuple(e for e in aligned if not polled or e.params.get("waiting", "polling") == "polling")
 

@@ -17,7 +17,8 @@ def _by_synchronisation(scene: Scene) -> Iterable[Table]:
         return
     small = min(map(messages.size, latencies))
     groups = choose.grouped((e for e in latencies if messages.size(e) == small), _row)
-    rows = tuple((*row, *(_cell(members, way) for way in ways)) for row, members in groups.items())
+    of_way = {row: {_way(e): e for e in reversed(members)} for row, members in groups.items()}
+    rows = tuple((*row, *(words.shown(by.get(way)).short for way in ways)) for row, by in of_way.items())
     columns = (*headings("Operation", "Between"), *ways)
     caption = text("Cost of each synchronisation: one transfer, one way, until the target sees it")
     numeric = frozenset(range(2, len(columns)))
@@ -33,10 +34,6 @@ def _row(estimate: Estimate) -> tuple[str, str]:
     levels = (choose.levels(estimate, [*estimate.factors]), choose.state(estimate))
     what = joined(", ", [operations.operation(estimate), *levels])
     return what, messages.where(estimate)
-
-
-def _cell(members: tuple[Estimate, ...], way: str) -> str:
-    return words.shown(next((e for e in members if _way(e) == way), None)).short
 
 
 declared = operations.declared(

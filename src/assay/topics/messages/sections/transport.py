@@ -2,7 +2,7 @@
 
 from assay.launch.starter import network_of
 from assay.model import benchmarks
-from assay.model.result import Estimate
+from assay.model.result import Estimate, Proof
 from assay.model.text import joined, text
 from assay.report import choose, messages, words
 from assay.report.declared import Declared, Listing, Scene
@@ -11,8 +11,8 @@ from assay.report.section import headings
 
 def _proofs(scene: Scene) -> list[tuple[str, ...]]:
     """Rows: the largest message between each two that shows the same, by everything that shows it."""
-    measured = choose.measured(scene.analysis.estimates)
-    passed = tuple(e for e in measured if _passes_messages(e) and e.placement.proven)
+    measured = [e for e in choose.measured(scene.analysis.estimates) if e.placement.proven]
+    passed = tuple(e for e in measured if benchmarks.of(e.benchmark).message_size is not None)
     way = messages.over(passed)
     groups = choose.grouped(
         passed, lambda e: (e.benchmark, messages.where(e), way(e) or choose.title(e.benchmark))
@@ -24,19 +24,14 @@ def _proofs(scene: Scene) -> list[tuple[str, ...]]:
     ]
 
 
-def _passes_messages(estimate: Estimate) -> bool:
-    return benchmarks.of(estimate.benchmark).message_size is not None
-
-
 def _proof(scene: Scene, members: tuple[Estimate, ...]) -> tuple[str, ...]:
     """Between whom, what was asked for, how many machines, what sent, all of the largest message."""
     e = max(members, key=messages.size)
-    proven = e.placement.proven
-    carried = proven.carried if proven else {}
-    sent = words.listed(f"{device} {words.percent(share)}" for device, share in carried.items())
-    mtus = words.listed(f"{mtu:,} B" for mtu in sorted(set(proven.mtus.values()))) if proven else ""
+    proven = e.placement.proven or Proof((), {}, as_asked=False)
+    sent = words.listed(f"{device} {words.percent(share)}" for device, share in proven.carried.items())
+    mtus = words.listed(f"{mtu:,} B" for mtu in sorted(set(proven.mtus.values())))
     asked = network_of(scene.run.plan, scene.run.plan.case(e.case)) or text("nothing")
-    machines, nodes = proven.machines if proven else 0, len(e.placement.hosts)
+    machines, nodes = proven.machines, len(e.placement.hosts)
     told = (
         f"{machines}"
         if machines == nodes

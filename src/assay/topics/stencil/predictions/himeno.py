@@ -29,26 +29,19 @@ def predict(known: Known) -> Iterable[Prediction]:
         if machine and fits_caches(estimate, machine.topology):
             continue
         alike = [triad for triad in triads if _alike(triad, estimate)]
-        sources = [triad for triad in alike if _likeness(triad)] or alike
+        # Ordinary stores come first: himeno has no others.
+        sources = [triad for triad in alike if triad.params.get("stores") == "ordinary"] or alike
         if sources:
             yield _prediction(estimate, sources, cached_bytes(estimate, machine.topology) if machine else 0)
 
 
 def _alike(triad: Estimate, estimate: Estimate) -> bool:
     """Same cpus, hosts, memory policy, first touch, factors and state."""
-    return (
-        triad.placement.cpus == estimate.placement.cpus
-        and triad.placement.hosts == estimate.placement.hosts
-        and triad.placement.memory == estimate.placement.memory
-        and triad.params.get("touch", "parallel") == estimate.params.get("touch", "parallel")
-        and triad.factors == estimate.factors
-        and (triad.state == estimate.state or None in {triad.state, estimate.state})
+    one, other = (
+        (e.placement.cpus, e.placement.hosts, e.placement.memory, e.params.get("touch", "parallel"), e.factors)
+        for e in (triad, estimate)
     )
-
-
-def _likeness(triad: Estimate) -> bool:
-    """Ordinary stores come first: himeno has no others."""
-    return triad.params.get("stores") == "ordinary"
+    return one == other and (triad.state == estimate.state or None in {triad.state, estimate.state})
 
 
 def _prediction(estimate: Estimate, sources: Sequence[Estimate], cache_bytes: int) -> Prediction:
@@ -58,13 +51,14 @@ def _prediction(estimate: Estimate, sources: Sequence[Estimate], cache_bytes: in
     middle = (lower + upper) / 2
     value = figure(estimate)
     outside = value.value / upper - 1 if value.value > upper else min(0.0, value.value / lower - 1)
+    states = joined(", ", [each.state for each in sources if each.state])
     traffic = text(
         "{flops} flops per point / {most} B to {least} B per point x the memory traffic of stream's triad at "
         "the same placement{state} ({slow} to {fast})",
         flops=_FLOPS,
         most=_MOST_BYTES,
         least=_BYTES,
-        state=_in_state(*sources),
+        state=text(", state {states}", states=states) if states else "",
         slow=format_quantity(slow, "B/s"),
         fast=format_quantity(fast, "B/s"),
     )
@@ -84,8 +78,3 @@ def _prediction(estimate: Estimate, sources: Sequence[Estimate], cache_bytes: in
         deviation=value.value / middle - 1,
         error=outside,
     )
-
-
-def _in_state(*estimates: Estimate) -> str:
-    names = [each.state for each in estimates if each.state]
-    return text(", state {states}", states=joined(", ", names)) if names else ""

@@ -42,23 +42,19 @@ def _signed(share: float) -> str:
     return f"{100 * share:+z.1f} %"
 
 
-def _states(line: Prediction) -> str:
-    """States of what predicts, then of the predicted: `near and far, any`; `any` where none counts."""
-    *sources, predicted = (known_word(state) if state else text("any") for state in line.states)
-    return joined(", ", (words.listed(sources), predicted))
-
-
 def _rows(scene: Scene) -> Iterable[tuple[str, ...]]:
     ledger = scene.cached(_ledger)
     told = any(state for line in ledger for state in line.states)
     for line in ledger:
+        # Of what predicts, then of the predicted: `near and far, any`.
+        *sources, predicted = (known_word(state) if state else text("any") for state in line.states)
         yield (
             _row(line, scene),
             words.interval(line.predicted, "").short,
             words.interval(line.value, "").short,
             _signed(line.deviation),
             _error(line),
-            _states(line) if told else "",
+            joined(", ", (words.listed(sources), predicted)) if told else "",
         )
 
 
@@ -79,33 +75,26 @@ def _figure(scene: Scene) -> Figure:
             error=_error(line),
             deviation=_signed(line.deviation),
         )
+        band = factor * line.predicted.lo, factor * line.predicted.hi
         rows.append(
-            Banded(
-                _row(line, scene), text("measured"), value, lo, hi,
-                factor * line.predicted.lo, factor * line.predicted.hi,
-                told, plain, line.derivation,
-            )
-        )  # fmt: skip
+            Banded(_row(line, scene), text("measured"), value, lo, hi, *band, told, plain, line.derivation)
+        )
     caption = text(
         "Predictions: the grey band is the prediction from other measurements, the point is the measured figure "
         "with its interval or range."
     )
-    result = joined(
-        "; ",
-        [
-            text(
-                "{row}: predicted {low} to {high}, measured {figure}",
-                row=row.row,
-                low=f"{row.band_lo:.3g}",
-                high=f"{row.band_hi:.3g} {unit}",
-                figure=row.text,
-            )
-            for row in rows
-        ],
-    )
-    return Figure(
-        "figure-ledger", caption, result, banded(rows, text("rate ({unit})", unit=unit), text("predicted"))
-    )
+    result = [
+        text(
+            "{row}: predicted {low} to {high}, measured {figure}",
+            row=row.row,
+            low=f"{row.band_lo:.3g}",
+            high=f"{row.band_hi:.3g} {unit}",
+            figure=row.text,
+        )
+        for row in rows
+    ]
+    spec = banded(rows, text("rate ({unit})", unit=unit), text("predicted"))
+    return Figure("figure-ledger", caption, joined("; ", result), spec)
 
 
 def _sentences(scene: Scene) -> str:
