@@ -26,7 +26,7 @@ SIZES = Study("Sizes", "?", (Measure("memcpy", ("one-core",), axes={"bytes": "1k
 def allotted(plan: Plan) -> dict[tuple[str, str], float]:
     """(launch, case) -> seconds of sampling, where launches cost what the plan expects."""
     ledger, now_s, shares = Ledger(plan, (), 0.0), 0.0, dict[tuple[str, str], float]()
-    while launch := ledger.following():
+    while launch := ledger.following(now_s):
         seconds = ledger.allot(launch, now_s)
         ledger.cut(case for case in launch.cases if case not in seconds)
         ledger.strike(launch.id, launch.cases)

@@ -33,7 +33,7 @@ def _next(analysis: Analysis, name: str) -> str:
 
 
 def test_a_cut_run_is_repeated_with_time_for_its_launches_and_not_with_twice_as_many(tmp_path: Path) -> None:
-    cut = _run(tmp_path / "cut", 0.7)
+    cut = _run(tmp_path / "cut", 0.5)
     assert cut.ending is not None
     assert cut.ending.status == "cut"
     missing = remaining_work(cut)

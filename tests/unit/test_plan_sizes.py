@@ -175,3 +175,17 @@ def test_a_budget_that_grows_is_what_the_plan_takes_at_the_least_and_the_users_i
     assert make("own.toml", wish, make_machine(), Options(seed=7)).budget_s == 10
     assert make("own.toml", wish, large, Options(seed=7, budget_s=20)).budget_s == 20
     assert make("own.toml", msgspec.structs.replace(wish, grows=False), large, Options(seed=7)).budget_s == 10
+
+
+@pytest.mark.parametrize("benchmark", ["pt2pt", "tcp"])
+def test_values_that_exclude_each_other_are_left_out_with_the_reason(
+    make_machine: MakeMachine, benchmark: str
+) -> None:
+    patterns = ("latency", "bidirectional")
+    measure = Measure(benchmark, ("pair",), axes={"pattern": patterns, "bytes": 8, "gap": (0, 100)})
+    plan = own(make_machine(1, 1, 2, 4), measure)
+    found = [(case.params["pattern"], case.params["gap"]) for case in plan.studied]
+    assert sorted(found) == [("bidirectional", 0), ("latency", 0), ("latency", 100)]
+    (left,) = plan.left_out
+    assert left.wish == f"{benchmark}, gap=100"
+    assert left.reason.startswith("not with pattern=bidirectional: both sides start")

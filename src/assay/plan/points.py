@@ -113,7 +113,7 @@ def expand(benchmark: Benchmark, resources: Resources, point: Point) -> tuple[Ex
 
 
 class Unsupported(msgspec.Struct, frozen=True):
-    """A value that a machine does not support, why, and the value that is taken in its place, if any."""
+    """A value that a combination cannot have, why, and the value that is taken in its place, if any."""
 
     axis: str
     value: ParamValue
@@ -124,7 +124,7 @@ class Unsupported(msgspec.Struct, frozen=True):
 def supported(
     benchmark: Benchmark, wish: Combination, machine: Machine
 ) -> tuple[Combination | None, tuple[Unsupported, ...]]:
-    """The combination without values that this machine does not support, by the declaration, and each of these.
+    """The combination without values that it cannot have on this machine, by the declaration, and each of these.
 
     None where an axis is left without any. What nobody can know of a machine that is only described is taken to be
     there.
@@ -134,7 +134,9 @@ def supported(
     for axis in benchmark.axes:
         value = wish.get(axis.name)
         values = value.values if isinstance(value, First) else () if value is None else (value,)
-        reasons = {each: why for each in values if (why := _unmet(axis, each, machine))}
+        reasons = {
+            each: why for each in values if (why := _unmet(axis, each, machine) or _clash(axis, each, wish))
+        }
         left = tuple(each for each in values if each not in reasons)
         lacking += [Unsupported(axis.name, each, why, next(iter(left), None)) for each, why in reasons.items()]
         if isinstance(value, First):
@@ -153,6 +155,14 @@ def _unmet(axis: Axis, value: ParamValue, machine: Machine) -> str:
         return ""
     found = fact.unavailable or ", ".join(map(str, has))
     return f"it needs {' or '.join(words)} ({axis.needs_of[1]}: {found})"
+
+
+def _clash(axis: Axis, value: ParamValue, wish: Combination) -> str:
+    """Why the value cannot be had with those of other axes; empty where it can."""
+    for other, (values, why) in axis.clashes.items():
+        if value != axis.default and wish.get(other) in values:
+            return f"not with {other}={wish[other]}: {why}"
+    return ""
 
 
 def _values(

@@ -248,17 +248,21 @@ class Spread:
         made: case -> how often it was.
         left_s: of the budget, seconds.
         costs: so far.
+        may_exceed: whether the last launch may end after the budget.
     """
 
-    def __init__(
+    def __init__(  # noqa: PLR0913 (what is known, each by its name)
         self,
         plan: Plan,
         remaining: Mapping[str, Outstanding],
         made: Mapping[str, int],
         left_s: float,
         costs: CostHistory,
+        *,
+        may_exceed: bool = True,
     ) -> None:
         self._costs = costs
+        self._may_exceed = may_exceed
         self._growth_s = GROWTH * plan.budget_s if plan.grows and plan.budget_s else 0.0
         self._first = {case for case in remaining if not made.get(case)}
         self._needs = {case: costs.need(case, each.starts / each.times) for case, each in remaining.items()}
@@ -279,7 +283,8 @@ class Spread:
         """Seconds of sampling for the cases of a launch, or of a repeat of it; a missing case is cut."""
         ends = {*launch.cases, *self._sentinels} & self._needs.keys()  # one launch, and what is measured after all
         last_s = max(self._costs.launch(launch).poor_s, total(self._needs[case] for case in ends).poor_s)
-        self._cut_to(left_s + self._growth_s, _CUT_MARGIN * last_s if left_s > 0 else 0.0)
+        beyond_s = _CUT_MARGIN * last_s if left_s > 0 and self._may_exceed else 0.0
+        self._cut_to(left_s + self._growth_s, beyond_s)
         above, per_weight = self._rates(left_s)
         kept = [case for case in launch.cases if repeat or self._kept.get(case)]
         needs = {case: self._costs.need(case, 1 / len(launch.cases)) for case in kept}

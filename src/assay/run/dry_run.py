@@ -19,7 +19,7 @@ def dry_run(plan: Plan, starter: Starter, builds: Mapping[str, Build]) -> Iterat
     """Every launch with its command. Seconds of sampling are those of launches that cost what the plan expects."""
     cases = {case.id: case for case in plan.cases}
     ledger, now_s = Ledger(plan, (), 0.0), 0.0
-    while launch := ledger.following():
+    while launch := ledger.following(now_s):
         seconds = ledger.allot(launch, now_s)
         ledger.cut(case for case in launch.cases if case not in seconds)
         launch = msgspec.structs.replace(launch, cases=tuple(seconds))

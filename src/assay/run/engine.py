@@ -84,7 +84,7 @@ def execute(  # noqa: PLR0913, PLR0917 (the six things a run is made of, and wha
     with levels_restored(session.levels):
         try:
             require_clear(plan, starter, executor)
-            while launch := session.ledger.following():
+            while launch := session.ledger.following(executor.now()):
                 session.make(launch, watcher)
         except KeyboardInterrupt:
             interrupted = True

@@ -88,6 +88,7 @@ class Ledger:
         self._repeats = 0
         self._repeated_s = 0.0
         self._budget_cut: set[str] = set()
+        self._made = self._reconsidered = 0
         self._sentinels = {case.id for case in plan.cases if case.role == "sentinel"}
         for records in history:
             wall_s = records.launch.bracket.elapsed_s + _PROBES_S
@@ -97,6 +98,7 @@ class Ledger:
     def book(self, records: LaunchRecords, allowed: Mapping[str, float], wall_s: float) -> None:
         """Count a committed launch, its failures and its cost."""
         launch = records.launch
+        self._made += 1
         planned = self.left.get(launch.id)
         before_s = self._foreseen_s(planned)
         self.costs.learn(records, allowed, wall_s)
@@ -117,8 +119,20 @@ class Ledger:
             if self._failures[case_id] == _MOST_FAILURES:
                 self.left.give_up(case_id)
 
-    def following(self) -> PlannedLaunch | None:
-        """The next launch that is not made and not cut, without the cases that are made or keep failing."""
+    def following(self, now_s: float) -> PlannedLaunch | None:
+        """The next launch that is not made and not cut, without the cases that are made or keep failing.
+
+        Where none remains and time is left, what was cut is considered once more, as long as launches come of
+        it: those before may have taken less than was foreseen.
+        """
+        left_s = self.left_s(now_s)
+        if not self.left and self._budget_cut and self._made > self._reconsidered and left_s and left_s > 0:
+            self._reconsidered = self._made
+            for case_id in self._budget_cut:
+                if self._failures[case_id] < _MOST_FAILURES:
+                    self.left.take_back(case_id)
+            self._budget_cut.clear()
+            self._expected_s = self._spread = None
         return self.left.first()
 
     def allot(self, launch: PlannedLaunch, now_s: float, *, repeat: bool = False) -> dict[str, float]:
@@ -129,7 +143,8 @@ class Ledger:
         self._forget_what_has_changed(launch.block)
         while True:
             if self._spread is None:
-                self._spread = Spread(self.plan, self.left.outstanding, self._launches, left_s, self.costs)
+                known = self.left.outstanding, self._launches, left_s, self.costs
+                self._spread = Spread(self.plan, *known, may_exceed=not self._reconsidered)
             seconds = self._spread.allot(launch, left_s, repeat=repeat)
             if repeat or not self._spread.dropped:
                 return seconds

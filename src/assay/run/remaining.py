@@ -20,9 +20,11 @@ class Remaining:
 
     def __init__(self, plan: Plan) -> None:
         self._plan = plan
-        self._left = {launch.id: launch for launch in plan.order}
+        self._planned = {launch.id: launch for launch in plan.order}
+        self._left = dict(self._planned)
         self._at = 0
         self._holding: dict[str, list[str]] = {}
+        self._given_up: dict[str, list[str]] = {}
         self.outstanding: dict[str, Outstanding] = {}
         for launch in plan.order:
             self._count(launch, 1)
@@ -61,9 +63,26 @@ class Remaining:
             del self._left[launch_id]
 
     def give_up(self, case_id: str) -> None:
-        """A case is not tried again."""
+        """A case is not tried again, unless it is taken back."""
         for launch_id in self._holding.get(case_id, ()):
+            if case_id in self._cases(launch_id):
+                self._given_up.setdefault(case_id, []).append(launch_id)
             self.strike(launch_id, (case_id,))
+
+    def take_back(self, case_id: str) -> None:
+        """A case that was given up is to be measured again as often as it was then."""
+        self._at = 0
+        for launch_id in self._given_up.pop(case_id, ()):
+            if launch_id in self._left:
+                self._count(self._left[launch_id], -1)
+            whole, wanted = self._planned[launch_id], {*self._cases(launch_id), case_id}
+            cases = tuple(each for each in whole.cases if each in wanted)
+            self._left[launch_id] = msgspec.structs.replace(whole, cases=cases)
+            self._count(self._left[launch_id], 1)
+
+    def _cases(self, launch_id: str) -> tuple[str, ...]:
+        """What is left of a launch."""
+        return self._left[launch_id].cases if launch_id in self._left else ()
 
     def expected_s(self, costs: CostHistory) -> float:
         """Estimate of the seconds that all of it takes."""

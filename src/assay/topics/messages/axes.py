@@ -87,6 +87,7 @@ GAP = Axis(
     (0, 100, 1000, 10000),
     0,
     "us",
+    clashes={"pattern": (("bidirectional",), "both sides start, and neither knows when the other one wakes up")},
     role="idle-gap",
 )
 POOL = Axis("pool", "bytes of each of the two pools of cold buffers", (), None, "B")
