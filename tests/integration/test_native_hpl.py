@@ -45,9 +45,7 @@ def figures(told: Told) -> list[FigureOfMerit]:
 
 
 @pytest.mark.parametrize(("p", "q"), [(1, 1), (2, 1), (1, 2), (2, 3), (3, 2), (6, 1)])
-@pytest.mark.parametrize(
-    "axes", [("--n", "300", "--nb", "32"), ("--n", "129", "--nb", "64", "--factor", "lapack")]
-)
+@pytest.mark.parametrize("axes", [("--n", "300", "--nb", "32"), ("--n", "129", "--nb", "64")])
 def test_a_system_is_solved_on_every_grid(built: Build, blas: str, p: int, q: int, axes: tuple[str, ...]) -> None:
     told = run(built, blas, p * q, *axes, "--p", str(p), "--q", str(q), "--broadcast", "library")
     mpi_ranks.complete(told, 1)

@@ -48,7 +48,7 @@ const assay::Declaration declaration{
           {"none", "one"},
           "one",
           ""},
-         {"factor",
+         {"panel-lu",
           "what factors a panel: own: recursively, with the library's products; lapack: the library's LU where "
           "one rank has the whole panel, else own",
           {"own", "lapack"},
@@ -100,7 +100,7 @@ Options options_of(const Params& params) {
             assay::hpl::way_named(params.word("broadcast")),
             params.word("exchange") == "ring" ? assay::hpl::Exchange::ring : assay::hpl::Exchange::binary,
             params.word("look-ahead") == "one",
-            params.word("factor") == "lapack"};
+            params.word("panel-lu") == "lapack"};
 }
 
 class Hpl : public assay::Benchmark {

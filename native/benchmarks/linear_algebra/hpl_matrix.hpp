@@ -2,6 +2,7 @@
 #pragma once
 
 #include <algorithm>
+#include <array>
 #include <cstdint>
 
 #include "benchmarks/linear_algebra/level3.hpp"
@@ -9,6 +10,7 @@
 namespace assay::hpl {
 
 using linear_algebra::Index;
+using linear_algebra::RowView;
 using linear_algebra::View;
 
 /// HPL's linear congruential generator, X(n+1) = a X(n) + c modulo 2^64, with a = 6364136223846793005 and c = 1
@@ -70,31 +72,40 @@ class Deal {
     int places_;
 };
 
-/// Numbers from one column to the next: whole lines, and no multiple of a page, for columns a page apart would
-/// share cache sets.
-inline Index stride_of(Index rows) {
+/// Numbers from one row (or column) of so many to the next: whole lines, and no multiple of a page, for rows a
+/// page apart would share cache sets.
+inline Index stride_of(Index numbers) {
     constexpr Index line = 8;
     constexpr Index page = 512;
-    const Index whole = (std::max<Index>(rows, 1) + line - 1) / line * line;
+    const Index whole = (std::max<Index>(numbers, 1) + line - 1) / line * line;
     return whole % page == 0 ? whole + line : whole;
 }
 
 /// The part of [A b] that is here, N rows and N + 1 columns dealt by blocks, written anew.
-inline void generate(Index n, const Deal& rows, const Deal& columns, const View& part) {
+inline void generate(Index n, const Deal& rows, const Deal& columns, const RowView& part) {
     constexpr Steps step{};
+    constexpr Index together = 16;  // columns, whose numbers do not wait for each other
     const Index block = rows.block();
     const Steps skipped = step.times(static_cast<std::uint64_t>(block * (rows.places() - 1)));
-    for (Index column = 0; column < part.columns; ++column) {
-        const auto place = static_cast<std::uint64_t>(columns.whole(column) * n + rows.place() * block);
-        std::uint64_t state = step.times(place).from(first_state);
-        double* entries = part.column(column);
-        for (Index begin = 0; begin < part.rows; begin += block) {
-            const Index end = std::min(begin + block, part.rows);
-            for (Index row = begin; row < end; ++row) {
-                entries[row] = entry(state);
+    std::array<std::uint64_t, together> states{};
+    for (Index first = 0; first < part.columns; first += together) {
+        const Index count = std::min(together, part.columns - first);
+        for (Index each = 0; each < count; ++each) {
+            const auto place = static_cast<std::uint64_t>(columns.whole(first + each) * n + rows.place() * block);
+            states[static_cast<std::size_t>(each)] = step.times(place).from(first_state);
+        }
+        for (Index row = 0; row < part.rows; ++row) {
+            if (row > 0 && row % block == 0) {
+                for (std::uint64_t& state : states) {
+                    state = skipped.from(state);
+                }
+            }
+            double* to = part.row(row) + first;
+            for (Index each = 0; each < count; ++each) {
+                std::uint64_t& state = states[static_cast<std::size_t>(each)];
+                to[each] = entry(state);
                 state = step.from(state);
             }
-            state = skipped.from(state);
         }
     }
 }

@@ -14,7 +14,8 @@ namespace assay::hpl {
 
 using linear_algebra::Level3;
 
-/// A factored panel as it is passed on: its pivots, its topmost square of L and U, and this grid row's part of L.
+/// A panel as it is factored and passed on, column by column: its pivots, its topmost square of L and U, and this
+/// grid row's part of its rows.
 class Panel {
   public:
     /// Room for so many local rows and columns.
@@ -22,16 +23,14 @@ class Panel {
 
     explicit Panel(double* numbers) : numbers_(numbers) {}
 
-    /// The panel of rows from `first_row` of the matrix on, with so many rows of L below its top here.
-    void shape(Index first_row, Index columns, Index rows) {
+    /// The panel of rows from `first_row` of the matrix on, with so many rows here; the first `top_rows` of them
+    /// are of its topmost square.
+    void shape(Index first_row, Index columns, Index rows, Index top_rows) {
         first_row_ = first_row;
         columns_ = columns;
-        rows_ = rows;
-        below_ = {numbers_ + columns + columns * columns, rows, columns, std::max<Index>(rows, 1)};
+        top_rows_ = top_rows;
+        rows_ = {numbers_ + columns + columns * columns, rows, columns, stride_of(rows)};
     }
-
-    /// Instead of a place of its own, that in the matrix: nobody else needs it.
-    void refer(const View& below) { below_ = below; }
 
     [[nodiscard]] Index first_row() const { return first_row_; }
     [[nodiscard]] Index columns() const { return columns_; }
@@ -39,17 +38,20 @@ class Panel {
     [[nodiscard]] Index pivot(Index c) const { return static_cast<Index>(numbers_[c]); }
     void set_pivot(Index c, Index row) { numbers_[c] = static_cast<double>(row); }
     [[nodiscard]] View top() const { return {numbers_ + columns_, columns_, columns_, columns_}; }
-    [[nodiscard]] View below() const { return below_; }
+    /// All of its rows here.
+    [[nodiscard]] View rows() const { return rows_; }
+    /// Those below the topmost square: L.
+    [[nodiscard]] View below() const { return rows_.below(top_rows_); }
     /// All of it, for a message.
     [[nodiscard]] double* numbers() const { return numbers_; }
-    [[nodiscard]] Index count() const { return columns_ + columns_ * (columns_ + rows_); }
+    [[nodiscard]] Index count() const { return columns_ * (1 + columns_ + rows_.stride); }
 
   private:
     double* numbers_;
-    View below_;
+    View rows_;
     Index first_row_ = 0;
     Index columns_ = 0;
-    Index rows_ = 0;
+    Index top_rows_ = 0;
 };
 
 /// Factors panels. All processes of the column call it at once; each keeps a copy of the topmost square.
@@ -65,8 +67,9 @@ class PanelFactor {
     /// Whether LAPACK may factor the panels, where one process has all of their rows.
     void use_lapack(bool use) { lapack_ = use && rows_.places() == 1 && blas_.has_lapack(); }
 
-    /// Factors the rows that are here of the columns `a`, those from `first_row` on.
-    void factor(const View& a, Panel& panel) {
+    /// Factors a panel whose rows are in their places.
+    void factor(Panel& panel) {
+        const View a = panel.rows();
         a_ = a;
         panel_ = &panel;
         start_ = panel.first_row();
@@ -78,19 +81,12 @@ class PanelFactor {
             for (Index c = 0; c < a.columns; ++c) {
                 panel.set_pivot(c, start_ + pivots_[static_cast<std::size_t>(c)]);
             }
-            copy(a.part(0, 0, a.columns, a.columns), top_);
+            for (Index j = 0; j < a.columns; ++j) {
+                std::copy_n(a.column(j), a.columns, top_.column(j));
+            }
             return;
         }
         recurse(0, a.columns);
-        if (rows_.here(start_)) {
-            copy(top_, a.part(0, 0, a.columns, a.columns));
-        }
-    }
-
-    static void copy(const View& from, const View& to) {
-        for (Index j = 0; j < from.columns; ++j) {
-            std::copy_n(from.column(j), from.rows, to.column(j));
-        }
     }
 
   private:

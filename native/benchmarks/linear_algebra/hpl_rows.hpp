@@ -35,18 +35,17 @@ class Rows {
     }
 
     /// Swaps within the columns `a`, where one process has all of their rows.
-    void swap_here(const View& a) const {
-        for (Index j = 0; j < a.columns; ++j) {
-            double* column = a.column(j);
-            for (const auto& [row, pivot] : swaps_) {
-                std::swap(column[row], column[pivot]);
+    void swap_here(const RowView& a) const {
+        for (const auto& [row, pivot] : swaps_) {
+            if (row != pivot) {
+                std::swap_ranges(a.row(row), a.row(row) + a.columns, a.row(pivot));
             }
         }
     }
 
     /// The rows of the pivots as `u`, on every process of the grid column; rows that they replace are put into
     /// `a`.
-    void exchange(const View& a, const View& u) {
+    void exchange(const RowView& a, const RowView& u) {
         const auto columns = static_cast<std::size_t>(a.columns);
         const auto places = static_cast<std::size_t>(rows_.places());
         const int here = rows_.place();
@@ -64,21 +63,14 @@ class Rows {
         for (std::size_t turn = 0; turn < places; ++turn) {
             const std::vector<Index>& list = of(pivots_, turn + static_cast<std::size_t>(here));
             const double* numbers = gathered_.data() + begins[turn];
-            for (Index j = 0; j < a.columns; ++j) {
-                double* to = u.column(j);
-                for (const Index row : list) {
-                    to[row] = *numbers++;
-                }
+            for (const Index row : list) {
+                std::copy_n(numbers, a.columns, u.row(row));
+                numbers += a.columns;
             }
         }
         MPI_Waitall(count_of(static_cast<Index>(requests.size())), requests.data(), MPI_STATUSES_IGNORE);
         if (here != top) {
-            const double* numbers = replacing_.data();
-            for (Index j = 0; j < a.columns; ++j) {
-                for (const Index each : replaced_[static_cast<std::size_t>(here)]) {
-                    a.at(rows_.before(targets_[static_cast<std::size_t>(each)].second), j) = *numbers++;
-                }
-            }
+            unpack(replaced_[static_cast<std::size_t>(here)], replacing_.data(), a);
         }
     }
 
@@ -127,22 +119,24 @@ class Rows {
         }
     }
 
-    /// Rows of `a`, column by column.
-    void pack(const View& a, const std::vector<Index>& sources, const std::vector<Index>& list, double* to) const {
-        std::vector<Index> local;
+    /// Rows of `a`, one after the other.
+    void pack(const RowView& a, const std::vector<Index>& sources, const std::vector<Index>& list,
+              double* to) const {
         for (const Index each : list) {
-            local.push_back(rows_.before(sources[static_cast<std::size_t>(each)]));
+            to = std::copy_n(a.row(rows_.before(sources[static_cast<std::size_t>(each)])), a.columns, to);
         }
-        for (Index j = 0; j < a.columns; ++j) {
-            const double* column = a.column(j);
-            for (const Index row : local) {
-                *to++ = column[row];
-            }
+    }
+
+    /// Rows that were replaced, to where they go.
+    void unpack(const std::vector<Index>& list, const double* numbers, const RowView& a) const {
+        for (const Index each : list) {
+            std::copy_n(numbers, a.columns, a.row(rows_.before(targets_[static_cast<std::size_t>(each)].second)));
+            numbers += a.columns;
         }
     }
 
     /// The process with the panel's top gives the others the rows that go to them; what stays there moves at once.
-    void replace(const View& a, int top, std::vector<MPI_Request>& requests) {
+    void replace(const RowView& a, int top, std::vector<MPI_Request>& requests) {
         const auto columns = static_cast<std::size_t>(a.columns);
         if (rows_.place() != top) {
             const std::size_t size = replaced_[static_cast<std::size_t>(rows_.place())].size() * columns;
@@ -170,12 +164,7 @@ class Rows {
                 MPI_Isend(to, count_of(static_cast<Index>(size)), MPI_DOUBLE, place, replace_tag, comm_,
                           &requests.emplace_back());
             } else {
-                const double* numbers = to;
-                for (Index j = 0; j < a.columns; ++j) {
-                    for (const Index each : list) {
-                        a.at(rows_.before(targets_[static_cast<std::size_t>(each)].second), j) = *numbers++;
-                    }
-                }
+                unpack(list, to, a);
             }
             to += size;
         }

@@ -41,8 +41,7 @@ class Solver {
         const Index height = rows.before(options.n);
         const Index width = columns.before(options.n + 1);
         const Index u = p > 1 ? options.block * width : 0;
-        return static_cast<std::size_t>(stride_of(height) * width +
-                                        2 * Panel::room(q > 1 ? height : 1, options.block) + u);
+        return static_cast<std::size_t>(height * stride_of(width) + 2 * Panel::room(height, options.block) + u);
     }
 
     Solver(const Options& options, const Grid& grid, const Level3& blas, double* numbers)
@@ -55,13 +54,13 @@ class Solver {
           rows_(grid, row_deal_, options.exchange) {
         a_.rows = row_deal_.before(options.n);
         a_.columns = column_deal_.before(options.n + 1);
-        a_.stride = stride_of(a_.rows);
+        a_.stride = stride_of(a_.columns);
         a_.first = numbers;
-        double* next = numbers + a_.stride * a_.columns;
+        double* next = numbers + a_.rows * a_.stride;
         for (std::size_t each = 0; each < panels_.size(); ++each) {
             panels_.at(each) = std::make_unique<Panel>(next);
             broadcasts_.at(each) = std::make_unique<Broadcast>(grid, options.way);
-            next += Panel::room(grid.columns() > 1 ? a_.rows : 1, options.block);
+            next += Panel::room(a_.rows, options.block);
         }
         u_ = next;
         factor_.use_lapack(options.lapack);
@@ -98,18 +97,20 @@ class Solver {
         std::vector<double> sums(r.size(), 0.);
         double b_norm = 0;
         if (own_columns < a_.columns) {
-            const double* b = a_.column(own_columns);
             for (std::size_t i = 0; i < r.size(); ++i) {
-                r[i] = -b[i];
-                b_norm = std::max(b_norm, std::abs(b[i]));
+                r[i] = -a_.at(static_cast<Index>(i), own_columns);
+                b_norm = std::max(b_norm, std::abs(r[i]));
             }
         }
-        for (Index j = 0; j < own_columns; ++j) {
-            const double* column = a_.column(j);
-            const double x = x_[static_cast<std::size_t>(column_deal_.whole(j))];
-            for (std::size_t i = 0; i < r.size(); ++i) {
-                r[i] += column[i] * x;
-                sums[i] += std::abs(column[i]);
+        std::vector<double> x(static_cast<std::size_t>(own_columns));
+        for (std::size_t j = 0; j < x.size(); ++j) {
+            x[j] = x_[static_cast<std::size_t>(column_deal_.whole(static_cast<Index>(j)))];
+        }
+        for (std::size_t i = 0; i < r.size(); ++i) {
+            const double* row = a_.row(static_cast<Index>(i));
+            for (std::size_t j = 0; j < x.size(); ++j) {
+                r[i] += row[j] * x[j];
+                sums[i] += std::abs(row[j]);
             }
         }
         add_up(r, grid_.along_row());
@@ -138,9 +139,6 @@ class Solver {
     /// The solution, whole, on every process.
     [[nodiscard]] std::vector<double>& x() { return x_; }
 
-    /// The factors as they lie here.
-    [[nodiscard]] const View& factors() const { return a_; }
-
     /// Bytes of panels that this process has passed on or received so far.
     [[nodiscard]] double passed_bytes() const { return passed_bytes_; }
 
@@ -163,23 +161,49 @@ class Solver {
         const Index first = k * options_.block;
         const Index columns = std::min(options_.block, options_.n - first);
         const Index row = row_deal_.before(first);
-        const Index below = row_deal_.before(first + columns);
+        const Index top_rows = row_deal_.before(first + columns) - row;
         Panel& panel = this->panel(k);
         timed(Phase::broadcast, [&] { broadcast(k).finish(); });
-        panel.shape(first, columns, a_.rows - below);
+        panel.shape(first, columns, a_.rows - row, top_rows);
         const int holder = column_deal_.holder(first);
         if (grid_.column() == holder) {
-            const View part = a_.part(row, column_deal_.before(first), a_.rows - row, columns);
-            timed(Phase::panel, [&] { factor_.factor(part, panel); });
-            const View l = part.below(below - row);
-            if (grid_.columns() == 1) {
-                panel.refer(l);
-            } else {
-                timed(Phase::broadcast, [&] { PanelFactor::copy(l, panel.below()); });
-            }
+            timed(Phase::panel, [&] {
+                const RowView part = a_.part(row, column_deal_.before(first), a_.rows - row, columns);
+                copy_out(part, panel.rows());
+                factor_.factor(panel);
+                copy_upper(panel.top(), part.part(0, 0, top_rows, columns));
+            });
         }
         timed(Phase::broadcast, [&] { broadcast(k).start(holder, panel.numbers(), panel.count()); });
         passed_bytes_ += grid_.columns() > 1 ? 8. * static_cast<double>(panel.count()) : 0.;
+    }
+
+    /// Rows of the matrix as columns of a panel: whole lines of both, and no more columns at once than pages are
+    /// at hand for.
+    static void copy_out(const RowView& from, const View& to) {
+        constexpr Index side = 8;
+        constexpr Index at_once = 32;
+        for (Index begin = 0; begin < from.columns; begin += at_once) {
+            const Index end = std::min(begin + at_once, from.columns);
+            for (Index row = 0; row < from.rows; row += side) {
+                const Index rows = std::min(side, from.rows - row);
+                for (Index column = begin; column < end; ++column) {
+                    for (Index each = 0; each < rows; ++each) {
+                        to.at(row + each, column) = from.at(row + each, column);
+                    }
+                }
+            }
+        }
+    }
+
+    /// U, which the substitution needs, into the matrix where its rows are here. L is needed no more once it was
+    /// passed on.
+    static void copy_upper(const View& from, const RowView& to) {
+        for (Index row = 0; row < to.rows; ++row) {
+            for (Index column = row; column < to.columns; ++column) {
+                to.at(row, column) = from.at(row, column);
+            }
+        }
     }
 
     /// What panel k does to the columns right of it. With look-ahead those of the next panel come first: it is
@@ -210,21 +234,17 @@ class Solver {
         const Panel& panel = this->panel(k);
         const Index row = row_deal_.before(panel.first_row());
         const Index below = row_deal_.before(panel.first_row() + panel.columns());
-        const View all{a_.first, a_.rows, end, a_.stride};
-        const View columns = all.slice(begin, end - begin);
-        View u = columns.part(row, 0, below - row, columns.columns);
+        const RowView columns = a_.slice(begin, end - begin);
+        RowView u = columns.part(row, 0, below - row, columns.columns);
         const bool alone = grid_.rows() == 1;
         if (!alone) {
-            u = {u_, panel.columns(), columns.columns, panel.columns()};
-            timed(Phase::swap, [&] { rows_.exchange(columns, u); });
+            u = {u_, panel.columns(), columns.columns, columns.columns};
         }
+        timed(Phase::swap, [&] { alone ? rows_.swap_here(columns) : rows_.exchange(columns, u); });
         const Index width = std::max<Index>(1, (columns.columns + pieces - 1) / pieces);
         const Index piece = progressing == nullptr ? columns.columns : width;
         for (Index first = 0; first < columns.columns; first += piece) {
             const Index count = std::min(piece, columns.columns - first);
-            if (alone) {
-                timed(Phase::swap, [&] { rows_.swap_here(columns.slice(first, count)); });
-            }
             timed(Phase::update, [&] {
                 blas_.solve_unit_lower(panel.top(), u.slice(first, count));
                 blas_.subtract_product(panel.below(), u.slice(first, count),
@@ -235,7 +255,11 @@ class Solver {
             }
         }
         if (!alone && row_deal_.here(panel.first_row())) {
-            timed(Phase::swap, [&] { PanelFactor::copy(u, columns.part(row, 0, below - row, columns.columns)); });
+            timed(Phase::swap, [&] {
+                for (Index each = 0; each < u.rows; ++each) {
+                    std::copy_n(u.row(each), u.columns, columns.row(row + each));
+                }
+            });
         }
     }
 
@@ -245,7 +269,9 @@ class Solver {
         const Index n = options_.n;
         std::vector<double> y(static_cast<std::size_t>(a_.rows), 0.);
         if (column_deal_.here(n)) {
-            std::copy_n(a_.column(a_.columns - 1), a_.rows, y.begin());
+            for (Index i = 0; i < a_.rows; ++i) {
+                y[static_cast<std::size_t>(i)] = a_.at(i, a_.columns - 1);
+            }
         }
         x_.assign(static_cast<std::size_t>(n), 0.);
         std::vector<double> part(static_cast<std::size_t>(options_.block));
@@ -258,7 +284,7 @@ class Solver {
                 MPI_Reduce(y.data() + row, part.data(), count_of(count), MPI_DOUBLE, MPI_SUM, holder,
                            grid_.along_row());
                 if (grid_.column() == holder) {
-                    blas_.solve_upper(a_.part(row, column, count, count), {part.data(), count, 1, count});
+                    blas_.solve_upper(a_.part(row, column, count, count), part.data());
                 }
             }
             if (grid_.column() == holder) {
@@ -290,7 +316,7 @@ class Solver {
     Deal column_deal_;
     PanelFactor factor_;
     Rows rows_;
-    View a_;
+    RowView a_;            ///< row by row: rows are what pivoting moves
     double* u_ = nullptr;  ///< U of the columns here, where several processes hold its rows
     std::array<std::unique_ptr<Panel>, 2> panels_;
     std::array<std::unique_ptr<Broadcast>, 2> broadcasts_;

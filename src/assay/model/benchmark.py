@@ -35,6 +35,7 @@ Role = Literal[
     "collective-mean-time",  # the same, mean over the ranks
     "overlap-time",  # of a collective operation, of computing, and of both at once
     "solution-time",  # of one solution of a whole program, by its own clock
+    "phase-time",  # of a part of a solution, mean over its ranks
     "program-time",  # from the start of a whole program to its end
 ]
 #: What an axis varies, where more than its own benchmark asks for it.

@@ -21,7 +21,7 @@ _SYSTEM: dict[str, ParamValue] = {
     "broadcast": "modified-ring",
     "exchange": "binary",
     "look-ahead": "one",
-    "factor": "own",
+    "panel-lu": "own",
 }
 
 

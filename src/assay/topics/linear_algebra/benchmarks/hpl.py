@@ -109,7 +109,7 @@ benchmark = Benchmark(
             "one",
         ),
         Axis(
-            "factor",
+            "panel-lu",
             "what factors a panel: own: recursively, with the library's products; lapack: the library's LU where "
             "one rank has the whole panel, else own",
             ("own", "lapack"),
@@ -128,7 +128,7 @@ benchmark = Benchmark(
             role="system-rate",
         ),
         *(
-            Metric("time", "s", "lower", "", f"mean over the ranks: {what}", kernels=(phase,))
+            Metric("time", "s", "lower", "", f"mean over the ranks: {what}", kernels=(phase,), role="phase-time")
             for phase, what in PHASES.items()
         ),
     ),

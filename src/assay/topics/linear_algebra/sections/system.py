@@ -95,10 +95,9 @@ def _cells(scene: Scene, e: Estimate) -> tuple[str, ...]:
         seconds,
         figure.plain,
         figure.ends,
-        words.against(e),
+        words.share_cell(e),
         _of_product(scene, e),
         loaded.get("kernel", ""),
-        str(e.launches),
     )
 
 
@@ -140,14 +139,13 @@ declared = Declared(
     shared_tables=(
         Listing(
             text("Solutions by order"),
-            headings(
-                "Solution", "n", "NB", "Time", "Rate", "Interval", "Of limit", "Of DGEMM", "Kernel", "Launches"
-            ),
+            headings("Solution", "n", "NB", "Time", "Rate", "Interval", "Of limit", "Of DGEMM", "Kernel"),
             lambda scene: (_cells(scene, e) for e in scene.measured),
-            {1, 2, 3, 4, 5, 6, 7, 9},
+            {1, 2, 3, 4, 5, 6, 7},
             optional={7, 8},
         ),
     ),
+    listed=False,
     headlines=lambda scene: (
         [Headline(text("System of equations, {where}", where=_series(scene.best)), scene.best)]
         if scene.best
