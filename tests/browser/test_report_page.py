@@ -92,7 +92,7 @@ def test_without_scripts_drawings_and_tables_stand(browser: Browser, report: Pat
         drawing = page.locator(".chart").nth(number).locator(".wide svg")
         assert drawing.is_visible()
         assert drawing.locator(".mark-symbol path").count() > 2
-    assert page.locator("svg.machine").first.is_visible()
+    assert page.locator(".machine li").first.is_visible()
     assert page.get_by_role("table", name="Memory bandwidth (STREAM): median").is_visible()
     assert page.locator("#all-figures tbody tr").count() == len(example().analysis.estimates)
     assert not page.locator("button").first.is_visible()

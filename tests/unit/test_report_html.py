@@ -1,11 +1,14 @@
 """The page: everything in it, everything escaped, nothing loaded."""
 
+import base64
+import gzip
 import itertools
 import re
 from pathlib import Path
 
 import msgspec
 import numpy as np
+import numpy.typing as npt
 import pytest
 from tests.simulation import EPYC_7601, simulated_run
 from tests.unit.report_example import example
@@ -139,9 +142,23 @@ def test_every_table_has_a_caption_and_headings_with_a_scope(page: str) -> None:
         assert not re.findall(r"<th(?![^>]*scope=)[ >]", table)
 
 
+def unpacked(run: Run) -> list[tuple[raw.RawSeries, npt.NDArray[np.int64]]]:
+    """Every series of the page's block with its samples in nanoseconds, as the page's script reads it."""
+    index, block = raw.pack(run)
+    head = msgspec.json.decode(index, type=raw.RawIndex)
+    planes = np.frombuffer(gzip.decompress(base64.b64decode(block)), dtype=np.uint8)
+    every = np.zeros(head.samples, dtype=np.int64)
+    for plane in range(head.planes):
+        every += planes[plane * head.samples : (plane + 1) * head.samples].astype(np.int64) << (8 * plane)
+    ends = np.cumsum([series.samples for series in head.series], dtype=np.int64)
+    return [
+        (series, part + series.base) for series, part in zip(head.series, np.split(every, ends[:-1]), strict=True)
+    ]
+
+
 def test_raw_samples_come_back_to_the_nanosecond() -> None:
     run = example().run
-    series = raw.unpack(*raw.pack(run))
+    series = unpacked(run)
     written = [s for records in run.launches for case in records.cases for s in case.series]
     read = [(entry, nanoseconds) for entry, nanoseconds in series if entry.case]
     assert len(read) == len(written)
@@ -159,7 +176,7 @@ def test_samples_longer_than_four_seconds_survive_packing() -> None:
     slow = msgspec.structs.replace(case.series[1], start_s=[0.0, 1.0, 2.0], seconds=[1e-9, 7.25, 5000.000000001])
     case = msgspec.structs.replace(case, series=(slow,))
     run = msgspec.structs.replace(run, launches=(msgspec.structs.replace(run.launches[0], cases=(case,)),))
-    (measured,) = [values for entry, values in raw.unpack(*raw.pack(run)) if entry.case]
+    (measured,) = [values for entry, values in unpacked(run) if entry.case]
     assert measured.tolist() == [1, 7_250_000_000, 5_000_000_000_001]
 
 
@@ -218,7 +235,7 @@ def test_eight_memory_nodes_make_a_matrix_of_sixty_four_cells(tmp_path: Path) ->
     assert len(cells) == 64
     assert sum(cell["local"] for cell in cells) == 8
     assert {cell["ratio"] for cell in cells if cell["local"]} == {"×1.00"}  # noqa: RUF001 (a factor)
-    assert page.count('class="core measured"') == 2 * 64  # drawn once for wide pages, once for phones
+    assert page.count('<li class="measured">') == 64
 
 
 def test_many_nodes_are_ranked_and_the_slow_one_is_named(tmp_path: Path) -> None:

@@ -1,6 +1,5 @@
 """Curves of several runs over each other: a colour for each run, a shape and a dash for each of its curves."""
 
-import copy
 import math
 from collections.abc import Mapping, Sequence
 
@@ -33,6 +32,7 @@ def overlay(sides: Sides, title: str, anchor: str, curves: tuple[Curve, ...]) ->
     """The figures by value, the fitted pieces as broad strokes below; None where there is a single value."""
     names = sides.series(curves)
     every = [e for each in curves for e in sides.members(each)]
+    sampled = [e for e in every if e.basis != "imported"]
     factor, prefixed = figures.scaled_middle(every)
     points = [
         CurvePoint(
@@ -48,7 +48,8 @@ def overlay(sides: Sides, title: str, anchor: str, curves: tuple[Curve, ...]) ->
     ]
     if len({point.x for point in points}) <= 1:
         return None
-    spec = _coloured(_curve(points, curves[0], _counted(curves[0], every[0]), prefixed), sides, curves, names)
+    spec = _curve(points, curves[0], _counted(curves[0], every[0]), prefixed)
+    _coloured(spec, sides, curves, names)
     strokes = [row for each in curves for row in _pieces(sides, each, names[each.id], factor)]
     if strokes:
         spec = {**spec, "layer": [_strokes(strokes, spec), *spec["layer"]]}
@@ -57,7 +58,10 @@ def overlay(sides: Sides, title: str, anchor: str, curves: tuple[Curve, ...]) ->
         " ",
         (
             text("{title}; both axes logarithmic, a colour for each system.", title=title),
-            *_basis(every),
+            figures.whiskers(sampled or every),
+            text("Imported figures are drawn as printed, without whiskers.")
+            if 0 < len(sampled) < len(every)
+            else "",
             text("Broad lines: fitted pieces of each curve's law; a gap is a break between two pieces.")
             if strokes
             else "",
@@ -91,15 +95,6 @@ def _whole(points: Sequence[CurvePoint]) -> list[float]:
     return values if len(values) <= _TICKS else powers
 
 
-def _basis(estimates: Sequence[Estimate]) -> tuple[str, ...]:
-    """What points and whiskers are."""
-    sampled = [e for e in estimates if e.basis != "imported"]
-    if len(sampled) in {0, len(estimates)}:
-        return (figures.whiskers(estimates),)
-    others = text("Imported figures are drawn as printed, without whiskers.")
-    return (figures.whiskers(sampled), others)
-
-
 def _told(points: Sequence[CurvePoint]) -> str:
     """The ends of each curve in words."""
     return joined(
@@ -118,29 +113,23 @@ def _told(points: Sequence[CurvePoint]) -> str:
     )
 
 
-def _coloured(spec: Spec, sides: Sides, curves: tuple[Curve, ...], names: Mapping[str, str]) -> Spec:
-    """The chart with the colour of its run for each curve, and a shape and dash for each curve of a run."""
+def _coloured(spec: Spec, sides: Sides, curves: tuple[Curve, ...], names: Mapping[str, str]) -> None:
+    """Give each curve the colour of its run, and each curve of a run a shape and a dash of its own."""
     runs = [side.run.info.id for side in sides.sides]
     several = len({each.run for each in curves}) > 1
-    seen: dict[str, int] = {}
-    ranges: dict[str, dict[str, object]] = {}
+    looks: dict[str, dict[str, object]] = {}
     for number, each in enumerate(curves):
-        turn = seen.get(each.run, 0)
-        seen[each.run] = turn + 1
-        ranges[names[each.id]] = {
+        turn = sum(other.run == each.run for other in curves[:number])
+        looks[names[each.id]] = {
             "color": COLOURS[(runs.index(each.run) if several else number) % len(COLOURS)],
             "shape": SHAPES[(number if several else turn) % len(SHAPES)],
             "strokeDash": DASHES[turn % len(DASHES)],
         }
-    spec["config"] = {**spec["config"], "legend": {**spec["config"]["legend"], "columns": 2, "labelLimit": 380}}
-    # Shared parts would change, too.
-    layers = [{**layer, "encoding": copy.deepcopy(layer.get("encoding", {}))} for layer in spec["layer"]]
-    for layer in layers:
-        for channel, encoding in layer["encoding"].items():
-            if channel in {"color", "shape", "strokeDash"} and isinstance(encoding, dict) and "scale" in encoding:
-                scale = encoding["scale"]
-                scale["range"] = [ranges[name][channel] for name in scale["domain"]]
-    return {**spec, "layer": layers}
+    spec["config"]["legend"] |= {"columns": 2, "labelLimit": 380}
+    for layer in spec["layer"]:
+        for channel in layer["encoding"].keys() & {"color", "shape", "strokeDash"}:
+            if scale := layer["encoding"][channel].get("scale"):
+                scale["range"] = [looks[name][channel] for name in scale["domain"]]
 
 
 def _pieces(sides: Sides, each: Curve, name: str, factor: float) -> list[Spec]:

@@ -10,7 +10,8 @@ from assay.model.machine import Machine, Topology
 from assay.model.record import RECORD_SCHEMA
 from assay.model.run import Run
 from assay.model.toolchain import Build
-from assay.model.units import format_cpu_list, format_quantity, format_size
+from assay.model.units import format_cpu_list, format_size
+from assay.report import provenance
 
 #: Kinds of differences that a user has to declare before such runs are compared.
 GUARDED = ("machine", "topology", "toolchain", "sources", "schema")
@@ -51,6 +52,11 @@ def differences(run: Run, base: Run) -> tuple[Difference, ...]:
     return tuple(found)
 
 
+def is_one_machine(found: Iterable[Difference]) -> bool:
+    """Whether no difference is one of machines: then states mean the same, and ratios of machines are 1."""
+    return not {each.kind for each in found} & {"machine", "topology"}
+
+
 def refuse_undeclared(found: Iterable[Difference], declared: Sequence[str]) -> None:
     """UsageError when something guarded differs that the user has not declared."""
     undeclared = [each for each in found if each.kind in GUARDED and each.kind not in declared]
@@ -87,8 +93,7 @@ def _stated(run: Run) -> dict[str, str]:
     if run.imported:
         facts = run.imported.facts
         found["figures"] = ", ".join(source.name for source in run.imported.sources)
-    named = {f"{section}: {name}": fact for section, each in facts.items() for name, fact in each.items()}
-    return found | {name: _text(fact) for name, fact in named.items()}
+    return found | provenance.stated(facts)
 
 
 def _machine(run: Run) -> Machine:
@@ -122,13 +127,7 @@ def _cards(machine: Machine) -> dict[str, str]:
 
 
 def _text(fact: Fact) -> str:
-    if fact.value is None:
-        return _UNKNOWN
-    if isinstance(fact.value, bool):
-        return "yes" if fact.value else "no"
-    if isinstance(fact.value, int | float):
-        return format_size(fact.value) if fact.unit == "B" else format_quantity(fact.value, fact.unit)
-    return fact.value if isinstance(fact.value, str) else ", ".join(map(str, fact.value))
+    return provenance.fact(fact) if fact.known else _UNKNOWN
 
 
 def _shape(topology: Topology) -> dict[str, str]:

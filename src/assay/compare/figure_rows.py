@@ -5,9 +5,9 @@ from collections.abc import Callable, Iterable, Sequence
 from rich.console import Console
 from rich.text import Text
 
+from assay.compare import tables
 from assay.compare.yardsticks import NO_SPEED, speed_up
 from assay.model.compared import Compared, ComparedPair, Yardstick
-from assay.model.quantity import Quantity
 from assay.report import choose, verdicts, words
 from assay.report.screen import Screen
 
@@ -40,7 +40,8 @@ def render(
     if compared.base:
         page.say(Text(f"{compared.run} against {compared.base} (base)", "bold"))
         _environments(compared, page)
-        _yardsticks(compared, page)
+        for table in tables.machines(("", each) for each in compared.yardsticks):
+            page.table(table)
     in_words = curves() if curves else False
     sides = [pair for pair in compared.pairs if pair.comparison.differ != verdicts.CONTROL]
     chosen = [pair for pair in sides if pair.comparison.varied or compared.base] or sides
@@ -110,27 +111,6 @@ def _names(pairs: Sequence[ComparedPair]) -> dict[str, list[str]]:
     }
 
 
-def _yardsticks(compared: Compared, page: Screen) -> None:
-    """What one machine is more than the other: ratios of figures stand beside these."""
-    if not compared.yardsticks:
-        return
-    rows = [
-        (
-            f"{each.name} ({each.of})",
-            *(words.quantity(side, each.unit) for side in (each.b, each.a)),
-            _times(each.ratio),
-        )
-        for each in compared.yardsticks
-    ]
-    page.say()
-    page.rows((("the machines", "left"), ("base", "right"), ("this run", "right"), ("ratio", "right")), rows)
-
-
-def _times(ratio: Quantity) -> str:
-    told = f"{_TIMES}{ratio.value:.3g}"
-    return f"{told} [{ratio.lo:.3g}, {ratio.hi:.3g}]" if ratio.has_interval else told
-
-
 def _growth(compared: Compared, page: Screen) -> None:
     """Which figures grew more than the clock, and than what else is known of the machines."""
     known = {pair.comparison.id: pair for pair in compared.pairs}
@@ -144,7 +124,7 @@ def _growth(compared: Compared, page: Screen) -> None:
             if of:
                 shown = "; ".join(_grown(pair, names) for pair in of[:_NAMED])
                 rest = f"; and {len(of) - _NAMED} more" if len(of) > _NAMED else ""
-                page.say(f"Grew {said} the {each.name} ({_times(each.ratio)}): {shown}{rest}", mark="-")
+                page.say(f"Grew {said} the {each.name} ({tables.ratio(each.ratio)}): {shown}{rest}", mark="-")
 
 
 def _grown(pair: ComparedPair, names: dict[str, list[str]]) -> str:
@@ -200,7 +180,7 @@ def _single(pair: ComparedPair, names: dict[str, list[str]]) -> tuple[str, ...]:
     each, figure = pair.comparison, words.shown(pair.b)
     return (
         _what(pair, names[pair.a.benchmark]),
-        f"{figure.value} {figure.unit}" if figure else "",
+        figure.plain,
         words.change(each.ratio),
         verdicts.ends(each),
         verdicts.number(each),

@@ -66,7 +66,7 @@ def states(sides: Sides) -> Table:
 
 def _facts(run: Run) -> dict[str, str]:
     if run.imported:
-        return provenance.stated(run.imported)
+        return provenance.stated(run.imported.facts)
     machine = next(iter(run.machines.values()), None)
     if machine is None:
         return {}

@@ -9,7 +9,6 @@ from itertools import chain, islice, zip_longest
 import jinja2
 import msgspec
 
-from assay import __version__
 from assay.compare import charts, origins, tables
 from assay.compare.phrases import axis_title
 from assay.compare.records import MessageCurve
@@ -18,11 +17,9 @@ from assay.compare.statements import NO_SAMPLES, Statement, are_without_samples,
 from assay.model.text import text
 from assay.report import choose, vega, words
 from assay.report.ahead import Ahead
-from assay.report.environment import environment, file
-from assay.report.languages import LANGUAGES
+from assay.report.environment import environment, file, rendered
 from assay.report.plotters import Plotters
 from assay.report.section import Section, Table
-from assay.report.spoken import Spoken
 
 #: Of more systems than these figures are drawn once: a phone without scripts shows them small.
 _TWICE = 12
@@ -47,11 +44,6 @@ class _Topic(msgspec.Struct, frozen=True):
     drawing: tuple[Future[vega.Drawn], ...]
     tables: tuple[Table, ...]
 
-    @property
-    def drawn(self) -> tuple[vega.Drawn, ...]:
-        """Its figures, waited for."""
-        return tuple(each.result() for each in self.drawing)
-
 
 def render(sides: Sides, language: str = "en", ahead: Ahead | None = None) -> str:
     """The whole page: it loads nothing, and its scripts run by their hash alone.
@@ -68,6 +60,7 @@ def render(sides: Sides, language: str = "en", ahead: Ahead | None = None) -> st
             "notices": [NO_SAMPLES] if are_without_samples(every) else [],
             "statements": {_KINDS[kind]: [each.text for each in of] for kind, of in said.items()},
             "systems": origins.systems(sides),
+            "ratios": tables.machines((side.label, each) for side in sides.sides for each in side.yardsticks),
             "topics": _topics(sides, made.plotters),
             "laws": tables.laws(sides),
             "jumps": [jump(sides, each) for each in sides.found.steps],
@@ -75,14 +68,8 @@ def render(sides: Sides, language: str = "en", ahead: Ahead | None = None) -> st
             "states": origins.states(sides),
             "origins": origins.origins(sides),
             "conclusions": origins.conclusions(sides),
-            "version": __version__,
-            "spoken": Spoken(),
-            "languages": LANGUAGES,
-            "wanted": language,
         }
-        script = file("report.js")
-        policy = {"script_hashes": [vega.script_hash(script), made.library.result().sha256]}
-        return _template().render(page | policy, library=made.library.result().text, script=script)
+        return rendered(_template(), page, {"script": file("report.js")}, language, made.library.result())
 
 
 def _lead(sides: Sides) -> str:

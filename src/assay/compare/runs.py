@@ -14,7 +14,7 @@ from assay.analyse.launches import Yield, yields
 from assay.analyse.limits import bound
 from assay.analyse.outcomes import outcomes
 from assay.compare.curves import chosen, policy
-from assay.compare.environment import GUARDED, differences, refuse_undeclared
+from assay.compare.environment import GUARDED, differences, is_one_machine, refuse_undeclared
 from assay.compare.pairs import DEFAULT
 from assay.compare.records import PLACE
 from assay.compare.yardsticks import growth, yardsticks
@@ -148,7 +148,7 @@ def _against(run: Run, base: Run, across: str, allowed: tuple[str, ...], between
     if not foreign:
         refuse_undeclared(found, (across, *allowed))
     joint = None
-    alike = not foreign and not {each.kind for each in found} & {"machine", "topology"}
+    alike = not foreign and is_one_machine(found)
     if alike or foreign:  # near and far mean the same on one machine only
         joint = states.border(msgspec.structs.replace(run, launches=run.launches + base.launches))
     gave = [yields(each, joint or states.border(each)) for each in (run, base)]

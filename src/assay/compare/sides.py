@@ -7,12 +7,18 @@ from pathlib import PurePath
 
 import msgspec
 
+from assay import references
 from assay.analyse import conclude, examine
+from assay.analyse.comparisons.pairing import headline
+from assay.analyse.evidence import Evidence
 from assay.compare.analysis import side_by_side
 from assay.compare.curves import RANKS, cpus_of_rank
+from assay.compare.environment import differences, is_one_machine
 from assay.compare.phrases import number
 from assay.compare.records import PLACE, PROGRAM, RUN, Curve, CurvePair, MessageCurve, SideBySide
+from assay.compare.yardsticks import yardsticks
 from assay.model import roles
+from assay.model.compared import Yardstick
 from assay.model.errors import UsageError
 from assay.model.imported import UNSTATED
 from assay.model.result import Analysis, Estimate
@@ -32,11 +38,12 @@ MOST = 50
 
 
 class Side(msgspec.Struct, frozen=True):
-    """A run with what may be said of it, and its name in a few letters."""
+    """A run, what may be said of it, its name in a few letters, and what its machine is beside the first one."""
 
     run: Run
     analysis: Analysis
     label: str
+    yardsticks: tuple[Yardstick, ...] = ()
 
 
 class Sides(msgspec.Struct, frozen=True, dict=True):
@@ -213,13 +220,25 @@ def sides(runs: Sequence[Run], given: Mapping[str, float] = {}) -> Sides:
         name if wanted.count(name) == 1 else f"{name} ({run.info.id[-4:]})"
         for name, run in zip(wanted, runs, strict=True)
     ]
-    found = tuple(Side(each.run, conclude(each), label) for each, label in zip(evidence, labels, strict=True))
+    found = tuple(
+        Side(each.run, conclude(each), label, _yardsticks(each, evidence[0]))
+        for each, label in zip(evidence, labels, strict=True)
+    )
     return Sides(found, side_by_side(evidence))
+
+
+def _yardsticks(side: Evidence, base: Evidence) -> tuple[Yardstick, ...]:
+    """What a machine is beside that of the first side; nothing where it is the same one."""
+    foreign = side.run.imported or base.run.imported
+    if side is base or (not foreign and is_one_machine(differences(side.run, base.run))):
+        return ()
+    of_side, of_base = ([each for each in of.measured if headline(each.estimate)] for of in (side, base))
+    return yardsticks((side.run, base.run), (of_side, of_base))
 
 
 def is_reference(run: Run) -> bool:
     """Whether it is a published system that comes with Assay."""
-    return bool(run.imported) and run.path.endswith(".toml")
+    return bool(run.imported) and run.info.id in references.names()
 
 
 def _label(run: Run) -> str:

@@ -1,18 +1,20 @@
 """Tables of runs side by side: figures at common values, ratios, laws, what else they share."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 
 from assay.analyse.messages.curves import BYTES
 from assay.analyse.messages.steps import MessageLaw, Piece
 from assay.compare.phrases import axis_title, figure, near, roughly, value
 from assay.compare.records import RUN, Curve, CurvePair, MessageCurve
 from assay.compare.sides import Sides
+from assay.compare.yardsticks import CLOCK, MEMORY, PEAK
+from assay.model.compared import Yardstick
 from assay.model.imported import UNSTATED
 from assay.model.quantity import Quantity
 from assay.model.result import Estimate
 from assay.model.text import joined, text
 from assay.report import choose, messages, words
-from assay.report.section import Table, headings
+from assay.report.section import Table, headings, trimmed
 from assay.report.vocabulary import known
 
 #: Curves of a figure and of its table: more are split by place.
@@ -22,6 +24,7 @@ _SIZES = frozenset(
     {0, 1, 8, 64, 256, *(2**power for power in (10, 11, 12, 13, 14, 16, 18, 20, 22, 24, 26, 28, 30))}
 )
 _VALUES = 12
+_YARDSTICKS = {CLOCK: text("clock"), PEAK: text("FMA peak"), MEMORY: text("memory rate")}
 
 
 def groups(sides: Sides) -> dict[str, tuple[Curve, ...]]:
@@ -207,6 +210,32 @@ def _pieces(law: MessageLaw, curve: Curve) -> Iterator[tuple[str, ...]]:
             step,
         )
         step = f"×{piece.end.factor.value:.2f}" if piece.end else ""  # noqa: RUF001 (a factor)
+
+
+def machines(ratios: Iterable[tuple[str, Yardstick]]) -> tuple[Table, ...]:
+    """What each system's machine is beside that of the base; ratios of figures stand against these."""
+    rows = tuple(
+        (
+            text("{value} ({basis})", value=_YARDSTICKS[each.name], basis=each.of),
+            system,
+            *(words.quantity(side, each.unit) for side in (each.b, each.a)),
+            ratio(each.ratio),
+        )
+        for system, each in ratios
+    )
+    table = Table(
+        text("Ratios of the machines"),
+        headings("What", "System", "Base", "This system", "Ratio"),
+        rows,
+        frozenset({2, 3, 4}),
+    )
+    return (trimmed(table, {1}),) if rows else ()
+
+
+def ratio(value: Quantity) -> str:
+    """`×1.52 [1.49, 1.55]`."""  # noqa: RUF002 (a factor)
+    ends = f" [{value.lo:.3g}, {value.hi:.3g}]" if value.has_interval else ""
+    return f"×{value.value:.3g}{ends}"  # noqa: RUF001 (a factor)
 
 
 def shared(sides: Sides) -> tuple[Table, ...]:

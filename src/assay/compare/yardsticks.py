@@ -13,6 +13,7 @@ from assay.model.errors import UsageError
 from assay.model.quantity import Quantity, exact
 from assay.model.result import Estimate
 from assay.model.run import Run
+from assay.model.text import joined, text
 from assay.model.units import parse_quantity
 
 CLOCK, PEAK, MEMORY = "clock", "FMA peak", "memory rate"
@@ -26,19 +27,21 @@ NO_SPEED = ("", "share", "B")
 
 
 def yardsticks(
-    runs: tuple[Run, Run], sides: tuple[Sequence[Measured], Sequence[Measured]], between: BetweenRuns
+    runs: tuple[Run, Run],
+    sides: tuple[Sequence[Measured], Sequence[Measured]],
+    between: BetweenRuns | None = None,
 ) -> tuple[Yardstick, ...]:
     """What one machine is more than another, as far as both were measured at one place, or sources state it.
 
     Args:
         runs: that is judged, and the base.
         sides: the headline figures of both.
-        between: what figures vary by from run to run.
+        between: what figures vary by from run to run; None where nobody knows.
     """
     found = [
-        _measured(CLOCK, sides, between, _of("loaded-clock", "clock"), "loaded clock, {place}") or _stated(runs),
-        _measured(PEAK, sides, between, _is_fma, "fused multiply-adds, {place}"),
-        _measured(MEMORY, sides, between, _is_triad, "triad, {place}"),
+        _measured(CLOCK, sides, between, _of("loaded-clock", "clock"), text("loaded clock")) or _stated(runs),
+        _measured(PEAK, sides, between, _is_fma, text("fused multiply-adds")),
+        _measured(MEMORY, sides, between, _is_triad, _TRIAD),
     ]
     return tuple(each for each in found if each)
 
@@ -83,7 +86,7 @@ def _is_triad(estimate: Estimate) -> bool:
 def _measured(
     name: str,
     sides: tuple[Sequence[Measured], Sequence[Measured]],
-    between: BetweenRuns,
+    between: BetweenRuns | None,
     wanted: Callable[[Estimate], bool],
     of: str,
 ) -> Yardstick | None:
@@ -96,7 +99,7 @@ def _measured(
         if best[0] and best[1] and (comparison := compare_unpaired(best[0], best[1], between)):
             a, b = (each.estimate.median or 0.0 for each in best if each)
             unit = best[0].estimate.unit
-            return Yardstick(name, a, b, unit, comparison.value, stated=False, of=of.format(place=place))
+            return Yardstick(name, a, b, unit, comparison.value, stated=False, of=joined(", ", (of, place)))
     return None
 
 
@@ -109,7 +112,7 @@ def _at(place: str, side: Sequence[Measured], wanted: Callable[[Estimate], bool]
 def _stated(runs: tuple[Run, Run]) -> Yardstick | None:
     """The nominal clocks, where both are known."""
     a, b = map(_nominal, runs)
-    return Yardstick(CLOCK, a, b, "Hz", exact(a / b, ""), stated=True, of="nominal") if a and b else None
+    return Yardstick(CLOCK, a, b, "Hz", exact(a / b, ""), stated=True, of=text("nominal")) if a and b else None
 
 
 def _nominal(run: Run) -> float:

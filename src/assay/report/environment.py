@@ -1,16 +1,21 @@
 """The environment of the page templates: it numbers texts and escapes everything from outside."""
 
 import pickle
+from collections.abc import Mapping
 from contextlib import suppress
 from importlib import resources
 from pathlib import Path
+from typing import Any
 
 import jinja2
 import jinja2.bccache
 
+from assay import __version__
 from assay.model import text as texts
 from assay.model.text import Text
 from assay.report import vega
+from assay.report.languages import LANGUAGES
+from assay.report.spoken import Spoken
 from assay.toolchain.cache import cache_folder
 
 
@@ -27,6 +32,26 @@ def environment(**known: object) -> jinja2.Environment:
     )
     made.globals |= {"style": file("report.css"), "text": _text, "json_block": vega.json_block} | known
     return made
+
+
+def rendered(
+    template: jinja2.Template,
+    page: dict[str, Any],
+    scripts: Mapping[str, str],
+    language: str,
+    library: vega.Library,
+) -> str:
+    """A whole page that opens in `language`: it loads nothing, and its scripts run by their hash alone."""
+    return template.render(
+        **page,
+        **scripts,
+        script_hashes=[*map(vega.script_hash, scripts.values()), library.sha256],
+        library=library.text,
+        version=__version__,
+        spoken=Spoken(),
+        languages=LANGUAGES,
+        wanted=language,
+    )
 
 
 def file(name: str) -> str:

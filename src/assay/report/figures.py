@@ -85,30 +85,22 @@ def placements(
     figure_id: str,
     title: str,
     row: Name = words.placed,
-    but: tuple[str, ...] = (),
 ) -> Figure:
-    """A forest plot with a row for each placement and a series for each combination of the other levels.
-
-    `row` names rows by something else, and `but` the axes that it speaks of.
-    """
+    """A forest plot: a row for each placement, or as `row` names it, a series for each combination of levels."""
     estimates = choose.measured(estimates)
     factor, unit = scaled(estimates)
-    names = tuple(name for name in choose.varied(estimates) if name not in but)
-    points = []
-    for estimate in estimates:
-        figure = words.shown(estimate)
-        if not figure:
-            continue
-        points.append(
-            Point(
-                row=row(estimate),
-                series=choose.series(estimate, names) or title,
-                limit=factor * estimate.limit.value if estimate.limit else None,
-                short=f"{figure.value} {figure.unit}",
-                **ends(estimate, factor),
-                limit_text=words.limit_text(estimate.limit, estimate.unit),
-            )
+    names = choose.varied(estimates)
+    points = [
+        Point(
+            row=row(estimate),
+            series=choose.series(estimate, names) or title,
+            limit=factor * estimate.limit.value if estimate.limit else None,
+            short=words.shown(estimate).plain,
+            **ends(estimate, factor),
+            limit_text=words.limit_text(estimate.limit, estimate.unit),
         )
+        for estimate in estimates
+    ]
     what = text("{title} by placement.", title=title) if row is words.placed else text("{title}.", title=title)
     said: list[str] = [what, whiskers(estimates)]
     if any(e.limit for e in estimates):
@@ -214,12 +206,10 @@ def nodes(estimates: tuple[Estimate, ...], figure_id: str, title: str) -> Figure
     """The figures of many identical nodes by rank, all of one placement and series."""
     estimates = choose.measured(estimates)
     factor, unit = scaled(estimates)
-    crowd = []
-    for estimate in estimates:
-        figure = words.shown(estimate)
-        if estimate.median is not None:
-            host = ", ".join(estimate.placement.hosts)
-            crowd.append(Node(host, factor * estimate.median, f"{figure.value} {figure.unit}", figure.basis))
+    crowd = [
+        Node(", ".join(e.placement.hosts), factor * (e.median or 0.0), words.shown(e).plain, words.basis(e))
+        for e in estimates
+    ]
     ordered = sorted(crowd, key=lambda node: node.value)
     caption = text(
         "{title} of each node, slowest first. A point is the median over the launches of one node. The vertical "

@@ -1,56 +1,53 @@
 """The section of a benchmark without its own section: a curve if an axis is swept, else a plot by placement."""
 
+from collections.abc import Iterator
+
 from assay.model import benchmarks
-from assay.model.result import Analysis, Estimate
+from assay.model.result import Estimate
 from assay.model.text import joined, text
 from assay.report import choose, figures, words
-from assay.report.section import Figure, Headline, Section
+from assay.report.declared import Declared, Scene
+from assay.report.section import Figure, Headline
 from assay.report.vocabulary import known
 
-order = 80
+_ORDER = 80
 
 
-def section(name: str, analysis: Analysis) -> Section | None:
-    """Section of benchmark `name`; None where the analysis has no estimate of it."""
-    estimates = choose.of_benchmark(analysis, name)
-    headline = choose.middle(choose.headline_metric(estimates))
-    if not estimates:
-        return None
-    drawn = choose.measured(headline)
-    best = choose.best(headline)
-    return Section(
+def declared(name: str) -> Declared:
+    """The section of benchmark `name`."""
+    return Declared(
+        order=_ORDER,
         id=name.replace("_", "-"),
-        title=choose.title(name),
-        meaning=(_meaning(name, headline),),
-        figures=_figures(name, drawn) if drawn else (),
-        estimates=headline,
-        headlines=(Headline(_label(name, best, headline), best),) if best else (),
-        benchmarks=frozenset({name}),
+        benchmark=name,
+        applies=lambda _scene: True,
+        sentences=lambda scene: _told(name, scene.best),
+        charts=_charts,
+        headlines=_headlines,
     )
 
 
-def _label(name: str, best: Estimate, beside: tuple[Estimate, ...]) -> str:
-    """What the best figure is of, and what tells it from those beside it."""
-    told = choose.levels(best, choose.varied(beside))
-    return joined(", ", (joined(": ", (choose.title(name), best.kernel)), told))
+def _headlines(scene: Scene) -> tuple[Headline, ...]:
+    """The best figure, with what tells it from those beside it."""
+    best = scene.best
+    if best is None:
+        return ()
+    told = choose.levels(best, choose.varied(scene.estimates))
+    return (Headline(joined(", ", (joined(": ", (choose.title(best.benchmark), best.kernel)), told)), best),)
 
 
-def _figures(name: str, drawn: tuple[Estimate, ...]) -> tuple[Figure, ...]:
-    by_kernel = choose.grouped(drawn, lambda e: e.kernel)
-    written = []
+def _charts(scene: Scene) -> Iterator[Figure]:
+    by_kernel = choose.grouped(scene.measured, lambda e: e.kernel)
     for kernel, members in by_kernel.items():
-        metric = known(members[0].metric)
+        metric, name = known(members[0].metric), members[0].benchmark
         title = metric if len(by_kernel) == 1 else text("{metric} of {kernel}", metric=metric, kernel=kernel)
-        figure_id = f"figure-{name}-{kernel}".replace("_", "-")
         draw = figures.curves if choose.swept(name) else figures.placements
-        written.append(draw(members, figure_id, title))
-    return tuple(written)
+        yield draw(members, f"figure-{name}-{kernel}".replace("_", "-"), title)
 
 
-def _meaning(name: str, estimates: tuple[Estimate, ...]) -> str:
+def _told(name: str, best: Estimate | None) -> str:
+    """What the benchmark measures, and the best figure."""
     measures = known(benchmarks.of(name).measures)
     told: list[str] = [text("This is {what}.", what=measures)] if measures else []
-    best = choose.best(estimates)
     figure = words.shown(best)
     if best is None or not figure:
         told.append(text('Nothing could be measured. The section "What was not measured" lists the reasons.'))

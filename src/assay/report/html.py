@@ -11,20 +11,17 @@ from typing import Any
 import jinja2
 import msgspec
 
-from assay import __version__
 from assay.model.machine import Machine
 from assay.model.result import Analysis, Comparison, Estimate, Finding
 from assay.model.run import Run
 from assay.model.text import encoded, joined, text
 from assay.report import choose, drawing, fitted, provenance, published, raw, remedies, vega, words
 from assay.report.ahead import Ahead
-from assay.report.environment import environment, file
-from assay.report.languages import LANGUAGES
+from assay.report.environment import environment, file, rendered
 from assay.report.plotters import Plotters
 from assay.report.rows import Row, Rows, compared, note, proof, spread
 from assay.report.section import Section
 from assay.report.sections import cards, contrast, sections
-from assay.report.spoken import Spoken
 from assay.report.summary import by_severity, gathered, planned, summary, unmeasured
 from assay.report.vocabulary import known
 
@@ -57,11 +54,6 @@ class _Topic(msgspec.Struct, frozen=True):
     comparisons: tuple[str, ...]
     compared: int
     findings: tuple[Finding, ...]
-
-    @property
-    def drawn(self) -> tuple[vega.Drawn, ...]:
-        """The figures, after their drawing has ended."""
-        return tuple(each.result() for each in self.drawing)
 
 
 class _Node(msgspec.Struct, frozen=True):
@@ -125,16 +117,11 @@ def render(
             "held": msgspec.json.decode(index, type=raw.RawIndex),
             "remedy": lambda text: remedies.typed(text, run),
             "resumed": remedies.resumed(run),
-            "version": __version__,
-            "spoken": Spoken(),
-            "languages": LANGUAGES,
-            "wanted": language,
             "published": _published(topics),
+            "evidence": rows.evidence,
         }
         scripts = {"script": file("report.js"), "published_script": file("published.js")}
-        hashes = [*map(vega.script_hash, scripts.values()), made.library.result().sha256]
-        policy = {"script_hashes": hashes} | scripts
-        return _template().render(page | policy, library=made.library.result().text, evidence=rows.evidence)
+        return rendered(_template(), page, scripts, language, made.library.result())
 
 
 def _points(analysis: Analysis) -> int:
@@ -284,9 +271,8 @@ def _nodes(run: Run) -> list[_Node]:
 @cache
 def _template() -> jinja2.Template:
     return environment(
-        draw=drawing.draw,
+        boxes=drawing.boxes,
         described=drawing.described,
-        narrow=drawing.NARROW,
         severity=SEVERITY,
         shown=words.shown,
         limit_text=words.limit_text,

@@ -2,7 +2,7 @@
 
 import itertools
 import shlex
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 
 from assay.model import benchmarks
 from assay.model.benchmark import Metric
@@ -56,13 +56,9 @@ def fact(known: Fact) -> str:
     return str(value)
 
 
-def stated(imported: Imported) -> dict[str, str]:
-    """The facts that a source gives about its machine, by section and name."""
-    return {
-        f"{section}: {name}": fact(known)
-        for section, facts in imported.facts.items()
-        for name, known in facts.items()
-    }
+def stated(facts: Mapping[str, Mapping[str, Fact]]) -> dict[str, str]:
+    """Facts of a machine by section and name, in words."""
+    return {f"{section}: {name}": fact(known) for section, of in facts.items() for name, known in of.items()}
 
 
 def printed(imported: Imported) -> Iterator[tuple[str, ...]]:
@@ -85,7 +81,7 @@ def _unit(table: Printed) -> str:
 
 def machine(run: Run) -> Table | None:
     """The machine of an import, as its source describes it; None for a measured run or without a description."""
-    facts = stated(run.imported) if run.imported else {}
+    facts = stated(run.imported.facts) if run.imported else {}
     caption = text("What each source says about its machine")
     return Table(caption, headings("Fact", "Value"), tuple(facts.items()), recorded=True) if facts else None
 

@@ -6,7 +6,7 @@ high planes are nearly constant and compress to nothing. The block is gzipped an
 
     sample i of all = base(series of i) + sum over k of block[k * samples + i] * 256^k     nanoseconds
 
-The page's own decoder (`templates/report.js`) and `unpack` read the same form.
+The page's own decoder (`templates/report.js`) reads it.
 """
 
 import base64
@@ -89,18 +89,6 @@ def pack(run: Run) -> tuple[bytes, str]:
 def is_large(run: Run) -> bool:
     """Whether a page holds only a part of its samples."""
     return _count(run) > _WHOLE
-
-
-def unpack(index: bytes, block: str) -> list[tuple[RawSeries, npt.NDArray[np.int64]]]:
-    """Every series with its samples in nanoseconds: the inverse of `pack`."""
-    head = msgspec.json.decode(index, type=RawIndex)
-    planes = np.frombuffer(gzip.decompress(base64.b64decode(block)), dtype=np.uint8)
-    every = np.zeros(head.samples, dtype=np.int64)
-    for plane in range(head.planes):
-        every += planes[plane * head.samples : (plane + 1) * head.samples].astype(np.int64) << (8 * plane)
-    ends = np.cumsum([series.samples for series in head.series], dtype=np.int64)
-    parts = np.split(every, ends[:-1]) if head.series else []
-    return [(series, part + series.base) for series, part in zip(head.series, parts, strict=True)]
 
 
 def compressed(content: bytes) -> str:

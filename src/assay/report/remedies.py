@@ -43,6 +43,16 @@ def typed(text: str, run: Run) -> str:
     return text
 
 
+def commands(text: str) -> Iterator[Command]:
+    """The commands inside a text."""
+    if isinstance(text, Command):
+        yield text
+    elif isinstance(text, Joined | Phrase):
+        parts = text.parts if isinstance(text, Joined) else text.parameters.values()
+        for part in parts:
+            yield from commands(part) if isinstance(part, str) else ()
+
+
 def _completed(asked: Command, run: Run) -> Command:
     own = set(asked.options)
     own |= {name for replaced, names in _REPLACED.items() if replaced in own for name in names}

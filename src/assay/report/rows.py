@@ -4,7 +4,6 @@ from collections.abc import Iterable
 
 import msgspec
 
-from assay.model.benchmark import ParamValue
 from assay.model.result import Analysis, Comparison, Estimate, Finding
 from assay.model.text import joined, text
 from assay.model.units import format_cpu_list
@@ -65,7 +64,7 @@ class Rows:
     def _row(self, e: Estimate, names: tuple[str, ...], several: bool) -> Row:  # noqa: FBT001 (private)
         units = choose.units(e.benchmark)
         values = {name: value for name in names if (value := e.factors.get(name, e.params.get(name))) is not None}
-        setting = ", ".join(_setting(name, value, units.get(name, "")) for name, value in values.items())
+        setting = ", ".join(words.setting(name, value, units.get(name, "")) for name, value in values.items())
         nodes = ", ".join(e.placement.hosts) if several else ""
         return Row(e, self._anchors.get(e.id, ""), nodes, setting, words.shown(e))
 
@@ -109,12 +108,6 @@ def compared(comparison: Comparison) -> str:
         ends=ends,
         verdict=known(comparison.verdict),
     )
-
-
-def _setting(name: str, value: ParamValue, unit: str) -> str:
-    """A level; a number that is no size with its name."""
-    bare = isinstance(value, str) or unit == "B"
-    return words.param(value, unit) if bare else f"{name} {words.param(value)}"
 
 
 def proof(e: Estimate) -> str:

@@ -24,10 +24,8 @@ def sections(run: Run, analysis: Analysis) -> list[Section]:
     found = declared()
     claimed = frozenset().union(*(topic.claims for topic in found))
     others = dict.fromkeys(e.benchmark for e in analysis.estimates if e.benchmark not in claimed)
-    written = [topic.section(run, analysis) for topic in found if topic.order < general.order]
-    written += [general.section(name, analysis) for name in others]
-    written += [topic.section(run, analysis) for topic in found if topic.order > general.order]
-    return [section for section in written if section is not None]
+    every = sorted([*found, *map(general.declared, others)], key=lambda each: each.order)
+    return [section for topic in every if (section := topic.section(run, analysis))]
 
 
 def cards(analysis: Analysis) -> tuple[Card, ...]:

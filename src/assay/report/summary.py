@@ -8,7 +8,7 @@ from assay.model.grouping import grouped
 from assay.model.plan import Case
 from assay.model.result import Analysis, CaseStatus, Finding, Outcome
 from assay.model.run import Run
-from assay.model.text import cli, joined, text
+from assay.model.text import Command, cli, joined, text
 from assay.report import remedies, words
 
 _NEAR_LIMIT = 0.9
@@ -29,6 +29,11 @@ class Step(msgspec.Struct, frozen=True):
 
     do: str
     why: str = ""
+
+    @property
+    def commands(self) -> tuple[Command, ...]:
+        """What has to be typed."""
+        return tuple(remedies.commands(self.do))
 
 
 class Summary(msgspec.Struct, frozen=True):
@@ -246,7 +251,8 @@ def _next(run: Run, analysis: Analysis) -> tuple[Step, ...]:
             Step(text("Measure the missing cases: `assay run --resume {run}`", run=remedies.resumed(run)))
         )
     ranges = any(e.basis == "range" for e in analysis.estimates)
-    if ranges and run.plan.launches < _FEWEST and not any("--launches" in step.do for step in steps):
+    repeated = any("--launches" in command.options for step in steps for command in step.commands)
+    if ranges and run.plan.launches < _FEWEST and not repeated:
         command = remedies.typed(cli("run", run.info.study, "--launches", str(_FEWEST)), run)
         steps.append(
             Step(
@@ -258,6 +264,5 @@ def _next(run: Run, analysis: Analysis) -> tuple[Step, ...]:
         )
     # A command that another step names with its reason needs no step of its own; nor one that is there already.
     once = {step.do: step for step in reversed(steps)}
-    return tuple(
-        step for step in steps if once[step.do] is step and not any(step.do in other != step.do for other in once)
-    )
+    named = {command for step in once.values() if not words.is_command(step.do) for command in step.commands}
+    return tuple(step for step in steps if once[step.do] is step and step.do not in named)

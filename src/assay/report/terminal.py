@@ -146,10 +146,10 @@ def _row(members: tuple[Estimate, ...], names: tuple[str, ...]) -> tuple[str, ..
         low, high = ordered[0].median, ordered[-1].median
         spread = f"{words.quantity(low, middle.unit)} to {words.quantity(high, middle.unit)}"
         placed = f"{words.placed(middle)}, {len(members):,} nodes"
-        return (what, placed, f"{figure.value} {figure.unit}", f"nodes {spread}", words.share_cell(middle))
+        return (what, placed, figure.plain, f"nodes {spread}", words.share_cell(middle))
     limit = words.share_cell(middle)
     ends = f"{figure.ends} n={middle.launches}"
-    return (what, words.placed(middle), f"{figure.value} {figure.unit}", ends, limit)
+    return (what, words.placed(middle), figure.plain, ends, limit)
 
 
 def _paths(analysis: Analysis, page: Screen) -> None:

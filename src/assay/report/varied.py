@@ -1,11 +1,10 @@
 """What was varied on purpose: paired ratios, what may be said of them, and what the machine cannot tell apart."""
 
 from assay.model import roles
-from assay.model.benchmark import ParamValue
 from assay.model.result import Analysis, Comparison, Estimate
 from assay.model.text import joined, text
 from assay.report import choose, figures, verdicts, words
-from assay.report.charts.banded import Banded, banded
+from assay.report.charts.intervals import Point, intervals
 from assay.report.declared import Declared, Scene
 from assay.report.section import Figure, Table, headings
 from assay.report.vocabulary import known as known_word
@@ -72,7 +71,7 @@ def _what(each: Comparison, known: dict[str, Estimate], but: str = "") -> str:
     a = known[each.a]
     units = choose.units(a.benchmark)
     settings = [
-        _setting(name, value, units.get(name, ""))
+        words.setting(name, value, units.get(name, ""))
         for name, value in a.params.items()
         if name not in {each.differ, but} and (name in _ALWAYS or not choose.is_usual(a, name))
     ]
@@ -80,12 +79,6 @@ def _what(each: Comparison, known: dict[str, Estimate], but: str = "") -> str:
     state = choose.state(a) if each.state else ""
     kernel = a.kernel if a.kernel == a.benchmark else f"{a.benchmark} {a.kernel}"
     return joined(", ", [kernel, where, *settings, state])
-
-
-def _setting(name: str, value: ParamValue, unit: str) -> str:
-    """`nonblocking`, `64 KiB`; a bare number says of what it is: `tests 20`."""
-    shown = words.param(value, unit)
-    return shown if unit or isinstance(value, str) else f"{name} {shown}"
 
 
 def _figure(factor: str, members: tuple[Comparison, ...], known: dict[str, Estimate]) -> Figure:
@@ -107,11 +100,20 @@ def _figure(factor: str, members: tuple[Comparison, ...], known: dict[str, Estim
         )
         short = text("{ratio} {verdict}", ratio=f"{each.ratio:.3f}", verdict=verdict)
         rows.append(
-            Banded(
-                what, each.level, each.ratio, each.lo, each.hi, 1 / (1 + each.margin), 1 + each.margin,
-                told, short, verdicts.basis(each),
+            Point(
+                row=what,
+                series=each.level,
+                value=each.ratio,
+                lo=each.lo,
+                hi=each.hi,
+                limit=None,
+                text=told,
+                short=short,
+                basis=verdicts.basis(each),
+                limit_text=words.ends(1 / (1 + each.margin), 1 + each.margin),
+                band=(1 / (1 + each.margin), 1 + each.margin),
             )
-        )  # fmt: skip
+        )
     margin = max(each.margin for each in shown)
     base = words.listed(f"“{name}”" for name in bases)
     caption = joined(
@@ -137,7 +139,7 @@ def _figure(factor: str, members: tuple[Comparison, ...], known: dict[str, Estim
     result = figures.told((row.row, row.series, row.text) for row in rows)
     figure_id = f"figure-compare-{factor}".replace("_", "-").replace(" ", "-")
     return Figure(
-        figure_id, caption, result, banded(rows, text("ratio to {base}", base=base), text("no difference"), 1.0)
+        figure_id, caption, result, intervals(rows, text("ratio to {base}", base=base), text("no difference"), 1.0)
     )
 
 

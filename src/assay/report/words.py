@@ -2,12 +2,12 @@
 
 import math
 from collections.abc import Mapping
-from typing import Protocol
 
 import msgspec
 
 from assay.model import text as texts
 from assay.model.benchmark import ParamValue
+from assay.model.profile import ProfileFigure
 from assay.model.quantity import Quantity
 from assay.model.result import Estimate, Limit
 from assay.model.text import Command, Text, text
@@ -128,23 +128,7 @@ def ratio(value: tuple[float, float, float], stands_on: str) -> Shown:
     return Shown(f"×{middle}", lo, hi, "", stands_on)  # noqa: RUF001 (a factor)
 
 
-class Resting(Protocol):
-    """A record that is based on launches, as an estimate is."""
-
-    @property
-    def launches(self) -> int:
-        """The number of launches."""
-
-    @property
-    def basis(self) -> str | None:
-        """What its ends are."""
-
-    @property
-    def confidence(self) -> float | None:
-        """The nominal confidence of its ends."""
-
-
-def basis(estimate: Resting) -> str:
+def basis(estimate: Estimate | ProfileFigure) -> str:
     """What stands behind an estimate's ends."""
     launches = count(estimate.launches, "launch", "launches")
     if estimate.basis == "interval":
@@ -274,6 +258,17 @@ def param(value: ParamValue, unit: str = "") -> str:
 def params(values: Mapping[str, ParamValue], units: Mapping[str, str]) -> str:
     """Axes and values in one line: `stores ordinary, touch parallel`."""
     return ", ".join(f"{name} {param(value, units.get(name, ''))}" for name, value in values.items())
+
+
+def setting(name: str, value: ParamValue, unit: str = "") -> str:
+    """`nonblocking`, `64 KiB`; a bare number says of what it is: `tests 20`."""
+    shown = param(value, unit)
+    return shown if unit == "B" or isinstance(value, str) else f"{name} {shown}"
+
+
+def ends(lo: float, hi: float) -> str:
+    """The ends of a band: `0.99 to 1.01`."""
+    return text("{low} to {high}", low=f"{lo:.4g}", high=f"{hi:.4g}")
 
 
 def seconds(value: float) -> str:

@@ -1,6 +1,5 @@
 """A matrix as a heat map. Where there is room each cell carries its figure and its ratio: colour only helps."""
 
-import math
 from itertools import takewhile
 from typing import Literal
 
@@ -8,7 +7,7 @@ import msgspec
 from msgspec.structs import asdict
 
 from assay.model.text import text
-from assay.report.charts.labels import LINE, wide
+from assay.report.charts.labels import wide
 from assay.report.charts.theme import INK, PAPER, Spec, chart, mark, tooltip
 
 #: Dark is slow, light is fast: a single hue that survives grey print and every colour vision.
@@ -16,8 +15,10 @@ _RAMP = ["#123a5c", "#1f5f8b", "#4a90b8", "#8fc1da", "#d6eaf3"]
 _ON_LIGHT, _ON_DARK = "#0b2236", "#ffffff"
 _CELL = 60
 _LARGEST, _NARROW = 790, 262
-#: A line of text in a cell, what surrounds them, and what two names beside each other keep between them.
+#: A line of text in a cell, what surrounds them, and what they keep from the edges of the cell.
 _LINE, _ROOM, _BETWEEN = 13, 14, 7
+#: Pixels between two names of columns.
+_APART = 10
 #: More columns than these leave no room for figures: on a page, on a phone; for three lines in a cell.
 _READABLE, _READABLE_NARROW, _WHOLE, _WHOLE_NARROW = 16, 8, 8, 4
 #: The size of further lines over that which widths are of.
@@ -46,7 +47,7 @@ def heatmap(
     """The matrix of `cells`; absent ones stay empty. `titles` of rows, columns and value (with its unit).
 
     Rows and columns stand in the order in which they come, or both as `names` has them. Where names have no room,
-    each second one, or third ..., is written, and what all have in front stands in the title.
+    each second one, or fourth ..., is written.
     """
     rows = names or list(dict.fromkeys(cell.row for cell in cells))
     columns = names or list(dict.fromkeys(cell.column for cell in cells))
@@ -84,7 +85,8 @@ def heatmap(
     ]
     down = len(rows) * (_ROOM + _LINE * len(lines)) if lines else across * len(rows) / len(columns)
     narrow_down = down if lines else _NARROW * len(rows) / len(columns)
-    axis = {"domain": False, "ticks": False, "labelColor": INK, "labelAngle": 0, "labelOverlap": False}
+    axis = {"domain": False, "ticks": False, "labelColor": INK, "labelAngle": 0, "labelOverlap": "parity"}
+    axis["labelSeparation"] = _APART
     return chart(
         [{name: part for name, part in asdict(cell).items() if part != ""} for cell in cells],
         layer,
@@ -95,40 +97,17 @@ def heatmap(
                 "field": "column",
                 "type": "nominal",
                 "sort": columns,
-                "axis": {**axis, **_names(columns, titles[1], (across, _NARROW)), "orient": "top"},
+                "axis": {**axis, "title": titles[1], "orient": "top"},
             },
             "y": {
                 "field": "row",
                 "type": "nominal",
                 "sort": rows,
-                "axis": {**axis, **_names(rows, titles[0], (down, narrow_down), upright=True)},
+                "axis": {**axis, "title": titles[0], "labelSeparation": 1},
             },
         },
         usermeta={"narrow": _NARROW, "narrow_height": narrow_down},
     )
-
-
-def _names(names: list[str], title: str, room: tuple[float, float], *, upright: bool = False) -> Spec:
-    """The title of an axis and its labels, wide and narrow: as many as fit, at equal distances, from the first on.
-
-    Args:
-        names: of the rows or columns.
-        title: of the axis.
-        room: pixels that all of them have, on a page and on a phone.
-        upright: whether they stand above each other.
-    """
-    size = LINE if upright else max(map(wide, names), default=0.0) + _BETWEEN
-    shown = [[name for at, name in enumerate(names) if at % _every(size, each / len(names)) == 0] for each in room]
-    told = " || ".join(
-        f"({seen} && indexof({kept}, datum.value) >= 0)"
-        for seen, kept in zip(("!narrow", "narrow"), shown, strict=True)
-    )
-    return {"title": title, "labelExpr": f"({told}) ? datum.label : ''"}
-
-
-def _every(size: float, room: float) -> int:
-    """Which names are written: each one, each second one ..."""
-    return max(1, math.ceil(size / room))
 
 
 def _lines(cells: list[Cell], room: float, most: int) -> list[str]:

@@ -1,10 +1,11 @@
-"""A forest plot: a row for each placement, a point with its interval for each series, the limit as a line."""
+"""A forest plot: rows of points with their intervals, beside the limit of each or in a band around it."""
 
 import msgspec
 from msgspec.structs import asdict
 
 from assay.model.text import text
 from assay.report.charts.theme import (
+    FAINT,
     GRID,
     INK,
     LIMIT,
@@ -23,6 +24,13 @@ from assay.report.charts.theme import (
 _STEP = 19
 #: Empty space between rows, in steps.
 _GAP = 0.7
+#: Pixels of the plot and of the names of rows, on a page and on a phone; where figures come with their verdict.
+_ROOM, _LESS_ROOM = ((530, 165), (190, 100)), ((430, 150), (250, 108))
+#: On a phone what comes after the first comma of a long name stands below it.
+_LINES = (
+    "narrow && length(datum.row) > 20 && indexof(datum.row, ', ') > 0 ? "
+    "[split(datum.row, ', ')[0], join(slice(split(datum.row, ', '), 1), ', ')] : datum.row"
+)
 
 
 class Point(msgspec.Struct, frozen=True):
@@ -38,7 +46,8 @@ class Point(msgspec.Struct, frozen=True):
         text: the figure with its interval, in words.
         short: the figure alone.
         basis: launches and kind of interval.
-        limit_text: the limit in words.
+        limit_text: the limit, or the band, in words.
+        band: ends of the band that it stands in, or may not.
     """
 
     row: str
@@ -51,29 +60,60 @@ class Point(msgspec.Struct, frozen=True):
     short: str
     basis: str
     limit_text: str = ""
+    band: tuple[float, float] | None = None
 
 
-def intervals(points: list[Point], title: str) -> Spec:
-    """The plot of `points`, rows in the order in which they come; `title` names quantity and unit of the axis."""
+def intervals(points: list[Point], title: str, band: str = "", reference: float | None = None) -> Spec:
+    """The plot of `points`, rows in the order in which they come; `title` names quantity and unit of the axis.
+
+    `band` says what the bands are. With a `reference`, a line through all rows, the axis stands around it; without
+    one it begins at zero.
+    """
     names = list(dict.fromkeys(point.series for point in points))
     colour, shape = series_scales(names)
     values, labels, steps = _slots(points, names)
+    (width, narrow), (room, narrow_room) = _LESS_ROOM if band else _ROOM
     y = slots(steps)
     axis = {"title": title, "tickCount": {"expr": "narrow ? 4 : 8"}, "domain": False}
-    x = numeric("value", {"zero": True}, axis)
+    x = numeric("value", {"zero": reference is None, "nice": True}, axis)
     said = tooltip(
-        row=text("placement"),
+        row=text("what") if band else text("placement"),
         series=text("series"),
-        text=text("median"),
+        text=text("figure") if band else text("median"),
         basis=text("basis"),
-        limit_text=text("limit"),
+        limit_text=band or text("limit"),
     )
     height: Spec = {"y": {**y, "field": "top"}, "y2": {"field": "bottom"}}
-    limit = mark("rule", {"color": LIMIT, "strokeWidth": 2}, x={**x, "field": "limit"}, **height)
     bar = {"strokeWidth": 13, "opacity": 0.14}
-    name = {"align": "right", "dx": -8, "color": INK, "limit": {"expr": "narrow ? 100 : 190"}}
+    limit = mark("rule", {"color": LIMIT, "strokeWidth": 2}, x={**x, "field": "limit"}, **height)
+    ends: Spec = {"x": {**x, "field": "band[0]"}, "x2": {"field": "band[1]"}}
+    name = {
+        "align": "right",
+        "lineHeight": 12,
+        "dy": {"expr": "isArray(datum.lines) ? -6 : 0"},
+        "dx": -8,
+        "color": INK,
+        "limit": {"expr": f"narrow ? {narrow_room} : {room}"},
+    }
+    row_names = mark("text", name, labels, x={"value": 0}, text={"field": "lines"})
     layer: list[Spec] = [
-        mark("rule", bar, x={**x, "field": "zero"}, x2={"field": "value"}, color=colour, tooltip=said),
+        mark("rect", {"color": FAINT, "opacity": 0.3}, **ends, **height, tooltip=said)
+        if band
+        else mark("rule", bar, x={**x, "field": "zero"}, x2={"field": "value"}, color=colour, tooltip=said),
+        *(
+            [
+                mark(
+                    "rule",
+                    {"color": MUTED},
+                    [{"at": reference}],
+                    x={**x, "field": "at"},
+                    y={"value": 0},
+                    y2={"value": "height"},
+                )
+            ]
+            if reference
+            else []
+        ),
         *(
             [{"transform": [{"filter": "isValid(datum.limit)"}], **limit}]
             if any(point.limit is not None for point in points)
@@ -81,11 +121,13 @@ def intervals(points: list[Point], title: str) -> Spec:
         ),
         mark("rule", {"strokeWidth": 2.5}, x={**x, "field": "lo"}, x2={"field": "hi"}, color=colour),
         dots(62, x=x, color=colour, shape=shape, tooltip=said),
-        mark("text", {"align": "left", "dx": 10, "color": MUTED}, x={"value": "width"}, text=SHORT),
-        mark("text", name, labels, x={"value": 0}, text={"field": "row"}),
+        mark(
+            "text", {"align": "left", "dx": 10, "color": INK if band else MUTED}, x={"value": "width"}, text=SHORT
+        ),
+        {"transform": [{"calculate": _LINES, "as": "lines"}], **row_names},
         mark("rule", {"color": GRID}, labels[1:], y={**y, "field": "line"}),
     ]
-    return chart(values, layer, width=530, height=_STEP * steps, encoding={"y": y}, usermeta={"narrow": 165})
+    return chart(values, layer, width=width, height=_STEP * steps, encoding={"y": y}, usermeta={"narrow": narrow})
 
 
 def _slots(points: list[Point], names: list[str]) -> tuple[list[Spec], list[Spec], float]:

@@ -1,7 +1,7 @@
 """The places of labels in a figure: near their marks, over no data and no other label, inside the frame."""
 
 import math
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from itertools import pairwise, product
 from typing import NamedTuple
 
@@ -10,8 +10,8 @@ import numpy.typing as npt
 
 from assay.report.charts.theme import FAINT, INK, PAPER, Spec, mark
 
-#: Places in pixels, shape (n, 2).
-Marks = npt.NDArray[np.float64]
+#: Left, top, right and bottom in pixels, shape (n, 4).
+Boxes = npt.NDArray[np.float64]
 #: Height of a line, and what is kept free around a label.
 LINE, _FREE = 13.0, 3.0
 #: Widths of letters of 11 px in the figures' font: thin ones, capitals and the like, ideographs, all others.
@@ -61,26 +61,18 @@ class Place(NamedTuple):
     leader: tuple[float, float, float, float] | None
 
 
-class _Box(NamedTuple):
-    left: float
-    top: float
-    right: float
-    bottom: float
-
-
 def wide(text: str) -> float:
     """The approximate width of a text in pixels."""
     thin, broad, ideograph, other = _WIDTHS
-    return sum(
-        thin
-        if letter in _THIN
-        else broad
-        if letter in _BROAD or letter.isupper()
-        else ideograph
-        if letter >= _IDEOGRAPHS
-        else other
-        for letter in text
-    )
+
+    def width(letter: str) -> float:
+        if letter in _THIN:
+            return thin
+        if letter in _BROAD or letter.isupper():
+            return broad
+        return ideograph if letter >= _IDEOGRAPHS else other
+
+    return sum(map(width, text))
 
 
 def along(points: Iterable[tuple[float, float]]) -> list[tuple[float, float]]:
@@ -106,26 +98,32 @@ def placed(
         size: of the plot.
         uprights: lines from top to bottom, which are crossed rather than a mark is covered.
     """
-    known: Marks = np.array(marks, dtype=float).reshape(-1, 2)
-    taken: list[_Box] = []
+    known = np.repeat(np.array(marks, dtype=float).reshape(-1, 2), 2, axis=0).reshape(-1, 4)
+    lines = np.array([(at, -math.inf, at, math.inf) for at in uprights]).reshape(-1, 4)
+    taken = np.empty((0, 4))
     places: list[Place | None] = []
     for wish in wishes:
-        best: tuple[float, _Box] | None = None
-        for cost, box in _candidates(wish):
-            free = box.left >= _FREE and box.top >= 0 and box.right <= size[0] and box.bottom <= size[1]
-            if not free or (best and cost >= best[0]) or any(_meet(box, other) for other in taken):
-                continue
-            total = cost + _COVER * _covered(box, known)
-            total += _CROSS * sum(box.left < upright < box.right for upright in uprights)
-            if best is None or total < best[0]:
-                best = total, box
-        if best is None:
+        found = np.array(list(_candidates(wish)))
+        costs, boxes = found[:, 0], found[:, 1:]
+        free = (boxes[:, 0] >= _FREE) & (boxes[:, 1] >= 0) & (boxes[:, 2:] <= size).all(axis=1)
+        free &= _met(boxes, taken, _FREE, 0) == 0
+        if not free.any():
             places.append(None)
             continue
-        taken.append(best[1])
-        box = best[1]
-        places.append(Place(box.left, (box.top + box.bottom) / 2, _leader(wish, box)))
+        costs += _COVER * _met(boxes, known, _FREE, 1) + _CROSS * _met(boxes, lines, 0, 0)
+        box = boxes[np.where(free, costs, math.inf).argmin()]
+        taken = np.vstack([taken, box])
+        left, top, right, bottom = box.tolist()
+        places.append(Place(left, (top + bottom) / 2, _leader(wish, (left, top, right, bottom))))
     return places
+
+
+def _met(boxes: Boxes, others: Boxes, across: float, down: float) -> npt.NDArray[np.intp]:
+    """How many of the others each box meets, or comes nearer to than so many pixels."""
+    left, top, right, bottom = boxes.T[:, :, None]
+    beside = (left - across < others[:, 2]) & (others[:, 0] < right + across)
+    met: npt.NDArray[np.intp] = (beside & (top - down < others[:, 3]) & (others[:, 1] < bottom + down)).sum(axis=1)
+    return met
 
 
 def drawn(texts: Sequence[str], places: Sequence[Place | None], *, narrow: bool) -> list[Spec]:
@@ -150,8 +148,8 @@ def _pixels(name: str) -> Spec:
     return {"value": {"expr": f"datum.{name}"}}
 
 
-def _candidates(wish: Wish) -> Iterable[tuple[float, _Box]]:
-    """What standing there costs, and where: above and below what is named, then beside it, line by line away."""
+def _candidates(wish: Wish) -> Iterator[tuple[float, float, float, float, float]]:
+    """What standing there costs, and the box: above and below what is named, then beside it, line by line away."""
     width, half = wide(wish.text), LINE / 2
     starts = {wish.left, (wish.left + wish.right - width) / 2, wish.right - width}
     starts |= {wish.left - width - 2 * _FREE, wish.right + 2 * _FREE}
@@ -161,27 +159,15 @@ def _candidates(wish: Wish) -> Iterable[tuple[float, _Box]]:
         outside = max(wish.left - start, start + width - wish.right, 0.0)
         middle = wish.down + side * way
         cost = way + 0.4 * beside + 0.2 * outside + (0.5 if side > 0 else 0.0)
-        yield cost, _Box(start, middle - half, start + width, middle + half)
+        yield cost, start, middle - half, start + width, middle + half
     for start in (wish.left - width - 3 * _FREE, wish.right + 3 * _FREE):
-        yield (
-            _BESIDE if wish.right > wish.left else half,
-            _Box(start, wish.down - half, start + width, wish.down + half),
-        )
+        cost = _BESIDE if wish.right > wish.left else half
+        yield cost, start, wish.down - half, start + width, wish.down + half
 
 
-def _covered(box: _Box, marks: Marks) -> int:
-    inside = (marks[:, 0] > box.left - _FREE) & (marks[:, 0] < box.right + _FREE)
-    inside &= (marks[:, 1] > box.top - 1) & (marks[:, 1] < box.bottom + 1)
-    return int(inside.sum())
-
-
-def _meet(one: _Box, other: _Box) -> bool:
-    across = one.left - _FREE < other.right and other.left - _FREE < one.right
-    return across and one.top < other.bottom and other.top < one.bottom
-
-
-def _leader(wish: Wish, box: _Box) -> tuple[float, float, float, float] | None:
+def _leader(wish: Wish, box: tuple[float, float, float, float]) -> tuple[float, float, float, float] | None:
     """From the nearest edge of a label to what it names; None where that is near."""
-    x = min(max((box.left + box.right) / 2, wish.left), wish.right)
-    edge = min(max(x, box.left), box.right), min(max(wish.down, box.top), box.bottom)
+    left, top, right, bottom = box
+    x = min(max((left + right) / 2, wish.left), wish.right)
+    edge = min(max(x, left), right), min(max(wish.down, top), bottom)
     return None if math.hypot(edge[0] - x, edge[1] - wish.down) < _LEADER else (*edge, x, wish.down)

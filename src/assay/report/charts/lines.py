@@ -1,7 +1,5 @@
 """Lines over a linear scale: points with whiskers, marked spans and places, limits as lines."""
 
-import itertools
-
 import msgspec
 from msgspec.structs import asdict
 
@@ -71,8 +69,7 @@ def lines(
     whole = all(float(point.x).is_integer() for point in points)
     x_axis = {"title": titles[0], "grid": False, "tickCount": {"expr": "narrow ? 5 : 9"}}
     if whole:
-        few, many = (_ticks(max(point.x for point in points), most) for most in (5, 9))
-        x_axis |= {"values": {"expr": f"narrow ? {few} : {many}"}, "format": "d"}
+        x_axis |= {"tickMinStep": 1, "format": "d"}
     x = numeric("x", {"zero": True, "nice": not whole}, x_axis)
     top = max([*(point.hi for point in points), *(level.y for level in levels)])
     y = numeric("value", {"domain": [0, 1.12 * top], "nice": False}, {"title": titles[1], "tickCount": 6})
@@ -93,13 +90,6 @@ def lines(
     ]
     data = [asdict(point) | {"number": at} for at, point in enumerate(points)]
     return chart(data, layer, height=300, usermeta={"narrow": 280})
-
-
-def _ticks(last: float, most: int) -> list[int]:
-    """Whole numbers from 0 on, evenly, `most` of them or fewer; the step is 1, 2 or 5, or one of these in tens."""
-    steps = (digit * 10**power for power in itertools.count() for digit in (1, 2, 5))
-    step = next(step for step in steps if last // step < most)
-    return list(range(0, int(last) + 1, step))
 
 
 def _spans(marks: tuple[Mark, ...], x: Spec) -> list[Spec]:

@@ -6,7 +6,7 @@ from assay.model.law import Prediction
 from assay.model.text import joined, text
 from assay.model.units import scale
 from assay.report import choose, figures, words
-from assay.report.charts.banded import Banded, banded
+from assay.report.charts.intervals import Point, intervals
 from assay.report.declared import Declared, Listing, Scene
 from assay.report.section import Figure, Headline, headings
 from assay.report.vocabulary import known as known_word
@@ -77,7 +77,19 @@ def _figure(scene: Scene) -> Figure:
         )
         band = factor * line.predicted.lo, factor * line.predicted.hi
         rows.append(
-            Banded(_row(line, scene), text("measured"), value, lo, hi, *band, told, plain, line.derivation)
+            Point(
+                row=_row(line, scene),
+                series=text("measured"),
+                value=value,
+                lo=lo,
+                hi=hi,
+                limit=None,
+                text=told,
+                short=plain,
+                basis=line.derivation,
+                limit_text=words.ends(*band),
+                band=band,
+            )
         )
     caption = text(
         "Predictions: the grey band is the prediction from other measurements, the point is the measured figure "
@@ -87,13 +99,14 @@ def _figure(scene: Scene) -> Figure:
         text(
             "{row}: predicted {low} to {high}, measured {figure}",
             row=row.row,
-            low=f"{row.band_lo:.3g}",
-            high=f"{row.band_hi:.3g} {unit}",
+            low=f"{row.band[0]:.3g}",
+            high=f"{row.band[1]:.3g} {unit}",
             figure=row.text,
         )
         for row in rows
+        if row.band
     ]
-    spec = banded(rows, text("rate ({unit})", unit=unit), text("predicted"))
+    spec = intervals(rows, text("rate ({unit})", unit=unit), text("predicted"))
     return Figure("figure-ledger", caption, joined("; ", result), spec)
 
 
