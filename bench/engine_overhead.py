@@ -1,24 +1,32 @@
 """What the engine adds to a launch and takes from a sample, measured in this one call, launches interleaved.
 
-    python bench/engine_overhead.py [--launches 20]
+    python bench/engine_overhead.py [--launches 20] [--mpi NAME]
 
 A launch by the engine (bracket, start, check, append, sync) stands against the same command started directly; the
 difference is what the engine adds. Samples taken while the engine waits stand against samples taken while nothing
-waits: their ratio is what a waiting engine costs the program that measures.
+waits: their ratio is what a waiting engine costs the program that measures. With `--mpi` a launch has two ranks;
+beside it stand the launcher of this MPI with `true`, and with a program that only calls MPI_Init and MPI_Finalize:
+what of the command's time is the MPI's own.
 """
 
 from __future__ import annotations
 
 import argparse
 import json
+import os
 import statistics
 import subprocess
+import sys
 import tempfile
 import time
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import msgspec
+
+sys.path.insert(0, str(Path(__file__).parent.parent))
+
+from bench.mpi.peers import ENVIRONMENT, reference
 
 from assay import machine, store, toolchain
 from assay import plan as planning
@@ -33,9 +41,8 @@ if TYPE_CHECKING:
     from assay.model.toolchain import Build
     from assay.run import Progress
 
-_STUDY = Study(
-    "Overhead", "What does the engine add?", (Measure("stream", ("one-core",), axes={"elements": 100_000}),)
-)
+_ALONE = Measure("stream", ("one-core",), axes={"elements": 100_000})
+_MESSAGES = Measure("pt2pt", ("pair",), axes={"bytes": 8})
 _SECONDS = 0.2
 
 
@@ -64,28 +71,42 @@ def main() -> None:
     """Measure and print."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--launches", type=int, default=20)
-    launches = parser.parse_args().launches
-    chosen = toolchain.get()
+    parser.add_argument("--mpi", help="as `assay list mpis` names it")
+    asked = parser.parse_args()
+    mpi = toolchain.get_mpi(asked.mpi) if asked.mpi else None
+    chosen = toolchain.get(f"{toolchain.get().name}/{mpi.name}" if mpi else "")
+    study = Study("Overhead", "What does the engine add?", (_MESSAGES if mpi else _ALONE,))
     build = toolchain.build(chosen)
     here, xml = machine.discover()
     machines = {here.host: (here, xml)}
     options = planning.Options(seed=1, launches=1, toolchains=(chosen.name,))
-    plan = planning.make("overhead", _STUDY, here, options)
+    plan = planning.make("overhead", study, here, options)
     one = next(launch for launch in plan.order if launch.cases != ("sentinel",))
     command = _command(plan, one, build)
     starter = Starter(Site(here.host))
-    clocked, bare, waited, alone = Clocked(), [], [], []
+    clocked, waited, alone = Clocked(), [], []
     single = msgspec.structs.replace(plan, order=(one,))
+    os.environ.update(ENVIRONMENT)
+    environment = os.environ | command.environment
+    started: dict[str, list[float]] = {}
     with tempfile.TemporaryDirectory() as folder:
-        for _ in range(launches):
-            began = time.perf_counter()
-            alone.append(_triad(subprocess.run(command.argv, check=True, capture_output=True).stdout))
-            bare.append(time.perf_counter() - began)
-            waited.append(_triad(Processes().execute(command, 60).stdout))
+        parts = {"the same command alone": command.argv}
+        if mpi:
+            launcher = command.argv[: command.argv.index(build.programs[one.program])]
+            parts["MPI_Init and MPI_Finalize"] = (*launcher, str(reference(mpi, "mpi_init.c", Path(folder))))
+            parts["the launcher with `true`"] = (*launcher, "true")
+        for _ in range(asked.launches):
+            for name, argv in parts.items():
+                began = time.perf_counter()
+                done = subprocess.run(argv, check=True, capture_output=True, env=environment)
+                started.setdefault(name, []).append(time.perf_counter() - began)
+                if argv is command.argv:
+                    alone.append(_iteration(done.stdout))
+            waited.append(_iteration(Processes().execute(command, 60).stdout))
             directory = store.create(single, machines, {chosen.name: build}, ("bench",), Path(folder))
             with directory:
                 execute(single, directory, starter, Processes(), {chosen.name: build}, clocked)
-    _print(clocked.seconds, bare, waited, alone)
+    _print(clocked.seconds, started, waited, alone)
 
 
 def _command(plan: Plan, launch: PlannedLaunch, build: Build) -> Command:
@@ -95,21 +116,24 @@ def _command(plan: Plan, launch: PlannedLaunch, build: Build) -> Command:
     return command
 
 
-def _triad(stdout: bytes) -> float:
-    """Median seconds of a triad iteration."""
-    records = [json.loads(line) for line in stdout.splitlines()]
-    series = next(r for r in records if r.get("kernel") == "triad" and r["phase"] == "measured")
+def _iteration(stdout: bytes) -> float:
+    """Median seconds of an iteration of the last kernel."""
+    records = [json.loads(line) for line in stdout.splitlines() if line.startswith(b"{")]
+    series = [each for each in records if each["type"] == "series" and each["phase"] == "measured"][-1]
     return float(statistics.median(series["seconds"]) / series["iterations"])
 
 
-def _print(engine: list[float], bare: list[float], waited: list[float], alone: list[float]) -> None:
-    added = [by_engine - statistics.median(bare) for by_engine in engine]
-    print(f"a launch by the engine   {statistics.median(engine):.3f} s  (median of {len(engine)})")
-    print(f"the same command alone   {statistics.median(bare):.3f} s")
-    print(f"added by the engine      {statistics.median(added):.3f} s  ({min(added):.3f} to {max(added):.3f})")
+def _print(engine: list[float], started: dict[str, list[float]], waited: list[float], alone: list[float]) -> None:
+    bare = next(iter(started.values()))
+    print(f"a launch by the engine      {statistics.median(engine):.3f} s  (median of {len(engine)})")
+    for name, seconds in started.items():
+        shares = [one / whole for one, whole in zip(seconds, bare, strict=True)]
+        print(f"{name:27} {statistics.median(seconds):.3f} s  {statistics.median(shares):.2f} of the command")
+    added = [by_engine - alone_s for by_engine, alone_s in zip(engine, bare, strict=True)]
+    print(f"added by the engine         {statistics.median(added):.3f} s  ({min(added):.3f} to {max(added):.3f})")
     ratios = [with_engine / without for with_engine, without in zip(waited, alone, strict=True)]
     print(
-        f"triad, engine waiting / nobody waiting: {statistics.median(ratios):.3f}"
+        f"an iteration, engine waiting / nobody waiting: {statistics.median(ratios):.3f}"
         f"  ({min(ratios):.3f} to {max(ratios):.3f})"
     )
 

@@ -14,7 +14,8 @@ from assay.model.toolchain import Mpi
 _BENCH = Path(__file__).parent.parent
 #: The order of launches in a block is drawn by it.
 SEED = 20_261_121
-_ENVIRONMENT = {
+#: For launches of an MPI, as root too.
+ENVIRONMENT = {
     **os.environ,
     "OMPI_ALLOW_RUN_AS_ROOT": "1",
     "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1",
@@ -24,7 +25,7 @@ _ENVIRONMENT = {
 
 def output(command: Sequence[str]) -> str:
     """What a command prints; CalledProcessError where it fails."""
-    return subprocess.run(command, check=True, capture_output=True, text=True, env=_ENVIRONMENT).stdout
+    return subprocess.run(command, check=True, capture_output=True, text=True, env=ENVIRONMENT).stdout
 
 
 def program(mpi: Mpi, name: str) -> Path:
