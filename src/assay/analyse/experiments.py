@@ -102,26 +102,17 @@ def _told(finding: Finding, trial: Trial, evidence: Evidence) -> Finding:
     figure = _figure(effects[0], trial) if effects else None
     tested = numbers(figure, effects[0].border, figure.unit) if figure else {}
     failed = [effect for effect, verdict, _ in judged if verdict == "fails"]
-    refuting = [effect.fails for effect in failed if effect.refutes]
-    if refuting:
-        claim = text(
-            "Refuted by experiment ({why}; {said}): {claim}",
-            why=joined("; ", refuting),
-            said=said,
-            claim=finding.claim,
-        )
-        return msgspec.structs.replace(
-            finding, status="refuted", claim=claim, statistic=said, numbers=tested, next=""
-        )
+    judgement = msgspec.structs.replace(finding, statistic=said, numbers=tested)
+    if refuting := joined("; ", [effect.fails for effect in failed if effect.refutes]):
+        told = text("Refuted by experiment ({why}; {said}): {claim}", why=refuting, said=said, claim=finding.claim)
+        return msgspec.structs.replace(judgement, status="refuted", claim=told, next="")
     if judged and all(verdict == "holds" for _, verdict, _ in judged):
         holds = joined("; ", [effect.holds for effect, _, _ in judged])
         confirmed = text("Confirmed by experiment: {holds} ({said}).", holds=holds, said=said)
         whole = joined(" ", (finding.claim, confirmed))
         # Chance alone is excluded where nothing varied.
         rivals = () if any(effect.excludes for effect, _, _ in judged) else finding.rivals
-        return msgspec.structs.replace(
-            finding, status="confirmed", claim=whole, statistic=said, numbers=tested, rivals=rivals
-        )
+        return msgspec.structs.replace(judgement, status="confirmed", claim=whole, rivals=rivals)
     why = joined("; ", [effect.fails for effect in failed]) or text("it supports neither")
     left = text("The experiment did not decide: {why} ({said}).", why=why, said=said)
     once_more = text("measures everything again and repeats the experiment")

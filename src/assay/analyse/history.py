@@ -135,10 +135,8 @@ class History:
 
     def __init__(self, runs: Iterable[RunLogs]) -> None:
         self.runs = tuple(runs)
-        self._figures: dict[str, Sums] = {}
-        self._counts: dict[str, int] = {}
+        self._figures: dict[str, tuple[Sums, int, Hashable]] = {}
         groups: dict[Hashable, Sums] = {}
-        self._groups: dict[str, Hashable] = {}
         for figure in dict.fromkeys(name for run in self.runs for name in run.values):
             having = [run for run in self.runs if len(run.values.get(figure, ())) > 1]
             if len(having) < FEWEST_RUNS:
@@ -150,8 +148,8 @@ class History:
                 ]
             )
             launch, _, _ = found.solved()
-            self._figures[figure], self._counts[figure] = found, len(having)
-            self._groups[figure] = group = having[-1].groups[figure]
+            group = having[-1].groups[figure]
+            self._figures[figure] = found, len(having), group
             if launch > 0:
                 groups[group] = groups.get(group, Sums()).plus(found, launch)
         self._shared = {group: found.solved() for group, found in groups.items()}
@@ -160,11 +158,11 @@ class History:
         """The variances of a figure; None where too few runs measured it."""
         if figure not in self._figures:
             return None
-        own, found = self._figures[figure], self._figures[figure].solved()
-        shared = self._shared.get(self._groups[figure], (0.0, 0.0, 0.0))
-        run = _shrunk(found[1], own.df_run, shared[1] * found[0])
-        day = _shrunk(found[2], own.df_day, shared[2] * found[0]) if own.df_day else 0.0
-        return Components(found[0], run, day, self._counts[figure])
+        own, runs, group = self._figures[figure]
+        (launch, run, day), shared = own.solved(), self._shared.get(group, (0.0, 0.0, 0.0))
+        run = _shrunk(run, own.df_run, shared[1] * launch)
+        day = _shrunk(day, own.df_day, shared[2] * launch) if own.df_day else 0.0
+        return Components(launch, run, day, runs)
 
 
 class BetweenRuns(NamedTuple):

@@ -90,10 +90,11 @@ def _noun(each: _Figure, differ: str) -> str:
     estimate = each.estimate
     if each.of_messages:
         counted = messages.COUNTED.get(str(estimate.params.get(_PATTERN, "")))
-        declared = roles.metric(each.benchmark, estimate.kernel, estimate.metric)
+        plain = estimate.metric.partition(",")[0]  # whoever typed the source wrote `bandwidth, about`
+        declared = roles.metric(each.benchmark, estimate.kernel, plain)
         if counted and differ != _PATTERN and declared and declared.role in {"message-bandwidth", "message-time"}:
             return counted
-        return known(estimate.metric)
+        return known(plain)
     if estimate.benchmark != each.benchmark:
         return known(estimate.benchmark)
     if _OPERATION in estimate.params and differ != _OPERATION:

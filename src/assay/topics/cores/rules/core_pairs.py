@@ -33,8 +33,7 @@ def _assess(evidence: Evidence) -> Iterable[Finding]:
 
 def _finding(evidence: Evidence, model: CoreToCore, outliers: Sequence[Point]) -> Finding:
     worst = max(outliers, key=lambda point: point.ratio or 0.0)
-    kind = str(worst.at["class"])
-    usual = next(each.time.value for each in model.classes if each.name == kind)
+    kind, usual = next((each.name, each.time.value) for each in model.classes if each.name == worst.at["class"])
     confident = all(evidence.estimates[point.estimate].confidence for point in outliers)
     alike = (point for point in model.points if point.at["class"] == kind)
     typical = min(alike, key=lambda point: abs(point.value.value - usual))

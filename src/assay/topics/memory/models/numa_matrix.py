@@ -111,7 +111,7 @@ def _matrix(name: str, what: str, curve: Curve, known: Known) -> Iterable[Model]
         state=curve.state,
         points=tuple(points),
         what=what,
-        classes=tuple(_class(kind, classes[kind]) for kind in sorted(classes, key=lambda kind: near[kind])),
+        classes=tuple(_class(kind, classes[kind]) for kind in sorted(near, key=lambda kind: near[kind])),
         agreement=_agreement(cells, nodes),
     )
 

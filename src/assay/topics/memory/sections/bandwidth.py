@@ -92,14 +92,14 @@ def _sentences(scene: Scene) -> str | tuple[str, ...]:
 def _placement_sentence(estimates: tuple[Estimate, ...]) -> str:
     usual = _usual(estimates) or estimates
     label = usual[0].placement.label
-    names = choose.varied(usual)
+    names, many = choose.varied(usual), len(usual) > _TOLD
     cpus = words.count(usual[0].placement.ranks, "cpu", "cpus")
-    told = sorted(usual, key=lambda e: e.median or 0.0) if len(usual) > _TOLD else usual
+    told = sorted(usual, key=lambda e: e.median or 0.0)[:: len(usual) - 1] if many else usual
     parts = []
-    for estimate in told if len(usual) <= _TOLD else (told[0], told[-1]):
+    for estimate in told:
         figure, how = words.shown(estimate).full, choose.series(estimate, names)
         parts.append(text("{figure} with {how}", figure=figure, how=how) if how else figure)
-    reached = words.listed(parts) if len(usual) <= _TOLD else text("{low} to {high}", low=parts[0], high=parts[-1])
+    reached = text("{low} to {high}", low=parts[0], high=parts[-1]) if many else words.listed(parts)
     return text("With placement “{label}” ({cpus}) it reaches {reached}.", label=label, cpus=cpus, reached=reached)
 
 

@@ -1,9 +1,9 @@
 """MPI over TCP sockets between the same processes, and over plain copies inside a node: what it costs or saves."""
 
-from collections.abc import Callable, Hashable, Iterable, Mapping
+from collections.abc import Callable, Hashable, Iterable
 from functools import partial
 
-from assay.analyse.curves import Curve, Known
+from assay.analyse.curves import Known
 from assay.analyse.estimates import Measured
 from assay.analyse.messages import curves
 from assay.model import roles
@@ -44,8 +44,9 @@ def fit(known: Known) -> Iterable[Model]:
     copies = _first(_usual(known, MEMCPY), _copied)
     for curve in curves.by_size(known, "pt2pt"):
         for base, key, bases in ((TCP, _place, (polled, blocked)), (MEMCPY, _passed, (copies,))):
-            beside = next(filter(None, (_beside(curve, key, found) for found in bases)), None)
-            if beside:
+            keys = [(each, key(each.estimate)) for each in curve.members]
+            both = ([Beside(each, found[name]) for each, name in keys if name in found] for found in bases)
+            if beside := next(filter(None, both), None):
                 name = curves.named(LAW, "pt2pt", (base, *curve.marks))
                 yield ratios.fitted(LAW, partial(MpiOver, base=base), name, curve.state, beside)
 
@@ -53,12 +54,6 @@ def fit(known: Known) -> Iterable[Model]:
 def is_polled(estimate: Estimate) -> bool:
     """Whether the kernel was asked again and again, and woke nobody."""
     return estimate.params.get(WAITING) == POLLING
-
-
-def _beside(curve: Curve, key: Callable[[Estimate], Hashable], found: Mapping[Hashable, Measured]) -> list[Beside]:
-    """The members of a curve that have a base, each with it."""
-    wanted = ((each, key(each.estimate)) for each in curve.members)
-    return [Beside(each, found[name]) for each, name in wanted if name is not None and name in found]
 
 
 def _usual(known: Known, benchmark: str) -> list[Measured]:

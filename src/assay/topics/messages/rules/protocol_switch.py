@@ -202,7 +202,6 @@ def _experiment(evidence: Evidence, estimate: Estimate, model: MessageLaw, step:
     moved = tuple(
         msgspec.structs.replace(arm(each, -power, move.level), params=dict(move.params)) for each, power in pair
     )
-    setting = {"setting": move.setting}
     again = Effect(
         what=jump,
         arms=as_is,
@@ -217,11 +216,11 @@ def _experiment(evidence: Evidence, estimate: Estimate, model: MessageLaw, step:
         border=half,
         side="above",
         holds=move.holds,
-        fails=filled(move.fails, setting),
+        fails=filled(move.fails, {"setting": move.setting}),
         refutes=False,
         excludes=True,
     )
-    return Experiment(filled(move.question, setting), (again, moves), move.factor)
+    return Experiment(filled(move.question, {"setting": move.setting}), (again, moves), move.factor)
 
 
 rule = Rule(
