@@ -9,6 +9,7 @@ from assay import store, studies
 from assay.analyse import analyse
 from assay.model.plan import Plan
 from assay.plan import Options, make
+from assay.report import vega
 from assay.report.sections import sections
 from assay.run.caches import find_held, held_bytes
 from assay.simulation import Law, SimulatedMachine
@@ -66,6 +67,14 @@ def test_the_rates_that_chose_the_sizes_stand_on_the_page(tmp_path: Path) -> Non
         ("24 MiB", "20.0 GB/s", "memory"),
         ("48 MiB", "20.0 GB/s", "memory"),
     ]
+    (figure,) = (each for each in page.figures if each.id == "figure-bandwidth-sizes")
+    assert figure.result == "memory from 24 MiB on"
+    assert [(row["x"], row["value"]) for row in figure.spec["data"]["values"]] == [
+        (12 * MIB, 50),
+        (24 * MIB, 20),
+        (48 * MIB, 20),
+    ]
+    assert "memory from 24 MiB on" in vega.plain(figure.spec)
 
 
 def test_the_smallest_size_counts_from_which_on_all_rates_are_alike() -> None:

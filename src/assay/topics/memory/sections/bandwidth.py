@@ -6,6 +6,7 @@ from assay.model.result import Analysis, Estimate
 from assay.model.text import joined, text
 from assay.model.units import format_size
 from assay.report import choose, figures, words
+from assay.report.charts.curve import Boundary, CurvePoint, Guides, curve
 from assay.report.declared import Declared, Listing, Scene
 from assay.report.section import Figure, Headline, headings
 from assay.topics.memory.sections import numa, saturation, touch
@@ -60,6 +61,7 @@ def _charts(scene: Scene) -> Iterable[Figure]:
     if len({e.kernel for e in usual}) > 1:
         title = text("Bandwidth on {label} by kernel", label=usual[0].placement.label)
         yield figures.placements(usual, "figure-bandwidth-kernels", title, row=lambda e: e.kernel)
+    yield from _sizes_drawn(scene)
 
 
 def _usual(estimates: tuple[Estimate, ...]) -> tuple[Estimate, ...]:
@@ -126,6 +128,28 @@ def _sizes(scene: Scene) -> Iterable[tuple[str, ...]]:
             yield host, format_size(size), words.quantity(rate, "B/s"), here
 
 
+_BY_SIZE = text("Rate of all cores by working set, measured before the run to choose the sizes of its arrays")
+
+
+def _sizes_drawn(scene: Scene) -> Iterable[Figure]:
+    """The same as a curve, with the size from which on it is memory."""
+    points: list[CurvePoint] = []
+    held: dict[int, str] = {}
+    for host, machine in scene.run.machines.items():
+        for size, rate in sorted(machine.topology.held_rates):
+            shown, value = format_size(size), rate / 1e9
+            told = words.quantity(rate, "B/s")
+            points.append(CurvePoint(size, host, "", value, value, value, told, text("one measurement"), shown))
+        if machine.topology.held_rates and machine.topology.held_bytes:
+            known = machine.topology.held_bytes
+            held[known] = text("memory from {size} on", size=format_size(known))
+    if points:
+        boundaries = tuple(Boundary(size, told, told) for size, told in held.items())
+        titles = text("Working set"), joined(" ", (text("Rate"), "(GB/s)"))
+        result = joined("; ", held.values()) or joined(" ", (points[-1].size, points[-1].text))
+        yield Figure("figure-bandwidth-sizes", _BY_SIZE, result, curve(points, titles, Guides(boundaries)))
+
+
 declared = Declared(
     order=10,
     id="memory-bandwidth",
@@ -140,7 +164,7 @@ declared = Declared(
     headlines=_headlines,
     shared_tables=(
         Listing(
-            text("Rate of all cores by working set, measured before the run to choose the sizes of its arrays"),
+            _BY_SIZE,
             headings("Host", "Working set", "Rate", "From"),
             _sizes,
             {1, 2},
