@@ -20,7 +20,7 @@ from tests.unit.report_example import example
 
 from assay.model.text import Phrase, Text, encoded, joined, listed, text
 from assay.report import html, languages
-from assay.report.languages import LANGUAGES, catalogue
+from assay.report.languages import LANGUAGES, PREFIXES, UNITS, catalogue
 
 OTHERS = [name for name in LANGUAGES if name != "en"]
 
@@ -87,8 +87,8 @@ def test_plural_forms_are_those_that_the_browser_asks_for(language: str) -> None
 def test_a_text_that_a_catalogue_lacks_is_english() -> None:
     assert catalogue("ru").forms("nobody translated this") == ["nobody translated this"]
     assert catalogue("ru").forms("{count} quux|{count} quuxes") == ["{count} quux", "{count} quuxes"]
-    assert catalogue("ja").units() == {}
-    assert catalogue("ru").prefixes()["Gi"] == "Ги"
+    assert catalogue("ja").letters("unit", UNITS) == {}
+    assert catalogue("ru").letters("prefix", PREFIXES)["Gi"] == "Ги"
 
 
 def test_the_check_of_a_release_finds_what_is_lacking_and_what_nobody_read() -> None:

@@ -229,8 +229,8 @@ def test_the_ledger_shows_band_measurement_and_error(here: Example, written: dic
     figure = next(figure for figure in written["himeno"].figures if figure.id == "figure-ledger")
     assert len(_rows(figure)) == len(here.analysis.predictions) == 3
     for row, line in zip(_rows(figure), here.analysis.predictions, strict=True):
-        assert row["band_lo"] / row["value"] == pytest.approx(line.predicted.lo / line.value.value)
-        assert row["band_hi"] / row["value"] == pytest.approx(line.predicted.hi / line.value.value)
+        assert row["band"][0] / row["value"] == pytest.approx(line.predicted.lo / line.value.value)
+        assert row["band"][1] / row["value"] == pytest.approx(line.predicted.hi / line.value.value)
         assert ("inside the band" in row["text"]) == (line.error == 0)
     wrong = msgspec.structs.replace(here.analysis.predictions[0], error=-0.25)
     analysis = msgspec.structs.replace(here.analysis, predictions=(wrong,))
@@ -289,7 +289,7 @@ def test_what_was_varied_stands_with_margin_verdict_and_resolution(varied: Examp
     for row in _rows(figure):
         comparison = compared[row["value"]]
         assert (row["lo"], row["hi"]) == (comparison.lo, comparison.hi)
-        assert row["band_hi"] == pytest.approx(1 + comparison.margin)
+        assert row["band"][1] == pytest.approx(1 + comparison.margin)
         assert row["text"].endswith(comparison.verdict)
     assert "differs by up to" in section.meaning[1]
     controls = [c for c in varied.analysis.comparisons if c.differ == "control"]

@@ -74,7 +74,7 @@ def test_json_has_the_stable_form() -> None:
     } <= set(first)  # fmt: skip
     assert set(first["value"]) == {"value", "lo", "hi", "unit", "basis"}
     assert {"label", "hosts", "cpus", "memory"} <= set(first["placement"])
-    assert set(first["limit"]) == {"value", "source", "of", "kind", "scope", "framed", "reference"}
+    assert set(first["limit"]) == {"value", "source", "of", "kind", "scope", "framed", "reference", "measured_by"}
     assert msgspec.json.decode(json.dumps(document), type=Analysis) == example().analysis
 
 
@@ -154,9 +154,12 @@ def test_the_terminal_names_what_fell_together_and_what_it_was_measured_as(tmp_p
 
 
 def test_the_figure_that_set_the_measured_limit_has_no_share_of_it() -> None:
-    best = estimate("stream/all/first-touch", "triad", 4e10, limit=Limit(4e10, "measured", "the best", "memory"))
+    best = estimate("stream/all/first-touch", "triad", 4e10)
+    limit = Limit(4e10, "measured", "the best", "memory", measured_by=best.id)
+    best = msgspec.structs.replace(best, limit=limit)
     assert words.share_cell(best) == "is the limit"
-    assert words.share_cell(msgspec.structs.replace(best, value=exact(3e10, "B/s"))) == "75 %"
+    assert words.share_cell(msgspec.structs.replace(best, id="another")) == "100 %"
+    assert words.share_cell(msgspec.structs.replace(best, id="another", value=exact(3e10, "B/s"))) == "75 %"
     assert (
         words.share_cell(msgspec.structs.replace(best, limit=Limit(4e10, "derived", "channels", "memory")))
         == "100 %"

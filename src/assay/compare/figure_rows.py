@@ -1,6 +1,6 @@
 """Comparisons in a terminal: what is claimed, how sure that is, why the rest claims nothing."""
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 
 from rich.console import Console
 from rich.text import Text
@@ -240,9 +240,22 @@ def _uncompared(compared: Compared, page: Screen) -> None:
 
 
 def _notes(compared: Compared, chosen: Sequence[ComparedPair], page: Screen, *, whole: bool) -> None:
-    """How to read the tables, and what the open questions need."""
+    """How to read the tables, what the open questions need, and how to see rows that were not shown."""
+    told = [pair.comparison for pair in chosen]
+    lines = []
+    if not verdicts.are_imported(chosen):
+        basis = "Mann-Whitney over launches" if compared.base else "signed rank over pairs in a block"
+        lines.append(
+            f"[a, b]: 95 % interval ({basis}); a to b: a range, which claims nothing. Margin 1 % or more."
+        )
+    if tested := sum(each.adjusted_p is not None for each in told):
+        lines.append(f"Claims hold among all {tested:,} comparisons (Benjamini-Yekutieli, 5 %): p is adjusted.")
+    if compared.base:
+        lines.append("Two runs are two times: what else changed in between is part of these differences.")
+    if not whole:
+        lines.append(f"All {len(chosen):,} rows: {_command(compared)} --all")
     page.say()
-    for line in _lines(compared, chosen, whole=whole):
+    for line in lines:
         page.say(Text(line, "dim"))
 
 
@@ -257,17 +270,3 @@ def _command(compared: Compared) -> str:
     runs = " ".join(filter(None, (compared.base, compared.run)))
     across = f" --across {compared.across}" if compared.across else ""
     return f"assay compare {runs}{across}{''.join(f' --allow {kind}' for kind in compared.allowed)}"
-
-
-def _lines(compared: Compared, chosen: Sequence[ComparedPair], *, whole: bool) -> Iterable[str]:
-    told = [pair.comparison for pair in chosen]
-    basis = "Mann-Whitney over launches" if compared.base else "signed rank over pairs in a block"
-    if not verdicts.are_imported(chosen):
-        yield f"[a, b]: 95 % interval ({basis}); a to b: a range, which claims nothing. Margin 1 % or more."
-    tested = sum(each.adjusted_p is not None for each in told)
-    if tested:
-        yield f"Claims hold among all {tested:,} comparisons (Benjamini-Yekutieli, 5 %): p is adjusted."
-    if compared.base:
-        yield "Two runs are two times: what else changed in between is part of these differences."
-    if not whole:
-        yield f"All {len(chosen):,} rows: {_command(compared)} --all"

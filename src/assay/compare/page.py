@@ -13,7 +13,7 @@ from assay.compare import charts, origins, tables
 from assay.compare.phrases import axis_title
 from assay.compare.records import MessageCurve
 from assay.compare.sides import Sides
-from assay.compare.statements import NO_SAMPLES, Statement, are_without_samples, jump, statements
+from assay.compare.statements import NO_SAMPLES, Statement, jump, statements
 from assay.model.text import text
 from assay.report import choose, vega, words
 from assay.report.ahead import Ahead
@@ -51,13 +51,12 @@ def render(sides: Sides, language: str = "en", ahead: Ahead | None = None) -> st
     It opens in `language` where its reader has chosen none. `ahead`: what was made of it during the analysis.
     """
     with closing(ahead or Ahead(*(side.run for side in sides.sides))) as made:
-        every = [e for side in sides.sides for e in choose.measured(side.analysis.estimates)]
         said = choose.grouped(statements(sides), lambda each: each.kind)
         page = {
             "title": text("{systems} side by side", systems=words.listed(side.label for side in sides.sides)),
             "machines": [(side.label, origins.machine(side.run)) for side in sides.sides],
             "lead": _lead(sides),
-            "notices": [NO_SAMPLES] if are_without_samples(every) else [],
+            "notices": [NO_SAMPLES] if sides.without_samples else [],
             "statements": {_KINDS[kind]: [each.text for each in of] for kind, of in said.items()},
             "systems": origins.systems(sides),
             "ratios": tables.machines((side.label, each) for side in sides.sides for each in side.yardsticks),

@@ -67,6 +67,13 @@ class Sides(msgspec.Struct, frozen=True, dict=True):
         """The curves of messages."""
         return tuple(curve for curve in self.found.curves if isinstance(curve, MessageCurve))
 
+    @property
+    def without_samples(self) -> bool:
+        """Whether figures of one side were imported or published."""
+        return any(
+            e.basis == "imported" for side in self.sides for e in side.analysis.estimates if e.median is not None
+        )
+
     @cached_property
     def _estimates(self) -> dict[str, dict[str, Estimate]]:
         return {side.run.info.id: {e.id: e for e in side.analysis.estimates} for side in self.sides}

@@ -1,7 +1,7 @@
 """What curves and figures show side by side, in sentences with figures."""
 
 import math
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from typing import Literal
 
 import msgspec
@@ -21,7 +21,6 @@ from assay.compare.records import (
     PairPoint,
 )
 from assay.compare.sides import Sides, within
-from assay.model.result import Estimate
 from assay.model.text import Text, joined, text
 from assay.model.units import scale
 from assay.report import choose, messages, words
@@ -261,8 +260,3 @@ def _largest(sides: Sides) -> Iterator[CurveStep]:
 
     for members in choose.grouped(sides.found.steps, key).values():
         yield max(members, key=lambda each: each.factor.value)
-
-
-def are_without_samples(estimates: Iterable[Estimate]) -> bool:
-    """Whether one of them was imported or published."""
-    return any(estimate.basis == "imported" for estimate in estimates)

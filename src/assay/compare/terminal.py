@@ -6,8 +6,7 @@ from rich.text import Text
 from assay.compare import tables
 from assay.compare.records import RUN, MessageCurve
 from assay.compare.sides import Sides
-from assay.compare.statements import NO_SAMPLES, are_without_samples, statements
-from assay.report import choose
+from assay.compare.statements import NO_SAMPLES, statements
 from assay.report.screen import Screen
 
 #: Columns of a table that fit a terminal.
@@ -24,7 +23,7 @@ def render(sides: Sides, console: Console) -> bool:
         return False
     page = Screen(console)
     said = in_words(sides, console)
-    if are_without_samples(e for side in sides.sides for e in choose.measured(side.analysis.estimates)):
+    if sides.without_samples:
         page.say(Text(NO_SAMPLES, "dim"), indent=1, mark="")
     for title, curves in tables.groups(sides).items():
         pairs = tuple(

@@ -39,6 +39,7 @@ class Limit(msgspec.Struct, frozen=True):
         scope: the part that it is a limit of; `link` for messages between nodes.
         framed: whether it is of TCP in Ethernet frames, for each of which a kernel works.
         reference: whether a figure may exceed it, as turbo exceeds the nominal clock; else it is a ceiling.
+        measured_by: id of the estimate whose figure it is; empty where it is no estimate's own.
     """
 
     value: float
@@ -48,6 +49,7 @@ class Limit(msgspec.Struct, frozen=True):
     scope: Scope = "machine"
     framed: bool = False
     reference: bool = False
+    measured_by: str = ""
 
 
 class Proof(msgspec.Struct, frozen=True):

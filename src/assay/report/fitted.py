@@ -117,7 +117,7 @@ def labels(found: Iterable[Fitted[M]]) -> dict[str, str]:
     told: dict[str, str] = {}
     for each in found:
         like = [other for other in found if other.estimates[0].benchmark == each.estimates[0].benchmark]
-        parts = [_kind(each.model)] if len({_kind(other.model) for other in found}) > 1 else []
+        parts = [kind(each)] if len({kind(other) for other in found}) > 1 else []
         if len({_place(other) for other in like}) > 1:
             parts.append(_place(each))
         own = each.estimates[0]
@@ -130,11 +130,7 @@ def labels(found: Iterable[Fitted[M]]) -> dict[str, str]:
 
 def kind(found: Fitted[M]) -> str:
     """The word of the model: `compact`, `bandwidth`; empty if it has none."""
-    return _kind(found.model)
-
-
-def _kind(model: Model) -> str:
-    return _kinds().get(model.kind, "")
+    return _kinds().get(found.model.kind, "")
 
 
 def _place(found: Fitted[M]) -> str:

@@ -89,14 +89,9 @@ def ranks(estimate: Estimate) -> int:
     return each or (len(placed.cpus[0]) if placed.cpus else 0)
 
 
-def partners(label: str) -> str:
-    """The partners of a placement word in words; the word itself if it has no words."""
-    return _told(_PAIRS.get(label, (label, "")))
-
-
 def where(estimate: Estimate) -> str:
     """The partners of the messages, for readers who do not know placement words."""
-    return _told(ends(estimate))
+    return joined(", ", ends(estimate))
 
 
 def ends(estimate: Estimate) -> tuple[str, str]:
@@ -108,16 +103,12 @@ def ends(estimate: Estimate) -> tuple[str, str]:
 
 def between(label: str, hosts: Sequence[str]) -> str:
     """The partners of one pair, for a placement word on so many nodes."""
-    return _told(_PAIRS[label] if label in _PAIRS else cores_of(label, hosts))
+    return joined(", ", _PAIRS[label] if label in _PAIRS else cores_of(label, hosts))
 
 
 def cores(label: str, hosts: Sequence[str]) -> str:
     """The cores and nodes that pass messages, for a placement word."""
-    return _told(cores_of(label, hosts))
-
-
-def _told(parts: tuple[str, str]) -> str:
-    return joined(", ", parts) if parts[1] else parts[0]
+    return joined(", ", cores_of(label, hosts))
 
 
 def cores_of(label: str, hosts: Sequence[str]) -> tuple[str, str]:

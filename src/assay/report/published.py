@@ -34,7 +34,7 @@ def _add(found: dict[tuple[str, ...], dict[str, Any]], name: str, table: Table, 
     if not isinstance(size, int) or size <= 0 or figure.value <= 0:
         return
     path = ", ".join(
-        [messages.partners(table.placement), *(f"{key} {level}" for key, level in table.factors.items())]
+        [messages.between(table.placement, ()), *(f"{key} {level}" for key, level in table.factors.items())]
     )
     curve = found.setdefault(
         (name, table.benchmark, pattern, path),

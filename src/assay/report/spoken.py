@@ -9,7 +9,7 @@ from markupsafe import Markup, escape
 
 from assay.model.text import REMARK, Joined, Phrase, Text, encoded, text
 from assay.report import raw, words
-from assay.report.languages import LANGUAGES, catalogue
+from assay.report.languages import LANGUAGES, PREFIXES, UNITS, catalogue
 
 #: What scripts and styles say by themselves.
 RANGE, FIGURE, TABLE = text("{low} to {high}", low="", high=""), text("Figure"), text("Table")
@@ -79,8 +79,8 @@ class Spoken:
         return {
             name: {
                 "texts": [each.forms(template) for template in self._templates],
-                "units": each.units(),
-                "prefixes": each.prefixes(),
+                "units": each.letters("unit", UNITS),
+                "prefixes": each.letters("prefix", PREFIXES),
             }
             for name, each in known.items()
         }

@@ -176,12 +176,8 @@ def share_text(estimate: Estimate) -> str:
 
 def share_cell(estimate: Estimate) -> str:
     """The share for a table; a figure that is the measured limit itself has no share."""
-    return text("is the limit") if _sets_limit(estimate) else share_text(estimate)
-
-
-def _sets_limit(estimate: Estimate) -> bool:
-    limit = estimate.limit
-    return limit is not None and limit.source == "measured" and limit.value == estimate.median
+    own = estimate.limit and estimate.limit.measured_by == estimate.id
+    return text("is the limit") if own else share_text(estimate)
 
 
 def limit_text(limit: Limit | None, unit: str) -> str:
@@ -197,7 +193,7 @@ def against(estimate: Estimate) -> str:
     """The limit of a headline: `97 % of 43.2 GB/s (derived)`, the best measurement, or nothing."""
     if estimate.limit is None:
         return text("no limit known")
-    if _sets_limit(estimate):
+    if estimate.limit.measured_by == estimate.id:
         return text("the best measurement of this run")
     limit = limit_text(estimate.limit, estimate.unit)
     turbo = estimate.limit.reference and (share(estimate) or 0) > 1

@@ -6,8 +6,6 @@ from msgspec.structs import asdict
 from assay.model.text import text
 from assay.report.charts.theme import COLOURS, MUTED, Spec, chart, mark, numeric, tooltip
 
-_LABELLED = 1
-
 
 class Node(msgspec.Struct, frozen=True):
     """One node's figure in the scaled unit with the text of its interval."""
@@ -22,8 +20,7 @@ def ranked(nodes: list[Node], title: str) -> Spec:
     """The figures of `nodes` by rank, the lowest one named; `title` names quantity and unit."""
     ordered = sorted(nodes, key=lambda node: node.value)
     values: list[Spec] = [
-        {**asdict(node), "rank": rank + 1, "name": node.node if rank < _LABELLED else ""}
-        for rank, node in enumerate(ordered)
+        {**asdict(node), "rank": rank + 1, "name": "" if rank else node.node} for rank, node in enumerate(ordered)
     ]
     axis = {"title": text("nodes, slowest first"), "grid": False, "tickMinStep": 1}
     x = numeric("rank", {"nice": False}, axis)

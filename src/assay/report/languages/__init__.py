@@ -59,15 +59,8 @@ class Catalogue(msgspec.Struct, frozen=True):
         said = {name: self.translations.ngettext(one, many, number) for name, number in self.plurals.items()}
         return said if all(said.values()) else [one, many]
 
-    def units(self) -> dict[str, str]:
-        """Unit -> its letters, where they are its own."""
-        return self._letters("unit", UNITS)
-
-    def prefixes(self) -> dict[str, str]:
-        """Prefix of a unit -> its letters, where they are its own."""
-        return self._letters("prefix", PREFIXES)
-
-    def _letters(self, context: str, names: Iterable[str]) -> dict[str, str]:
+    def letters(self, context: str, names: Iterable[str]) -> dict[str, str]:
+        """Unit or prefix -> its letters, where they are its own; `context`: `unit` or `prefix`."""
         said = {name: self.translations.pgettext(context, name) for name in names}
         return {name: letters for name, letters in said.items() if letters}
 

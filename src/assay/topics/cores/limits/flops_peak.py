@@ -40,7 +40,7 @@ def _limit(estimate: Estimate, bounds: Bounds) -> Limit | None:
     if best is None or best.median is None:
         return None
     of = text("the best measured on these cores in this run ({which})", which=describe(best))
-    return Limit(best.median, "measured", joined("; ", (of, unused)), "flop-rate", scope)
+    return Limit(best.median, "measured", joined("; ", (of, unused)), "flop-rate", scope, measured_by=best.id)
 
 
 def scope_of(estimate: Estimate, machine: Machine | None) -> Scope:

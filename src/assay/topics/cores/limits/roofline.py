@@ -21,9 +21,10 @@ def _limit(estimate: Estimate, bounds: Bounds) -> Limit | None:
     if best is not None and best.median is not None and estimate.median <= best.median < intensity * above.value:
         of = text("the best measured flops on these cores ({which})", which=describe(best))
         scope = flops_peak.scope_of(estimate, bounds.machine(estimate))
-        return Limit(best.median, "measured", of, "flop-rate", scope)
+        return Limit(best.median, "measured", of, "flop-rate", scope, measured_by=best.id)
     of = text("{intensity} flops a byte x {of}", intensity=f"{intensity:.3g}", of=above.of)
-    return Limit(intensity * above.value, above.source, of, above.kind, above.scope)
+    own = estimate.id if above.measured_by == traffic.id else ""  # it moved the bytes of its own limit
+    return Limit(intensity * above.value, above.source, of, above.kind, above.scope, measured_by=own)
 
 
 def _given(estimate: Estimate, bounds: Bounds, told: Limit) -> Limit | None:

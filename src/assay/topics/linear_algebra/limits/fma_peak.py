@@ -13,7 +13,7 @@ def _limit(estimate: Estimate, bounds: Bounds) -> Limit | None:
         return None
     of = text("the best rate in registers on these cores ({which})", which=describe(best))
     scope = scope_of_cores(part(estimate, machine.topology).cores, machine.topology) if machine else "cores"
-    return Limit(best.median, "measured", of, "flop-rate", scope)
+    return Limit(best.median, "measured", of, "flop-rate", scope, measured_by=best.id)
 
 
 law = Law(("fma-peak",), _limit)

@@ -30,7 +30,7 @@ def _limit(estimate: Estimate, bounds: Bounds) -> Limit | None:
         else "the best measured copy of this run ({size}, in cache)",
         size=format_size(int(size)),
     )
-    fastest = Limit(best.median, "measured", of, "copy", "core")
+    fastest = Limit(best.median, "measured", of, "copy", "core", measured_by=best.id)
     stream = bounds.best_on(estimate, "memory-rate", "copy")
     if buffers == "hot" or stream is None or stream.median is None or stream.median / 2 <= best.median:
         return fastest

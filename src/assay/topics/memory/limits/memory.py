@@ -74,7 +74,7 @@ def _measured(best: Estimate | None, told: Text, scope: Scope) -> Limit | None:
     if best is None or best.median is None:
         return None
     by = text("{kernel} ({which})", kernel=f"{best.benchmark} {best.kernel}", which=describe(best))
-    return Limit(best.median, "measured", joined(": ", (told, by)), "memory", scope)
+    return Limit(best.median, "measured", joined(": ", (told, by)), "memory", scope, measured_by=best.id)
 
 
 def _channels(estimate: Estimate, machine: Machine) -> Limit | None:
