@@ -72,11 +72,17 @@ def test_a_node_sees_its_own_interfaces_and_processes_only(lab: Lab) -> None:
     assert lab.strangers("node01") == []
 
 
+def most(lab: Lab, network: str, size: int, wanted: float) -> float:
+    """The largest rate of transfers, until one reaches what is wanted, of ten."""
+    rates: list[float] = []
+    while len(rates) < 10 and max(rates, default=0.0) <= wanted:
+        rates.append(rate(lab, network, size))
+    return max(rates)
+
+
 def test_each_network_has_the_rate_of_its_name(lab: Lab) -> None:
-    """No transfer is faster than the limit; other work slows some, so one of three has to reach it."""
-    gbe, fe = (
-        max(rate(lab, name, size) for _ in range(3)) for name, size in (("gbe", 60_000_000), ("fe", 6_000_000))
-    )
+    """No transfer is faster than the limit; other work slows some, so one of ten has to reach it."""
+    gbe, fe = most(lab, "gbe", 60_000_000, 100e6), most(lab, "fe", 6_000_000, 10e6)
     assert 100e6 < gbe < 125e6
     assert 10e6 < fe < 12.5e6
     assert max(rate(lab, "fast", 600_000_000) for _ in range(3)) > 3 * gbe
