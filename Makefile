@@ -77,6 +77,7 @@ bench: .venv/.test ## Assay against its peers, as ratios measured now
 	$(BIN)/python bench/latency_ratio.py $$($(BIN)/assay build | grep /latency) --blocks 3 --largest 134217728
 	$(BIN)/python bench/flops_ratio.py $$($(BIN)/assay build | grep /flops)
 	$(BIN)/python bench/himeno_ratio.py $$($(BIN)/assay build | grep /himeno)
+	$(BIN)/python bench/hpl_ratio.py --n 3000
 	$(BIN)/python bench/pt2pt_ratio.py
 	$(BIN)/python bench/collective_ratio.py --blocks 5
 

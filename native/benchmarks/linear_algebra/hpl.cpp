@@ -52,7 +52,7 @@ const assay::Declaration declaration{
           "what factors a panel: own: recursively, with the library's products; lapack: the library's LU where "
           "one rank has the whole panel, else own",
           {"own", "lapack"},
-          "own",
+          "lapack",
           ""}},
     .work = {{"rate", {"solution"}},
              {"panel", {}},

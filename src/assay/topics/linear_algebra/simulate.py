@@ -21,7 +21,7 @@ _SYSTEM: dict[str, ParamValue] = {
     "broadcast": "modified-ring",
     "exchange": "binary",
     "look-ahead": "one",
-    "panel-lu": "own",
+    "panel-lu": "lapack",
 }
 
 

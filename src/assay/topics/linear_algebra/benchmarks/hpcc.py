@@ -8,7 +8,7 @@ _DOUBLE_BYTES = 8
 _RATE = 3e9
 _OTHERS_S = 1.0
 #: hpccinf.txt, line by line: value and what it is.
-_INPUT = """HPLinpack benchmark input file
+INPUT = """HPLinpack benchmark input file
 
 HPL.out
 8            device out
@@ -48,7 +48,7 @@ HPL.out
 
 
 def _inputs(params: Params, _cpus: int) -> dict[str, str]:
-    return {"hpccinf.txt": _INPUT.format(n=params["n"], nb=params["nb"])}
+    return {"hpccinf.txt": INPUT.format(n=params["n"], nb=params["nb"])}
 
 
 def _setup_seconds(params: Params) -> float:

@@ -113,7 +113,7 @@ benchmark = Benchmark(
             "what factors a panel: own: recursively, with the library's products; lapack: the library's LU where "
             "one rank has the whole panel, else own",
             ("own", "lapack"),
-            "own",
+            "lapack",
         ),
     ),
     metrics=(
