@@ -6,9 +6,14 @@ import subprocess
 from pathlib import Path
 from typing import Any
 
+import msgspec
 import pytest
+from click.testing import CliRunner
 
 from assay import toolchain
+from assay.cli import assay
+from assay.model.errors import UsageError
+from assay.model.plan import Plan
 from assay.model.record import End, Header, Verdict, decode_program_record
 from assay.model.toolchain import Build, Library
 
@@ -125,3 +130,32 @@ def test_a_file_that_is_no_library_is_refused(build: Build, tmp_path: Path) -> N
     done = run(build, "--library", f"blas={tmp_path / 'none.so'}", "--cpus", "0")
     assert done.returncode == 4
     assert "no BLAS can be loaded" in done.stderr
+
+
+def test_one_library_is_chosen_and_several_are_a_factor(libraries: tuple[Library, ...]) -> None:
+    names = [each.name for each in libraries]
+    one = planned("--blas", names[-1])
+    assert one.libraries == {"blas": libraries[-1].file}
+    assert one.factors == ()
+    several = planned("--blas", ",".join(names[:2]))
+    (factor,) = several.factors
+    assert (factor.name, factor.levels) == ("blas", tuple(names[:2]))
+    given = planned("--blas", libraries[0].file)
+    assert given.libraries == {"blas": libraries[0].file}
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [(("dgemm", "--blas", "none"), "there is no blas 'none' here"), (("quick", "--blas", "x"), "loads a BLAS")],
+)
+def test_a_library_that_is_not_here_or_not_loaded_is_refused(words: tuple[str, ...], said: str) -> None:
+    refused = CliRunner().invoke(assay, ["plan", *words])
+    assert refused.exit_code != 0
+    assert isinstance(refused.exception, UsageError)
+    assert said in str(refused.exception)
+
+
+def planned(*words: str) -> Plan:
+    done = CliRunner().invoke(assay, ["plan", "dgemm", *words, "--json"])
+    assert done.exit_code == 0, done.output
+    return msgspec.json.decode(done.stdout, type=Plan)

@@ -78,6 +78,11 @@ mpis_option = click.option(
     callback=each_once,
     help="MPI of the MPI programs, a name of assay list mpis; several become a factor.",
 )
+blas_option = click.option(
+    "--blas",
+    metavar="NAME,...",
+    help="BLAS that programs load, a name of assay list blas or the path of a library. Several become a factor.",
+)
 networks_option = click.option(
     "--network",
     "networks",

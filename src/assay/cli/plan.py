@@ -23,6 +23,8 @@ if TYPE_CHECKING:
 
 #: More placements than this under one heading are shown as one line when they differ in an index only.
 _FEW = 4
+#: More points that a benchmark chose by the machine are not listed one by one.
+_MOST_POINTS = 40
 _MINUTE = 60
 _HOUR = 3600
 
@@ -40,6 +42,7 @@ _HOUR = 3600
 @output.toolchains_option
 @click.option("--vary", "wishes", metavar="NAME[=A,B]", multiple=True, help="Vary this factor, as in assay run.")
 @output.mpis_option
+@output.blas_option
 @output.networks_option
 @output.messages_option
 @output.nic_node_option
@@ -138,6 +141,9 @@ def _show(plan: Plan, console: Console, *, every: bool) -> None:
             _every_case(cases, console)
         else:
             console.print(_placements(cases))
+            if points := _points(benchmarks.get(name), cases):
+                console.print()
+                console.print(points)
     folded = [f"{fold.wish} is {fold.into}: {fold.reason}" for fold in plan.folded]
     _list("Merged, because it is equivalent here", folded, console)
     _list("Left out", [f"{left.wish}: {left.reason}" for left in plan.left_out], console)
@@ -217,6 +223,28 @@ def _placements(cases: list[Case]) -> Table:
         for word, where, shown, group in rows:
             cpus = format_cpu_list(tuple({cpu for case in group for cpu in case.placement.cpus}))
             table.add_row(_plain(word), _plain(where), cpus, shown, str(len(group)))
+    return table
+
+
+def _points(benchmark: Benchmark, cases: list[Case]) -> Table | None:
+    """What each point of a sweep is that the benchmark chose by the machine: its values, memory and time."""
+    from assay.model.units import format_size
+
+    if benchmark.swept not in benchmark.computed or len(cases) > _MOST_POINTS:
+        return None
+    axes = [axis.name for axis in benchmark.axes if axis.name in benchmark.computed]
+    table = _table("placement", *axes, "memory of a node", "a launch takes about")
+    rows = {
+        (
+            _plain(case.placement.label),
+            *(str(case.params.get(axis, "")) for axis in axes),
+            format_size(case.memory_bytes),
+            _duration(max(1.0, case.setup_s)),
+        ): None
+        for case in sorted(cases, key=lambda each: (each.placement.label, int(each.params[benchmark.swept])))
+    }
+    for row in rows:
+        table.add_row(*row)
     return table
 
 

@@ -55,6 +55,7 @@ def options_of(given: Mapping[str, Any], hosts: tuple[str, ...]) -> Options:
         budget_s=None if given["budget"] is None else parse_duration(given["budget"]),
         toolchains=given["toolchains"],
         mpis=given["mpis"],
+        blas=tuple(given["blas"].split(",")) if given.get("blas") else (),
         networks=planning.parse_networks(given["networks"]) if given["networks"] else {},
         messages=given["messages"],
         nic_nodes=planning.parse_nodes(given["nic_node"]) if given["nic_node"] else {},
@@ -144,6 +145,7 @@ def plan(name: str, wish: Study, machines: Machines, options: Options, wishes: t
 
     Raises:
         UnfitEnvironmentError: no cpu may be used on all of them.
+        UsageError: a BLAS that is not here, or that nothing loads.
     """
     import shutil
 
@@ -151,8 +153,18 @@ def plan(name: str, wish: Study, machines: Machines, options: Options, wishes: t
 
     from assay import plan as planning
     from assay import toolchain
+    from assay.model.errors import UsageError
 
     libraries = [each for role in planning.library_roles(wish) for each in toolchain.find_libraries(role)]
+    roles = planning.library_roles(wish)
+    if options.blas and "blas" not in roles:
+        raise UsageError(
+            f"nothing in study '{name}' loads a BLAS",
+            why="--blas has no effect on it",
+            remedy="assay list studies",
+        )
+    files = tuple(planning.library_files("blas", options.blas, libraries).values())
+    wishes = (*wishes, f"blas={','.join(options.blas)}") if len(files) > 1 else wishes
     factors = planning.parse(wishes, wish, settings.table("factor"), libraries)
     kinds = {factor.kind for factor in factors}
     declared = settings.table("toolchain")
@@ -166,7 +178,7 @@ def plan(name: str, wish: Study, machines: Machines, options: Options, wishes: t
         options,
         toolchains=toolchains,
         mpis=mpis,
-        libraries={each.role: each.file for each in reversed(libraries)},
+        libraries={each.role: each.file for each in reversed(libraries)} | ({"blas": files[0]} if files else {}),
         programs=frozenset(filter(shutil.which, planning.foreign_programs(wish))),
         factors=factors,
         kernels={host: str(boot_id) for host, boot_id in facts.items() if boot_id},

@@ -44,6 +44,7 @@ if TYPE_CHECKING:
     "assay.toml. Several factors give all combinations.",
 )
 @output.mpis_option
+@output.blas_option
 @output.networks_option
 @output.messages_option
 @output.nic_node_option

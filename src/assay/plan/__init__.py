@@ -19,7 +19,7 @@ from assay.plan.cards import network_cards, parse_nodes
 from assay.plan.cases import Selection, select, sentinel
 from assay.plan.cores import allowed_cores, nearest_pair
 from assay.plan.experiments import experiment_budget_s, experiment_plan
-from assay.plan.factors import parse
+from assay.plan.factors import library_files, parse
 from assay.plan.networks import network_factor, parse_networks, resolve_networks, with_ports
 from assay.plan.order import estimate_seconds, fewest_seconds, interleave, shared_setups
 from assay.plan.spots import Setting
@@ -30,6 +30,7 @@ __all__ = [
     "experiment_budget_s",
     "experiment_plan",
     "foreign_programs",
+    "library_files",
     "library_roles",
     "make",
     "parse",
@@ -57,6 +58,7 @@ class Options(msgspec.Struct, frozen=True):
         budget_s: seconds.
         toolchains: names; with several, the toolchain is a factor.
         mpis: names; with several, the MPI is a factor of what passes messages.
+        blas: names or paths, as a user gives them; `libraries` and `factors` hold what they mean.
         factors: what else is varied on purpose.
         hosts: nodes that may be used; the machine itself where empty.
         networks: name -> device that messages shall use; with several, the network is a factor.
@@ -79,6 +81,7 @@ class Options(msgspec.Struct, frozen=True):
     hosts: tuple[str, ...] = ()
     factors: tuple[Factor, ...] = ()
     mpis: tuple[str, ...] = ()
+    blas: tuple[str, ...] = ()
     networks: dict[str, str] = {}
     kernels: dict[str, str] = {}
     messages: str = ""

@@ -111,10 +111,13 @@ def _factor(
     return Factor(axis, _checked_levels(name, tuple(words)), "axis", benchmark=of)
 
 
-def _of_libraries(role: str, levels: tuple[str, ...], libraries: Sequence[Library]) -> Factor:
-    """The factor of the libraries of a role: by name or by path; without levels, all that are found."""
+def library_files(role: str, levels: Sequence[str], libraries: Sequence[Library]) -> dict[str, str]:
+    """Level -> file of libraries of a role, by name or by path.
+
+    Raises:
+        UsageError: there is none of this name.
+    """
     found = {each.name: each.file for each in libraries if each.role == role}
-    levels = levels or tuple(found)
     for level in levels:
         if level not in found and "/" not in level:
             raise UsageError(
@@ -122,8 +125,13 @@ def _of_libraries(role: str, levels: tuple[str, ...], libraries: Sequence[Librar
                 why=f"found: {', '.join(found) or 'none'}; a path is taken as it is",
                 remedy=f"assay list {role}",
             )
-    files = {level: found.get(level, level) for level in levels}
-    return Factor(role, _checked_levels(role, levels), "library", files=files)
+    return {level: found.get(level, level) for level in levels}
+
+
+def _of_libraries(role: str, levels: tuple[str, ...], libraries: Sequence[Library]) -> Factor:
+    """The factor of the libraries of a role: by name or by path; without levels, all that are found."""
+    levels = levels or tuple(each.name for each in libraries if each.role == role)
+    return Factor(role, _checked_levels(role, levels), "library", files=library_files(role, levels, libraries))
 
 
 def _of_variable(name: str, levels: tuple[str, ...], unknown: UsageError) -> Factor:
