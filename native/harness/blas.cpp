@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <array>
 #include <filesystem>
+#include <string_view>
 
 #include "harness/cpus.hpp"
 #include "harness/failure.hpp"
@@ -188,7 +189,12 @@ std::map<std::string, std::string> Blas::identity() const {
     void* query = dlsym(library_, "bli_arch_query_id");
     void* name = dlsym(library_, "bli_arch_string");
     if (query != nullptr && name != nullptr) {
-        found["kernel"] = as<const char* (*)(int)>(name)(as<int (*)()>(query)());
+        const auto name_of = as<const char* (*)(int)>(name);
+        found["kernel"] = name_of(as<int (*)()>(query)());
+        // By their numbers they are asked for (BLIS_ARCH_TYPE); the last one is the generic kernel.
+        for (int each = 0; std::string_view(name_of(each)) != "generic"; ++each) {
+            found["kernels"] += (each > 0 ? ", " : "") + std::to_string(each) + ' ' + name_of(each);
+        }
     }
     if (void* of_mkl = dlsym(library_, "MKL_Get_Version_String")) {
         std::array<char, 256> text{};

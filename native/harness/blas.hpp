@@ -38,8 +38,8 @@ class Blas {
     /// together.
     [[nodiscard]] std::vector<int> cpus() const;
 
-    /// `file`, `version`, `kernel`, `threads`, `interface`: as the library itself says. What it does not say is
-    /// absent.
+    /// `file`, `version`, `kernel`, `threads`, `interface`, and `kernels` that can be asked for by number: as the
+    /// library itself says. What it does not say is absent.
     [[nodiscard]] std::map<std::string, std::string> identity() const;
 
   private:

@@ -10,7 +10,8 @@ import msgspec
 import pytest
 from click.testing import CliRunner
 
-from assay import toolchain
+from assay import machine, store, toolchain
+from assay.analyse import analyse
 from assay.cli import assay
 from assay.model.errors import UsageError
 from assay.model.plan import Plan
@@ -159,3 +160,46 @@ def planned(*words: str) -> Plan:
     done = CliRunner().invoke(assay, ["plan", "dgemm", *words, "--json"])
     assert done.exit_code == 0, done.output
     return msgspec.json.decode(done.stdout, type=Plan)
+
+
+_KERNEL = """
+title = "Kernel"
+question = "Does it fit?"
+launches = 3
+
+[[measure]]
+benchmark = "flops"
+placements = ["one-core"]
+axes = { mix = "fma", width = "512", format = "fp64" }
+weight = 0.2
+why = "the peak"
+
+[[measure]]
+benchmark = "dgemm"
+placements = ["one-core"]
+axes = { n = 1024 }
+weight = 0.2
+why = "the product"
+"""
+
+
+def test_a_wrong_kernel_is_found_and_confirmed_by_experiment(
+    build: Build, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    del build  # made before the clock runs
+    has = machine.discover()[0].fact("processor", "vector instructions").value
+    if not {"avx512f", "avx512bw"} <= set(has if isinstance(has, list | tuple) else ()):
+        pytest.skip("the processor has no instructions that a kernel for older ones would leave unused")
+    (tmp_path / "kernel.toml").write_text(_KERNEL)
+    monkeypatch.setenv("OPENBLAS_CORETYPE", "Haswell")
+    words = ["run", str(tmp_path / "kernel.toml"), "--blas", "openblas", "--confirm", "--runs", str(tmp_path)]
+    done = CliRunner().invoke(assay, [*words, "--confirm-budget", "30s"])
+    assert done.exception is None or isinstance(done.exception, SystemExit), done.output
+    (run,) = (each.parent for each in tmp_path.glob("*/run.json"))
+    (finding,) = (each for each in analyse(store.load(run)).findings if each.rule == "wrong_kernel")
+    if finding.status == "not assessed":
+        assert "disturbed all launches" in str(finding.claim)
+        pytest.skip("other processes disturbed all launches")
+    assert finding.status == "confirmed", finding.claim
+    assert "SkylakeX" in str(finding.claim)
+    assert "SkylakeX" in finding.next

@@ -77,7 +77,7 @@ class Header(msgspec.Struct, frozen=True, tag="header"):
             message in one of TCP, as its ends agreed, each variable of the environment, of an allowlist, that can
             change its ways; empty without any.
         libraries: role -> what was loaded at launch, in its own words: `file`, `version`, the `kernel` that it
-            chose, `threads`, `interface`.
+            chose, `threads`, `interface`, the `kernels` that it takes by number.
         facts: what else the program states of the case, name -> value with its unit.
     """
 

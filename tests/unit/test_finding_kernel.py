@@ -1,0 +1,107 @@
+"""A BLAS kernel that does not fit: found, decided by another kernel, and silent where all is well."""
+
+from pathlib import Path
+
+import msgspec
+import pytest
+from tests.simulation import TWO_CORES, simulated_run
+
+from assay import store
+from assay.analyse import analyse
+from assay.model.facts import Fact
+from assay.model.plan import Measure, Study
+from assay.model.result import Finding
+from assay.model.run import Run
+from assay.plan import Options
+from assay.simulation import Law
+
+STUDY = Study(
+    "Product",
+    "How fast?",
+    (
+        Measure("flops", ("all",), axes={"mix": "fma", "width": "512", "format": "fp64"}),
+        Measure("dgemm", ("all",), axes={"n": (256, 2048)}),
+    ),
+    launches=6,
+)
+WITH_BLAS = Options(libraries={"blas": "/simulated/libblas.so"})
+WIDE = ("avx2", "fma", "avx512f", "avx512dq", "avx512bw", "avx512vl")
+BLIS = {"version": "BLIS 0.9.0", "kernel": "haswell", "kernels": "0 skx, 1 knl, 3 haswell"}
+OPENBLAS = {"version": "OpenBLAS 0.3.30", "kernel": "Haswell"}
+
+
+def run_of(folder: Path, share: float, loaded: dict[str, str], vectors: tuple[str, ...] = WIDE) -> Run:
+    """Of a machine whose library reaches a share of the peak, says this of itself, and has these instructions."""
+    made = simulated_run(folder, Law(blas_share=share), description=TWO_CORES, study=STUDY, options=WITH_BLAS)
+    run = store.load(made)
+    machines = {}
+    for host, machine in run.machines.items():
+        processor = {**machine.facts.get("processor", {}), "vector instructions": Fact(list(vectors), source="x")}
+        machines[host] = msgspec.structs.replace(machine, facts={**machine.facts, "processor": processor})
+    launches = tuple(
+        msgspec.structs.replace(
+            launch,
+            cases=tuple(
+                msgspec.structs.replace(
+                    case, header=msgspec.structs.replace(case.header, libraries={"blas": loaded})
+                )
+                for case in launch.cases
+            ),
+        )
+        for launch in run.launches
+    )
+    return msgspec.structs.replace(run, machines=machines, launches=launches)
+
+
+def found(run: Run) -> list[Finding]:
+    return [each for each in analyse(run).findings if each.rule == "wrong_kernel"]
+
+
+@pytest.mark.parametrize(
+    ("loaded", "variable", "level"),
+    [(OPENBLAS, "OPENBLAS_CORETYPE", "SkylakeX"), (BLIS, "BLIS_ARCH_TYPE", "0")],
+)
+def test_a_slow_product_is_a_candidate_that_another_kernel_decides(
+    tmp_path: Path, loaded: dict[str, str], variable: str, level: str
+) -> None:
+    (finding,) = found(run_of(tmp_path, 0.42, loaded))
+    assert finding.status == "candidate"
+    assert finding.experiment
+    assert finding.experiment.factor
+    assert (finding.experiment.factor.name, finding.experiment.factor.levels) == (variable, ("default", level))
+    (effect,) = finding.experiment.effects
+    assert [(each.level, each.power) for each in effect.arms] == [(level, 1), ("default", -1)]
+    assert "2048" in effect.arms[0].case
+    assert loaded["kernel"] in str(finding.claim)
+    assert finding.numbers["statistic"].value == pytest.approx(0.42, rel=0.05)
+
+
+def test_a_fast_product_is_no_finding(tmp_path: Path) -> None:
+    assert found(run_of(tmp_path, 0.72, OPENBLAS)) == []
+
+
+@pytest.mark.parametrize(
+    ("loaded", "vectors"),
+    [
+        ({**OPENBLAS, "kernel": "SkylakeX"}, WIDE),
+        (OPENBLAS, ("avx2", "fma")),
+        (OPENBLAS, ("neon",)),
+        ({"version": "Other 1.0", "kernel": "x"}, WIDE),
+        ({}, WIDE),
+    ],
+)
+def test_without_another_kernel_to_try_there_is_no_experiment(
+    tmp_path: Path, loaded: dict[str, str], vectors: tuple[str, ...]
+) -> None:
+    (finding,) = found(run_of(tmp_path, 0.42, loaded, vectors))
+    assert finding.status == "candidate"
+    assert finding.experiment is None
+
+
+def test_small_products_alone_are_not_assessed(tmp_path: Path) -> None:
+    small = msgspec.structs.replace(
+        STUDY, measure=(STUDY.measure[0], Measure("dgemm", ("all",), axes={"n": (128, 256)}))
+    )
+    run = store.load(simulated_run(tmp_path, Law(blas_share=0.4), study=small, options=WITH_BLAS))
+    (finding,) = found(run)
+    assert finding.status == "not assessed"
