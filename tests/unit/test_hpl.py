@@ -5,6 +5,7 @@ from pathlib import Path
 import msgspec
 import pytest
 from tests.simulation import EPYC_7601, TWO_CORES, described, plan_for, simulated_run
+from tests.unit.test_stages import begun_run, measured
 
 from assay import store
 from assay.analyse import analyse
@@ -164,3 +165,27 @@ def test_on_two_nodes_all_ranks_make_one_grid() -> None:
     ranks = len(case.placement.rank_cpus)
     assert int(case.params["p"]) * int(case.params["q"]) == ranks == 64 * 2
     assert msgspec.json.encode(case)
+
+
+def test_the_budget_decides_the_largest_order(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    orders_of: dict[float, list[int]] = {}
+    for budget in (120.0, 900.0):
+        folder = tmp_path / f"{budget}"
+        wish = msgspec.structs.replace(study(n=(1024, 4096)), refine=1)
+        plan = plan_for(TWO_CORES, wish, msgspec.structs.replace(WITH_BLAS, budget_s=budget))
+        run = measured(monkeypatch, begun_run(folder, plan, TWO_CORES), TWO_CORES, Law())
+        assert run.ending
+        assert run.ending.elapsed_s <= budget
+        largest = rates(analyse(run))[max(orders_of.setdefault(budget, orders(run.plan)))]
+        assert largest.launches == plan.launches
+    small, large = (orders_of[each][-1] for each in (120.0, 900.0))
+    assert 4096 < small < large
+    assert small % 256 == large % 256 == 0
+    assert 8 * large**2 <= 0.8 * 8 * 2**30
+
+
+def test_a_budget_without_room_adds_no_order(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    wish = msgspec.structs.replace(study(n=(1024, 8192)), refine=1)
+    plan = plan_for(TWO_CORES, wish, msgspec.structs.replace(WITH_BLAS, budget_s=60.0))
+    run = measured(monkeypatch, begun_run(tmp_path, plan, TWO_CORES), TWO_CORES, Law())
+    assert orders(run.plan) == [1024, 8192]

@@ -53,6 +53,7 @@ AxisRole = Literal[
     "instruction-width",  # bits of an instruction
     "instruction-mix",  # which operations
     "segment-size",  # most bytes of a segment of sockets
+    "order",  # of a system: memory grows by its square, work by its cube
     "address-family",  # of sockets
 ]
 
@@ -235,6 +236,7 @@ class Benchmark(msgspec.Struct, frozen=True, dict=True):
         needs: roles of the libraries that the program loads at launch: `blas`.
         devices: whether each rank works on the devices that its placement gives it; its program is told them by
             `--devices` and states in its header those that it used.
+        order_grain: axis of whose value an order (the axis of that role) is a multiple; empty where any will do.
         foreign: the command that is started, where the program is Assay's starter; its figures are the kernels.
         figure_of: `ranks` where the samples of all ranks together make one figure (see Metric.over); `host` where
             each host has a figure of its own.
@@ -265,6 +267,7 @@ class Benchmark(msgspec.Struct, frozen=True, dict=True):
     sentinel: Params = msgspec.field(default_factory=dict)
     needs: tuple[str, ...] = ()
     devices: bool = False
+    order_grain: str = ""
     foreign: ForeignProgram | None = None
 
     @property

@@ -37,12 +37,14 @@ class Bend(NamedTuple):
         axis: that is swept.
         size: to be measured.
         error: of interpolation at the bend, relative.
+        setup_s: estimate of what a case of it takes; None for that of the benchmark.
     """
 
     case: str
     axis: str
     size: int
     error: float
+    setup_s: float | None = None
 
 
 class Refinement(NamedTuple):
@@ -197,7 +199,7 @@ def with_sizes(plan: Plan, wanted: Iterable[Bend], left_s: float | None) -> Plan
     rounds = plan.refine - 1
     for bend in wanted:
         case = cases[bend.case]
-        added = {one.id: one for one in _at_size(plan, case, bend.axis, bend.size) if one.id not in cases}
+        added = {one.id: one for one in _at_size(plan, case, bend) if one.id not in cases}
         more = _order(plan, (*fresh.values(), *added.values()), built)
         if left_s is not None and estimate_seconds((*plan.cases, *fresh.values(), *added.values()), more) > left_s:
             left_out.setdefault(_curve(plan, case, bend.axis), []).append(bend.size)
@@ -229,9 +231,9 @@ def _untimed(curve: str, sizes: Iterable[int]) -> LeftOut:
     return LeftOut(curve, f"the curve needs more sizes ({told}); the budget has no time for them")
 
 
-def _at_size(plan: Plan, like: Case, axis: str, size: int) -> Iterable[Case]:
+def _at_size(plan: Plan, like: Case, bend: Bend) -> Iterable[Case]:
     """The case at another size, at every level of every factor, controls included."""
-    benchmark = benchmarks.get(like.benchmark)
+    benchmark, axis, size = benchmarks.get(like.benchmark), bend.axis, bend.size
     for case in plan.cases:
         if case.subject == like.subject:
             params = case.params | {axis: size}
@@ -240,7 +242,7 @@ def _at_size(plan: Plan, like: Case, axis: str, size: int) -> Iterable[Case]:
                 id=case.id.replace(f"{axis}={case.params[axis]}", f"{axis}={size}"),
                 params=params,
                 memory_bytes=benchmark.host_memory_bytes(params, case.placement),
-                setup_s=benchmark.setup_seconds(params),
+                setup_s=benchmark.setup_seconds(params) if bend.setup_s is None else bend.setup_s,
             )
 
 

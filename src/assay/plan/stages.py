@@ -12,6 +12,7 @@ from assay.model.plan import Plan
 from assay.model.result import Analysis
 from assay.model.run import Run
 from assay.plan.experiments import experiment_plan, wanted
+from assay.plan.largest import largest
 from assay.plan.refinement import bends, onward, with_sizes
 
 
@@ -30,13 +31,14 @@ class Stage(NamedTuple):
 
 
 def refined(run: Run, analysis: Callable[[], Analysis]) -> Plan | None:
-    """The study with more sizes where its curves have steps or go on, as far as rounds and budget allow."""
+    """The study with more sizes where curves have steps or go on, and larger problems, as the budget allows."""
     plan, ending = run.plan, run.ending
     if not plan.refine or not ending or ending.status != "complete":
         return None
     left_s = None if plan.budget_s is None else plan.budget_s - ending.elapsed_s
     found = analysis()
-    sizes = (*onward(found, plan, run.machines), *bends(found.estimates))
+    larger = largest(found, plan, run.machines, left_s)
+    sizes = (*onward(found, plan, run.machines), *larger, *bends(found.estimates))
     return with_sizes(plan, sizes, left_s)
 
 
@@ -46,7 +48,9 @@ def confirmed(run: Run, analysis: Callable[[], Analysis]) -> Plan | None:
     return None if seconds is None else experiment_plan(run.plan, wanted(analysis(), run.plan), seconds)
 
 
-REFINE = Stage(refined, "curves have steps between their sizes, or go on")
+REFINE = Stage(
+    refined, "curves have steps between their sizes or go on, or the budget has room for larger problems"
+)
 CONFIRM = Stage(confirmed, "experiments for candidate findings", "no candidate finding needs a further experiment")
 #: In the order in which they follow the study.
 STAGES = (REFINE, CONFIRM)

@@ -85,7 +85,15 @@ benchmark = Benchmark(
     program="hpl",
     kernels=("rate", *PHASES),
     axes=(
-        Axis("n", "order of the system of equations", (1024, 2048, 4096, 8192), None, swept=True, identifies=True),
+        Axis(
+            "n",
+            "order of the system of equations",
+            (1024, 2048, 4096, 8192),
+            None,
+            swept=True,
+            role="order",
+            identifies=True,
+        ),
         Axis("nb", "columns of a block", (128, 192, 256, 384), 256),
         Axis("p", "rows of the grid of ranks; 0: as many as make it square, or wider than high", (), None),
         Axis("q", "columns of the grid of ranks; 0: as many as there are ranks for", (), None),
@@ -140,4 +148,5 @@ benchmark = Benchmark(
     max_rank_cpus=None,
     figure_of="ranks",
     needs=("blas",),
+    order_grain="nb",
 )

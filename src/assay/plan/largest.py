@@ -1,0 +1,83 @@
+"""The largest problem that what is left of a budget has room for, from what smaller ones took.
+
+Of an axis of the role `order` the work grows by the third power and the memory by the second. The time of a
+solution is the sum of its phases, as they were measured: no rate is assumed.
+"""
+
+from collections.abc import Iterable, Mapping
+
+from assay.model import benchmarks, roles
+from assay.model.machine import Machine
+from assay.model.plan import Case, Plan
+from assay.model.result import Analysis
+from assay.plan.refinement import Bend
+
+#: Writing, checking and starting, as a share of a solution, and seconds.
+_BESIDE, _START_S = 0.3, 2.0
+#: Memory of a node that the largest problem may fill, and of what is left of a budget, how much.
+_MEMORY_SHARE, _BUDGET_SHARE = 0.8, 0.9
+#: One that is larger by less tells no more.
+_LEAST_STEP = 1.1
+
+
+def largest(
+    analysis: Analysis, plan: Plan, machines: Mapping[str, Machine], left_s: float | None
+) -> tuple[Bend, ...]:
+    """Of each curve of orders the largest one that fits memory and, with all launches, the time that is left."""
+    if left_s is None:
+        return ()
+    cases = {case.id: case for case in plan.studied}
+    took = _solution_s(analysis)
+    tops: dict[object, Case] = {}
+    for case in (cases[each] for each in took if each in cases):
+        axis = _axis(case)
+        if axis:
+            key = (case.benchmark, case.placement, *(item for item in case.params.items() if item[0] != axis))
+            top = tops.get(key)
+            tops[key] = case if top is None or int(case.params[axis]) > int(top.params[axis]) else top
+    share = _BUDGET_SHARE * left_s / max(1, len(tops))
+    found = (_larger(plan, case, took[case.id], machines, share) for case in tops.values())
+    return tuple(each for each in found if each)
+
+
+def _axis(case: Case) -> str:
+    """The axis of the order; empty where the benchmark has none."""
+    axis = benchmarks.get(case.benchmark).axis("order")
+    return axis.name if axis else ""
+
+
+def _solution_s(analysis: Analysis) -> dict[str, float]:
+    """Case -> seconds of its solution, all phases together; of several states the longest."""
+    seconds: dict[tuple[str, str | None], float] = {}
+    for each in analysis.estimates:
+        if roles.role(each) == "phase-time" and each.median:
+            key = each.case, each.state
+            seconds[key] = seconds.get(key, 0.0) + each.median
+    longest: dict[str, float] = {}
+    for (case, _), value in seconds.items():
+        longest[case] = max(value, longest.get(case, 0.0))
+    return longest
+
+
+def _larger(plan: Plan, case: Case, took_s: float, machines: Mapping[str, Machine], seconds: float) -> Bend | None:
+    axis = _axis(case)
+    order = int(case.params[axis])
+    alike = sum(each.subject == case.subject for each in plan.cases)
+    each_s = seconds / (plan.launches * alike) - _START_S
+    if each_s <= 0:
+        return None
+    grain = int(case.params.get(benchmarks.get(case.benchmark).order_grain, 1))
+    wanted = int(order * (each_s / ((1 + _BESIDE) * took_s)) ** (1 / 3)) // grain * grain
+    fits = (size for size in range(wanted, order, -grain) if _fits(case, axis, size, machines))
+    size = next(fits, 0)
+    if size < _LEAST_STEP * order:
+        return None
+    solution_s = took_s * (size / order) ** 3
+    return Bend(case.id, axis, size, float("inf"), _START_S + (1 + _BESIDE) * solution_s)
+
+
+def _fits(case: Case, axis: str, size: int, machines: Mapping[str, Machine]) -> bool:
+    known: Iterable[Machine] = (machines[host] for host in case.placement.hosts if host in machines)
+    free = [each.memory.value for each in known]
+    needed = benchmarks.get(case.benchmark).host_memory_bytes(case.params | {axis: size}, case.placement)
+    return bool(free) and all(isinstance(each, int) and needed <= _MEMORY_SHARE * each for each in free)
