@@ -13,7 +13,7 @@ from assay.model.record import End, Header, ProgramRecord, Series, decode_progra
 _SCHEMA = json.loads((Path(__file__).parents[1] / "schema" / "records.schema.json").read_text())
 _VALIDATOR = jsonschema.Draft202012Validator(_SCHEMA)
 #: No native program of a test lasts near as long.
-LIMIT_S = 60.0
+LIMIT_S = 180.0
 
 
 @dataclass(frozen=True)

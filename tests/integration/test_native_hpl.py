@@ -22,6 +22,7 @@ _LIMIT = 16
 #: All that LU calls, and every product is 0.
 _WRONG = """
 void cblas_dgemm(void) {} void cblas_sgemm(void) {} void cblas_dtrsm(void) {} void cblas_dgemv(void) {}
+void cblas_dtrsv(void) {}
 unsigned long cblas_idamax(int n, const double* x, int step) { return 0; }
 """
 
