@@ -90,20 +90,18 @@ class Broadcast {
         }
     }
 
-    /// Gives MPI the processor for a moment, and passes on what has come.
-    void progress() {
-        if (size_ == 1) {
-            return;
-        }
+    /// Gives MPI the processor for a moment, and passes on what has come. Whether nothing is on its way any more.
+    bool progress() {
         int done = 0;
         if (!came_) {
             MPI_Test(&receive_, &done, MPI_STATUS_IGNORE);
-            if (done != 0) {
-                receive_done();
+            if (done == 0) {
+                return false;
             }
-        } else {
-            MPI_Testall(sending_, send_.data(), &done, MPI_STATUSES_IGNORE);
+            receive_done();
         }
+        MPI_Testall(sending_, send_.data(), &done, MPI_STATUSES_IGNORE);
+        return done != 0;
     }
 
     /// Until the panel is here.

@@ -143,7 +143,7 @@ class Solver {
     [[nodiscard]] double passed_bytes() const { return passed_bytes_; }
 
   private:
-    /// Pieces of an update, between which messages get on.
+    /// Pieces of an update, between which messages get on as long as there are any.
     static constexpr Index pieces = 4;
 
     template <class Action>
@@ -241,17 +241,17 @@ class Solver {
             u = {u_, panel.columns(), columns.columns, columns.columns};
         }
         timed(Phase::swap, [&] { alone ? rows_.swap_here(columns) : rows_.exchange(columns, u); });
-        const Index width = std::max<Index>(1, (columns.columns + pieces - 1) / pieces);
-        const Index piece = progressing == nullptr ? columns.columns : width;
-        for (Index first = 0; first < columns.columns; first += piece) {
-            const Index count = std::min(piece, columns.columns - first);
+        const Index piece = std::max<Index>(1, (columns.columns + pieces - 1) / pieces);
+        bool passing = progressing != nullptr && !progressing->progress();
+        for (Index first = 0, count = 0; first < columns.columns; first += count) {
+            count = passing ? std::min(piece, columns.columns - first) : columns.columns - first;
             timed(Phase::update, [&] {
                 blas_.solve_unit_lower(panel.top(), u.slice(first, count));
                 blas_.subtract_product(panel.below(), u.slice(first, count),
                                        columns.below(below).slice(first, count));
             });
-            if (progressing != nullptr) {
-                timed(Phase::broadcast, [&] { progressing->progress(); });
+            if (passing) {
+                timed(Phase::broadcast, [&] { passing = !progressing->progress(); });
             }
         }
         if (!alone && row_deal_.here(panel.first_row())) {
