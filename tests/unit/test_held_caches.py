@@ -34,6 +34,10 @@ def test_a_cache_that_is_not_there_is_found_out() -> None:
     assert found(Law(held={3: 20 * MIB})) == 24 * MIB
 
 
+def test_a_cache_that_holds_a_part_of_what_it_claims_is_found_out() -> None:
+    assert found(Law(held={3: 130 * MIB})) == 192 * MIB
+
+
 def test_a_cache_that_is_there_is_believed() -> None:
     assert found(Law()) == 0
 
@@ -79,4 +83,5 @@ def test_the_rates_that_chose_the_sizes_stand_on_the_page(tmp_path: Path) -> Non
 
 def test_the_smallest_size_counts_from_which_on_all_rates_are_alike() -> None:
     assert held_bytes([(800, 10.0), (400, 10.1), (200, 9.9), (100, 14.0), (50, 10.0)]) == 200
+    assert held_bytes([(800, 10.0), (400, 10.1), (200, 8.0), (100, 14.0)]) == 200  # disturbed, and no cache
     assert held_bytes([(800, 10.0), (400, 10.3)]) == 0

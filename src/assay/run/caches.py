@@ -2,8 +2,8 @@
 
 A virtual machine may claim 480 MiB of a cache and get 16 to 30. Arrays of four times the claim are right where it
 is true; where it is not they take minutes to set up and tell nothing more. So one launch measures the rate at the
-size that the claim asks for, at half of it, a quarter ...: the smallest size from which on all rates are that of
-the largest one lies beyond what the caches hold. Its figures choose sizes and are no results.
+size that the claim asks for, at half of it, a quarter ...: from some size on no rate is above that of the largest,
+and this size lies beyond what the caches hold. The figures choose sizes and are no results.
 """
 
 from collections.abc import Mapping, Sequence
@@ -25,7 +25,7 @@ from assay.run.records import read_answer
 _WORTH = 2**30
 #: The smallest working set that is tried.
 _LEAST = 16 * 2**20
-#: Rates that differ by no more are the same.
+#: A rate above another one by no more is the same. Caches make none lower: what is lower was disturbed.
 _SAME = 0.02
 _CASE_S = 1.0
 _SAMPLES = (3, 20)
@@ -42,7 +42,7 @@ class Held(NamedTuple):
 def find_held(
     plan: Plan, topology: Topology, builds: Mapping[str, Build], starter: Starter, executor: Executor
 ) -> Held | None:
-    """The working set of all cores from which on memory decides the rate; None where caches claim no more.
+    """The working set of all cores from which on memory decides the rate; None where what caches claim is true.
 
     Args:
         plan: sized by what the caches claim.
@@ -63,11 +63,12 @@ def find_held(
     rates = {each.header.case: _rate(each) for each in read_answer(outcome.stdout, tried).cases if each.end}
     found = tuple((each.memory_bytes, rates[each.id]) for each in tried if rates.get(each.id))
     held = held_bytes(found) if found and found[0][0] == case.memory_bytes else 0
-    return Held(held, found) if 0 < held < topology.last_level_bytes(case.placement.cpus) else None
+    true = held and _is_true(topology.last_level_bytes(case.placement.cpus), found)
+    return Held(held, found) if held and not true else None
 
 
 def held_bytes(rates: Sequence[tuple[int, float]]) -> int:
-    """The smallest working set from which on all rates are that of the largest; 0 where it is the largest alone.
+    """The smallest working set from which on no rate is above the rate of the largest; 0 if it is the largest.
 
     Args:
         rates: working set in B, and its rate; the largest first.
@@ -75,10 +76,17 @@ def held_bytes(rates: Sequence[tuple[int, float]]) -> int:
     whole = rates[0][1]
     found = 0
     for size, rate in rates[1:]:
-        if not abs(rate / whole - 1) <= _SAME:
+        if not rate <= (1 + _SAME) * whole:
             break
         found = size
     return found
+
+
+def _is_true(claimed: int, rates: Sequence[tuple[int, float]]) -> bool:
+    """Whether the largest working set that should fit the caches has a rate nearer to theirs than to memory's."""
+    inside = next((rate for size, rate in rates if size <= claimed), 0.0)
+    memory, caches = rates[0][1], max(rate for _, rate in rates)
+    return inside > max((memory + caches) / 2, (1 + _SAME) * memory)
 
 
 def _axis(case: Case) -> Axis | None:

@@ -25,7 +25,7 @@ _LONGEST_WAIT_S = 30.0
 _WAITED_SHARE = 0.1
 #: Repeats never take more than this share of a budget from launches that have not been made once.
 _REPEATED_TIME = 0.2
-#: An estimate of time that shall suffice is this much longer than what is expected: waiting and repeats have theirs.
+#: An estimate that shall suffice is this much longer than what is expected: waiting and repeats have their part.
 _ROOM = 1.2 + _WAITED_SHARE + _REPEATED_TIME
 #: Costs of a launch that differ this much from those foreseen, as a share of them, have the budget spread anew.
 _DIFFERS = 0.25
