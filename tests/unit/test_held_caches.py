@@ -1,15 +1,17 @@
 """Sizes of arrays on machines that get less of a cache than they claim."""
 
+import io
 from pathlib import Path
 
 import msgspec
+from rich.console import Console
 from tests.simulation import builds_for, described, plan_for, simulated_run, starter_for
 
 from assay import store, studies
 from assay.analyse import analyse
 from assay.model.plan import Plan
 from assay.plan import Options, make
-from assay.report import vega
+from assay.report import terminal, vega
 from assay.report.sections import sections
 from assay.run.caches import find_held, held_bytes
 from assay.simulation import Law, SimulatedMachine
@@ -79,6 +81,10 @@ def test_the_rates_that_chose_the_sizes_stand_on_the_page(tmp_path: Path) -> Non
         (48 * MIB, 20),
     ]
     assert "memory from 24 MiB on" in vega.plain(figure.spec)
+    said = io.StringIO()
+    terminal.render(known, analyse(known), Console(file=said, width=100))
+    assert "triad, ordinary stores" in said.getvalue()
+    assert "Working set" not in said.getvalue()
 
 
 def test_the_smallest_size_counts_from_which_on_all_rates_are_alike() -> None:

@@ -151,8 +151,9 @@ def middle(estimates: Iterable[Estimate]) -> tuple[Estimate, ...]:
 
 
 def best(estimates: Iterable[Estimate]) -> Estimate | None:
-    """The estimate with the best median; None if nothing was measured."""
-    candidates = measured(estimates)
+    """The estimate with the best median, of those with ends if there are any; None if nothing was measured."""
+    found = measured(estimates)
+    candidates = [each for each in found if each.lo is not None] or found
     if not candidates:
         return None
     choose = max if candidates[0].better == "higher" else min

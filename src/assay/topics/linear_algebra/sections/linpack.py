@@ -71,7 +71,7 @@ def _cells(scene: Scene, e: Estimate) -> tuple[str, ...]:
 
 
 declared = Declared(
-    order=45,
+    order=42,
     id="linpack",
     introduction=text(
         "LINPACK solves a dense system on one core. At order 100 it may use nothing but the compiler's loops, "

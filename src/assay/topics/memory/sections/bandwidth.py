@@ -162,7 +162,7 @@ declared = Declared(
     sentences=_sentences,
     charts=_charts,
     headlines=_headlines,
-    shared_tables=(
+    page_tables=(
         Listing(
             _BY_SIZE,
             headings("Host", "Working set", "Rate", "From"),
