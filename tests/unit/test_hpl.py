@@ -189,17 +189,3 @@ def test_a_budget_without_room_adds_no_order(tmp_path: Path, monkeypatch: pytest
     plan = plan_for(TWO_CORES, wish, msgspec.structs.replace(WITH_BLAS, budget_s=60.0))
     run = measured(monkeypatch, begun_run(tmp_path, plan, TWO_CORES), TWO_CORES, Law())
     assert orders(run.plan) == [1024, 8192]
-
-
-def test_linpack_has_its_orders_with_their_leading_dimensions_and_names_the_cache(tmp_path: Path) -> None:
-    run = store.load(simulated_run(tmp_path, Law(), study="linpack", options=WITH_BLAS))
-    analysis = analyse(run)
-    found = [each for each in analysis.estimates if each.benchmark == "linpack"]
-    points = {(each.params["n"], each.params["leading"], each.params["method"]) for each in found}
-    coupled = ((100, 200), (100, 201), (1000, 1001))
-    assert points == {(n, leading, method) for n, leading in coupled for method in ("plain", "lapack")}
-    assert all(each.limit and each.status == "complete" for each in found)
-    told = next(each for each in sections(run, analysis) if each.id == "linpack")
-    (table,) = told.tables
-    fits = {row[table.columns.index("n")]: row[table.columns.index("Fits")] for row in table.rows}
-    assert fits == {"100": "L2", "1000": "L3"}

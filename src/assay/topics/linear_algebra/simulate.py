@@ -75,16 +75,4 @@ def hpl(topology: Topology, law: Law, request: Request, case: CaseRequest) -> Wo
     )
 
 
-def linpack(topology: Topology, law: Law, request: Request, case: CaseRequest) -> Workload:
-    """Loops that reach a tenth of the core's peak, or a library that reaches half of what its product does."""
-    params = params_of(case, {"n": 100, "leading": 201, "method": "plain"})
-    n, leading = float(params["n"]), int(params["leading"])
-    share = 0.1 if params["method"] == "plain" else law.blas_share / 2
-    rate = share * 2 * lanes_per_s(topology, law, request, "fp64", law.vector_bits)
-    flops = (2 * n / 3 + 2) * n**2
-    size = int(2 * _NUMBER_BYTES * n * leading)
-    shares = page_shares(topology, request, serial=True)
-    return Workload(params, {"solve": {"flops": flops}}, {"solve": flops / rate}, size, mean(shares))
-
-
-programs = {"dgemm": dgemm, "hpl": hpl, "linpack": linpack}
+programs = {"dgemm": dgemm, "hpl": hpl}
