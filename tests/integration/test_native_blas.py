@@ -189,7 +189,7 @@ def test_a_wrong_kernel_is_found_and_confirmed_by_experiment(
     del build  # made before the clock runs
     has = machine.discover()[0].fact("processor", "vector instructions").value
     if not {"avx512f", "avx512bw"} <= set(has if isinstance(has, list | tuple) else ()):
-        pytest.skip("the processor has no instructions that a kernel for older ones would leave unused")
+        pytest.skip("this machine's processor has no instructions that a kernel for older ones would leave unused")
     (tmp_path / "kernel.toml").write_text(_KERNEL)
     monkeypatch.setenv("OPENBLAS_CORETYPE", "Haswell")
     words = ["run", str(tmp_path / "kernel.toml"), "--blas", "openblas", "--confirm", "--runs", str(tmp_path)]
@@ -199,7 +199,7 @@ def test_a_wrong_kernel_is_found_and_confirmed_by_experiment(
     (finding,) = (each for each in analyse(store.load(run)).findings if each.rule == "wrong_kernel")
     if finding.status == "not assessed":
         assert "disturbed all launches" in str(finding.claim)
-        pytest.skip("other processes disturbed all launches")
+        pytest.skip("other processes on this machine disturbed all launches")
     assert finding.status == "confirmed", finding.claim
     assert "SkylakeX" in str(finding.claim)
     assert "SkylakeX" in finding.next
