@@ -193,7 +193,7 @@ def test_a_wrong_kernel_is_found_and_confirmed_by_experiment(
     (tmp_path / "kernel.toml").write_text(_KERNEL)
     monkeypatch.setenv("OPENBLAS_CORETYPE", "Haswell")
     words = ["run", str(tmp_path / "kernel.toml"), "--blas", "openblas", "--confirm", "--runs", str(tmp_path)]
-    done = CliRunner().invoke(assay, [*words, "--confirm-budget", "30s"])
+    done = CliRunner().invoke(assay, [*words, "--confirm-budget", "120s"])
     assert done.exception is None or isinstance(done.exception, SystemExit), done.output
     (run,) = (each.parent for each in tmp_path.glob("*/run.json"))
     (finding,) = (each for each in analyse(store.load(run)).findings if each.rule == "wrong_kernel")
