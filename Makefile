@@ -6,7 +6,7 @@ SHELL := /bin/bash
 
 BIN := .venv/bin
 # Most tests wait longer than they work: for networks, launchers, a time limit.
-WORKERS ?= $(shell echo $$((2 * $$(nproc))))
+WORKERS ?= $(shell echo $$((3 * $$(nproc))))
 LOCKED := pyproject.toml uv.lock tools/bootstrap tools/bootstrap.py
 
 # Where ccache is installed, what was compiled once with the same flags is not compiled again: neither by CMake's
@@ -23,11 +23,11 @@ run: .venv/.run ## measure this machine in about 90 seconds; the last line is th
 test test-long: export ASSAY_CACHE ?= $(CURDIR)/build/cache
 test test-long: export NATIVE_WERROR := ON
 test: .venv/.test ## run every check and every test
-	@$(MAKE) --no-print-directory --jobs=3 --output-sync=target lint native docs
+	@$(MAKE) --no-print-directory --jobs=4 --output-sync=target lint native docs
 	@$(BIN)/pytest -n $(WORKERS) $(PYTEST)
 
 test-long: PYTEST := --long
-test-long: test ## the same, with tests of chance and of laws repeated far more often: for a release
+test-long: native-asan-ubsan test ## the same, with tests that take minutes, and those of chance and of laws repeated far more often
 
 lint: .venv/.test ## check style, types, layers and spelling
 	$(BIN)/ruff check
@@ -50,11 +50,15 @@ format: .venv/.test ## put the style right, and write anew what is generated
 texts: .venv/.test ## bring the catalogues of translations up to date with the texts of the source
 	$(BIN)/python tools/texts.py
 
-native: export PATH := $(CURDIR)/$(BIN):$(PATH)
-native: export CMAKE_GENERATOR := Ninja
-native: .venv/.test ## build and test the native half, once more with sanitizers
-	cd native; for preset in release asan-ubsan $$(command -v mpicxx > /dev/null && echo mpi); do \
-		cmake --preset $$preset; cmake --build --preset $$preset; ctest --preset $$preset; done
+native: native-release native-mpi ## build and test the native half; `make test-long` does it with sanitizers, too
+
+native-%: export PATH := $(CURDIR)/$(BIN):$(PATH)
+native-%: export CMAKE_GENERATOR := Ninja
+native-%: .venv/.test
+	if [ $* = mpi ] && ! command -v mpicxx > /dev/null; then echo "no mpicxx: nothing that passes messages"; exit; fi; \
+	export ASSAY_TEST_BLAS=$$($(BIN)/python -c \
+		'from assay.toolchain import find_libraries; print(*[each.file for each in find_libraries("blas")[:1]])'); \
+	cd native; cmake --preset $*; cmake --build --preset $*; ctest --preset $*
 
 docs: .venv/.test ## build the documentation into docs/_build
 	$(BIN)/sphinx-build -W --keep-going -q -b html docs docs/_build
@@ -69,6 +73,7 @@ bench: .venv/.test ## Assay against its peers, as ratios measured now
 	$(BIN)/python bench/engine_overhead.py
 	$(BIN)/python bench/budget_speed.py
 	$(BIN)/python bench/false_alarms.py 100
+	$(BIN)/python bench/false_alarms.py 100 --scaling
 	$(BIN)/python bench/between_runs.py
 	$(BIN)/python bench/shares.py
 	$(BIN)/python bench/false_confirmations.py 20
@@ -77,8 +82,12 @@ bench: .venv/.test ## Assay against its peers, as ratios measured now
 	$(BIN)/python bench/latency_ratio.py $$($(BIN)/assay build | grep /latency) --blocks 3 --largest 134217728
 	$(BIN)/python bench/flops_ratio.py $$($(BIN)/assay build | grep /flops)
 	$(BIN)/python bench/himeno_ratio.py $$($(BIN)/assay build | grep /himeno)
+	$(BIN)/python bench/hpcg_ratio.py
 	$(BIN)/python bench/hpl_ratio.py --n 3000
+	$(BIN)/python bench/mxp_ratio.py
+	$(BIN)/python bench/nas_ratio.py --class W
 	$(BIN)/python bench/pt2pt_ratio.py
+	$(BIN)/python bench/weather_ratio.py
 	$(BIN)/python bench/collective_ratio.py --blocks 5
 
 lab: ## as root: make a cluster of two nodes on this machine, for tests and demonstrations

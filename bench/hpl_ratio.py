@@ -1,10 +1,14 @@
-"""Our HPL against hpcc's and against LAPACK's LU, all with the same OpenBLAS file on the same cpus, in blocks.
+"""Our HPL against hpcc's, LAPACK's LU and the product, with the same OpenBLAS file on the same cpus, in blocks.
 
-    python bench/hpl_ratio.py [--blocks 6] [--n 4000] [--nb 128,192,256] [--blas FILE] [--mpi NAME]
+    python bench/hpl_ratio.py [--blocks 6] [--n 4000] [--product N] [--nb 128,192] [--blas FILE] [--mpi NAME]
+                              [--peers-only]
 
 Each block launches all competitors in random order. hpcc solves with each block size in one launch, ours in one
-launch each; of either the best one counts in each block. Printed is the ratio of rates: Hodges-Lehmann over the
-blocks with its exact 95 % interval, from six blocks on.
+launch each; of either the best one counts in each block. Ours runs with a rank on each cpu, with one rank whose
+library has a thread on each cpu, and alone on one. Printed is the ratio of rates: Hodges-Lehmann over the blocks
+with its exact 95 % interval, from six blocks on. The last lines are ours against ours: without look-ahead, and
+with panels that are passed on. `--peers-only`: ours with a rank on each cpu against hpcc, dgetrf and the product;
+large orders take minutes a block else.
 
 hpcc is linked with a BLAS of the system: another file than that makes the first ratio one of two libraries, and
 the line says so.
@@ -14,7 +18,6 @@ from __future__ import annotations
 
 import argparse
 import json
-import math
 import os
 import random
 import re
@@ -28,7 +31,6 @@ sys.path.insert(0, str(Path(__file__).parent.parent))
 from bench.mpi import peers
 
 from assay import toolchain
-from assay.analyse.statistics import hodges_lehmann
 from assay.topics.linear_algebra.benchmarks import hpcc
 from assay.topics.linear_algebra.benchmarks.hpl import operations
 
@@ -59,15 +61,31 @@ def _hpcc(mpi: Mpi, cpus: Sequence[int], order: int, blocks: Sequence[int]) -> f
     return 1e9 * max(map(float, found))
 
 
-def _ours(mpi: Mpi, blas: str, cpus: Sequence[int], order: int, block: int) -> float:
-    """The last rate of one launch, flop/s."""
-    placed = [*peers.placed(cpus), "--library", f"blas={blas}", "--n", str(order), "--nb", str(block)]
-    shape = ["--p", "1", "--q", str(len(cpus)), "--seconds", "1"]
-    command = [mpi.launcher, "-n", str(len(cpus)), str(peers.program(mpi, "hpl")), *placed, *shape]
+def _ours(mpi: Mpi, blas: str, ranks: Sequence[Sequence[int]], order: int, *axes: str) -> float:
+    """The last rate of one launch with these cpus of its ranks, flop/s."""
+    cpus = "/".join(",".join(map(str, each)) for each in ranks)
+    placed = ["--cpus", cpus, "--expect-ranks", str(len(ranks)), "--library", f"blas={blas}", "--n", str(order)]
+    shape = ["--p", "1", "--q", str(len(ranks)), "--seconds", "1"]
+    command = [mpi.launcher, "-n", str(len(ranks)), str(peers.program(mpi, "hpl")), *placed, *shape, *axes]
     text = subprocess.run(command, check=True, capture_output=True, text=True, env=peers.ENVIRONMENT).stdout
     figures = [each for each in map(json.loads, text.splitlines()) if each["type"] == "figure"]
     rate: float = figures[-1]["value"]
     return rate
+
+
+def _dgemm(blas: str, cpus: Sequence[int], order: int) -> float:
+    """The best rate of a product by our program, flop/s, with a thread on each cpu."""
+    program = toolchain.build(toolchain.get()).programs["dgemm"]
+    listed = ",".join(map(str, cpus))
+    options = ["--cpus", listed, "--library", f"blas={blas}", "--n", str(order), "--seconds", "1"]
+    found = peers.records(peers.output([program, *options]))
+    times = [
+        seconds / each["iterations"]
+        for each in found
+        if each["type"] == "series" and each["phase"] == "measured"
+        for seconds in each["seconds"]
+    ]
+    return 2.0 * order**3 / float(min(times))
 
 
 def _dgetrf(program: Path, blas: str, cpus: Sequence[int], order: int) -> float:
@@ -80,14 +98,6 @@ def _compiled(folder: Path) -> Path:
     program = folder / "dgetrf_reference"
     peers.output(["cc", "-O3", str(_HERE / "dgetrf_reference.c"), "-o", str(program), "-ldl"])
     return program
-
-
-def _say(name: str, ours: Sequence[float], theirs: Sequence[float]) -> None:
-    ratio = hodges_lehmann([math.log(a / b) for a, b in zip(ours, theirs, strict=True)])
-    middle, low, high = map(math.exp, (ratio.value, ratio.lo, ratio.hi))
-    basis = "95 % interval" if ratio.confidence else "range: an interval takes six blocks"
-    best = f"best {max(ours) / 1e9:.1f} and {max(theirs) / 1e9:.1f} GFLOP/s"
-    print(f"  ours / {name:24} {middle:.3f} [{low:.3f}, {high:.3f}] ({basis}; {best})", flush=True)
 
 
 def _same_file(blas: str) -> bool:
@@ -110,9 +120,11 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--blocks", type=int, default=6)
     parser.add_argument("--n", type=int, default=4000)
-    parser.add_argument("--nb", default="128,192,256")
+    parser.add_argument("--product", type=int, default=0, help="order of the product; that of the system if 0")
+    parser.add_argument("--nb", default="128,192,256,384")
     parser.add_argument("--blas", default="")
     parser.add_argument("--mpi", default="")
+    parser.add_argument("--peers-only", action="store_true")
     options = parser.parse_args()
     blas, sizes = options.blas or _default_blas(), [int(each) for each in options.nb.split(",")]
     cpus, order = sorted(os.sched_getaffinity(0)), options.n
@@ -123,28 +135,49 @@ def main() -> None:
     with tempfile.TemporaryDirectory() as folder:
         reference = _compiled(Path(folder))
 
-        def ours(placed: Sequence[int], size: int) -> Callable[[], float]:
-            return lambda: _ours(mpi, blas, placed, order, size)
+        def ours(ranks: Sequence[Sequence[int]], size: int, *axes: str) -> Callable[[], float]:
+            return lambda: _ours(mpi, blas, ranks, order, "--nb", str(size), *axes)
 
-        competitors: Mapping[str, Callable[[], float]] = {
-            **{f"ours {size}": ours(cpus, size) for size in sizes},
-            **{f"ours alone {size}": ours(cpus[:1], size) for size in sizes},
+        each, middle = [[cpu] for cpu in cpus], sizes[len(sizes) // 2]
+        competitors: dict[str, Callable[[], float]] = {
+            **{f"ours {size}": ours(each, size) for size in sizes},
+            "dgemm": lambda: _dgemm(blas, cpus, options.product or order),
             "dgetrf": lambda: _dgetrf(reference, blas, cpus, order),
-            "dgetrf alone": lambda: _dgetrf(reference, blas, cpus[:1], order),
             **({"hpcc": lambda: _hpcc(mpi, cpus, order, sizes)} if has_hpcc else {}),
         }
+        variants: Mapping[str, Callable[[], float]] = {
+            **{f"ours threads {size}": ours([cpus], size) for size in sizes},
+            **{f"ours alone {size}": ours(each[:1], size) for size in sizes},
+            "waiting": ours(each, middle, "--look-ahead", "none"),
+            "passing": ours(each, middle, "--broadcast", "modified-ring"),
+            "dgetrf alone": lambda: _dgetrf(reference, blas, cpus[:1], order),
+        }
+        if not options.peers_only:
+            competitors |= variants
         rates = [
             {name: competitors[name]() for name in draw.sample(sorted(competitors), len(competitors))}
             for _ in range(options.blocks)
         ]
-    best = [max(block[f"ours {size}"] for size in sizes) for block in rates]
-    alone = [max(block[f"ours alone {size}"] for size in sizes) for block in rates]
+
+    def best_of(kind: str) -> list[float]:
+        return [max(block[f"{kind} {size}"] for size in sizes) for block in rates]
+
+    def of(name: str) -> list[float]:
+        return [block[name] for block in rates]
+
+    best, one = best_of("ours"), of(f"ours {middle}")
     print(f"n = {order}, NB {options.nb}, {len(cpus)} core(s), {mpi.name}, {blas}, {options.blocks} blocks")
     if has_hpcc:
         same = "" if _same_file(blas) else ", another BLAS file"
-        _say(f"hpcc's HPL{same}", best, [block["hpcc"] for block in rates])
-    _say("dgetrf, as many threads", best, [block["dgetrf"] for block in rates])
-    _say("dgetrf, both on one core", alone, [block["dgetrf alone"] for block in rates])
+        peers.say_rates(f"hpcc's HPL{same}", best, of("hpcc"))
+    peers.say_rates("dgetrf, as many threads", best, of("dgetrf"))
+    peers.say_rates("the product", best, of("dgemm"))
+    if options.peers_only:
+        return
+    peers.say_rates("dgetrf, ours by threads", best_of("ours threads"), of("dgetrf"))
+    peers.say_rates("dgetrf, both on one core", best_of("ours alone"), of("dgetrf alone"))
+    peers.say_rates("ours without look-ahead", one, of("waiting"))
+    peers.say_rates("ours with panels passed on", one, of("passing"))
 
 
 if __name__ == "__main__":

@@ -15,6 +15,16 @@ from assay.model.toolchain import Build
 #: Variables of the machine that runs the tests and that would change what they see.
 _FOREIGN = ("ASSAY_", "NO_COLOR", "FORCE_COLOR", "OMP_", "GOMP_", "KMP_", "SLURM_", "PBS_", "LSB_")
 
+#: Lot -> its files, where that is more than one: those that share a guest, and those that share a lab. There are
+#: two labs: tests in one mostly wait for faults to be noticed, those in the other measure.
+_LOTS = {
+    "guest": ("placement", "topology"),
+    "lab: faults": ("lab", "lab_down", "lab_faults", "lab_levels"),
+    "lab: jobs": ("lab_launch", "lab_submit"),
+    "lab: figures": ("lab_findings", "lab_mpi", "lab_solutions", "lab_study"),
+}
+_LOT = {f"tests/cluster/test_{file}.py": lot for lot, files in _LOTS.items() for file in files}
+
 # A law holds however busy the machine is: no example of it may fail for having taken long.
 _USUAL = settings.get_profile(settings.get_current_profile_name())
 settings.register_profile("assay", _USUAL, deadline=None)
@@ -37,6 +47,14 @@ def pytest_configure(config: pytest.Config) -> None:
     settings.load_profile("long" if config.getoption("--long") else "assay")
 
 
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """What takes minutes is for `--long`."""
+    left = [] if config.getoption("--long") else [item for item in items if item.get_closest_marker("long")]
+    if left:
+        config.hook.pytest_deselected(items=left)
+        items[:] = [item for item in items if item not in left]
+
+
 @pytest.fixture
 def repeats(request: pytest.FixtureRequest) -> Callable[[int, int], int]:
     """How often a test of chance looks: the first number of times per change, the second in a long run."""
@@ -44,10 +62,11 @@ def repeats(request: pytest.FixtureRequest) -> Callable[[int, int], int]:
 
 
 class Lots(LoadScopeScheduling):  # type: ignore[misc]  # xdist has no types
-    """Which tests go to one process of `pytest -n`: those of a file, which share fixtures, and all of the lab."""
+    """Which tests go to one process of `pytest -n`: those of a file, or of several files, which share fixtures."""
 
     def _split_scope(self, nodeid: str) -> str:
-        return "lab" if nodeid.startswith("tests/cluster/test_lab") else nodeid.partition("::")[0]
+        file = nodeid.partition("::")[0]
+        return _LOT.get(file, file)
 
 
 def pytest_xdist_make_scheduler(config: pytest.Config, log: object) -> Lots:

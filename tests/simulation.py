@@ -163,7 +163,7 @@ def confirm(
         given: limits that a user promises.
     """
     run = store.load(path)
-    fresh = planning.experiment_plan(run.plan, wanted(analyse(run, given), run.plan), 600.0)
+    fresh = planning.experiment_plan(run.plan, wanted(analyse(run, given), run.plan), 600.0, run.launches)
     with store.reopen(path) as directory:
         directory.resume(msgspec.structs.replace(run.plan, trials=(*run.plan.trials, fresh)))
     return go_on(path, law, description, run.ending, seed=seed)

@@ -56,6 +56,8 @@ def main() -> int:
         "--quiet",
         "--locked",
         "--all-extras",
+        "--no-extra",
+        "mkl",  # whoever installs it accepts a licence
         *CHOICES[sys.argv[1]],
         "--python",
         sys.executable,

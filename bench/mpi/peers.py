@@ -1,6 +1,7 @@
 """What the comparisons with plain MPI programs share: how both are built and started, how ratios are printed."""
 
 import json
+import math
 import os
 import statistics
 import subprocess
@@ -9,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from assay import toolchain
+from assay.analyse.statistics import hodges_lehmann
 from assay.model.toolchain import Mpi
 
 _BENCH = Path(__file__).parent.parent
@@ -53,3 +55,12 @@ def placed(cpus: Sequence[int]) -> list[str]:
 def say(name: str, ratios: Sequence[float], remark: str = "") -> None:
     """A line: median and range of ratios of launches of one block."""
     print(f"  {name:28} {statistics.median(ratios):.3f} [{min(ratios):.3f}, {max(ratios):.3f}]{remark}")
+
+
+def say_rates(name: str, ours: Sequence[float], theirs: Sequence[float], unit: str = "GFLOP/s") -> None:
+    """A line: ratio of rates (`unit`: of 1e9), a pair for each block: Hodges-Lehmann with its 95 % interval."""
+    ratio = hodges_lehmann([math.log(a / b) for a, b in zip(ours, theirs, strict=True)])
+    middle, low, high = map(math.exp, (ratio.value, ratio.lo, ratio.hi))
+    basis = "95 % interval" if ratio.confidence else "range: an interval takes six blocks"
+    best = f"best {max(ours) / 1e9:.4g} and {max(theirs) / 1e9:.4g} {unit}"
+    print(f"  ours / {name:24} {middle:.3f} [{low:.3f}, {high:.3f}] ({basis}; {best})", flush=True)

@@ -45,6 +45,9 @@ Value parse_value(const Axis& axis, const std::string& text) {
         if (value < axis.least) {
             throw bad_value(option, text, "the least is " + std::to_string(axis.least));
         }
+        if (value > axis.most) {
+            throw bad_value(option, text, "the most is " + std::to_string(axis.most));
+        }
         return value;
     }
     if (std::find(axis.words.begin(), axis.words.end(), text) == axis.words.end()) {

@@ -23,6 +23,21 @@ inline void relax() {
 #endif
 }
 
+/// Until `ready()`. Others may need this very cpu, where a sandbox refuses to pin threads: after a while they get
+/// it.
+template <class Ready>
+void wait_until(const Ready& ready) {
+    constexpr int patience = 1 << 14;
+    for (int looks = 0; !ready();) {
+        if (looks < patience) {
+            ++looks;
+            relax();
+        } else {
+            std::this_thread::yield();
+        }
+    }
+}
+
 /// A barrier of our own, so that all compilers' OpenMP libraries share one (GCC's enters the kernel each time).
 class Barrier {
   public:
@@ -41,15 +56,7 @@ class Barrier {
             generation_.store(generation + 1, std::memory_order_release);
             return;
         }
-        // Others may need this very cpu, where a sandbox refuses to pin threads: after a while let them have it.
-        constexpr int patience = 1 << 14;
-        for (int spins = 0; generation_.load(std::memory_order_acquire) == generation; ++spins) {
-            if (spins < patience) {
-                relax();
-            } else {
-                std::this_thread::yield();
-            }
-        }
+        wait_until([&] { return generation_.load(std::memory_order_acquire) != generation; });
     }
 
   private:

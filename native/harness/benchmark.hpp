@@ -3,6 +3,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <limits>
 #include <map>
 #include <memory>
 #include <optional>
@@ -37,7 +38,8 @@ struct Axis {
     std::vector<std::string> words;  ///< empty for numbers
     Value default_value;
     std::string unit;
-    std::int64_t least = 1;  ///< of numbers
+    std::int64_t least = 1;                                        ///< of numbers
+    std::int64_t most = std::numeric_limits<std::int64_t>::max();  ///< of numbers
 };
 
 /// Kernel -> quantity -> amount in one iteration.
@@ -66,6 +68,7 @@ struct Solution {
     double seconds = 0;
     std::map<std::string, double>
         phases;  ///< part of the solution -> seconds; parts that there were not are absent
+    std::map<std::string, std::vector<double>> steps{};  ///< the same of each of its steps, where it has any
 };
 
 /// One case, set up: buffers allocated and touched. In an MPI program every rank has one, and its constructor and
@@ -158,6 +161,12 @@ struct Setting {
     Ranks& ranks;
     const std::string& network;  ///< device that messages were asked to use; empty for any
     const std::map<std::string, std::string>& libraries;  ///< role -> file to load; absent for the system's
+
+    /// The file to load for a role; empty for the system's.
+    [[nodiscard]] std::string library(const std::string& role) const {
+        const auto found = libraries.find(role);
+        return found == libraries.end() ? "" : found->second;
+    }
 };
 
 using Factory = std::unique_ptr<Benchmark> (*)(const Setting&);

@@ -51,6 +51,30 @@ std::string first_words(const std::string& text) {
     return text.substr(0, first == std::string::npos ? first : text.find(' ', first + 1));
 }
 
+/// What MKL_Get_Version fills in, as MKL's manual has it.
+struct MklVersion {
+    int major;
+    int minor;
+    int update;
+    const char* status;
+    const char* build;
+    const char* processor;
+    const char* platform;
+};
+
+/// MKL names the instructions that it chose in a sentence; the return value is what MKL_ENABLE_INSTRUCTIONS calls
+/// them, or the sentence.
+std::string mkl_kernel(const std::string& sentence) {
+    constexpr std::array<std::array<const char*, 2>, 4> names{
+        {{"AVX-512", "AVX512"}, {"AVX2", "AVX2"}, {"AVX", "AVX"}, {"SSE4.2", "SSE4_2"}}};
+    for (const auto& [said, asked] : names) {
+        if (sentence.find(said) != std::string::npos) {
+            return asked;
+        }
+    }
+    return sentence;
+}
+
 /// Threads of the process before the first library was loaded.
 const std::vector<int>& threads_before() {
     static const std::vector<int> before = threads_of_process();
@@ -87,6 +111,10 @@ Blas::Blas(const std::string& path, const std::vector<int>& cpus) : cpus_(cpus) 
         dgemm_ = find("cblas_dgemm");
         sgemm_ = find("cblas_sgemm");
         if (dgemm_ != nullptr && sgemm_ != nullptr) {
+            sbgemm_ = find("cblas_sbgemm");  // OpenBLAS
+            if (sbgemm_ == nullptr) {
+                sbgemm_ = find("cblas_gemm_bf16bf16f32");  // MKL
+            }
             set_threads(static_cast<int>(cpus.size()));
             return;
         }
@@ -98,17 +126,17 @@ Blas::Blas(const std::string& path, const std::vector<int>& cpus) : cpus_(cpus) 
 
 void* Blas::find(const std::string& name) const { return dlsym(library_, (prefix_ + name + suffix_).c_str()); }
 
-template <class Number>
-void Blas::call(void* function, std::int64_t n, const Number* a, const Number* b, Number* c) const {
+template <class Given, class Number>
+void Blas::call(void* function, std::int64_t n, const Given* a, const Given* b, Number* c) const {
     if (wide_) {
-        using Call = void (*)(int, int, int, std::int64_t, std::int64_t, std::int64_t, Number, const Number*,
-                              std::int64_t, const Number*, std::int64_t, Number, Number*, std::int64_t);
+        using Call = void (*)(int, int, int, std::int64_t, std::int64_t, std::int64_t, Number, const Given*,
+                              std::int64_t, const Given*, std::int64_t, Number, Number*, std::int64_t);
         as<Call>(function)(row_major, not_transposed, not_transposed, n, n, n, Number{1}, a, n, b, n, Number{0}, c,
                            n);
         return;
     }
-    using Call = void (*)(int, int, int, int, int, int, Number, const Number*, int, const Number*, int, Number,
-                          Number*, int);
+    using Call =
+        void (*)(int, int, int, int, int, int, Number, const Given*, int, const Given*, int, Number, Number*, int);
     const int order = static_cast<int>(n);
     as<Call>(function)(row_major, not_transposed, not_transposed, order, order, order, Number{1}, a, order, b,
                        order, Number{0}, c, order);
@@ -118,6 +146,9 @@ void Blas::multiply(std::int64_t n, const double* a, const double* b, double* c)
     call(dgemm_, n, a, b, c);
 }
 void Blas::multiply(std::int64_t n, const float* a, const float* b, float* c) const { call(sgemm_, n, a, b, c); }
+void Blas::multiply(std::int64_t n, const Bfloat16* a, const Bfloat16* b, float* c) const {
+    call(sbgemm_, n, a, b, c);
+}
 
 void Blas::set_threads(int count) const {
     if (void* set = find("openblas_set_num_threads")) {
@@ -156,6 +187,13 @@ void Blas::pin_threads() {
     }
 }
 
+void Blas::use_calling_threads() {
+    set_threads(1);
+    cpus_ = {cpus_.front()};
+    workers_.clear();
+    pinned_ = pin(cpus_);
+}
+
 std::vector<int> Blas::cpus() const {
     if (!pinned_) {
         return affinity();
@@ -178,12 +216,14 @@ std::map<std::string, std::string> Blas::identity() const {
     }
     using Words = const char* (*)();
     if (void* config = find("openblas_get_config")) {
+        found["library"] = "OpenBLAS";
         found["version"] = first_words(as<Words>(config)());
     }
     if (void* core = find("openblas_get_corename")) {
         found["kernel"] = as<Words>(core)();
     }
     if (void* version = dlsym(library_, "bli_info_get_version_str")) {
+        found["library"] = "BLIS";
         found["version"] = std::string("BLIS ") + as<Words>(version)();
     }
     void* query = dlsym(library_, "bli_arch_query_id");
@@ -193,14 +233,16 @@ std::map<std::string, std::string> Blas::identity() const {
         found["kernel"] = name_of(as<int (*)()>(query)());
         // By their numbers they are asked for (BLIS_ARCH_TYPE); the last one is the generic kernel.
         for (int each = 0; std::string_view(name_of(each)) != "generic"; ++each) {
-            found["kernels"] += (each > 0 ? ", " : "") + std::to_string(each) + ' ' + name_of(each);
+            found[std::string("number of ") + name_of(each)] = std::to_string(each);
         }
     }
-    if (void* of_mkl = dlsym(library_, "MKL_Get_Version_String")) {
-        std::array<char, 256> text{};
-        as<void (*)(char*, int)>(of_mkl)(text.data(), static_cast<int>(text.size()));
-        found["version"] = text.data();
-        found["kernel"] = text.data();  // MKL names the instructions that it chose in this line
+    if (void* of_mkl = dlsym(library_, "MKL_Get_Version")) {
+        MklVersion version{};
+        as<void (*)(MklVersion*)>(of_mkl)(&version);
+        found["library"] = "MKL";
+        found["version"] = "MKL " + std::to_string(version.major) + '.' + std::to_string(version.minor) + '.' +
+                           std::to_string(version.update);
+        found["kernel"] = mkl_kernel(version.processor == nullptr ? "" : version.processor);
     }
     return found;
 }

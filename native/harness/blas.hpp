@@ -3,11 +3,36 @@
 #pragma once
 
 #include <cstdint>
+#include <cstring>
 #include <map>
 #include <string>
 #include <vector>
 
 namespace assay {
+
+/// Of a square matrix, 32 PiB: the bytes of a few such matrices can still be counted in 64 bits.
+inline constexpr std::int64_t largest_order = std::int64_t{1} << 26U;
+
+/// A number of 16 bits: the first half of a float, rounded to even. Finite numbers only.
+class Bfloat16 {
+  public:
+    Bfloat16() = default;
+    explicit Bfloat16(double value) {
+        const auto narrow = static_cast<float>(value);
+        std::uint32_t bits = 0;
+        std::memcpy(&bits, &narrow, sizeof bits);
+        bits_ = static_cast<std::uint16_t>((bits + 0x7FFFU + (bits >> 16U & 1U)) >> 16U);
+    }
+    explicit operator double() const {
+        const std::uint32_t bits = std::uint32_t{bits_} << 16U;
+        float wide = 0;
+        std::memcpy(&wide, &bits, sizeof wide);
+        return wide;
+    }
+
+  private:
+    std::uint16_t bits_ = 0;
+};
 
 /// One library, loaded for the rest of the process.
 class Blas {
@@ -19,6 +44,10 @@ class Blas {
     /// C = A B for square matrices of order n, row by row.
     void multiply(std::int64_t n, const double* a, const double* b, double* c) const;
     void multiply(std::int64_t n, const float* a, const float* b, float* c) const;
+    void multiply(std::int64_t n, const Bfloat16* a, const Bfloat16* b, float* c) const;
+
+    /// Whether the library has the product of 16-bit numbers, which few have.
+    [[nodiscard]] bool has_bfloat16() const { return sbgemm_ != nullptr; }
 
     /// A function under the name that this library gives it, `cblas_dtrsm` or LAPACK's `dgetrf_`; null where it
     /// has none.
@@ -31,6 +60,10 @@ class Blas {
     /// the first product: some libraries start their threads with it, others start and end them in each call.
     void pin_threads();
 
+    /// From now on a call runs on the thread that makes it, and several threads may call at once. The calling one
+    /// stands on the first cpu.
+    void use_calling_threads();
+
     /// Whether each thread stands on a cpu of its own; otherwise all of them run on the cpus together.
     [[nodiscard]] bool threads_pinned() const { return pinned_; }
 
@@ -38,13 +71,13 @@ class Blas {
     /// together.
     [[nodiscard]] std::vector<int> cpus() const;
 
-    /// `file`, `version`, `kernel`, `threads`, `interface`, and `kernels` that can be asked for by number: as the
-    /// library itself says. What it does not say is absent.
+    /// `file`, `library`, `version`, `kernel`, `threads`, `interface`, and the `number of` each kernel that is
+    /// asked for by number: as the library itself says. What it does not say is absent.
     [[nodiscard]] std::map<std::string, std::string> identity() const;
 
   private:
-    template <class Number>
-    void call(void* function, std::int64_t n, const Number* a, const Number* b, Number* c) const;
+    template <class Given, class Number>
+    void call(void* function, std::int64_t n, const Given* a, const Given* b, Number* c) const;
     void set_threads(int count) const;
     [[nodiscard]] int threads() const;
 
@@ -57,6 +90,7 @@ class Blas {
     void* library_ = nullptr;
     void* dgemm_ = nullptr;
     void* sgemm_ = nullptr;
+    void* sbgemm_ = nullptr;
 };
 
 }  // namespace assay

@@ -52,7 +52,7 @@ Exit measure_case(const Launch& launch, const CaseRequest& request, const std::s
         if (ranks.rank() == 0) {
             report(program, about + failure.what(), failure.why, failure.next);
         }
-        records.end("failed", std::string(failure.what()) + ": " + failure.why);
+        records.end("failed", std::string(failure.what()) + ": " + failure.why, failure.cause);
         exit = failure.exit;
     }
     write(records, ranks);
@@ -105,7 +105,7 @@ Exit measure_all(const Declaration& declaration, Factory factory, const Request&
     } catch (const Failure& failure) {
         Records records;
         for (std::size_t each = 0; each < request.cases.size(); ++each) {
-            records.end("failed", std::string(failure.what()) + ": " + failure.why);
+            records.end("failed", std::string(failure.what()) + ": " + failure.why, failure.cause);
         }
         write(records, ranks);
         throw;

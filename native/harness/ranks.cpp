@@ -16,21 +16,21 @@ constexpr char separator = '\0';
 
 std::string text_of(const Failure& failure) {
     std::string text = std::to_string(static_cast<int>(failure.exit));
-    for (const std::string& part : {std::string(failure.what()), failure.why, failure.next}) {
+    for (const std::string& part : {std::string(failure.what()), failure.why, failure.next, failure.cause}) {
         text += separator + part;
     }
     return text;
 }
 
 Failure failure_of(const std::string& text) {
-    std::array<std::string, 4> parts;
+    std::array<std::string, 5> parts;
     std::size_t begin = 0;
     for (std::string& part : parts) {
         const std::size_t end = text.find(separator, begin);
         part = text.substr(begin, end - begin);
         begin = end + 1;
     }
-    return {static_cast<Exit>(std::stoi(parts[0])), parts[1], parts[2], parts[3]};
+    return {static_cast<Exit>(std::stoi(parts[0])), parts[1], parts[2], parts[3], parts[4]};
 }
 
 }  // namespace
@@ -86,7 +86,7 @@ void throw_if_any(Ranks& ranks, const Failure* own) {
     if (own != nullptr) {
         const std::string where =
             ranks.size() > 1 ? " (rank " + std::to_string(ranks.rank()) + " on " + host() + ")" : "";
-        text = text_of({own->exit, own->what(), own->why + where, own->next});
+        text = text_of({own->exit, own->what(), own->why + where, own->next, own->cause});
     }
     const std::string first_failure = first_nonempty(ranks, text);
     if (!first_failure.empty()) {

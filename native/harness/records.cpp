@@ -183,6 +183,13 @@ void Records::figure(const Solution& solution, bool warmup) {
                                       {"value", json::number(solution.value)},
                                       {"seconds", json::number(solution.seconds)},
                                       {"phases", json::object(phases)}};
+    if (!solution.steps.empty()) {
+        std::vector<json::Member> steps;
+        for (const auto& [phase, seconds] : solution.steps) {
+            steps.push_back({phase, json::numbers(seconds)});
+        }
+        members.push_back({"steps", json::object(steps)});
+    }
     if (warmup) {
         members.push_back({"warmup", json::boolean(true)});
     }
@@ -200,10 +207,13 @@ void Records::verdict(bool passed, double error, double tolerance) {
                     {"tolerance", json::number(tolerance)}});
 }
 
-void Records::end(const std::string& status, const std::string& reason) {
+void Records::end(const std::string& status, const std::string& reason, const std::string& cause) {
     std::vector<json::Member> members{{"type", json::string("end")}, {"status", json::string(status)}};
     if (!reason.empty()) {
         members.push_back({"reason", json::string(reason)});
+    }
+    if (!cause.empty()) {
+        members.push_back({"cause", json::string(cause)});
     }
     lines_ += line(members);
 }

@@ -57,7 +57,8 @@ class Records {
     /// What a command of somebody else wrote, whole.
     void output(const std::string& text);
     void verdict(bool passed, double error, double tolerance);
-    void end(const std::string& status, const std::string& reason);
+    /// `cause`: of a failure, see failure.hpp.
+    void end(const std::string& status, const std::string& reason, const std::string& cause = "");
 
     /// Writes what was collected to stdout; Failure (environment) if it takes not all of it.
     void flush();

@@ -13,7 +13,7 @@ from tests.cluster import guest as machine
 from tests.cluster import lab_cluster
 from tests.cluster.guest import Guest, Parts
 from tests.cluster.lab_cluster import Lab
-from tests.cluster.launches import all_launches
+from tests.cluster.launches import all_launches, declared
 
 ROOT = Path(__file__).parents[2]
 NATIVE = ROOT / "native"
@@ -39,7 +39,8 @@ def programs() -> dict[str, Path]:
     """The native programs, statically linked, by name."""
     own = str(Path(sys.prefix) / "bin")
     environment = {**os.environ, "PATH": f"{own}:{os.environ['PATH']}", "CMAKE_GENERATOR": "Ninja"}
-    for command in (["cmake", "--preset", "static"], ["cmake", "--build", "--preset", "static"]):
+    compiling = ["cmake", "--build", "--preset", "static", "--target", *{each.program for each in declared()}]
+    for command in (["cmake", "--preset", "static"], compiling):
         done = subprocess.run(
             command, cwd=ROOT / "native", env=environment, capture_output=True, text=True, check=False
         )

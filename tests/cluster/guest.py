@@ -19,8 +19,8 @@ DISTANCES = ((10, 16, 22, 28), (16, 10, 28, 22), (22, 28, 10, 16), (28, 22, 16, 
 NODE_MIB = 256
 #: Its own name.
 HOST = "guest"
-#: Boot and all launches take a third of this on two slow cores.
-LIMIT_S = 180.0
+#: Boot and all launches take a minute on two slow cores, and longer beside other work.
+LIMIT_S = 600.0
 
 _INIT = Path(__file__).with_name("init.sh")
 _CONSOLE_LINES = 25
@@ -96,8 +96,11 @@ def _boot(kernel: Path, work: Path) -> None:
     """From power on to power off. Whatever ends this process also ends the guest (PDEATHSIG)."""
     command = ["setpriv", "--pdeathsig", "KILL", "qemu-system-x86_64", *_machine(), "-kernel", str(kernel)]
     command += ["-initrd", str(work / "initramfs")]
-    # What the kernel moves on its own account is not what is tested here.
-    command += ["-append", "console=ttyS0 panic=-1 numa_balancing=disable"]
+    # What the kernel moves on its own account is not what is tested here; nor are its ciphers, or its patience.
+    command += [
+        "-append",
+        "console=ttyS0 panic=-1 numa_balancing=disable nowatchdog mitigations=off cryptomgr.notests",
+    ]
     command += ["-serial", f"file:{work / 'console'}", "-serial", f"file:{work / 'sent'}"]
     try:
         done = subprocess.run(command, capture_output=True, text=True, check=False, timeout=LIMIT_S)

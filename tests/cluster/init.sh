@@ -48,7 +48,8 @@ shows() {
     grep -qs "$2" "/proc/$id/status" "/proc/$id/numa_maps"
 }
 
-# moved GROUP FILE VALUE SIGN COMMAND...: the group is changed once the command, which goes on, shows the sign.
+# moved GROUP FILE VALUE SIGN COMMAND...: the group is changed 2 s after the command, which goes on, shows the sign:
+# then it measures, and has looked where it is.
 moved() {
     group=$1 file=$2 value=$3 sign=$4
     shift 4
@@ -57,6 +58,7 @@ moved() {
         shows "$group" "$sign" && break
         sleep 0.1
     done
+    sleep 2
     echo "$value" >"/sys/fs/cgroup/$group/$file"
     wait $!
 }

@@ -92,6 +92,7 @@ def accused(by_rule: Mapping[str, list[Finding]]) -> set[str]:
     return {name for name in rules if any(each.severity != "fact" for each in by_rule.get(name, ()))}
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(("study", "network"), [(LONG + WRITES, FE), (SIZES, FAST)])
 def test_a_healthy_network_is_accused_of_nothing(desk: Desk, study: str, network: str) -> None:
     """Other work on this machine holds up launches, and may make a curve uneven: of three runs one is silent."""
@@ -120,7 +121,8 @@ def test_ends_of_a_link_with_different_mtus_are_found(desk: Desk) -> None:
     assert (mtu.severity, mtu.status) == ("problem", "observed")
     assert mtu.claim.startswith("The MTU of fe0 is 576 B on node02 and 1,500 B on node01.")
     assert "(its payload is 85 % of the Ethernet rate instead of 94 %)" in mtu.claim
-    assert mtu.rivals == ("the path between the nodes takes 576 B, and the other nodes have too large a value",)
+    # Other work on this machine may take its share of the rate, which is a further cause.
+    assert mtu.rivals[0] == "the path between the nodes takes 576 B, and the other nodes have too large a value"
     assert "on node02 `sudo ip link set fe0 mtu 1500`" in mtu.next
 
 
@@ -135,6 +137,7 @@ def test_a_link_that_is_slower_than_its_nominal_rate_is_found(desk: Desk) -> Non
     assert "Limited by Not decided: long messages get " in first_page(desk.run())
 
 
+@pytest.mark.long
 def test_what_jumbo_frames_do_for_sockets_is_a_factor_that_needs_no_root(desk: Desk) -> None:
     """The network is full with both lengths of segments, and tells headers of 66 B a frame: that is 3.8 %.
 
@@ -166,6 +169,7 @@ def test_what_jumbo_frames_do_for_sockets_is_a_factor_that_needs_no_root(desk: D
     assert "(TCP in frames of MTU 9000 B)" in of[0]
 
 
+@pytest.mark.long
 def test_frames_that_the_way_loses_break_connections_but_in_shorter_segments(desk: Desk) -> None:
     """The shaper of this network drops what is longer than its bucket, 8 KiB: no end ever hears of it."""
     with desk.lab.jumbo_frames("fe"):
@@ -184,6 +188,7 @@ def test_frames_that_the_way_loses_break_connections_but_in_shorter_segments(des
     assert "with segments of 1,220 B the same messages pass: the path loses longer frames" in told.claim
 
 
+@pytest.mark.long
 def test_a_port_that_is_slow_by_the_frame_is_told_from_one_that_is_slow_by_the_byte(desk: Desk) -> None:
     """The same rate is left of both; with segments of half the length only the one loses half of that."""
     with desk.lab.costly_frames("node02", "gbe", 6000):
@@ -208,6 +213,7 @@ def of_frames(desk: Desk, runs: str) -> Finding:
     return told
 
 
+@pytest.mark.long
 def test_a_wrong_eager_limit_is_found_and_its_step_moves_with_it(desk: Desk) -> None:
     """Beyond it a message waits until its receiver is ready: that is a message each way more, before its own."""
     runs = planted(desk)

@@ -52,6 +52,7 @@ def test_the_records_hold_the_mtu_that_each_node_had_for_mpi_and_for_sockets(des
     assert mtus(desk) == dict.fromkeys(desk.lab.nodes, 1500)
 
 
+@pytest.mark.long
 def test_a_node_that_is_lost_is_put_back_when_the_run_goes_on_and_the_other_at_once(desk: Desk) -> None:
     launcher = desk.stand_in("mpiexec", "mpiexec.openmpi")
     mine = f'[mpi.mine]\ncompiler = "mpicxx.openmpi"\nlauncher = "{launcher}"\n'

@@ -2,7 +2,7 @@
 
 import pytest
 from tests.cluster.guest import CPUS, NODES, Guest
-from tests.cluster.launches import ELEMENTS, LARGE_ELEMENTS, PAGES, cpus_from, declared, matrix_name
+from tests.cluster.launches import ELEMENTS, LARGE_ELEMENTS, PAGES, cells, cpus_from, declared, matrix_name
 
 from assay.model.benchmark import Benchmark
 from assay.model.record import End, Rank, Verdict
@@ -102,17 +102,16 @@ def test_a_memory_node_that_the_machine_lacks_is_refused(guest: Guest) -> None:
 
 
 @pytest.mark.parametrize("benchmark", declared(), ids=lambda benchmark: benchmark.name)
-def test_the_matrix_of_cpu_and_memory_nodes_has_every_cell(guest: Guest, benchmark: Benchmark) -> None:
-    for here in NODES:
-        for there in NODES:
-            name = matrix_name(benchmark.name, here, there)
-            rank = placed(guest, name)
-            assert rank.cpus == cpus_from(here, benchmark.min_cpus)
-            assert set(rank.page_nodes) == {str(there)}, name
-            told = guest.told[name]
-            measured = {series.kernel for series in told.series if series.phase == "measured" and series.seconds}
-            assert measured == set(benchmark.kernels), name
-            assert [record.passed for record in told.records if isinstance(record, Verdict)] == [True], name
+def test_every_program_is_on_its_cpus_and_its_pages_on_their_node(guest: Guest, benchmark: Benchmark) -> None:
+    for here, there in cells(benchmark):
+        name = matrix_name(benchmark.name, here, there)
+        rank = placed(guest, name)
+        assert rank.cpus == cpus_from(here, benchmark.min_cpus)
+        assert set(rank.page_nodes) == {str(there)}, name
+        told = guest.told[name]
+        measured = {series.kernel for series in told.series if series.phase == "measured" and series.seconds}
+        assert measured == set(benchmark.kernels), name
+        assert [record.passed for record in told.records if isinstance(record, Verdict)] == [True], name
 
 
 def test_memory_that_a_control_group_forbids_is_refused_and_never_silently_elsewhere(guest: Guest) -> None:

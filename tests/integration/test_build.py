@@ -8,6 +8,7 @@ import sys
 from pathlib import Path
 
 import pytest
+from tests import planted_programs
 
 from assay import toolchain
 from assay.model.errors import UnfitEnvironmentError
@@ -29,7 +30,7 @@ def assay(*arguments: str, **environment: str) -> "subprocess.CompletedProcess[s
 def test_the_manifest_tells_what_was_built_from_what(build: Build) -> None:
     native = sources.folder()
     of_one_process = {path.stem for path in native.rglob("*.cpp") if "assay::run_program" in path.read_text()}
-    assert set(build.programs) == {*of_one_process, "start"}
+    assert set(build.programs) | set(build.absent) == {*of_one_process, "start"}
     assert build.sources == sources.digest(native)
     for name, path in build.programs.items():
         done = subprocess.run([path, "--help"], capture_output=True, text=True, check=False)
@@ -40,9 +41,30 @@ def test_the_manifest_tells_what_was_built_from_what(build: Build) -> None:
 def test_clang_builds_the_same_programs(build: Build) -> None:
     if not shutil.which("clang++"):
         pytest.skip("no clang++: apt install clang libomp-dev")
-    other = toolchain.build(toolchain.get("clang"))
+    other = toolchain.build(toolchain.get("clang -O0"))  # its optimizer takes a minute
     assert set(other.programs) == set(build.programs)
     assert other.key != build.key
+
+
+def test_programs_are_added_to_a_build_as_they_are_needed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    native = planted_programs.copied(tmp_path, "memcpy", "stream")
+    monkeypatch.setattr(sources, "folder", lambda: native)
+    monkeypatch.setenv("ASSAY_CACHE", str(tmp_path / "build" / "cache"))
+    chosen = toolchain.get()
+    first = toolchain.build(chosen, programs={"memcpy"})
+    assert (set(first.programs), first.left) == ({"memcpy"}, ("start", "stream"))
+    written = Path(first.programs["memcpy"]).stat()
+    said: list[str] = []
+    both = toolchain.build(chosen, said.append, programs={"memcpy", "stream"})
+    assert (set(both.programs), both.left, both.key) == ({"memcpy", "stream"}, ("start",), first.key)
+    assert said[-1].startswith("built stream in ")
+    assert Path(both.programs["memcpy"]).stat() == written, "nobody who runs it notices"
+    assert toolchain.build(chosen, programs={"stream"}) == both
+    assert toolchain.cached_build(chosen) == both
+    shutil.rmtree(Path(both.programs["stream"]).parent / "tree")
+    assert set(toolchain.build(chosen).programs) == {"memcpy", "stream", "start"}
+    for path in toolchain.build(chosen).programs.values():
+        assert subprocess.run([path, "--help"], capture_output=True, check=False).returncode == 0
 
 
 def test_assay_build_prints_programs_that_start_and_a_manifest(build: Build) -> None:

@@ -12,7 +12,7 @@ from assay.launch.command import Site
 from assay.launch.starter import Starter
 from assay.model.errors import UnfitEnvironmentError
 from assay.model.run import Run
-from assay.plan import Options, make, parse
+from assay.plan import Options, make, parse, programs
 from assay.run import Progress, execute
 from assay.run.process import Processes
 from assay.studies import get
@@ -57,7 +57,9 @@ def run(home: Path, *wishes: str, declared: dict[str, object] | None = None) -> 
     factors = parse(wishes, study, declared or {})
     names = () if any(factor.kind == "toolchain" for factor in factors) else (default,)
     plan = make("tiny.toml", study, here, Options(launches=1, toolchains=names, factors=factors))
-    builds = {name: toolchain.build(toolchain.get(name)) for name in {one.toolchain for one in plan.order}}
+    builds = {
+        name: toolchain.build(toolchain.get(name), programs=wanted) for name, wanted in programs(plan).items()
+    }
     with store.create(plan, {here.host: (here, xml)}, builds, ("assay", "run"), home / "assay-runs") as directory:
         path = directory.path
         execute(plan, directory, Starter(Site(here.host)), Processes(), builds, Silent())

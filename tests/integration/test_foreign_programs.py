@@ -31,6 +31,16 @@ benchmark = "hpcc"
 placements = ["one-core"]
 axes = { n = 1500, nb = 80 }
 """
+CODES = """
+title = "NPB"
+question = "What rate do the pseudo-applications reach?"
+launches = 2
+
+[[measure]]
+benchmark = "npb"
+placements = ["one-core"]
+axes = { npb = ["bt", "lu"], npb-class = "S" }
+"""
 
 
 def started(build: Build, *options: str) -> tuple[dict[type, Any], int]:
@@ -98,17 +108,16 @@ def test_a_failing_command_and_a_missing_one_say_so(build: Build) -> None:
     assert started(build, "--cpus", "0", "--", "/nowhere/program") == ({}, 4)
 
 
-def case() -> Case:
-    return Case(
-        "hpcc/one-core", "hpcc", {"n": 400, "nb": 80}, Placement("one-core", "", (0,), Memory(), ("here",))
-    )
+HERE = Placement("one-core", "", (0,), Memory(), ("here",))
+HPCC = Case("hpcc/one-core", "hpcc", {"n": 400, "nb": 80}, HERE)
+NPB = Case("npb/one-core", "npb", {"npb": "lu", "npb-class": "S"}, HERE)
 
 
-def answered(text: str) -> dict[type, Any]:
+def answered(text: str, case: Case = HPCC) -> dict[type, Any]:
     lines = [Output(text), End("complete")]
     stdout = b"".join(json.dumps({"type": "output", "text": text}).encode() + b"\n" for _ in lines[:1])
     stdout += b'{"type":"end","status":"complete"}\n'
-    records = [decode_program_record(line) for line in with_figures(stdout, [case()]).splitlines()]
+    records = [decode_program_record(line) for line in with_figures(stdout, [case]).splitlines()]
     return {type(each): each for each in records}
 
 
@@ -131,6 +140,63 @@ def test_an_output_without_a_result_fails_and_its_end_is_shown() -> None:
     found = answered("HPL ERROR from process # 0\nnot enough memory\n")
     assert found[End].status == "failed"
     assert "not enough memory" in found[End].reason
+
+
+#: What NPB 3.3.1 printed on somebody's machine, 2017.
+LU = """ NAS Parallel Benchmarks (NPB3.3-OMP) - LU Benchmark
+
+ Verification Successful
+
+
+ LU Benchmark Completed.
+ Class           =                        S
+ Size            =             12x  12x  12
+ Iterations      =                       50
+ Time in seconds =                     1.33
+ Total threads   =                        1
+ Mop/s total     =                    77.16
+ Operation type  =           floating point
+ Verification    =               SUCCESSFUL
+ Version         =                    3.3.1
+"""
+
+
+def test_npb_is_read_by_its_parser_and_its_own_verification_counts() -> None:
+    found = answered(LU, NPB)
+    assert found[FigureOfMerit] == FigureOfMerit("time", "s", 1.33, 1.33)
+    assert found[Verdict].passed
+    assert not answered(LU.replace("  SUCCESSFUL", "UNSUCCESSFUL"), NPB)[Verdict].passed
+    torn = answered(LU[:200], NPB)[End]
+    assert torn.status == "failed"
+    assert "no 'Time in seconds' belongs to this result" in torn.reason
+
+
+def test_a_sites_own_npb_is_measured_and_what_it_did_not_build_is_left_out(tmp_path: Path) -> None:
+    program = tmp_path / "bin" / "lu.S.x"
+    program.parent.mkdir()
+    program.write_text(f"#!/bin/sh\nsleep 0.1\ncat << 'END'\n{LU}END\n")
+    program.chmod(0o755)
+    (tmp_path / "codes.toml").write_text(CODES)
+    done = subprocess.run(
+        [*ASSAY, "run", "./codes.toml", "--runs", str(tmp_path / "runs")],
+        cwd=tmp_path,
+        env={**os.environ, "PATH": f"{program.parent}:{os.environ['PATH']}"},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr
+    (path,) = (tmp_path / "runs").glob("*-codes-*")
+    run = store.load(path)
+    assert [each.reason.partition(":")[0] for each in run.plan.left_out] == ["the program bt.S.x is not here"]
+    found = {each.metric: each for each in analyse(run).estimates if each.benchmark == "npb"}
+    assert (found["rate"].median, found["time"].median) == (77.16e6, 1.33)
+    assert found["elapsed"].median
+    assert found["elapsed"].median > 0.1
+    assert found["rate"].launches == 2
+    assert found["rate"].placement.proven
+    assert found["rate"].placement.proven.as_asked
+    assert found["rate"].params == {"npb": "lu", "npb-class": "S"}
 
 
 def test_an_installed_hpl_is_measured_with_interval_placement_and_limit(tmp_path: Path) -> None:

@@ -113,6 +113,93 @@ def test_single_precision_is_checked_by_its_own_rounding(build: Build, libraries
     assert records(done)[Verdict].passed
 
 
+def test_every_core_works_on_a_product_of_its_own(build: Build, libraries: tuple[Library, ...]) -> None:
+    cases = [
+        "--seconds",
+        "0.05",
+        "--case",
+        "a",
+        "--product",
+        "own",
+        "--case",
+        "b",
+        "--product",
+        "shared",
+        "--case",
+        "c",
+        "--product",
+        "own",
+    ]
+    for each in libraries:
+        command = [
+            build.programs["dgemm"],
+            "--library",
+            f"blas={each.file}",
+            "--n",
+            "300",
+            "--cpus",
+            "0,1",
+            *cases,
+        ]
+        done = subprocess.run(command, capture_output=True, text=True, check=False)
+        assert done.returncode == 0, done.stderr
+        found = [decode_program_record(line) for line in done.stdout.splitlines()]
+        headers = [record for record in found if isinstance(record, Header)]
+        assert [header.work["multiply"]["flops"] for header in headers] == [4 * 300**3, 2 * 300**3, 4 * 300**3]
+        assert [header.ranks[0].cpus for header in headers] == [(0, 1)] * 3
+        assert [headers[0].ranks[0].proof, headers[2].ranks[0].proof] == ["thread", "thread"]
+        threads = [header.libraries["blas"].get("threads") for header in headers]
+        assert threads[0] in {"1", None}
+        assert all(record.passed for record in found if isinstance(record, Verdict))
+
+
+def test_each_library_calls_itself_by_name_and_says_the_numbers_of_its_kernels(
+    build: Build, libraries: tuple[Library, ...]
+) -> None:
+    told = {}
+    for each in libraries:
+        loaded = records(run(build, "--library", f"blas={each.file}", "--n", "64", "--cpus", "0"))[Header]
+        told[each.name] = loaded.libraries["blas"]
+    assert told["openblas"]["library"] == "OpenBLAS"
+    blis = told["blis-pthread"]
+    assert blis["library"] == "BLIS"
+    assert f"number of {blis['kernel']}" in blis
+
+
+#: A product of 16-bit numbers in plain loops, and no other.
+_BFLOAT16 = """
+void cblas_dgemm(void) {} void cblas_sgemm(void) {}
+static float wide(unsigned short half) {
+    union { unsigned bits; float number; } of = {(unsigned)half << 16};
+    return of.number;
+}
+void cblas_sbgemm(int o, int ta, int tb, int m, int n, int k, float alpha, const unsigned short* a, int lda,
+                  const unsigned short* b, int ldb, float beta, float* c, int ldc) {
+    for (int i = 0; i < m; ++i)
+        for (int j = 0; j < n; ++j) {
+            float sum = 0;
+            for (int p = 0; p < k; ++p) sum += wide(a[i * lda + p]) * wide(b[p * ldb + j]);
+            c[i * ldc + j] = sum;
+        }
+}
+"""
+
+
+def test_a_product_of_half_the_bits_is_checked_and_a_library_without_one_is_refused(
+    build: Build, libraries: tuple[Library, ...], tmp_path: Path
+) -> None:
+    words = ("--format", "bf16", "--n", "65", "--cpus", "0")
+    made = run(build, "--library", f"blas={compiled(tmp_path, _BFLOAT16)}", *words)
+    assert made.returncode == 0, made.stderr
+    assert records(made)[Verdict].passed
+    assert records(made)[Header].work["multiply"]["bytes"] == (2 + 2 + 4) * 65**2
+    wrong = _BFLOAT16.replace("float sum = 0", "float sum = i == j ? 0.01f : 0")
+    assert run(build, "--library", f"blas={compiled(tmp_path, wrong)}", *words).returncode == 1
+    blis = next(each for each in libraries if each.name == "blis-pthread")
+    refused = run(build, "--library", f"blas={blis.file}", *words)
+    assert (refused.returncode, "cblas_sbgemm" in refused.stderr) == (4, True)
+
+
 def test_a_wrong_product_fails(build: Build, tmp_path: Path) -> None:
     done = run(build, "--library", f"blas={compiled(tmp_path, _WRONG)}", "--n", "100", "--cpus", "0")
     found = records(done)
@@ -183,6 +270,7 @@ why = "the product"
 """
 
 
+@pytest.mark.long
 def test_a_wrong_kernel_is_found_and_confirmed_by_experiment(
     build: Build, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -195,7 +283,7 @@ def test_a_wrong_kernel_is_found_and_confirmed_by_experiment(
     for attempt in range(3):  # other tests disturb some
         runs = tmp_path / str(attempt)
         words = ["run", str(tmp_path / "kernel.toml"), "--blas", "openblas", "--confirm", "--runs", str(runs)]
-        done = CliRunner().invoke(assay, [*words, "--confirm-budget", "120s"])
+        done = CliRunner().invoke(assay, [*words, "--confirm-budget", "60s"])
         assert done.exception is None or isinstance(done.exception, SystemExit), done.output
         (run,) = (each.parent for each in runs.glob("*/run.json"))
         analysis = analyse(store.load(run))

@@ -12,7 +12,7 @@ from tests.integration.test_native_blas import compiled
 from tests.native_programs import Told, start
 
 from assay import toolchain
-from assay.model.record import End, FigureOfMerit, Verdict
+from assay.model.record import End, FigureOfMerit, Traffic, Verdict
 from assay.model.toolchain import Build
 
 pytestmark = pytest.mark.native
@@ -25,6 +25,20 @@ void cblas_dgemm(void) {} void cblas_sgemm(void) {} void cblas_dtrsm(void) {} vo
 void cblas_dtrsv(void) {}
 unsigned long cblas_idamax(int n, const double* x, int step) { return 0; }
 """
+#: The same, and every product is no number.
+_NO_NUMBER = """
+void cblas_sgemm(void) {} void cblas_dtrsm(void) {} void cblas_dgemv(void) {} void cblas_dtrsv(void) {}
+unsigned long cblas_idamax(int n, const double* x, int step) { return 0; }
+void cblas_dgemm(int order, int ta, int tb, int m, int n, int k, double alpha, const double* a, int lda,
+                 const double* b, int ldb, double beta, double* c, int ldc) {
+    for (int j = 0; j < n; ++j) for (int i = 0; i < m; ++i) c[i + (long)j * ldc] = __builtin_nan("");
+}
+"""
+#: What a rank finds in place of the shared memory of its node: too little, none to write to, or some that the
+#: other ranks cannot see, as in containers.
+_OTHER_SHARED_MEMORY = ("size=64k", "ro", "size=64m")
+#: How Open MPI's own messages do without it.
+_WITHOUT_IT = {"OMPI_MCA_pml": "ob1", "OMPI_MCA_btl": "self,tcp", "OMPI_MCA_btl_tcp_if_include": "lo"}
 
 
 @pytest.fixture(scope="module")
@@ -97,6 +111,48 @@ def test_a_wrong_solution_is_refused(built: Build, tmp_path: Path) -> None:
     assert [each.status for each in told.ends] == ["failed"]
 
 
+def test_no_numbers_are_refused_where_several_ranks_search_for_pivots(built: Build, tmp_path: Path) -> None:
+    told = run(built, f"blas={compiled(tmp_path, _NO_NUMBER)}", 3, "--n", "300", "--nb", "32", "--p", "3")
+    assert told.exit_code == 1, told.words
+    assert [each.status for each in told.ends] == ["failed"]
+
+
+@pytest.mark.parametrize("options", ["", *_OTHER_SHARED_MEMORY])
+def test_panels_are_passed_on_where_ranks_share_no_memory(built: Build, blas: str, options: str) -> None:
+    mount = f"mount -t tmpfs -o {options} none /dev/shm && " if options else ""
+    namespace = ["unshare", "--mount", *([] if os.geteuid() == 0 else ["--map-root-user"])]
+    within = [*namespace, "sh", "-c", f'{mount}exec "$@"', "sh"]
+    if subprocess.run([*within, "true"], capture_output=True, check=False).returncode != 0:
+        pytest.skip("this system gives no namespace of mounts")
+    axes = ("--library", blas, "--n", "300", "--nb", "32", "--seconds", "0.05")
+    command = mpi_ranks.command(built, "hpl", 2, *axes)
+    environment = mpi_ranks.environment() | _WITHOUT_IT
+    told = start(*command[:3], *within, *command[3:], environment=environment)
+    mpi_ranks.complete(told, 1)
+    assert told.header.facts["panels"] == ("passed on" if options else "shared")
+    # Each panel is sent once, and vectors of a few rows beside it.
+    traffic = next(each for each in told.records if isinstance(each, Traffic))
+    heights = range(300, 0, -32)
+    numbers = sum(min(32, height) * (1 + min(32, height) + -(-height // 8) * 8) for height in heights)
+    panels = 8 * len(figures(told)) * numbers
+    assert (1 if options else 0) <= traffic.payload / panels < (1.2 if options else 0.2)
+
+
+def test_rows_that_ranks_exchange_are_counted(built: Build, blas: str) -> None:
+    told = run(built, blas, 2, "--n", "512", "--nb", "64", "--p", "2")
+    mpi_ranks.complete(told, 1)
+    traffic = next(each for each in told.records if isinstance(each, Traffic))
+    # Half of U on the average, and U has half of the matrix; replaced rows and pivots come on top.
+    of_u = 8 * 512**2 / 2 * len(figures(told))
+    assert 1.7 < traffic.payload / of_u < 3
+
+
+def test_blocks_whose_messages_mpi_cannot_count_are_refused(built: Build, blas: str) -> None:
+    told = run(built, blas, 2, "--n", "60000", "--nb", "60000")
+    assert told.exit_code != 0
+    assert "blocks of 60000 columns are too wide" in told.words
+
+
 def test_a_library_that_lacks_a_function_is_refused_by_its_name(built: Build, tmp_path: Path) -> None:
     library = compiled(tmp_path, "void cblas_dgemm(void) {} void cblas_sgemm(void) {}")
     told = run(built, f"blas={library}", 1, "--n", "300")
@@ -134,3 +190,13 @@ def _runs_hpl(process: int) -> bool:
         return b"/hpl\0" in Path(f"/proc/{process}/cmdline").read_bytes()
     except OSError:
         return False
+
+
+def test_independent_ranks_solve_a_system_each(built: Build, blas: str) -> None:
+    told = run(built, blas, 2, "--n", "300", "--nb", "32", "--coupling", "independent")
+    mpi_ranks.complete(told, 1)
+    assert told.header.facts["grid"] == "1 x 1"
+    for figure in figures(told):
+        assert figure.seconds
+        assert figure.value == pytest.approx(2 * (2 * 300**3 / 3 + 1.5 * 300**2) / figure.seconds)
+        assert "broadcast" not in figure.phases

@@ -18,13 +18,13 @@ from assay.model.toolchain import Build
 
 pytestmark = pytest.mark.native
 
-_ASSAY = (sys.executable, "-c", "from assay.cli import main; main()")
+_ASSAY = (sys.executable, str(Path(__file__).parents[1] / "impatient.py"))
 _LIMIT_S = 300.0
 
 STUDY = """
 title = "Small"
 question = "Does it go on?"
-launches = 6
+launches = 3
 precision = 0.5
 
 [[measure]]
@@ -294,7 +294,7 @@ def test_resume_refuses_other_options_and_unknown_runs(home: Path) -> None:
 
 def test_a_full_disk_ends_with_4_keeps_what_was_measured_and_goes_on_when_there_is_space(home: Path) -> None:
     # Files may grow to 200 KiB: any user can set this limit, and it strikes in mid-write, as a full disk does.
-    (home / "small.toml").write_text(STUDY.replace("0.5", "0.000001"))
+    (home / "small.toml").write_text(STUDY.replace("0.5", "0.000001").replace("launches = 3", "launches = 6"))
     limited = ("bash", "-c", 'ulimit -f 200; exec "$@"', "bash")
     process = start(home, "run", "small.toml", through=limited)
     _, err = process.communicate(timeout=_LIMIT_S)

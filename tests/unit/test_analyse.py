@@ -150,6 +150,20 @@ def test_a_fault_gives_its_status_a_reason_and_no_figure(tmp_path: Path, kind: s
     assert all(each.median is None and each.status == status for each in analysis.estimates if each.case in cases)
 
 
+def test_a_launch_that_ends_before_a_case_begins_costs_the_others_nothing(tmp_path: Path) -> None:
+    law = Law(faults=(Fault("cannot-start", "stream/one-core", starts=(0,)),))
+    analysis = analyse(store.load(simulated_run(tmp_path, law, options=Options(launches=6))))
+    fewer = [each for each in analysis.outcomes if each.launches < each.planned]
+    struck = [each for each in fewer if "stream/one-core" in each.case]
+    assert struck
+    for each in struck:
+        assert (each.status, each.launches) == ("complete", 5)
+        assert each.reason.startswith("5 of 6 launches: ")
+    figures = [each for each in analysis.estimates if each.case in {one.case for one in struck}]
+    assert figures
+    assert all(each.median and each.launches == 5 for each in figures)
+
+
 def test_launches_that_were_not_made_are_said(run: Run) -> None:
     cut = analyse(msgspec.structs.replace(run, launches=run.launches[:1]))
     assert {each.status for each in cut.outcomes} == {"complete", "skipped"}

@@ -185,3 +185,15 @@ def test_six_launches_are_kept_with_fewer_samples_and_further_ones_only_with_eno
     assert len(shares) == launches
     assert all(seconds >= min(10.0, left_s / launches) - 1e-9 for seconds in shares)
     assert sum(shares) <= left_s + 1e-9
+
+
+def test_a_repeat_of_the_last_launch_gets_no_more_than_is_left() -> None:
+    plan = plan_for(study=Study("One", "?", (Measure("latency", ("one-core",), axes={"bytes": 2**20}),)))
+    case = plan.studied[0].id
+    order = tuple(PlannedLaunch(f"{block:03d}-00", block, "latency", "gcc", (case,)) for block in range(3))
+    costs = CostHistory(msgspec.structs.replace(plan, order=order), correction={case: 0.0}, least_s={case: 0.1})
+    spread = Spread(plan, {case: Outstanding(3, 3)}, {case: 0}, 60.0, costs)
+    for _ in order:
+        spread.through(case)
+    spread.total = spread.total.plus(costs.need(case, 1.0), 1e-16)  # what subtractions leave of a sum
+    assert 0.1 <= sum(spread.allot(order[-1], 30.0, repeat=True).values()) <= 30.0

@@ -49,6 +49,17 @@ def test_a_candidate_names_the_command_that_decides(tmp_path: Path) -> None:
     assert found.next.startswith(f"assay run --resume {path.name} --confirm ")
 
 
+def test_an_experiment_is_planned_by_what_its_cases_took_in_the_study(tmp_path: Path) -> None:
+    path = candidate(tmp_path)
+    run = store.load(path)
+    assumed_s = trial_of(path).estimate_s
+    took_s = confirm(path, CONTENDED, MACHINE).elapsed_s
+    foreseen_s = store.load(path).plan.trials[0].estimate_s
+    assert 0.9 * took_s < foreseen_s < 1.5 * took_s < 0.8 * assumed_s
+    assert planned(run.plan, wanted(analyse(run), run.plan), foreseen_s, run.launches).order
+    assert not planned(run.plan, wanted(analyse(run), run.plan), 0.5 * foreseen_s, run.launches).order
+
+
 def test_a_real_cause_is_confirmed_by_blocks_of_its_own(tmp_path: Path) -> None:
     path = candidate(tmp_path)
     confirm(path, CONTENDED, MACHINE)

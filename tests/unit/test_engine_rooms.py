@@ -29,7 +29,7 @@ ALLOWED = {
     "compare/statements.py": ({"size", "bandwidth"}, "a place in the template of a sentence, and a word of one"),
     "compare/figure_rows.py": ({"pairs"}, "the heading of a column: launches side by side"),
     "simulation/machine.py": ({"segment", "threads"}, "fields of what the header says of its MPI"),
-    "report/languages/__init__.py": ({"p"}, "a prefix of units: pico"),
+    "report/languages/__init__.py": ({"p", "k"}, "prefixes of units: pico and kilo"),
     "report/verdicts.py": ({"pairs"}, "the plural of pair: launches side by side"),
 }
 

@@ -12,7 +12,8 @@ from assay.model.facts import Fact
 from assay.model.plan import Measure, Study
 from assay.model.result import Finding
 from assay.model.run import Run
-from assay.plan import Options
+from assay.plan import Options, experiment_plan
+from assay.plan.experiments import MOST, wanted
 from assay.simulation import Law
 
 STUDY = Study(
@@ -26,8 +27,15 @@ STUDY = Study(
 )
 WITH_BLAS = Options(libraries={"blas": "/simulated/libblas.so"})
 WIDE = ("avx2", "fma", "avx512f", "avx512dq", "avx512bw", "avx512vl")
-BLIS = {"version": "BLIS 0.9.0", "kernel": "haswell", "kernels": "0 skx, 1 knl, 3 haswell"}
-OPENBLAS = {"version": "OpenBLAS 0.3.30", "kernel": "Haswell"}
+BLIS = {
+    "library": "BLIS",
+    "version": "BLIS 0.9.0",
+    "kernel": "haswell",
+    "number of skx": "0",
+    "number of knl": "1",
+    "number of haswell": "3",
+}
+OPENBLAS = {"library": "OpenBLAS", "version": "OpenBLAS 0.3.30", "kernel": "Haswell"}
 
 
 def run_of(folder: Path, share: float, loaded: dict[str, str], vectors: tuple[str, ...] = WIDE) -> Run:
@@ -96,6 +104,15 @@ def test_without_another_kernel_to_try_there_is_no_experiment(
     (finding,) = found(run_of(tmp_path, 0.42, loaded, vectors))
     assert finding.status == "candidate"
     assert finding.experiment is None
+
+
+def test_its_experiment_has_room_in_a_minute_for_it_is_planned_by_what_the_study_took(tmp_path: Path) -> None:
+    run = run_of(tmp_path, 0.42, OPENBLAS)
+    asked = wanted(analyse(run), run.plan)
+    assert not experiment_plan(run.plan, asked, 60.0).order  # by assumptions of slow cores
+    plan = experiment_plan(run.plan, asked, 60.0, run.launches)
+    assert plan.launches == MOST
+    assert plan.estimate_s < 60
 
 
 def test_small_products_alone_are_not_assessed(tmp_path: Path) -> None:

@@ -175,7 +175,7 @@ def test_a_prediction_that_holds_is_told_and_one_that_fails_too(tmp_path: Path) 
     ]
     assert "inside" in holds.claim
     fails = _found(analyse(_run(tmp_path / "b", HIMENO, _changed(stencil_bytes=120))), "prediction")
-    assert any("below" in each.claim and "does not explain" in each.claim for each in fails)
+    assert any("below" in each.claim and "not explained by bandwidth alone" in each.claim for each in fails)
 
 
 def test_idle_states_are_no_question_where_no_messages_were_passed(tmp_path: Path) -> None:

@@ -10,6 +10,7 @@ import pytest
 from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 from rich.console import Console
+from tests.unit.test_import_npb import NPB_2_3
 from tests.unit.test_import_osu import PASTED
 from tests.unit.test_import_tools import HPL, IMB, NUMACTL, STREAM
 
@@ -34,6 +35,7 @@ SAMPLES = {
     "stream": STREAM,
     "hpl": HPL,
     "himeno": HIMENO,
+    "npb": NPB_2_3,
     "numactl": NUMACTL,
     "csv": CSV,
 }

@@ -2,13 +2,16 @@
 
 from pathlib import Path
 
+import msgspec
 import pytest
 from tests.simulation import confirm, simulated_run
 
 from assay import store
 from assay.analyse import analyse
 from assay.model.plan import Measure, Study
+from assay.model.record import End
 from assay.model.result import Finding
+from assay.model.run import Run
 from assay.plan import Options
 from assay.simulation import Fault, Law
 
@@ -25,8 +28,12 @@ def run_of(folder: Path, law: Law, pattern: str, **axes: tuple[int, ...]) -> Pat
     return simulated_run(folder, law, description=MACHINE, study=study, options=HOSTS)
 
 
+def findings(run: Run) -> list[Finding]:
+    return [each for each in analyse(run).findings if each.rule == "lost_frames"]
+
+
 def told(path: Path) -> list[Finding]:
-    return [each for each in analyse(store.load(path)).findings if each.rule == "lost_frames"]
+    return findings(store.load(path))
 
 
 @pytest.mark.parametrize(
@@ -60,6 +67,29 @@ def test_shorter_segments_of_the_same_run_are_what_held(tmp_path: Path) -> None:
     path = run_of(tmp_path, BLACK_HOLE, "latency", segment=(1460, 0))
     (found,) = told(path)
     assert "with segments of 1,460 B they held" in found.claim
+
+
+def ended_otherwise(run: Run, **changes: str) -> Run:
+    """The run with other words or another cause of every failure."""
+
+    def changed(end: End | None) -> End | None:
+        return msgspec.structs.replace(end, **changes) if end and end.status == "failed" else end
+
+    launches = tuple(
+        msgspec.structs.replace(
+            launch, cases=tuple(msgspec.structs.replace(each, end=changed(each.end)) for each in launch.cases)
+        )
+        for launch in run.launches
+    )
+    return msgspec.structs.replace(run, launches=launches)
+
+
+def test_the_cause_is_a_name_of_the_record_and_not_read_from_its_words(tmp_path: Path) -> None:
+    run = store.load(run_of(tmp_path, BLACK_HOLE, "latency"))
+    (expected,) = findings(run)
+    (found,) = findings(ended_otherwise(run, reason="das Netz fehlt"))
+    assert found == expected
+    assert findings(ended_otherwise(run, cause="")) == []
 
 
 @pytest.mark.parametrize(

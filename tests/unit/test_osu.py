@@ -9,7 +9,7 @@ from assay.model import benchmarks
 from assay.model.noise import Noise
 from assay.model.quantity import Quantity
 from assay.model.result import RESULT_SCHEMA, Analysis, Estimate, Placed
-from assay.report import osu
+from assay.topics.messages.formats import osu
 
 QUIET = Noise(None, None, None, None, None, {}, 0, 0)
 #: The defaults of pt2pt's axes.
@@ -46,7 +46,8 @@ def estimate(metric: str, unit: str, median: float, **params: Any) -> Estimate: 
 
 
 def tables(*estimates: Estimate) -> list[str]:
-    return list(osu.tables(Analysis(RESULT_SCHEMA, "r", "network", "complete", estimates, (), (), (), (), QUIET)))
+    analysis = Analysis(RESULT_SCHEMA, "r", "network", "complete", estimates, (), (), (), (), QUIET)
+    return list(osu.tables(analysis))
 
 
 def rows(lines: list[str]) -> list[list[str]]:

@@ -51,6 +51,13 @@ def test_a_duration_that_is_not_finite_is_refused_in_a_file(word: str) -> None:
         decode_record(line)
 
 
+def test_the_cause_of_a_failure_is_a_name_that_is_known() -> None:
+    line = '{"type":"end","status":"failed","reason":"no answer","cause":"connection-lost"}'
+    assert decode_program_record(line) == End("failed", "no answer", "connection-lost")
+    with pytest.raises(RecordError):
+        decode_program_record(line.replace("connection", "patience"))
+
+
 @pytest.mark.parametrize(
     "line", ["", "{", "null", '{"type":"end"}', b"\xff\xfe", '{"type":"end","status":"complete"']
 )

@@ -30,7 +30,7 @@ from assay.topics.memory.sections import touch
 
 _IDS = {
     "memory-bandwidth", "saturation", "first-touch", "memory-nodes", "load-latency", "loaded-latency", "copy-rate",
-    "flops", "roofline", "himeno", "core-to-core", "noise",
+    "flops", "roofline", "himeno", "core-to-core", "noise", "scaling",
 }  # fmt: skip
 
 

@@ -2,6 +2,7 @@
 
 import io
 from pathlib import Path
+from typing import Literal
 
 import msgspec
 import pytest
@@ -14,11 +15,15 @@ from assay.analyse import analyse
 from assay.compare import figure_rows
 from assay.compare.runs import within
 from assay.model.plan import Factor
-from assay.model.quantity import exact
-from assay.model.result import Limit
+from assay.model.quantity import Quantity, exact
+from assay.model.result import Analysis, Finding, Limit
 from assay.plan import Options
-from assay.report import html, terminal
-from assay.report.summary import counted, planned, shortfall, summary
+from assay.report import html, terminal, words
+from assay.report.summary import counted, planned, shortfall, summary, verdict
+from assay.simulation import Law
+
+#: A machine that nothing else uses.
+HEALTHY = Law(core_traffic=12e9, node_traffic=30e9)
 
 
 @pytest.fixture(scope="module")
@@ -86,7 +91,70 @@ def test_the_lead_says_how_many_of_the_planned_cases_were_measured(cut: Example)
 
 
 def test_the_terminal_says_near_its_top_that_the_run_was_cut(cut: Example) -> None:
-    assert shortfall(cut.run, cut.analysis) in _shown(cut).splitlines()[2:4]
+    assert shortfall(cut.run, cut.analysis) in "\n".join(_shown(cut).splitlines()[2:4])
+
+
+def _grade(here: Example) -> tuple[str, str]:
+    told = verdict(here.run, here.analysis)
+    return told.grade, told.reason
+
+
+def test_the_verdict_names_the_worst_that_speaks_against_the_figures(tmp_path: Path, cut: Example) -> None:
+    run = store.load(simulated_run(tmp_path, HEALTHY, options=Options(launches=6)))
+    analysis = analyse(run)
+    assert _grade(Example(run, analysis))[0] == "good"
+    assert _grade(cut) == ("care", shortfall(cut.run, cut.analysis))
+    replaced = msgspec.structs.replace
+    noise = next(each for each in analysis.findings if each.rule == "machine_noise")
+    loud = replace_finding(analysis, replaced(noise, severity="problem", claim="Others took a core."))
+    assert _grade(Example(run, loud)) == ("care", "Others took a core.")
+    proof = analysis.estimates[0].placement.proven
+    assert proof
+    astray = replaced(analysis.estimates[0].placement, proven=replaced(proof, as_asked=False))
+    wrong = (replaced(analysis.estimates[0], placement=astray), *analysis.estimates[1:])
+    assert _grade(Example(run, replaced(loud, estimates=wrong))) == ("bad", "1 figure is not of the cpus asked.")
+    assert _grade(Example(run, replaced(analysis, estimates=())))[0] == "bad"
+
+
+def replace_finding(analysis: Analysis, finding: Finding) -> Analysis:
+    """The analysis with this finding in place of the one of its id."""
+    found = tuple(finding if each.id == finding.id else each for each in analysis.findings)
+    return msgspec.structs.replace(analysis, findings=found)
+
+
+def test_figures_of_a_single_launch_are_used_with_care_for_they_have_no_interval(tmp_path: Path) -> None:
+    run = store.load(simulated_run(tmp_path, HEALTHY, options=Options(launches=1)))
+    assert _grade(Example(run, analyse(run))) == (
+        "care",
+        "Most of them have no interval: the launches were too few.",
+    )
+
+
+@pytest.mark.parametrize(
+    ("better", "ends", "drawn"),
+    [
+        ("higher", (45.0, 50.0, 60.0), (50.0, 45.0, 60.0, True)),
+        ("lower", (200.0, 200.0, 200.0), (50.0, 50.0, 50.0, False)),
+        ("higher", (99.0, 104.0, 108.0), (100.0, 99.0, 100.0, False)),
+    ],
+)
+def test_a_bar_is_the_share_of_the_limit(
+    better: Literal["higher", "lower"], ends: tuple[float, float, float], drawn: tuple[float, float, float, bool]
+) -> None:
+    lo, value, hi = ends
+    limit = Limit(100.0, "derived", "by hand", "memory")
+    one = msgspec.structs.replace(
+        example().analysis.estimates[0],
+        better=better,
+        value=Quantity(value, lo, hi, "B/s", "interval"),
+        limit=limit,
+    )
+    bar = words.bar(one)
+    assert bar is not None
+    assert bar == pytest.approx(drawn)
+    assert words.bar(msgspec.structs.replace(one, limit=None)) is None
+    own = msgspec.structs.replace(limit, measured_by=one.id)
+    assert words.bar(msgspec.structs.replace(one, limit=own)) is None
 
 
 def test_a_whole_run_says_nothing_of_a_cut(tmp_path: Path) -> None:

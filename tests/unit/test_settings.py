@@ -86,7 +86,7 @@ def test_the_environment_sets_flags_and_lists_too(
     [
         ('[run]\nbugdet = "60s"\n', "run.bugdet", "did you mean 'budget'?"),
         ("[rnu]\n", "rnu", "did you mean 'run'?"),
-        ('budget = "60s"\n', "budget", "known: run, toolchain, mpi, limits, factor, given"),
+        ('budget = "60s"\n', "budget", "known: run, toolchain, mpi, blas, limits, factor, given"),
     ],
 )
 def test_an_unknown_key_is_refused_by_name_and_file(

@@ -18,12 +18,25 @@ from assay.analyse.statistics import (
     medians,
     percentile,
     quantiles,
+    share_of,
     signed_rank,
+    student,
     theil_sen,
     verdict,
 )
 from assay.analyse.steady import steady_starts
 from assay.model.quantity import Quantity
+
+
+@pytest.mark.parametrize(("count", "of"), [(0, 1), (1, 1), (0, 8), (7, 8), (93, 100), (1990, 2000)])
+def test_the_interval_of_a_share_is_that_of_clopper_and_pearson(count: int, of: int) -> None:
+    found, wanted = share_of(count, of), stats.binomtest(count, of).proportion_ci(0.95, "exact")
+    assert found.parts == pytest.approx((count / of, wanted.low, wanted.high), abs=1e-8)
+
+
+@pytest.mark.parametrize("free", [1, 2, 3, 11, 100])
+def test_the_quantile_of_students_t_is_scipys(free: int) -> None:
+    assert student(free) == pytest.approx(stats.t.ppf(0.975, free), rel=1e-6)
 
 
 @given(st.lists(st.floats(-1e6, 1e6), min_size=1, max_size=30), st.floats(0, 1))

@@ -4,6 +4,7 @@ from collections.abc import Iterable, Iterator
 
 import numpy as np
 import pytest
+from _pytest.mark import ParameterSet
 from scipy import stats
 
 from assay.analyse.launches import Sampled, Yield
@@ -16,6 +17,12 @@ QUIET = Bracket(None, None, 1.0, 0.0, 0.0, 0, 0.0)
 CASES, LAUNCHES = 100, 6
 #: Healthy runs, and in how many of them a level of 1 % may find something: two standard deviations above it.
 RUNS, BY_CHANCE = 200, 4
+
+
+def _seldom(low: float, usual: float, high: float) -> list[ParameterSet]:
+    """Levels of noise: the usual one per change, all of them in a long run."""
+    long = pytest.mark.long
+    return [pytest.param(low, marks=long), pytest.param(usual), pytest.param(high, marks=long)]
 
 
 def _case(number: int, label: str, benchmark: str = "stream") -> Case:
@@ -76,13 +83,13 @@ THREE_EACH = ("near", "far", "far", "near", "near", "far")
 SIX_EACH = 2 * THREE_EACH
 
 
-@pytest.mark.parametrize("noise", [0.003, 0.05, 0.3])
+@pytest.mark.parametrize("noise", _seldom(0.003, 0.05, 0.3))
 def test_labels_by_chance_split_less_than_one_healthy_run_in_a_hundred(noise: float) -> None:
     found = sum(bool(explained(_apart(_by_chance(seed), 1.0, noise, seed))) for seed in range(RUNS))
     assert found <= BY_CHANCE
 
 
-@pytest.mark.parametrize("noise", [0.003, 0.05, 0.2])
+@pytest.mark.parametrize("noise", _seldom(0.003, 0.05, 0.2))
 def test_launches_that_all_cases_share_are_not_split_by_chance(noise: float) -> None:
     for label in (THREE_EACH, SIX_EACH):
         assert sum(bool(explained(_together(label, 1.0, noise, seed))) for seed in range(RUNS)) <= BY_CHANCE

@@ -34,7 +34,27 @@ def test_every_stored_study_loads_and_names_benchmarks_that_exist(name: str) -> 
 
 
 def test_the_stored_studies_are_these() -> None:
-    node = {"caches", "dgemm", "flops", "hpl", "interleave", "memory", "node", "numa", "quick"}
+    node = {
+        "caches",
+        "compilers",
+        "dgemm",
+        "flops",
+        "himeno",
+        "hpcg",
+        "hpl",
+        "hpl-grid",
+        "hpl-processors",
+        "interleave",
+        "linpack",
+        "memory",
+        "nas",
+        "mxp",
+        "node",
+        "numa",
+        "one-two-two",
+        "quick",
+        "weather",
+    }
     assert set(studies.names()) == node | {
         "collectives",
         "multi-pair",

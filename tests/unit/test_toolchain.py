@@ -257,10 +257,10 @@ def compiled(tmp_path: Path, bin_folder: Path, monkeypatch: pytest.MonkeyPatch) 
     monkeypatch.setattr(sources, "folder", lambda: native)
     calls: list[str] = []
 
-    def compile_programs(_native: Path, tree: Path, chosen: Toolchain, log: Path) -> None:
+    def compile_programs(_native: Path, tree: Path, chosen: Toolchain, log: Path, _programs: object) -> None:
         calls.append(chosen.name)
         log.write_text("fine\n")
-        (tree / "bin").mkdir(parents=True)
+        (tree / "bin").mkdir(parents=True, exist_ok=True)
         program = tree / "bin" / ("pt2pt" if chosen.mpi else "stream")
         program.write_text(f"program {len(calls)}")
         program.chmod(0o755)
@@ -328,7 +328,7 @@ def test_another_wrapper_or_version_of_mpi_is_another_key(bin_folder: Path) -> N
 def test_a_build_that_makes_no_program_leaves_nothing_that_looks_whole(
     compiled: list[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    def nothing(_native: Path, tree: Path, _chosen: object, log: Path) -> None:
+    def nothing(_native: Path, tree: Path, _chosen: object, log: Path, _programs: object) -> None:
         log.write_text("fine\n")
         tree.mkdir()
 

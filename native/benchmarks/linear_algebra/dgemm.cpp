@@ -2,10 +2,14 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <optional>
 #include <thread>
+#include <type_traits>
 
 #include "harness/blas.hpp"
 #include "harness/cpus.hpp"
+#include "harness/crew.hpp"
+#include "harness/failure.hpp"
 #include "harness/program.hpp"
 
 namespace {
@@ -17,8 +21,17 @@ const assay::Declaration declaration{
     .summary = "rate of the matrix product of a BLAS library that is loaded at launch",
     .kernels = {"multiply"},
     .axes =
-        {{"n", "order of the three square matrices", {}, std::int64_t{1024}, ""},
-         {"format", "of the numbers, by IEEE 754: fp64 is DGEMM, fp32 is SGEMM", {"fp64", "fp32"}, "fp64", ""}},
+        {{"n", "order of the three square matrices", {}, std::int64_t{1024}, "", 1, assay::largest_order},
+         {"format",
+          "of the numbers: fp64 is DGEMM, fp32 is SGEMM; bf16: of A and B, where the library has it, C in fp32",
+          {"fp64", "fp32", "bf16"},
+          "fp64",
+          ""},
+         {"product",
+          "shared: all cores work on one; own: every core works on one of its own, all at once",
+          {"shared", "own"},
+          "shared",
+          ""}},
     .work = {{"multiply", {"flops", "bytes"}}},
     .own_threads = true,
 };
@@ -35,35 +48,59 @@ double entry(std::uint64_t place) {
     return static_cast<double>(bits >> 11U) * 0x1p-53 - .5;
 }
 
-template <class Number>
+/// A and B of Given numbers, C of Number.
+template <class Given, class Number>
 class Product : public assay::Benchmark {
   public:
     explicit Product(const Setting& setting)
         : n_(setting.params.number("n")),
           size_(static_cast<std::size_t>(n_) * static_cast<std::size_t>(n_)),
-          blas_(file(setting), setting.cpus) {
+          own_(setting.params.word("product") == "own"),
+          blas_(setting.library("blas"), setting.cpus) {
+        const std::size_t sets = own_ ? setting.cpus.size() : 1;
         const auto touch = assay::Touch::by_parts(setting.cpus);
-        auto* numbers = reinterpret_cast<Number*>(setting.memory->allocate(3 * size_ * sizeof(Number), touch));
-        a_ = numbers;
-        b_ = a_ + size_;
-        c_ = b_ + size_;
+        if constexpr (std::is_same_v<Given, assay::Bfloat16>) {
+            if (!blas_.has_bfloat16()) {
+                throw assay::Failure(assay::Exit::environment, "this BLAS has no product of bf16",
+                                     "it has neither cblas_sbgemm nor cblas_gemm_bf16bf16f32", "--format fp32");
+            }
+        }
+        std::byte* place = setting.memory->allocate(sets * set_bytes(), touch);
+        for (std::size_t set = 0; set < sets; ++set) {
+            auto* given = reinterpret_cast<Given*>(place + set * set_bytes());
+            products_.push_back({given, given + size_, reinterpret_cast<Number*>(given + 2 * size_)});
+        }
         fill(setting.cpus);
-        blas_.multiply(std::min(n_, first_order), a_, b_, c_);
-        blas_.pin_threads();
+        multiply(products_.front(), std::min(n_, first_order));
+        if (own_) {
+            blas_.use_calling_threads();
+            crew_.emplace(setting.cpus, assay::Crew::Between::awake);
+        } else {
+            blas_.pin_threads();
+        }
     }
 
     [[nodiscard]] assay::Work work() const override {
         const auto order = static_cast<double>(n_);
+        const auto sets = static_cast<double>(products_.size());
         return {
-            {"multiply", {{"flops", 2 * order * order * order}, {"bytes", 3. * sizeof(Number) * order * order}}}};
+            {"multiply",
+             {{"flops", sets * 2 * order * order * order}, {"bytes", sets * static_cast<double>(set_bytes())}}}};
     }
 
-    void prepare(std::size_t /*kernel*/) override { std::fill_n(c_, size_, static_cast<Number>(spoilt)); }
+    void prepare(std::size_t /*kernel*/) override {
+        for (const Matrices& each : products_) {
+            std::fill_n(each.c, size_, static_cast<Number>(spoilt));
+        }
+    }
 
     void iterate(std::size_t /*kernel*/, std::uint64_t iterations, int /*thread*/) override {
-        for (std::uint64_t iteration = 0; iteration < iterations; ++iteration) {
-            blas_.multiply(n_, a_, b_, c_);
-        }
+        const auto repeat = [&](int set) {
+            for (std::uint64_t iteration = 0; iteration < iterations; ++iteration) {
+                multiply(products_[static_cast<std::size_t>(set)], n_);
+            }
+        };
+        crew_ ? crew_->run(repeat) : repeat(0);
     }
 
     /// Largest entry of C x - A (B x), x of ones of both signs, over eps n^(3/2): far below 1 for rounding alone.
@@ -73,11 +110,15 @@ class Product : public assay::Benchmark {
         for (std::size_t row = 0; row < order; ++row) {
             x[row] = entry(row) < 0 ? -1 : 1;
         }
-        const std::vector<double> expected = product(a_, product(b_, x));
-        const std::vector<double> found = product(c_, x);
+        const Matrices& first = products_.front();
+        const std::vector<double> expected = product(first.a, product(first.b, x));
         double error = 0;
-        for (std::size_t row = 0; row < order; ++row) {
-            error = std::max(error, std::abs(found[row] - expected[row]));
+        for (const Matrices& each : products_) {
+            const std::vector<double> found = product(each.c, x);
+            for (std::size_t row = 0; row < order; ++row) {
+                const double off = std::abs(found[row] - expected[row]);
+                error = off <= error ? error : off;  // also takes what is no number
+            }
         }
         const double scale = std::numeric_limits<Number>::epsilon() * std::pow(static_cast<double>(n_), 1.5);
         return std::isfinite(error) ? error / scale : std::numeric_limits<double>::max();
@@ -85,7 +126,7 @@ class Product : public assay::Benchmark {
 
     [[nodiscard]] double tolerance() const override { return 1; }
 
-    [[nodiscard]] std::vector<int> own_cpus() const override { return blas_.cpus(); }
+    [[nodiscard]] std::vector<int> own_cpus() const override { return crew_ ? crew_->cpus() : blas_.cpus(); }
     [[nodiscard]] bool threads_pinned() const override { return blas_.threads_pinned(); }
 
     [[nodiscard]] std::map<std::string, std::map<std::string, std::string>> libraries() const override {
@@ -93,30 +134,38 @@ class Product : public assay::Benchmark {
     }
 
   private:
-    static std::string file(const Setting& setting) {
-        const auto found = setting.libraries.find("blas");
-        return found == setting.libraries.end() ? "" : found->second;
-    }
+    struct Matrices {
+        Given* a;
+        Given* b;
+        Number* c;
+    };
 
-    /// Each cpu touches its part of each matrix first.
+    /// Of A, B and C.
+    [[nodiscard]] std::size_t set_bytes() const { return size_ * (2 * sizeof(Given) + sizeof(Number)); }
+
+    void multiply(const Matrices& of, std::int64_t order) const { blas_.multiply(order, of.a, of.b, of.c); }
+
+    /// Each cpu touches first what it works on: its own matrices, or its part of those that all share.
     void fill(const std::vector<int>& cpus) {
         const int threads = static_cast<int>(cpus.size());
         std::vector<std::thread> team;
         for (int thread = 0; thread < threads; ++thread) {
             team.emplace_back([this, thread, threads, cpu = cpus[static_cast<std::size_t>(thread)]] {
                 assay::pin({cpu});
-                const auto [begin, end] = assay::part_of(size_, thread, threads, 1);
+                const Matrices& of = products_[own_ ? static_cast<std::size_t>(thread) : 0];
+                const auto [begin, end] = assay::part_of(size_, own_ ? 0 : thread, own_ ? 1 : threads, 1);
                 for (std::size_t place = begin; place < end; ++place) {
-                    a_[place] = static_cast<Number>(entry(place));
-                    b_[place] = static_cast<Number>(entry(size_ + place));
-                    c_[place] = 0;
+                    of.a[place] = static_cast<Given>(entry(place));
+                    of.b[place] = static_cast<Given>(entry(size_ + place));
+                    of.c[place] = 0;
                 }
             });
         }
         std::for_each(team.begin(), team.end(), [](std::thread& thread) { thread.join(); });
     }
 
-    [[nodiscard]] std::vector<double> product(const Number* matrix, const std::vector<double>& x) const {
+    template <class Entry>
+    [[nodiscard]] std::vector<double> product(const Entry* matrix, const std::vector<double>& x) const {
         std::vector<double> found(x.size());
         for (std::size_t row = 0; row < x.size(); ++row) {
             double sum = 0;
@@ -130,10 +179,10 @@ class Product : public assay::Benchmark {
 
     std::int64_t n_;
     std::size_t size_;
+    bool own_;  ///< every core has a product of its own
     assay::Blas blas_;
-    Number* a_;
-    Number* b_;
-    Number* c_;
+    std::vector<Matrices> products_;
+    std::optional<assay::Crew> crew_;  // last: its threads use all the others
 };
 
 }  // namespace
@@ -142,10 +191,14 @@ int main(int argc, char** argv) {
     return assay::run_program(
         declaration,
         [](const Setting& setting) -> std::unique_ptr<assay::Benchmark> {
-            if (setting.params.word("format") == "fp32") {
-                return std::make_unique<Product<float>>(setting);
+            const std::string& format = setting.params.word("format");
+            if (format == "bf16") {
+                return std::make_unique<Product<assay::Bfloat16, float>>(setting);
             }
-            return std::make_unique<Product<double>>(setting);
+            if (format == "fp32") {
+                return std::make_unique<Product<float, float>>(setting);
+            }
+            return std::make_unique<Product<double, double>>(setting);
         },
         argc, argv);
 }

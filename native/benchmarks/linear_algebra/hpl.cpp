@@ -1,4 +1,6 @@
 // HPL: one dense system of equations, solved by LU with partial pivoting on a grid of MPI processes.
+#include <algorithm>
+#include <limits>
 #include <optional>
 
 #include "benchmarks/linear_algebra/hpl_solver.hpp"
@@ -23,7 +25,7 @@ const assay::Declaration declaration{
     .summary = "HPL: a dense system of equations, solved by LU with partial pivoting on a grid of MPI ranks",
     .kernels = {"rate", "panel", "broadcast", "swap", "update", "substitution"},
     .axes =
-        {{"n", "order of the system of equations", {}, std::int64_t{2000}, ""},
+        {{"n", "order of the system of equations", {}, std::int64_t{2000}, "", 1, assay::largest_order},
          {"nb", "columns of a block", {}, std::int64_t{256}, ""},
          {"p",
           "rows of the grid of ranks; 0: as many as make it square, or wider than high",
@@ -33,10 +35,11 @@ const assay::Declaration declaration{
           0},
          {"q", "columns of the grid of ranks; 0: as many as there are ranks for", {}, std::int64_t{0}, "", 0},
          {"broadcast",
-          "how a panel passes along the grid: ring: from rank to rank; modified-ring: past the rank that "
-          "factors next; library: MPI_Ibcast",
-          {"ring", "modified-ring", "library"},
-          "modified-ring",
+          "how a panel passes along the grid: shared: ranks of one node read it where it is, others as "
+          "modified-ring; ring: from rank to rank; modified-ring: past the rank that factors next; long: spread "
+          "in pieces that roll round; library: MPI_Ibcast",
+          {"shared", "ring", "modified-ring", "long", "library"},
+          "shared",
           ""},
          {"exchange",
           "how ranks exchange rows: binary: each passes on all that it has; ring: piece by piece to the next",
@@ -53,6 +56,11 @@ const assay::Declaration declaration{
           "one rank has the whole panel, else own",
           {"own", "lapack"},
           "lapack",
+          ""},
+         {"coupling",
+          "sharing: all ranks solve one system; independent: each one of its own, without messages",
+          {"sharing", "independent"},
+          "sharing",
           ""}},
     .work = {{"rate", {"solution"}},
              {"panel", {}},
@@ -70,7 +78,27 @@ struct Shape {
     int q;
 };
 
-/// Failure (usage) where P x Q are not as many as the ranks.
+Options options_of(const Params& params) {
+    return {params.number("n"),
+            std::min(params.number("nb"), params.number("n")),
+            assay::hpl::way_named(params.word("broadcast")),
+            params.word("exchange") == "ring" ? assay::hpl::Exchange::ring : assay::hpl::Exchange::binary,
+            params.word("look-ahead") == "one",
+            params.word("panel-lu") == "lapack"};
+}
+
+/// Failure (usage) where a message would have more numbers than MPI can count.
+void require_countable(const Options& options, const Shape& shape) {
+    const Index rows = assay::hpl::Deal(options.block, 0, shape.p).before(options.n);
+    const Index columns = assay::hpl::Deal(options.block, 0, shape.q).before(options.n + 1);
+    const Index most = std::max(assay::hpl::Panel::room(rows, options.block), options.block * columns);
+    if (shape.p * shape.q > 1 && most > std::numeric_limits<int>::max()) {
+        throw Failure(Exit::usage, "blocks of " + std::to_string(options.block) + " columns are too wide",
+                      "a message would have more numbers than MPI can count", "--nb 256");
+    }
+}
+
+/// Failure (usage) where P x Q are not as many as the ranks, or blocks too wide for them.
 Shape shape_of(const Params& params, int ranks) {
     auto p = static_cast<int>(params.number("p"));
     auto q = static_cast<int>(params.number("q"));
@@ -91,34 +119,31 @@ Shape shape_of(const Params& params, int ranks) {
                           std::to_string(ranks) + (ranks == 1 ? " rank" : " ranks"),
                       "each rank has one place of the grid", "--p 1 --q " + std::to_string(ranks));
     }
-    return {p, q};
-}
-
-Options options_of(const Params& params) {
-    return {params.number("n"),
-            std::min(params.number("nb"), params.number("n")),
-            assay::hpl::way_named(params.word("broadcast")),
-            params.word("exchange") == "ring" ? assay::hpl::Exchange::ring : assay::hpl::Exchange::binary,
-            params.word("look-ahead") == "one",
-            params.word("panel-lu") == "lapack"};
+    const Shape shape{p, q};
+    require_countable(options_of(params), shape);
+    return shape;
 }
 
 class Hpl : public assay::Benchmark {
   public:
     explicit Hpl(const Setting& setting)
         : options_(options_of(setting.params)),
-          shape_(shape_of(setting.params, setting.ranks.size())),
+          systems_(setting.params.word("coupling") == "sharing" ? 1 : setting.ranks.size()),
           ranks_(setting.ranks.size()),
-          blas_(file(setting), setting.cpus),
+          shape_(shape_of(setting.params, ranks_ / systems_)),
+          blas_(setting.library("blas"), setting.cpus),
           level3_(blas_),
           numbers_(reinterpret_cast<double*>(
               setting.memory->allocate(Solver::room(options_, shape_.p, shape_.q) * sizeof(double)))) {
-        start_threads();
+        assay::linear_algebra::start_threads<double>(blas_);
+        // One thread copies rows: beside the library's, which wait awake, others began so late that solutions by
+        // two threads took a fifth longer (OpenBLAS, n = 4000, two cores that were not idle).
+        crew_.emplace(std::vector<int>{setting.cpus.front()}, assay::Crew::Between::asleep);
     }
 
     void connect() override {
-        grid_.emplace(MPI_COMM_WORLD, shape_.p, shape_.q);
-        solver_.emplace(options_, *grid_, level3_, numbers_);
+        grid_.emplace(systems_ == 1 ? MPI_COMM_WORLD : MPI_COMM_SELF, shape_.p, shape_.q);
+        solver_.emplace(options_, *grid_, level3_, *crew_, numbers_);
         solver_->generate();  // first touch
     }
 
@@ -140,57 +165,54 @@ class Hpl : public assay::Benchmark {
 
     [[nodiscard]] double tolerance() const override { return threshold; }
 
-    /// 2 n^3 / 3 + 3 n^2 / 2, as HPL counts; phases are means over the ranks.
+    /// 2 n^3 / 3 + 3 n^2 / 2 for each system, as HPL counts; phases are means over the ranks.
     [[nodiscard]] assay::Solution solution(double seconds) override {
         const auto n = static_cast<double>(options_.n);
         assay::hpl::Phases sums = solver_->phases();
         MPI_Allreduce(MPI_IN_PLACE, sums.data(), static_cast<int>(sums.size()), MPI_DOUBLE, MPI_SUM,
                       MPI_COMM_WORLD);
-        assay::Solution solution{"rate", "flop/s", (2 * n / 3 + 1.5) * n * n / seconds, seconds, {}};
+        const double operations = systems_ * (2 * n / 3 + 1.5) * n * n;
+        assay::Solution solution{"rate", "flop/s", operations / seconds, seconds, {}, {}};
+        std::vector<assay::hpl::Phases> steps = solver_->steps();
+        MPI_Allreduce(MPI_IN_PLACE, steps.data(), static_cast<int>(steps.size() * sums.size()), MPI_DOUBLE,
+                      MPI_SUM, MPI_COMM_WORLD);
         for (std::size_t phase = 0; phase < sums.size(); ++phase) {
             if (shape_.q == 1 && phase == static_cast<std::size_t>(assay::hpl::Phase::broadcast)) {
                 continue;  // nobody else needs a panel
             }
-            solution.phases[assay::hpl::phase_names.at(phase)] = sums.at(phase) / ranks_;
+            const char* name = assay::hpl::phase_names.at(phase);
+            solution.phases[name] = sums.at(phase) / ranks_;
+            if (phase != static_cast<std::size_t>(assay::hpl::Phase::substitution)) {
+                for (const assay::hpl::Phases& step : steps) {
+                    solution.steps[name].push_back(step.at(phase) / ranks_);
+                }
+            }
         }
         return solution;
     }
 
     [[nodiscard]] std::vector<int> own_cpus() const override { return blas_.cpus(); }
     [[nodiscard]] bool threads_pinned() const override { return blas_.threads_pinned(); }
-    [[nodiscard]] double sent_bytes() const override { return solver_->passed_bytes(); }
+    [[nodiscard]] double sent_bytes() const override { return grid_ ? grid_->sent_bytes() : 0; }
 
     [[nodiscard]] std::map<std::string, std::map<std::string, std::string>> libraries() const override {
         return {{"blas", blas_.identity()}};
     }
 
     [[nodiscard]] std::map<std::string, std::string> facts() const override {
-        return {{"grid", std::to_string(shape_.p) + " x " + std::to_string(shape_.q)}};
+        return {{"grid", std::to_string(shape_.p) + " x " + std::to_string(shape_.q)},
+                {"panels", solver_->shares_panels() ? "shared" : "passed on"}};
     }
 
   private:
-    /// Some libraries start their threads with the first product of this order or less.
-    static constexpr Index first_order = 256;
-
-    static std::string file(const Setting& setting) {
-        const auto found = setting.libraries.find("blas");
-        return found == setting.libraries.end() ? "" : found->second;
-    }
-
-    void start_threads() {
-        std::vector<double> numbers(3 * first_order * first_order, 1.);
-        const double* a = numbers.data();
-        blas_.multiply(first_order, a, a + first_order * first_order,
-                       numbers.data() + 2 * first_order * first_order);
-        blas_.pin_threads();
-    }
-
     Options options_;
-    Shape shape_;
+    int systems_;  ///< that are solved at once
     int ranks_;
+    Shape shape_;
     assay::Blas blas_;
     assay::linear_algebra::Level3 level3_;
     double* numbers_;
+    std::optional<assay::Crew> crew_;
     std::optional<Grid> grid_;
     std::optional<Solver> solver_;
 };

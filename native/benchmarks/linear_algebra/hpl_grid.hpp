@@ -3,9 +3,9 @@
 
 #include <mpi.h>
 
-#include <array>
 #include <cstdint>
 #include <string>
+#include <vector>
 
 namespace assay::hpl {
 
@@ -40,6 +40,11 @@ class Grid {
     [[nodiscard]] MPI_Comm along_row() const { return along_row_; }
     [[nodiscard]] MPI_Comm along_column() const { return along_column_; }
 
+    /// Notes that this process sends so many numbers.
+    void count_sent(std::int64_t numbers) const { sent_ += numbers; }
+    /// Of all messages of this process so far.
+    [[nodiscard]] double sent_bytes() const { return static_cast<double>(sent_) * sizeof(double); }
+
   private:
     int p_;
     int q_;
@@ -47,22 +52,37 @@ class Grid {
     int column_ = 0;
     MPI_Comm along_row_ = MPI_COMM_NULL;
     MPI_Comm along_column_ = MPI_COMM_NULL;
+    mutable std::int64_t sent_ = 0;
 };
 
-enum class Way { ring, modified_ring, library };
+enum class Way { ring, modified_ring, spread_roll, library, shared };
 
 inline Way way_named(const std::string& word) {
-    return word == "ring" ? Way::ring : word == "modified-ring" ? Way::modified_ring : Way::library;
+    return word == "ring"            ? Way::ring
+           : word == "modified-ring" ? Way::modified_ring
+           : word == "long"          ? Way::spread_roll
+           : word == "library"       ? Way::library
+                                     : Way::shared;
 }
 
 /// A panel on its way along a row of the grid: it goes on whenever `progress` is called.
 ///
 /// Ring: each process passes it to the next one. Modified ring: the first process passes it to the second, which
-/// keeps it (it factors the next panel), and to the third, from where it goes on. Library: MPI_Ibcast.
+/// keeps it (it factors the next panel), and to the third, from where it goes on. Long: it is spread in as many
+/// pieces as there are processes, and these roll round a ring: no process sends much more than a panel. Library:
+/// MPI_Ibcast. Shared: the processes read it where it is; a message says that it is there.
 class Broadcast {
   public:
     Broadcast(const Grid& grid, Way way)
-        : comm_(grid.along_row()), size_(grid.columns()), at_(grid.column()), way_(way) {}
+        : grid_(grid),
+          comm_(grid.along_row()),
+          size_(grid.columns()),
+          at_(grid.column()),
+          way_(way),
+          pieces_(way == Way::spread_roll ? size_ : 1),
+          arrivals_(static_cast<std::size_t>(pieces_)),
+          receive_(arrivals_.size(), MPI_REQUEST_NULL),
+          send_(2 * static_cast<std::size_t>(size_), MPI_REQUEST_NULL) {}
     Broadcast(const Broadcast&) = delete;
     Broadcast& operator=(const Broadcast&) = delete;
     Broadcast(Broadcast&&) = delete;
@@ -72,33 +92,32 @@ class Broadcast {
 
     void start(int root, double* numbers, std::int64_t count) {
         numbers_ = numbers;
-        count_ = count_of(count);
-        root_ = root;
-        came_ = at_ == root;
+        count_ = way_ == Way::shared ? 0 : count;
+        distance_ = (at_ - root + size_) % size_;
+        expected_ = 0;
+        arrived_ = 0;
         if (size_ == 1) {
             return;
         }
         if (way_ == Way::library) {
-            came_ = false;
-            MPI_Ibcast(numbers_, count_, MPI_DOUBLE, root, comm_, &receive_);
-        } else if (came_) {
-            pass_on();
+            MPI_Ibcast(numbers_, count_of(count_), MPI_DOUBLE, root, comm_, receive_.data());
+            grid_.count_sent(at_ == root ? count_ * (size_ - 1) : 0);  // who passes it on the library alone knows
+            expected_ = 1;
+        } else if (distance_ == 0) {
+            send_all();
         } else {
-            const int distance = (at_ - root + size_) % size_;
-            const int before = way_ == Way::modified_ring && distance == 2 ? 2 : 1;
-            MPI_Irecv(numbers_, count_, MPI_DOUBLE, (at_ - before + size_) % size_, tag, comm_, &receive_);
+            receive_all(root);
         }
     }
 
     /// Gives MPI the processor for a moment, and passes on what has come. Whether nothing is on its way any more.
     bool progress() {
         int done = 0;
-        if (!came_) {
-            MPI_Test(&receive_, &done, MPI_STATUS_IGNORE);
+        for (; arrived_ < expected_; came()) {
+            MPI_Test(&receive_[arrived_], &done, MPI_STATUS_IGNORE);
             if (done == 0) {
                 return false;
             }
-            receive_done();
         }
         MPI_Testall(sending_, send_.data(), &done, MPI_STATUSES_IGNORE);
         return done != 0;
@@ -106,9 +125,8 @@ class Broadcast {
 
     /// Until the panel is here.
     void wait() {
-        if (!came_) {
-            MPI_Wait(&receive_, MPI_STATUS_IGNORE);
-            receive_done();
+        for (; arrived_ < expected_; came()) {
+            MPI_Wait(&receive_[arrived_], MPI_STATUS_IGNORE);
         }
     }
 
@@ -121,40 +139,75 @@ class Broadcast {
   private:
     static constexpr int tag = 7;
 
-    void receive_done() {
-        came_ = true;
-        if (way_ != Way::library) {
-            pass_on();
-        }
+    /// First number of a piece.
+    [[nodiscard]] std::int64_t begin(int piece) const { return count_ * piece / pieces_; }
+    [[nodiscard]] int length(int piece) const { return count_of(begin(piece + 1) - begin(piece)); }
+
+    void receive(int piece, int from) {
+        arrivals_[expected_] = piece;
+        MPI_Irecv(numbers_ + begin(piece), length(piece), MPI_DOUBLE, from, tag + piece, comm_,
+                  &receive_[expected_]);
+        ++expected_;
     }
 
-    void send(int to) {
-        MPI_Isend(numbers_, count_, MPI_DOUBLE, to % size_, tag, comm_,
-                  &send_.at(static_cast<std::size_t>(sending_)));
+    void send(int piece, int to) {
+        MPI_Isend(numbers_ + begin(piece), length(piece), MPI_DOUBLE, to % size_, tag + piece, comm_,
+                  &send_[static_cast<std::size_t>(sending_)]);
+        grid_.count_sent(length(piece));
         ++sending_;
     }
 
-    void pass_on() {
-        const int distance = (at_ - root_ + size_) % size_;
-        const bool keeps = way_ == Way::modified_ring && distance == 1;
-        if (distance + 1 < size_ && !keeps) {
-            send(at_ + 1);
+    /// What the process with the panel passes on.
+    void send_all() {
+        const bool everybody = way_ == Way::shared || way_ == Way::spread_roll;
+        for (int to = 1; to < size_; ++to) {
+            if (everybody || to == 1 || (to == 2 && way_ == Way::modified_ring)) {
+                send(pieces_ > 1 ? to : 0, at_ + to);
+            }
         }
-        if (way_ == Way::modified_ring && distance == 0 && size_ > 2) {
-            send(at_ + 2);
+        for (int turn = 0; turn + 2 <= pieces_; ++turn) {  // all but the next one's own piece
+            send((size_ - turn) % size_, at_ + 1);
         }
     }
 
+    void receive_all(int root) {
+        const int before = (at_ + size_ - 1) % size_;
+        if (way_ == Way::spread_roll) {
+            receive(distance_, root);
+            for (int turn = 1; turn < size_; ++turn) {
+                receive((distance_ - turn + size_) % size_, before);
+            }
+        } else {
+            receive(0, way_ == Way::shared || (way_ == Way::modified_ring && distance_ == 2) ? root : before);
+        }
+    }
+
+    /// What has come goes on to the next process.
+    void came() {
+        const int piece = arrivals_[arrived_];
+        ++arrived_;
+        const bool keeps = way_ == Way::library || way_ == Way::shared || distance_ + 1 == size_ ||
+                           (way_ == Way::modified_ring && distance_ == 1) ||
+                           (way_ == Way::spread_roll && piece == distance_ + 1);
+        if (!keeps) {
+            send(piece, at_ + 1);
+        }
+    }
+
+    const Grid& grid_;
     MPI_Comm comm_;
     int size_;
     int at_;
     Way way_;
+    int pieces_;
     double* numbers_ = nullptr;
-    int count_ = 0;
-    int root_ = 0;
-    bool came_ = true;
-    MPI_Request receive_ = MPI_REQUEST_NULL;
-    std::array<MPI_Request, 2> send_{MPI_REQUEST_NULL, MPI_REQUEST_NULL};
+    std::int64_t count_ = 0;
+    int distance_ = 0;          ///< from the process with the panel
+    std::size_t expected_ = 0;  ///< pieces
+    std::size_t arrived_ = 0;
+    std::vector<int> arrivals_;  ///< pieces in the order in which they come
+    std::vector<MPI_Request> receive_;
+    std::vector<MPI_Request> send_;
     int sending_ = 0;
 };
 

@@ -21,11 +21,10 @@ class Panel {
     /// Room for so many local rows and columns.
     static Index room(Index rows, Index block) { return block + block * block + stride_of(rows) * block; }
 
-    explicit Panel(double* numbers) : numbers_(numbers) {}
-
     /// The panel of rows from `first_row` of the matrix on, with so many rows here; the first `top_rows` of them
-    /// are of its topmost square.
-    void shape(Index first_row, Index columns, Index rows, Index top_rows) {
+    /// are of its topmost square. It lies in `numbers`, which has room for it.
+    void shape(double* numbers, Index first_row, Index columns, Index rows, Index top_rows) {
+        numbers_ = numbers;
         first_row_ = first_row;
         columns_ = columns;
         top_rows_ = top_rows;
@@ -47,7 +46,7 @@ class Panel {
     [[nodiscard]] Index count() const { return columns_ * (1 + columns_ + rows_.stride); }
 
   private:
-    double* numbers_;
+    double* numbers_ = nullptr;
     View rows_;
     Index first_row_ = 0;
     Index columns_ = 0;
@@ -58,11 +57,12 @@ class Panel {
 class PanelFactor {
   public:
     PanelFactor(const Grid& grid, const Level3& blas, const Deal& rows, Index block)
-        : comm_(grid.along_column()),
+        : grid_(grid),
           blas_(blas),
           rows_(rows),
           message_(static_cast<std::size_t>(head + 2 * block)),
-          other_(message_.size()) {}
+          other_(message_.size()),
+          pivots_(static_cast<std::size_t>(block)) {}
 
     /// Whether LAPACK may factor the panels, where one process has all of their rows.
     void use_lapack(bool use) { lapack_ = use && rows_.places() == 1 && blas_.has_lapack(); }
@@ -76,7 +76,6 @@ class PanelFactor {
         before_ = rows_.before(start_);
         top_ = panel.top();
         if (lapack_) {
-            pivots_.resize(static_cast<std::size_t>(a.columns));
             blas_.factor(a, pivots_.data());
             for (Index c = 0; c < a.columns; ++c) {
                 panel.set_pivot(c, start_ + pivots_[static_cast<std::size_t>(c)]);
@@ -172,7 +171,8 @@ class PanelFactor {
         message_[1] = 0;
         if (row < a_.rows) {
             own = row + blas_.largest(a_.rows - row, a_.column(c) + row);
-            message_[0] = std::abs(a_.at(own, c));
+            const double magnitude = std::abs(a_.at(own, c));
+            message_[0] = magnitude >= 0 ? magnitude : HUGE_VAL;  // all agree, on what is no number too
             message_[1] = static_cast<double>(rows_.whole(before_ + own));
             gather(own, &message_[head]);
         }
@@ -213,8 +213,9 @@ class PanelFactor {
         const Index width = a_.columns;
         for (int distance = 1; distance < size; distance *= 2) {
             MPI_Sendrecv(message_.data(), count_of(count), MPI_DOUBLE, (at + distance) % size, tag, other_.data(),
-                         count_of(count), MPI_DOUBLE, (at + size - distance) % size, tag, comm_,
+                         count_of(count), MPI_DOUBLE, (at + size - distance) % size, tag, grid_.along_column(),
                          MPI_STATUS_IGNORE);
+            grid_.count_sent(count);
             if (other_[0] > message_[0] || (other_[0] == message_[0] && other_[1] < message_[1])) {
                 std::copy_n(other_.begin(), 2, message_.begin());
                 std::copy_n(other_.begin() + head, width, message_.begin() + head);
@@ -228,7 +229,7 @@ class PanelFactor {
 
     static constexpr int tag = 3;
 
-    MPI_Comm comm_;
+    const Grid& grid_;
     const Level3& blas_;
     Deal rows_;
     bool lapack_ = false;

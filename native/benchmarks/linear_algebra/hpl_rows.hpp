@@ -5,11 +5,12 @@
 #include <mpi.h>
 
 #include <algorithm>
-#include <unordered_map>
+#include <numeric>
 #include <utility>
 #include <vector>
 
 #include "benchmarks/linear_algebra/hpl_panel.hpp"
+#include "harness/crew.hpp"
 
 namespace assay::hpl {
 
@@ -18,8 +19,32 @@ enum class Exchange { binary, ring };
 /// Swaps the rows of the panels, one after the other.
 class Rows {
   public:
-    Rows(const Grid& grid, const Deal& rows, Exchange exchange)
-        : comm_(grid.along_column()), rows_(rows), exchange_(exchange) {}
+    Rows(const Grid& grid, const Deal& rows, Exchange exchange, Crew& crew)
+        : grid_(grid), rows_(rows), exchange_(exchange), crew_(crew) {}
+
+    /// Room for panels of so many columns of a system of order n, so that nothing is allocated while it is solved.
+    void reserve(Index n, Index block, Index columns) {
+        const auto places = static_cast<std::size_t>(rows_.places());
+        const auto most = static_cast<std::size_t>(block);
+        swaps_.reserve(most);
+        if (places == 1) {
+            return;
+        }
+        held_.resize(static_cast<std::size_t>(n));
+        std::iota(held_.begin(), held_.end(), Index{0});
+        sources_.reserve(most);
+        targets_.reserve(most);
+        gathered_places_.resize(most);
+        pivots_.resize(places);
+        for (auto& each : pivots_) {
+            each.reserve(most);
+        }
+        replaced_.resize(places + 1);
+        begins_.resize(places + 1);
+        requests_.reserve(places);
+        gathered_.resize(most * static_cast<std::size_t>(columns));
+        replacing_.resize(gathered_.size());
+    }
 
     /// The swaps of a panel, for the columns that follow.
     void plan(const Panel& panel) {
@@ -36,41 +61,46 @@ class Rows {
 
     /// Swaps within the columns `a`, where one process has all of their rows.
     void swap_here(const RowView& a) const {
-        for (const auto& [row, pivot] : swaps_) {
-            if (row != pivot) {
-                std::swap_ranges(a.row(row), a.row(row) + a.columns, a.row(pivot));
+        constexpr std::size_t line = 8;
+        crew_.share(static_cast<std::size_t>(a.columns), line, [&](std::size_t begin, std::size_t end) {
+            for (const auto& [row, pivot] : swaps_) {
+                if (row != pivot) {
+                    std::swap_ranges(a.row(row) + begin, a.row(row) + end, a.row(pivot) + begin);
+                }
             }
-        }
+        });
     }
 
     /// The rows of the pivots as `u`, on every process of the grid column; rows that they replace are put into
     /// `a`.
     void exchange(const RowView& a, const RowView& u) {
         const auto columns = static_cast<std::size_t>(a.columns);
-        const auto places = static_cast<std::size_t>(rows_.places());
-        const int here = rows_.place();
+        const std::size_t places = pivots_.size();
+        const auto here = static_cast<std::size_t>(rows_.place());
         const int top = rows_.holder(start_);
         // A place of the buffer for the pivot rows of each process, in turn from this one on.
-        std::vector<std::size_t> begins(places + 1);
+        std::size_t next = 0;
         for (std::size_t turn = 0; turn < places; ++turn) {
-            begins[turn + 1] = begins[turn] + of(pivots_, turn + static_cast<std::size_t>(here)).size() * columns;
-        }
-        gathered_.resize(begins[places]);
-        pack(a, sources_, of(pivots_, static_cast<std::size_t>(here)), gathered_.data());
-        std::vector<MPI_Request> requests;
-        replace(a, top, requests);
-        gather(begins);
-        for (std::size_t turn = 0; turn < places; ++turn) {
-            const std::vector<Index>& list = of(pivots_, turn + static_cast<std::size_t>(here));
-            const double* numbers = gathered_.data() + begins[turn];
-            for (const Index row : list) {
-                std::copy_n(numbers, a.columns, u.row(row));
-                numbers += a.columns;
+            begins_[turn] = next * columns;
+            for (const Index row : pivots_[(here + turn) % places]) {
+                gathered_places_[static_cast<std::size_t>(row)] = next++;
             }
         }
-        MPI_Waitall(count_of(static_cast<Index>(requests.size())), requests.data(), MPI_STATUSES_IGNORE);
-        if (here != top) {
-            unpack(replaced_[static_cast<std::size_t>(here)], replacing_.data(), a);
+        begins_[places] = next * columns;
+        const std::vector<Index>& own = pivots_[here];
+        copy(own.size(), a.columns, [&](std::size_t each) {
+            return std::pair{a.row(rows_.before(sources_[static_cast<std::size_t>(own[each])])),
+                             gathered_.data() + each * columns};
+        });
+        requests_.clear();
+        replace(a, top);
+        gather();
+        copy(static_cast<std::size_t>(count_), a.columns, [&](std::size_t row) {
+            return std::pair{gathered_.data() + gathered_places_[row] * columns, u.row(static_cast<Index>(row))};
+        });
+        MPI_Waitall(count_of(static_cast<Index>(requests_.size())), requests_.data(), MPI_STATUSES_IGNORE);
+        if (rows_.place() != top) {
+            unpack(a, replacing_.data());
         }
     }
 
@@ -78,107 +108,100 @@ class Rows {
     static constexpr int replace_tag = 4;
     static constexpr int gather_tag = 5;
 
-    /// Of the process with this number, counted round.
-    static const std::vector<Index>& of(const std::vector<std::vector<Index>>& lists, std::size_t place) {
-        return lists[place % lists.size()];
+    /// Copies rows of so many numbers, each thread some of them. `places` of a row: where from, where to.
+    template <class Places>
+    void copy(std::size_t rows, Index columns, const Places& places) const {
+        crew_.share(rows, 1, [&](std::size_t begin, std::size_t end) {
+            for (std::size_t row = begin; row < end; ++row) {
+                const auto [from, to] = places(row);
+                std::copy_n(from, columns, to);
+            }
+        });
     }
 
     /// Which row of the matrix each row of U comes from, and which one each replaced row goes to. What a swap puts
     /// below the panel's top always began in that top.
     void plan_messages() {
-        std::unordered_map<Index, Index> moved;  // row -> the row whose numbers it holds now
-        const auto held = [&](Index row) {
-            const auto found = moved.find(row);
-            return found == moved.end() ? row : found->second;
-        };
         for (const auto& [row, pivot] : swaps_) {
-            const Index one = held(row);
-            const Index two = held(pivot);
-            moved[row] = two;
-            moved[pivot] = one;
+            std::swap(held(row), held(pivot));
         }
-        const auto places = static_cast<std::size_t>(rows_.places());
-        sources_.assign(static_cast<std::size_t>(count_), 0);
-        pivots_.assign(places, {});
-        replaced_.assign(places, {});
+        for (auto& each : pivots_) {
+            each.clear();
+        }
+        sources_.clear();
         targets_.clear();
         for (Index c = 0; c < count_; ++c) {
             const Index source = held(start_ + c);
-            sources_[static_cast<std::size_t>(c)] = source;
+            sources_.push_back(source);
             pivots_[static_cast<std::size_t>(rows_.holder(source))].push_back(c);
+            held(start_ + c) = start_ + c;
         }
-        for (const auto& [row, source] : moved) {
-            if (row >= start_ + count_ && row != source) {
-                targets_.emplace_back(source, row);
+        for (const auto& [row, pivot] : swaps_) {
+            if (held(pivot) != pivot) {  // below the panel's top, and not seen yet
+                targets_.emplace_back(held(pivot), pivot);
+                held(pivot) = pivot;
             }
         }
-        std::sort(targets_.begin(), targets_.end());
-        for (std::size_t each = 0; each < targets_.size(); ++each) {
-            replaced_[static_cast<std::size_t>(rows_.holder(targets_[each].second))].push_back(
-                static_cast<Index>(each));
+        const auto holder = [&](const auto& target) { return rows_.holder(target.second); };
+        std::sort(targets_.begin(), targets_.end(), [&](const auto& one, const auto& other) {
+            return std::pair{holder(one), one} < std::pair{holder(other), other};
+        });
+        std::fill(replaced_.begin(), replaced_.end(), std::size_t{0});
+        for (const auto& target : targets_) {
+            ++replaced_[static_cast<std::size_t>(holder(target)) + 1];
         }
+        std::partial_sum(replaced_.begin(), replaced_.end(), replaced_.begin());
     }
 
-    /// Rows of `a`, one after the other.
-    void pack(const RowView& a, const std::vector<Index>& sources, const std::vector<Index>& list,
-              double* to) const {
-        for (const Index each : list) {
-            to = std::copy_n(a.row(rows_.before(sources[static_cast<std::size_t>(each)])), a.columns, to);
-        }
-    }
+    /// The row whose numbers a row of the matrix holds after the swaps so far.
+    [[nodiscard]] Index& held(Index row) { return held_[static_cast<std::size_t>(row)]; }
 
-    /// Rows that were replaced, to where they go.
-    void unpack(const std::vector<Index>& list, const double* numbers, const RowView& a) const {
-        for (const Index each : list) {
-            std::copy_n(numbers, a.columns, a.row(rows_.before(targets_[static_cast<std::size_t>(each)].second)));
-            numbers += a.columns;
-        }
+    /// The rows that this process gets in place of pivots, to where they go.
+    void unpack(const RowView& a, const double* numbers) const {
+        const auto here = static_cast<std::size_t>(rows_.place());
+        const std::size_t first = replaced_[here];
+        copy(replaced_[here + 1] - first, a.columns, [&](std::size_t each) {
+            return std::pair{numbers + each * static_cast<std::size_t>(a.columns),
+                             a.row(rows_.before(targets_[first + each].second))};
+        });
     }
 
     /// The process with the panel's top gives the others the rows that go to them; what stays there moves at once.
-    void replace(const RowView& a, int top, std::vector<MPI_Request>& requests) {
+    void replace(const RowView& a, int top) {
         const auto columns = static_cast<std::size_t>(a.columns);
+        const auto numbers = [&](std::size_t place) {
+            return count_of(static_cast<Index>((replaced_[place + 1] - replaced_[place]) * columns));
+        };
+        const auto here = static_cast<std::size_t>(rows_.place());
         if (rows_.place() != top) {
-            const std::size_t size = replaced_[static_cast<std::size_t>(rows_.place())].size() * columns;
-            replacing_.resize(size);
-            if (size > 0) {
-                MPI_Irecv(replacing_.data(), count_of(static_cast<Index>(size)), MPI_DOUBLE, top, replace_tag,
-                          comm_, &requests.emplace_back());
+            if (numbers(here) > 0) {
+                MPI_Irecv(replacing_.data(), numbers(here), MPI_DOUBLE, top, replace_tag, grid_.along_column(),
+                          &requests_.emplace_back());
             }
             return;
         }
-        std::vector<Index> sources;
-        for (const auto& target : targets_) {
-            sources.push_back(target.first);
-        }
-        replacing_.resize(targets_.size() * columns);
-        double* to = replacing_.data();
-        for (int place = 0; place < rows_.places(); ++place) {
-            const std::vector<Index>& list = replaced_[static_cast<std::size_t>(place)];
-            const std::size_t size = list.size() * columns;
-            if (size == 0) {
-                continue;
+        copy(targets_.size(), a.columns, [&](std::size_t each) {
+            return std::pair{a.row(rows_.before(targets_[each].first)), replacing_.data() + each * columns};
+        });
+        for (std::size_t place = 0; place < pivots_.size(); ++place) {
+            if (place != here && numbers(place) > 0) {
+                MPI_Isend(replacing_.data() + replaced_[place] * columns, numbers(place), MPI_DOUBLE,
+                          static_cast<int>(place), replace_tag, grid_.along_column(), &requests_.emplace_back());
+                grid_.count_sent(numbers(place));
             }
-            pack(a, sources, list, to);
-            if (place != top) {
-                MPI_Isend(to, count_of(static_cast<Index>(size)), MPI_DOUBLE, place, replace_tag, comm_,
-                          &requests.emplace_back());
-            } else {
-                unpack(list, to, a);
-            }
-            to += size;
         }
+        unpack(a, replacing_.data() + replaced_[here] * columns);
     }
 
     /// Every process gets the pivot rows of all: in P - 1 steps round a ring, or in ceil(log2 P) steps in which
     /// each passes on all that it has.
-    void gather(const std::vector<std::size_t>& begins) {
+    void gather() {
         const int size = rows_.places();
         const int here = rows_.place();
-        const auto numbers = [&](int turn) { return gathered_.data() + begins[static_cast<std::size_t>(turn)]; };
+        const auto numbers = [&](int turn) { return gathered_.data() + begins_[static_cast<std::size_t>(turn)]; };
         const auto length = [&](int turn, int turns) {
-            return count_of(static_cast<Index>(begins[static_cast<std::size_t>(turn + turns)] -
-                                               begins[static_cast<std::size_t>(turn)]));
+            return count_of(static_cast<Index>(begins_[static_cast<std::size_t>(turn + turns)] -
+                                               begins_[static_cast<std::size_t>(turn)]));
         };
         // What is `turn` places ahead of this process came, or comes, from there.
         for (int have = 1; have < size;) {
@@ -187,21 +210,28 @@ class Rows {
             const int from = exchange_ == Exchange::ring ? here + 1 : here + have;
             const int first = exchange_ == Exchange::ring ? have - 1 : 0;
             MPI_Sendrecv(numbers(first), length(first, take), MPI_DOUBLE, to % size, gather_tag, numbers(have),
-                         length(have, take), MPI_DOUBLE, from % size, gather_tag, comm_, MPI_STATUS_IGNORE);
+                         length(have, take), MPI_DOUBLE, from % size, gather_tag, grid_.along_column(),
+                         MPI_STATUS_IGNORE);
+            grid_.count_sent(length(first, take));
             have += take;
         }
     }
 
-    MPI_Comm comm_;
+    const Grid& grid_;
     Deal rows_;
     Exchange exchange_;
+    Crew& crew_;
     Index start_ = 0;
     Index count_ = 0;
     std::vector<std::pair<Index, Index>> swaps_;
     std::vector<Index> sources_;                    ///< row of U -> row of the matrix
-    std::vector<std::pair<Index, Index>> targets_;  ///< from row, to row
+    std::vector<std::pair<Index, Index>> targets_;  ///< from row, to row; by the process that gets them
+    std::vector<std::size_t> replaced_;             ///< process -> the first of `targets_` that goes to it
     std::vector<std::vector<Index>> pivots_;        ///< process -> rows of U that it holds
-    std::vector<std::vector<Index>> replaced_;      ///< process -> numbers of `targets_` that go to it
+    std::vector<std::size_t> gathered_places_;      ///< row of U -> its place among those in `gathered_`
+    std::vector<Index> held_;
+    std::vector<std::size_t> begins_;  ///< of the pivot rows of each process in `gathered_`, in turn
+    std::vector<MPI_Request> requests_;
     std::vector<double> gathered_;
     std::vector<double> replacing_;
 };

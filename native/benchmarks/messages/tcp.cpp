@@ -119,7 +119,8 @@ class Tcp : public assay::Benchmark {
                               std::to_string(static_cast<int>(Stream::patience_s)) +
                               " s, as where the way loses long frames",
                           "look at the other rank's words, and whether shorter frames pass: "
-                          "assay run network --vary tcp.segment=1220,0");
+                          "assay run network --vary tcp.segment=1220,0",
+                          assay::connection_lost);
         }
     }
 

@@ -1,9 +1,6 @@
 // R. Himeno's benchmark: Jacobi sweeps of a pressure Poisson equation in curvilinear coordinates, in single
 // precision.
-#include "benchmarks/stencil/himeno.hpp"
-
-#include <cfloat>
-
+#include "benchmarks/stencil/himeno_check.hpp"
 #include "harness/program.hpp"
 #include "harness/thread_times.hpp"
 
@@ -12,11 +9,6 @@ namespace {
 using assay::Part;
 using assay::Setting;
 using assay::Team;
-
-/// What the source code names: the sweep reads 13 arrays and writes one, the copy reads one and writes one.
-constexpr double bytes_per_point = 16 * sizeof(float);
-/// Both stores read their lines first.
-constexpr double allocated_per_point = 2 * sizeof(float);
 
 const assay::Declaration declaration{
     .name = "himeno",
@@ -35,17 +27,12 @@ const assay::Declaration declaration{
     .work = {{"jacobi", {"bytes", "flops", "traffic_bytes"}}},
 };
 
-const himeno::Size& size_named(const std::string& name) {
-    return *std::find_if(himeno::sizes.begin(), himeno::sizes.end(),
-                         [&](const himeno::Size& size) { return size.name == name; });
-}
-
 class Himeno : public assay::Benchmark {
   public:
     explicit Himeno(const Setting& setting)
         : team_(setting.team),
           times_(team_.size()),
-          size_(size_named(setting.params.word("size"))),
+          size_(himeno::size_named(setting.params.word("size"))),
           grid_(size_, setting.memory->allocate(himeno::Grid::bytes(size_), touch(setting))),
           gosa_(static_cast<std::size_t>(team_.size())) {
         const bool serial = touches_serially(setting);
@@ -58,13 +45,7 @@ class Himeno : public assay::Benchmark {
         });
     }
 
-    [[nodiscard]] assay::Work work() const override {
-        const auto points = static_cast<double>(size_.inner_points());
-        return {{"jacobi",
-                 {{"flops", himeno::flops_per_point * points},
-                  {"bytes", bytes_per_point * points},
-                  {"traffic_bytes", (bytes_per_point + allocated_per_point) * points}}}};
-    }
+    [[nodiscard]] assay::Work work() const override { return himeno::work(size_, 1); }
 
     void prepare(std::size_t /*kernel*/) override {
         sweeps_ = 0;
@@ -93,20 +74,12 @@ class Himeno : public assay::Benchmark {
         for (const Sum& sum : gosa_) {
             gosa += sum.value;
         }
-        const himeno::Gosa exact = exact_gosa();
-        const himeno::Residual found = residual();
-        double error = std::abs(mean(gosa) - mean(exact.of_sweep));
-        error = std::max(error, std::abs(mean(found.squares) - mean(exact.of_next)));
-        error = std::max(error, found.largest - himeno::first_change(size_));  // changes never grow
-        error = std::max(error, found.misplaced);
-        if (sweeps_ == 1) {
-            error = std::max(error, found.first);
-        }
-        return std::isfinite(error + gosa + found.squares) ? error : DBL_MAX;
+        const Part modes{0, himeno::modes(size_)};
+        return himeno::error(size_, sweeps_, gosa, himeno::residual(grid_, team_),
+                             himeno::exact_gosa(size_, sweeps_, modes, team_));
     }
 
-    /// Pressures go from 0 to 1, sums of six of them are rounded: some of the last bits of a float.
-    [[nodiscard]] double tolerance() const override { return 4 * double{FLT_EPSILON}; }
+    [[nodiscard]] double tolerance() const override { return himeno::tolerance; }
 
     [[nodiscard]] std::vector<double> thread_seconds() const override { return times_.seconds(); }
 
@@ -123,37 +96,6 @@ class Himeno : public assay::Benchmark {
     }
 
     [[nodiscard]] Part part(int thread) const { return assay::part_of(grid_.rows(), thread, team_.size(), 1); }
-
-    [[nodiscard]] double mean(double squares) const {
-        return std::sqrt(squares / static_cast<double>(size_.inner_points()));
-    }
-
-    [[nodiscard]] himeno::Gosa exact_gosa() const {
-        std::vector<himeno::Gosa> parts(static_cast<std::size_t>(team_.size()));
-        team_.run([&](int thread) {
-            parts[static_cast<std::size_t>(thread)] =
-                himeno::exact_gosa(size_, sweeps_, assay::part_of(himeno::modes(size_), thread, team_.size(), 1));
-        });
-        himeno::Gosa sum;
-        for (const himeno::Gosa& each : parts) {
-            sum.of_sweep += each.of_sweep;
-            sum.of_next += each.of_next;
-        }
-        return sum;
-    }
-
-    [[nodiscard]] himeno::Residual residual() const {
-        std::vector<himeno::Residual> parts(static_cast<std::size_t>(team_.size()));
-        team_.run([&](int thread) { parts[static_cast<std::size_t>(thread)] = grid_.residual(part(thread)); });
-        himeno::Residual whole;
-        for (const himeno::Residual& each : parts) {
-            whole.squares += each.squares;
-            whole.largest = std::max(whole.largest, each.largest);
-            whole.misplaced = std::max(whole.misplaced, each.misplaced);
-            whole.first = std::max(whole.first, each.first);
-        }
-        return whole;
-    }
 
     const Team& team_;
     assay::ThreadTimes times_;

@@ -27,6 +27,14 @@ struct Size {
     [[nodiscard]] std::size_t inner_points() const { return (i - 2) * (j - 2) * (k - 2); }
 };
 
+/// A part of a grid: inner points of the whole, with one point around them on each side. Those around are
+/// boundaries of the whole, or the neighbours' inner points.
+struct Block {
+    Size whole;
+    Size size;                           ///< of the part, the points around included; of no name
+    std::array<std::size_t, 3> begin{};  ///< where its first point stands in the whole, along i, j and k
+};
+
 inline constexpr std::array<Size, 5> sizes{
     {{"XS", 32, 32, 64}, {"S", 64, 64, 128}, {"M", 128, 128, 256}, {"L", 256, 256, 512}, {"XL", 512, 512, 1024}}};
 
@@ -96,18 +104,24 @@ inline Gosa exact_gosa(const Size& size, std::uint64_t sweeps, Part modes) {
     return {gosa.of_sweep * change * change, gosa.of_next * change * change};
 }
 
-/// The arrays a (4), b (3), c (3), p, bnd, wrk1 and wrk2. Work is dealt by rows: runs of inner points along k, in
-/// the order of memory.
+/// The arrays a (4), b (3), c (3), p, bnd, wrk1 and wrk2, of a whole grid or of a block of one. Work is dealt by
+/// rows: runs of inner points along k, in the order of memory.
 class Grid {
   public:
     static constexpr std::size_t arrays = 14;
 
     static std::size_t bytes(const Size& size) { return arrays * apart(size) * sizeof(float); }
 
-    /// `buffer` holds bytes(size) and is aligned to a page.
-    Grid(const Size& size, std::byte* buffer) : size_(size) {
+    /// Floats from a row to the next: whole cache lines.
+    static std::size_t stride(const Size& size) { return (size.k + line_floats - 1) / line_floats * line_floats; }
+
+    Grid(const Size& size, std::byte* buffer) : Grid(Block{size, size}, buffer) {}
+
+    /// `buffer` holds bytes(block.size) and is aligned to a page.
+    Grid(const Block& block, std::byte* buffer)
+        : block_(block), size_(block.size), stride_(stride(size_)), points_(size_.i * size_.j * stride_) {
         const auto array = [&](std::size_t index) {
-            return reinterpret_cast<float*>(buffer) + index * apart(size) + lead;
+            return reinterpret_cast<float*>(buffer) + index * apart(size_) + lead;
         };
         for (std::size_t index = 0; index < 3; ++index) {
             b_[index] = array(4 + index);
@@ -139,8 +153,8 @@ class Grid {
     /// Start values of p, and a result of the last sweep that is none.
     void restart(Part rows) {
         const Part points = points_around(rows);
-        for (std::size_t point = points.begin; point < points.end; point += size_.k) {
-            std::fill_n(p_ + point, size_.k, start_value(point / size_.k / size_.j));
+        for (std::size_t point = points.begin; point < points.end; point += stride_) {
+            std::fill_n(p_ + point, stride_, start_value(point / stride_ / size_.j));
         }
         std::fill(wrk2_ + points.begin, wrk2_ + points.end, spoilt);
     }
@@ -171,10 +185,10 @@ class Grid {
     /// Looks at the arrays after a sweep and its copy-back, in double precision.
     [[nodiscard]] Residual residual(Part rows) const {
         Residual found;
-        const double first = omega * first_change(size_);
+        const double first = omega * first_change(block_.whole);
         for (std::size_t row = rows.begin; row < rows.end; ++row) {
             const std::size_t begin = first_point(row);
-            const double start = start_value(begin / size_.k / size_.j);
+            const double start = start_value(begin / stride_ / size_.j);
             for (std::size_t point = begin; point < begin + size_.k - 2; ++point) {
                 const double change = change_of(point);
                 found.squares += change * change;
@@ -185,13 +199,16 @@ class Grid {
         }
         const Part points = points_around(rows);
         for (std::size_t point = points.begin; point < points.end; ++point) {
-            if (!is_inner(point)) {
-                const double start = start_value(point / size_.k / size_.j);
+            if (is_boundary(point)) {
+                const double start = start_value(point / stride_ / size_.j);
                 found.misplaced = greater(found.misplaced, std::abs(p_[point] - start));
             }
         }
         return found;
     }
+
+    /// All pressures: the points of a row follow each other, rows stand `stride` apart.
+    [[nodiscard]] float* pressures() { return p_; }
 
     /// For a fault that a test plants.
     [[nodiscard]] float& pressure(std::size_t point) { return p_[point]; }
@@ -203,7 +220,7 @@ class Grid {
     /// After each array, so that equal points of two arrays do not meet in one cache set or memory bank.
     static constexpr std::size_t stagger = 17 * line_floats;
 
-    static std::size_t apart(const Size& size) { return size.points() + stagger; }
+    static std::size_t apart(const Size& size) { return size.i * size.j * stride(size) + stagger; }
 
     static Lanes& at(float* address) { return *reinterpret_cast<Lanes*>(address); }
     static const Lanes& at(const float* address) { return *reinterpret_cast<const Lanes*>(address); }
@@ -213,29 +230,34 @@ class Grid {
 
     [[nodiscard]] std::size_t first_point(std::size_t row) const {
         const std::size_t inner = size_.j - 2;
-        return ((row / inner + 1) * size_.j + row % inner + 1) * size_.k + 1;
+        return ((row / inner + 1) * size_.j + row % inner + 1) * stride_ + 1;
     }
 
     [[nodiscard]] Part points_around(Part rows) const {
         return {rows.begin == 0 ? 0 : first_point(rows.begin) - 1,
-                rows.end == this->rows() ? size_.points() : first_point(rows.end) - 1};
+                rows.end == this->rows() ? points_ : first_point(rows.end) - 1};
     }
 
-    [[nodiscard]] bool is_inner(std::size_t point) const {
-        const auto inside = [](std::size_t index, std::size_t count) { return index > 0 && index + 1 < count; };
-        return inside(point % size_.k, size_.k) && inside(point / size_.k % size_.j, size_.j) &&
-               inside(point / size_.k / size_.j, size_.i);
+    /// Whether a point is a boundary of the whole, which never changes; what fills a row up is none.
+    [[nodiscard]] bool is_boundary(std::size_t point) const {
+        const auto outside = [](std::size_t index, std::size_t count) { return index == 0 || index + 1 == count; };
+        const std::size_t k = point % stride_;
+        return k < size_.k && (outside(block_.begin[2] + k, block_.whole.k) ||
+                               outside(block_.begin[1] + point / stride_ % size_.j, block_.whole.j) ||
+                               outside(block_.begin[0] + point / stride_ / size_.j, block_.whole.i));
     }
 
-    [[nodiscard]] float start_value(std::size_t i) const {
-        return static_cast<float>(i * i) / static_cast<float>((size_.i - 1) * (size_.i - 1));
+    /// Of a plane of the block.
+    [[nodiscard]] float start_value(std::size_t plane) const {
+        const std::size_t i = block_.begin[0] + plane;
+        return static_cast<float>(i * i) / static_cast<float>((block_.whole.i - 1) * (block_.whole.i - 1));
     }
 
     /// The definition, of `Number`s read by `read`: by how much a sweep changes a point before relaxation.
     template <class Number, class Read>
     [[nodiscard]] Number change(std::size_t point, const Read& read) const {
-        const std::size_t i = size_.j * size_.k;
-        const std::size_t j = size_.k;
+        const std::size_t i = size_.j * stride_;
+        const std::size_t j = stride_;
         const auto p = [&](std::size_t offset) -> Number { return read(p_ + offset); };
         const auto of = [&](const float* array) -> Number { return read(array + point); };
         const Number sum =
@@ -281,7 +303,10 @@ class Grid {
         return changes;
     }
 
+    Block block_;
     Size size_;
+    std::size_t stride_;
+    std::size_t points_;  ///< what fills rows up included
     std::array<float*, 4> a_{};
     std::array<float*, 3> b_{};
     std::array<float*, 3> c_{};

@@ -68,21 +68,23 @@ void a_failure_of_any_rank_is_thrown_by_all_and_says_where_it_began(Ranks& ranks
     for (int guilty = 0; guilty < ranks.size(); ++guilty) {
         Exit exit = Exit::complete;
         std::string next;
+        std::string cause;
         const std::string told = failure_of([&] {
             try {
                 assay::all_or_none(ranks, [&] {
                     if (ranks.rank() == guilty) {
-                        throw Failure(Exit::environment, "it broke", "no room", "--help");
+                        throw Failure(Exit::environment, "it broke", "no room", "--help", "connection-lost");
                     }
                 });
             } catch (const Failure& failure) {
                 exit = failure.exit;
                 next = failure.next;
+                cause = failure.cause;
                 throw;
             }
         });
         CHECK(contains(told, "it broke: no room (rank " + std::to_string(guilty) + " on "));
-        CHECK(exit == Exit::environment && next == "--help");
+        CHECK(exit == Exit::environment && next == "--help" && cause == "connection-lost");
     }
     assay::all_or_none(ranks, [] {});
 }

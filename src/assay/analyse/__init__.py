@@ -1,6 +1,6 @@
 """Pure functions from a run to what may be said of it. Nothing here measures, reads a file or prints."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from itertools import chain
 
 from assay.analyse import imported, states, strata
@@ -15,9 +15,10 @@ from assay.analyse.limits import bound
 from assay.analyse.models import models
 from assay.analyse.noise import noise
 from assay.analyse.outcomes import condemn, outcomes
-from assay.analyse.predictions import predictions
+from assay.analyse.predictions import expectations, predictions
 from assay.analyse.trials import trials
-from assay.model import topics
+from assay.model import record, topics
+from assay.model.plan import Case
 from assay.model.result import RESULT_SCHEMA, Analysis
 from assay.model.run import Run
 
@@ -45,11 +46,12 @@ def examine(run: Run, given: Mapping[str, float] = {}) -> Evidence:
     )
     measured = bound(run, found, given)
     known = Known(run, tuple(measured))
+    known = Known(run, known.measured, models(known))
     return Evidence(
         run=run,
         measured=tuple(measured),
         pairs=tuple(pairs(run, measured, measure(run, attempts, ended, explained, "control"))),
-        models=models(known),
+        models=known.models,
         predictions=predictions(known),
         outcomes=condemn(ended, tuple(each.estimate for each in measured)),
         noise=noise(run, attempts, border, measured),
@@ -79,3 +81,8 @@ def conclude(evidence: Evidence) -> Analysis:
             chain.from_iterable(each.profiles(evidence, found) for each in topics.modules("profiles").values())
         ),
     )
+
+
+def expected(run: Run, cases: Sequence[Case]) -> tuple[record.Prediction, ...]:
+    """What the figures of a run say of cases that were not launched yet."""
+    return expectations(examine(run), cases) if cases else ()

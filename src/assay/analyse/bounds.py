@@ -9,7 +9,7 @@ from assay.analyse.curves import machine_of
 from assay.analyse.parts import Part, part
 from assay.model import benchmarks, roles
 from assay.model import text as texts
-from assay.model.benchmark import Role
+from assay.model.benchmark import Benchmark, Role
 from assay.model.machine import Machine, Topology
 from assay.model.placement import Memory, Placement
 from assay.model.result import Estimate, Limit
@@ -183,13 +183,14 @@ def best_memory_rate(estimates: Iterable[Estimate], machines: Mapping[str, Machi
 def memory_rates(estimates: Iterable[Estimate], machines: Mapping[str, Machine]) -> list[Estimate]:
     """What shows how fast memory moves bytes, write-allocate counted.
 
-    What is drawn by cores that pause between their loads does not.
+    What is drawn by cores that pause between their loads does not, nor what several hosts move together.
     """
     return [
         each
         for each in estimates
         if roles.role(each) == "memory-traffic"
         and each.median is not None
+        and len(each.placement.hosts) <= 1
         and not roles.level_of(each, "pause")
         and not ((machine := machine_of(each, machines)) and _fits(each, machine.topology))
     ]
@@ -233,15 +234,35 @@ def cached_bytes(estimate: Estimate, topology: Topology) -> int:
 
 
 def fits_caches(estimate: Estimate, topology: Topology, times: int = 1) -> bool:
-    """Whether the working set may lie in `times` the caches of the cores that work on it."""
-    return 0 < rank_memory_bytes(estimate) <= times * cached_bytes(estimate, topology)
+    """Whether the working set may lie in `times` the caches of the cores that work on it.
+
+    Ranks of a host share its caches, so what all of them need counts.
+    """
+    benchmark = benchmarks.get(estimate.benchmark)
+    needed = benchmark.host_memory_bytes(estimate.params, _placement(estimate, benchmark))
+    return 0 < needed <= times * cached_bytes(estimate, topology)
 
 
 def rank_memory_bytes(estimate: Estimate) -> int:
     """Bytes of memory that each rank of an estimate's case needs."""
+    benchmark = benchmarks.get(estimate.benchmark)
+    return benchmark.memory_bytes(estimate.params, _placement(estimate, benchmark))
+
+
+def _placement(estimate: Estimate, benchmark: Benchmark) -> Placement:
+    """Where an estimate's case was placed, as its ranks: each cpu is one where they were not laid out."""
     placed = estimate.placement
-    placement = Placement(placed.label, "", placed.cpus[0] if placed.cpus else (), Memory(), placed.hosts)
-    return benchmarks.get(estimate.benchmark).memory_bytes(estimate.params, placement)
+    cpus = placed.cpus or ((),)
+    by_host = tuple(_ranks(each, placed.laid_out // len(cpus)) for each in cpus)
+    hosts = placed.hosts or ("",)
+    whole = benchmark.rank_per == "host" or len(by_host) != len(hosts)
+    return Placement(placed.label, "", cpus[0], Memory(), hosts, by_host=() if whole else by_host)
+
+
+def _ranks(cpus: tuple[int, ...], laid_out: int) -> tuple[tuple[int, ...], ...]:
+    """The cpus of each rank of a host."""
+    each = max(1, len(cpus) // laid_out) if laid_out else 1
+    return tuple(cpus[at : at + each] for at in range(0, len(cpus), each)) or ((),)
 
 
 def _fits(estimate: Estimate, topology: Topology) -> bool:

@@ -2,9 +2,8 @@
 
 from collections.abc import Mapping, Sequence
 
-from assay.analyse.joint import MEAN
+from assay.analyse.joint import MEAN, SOLVED
 from assay.analyse.launches import Yield
-from assay.model import benchmarks
 from assay.model.effort import Effort
 from assay.model.run import Run
 
@@ -14,10 +13,10 @@ def effort(run: Run, attempts: Mapping[str, Sequence[Yield]]) -> Effort:
     counts = [
         sampled.seconds.size
         for case in run.plan.cases
-        if case.role != "sentinel" and benchmarks.get(case.benchmark).foreign is None
+        if case.role != "sentinel"
         for attempt in attempts[case.id]
         for (_, over), sampled in attempt.sampled.items()
-        if over != MEAN  # the same samples as those of the slowest
+        if over != MEAN and sampled.stop != SOLVED  # the mean has the same samples as the slowest
     ]
     budget_s, elapsed_s = run.plan.budget_s, run.ending.elapsed_s if run.ending else None
     beyond_s = elapsed_s - budget_s if budget_s is not None and elapsed_s is not None and run.plan.grows else 0.0

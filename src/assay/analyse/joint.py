@@ -14,6 +14,8 @@ from assay.model.samples import PHASES, STOPS, table_of
 
 #: What stands for a sample of many ranks: the time of the slowest of them, or the mean.
 SLOWEST, MEAN = "slowest", "mean"
+#: Why sampling of whole solutions ended: each is measured as often as is planned, and is no series.
+SOLVED = ""
 
 
 class Part(NamedTuple):
@@ -21,7 +23,7 @@ class Part(NamedTuple):
 
     Attributes:
         phase: see Series.
-        stop: see Series.
+        stop: see Series; `SOLVED` of whole solutions.
         seconds: of one iteration, in the order taken.
     """
 
@@ -60,7 +62,7 @@ def solutions(figures: Iterable[FigureOfMerit], whose: str) -> Parts:
         seconds = figure.value if figure.unit == "s" else 1 / figure.value
         for kernel, each in {figure.name: seconds, **figure.phases}.items():
             if each > 0:
-                part = Part("warmup" if figure.warmup else "measured", "samples", np.array([each]))
+                part = Part("warmup" if figure.warmup else "measured", SOLVED, np.array([each]))
                 parts.setdefault((kernel, whose), []).append(part)
     return parts
 

@@ -15,7 +15,7 @@ from assay.model.grouping import grouped
 from assay.model.launch_errors import pick_cause
 from assay.model.placement import Memory
 from assay.model.plan import Case, PlannedLaunch
-from assay.model.record import Header, Launch, Rank, Traffic
+from assay.model.record import End, FailureCause, Header, Launch, Rank, Traffic
 from assay.model.result import CaseStatus
 from assay.model.run import CaseRecords, LaunchRecords, Run
 from assay.model.samples import table_of
@@ -55,6 +55,7 @@ class Yield(msgspec.Struct, frozen=True):
         state: of the machine, see assay.analyse.states.
         status: of this attempt; only `complete` ones make estimates.
         reason: why it is not complete.
+        cause: the same as a name, where the program gave one.
         header: None where the case did not start.
         sampled: (kernel, host) -> samples; of ranks that work together (kernel, `slowest` or `mean` of them).
         threads: seconds of an iteration that each thread worked by itself, by kernel and host.
@@ -74,6 +75,7 @@ class Yield(msgspec.Struct, frozen=True):
     threads: Mapping[tuple[str, str], tuple[float, ...]] = {}
     traffic: Traffic | None = None
     disturbance: str = ""
+    cause: FailureCause = ""
 
 
 def yields(run: Run, border: float | None) -> dict[str, list[Yield]]:
@@ -110,6 +112,7 @@ def yields(run: Run, border: float | None) -> dict[str, list[Yield]]:
                     threads=_threads(records) if records else {},
                     traffic=records.traffic if records else None,
                     disturbance=disturbance,
+                    cause=end.cause if (end := _end(launch, case, records)) else "",
                 )
             )
     return found
@@ -214,7 +217,7 @@ def _joined(parts: Sequence[joint.Part]) -> Samples:
 
 def worst_stop(stops: Iterable[str]) -> str:
     """Of the reasons why sampling ended, the one that leaves most to be wished."""
-    return max(stops, key=("precision", "steady", "samples", "time").index, default="")
+    return max(stops, key=("", "precision", "steady", "samples", "time").index, default="")
 
 
 def _judge(
@@ -227,7 +230,7 @@ def _judge(
     if records and records.verdict and not records.verdict.passed:
         wrong = records.verdict
         return "failed", f"wrong result: error {wrong.error:.2g}, tolerated {wrong.tolerance:.2g}"
-    end = records.end if records else launch.unstarted.get(case)
+    end = _end(launch, case, records)
     if end is None:
         return _broken_off(launch.launch, begun=records is not None)
     if end.status != "complete":
@@ -237,6 +240,11 @@ def _judge(
     if disagreement:
         return "incomplete", disagreement
     return "complete", ""
+
+
+def _end(launch: LaunchRecords, case: str, records: CaseRecords | None) -> End | None:
+    """What closed a case, also one that never began; None where nothing did."""
+    return records.end if records else launch.unstarted.get(case)
 
 
 def _broken_off(launch: Launch, *, begun: bool) -> tuple[CaseStatus, str]:

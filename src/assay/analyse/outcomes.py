@@ -5,6 +5,7 @@ from collections.abc import Iterable, Mapping, Sequence
 import msgspec
 
 from assay.analyse.launches import Yield, planned
+from assay.model.record import FailureCause
 from assay.model.result import CaseStatus, Estimate, Outcome
 from assay.model.run import Run, Shortfall
 
@@ -29,23 +30,23 @@ def outcomes(run: Run, attempts: Mapping[str, Sequence[Yield]]) -> dict[str, Out
 
 def _outcome(case: str, attempts: Sequence[Yield], launches: Sequence[str], missing: str) -> Outcome:
     complete = {each.launch for each in attempts if each.status == "complete"}
-    status, reason = _status(attempts, missing)
+    status, reason, cause = _status(attempts, missing)
     if status == "complete" and len(complete) < len(launches):
         broken = {each.reason for each in attempts if each.status != "complete" and each.launch not in complete}
         why = "; ".join(sorted(broken)) or missing
         reason = f"{len(complete)} of {len(launches)} launches: {why}"
     elif status == "complete" and all(each.disturbance for each in attempts if each.status == "complete"):
         reason = f"every launch was disturbed: {attempts[-1].disturbance}"
-    return Outcome(case, status, reason, len(complete), len(launches))
+    return Outcome(case, status, reason, len(complete), len(launches), cause)
 
 
-def _status(attempts: Sequence[Yield], missing: str) -> tuple[CaseStatus, str]:
-    condemned = (each for status in _CONDEMNS for each in attempts if each.status == status)
-    worst = next(condemned, None)
+def _status(attempts: Sequence[Yield], missing: str) -> tuple[CaseStatus, str, FailureCause]:
+    begun = [each for each in attempts if each.header]  # what ended before it began may have ended by chance
+    worst = next((each for status in _CONDEMNS for each in begun if each.status == status), None)
     if worst is None and any(each.status == "complete" for each in attempts):
-        return "complete", ""
+        return "complete", "", ""
     last = worst or next(reversed(attempts), None)
-    return (last.status, last.reason) if last else ("skipped", missing)
+    return (last.status, last.reason, last.cause) if last else ("skipped", missing, "")
 
 
 def _why_missing(run: Run, names: Sequence[str], cut: Mapping[str, Shortfall]) -> str:

@@ -1,15 +1,17 @@
 """The prediction ledger: what other measurements say that a figure must be. One law a file of a topic.
 
-A law's file defines `predict(known)`. It may look at no estimate of the benchmark that it predicts but to hold it
-against the prediction.
+A law's file defines `predict(known)`. It may look at no estimate of the case that it predicts but to hold it
+against the prediction. Where it can say what cases will do that were not launched yet, it defines
+`expect(known, cases)`.
 """
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from functools import cache
 
 from assay.analyse.curves import Known
-from assay.model import topics
+from assay.model import record, topics
 from assay.model.law import Prediction
+from assay.model.plan import Case
 
 Predict = Callable[[Known], Iterable[Prediction]]
 
@@ -23,3 +25,9 @@ def laws() -> dict[str, Predict]:
 def predictions(known: Known) -> tuple[Prediction, ...]:
     """Every line of the ledger."""
     return tuple(prediction for predict in laws().values() for prediction in predict(known))
+
+
+def expectations(known: Known, cases: Sequence[Case]) -> tuple[record.Prediction, ...]:
+    """What laws say of cases that were not launched yet; written to the run before they are."""
+    able = (module for module in topics.modules("predictions").values() if hasattr(module, "expect"))
+    return tuple(prediction for module in able for prediction in module.expect(known, cases))

@@ -17,6 +17,10 @@ _TAIL = (1 - CONFIDENCE) / 2
 MARGIN = 0.01
 #: Fewer samples say nothing of the slowest in a hundred.
 FEWEST_FOR_TAIL = 1000
+#: By which the integral of a density is taken.
+_ANGLES = 20_001
+#: An end of a share is known as exactly.
+_SHARE_STEP = 1e-9
 #: Up to here Kendall's distribution is counted, beyond it the normal law is good to three digits.
 _EXACT_KENDALL = 60
 
@@ -39,6 +43,43 @@ def median_rank(n: int) -> int:
 def median_interval(samples: ArrayLike, unit: str = "") -> Quantity:
     """Median and its 95 % interval by order statistics; the range, without confidence, of 5 samples or fewer."""
     return _intervals(np.asarray(samples, dtype=np.float64)[None, :], unit)[0]
+
+
+@cache
+def student(free: int) -> float:
+    """What Student's t with so many degrees of freedom exceeds with 2.5 %.
+
+    With t = sqrt(free) tan(x) the density goes with cos(x)^(free - 1).
+    """
+    x = np.linspace(0, np.pi / 2, _ANGLES)
+    density = np.cos(x) ** (free - 1)
+    within = np.concatenate(([0.0], np.cumsum((density[1:] + density[:-1]) / 2)))
+    return math.sqrt(free) * math.tan(float(np.interp(CONFIDENCE, within / within[-1], x)))
+
+
+def share_of(count: int, of: int) -> Quantity:
+    """A share of independent trials with its exact 95 % interval, by the tails of the binomial distribution.
+
+    Source: C. J. Clopper, E. S. Pearson, The use of confidence or fiducial limits illustrated in the case of the
+    binomial, Biometrika 26, 1934.
+    """
+
+    def at_most(most: int, share: float) -> float:
+        ways = (math.lgamma(of + 1) - math.lgamma(k + 1) - math.lgamma(of - k + 1) for k in range(most + 1))
+        yes, no = math.log(share), math.log1p(-share)
+        return math.fsum(math.exp(way + k * yes + (of - k) * no) for k, way in enumerate(ways))
+
+    def end(most: int, tail: float) -> float:
+        """The share with which at most so many have this probability: the more is the share, the less likely."""
+        low, high = 0.0, 1.0
+        while high - low > _SHARE_STEP:
+            middle = (low + high) / 2
+            low, high = (middle, high) if at_most(most, middle) > tail else (low, middle)
+        return low
+
+    lo = end(count - 1, 1 - _TAIL) if count else 0.0
+    hi = end(count, _TAIL) if count < of else 1.0
+    return Quantity(count / of, lo, hi, "", "interval")
 
 
 def stacked(series: Sequence[Samples]) -> Iterator[tuple[list[int], NDArray[np.float64]]]:

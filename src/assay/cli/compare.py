@@ -163,7 +163,6 @@ def _several(runs: Sequence[str], across: str, allowed: tuple[str, ...], thresho
     """
     from assay import store
     from assay.compare.environment import GUARDED, differences
-    from assay.compare.records import RUN
     from assay.compare.runs import NothingInCommonError, against
     from assay.compare.sides import sides
     from assay.model.compared import Compared
@@ -179,8 +178,7 @@ def _several(runs: Sequence[str], across: str, allowed: tuple[str, ...], thresho
         compared = against(others, base, across, allowed, _earlier(paths, found))
     except NothingInCommonError:
         shown = sides(found)
-        between = any(each.differ == RUN for each in shown.found.contrasts)
-        if threshold is not None or not (shown.found.pairs or shown.found.shared or between):
+        if threshold is not None or not shown.have_common:
             raise
         compared = [
             Compared(RESULT_SCHEMA, run.info.id, base.info.id, across, tuple(allowed), differences(run, base), ())

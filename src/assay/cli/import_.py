@@ -11,7 +11,7 @@ from assay.cli import output
 if TYPE_CHECKING:
     from assay.importing import Text
 
-_TOOLS = ("osu", "imb", "netpipe", "stream", "hpl", "himeno", "numactl", "csv")
+_TOOLS = ("osu", "imb", "netpipe", "stream", "hpl", "himeno", "npb", "numactl", "csv")
 _STDIN = "-"
 #: Nobody pastes more; a core dump is no text.
 _MOST_BYTES = 64 * 2**20

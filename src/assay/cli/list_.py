@@ -136,8 +136,10 @@ def _mpis() -> list[dict[str, object]]:
 
 def _blas() -> list[dict[str, object]]:
     from assay import toolchain
+    from assay.cli import settings
 
-    return [{"name": one.name, "file": one.file, "source": one.source} for one in toolchain.find_libraries("blas")]
+    found = toolchain.find_libraries("blas", settings.table("blas"))
+    return [{"name": one.name, "file": one.file, "source": one.source} for one in found]
 
 
 def _print(rows: Sequence[dict[str, object]]) -> None:

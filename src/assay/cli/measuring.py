@@ -67,7 +67,7 @@ class OpenRun:
         """Make the missing launches of the study or of experiments; InterruptedRunError if the user stops them."""
         import msgspec
 
-        from assay.cli import progress
+        from assay.cli import prepare, progress
         from assay.launch.remote import resume_command
         from assay.launch.starter import Starter
         from assay.model.errors import InterruptedRunError
@@ -77,6 +77,9 @@ class OpenRun:
         run = self.run
         directory = self._directory = self._directory or self._open()
         directory.resume(run.plan.with_part(part))
+        if further := prepare.further_programs(directory.info.builds, part):
+            directory.add(further)
+        self._predict(run, part)
         before = run.ending if part.experiments else None
         with progress.shown() as watcher:
             starter = Starter(msgspec.structs.replace(self._site, run=directory.info.id))
@@ -88,6 +91,18 @@ class OpenRun:
                 why=f"{fewer} of {len(part.studied)} cases have fewer launches than planned",
                 remedy=resume_command(path.name, self._site),
             )
+
+    def _predict(self, run: Run, part: Plan) -> None:
+        """Write what the figures so far say of cases that are launched now for the first time."""
+        from assay.analyse import expected
+        from assay.report import words
+
+        now = part.launched - run.plan.launched
+        fresh = [case for case in part.studied if case.id in now]
+        if self._directory and run.made and fresh and not part.experiments:
+            for each in expected(run, fresh):
+                self._directory.predict(each)
+                output.say(f"prediction: {each.of}: {words.interval(each, '').short}")
 
     def _open(self) -> RunDirectory:
         from pathlib import Path
@@ -157,11 +172,11 @@ def following(run: Run, stage: Stage, analysis: Callable[[], Analysis]) -> Plan 
     for left in part.left_out:
         if left not in run.plan.left_out:
             output.say(f"not measured: {left.wish}: {left.reason}")
-    known, made = {case.id for case in run.plan.cases}, {launch.id for launch in run.plan.order}
-    cases = [case for case in part.studied if case.id not in known]
+    now, made = part.launched - run.plan.launched, {launch.id for launch in run.plan.order}
+    cases = [case for case in part.studied if case.id in now]
     launches = tuple(launch for launch in part.order if launch.id not in made)
     if cases:
-        seconds = estimate_seconds(part.cases, launches)
+        seconds = part.estimate_s if part.experiments else estimate_seconds(part.cases, launches)
         output.say(f"{stage.why}: {len(cases)} more cases in {len(launches)} launches, about {seconds:.0f} s")
     elif stage.nothing and not part.left_out:
         output.say(stage.nothing)

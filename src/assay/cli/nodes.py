@@ -115,7 +115,11 @@ def _wanted(
     return Requirements(
         assay=f"assay, version {__version__}",
         sha256={path: build.sha256[name] for build in builds for name, path in build.programs.items()},
-        mpis={build.programs["pt2pt"]: build.toolchain.mpi.name for build in builds if build.toolchain.mpi},
+        mpis={
+            build.programs["pt2pt"]: build.toolchain.mpi.name
+            for build in builds
+            if build.toolchain.mpi and "pt2pt" in build.programs
+        },
         launchers={mpi.launcher: mpi.name for mpi in mpis if mpi.launcher and by_ssh and len(hosts) > 1},
         networks=dict(networks),
         build=f"assay build {named} --deploy --hosts {{hosts}}".replace("  ", " "),

@@ -98,6 +98,11 @@ refine_option = click.option(
     callback=_whole(0, 10),
     help="Rounds that add sizes where curves have steps or go on; 0 for none.  [default: that of the study]",
 )
+full_option = click.option(
+    "--full",
+    is_flag=True,
+    help="After the study, solve the largest system that fits the memory, once, beyond the budget.",
+)
 nic_node_option = click.option(
     "--nic-node",
     metavar="N|NETWORK=N,...",
@@ -224,6 +229,7 @@ def given_limits(options: tuple[str, ...]) -> dict[str, float]:
 _EXAMPLES = {
     "B/s": "204.8 GB/s",
     "flop/s": "1.2 TFLOP/s",
+    "op/s": "333 Mop/s",
     "s": "85 ns",
     "Hz": "2.6 GHz",
     "bit/s": "100 Gbit/s",

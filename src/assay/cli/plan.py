@@ -13,6 +13,8 @@ import click
 from assay.cli import output, site
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from rich.console import Console
     from rich.table import Table
 
@@ -46,6 +48,7 @@ _HOUR = 3600
 @output.networks_option
 @output.messages_option
 @output.nic_node_option
+@output.full_option
 @output.confirm_option
 @output.confirm_budget_option
 @site.options
@@ -83,9 +86,11 @@ def command(  # noqa: PLR0913, PLR0917 (one parameter an option)
     machine = _machine(xml, synthetic)
     if machine is None:
         machines = site.machines(options.hosts, Starter(site.find(launcher, ssh_config)))
+        known = {host: facts for host, (facts, _) in machines.items()}
         made = plan(study, wish, machines, on_nodes(options, machines), wishes)
         _check_toolchains(made)
     else:  # nobody knows what is installed there
+        known = dict.fromkeys((machine.host, *options.hosts), machine)
         factors = planning.parse(wishes, wish, settings.table("factor"))
         made = planning.make(study, wish, machine, msgspec.structs.replace(options, factors=factors))
     if as_json:
@@ -93,9 +98,29 @@ def command(  # noqa: PLR0913, PLR0917 (one parameter an option)
         return
     console = output.console(markup=True)
     _show(made, console, every=every)
+    if made.full:
+        _show_largest(made, known, console)
     where = "" if machine is None else ", on that machine"
     again = output.typed({"study", "xml", "synthetic", "as_json", "every"})
     console.print(f"\nnext: [bold]{_plain(shlex.join(['assay', 'run', study, *again]))}[/bold]{where}")
+
+
+def _show_largest(plan: Plan, machines: Mapping[str, Machine], console: Console) -> None:
+    """The largest problems that the memory holds, which follow the study."""
+    from assay.model import benchmarks
+    from assay.model.units import format_size
+    from assay.plan.largest import filling
+
+    for bend in filling(plan, machines):
+        case = plan.case(bend.case)
+        benchmark = benchmarks.get(case.benchmark)
+        params = case.params | {bend.axis: bend.size}
+        memory = format_size(benchmark.host_memory_bytes(params, case.placement))
+        seconds = benchmark.setup_seconds(params)
+        console.print(
+            f"then once: {case.benchmark} at {case.placement.label}, {bend.axis} = {bend.size}: {memory} on each "
+            f"host, about {seconds:.0f} s by an assumed rate"
+        )
 
 
 def _machine(xml: str | None, synthetic: str | None) -> Machine | None:
@@ -296,6 +321,9 @@ def _order_and_cost(plan: Plan) -> list[str]:
         "sentinel, a small fixed kernel, before each block and after the last",
         f"cache-line probe around every launch: {probe}",
     ]
+    if plan.later:
+        waiting = len({case.id for case in plan.studied} - plan.launched)
+        lines.append(f"{waiting} cases wait until the others are through: what is known by then predicts them")
     if plan.factors:
         varied = "; ".join(f"{factor.name} ({', '.join(factor.levels)})" for factor in plan.factors)
         lines.append(f"varied in each block, launches side by side in random order: {varied}")

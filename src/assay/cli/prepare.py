@@ -60,6 +60,7 @@ def options_of(given: Mapping[str, Any], hosts: tuple[str, ...]) -> Options:
         messages=given["messages"],
         nic_nodes=planning.parse_nodes(given["nic_node"]) if given["nic_node"] else {},
         refine=given.get("refine"),
+        full=given.get("full", False),
         confirm=given["confirm"] or confirm_s is not None,
         confirm_s=confirm_s,
         hosts=hosts,
@@ -87,7 +88,7 @@ def prepare(
     wish = studies.get(name)
     machines = where.machines(options.hosts, starter)
     made = plan(name, wish, machines, on_nodes(options, machines), wishes)
-    builds = built(tuple(dict.fromkeys(launch.toolchain for launch in made.order)))
+    builds = built(made)
     absent = {name: each.absent for name, each in builds.items()}
     made = planning.without_programs(made, absent)
     here = machines.get(starter.site.host)
@@ -155,7 +156,11 @@ def plan(name: str, wish: Study, machines: Machines, options: Options, wishes: t
     from assay import toolchain
     from assay.model.errors import UsageError
 
-    libraries = [each for role in planning.library_roles(wish) for each in toolchain.find_libraries(role)]
+    libraries = [
+        each
+        for role in planning.library_roles(wish)
+        for each in toolchain.find_libraries(role, settings.table(role))
+    ]
     roles = planning.library_roles(wish)
     if options.blas and "blas" not in roles:
         raise UsageError(
@@ -212,13 +217,28 @@ def _of_each_kind(machines: Machines) -> dict[str, Machine]:
     return found
 
 
-def built(names: tuple[str, ...]) -> dict[str, Build]:
-    """A build of each; all names are checked first, so that no build starts if another name is wrong."""
+def built(made: Plan) -> dict[str, Build]:
+    """Toolchain -> a build of what a plan starts; all names are checked before the first build begins."""
+    from assay import plan as planning
     from assay import toolchain
 
     declared, mpis = settings.table("toolchain"), settings.table("mpi")
-    chosen = {name: toolchain.get(name, declared, mpis) for name in names}
-    return {name: toolchain.build(one, _say) for name, one in chosen.items()}
+    wanted = planning.programs(made)
+    chosen = {name: toolchain.get(name, declared, mpis) for name in wanted}
+    return {name: toolchain.build(one, _say, programs=wanted[name]) for name, one in chosen.items()}
+
+
+def further_programs(builds: Mapping[str, Build], part: Plan) -> dict[str, Build]:
+    """Toolchain -> its build with those programs of a plan that it lacks; only builds that lack any."""
+    from assay import plan as planning
+    from assay import toolchain
+
+    wanted = planning.programs(part)
+    return {
+        name: toolchain.build(each.toolchain, _say, programs=wanted[name] | each.programs.keys())
+        for name, each in builds.items()
+        if wanted.get(name, frozenset()) & set(each.left)
+    }
 
 
 def _say(text: str) -> None:

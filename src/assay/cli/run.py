@@ -48,6 +48,7 @@ if TYPE_CHECKING:
 @output.networks_option
 @output.messages_option
 @output.nic_node_option
+@output.full_option
 @output.refine_option
 @output.confirm_option
 @output.confirm_budget_option
@@ -282,7 +283,10 @@ def _require_same(run: Run, site: Site) -> None:
     from assay.launch.starter import Starter
     from assay.run.dry_run import require_same
 
-    builds = {name: toolchain.build(build.toolchain, _say) for name, build in run.info.builds.items()}
+    builds = {
+        name: toolchain.build(each.toolchain, _say, programs=each.programs.keys())
+        for name, each in run.info.builds.items()
+    }
     hosts = run.plan.hosts[:1] if set(run.plan.hosts) <= set(run.machines) else ()
     (machine, _), *_ = where.machines(hosts, Starter(site)).values()
     require_same(run, machine, builds)
@@ -290,13 +294,13 @@ def _require_same(run: Run, site: Site) -> None:
 
 def _print_experiments(path: Path, options: Options, starter: Starter) -> None:
     """The commands of the experiments that a run would be confirmed by."""
-    from assay.cli import measuring
+    from assay.cli import measuring, prepare
     from assay.plan.stages import CONFIRM
 
     run = _wished(path, options)
     plan = measuring.following(run, CONFIRM, measuring.OpenRun(run, starter.site).analysis)
     if plan:
-        _print_commands(plan, run.info.builds, starter)
+        _print_commands(plan, run.info.builds | prepare.further_programs(run.info.builds, plan), starter)
 
 
 def _print_commands(plan: Plan, builds: Mapping[str, Build], starter: Starter) -> None:

@@ -13,10 +13,10 @@ import click
 
 from assay.model.errors import UsageError
 
-#: Tables that are no command: `[toolchain.NAME]` and `[mpi.NAME]` declare a toolchain and an MPI, `[limits]` gives
-#: what the vendor promises, `[factor.NAME]` the commands that set the levels of a factor, `[given]` facts of the
-#: site that no node can tell.
-TABLES = ("toolchain", "mpi", "limits", "factor", "given")
+#: Tables that are no command: `[toolchain.NAME]` and `[mpi.NAME]` declare a toolchain and an MPI, `[blas]` names
+#: libraries, `[limits]` gives what the vendor promises, `[factor.NAME]` the commands that set the levels of a
+#: factor, `[given]` facts of the site that no node can tell.
+TABLES = ("toolchain", "mpi", "blas", "limits", "factor", "given")
 #: Variables that belong to no command.
 VARIABLES = {
     "ASSAY_RUNS": "folder of the runs, ./assay-runs when unset",

@@ -159,7 +159,7 @@ def _planned(study: str, asked: Mapping[str, Any], hosts: tuple[str, ...], *, bu
     try:
         plan = prepare.plan(study, wish, {here.host: (here, document)}, options, asked["wishes"])
         if build:
-            prepare.built(tuple(dict.fromkeys(launch.toolchain for launch in plan.order)))
+            prepare.built(plan)
     except UnfitEnvironmentError as error:
         output.say(f"{error.what} ({error.why}); left to the job")
         return None

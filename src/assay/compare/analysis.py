@@ -7,6 +7,7 @@ from assay.analyse.evidence import Evidence
 from assay.analyse.messages.steps import MessageLaw, causes, steps
 from assay.compare.contrasts import contrasts, shared
 from assay.compare.curves import Found, of_messages, over_axes
+from assay.compare.law_figures import law_figures
 from assay.compare.pairs import across, within
 from assay.compare.records import SIDE_BY_SIDE_SCHEMA, CurveStep, MessageCurve, SideBySide
 
@@ -31,6 +32,7 @@ def side_by_side(sides: Sequence[Evidence]) -> SideBySide:
         steps=tuple(step for side, of in zip(sides, messages, strict=True) for step in _steps(side, of)),
         shared=tuple(shared(sides, curves)),
         contrasts=tuple(contrasts(sides, between_two)),
+        law_figures=tuple(law_figures(sides)) if len(sides) > 1 else (),
     )
 
 

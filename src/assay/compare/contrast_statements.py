@@ -9,7 +9,7 @@ from assay.compare.records import PLACE, PROGRAM, RUN, Contrast
 from assay.compare.sides import Side, Sides, where
 from assay.model import benchmarks, roles
 from assay.model.grouping import grouped
-from assay.model.imported import UNSTATED
+from assay.model.imported import RANGE_END, UNSTATED
 from assay.model.placement import Word
 from assay.model.result import Estimate
 from assay.model.text import joined, text
@@ -22,7 +22,7 @@ MOST = 12
 #: Figures nearer than this to the next larger one are told as one group.
 _GROUP = 0.10
 _PATTERN, _OPERATION, _BYTES = map(roles.usual_axis, ("message-pattern", "operation-name", "message-size"))
-_END, _MEMORY = "end", "memory"
+_MEMORY = "memory"
 #: Facts of a source: which node the card is at, and which nodes each package has, `0-3; 4-7`.
 _CARD, _PACKAGES = ("network", "link's NUMA node"), ("memory", "NUMA nodes of the packages")
 
@@ -90,11 +90,10 @@ def _noun(each: _Figure, differ: str) -> str:
     estimate = each.estimate
     if each.of_messages:
         counted = messages.COUNTED.get(str(estimate.params.get(_PATTERN, "")))
-        plain = estimate.metric.partition(",")[0]  # whoever typed the source wrote `bandwidth, about`
-        declared = roles.metric(each.benchmark, estimate.kernel, plain)
+        declared = roles.metric(each.benchmark, estimate.kernel, estimate.metric)
         if counted and differ != _PATTERN and declared and declared.role in {"message-bandwidth", "message-time"}:
             return counted
-        return known(plain)
+        return known(estimate.metric)
     if estimate.benchmark != each.benchmark:
         return known(estimate.benchmark)
     if _OPERATION in estimate.params and differ != _OPERATION:
@@ -146,7 +145,7 @@ def _cores(each: _Figure) -> str:
 
 def _level(name: str, value: object) -> str:
     """`network SCI`; the ends of a range by a word of their own."""
-    if name == _END:
+    if name == RANGE_END:
         ends = {"low": text("lower end"), "high": text("upper end")}
         return ends.get(str(value), "")
     return f"{name} {value}"

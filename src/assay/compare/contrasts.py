@@ -12,11 +12,9 @@ from assay.compare.records import PLACE, PROGRAM, RUN, Contrast, Curve
 from assay.model import benchmarks, roles
 from assay.model.benchmark import ParamValue
 from assay.model.grouping import grouped
-from assay.model.imported import UNSTATED
+from assay.model.imported import RANGE_END, UNSTATED
 from assay.model.result import Estimate
 
-#: Both ends of a published range are figures: they are one thing, not two to compare.
-_END = "end"
 #: Units of what is no rate and no time.
 _NO_SPEED = ("", "share", "B")
 _BYTES = roles.usual_axis("message-size")
@@ -42,12 +40,13 @@ class _Figure(NamedTuple):
         return self.estimate.median or 0.0
 
     @property
-    def kind(self) -> tuple[str, ...]:
-        return self.estimate.benchmark, self.estimate.kernel, self.estimate.metric
+    def kind(self) -> tuple[str | bool, ...]:
+        return *self.topic, self.estimate.kernel
 
     @property
-    def topic(self) -> tuple[str, ...]:
-        return self.estimate.benchmark, self.estimate.metric
+    def topic(self) -> tuple[str | bool, ...]:
+        """What is counted; the end of a range is another thing than a plain figure."""
+        return self.benchmark, self.estimate.metric, RANGE_END in self.words
 
     def but(self, *names: str) -> Hashable:
         """Its words without these."""
@@ -116,7 +115,7 @@ def _off_curves(side: Evidence, curves: Sequence[Curve]) -> list[_Figure]:
 
 def _within(figures: Sequence[_Figure]) -> Iterator[_Group]:
     """Of one run, those that differ in the place, in one word, or in the program."""
-    words = dict.fromkeys(name for each in figures for name in each.words if name not in {_END, _BYTES})
+    words = dict.fromkeys(name for each in figures for name in each.words if name not in {RANGE_END, _BYTES})
     for differ in (PLACE, *words):
         yield from (_Group(differ, of) for of in _widest(_differing(figures, differ)))
     yield from _programs(figures)

@@ -52,7 +52,7 @@ def program(benchmark: str) -> str:
 def chosen(estimate: Estimate) -> dict[str, ParamValue]:
     """Its params that somebody chose, and not as they usually are."""
     declared = benchmarks.of(estimate.benchmark)
-    params = ((name, value) for name, value in estimate.params.items() if name not in declared.computed)
+    params = ((name, value) for name, value in estimate.params.items() if name not in declared.derived)
     return {name: value for name, value in params if value != declared.defaults.get(name)}
 
 
@@ -166,11 +166,11 @@ def _axes(estimates: Iterable[Estimate]) -> list[str]:
 
 def _numbers(estimate: Estimate) -> Iterator[str]:
     """Params that are numbers and were chosen; a size that is computed from the memory was not."""
-    computed = benchmarks.of(estimate.benchmark).computed
+    derived = benchmarks.of(estimate.benchmark).derived
     return (
         name
         for name, value in estimate.params.items()
-        if name not in computed and isinstance(value, int) and not isinstance(value, bool)
+        if name not in derived and isinstance(value, int) and not isinstance(value, bool)
     )
 
 

@@ -63,7 +63,7 @@ def render(sides: Sides, language: str = "en", ahead: Ahead | None = None) -> st
             "topics": _topics(sides, made.plotters),
             "laws": tables.laws(sides),
             "jumps": [jump(sides, each) for each in sides.found.steps],
-            "shared": tables.shared(sides),
+            "shared": (*tables.shared(sides), *tables.law_figures(sides)),
             "states": origins.states(sides),
             "origins": origins.origins(sides),
             "conclusions": origins.conclusions(sides),

@@ -153,6 +153,22 @@ class Contrast(msgspec.Struct, frozen=True):
     exact: bool = True
 
 
+class SharedLawFigure(msgspec.Struct, frozen=True):
+    """What laws of several runs, or sources, state at the same place, each of problems of its own.
+
+    Attributes:
+        benchmark: that was measured, or measures the same.
+        metric: what the law makes of its figures.
+        at: coordinate -> value, e.g. `{"cores": 2, "nodes": 1}`.
+        of: run, id of the estimate whose problem it is, the figure with its ends; runs in their order.
+    """
+
+    benchmark: str
+    metric: str
+    at: dict[str, ParamValue]
+    of: tuple[tuple[str, str, Quantity], ...]
+
+
 class SideBySide(msgspec.Struct, frozen=True):
     """What the runs show side by side.
 
@@ -165,6 +181,8 @@ class SideBySide(msgspec.Struct, frozen=True):
         shared: figures on no curve that several runs have.
         contrasts: of figures on no curve without samples, the widest of each kind: of rates and times before
             others, the widest first.
+        law_figures: what laws make of figures, where several runs have it. Problems may differ, so there are no
+            ratios.
     """
 
     schema: int
@@ -174,6 +192,7 @@ class SideBySide(msgspec.Struct, frozen=True):
     steps: tuple[CurveStep, ...]
     shared: tuple[Contrast, ...]
     contrasts: tuple[Contrast, ...] = ()
+    law_figures: tuple[SharedLawFigure, ...] = ()
 
 
 class ComparedRuns(Compared, frozen=True):

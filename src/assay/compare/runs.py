@@ -22,11 +22,9 @@ from assay.model import benchmarks
 from assay.model.compared import Compared, ComparedPair, Difference
 from assay.model.errors import UsageError
 from assay.model.grouping import grouped
+from assay.model.imported import RANGE_END
 from assay.model.result import RESULT_SCHEMA, Analysis, Comparison, Estimate
 from assay.model.run import Run
-
-#: Of a published range both ends are figures: they are one thing, not two to compare.
-_END = "end"
 
 
 class NothingInCommonError(UsageError):
@@ -39,7 +37,7 @@ def within(run: Run, analysis: Analysis) -> Compared:
     pairs = tuple(
         ComparedPair(estimates.get(each.a, estimates[each.b]), estimates[each.b], each)
         for each in analysis.comparisons
-        if each.b in estimates and not (run.imported and each.differ == _END)
+        if each.b in estimates and not (run.imported and each.differ == RANGE_END)
     )
     pairs += tuple(_places(imported.measured(run.imported))) if run.imported else ()
     cases = {case.id for case in run.plan.cases if case.factors}
@@ -190,23 +188,39 @@ def _against(run: Run, base: Run, across: str, allowed: tuple[str, ...], between
 def _less_stated(
     ones: Sequence[Measured], others: Sequence[Measured], between: BetweenRuns
 ) -> Iterator[ComparedPair]:
-    """Of figures that one source tells less of than the other, the best of each that may be the same thing.
+    """Figures that one source tells less of than the other, each beside the one there that may be the same thing.
 
-    What is said of one, as the order of a matrix, is said of the other or is not; nothing contradicts.
+    What is said of one, as the order of a matrix, is said of the other or is not; nothing contradicts. Of several
+    the one counts of which least more is said, and of those the best. Each figure counts once.
     """
     bases = grouped(others, _kind)
     for kind, judged in grouped(ones, _kind).items():
-        if kind in bases:
-            best = max if judged[0].estimate.better == "higher" else min
-            one, other = (best(of, key=lambda each: each.estimate.median or 0.0) for of in (judged, bases[kind]))
-            words = [{*chosen(e).items(), *e.factors.items()} for e in (one.estimate, other.estimate)]
-            if words[0] != words[1] and (words[0] <= words[1] or words[1] <= words[0]):
-                yield from filter(None, (_pair(one, other, between),))
+        of_both = enumerate((judged, bases.get(kind, ())))
+        sides = {(at, each.estimate.id): each for at, side in of_both for each in side}
+        words = {name: _told(each.estimate) for name, each in sides.items()}
+        for name in sorted(sides, key=lambda each: -len(words[each])):
+            more = [each for each in sides if each[0] != name[0] and words[name] < words[each]]
+            if name in sides and more:
+                other = min(more, key=lambda each: (len(words[each]), _standing(sides[each].estimate)))
+                one, base = (sides.pop(each) for each in sorted((name, other)))
+                yield from filter(None, (_pair(one, base, between),))
+
+
+def _told(estimate: Estimate) -> frozenset[tuple[str, object]]:
+    """What is said of a figure beyond what is usual."""
+    return frozenset((*chosen(estimate).items(), *estimate.factors.items()))
+
+
+def _standing(estimate: Estimate) -> float:
+    """Less for better ones."""
+    value = estimate.median or 0.0
+    return -value if estimate.better == "higher" else value
 
 
 def _kind(measured: Measured) -> Hashable:
     estimate = measured.estimate
-    return estimate.benchmark, estimate.kernel, estimate.metric, estimate.placement.label
+    ranged = RANGE_END in estimate.params
+    return estimate.benchmark, estimate.kernel, estimate.metric, estimate.placement.label, ranged
 
 
 def _measured(run: Run, attempts: Mapping[str, Sequence[Yield]], explained: Collection[str]) -> list[Measured]:
@@ -256,8 +270,8 @@ def _usual(estimate: Estimate) -> dict[str, str]:
 
 def _key(estimate: Estimate, across: str, usual: Mapping[str, str], *, hosts: bool = False) -> Hashable:
     """Kernel, place, memory, chosen axes and levels, without what is `across`; absent ones are `usual`."""
-    computed = benchmarks.of(estimate.benchmark).computed
-    words = {name: str(value) for name, value in estimate.params.items() if name not in computed}
+    derived = benchmarks.of(estimate.benchmark).derived
+    words = {name: str(value) for name, value in estimate.params.items() if name not in derived}
     words = {**usual, **words, **{name: level for name, level in estimate.factors.items() if level != DEFAULT}}
     words.setdefault(MEMORY, policy(estimate))
     words.setdefault(PLACE, estimate.placement.label)

@@ -20,6 +20,7 @@ from assay.compare.yardsticks import yardsticks
 from assay.model import roles
 from assay.model.compared import Yardstick
 from assay.model.errors import UsageError
+from assay.model.grouping import grouped
 from assay.model.imported import UNSTATED
 from assay.model.result import Analysis, Estimate
 from assay.model.run import Run
@@ -66,6 +67,19 @@ class Sides(msgspec.Struct, frozen=True, dict=True):
     def of_messages(self) -> tuple[MessageCurve, ...]:
         """The curves of messages."""
         return tuple(curve for curve in self.found.curves if isinstance(curve, MessageCurve))
+
+    @cached_property
+    def have_common(self) -> bool:
+        """Whether anything of one run stands beside the same of another; curves may share no value."""
+        found = self.found
+        laid_over = grouped(found.curves, _shown_by).values()
+        return bool(
+            found.pairs
+            or found.shared
+            or found.law_figures
+            or any(each.differ == RUN for each in found.contrasts)
+            or any(len({curve.run for curve in of}) > 1 for of in laid_over)
+        )
 
     @property
     def without_samples(self) -> bool:
@@ -178,6 +192,12 @@ class Sides(msgspec.Struct, frozen=True, dict=True):
                 ": ", [label, "" if alone else self.place(curve, bare=bool(label) and between)]
             )
         return names
+
+
+def _shown_by(curve: Curve) -> tuple[object, ...]:
+    """What is counted along which axis."""
+    of_messages = (curve.pattern, curve.between) if isinstance(curve, MessageCurve) else ()
+    return curve.benchmark, curve.kernel, curve.metric, curve.axis, of_messages
 
 
 def within(label: str, place: str, *, exact: bool = True) -> str:

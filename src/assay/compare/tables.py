@@ -4,10 +4,12 @@ from collections.abc import Callable, Iterable, Iterator
 
 from assay.analyse.messages.curves import BYTES
 from assay.analyse.messages.steps import MessageLaw, Piece
-from assay.compare.phrases import axis_title, figure, near, roughly, value
-from assay.compare.records import RUN, Curve, CurvePair, MessageCurve
+from assay.compare.curves import chosen
+from assay.compare.phrases import axis_title, figure, near, number, roughly, value
+from assay.compare.records import RUN, Curve, CurvePair, MessageCurve, SharedLawFigure
 from assay.compare.sides import Sides
 from assay.compare.yardsticks import CLOCK, MEMORY, PEAK
+from assay.model import benchmarks
 from assay.model.compared import Yardstick
 from assay.model.imported import UNSTATED
 from assay.model.quantity import Quantity
@@ -37,8 +39,8 @@ def groups(sides: Sides) -> dict[str, tuple[Curve, ...]]:
     for title, curves in choose.grouped(sides.found.curves, lambda curve: _title(sides, curve)).items():
         for detail, few in _split(sides, curves).items():
             parts = list(_parts(few))
-            for number, part in enumerate(parts, 1):
-                named = text("part {number}", number=number) if len(parts) > 1 else ""
+            for at, part in enumerate(parts, 1):
+                named = text("part {number}", number=at) if len(parts) > 1 else ""
                 found[joined(", ", (title, detail, named))] = part
     return found
 
@@ -251,6 +253,39 @@ def shared(sides: Sides) -> tuple[Table, ...]:
     return (Table(caption, columns, tuple(rows), frozenset(range(1, len(columns)))),) if rows else ()
 
 
+def law_figures(sides: Sides) -> tuple[Table, ...]:
+    """What laws make of figures, where several sides have it: a row for each place, and no ratio."""
+    found = []
+    for metric, of in choose.grouped(sides.found.law_figures, lambda each: each.metric).items():
+        rows = tuple(
+            (
+                each.benchmark,
+                joined(", ", (number(name, str(value)) for name, value in each.at.items())),
+                *(_of_problems(sides, side.run.info.id, each) for side in sides.sides),
+            )
+            for each in of
+        )
+        columns = (*headings("Benchmark", "Where"), *(side.label for side in sides.sides))
+        caption = text(
+            "{metric}, beside each other. The problems, which stand behind each figure, need not be the same",
+            metric=known(metric).capitalize(),
+        )
+        found.append(Table(caption, columns, rows, frozenset()))
+    return tuple(found)
+
+
+def _of_problems(sides: Sides, run: str, shared: SharedLawFigure) -> str:
+    """`1.73 (n 10,000)`: each figure of a run with its problem."""
+    told = []
+    for name, found in ((name, found) for of, name, found in shared.of if of == run):
+        e = sides.estimate(run, name)
+        shown = words.shown(e) if e.basis == "imported" else words.interval(found, "")
+        params = {axis: value for axis, value in chosen(e).items() if axis not in shared.at}
+        problem = joined(", ", (words.params(params, choose.units(e.benchmark)), *e.factors.values()))
+        told.append(text("{value} ({basis})", value=shown.short, basis=problem) if problem else shown.short)
+    return joined("; ", told)
+
+
 def _ratio(estimate: Estimate | None, base: Estimate) -> str:
     if estimate is None or estimate is base or not estimate.median or not base.median:
         return figure(estimate) if estimate else ""
@@ -260,8 +295,10 @@ def _ratio(estimate: Estimate | None, base: Estimate) -> str:
 def _what(estimate: Estimate) -> str:
     settings = [words.params(estimate.params, choose.units(estimate.benchmark))]
     levels = [f"{name} {level}" for name, level in estimate.factors.items()]
-    name = estimate.benchmark if ":" in estimate.benchmark else f"{estimate.benchmark} {estimate.kernel}"
-    return joined(", ", [f"{name} {estimate.metric}", words.placed(estimate), *settings, *levels])
+    name = f"{estimate.benchmark} {estimate.kernel} {estimate.metric}"
+    if not benchmarks.of(estimate.benchmark).is_known:  # it is named after its metric
+        name = estimate.benchmark
+    return joined(", ", [name, words.placed(estimate), *settings, *levels])
 
 
 def against_base(sides: Sides, curves: tuple[Curve, ...]) -> tuple[CurvePair, ...]:

@@ -1,12 +1,16 @@
 """Curves side by side in a terminal: sentences first, then tables, ratios, laws."""
 
+from collections.abc import Sequence
+from itertools import zip_longest
+
 from rich.console import Console
 from rich.text import Text
 
 from assay.compare import tables
-from assay.compare.records import RUN, MessageCurve
+from assay.compare.records import RUN, Curve, MessageCurve
 from assay.compare.sides import Sides
 from assay.compare.statements import NO_SAMPLES, statements
+from assay.model.grouping import grouped
 from assay.report.screen import Screen
 
 #: Columns of a table that fit a terminal.
@@ -19,7 +23,7 @@ def render(sides: Sides, console: Console) -> bool:
     Of two runs curves that are not of messages have no tables here: each of their figures has a row of its own.
     """
     found = sides.found
-    if not found.pairs and not found.shared and not found.contrasts:
+    if not sides.have_common and not found.contrasts:
         return False
     page = Screen(console)
     said = in_words(sides, console)
@@ -35,9 +39,17 @@ def render(sides: Sides, console: Console) -> bool:
             shown = tuple(curve for curve in curves if curve.id in compared)[:_COLUMNS]
             page.table(tables.side_by_side(sides, title, shown))
             page.table(tables.ratios(sides, title, pairs[:_COLUMNS]))
-    for table in (*tables.laws(sides)[:1], *tables.shared(sides)):
+        elif not pairs and len({curve.run for curve in curves}) > 1:  # they share no value
+            page.table(tables.side_by_side(sides, title, _in_turn(curves)[:_COLUMNS]))
+    for table in (*tables.laws(sides)[:1], *tables.shared(sides), *tables.law_figures(sides)):
         page.table(table)
     return said
+
+
+def _in_turn(curves: Sequence[Curve]) -> tuple[Curve, ...]:
+    """The first curve of each run, then the second one of each."""
+    runs = grouped(curves, lambda curve: curve.run).values()
+    return tuple(curve for each in zip_longest(*runs) for curve in each if curve)
 
 
 def in_words(sides: Sides, console: Console) -> bool:

@@ -6,7 +6,7 @@ from pathlib import PurePath
 
 import msgspec
 
-from assay.importing import columns, himeno, hpl, imb, netpipe, numactl, osu, stream
+from assay.importing import columns, himeno, hpl, imb, netpipe, npb, numactl, osu, stream
 from assay.importing.text import Text
 from assay.model.errors import UsageError
 from assay.model.imported import IMPORTED_SCHEMA, UNSTATED, Imported, Source, Table, case_of
@@ -19,6 +19,7 @@ TOOLS: dict[str, Callable[[Text, str], Iterator[Table]]] = {
     "stream": stream.read,
     "hpl": hpl.read,
     "himeno": himeno.read,
+    "npb": npb.read,
     "numactl": numactl.read,
     "csv": columns.read,
 }

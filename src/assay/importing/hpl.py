@@ -62,8 +62,8 @@ def _table(text: Text, line: int, row: re.Match[str], started: CommandLine, vers
             tool="HPL",
             benchmark="hpl",
             figures=(
-                figure(text, line, Column("solve", "rate", "GFLOPS"), words[5], {}),
-                figure(text, line, Column("solve", "time", "s"), words[4], {}),
+                figure(text, line, Column("rate", "rate", "GFLOPS"), words[5], {}),
+                figure(text, line, Column("time", "time", "s"), words[4], {}),
             ),
             version=version,
             params={**sizes, "variant": row[1]},

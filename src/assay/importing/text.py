@@ -36,6 +36,8 @@ UNITS = {
     "flop/s": ("flop/s", 1.0),
     "MFLOPS": ("flop/s", 1e6),
     "GFLOPS": ("flop/s", 1e9),
+    "op/s": ("op/s", 1.0),
+    "Mop/s": ("op/s", 1e6),
     "Hz": ("Hz", 1.0),
     "Messages/s": ("1/s", 1.0),
     "1/s": ("1/s", 1.0),

@@ -20,9 +20,14 @@ Role = Literal[
     "copy-rate",  # bytes that one core copies, counted once
     "copy-time",  # of one copy
     "flop-rate",  # operations in registers: what units and clock allow
+    "loop-rate",  # operations of loops as a compiler makes them
     "matrix-rate",  # operations of a library's matrix product
     "system-rate",  # operations of a dense system of equations, solved whole
+    "mixed-system-rate",  # the same, of one that low precision may help to solve
+    "sparse-rate",  # operations of a sparse system of equations, which memory decides
     "stencil-rate",  # operations of a stencil, which memory decides
+    "solution-rate",  # work of a whole problem, as its program counts it
+    "solution-flop-rate",  # floating-point operations of a whole problem
     "clock",  # of a core that works alone
     "loaded-clock",  # of cores that all work
     "load-latency",  # of a load that waits for the one before
@@ -35,6 +40,7 @@ Role = Literal[
     "collective-mean-time",  # the same, mean over the ranks
     "overlap-time",  # of a collective operation, of computing, and of both at once
     "solution-time",  # of one solution of a whole program, by its own clock
+    "step-time",  # of one step of a solution that goes on in time
     "phase-time",  # of a part of a solution, mean over its ranks
     "program-time",  # from the start of a whole program to its end
 ]
@@ -55,7 +61,20 @@ AxisRole = Literal[
     "segment-size",  # most bytes of a segment of sockets
     "order",  # of a system: memory grows by its square, work by its cube
     "address-family",  # of sockets
+    "copies",  # whether ranks share a problem (`sharing`), or each has one of its own (`independent`)
 ]
+#: Rates of work that cores share something for: memory, or messages. Operations in registers share nothing.
+WORK_RATES: frozenset[Role] = frozenset(
+    (
+        "memory-rate",
+        "matrix-rate",
+        "system-rate",
+        "mixed-system-rate",
+        "stencil-rate",
+        "sparse-rate",
+        "solution-rate",
+    )
+)
 
 
 class Pattern(msgspec.Struct, frozen=True):
@@ -152,6 +171,19 @@ class Metric(msgspec.Struct, frozen=True):
     precision: str = ""
 
 
+def phase_times(phases: Mapping[str, str], each: str = "mean over the ranks") -> tuple[Metric, ...]:
+    """The seconds of each part of a solution, as metrics.
+
+    Args:
+        phases: kernel -> what is done in it.
+        each: what its figure is.
+    """
+    return tuple(
+        Metric("time", "s", "lower", "", f"{each}: {what}", kernels=(phase,), role="phase-time")
+        for phase, what in phases.items()
+    )
+
+
 class Resources(msgspec.Struct, frozen=True):
     """What a case has on its machine.
 
@@ -184,12 +216,13 @@ class ForeignProgram(msgspec.Struct, frozen=True):
     """A command of somebody else that Assay's own starter places, runs and keeps the output of.
 
     Attributes:
-        name: of the executable, found on PATH.
+        name: of the executable, found on PATH; of several, what people call them.
         install: how it is installed, a command.
         command: its words, from the params and the number of cpus.
         tool: what reads its output, a name of assay.importing.
         inputs: files in the folder that it starts in, name -> content, from the params and the number of cpus.
         output: file of that folder that holds the results; empty for its stdout.
+        names: of the executables, where the params choose one of several.
     """
 
     name: str
@@ -198,6 +231,16 @@ class ForeignProgram(msgspec.Struct, frozen=True):
     tool: str
     inputs: Callable[[Params, int], Mapping[str, str]] = lambda _params, _cpus: {}
     output: str = ""
+    names: tuple[str, ...] = ()
+
+    @property
+    def executables(self) -> tuple[str, ...]:
+        """Every one that it may start."""
+        return self.names or (self.name,)
+
+    def executable(self, params: Params, cpus: int) -> str:
+        """The one that the command of a case starts."""
+        return next(word for word in self.command(params, cpus) if word in self.executables)
 
 
 class Benchmark(msgspec.Struct, frozen=True, dict=True):
@@ -304,6 +347,11 @@ class Benchmark(msgspec.Struct, frozen=True, dict=True):
     def computed(self) -> frozenset[str]:
         """Axes whose values `points` gives."""
         return frozenset(axis.name for axis in self.axes if axis.default is None)
+
+    @cached_property
+    def derived(self) -> frozenset[str]:
+        """Those of them that only follow from the placement: their values tell no cases apart."""
+        return frozenset(axis.name for axis in self.axes if axis.default is None and not axis.identifies)
 
     @property
     def main_kernel(self) -> str:

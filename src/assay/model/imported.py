@@ -12,6 +12,8 @@ from assay.model.plan import Case
 IMPORTED_SCHEMA = 1
 #: Placement of a figure whose source does not say where it was measured.
 UNSTATED = "not stated"
+#: Param of the two ends of a published range, `low` and `high`: they are one thing, not two to compare.
+RANGE_END = "end"
 
 
 class Figure(msgspec.Struct, frozen=True, omit_defaults=True):

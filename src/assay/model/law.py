@@ -22,6 +22,22 @@ class Point(msgspec.Struct, frozen=True):
     ratio: float | None
 
 
+class LawFigure(msgspec.Struct, frozen=True):
+    """A figure that a law makes of others, and that publications state, too.
+
+    Attributes:
+        metric: name, the same in references.
+        estimate: id of the one whose problem it is of.
+        at: where it stands, coordinate -> value; figures of others have these among their params.
+        value: with its ends.
+    """
+
+    metric: str
+    estimate: str
+    at: dict[str, ParamValue]
+    value: Quantity
+
+
 class Model(msgspec.Struct, frozen=True, kw_only=True, tag_field="type"):
     """What a law says of some estimates. Each law has a type of its own, with its name as the tag.
 
@@ -53,6 +69,11 @@ class Model(msgspec.Struct, frozen=True, kw_only=True, tag_field="type"):
     def goes_on(self) -> bool:
         """Whether larger values along its curve would tell what it cannot say yet."""
         return False
+
+    @property
+    def figures(self) -> tuple[LawFigure, ...]:
+        """What it makes of its estimates that others publish, too; none of most laws."""
+        return ()
 
     @property
     def headline(self) -> Quantity | None:
@@ -87,12 +108,14 @@ class Prediction(msgspec.Struct, frozen=True):
         what: what is predicted, in words.
         predicted: the middle of what is predicted, with its ends.
         states: of the machine: of each of `of`, then of the predicted one; None where one explains all.
-        of: estimates it was computed from; never the predicted one, nor any of its benchmark.
+        of: estimates it was computed from; never those of the predicted case.
         derivation: how, with figures.
         measured: id of the estimate that was predicted.
         value: measured.
         deviation: of the measured value from the predicted one, relative; negative below it.
         error: relative distance of the measured value from the predicted ends; 0 inside, negative below it.
+        by: what it was computed from, in words: `bandwidth`.
+        before: whether it was written to the run before the first launch of the case.
     """
 
     id: str
@@ -106,6 +129,8 @@ class Prediction(msgspec.Struct, frozen=True):
     value: Quantity
     deviation: float
     error: float
+    by: str = ""
+    before: bool = False
 
     @property
     def half_width(self) -> float:

@@ -21,6 +21,8 @@ class Measure(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
         benchmark: name of the declaration.
         placements: placement words (see docs), `*` allowed as an index: `all:numa:*`; with `@2`, `@all` on each of
             so many nodes.
+        later: further placement words, each measured when all before it is through: what is known by then predicts
+            its figures.
         memory: memory words: `first-touch`, `interleave`, `bind:local`, `bind:*` (each node in turn).
         axes: axis -> values; an axis that is absent takes its default. Sizes may be ranges, `1:64M`.
         weight: share of the time budget that each of its cases gets, against cases of other measures.
@@ -38,6 +40,7 @@ class Measure(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     min_memory_nodes: int = 1
     apart: bool = False
     why: str = ""
+    later: tuple[str, ...] = ()
 
 
 class Study(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
@@ -257,10 +260,12 @@ class Plan(msgspec.Struct, frozen=True):
         probe_cpus: the two cpus of the hand-over probe, empty where there is one core.
         cases: by importance.
         order: every launch, in the order they run.
+        later: rounds of cases without launches so far, which get them when all before is through: ids.
         folded: what fell together.
         left_out: what is not measured.
         factors: what is varied on purpose.
         refine: rounds of refinement that may follow when all launches are made.
+        full: whether the largest problems that the memory holds follow then, in one launch, beyond the budget.
         network: device that messages shall use where networks are not varied; empty for the MPI's choice.
         libraries: role -> shared library that programs load where it is not varied.
         grows: the budget is the study's own: it may be exceeded by a fifth for launches that make intervals, and
@@ -292,10 +297,12 @@ class Plan(msgspec.Struct, frozen=True):
     network: str = ""
     libraries: dict[str, str] = {}
     refine: int = 0
+    full: bool = False
     grows: bool = False
     confirm_s: float | None = None
     trials: tuple["Plan", ...] = ()
     experiments: dict[str, Experiment] = {}
+    later: tuple[tuple[str, ...], ...] = ()
 
     @property
     def studied(self) -> tuple[Case, ...]:
@@ -304,6 +311,11 @@ class Plan(msgspec.Struct, frozen=True):
         Those are the fixed work between blocks, and what is measured a second time in each block, A against A.
         """
         return tuple(case for case in self.cases if case.role == "measure")
+
+    @property
+    def launched(self) -> frozenset[str]:
+        """Ids of the cases that its launches hold."""
+        return frozenset(case for launch in self.order for case in launch.cases)
 
     def with_part(self, part: "Plan") -> "Plan":
         """The whole run's plan with what a stage measures next: the study with more, or further experiments."""

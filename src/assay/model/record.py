@@ -212,6 +212,7 @@ class FigureOfMerit(msgspec.Struct, frozen=True, tag="figure"):
         seconds: that the solution took; None where the program does not say.
         phases: part of the solution -> seconds, a mean over the ranks; parts that there were not are absent.
         warmup: a later one counts.
+        steps: phase -> its seconds in each step of the solution; empty where a program tells no steps.
     """
 
     name: str
@@ -220,6 +221,7 @@ class FigureOfMerit(msgspec.Struct, frozen=True, tag="figure"):
     seconds: float | None = None
     phases: dict[str, float] = {}
     warmup: bool = False
+    steps: dict[str, tuple[float, ...]] = {}
 
 
 class Output(msgspec.Struct, frozen=True, tag="output"):
@@ -236,11 +238,22 @@ class Verdict(msgspec.Struct, frozen=True, tag="verdict"):
     tolerance: float
 
 
-class End(msgspec.Struct, frozen=True, tag="end"):
-    """Closes a case. A case without it is incomplete."""
+#: Why a case failed, as far as analysis asks for it: `connection-lost`: nothing moved over a connection any more.
+FailureCause = Literal["", "connection-lost"]
+
+
+class End(msgspec.Struct, frozen=True, tag="end", omit_defaults=True):
+    """Closes a case. A case without it is incomplete.
+
+    Attributes:
+        status: how it ended.
+        reason: why it is not complete, in words for people.
+        cause: the same as a name; empty for most.
+    """
 
     status: Literal["complete", "failed", "invalid"]
     reason: str = ""
+    cause: FailureCause = ""
 
 
 class Launch(msgspec.Struct, frozen=True, tag="launch"):

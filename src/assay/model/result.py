@@ -13,6 +13,7 @@ from assay.model.placement import Memory, Word, parsed
 from assay.model.plan import Experiment
 from assay.model.profile import Profile
 from assay.model.quantity import Basis, Quantity
+from assay.model.record import FailureCause
 
 RESULT_SCHEMA = 2
 
@@ -347,6 +348,7 @@ class Outcome(msgspec.Struct, frozen=True):
         reason: in words, empty when complete.
         launches: launches that yielded samples.
         planned: launches that were planned.
+        cause: the reason as a name, where the program gave one.
     """
 
     case: str
@@ -354,6 +356,7 @@ class Outcome(msgspec.Struct, frozen=True):
     reason: str
     launches: int
     planned: int
+    cause: FailureCause = ""
 
 
 class Analysis(msgspec.Struct, frozen=True):

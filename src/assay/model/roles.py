@@ -118,6 +118,12 @@ def measuring(wanted: Role) -> tuple[Benchmark, ...]:
 
 
 @cache
+def probe() -> Benchmark:
+    """The benchmark whose hand-overs tell the state of the machine around every launch."""
+    return measuring("hand-over-time")[0]
+
+
+@cache
 def sentinel() -> Benchmark:
     """The benchmark that declares the fixed piece of work between blocks; of several the first by name."""
     return next(each for each in map(benchmarks.get, benchmarks.names()) if each.sentinel)

@@ -71,6 +71,7 @@ class Build(msgspec.Struct, frozen=True):
         openmp: whether the compiler had OpenMP.
         built: ISO time.
         absent: program -> why it alone could not be built, e.g. a library to link is missing.
+        left: programs that nobody has needed yet; they are not built.
     """
 
     key: str
@@ -82,3 +83,4 @@ class Build(msgspec.Struct, frozen=True):
     openmp: bool
     built: str
     absent: dict[str, str] = {}
+    left: tuple[str, ...] = ()

@@ -17,7 +17,18 @@ from typing import Literal
 #: The entry points by which other packages add topics, and the package of Assay's own.
 GROUP = "assay.topics"
 
-Kind = Literal["benchmarks", "models", "rules", "limits", "predictions", "profiles", "cards", "sections"]
+Kind = Literal[
+    "benchmarks",
+    "models",
+    "rules",
+    "limits",
+    "predictions",
+    "profiles",
+    "cards",
+    "sections",
+    "formats",
+    "inputs",
+]
 
 
 @cache

@@ -8,7 +8,7 @@ from assay.model.errors import UsageError
 _SIZE = re.compile(r"(\d+(?:\.\d+)?)\s*([kmgt]?)(i?b?)", re.IGNORECASE)
 _DURATION = re.compile(r"(\d+(?:\.\d+)?)\s*(ms|s|min|m|h)?", re.IGNORECASE)
 _QUANTITY = re.compile(
-    r"([-+]?\d+(?:\.\d+)?(?:e[-+]?\d+)?)\s*([kMGTmunpµ]?)(B/s|flop/s|FLOP/s|bit/s|Hz|/s|s)", re.ASCII
+    r"([-+]?\d+(?:\.\d+)?(?:e[-+]?\d+)?)\s*([kMGTmunpµ]?)(B/s|flop/s|FLOP/s|op/s|update/s|bit/s|Hz|/s|s)", re.ASCII
 )
 _DECIMAL = {"": 1, "k": 1e3, "M": 1e6, "G": 1e9, "T": 1e12, "m": 1e-3, "u": 1e-6, "µ": 1e-6, "n": 1e-9, "p": 1e-12}
 _BINARY = {"": 1, "k": 2**10, "m": 2**20, "g": 2**30, "t": 2**40}
@@ -19,6 +19,8 @@ _LINE_BYTES = 64
 #: The native programs refuse sizes above 2^48, too.
 _LARGEST = 2**48
 _LONGEST_S = 366 * 86400.0
+#: Units that get a decimal prefix.
+_SCALED = frozenset({"s", "B/s", "flop/s", "op/s", "update/s", "Hz", "bit/s", "1/s"})
 #: Units that are written otherwise, behind their prefix: `3.35 M/s` are 3.35 million messages a second.
 _SHOWN_UNITS = {"flop/s": "FLOP/s", "1/s": "/s"}
 _SECONDS = {"ms": 1e-3, "s": 1.0, "m": 60.0, "min": 60.0, "h": 3600.0}
@@ -160,7 +162,7 @@ def scale(value: float, unit: str) -> tuple[float, str]:
     """Value and unit with the decimal prefix that leaves 1 to 999 before the point; shares in percent."""
     if unit == "share":
         return 100 * value, "%"
-    if unit not in {"s", "B/s", "flop/s", "Hz", "bit/s", "1/s"} or value == 0 or not math.isfinite(value):
+    if unit not in _SCALED or value == 0 or not math.isfinite(value):
         return value, unit
     shown = abs(float(f"{value:.3g}"))  # 999.9 MB/s is shown as 1.00 GB/s
     if unit == "s":

@@ -3,6 +3,7 @@
 import math
 import secrets
 from collections.abc import Iterator, Mapping
+from itertools import chain
 from pathlib import Path
 from types import MappingProxyType
 
@@ -20,6 +21,7 @@ from assay.plan.cases import Selection, select, sentinel
 from assay.plan.cores import allowed_cores, nearest_pair
 from assay.plan.experiments import experiment_budget_s, experiment_plan
 from assay.plan.factors import library_files, parse
+from assay.plan.later import with_every_round
 from assay.plan.networks import network_factor, parse_networks, resolve_networks, with_ports
 from assay.plan.order import estimate_seconds, fewest_seconds, interleave, shared_setups
 from assay.plan.spots import Setting
@@ -37,6 +39,7 @@ __all__ = [
     "parse_networks",
     "parse_nodes",
     "passes_messages",
+    "programs",
     "resolve_networks",
     "with_ports",
     "without_programs",
@@ -64,6 +67,7 @@ class Options(msgspec.Struct, frozen=True):
         networks: name -> device that messages shall use; with several, the network is a factor.
         kernels: host -> boot id, where known: hosts of one kernel are one machine.
         refine: rounds in which curves get more sizes where they bend.
+        full: whether the largest problems that the memory holds follow, in one launch, beyond the budget.
         messages: sizes of messages, as `1:4M`, in place of the study's own; empty for those.
         nic_nodes: network -> NUMA node of its card, where the machine does not tell it or tells it wrongly; the
             empty name for all networks.
@@ -86,6 +90,7 @@ class Options(msgspec.Struct, frozen=True):
     kernels: dict[str, str] = {}
     messages: str = ""
     refine: int | None = None
+    full: bool = False
     nic_nodes: dict[str, int] = {}
     confirm: bool = False
     confirm_s: float | None = None
@@ -131,22 +136,18 @@ def make(
         libraries=frozenset(options.libraries),
         programs=options.programs,
     )
-    selection = select(_sized(study.measure, options.messages), setting)
+    selection, rounds = _in_rounds(_sized(study.measure, options.messages), setting)
     _check(name, selection, setting.factors)
     seed = secrets.randbits(32) if options.seed is None else options.seed
     controls = factors.controls(selection.cases, setting.factors)
     launches, budget_s = _extent(study, options, selection, setting.factors)
     by_messages = any(case.placement.ranks for case in selection.cases)
     cases = (*selection.cases, *controls, sentinel(setting, first_host_only=by_messages))
-    order = interleave(cases, launches, seed, toolchains[0], mpis[0] if mpis else "")
-    cases = shared_setups(cases, order)
-    estimate_s = estimate_seconds(cases, order)
-    grows = budget_s is not None and options.budget_s is None
-    if grows and budget_s:
-        if study.grows:
-            budget_s = max(budget_s, float(math.ceil(fewest_seconds(cases, order))))
-        estimate_s = min(estimate_s, budget_s)
-    return Plan(
+    later = tuple(tuple(case.id for case in cases if case.subject in each) for each in rounds)
+    waiting = frozenset(chain.from_iterable(later))
+    at_once = tuple(case for case in cases if case.id not in waiting)
+    order = interleave(at_once, launches, seed, toolchains[0], mpis[0] if mpis else "")
+    made = Plan(
         schema=PLAN_SCHEMA,
         study=Path(name).stem,
         title=study.title,
@@ -157,21 +158,52 @@ def make(
         precision=study.precision if options.precision is None else options.precision,
         launches=launches,
         budget_s=budget_s,
-        estimate_s=estimate_s,
+        estimate_s=0.0,
         min_samples=_MIN_SAMPLES,
         max_samples=_MAX_SAMPLES,
         probe_cpus=nearest_pair(allowed_cores(machine.topology)),
-        cases=cases,
+        cases=(*shared_setups(at_once, order), *(case for case in cases if case.id in waiting)),
         order=order,
         folded=selection.folded,
         left_out=selection.left_out,
         factors=setting.factors,
         refine=study.refine if options.refine is None else options.refine,
-        grows=grows,
+        full=options.full,
+        grows=budget_s is not None and options.budget_s is None,
         network=next(iter(options.networks.values())) if len(options.networks) == 1 else "",
         libraries=options.libraries,
         confirm_s=(options.confirm_s or experiment_budget_s(budget_s)) if options.confirm else None,
+        later=later,
     )
+    return _costed(made, study)
+
+
+def _costed(plan: Plan, study: Study) -> Plan:
+    """The plan with what it takes, and with a budget of the study's own that suffices where it may grow."""
+    whole, budget_s = with_every_round(plan), plan.budget_s
+    estimate_s = estimate_seconds(whole.cases, whole.order)
+    if plan.grows and budget_s:
+        if study.grows:
+            budget_s = max(budget_s, float(math.ceil(fewest_seconds(whole.cases, whole.order))))
+        estimate_s = min(estimate_s, budget_s)
+    return msgspec.structs.replace(plan, budget_s=budget_s, estimate_s=estimate_s)
+
+
+def _in_rounds(measures: tuple[Measure, ...], setting: Setting) -> tuple[Selection, tuple[frozenset[str], ...]]:
+    """All cases of a study, and the subjects of those that wait, a round after the other.
+
+    A case waits for others of its benchmark; where there are none, it is measured with all else.
+    """
+    selection, wishes, rounds = select(measures, setting), measures, []
+    for turn in range(max((len(each.later) for each in measures), default=0)):
+        before = {case.id for case in selection.cases}
+        at_once = {case.benchmark for case in selection.cases}
+        waiting = (each for each in measures if turn < len(each.later))
+        wishes = (*wishes, *(msgspec.structs.replace(each, placements=(each.later[turn],)) for each in waiting))
+        selection = select(wishes, setting)
+        fresh = (each for each in selection.cases if each.id not in before and each.benchmark in at_once)
+        rounds.append(frozenset(case.subject for case in fresh))
+    return selection, tuple(filter(None, rounds))
 
 
 def passes_messages(study: Study) -> bool:
@@ -188,7 +220,15 @@ def library_roles(study: Study) -> tuple[str, ...]:
 def foreign_programs(study: Study) -> tuple[str, ...]:
     """Names of the programs of others that benchmarks of a study start."""
     found = (benchmarks.get(measure.benchmark).foreign for measure in study.measure)
-    return tuple(dict.fromkeys(each.name for each in found if each))
+    return tuple(dict.fromkeys(name for each in found if each for name in each.executables))
+
+
+def programs(plan: Plan) -> dict[str, frozenset[str]]:
+    """Toolchain -> the programs that a plan starts; those of the first one with the probe around every launch."""
+    found: dict[str, set[str]] = {}
+    for launch in plan.order:
+        found.setdefault(launch.toolchain, {roles.probe().program} if not found else set()).add(launch.program)
+    return {name: frozenset(each) for name, each in found.items()}
 
 
 def without_programs(plan: Plan, absent: Mapping[str, Mapping[str, str]]) -> Plan:
@@ -206,8 +246,11 @@ def without_programs(plan: Plan, absent: Mapping[str, Mapping[str, str]]) -> Pla
     }
     if not missing:
         return plan
+    launched = plan.launched
+    left = {case.benchmark for case in plan.cases if case.id in launched - missing}
+    missing |= {case.id for case in plan.cases if case.id not in launched and case.benchmark not in left}
     reasons = {program: why for programs in absent.values() for program, why in programs.items()}
-    left = {
+    lost = {
         case.benchmark: reasons[benchmarks.get(case.benchmark).program]
         for case in plan.cases
         if case.id in missing
@@ -215,14 +258,15 @@ def without_programs(plan: Plan, absent: Mapping[str, Mapping[str, str]]) -> Pla
     if all(case.id in missing or case.role != "measure" for case in plan.cases):
         raise UnfitEnvironmentError(
             f"nothing of study '{plan.study}' can be measured here",
-            why="; ".join(f"{name}: {why}" for name, why in left.items()),
+            why="; ".join(f"{name}: {why}" for name, why in lost.items()),
             remedy="assay build   # says what each program lacks",
         )
     return msgspec.structs.replace(
         plan,
         cases=tuple(case for case in plan.cases if case.id not in missing),
         order=tuple(each for each in plan.order if not missing & set(each.cases)),
-        left_out=(*plan.left_out, *(LeftOut(name, why) for name, why in left.items())),
+        left_out=(*plan.left_out, *(LeftOut(name, why) for name, why in lost.items())),
+        later=tuple(filter(None, (tuple(each for each in ids if each not in missing) for ids in plan.later))),
     )
 
 

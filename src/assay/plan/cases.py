@@ -118,10 +118,18 @@ def _case_id(name: str, words: tuple[str, str], point: Point, levels: dict[str, 
 def _missing_software(benchmark: Benchmark, setting: Setting) -> str:
     """Which libraries or program a benchmark needs that are not here; empty where nothing is missing."""
     varied = {factor.name for factor in setting.factors if factor.kind == "library"}
-    if benchmark.foreign and benchmark.foreign.name not in setting.programs:
+    if benchmark.foreign and not setting.programs.intersection(benchmark.foreign.executables):
         return f"the program {benchmark.foreign.name} is not here: {benchmark.foreign.install}"
     missing = [role for role in benchmark.needs if role not in setting.libraries | varied]
     return f"no {' and no '.join(missing)} library is found here: see assay list {missing[0]}" if missing else ""
+
+
+def _missing_executable(benchmark: Benchmark, point: ExpandedPoint, placement: Placement, setting: Setting) -> str:
+    """That the program of somebody else is not here that a point needs of several; empty where it is."""
+    if benchmark.foreign is None:
+        return ""
+    name = benchmark.foreign.executable(point.params, len(placement.cpus))
+    return "" if name in setting.programs else f"the program {name} is not here: {benchmark.foreign.install}"
 
 
 def _count(benchmark: Benchmark, placement: Placement) -> int:
@@ -209,13 +217,14 @@ def _cases(
     of: tuple[Measure, Setting],
     left_out: dict[LeftOut, None],
 ) -> Iterator[Case]:
-    """The case at every combination of factor levels; nothing, and why in `left_out`, where memory lacks."""
+    """The case at every combination of factor levels; nothing, and why in `left_out`, where something lacks."""
     measure, setting = of
     placement, words = spot.placement, (spot.word, spot.binding.word)
     available = setting.available(placement.hosts, placement.memory.nodes)
     needed = benchmark.host_memory_bytes(point.params, placement)
-    if needed > available:
-        why = f"it needs {format_size(needed)} of memory; {format_size(available)} may be used"
+    why = _missing_executable(benchmark, point, placement, setting)
+    if why or needed > available:
+        why = why or f"it needs {format_size(needed)} of memory; {format_size(available)} may be used"
         about = (spot.binding.word, *map(str, point.named.values()))
         left_out[LeftOut(_case_id(benchmark.name, words, point.named, {}), why, levels=about)] = None
         return

@@ -1,12 +1,15 @@
 """Plans of experiments: what tells candidates from their rivals, in blocks of its own after those of the study."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from typing import NamedTuple
 
 import msgspec
 
 from assay.model import benchmarks
 from assay.model.plan import Arm, Case, Effect, Experiment, LeftOut, Plan, PlannedLaunch
 from assay.model.result import Analysis
+from assay.model.run import LaunchRecords
+from assay.plan.costs import Cost, costs
 from assay.plan.order import append_blocks, estimate_seconds, shared_setups
 
 #: An interval of 95 % needs so many blocks.
@@ -27,7 +30,20 @@ def wanted(analysis: Analysis, plan: Plan) -> dict[str, Experiment]:
     return {each.id: each.experiment for each in analysis.findings if each.experiment and each.id not in made}
 
 
-def experiment_plan(plan: Plan, wanted: Mapping[str, Experiment], seconds: float) -> Plan:
+class _Trial(NamedTuple):
+    """Cases of experiments by id, what each is built with, and what it costs where that is known."""
+
+    cases: dict[str, Case]
+    toolchains: dict[str, str]
+    costs: dict[str, Cost]
+
+    def plus(self, other: "_Trial") -> "_Trial":
+        return _Trial(self.cases | other.cases, self.toolchains | other.toolchains, self.costs | other.costs)
+
+
+def experiment_plan(
+    plan: Plan, wanted: Mapping[str, Experiment], seconds: float, launches: Sequence[LaunchRecords] = ()
+) -> Plan:
     """The plan of experiments after a study; one without cases where none has room in the time.
 
     All of them share blocks: each block measures every arm once, in random order.
@@ -36,32 +52,36 @@ def experiment_plan(plan: Plan, wanted: Mapping[str, Experiment], seconds: float
         plan: of the study, with all experiments that were made before.
         wanted: id of a finding -> its experiment, the most important first.
         seconds: that all of them may take. What has no room for the fewest blocks is left out, and that is said.
+        launches: of the study: what a case cost in them, it costs again.
     """
-    cases: dict[str, Case] = {}
+    shown = costs(plan, launches)
+    trial = _Trial({}, {}, {case.id: shown[case.id] for case in plan.cases if case.id in shown})
     made: dict[str, Experiment] = {}
     left_out: list[LeftOut] = []
-    toolchains: dict[str, str] = {}
     for finding, experiment in wanted.items():
-        own, built = _cases(plan, experiment)
-        both = cases | own
-        if _estimate(plan, both, FEWEST, toolchains | built) > seconds:
-            why = f"{seconds:.0f} s have no room for its {FEWEST} blocks; give it more time with --confirm-budget"
+        both = trial.plus(_cases(plan, experiment, shown))
+        needed = _estimate(plan, both, FEWEST)
+        if needed > seconds:
+            why = (
+                f"{seconds:.0f} s have no room for its {FEWEST} blocks, about {needed:.0f} s; give it more time "
+                "with --confirm-budget"
+            )
             left_out.append(LeftOut(finding, why))
             continue
-        cases, toolchains = both, toolchains | built
+        trial = both
         made[finding] = _with_own_cases(plan, experiment)
     counts = range(MOST, FEWEST, -1)
-    blocks = next((each for each in counts if _estimate(plan, cases, each, toolchains) <= seconds), FEWEST)
-    order = _order(plan, cases, blocks, toolchains)
-    sentinels = tuple(case for case in plan.cases if case.role == "sentinel") if cases else ()
+    blocks = next((each for each in counts if _estimate(plan, trial, each) <= seconds), FEWEST)
+    order = _order(plan, trial, blocks)
+    sentinels = tuple(case for case in plan.cases if case.role == "sentinel") if trial.cases else ()
     varied = {each.factor.name: each.factor for each in made.values() if each.factor}
     return msgspec.structs.replace(
         plan,
         seed=plan.seed + (order[0].block if order else 0),
         launches=blocks,
         budget_s=seconds,
-        estimate_s=_estimate(plan, cases, blocks, toolchains),
-        cases=shared_setups((*cases.values(), *sentinels), order),
+        estimate_s=_estimate(plan, trial, blocks),
+        cases=shared_setups((*trial.cases.values(), *sentinels), order),
         order=order,
         folded=(),
         left_out=tuple(left_out),
@@ -78,15 +98,24 @@ def _names(plan: Plan) -> set[str]:
     return {factor.name for factor in plan.factors}
 
 
-def _cases(plan: Plan, experiment: Experiment) -> tuple[dict[str, Case], dict[str, str]]:
-    """The cases of an experiment by id, and what each is built with: the same as the case that it repeats."""
+def _cases(plan: Plan, experiment: Experiment, shown: Mapping[str, Cost]) -> _Trial:
+    """The cases of an experiment, each built as the case that it repeats, at what that one cost."""
     toolchains = {case: launch.toolchain for launch in plan.order for case in launch.cases}
-    cases: dict[str, Case] = {}
-    built: dict[str, str] = {}
+    trial = _Trial({}, {}, {})
     for arm in (arm for effect in experiment.effects for arm in effect.arms):
         case = _case(plan, experiment, arm)
-        cases[case.id], built[case.id] = case, toolchains[arm.case]
-    return cases, built
+        trial.toolchains[case.id] = toolchains[arm.case]
+        if cost := shown.get(arm.case):
+            case = msgspec.structs.replace(case, setup_s=cost.setup_s(case))
+            trial.costs[case.id] = cost._replace(fewest_s=cost.fewest_s * _longer(plan.case(arm.case), case))
+        trial.cases[case.id] = case
+    return trial
+
+
+def _longer(like: Case, case: Case) -> float:
+    """How many times as long an iteration of the case takes as one of the case that it is made of."""
+    seconds = benchmarks.get(case.benchmark).iteration_seconds
+    return seconds(case.params) / seconds(like.params) if seconds else 1.0
 
 
 def _case(plan: Plan, experiment: Experiment, arm: Arm) -> Case:
@@ -122,13 +151,11 @@ def _with_own_cases(plan: Plan, experiment: Experiment) -> Experiment:
     return msgspec.structs.replace(experiment, effects=tuple(map(own, experiment.effects)))
 
 
-def _order(
-    plan: Plan, cases: Mapping[str, Case], blocks: int, toolchains: Mapping[str, str]
-) -> tuple[PlannedLaunch, ...]:
-    return append_blocks(plan, tuple(cases.values()), blocks, toolchains) if cases else ()
+def _order(plan: Plan, trial: _Trial, blocks: int) -> tuple[PlannedLaunch, ...]:
+    return append_blocks(plan, tuple(trial.cases.values()), blocks, trial.toolchains) if trial.cases else ()
 
 
-def _estimate(plan: Plan, cases: Mapping[str, Case], blocks: int, toolchains: Mapping[str, str]) -> float:
-    order = _order(plan, cases, blocks, toolchains)
+def _estimate(plan: Plan, trial: _Trial, blocks: int) -> float:
+    order = _order(plan, trial, blocks)
     sentinels = (case for case in plan.cases if case.role == "sentinel")
-    return estimate_seconds(shared_setups((*cases.values(), *sentinels), order), order)
+    return estimate_seconds(shared_setups((*trial.cases.values(), *sentinels), order), order, trial.costs)

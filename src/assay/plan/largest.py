@@ -26,8 +26,48 @@ def largest(
     """Of each curve of orders the largest one that fits memory and, with all launches, the time that is left."""
     if left_s is None:
         return ()
-    cases = {case.id: case for case in plan.studied}
     took = _solution_s(analysis)
+    tops = _tops(plan, took)
+    share = _BUDGET_SHARE * left_s / max(1, len(tops))
+    found = (_larger(plan, case, took[case.id], machines, share) for case in tops)
+    return tuple(each for each in found if each)
+
+
+def filling(plan: Plan, machines: Mapping[str, Machine], analysis: Analysis | None = None) -> tuple[Bend, ...]:
+    """Of each curve of orders the largest one that fits memory, whatever it takes; none that was measured already.
+
+    Without an analysis it takes what its benchmark assumes.
+    """
+    took = _solution_s(analysis) if analysis else {case.id: 0.0 for case in plan.studied}
+    found = []
+    for case in _tops(plan, took):
+        axis = _axis(case)
+        order, size = int(case.params[axis]), _fitting(case, axis, machines)
+        if size > order:
+            found.append(_bend(case, axis, size, took[case.id] * (size / order) ** 3))
+    return tuple(found)
+
+
+def _fitting(case: Case, axis: str, machines: Mapping[str, Machine]) -> int:
+    """The largest order of which a case fits the memory; at least its own."""
+    grain = _grain(case)
+    size = int(case.params[axis])
+    step = grain
+    while _fits(case, axis, size + step, machines):
+        step *= 2
+    while step >= grain:
+        size += step if _fits(case, axis, size + step, machines) else 0
+        step //= 2
+    return size // grain * grain
+
+
+def _grain(case: Case) -> int:
+    return int(case.params.get(benchmarks.get(case.benchmark).order_grain, 1))
+
+
+def _tops(plan: Plan, took: Mapping[str, float]) -> tuple[Case, ...]:
+    """The largest order of each curve, of the cases that have been measured."""
+    cases = {case.id: case for case in plan.studied}
     tops: dict[object, Case] = {}
     for case in (cases[each] for each in took if each in cases):
         axis = _axis(case)
@@ -35,9 +75,7 @@ def largest(
             key = (case.benchmark, case.placement, *(item for item in case.params.items() if item[0] != axis))
             top = tops.get(key)
             tops[key] = case if top is None or int(case.params[axis]) > int(top.params[axis]) else top
-    share = _BUDGET_SHARE * left_s / max(1, len(tops))
-    found = (_larger(plan, case, took[case.id], machines, share) for case in tops.values())
-    return tuple(each for each in found if each)
+    return tuple(tops.values())
 
 
 def _axis(case: Case) -> str:
@@ -66,14 +104,18 @@ def _larger(plan: Plan, case: Case, took_s: float, machines: Mapping[str, Machin
     each_s = seconds / (plan.launches * alike) - _START_S
     if each_s <= 0:
         return None
-    grain = int(case.params.get(benchmarks.get(case.benchmark).order_grain, 1))
+    grain = _grain(case)
     wanted = int(order * (each_s / ((1 + _BESIDE) * took_s)) ** (1 / 3)) // grain * grain
     fits = (size for size in range(wanted, order, -grain) if _fits(case, axis, size, machines))
     size = next(fits, 0)
     if size < _LEAST_STEP * order:
         return None
-    solution_s = took_s * (size / order) ** 3
-    return Bend(case.id, axis, size, float("inf"), _START_S + (1 + _BESIDE) * solution_s)
+    return _bend(case, axis, size, took_s * (size / order) ** 3)
+
+
+def _bend(case: Case, axis: str, size: int, solution_s: float) -> Bend:
+    seconds = _START_S + (1 + _BESIDE) * solution_s if solution_s else None
+    return Bend(case.id, axis, size, float("inf"), seconds)
 
 
 def _fits(case: Case, axis: str, size: int, machines: Mapping[str, Machine]) -> bool:

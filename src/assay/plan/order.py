@@ -3,6 +3,7 @@
 import random
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping
+from types import MappingProxyType
 
 import msgspec
 
@@ -11,11 +12,11 @@ from assay.model.grouping import grouped
 from assay.model.placement import Memory, Placement
 from assay.model.plan import Case, Plan, PlannedLaunch
 from assay.plan import factors
+from assay.plan.costs import FEWEST_SAMPLES, Cost
 
 #: Seconds of sampling that every case gets in a launch at the least.
 LEAST_S = 0.02
-#: Samples of a kernel that are wanted at the least, warm-up and measured; so much of their time is always given.
-FEWEST_SAMPLES = 12
+#: So much of the time of the fewest samples is always given.
 FEWEST_SHARE = 0.25
 #: Sampling of a case of weight 1 until its precision is reached, seconds. An assumption, for estimates only.
 SAMPLING_S = 1.0
@@ -91,9 +92,16 @@ def _id(block: int, position: int) -> str:
     return f"{block:03d}-{position:02d}"
 
 
-def estimate_seconds(cases: tuple[Case, ...], order: tuple[PlannedLaunch, ...]) -> float:
-    """Expected duration of all launches without a budget's cuts."""
-    return _duration(cases, order, _sampling_seconds)
+def estimate_seconds(
+    cases: tuple[Case, ...], order: tuple[PlannedLaunch, ...], shown: Mapping[str, Cost] = MappingProxyType({})
+) -> float:
+    """Expected duration of all launches without a budget's cuts; of cases that have run by what they took."""
+
+    def sampling_s(case: Case) -> float:
+        cost = shown.get(case.id)
+        return cost.sampling_s(_wanted_seconds(case)) if cost else _sampling_seconds(case)
+
+    return _duration(cases, order, sampling_s)
 
 
 def fewest_seconds(cases: tuple[Case, ...], order: tuple[PlannedLaunch, ...]) -> float:
@@ -140,11 +148,16 @@ def _case_seconds(case: Case) -> float:
 def _sampling_seconds(case: Case) -> float:
     """Until the precision is reached, or all samples that are allowed are taken."""
     benchmark = benchmarks.get(case.benchmark)
-    sampling_s = max(LEAST_S, SAMPLING_S * case.weight)
+    sampling_s = _wanted_seconds(case)
     if benchmark.iteration_seconds is not None:
         sample_s = max(SAMPLE_S, benchmark.iteration_seconds(case.params))
         sampling_s = min(sampling_s, MOST_SAMPLES * len(benchmark.kernels) * sample_s)
     return max(sampling_s, _fewest_samples(case))
+
+
+def _wanted_seconds(case: Case) -> float:
+    """Of sampling, however long samples are."""
+    return max(LEAST_S, SAMPLING_S * case.weight)
 
 
 def _fewest_samples(case: Case) -> float:

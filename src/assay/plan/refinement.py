@@ -25,6 +25,8 @@ from assay.plan.points import MEMORY_SHARE
 
 #: A curve is known where interpolation errs, or neighbours differ, by no more.
 _ERROR = 0.05
+#: Of an estimate, the time that launches get which are made in any case.
+_ROOM = 2.0
 #: Sizes that a curve gets in its next octave.
 _ONWARD = (math.sqrt(2), 2.0)
 
@@ -214,6 +216,28 @@ def with_sizes(plan: Plan, wanted: Iterable[Bend], left_s: float | None) -> Plan
     )
 
 
+def with_sizes_once(plan: Plan, wanted: Iterable[Bend], used_s: float) -> Plan | None:
+    """The plan with one launch of each of these sizes, and a budget with room for them; None where none is new.
+
+    Args:
+        plan: as it was measured.
+        wanted: sizes that curves want.
+        used_s: seconds that the run took so far.
+    """
+    cases = {case.id: case for case in plan.cases}
+    wishes = [one for bend in wanted for one in _at_size(plan, cases[bend.case], bend)]
+    fresh = tuple(one for one in wishes if one.id not in cases and one.role == "measure")
+    if not fresh:
+        return None
+    order = _order(plan, fresh, _toolchains(plan), blocks=1)
+    budget_s = plan.budget_s
+    if budget_s is not None:
+        budget_s = max(budget_s, used_s + _ROOM * estimate_seconds((*plan.cases, *fresh), order))
+    return msgspec.structs.replace(
+        plan, cases=(*plan.cases, *fresh), order=(*plan.order, *order), budget_s=budget_s, full=False
+    )
+
+
 def _curve(plan: Plan, case: Case, axis: str) -> str:
     """The curve that a case is a point of, at whatever level: `tcp at pair, pattern=latency, waiting=polling`."""
     alike = [one.params for one in plan.studied if one.benchmark == case.benchmark]
@@ -246,9 +270,12 @@ def _at_size(plan: Plan, like: Case, bend: Bend) -> Iterable[Case]:
             )
 
 
-def _order(plan: Plan, fresh: tuple[Case, ...], built: Mapping[object, str]) -> tuple[PlannedLaunch, ...]:
-    """Blocks of the new cases after those of the plan; what cases like them are built with."""
-    return append_blocks(plan, fresh, plan.launches, {case.id: built[_family(case)] for case in fresh})
+def _order(
+    plan: Plan, fresh: tuple[Case, ...], built: Mapping[object, str], blocks: int | None = None
+) -> tuple[PlannedLaunch, ...]:
+    """Blocks of the new cases, as many as the plan has launches unless told, built as cases like them are."""
+    toolchains = {case.id: built[_family(case)] for case in fresh}
+    return append_blocks(plan, fresh, plan.launches if blocks is None else blocks, toolchains)
 
 
 def _toolchains(plan: Plan) -> dict[object, str]:

@@ -12,8 +12,9 @@ from assay.model.plan import Plan
 from assay.model.result import Analysis
 from assay.model.run import Run
 from assay.plan.experiments import experiment_plan, wanted
-from assay.plan.largest import largest
-from assay.plan.refinement import bends, onward, with_sizes
+from assay.plan.largest import filling, largest
+from assay.plan.later import with_later
+from assay.plan.refinement import bends, onward, with_sizes, with_sizes_once
 
 
 class Stage(NamedTuple):
@@ -30,6 +31,14 @@ class Stage(NamedTuple):
     nothing: str = ""
 
 
+def followed(run: Run, _analysis: Callable[[], Analysis]) -> Plan | None:
+    """The study with what waited until all before it was through, as the budget allows."""
+    plan, ending = run.plan, run.ending
+    if not plan.later or not ending or ending.status == "interrupted":
+        return None
+    return with_later(plan, None if plan.budget_s is None else max(0.0, plan.budget_s - ending.elapsed_s))
+
+
 def refined(run: Run, analysis: Callable[[], Analysis]) -> Plan | None:
     """The study with more sizes where curves have steps or go on, and larger problems, as the budget allows."""
     plan, ending = run.plan, run.ending
@@ -42,15 +51,27 @@ def refined(run: Run, analysis: Callable[[], Analysis]) -> Plan | None:
     return with_sizes(plan, sizes, left_s)
 
 
+def filled(run: Run, analysis: Callable[[], Analysis]) -> Plan | None:
+    """The study with one launch of the largest problem that fits the memory, beyond its budget."""
+    plan, ending = run.plan, run.ending
+    if not plan.full or not ending or ending.status != "complete":
+        return None
+    return with_sizes_once(plan, filling(plan, run.machines, analysis()), ending.elapsed_s)
+
+
 def confirmed(run: Run, analysis: Callable[[], Analysis]) -> Plan | None:
     """The experiments that decide candidate findings, in the seconds that the plan has for them."""
     seconds = run.plan.confirm_s
-    return None if seconds is None else experiment_plan(run.plan, wanted(analysis(), run.plan), seconds)
+    if seconds is None:
+        return None
+    return experiment_plan(run.plan, wanted(analysis(), run.plan), seconds, run.launches)
 
 
+FOLLOW = Stage(followed, "cases that waited until the others were through")
 REFINE = Stage(
     refined, "curves have steps between their sizes or go on, or the budget has room for larger problems"
 )
+FULL = Stage(filled, "the largest problem that the memory holds, once")
 CONFIRM = Stage(confirmed, "experiments for candidate findings", "no candidate finding needs a further experiment")
 #: In the order in which they follow the study.
-STAGES = (REFINE, CONFIRM)
+STAGES = (FOLLOW, REFINE, FULL, CONFIRM)

@@ -83,17 +83,28 @@ def headline_kernel(estimates: Iterable[Estimate]) -> tuple[Estimate, ...]:
 
 
 def varied(estimates: Iterable[Estimate]) -> tuple[str, ...]:
-    """The axes and factors that differ among the estimates, without sizes that follow from the placement."""
+    """The axes and factors that differ among the estimates.
+
+    Sizes that follow from the placement do not count, unless one placement has several of them.
+    """
     estimates = tuple(estimates)
     if not estimates:
         return ()
-    computed = benchmarks.of(estimates[0].benchmark).computed
+    derived = benchmarks.of(estimates[0].benchmark).derived
+
+    def settled(estimate: Estimate) -> tuple[object, ...]:
+        others = tuple((name, value) for name, value in estimate.params.items() if name not in derived)
+        place = estimate.placement
+        return place.label, place.hosts, place.memory, others, tuple(estimate.factors.items())
+
+    alike = grouped(estimates, settled).values()
+
+    def differs(name: str) -> bool:
+        among = alike if name in derived else (estimates,)
+        return any(len({level(estimate, name) for estimate in members}) > 1 for members in among)
+
     names = dict.fromkeys(name for estimate in estimates for name in [*estimate.params, *estimate.factors])
-    return tuple(
-        name
-        for name in names
-        if name not in computed and len({level(estimate, name) for estimate in estimates}) > 1
-    )
+    return tuple(filter(differs, names))
 
 
 def level(estimate: Estimate, name: str) -> str:

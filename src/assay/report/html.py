@@ -277,6 +277,7 @@ def _template() -> jinja2.Template:
         shown=words.shown,
         limit_text=words.limit_text,
         against=words.against,
+        bar=words.bar,
         placed=words.placed,
         note=note,
         proof=proof,

@@ -1,6 +1,7 @@
 """The first page: what is good, what is wrong, what to do next. Every line is computed from the run."""
 
 from collections.abc import Collection, Iterable
+from typing import Literal
 
 import msgspec
 
@@ -18,6 +19,8 @@ _FEWEST = 6
 _FEWEST_TO_PRAISE = 3
 #: Rules whose findings change what the figures are of.
 _BEFORE_FIGURES = frozenset({"transport"})
+#: Rules whose problems are disturbances.
+_ABOUT_NOISE = frozenset({"machine_noise"})
 #: Rules whose facts are told of each path of messages, in words of its own.
 _TOLD_BY_PATH = frozenset({"duplex", "link_ceiling"})
 #: More advice than this is in the sections, beside its evidence.
@@ -36,17 +39,33 @@ class Step(msgspec.Struct, frozen=True):
         return tuple(remedies.commands(self.do))
 
 
-class Summary(msgspec.Struct, frozen=True):
-    """Lists of sentences for the first page.
+class Verdict(msgspec.Struct, frozen=True):
+    """Whether the figures of a run may be used.
 
     Attributes:
+        grade: `good` as they are, `care` with the reason in mind, `bad` not for what they are called.
+        sentence: the same in words.
+        reason: what this rests on: the worst of what speaks against them, or what speaks for them.
+    """
+
+    grade: Literal["good", "care", "bad"]
+    sentence: str
+    reason: str = ""
+
+
+class Summary(msgspec.Struct, frozen=True):
+    """What the first page says.
+
+    Attributes:
+        verdict: whether its figures may be used.
         good: what a reader may rely on.
         wrong: what costs performance or trust.
         next: what to do, in order, each with its reason.
-        facts: what is worth knowing.
+        facts: what is worth knowing, and what the run spent.
         notices: what a reader must know before any figure: the way that messages took was not the one they think.
     """
 
+    verdict: Verdict
     good: tuple[str, ...]
     wrong: tuple[str, ...]
     next: tuple[Step, ...]
@@ -64,7 +83,42 @@ def summary(run: Run, analysis: Analysis) -> Summary:
         if each.severity == "fact" and each not in known and each.rule not in told_elsewhere
     )
     told = tuple(each.claim for each in known)
-    return Summary(_good(run, analysis), _wrong(run, analysis), _next(run, analysis), facts, told)
+    lists = _good(run, analysis), _wrong(run, analysis), _next(run, analysis)
+    return Summary(verdict(run, analysis), *lists, (*facts, *filter(None, [spent(analysis)])), told)
+
+
+def verdict(run: Run, analysis: Analysis) -> Verdict:
+    """Whether the figures may be used, by the worst of what was found: place, way, noise, cut, intervals."""
+    measured = [e for e in analysis.estimates if e.median is not None]
+    proofs = [e.placement.proven for e in measured if e.placement.proven]
+    elsewhere = sum(not proof.as_asked for proof in proofs)
+    problems = [each for each in by_severity(analysis) if each.severity == "problem"]
+    other_way = next((each.claim for each in problems if each.rule in _BEFORE_FIGURES), "")
+    if not measured:
+        return Verdict("bad", text("There are no figures to use."))
+    if run.imported:
+        read = text("Assay has read them and has not measured them: neither placement nor noise is proven.")
+        return Verdict("care", text("Use these figures with care."), read)
+    if elsewhere or other_way:
+        where = text(
+            "{count} figure is not of the cpus asked.|{count} figures are not of the cpus asked.", count=elsewhere
+        )
+        return Verdict("bad", text("Do not use these figures for what they are called."), other_way or where)
+    noise = next((each.claim for each in problems if each.rule in _ABOUT_NOISE), "")
+    heard = any(each.rule in _ABOUT_NOISE for each in by_severity(analysis))
+    missing = sum(each.status != "complete" for each in planned(run, analysis))
+    bare = sum(not (e.value and e.value.has_interval) for e in measured)
+    against = [
+        noise,
+        shortfall(run, analysis),
+        text("{count} case was not measured.|{count} cases were not measured.", count=missing) if missing else "",
+        text("Most of them have no interval: the launches were too few.") if 2 * bare > len(measured) else "",
+        "" if heard else text("It is not known whether the machine was quiet."),
+    ]
+    if why := next(filter(None, against), ""):
+        return Verdict("care", text("Use these figures with care."), why)
+    how = text("Every case was measured, each on the cpus asked, and the machine was quiet.")
+    return Verdict("good", text("These figures can be used."), how)
 
 
 def notices(analysis: Analysis) -> tuple[Finding, ...]:
@@ -232,7 +286,7 @@ def _wrong(run: Run, analysis: Analysis) -> tuple[str, ...]:
             )
         )
     problems = [finding.claim for finding in by_severity(analysis) if finding.severity == "problem"]
-    return tuple(filter(None, [shortfall(run, analysis), spent(analysis), *problems, *lines]))
+    return tuple(filter(None, [shortfall(run, analysis), *problems, *lines]))
 
 
 def _next(run: Run, analysis: Analysis) -> tuple[Step, ...]:

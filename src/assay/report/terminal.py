@@ -11,10 +11,11 @@ from assay.model.run import Run
 from assay.report import choose, remedies, words
 from assay.report.screen import Screen
 from assay.report.sections import cards, contrast, declared, drawn_elsewhere
-from assay.report.summary import by_severity, notices, shortfall, spent, unmeasured
+from assay.report.summary import by_severity, notices, shortfall, spent, unmeasured, verdict
 
 #: Rows of one benchmark, and lines that tell what they stand against; the HTML report has them all.
 _ROWS, _LIMITS = 12, 3
+_GRADE = {"good": "bold green", "care": "bold yellow", "bad": "bold red"}
 _SEVERITY = {"problem": ("✗", "x", "red"), "advice": ("▲", "!", "yellow"), "fact": ("•", "*", "blue")}
 
 
@@ -24,7 +25,9 @@ def render(run: Run, analysis: Analysis, console: Console) -> None:
     dot = "·" if page.unicode else "-"
     page.say(Text(f"{run.plan.title}", style="bold"), Text(f" {dot} run {run.info.id}", style="dim"))
     page.say(_machine(run, dot))
-    if cut := shortfall(run, analysis):
+    usable = verdict(run, analysis)
+    page.say(Text(f"{usable.sentence} {usable.reason}", style=_GRADE[usable.grade]))
+    if (cut := shortfall(run, analysis)) and cut != usable.reason:
         page.say(Text(cut, style="bold yellow"))
     _claims(notices(analysis), run, page)
     _topics(run, analysis, page)
@@ -142,10 +145,11 @@ def _row(members: tuple[Estimate, ...], names: tuple[str, ...]) -> tuple[str, ..
         return ("", "", "", "", "")
     series = choose.series(middle, names)
     what = f"{middle.kernel}{f', {series}' if series else ''}"
-    if len(members) > 1:
+    hosts = len({e.placement.hosts for e in members})
+    if hosts > 1:
         low, high = ordered[0].median, ordered[-1].median
         spread = f"{words.quantity(low, middle.unit)} to {words.quantity(high, middle.unit)}"
-        placed = f"{words.placed(middle)}, {len(members):,} nodes"
+        placed = f"{words.placed(middle)}, {hosts:,} nodes"
         return (what, placed, figure.plain, f"nodes {spread}", words.share_cell(middle))
     limit = words.share_cell(middle)
     ends = f"{figure.ends} n={middle.launches}"

@@ -2,6 +2,7 @@
 
 import math
 from collections.abc import Mapping
+from typing import NamedTuple
 
 import msgspec
 
@@ -17,6 +18,8 @@ _SIGNIFICANT = 3
 #: Digits that shares and ratios of others have at most.
 _PRINTED = 4
 _PERCENT = 100
+#: An interval wider than this part of its figure is drawn grey.
+_VAGUE = 0.1
 #: From here on a ratio is read as a factor, not as a change in percent.
 _FACTOR = 2.0
 #: An end so many times as far away as its figure has a unit of its own: `607 ns [547, 17.1 ms]`.
@@ -200,6 +203,33 @@ def against(estimate: Estimate) -> str:
     return text(
         "{share} of {limit}: turbo" if turbo else "{share} of {limit}", share=share_text(estimate), limit=limit
     )
+
+
+class Bar(NamedTuple):
+    """A figure beside its limit: percents of the limit, of 0 to 100.
+
+    Attributes:
+        share: of the figure.
+        lo: of the lower end of its interval.
+        hi: of the upper end.
+        vague: whether the interval is wider than a tenth of the figure.
+    """
+
+    share: float
+    lo: float
+    hi: float
+    vague: bool
+
+
+def bar(estimate: Estimate) -> Bar | None:
+    """What is drawn of a figure beside its limit; None without one, and for the limit's own measurement."""
+    value, limit = estimate.value, estimate.limit
+    if value is None or limit is None or value.lo <= 0 or not limit.value or limit.measured_by == estimate.id:
+        return None
+    one = _PERCENT * (1 / limit.value if estimate.better == "higher" else limit.value)
+    ends = [one * (each if estimate.better == "higher" else 1 / each) for each in value]
+    share, lo, hi = (min(_PERCENT, max(0.0, each)) for each in (ends[0], min(ends), max(ends)))
+    return Bar(share, lo, hi, value.hi - value.lo > _VAGUE * value.value)
 
 
 def percent(value: float) -> str:

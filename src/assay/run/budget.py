@@ -285,9 +285,10 @@ class Spread:
         last_s = max(self._costs.launch(launch).poor_s, total(self._needs[case] for case in ends).poor_s)
         beyond_s = _CUT_MARGIN * last_s if left_s > 0 and self._may_exceed else 0.0
         self._cut_to(left_s + self._growth_s, beyond_s)
-        above, per_weight = self._rates(left_s)
         kept = [case for case in launch.cases if repeat or self._kept.get(case)]
         needs = {case: self._costs.need(case, 1 / len(launch.cases)) for case in kept}
+        # What a repeat takes is no part of what remains.
+        above, per_weight = self._rates(left_s, self.total.plus(total(needs.values())) if repeat else self.total)
         return {
             case: need.floor_s + above * (need.wanted_s - need.floor_s) + per_weight * need.weight
             for case, need in needs.items()
@@ -346,13 +347,12 @@ class Spread:
             self._keep(case, 0)
         self.dropped += [case for case, launches in before.items() if launches and not self._kept[case]]
 
-    def _rates(self, left_s: float) -> tuple[float, float]:
+    def _rates(self, left_s: float, need: Need) -> tuple[float, float]:
         """How far cases come from the floor to what they want (0 to 1); seconds beyond for a weight of 1."""
-        sampling_s = max(0.0, left_s - _MARGIN * self.total.overhead_s)
-        floor_s, wanted_s = self.total.floor_s, self.total.wanted_s
+        sampling_s = max(0.0, left_s - _MARGIN * need.overhead_s)
+        floor_s, wanted_s = need.floor_s, need.wanted_s
         above = min(1.0, max(0.0, sampling_s - floor_s) / (wanted_s - floor_s)) if wanted_s > floor_s else 1.0
-        weight = self.total.weight
-        return above, max(0.0, sampling_s - wanted_s) / weight if weight > 0 else 0.0
+        return above, max(0.0, sampling_s - wanted_s) / need.weight if need.weight > 0 else 0.0
 
 
 def _is_figure(case: Case, remaining: Mapping[str, Outstanding]) -> bool:

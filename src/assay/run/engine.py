@@ -9,7 +9,6 @@ from assay.launch.command import Command, Executor, Outcome
 from assay.launch.remote import resume_command
 from assay.launch.starter import Starter
 from assay.model import benchmarks, roles
-from assay.model.benchmark import Role
 from assay.model.bracket import Bracket, Handover
 from assay.model.errors import UnfitEnvironmentError
 from assay.model.plan import Case, Plan, PlannedLaunch
@@ -35,8 +34,7 @@ from assay.run.records import (
 from assay.run.watcher import Watcher
 from assay.store import RunDirectory
 
-#: What the probe between launches measures.
-_PROBE: Role = "hand-over-time"
+#: Of the probe between launches.
 _PROBE_S = 0.005
 _PROBE_LIMIT_S = 5.0
 #: A launch that takes this much longer than expected hangs, and is ended. A healthy one on a busy machine is not:
@@ -213,12 +211,12 @@ class _Session:
 
     def _probe(self) -> Handover | None:
         build = next(iter(self.builds.values()))
-        known = [each for each in roles.measuring(_PROBE) if each.program in build.programs]
-        if not self.plan.probe_cpus or not known:
+        probe = roles.probe()
+        if not self.plan.probe_cpus or probe.program not in build.programs:
             return None
-        command = self.starter.probe(self.plan, build, known[0].program, _PROBE_S)
+        command = self.starter.probe(self.plan, build, probe.program, _PROBE_S)
         outcome = self.executor.execute(command, _PROBE_LIMIT_S)
-        return read_handover(outcome.stdout, self.plan.probe_cpus, known[0].metrics[0].work)
+        return read_handover(outcome.stdout, self.plan.probe_cpus, probe.metrics[0].work)
 
     def _limit_s(self, launch: PlannedLaunch, cases: tuple[Case, ...], seconds: Mapping[str, float]) -> float:
         foreseen = sum(case.setup_s for case in cases)

@@ -131,6 +131,7 @@ class Law:
         drift: relative slowing per second of the machine's clock.
         slow_cores: cpu -> factor on its rate.
         slow_hosts: host -> factor on every rate.
+        jitter: sigma of the lognormal factor on each piece of a rank's work that others wait for.
         steal: share of the cpus' time that a hypervisor takes.
         bursts: foreign load.
         spawn_s: start of a process to its first instruction, and its end.
@@ -191,6 +192,7 @@ class Law:
     drift: float = 0.0
     slow_cores: Mapping[int, float] = field(default_factory=dict)
     slow_hosts: Mapping[str, float] = field(default_factory=dict)
+    jitter: float = 0.0
     steal: float = 0.0
     bursts: tuple[Burst, ...] = ()
     spawn_s: float = 0.01

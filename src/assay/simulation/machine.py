@@ -197,7 +197,8 @@ class _Launch:
         if load.lost:
             self._pass(_PATIENCE_S)
             self.exit_code = 1
-            self._write(End("failed", "a TCP connection broke: nothing moved over it for 20 s (simulated)"))
+            told = "a TCP connection broke: nothing moved over it for 20 s (simulated)"
+            self._write(End("failed", told, "connection-lost"))
             return
         if fault == "crash":
             raise _EndedError(_SIGSEGV)
@@ -262,6 +263,9 @@ class _Launch:
                 seconds,
                 {name: seconds * part / whole for name, part in rest if part},
                 warmup=not number and len(solved) > 1,
+                steps={
+                    name: tuple(seconds * each / whole for each in parts) for name, parts in load.steps.items()
+                },
             )
             for number, seconds in enumerate(map(float, solved))
         )
@@ -272,7 +276,8 @@ class _Launch:
 
         Pairs that a program names meet each other alone: each has its own.
         """
-        speeds = (self.law.slow_hosts.get(host, 1.0) * self.machine.boost(host) for host in self.hosts)
+        slow = {} if load.of_hosts else self.law.slow_hosts
+        speeds = (slow.get(host, 1.0) * self.machine.boost(host) for host in self.hosts)
         hosts = 1 / np.array(list(speeds))
         paces = np.array(load.paces) * (1.0 if load.way else hosts.max()) if load.paces else hosts
         together = 1 if load.paces and not load.way else len(paces)

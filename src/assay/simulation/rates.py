@@ -1,6 +1,6 @@
 """What the simulated hosts give: page placement, bandwidth of memory and of caches, clock and vector units."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
 from assay.model.benchmark import ParamValue
@@ -10,7 +10,7 @@ from assay.simulation.law import Law
 from assay.simulation.request import CaseRequest, Request
 
 PAGE_BYTES = 4096
-_BITS = {"fp64": 64, "fp32": 32}
+_BITS = {"fp64": 64, "fp32": 32, "bf16": 16}
 
 
 @dataclass(frozen=True)
@@ -32,6 +32,8 @@ class Workload:
         inside: interface that carries messages within a host; empty for none.
         figure: of a program that solves, what its first kernel's figure is over the time of a solution, flop; its
             other kernels are the phases. 0 for all others.
+        steps: phase of a solution -> its seconds in each step, without noise; empty where it has no steps.
+        of_hosts: whether its durations count already how fast each host is.
         in_state: state -> factor on its duration, where the state itself sets that and not its speed; else empty.
     """
 
@@ -48,6 +50,8 @@ class Workload:
     lost: bool = False
     inside: str = ""
     figure: float = 0.0
+    steps: Mapping[str, Sequence[float]] = field(default_factory=dict)
+    of_hosts: bool = False
     in_state: Mapping[str, float] = field(default_factory=dict)
 
     def pages(self) -> dict[str, int]:

@@ -5,6 +5,7 @@ from assay.store.folder import find, runs_folder
 from assay.store.imported import save_import
 from assay.store.index import Listed, listing
 from assay.store.packed import SUFFIX, pack
+from assay.store.predicting import predicting
 from assay.store.reading import load
 
 __all__ = [
@@ -16,6 +17,7 @@ __all__ = [
     "listing",
     "load",
     "pack",
+    "predicting",
     "reopen",
     "runs_folder",
     "save_import",

@@ -139,6 +139,12 @@ class RunDirectory:
         (self.path / "ending.json").unlink(missing_ok=True)
         self._run = msgspec.structs.replace(self._run, plan=plan, ending=None)
 
+    def add(self, builds: Mapping[str, Build]) -> None:
+        """Programs that were built since the run began belong to it from now on."""
+        self.info = msgspec.structs.replace(self.info, builds={**self.info.builds, **builds})
+        write_atomically(self.path / "run.json", _pretty(self.info))
+        self._run = msgspec.structs.replace(self._run, info=self.info)
+
     def log(self, name: str, content: bytes) -> None:
         """Keep `content` as logs/`name`: what a program said that is no record."""
         try:

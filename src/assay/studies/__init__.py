@@ -8,6 +8,7 @@ from typing import Any
 
 import msgspec
 
+from assay.model import topics
 from assay.model.errors import UsageError
 from assay.model.plan import Measure, Study
 
@@ -20,7 +21,7 @@ def names() -> tuple[str, ...]:
 
 
 def get(name_or_path: str) -> Study:
-    """A stored study by its name, or a user's own by the path of its TOML file.
+    """A stored study by its name, a user's own by the path of its TOML file, or the input file of another program.
 
     Raises:
         UsageError: no such study or file; the file is no TOML, has an unknown key, or lacks one.
@@ -28,14 +29,26 @@ def get(name_or_path: str) -> Study:
     stored = name_or_path in names()
     path = _FOLDER / f"{name_or_path}.toml" if stored else Path(name_or_path)
     if not stored and path.suffix != ".toml":
+        if study := _of_input(path):
+            return study
         near = difflib.get_close_matches(name_or_path, names(), n=1)
         hint = f"did you mean '{near[0]}'? " if near else ""
         raise UsageError(
             f"there is no study '{name_or_path}'",
-            why=f"{hint}known: {', '.join(names())}; or the path of a .toml file",
+            why=f"{hint}known: {', '.join(names())}; or the path of a .toml file or of an HPL.dat",
             remedy=f"assay plan {near[0]}" if near else "assay list studies",
         )
     return _convert(_read(path), path)
+
+
+def _of_input(path: Path) -> Study | None:
+    """What an input file of another program asks for; None for any other file, or none."""
+    try:
+        text = path.read_text(encoding="utf-8")
+    except (OSError, UnicodeDecodeError):
+        return None
+    found = (module.study(text) for module in topics.modules("inputs").values())
+    return next(filter(None, found), None)
 
 
 def _read(path: Path) -> dict[str, Any]:

@@ -1,10 +1,11 @@
-"""The cache of builds: one folder a key, written once, shared by every run that needs the same programs."""
+"""The cache of builds: one folder a key, to which programs are added as they are needed, shared by all runs."""
 
 import fcntl
 import hashlib
 import shutil
 import tempfile
 from collections.abc import Callable, Iterator
+from collections.abc import Set as AbstractSet
 from contextlib import contextmanager
 from datetime import UTC, datetime
 from pathlib import Path
@@ -15,13 +16,20 @@ from assay.model.errors import UnfitEnvironmentError
 from assay.model.toolchain import Build, Toolchain
 from assay.toolchain import cmake, sources
 from assay.toolchain.cache import builds_folder
+from assay.toolchain.compilers import fortran_compilers
 from assay.toolchain.names import join_name, split_name
 
 _KEY_DIGITS = 16
 _MANIFEST = "manifest.json"
 
 
-def build(toolchain: Toolchain, say: Callable[[str], None] = lambda _text: None, *, again: bool = False) -> Build:
+def build(
+    toolchain: Toolchain,
+    say: Callable[[str], None] = lambda _text: None,
+    *,
+    programs: AbstractSet[str] | None = None,
+    again: bool = False,
+) -> Build:
     """The native programs built with a toolchain, from the cache when they are there and whole.
 
     Programs of one process know nothing of MPI: those of a toolchain with an MPI are of the build without it.
@@ -29,16 +37,17 @@ def build(toolchain: Toolchain, say: Callable[[str], None] = lambda _text: None,
     Args:
         toolchain: compiler, flags and MPI.
         say: is told what goes on, a line at a time, when there is something to do.
+        programs: those that are needed; all of them where None. The build may have others, too.
         again: build even if the cache has it.
 
     Raises:
         UnfitEnvironmentError: no CMake, no sources, a compiler that fails, or a cache that cannot be written.
     """
-    made = _build(toolchain, say, again=again)
+    made = _build(toolchain, say, programs, again=again)
     return (
         made
         if toolchain.mpi is None
-        else _with_mpi_programs(_build(_without_mpi(toolchain), say, again=again), made)
+        else _with_mpi_programs(_build(_without_mpi(toolchain), say, programs, again=again), made)
     )
 
 
@@ -59,6 +68,7 @@ def _with_mpi_programs(alone: Build, made: Build) -> Build:
         sha256=alone.sha256 | made.sha256,
         openmp=alone.openmp,
         absent=alone.absent | made.absent,
+        left=alone.left + made.left,
     )
 
 
@@ -67,7 +77,9 @@ def _without_mpi(toolchain: Toolchain) -> Toolchain:
     return msgspec.structs.replace(toolchain, name=name, mpi=None)
 
 
-def _build(toolchain: Toolchain, say: Callable[[str], None], *, again: bool) -> Build:
+def _build(
+    toolchain: Toolchain, say: Callable[[str], None], programs: AbstractSet[str] | None, *, again: bool
+) -> Build:
     """One entry of the cache: the programs of one process, or those of an MPI."""
     native = sources.folder()
     digest = sources.digest(native)
@@ -75,16 +87,23 @@ def _build(toolchain: Toolchain, say: Callable[[str], None], *, again: bool) -> 
     key = _key(toolchain, digest, target)
     folder = _writable(builds_folder()) / key
     ready = None if again else _ready(folder, toolchain)
-    if ready:
+    if ready and not _lacks(ready, programs):
         return ready
     with _lock(folder.with_suffix(".lock"), say):
         ready = None if again else _ready(folder, toolchain)
-        if ready:  # another process built it while this one waited
+        if ready and not _lacks(ready, programs):  # another process built it while this one waited
             return ready
         say(f"building the native programs with {toolchain.name} ({toolchain.version})")
-        made = _make(native, folder, Build(key, toolchain, target, digest, {}, {}, openmp=False, built=""))
-    say(f"built {', '.join(made.programs)} in {folder}")
+        known = ready or Build(key, toolchain, target, digest, {}, {}, openmp=False, built="")
+        made = _make(native, folder, known, programs)
+    if added := [name for name in made.programs if name not in known.programs]:
+        say(f"built {', '.join(added)} in {folder}")
     return made
+
+
+def _lacks(ready: Build, programs: AbstractSet[str] | None) -> bool:
+    """Whether a program that is needed is still to be built."""
+    return bool(ready.left if programs is None else programs & set(ready.left))
 
 
 def target_name() -> str:
@@ -105,7 +124,7 @@ def _key(toolchain: Toolchain, digest: str, target: str) -> str:
     compiler = str(Path(toolchain.compiler).resolve())
     mpi = toolchain.mpi
     wrapper = (str(Path(mpi.compiler).resolve()), mpi.version) if mpi else ()
-    parts = (digest, compiler, toolchain.version, *toolchain.flags, target, *wrapper)
+    parts = (digest, compiler, toolchain.version, *toolchain.flags, target, *wrapper, *fortran_compilers())
     return hashlib.sha256("\0".join(parts).encode()).hexdigest()[:_KEY_DIGITS]
 
 
@@ -116,35 +135,52 @@ def _ready(folder: Path, toolchain: Toolchain) -> Build | None:
         whole = all(_sha256(Path(path)) == made.sha256[name] for name, path in made.programs.items())
     except (OSError, msgspec.MsgspecError, KeyError):
         return None
-    return msgspec.structs.replace(made, toolchain=toolchain) if whole and made.programs else None
+    return msgspec.structs.replace(made, toolchain=toolchain) if whole else None
 
 
-def _make(native: Path, folder: Path, blank: Build) -> Build:
-    """Build in a folder of its own, verify, and move the result to its place in one step."""
-    log = folder.with_suffix(".log")
-    with tempfile.TemporaryDirectory(prefix=f"{folder.name}.", dir=folder.parent) as scratch:
-        tree, finished = Path(scratch) / "tree", Path(scratch) / "finished"
-        cmake.compile_programs(native, tree, blank.toolchain, log)
-        finished.mkdir()
-        built = sorted((tree / "bin").glob("*"))
-        absent = {path.stem: path.read_text() for path in built if path.suffix == ".absent"}
-        names = [path.name for path in built if path.suffix != ".absent"]
-        if not names:
-            raise UnfitEnvironmentError("the build made no program", why=f"the log is {log}", remedy=f"less {log}")
-        for name in names:
-            shutil.copy2(tree / "bin" / name, finished / name)
-        made = msgspec.structs.replace(
-            blank,
-            programs={name: str(folder / name) for name in names},
-            sha256={name: _sha256(finished / name) for name in names},
-            openmp=cmake.has_openmp(tree),
-            absent=absent,
-            built=datetime.now(UTC).isoformat(timespec="seconds"),
-        )
-        (finished / _MANIFEST).write_bytes(msgspec.json.format(msgspec.json.encode(made)))
-        if folder.exists():
-            folder.rename(Path(scratch) / "replaced")
-        finished.rename(folder)
+def _make(native: Path, folder: Path, known: Build, programs: AbstractSet[str] | None) -> Build:
+    """Add programs to a folder of the cache, each in one step and the manifest last.
+
+    Args:
+        native: the sources.
+        folder: of the entry; beside the programs it has the tree that they are compiled in, so that what they
+            share is compiled once.
+        known: what the folder has already.
+        programs: what is needed; None for all.
+    """
+    try:
+        return _added(native, folder, known, programs)
+    except BaseException:
+        if not (folder / _MANIFEST).exists():  # nobody has seen anything of it
+            shutil.rmtree(folder, ignore_errors=True)
+        raise
+
+
+def _added(native: Path, folder: Path, known: Build, programs: AbstractSet[str] | None) -> Build:
+    log, tree = folder.with_suffix(".log"), folder / "tree"
+    if not known.programs:
+        shutil.rmtree(tree, ignore_errors=True)
+    folder.mkdir(exist_ok=True)
+    cmake.compile_programs(native, tree, known.toolchain, log, programs)
+    built = {path.name: path for path in sorted((tree / "bin").glob("*"))}
+    left = {Path(name).stem for name in built if name.endswith(".left")}
+    fresh = {name for name, path in built.items() if not path.suffix} - left - known.programs.keys()
+    if not fresh and not left and not known.programs:
+        raise UnfitEnvironmentError("the build made no program", why=f"the log is {log}", remedy=f"less {log}")
+    for name in fresh:
+        shutil.copy2(built[name], folder / f".{name}")
+        (folder / f".{name}").rename(folder / name)
+    made = msgspec.structs.replace(
+        known,
+        programs={name: str(folder / name) for name in sorted(fresh | known.programs.keys())},
+        sha256=known.sha256 | {name: _sha256(folder / name) for name in fresh},
+        openmp=cmake.has_openmp(tree),
+        built=datetime.now(UTC).isoformat(timespec="seconds"),
+        absent={Path(name).stem: path.read_text() for name, path in built.items() if name.endswith(".absent")},
+        left=tuple(sorted(left - known.programs.keys())),
+    )
+    (folder / f".{_MANIFEST}").write_bytes(msgspec.json.format(msgspec.json.encode(made)))
+    (folder / f".{_MANIFEST}").rename(folder / _MANIFEST)
     return made
 
 

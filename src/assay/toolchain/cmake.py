@@ -7,6 +7,7 @@ import shutil
 import subprocess
 import sys
 from collections.abc import Sequence
+from collections.abc import Set as AbstractSet
 from pathlib import Path
 
 from assay.model.errors import UnfitEnvironmentError
@@ -21,13 +22,27 @@ _SHOWN_ERRORS = 3
 _COMPILER_OF_WRAPPERS = ("OMPI_CXX", "MPICH_CXX", "I_MPI_CXX")
 
 
-def compile_programs(native: Path, tree: Path, toolchain: Toolchain, log: Path) -> None:
-    """Build the programs of one process, or of the toolchain's MPI, into `tree/bin`; their words go to `log`.
+def compile_programs(
+    native: Path, tree: Path, toolchain: Toolchain, log: Path, programs: AbstractSet[str] | None = None
+) -> None:
+    """Build programs of one process, or of the toolchain's MPI, into `tree/bin`; their words go to `log`.
+
+    A tree of the same sources is gone on with. Of each program that is left for later, `tree/bin` has a file
+    `<program>.left`.
+
+    Args:
+        native: the sources.
+        tree: to compile in.
+        toolchain: what compiles.
+        log: a file.
+        programs: those that are needed, all where None.
 
     Raises:
         UnfitEnvironmentError: there is no CMake, or it or the compiler failed; with the first errors.
     """
     cmake, (generator, make) = _cmake(), _generator()
+    if not _is_of(tree, native, generator):
+        shutil.rmtree(tree, ignore_errors=True)
     configure = [
         cmake,
         *("-S", str(native), "-B", str(tree), "-G", generator, f"-DCMAKE_MAKE_PROGRAM={make}"),
@@ -38,6 +53,7 @@ def compile_programs(native: Path, tree: Path, toolchain: Toolchain, log: Path) 
         "-DCMAKE_EXE_LINKER_FLAGS=",
         "-DASSAY_TESTS=OFF",
         f"-DASSAY_PROGRAMS={';'.join(map(str, sources.further_folders()))}",
+        f"-DASSAY_ONLY={';'.join(sorted(programs or ()))}",
         *_of_mpi(toolchain.mpi),
     ]
     compile_ = [cmake, "--build", str(tree), "--parallel", str(len(os.sched_getaffinity(0)))]
@@ -51,6 +67,13 @@ def compile_programs(native: Path, tree: Path, toolchain: Toolchain, log: Path) 
             done = subprocess.run(command, stdout=output, stderr=subprocess.STDOUT, check=False, env=environment)
             if done.returncode:
                 raise _failure(toolchain, log)
+
+
+def _is_of(tree: Path, native: Path, generator: str) -> bool:
+    """Whether CMake goes on with a tree: it was configured from the same folder, for the same ninja or make."""
+    cache = tree / "CMakeCache.txt"
+    lines = cache.read_text().splitlines() if cache.is_file() else []
+    return {f"CMAKE_HOME_DIRECTORY:INTERNAL={native}", f"CMAKE_GENERATOR:INTERNAL={generator}"} <= set(lines)
 
 
 def _of_mpi(mpi: Mpi | None) -> tuple[str, ...]:

@@ -19,6 +19,8 @@ from assay.toolchain.names import join_name, split_name, with_mpi
 #: The first major version whose C++20 is enough for the native programs, and where to find its number.
 _OLDEST = {"gcc": 11, "clang": 12}
 _MAJOR = {"gcc": re.compile(r"\) (\d+)\."), "clang": re.compile(r"clang version (\d+)\.")}
+#: As linpack_fortran.cmake looks for them.
+_FORTRAN = ("gfortran", "flang", "flang-new", "ifx")
 #: Versioned names are tried where the plain one is missing or too old, newest first.
 _NEWEST = 30
 _INSTALL = (
@@ -99,6 +101,12 @@ def kind_of(version: str) -> str:
 def accepts(compiler: str, flags: Sequence[str]) -> bool:
     """Whether the compiler takes these flags on this machine."""
     return not _refusal(compiler, tuple(flags))
+
+
+def fortran_compilers() -> tuple[str, ...]:
+    """Path and version of each Fortran compiler on PATH: some programs have parts in Fortran."""
+    paths = filter(None, map(shutil.which, _FORTRAN))
+    return tuple(word for path in paths for word in (str(Path(path).resolve()), *_version(path).splitlines()[:1]))
 
 
 def _found(name: str, declared: tuple[str, ...]) -> Toolchain:

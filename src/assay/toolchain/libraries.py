@@ -1,10 +1,14 @@
-"""Libraries that programs load at launch: those of PyPI wheels and of the system."""
+"""Libraries that programs load at launch: those of a user, of PyPI wheels, of modules and of the system."""
 
 import ctypes.util
+import importlib.metadata
 import importlib.util
-from collections.abc import Iterator
+import os
+from collections.abc import Iterator, Mapping
 from pathlib import Path
+from typing import Any
 
+from assay.model.errors import UsageError
 from assay.model.toolchain import Library
 
 BLAS = "blas"
@@ -13,6 +17,8 @@ _WHEELS = {
     "scipy_openblas32": ("openblas", "lib/libscipy_openblas*.so"),
     "scipy_openblas64": ("openblas64", "lib/*.so"),
 }
+#: Wheel that puts a library beside the programs of an environment -> name, file, and the licence that it asks for.
+_FILES = {"mkl": ("mkl", "libmkl_rt.so", "Intel Simplified Software License")}
 #: Name -> files below a folder of libraries; distributions keep each build of a BLAS in a folder of its own.
 _SYSTEM = {
     "openblas-pthread": ("openblas-pthread/libopenblas.so.0",),
@@ -23,19 +29,42 @@ _SYSTEM = {
     "blis-openmp": ("blis-openmp/libblis.so.4",),
     "blis-serial": ("blis-serial/libblis.so.4",),
     "blis-system": ("libblis.so.4", "libblis.so"),
+    "aocl": ("libblis-mt.so.5", "libblis-mt.so.4", "libblis-mt.so"),
     "mkl": ("libmkl_rt.so.2", "libmkl_rt.so"),
     "armpl": ("libarmpl_lp64_mp.so",),
     "libsci": ("libsci_gnu_mp.so",),
 }
+#: Folders that modules name, and what lies below.
+_VARIABLES = {"LD_LIBRARY_PATH": "", "MKLROOT": "lib", "ARMPL_DIR": "lib", "CRAY_LIBSCI_PREFIX_DIR": "lib"}
 _FOLDERS = ("/usr/lib/*-linux-gnu", "/usr/lib64", "/usr/local/lib", "/opt/intel/oneapi/mkl/latest/lib")
 
 
-def find_libraries(role: str = BLAS) -> tuple[Library, ...]:
-    """The libraries of a role that are here, each file once; those of wheels first. Only `blas` is known."""
+def find_libraries(role: str = BLAS, declared: Mapping[str, Any] | None = None) -> tuple[Library, ...]:
+    """The libraries of a role that are here, each file once: declared ones, then those of wheels, then others.
+
+    Args:
+        role: only `blas` is known.
+        declared: the table `[blas]` of the configuration: name -> path.
+
+    Raises:
+        UsageError: a declared file that is not there.
+    """
     found: dict[str, Library] = {}
-    for each in (*_of_wheels(), *_of_system()) if role == BLAS else ():
+    every = (*_declared(declared or {}), *_of_wheels(), *_of_files(), *_of_system()) if role == BLAS else ()
+    for each in every:
         found.setdefault(str(Path(each.file).resolve()), each)
     return tuple(found.values())
+
+
+def _declared(table: Mapping[str, Any]) -> Iterator[Library]:
+    for name, path in table.items():
+        if not isinstance(path, str) or not Path(path).expanduser().is_file():
+            raise UsageError(
+                f"[blas] {name} of the configuration is no file",
+                why=f"{path!r} is not there",
+                remedy=f'[blas] takes {name} = "/path/to/libopenblas.so"',
+            )
+        yield Library(name, BLAS, str(Path(path).expanduser()), "the configuration")
 
 
 def _of_wheels() -> Iterator[Library]:
@@ -46,8 +75,27 @@ def _of_wheels() -> Iterator[Library]:
                 yield Library(name, BLAS, str(file), f"PyPI {package.replace('_', '-')}")
 
 
+def _of_files() -> Iterator[Library]:
+    for wheel, (name, beginning, licence) in _FILES.items():
+        try:
+            files = importlib.metadata.files(wheel) or ()
+        except importlib.metadata.PackageNotFoundError:
+            continue
+        for file in [each for each in files if each.name.startswith(beginning)][:1]:
+            yield Library(name, BLAS, str(Path(str(file.locate())).resolve()), f"PyPI {wheel} ({licence})")
+
+
+def _of_modules() -> Iterator[Path]:
+    """Folders that the environment names."""
+    for variable, below in _VARIABLES.items():
+        yield from (Path(each, below) for each in os.environ.get(variable, "").split(":") if each)
+
+
 def _of_system() -> Iterator[Library]:
-    folders = [folder for pattern in _FOLDERS for folder in sorted(Path("/").glob(pattern[1:]))]
+    folders = [
+        *_of_modules(),
+        *(folder for pattern in _FOLDERS for folder in sorted(Path("/").glob(pattern[1:]))),
+    ]
     for name, files in _SYSTEM.items():
         for folder in folders:
             if file := next((path for each in files if (path := folder / each).is_file()), None):

@@ -8,7 +8,7 @@ import assay
 from assay.model import topics
 from assay.model.errors import UnfitEnvironmentError
 
-_SUFFIXES = {".cpp", ".hpp", ".h", ".cmake", ".txt", ".in"}
+_SUFFIXES = {".cpp", ".hpp", ".h", ".f90", ".cmake", ".txt", ".in"}
 
 
 def folder() -> Path:

@@ -4,10 +4,12 @@ from collections.abc import Iterator
 from typing import NamedTuple
 
 import msgspec
+import numpy as np
 
 from assay.analyse.evidence import Evidence
 from assay.analyse.messages import configured, place
 from assay.analyse.messages.curves import BYTES
+from assay.analyse.statistics import Samples
 from assay.model import roles
 from assay.model.imported import UNSTATED
 from assay.model.law import Model
@@ -75,6 +77,20 @@ class MessageLaw(Model, frozen=True, kw_only=True, tag=LAW):
     saturation: Quantity | None
     scatter: float
     pieces: tuple[Piece, ...]
+
+    def seconds(self, sizes: Samples, end: int = 0) -> Samples:
+        """How long messages of so many bytes take, of the same shape; the last piece goes on for larger ones.
+
+        Args:
+            sizes: in B.
+            end: 0 for the value, 1 and 2 for its ends.
+        """
+        breaks = [piece.end.size.value for piece in self.pieces if piece.end]
+        at = np.searchsorted(breaks, sizes)
+        start = np.array([piece.start.parts[end] for piece in self.pieces])
+        per_byte = np.array([piece.per_byte.parts[end] for piece in self.pieces])
+        result: Samples = start[at] + per_byte[at] * sizes
+        return result
 
 
 class Step(NamedTuple):

@@ -17,7 +17,7 @@ from assay.model.text import FORMS
 LANGUAGES = {"en": "English", "ja": "日本語", "ru": "Русский"}
 #: Language -> the plural categories that CLDR gives to whole numbers, each with a number that has it.
 PLURALS: Mapping[str, Mapping[str, int]] = {"ja": {"other": 0}, "ru": {"one": 1, "few": 2, "many": 5}}
-UNITS = ("B/s", "bit/s", "flop/s", "FLOP/s", "update/s", "B", "Hz", "s", "/s")
+UNITS = ("B/s", "bit/s", "flop/s", "FLOP/s", "op/s", "update/s", "B", "Hz", "s", "/s")
 PREFIXES = ("k", "K", "M", "G", "T", "P", "m", "n", "p", "µ", "Ki", "Mi", "Gi", "Ti")
 
 #: A sentence; its plural forms by category; or, where the language lacks it, the English forms.

@@ -30,6 +30,19 @@ def flops(topology: Topology, law: Law, request: Request, case: CaseRequest) -> 
     return Workload(params, work, seconds, PAGE_BYTES, mean(page_shares(topology, request, serial=True)))
 
 
+def flops_plain(topology: Topology, law: Law, request: Request, case: CaseRequest) -> Workload:
+    """Scalar operations, as compilers make them of sums without leave to change their order."""
+    params = params_of(case, {"mix": "mix-1"})
+    rate = lanes_per_s(topology, law, request, "fp64", 0)
+    return Workload(
+        params,
+        {"sum": {"flops": _FLOPS}},
+        {"sum": _FLOPS / rate},
+        PAGE_BYTES,
+        mean(page_shares(topology, request, serial=True)),
+    )
+
+
 def core_to_core(topology: Topology, law: Law, request: Request, case: CaseRequest) -> Workload:
     """A hand-over takes longer the less two cores share."""
     params = params_of(case, {"lines": 1})
@@ -47,4 +60,4 @@ def core_to_core(topology: Topology, law: Law, request: Request, case: CaseReque
     )
 
 
-programs = {"flops": flops, "core_to_core": core_to_core}
+programs = {"flops": flops, "flops_plain": flops_plain, "core_to_core": core_to_core}

@@ -1,78 +1,139 @@
-"""A simulated product of matrices by a library, and a system of equations solved with it."""
+"""A simulated product of matrices by a library, and systems of equations solved with it."""
 
 import math
+from collections.abc import Mapping, Sequence
+
+import numpy as np
 
 from assay.model.benchmark import ParamValue
 from assay.model.machine import Topology
 from assay.simulation.law import Law
-from assay.simulation.links import first_link
-from assay.simulation.rates import Workload, bytes_of, lanes_per_s, mean, page_shares, params_of
+from assay.simulation.links import link_between, one_way, share
+from assay.simulation.rates import Workload, bytes_of, lanes_per_s, mean, memory_rate, page_shares, params_of
 from assay.simulation.request import CaseRequest, Request
 from assay.topics.linear_algebra.grid import grid_of
+from assay.topics.linear_algebra.simulated_system import Ranks, Way, solved
 
 _NUMBER_BYTES = 8
 #: What a panel, and the substitution, reach of the rate of a product: memory decides.
 _PANEL_SHARE = 0.2
+#: A message by which links are compared, B.
+_LARGE = 1_000_000
 _SYSTEM: dict[str, ParamValue] = {
     "n": 2000,
     "nb": 256,
     "p": 0,
     "q": 0,
-    "broadcast": "modified-ring",
+    "broadcast": "shared",
     "exchange": "binary",
     "look-ahead": "one",
     "panel-lu": "lapack",
+    "coupling": "sharing",
 }
 
 
 def dgemm(topology: Topology, law: Law, request: Request, case: CaseRequest) -> Workload:
     """A library that reaches `blas_share` of the peak of fused multiply-adds on its cores."""
-    params = params_of(case, {"n": 1024, "format": "fp64"})
-    order = float(params["n"])
+    params = params_of(case, {"n": 1024, "format": "fp64", "product": "shared"})
+    order, sets = float(params["n"]), len(request.cpus) if params["product"] == "own" else 1
     precision = str(params["format"])
     rate = law.blas_share * 2 * lanes_per_s(topology, law, request, precision, law.vector_bits)
-    flops = 2 * order**3
-    size = int(3 * order**2 * bytes_of(precision))
+    flops = sets * 2 * order**3
+    size = int(sets * 3 * order**2 * bytes_of(precision))
     work = {"flops": flops, "bytes": float(size)}
     shares = page_shares(topology, request, serial=False)
     return Workload(params, {"multiply": work}, {"multiply": flops / rate}, size, mean(shares))
 
 
 def hpl(topology: Topology, law: Law, request: Request, case: CaseRequest) -> Workload:
-    """LU by the model of HPL's authors: products, panels by one column of the grid, and messages.
-
-    T = 2 g n^3 / (3 P Q) + b n^2 (3 P + Q) / (2 P Q) + a n ((NB + 1) log2 P + P) / NB, with the time g of an
-    operation on one rank, a of a message and b of a number in it; g is `blas_share` of the rank's peak.
-    """
+    """LU step by step: a rank's products reach `blas_share` of its peak, and its host may be slow."""
     params = params_of(case, _SYSTEM)
+    n, ranks = int(params["n"]), max(1, request.expected)
+    grid = _grid(topology, law, request, params)
+    sharing = grid.rates.size
+    found = solved(n, int(params["nb"]), grid, look_ahead=params["look-ahead"] == "one")
+    return Workload(
+        params,
+        {"rate": {"solution": 1.0}, **{phase: {} for phase in found.phases}},
+        {"rate": found.seconds, **found.phases},
+        int(_NUMBER_BYTES * n**2 / sharing),
+        mean(page_shares(topology, request, serial=False)),
+        (1.0,) * ranks,
+        _NUMBER_BYTES * n**2 / 2 * (sharing > 1),
+        figure=ranks // sharing * (2 * n**3 / 3 + 1.5 * n**2),
+        steps=found.steps,
+        of_hosts=True,
+    )
+
+
+def _grid(topology: Topology, law: Law, request: Request, params: Mapping[str, ParamValue]) -> Ranks:
+    """The ranks that solve one system, dealt row by row; of independent ones the slowest."""
+    places = [host for host, _ in request.every] if request.ranks else [0]
+    of_host = law.blas_share * 2 * lanes_per_s(topology, law, request, "fp64", law.vector_bits)
+    speeds = np.array([law.slow_hosts.get(request.hosts[place], 1.0) for place in places])
+    rates = len(set(places)) * of_host / len(places) * speeds
+    rates = rates.min(keepdims=True) if params["coupling"] == "independent" else rates
+    p, q = grid_of(rates.size, int(params["p"]), int(params["q"]))
+    rows = [(rank, rank + 1) for rank in range(p * q) if (rank + 1) % q]
+    columns = [(rank, rank + q) for rank in range((p - 1) * q)]
+    along_row, along_column = (
+        _way(topology, law, request, pairs, at_once) for pairs, at_once in ((rows, p), (columns, q))
+    )
+    if params["broadcast"] == "shared" and not _apart(request, rows):
+        along_row = along_row._replace(rate=math.inf)  # nobody copies
+    return Ranks(rates.reshape(p, q), _PANEL_SHARE, along_row, along_column, law.jitter)
+
+
+def _way(topology: Topology, law: Law, request: Request, pairs: Sequence[tuple[int, int]], at_once: int) -> Way:
+    """The slowest way between pairs of ranks, of which so many pass messages at once."""
+    if not pairs:
+        return Way()
+    links = [link_between(topology, law, request, *pair) for pair in pairs]
+    worst = max(links, key=lambda link: one_way(link, _LARGE, link.rate))
+    return Way(worst.latency_s, share(law, worst, at_once, len(request.hosts) if _apart(request, pairs) else 0))
+
+
+def _apart(request: Request, pairs: Sequence[tuple[int, int]]) -> bool:
+    """Whether some of these pairs are on two hosts."""
+    return any(request.host_of(one) != request.host_of(other) for one, other in pairs)
+
+
+def linpack(topology: Topology, law: Law, request: Request, case: CaseRequest) -> Workload:
+    """Loops that reach a tenth of the core's peak, or a library that reaches half of what its product does."""
+    usual: dict[str, ParamValue] = {"n": 100, "leading": 201}
+    params = params_of(case, usual if request.program == "linpack_fortran" else {**usual, "method": "plain"})
+    n, leading = float(params["n"]), int(params["leading"])
+    share = law.blas_share / 2 if params.get("method") == "lapack" else 0.1
+    rate = share * 2 * lanes_per_s(topology, law, request, "fp64", law.vector_bits)
+    flops = (2 * n / 3 + 2) * n**2
+    size = int(2 * _NUMBER_BYTES * n * leading)
+    shares = page_shares(topology, request, serial=True)
+    return Workload(params, {"solve": {"flops": flops}}, {"solve": flops / rate}, size, mean(shares))
+
+
+def mxp(topology: Topology, law: Law, request: Request, case: CaseRequest) -> Workload:
+    """LU at the rate of products in single precision; conversion and three steps of refinement pass the matrix."""
+    params = params_of(case, {"n": 2000, "nb": 256})
     n, block = float(params["n"]), float(params["nb"])
-    ranks = max(1, request.expected)
-    p, q = grid_of(ranks, int(params["p"]), int(params["q"]))
-    hosts = len({request.host_of(rank) for rank in range(ranks)}) if request.ranks else 1
-    rate = hosts * law.blas_share * 2 * lanes_per_s(topology, law, request, "fp64", law.vector_bits) / ranks
-    latency, number = 0.0, 0.0
-    if ranks > 1:
-        link = first_link(topology, law, request)
-        latency, number = link.latency_s, _NUMBER_BYTES / link.rate
-    flops = 2 * n**3 / 3 + 1.5 * n**2
+    shares = page_shares(topology, request, serial=True)
+    rate = law.blas_share * 2 * lanes_per_s(topology, law, request, "fp32", law.vector_bits)
+    memory = memory_rate(topology, law, request.cpus, shares)
+    matrix = (bytes_of("fp64") + bytes_of("fp32")) * n**2
     seconds = {
-        "update": 2 * n**3 / 3 / (ranks * rate),
-        "panel": block * n**2 / 2 / p / (_PANEL_SHARE * rate),
-        "swap": number * 3 * n**2 / (2 * q) + latency * n * math.log2(p),
-        "broadcast": number * n**2 / (2 * p) * (q > 1) + latency * n * p / block * (q > 1),
-        "substitution": n**2 / (_PANEL_SHARE * rate * ranks),
+        "conversion": matrix / memory,
+        "diagonal": 2 * block**2 * n / 3 / (_PANEL_SHARE * rate),
+        "triangles": block * n**2 / rate,
+        "update": 2 * n**3 / 3 / rate,
+        "refinement": 4 * matrix / memory,
     }
-    size = int(_NUMBER_BYTES * n**2 / ranks)
     return Workload(
         params,
         {"rate": {"solution": 1.0}, **{phase: {} for phase in seconds}},
         {"rate": sum(seconds.values()), **seconds},
-        size,
-        mean(page_shares(topology, request, serial=False)),
-        (1.0,) * ranks,
-        _NUMBER_BYTES * n**2 / 2,
-        figure=flops,
+        int(matrix),
+        mean(shares),
+        figure=2 * n**3 / 3 + 1.5 * n**2,
     )
 
 
-programs = {"dgemm": dgemm, "hpl": hpl}
+programs = {"dgemm": dgemm, "hpl": hpl, "mxp": mxp, "linpack": linpack, "linpack_fortran": linpack}

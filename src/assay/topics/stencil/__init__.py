@@ -1,1 +1,1 @@
-"""Stencil codes: the Himeno benchmark."""
+"""Stencil codes: the Himeno benchmark, and dry air that moves in a plane."""

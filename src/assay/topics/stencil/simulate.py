@@ -1,13 +1,21 @@
-"""A simulated stencil."""
+"""A simulated stencil, on one node and over ranks."""
+
+import math
 
 from assay.model.machine import Topology
 from assay.simulation.law import Law
-from assay.simulation.rates import Workload, mean, memory_rate, page_shares, params_of
+from assay.simulation.links import first_link, one_way
+from assay.simulation.rates import Workload, lanes_per_s, mean, memory_rate, page_shares, params_of
 from assay.simulation.request import CaseRequest, Request
+from assay.topics.stencil.benchmarks import weather as air
+from assay.topics.stencil.benchmarks.himeno import GRIDS
+from assay.topics.stencil.shape import block_of, shape_of
 
 _POINTS = {"XS": 55_800, "S": 484_344, "M": 4_032_504, "L": 32_903_160, "XL": 265_822_200}
 #: Of one point.
 _FLOPS, _BYTES, _TRAFFIC = 34, 64, 72
+#: Of the peak of fused multiply-adds that tendencies reach, and of their time what else there is to do.
+_PEAK_SHARE, _OTHER = 0.4, 0.02
 
 
 def himeno(topology: Topology, law: Law, request: Request, case: CaseRequest) -> Workload:
@@ -24,4 +32,80 @@ def himeno(topology: Topology, law: Law, request: Request, case: CaseRequest) ->
     return Workload(params, {"jacobi": work}, {"jacobi": seconds}, 14 * 4 * points, mean(shares))
 
 
-programs = {"himeno": himeno}
+def himeno_mpi(topology: Topology, law: Law, request: Request, case: CaseRequest) -> Workload:
+    """The same on each host for its part, and then the faces of blocks as messages between ranks."""
+    params = params_of(case, {"size": "M", "coupling": "sharing", "i": 0, "j": 0, "k": 0})
+    size, ranks = str(params["size"]), max(1, request.expected)
+    hosts = len({request.host_of(rank) for rank in range(ranks)}) if request.ranks else 1
+    sharing = params["coupling"] == "sharing"
+    grids = 1 if sharing else ranks
+    points = _POINTS[size] * grids
+    shares = page_shares(topology, request, serial=False)
+    work = {
+        "flops": float(_FLOPS * points),
+        "bytes": float(_BYTES * points),
+        "traffic_bytes": float(_TRAFFIC * points),
+    }
+    seconds = law.stencil_bytes * points / hosts / memory_rate(topology, law, request.cpus, shares)
+    face, faces = 0, 0
+    shape = shape_of(GRIDS[size], ranks) if sharing and ranks > 1 else None
+    if shape:
+        i, j, k = block_of(GRIDS[size], shape)
+        areas = (j * k, i * k, i * j)
+        crossed = [area for area, along in zip(areas, shape, strict=True) if along > 1]
+        face, faces = 4 * max(crossed), len(crossed)
+        link = first_link(topology, law, request)
+        # Each axis in turn, then the sum of all ranks.
+        seconds += faces * one_way(link, face, link.rate) + math.ceil(math.log2(ranks)) * one_way(
+            link, 8, link.rate
+        )
+    return Workload(
+        params,
+        {"jacobi": work},
+        {"jacobi": seconds},
+        14 * 4 * points // ranks,
+        mean(shares),
+        (1.0,) * ranks,
+        float(ranks * faces * face),
+    )
+
+
+def weather(topology: Topology, law: Law, request: Request, case: CaseRequest) -> Workload:
+    """Memory or arithmetic, whichever takes longer, and two messages to the neighbours in each stage along x."""
+    params = params_of(case, {"nx": 400, "time-steps": 60, "coupling": "sharing", "tile": 2048})
+    columns, steps, ranks = int(params["nx"]), int(params["time-steps"]), max(1, request.expected)
+    hosts = len({request.host_of(rank) for rank in range(ranks)}) if request.ranks else 1
+    sharing = ranks if params["coupling"] == "sharing" else 1
+    cells = air.cells(columns) * ranks // sharing
+    shares = page_shares(topology, request, serial=False)
+    peak = hosts * 2 * lanes_per_s(topology, law, request, "fp64", law.vector_bits)
+    traffic = hosts * memory_rate(topology, law, request.cpus, shares)
+    seconds = {
+        "tendencies": cells * steps * max(air.TRAFFIC_BYTES / traffic, air.FLOPS / (_PEAK_SHARE * peak)),
+        "halo": 0.0,
+    }
+    payload = 0.0
+    if sharing > 1:
+        link, message = first_link(topology, law, request), air.ROW_BYTES * (columns // 2)
+        seconds["halo"] = steps * air.EXCHANGES * one_way(link, message, link.rate)
+        payload = 2.0 * message * air.EXCHANGES * steps * ranks
+    seconds["other"] = _OTHER * seconds["tendencies"]
+    work = {
+        "updates": 1.0,
+        "flops": float(air.FLOPS),
+        "traffic_bytes": float(air.TRAFFIC_BYTES),
+        "steps": 1 / cells,
+    }
+    return Workload(
+        params,
+        {"rate": work, **{phase: {} for phase in seconds}},
+        {"rate": sum(seconds.values()), **seconds},
+        air.CELL_BYTES * cells // ranks,
+        mean(shares),
+        (1.0,) * ranks,
+        payload,
+        figure=float(cells * steps),
+    )
+
+
+programs = {"himeno": himeno, "himeno_mpi": himeno_mpi, "weather": weather}

@@ -1,4 +1,4 @@
-"""A rate of floating-point operations that memory decides: intensity x bandwidth."""
+"""A rate of work that memory decides: intensity x bandwidth."""
 
 from assay.analyse.bounds import Bounds, Law, describe
 from assay.analyse.parts import part
@@ -7,9 +7,11 @@ from assay.model.text import text
 from assay.topics.cores.limits import flops_peak
 from assay.topics.memory.limits import memory
 
+_FLOPS = "flop/s"
+
 
 def _limit(estimate: Estimate, bounds: Bounds) -> Limit | None:
-    """Flops a byte of the same samples x what bounds their traffic, or the best flops of these cores if less."""
+    """Work a byte of the same samples x what bounds their traffic; of flops the best of these cores if less."""
     traffic = bounds.same_case(estimate, "memory-traffic")
     if traffic is None or not traffic.median or estimate.median is None:
         return None
@@ -17,12 +19,16 @@ def _limit(estimate: Estimate, bounds: Bounds) -> Limit | None:
     if above is None:
         return None
     intensity = estimate.median / traffic.median
-    best = bounds.best_flops(estimate)
+    best = bounds.best_flops(estimate) if estimate.unit == _FLOPS else None
     if best is not None and best.median is not None and estimate.median <= best.median < intensity * above.value:
         of = text("the best measured flops on these cores ({which})", which=describe(best))
         scope = flops_peak.scope_of(estimate, bounds.machine(estimate))
         return Limit(best.median, "measured", of, "flop-rate", scope, measured_by=best.id)
-    of = text("{intensity} flops a byte x {of}", intensity=f"{intensity:.3g}", of=above.of)
+    of = (
+        text("{intensity} flops a byte x {of}", intensity=f"{intensity:.3g}", of=above.of)
+        if estimate.unit == _FLOPS
+        else text("{of} / {bytes} B for each", bytes=f"{1 / intensity:.3g}", of=above.of)
+    )
     own = estimate.id if above.measured_by == traffic.id else ""  # it moved the bytes of its own limit
     return Limit(intensity * above.value, above.source, of, above.kind, above.scope, measured_by=own)
 

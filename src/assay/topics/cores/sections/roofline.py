@@ -171,7 +171,7 @@ def _set_by(each: Fitted[Roofline]) -> str:
 
 
 declared = Declared(
-    order=45,
+    order=46,
     id="roofline",
     title=text("Roofline"),
     introduction=text(

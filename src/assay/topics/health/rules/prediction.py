@@ -10,7 +10,7 @@ from assay.model.text import cli, joined, text
 from assay.model.units import format_quantity
 
 _PERCENT = 100
-#: Beyond this the bandwidth does not explain the figure.
+#: Beyond this what predicts does not explain the figure.
 _EXPLAINS = 0.15
 
 
@@ -28,9 +28,11 @@ def _assess(evidence: Evidence) -> Iterable[Finding]:
 def _finding(states: Sequence[Prediction]) -> Finding:
     """Of one figure; several predictions where the states of the machine explain it."""
     worst = max((each.error for each in states), key=abs)
-    far = text("Bandwidth alone does not explain this.") if abs(worst) > _EXPLAINS else ""
+    by = states[0].by
+    far = text("This is not explained by {by} alone.", by=by) if abs(worst) > _EXPLAINS else ""
     told = text(
-        "Predicted from bandwidth: {what}, {figures}.",
+        "Predicted from {by}: {what}, {figures}.",
+        by=by,
         what=states[0].what,
         figures=joined("; ", [_held_against(each) for each in states]),
     )

@@ -1,16 +1,22 @@
 """The matrix product of a BLAS library."""
 
 from assay.model.benchmark import Axis, Benchmark, Metric, Params
+from assay.model.placement import Placement
 
-_BYTES = {"fp64": 8, "fp32": 4}
-_MATRICES = 3
+#: Of a number of A, one of B and one of C together.
+_BYTES = {"fp64": 8 + 8 + 8, "fp32": 4 + 4 + 4, "bf16": 2 + 2 + 4}
 #: Filling the matrices, bytes per second, and a slow core's rate. Assumptions for plans only.
 _FILL_RATE = 1e9
 _RATE = 5e9
 
 
-def _memory_bytes(params: Params) -> int:
-    return _MATRICES * _BYTES[str(params["format"])] * int(params["n"]) ** 2
+def _matrix_bytes(params: Params) -> int:
+    return _BYTES[str(params["format"])] * int(params["n"]) ** 2
+
+
+def _memory_bytes(params: Params, placement: Placement) -> int:
+    """Of every core its own matrices, or of all together one set."""
+    return _matrix_bytes(params) * (len(placement.cpus) if params["product"] == "own" else 1)
 
 
 def _seconds(params: Params) -> float:
@@ -29,11 +35,17 @@ benchmark = Benchmark(
         Axis("n", "order of the three square matrices", (256, 512, 1024, 2048, 4096), 1024, swept=True),
         Axis(
             "format",
-            "of the numbers, by IEEE 754: fp64 is DGEMM, fp32 is SGEMM",
-            ("fp64", "fp32"),
+            "of the numbers: fp64 is DGEMM, fp32 is SGEMM; bf16: of A and B, where the library has it, C in fp32",
+            ("fp64", "fp32", "bf16"),
             "fp64",
             role="precision",
             named=True,
+        ),
+        Axis(
+            "product",
+            "shared: all cores work on one; own: every core works on one of its own, all at once",
+            ("shared", "own"),
+            "shared",
         ),
     ),
     metrics=(
@@ -47,8 +59,8 @@ benchmark = Benchmark(
             role="matrix-rate",
         ),
     ),
-    memory_bytes=lambda params, _placement: _memory_bytes(params),
-    setup_seconds=lambda params: 0.05 + _memory_bytes(params) / _FILL_RATE + 2 * _seconds(params),
+    memory_bytes=_memory_bytes,
+    setup_seconds=lambda params: 0.05 + _matrix_bytes(params) / _FILL_RATE + 2 * _seconds(params),
     iteration_seconds=_seconds,
     needs=("blas",),
 )

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable, Mapping
 
-from assay.model.benchmark import Axis, Benchmark, Metric, Params, ParamValue, Resources
+from assay.model.benchmark import Axis, Benchmark, Metric, Params, ParamValue, Resources, phase_times
 from assay.model.placement import Placement
 from assay.topics.linear_algebra.grid import grid_of
 
@@ -24,6 +24,11 @@ PHASES = {
 }
 
 
+def solves_together(params: Mapping[str, ParamValue]) -> bool:
+    """Whether the ranks share one system; else each has one of its own, and the rate is the sum of all."""
+    return params.get("coupling") != "independent"
+
+
 def operations(order: int) -> float:
     """What HPL counts for a system of this order, flop."""
     return 2 * order**3 / 3 + 3 * order**2 / 2
@@ -31,10 +36,15 @@ def operations(order: int) -> float:
 
 def _points(resources: Resources, params: Params) -> Iterable[Params]:
     """A grid as square as can be, wider than high; orders twice each other as far as memory and patience go."""
-    ranks = len(resources.placement.rank_cpus)
-    p, q = grid_of(ranks, int(params.get("p", 0)), int(params.get("q", 0)))
+    p, q = _grid(params, resources.placement)
     for order in _orders(resources, int(params["nb"])):
         yield {"n": order, "p": p, "q": q}
+
+
+def _grid(params: Params, placement: Placement) -> tuple[int, int]:
+    """P and Q of the ranks that solve one system."""
+    sharing = len(placement.rank_cpus) if solves_together(params) else 1
+    return grid_of(sharing, int(params.get("p", 0)), int(params.get("q", 0)))
 
 
 def _orders(resources: Resources, block: int) -> Iterable[int]:
@@ -57,9 +67,9 @@ def _dealt(numbers: int, block: int, places: int) -> int:
 def _memory_bytes(params: Params, placement: Placement) -> int:
     """Of one rank: its part of the matrix, two panels, and the rows that are exchanged."""
     order, block = int(params["n"]), min(int(params["nb"]), int(params["n"]))
-    p, q = grid_of(len(placement.rank_cpus), int(params.get("p", 0)), int(params.get("q", 0)))
+    p, q = _grid(params, placement)
     rows, columns = _dealt(order, block, p), _dealt(order + 1, block, q)
-    panels = 2 * block * (1 + block + (rows if q > 1 else 1))
+    panels = 2 * block * (1 + block + rows)
     exchanged = 3 * block * columns if p > 1 else 0
     return _DOUBLE_BYTES * (rows * columns + panels + exchanged)
 
@@ -99,10 +109,11 @@ benchmark = Benchmark(
         Axis("q", "columns of the grid of ranks; 0: as many as there are ranks for", (), None),
         Axis(
             "broadcast",
-            "how a panel passes along the grid: ring: from rank to rank; modified-ring: past the rank that "
-            "factors next; library: MPI_Ibcast",
-            ("ring", "modified-ring", "library"),
-            "modified-ring",
+            "how a panel passes along the grid: shared: ranks of one node read it where it is, others as "
+            "modified-ring; ring: from rank to rank; modified-ring: past the rank that factors next; long: spread "
+            "in pieces that roll round; library: MPI_Ibcast",
+            ("shared", "ring", "modified-ring", "long", "library"),
+            "shared",
         ),
         Axis(
             "exchange",
@@ -123,6 +134,13 @@ benchmark = Benchmark(
             ("own", "lapack"),
             "lapack",
         ),
+        Axis(
+            "coupling",
+            "sharing: all ranks solve one system; independent: each one of its own, without messages",
+            ("sharing", "independent"),
+            "sharing",
+            role="copies",
+        ),
     ),
     metrics=(
         Metric(
@@ -135,10 +153,7 @@ benchmark = Benchmark(
             kernels=("rate",),
             role="system-rate",
         ),
-        *(
-            Metric("time", "s", "lower", "", f"mean over the ranks: {what}", kernels=(phase,), role="phase-time")
-            for phase, what in PHASES.items()
-        ),
+        *phase_times(PHASES),
     ),
     memory_bytes=_memory_bytes,
     points=_points,

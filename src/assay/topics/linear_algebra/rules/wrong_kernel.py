@@ -25,7 +25,7 @@ class _Choice(NamedTuple):
     """How a library is told which kernel to take.
 
     Attributes:
-        library: how its version begins.
+        library: as it calls itself.
         variable: of the environment.
         kernels: by the widest instructions, the widest first: what a processor needs, and the name of the kernel.
     """
@@ -39,7 +39,7 @@ _WIDE, _MIDDLE = frozenset({"avx512f", "avx512dq", "avx512bw", "avx512vl"}), fro
 _CHOICES = (
     _Choice("OpenBLAS", "OPENBLAS_CORETYPE", ((_WIDE, "SkylakeX"), (_MIDDLE, "Haswell"))),
     _Choice("BLIS", "BLIS_ARCH_TYPE", ((_WIDE, "skx"), (_MIDDLE, "haswell"))),
-    _Choice("Intel", "MKL_ENABLE_INSTRUCTIONS", ((_WIDE, "AVX512"), (_MIDDLE, "AVX2"))),
+    _Choice("MKL", "MKL_ENABLE_INSTRUCTIONS", ((_WIDE, "AVX512"), (_MIDDLE, "AVX2"))),
 )
 
 
@@ -107,17 +107,12 @@ def _wanted(evidence: Evidence, best: Estimate, loaded: dict[str, str]) -> tuple
     known = machine.fact("processor", "vector instructions").value if machine else None
     has = frozenset(known) if isinstance(known, tuple | list) else frozenset()
     for choice in _CHOICES:
-        if loaded.get("version", "").startswith(choice.library) and choice.variable not in best.factors:
+        if loaded.get("library") == choice.library and choice.variable not in best.factors:
             name = next((kernel for needs, kernel in choice.kernels if needs <= has), "")
-            taken = name.casefold() in loaded.get("kernel", "").replace("-", "").casefold()
-            return (choice.variable, _value(name, loaded)) if name and not taken else None
+            taken = name.casefold() == loaded.get("kernel", "").casefold()
+            # Some libraries want the kernel's number, and say it.
+            return (choice.variable, loaded.get(f"number of {name}", name)) if name and not taken else None
     return None
-
-
-def _value(name: str, loaded: dict[str, str]) -> str:
-    """A kernel as the library wants it: by its number where it lists them (`0 skx, 1 knl`), else by its name."""
-    listed = (each.split() for each in loaded.get("kernels", "").split(","))
-    return next((number for number, *rest in filter(None, listed) if rest == [name]), name)
 
 
 def _experiment(best: Estimate, wanted: tuple[str, str]) -> Experiment:

@@ -22,7 +22,43 @@ def _best(measured: tuple[Estimate, ...]) -> tuple[Estimate, ...]:
 
 
 def _name(e: Estimate) -> str:
-    return joined(", ", [e.placement.label, str(e.params.get("format", "")), *e.factors.values(), choose.state(e)])
+    how = text("each core its own") if _is_own(e) else ""
+    form = str(e.params.get("format", ""))
+    return joined(", ", [e.placement.label, form, how, *e.factors.values(), choose.state(e)])
+
+
+def _is_own(e: Estimate) -> bool:
+    """Whether every core works on a product of its own."""
+    return e.params.get("product") == "own"
+
+
+def _sentences(scene: Scene) -> str:
+    """What a core reaches while all others do the same, beside what it reaches alone."""
+    own = [e for e in scene.measured if _is_own(e) and len(_cpus(e)) > 1]
+    alone = {_alike(e): e for e in scene.measured if not _is_own(e) and len(_cpus(e)) == 1}
+    pairs = [(e, alone[_alike(e)]) for e in own if _alike(e) in alone]
+    said = []
+    for e, one in pairs:
+        each = (e.median or 0.0) / len(_cpus(e))
+        said.append(
+            text(
+                "While every core works on a product of its own, a core reaches {rate}, {share} of what one core "
+                "reaches alone (n = {n}, {form}).",
+                rate=words.quantity(each, e.unit),
+                share=words.percent(each / (one.median or 1.0)),
+                n=str(e.params["n"]),
+                form=str(e.params["format"]),
+            )
+        )
+    return joined(" ", said)
+
+
+def _cpus(e: Estimate) -> set[int]:
+    return {cpu for each in e.placement.cpus for cpu in each}
+
+
+def _alike(e: Estimate) -> tuple[object, ...]:
+    return e.params.get("n"), e.params.get("format"), tuple(e.factors.items()), e.placement.hosts, e.state
 
 
 def _row(e: Estimate) -> tuple[str, ...]:
@@ -41,6 +77,7 @@ declared = Declared(
         "far below the peak can mean that the library chose a kernel that does not fit the processor."
     ),
     benchmark="dgemm",
+    sentences=_sentences,
     charts=_charts,
     shared_tables=(
         Listing(

@@ -1,15 +1,21 @@
-"""A dense system of equations: its rate by order, against the cores and the product, and where the time goes."""
+"""A dense system of equations: its rate by order, what was predicted of it, and where the time goes."""
 
 from collections.abc import Iterable
 
 from assay.model.result import Estimate
 from assay.model.text import joined, text
-from assay.report import choose, figures, words
-from assay.report.charts.shares import Share, shares
+from assay.report import choose, figures, phases, words
+from assay.report.charts.lines import LinePoint, lines
 from assay.report.declared import Declared, Listing, Scene
+from assay.report.ledger import Ledger
 from assay.report.section import Figure, Headline, headings
-from assay.topics.linear_algebra.benchmarks.hpl import PHASES, operations
+from assay.topics.linear_algebra.benchmarks.hpl import operations, solves_together
+from assay.topics.linear_algebra.models.system_time import LAW
+from assay.topics.linear_algebra.products import of_product
+from assay.topics.linear_algebra.steps import Step, steps
 
+#: Share of a step that the update takes where the rest costs little.
+_MOSTLY = 0.8
 _PHASE = {
     "panel": text("panels"),
     "broadcast": text("broadcast"),
@@ -23,14 +29,51 @@ def _charts(scene: Scene) -> Iterable[Figure]:
     if scene.measured:
         title = text("Rate of the solution")
         yield figures.curves(scene.measured, "figure-system", title, series=_series)
-    parts = [part for e in scene.measured for part in _parts(scene, e)]
-    if parts:
-        caption = text(
-            "Where the time of a solution goes, mean over the ranks. The update is what the library's product "
-            "does; the rest is its cost. Waiting for panels counts as broadcast."
+    caption = text(
+        "Where the time of a solution goes, mean over the ranks. The update is what the library's product "
+        "does; the rest is its cost. Waiting for panels counts as broadcast."
+    )
+    bars = ((_row(e), phases.seconds_of(scene.analysis, e)) for e in scene.measured)
+    yield from phases.figure("figure-system-phases", caption, bars, _PHASE)
+    if scene.cached(_steps):
+        yield _by_step(scene)
+    yield from _LEDGER.figure(scene)
+
+
+def _steps(scene: Scene) -> tuple[Step, ...]:
+    """Of the best solution."""
+    return steps(scene.run, scene.best) if scene.best else ()
+
+
+def _by_step(scene: Scene) -> Figure:
+    found = scene.cached(_steps)
+    points = [
+        LinePoint(
+            x=(step.first + step.last) / 2 if step.last > step.first else step.first,
+            series=name,
+            value=100 * share,
+            lo=100 * low,
+            hi=100 * high,
+            text=f"{100 * share:.1f} %, {words.seconds(step.seconds[phase])}",
+            basis=text("median of the solutions, least to most"),
+            place=f"{step.first}-{step.last}" if step.last > step.first else str(step.first),
+            x_lo=step.first,
+            x_hi=step.last,
         )
-        result = figures.told((part.row, part.series, part.text) for part in parts)
-        yield Figure("figure-system-phases", caption, result, shares(parts, text("share of the time (%)")))
+        for phase, name in _PHASE.items()
+        for step in found
+        if phase in step.shares
+        for share, low, high in [step.shares[phase]]
+    ]
+    caption = text(
+        "Where the time of each step goes, {what}, mean over the ranks. A step is the update by one panel, and "
+        "with look-ahead the next panel, which is factored meanwhile. Whiskers: least and most of the solutions. "
+        "The last steps have little to update: there the panels and the waiting for them remain.",
+        what=_row(scene.best) if scene.best else "",
+    )
+    result = figures.told((point.place, point.series, point.text) for point in points)
+    spec = lines(points, (text("step"), text("share of the time of the step (%)")))
+    return Figure("figure-system-steps", caption, result, spec)
 
 
 def _series(e: Estimate) -> str:
@@ -39,49 +82,16 @@ def _series(e: Estimate) -> str:
 
 
 def _grid(e: Estimate) -> str:
-    return text("{p} x {q} ranks", p=str(e.params.get("p", "")), q=str(e.params.get("q", "")))
+    """Empty where a figure of others does not say it."""
+    p, q = (e.params.get(name) for name in ("p", "q"))
+    return text("{p} x {q} ranks", p=str(p), q=str(q)) if p and q else ""
 
 
 def _row(e: Estimate) -> str:
     return joined(", ", [f"n {e.params['n']}", _series(e)])
 
 
-def _phases(scene: Scene, rate: Estimate) -> dict[str, float]:
-    """Phase -> its median seconds, of the case and the state of a rate."""
-    return {
-        e.kernel: e.median
-        for e in scene.analysis.estimates
-        if e.case == rate.case and e.state == rate.state and e.kernel in PHASES and e.median
-    }
-
-
-def _parts(scene: Scene, rate: Estimate) -> Iterable[Share]:
-    """The phases as shares of their sum, beside each other."""
-    seconds = _phases(scene, rate)
-    whole, begin = sum(seconds.values()), 0.0
-    for phase, name in _PHASE.items():
-        if share := 100 * seconds.get(phase, 0.0) / whole if whole else 0.0:
-            figure = f"{share:.1f} %, {words.seconds(seconds[phase])}"
-            yield Share(_row(rate), name, begin, begin + share, figure)
-            begin += share
-
-
-def _product(scene: Scene, e: Estimate) -> Estimate | None:
-    """The fastest product of matrices in double precision on the same cores, with the same library."""
-    products = (
-        each
-        for each in choose.measured(choose.of_benchmark(scene.analysis, "dgemm"))
-        if each.params.get("format") == "fp64"
-        and each.placement.cpus == e.placement.cpus
-        and each.placement.hosts == e.placement.hosts
-        and each.factors == e.factors
-    )
-    return choose.best(products)
-
-
-def _of_product(scene: Scene, e: Estimate) -> str:
-    product = _product(scene, e)
-    return f"{100 * e.median / product.median:.1f} %" if product and product.median and e.median else ""
+_LEDGER = Ledger(LAW, _row, "figure-system-ledger")
 
 
 def _cells(scene: Scene, e: Estimate) -> tuple[str, ...]:
@@ -91,12 +101,12 @@ def _cells(scene: Scene, e: Estimate) -> tuple[str, ...]:
     return (
         _series(e),
         str(e.params["n"]),
-        str(e.params["nb"]),
+        str(e.params.get("nb", "")),
         seconds,
         figure.plain,
         figure.ends,
         words.share_cell(e),
-        _of_product(scene, e),
+        of_product(scene, e, "fp64"),
         loaded.get("kernel", ""),
     )
 
@@ -105,7 +115,7 @@ def _sentences(scene: Scene) -> str:
     best = scene.best
     if best is None:
         return text("It could not be measured.")
-    seconds = _phases(scene, best)
+    seconds = phases.seconds_of(scene.analysis, best)
     whole = sum(seconds.values())
     lost = {phase: each for phase, each in seconds.items() if phase != "update"}
     most = max(lost, key=lambda phase: lost[phase], default="")
@@ -120,7 +130,24 @@ def _sentences(scene: Scene) -> str:
         if most
         else "",
     ]
-    return joined(" ", said)
+    return joined(" ", [*said, _of_steps(scene), *_LEDGER.sentences(scene)])
+
+
+def _of_steps(scene: Scene) -> str:
+    """From which step on the update is never most of the time again, and how much of the whole that concerns."""
+    found = scene.cached(_steps)
+    late = 1 + max((at for at, step in enumerate(found) if step.shares["update"][0] >= _MOSTLY), default=-1)
+    if not found or late == len(found):
+        return ""
+    spent = [sum(step.seconds.values()) for step in found]
+    return text(
+        "From step {first} of {count} on the update is less than {least} of a step; these steps take {share} of "
+        "the time.",
+        first=found[late].first,
+        count=found[-1].last,
+        least=words.percent(_MOSTLY),
+        share=words.percent(sum(spent[late:]) / sum(spent)),
+    )
 
 
 declared = Declared(
@@ -133,7 +160,7 @@ declared = Declared(
         "checked by HPL's scaled residual."
     ),
     benchmark="hpl",
-    select=lambda _analysis, every: tuple(e for e in every if e.kernel == "rate"),
+    select=lambda _analysis, every: tuple(e for e in every if e.kernel == "rate" and solves_together(e.params)),
     sentences=_sentences,
     charts=_charts,
     shared_tables=(
@@ -142,8 +169,9 @@ declared = Declared(
             headings("Solution", "n", "NB", "Time", "Rate", "Interval", "Of limit", "Of DGEMM", "Kernel"),
             lambda scene: (_cells(scene, e) for e in scene.measured),
             {1, 2, 3, 4, 5, 6, 7},
-            optional={7, 8},
+            optional={2, 6, 7, 8},
         ),
+        _LEDGER.table(),
     ),
     listed=False,
     headlines=lambda scene: (

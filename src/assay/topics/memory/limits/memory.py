@@ -17,8 +17,13 @@ _TOLERANCE = MOST_SHARE
 
 
 def _limit(estimate: Estimate, bounds: Bounds) -> Limit | None:
-    """The rate of the memory, in bytes counted as those of the figure; nothing where the caches may hold them."""
+    """The rate of the memory, in bytes counted as those of the figure; nothing where the caches may hold them.
+
+    Nothing, too, for what several hosts move together.
+    """
     machine = bounds.machine(estimate)
+    if len(estimate.placement.hosts) > 1:
+        return None
     if machine and fits_caches(estimate, machine.topology):
         return None
     moved, found = bounds.same_case(estimate, "memory-traffic"), rate(estimate, bounds)
@@ -139,6 +144,8 @@ _CEILING_BYTES = 1024
 
 def _ceilings(estimate: Estimate, bounds: Bounds) -> Iterable[Limit]:
     machine = bounds.machine(estimate)
+    if len(estimate.placement.hosts) > 1:
+        return
     peak = channel_peak(machine) if machine and not fits_caches(estimate, machine.topology) else None
     if machine and peak and not machine.fact("memory", "populated channels").guessed:
         yield peak

@@ -22,7 +22,18 @@ def _by_placement(analysis: Analysis, every: tuple[Estimate, ...]) -> tuple[Esti
     # Where each thread touched its own part and no policy was set, a figure is of the placement.
     ways = {e.id for e in touched if e.placement.memory != "first-touch" or not choose.is_usual(e, "touch")}
     triad = choose.headline_kernel(every)
-    return tuple(e for e in triad if e.id not in matrix | ways and not saturation.is_counted(e))
+    return _of_memory(e for e in triad if e.id not in matrix | ways and not saturation.is_counted(e))
+
+
+def _of_memory(estimates: Iterable[Estimate]) -> tuple[Estimate, ...]:
+    """Those of the largest arrays of each placement: smaller ones, where a study has them, are of caches."""
+    places = choose.grouped(estimates, lambda e: (e.placement.label, e.placement.hosts))
+    largest = {place: max(_elements(e) for e in members) for place, members in places.items()}
+    return tuple(e for place, members in places.items() for e in members if _elements(e) == largest[place])
+
+
+def _elements(estimate: Estimate) -> int:
+    return int(estimate.params.get("elements", 0))
 
 
 def _by_cpus(estimates: tuple[Estimate, ...]) -> list[tuple[Estimate, ...]]:

@@ -14,8 +14,8 @@ from assay.model.text import joined, text
 from assay.model.units import format_size
 from assay.topics.messages import axes
 
-#: How `tcp` says that its connection was given up, and after how many seconds without a byte.
-_BROKE, _PATIENCE_S = "a TCP connection broke", 20.0
+#: `tcp` gives its connection up after so many seconds without a byte.
+_PATIENCE_S = 20.0
 #: A segment that every way takes: the least MTU of IPv6 is 1280 B (RFC 8200), less 60 B of headers.
 _SURE = 1220
 
@@ -25,7 +25,7 @@ def _assess(evidence: Evidence) -> Iterable[Finding]:
     studied = (case for case in evidence.run.plan.studied if len(case.placement.hosts) > 1)
     between = (case for case in studied if roles.message_curves().get(case.benchmark) == "TCP")
     for cases in grouped(between, _way).values():
-        broken = [case for case in cases if ended[case.id].reason.startswith(_BROKE)]
+        broken = [case for case in cases if ended[case.id].cause == "connection-lost"]
         held = [case for case in cases if ended[case.id].status == "complete"]
         if broken and held and _by_length(broken, held):
             yield _finding(evidence, min(broken, key=_size), len(broken), held)

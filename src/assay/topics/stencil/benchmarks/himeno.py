@@ -20,9 +20,15 @@ _SETUP_RATE = 1e9
 _TOUCH_RATE = 4e9
 
 
-def _memory_bytes(params: Params) -> int:
+def arrays_bytes(points: int) -> int:
+    """Memory of all arrays of a grid or block of so many points."""
+    return _ARRAYS * (_FLOAT_BYTES * points + _STAGGER_BYTES)
+
+
+def grid_bytes(params: Params) -> int:
+    """Memory of a whole grid."""
     i, j, k = GRIDS[str(params["size"])]
-    return _ARRAYS * (_FLOAT_BYTES * i * j * k + _STAGGER_BYTES)
+    return arrays_bytes(i * j * k)
 
 
 benchmark = Benchmark(
@@ -69,8 +75,8 @@ benchmark = Benchmark(
             role="memory-traffic",
         ),
     ),
-    memory_bytes=lambda params, _placement: _memory_bytes(params),
-    setup_seconds=lambda params: 0.05 + _memory_bytes(params) / _SETUP_RATE,
-    touch_seconds=lambda params: _memory_bytes(params) / _TOUCH_RATE,
+    memory_bytes=lambda params, _placement: grid_bytes(params),
+    setup_seconds=lambda params: 0.05 + grid_bytes(params) / _SETUP_RATE,
+    touch_seconds=lambda params: grid_bytes(params) / _TOUCH_RATE,
     touch_axes=("touch", "size"),
 )

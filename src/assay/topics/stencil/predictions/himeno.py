@@ -4,7 +4,7 @@ from collections.abc import Iterable, Sequence
 
 from assay.analyse.bounds import cached_bytes, fits_caches
 from assay.analyse.curves import Known, figure
-from assay.model import roles
+from assay.model import benchmarks, roles
 from assay.model.law import Prediction
 from assay.model.quantity import Quantity
 from assay.model.result import Estimate
@@ -25,6 +25,8 @@ def predict(known: Known) -> Iterable[Prediction]:
         estimate = each.estimate
         if roles.role(estimate) != "stencil-rate" or estimate.median is None:
             continue
+        if benchmarks.of(estimate.benchmark).figure_of == "ranks":
+            continue  # messages, too, decide
         machine = known.machine(estimate)
         if machine and fits_caches(estimate, machine.topology):
             continue
@@ -77,4 +79,5 @@ def _prediction(estimate: Estimate, sources: Sequence[Estimate], cache_bytes: in
         value=value,
         deviation=value.value / middle - 1,
         error=outside,
+        by=text("bandwidth"),
     )

@@ -6,6 +6,7 @@ from assay.model import benchmarks, roles
 from assay.model.benchmark import ParamValue
 from assay.model.grouping import grouped
 from assay.model.result import Analysis, Estimate
+from assay.model.run import Run
 from assay.report import words
 
 #: Widths of OSU's columns: the size, then each figure.
@@ -20,7 +21,11 @@ _TITLED = set(map(roles.usual_axis, ("message-size", "size-offset", "message-pat
 _BY = {"MPI": "OSU MPI", "TCP": "TCP"}
 
 
-def tables(analysis: Analysis) -> Iterator[str]:
+#: What a run without such a table lacks, and what measures it.
+needs, remedy = "a complete measurement of messages", "assay run network"
+
+
+def tables(analysis: Analysis, _run: Run | None = None) -> Iterator[str]:
     """The lines of every table: a figure for each size, one table for each test, placement, and factor level.
 
     What the columns cannot say stands in comments before them: where, and what is not OSU's default.

@@ -1,0 +1,119 @@
+// The eight mixes of A. Aburto's flops as sums of functions in plain C++: what compilers and flags make of them.
+#include "benchmarks/cores/flops_plain.hpp"
+
+#include <algorithm>
+#include <cfloat>
+#include <cmath>
+#include <utility>
+
+#include "harness/program.hpp"
+
+namespace {
+
+using assay::Setting;
+using assay::Team;
+using flops_plain::mixes;
+
+std::vector<std::string> names_of_mixes() {
+    std::vector<std::string> names;
+    for (const auto& mix : mixes) {
+        names.emplace_back(mix.name);
+    }
+    return names;
+}
+
+const assay::Declaration declaration{
+    .name = "flops_plain",
+    .summary = "floating-point operations of plain loops, as the compiler makes them",
+    .kernels = {"sum"},
+    .axes = {{"mix", "which operations, and how many of each", names_of_mixes(), "mix-1", ""}},
+    .work = {{"sum", {"flops"}}},
+};
+
+using Sum = double (*)(std::uint64_t, double);
+using Check = long double (*)(std::uint64_t, long double);
+
+template <std::size_t... mix>
+constexpr auto sums_of(std::index_sequence<mix...> /*mixes*/) {
+    return std::array<Sum, sizeof...(mix)>{flops_plain::sum<mix + 1, double>...};
+}
+
+template <std::size_t... mix>
+constexpr auto checks_of(std::index_sequence<mix...> /*mixes*/) {
+    return std::array<Check, sizeof...(mix)>{flops_plain::sum<mix + 1, long double>...};
+}
+
+constexpr auto sums = sums_of(std::make_index_sequence<mixes.size()>{});
+constexpr auto checks = checks_of(std::make_index_sequence<mixes.size()>{});
+
+/// Of a thread.
+struct alignas(assay::apart_bytes) Slot {
+    double total;
+};
+
+class FlopsPlain : public assay::Benchmark {
+  public:
+    explicit FlopsPlain(const Setting& setting)
+        : team_(setting.team),
+          mix_(static_cast<std::size_t>(std::find(mixes_.begin(), mixes_.end(), setting.params.word("mix")) -
+                                        mixes_.begin())),
+          slots_(reinterpret_cast<Slot*>(
+              setting.memory->allocate(sizeof(Slot) * static_cast<std::size_t>(team_.size())))) {
+        prepare(0);  // touched by its threads: where its page lies is told of each case
+    }
+
+    [[nodiscard]] assay::Work work() const override {
+        return {
+            {"sum",
+             {{"flops", static_cast<double>(turns) * mixes[mix_].flops() * static_cast<double>(team_.size())}}}};
+    }
+
+    void prepare(std::size_t /*kernel*/) override {
+        team_.run([&](int thread) { slots_[thread].total = 0; });
+    }
+
+    void iterate(std::size_t /*kernel*/, std::uint64_t iterations, int thread) override {
+        const Sum sum = sums[mix_];
+        double total = 0;
+        for (std::uint64_t iteration = 0; iteration < iterations; ++iteration) {
+            total = sum(turns_, step_);
+        }
+        slots_[thread].total = total;
+        team_.barrier();
+    }
+
+    /// Largest relative error of a thread's sum, against the same in extended precision.
+    double verify(std::size_t /*kernel*/) override {
+        const long double right = checks[mix_](turns, 1.L / turns);
+        double worst = 0;
+        for (int thread = 0; thread < team_.size(); ++thread) {
+            const auto error = static_cast<double>(std::abs(slots_[thread].total / right - 1));
+            worst = error <= worst ? worst : error;  // also takes an error that is no number
+        }
+        return std::isfinite(worst) ? worst : DBL_MAX;
+    }
+
+    [[nodiscard]] double tolerance() const override { return 1e-11; }
+
+  private:
+    /// Of one iteration: long enough for the barrier at its end not to count.
+    static constexpr std::uint64_t turns = std::uint64_t{1} << 14U;
+
+    const Team& team_;
+    std::vector<std::string> mixes_ = names_of_mixes();
+    std::size_t mix_;
+    Slot* slots_;
+    volatile std::uint64_t turns_ = turns;  ///< read anew in each iteration, so that none is the one before
+    volatile double step_ = 1. / turns;
+};
+
+}  // namespace
+
+int main(int argc, char** argv) {
+    return assay::run_program(
+        declaration,
+        [](const Setting& setting) -> std::unique_ptr<assay::Benchmark> {
+            return std::make_unique<FlopsPlain>(setting);
+        },
+        argc, argv);
+}

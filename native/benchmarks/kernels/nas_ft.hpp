@@ -1,0 +1,311 @@
+// FT: a partial differential equation in three dimensions, solved by fast Fourier transforms (RNR-94-007, 3.4.1).
+#pragma once
+
+#include <complex>
+#include <span>
+
+#include "benchmarks/kernels/nas_fft.hpp"
+#include "benchmarks/kernels/nas_ft_checksums.hpp"
+#include "benchmarks/kernels/nas_problem.hpp"
+#include "benchmarks/kernels/nas_random.hpp"
+#include "harness/memory.hpp"
+
+namespace assay::nas {
+
+/// Each rank has some planes of points before transforms along x and y, and some lines of each plane of wave
+/// numbers for those along z: in between all ranks pass each other their parts.
+///
+/// Complex numbers along x lie in groups as long as a vector: real parts, then imaginary ones.
+class Ft final : public Problem {
+  public:
+    Ft(Class size, Messages& messages, Memory& memory)
+        : published_(of_class(published, size)),
+          messages_(messages),
+          planes_(messages.part(published_.nz)),
+          lines_(messages.part(published_.ny)),
+          along_x_(published_.nx),
+          along_y_(published_.ny),
+          along_z_(published_.nz),
+          place_of_line_(published_.ny),
+          plane_step_(published_.ny),
+          of_x_(published_.nx),
+          of_y_(published_.ny),
+          of_z_(published_.nz) {
+        checksums_.reserve(published_.checksums.size());
+        const std::size_t here = std::max(lines() * published_.nz, planes() * published_.ny) * published_.nx;
+        for (double** each : {&waves_, &now_}) {
+            *each = allocated(memory, here);
+        }
+        points_ = messages.ranks() > 1 ? allocated(memory, here) : now_;
+        const std::size_t longest = std::max({published_.nx, published_.ny, published_.nz});
+        lanes_ = reinterpret_cast<Complexes*>(memory.allocate(2 * longest * sizeof(Complexes)));
+        other_lanes_ = lanes_ + longest;
+        std::fill_n(reinterpret_cast<double*>(lanes_), 2 * longest * sizeof(Complexes) / sizeof(double), 0.);
+        const std::size_t row = row_doubles();
+        for (int rank = 0; rank < messages.ranks(); ++rank) {
+            const Part their_lines = messages.part(published_.ny, 1, rank);
+            const Part their_planes = messages.part(published_.nz, 1, rank);
+            const std::size_t width = their_lines.end - their_lines.begin;
+            for (std::size_t y = their_lines.begin; y < their_lines.end; ++y) {
+                place_of_line_[y] = (planes() * their_lines.begin + y - their_lines.begin) * row;
+                plane_step_[y] = width * row;
+            }
+            counts_by_lines_.push_back(static_cast<int>(planes() * width * row));
+            starts_by_lines_.push_back(static_cast<int>(planes() * their_lines.begin * row));
+            counts_by_planes_.push_back(static_cast<int>((their_planes.end - their_planes.begin) * lines() * row));
+            starts_by_planes_.push_back(static_cast<int>(their_planes.begin * lines() * row));
+        }
+    }
+
+    static std::size_t most_ranks(Class size) {
+        return std::min(of_class(published, size).nz, of_class(published, size).ny);
+    }
+
+    void prepare() override { checksums_.clear(); }
+
+    void solve() override {
+        write_start();
+        for (std::size_t z = 0; z < planes(); ++z) {
+            transform_plane<false>(z);
+        }
+        pass(points_, counts_by_lines_, starts_by_lines_, now_, counts_by_planes_, starts_by_planes_);
+        transform_along_z<false>(now_, waves_, 0);
+        for (int iteration = 1; iteration <= published_.iterations; ++iteration) {
+            transform_along_z<true>(waves_, now_, iteration);
+            pass(now_, counts_by_planes_, starts_by_planes_, points_, counts_by_lines_, starts_by_lines_);
+            for (std::size_t z = 0; z < planes(); ++z) {
+                transform_plane<true>(z);
+            }
+            checksums_.push_back(checksum());
+        }
+    }
+
+    [[nodiscard]] double error() override {
+        if (checksums_.size() != published_.checksums.size()) {
+            return 1;
+        }
+        double most = 0;
+        for (std::size_t each = 0; each < checksums_.size(); ++each) {
+            const Checksum right{published_.checksums[each][0], published_.checksums[each][1]};
+            const double share = std::abs(checksums_[each] - right) / std::abs(right);
+            most = std::max(most, share <= 1 ? share : 1);
+        }
+        return most;
+    }
+    [[nodiscard]] double tolerance() const override { return 1e-12; }
+
+    [[nodiscard]] double operations() const override {
+        const double log_points = std::log(points());
+        return points() *
+               (14.8157 + 7.19641 * log_points + (5.23518 + 7.21113 * log_points) * published_.iterations);
+    }
+    [[nodiscard]] double flops() const override { return operations(); }
+
+    /// 80 B a point and iteration: waves are read, points written, read and written again; stores read their lines
+    /// first.
+    [[nodiscard]] double traffic_bytes() const override { return 80. * published_.iterations * points(); }
+
+  private:
+    using Checksum = std::complex<double>;
+    struct Published {
+        std::size_t nx;
+        std::size_t ny;
+        std::size_t nz;
+        int iterations;
+        std::span<const ft_checksums::Value> checksums;
+    };
+    static constexpr ByClass<Published> published{{{64, 64, 64, 6, ft_checksums::s},
+                                                   {128, 128, 32, 6, ft_checksums::w},
+                                                   {256, 256, 128, 6, ft_checksums::a},
+                                                   {512, 256, 256, 20, ft_checksums::b},
+                                                   {512, 512, 512, 20, ft_checksums::c}}};
+
+    static constexpr std::size_t group = vector_doubles;
+    static constexpr double alpha = 1e-6;
+
+    [[nodiscard]] double points() const {
+        return static_cast<double>(published_.nx * published_.ny * published_.nz);
+    }
+    [[nodiscard]] std::size_t planes() const { return planes_.end - planes_.begin; }
+    [[nodiscard]] std::size_t lines() const { return lines_.end - lines_.begin; }
+    [[nodiscard]] std::size_t row_doubles() const { return 2 * published_.nx; }
+
+    static double* allocated(Memory& memory, std::size_t complexes) {
+        auto* found = reinterpret_cast<double*>(memory.allocate(2 * complexes * sizeof(double)));
+        std::fill_n(found, 2 * complexes, 0.);
+        return found;
+    }
+
+    /// The line along x at a plane of this rank; lines lie as they are passed to those who transform them along z.
+    [[nodiscard]] double* line(std::size_t z, std::size_t y) const {
+        return points_ + place_of_line_[y] + z * plane_step_[y];
+    }
+
+    static Vector& vector_at(double* address) { return *reinterpret_cast<Vector*>(address); }
+
+    /// Real and imaginary parts are random numbers in their order.
+    void write_start() {
+        for (std::size_t z = 0; z < planes(); ++z) {
+            Random random(usual_seed, 2 * (planes_.begin + z) * published_.ny * published_.nx);
+            for (std::size_t y = 0; y < published_.ny; ++y) {
+                double* to = line(z, y);
+                for (std::size_t x = 0; x < published_.nx; x += group, to += 2 * group) {
+                    for (std::size_t lane = 0; lane < group; ++lane) {
+                        to[lane] = random.next();
+                        to[group + lane] = random.next();
+                    }
+                }
+            }
+        }
+    }
+
+    /// Along x and y. The inverse transform exchanges real and imaginary parts of what it reads and writes.
+    template <bool inverse>
+    void transform_plane(std::size_t z) {
+        constexpr std::size_t real = inverse ? group : 0;
+        constexpr std::size_t imaginary = group - real;
+        if (!inverse) {
+            transform_rows<inverse>(z);
+        }
+        for (std::size_t x = 0; x < published_.nx; x += group) {
+            for (std::size_t y = 0; y < published_.ny; ++y) {
+                double* from = line(z, y) + 2 * x;
+                lanes_[y] = {vector_at(from + real), vector_at(from + imaginary)};
+            }
+            const Complexes* result = along_y_.forward(lanes_, other_lanes_);
+            for (std::size_t y = 0; y < published_.ny; ++y) {
+                double* to = line(z, y) + 2 * x;
+                vector_at(to + real) = result[y].real;
+                vector_at(to + imaginary) = result[y].imaginary;
+            }
+        }
+        if (inverse) {
+            transform_rows<inverse>(z);
+        }
+    }
+
+    /// Along x, a line in each lane.
+    template <bool inverse>
+    void transform_rows(std::size_t z) {
+        constexpr std::size_t real = inverse ? group : 0;
+        constexpr std::size_t imaginary = group - real;
+        std::array<double*, group> rows{};
+        for (std::size_t y = 0; y < published_.ny; y += group) {
+            for (std::size_t lane = 0; lane < group; ++lane) {
+                rows.at(lane) = line(z, y + lane);
+            }
+            for (std::size_t x = 0; x < published_.nx; x += group) {
+                transposed(rows, 2 * x + real, &lanes_[x].real);
+                transposed(rows, 2 * x + imaginary, &lanes_[x].imaginary);
+            }
+            const Complexes* result = along_x_.forward(lanes_, other_lanes_);
+            for (std::size_t x = 0; x < published_.nx; x += group) {
+                for (std::size_t lane = 0; lane < group; ++lane) {
+                    for (std::size_t each = 0; each < group; ++each) {
+                        rows[lane][2 * x + real + each] = result[x + each].real[static_cast<int>(lane)];
+                        rows[lane][2 * x + imaginary + each] = result[x + each].imaginary[static_cast<int>(lane)];
+                    }
+                }
+            }
+        }
+    }
+
+    /// Element `each` of all rows to every second vector from `to` on.
+    static void transposed(const std::array<double*, group>& rows, std::size_t place, Vector* to) {
+        for (std::size_t each = 0; each < group; ++each) {
+            for (std::size_t lane = 0; lane < group; ++lane) {
+                to[2 * each][static_cast<int>(lane)] = rows[lane][place + each];
+            }
+        }
+    }
+
+    /// Of the lines of this rank; the inverse one of the waves as they are after so many time steps.
+    template <bool inverse>
+    void transform_along_z(double* from, double* to, int time) {
+        constexpr std::size_t real = inverse ? group : 0;
+        constexpr std::size_t imaginary = group - real;
+        decay(of_x_, time);
+        decay(of_y_, time);
+        decay(of_z_, time);
+        const std::size_t step = lines() * row_doubles();
+        for (std::size_t y = 0; y < lines(); ++y) {
+            for (std::size_t x = 0; x < published_.nx; x += group) {
+                const std::size_t first = y * row_doubles() + 2 * x;
+                Vector left{};
+                for (std::size_t lane = 0; lane < group; ++lane) {
+                    left[static_cast<int>(lane)] = of_x_[x + lane] * of_y_[lines_.begin + y];
+                }
+                for (std::size_t z = 0; z < published_.nz; ++z) {
+                    double* wave = from + first + z * step;
+                    const Vector share = inverse ? left * of_z_[z] : Vector{} + 1;
+                    lanes_[z] = {share * vector_at(wave + real), share * vector_at(wave + imaginary)};
+                }
+                const Complexes* result = along_z_.forward(lanes_, other_lanes_);
+                for (std::size_t z = 0; z < published_.nz; ++z) {
+                    double* point = to + first + z * step;
+                    vector_at(point + real) = result[z].real;
+                    vector_at(point + imaginary) = result[z].imaginary;
+                }
+            }
+        }
+    }
+
+    /// exp(-4 alpha pi^2 k^2 t) for each wave number along one direction; the second half of them is negative.
+    static void decay(std::vector<double>& found, int time) {
+        const std::size_t count = found.size();
+        for (std::size_t k = 0; k < count; ++k) {
+            const double wave = static_cast<double>(k) - (k < count / 2 ? 0 : static_cast<double>(count));
+            found[k] = std::exp(-4 * alpha * std::numbers::pi * std::numbers::pi * wave * wave * time);
+        }
+    }
+
+    void pass(double* from, const std::vector<int>& counts, const std::vector<int>& starts, double* to,
+              const std::vector<int>& their_counts, const std::vector<int>& their_starts) {
+        messages_.pass(messages_.for_others(counts) * sizeof(double), [&] {
+            MPI_Alltoallv(from, counts.data(), starts.data(), MPI_DOUBLE, to, their_counts.data(),
+                          their_starts.data(), MPI_DOUBLE, messages_.comm());
+        });
+    }
+
+    /// Of 1024 points, over the number of all points.
+    [[nodiscard]] Checksum checksum() {
+        std::array<double, 2> sum{};
+        for (std::size_t j = 1; j <= 1024; ++j) {
+            const std::size_t x = j % published_.nx;
+            const std::size_t y = 3 * j % published_.ny;
+            const std::size_t z = 5 * j % published_.nz;
+            if (z >= planes_.begin && z < planes_.end) {
+                const double* at = line(z - planes_.begin, y) + 2 * (x - x % group) + x % group;
+                sum[0] += at[0];
+                sum[1] += at[group];
+            }
+        }
+        messages_.add_up(sum);
+        return {sum[0] / points(), sum[1] / points()};
+    }
+
+    const Published& published_;
+    Messages& messages_;
+    Part planes_;  ///< z of this rank
+    Part lines_;   ///< y of this rank, for transforms along z
+    Transform along_x_;
+    Transform along_y_;
+    Transform along_z_;
+    std::vector<std::size_t> place_of_line_;
+    std::vector<std::size_t> plane_step_;
+    double* waves_ = nullptr;   ///< by wave numbers
+    double* now_ = nullptr;     ///< waves of one time
+    double* points_ = nullptr;  ///< the same where one rank has all
+    Complexes* lanes_ = nullptr;
+    Complexes* other_lanes_ = nullptr;
+    std::vector<int> counts_by_lines_;
+    std::vector<int> starts_by_lines_;
+    std::vector<int> counts_by_planes_;
+    std::vector<int> starts_by_planes_;
+    std::vector<double> of_x_;  ///< what a time step leaves of each wave number
+    std::vector<double> of_y_;
+    std::vector<double> of_z_;
+    std::vector<Checksum> checksums_;
+};
+
+}  // namespace assay::nas

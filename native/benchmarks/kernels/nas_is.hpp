@@ -1,0 +1,354 @@
+// IS, integer sort: the rank of each of many small whole numbers (RNR-94-007, 3.6.1).
+#pragma once
+
+#include <bit>
+#include <span>
+#include <utility>
+
+#include "benchmarks/kernels/nas_problem.hpp"
+#include "benchmarks/kernels/nas_random.hpp"
+#include "harness/memory.hpp"
+
+namespace assay::nas {
+
+/// Whole buckets, equal ranges of values, are given to ranks, which get the keys in them and count how many keys
+/// of all are below each value of their own. One rank alone counts at once.
+class Is final : public Problem {
+  public:
+    using Key = std::int32_t;
+
+    Is(Class size, Messages& messages, Memory& memory)
+        : published_(of_class(published, size)),
+          messages_(messages),
+          own_(messages.part(keys())),
+          bucket_bits_(bucket_bits(messages.ranks(), published_.log_values)),
+          sizes_(buckets() * interleaved),
+          totals_(buckets()),
+          holders_(buckets()),
+          next_(static_cast<std::size_t>(messages.ranks()) * interleaved) {
+        const std::size_t count = own_.end - own_.begin;
+        keys_ = touched<Key>(memory, count);
+        if (messages.ranks() > 1) {
+            sorted_ = touched<Key>(memory, count);
+            received_ = touched<Key>(memory, count + count / 4 + 1);
+        } else {
+            ranked_[0] = {keys_, count};
+            last_bucket_ = buckets();
+        }
+        below_ = touched<std::uint32_t>(memory, values());
+        for (auto* each : {&send_counts_, &send_starts_, &receive_counts_, &receive_starts_}) {
+            each->resize(static_cast<std::size_t>(messages.ranks()));
+        }
+    }
+
+    /// Writes the keys anew: each is the sum of four random numbers.
+    void prepare() override {
+        constexpr std::size_t summands = 4;
+        Random random(usual_seed, summands * own_.begin);
+        const auto scale = static_cast<double>(values() / summands);
+        for (std::size_t key = 0; key < own_.end - own_.begin; ++key) {
+            double sum = random.next();
+            for (std::size_t each = 1; each < summands; ++each) {
+                sum += random.next();
+            }
+            keys_[key] = static_cast<Key>(scale * sum);
+        }
+        tested_ = {};
+        for (std::size_t test = 0; test < tests; ++test) {
+            const std::size_t index = published_.keys.at(test).index;
+            if (index >= own_.begin && index < own_.end) {
+                tested_.at(test) = keys_[index - own_.begin];
+            }
+        }
+        messages_.add_up(tested_);
+        right_ranks_ = 0;
+        iteration_ = 0;
+    }
+
+    void solve() override {
+        for (iteration_ = 1; iteration_ <= iterations; ++iteration_) {
+            change(static_cast<std::size_t>(iteration_), iteration_);
+            change(static_cast<std::size_t>(iteration_ + iterations), static_cast<Key>(values()) - iteration_);
+            if (messages_.ranks() > 1) {
+                count_buckets();
+                share_buckets();
+                sort_by_holders();
+                exchange();
+            }
+            count_values();
+            check_ranks();
+        }
+    }
+
+    /// Ranks that are not the published ones, and keys that stand wrong when all are put where their ranks say.
+    [[nodiscard]] double error() override {
+        return static_cast<double>(tests * iterations) - messages_.sum(right_ranks_) +
+               messages_.sum(wrong_places());
+    }
+    [[nodiscard]] double tolerance() const override { return 0; }
+
+    /// One for each key and iteration.
+    [[nodiscard]] double operations() const override { return static_cast<double>(iterations * keys()); }
+
+    static std::size_t most_ranks(Class size) {
+        return std::size_t{1} << (of_class(published, size).log_values - buckets_of_rank_bits);
+    }
+
+  private:
+    static constexpr std::size_t tests = 5;
+    static constexpr int iterations = 10;
+    static constexpr unsigned least_bucket_bits = 8;
+    static constexpr unsigned buckets_of_rank_bits = 4;
+    /// Counters of a bucket that take turns: one alone would wait for its own last value.
+    static constexpr std::size_t interleaved = 4;
+
+    /// A key whose rank after iteration i is published: `rank` + `step` i.
+    struct Test {
+        std::size_t index;
+        std::int64_t rank;
+        int step;
+    };
+    struct Published {
+        unsigned log_keys;
+        unsigned log_values;
+        std::array<Test, tests> keys;
+    };
+
+    // S, A, B: RNR-94-007, tables 3.9 and 3.10 (S: sample code); W, C: NPB 2.
+    static constexpr ByClass<Published> published{{
+        {16, 11, {{{48427, 0, 1}, {17148, 18, 1}, {23627, 346, 1}, {62548, 64917, -1}, {4431, 65463, -1}}}},
+        {20,
+         16,
+         {{{357773, 1247, 1},
+           {934767, 11696, 1},
+           {875723, 1039987, -1},
+           {898999, 1043896, -1},
+           {404505, 1048018, -1}}}},
+        {23,
+         19,
+         {{{2112377, 103, 1},
+           {662041, 17522, 1},
+           {5336171, 123927, 1},
+           {3642833, 8288933, -1},
+           {4250760, 8388265, -1}}}},
+        {25,
+         21,
+         {{{41869, 33422937, -1},
+           {812306, 10244, 1},
+           {5102857, 59149, 1},
+           {18232239, 33135281, -1},
+           {26860214, 99, 1}}}},
+        {27,
+         23,
+         {{{44172927, 61147, 1},
+           {72999161, 882988, 1},
+           {74326391, 266290, 1},
+           {129606274, 133997595, -1},
+           {21736814, 133525895, -1}}}},
+    }};
+
+    template <class Number>
+    static Number* touched(Memory& memory, std::size_t count) {
+        auto* found = reinterpret_cast<Number*>(memory.allocate(count * sizeof(Number)));
+        std::fill_n(found, count, Number{});
+        return found;
+    }
+
+    /// A rank has a few buckets at least, so that none gets many more keys than others.
+    static unsigned bucket_bits(int ranks, unsigned log_values) {
+        const auto bits =
+            static_cast<unsigned>(std::bit_width(static_cast<unsigned>(ranks))) + buckets_of_rank_bits;
+        return std::min(std::max(bits, least_bucket_bits), log_values);
+    }
+
+    [[nodiscard]] std::size_t keys() const { return std::size_t{1} << published_.log_keys; }
+    [[nodiscard]] std::size_t values() const { return std::size_t{1} << published_.log_values; }
+    [[nodiscard]] std::size_t buckets() const { return std::size_t{1} << bucket_bits_; }
+    [[nodiscard]] std::size_t bucket_of(Key key) const {
+        return static_cast<std::size_t>(key) >> (published_.log_values - bucket_bits_);
+    }
+    [[nodiscard]] std::size_t first_value(std::size_t bucket) const {
+        return bucket << (published_.log_values - bucket_bits_);
+    }
+
+    void change(std::size_t index, Key key) {
+        if (index >= own_.begin && index < own_.end) {
+            keys_[index - own_.begin] = key;
+        }
+    }
+
+    /// Keys of this rank in each bucket.
+    void count_buckets() {
+        std::fill(sizes_.begin(), sizes_.end(), 0U);
+        const std::size_t count = own_.end - own_.begin;
+        const unsigned shift = published_.log_values - bucket_bits_;
+        const Key* const from = keys_;
+        std::uint32_t* const sizes = sizes_.data();
+        for (std::size_t key = 0; key < count; ++key) {
+            ++sizes[(static_cast<std::size_t>(from[key]) >> shift) * interleaved + key % interleaved];
+        }
+        for (std::size_t bucket = 0; bucket < buckets(); ++bucket) {
+            totals_[bucket] = 0;
+            for (std::size_t turn = 0; turn < interleaved; ++turn) {
+                totals_[bucket] += sizes_[bucket * interleaved + turn];
+            }
+        }
+    }
+
+    /// Deals buckets to ranks, in their order and as evenly as whole buckets can be.
+    void share_buckets() {
+        messages_.pass(static_cast<double>(buckets() * sizeof(std::uint32_t)), [&] {
+            MPI_Allreduce(MPI_IN_PLACE, totals_.data(), static_cast<int>(buckets()), MPI_UINT32_T, MPI_SUM,
+                          messages_.comm());
+        });
+        std::fill(next_.begin(), next_.end(), 0U);
+        std::uint64_t before = 0;
+        first_bucket_ = last_bucket_ = buckets();
+        below_own_ = 0;
+        for (std::size_t bucket = 0; bucket < buckets(); ++bucket) {
+            const auto ranks = static_cast<std::uint64_t>(messages_.ranks());
+            const std::uint64_t holder = std::min(before * ranks / keys(), ranks - 1);
+            holders_[bucket] = static_cast<std::uint32_t>(holder);
+            for (std::size_t turn = 0; turn < interleaved; ++turn) {
+                next_[holder * interleaved + turn] += sizes_[bucket * interleaved + turn];
+            }
+            if (holder == static_cast<std::uint64_t>(messages_.rank())) {
+                if (first_bucket_ == buckets()) {
+                    first_bucket_ = bucket;
+                    below_own_ = before;
+                }
+                last_bucket_ = bucket + 1;
+            }
+            before += totals_[bucket];
+        }
+        first_bucket_ = std::min(first_bucket_, last_bucket_);
+    }
+
+    /// Puts the keys of this rank in the order of the ranks that they go to; those of its own buckets stay there.
+    /// Keys of four turns have places of their own: one key then need not wait for the place of the one before.
+    void sort_by_holders() {
+        std::uint32_t start = 0;
+        for (std::size_t rank = 0; rank < send_counts_.size(); ++rank) {
+            const std::uint32_t first = start;
+            for (std::size_t turn = 0; turn < interleaved; ++turn) {
+                start += std::exchange(next_[rank * interleaved + turn], start);
+            }
+            send_starts_[rank] = static_cast<int>(first);
+            send_counts_[rank] = static_cast<int>(start - first);
+        }
+        const auto here = static_cast<std::size_t>(messages_.rank());
+        const int kept = std::exchange(send_counts_[here], 0);
+        ranked_[0] = {sorted_ + send_starts_[here], static_cast<std::size_t>(kept)};
+        const std::size_t count = own_.end - own_.begin;
+        const unsigned shift = published_.log_values - bucket_bits_;
+        const Key* const from = keys_;
+        Key* const to = sorted_;
+        const std::uint32_t* const holders = holders_.data();
+        std::uint32_t* const next = next_.data();
+        for (std::size_t key = 0; key < count; ++key) {
+            const std::uint32_t holder = holders[static_cast<std::size_t>(from[key]) >> shift];
+            to[next[holder * interleaved + key % interleaved]++] = from[key];
+        }
+    }
+
+    /// Gives the other ranks the keys of their buckets.
+    void exchange() {
+        messages_.pass(messages_.for_others(send_counts_) * sizeof(Key), [&] {
+            MPI_Alltoall(send_counts_.data(), 1, MPI_INT, receive_counts_.data(), 1, MPI_INT, messages_.comm());
+            int received = 0;
+            for (std::size_t rank = 0; rank < receive_counts_.size(); ++rank) {
+                receive_starts_[rank] = received;
+                received += receive_counts_[rank];
+            }
+            MPI_Alltoallv(sorted_, send_counts_.data(), send_starts_.data(), MPI_INT32_T, received_,
+                          receive_counts_.data(), receive_starts_.data(), MPI_INT32_T, messages_.comm());
+            ranked_[1] = {received_, static_cast<std::size_t>(received)};
+        });
+    }
+
+    /// How many keys of all ranks are below each value of this rank's buckets.
+    void count_values() {
+        const std::size_t first = first_value(first_bucket_);
+        const std::size_t count = first_value(last_bucket_) - first;
+        std::fill_n(below_, count, 0U);
+        std::uint32_t* const counters = below_;
+        for (const std::span<const Key> part : ranked_) {
+            for (const Key key : part) {
+                ++counters[static_cast<std::size_t>(key) - first];
+            }
+        }
+        auto below = static_cast<std::uint32_t>(below_own_);
+        for (std::size_t value = 0; value < count; ++value) {
+            const std::uint32_t equal = below_[value];
+            below_[value] = below;
+            below += equal;
+        }
+    }
+
+    void check_ranks() {
+        for (std::size_t test = 0; test < tests; ++test) {
+            const auto key = static_cast<Key>(tested_.at(test));
+            const std::size_t bucket = bucket_of(key);
+            if (bucket >= first_bucket_ && bucket < last_bucket_) {
+                const Test& known = published_.keys.at(test);
+                const std::int64_t rank = below_[static_cast<std::size_t>(key) - first_value(first_bucket_)];
+                right_ranks_ += rank == known.rank + std::int64_t{known.step} * iteration_ ? 1 : 0;
+            }
+        }
+    }
+
+    /// Puts each key where its rank says; those that are missing or out of order are counted.
+    double wrong_places() {
+        if (iteration_ <= iterations) {
+            return 1;  // nothing was ranked
+        }
+        const std::size_t first = first_value(first_bucket_);
+        const std::size_t count = ranked_[0].size() + ranked_[1].size();
+        std::vector<Key> placed(count, -1);
+        double wrong = 0;
+        for (const std::span<const Key> part : ranked_) {
+            for (const Key key : part) {
+                const std::size_t place = below_[static_cast<std::size_t>(key) - first]++ - below_own_;
+                if (place < count) {
+                    placed[place] = key;
+                } else {
+                    ++wrong;
+                }
+            }
+        }
+        Key before = 0;
+        for (const Key key : placed) {
+            wrong += key < before ? 1 : 0;
+            before = key;
+        }
+        // Values of ranks do not overlap, so what is in order on each is in order on all; nothing may be lost.
+        const double all = messages_.sum(static_cast<double>(count));
+        return wrong + (all == static_cast<double>(keys()) ? 0 : 1);
+    }
+
+    const Published& published_;
+    Messages& messages_;
+    Part own_;
+    unsigned bucket_bits_;
+    std::vector<std::uint32_t> sizes_;   ///< of the buckets on this rank, by turns
+    std::vector<std::uint32_t> totals_;  ///< of the buckets on all ranks
+    std::vector<std::uint32_t> holders_;
+    std::vector<std::uint32_t> next_;  ///< place of the next key for each rank, by turns
+    Key* keys_ = nullptr;
+    Key* sorted_ = nullptr;                       ///< by the ranks that get them
+    Key* received_ = nullptr;                     ///< of this rank's buckets, from others
+    std::array<std::span<const Key>, 2> ranked_;  ///< keys of this rank's buckets: its own, and those it received
+    std::uint32_t* below_ = nullptr;              ///< by value
+    std::uint64_t below_own_ = 0;
+    std::size_t first_bucket_ = 0;
+    std::size_t last_bucket_ = 0;
+    std::vector<int> send_counts_;
+    std::vector<int> send_starts_;
+    std::vector<int> receive_counts_;
+    std::vector<int> receive_starts_;
+    std::array<double, tests> tested_{};
+    double right_ranks_ = 0;
+    int iteration_ = 0;
+};
+
+}  // namespace assay::nas

@@ -1,0 +1,412 @@
+// MG, multigrid: a few V-cycles on a Poisson equation in a cube with periodic borders (RNR-94-007, 3.2.1).
+#pragma once
+
+#include <cmath>
+#include <memory>
+
+#include "benchmarks/kernels/nas_grid.hpp"
+#include "benchmarks/kernels/nas_random.hpp"
+
+namespace assay::nas {
+
+class Mg final : public Problem {
+  public:
+    /// Ranks hold boxes of the finer grids; of those where a box would be too small, everything.
+    Mg(Class size, Messages& messages, Memory& memory)
+        : published_(of_class(published, size)),
+          messages_(messages),
+          n_(Index{1} << published_.log_n),
+          grain_(Boxes::grain_for(messages.ranks(), n_)),
+          boxes_(messages, n_, grain_),
+          borders_(boxes_, messages) {
+        const Box own = boxes_.own();
+        v_ = std::make_unique<Grid>(own, numbers(memory, own));
+        for (unsigned level = 1; level <= published_.log_n; ++level) {
+            const Box box = is_whole(level) ? whole(level) : halved(own, published_.log_n - level);
+            u_.emplace_back(box, numbers(memory, box));
+            r_.emplace_back(box, numbers(memory, box));
+        }
+        find_gathered();
+        longest_ = static_cast<std::size_t>(own[2].count() + n_ / 2 + 4);
+        faces_.resize(longest_);
+        corners_.resize(longest_);
+    }
+
+    /// Whether there are boxes for so many ranks.
+    static bool has_room(Class size, int ranks) {
+        return Boxes::has_room(ranks, Index{1} << of_class(published, size).log_n);
+    }
+
+    void prepare() override {
+        if (charges_.empty()) {
+            place_charges();
+        }
+        top(u_).clear();
+        top(r_).clear();
+        v_->clear();
+        for (const Charge& charge : charges_) {
+            const Point at = point(charge.index);
+            if (inside(at)) {
+                v_->row(at[0], at[1])[at[2]] = charge.value;
+            }
+        }
+        norm_ = 0;
+    }
+
+    void solve() override {
+        residual_of_all();
+        norm_ = norm();
+        for (int iteration = 0; iteration < published_.iterations; ++iteration) {
+            v_cycle();
+            residual_of_all();
+        }
+        norm_ = norm();
+    }
+
+    [[nodiscard]] double error() override { return deviation(norm_, published_.norm); }
+    [[nodiscard]] double tolerance() const override { return 1e-8; }
+
+    [[nodiscard]] double operations() const override {
+        return 58. * published_.iterations * static_cast<double>(n_ * n_ * n_);
+    }
+    [[nodiscard]] double flops() const override { return operations(); }
+
+    /// Of the finest grid 112 B a point and iteration: r is read and restricted, u read and written, two
+    /// residuals, one smoothing; of each coarser point 88 B. Stores read their lines first.
+    [[nodiscard]] double traffic_bytes() const override {
+        return (112. + 88. / 7) * published_.iterations * static_cast<double>(n_ * n_ * n_);
+    }
+
+  private:
+    struct Published {
+        unsigned log_n;
+        int iterations;
+        double smoother_centre;
+        double smoother_face;
+        double smoother_edge;
+        double norm;
+    };
+
+    // S, A, B: RNR-94-007, tables 3.1 and 3.3; W (as of NPB 3), C: NPB.
+    static constexpr ByClass<Published> published{{{5, 4, -3. / 8, 1. / 32, -1. / 64, 0.5307707005734e-4},
+                                                   {7, 4, -3. / 8, 1. / 32, -1. / 64, 0.6467329375339e-5},
+                                                   {8, 4, -3. / 8, 1. / 32, -1. / 64, 0.2433365309069e-5},
+                                                   {8, 20, -3. / 17, 1. / 33, -1. / 61, 0.1800564401355e-5},
+                                                   {9, 20, -3. / 17, 1. / 33, -1. / 61, 0.5706732285740e-6}}};
+
+    using Grids = std::vector<Grid>;
+    using Point = std::array<Index, 3>;
+
+    /// A point whose right-hand side is not 0.
+    struct Charge {
+        double value;
+        Index index;  ///< in the cube, x first
+    };
+
+    static double* numbers(Memory& memory, const Box& box) {
+        const std::size_t room = Grid::room(box);
+        auto* found = reinterpret_cast<double*>(memory.allocate(room * sizeof(double)));
+        std::fill_n(found, room, 0.);
+        return found;
+    }
+
+    /// Borders of boxes are even on all grids that are dealt, so that coarse points lie in the boxes of their fine
+    /// ones.
+    [[nodiscard]] bool is_whole(unsigned level) const { return (grain_ >> (published_.log_n - level)) < 2; }
+    static Box whole(unsigned level) {
+        const Range all{0, Index{1} << level};
+        return {all, all, all};
+    }
+    static Box halved(Box box, unsigned times) {
+        for (Range& range : box) {
+            range = {range.begin >> times, range.end >> times};
+        }
+        return box;
+    }
+
+    /// Points of each rank on the first grid that every rank has whole.
+    void find_gathered() {
+        unsigned level = published_.log_n;
+        while (level > 1 && !is_whole(level)) {
+            --level;
+        }
+        int all = 0;
+        for (int rank = 0; rank < messages_.ranks() && is_whole(level); ++rank) {
+            const Box box = halved(boxes_.of(rank), published_.log_n - level);
+            counts_.push_back(static_cast<int>(box[0].count() * box[1].count() * box[2].count()));
+            starts_.push_back(all);
+            all += counts_.back();
+        }
+        gathered_.resize(static_cast<std::size_t>(all));
+    }
+
+    [[nodiscard]] Grid& of_level(Grids& grids, unsigned level) const { return grids[level - 1]; }
+    [[nodiscard]] static Grid& top(Grids& grids) { return grids.back(); }
+
+    [[nodiscard]] Point point(Index index) const { return {index / (n_ * n_), index / n_ % n_, index % n_}; }
+    [[nodiscard]] bool inside(const Point& at) const {
+        const Box& box = v_->box();
+        for (std::size_t direction = 0; direction < at.size(); ++direction) {
+            if (at.at(direction) < box.at(direction).begin || at.at(direction) >= box.at(direction).end) {
+                return false;
+            }
+        }
+        return true;
+    }
+
+    /// +1 at the ten largest of random numbers, one for each point of the cube, and -1 at the ten smallest.
+    void place_charges() {
+        constexpr std::size_t of_each = 10;
+        const auto larger = [](const Charge& one, const Charge& other) { return one.value > other.value; };
+        const auto smaller = [](const Charge& one, const Charge& other) { return one.value < other.value; };
+        std::vector<Charge> largest;
+        std::vector<Charge> smallest;
+        for (Index z = v_->z().begin; z < v_->z().end; ++z) {
+            for (Index y = v_->y().begin; y < v_->y().end; ++y) {
+                const Index first = (z * n_ + y) * n_ + v_->x().begin;
+                Random random(usual_seed, static_cast<std::uint64_t>(first));
+                for (Index x = 0; x < v_->x().count(); ++x) {
+                    const Charge found{random.next(), first + x};
+                    keep(largest, found, of_each, larger);
+                    keep(smallest, found, of_each, smaller);
+                }
+            }
+        }
+        for (auto* chosen : {&largest, &smallest}) {
+            std::vector<Charge> all(of_each * static_cast<std::size_t>(messages_.ranks()));
+            const auto bytes = static_cast<int>(of_each * sizeof(Charge));
+            MPI_Allgather(chosen->data(), bytes, MPI_BYTE, all.data(), bytes, MPI_BYTE, messages_.comm());
+            for (const Charge& each : all) {
+                chosen == &largest ? keep(largest, each, of_each, larger) : keep(smallest, each, of_each, smaller);
+            }
+            for (const Charge& each : *chosen) {
+                charges_.push_back({chosen == &largest ? 1. : -1., each.index});
+            }
+        }
+    }
+
+    /// The first ones in an order, each place of the cube once.
+    template <class Before>
+    static void keep(std::vector<Charge>& kept, const Charge& found, std::size_t most, const Before& before) {
+        if (kept.size() == most && !before(found, kept.back())) {
+            return;
+        }
+        const auto place = std::find_if(kept.begin(), kept.end(), [&](const Charge& each) {
+            return each.index == found.index || before(found, each);
+        });
+        if (place != kept.end() && place->index == found.index) {
+            return;
+        }
+        kept.insert(place, found);
+        if (kept.size() > most) {
+            kept.pop_back();
+        }
+    }
+
+    [[nodiscard]] double norm() {
+        const Grid& r = top(r_);
+        double squares = 0;
+        for (Index z = r.z().begin; z < r.z().end; ++z) {
+            for (Index y = r.y().begin; y < r.y().end; ++y) {
+                const double* row = r.row(z, y) + r.x().begin;
+                squares += sum_over(static_cast<std::size_t>(r.x().count()),
+                                    [&](std::size_t x) { return row[x] * row[x]; });
+            }
+        }
+        return std::sqrt(messages_.sum(squares) / static_cast<double>(n_ * n_ * n_));
+    }
+
+    void residual_of_all() {
+        residual<false>(top(u_), *v_, top(r_));
+        borders_.exchange(top(r_), false);
+    }
+
+    void v_cycle() {
+        for (unsigned level = published_.log_n; level > 1; --level) {
+            restrict_to(level - 1);
+        }
+        of_level(u_, 1).clear();
+        smooth(1);
+        for (unsigned level = 2; level < published_.log_n; ++level) {
+            interpolate<false>(of_level(u_, level - 1), of_level(u_, level));
+            residual<true>(of_level(u_, level), of_level(r_, level), of_level(r_, level));
+            borders_.exchange(of_level(r_, level), is_whole(level));
+            smooth(level);
+        }
+        interpolate<true>(of_level(u_, published_.log_n - 1), top(u_));
+        residual_of_all();
+        smooth(published_.log_n);
+    }
+
+    /// Sums of the points around each of a row, along z and y: of those beside it and of those at its corners,
+    /// from one point before to one behind.
+    void sum_around(const Grid& grid, Index z, Index y) {
+        const Index begin = grid.x().begin - 1;
+        const Index count = grid.x().count() + 2;
+        const double* above = grid.row(z - 1, y) + begin;
+        const double* below = grid.row(z + 1, y) + begin;
+        const double* before = grid.row(z, y - 1) + begin;
+        const double* behind = grid.row(z, y + 1) + begin;
+        const double* above_before = grid.row(z - 1, y - 1) + begin;
+        const double* above_behind = grid.row(z - 1, y + 1) + begin;
+        const double* below_before = grid.row(z + 1, y - 1) + begin;
+        const double* below_behind = grid.row(z + 1, y + 1) + begin;
+        double* __restrict faces = faces_.data();
+        double* __restrict corners = corners_.data();
+        for (Index x = 0; x < count; ++x) {
+            faces[x] = (above[x] + below[x]) + (before[x] + behind[x]);
+            corners[x] = (above_before[x] + above_behind[x]) + (below_before[x] + below_behind[x]);
+        }
+    }
+
+    /// r = v - A u; `in_place`: r -= A u. A has -8/3 in the middle, 0 at faces, 1/6 at edges, 1/12 at corners.
+    template <bool in_place>
+    void residual(const Grid& u, const Grid& v, const Grid& r) {
+        const Index count = u.x().count();
+        for (Index z = u.z().begin; z < u.z().end; ++z) {
+            for (Index y = u.y().begin; y < u.y().end; ++y) {
+                sum_around(u, z, y);
+                const double* faces = faces_.data() + 1;
+                const double* corners = corners_.data() + 1;
+                const double* centre = u.row(z, y) + u.x().begin;
+                const double* right = v.row(z, y) + v.x().begin;
+                double* __restrict to = r.row(z, y) + r.x().begin;
+                for (Index x = 0; x < count; ++x) {
+                    const double edges = corners[x] + faces[x - 1] + faces[x + 1];
+                    const double tips = corners[x - 1] + corners[x + 1];
+                    const double from = in_place ? to[x] : right[x];
+                    to[x] = from + 8. / 3 * centre[x] - (1. / 6 * edges + 1. / 12 * tips);
+                }
+            }
+        }
+    }
+
+    /// u += S r; the smoother S has no weight at corners.
+    void smooth(unsigned level) {
+        const Grid& r = of_level(r_, level);
+        const Grid& u = of_level(u_, level);
+        const double c0 = published_.smoother_centre;
+        const double c1 = published_.smoother_face;
+        const double c2 = published_.smoother_edge;
+        const Index count = r.x().count();
+        for (Index z = r.z().begin; z < r.z().end; ++z) {
+            for (Index y = r.y().begin; y < r.y().end; ++y) {
+                sum_around(r, z, y);
+                const double* faces = faces_.data() + 1;
+                const double* corners = corners_.data() + 1;
+                const double* centre = r.row(z, y) + r.x().begin;
+                double* __restrict to = u.row(z, y) + u.x().begin;
+                for (Index x = 0; x < count; ++x) {
+                    const double beside = centre[x - 1] + centre[x + 1] + faces[x];
+                    const double edges = corners[x] + faces[x - 1] + faces[x + 1];
+                    to[x] += c0 * centre[x] + (c1 * beside + c2 * edges);
+                }
+            }
+        }
+        borders_.exchange(u, is_whole(level));
+    }
+
+    /// r of a level from that of the finer one: coarse point c lies on fine point 2 c + 1.
+    void restrict_to(unsigned level) {
+        const Grid& fine = of_level(r_, level + 1);
+        const Grid& coarse = of_level(r_, level);
+        const Box part = halved(fine.box(), 1);
+        for (Index z = part[0].begin; z < part[0].end; ++z) {
+            for (Index y = part[1].begin; y < part[1].end; ++y) {
+                sum_around(fine, 2 * z + 1, 2 * y + 1);
+                const double* faces = faces_.data() + 1 - fine.x().begin;
+                const double* corners = corners_.data() + 1 - fine.x().begin;
+                const double* centre = fine.row(2 * z + 1, 2 * y + 1);
+                double* __restrict to = coarse.row(z, y);
+                for (Index x = part[2].begin; x < part[2].end; ++x) {
+                    const Index at = 2 * x + 1;
+                    const double beside = centre[at - 1] + centre[at + 1] + faces[at];
+                    const double edges = corners[at] + faces[at - 1] + faces[at + 1];
+                    const double tips = corners[at - 1] + corners[at + 1];
+                    to[x] = .5 * centre[at] + .25 * beside + .125 * edges + .0625 * tips;
+                }
+            }
+        }
+        if (is_whole(level) && !is_whole(level + 1)) {
+            gather(coarse, level);
+        }
+        borders_.exchange(coarse, is_whole(level));
+    }
+
+    /// Every rank gets the points of all others.
+    void gather(const Grid& grid, unsigned level) {
+        const unsigned times = published_.log_n - level;
+        const auto each = [&](int rank, const auto& use) {
+            const Box box = halved(boxes_.of(rank), times);
+            double* next = gathered_.data() + starts_[static_cast<std::size_t>(rank)];
+            for (Index z = box[0].begin; z < box[0].end; ++z) {
+                for (Index y = box[1].begin; y < box[1].end; ++y) {
+                    for (Index x = box[2].begin; x < box[2].end; ++x) {
+                        use(*next++, grid.row(z, y)[x]);
+                    }
+                }
+            }
+        };
+        each(messages_.rank(), [](double& packed, double point) { packed = point; });
+        messages_.gather(gathered_.data(), counts_, starts_);
+        for (int rank = 0; rank < messages_.ranks(); ++rank) {
+            each(rank, [](double packed, double& point) { point = packed; });
+        }
+    }
+
+    /// The fine grid, the layer around it included, by linear interpolation of the coarse one; `add`: added to it.
+    template <bool add>
+    void interpolate(const Grid& coarse, const Grid& fine) {
+        for (Index z = fine.z().begin - 1; z <= fine.z().end; ++z) {
+            for (Index y = fine.y().begin - 1; y <= fine.y().end; ++y) {
+                interpolate_row<add>(coarse, fine.row(z, y), z, y, fine.x());
+            }
+        }
+    }
+
+    /// An odd point lies on a coarse one, an even one between two.
+    template <bool add>
+    void interpolate_row(const Grid& coarse, double* to, Index z, Index y, const Range& x) {
+        const Index z_before = (z + 1) / 2 - 1;
+        const Index y_before = (y + 1) / 2 - 1;
+        const Index z_behind = z_before + (z % 2 == 0 ? 1 : 0);
+        const Index y_behind = y_before + (y % 2 == 0 ? 1 : 0);
+        const Index begin = (x.begin - 2) / 2;
+        const Index count = x.count() / 2 + 2;
+        const double* first = coarse.row(z_before, y_before) + begin;
+        const double* second = coarse.row(z_before, y_behind) + begin;
+        const double* third = coarse.row(z_behind, y_before) + begin;
+        const double* fourth = coarse.row(z_behind, y_behind) + begin;
+        double* __restrict means = faces_.data();
+        for (Index each = 0; each < count; ++each) {
+            means[each] = .25 * ((first[each] + second[each]) + (third[each] + fourth[each]));
+        }
+        double* __restrict fine = to + x.begin - 1;
+        for (Index each = 0; each + 1 < count; ++each) {
+            const double on = means[each];
+            const double between = .5 * (means[each] + means[each + 1]);
+            fine[2 * each] = add ? fine[2 * each] + on : on;
+            fine[2 * each + 1] = add ? fine[2 * each + 1] + between : between;
+        }
+    }
+
+    const Published& published_;
+    Messages& messages_;
+    Index n_;
+    Index grain_;
+    Boxes boxes_;
+    Borders borders_;
+    std::unique_ptr<Grid> v_;  ///< right-hand side
+    Grids u_;                  ///< of each level, from 2 points a side on
+    Grids r_;
+    std::vector<Charge> charges_;
+    std::size_t longest_ = 0;
+    std::vector<double> faces_;
+    std::vector<double> corners_;
+    std::vector<double> gathered_;  ///< the first grid that every rank has whole, by ranks
+    std::vector<int> counts_;
+    std::vector<int> starts_;
+    double norm_ = 0;
+};
+
+}  // namespace assay::nas

@@ -1,0 +1,148 @@
+// What the five problems of the NAS kernels have in common: their classes, their messages, what they state.
+#pragma once
+
+#include <mpi.h>
+
+#include <algorithm>
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <limits>
+#include <numeric>
+#include <string_view>
+#include <vector>
+
+#include "harness/clock.hpp"
+#include "harness/sum.hpp"
+#include "harness/team.hpp"
+
+namespace assay::nas {
+
+/// The sizes of a problem. S, A and B are those of RNR-94-007, W and C came with NPB 2.
+enum class Class : std::size_t { s, w, a, b, c };
+inline constexpr std::array<std::string_view, 5> class_names{"S", "W", "A", "B", "C"};
+
+inline Class class_named(std::string_view name) {
+    const auto* found = std::find(class_names.begin(), class_names.end(), name);
+    return static_cast<Class>(found - class_names.begin());
+}
+
+/// One entry for each class.
+template <class Entry>
+using ByClass = std::array<Entry, class_names.size()>;
+
+template <class Entry>
+const Entry& of_class(const ByClass<Entry>& table, Class size) {
+    return table.at(static_cast<std::size_t>(size));
+}
+
+/// Deviation from a published value, as a share of it; the largest number there is where it is not finite.
+inline double deviation(double found, double published) {
+    const double share =
+        (found > published ? found - published : published - found) / (published < 0 ? -published : published);
+    return share <= std::numeric_limits<double>::max() ? share : std::numeric_limits<double>::max();
+}
+
+/// The ranks that solve a problem together, and the time that this one spends in their messages.
+class Messages {
+  public:
+    explicit Messages(MPI_Comm comm = MPI_COMM_WORLD) : comm_(comm) {
+        MPI_Comm_rank(comm_, &rank_);
+        MPI_Comm_size(comm_, &ranks_);
+    }
+
+    [[nodiscard]] MPI_Comm comm() const { return comm_; }
+    [[nodiscard]] int rank() const { return rank_; }
+    [[nodiscard]] int ranks() const { return ranks_; }
+
+    /// The part of [0, size) of this rank, or of another one.
+    [[nodiscard]] Part part(std::size_t size, std::size_t grain = 1) const { return part(size, grain, rank_); }
+    [[nodiscard]] Part part(std::size_t size, std::size_t grain, int rank) const {
+        return part_of(size, rank, ranks_, grain);
+    }
+
+    /// Calls MPI, and counts its time, waiting included, and the bytes that this rank sends. One rank calls
+    /// nothing.
+    template <class Call>
+    void pass(double bytes, const Call& call) {
+        if (ranks_ == 1) {
+            return;
+        }
+        const std::int64_t begin = nanoseconds();
+        call();
+        nanoseconds_ += nanoseconds() - begin;
+        sent_bytes_ += bytes;
+    }
+
+    /// Of so many numbers for each rank, those for others.
+    [[nodiscard]] double for_others(const std::vector<int>& counts) const {
+        return std::accumulate(counts.begin(), counts.end(), 0.) - counts[static_cast<std::size_t>(rank_)];
+    }
+
+    /// Gives every rank the numbers of all: those of this one lie in their place.
+    void gather(double* numbers, const std::vector<int>& counts, const std::vector<int>& starts) {
+        const double own = counts[static_cast<std::size_t>(rank_)];
+        pass(own * (ranks_ - 1) * sizeof(double), [&] {
+            MPI_Allgatherv(MPI_IN_PLACE, 0, MPI_DATATYPE_NULL, numbers, counts.data(), starts.data(), MPI_DOUBLE,
+                           comm_);
+        });
+    }
+
+    /// Sums over all ranks, on all of them.
+    template <std::size_t count>
+    void add_up(std::array<double, count>& values) {
+        pass(sizeof values, [&] {
+            MPI_Allreduce(MPI_IN_PLACE, values.data(), static_cast<int>(count), MPI_DOUBLE, MPI_SUM, comm_);
+        });
+    }
+
+    [[nodiscard]] double sum(double value) {
+        std::array<double, 1> values{value};
+        add_up(values);
+        return values[0];
+    }
+
+    void restart() { nanoseconds_ = 0; }
+    [[nodiscard]] double seconds() const { return to_seconds(nanoseconds_); }
+    [[nodiscard]] double sent_bytes() const { return sent_bytes_; }
+
+  private:
+    MPI_Comm comm_;
+    int rank_ = 0;
+    int ranks_ = 1;
+    std::int64_t nanoseconds_ = 0;
+    double sent_bytes_ = 0;
+};
+
+/// One problem of one class, on one rank of those that solve it. All ranks call its functions at once.
+class Problem {
+  public:
+    Problem() = default;
+    Problem(const Problem&) = delete;
+    Problem& operator=(const Problem&) = delete;
+    Problem(Problem&&) = delete;
+    Problem& operator=(Problem&&) = delete;
+    virtual ~Problem() = default;
+
+    /// Makes the start values anew, untimed.
+    virtual void prepare() = 0;
+
+    /// The timed part of a solution, as NPB defines it.
+    virtual void solve() = 0;
+
+    /// How far the last solution is from the published values; the same on all ranks.
+    [[nodiscard]] virtual double error() = 0;
+    [[nodiscard]] virtual double tolerance() const = 0;
+
+    /// Operations of a solution as NPB counts them.
+    [[nodiscard]] virtual double operations() const = 0;
+
+    /// Floating-point operations of a solution; 0 where nobody counts them.
+    [[nodiscard]] virtual double flops() const { return 0; }
+
+    /// Bytes that memory has to move for a solution, all ranks together, where caches hold none of its arrays from
+    /// one pass to the next; 0 where they are not counted.
+    [[nodiscard]] virtual double traffic_bytes() const { return 0; }
+};
+
+}  // namespace assay::nas

@@ -1,0 +1,25 @@
+# The loops in Fortran, compiled by themselves with the flags of everything else: no other program needs Fortran.
+set(names gfortran flang flang-new ifx)
+if(CMAKE_CXX_COMPILER_ID MATCHES "IntelLLVM")
+  list(PREPEND names ifx)
+elseif(CMAKE_CXX_COMPILER_ID MATCHES "Clang")
+  list(PREPEND names flang flang-new)
+endif()
+find_program(ASSAY_FORTRAN NAMES ${names})
+if(NOT ASSAY_FORTRAN)
+  set(absent "there is no Fortran compiler: neither gfortran, flang nor ifx is on PATH")
+  return()
+endif()
+set(loops ${CMAKE_CURRENT_LIST_DIR}/linpack_fortran.f90)
+set(libraries ${CMAKE_CURRENT_BINARY_DIR}/linpack_fortran.o)
+set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${loops})
+separate_arguments(fortran_flags UNIX_COMMAND "${CMAKE_CXX_FLAGS} ${CMAKE_CXX_FLAGS_${build_type}}")
+execute_process(
+  COMMAND ${ASSAY_FORTRAN} ${fortran_flags} -c ${loops} -o ${libraries}
+  WORKING_DIRECTORY ${CMAKE_CURRENT_BINARY_DIR}
+  RESULT_VARIABLE failed ERROR_VARIABLE why OUTPUT_VARIABLE why)
+if(failed)
+  string(STRIP "${why}" why)
+  string(REGEX REPLACE "\n.*" "" why "${why}")
+  set(absent "${ASSAY_FORTRAN} cannot compile it with these flags: ${why}")
+endif()

@@ -1,0 +1,56 @@
+// The LINPACK benchmark of order 100 and 1000 on one core, by the loops of a Fortran compiler
+// (linpack_fortran.f90).
+#include "benchmarks/linear_algebra/linpack_solution.hpp"
+#include "harness/program.hpp"
+
+extern "C" {
+void linpack_dgefa(double* a, std::int64_t leading, std::int64_t n, std::int64_t* pivots);
+void linpack_dgesl(const double* a, std::int64_t leading, std::int64_t n, const std::int64_t* pivots, double* b);
+void linpack_compiler(char* text, std::int64_t length);
+}
+
+namespace {
+
+using assay::Setting;
+using assay::linear_algebra::Index;
+using assay::linear_algebra::View;
+
+const assay::Declaration declaration{
+    .name = "linpack_fortran",
+    .summary = "LINPACK in Fortran: a dense system of order 100 or 1000, solved on one core by plain loops",
+    .kernels = {"solve"},
+    .axes = {assay::linpack::order_axis(), assay::linpack::leading_axis()},
+    .work = {{"solve", {"flops"}}},
+    .max_cpus = 1,
+};
+
+class Linpack : public assay::linpack::Solution {
+  public:
+    using Solution::Solution;
+
+    [[nodiscard]] std::map<std::string, std::string> facts() const override {
+        std::string name(longest, ' ');
+        linpack_compiler(name.data(), longest);
+        return {{"Fortran compiler", name.substr(0, name.find_last_not_of(' ') + 1)}};
+    }
+
+  protected:
+    void solve(const View& a, Index* pivots, double* b) override {
+        linpack_dgefa(a.first, a.stride, a.columns, pivots);
+        linpack_dgesl(a.first, a.stride, a.columns, pivots, b);
+    }
+
+  private:
+    static constexpr std::int64_t longest = 120;
+};
+
+}  // namespace
+
+int main(int argc, char** argv) {
+    return assay::run_program(
+        declaration,
+        [](const Setting& setting) -> std::unique_ptr<assay::Benchmark> {
+            return std::make_unique<Linpack>(setting);
+        },
+        argc, argv);
+}

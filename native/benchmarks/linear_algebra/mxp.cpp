@@ -1,0 +1,98 @@
+// HPL-MxP: one dense system of equations, solved by LU in single precision and refined to double precision.
+#include <optional>
+
+#include "benchmarks/linear_algebra/mxp_solver.hpp"
+#include "harness/program.hpp"
+
+namespace {
+
+using assay::Setting;
+using assay::linear_algebra::Index;
+using assay::mxp::Solver;
+
+/// The benchmark's limit of the scaled residual.
+constexpr double threshold = 16;
+
+const assay::Declaration declaration{
+    .name = "mxp",
+    .summary = "HPL-MxP: a dense system of equations, by LU in single precision and GMRES in double precision",
+    .kernels = {"rate", "conversion", "diagonal", "triangles", "update", "refinement"},
+    .axes = {{"n", "order of the system of equations", {}, std::int64_t{2000}, "", 1, assay::largest_order},
+             {"nb", "columns of a block", {}, std::int64_t{256}, ""}},
+    .work = {{"rate", {"solution"}},
+             {"conversion", {}},
+             {"diagonal", {}},
+             {"triangles", {}},
+             {"update", {}},
+             {"refinement", {}}},
+    .own_threads = true,
+    .solves = true,
+};
+
+class Mxp : public assay::Benchmark {
+  public:
+    explicit Mxp(const Setting& setting)
+        : n_(setting.params.number("n")),
+          blas_(setting.library("blas"), setting.cpus),
+          single_(blas_),
+          exact_(blas_) {
+        std::byte* memory = setting.memory->allocate(Solver::room(n_));
+        assay::linear_algebra::start_threads<float>(blas_);
+        // After the library has its threads, which are counted when they are pinned.
+        crew_.emplace(setting.cpus, assay::Crew::Between::asleep);
+        solver_.emplace(n_, std::min(setting.params.number("nb"), n_), *crew_, single_, exact_, memory);
+        solver_->generate();
+    }
+
+    [[nodiscard]] assay::Work work() const override {
+        assay::Work work{{"rate", {{"solution", 1.}}}};
+        for (const char* phase : assay::mxp::phase_names) {
+            work[phase] = {};
+        }
+        return work;
+    }
+
+    void prepare(std::size_t /*kernel*/) override { solver_->forget(); }
+
+    void iterate(std::size_t /*kernel*/, std::uint64_t /*iterations*/, int /*thread*/) override {
+        solver_->solve();
+    }
+
+    double verify(std::size_t /*kernel*/) override { return solver_->residual(); }
+
+    [[nodiscard]] double tolerance() const override { return threshold; }
+
+    /// 2 n^3 / 3 + 3 n^2 / 2, as the benchmark counts, whatever was done to refine.
+    [[nodiscard]] assay::Solution solution(double seconds) override {
+        const auto n = static_cast<double>(n_);
+        assay::Solution solution{"rate", "flop/s", (2 * n / 3 + 1.5) * n * n / seconds, seconds, {}, {}};
+        for (std::size_t phase = 0; phase < assay::mxp::phase_names.size(); ++phase) {
+            solution.phases[assay::mxp::phase_names.at(phase)] = solver_->phases().at(phase);
+        }
+        return solution;
+    }
+
+    [[nodiscard]] std::vector<int> own_cpus() const override { return blas_.cpus(); }
+    [[nodiscard]] bool threads_pinned() const override { return blas_.threads_pinned(); }
+
+    [[nodiscard]] std::map<std::string, std::map<std::string, std::string>> libraries() const override {
+        return {{"blas", blas_.identity()}};
+    }
+
+  private:
+    Index n_;
+    assay::Blas blas_;
+    assay::linear_algebra::Level3Of<float> single_;
+    assay::linear_algebra::Level3Of<double> exact_;
+    std::optional<assay::Crew> crew_;
+    std::optional<Solver> solver_;
+};
+
+}  // namespace
+
+int main(int argc, char** argv) {
+    return assay::run_program(
+        declaration,
+        [](const Setting& setting) -> std::unique_ptr<assay::Benchmark> { return std::make_unique<Mxp>(setting); },
+        argc, argv);
+}

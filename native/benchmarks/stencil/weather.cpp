@@ -1,0 +1,147 @@
+// Dry air in a vertical plane: a warm bubble rises, by the equations of miniWeather.
+#include <optional>
+
+#include "benchmarks/stencil/weather_checks.hpp"
+#include "harness/mpi/program.hpp"
+
+namespace {
+
+using assay::Exit;
+using assay::Failure;
+using assay::Params;
+using assay::Part;
+using assay::Setting;
+using assay::weather::Air;
+using assay::weather::Layout;
+using assay::weather::Plane;
+using assay::weather::Totals;
+
+const assay::Declaration declaration{
+    .name = "weather",
+    .summary = "dry air in a vertical plane, by the equations of miniWeather: a warm bubble rises",
+    .kernels = {"rate", "tendencies", "halo", "other"},
+    .axes = {{"nx", "cells along x, an even number; half as many along z", {}, std::int64_t{400}, ""},
+             {"time-steps", "steps of a solution", {}, std::int64_t{60}, ""},
+             {"coupling",
+              "sharing: all ranks work on one plane; independent: each on a plane of its own, without messages",
+              {"sharing", "independent"},
+              "sharing",
+              ""},
+             {"tile", "columns that a thread works on at once", {}, std::int64_t{2048}, ""}},
+    .work = {{"rate", {"updates", "flops", "traffic_bytes", "steps"}},
+             {"tendencies", {}},
+             {"halo", {}},
+             {"other", {}}},
+    .solves = true,
+};
+
+bool is_sharing(const Params& params) { return params.word("coupling") == "sharing"; }
+
+/// Failure (usage) where rank and threads would not have enough of it.
+Plane plane_of(const Params& params, int ranks, int threads) {
+    constexpr std::int64_t most = 1 << 20;
+    const std::int64_t columns = params.number("nx");
+    const std::int64_t sharing = is_sharing(params) ? ranks : 1;
+    const std::int64_t fewest = std::max(static_cast<std::int64_t>(assay::weather::fewest_columns) * sharing,
+                                         2 * static_cast<std::int64_t>(assay::weather::fewest_rows) * threads);
+    if (columns % 2 != 0 || columns < fewest || columns > most) {
+        throw Failure(Exit::usage, "a plane of " + std::to_string(columns) + " cells along x cannot be worked on",
+                      "it is an even number, with 8 columns for each of " + std::to_string(sharing) +
+                          " ranks and 2 rows for each of " + std::to_string(threads) + " threads",
+                      "--nx " + std::to_string(std::clamp(columns + columns % 2, fewest, most)));
+    }
+    return {static_cast<std::size_t>(columns)};
+}
+
+class Weather : public assay::Benchmark {
+  public:
+    explicit Weather(const Setting& setting)
+        : sharing_(is_sharing(setting.params)),
+          ranks_(setting.ranks.size()),
+          steps_(static_cast<std::uint64_t>(setting.params.number("time-steps"))),
+          plane_(plane_of(setting.params, ranks_, setting.team.size())),
+          columns_(assay::part_of(plane_.columns, sharing_ ? setting.ranks.rank() : 0, sharing_ ? ranks_ : 1, 1)),
+          air_(plane_, columns_, static_cast<std::size_t>(setting.params.number("tile")), setting.team,
+               setting.memory->allocate(Air::bytes(Layout(columns_.end - columns_.begin, plane_.rows())),
+                                        assay::Touch::by_parts(setting.cpus))) {
+        air_.start(false);
+    }
+
+    void connect() override { air_.connect(all()); }
+
+    /// Of one cell in one step, as the figure is a rate of them.
+    [[nodiscard]] assay::Work work() const override {
+        return {{"rate",
+                 {{"updates", 1.},
+                  {"flops", assay::weather::flops_per_update},
+                  {"traffic_bytes", assay::weather::traffic_per_update},
+                  {"steps", 1 / cells()}}},
+                {"tendencies", {}},
+                {"halo", {}},
+                {"other", {}}};
+    }
+
+    void prepare(std::size_t /*kernel*/) override {
+        air_.start(false);
+        before_ = totals(air_, all());
+    }
+
+    void iterate(std::size_t /*kernel*/, std::uint64_t /*iterations*/, int /*thread*/) override {
+        air_.advance(steps_);
+    }
+
+    /// The largest of the errors of all tests. That against the plain definition is of the kernels: once.
+    double verify(std::size_t /*kernel*/) override {
+        const double error = std::max(imbalance(before_, totals(air_, all())), asymmetry(air_, all()));
+        if (!deviation_) {
+            deviation_ = deviation(air_);
+        }
+        return std::max(error, *deviation_);
+    }
+
+    [[nodiscard]] double tolerance() const override { return 1; }
+
+    /// Phases are means over the ranks; what is left of the time of the slowest one is `other`.
+    [[nodiscard]] assay::Solution solution(double seconds) override {
+        const assay::weather::Seconds own = air_.seconds();
+        std::array<double, 2> sums{own.tendencies, own.halo};
+        MPI_Allreduce(MPI_IN_PLACE, sums.data(), static_cast<int>(sums.size()), MPI_DOUBLE, MPI_SUM,
+                      MPI_COMM_WORLD);
+        const double tendencies = sums[0] / ranks_;
+        const double halo = sums[1] / ranks_;
+        assay::Solution solution{"rate", "update/s", cells() * static_cast<double>(steps_) / seconds, seconds, {}};
+        solution.phases["tendencies"] = tendencies;
+        solution.phases["other"] = std::max(0., seconds - tendencies - halo);
+        if (sharing_ && ranks_ > 1) {
+            solution.phases["halo"] = halo;
+        }
+        return solution;
+    }
+
+    [[nodiscard]] double sent_bytes() const override { return air_.sent_bytes(); }
+
+    [[nodiscard]] std::map<std::string, std::string> facts() const override {
+        return {{"plane", std::to_string(plane_.columns) + " x " + std::to_string(plane_.rows())},
+                {"simulated", std::to_string(static_cast<double>(steps_) * plane_.step_s()) + " s"}};
+    }
+
+  private:
+    /// The ranks that share a plane.
+    [[nodiscard]] MPI_Comm all() const { return sharing_ ? MPI_COMM_WORLD : MPI_COMM_SELF; }
+
+    /// Of all planes.
+    [[nodiscard]] double cells() const { return static_cast<double>(plane_.cells()) * (sharing_ ? 1 : ranks_); }
+
+    bool sharing_;
+    int ranks_;
+    std::uint64_t steps_;
+    Plane plane_;
+    Part columns_;
+    Air air_;
+    Totals before_{};
+    std::optional<double> deviation_;
+};
+
+}  // namespace
+
+int main(int argc, char** argv) { return assay::run_mpi_program<Weather>(declaration, argc, argv); }

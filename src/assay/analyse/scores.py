@@ -1,0 +1,80 @@
+"""How good predictions were that runs hold from before their launches: errors, and how often intervals held."""
+
+from collections.abc import Iterable
+
+import msgspec
+
+from assay.analyse.statistics import median_interval, share_of
+from assay.model.quantity import Quantity
+from assay.model.result import Analysis
+from assay.model.run import Run
+
+
+class Score(msgspec.Struct, frozen=True):
+    """One prediction and what was measured.
+
+    Attributes:
+        run: id.
+        case: that was predicted.
+        metric: of it.
+        predicted: before its first launch.
+        measured: None where the case gave no figure.
+        error: measured over predicted, less 1; None without a figure.
+        held: whether the measured value lies within the predicted ends; None without a figure.
+    """
+
+    run: str
+    case: str
+    metric: str
+    predicted: Quantity
+    measured: Quantity | None = None
+    error: float | None = None
+    held: bool | None = None
+
+
+class Scores(msgspec.Struct, frozen=True):
+    """All predictions of some runs.
+
+    Attributes:
+        schema: version of this record.
+        entries: oldest run first; none is left out.
+        error: median size of the error, without its sign; None without a figure.
+        coverage: share of the intervals that held, with its exact ends; None without a figure. Predictions of one
+            run are not independent of each other: for them the ends are too narrow.
+    """
+
+    schema: int
+    entries: tuple[Score, ...]
+    error: Quantity | None
+    coverage: Quantity | None
+
+
+def scores(run: Run, analysis: Analysis) -> Iterable[Score]:
+    """Of each prediction in a run; in each state of the machine where its figure is given by state."""
+    for each in run.predictions:
+        predicted = Quantity(*each.parts, each.unit, each.basis)
+        figures = [
+            estimate.value
+            for estimate in analysis.estimates
+            if (estimate.case, estimate.metric) == (each.of, each.metric)
+            and estimate.value
+            and estimate.value.value
+        ]
+        for value in figures:
+            error, held = value.value / each.value - 1, each.lo <= value.value <= each.hi
+            yield Score(run.info.id, each.of, each.metric, predicted, value, error, held)
+        if not figures:
+            yield Score(run.info.id, each.of, each.metric, predicted)
+
+
+def together(entries: Iterable[Score]) -> Scores:
+    """What they say together."""
+    every = tuple(entries)
+    errors = [abs(each.error) for each in every if each.error is not None]
+    held = sum(bool(each.held) for each in every)
+    return Scores(
+        1,
+        every,
+        median_interval(errors) if errors else None,
+        share_of(held, len(errors)) if errors else None,
+    )

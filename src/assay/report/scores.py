@@ -1,0 +1,64 @@
+"""What runs predicted, and what was measured, in a terminal."""
+
+from collections.abc import Iterator
+
+from rich.console import Console
+
+from assay.analyse.scores import Score, Scores
+from assay.report import words
+from assay.report.screen import Screen
+
+_COLUMNS = (
+    ("run", "left"),
+    ("case", "left"),
+    ("predicted", "right"),
+    ("measured", "right"),
+    ("error", "right"),
+    ("interval", "left"),
+)
+
+
+def render(known: Scores, console: Console) -> None:
+    """Print the ledger: a row for each prediction, then what they say together."""
+    page = Screen(console)
+    if not known.entries:
+        page.say(
+            "No run here holds a prediction. Studies make them that go on to larger problems, or to more nodes."
+        )
+        return
+    page.rows(_COLUMNS, map(_row, known.entries))
+    page.say()
+    for sentence in _sentences(known):
+        page.say(sentence)
+
+
+def _row(each: Score) -> tuple[str, ...]:
+    predicted = words.interval(each.predicted, "").short
+    if each.measured is None or each.error is None:
+        return each.run, each.case, predicted, "not measured", "", ""
+    held = "held" if each.held else "missed"
+    return (
+        each.run,
+        each.case,
+        predicted,
+        words.interval(each.measured, "").plain,
+        f"{100 * each.error:+.1f} %",
+        held,
+    )
+
+
+def _sentences(known: Scores) -> Iterator[str]:
+    measured = sum(each.error is not None for each in known.entries)
+    yield f"{measured} of {words.count(len(known.entries), 'prediction', 'predictions')} measured."
+    if known.error and known.coverage:
+        yield f"Median error {words.percent(known.error.value)} ({_ends(known.error.lo, known.error.hi)})."
+        held = sum(bool(each.held) for each in known.entries)
+        share, ends = words.percent(known.coverage.value), _ends(known.coverage.lo, known.coverage.hi)
+        yield (
+            f"The interval held in {held} of {measured}, {share}; exact 95 % interval {ends} if predictions were "
+            "independent. Those of one run are not."
+        )
+
+
+def _ends(low: float, high: float) -> str:
+    return f"{words.percent(low)} to {words.percent(high)}"

@@ -1,0 +1,21 @@
+"""Which runs hold predictions."""
+
+from pathlib import Path
+
+from assay.store.folder import run_ids
+
+_PREDICTION = b'"type":"prediction"'
+
+
+def predicting(folder: Path) -> tuple[Path, ...]:
+    """Runs in the folder that hold a prediction from before a launch, oldest first."""
+    runs = (folder / name for name in run_ids(folder))
+    return tuple(run for run in runs if _holds_one(run / "records.jsonl"))
+
+
+def _holds_one(records: Path) -> bool:
+    try:
+        with records.open("rb") as lines:
+            return any(line.startswith(b"{" + _PREDICTION) for line in lines)
+    except OSError:
+        return False

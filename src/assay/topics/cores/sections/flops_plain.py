@@ -1,0 +1,85 @@
+"""Plain loops: what compilers and flags make of the eight mixes, in a row each."""
+
+from collections.abc import Iterable
+
+from assay.model.result import Estimate
+from assay.model.text import joined, text
+from assay.report import choose, figures, words
+from assay.report.charts.intervals import Point, intervals
+from assay.report.declared import Declared, Listing, Scene
+from assay.report.section import Figure, Table, headings
+
+_USUAL = text("rate")
+
+
+def _mix(e: Estimate) -> str:
+    return str(e.params.get("mix", e.kernel))
+
+
+def _built(e: Estimate) -> str:
+    """Levels of what was varied, as the compiler; the place where it is not one core."""
+    place = "" if e.placement.label == "one-core" else words.placed(e)
+    return joined(", ", [*e.factors.values(), place, choose.state(e)])
+
+
+def _charts(scene: Scene) -> Iterable[Figure]:
+    if not scene.measured:
+        return
+    factor, unit = figures.scaled(scene.measured)
+    points = [
+        Point(
+            row=_mix(e),
+            series=_built(e) or _USUAL,
+            limit=factor * e.limit.value if e.limit else None,
+            short=words.shown(e).plain,
+            **figures.ends(e, factor),
+            limit_text=words.limit_text(e.limit, e.unit),
+        )
+        for e in sorted(scene.measured, key=_mix)
+    ]
+    title = text("Rate of plain loops")
+    caption = joined(" ", [text("{title}.", title=title), figures.whiskers(scene.measured)])
+    result = figures.told((point.row, point.series, point.text) for point in points)
+    yield Figure("figure-flops-plain", caption, result, intervals(points, figures.titled(title, unit)))
+
+
+def _table(scene: Scene) -> Iterable[Table]:
+    """A row for each mix, a column for each build: as the source prints its table."""
+    builds = list(dict.fromkeys(map(_built, scene.measured)))
+    known = {(_mix(e), _built(e)): words.shown(e).short for e in scene.measured}
+    rows = tuple(
+        (mix, *(known.get((mix, build), "") for build in builds))
+        for mix in sorted({_mix(e) for e in scene.measured})
+    )
+    if rows:
+        columns = (text("Mix"), *(build or text("Rate") for build in builds))
+        yield Table(text("Rate of each mix by build"), columns, rows, frozenset(range(1, len(columns))))
+
+
+def _cells(e: Estimate) -> tuple[str, ...]:
+    figure = words.shown(e)
+    return _mix(e), _built(e), figure.plain, figure.ends, words.share_cell(e)
+
+
+declared = Declared(
+    order=41,
+    id="flops-plain",
+    introduction=text(
+        "The same numbers of operations as the eight tests of flops, in loops of plain C++ that sum a function. "
+        "The compiler decides about wide instructions and fused operations, so the rates show compilers and "
+        "flags."
+    ),
+    benchmark="flops_plain",
+    charts=_charts,
+    shared_tables=(
+        _table,
+        Listing(
+            text("Plain loops, each with its interval"),
+            headings("Mix", "Build", "Rate", "Interval", "Of limit"),
+            lambda scene: map(_cells, scene.measured),
+            {2, 3, 4},
+            optional={1, 4},
+        ),
+    ),
+    listed=False,
+)

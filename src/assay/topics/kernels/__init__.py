@@ -1,0 +1,1 @@
+"""Kernels of codes: small programs that stand for what large ones do, solved whole and verified."""

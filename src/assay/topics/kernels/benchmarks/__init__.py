@@ -1,0 +1,1 @@
+"""Declarations, one a file."""

@@ -1,0 +1,166 @@
+"""HPCG: conjugate gradients with a multigrid preconditioner, on boxes of points that the ranks hold."""
+
+from collections.abc import Iterable, Mapping
+from typing import NamedTuple
+
+from assay.model.benchmark import Axis, Benchmark, Metric, Params, Resources, phase_times
+from assay.model.placement import Placement
+
+_NUMBER_BYTES, _COLUMN_BYTES = 8, 4
+#: Grids of the hierarchy, each with half as many points along an edge.
+LEVELS = 4
+#: Bytes of a point: 26 entries, seven vectors and the diagonal of each grid, four vectors of the finest one, and
+#: what the checks need.
+_POINT_BYTES = 510
+#: Rate of one rank, flop/s: an assumption for plans only, on the slow side.
+_RATE = 1e9
+#: Edges to choose from, and how long the largest box may take with its checks, s.
+_EDGES, _LONGEST_S = (32, 64, 128, 256), 30.0
+#: Iterations of a solution: as many as HPCG has, fewer where it takes longer than this, s.
+_ITERATIONS, _FEWEST, _SOLUTION_S = 50, 5, 3.0
+#: What the checks take, in iterations.
+_CHECKS = 15
+#: Memory of a host that boxes may fill.
+_SHARE = 0.8
+
+#: Parts of a solution.
+PHASES = {
+    "ddot": "sums over all ranks, waiting included",
+    "waxpby": "updates of vectors",
+    "spmv": "products of the matrix and a vector",
+    "mg": "V-cycles of the preconditioner: sweeps of symmetric Gauss-Seidel on four grids",
+    "exchange": "values that neighbours pass each other for products and sweeps, waiting included",
+}
+
+
+class Count(NamedTuple):
+    """What HPCG counts of a part of a solution, over all ranks: operations, and bytes read and written."""
+
+    flops: float
+    bytes: float
+
+
+def grid_of(ranks: int) -> tuple[int, int, int]:
+    """So many ranks as a grid x <= y <= z with the least surface between their boxes."""
+    shapes = (
+        (x, y, ranks // (x * y))
+        for x in range(1, ranks + 1)
+        for y in range(x, ranks + 1)
+        if x * y * y <= ranks and ranks % (x * y) == 0
+    )
+    return min(shapes, key=lambda each: each[0] * each[1] + each[1] * each[2] + each[0] * each[2])
+
+
+def counts(ranks: int, edge: int, iterations: int) -> Mapping[str, Count]:
+    """Part -> what is counted of a solution. The parts that only pass messages have none.
+
+    A sum or an update takes 2 operations a row, a product 2 an entry, a symmetric sweep 4.
+    """
+    sizes = [_size(ranks, edge >> level) for level in range(LEVELS)]
+    rows = sizes[0][0]
+    entry = _NUMBER_BYTES + _COLUMN_BYTES
+    vectors = 3 * iterations + 1
+    product = [Count(2 * e, entry * e + 2 * _NUMBER_BYTES * r) for r, e in sizes]
+    sweep = [Count(4 * e, 2 * entry * e + 2 * _NUMBER_BYTES * r) for r, e in sizes]
+    cycles = [*product[:-1], *sweep, *sweep[:-1]]
+    return {
+        "ddot": Count(2 * vectors * rows, 2 * _NUMBER_BYTES * vectors * rows),
+        "waxpby": Count(2 * vectors * rows, 3 * _NUMBER_BYTES * vectors * rows),
+        "spmv": Count((iterations + 1) * product[0].flops, (iterations + 1) * product[0].bytes),
+        "mg": Count(iterations * sum(e.flops for e in cycles), iterations * sum(e.bytes for e in cycles)),
+    }
+
+
+def _size(ranks: int, edge: int) -> tuple[int, int]:
+    """Rows and entries of the whole matrix: a point meets those around it and itself."""
+    rows, entries = 1, 1
+    for along in grid_of(ranks):
+        rows *= along * edge
+        entries *= 3 * along * edge - 2
+    return rows, entries
+
+
+def operations(ranks: int, edge: int, iterations: int) -> float:
+    """What HPCG counts for a solution, flop."""
+    return sum(each.flops for each in counts(ranks, edge, iterations).values())
+
+
+def _seconds(edge: int, iterations: int) -> float:
+    """Of iterations of one rank, by the assumed rate."""
+    return operations(1, edge, iterations) / _RATE
+
+
+def _points(resources: Resources, params: Params) -> Iterable[Params]:
+    """Boxes as far as memory and patience go, with as many iterations as a solution of few seconds has."""
+    placement = resources.placement
+    for edge in (int(params["n"]),) if "n" in params else _EDGES:
+        fits = placement.most_ranks * _box_bytes(edge) <= _SHARE * resources.memory_bytes
+        iterations = max(_FEWEST, min(_ITERATIONS, round(_SOLUTION_S / _seconds(edge, 1))))
+        if "n" in params or (fits and _seconds(edge, iterations + _CHECKS) <= _LONGEST_S):
+            yield {"n": edge, "cg-iterations": iterations}
+
+
+def _box_bytes(edge: int) -> int:
+    return _POINT_BYTES * edge**3
+
+
+def _memory_bytes(params: Params, _placement: Placement) -> int:
+    return _box_bytes(int(params["n"]))
+
+
+def _setup_seconds(params: Params) -> float:
+    """The matrix is written, a solution checked, and what a short one leaves is for more of them."""
+    return 0.2 + _seconds(int(params["n"]), int(params["cg-iterations"]) + _CHECKS)
+
+
+benchmark = Benchmark(
+    name="hpcg",
+    title="Conjugate gradients (HPCG)",
+    measures="the rate of floating-point operations of conjugate gradients with a multigrid preconditioner on a "
+    "sparse matrix, by the definition of HPCG; not an official result",
+    source="M. A. Heroux, J. Dongarra, P. Luszczek, HPCG technical specification, SAND2013-8752, 2013",
+    program="hpcg",
+    kernels=("rate", *PHASES),
+    axes=(
+        Axis(
+            "n",
+            "points along each edge of the box of a rank, a multiple of 8",
+            (16, 32, 64, 128, 256),
+            None,
+            swept=True,
+            identifies=True,
+        ),
+        Axis("cg-iterations", "iterations of conjugate gradients in a solution", (50, 25, 10, 5), None),
+    ),
+    metrics=(
+        Metric(
+            "rate",
+            "flop/s",
+            "higher",
+            "solution",
+            "operations of a solution over its time, as HPCG counts them",
+            limit="roofline",
+            kernels=("rate",),
+            role="sparse-rate",
+        ),
+        Metric(
+            "traffic",
+            "B/s",
+            "higher",
+            "bytes",
+            "bytes of a solution over its time, as HPCG counts them: 12 B for each entry of the matrix, 8 B for "
+            "each number of a vector",
+            limit="memory-traffic",
+            kernels=("rate",),
+            role="memory-traffic",
+        ),
+        *phase_times(PHASES),
+    ),
+    memory_bytes=_memory_bytes,
+    points=_points,
+    setup_seconds=_setup_seconds,
+    launcher="mpi",
+    rank_per="cpu",
+    max_rank_cpus=None,
+    figure_of="ranks",
+)

@@ -1,0 +1,114 @@
+"""The NAS Parallel Benchmarks as a site has built them: programs of somebody else, by Assay's starter."""
+
+from collections.abc import Mapping
+
+from assay.model.benchmark import Axis, Benchmark, ForeignProgram, Metric, Params
+from assay.model.placement import Placement
+from assay.topics.kernels.sizes import CLASSES, PROBLEMS, demand
+
+#: Points a side and iterations of the codes that Assay has no program for.
+_GRIDS: Mapping[str, Mapping[str, tuple[int, int]]] = {
+    "bt": {"S": (12, 60), "W": (24, 200), "A": (64, 200), "B": (102, 200), "C": (162, 200)},
+    "lu": {"S": (12, 50), "W": (33, 300), "A": (64, 250), "B": (102, 250), "C": (162, 250)},
+    "sp": {"S": (12, 100), "W": (36, 400), "A": (64, 400), "B": (102, 400), "C": (162, 400)},
+}
+#: Operations of an iteration as NPB counts them: factors of n^3, n^2, n and 1.
+_COUNTED = {
+    "bt": (3478.8, -17655.7, 28023.7, 0.0),
+    "lu": (1984.77, -10923.3, 27770.9, -144010.0),
+    "sp": (881.174, -4683.91, 11484.5, -19272.4),
+}
+_PROGRAMS = tuple(sorted({*_GRIDS, *PROBLEMS}))
+#: Rate of one core, op/s, and memory of a grid point, B. Assumptions for plans only.
+_RATE, _POINT_BYTES = 5e8, 200
+_INSTALL = "build NPB (make lu CLASS=A), and put its folder bin on PATH"
+
+
+def operations(problem: str, size: str) -> float:
+    """What NPB counts for a solution, op; KeyError for others."""
+    if problem not in _GRIDS:
+        return demand(problem, size).operations
+    points, iterations = _GRIDS[problem][size]
+    cubic, square, linear, constant = _COUNTED[problem]
+    return iterations * (cubic * points**3 + square * points**2 + linear * points + constant)
+
+
+def _program(params: Params) -> str:
+    return f"{params['npb']}.{params['npb-class']}.x"
+
+
+def _memory_bytes(params: Params, _placement: Placement) -> int:
+    problem, size = str(params["npb"]), str(params["npb-class"])
+    if problem not in _GRIDS:
+        return demand(problem, size).rank_bytes(1)
+    points, _ = _GRIDS[problem][size]
+    return int(_POINT_BYTES * points**3)
+
+
+def _setup_seconds(params: Params) -> float:
+    return 0.1 + operations(str(params["npb"]), str(params["npb-class"])) / _RATE
+
+
+benchmark = Benchmark(
+    name="npb",
+    title="NAS Parallel Benchmarks (NPB)",
+    measures="the rate at which a program of the NAS Parallel Benchmarks, as it is built here, solves its problem",
+    source="D. Bailey, T. Harris, W. Saphir, R. van der Wijngaart, A. Woo, M. Yarrow, The NAS Parallel Benchmarks "
+    "2.0, NAS-95-020, 1995",
+    program="start",
+    kernels=("rate", "time", "elapsed"),
+    axes=(
+        Axis(
+            "npb",
+            "which program: bt, lu and sp are pseudo-applications, the others are kernels",
+            _PROGRAMS,
+            "lu",
+            named=True,
+        ),
+        Axis("npb-class", "size of the problem, as NPB names it", CLASSES, "A", named=True),
+    ),
+    metrics=(
+        Metric(
+            "rate",
+            "op/s",
+            "higher",
+            "solution",
+            "operations over the time of the solution, as NPB prints them: Mop/s total",
+            kernels=("rate",),
+            role="solution-rate",
+        ),
+        Metric(
+            "time",
+            "s",
+            "lower",
+            "",
+            "time of the solution, as NPB prints it",
+            kernels=("time",),
+            role="solution-time",
+        ),
+        Metric(
+            "elapsed",
+            "s",
+            "lower",
+            "",
+            "wall time of the whole program",
+            kernels=("elapsed",),
+            role="program-time",
+        ),
+    ),
+    memory_bytes=_memory_bytes,
+    setup_seconds=_setup_seconds,
+    foreign=ForeignProgram(
+        name="lu.A.x (or another one of NPB)",
+        names=tuple(f"{problem}.{size}.x" for problem in _PROGRAMS for size in CLASSES),
+        install=_INSTALL,
+        # A build with MPI runs as one rank: without mpiexec, Open MPI would start a daemon and bind its threads.
+        command=lambda params, _cpus: (
+            "env",
+            "OMPI_MCA_ess_singleton_isolated=1",
+            "OMPI_MCA_hwloc_base_binding_policy=none",
+            _program(params),
+        ),
+        tool="npb",
+    ),
+)

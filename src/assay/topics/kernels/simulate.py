@@ -1,0 +1,82 @@
+"""Simulated kernels: what memory, arithmetic units and messages allow."""
+
+import math
+
+from assay.model.machine import Topology
+from assay.simulation.law import Law
+from assay.simulation.links import first_link
+from assay.simulation.rates import Workload, lanes_per_s, mean, memory_rate, page_shares, params_of
+from assay.simulation.request import CaseRequest, Request
+from assay.topics.kernels.benchmarks.hpcg import LEVELS, benchmark, counts
+from assay.topics.kernels.sizes import demand
+
+#: Of the peak of fused multiply-adds that such codes reach.
+_PEAK_SHARE = 0.1
+#: Of the memory's rate that products and sweeps over a sparse matrix reach.
+_SPARSE_SHARE = 0.85
+
+
+def nas(topology: Topology, law: Law, request: Request, case: CaseRequest) -> Workload:
+    """Arithmetic or memory, whichever takes longer, and the messages."""
+    params = params_of(case, {"npb": "ep", "npb-class": "S"})
+    ranks = max(1, request.expected)
+    hosts = len({request.host_of(rank) for rank in range(ranks)}) if request.ranks else 1
+    shares = page_shares(topology, request, serial=False)
+    peak = hosts * 2 * lanes_per_s(topology, law, request, "fp64", law.vector_bits)
+    need = demand(str(params["npb"]), str(params["npb-class"]))
+    from_memory = need.traffic_bytes / (hosts * memory_rate(topology, law, request.cpus, shares))
+    # Where nobody counts floating-point operations, as many instructions as operations.
+    arithmetic = (need.flops or need.operations) / (_PEAK_SHARE * peak)
+    seconds = {"computation": max(arithmetic, from_memory), "messages": 0.0}
+    if ranks > 1:
+        link = first_link(topology, law, request)
+        seconds["messages"] = need.message_bytes / ranks / link.rate + link.latency_s * math.ceil(math.log2(ranks))
+    work = {
+        "operations": 1.0,
+        "flops": need.flops / need.operations,
+        "traffic_bytes": need.traffic_bytes / need.operations,
+    }
+    return Workload(
+        params,
+        {"rate": work, **{phase: {} for phase in seconds}},
+        {"rate": sum(seconds.values()), **seconds},
+        need.rank_bytes(ranks),
+        mean(shares),
+        (1.0,) * ranks,
+        need.message_bytes,
+        figure=need.operations,
+    )
+
+
+def hpcg(topology: Topology, law: Law, request: Request, case: CaseRequest) -> Workload:
+    """Bytes by the rate of memory, a step of messages for each sum and each time that neighbours pass values."""
+    params = params_of(case, {"n": 64, "cg-iterations": 50})
+    edge, iterations = int(params["n"]), int(params["cg-iterations"])
+    ranks = max(1, request.expected)
+    hosts = len({request.host_of(rank) for rank in range(ranks)}) if request.ranks else 1
+    shares = page_shares(topology, request, serial=False)
+    rate = _SPARSE_SHARE * hosts * memory_rate(topology, law, request.cpus, shares)
+    counted = counts(ranks, edge, iterations)
+    seconds = {part: each.bytes / rate for part, each in counted.items()}
+    payload = 0.0
+    if ranks > 1:
+        link = first_link(topology, law, request)
+        seconds["ddot"] += (3 * iterations + 1) * 2 * link.latency_s
+        times = 3 * LEVELS - 1  # of an iteration, on one grid or another
+        payload = 8.0 * edge**2 * 3 * iterations * ranks
+        seconds["exchange"] = times * iterations * link.latency_s + payload / ranks / link.rate
+    flops, moved = (sum(each) for each in zip(*counted.values(), strict=True))
+    phases = {part: seconds[part] for part in benchmark.kernels if part in seconds}
+    return Workload(
+        params,
+        {"rate": {"solution": 1.0, "bytes": moved / flops}, **{part: {} for part in phases}},
+        {"rate": sum(phases.values()), **phases},
+        benchmark.memory_bytes(params, None),  # type: ignore[arg-type] # (the same at every placement)
+        mean(shares),
+        (1.0,) * ranks,
+        payload,
+        figure=flops,
+    )
+
+
+programs = {"hpcg": hpcg, "nas": nas}

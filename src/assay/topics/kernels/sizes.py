@@ -1,0 +1,144 @@
+"""The problems of the NAS kernels in each class: operations as NPB counts them, memory, ranks with work."""
+
+import math
+from collections.abc import Callable, Mapping
+
+import msgspec
+
+#: In ascending size.
+CLASSES = ("S", "W", "A", "B", "C")
+
+#: EP: pairs of random numbers, as a power of two.
+_PAIRS = {"S": 24, "W": 25, "A": 28, "B": 30, "C": 32}
+#: IS: keys, and values that they may have, as powers of two.
+_KEYS = {"S": (16, 11), "W": (20, 16), "A": (23, 19), "B": (25, 21), "C": (27, 23)}
+_RANKINGS = 10
+#: CG: order of the matrix, random elements of each of its vectors, iterations.
+_MATRICES = {
+    "S": (1400, 7, 15),
+    "W": (7000, 8, 15),
+    "A": (14000, 11, 15),
+    "B": (75000, 13, 75),
+    "C": (150000, 15, 75),
+}
+_STEPS = 25
+#: MG: points a side, iterations.
+_CUBES = {"S": (32, 4), "W": (128, 4), "A": (256, 4), "B": (256, 20), "C": (512, 20)}
+#: FT: points along x, y and z, iterations.
+_BOXES = {
+    "S": (64, 64, 64, 6),
+    "W": (128, 128, 32, 6),
+    "A": (256, 256, 128, 6),
+    "B": (512, 256, 256, 20),
+    "C": (512, 512, 512, 20),
+}
+
+#: RNR-94-007 counts 26.68 10^9 floating-point operations for the 2^28 pairs of EP's class A.
+_FLOPS_OF_NUMBER = 26.68e9 / 2**29
+_NUMBER_BYTES, _KEY_BYTES, _COMPLEX_BYTES = 8, 4, 16
+#: An element of a sparse matrix and its column.
+_ELEMENT_BYTES = 12
+#: Of boxes in a cube: their borders are even.
+_LEAST_GRAIN = 2
+
+
+class Demand(msgspec.Struct, frozen=True):
+    """What one solution of a problem needs.
+
+    Attributes:
+        operations: as NPB counts them for its Mop/s.
+        flops: floating-point operations; 0 where nobody counts them.
+        traffic_bytes: what memory has to move where caches keep no array; 0 where it is not counted.
+        message_bytes: what all ranks pass, more or less.
+        most_ranks: ranks beyond which some have no work.
+        side: points a side of a cube that is dealt in boxes; 0 for no cube.
+        shared_bytes: memory that is dealt to the ranks.
+        own_bytes: memory that each rank needs beside that.
+    """
+
+    operations: float
+    flops: float
+    traffic_bytes: float
+    message_bytes: float
+    most_ranks: int
+    shared_bytes: float
+    own_bytes: float = 2.0**16
+    side: int = 0
+
+    def has_work(self, ranks: int) -> bool:
+        """Whether each of so many ranks has a part: of a cube two points along the direction with most ranks."""
+        return ranks <= self.most_ranks and (not self.side or _LEAST_GRAIN * _longest(ranks) <= self.side)
+
+    def rank_bytes(self, ranks: int) -> int:
+        """Memory of each of so many ranks."""
+        return int(self.shared_bytes / ranks + self.own_bytes)
+
+
+def _longest(ranks: int) -> int:
+    """The largest of three factors, as small as it can be."""
+    factors = [each for each in range(1, ranks + 1) if ranks % each == 0]
+    return min(a for a in factors for b in factors if b <= a and ranks % (a * b) == 0 and ranks // (a * b) <= b)
+
+
+def _deviates(size: str) -> Demand:
+    numbers = 2.0 * 2 ** _PAIRS[size]
+    return Demand(numbers, _FLOPS_OF_NUMBER * numbers, 0.0, 0.0, 2 ** _PAIRS[size], 0.0)
+
+
+def _sorting(size: str) -> Demand:
+    log_keys, log_values = _KEYS[size]
+    keys, values = 2.0**log_keys, 2.0**log_values
+    passed = _RANKINGS * keys * _KEY_BYTES
+    # Keys, and of several ranks the same by receivers and those received, with a quarter to spare.
+    return Demand(
+        _RANKINGS * keys, 0.0, 0.0, passed, 2 ** (log_values - 4), 3.25 * keys * _KEY_BYTES, values * _KEY_BYTES
+    )
+
+
+def _gradients(size: str) -> Demand:
+    order, nonzeros, iterations = _MATRICES[size]
+    filled, products = nonzeros * (nonzeros + 1), iterations * (_STEPS + 1)
+    operations = 2.0 * iterations * order * (3 + filled + _STEPS * (5 + filled) + 3)
+    traffic = float(_ELEMENT_BYTES) * products * order * filled
+    elements = 1.05 * order * (nonzeros + 1) ** 2
+    vectors = 2.0 * _NUMBER_BYTES * order * (nonzeros + 1)
+    passed = float(_NUMBER_BYTES) * order * products
+    shared = elements * _ELEMENT_BYTES + 4 * _NUMBER_BYTES * order
+    return Demand(operations, operations, traffic, passed, order, shared, vectors + _NUMBER_BYTES * order)
+
+
+def _multigrid(size: str) -> Demand:
+    side, iterations = _CUBES[size]
+    points = float(side**3)
+    operations = 58 * iterations * points
+    traffic = (112 + 88 / 7) * iterations * points
+    # Layers of points at two borders a rank, about ten times for each point of the finest grid.
+    passed = 20.0 * _NUMBER_BYTES * iterations * side**2
+    shared = _NUMBER_BYTES * (1 + 2 * 8 / 7) * 1.1 * points
+    return Demand(operations, operations, traffic, passed, side**3, shared, side=side)
+
+
+def _transforms(size: str) -> Demand:
+    *sides, iterations = _BOXES[size]
+    points = float(math.prod(sides))
+    log_points = math.log(points)
+    operations = points * (14.8157 + 7.19641 * log_points + (5.23518 + 7.21113 * log_points) * iterations)
+    passed = _COMPLEX_BYTES * points * (iterations + 1)
+    return Demand(
+        operations, operations, 80 * iterations * points, passed, min(sides[1:]), 3 * _COMPLEX_BYTES * points
+    )
+
+
+_PROBLEMS: Mapping[str, Callable[[str], Demand]] = {
+    "ep": _deviates,
+    "is": _sorting,
+    "cg": _gradients,
+    "mg": _multigrid,
+    "ft": _transforms,
+}
+PROBLEMS = tuple(_PROBLEMS)
+
+
+def demand(problem: str, size: str) -> Demand:
+    """What a solution of a problem in a class needs; KeyError for others."""
+    return _PROBLEMS[problem](size)

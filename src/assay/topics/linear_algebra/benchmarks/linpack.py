@@ -1,0 +1,30 @@
+"""The LINPACK benchmark of order 100 and 1000, on one core."""
+
+from assay.model.benchmark import Axis, Benchmark
+from assay.topics.linear_algebra import linpack
+
+benchmark = Benchmark(
+    name="linpack",
+    title="System of equations on one core (LINPACK)",
+    measures="the rate of floating-point operations in the solution of a dense system of order 100 or 1000 on one "
+    "core, by the compiler's loops and by a library",
+    source=linpack.SOURCE,
+    program="linpack",
+    kernels=("solve",),
+    axes=(
+        *linpack.AXES,
+        Axis(
+            "method",
+            "what factors the matrix: plain: DGEFA, loops of the compiler; lapack: the library's LU",
+            ("plain", "lapack"),
+            "plain",
+        ),
+    ),
+    metrics=(linpack.RATE,),
+    memory_bytes=lambda params, _placement: linpack.memory_bytes(params),
+    points=linpack.points,
+    max_cpus=1,
+    setup_seconds=linpack.setup_seconds,
+    iteration_seconds=linpack.seconds,
+    needs=("blas",),
+)

@@ -1,0 +1,90 @@
+"""HPL-MxP: one dense system of equations, by LU in single precision and refinement to double precision."""
+
+from collections.abc import Iterable
+
+from assay.model.benchmark import Axis, Benchmark, Metric, Params, Resources, phase_times
+from assay.model.placement import Placement
+from assay.topics.linear_algebra.benchmarks.hpl import operations
+
+#: Of an entry: in double precision, and of the factors in single precision.
+_ENTRY_BYTES = 8 + 4
+#: Rate of one core, flop/s, and of writing and checking the matrix, B/s. Assumptions for plans only.
+_RATE, _MATRIX_RATE = 1e10, 1e9
+#: Memory of a host that a system may fill.
+_SHARE = 0.8
+#: Smallest order, and how long the largest one may take by the assumed rate of fast cores, s.
+_LEAST, _LONGEST_S, _FAST = 1024, 6.0, 5e10
+
+#: Where the time of a solution goes.
+PHASES = {
+    "conversion": "the matrix in single precision",
+    "diagonal": "LU of the squares on the diagonal",
+    "triangles": "triangular solutions right of them and below",
+    "update": "matrix products behind them",
+    "refinement": "the solution by the factors, and GMRES in double precision",
+}
+
+
+def _points(resources: Resources, params: Params) -> Iterable[Params]:
+    """Orders twice each other as far as memory and patience go."""
+    cores = len(resources.placement.cpus)
+    most = min(
+        (_SHARE * resources.memory_bytes / _ENTRY_BYTES) ** 0.5, (1.5 * _LONGEST_S * _FAST * cores) ** (1 / 3)
+    )
+    block = int(params["nb"])
+    order = -(-_LEAST // block) * block
+    while order <= most:
+        yield {"n": order}
+        order *= 2
+
+
+def _memory_bytes(params: Params, _placement: Placement) -> int:
+    return _ENTRY_BYTES * int(params["n"]) ** 2
+
+
+def _setup_seconds(params: Params) -> float:
+    """The system is written, solved and checked; what a short solution leaves is for more of them."""
+    matrix = _ENTRY_BYTES * int(params["n"]) ** 2
+    return 0.2 + 2 * matrix / _MATRIX_RATE + operations(int(params["n"])) / _RATE
+
+
+benchmark = Benchmark(
+    name="mxp",
+    title="System of equations in mixed precision (HPL-MxP)",
+    measures="the rate of the solution of a dense system of equations by LU in single precision, refined to the "
+    "accuracy of double precision",
+    source="J. Dongarra, P. Luszczek, Y. M. Tsai, HPL-MxP mixed-precision benchmark, https://hpl-mxp.org, 2019",
+    program="mxp",
+    kernels=("rate", *PHASES),
+    axes=(
+        Axis(
+            "n",
+            "order of the system of equations",
+            (1024, 2048, 4096, 8192),
+            None,
+            swept=True,
+            role="order",
+            identifies=True,
+        ),
+        Axis("nb", "columns of a block", (128, 256, 512), 256),
+    ),
+    metrics=(
+        Metric(
+            "rate",
+            "flop/s",
+            "higher",
+            "solution",
+            "2 n^3 / 3 + 3 n^2 / 2 operations over the time of the solution, conversion and refinement included",
+            limit="fma-peak",
+            kernels=("rate",),
+            role="mixed-system-rate",
+            precision="fp32",
+        ),
+        *phase_times(PHASES, "time of a phase"),
+    ),
+    memory_bytes=_memory_bytes,
+    points=_points,
+    setup_seconds=_setup_seconds,
+    needs=("blas",),
+    order_grain="nb",
+)

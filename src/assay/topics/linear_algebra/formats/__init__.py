@@ -1,0 +1,1 @@
+"""Tables as other programs print them, one format a file: `tables(analysis, run)`, `needs` and `remedy`."""

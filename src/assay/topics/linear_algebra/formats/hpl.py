@@ -1,0 +1,62 @@
+"""The table that HPL prints, for programs that read it."""
+
+from collections.abc import Iterator
+
+from assay.model.result import Analysis, Estimate
+from assay.model.run import Run
+from assay.report import words
+from assay.topics.linear_algebra.benchmarks.hpl import operations, solves_together
+from assay.topics.linear_algebra.variants import NUMBERS
+
+#: What a run without such a table lacks, and what measures it.
+needs, remedy = "a complete solution of a system of equations", "assay run hpl"
+
+_WIDTH = 80
+_HEAD = "T/V                N    NB     P     Q               Time                 Gflops"
+_RESIDUAL = "||Ax-b||_oo/(eps*(||A||_oo*||x||_oo+||b||_oo)*N)="
+
+
+def tables(analysis: Analysis, run: Run) -> Iterator[str]:
+    """The heading and a row for each solution, with its largest residual; circumstances as comments."""
+    found = [
+        each
+        for each in analysis.estimates
+        if each.benchmark == "hpl" and each.kernel == "rate" and each.median and solves_together(each.params)
+    ]
+    if not found or run.imported:
+        return
+    yield "# HPL's table, by Assay: medians of launches, by the operations that HPL counts"
+    if any(NUMBERS[str(each.params["broadcast"])] > max(range(6)) for each in found):
+        yield "# The broadcasts 6 (MPI_Ibcast) and 7 (panels are read where they are) are not HPL's"
+    yield "=" * _WIDTH
+    yield _HEAD
+    for each in found:
+        yield "-" * _WIDTH
+        yield from _solution(run, each)
+    yield "=" * _WIDTH
+
+
+def _solution(run: Run, e: Estimate) -> Iterator[str]:
+    rate = e.median or 0.0
+    numbers = "".join(f"{e.params[name]!s:>{width}}" for name, width in (("n", 12), ("nb", 6), ("p", 6), ("q", 6)))
+    seconds = operations(int(e.params["n"])) / rate
+    placed = [words.placed(e), *e.factors.values(), words.count(e.launches, "launch", "launches")]
+    yield f"# {', '.join(filter(None, map(str, placed)))}"
+    yield f"{_variant(e):<8}{numbers}{seconds:19.2f}{rate / 1e9:23.4e}"
+    residual = max(
+        (
+            records.verdict.error
+            for launch in run.launches
+            for records in launch.cases
+            if records.header.case == e.case and records.verdict and records.verdict.passed
+        ),
+        default=None,
+    )
+    if residual is not None:
+        yield f"{_RESIDUAL}{residual:15.8f} ...... PASSED"
+
+
+def _variant(e: Estimate) -> str:
+    """`WR17R2L8`: by rows, look-ahead, broadcast; panels are halved down to 8 columns, which look to the left."""
+    depth = int(e.params["look-ahead"] == "one")
+    return f"WR{depth}{NUMBERS[str(e.params['broadcast'])]}R2L8"

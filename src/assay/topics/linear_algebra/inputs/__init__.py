@@ -1,0 +1,1 @@
+"""Input files of other programs that can be measured as a study, one a file: `study(text)`."""

@@ -1,0 +1,84 @@
+"""HPL.dat: the orders, block sizes and grids of HPL's input file as a study."""
+
+from collections.abc import Iterator, Sequence
+
+from assay.model.errors import UsageError
+from assay.model.plan import Measure, Study
+from assay.topics.linear_algebra.variants import BROADCASTS
+
+_FIRST = "HPLinpack benchmark input file"
+#: Lines before the first number of values: two of heading, the output's name and its unit.
+_BEFORE = 4
+
+
+def study(text: str) -> Study | None:
+    """What the file asks for; None for another file. One measure for each grid P x Q, on a rank for each core.
+
+    Its panel factorisation, its swapping and its alignment are HPL's own and have no effect.
+
+    Raises:
+        UsageError: the file breaks off, or a line does not hold the numbers that it should.
+    """
+    lines = text.splitlines()
+    if not lines or not lines[0].startswith(_FIRST):
+        return None
+    given = _Lines(lines[_BEFORE:])
+    orders, blocks = given.values(), given.values()
+    given.skip(1)  # process mapping
+    ps, qs = given.grids()
+    given.skip(1)  # threshold
+    for _ in range(4):  # panel factorisations, NBMINs, NDIVs, recursive ones
+        given.values()
+    ways = tuple(dict.fromkeys(BROADCASTS.get(number, "modified-ring") for number in given.values()))
+    depths = tuple(dict.fromkeys("one" if depth else "none" for depth in given.values()))
+    measures = tuple(
+        Measure(
+            "hpl",
+            (f"{p * q}x1",),
+            axes={"n": orders, "nb": blocks, "p": p, "q": q, "broadcast": ways, "look-ahead": depths},
+            why="from the input file of HPL",
+        )
+        for p, q in zip(ps, qs, strict=True)
+    )
+    return Study(
+        "HPL.dat", "What rate does HPL reach with the values of its input file?", measures, precision=0.02
+    )
+
+
+class _Lines:
+    """The lines of the file, one after the other."""
+
+    def __init__(self, lines: Sequence[str]) -> None:
+        self._lines: Iterator[tuple[int, str]] = iter(enumerate(lines, _BEFORE + 1))
+
+    def values(self) -> tuple[int, ...]:
+        """A line with how many, then a line with these."""
+        return self._numbers(self._numbers(1)[0])
+
+    def grids(self) -> tuple[tuple[int, ...], tuple[int, ...]]:
+        """A line with how many, then Ps, then Qs."""
+        (count,) = self._numbers(1)
+        return self._numbers(count), self._numbers(count)
+
+    def skip(self, count: int) -> None:
+        for _ in range(count):
+            self._next()
+
+    def _next(self) -> tuple[int, str]:
+        try:
+            return next(self._lines)
+        except StopIteration:
+            raise UsageError(
+                "the HPL.dat breaks off", why="HPL reads 31 lines", remedy="give the whole file"
+            ) from None
+
+    def _numbers(self, count: int) -> tuple[int, ...]:
+        number, line = self._next()
+        words = line.split()[:count]
+        if len(words) < count or not all(word.isdecimal() for word in words):
+            raise UsageError(
+                f"line {number} of the HPL.dat cannot be read",
+                why=f"it should begin with {count} whole numbers: {line.strip()!r}",
+                remedy="see HPL's TUNING file",
+            )
+        return tuple(map(int, words))

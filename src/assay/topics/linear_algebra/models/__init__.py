@@ -1,0 +1,1 @@
+"""Laws of systems of equations, one a file: `fit(known)`."""

@@ -1,0 +1,118 @@
+"""LINPACK 100 and 1000: what compilers make of plain loops, what the library does, and the cache."""
+
+from collections.abc import Iterable
+
+from assay.analyse.curves import machine_of
+from assay.model.result import Analysis, Estimate
+from assay.model.text import joined, text
+from assay.report import choose, figures, words
+from assay.report.charts.intervals import Point, intervals
+from assay.report.declared import Declared, Listing, Scene
+from assay.report.section import Figure, Headline, headings
+
+_DOUBLE_BYTES = 8
+_FORTRAN = "linpack_fortran"
+
+
+def _with_fortran(analysis: Analysis, plain: tuple[Estimate, ...]) -> tuple[Estimate, ...]:
+    return (*plain, *choose.middle(choose.headline_metric(choose.of_benchmark(analysis, _FORTRAN))))
+
+
+def _number(e: Estimate, axis: str) -> int:
+    """0 where a figure of others does not say it."""
+    value = e.params.get(axis)
+    return value if isinstance(value, int) else 0
+
+
+def _system(e: Estimate) -> str:
+    """`n 100, leading 201`; the place where it is none that this benchmark has here, or nothing else is known."""
+    known = [f"{axis} {value}" for axis in ("n", "leading") if (value := _number(e, axis))]
+    return joined(", ", [*known, "" if known and e.placement.label == "one-core" else words.placed(e)])
+
+
+def _how(e: Estimate) -> str:
+    """`plain`, `Fortran`; empty where a figure of others does not say it."""
+    method = "Fortran" if e.benchmark == _FORTRAN else str(e.params.get("method", ""))
+    return joined(", ", [method, *e.factors.values(), choose.state(e)])
+
+
+def _name(e: Estimate) -> str:
+    return joined(", ", [_system(e), _how(e)])
+
+
+def _charts(scene: Scene) -> Iterable[Figure]:
+    """A row for each order and leading dimension, a mark for each method."""
+    if not scene.measured:
+        return
+    factor, unit = figures.scaled(scene.measured)
+    points = [
+        Point(
+            row=_system(e),
+            series=_how(e) or text("rate"),
+            limit=factor * e.limit.value if e.limit else None,
+            short=words.shown(e).plain,
+            **figures.ends(e, factor),
+            limit_text=words.limit_text(e.limit, e.unit),
+        )
+        for e in sorted(scene.measured, key=lambda e: (_number(e, "n"), _number(e, "leading")))
+    ]
+    title = text("Rate of the solution")
+    caption = joined(" ", [text("{title}.", title=title), figures.whiskers(scene.measured)])
+    result = figures.told((point.row, point.series, point.text) for point in points)
+    yield Figure("figure-linpack", caption, result, intervals(points, figures.titled(title, unit)))
+
+
+def _cache(scene: Scene, e: Estimate) -> str:
+    """The nearest cache of the core that holds the matrix: `L2`; `memory` where none does; empty for others."""
+    machine = machine_of(e, scene.run.machines)
+    size = _DOUBLE_BYTES * _number(e, "n") * _number(e, "leading")
+    if machine is None or not size:
+        return ""
+    cpus = {cpu for each in e.placement.cpus for cpu in each}
+    caches = (c for c in machine.topology.caches if c.kind != "instruction" and cpus & set(c.cpus))
+    level = min((c.level for c in caches if c.size_bytes >= size), default=0)
+    return f"L{level}" if level else text("memory")
+
+
+def _cells(scene: Scene, e: Estimate) -> tuple[str, ...]:
+    figure = words.shown(e)
+    loaded = e.placement.proven.libraries if e.placement.proven else {}
+    return (
+        _how(e) or text("not stated"),
+        str(_number(e, "n") or ""),
+        str(_number(e, "leading") or ""),
+        words.placed(e),
+        _cache(scene, e),
+        figure.plain,
+        figure.ends,
+        words.share_cell(e),
+        joined(", ", [of.get("kernel", of.get("version", "")) for of in loaded.values()]),
+    )
+
+
+declared = Declared(
+    order=42,
+    id="linpack",
+    introduction=text(
+        "LINPACK solves a dense system on one core. At order 100 it may use nothing but the compiler's loops, "
+        "whose rate the nearest caches set; at order 1000 anything may be used. Its count, 2 n^3 / 3 + 2 n^2, is "
+        "not that of HPL."
+    ),
+    benchmark="linpack",
+    also=frozenset({_FORTRAN}),
+    select=_with_fortran,
+    charts=_charts,
+    shared_tables=(
+        Listing(
+            text("Solutions on one core"),
+            headings("Method", "n", "Leading dimension", "Where", "Fits", "Rate", "Interval", "Of limit", "By"),
+            lambda scene: (_cells(scene, e) for e in scene.measured),
+            {1, 2, 5, 6, 7},
+            optional={2, 4, 6, 7, 8},
+        ),
+    ),
+    listed=False,
+    headlines=lambda scene: (
+        [Headline(text("LINPACK, {what}", what=_name(scene.best)), scene.best)] if scene.best else []
+    ),
+)

@@ -1,0 +1,274 @@
+"""The solutions of a run that one law is fitted to: by order, or on several numbers of nodes over any network."""
+
+import math
+from collections.abc import Hashable, Iterable
+from functools import partial
+from itertools import chain
+from typing import NamedTuple
+
+from assay.analyse.curves import Known, curves, states_of
+from assay.analyse.estimates import Measured
+from assay.analyse.messages.curves import BYTES, PATTERN, unusual
+from assay.analyse.messages.steps import MessageLaw
+from assay.model import benchmarks, roles
+from assay.model.grouping import grouped
+from assay.model.plan import Case
+from assay.model.result import Estimate
+from assay.model.units import format_cpu_list
+from assay.topics.linear_algebra.benchmarks.hpl import solves_together
+from assay.topics.linear_algebra.orders import (
+    FEWEST,
+    Messages,
+    Solution,
+    Solutions,
+    Steps,
+    Work,
+    nothing,
+    steps_of,
+    without_messages,
+)
+
+NAME = "hpl"
+#: What is further away is not predicted (METHODS, 5).
+_FARTHEST = 4
+
+
+class _Solved(NamedTuple):
+    """A case with its figures in one state of the machine."""
+
+    case: Case
+    rate: Measured
+    update: Measured
+    panel: Measured
+
+    def solution(self, work: Work) -> Solution:
+        return Solution(self.rate, self.update, self.panel, work.typical)
+
+
+class Network(NamedTuple):
+    """What a run knows of nodes and of what is between them.
+
+    Attributes:
+        known: the run.
+        state: of the machine; None where states do not matter.
+    """
+
+    known: Known
+    state: str | None
+
+    def work(self, case: Case) -> Work | None:
+        """The work of a solution with its messages; None where these pass between nodes and no law says how."""
+        along_row, along_column = _between_nodes(case)
+        law = self._law(case) if along_row or along_column else None
+        if law is None and (along_row or along_column):
+            return None
+
+        def steps(end: int) -> Steps:
+            messages: Messages = partial(law.seconds, end=end) if law else nothing
+            row, column = (messages if crosses else nothing for crosses in (along_row, along_column))
+            return steps_of(case.params, row, column, self._slow(case))
+
+        return Work(steps(0), steps(1), steps(2))
+
+    def _law(self, case: Case) -> MessageLaw | None:
+        """Of single messages between nodes, over the same network."""
+        able = [
+            (unusual(first, (PATTERN, BYTES)), law)
+            for law in self.known.fitted(MessageLaw)
+            if law.state in {None, self.state}
+            and (first := self.known.estimates.get(law.of[0])) is not None
+            and _is_alone(first)
+            and all(case.factors.get(name, level) == level for name, level in first.factors.items())
+        ]
+        return min(able, key=lambda pair: pair[0])[1] if able else None
+
+    def _slow(self, case: Case) -> tuple[float, float]:
+        """How much longer its ranks take than those of the fastest node: mean, slowest; 1 where nobody knows."""
+        rates = self._rates_of_nodes(case)
+        if not set(case.placement.hosts) <= rates.keys():
+            return 1.0, 1.0
+        slow = [max(rates.values()) / rates[host] for host in case.placement.rank_hosts]
+        return sum(slow) / len(slow), max(slow)
+
+    def _rates_of_nodes(self, case: Case) -> dict[str, float]:
+        """Node -> rate of the product that was measured on most nodes, each by itself; the largest of these."""
+        products = [
+            each.estimate
+            for each in self.known.of("dgemm")
+            if len(each.estimate.placement.hosts) == 1
+            and each.estimate.state in {None, self.state}
+            and all(case.factors.get(name, level) == level for name, level in each.estimate.factors.items())
+        ]
+        alike = grouped(products, lambda e: (e.placement.label, e.placement.memory, tuple(e.params.items())))
+        best = max(
+            alike.values(),
+            key=lambda group: (len({e.placement.hosts for e in group}), int(group[0].params["n"])),
+            default=(),
+        )
+        return {e.placement.hosts[0]: e.median for e in best if e.median}
+
+
+def _is_alone(estimate: Estimate) -> bool:
+    """Whether it is of one message after the other between two ranks of an MPI on two nodes."""
+    pattern = roles.pattern(estimate)
+    return (
+        estimate.placement.nodes > 1
+        and roles.between_two(estimate.benchmark)
+        and not roles.by_sockets(estimate)
+        and pattern is not None
+        and (pattern.figure, pattern.directions, pattern.pairs) == ("time", 1, "one")
+    )
+
+
+def _between_nodes(case: Case) -> tuple[bool, bool]:
+    """Whether messages along the rows of the grid, and along its columns, pass between nodes."""
+    p, q, hosts = int(case.params["p"]), int(case.params["q"]), case.placement.rank_hosts
+    ranks = range(p * q)
+    along_row = any(hosts[rank] != hosts[rank + 1] for rank in ranks if (rank + 1) % q)
+    return along_row, any(hosts[rank] != hosts[rank + q] for rank in ranks[: (p - 1) * q])
+
+
+def found(known: Known) -> Iterable[Solutions]:
+    """Every curve over orders whose phases are known; one order is no curve, and copies pass no messages."""
+    for state, solved in _by_state(known).items():
+        network, of = Network(known, state), {each.rate.estimate.id: each for each in solved}
+        for curve in curves((each.rate for each in solved), "n"):
+            here = [of[each.estimate.id] for each in curve.members]
+            grids = grouped(here, lambda each: (each.case.params["p"], each.case.params["q"]))
+            for (p, q), members in grids.items():
+                ordered = sorted(members, key=lambda each: int(each.case.params["n"]))
+                marks = (*curve.marks, f"grid={p}x{q}")
+                works = [network.work(each.case) or without_messages(each.case.params) for each in ordered]
+                solved_here = tuple(each.solution(work) for each, work in zip(ordered, works, strict=True))
+                yield Solutions(marks, state, solved_here, _product(known, ordered[0].rate.estimate))
+
+
+def over_nodes(known: Known) -> Iterable[Solutions]:
+    """All solutions with the same ranks on each node, on several numbers of nodes, whose messages are known."""
+    for state, solved in _by_state(known).items():
+        network = Network(known, state)
+        for alike in grouped(solved, lambda each: _alike(known, each.case)).values():
+            result = _together(known, network, alike)
+            if len({each.steps.p * each.steps.q for each in result.members}) > 1:
+                yield result
+
+
+def elsewhere(known: Known, case: Case, before: float = math.inf) -> Iterable[tuple[Solutions, Work]]:
+    """What predicts a case, and its work: solutions by fewer ranks, or over another network; in each state.
+
+    It needs two orders, one solution by several ranks, panels that are factored alike, and a fourth of its ranks.
+
+    Args:
+        known: the run.
+        case: that is predicted.
+        before: only solutions that were launched before this block.
+    """
+    first = first_blocks(known)
+    ranks, levels = len(case.placement.rank_cpus), _levels(known, case)
+    for state, solved in _by_state(known).items():
+        network = Network(known, state)
+        work = network.work(case)
+        if work is None:
+            continue
+        others = [
+            each
+            for each in solved
+            if first[each.case.id] < before
+            and _alike(known, each.case) == _alike(known, case)
+            and (
+                (count := len(each.case.placement.rank_cpus)) < ranks
+                or (count == ranks and _levels(known, each.case) != levels)
+            )
+        ]
+        result = _together(known, network, others)
+        of = [each.steps for each in result.members]
+        if (
+            len(result.orders) >= FEWEST
+            and any(each.p * each.q > 1 for each in of)
+            and _FARTHEST * max(each.p * each.q for each in of) >= ranks
+            and any(each.panel_coefficient == work.typical.panel_coefficient for each in of)
+        ):
+            yield result, work
+
+
+def first_blocks(known: Known) -> dict[str, int]:
+    """Case -> the first block that holds a launch of it."""
+    launches = reversed(known.run.plan.order)
+    return {case: launch.block for launch in launches for case in launch.cases}
+
+
+def _together(known: Known, network: Network, solved: Iterable[_Solved]) -> Solutions:
+    """Those whose messages are known."""
+    able = [(each, work) for each in solved if (work := network.work(each.case))]
+    members = sorted(
+        (each.solution(work) for each, work in able), key=lambda each: (each.steps.p * each.steps.q, each.order)
+    )
+    marks = _marks(known, able[0][0].case, network.state) if able else ()
+    return Solutions(marks, network.state, tuple(members), None)
+
+
+def _by_state(known: Known) -> dict[str | None, list[_Solved]]:
+    """State of the machine -> the solutions that count in it."""
+    cases = {case.id: case for case in known.run.plan.cases}
+    parts = {
+        part: {(each.estimate.case, each.estimate.state): each for each in known.of(NAME, part, "time")}
+        for part in ("update", "panel")
+    }
+    solved = [
+        _Solved(cases[at[0]], rate, parts["update"][at], parts["panel"][at])
+        for rate in known.of(NAME, "rate", "rate")
+        if (at := (rate.estimate.case, rate.estimate.state))
+        and all(at in each for each in parts.values())
+        and solves_together(rate.estimate.params)
+    ]
+    states = states_of(each.rate.estimate for each in solved)
+    return {state: [each for each in solved if each.rate.estimate.state in {None, state}] for state in states}
+
+
+def _networks(known: Known) -> set[str]:
+    return {factor.name for factor in known.run.plan.factors if factor.kind == "network"}
+
+
+def _levels(known: Known, case: Case) -> dict[str, str]:
+    """The networks that it is solved over."""
+    return {name: case.factors[name] for name in _networks(known) & case.factors.keys()}
+
+
+def _alike(known: Known, case: Case) -> Hashable:
+    """Equal for cases that only their order, the number of nodes and the network tell apart."""
+    networks, free = _networks(known), {"n", *benchmarks.get(NAME).derived}
+    return (
+        case.benchmark,
+        frozenset((name, value) for name, value in case.params.items() if name not in free),
+        frozenset((name, level) for name, level in case.factors.items() if name not in networks),
+        frozenset(case.placement.host_ranks),
+        case.placement.memory,
+    )
+
+
+def _marks(known: Known, case: Case, state: str | None) -> tuple[str, ...]:
+    """What `_alike` cases share, in words."""
+    ranks, networks = case.placement.host_ranks[0], _networks(known)
+    free = {"n", *benchmarks.get(NAME).derived}
+    return (
+        f"{len(ranks)}x{len(ranks[0])}@*",
+        f"cpus={format_cpu_list(tuple(chain.from_iterable(ranks)))}",
+        case.placement.memory.policy,
+        *(f"{name}={value}" for name, value in case.params.items() if name not in free),
+        *(f"{name}={level}" for name, level in case.factors.items() if name not in networks),
+        *((f"state={state}",) if state else ()),
+    )
+
+
+def _product(known: Known, solution: Estimate) -> Measured | None:
+    """The fastest product in double precision by the same library on the same cores."""
+    alike = (
+        each
+        for each in known.of("dgemm")
+        if each.estimate.params.get("format") == "fp64"
+        and each.estimate.placement.cpus == solution.placement.cpus
+        and each.estimate.placement.hosts == solution.placement.hosts
+        and each.estimate.factors == solution.factors
+        and each.estimate.state in {None, solution.state}
+    )
+    return max(alike, key=lambda each: each.estimate.median or 0.0, default=None)

@@ -1,0 +1,66 @@
+"""Where the time of a solution goes, step by step."""
+
+from collections.abc import Iterable, Mapping
+from itertools import pairwise
+from typing import NamedTuple
+
+import numpy as np
+
+from assay.analyse.statistics import Samples, medians
+from assay.model.result import Estimate
+from assay.model.run import Run
+
+#: A longer solution is told in so many groups of steps.
+_MOST = 48
+
+
+class Step(NamedTuple):
+    """Some steps together.
+
+    Attributes:
+        first: number of the first one, from 1.
+        last: number of the last one.
+        seconds: phase -> of these steps, the median of the solutions.
+        shares: phase -> of the time of these steps in the same solution: the median, the least and the most.
+    """
+
+    first: int
+    last: int
+    seconds: Mapping[str, float]
+    shares: Mapping[str, tuple[float, float, float]]
+
+
+def steps(run: Run, estimate: Estimate) -> tuple[Step, ...]:
+    """Of the solutions that an estimate stands on; none where its program tells no steps."""
+    found = list(_solutions(run, estimate.case))
+    if not found:
+        return ()
+    phases = list(found[0])
+    count = len(found[0][phases[0]])
+    edges = np.linspace(0, count, min(count, _MOST) + 1).astype(int)
+    every = np.array([[each[phase] for phase in phases] for each in found])
+    seconds = np.add.reduceat(every, edges[:-1], axis=2)
+    shares = seconds / np.maximum(seconds.sum(axis=1, keepdims=True), np.finfo(float).tiny)
+    return tuple(
+        Step(
+            int(begin) + 1,
+            int(end),
+            {phase: float(medians(seconds[:, row, at])) for row, phase in enumerate(phases)},
+            {phase: _with_ends(shares[:, row, at]) for row, phase in enumerate(phases)},
+        )
+        for at, (begin, end) in enumerate(pairwise(edges))
+    )
+
+
+def _with_ends(values: Samples) -> tuple[float, float, float]:
+    return float(medians(values)), float(values.min()), float(values.max())
+
+
+def _solutions(run: Run, case: str) -> Iterable[Mapping[str, Samples]]:
+    """Phase -> seconds of its steps, of every solution of a case that counts."""
+    for launch in run.launches:
+        for records in launch.cases:
+            if records.header.case == case:
+                for figure in records.figures:
+                    if figure.steps and not figure.warmup:
+                        yield {phase: np.array(seconds) for phase, seconds in figure.steps.items()}

@@ -1,0 +1,1 @@
+"""Scaling: what more cores and nodes make of a rate of work, and why no more."""

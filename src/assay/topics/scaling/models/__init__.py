@@ -1,0 +1,1 @@
+"""Fitted laws, one a file: `fit(known)`."""

@@ -1,0 +1,95 @@
+"""A parallel efficiency that falls, and why: the node is shared, or messages cost time."""
+
+from collections.abc import Iterable
+
+from assay.analyse.evidence import Evidence, Rule, digits, numbers, stands_on
+from assay.model import roles
+from assay.model.quantity import Quantity
+from assay.model.result import Finding
+from assay.model.text import Text, cli, joined, text
+from assay.topics.scaling.models.scaling import Scaling, Step
+
+#: Below this share of what so many cores would do without loss.
+_LEAST = 0.8
+#: A factor of the efficiency that leaves so much is no reason.
+_HARMLESS = 0.95
+
+
+def _assess(evidence: Evidence) -> Iterable[Finding]:
+    found = [model for model in evidence.fitted(Scaling) if any(_shares(step) for step in model.steps)]
+    if not found:
+        why = text("No rate of ranks that pass messages was measured on several numbers of cores")
+        yield rule.not_assessed(why, cli("run", "one-two-two"))
+    for model in found:
+        low = [step for step in model.steps if _shares(step) and step.efficiency.hi < _LEAST]
+        if low:
+            yield _finding(evidence, model, min(low, key=lambda step: step.efficiency.value))
+
+
+def _shares(step: Step) -> bool:
+    """Whether its ranks work on one problem."""
+    return step.ranks > 0 and not step.copies
+
+
+def _finding(evidence: Evidence, model: Scaling, step: Step) -> Finding:
+    base = evidence.estimates[model.base]
+    sure = step.efficiency.has_interval
+    problem = joined(", ", (base.benchmark, *(f"{name} {value}" for name, value in model.problem.items())))
+    return rule.finding(
+        model.id,
+        claim=text(
+            "{cores} cores ({label}) reach {efficiency} of a speed-up without loss over {base_cores} ({base}): "
+            "{problem}. {reason}",
+            problem=problem,
+            cores=step.cores,
+            label=step.label,
+            efficiency=digits(step.efficiency.value),
+            base_cores=text("{count} core|{count} cores", count=model.base_cores),
+            base=model.base_label,
+            reason=_reason(step),
+        ),
+        severity="advice" if sure else "fact",
+        status="observed" if sure else "candidate",
+        evidence=(*step.estimates, model.base),
+        numbers=numbers(step.efficiency, _LEAST),
+        statistic=text(
+            "upper end of the efficiency {high} ({basis})",
+            high=digits(step.efficiency.hi),
+            basis=stands_on(step.efficiency, step.blocks),
+        ),
+        next=_next(step, bool(roles.axis(base.benchmark, "copies"))),
+    )
+
+
+def _reason(step: Step) -> Text:
+    if step.shared is None or step.messages is None:
+        return text("What of it the shared node costs and what messages cost was not measured apart.")
+    if step.shared.value == step.shared.hi == 1:
+        return text("Each node runs no more than the base does: messages, and waiting for them, cost it.")
+    return text(
+        "Sharing the node leaves {shared}, as independent copies on the same cores show; messages leave "
+        "{messages} of that.",
+        shared=_told(step.shared),
+        messages=_told(step.messages),
+    )
+
+
+def _told(figure: Quantity) -> str:
+    """`0.66 (0.64 to 0.69)`."""
+    return f"{digits(figure.value)} ({digits(figure.lo)} to {digits(figure.hi)})"
+
+
+def _next(step: Step, has_copies: bool) -> str:  # noqa: FBT001 (of its program)
+    if has_copies and (step.shared is None or step.messages is None):
+        return text("measure independent copies on the same cores: {command}", command=cli("run", "one-two-two"))
+    if step.shared and step.messages and step.shared.value < min(_HARMLESS, step.messages.value):
+        return text("use fewer ranks of a node: cores wait for its memory")
+    return text("larger problems for each rank, fewer ranks with more threads, or a faster network")
+
+
+rule = Rule(
+    "scaling",
+    text("Do more cores and nodes make a solution as much faster as they are more?"),
+    text("upper end of the efficiency < {least}", least=f"{_LEAST}"),
+    _assess,
+)

@@ -1,0 +1,66 @@
+"""The Himeno benchmark over MPI: one grid that all ranks share, or a grid for each."""
+
+from collections.abc import Iterable
+
+from assay.model.benchmark import Axis, Benchmark, Params, Resources
+from assay.model.placement import Placement
+from assay.topics.stencil.benchmarks import himeno
+from assay.topics.stencil.shape import Shape, block_of, shape_of
+
+_LINE_FLOATS = 16
+#: First touch and two looks at each point, bytes per second: an assumption for plans only, on the slow side.
+_SETUP_RATE = 1e9
+
+
+def _shape(params: Params, ranks: int) -> Shape | None:
+    """Ranks along the axes of the grid; None where it cannot be dealt so."""
+    wanted = int(params.get("i", 0)), int(params.get("j", 0)), int(params.get("k", 0))
+    sharing = 1 if params["coupling"] == "independent" else ranks
+    return shape_of(himeno.GRIDS[str(params["size"])], sharing, wanted)
+
+
+def _points(resources: Resources, params: Params) -> Iterable[Params]:
+    """What the program refuses stays as it was asked for."""
+    shape = _shape(params, len(resources.placement.rank_cpus))
+    yield dict(zip("ijk", shape or (0, 0, 0), strict=True))
+
+
+def _memory_bytes(params: Params, placement: Placement) -> int:
+    """Of the rank with the largest block."""
+    shape = _shape(params, len(placement.rank_cpus)) or (1, 1, 1)
+    i, j, k = block_of(himeno.GRIDS[str(params["size"])], shape)
+    return himeno.arrays_bytes(i * j * -(-k // _LINE_FLOATS) * _LINE_FLOATS)
+
+
+_axes = {axis.name: axis for axis in himeno.benchmark.axes}
+
+benchmark = Benchmark(
+    name="himeno_mpi",
+    title="Stencil over MPI (Himeno)",
+    measures="the rate of a Jacobi solver for the Poisson equation on a grid that MPI ranks share, each with a "
+    "block of it",
+    source=himeno.benchmark.source,
+    program="himeno_mpi",
+    kernels=himeno.benchmark.kernels,
+    axes=(
+        _axes["size"],
+        Axis(
+            "coupling",
+            "sharing: all ranks work on one grid; independent: each on a grid of its own, without messages",
+            ("sharing", "independent"),
+            "sharing",
+            role="copies",
+        ),
+        Axis("i", "ranks along the first axis of the grid; 0: what makes messages short", (), None),
+        Axis("j", "ranks along the second axis; 0: what makes messages short", (), None),
+        Axis("k", "ranks along the third axis, that of memory; 0: what makes messages short", (), None),
+    ),
+    metrics=himeno.benchmark.metrics,
+    memory_bytes=_memory_bytes,
+    points=_points,
+    setup_seconds=lambda params: 0.1 + himeno.grid_bytes(params) / _SETUP_RATE,
+    launcher="mpi",
+    rank_per="cpu",
+    max_rank_cpus=None,
+    figure_of="ranks",
+)

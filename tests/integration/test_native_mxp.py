@@ -1,0 +1,99 @@
+"""HPL-MxP's program as it is started: orders, libraries, and what it refuses."""
+
+import subprocess
+from pathlib import Path
+
+import pytest
+from tests.integration.test_native_blas import compiled
+from tests.mpi_ranks import cpus
+from tests.native_programs import Told, start
+from tests.planted_programs import planted
+
+from assay import toolchain
+from assay.model.record import End, FigureOfMerit, Verdict
+from assay.model.toolchain import Build
+from assay.topics.linear_algebra.benchmarks.hpl import operations
+from assay.topics.linear_algebra.benchmarks.mxp import PHASES
+
+pytestmark = pytest.mark.native
+
+#: All that LU calls, and nothing is done.
+_WRONG = """
+void cblas_dgemm(void) {} void cblas_dtrsm(void) {} void cblas_dgemv(void) {} void cblas_dtrsv(void) {}
+void cblas_sgemm(void) {} void cblas_strsm(void) {} void cblas_sgemv(void) {} void cblas_strsv(void) {}
+unsigned long cblas_idamax(int n, const double* x, int step) { return 0; }
+unsigned long cblas_isamax(int n, const float* x, int step) { return 0; }
+"""
+
+
+@pytest.fixture(scope="module")
+def blas() -> str:
+    return f"blas={toolchain.find_libraries('blas')[0].file}"
+
+
+def run(build: Build, blas: str, *arguments: str) -> Told:
+    return start(build.programs["mxp"], "--library", blas, "--seconds", "0.05", *arguments)
+
+
+def verdict(told: Told) -> Verdict:
+    (only,) = (each for each in told.records if isinstance(each, Verdict))
+    return only
+
+
+@pytest.mark.parametrize("block", ["32", "100", "512"])
+@pytest.mark.parametrize("order", [2, 33, 300, 641])
+def test_a_system_is_solved_to_double_precision(build: Build, blas: str, order: int, block: str) -> None:
+    told = run(build, blas, "--n", str(order), "--nb", block)
+    assert told.ends == [End("complete")]
+    assert verdict(told).passed
+    # LU in double precision leaves no more: that in single precision alone leaves a thousand times as much.
+    assert verdict(told).error < 1
+    figures = [each for each in told.records if isinstance(each, FigureOfMerit)]
+    for figure in figures:
+        assert figure.seconds
+        assert figure.value == pytest.approx(operations(order) / figure.seconds)
+        assert set(figure.phases) == set(PHASES)
+
+
+def test_two_cores_give_the_library_two_threads(build: Build, blas: str) -> None:
+    first, second = cpus(2)
+    told = run(build, blas, "--n", "600", "--cpus", f"{first},{second}")
+    assert told.header.libraries["blas"]["threads"] == "2"
+    assert sorted(told.header.ranks[0].cpus) == sorted((first, second))
+    assert verdict(told).passed
+
+
+def test_a_wrong_library_is_a_failed_verdict(build: Build, tmp_path: Path) -> None:
+    told = run(build, f"blas={compiled(tmp_path, _WRONG)}", "--n", "300", "--nb", "32")
+    assert told.exit_code == 1
+    assert not verdict(told).passed
+    assert [each.status for each in told.ends] == ["failed"]
+
+
+def test_a_wrong_solution_is_a_failed_verdict(build: Build, blas: str, tmp_path: Path) -> None:
+    faults = (("solver_->solve();", "solver_->solve(); solver_->x()[5] *= 1 + 1e-9;"),)
+    for program in planted(build.toolchain, tmp_path, "mxp", faults):
+        told = start(program, "--library", blas, "--n", "500", "--seconds", "0.05")
+        assert told.exit_code == 1, program
+        assert not verdict(told).passed
+
+
+def test_a_library_that_lacks_a_function_is_refused_by_its_name(build: Build, tmp_path: Path) -> None:
+    library = compiled(tmp_path, "void cblas_dgemm(void) {} void cblas_sgemm(void) {}")
+    told = run(build, f"blas={library}", "--n", "300")
+    assert told.exit_code != 0
+    assert "lacks cblas_strsm" in told.words
+
+
+def test_a_matrix_too_large_is_refused_with_its_size(build: Build, blas: str) -> None:
+    told = run(build, blas, "--n", "3000000")
+    assert told.exit_code != 0
+    assert "more memory than may be used" in told.words
+
+
+@pytest.mark.parametrize("program", ["mxp", "dgemm"])
+def test_an_order_whose_bytes_nobody_can_count_is_refused(build: Build, program: str) -> None:
+    command = [build.programs[program], "--cpus", "0", "--n", "2147483648"]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert done.returncode == 2
+    assert "the most is 67108864" in done.stderr

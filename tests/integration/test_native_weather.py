@@ -1,0 +1,103 @@
+"""The weather's program as it is started: ranks and threads, its checks, its counts, and what it refuses."""
+
+from pathlib import Path
+
+import msgspec
+import pytest
+from tests import mpi_ranks
+from tests.native_programs import Told, start
+from tests.planted_programs import planted
+
+from assay.model.record import End, FigureOfMerit, Traffic, Verdict
+from assay.model.toolchain import Build
+from assay.topics.stencil.benchmarks.weather import (
+    EXCHANGES,
+    FLOPS,
+    PHASES,
+    ROW_BYTES,
+    TRAFFIC_BYTES,
+    cells,
+)
+
+pytestmark = pytest.mark.native
+
+_SMALL = ("--nx", "100", "--time-steps", "12", "--seconds", "0.05", "--max-samples", "3")
+
+
+@pytest.fixture(scope="module")
+def built() -> Build:
+    return mpi_ranks.build_with("openmpi")
+
+
+def verdict(told: Told) -> Verdict:
+    (only,) = (each for each in told.records if isinstance(each, Verdict))
+    return only
+
+
+def figures(told: Told) -> list[FigureOfMerit]:
+    return [each for each in told.records if isinstance(each, FigureOfMerit)]
+
+
+@pytest.mark.parametrize("ranks", [1, 2, 3, 6])
+def test_a_solution_is_right_and_counted_with_every_number_of_ranks(built: Build, ranks: int) -> None:
+    told = mpi_ranks.run(built, "weather", ranks, *_SMALL)
+    mpi_ranks.complete(told, 1)
+    assert told.header.facts["plane"] == "100 x 50"
+    assert verdict(told).passed
+    assert 0 < verdict(told).error <= verdict(told).tolerance == 1
+    assert figures(told)
+    for figure in figures(told):
+        assert figure.seconds
+        assert figure.value == pytest.approx(12 * cells(100) / figure.seconds)
+        assert set(figure.phases) == set(PHASES) - ({"halo"} if ranks == 1 else set())
+    work = {"updates": 1, "flops": FLOPS, "traffic_bytes": TRAFFIC_BYTES, "steps": 1 / cells(100)}
+    assert told.header.work["rate"] == pytest.approx(work)
+
+
+def test_the_published_test_of_400_seconds_passes(built: Build) -> None:
+    told = mpi_ranks.run(built, "weather", 1, "--nx", "100", "--time-steps", "600", "--seconds", "0.01")
+    mpi_ranks.complete(told, 1)
+    assert float(told.header.facts["simulated"].split()[0]) == pytest.approx(400)
+    assert 0 < verdict(told).error < 1
+
+
+def test_a_rank_with_two_cores_works_with_two_threads(built: Build) -> None:
+    first, second = mpi_ranks.cpus(2)
+    placed = ("--cpus", f"{first},{second}", *_SMALL, "--tile", "24")
+    told = start(built.programs["weather"], *placed, environment=mpi_ranks.environment())
+    mpi_ranks.complete(told, 1)
+    assert sorted(told.header.ranks[0].cpus) == sorted((first, second))
+
+
+def test_neighbours_pass_what_is_counted_and_copies_nothing(built: Build) -> None:
+    together, alone = (
+        mpi_ranks.run(built, "weather", 2, *_SMALL, "--coupling", word) for word in ("sharing", "independent")
+    )
+    mpi_ranks.complete(alone, 1)
+    (passed,) = (each.payload for each in together.records if isinstance(each, Traffic))
+    (none,) = (each.payload for each in alone.records if isinstance(each, Traffic))
+    of_step = 2 * 2 * EXCHANGES * ROW_BYTES * 50
+    checked = 2
+    assert passed == of_step * (12 * len(figures(together)) + checked)
+    assert none == 0
+    assert alone.header.work["rate"]["steps"] == pytest.approx(1 / (2 * cells(100)))
+    for figure in figures(alone):
+        assert figure.seconds
+        assert figure.value == pytest.approx(2 * 12 * cells(100) / figure.seconds)
+        assert "halo" not in figure.phases
+
+
+@pytest.mark.parametrize(("ranks", "columns"), [(1, 101), (1, 6), (3, 16), (1, 2**21)])
+def test_a_plane_that_cannot_be_worked_on_is_refused(built: Build, ranks: int, columns: int) -> None:
+    told = mpi_ranks.run(built, "weather", ranks, "--nx", str(columns))
+    assert told.exit_code == 2
+    assert f"a plane of {columns} cells along x cannot be worked on" in told.words
+
+
+def test_columns_that_nobody_passes_are_a_failed_verdict(built: Build, tmp_path: Path) -> None:
+    faults = (("air_.connect(all());", "air_.connect(MPI_COMM_SELF);"),)
+    (program,) = planted(built.toolchain, tmp_path, "weather", faults)
+    told = mpi_ranks.run(msgspec.structs.replace(built, programs={"weather": program}), "weather", 2, *_SMALL)
+    assert told.exit_code == 1
+    assert told.ends == [End("failed", "the results are wrong")]
+    assert verdict(told).error > 2 * verdict(told).tolerance

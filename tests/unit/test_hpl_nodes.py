@@ -1,0 +1,232 @@
+"""HPL on more nodes and over another network: the simulated ranks, what the law says before, and the speed-ups."""
+
+import io
+import json
+from pathlib import Path
+
+import msgspec
+import numpy as np
+import pytest
+from click.testing import CliRunner
+from rich.console import Console
+from tests.simulation import TWO_CORES, plan_for, simulated_run
+from tests.unit.test_hpl import WITH_BLAS
+from tests.unit.test_stages import begun_run, measured
+
+from assay import store
+from assay.analyse import analyse
+from assay.analyse.messages.steps import MessageLaw
+from assay.analyse.scores import scores, together
+from assay.cli import assay
+from assay.model.law import Prediction
+from assay.model.plan import Measure, Study
+from assay.model.result import Analysis
+from assay.model.run import Run
+from assay.plan import Options
+from assay.report import scores as table
+from assay.report.sections import sections
+from assay.simulation import Law, Link
+from assay.topics.linear_algebra.models.system_time import SystemTime
+from assay.topics.linear_algebra.simulated_system import Ranks, Way, solved
+from assay.topics.scaling.models.scaling import Scaling
+
+NODES = tuple(f"n{number}" for number in range(1, 17))
+FAST, SLOW = Link(1.6e-6, 12e9, 12.3e9), Link(2e-5, 1.1e9, 1.1e9)
+#: Nodes differ by 2 %, and every piece of work varies by 2 %.
+UNEVEN = Law(
+    links={**Law().links, "eth0": FAST, "eth1": SLOW},
+    jitter=0.02,
+    slow_hosts=dict(zip(NODES, np.random.default_rng(5).lognormal(0, 0.02, len(NODES)).tolist(), strict=True)),
+)
+ORDERS = (2048, 4096, 8192)
+BETWEEN = Measure(
+    "pt2pt",
+    ("pair:other-node",),
+    axes={"pattern": "latency", "bytes": (0, "8:4M")},
+    weight=0.01,
+)
+PRODUCT = Measure("dgemm", ("one-core",), axes={"n": 1024}, weight=0.01)
+
+
+def study(first: str, *later: str, orders: tuple[int, ...] = ORDERS) -> Study:
+    systems = Measure("hpl", (first,), axes={"n": orders}, later=later, weight=0.01)
+    return Study("Nodes", "How fast are more nodes?", (systems, BETWEEN, PRODUCT), launches=6)
+
+
+def options(**networks: str) -> Options:
+    return msgspec.structs.replace(WITH_BLAS, hosts=NODES, networks=networks)
+
+
+@pytest.fixture(scope="module")
+def run(tmp_path_factory: pytest.TempPathFactory) -> Run:
+    plan = plan_for(TWO_CORES, study("1x1@1,2,4", "1x1@16"), options(fast="eth0", slow="eth1"))
+    with pytest.MonkeyPatch.context() as patch:
+        return measured(patch, begun_run(tmp_path_factory.mktemp("nodes"), plan, TWO_CORES), TWO_CORES, UNEVEN)
+
+
+@pytest.fixture(scope="module")
+def analysis(run: Run) -> Analysis:
+    return analyse(run)
+
+
+def stated(analysis: Analysis) -> list[Prediction]:
+    return [each for each in analysis.predictions if each.before]
+
+
+def test_the_ranks_of_a_simulated_system_wait_for_each_other() -> None:
+    alone = Ranks(np.full((1, 1), 4e10), 0.2)
+    one = solved(4096, 256, alone, look_ahead=True)
+    assert one.seconds == pytest.approx(sum(one.phases.values()))
+    assert one.phases["update"] == pytest.approx(2 * 4096**3 / 3 / 4e10, rel=0.1)
+    assert one.phases["broadcast"] == one.phases["swap"] == 0
+    way = Way(1e-5, 1e9)
+    four = Ranks(np.full((2, 2), 4e10), 0.2, way, way)
+    ahead, behind = (solved(4096, 256, four, look_ahead=look) for look in (True, False))
+    assert one.seconds / 4 < ahead.seconds < behind.seconds < one.seconds
+    assert ahead.seconds == pytest.approx(sum(ahead.phases.values()))
+    slow = four._replace(rates=np.array([[4e10, 4e10], [4e10, 2e10]]))
+    assert solved(4096, 256, slow, look_ahead=True).seconds > 1.5 * ahead.seconds
+    far = four._replace(along_row=Way(1e-5, 1e8))
+    assert solved(4096, 256, far, look_ahead=True).phases["broadcast"] > 2 * ahead.phases["broadcast"]
+
+
+def test_the_message_law_tells_the_time_of_any_size(analysis: Analysis) -> None:
+    laws = [each for each in analysis.models if isinstance(each, MessageLaw)]
+    assert len(laws) == 2
+    for law, link in zip(sorted(laws, key=lambda each: each.start.value), (FAST, SLOW), strict=True):
+        sizes = np.array([64.0, 1e6, 2e7])
+        assert law.seconds(sizes) == pytest.approx(link.latency_s + sizes / link.rate, rel=0.05)
+        assert (law.seconds(sizes, 1) <= law.seconds(sizes)).all()
+        assert (law.seconds(sizes, 2) >= law.seconds(sizes)).all()
+
+
+def test_sixteen_nodes_are_predicted_before_they_run(run: Run, analysis: Analysis) -> None:
+    assert len(run.predictions) == len(ORDERS) * 2
+    models = {each.id for each in analysis.models if isinstance(each, SystemTime) and each.several}
+    lines = stated(analysis)
+    assert {each.of for each in run.predictions} == {
+        case.id for case in run.plan.studied if case.placement.label == "1x1@16"
+    }
+    assert all(set(each.models) <= models for each in run.predictions)
+    assert len(lines) == len(run.predictions)
+    assert {each.predicted.parts for each in lines} == {each.parts for each in run.predictions}
+    assert not any("@16" in source for line in lines for source in line.of)
+    errors = [abs(line.deviation) for line in lines]
+    assert max(errors) < 0.07
+    assert np.median(errors) < 0.03
+
+
+def test_ends_hold_for_more_nodes_larger_orders_and_another_network(analysis: Analysis) -> None:
+    lines = [each for each in analysis.predictions if each.law == "system-time"]
+    assert len(lines) > 12
+    assert {each.by for each in lines} == {"smaller systems", "fewer nodes or another network, and messages"}
+    assert np.median([abs(each.deviation) for each in lines]) < 0.05
+    held = [not each.error for each in lines]
+    assert np.mean(held) >= 0.85
+
+
+def test_one_network_alone_and_the_messages_of_another_predict_that(analysis: Analysis) -> None:
+    estimates = {each.id: each for each in analysis.estimates}
+    lines = [
+        each
+        for each in analysis.predictions
+        if each.law == "system-time"
+        and estimates[each.measured].factors.get("network") == "slow"
+        and estimates[each.measured].placement.label == "1x1@2"
+        and each.by != "smaller systems"
+    ]
+    assert lines
+    for line in lines:
+        assert not any("network=slow" in source for source in line.of)
+        assert abs(line.deviation) < 0.08
+
+
+def test_the_base_is_measured_in_the_blocks_of_what_follows(run: Run, analysis: Analysis) -> None:
+    blocks: dict[str, set[int]] = {}
+    for launch in run.plan.order:
+        for case in launch.cases:
+            blocks.setdefault(run.plan.case(case).placement.label, set()).add(launch.block)
+    assert blocks["1x1@16"] < blocks["1x1@1"]
+    assert blocks["1x1@16"].isdisjoint(blocks["1x1@4"])
+    largest = [
+        each
+        for each in analysis.models
+        if isinstance(each, Scaling) and each.problem.get("n") == ORDERS[-1] and each.base.startswith("hpl/")
+    ]
+    assert len(largest) == 2
+    for model in largest:
+        efficiencies = {step.nodes: step.efficiency for step in model.steps}
+        assert set(efficiencies) == {2, 4, 16}
+        assert all(each.has_interval for each in efficiencies.values())
+        assert 0.1 < efficiencies[16].value < efficiencies[4].value < efficiencies[2].value < 1.02
+
+
+def test_the_sections_show_systems_by_nodes(run: Run, analysis: Analysis) -> None:
+    found = {each.id: each for each in sections(run, analysis)}
+    ledger = next(table for table in found["system"].tables if "Prediction" in table.columns)
+    assert sum(row[-1] == "before its launch" for row in ledger.rows) == len(run.predictions)
+    rows = [row for table in found["scaling"].tables for row in table.rows if row[0].startswith("hpl")]
+    assert any(row[1] == "1x1@16" for row in rows)
+
+
+def test_rows_of_one_rank_say_nothing_of_panels_that_several_factor(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    plan = plan_for(TWO_CORES, study("1x1@1,2", "1x1@4", "1x1@16", orders=(512, 1024)), options(fast="eth0"))
+    assert [len(each) for each in plan.later] == [2, 2]
+    done = measured(monkeypatch, begun_run(tmp_path, plan, TWO_CORES), TWO_CORES, UNEVEN)
+    assert {each.of.split("/")[1] for each in done.predictions} == {"1x1@16"}
+    assert done.plan.later == ()
+
+
+def test_what_has_no_room_in_the_budget_is_left_out_and_said(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    small = study("1x1@1,2", "1x1@4", orders=(512, 1024))
+    plan = plan_for(TWO_CORES, small, options(fast="eth0"))
+    tight = msgspec.structs.replace(plan, budget_s=5.0)
+    done = measured(monkeypatch, begun_run(tmp_path, tight, TWO_CORES), TWO_CORES, UNEVEN)
+    assert not any(case.placement.label == "1x1@4" for case in done.plan.cases)
+    assert any("budget" in each.reason and "1x1@4" in each.wish for each in done.plan.left_out)
+
+
+def test_systems_that_grow_with_the_machine_have_a_curve_of_the_largest(tmp_path: Path) -> None:
+    few = Measure("hpl", ("1x1@1",), axes={"n": (512, 1024)}, weight=0.01)
+    many = Measure("hpl", ("1x1@4",), axes={"n": (512, 2048)}, weight=0.01)
+    path = simulated_run(
+        tmp_path, UNEVEN, study=Study("Grow", "?", (few, many), launches=6), options=options(fast="eth0")
+    )
+    found = [each for each in analyse(store.load(path)).models if isinstance(each, Scaling)]
+    assert {each.problem.get("n") for each in found} == {512, "largest"}
+    (largest,) = (each for each in found if each.problem["n"] == "largest")
+    assert "n=1024" in largest.base
+    (step,) = largest.steps
+    assert "n=2048" in step.estimates[0]
+    fixed = next(each for each in found if each.problem["n"] == 512)
+    assert step.efficiency.value > fixed.steps[0].efficiency.value
+
+
+def test_the_ledger_scores_every_prediction_of_every_run(
+    run: Run, analysis: Analysis, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("ASSAY_RUNS", str(Path(run.path).parent))
+    known = json.loads(CliRunner().invoke(assay, ["show", "ledger", "--json"], catch_exceptions=False).stdout)
+    assert {each["case"] for each in known["entries"]} == {each.of for each in run.predictions}
+    for each in known["entries"]:
+        measured, predicted = each["measured"], each["predicted"]
+        assert each["error"] == pytest.approx(measured["value"] / predicted["value"] - 1)
+        assert each["held"] == (predicted["lo"] <= measured["value"] <= predicted["hi"])
+    held = sum(each["held"] for each in known["entries"])
+    assert known["coverage"]["value"] == pytest.approx(held / len(known["entries"]))
+    assert known["coverage"]["lo"] < known["coverage"]["value"]
+    console = Console(width=200, record=True, file=io.StringIO())
+    table.render(together(scores(run, analysis)), console)
+    shown = console.export_text()
+    assert f"The interval held in {held} of {len(known['entries'])}" in shown
+    assert shown.count("held") > len(known["entries"]) / 2
+
+
+def test_an_empty_ledger_says_how_it_is_filled(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("ASSAY_RUNS", str(tmp_path))
+    shown = CliRunner().invoke(assay, ["show", "ledger"], catch_exceptions=False)
+    assert "No run here holds a prediction" in shown.stdout

@@ -1,0 +1,57 @@
+"""LINPACK 100 and 1000: leading dimensions, the cache that holds each matrix, published figures beside ours."""
+
+import pytest
+from tests.simulation import TWO_CORES, simulated_run
+
+from assay import store
+from assay.analyse import analyse
+from assay.compare.runs import between
+from assay.model.run import Run
+from assay.plan import Options
+from assay.report.sections import sections
+from assay.simulation import Law
+
+WITH_BLAS = Options(libraries={"blas": "/simulated/libblas.so"})
+
+
+@pytest.fixture(scope="module")
+def run(tmp_path_factory: pytest.TempPathFactory) -> Run:
+    folder = tmp_path_factory.mktemp("linpack")
+    return store.load(simulated_run(folder, Law(), description=TWO_CORES, study="linpack", options=WITH_BLAS))
+
+
+def test_each_order_has_its_leading_dimensions_and_a_library_is_for_the_larger_one(run: Run) -> None:
+    found = [each for each in analyse(run).estimates if each.benchmark == "linpack"]
+    assert {(each.params["n"], each.params["leading"], each.params["method"]) for each in found} == {
+        (100, 200, "plain"),
+        (100, 201, "plain"),
+        (1000, 1001, "plain"),
+        (1000, 1001, "lapack"),
+    }
+    assert all(each.limit and each.status == "complete" for each in found)
+
+
+def test_the_table_names_the_cache_that_holds_each_matrix_and_has_fortran_beside_c(run: Run) -> None:
+    told = next(each for each in sections(run, analyse(run)) if each.id == "linpack")
+    (table,) = told.tables
+    fits = {row[table.columns.index("n")]: row[table.columns.index("Fits")] for row in table.rows}
+    assert fits == {"100": "L2", "1000": "L3"}
+    assert {row[0] for row in table.rows} == {"plain", "lapack", "Fortran"}
+
+
+def test_published_figures_without_leading_dimension_and_method_are_drawn() -> None:
+    published = store.load(store.find("leo"))
+    told = next(each for each in sections(published, analyse(published)) if each.id == "linpack")
+    (table,) = told.tables
+    assert len(table.rows) == len(told.figures[0].result.split("; "))
+    assert "Fits" not in table.columns
+
+
+def test_a_published_figure_stands_beside_ours_of_the_same_order_and_not_beside_a_library(run: Run) -> None:
+    leo = store.load(store.find("leo"))
+    for judged, base in ((run, leo), (leo, run)):
+        pairs = [each for each in between(judged, base).pairs if "linpack" in each.a.benchmark]
+        (pair,) = pairs
+        ours = pair.a if judged is run else pair.b
+        assert (ours.benchmark, ours.params["n"]) == ("linpack_fortran", 100)  # leo's is by ifc
+        assert pair.comparison.verdict == "inconclusive"

@@ -1,0 +1,77 @@
+"""A system in mixed precision: its orders, figures and phases, and what the report says; all simulated."""
+
+import pytest
+from tests.simulation import described, simulated_run
+
+from assay import store
+from assay.analyse import analyse
+from assay.model import benchmarks
+from assay.model.benchmark import Resources
+from assay.model.placement import Memory, Placement
+from assay.model.result import Analysis, Estimate
+from assay.model.run import Run
+from assay.plan import Options
+from assay.report.sections import sections
+from assay.simulation import Law
+from assay.topics.linear_algebra.benchmarks.hpl import operations
+from assay.topics.linear_algebra.benchmarks.mxp import PHASES
+
+MXP = benchmarks.get("mxp")
+WITH_BLAS = Options(libraries={"blas": "/simulated/libblas.so"})
+
+
+@pytest.fixture(scope="module")
+def run(tmp_path_factory: pytest.TempPathFactory) -> Run:
+    return store.load(simulated_run(tmp_path_factory.mktemp("mxp"), Law(), study="mxp", options=WITH_BLAS))
+
+
+@pytest.fixture(scope="module")
+def analysis(run: Run) -> Analysis:
+    return analyse(run)
+
+
+def rates(analysis: Analysis) -> dict[int, Estimate]:
+    found = [each for each in analysis.estimates if each.benchmark == "mxp" and each.metric == "rate"]
+    return {int(each.params["n"]): each for each in found}
+
+
+def test_orders_are_doubled_as_far_as_memory_goes() -> None:
+    placement = Placement("all", "all", (0, 1), Memory(), ("n1",))
+
+    def orders(memory: int) -> list[int]:
+        points = MXP.points(Resources(placement, described().topology, memory), {"nb": 512})
+        return [int(each["n"]) for each in points]
+
+    assert orders(2**20) == []
+    assert orders(4 * 10**8) == [1024, 2048, 4096]
+    assert MXP.memory_bytes({"n": 1000}, placement) == 12 * 10**6
+
+
+def test_a_rate_stands_against_the_peak_of_single_precision(analysis: Analysis) -> None:
+    found = rates(analysis)
+    assert len(found) > 2
+    largest = found[max(found)]
+    assert largest.launches == 6
+    assert largest.basis == "interval"
+    assert largest.median
+    assert largest.limit
+    assert 0.4 < largest.median / largest.limit.value < 1
+    peaks = [e.median for e in analysis.estimates if e.benchmark == "flops" and e.params.get("format") == "fp32"]
+    assert largest.limit.value == max(each for each in peaks if each and each > 1e9)
+
+
+def test_phases_add_up_to_the_time_of_a_solution(analysis: Analysis) -> None:
+    for order, rate in rates(analysis).items():
+        phases = [each for each in analysis.estimates if each.case == rate.case and each.kernel in PHASES]
+        assert rate.median
+        whole = operations(order) / rate.median
+        assert sum(each.median or 0.0 for each in phases) == pytest.approx(whole, rel=0.02)
+
+
+def test_the_section_says_what_of_the_product_it_is(run: Run, analysis: Analysis) -> None:
+    found = next(each for each in sections(run, analysis) if each.id == "mixed-system")
+    assert {each.id for each in found.figures} == {"figure-mixed-system", "figure-mixed-system-phases"}
+    assert "is the update, and" in " ".join(found.meaning)
+    (table,) = found.tables
+    of_product = [row[table.columns.index("Of SGEMM")] for row in table.rows]
+    assert all(each.endswith(" %") for each in of_product)

@@ -1,0 +1,149 @@
+"""The NAS kernels: classes by memory and time, operations, limits, and what the report says; simulated."""
+
+import itertools
+from pathlib import Path
+
+import pytest
+from tests.simulation import TWO_CORES, described, plan_for, simulated_run
+
+from assay import store
+from assay.analyse import analyse
+from assay.model import benchmarks
+from assay.model.benchmark import Resources
+from assay.model.placement import Memory, Placement
+from assay.model.plan import Measure, Study
+from assay.model.result import Analysis, Estimate
+from assay.model.run import Run
+from assay.model.units import format_quantity, parse_quantity
+from assay.report.section import Section
+from assay.report.sections import sections
+from assay.simulation import Fault, Law
+from assay.topics.kernels.sizes import CLASSES, PROBLEMS, demand
+
+NAS = benchmarks.get("nas")
+
+
+def placed(ranks: int) -> Placement:
+    cpus = tuple((cpu,) for cpu in range(ranks))
+    return Placement("all", "all", tuple(range(ranks)), Memory(), ("n1",), cpus)
+
+
+def chosen(problem: str, ranks: int, memory: int) -> str:
+    (point,) = NAS.points(Resources(placed(ranks), described().topology, memory), {"npb": problem})
+    return str(point["npb-class"])
+
+
+@pytest.fixture(scope="module")
+def run(tmp_path_factory: pytest.TempPathFactory) -> Run:
+    return store.load(simulated_run(tmp_path_factory.mktemp("nas"), Law(), study="nas"))
+
+
+@pytest.fixture(scope="module")
+def analysis(run: Run) -> Analysis:
+    return analyse(run)
+
+
+def rates(analysis: Analysis, place: str = "all", metric: str = "rate") -> dict[str, Estimate]:
+    found = [e for e in analysis.estimates if e.benchmark == "nas" and e.metric == metric]
+    return {str(e.params["npb"]): e for e in found if e.placement.label == place}
+
+
+def section(run: Run, analysis: Analysis) -> Section:
+    return next(each for each in sections(run, analysis) if each.id == "nas")
+
+
+#: Of class A in 10^9, as RNR-94-007 counts (table 1.2) and as NPB does.
+@pytest.mark.parametrize(
+    ("problem", "report", "within"),
+    [("cg", 1.508, 0.02), ("mg", 3.905, 0.01), ("ft", 5.631, 0.3)],
+)
+def test_operations_are_about_those_of_the_report(problem: str, report: float, within: float) -> None:
+    assert demand(problem, "A").operations == pytest.approx(1e9 * report, rel=within)
+
+
+def test_operations_of_counted_things_are_exact() -> None:
+    assert demand("ep", "A").operations == 2**29
+    assert demand("ep", "A").flops == 26.68e9
+    assert demand("is", "B").operations == 10 * 2**25
+
+
+@pytest.mark.parametrize("problem", PROBLEMS)
+def test_classes_grow(problem: str) -> None:
+    needs = [demand(problem, size) for size in CLASSES]
+    for smaller, larger in itertools.pairwise(needs):
+        assert smaller.operations < larger.operations
+        assert smaller.rank_bytes(4) <= larger.rank_bytes(4)
+
+
+def test_a_class_fits_memory_time_and_ranks() -> None:
+    assert chosen("cg", 2, 2**34) == "A"
+    assert chosen("mg", 2, 2**34) == "B"
+    assert chosen("mg", 2, 10**8) == "W"
+    assert chosen("mg", 2, 1) == "S"
+    assert chosen("ft", 64, 2**36) == "C"
+    assert chosen("ft", 200, 2**38) == "C"
+    assert chosen("ep", 1, 2**30) == "A"
+
+
+def test_a_plan_names_the_class_and_one_that_is_wanted_counts() -> None:
+    measure = Measure("nas", ("all",), axes={"npb": ("mg", "ep"), "npb-class": "S"})
+    plan = plan_for(TWO_CORES, Study("NAS", "How fast?", (measure,), launches=6))
+    ids = {case.id for case in plan.cases if case.benchmark == "nas"}
+    assert ids == {"nas/all/first-touch/npb=mg,npb-class=S", "nas/all/first-touch/npb=ep,npb-class=S"}
+
+
+def test_every_problem_has_a_rate_with_an_interval(analysis: Analysis) -> None:
+    for place in ("all", "one-core"):
+        found = rates(analysis, place)
+        assert set(found) == set(PROBLEMS)
+        assert {(e.status, e.basis, e.unit) for e in found.values()} == {("complete", "interval", "op/s")}
+
+
+def test_each_stands_against_what_bounds_it(analysis: Analysis) -> None:
+    arithmetic, traffic = (rates(analysis, metric=metric) for metric in ("arithmetic", "traffic"))
+    assert set(arithmetic) == {"ep"}
+    assert set(traffic) == {"cg", "mg", "ft"}
+    limit = arithmetic["ep"].limit
+    assert limit
+    assert limit.kind == "flop-rate"
+    assert arithmetic["ep"].median == pytest.approx(0.1 * limit.value, rel=0.1)
+    memory = traffic["mg"].limit
+    assert memory
+    assert memory.kind == "memory"
+    shares = [e.median / e.limit.value for e in (traffic["mg"], rates(analysis)["mg"]) if e.limit and e.median]
+    assert shares[0] == pytest.approx(shares[1], rel=1e-6)
+
+
+def test_phases_add_up_and_one_rank_has_no_messages(analysis: Analysis) -> None:
+    for place, phases in (("all", {"computation", "messages"}), ("one-core", {"computation"})):
+        rate = rates(analysis, place)["ft"]
+        own = (e for e in analysis.estimates if e.case == rate.case and e.unit == "s")
+        found = {e.kernel: e.median for e in own if e.median}
+        assert set(found) == phases
+        assert rate.median
+        need = demand("ft", str(rate.params["npb-class"]))
+        assert sum(found.values()) == pytest.approx(need.operations / rate.median, rel=0.02)
+
+
+def test_the_section_shows_rates_shares_and_messages(run: Run, analysis: Analysis) -> None:
+    found = section(run, analysis)
+    assert {each.id for each in found.figures} == {"figure-nas", "figure-nas-phases"}
+    (table,) = found.tables
+    assert len(table.rows) == 2 * len(PROBLEMS)
+    assert "Messages take the largest share of the time in" in " ".join(found.meaning)
+    assert {each.label.partition(",")[0] for each in found.headlines} == {"EP", "IS", "CG", "MG", "FT"}
+
+
+def test_a_wrong_result_yields_no_figure(tmp_path: Path) -> None:
+    measure = Measure("nas", ("all",), axes={"npb": "ep"})
+    law = Law(faults=(Fault("wrong-result"),))
+    wrong = analyse(store.load(simulated_run(tmp_path, law, study=Study("NAS", "?", (measure,), launches=6))))
+    assert not any(e.median for e in wrong.estimates if e.benchmark == "nas")
+    assert any("wrong result" in str(each) for each in wrong.outcomes)
+
+
+def test_operations_a_second_are_a_unit() -> None:
+    assert format_quantity(333e6, "op/s") == "333 Mop/s"
+    amount, unit = parse_quantity("8.33 Gop/s")
+    assert amount == pytest.approx(8.33e9)
+    assert unit == "op/s"

@@ -1,0 +1,164 @@
+"""Scaling: what is paired with what, which factor explains a loss, and what the section and the finding say."""
+
+from pathlib import Path
+
+import pytest
+from tests.simulation import TWO_CORES, plan_for, simulated_run
+
+from assay import store
+from assay.analyse import analyse
+from assay.model import benchmarks
+from assay.model.placement import Memory, Placement
+from assay.model.plan import Measure, Study
+from assay.model.result import Analysis
+from assay.model.run import Run
+from assay.plan import Options
+from assay.report.section import Section
+from assay.report.sections import sections
+from assay.simulation import Law
+from assay.topics.scaling.models.scaling import Scaling, Step
+from assay.topics.stencil.benchmarks.himeno import GRIDS
+from assay.topics.stencil.shape import block_of, shape_of
+
+HIMENO = benchmarks.get("himeno_mpi")
+#: Two cores draw more than the memory of a node gives.
+SHARED = Law(node_traffic=15e9)
+HOSTS = Options(hosts=("n1", "n2"))
+
+
+def study(*more: Measure) -> Study:
+    together = Measure("himeno_mpi", ("one-core", "pair", "one-core@2"), axes={"size": "M"})
+    copies = Measure("himeno_mpi", ("pair",), axes={"size": "M", "coupling": "independent"})
+    return Study("Scaling", "How much faster?", (together, copies, *more), launches=6)
+
+
+@pytest.fixture(scope="module")
+def run(tmp_path_factory: pytest.TempPathFactory) -> Run:
+    return store.load(
+        simulated_run(
+            tmp_path_factory.mktemp("scaling"),
+            SHARED,
+            study=study(Measure("stream", ("one-core", "pair"))),
+            options=HOSTS,
+        )
+    )
+
+
+@pytest.fixture(scope="module")
+def analysis(run: Run) -> Analysis:
+    return analyse(run)
+
+
+def scaling(analysis: Analysis, benchmark: str) -> Scaling:
+    (found,) = (
+        each for each in analysis.models if isinstance(each, Scaling) and each.base.startswith(f"{benchmark}/")
+    )
+    return found
+
+
+def step(model: Scaling, nodes: int, *, copies: bool = False) -> Step:
+    (found,) = (each for each in model.steps if each.nodes == nodes and each.copies == copies)
+    return found
+
+
+def section(run: Run, analysis: Analysis) -> Section:
+    return next(each for each in sections(run, analysis) if each.id == "scaling")
+
+
+@pytest.mark.parametrize(
+    ("size", "ranks", "wanted", "shape"),
+    [
+        ("XS", 1, (0, 0, 0), (1, 1, 1)),
+        ("XS", 2, (0, 0, 0), (2, 1, 1)),
+        ("XS", 16, (0, 0, 0), (4, 4, 1)),
+        ("XS", 6, (0, 0, 3), (2, 1, 3)),
+        ("XS", 2, (0, 0, 4), None),
+        ("XS", 64, (0, 0, 64), None),
+    ],
+)
+def test_a_grid_is_dealt_as_the_program_deals_it(
+    size: str, ranks: int, wanted: tuple[int, int, int], shape: tuple[int, int, int] | None
+) -> None:
+    assert shape_of(GRIDS[size], ranks, wanted) == shape
+
+
+def test_a_block_has_its_points_and_those_around_them() -> None:
+    assert block_of(GRIDS["XS"], (1, 1, 1)) == GRIDS["XS"]
+    assert block_of(GRIDS["XS"], (4, 2, 1)) == (8 + 2, 15 + 2, 64)
+    whole = Placement("", "", (0,), Memory(), ("n1",), ((0,),))
+    four = Placement("", "", (0, 1, 2, 3), Memory(), ("n1",), ((0,), (1,), (2,), (3,)))
+    sharing, independent = ({"size": "M", "coupling": word} for word in ("sharing", "independent"))
+    assert HIMENO.memory_bytes(independent, four) == HIMENO.memory_bytes(sharing, whole)
+    assert HIMENO.memory_bytes(sharing, four) < 0.3 * HIMENO.memory_bytes(sharing, whole)
+
+
+def test_speed_ups_are_paired_ratios_with_an_interval_over_a_named_base(analysis: Analysis) -> None:
+    found = scaling(analysis, "himeno_mpi")
+    assert (found.base_label, found.base_cores) == ("one-core", 1)
+    estimates = {each.id: each for each in analysis.estimates}
+    for each in found.steps:
+        assert each.blocks == 6
+        assert each.speed_up.has_interval
+        medians = estimates[each.estimates[0]].median, estimates[found.base].median
+        assert all(medians)
+        assert each.speed_up.value == pytest.approx(medians[0] / medians[1], rel=0.05)  # type: ignore[operator]
+        assert each.efficiency.value == pytest.approx(each.speed_up.value / 2)
+
+
+def test_the_loss_on_one_node_is_what_copies_lose_and_what_messages_lose(analysis: Analysis) -> None:
+    found = scaling(analysis, "himeno_mpi")
+    here = step(found, 1)
+    assert here.shared
+    assert here.messages
+    assert here.shared.value == pytest.approx(step(found, 1, copies=True).efficiency.value)
+    assert here.shared.value * here.messages.value == pytest.approx(here.efficiency.value, rel=0.02)
+    assert here.shared.value < 0.9
+
+
+def test_between_nodes_nothing_is_shared(analysis: Analysis) -> None:
+    there = step(scaling(analysis, "himeno_mpi"), 2)
+    assert there.shared
+    assert there.shared.parts == (1, 1, 1)
+    assert there.messages == there.efficiency
+
+
+def test_rates_of_hosts_that_stand_alone_add_up(analysis: Analysis) -> None:
+    found = scaling(analysis, "stream")
+    both = next(each for each in found.steps if each.label == "one-core")
+    assert (both.nodes, both.cores, len(both.estimates)) == (2, 2, 2)
+    assert both.efficiency.value == pytest.approx(1, rel=0.05)
+    assert both.ranks == 0
+
+
+def test_one_core_alone_has_no_speed_up(tmp_path: Path) -> None:
+    measure = Measure("himeno_mpi", ("one-core",), axes={"size": ("XS", "M")})
+    found = analyse(store.load(simulated_run(tmp_path, Law(), study=Study("One", "?", (measure,), launches=6))))
+    assert not [each for each in found.models if isinstance(each, Scaling)]
+
+
+def test_the_section_names_the_base_and_has_a_row_for_each_placement(run: Run, analysis: Analysis) -> None:
+    drawn = section(run, analysis)
+    table, reasons = drawn.tables
+    assert [row[1] for row in reasons.rows] == ["pair", "one-core@2"]
+    rows = [row for row in table.rows if row[0].startswith("himeno_mpi")]
+    assert [row[1] for row in rows] == ["one-core", "pair", "pair, independent copies", "one-core@2"]
+    assert rows[0][5] == "base"
+    curve, points = drawn.figures
+    assert "one-core" in points.caption
+    assert "independent copies" in points.result
+    assert "stream, 4 cores 2 cores a node" in curve.result
+
+
+def test_a_low_efficiency_is_found_with_its_reason(analysis: Analysis) -> None:
+    (finding,) = (each for each in analysis.findings if each.rule == "scaling")
+    assert finding.status == "observed"
+    assert "pair" in finding.claim
+    assert "independent copies" in finding.claim
+    assert finding.numbers["statistic"].hi < finding.numbers["threshold"].value
+
+
+def test_one_two_two_leaves_out_what_needs_two_nodes_with_the_reason() -> None:
+    one = plan_for(TWO_CORES, "one-two-two", Options(libraries={"blas": "/simulated/libblas.so"}))
+    labels = {case.placement.label for case in one.cases if case.role == "measure"}
+    assert labels == {"one-core", "pair"}
+    assert any("one-core@2" in left.wish and "node" in left.reason for left in one.left_out)
