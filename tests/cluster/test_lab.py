@@ -80,6 +80,7 @@ def most(lab: Lab, network: str, size: int, wanted: float) -> float:
     return max(rates)
 
 
+@pytest.mark.long
 def test_each_network_has_the_rate_of_its_name(lab: Lab) -> None:
     """No transfer is faster than the limit; other work slows some, so one of ten has to reach it."""
     gbe, fe = most(lab, "gbe", 60_000_000, 100e6), most(lab, "fe", 6_000_000, 10e6)

@@ -126,6 +126,7 @@ def test_ends_of_a_link_with_different_mtus_are_found(desk: Desk) -> None:
     assert "on node02 `sudo ip link set fe0 mtu 1500`" in mtu.next
 
 
+@pytest.mark.long
 def test_a_link_that_is_slower_than_its_nominal_rate_is_found(desk: Desk) -> None:
     with desk.lab.slow_port("node02", "fe", "50mbit"):
         (slow,) = found(desk, LONG, FE)["link_ceiling"]
@@ -245,6 +246,7 @@ def planted(desk: Desk) -> str:
     pytest.fail("no run of three shows the step of the eager limit")
 
 
+@pytest.mark.long
 def test_an_acknowledgement_that_is_held_back_is_found(desk: Desk) -> None:
     """Open MPI is told to keep Nagle's algorithm; kernels hold acknowledgements back by themselves."""
     (wait,) = found(desk, WRITES, FE, {NAGLE: "1"})["delayed_ack"]

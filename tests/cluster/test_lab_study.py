@@ -116,7 +116,8 @@ def best(desk: Desk) -> dict[str, float]:
     return found
 
 
-@pytest.mark.parametrize("kind", ["openmpi", pytest.param("mpich", marks=pytest.mark.long)])
+@pytest.mark.long
+@pytest.mark.parametrize("kind", ["openmpi", "mpich"])
 def test_a_limit_of_a_network_shows_as_that_limit(desk: Desk, kind: str) -> None:
     """No launch gets more than the limit; other work on this machine makes some slower, so one has to reach it."""
     networks = ("--network", "gbe=gbe0,fe=fe0,fast=fast0")
@@ -131,6 +132,7 @@ def test_a_limit_of_a_network_shows_as_that_limit(desk: Desk, kind: str) -> None
     assert best(desk)["fast"] > 3 * best(desk)["gbe"]
 
 
+@pytest.mark.long
 def test_the_first_page_names_the_wire_rate_as_the_limit_of_the_slower_network(desk: Desk) -> None:
     """Other work on this machine holds up launches: one of three runs has to reach the wire."""
     words = desk.words("run", "wide.toml", "--network", "gbe=gbe0,fast=fast0", "--mpi", mpi_of("openmpi"))

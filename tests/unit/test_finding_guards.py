@@ -14,6 +14,7 @@ from assay.model.plan import Measure, Study
 from assay.model.record import Series
 from assay.model.result import Finding
 from assay.model.run import LaunchRecords, Run
+from assay.plan import Options
 from assay.simulation import Law
 
 NODE = "pack:2 numa:1(memory=8GB) l3:1(size=8MB) l2:4(size=512kB) l1:1(size=32kB) core:1 pu:1"
@@ -40,13 +41,22 @@ def test_the_planted_fault_is_heard(ill: Run) -> None:
     assert found.status == "observed"
 
 
-def test_a_fault_seen_only_while_other_processes_ran_is_not_assessed(ill: Run) -> None:
-    def disturb(launch: LaunchRecords) -> LaunchRecords:
-        bracket = msgspec.structs.replace(launch.launch.bracket, foreign=0.5)
-        return msgspec.structs.replace(launch, launch=msgspec.structs.replace(launch.launch, bracket=bracket))
+def _disturb(launch: LaunchRecords) -> LaunchRecords:
+    bracket = msgspec.structs.replace(launch.launch.bracket, foreign=0.5)
+    return msgspec.structs.replace(launch, launch=msgspec.structs.replace(launch.launch, bracket=bracket))
 
-    (found,) = _half(_changed(ill, disturb))
+
+def test_a_fault_seen_only_while_other_processes_ran_is_not_assessed(ill: Run) -> None:
+    (found,) = _half(_changed(ill, _disturb))
     assert (found.status, found.severity) == ("not assessed", "fact")
+
+
+def test_what_counters_show_is_a_problem_whatever_else_ran(tmp_path: Path) -> None:
+    study = Study("Way", "Which?", (Measure("pt2pt", ("pair:other-node",), axes={"bytes": 65536}),), launches=3)
+    hosts = Options(hosts=("n1", "n2"), networks={"fast": "eth1"})
+    run = store.load(simulated_run(tmp_path, Law(detours={"eth1": "eth0"}), study=study, options=hosts))
+    found = [each for each in analyse(_changed(run, _disturb)).findings if each.rule == "transport"]
+    assert [each.severity for each in found] == ["problem"]
 
 
 def test_a_clock_of_two_samples_accuses_nobody(tmp_path: Path) -> None:

@@ -167,9 +167,12 @@ class Rule(Question, frozen=True):
 
     Attributes:
         assess: what it finds; a finding `not assessed` where evidence is missing; nothing where all is well.
+        timed: whether it judges times or rates, which other processes change. They change no counter of bytes,
+            and no setting.
     """
 
     assess: Callable[[Evidence], Iterable[Finding]]
+    timed: bool = True
 
 
 def numbers(

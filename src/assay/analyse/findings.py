@@ -45,10 +45,11 @@ def _guarded(finding: Finding, rule: Rule | PairedRatio, evidence: Evidence) -> 
     figures = [known[name] for name in finding.evidence if name in known]
     statistic, threshold = finding.numbers.get("statistic"), finding.numbers.get("threshold")
     low, high = (statistic.lo, statistic.hi) if statistic else (None, None)
+    timed = not isinstance(rule, Rule) or rule.timed
     why: str = ""
     if threshold and low is not None and high is not None and low < threshold.value < high:
         why = text("The threshold lies within the interval of the statistic")
-    elif figures and all(0 < each.launches == each.disturbed for each in figures):
+    elif timed and figures and all(0 < each.launches == each.disturbed for each in figures):
         why = text("Other processes disturbed all launches of its figures")
     elif figures and all(0 < each.samples < _FEWEST_SAMPLES for each in figures):
         why = text("Its figures have fewer than {samples} samples", samples=_FEWEST_SAMPLES)

@@ -116,4 +116,5 @@ rule = Rule(
     text("Does the path carry the longest frames that its ends send?"),
     text("TCP connections broke with long segments and held with short segments or messages"),
     _assess,
+    timed=False,
 )

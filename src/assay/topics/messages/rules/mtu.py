@@ -81,4 +81,5 @@ rule = Rule(
     text("Do both ends of a link take frames of the same size?"),
     text("the MTU of the device is not the same on all nodes of the messages"),
     _assess,
+    timed=False,
 )

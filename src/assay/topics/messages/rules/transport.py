@@ -265,4 +265,5 @@ rule = Rule(
         spread=f"{_SPREAD}",
     ),
     _assess,
+    timed=False,
 )
