@@ -32,7 +32,7 @@ def marked() -> frozenset[str]:
 
 
 def _in_code(path: Path) -> Iterator[str]:
-    """First arguments of `text`, where it is that of the model; all of `headings`; the words of `words.count`."""
+    """First arguments of `text`, where it is that of the model; all of `headings`; the words of `formatting.count`."""
     tree = ast.parse(path.read_text("utf-8"))
     imports = [each for each in ast.walk(tree) if isinstance(each, ast.ImportFrom)]
     names = {name.name for each in imports if each.module == "assay.model.text" for name in each.names}
@@ -44,7 +44,7 @@ def _in_code(path: Path) -> Iterator[str]:
             yield from _literals(call.args[0], path)
         elif function == "headings":
             yield from (name for each in call.args for name in _literals(each, path))
-        elif function == "words.count" and len(call.args) > 1:
+        elif function == "formatting.count" and len(call.args) > 1:
             ones, manies = (_literals(word, path) for word in call.args[1:])
             yield from (f"{{count}} {one}{FORMS}{{count}} {many}" for one, many in zip(ones, manies, strict=True))
 

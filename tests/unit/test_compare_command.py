@@ -21,7 +21,7 @@ from assay.model.errors import PartialRunError, ThresholdError, UsageError
 from assay.model.plan import Measure, Study
 from assay.model.result import RESULT_SCHEMA
 from assay.plan import Options
-from assay.report import verdicts, words
+from assay.report import formatting, verdicts
 from assay.simulation import Law
 
 
@@ -202,8 +202,8 @@ def test_one_pair_says_so_and_every_row_has_its_number(tmp_path: Path) -> None:
 def test_a_ratio_of_two_or_more_is_a_factor_and_its_ends_have_the_same_form(
     ratio: float, lo: float, hi: float, change: str, ends: str
 ) -> None:
-    assert words.change(ratio) == change
-    assert words.changes(ratio, lo, hi, sure=True) == ends
+    assert formatting.change(ratio) == change
+    assert formatting.changes(ratio, lo, hi, sure=True) == ends
 
 
 def test_tables_fit_80_columns_and_keep_every_verdict_whole(tmp_path: Path) -> None:

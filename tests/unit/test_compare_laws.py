@@ -12,7 +12,7 @@ from assay.cli import assay
 from assay.compare.sides import Sides, sides
 from assay.model.plan import Measure, Study
 from assay.plan import Options
-from assay.report import choose
+from assay.report import selection
 from assay.simulation import Law
 
 HOSTS = Options(hosts=("n1", "n2"), libraries={"blas": "/simulated/libblas.so"})
@@ -73,7 +73,7 @@ def test_published_speed_ups_stand_beside_own_ones_of_the_same_cores_and_nodes(a
     by_place = {(each.at["cores"], each.at["nodes"]): each.of for each in found.found.law_figures}
     assert set(by_place) == {(2, 2), (2, 1)}
     for place, leo, sci in (((2, 2), 1.94, 2.0), ((2, 1), 1.73, 1.87)):
-        of_run = choose.grouped(by_place[place], lambda each: each[0])
+        of_run = selection.grouped(by_place[place], lambda each: each[0])
         values = {run: [figure.value for _, _, figure in of] for run, of in of_run.items()}
         assert (values["leo"], values["sci"]) == ([leo], [sci])
         assert len(values[own]) == (4 if place == (2, 1) else 2)  # two orders, and on one node independent copies

@@ -141,11 +141,11 @@ def test_ranks_out_of_place_are_invalid(tmp_path: Path, kind: str, reason: str) 
 def test_a_domain_behind_a_host_name_is_no_other_host() -> None:
     rank = Rank(1, "n2.cluster", "b", (0,), (0,), "first-touch", {})
     placed = Placement("one-core@2", "", (0,), Memory(), ("n1", "n2"), ((0,),))
-    assert not joint.astray([rank], placed)
+    assert not joint.wrong_ranks([rank], placed)
     elsewhere = msgspec.structs.replace(placed, hosts=("n1", "n3"))
-    assert "asked to be on n3" in joint.astray([rank], elsewhere)
+    assert "asked to be on n3" in joint.wrong_ranks([rank], elsewhere)
     other = msgspec.structs.replace(rank, requested_cpus=(4,))
-    assert joint.astray([other], placed) == "rank 1 was asked for cpus [4], not [0]"
+    assert joint.wrong_ranks([other], placed) == "rank 1 was asked for cpus [4], not [0]"
 
 
 def test_the_share_of_an_interface_is_of_all_hosts_and_launches() -> None:

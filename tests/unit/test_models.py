@@ -11,7 +11,7 @@ from tests.simulation import described, simulated_run
 
 from assay import store
 from assay.analyse import analyse
-from assay.analyse.curves import Known, curves, replicates
+from assay.analyse.curves import RunEstimates, curves, replicates
 from assay.analyse.estimates import Measured, measure
 from assay.analyse.launches import yields
 from assay.analyse.models import laws
@@ -228,9 +228,9 @@ def test_replicates_of_members_that_share_no_block_spread_as_their_own_launches_
         assert np.ptp(draws[:, column]) > 0.7 * np.ptp(alone) > 0
 
 
-def _known(run: Run) -> Known:
+def _known(run: Run) -> RunEstimates:
     attempts = yields(run, None)
-    return Known(run, tuple(measure(run, attempts, outcomes(run, attempts))))
+    return RunEstimates(run, tuple(measure(run, attempts, outcomes(run, attempts))))
 
 
 @pytest.fixture(scope="module")
@@ -291,7 +291,7 @@ def test_a_figure_that_pools_the_states_is_predicted_from_all_of_them(tmp_path: 
         next(each for each in every.estimates if each.benchmark == "himeno" and each.unit == "flop/s"), state=None
     )
     triads = [Measured(each, ()) for each in every.estimates if (each.kernel, each.metric) == ("triad", "traffic")]
-    (found,) = predictions(Known(run, (*triads, Measured(pooled, ()))))
+    (found,) = predictions(RunEstimates(run, (*triads, Measured(pooled, ()))))
     assert set(found.states[:-1]) == {"near", "far"}
     assert found.states[-1] is None
     each_alone = every.predictions

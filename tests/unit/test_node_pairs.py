@@ -9,7 +9,7 @@ import pytest
 from tests.simulation import described
 
 from assay import studies
-from assay.analyse.curves import Known
+from assay.analyse.curves import RunEstimates
 from assay.analyse.estimates import LaunchMedian, Measured
 from assay.model import benchmarks
 from assay.model.benchmark import Resources
@@ -70,7 +70,7 @@ def estimate(each: int) -> Estimate:
     return msgspec.convert(told | benchmark | figures | unknown, Estimate)
 
 
-def known(rounds: Mapping[int, tuple[CaseRecords, ...]], disturbed: tuple[int, ...] = ()) -> Known:
+def known(rounds: Mapping[int, tuple[CaseRecords, ...]], disturbed: tuple[int, ...] = ()) -> RunEstimates:
     """Three launches, one in each block, of some rounds; launches that are disturbed are attempts of the first."""
     launches = [
         SimpleNamespace(
@@ -85,7 +85,7 @@ def known(rounds: Mapping[int, tuple[CaseRecords, ...]], disturbed: tuple[int, .
     ]
     medians = tuple(LaunchMedian(block, None, 1.5e-6) for block in range(3) if block not in disturbed)
     measured = tuple(Measured(estimate(each), medians) for each in rounds)
-    return Known(cast("Run", SimpleNamespace(launches=launches, machines={})), measured)
+    return RunEstimates(cast("Run", SimpleNamespace(launches=launches, machines={})), measured)
 
 
 @pytest.mark.parametrize(("ranks", "rounds"), [(2, 1), (3, 3), (4, 3), (63, 63), (64, 63)])
@@ -110,7 +110,7 @@ def test_where_both_time_the_slower_one_counts() -> None:
     assert found == pytest.approx({(0, 1): 3e-6})
 
 
-def with_a_slow_node() -> Known:
+def with_a_slow_node() -> RunEstimates:
     """Four nodes; messages with n3 take twice as long."""
     ways = ("0-3 1-2", "0-1 2-3", "0-2 1-3")
     rounds = {

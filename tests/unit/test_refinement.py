@@ -13,7 +13,7 @@ from assay.model.plan import Case, Measure, Plan, Study
 from assay.model.quantity import Quantity
 from assay.model.result import Estimate
 from assay.plan import Options, make, stages
-from assay.plan.refinement import Bend, bends, with_sizes
+from assay.plan.refinement import WantedSize, wanted_sizes, with_sizes
 from assay.simulation import Law, SimulatedMachine
 from assay.topics.memory.models.latency_levels import LatencyLevels
 
@@ -45,11 +45,11 @@ def of_size(plan: Plan, size: int) -> list[Case]:
 
 
 def test_a_straight_line_on_logarithmic_axes_wants_nothing() -> None:
-    assert bends(curve([1e-9 * size**0.7 for size in SIZES], SIZES)) == ()
+    assert wanted_sizes(curve([1e-9 * size**0.7 for size in SIZES], SIZES)) == ()
 
 
 def test_a_switch_of_protocol_is_looked_at_on_both_sides() -> None:
-    found = bends(curve([switched(size) for size in SIZES], SIZES))
+    found = wanted_sizes(curve([switched(size) for size in SIZES], SIZES))
     assert {2048, 8192} <= {bend.size for bend in found}
     assert all(bend.error > 0.05 for bend in found)
     assert len(found) <= 6
@@ -58,7 +58,7 @@ def test_a_switch_of_protocol_is_looked_at_on_both_sides() -> None:
 def test_bisection_closes_in_on_the_switch() -> None:
     sizes = list(SIZES)
     for _ in range(4):
-        found = bends(curve([switched(size) for size in sizes], sizes))
+        found = wanted_sizes(curve([switched(size) for size in sizes], sizes))
         sizes = sorted({*sizes, *(bend.size for bend in found)})
     below = max(size for size in sizes if size <= 4096)
     above = min(size for size in sizes if size > 4096)
@@ -67,18 +67,18 @@ def test_bisection_closes_in_on_the_switch() -> None:
 
 def test_what_the_interval_may_hide_is_no_bend() -> None:
     noisy = [1e-6 * (1.08 if at % 2 else 1.0) for at in range(len(SIZES))]
-    assert bends(curve(noisy, SIZES))
-    assert bends(curve(noisy, SIZES, half_width=0.2)) == ()
+    assert wanted_sizes(curve(noisy, SIZES))
+    assert wanted_sizes(curve(noisy, SIZES, half_width=0.2)) == ()
 
 
 def test_a_message_without_bytes_stands_on_no_logarithmic_axis() -> None:
-    assert bends(curve([1e-6, 1e-6, 1e-6], [0, 1, 2])) == ()
+    assert wanted_sizes(curve([1e-6, 1e-6, 1e-6], [0, 1, 2])) == ()
 
 
 def test_new_sizes_are_measured_in_blocks_after_the_others_at_every_level() -> None:
     plan = planned(mpis=("openmpi-4.1.4", "mpich-4.0.2"))
     (one, other) = of_size(plan, 4096)
-    more = with_sizes(plan, [Bend(one.id, "bytes", 3000, 1.0)], None)
+    more = with_sizes(plan, [WantedSize(one.id, "bytes", 3000, 1.0)], None)
     fresh = of_size(more, 3000)
     assert {case.factors["mpi"] for case in fresh} == {"openmpi-4.1.4", "mpich-4.0.2"}
     assert [case.id.replace("3000", "4096") for case in fresh] == [one.id, other.id]
@@ -98,7 +98,7 @@ def test_new_sizes_are_measured_in_blocks_after_the_others_at_every_level() -> N
 def test_what_the_budget_has_no_time_for_is_said() -> None:
     plan = planned(budget_s=60)
     (one,) = of_size(plan, 4096)
-    more = with_sizes(plan, [Bend(one.id, "bytes", 3000, 1.0)], 0.01)
+    more = with_sizes(plan, [WantedSize(one.id, "bytes", 3000, 1.0)], 0.01)
     assert more.order == plan.order
     assert more.refine == 0
     assert more.left_out[-1].wish == "pt2pt at all"
@@ -113,7 +113,7 @@ def test_sizes_without_time_stand_in_one_line_for_each_curve() -> None:
     study = Study("S", "Q?", (measure,), launches=3, refine=2, budget_s=60)
     mpis = ("openmpi-4.1.4", "mpich-4.0.2")
     plan = make("own.toml", study, described(), Options(seed=1, mpis=mpis))
-    wished = [Bend(case.id, "bytes", size, 1.0) for case in of_size(plan, 4096) for size in (6144, 3000)]
+    wished = [WantedSize(case.id, "bytes", size, 1.0) for case in of_size(plan, 4096) for size in (6144, 3000)]
     more = with_sizes(plan, wished, 0.01)
     assert [(left.wish, left.reason) for left in more.left_out[len(plan.left_out) :]] == [
         (
@@ -131,13 +131,13 @@ def test_where_nothing_bends_the_run_is_over() -> None:
 
 def test_the_error_is_that_of_interpolation() -> None:
     points = curve([1.0, 3.0, 4.0], [1, 2, 4])
-    (bend, *_) = bends(
+    (bend, *_) = wanted_sizes(
         [
             msgspec.structs.replace(each, params=each.params | {"bytes": size})
             for each, size in zip(points, (16, 64, 256), strict=True)
         ]
     )
-    assert isinstance(bend, Bend)
+    assert isinstance(bend, WantedSize)
     assert math.isclose(bend.error, 3.0 / 2.0 - 1)
 
 

@@ -16,7 +16,7 @@ from tests.unit.report_example import example
 from assay import analyse, plan, store
 from assay.model.result import Analysis
 from assay.model.run import Run
-from assay.report import choose, html, raw, vega, words
+from assay.report import formatting, html, raw, selection, vega
 from assay.report.charts.curve import CurvePoint, curve
 from assay.report.section import Figure
 from assay.report.sections import declared
@@ -42,7 +42,7 @@ def test_every_estimate_stands_with_its_interval_and_its_limit(page: str) -> Non
     estimates = example().analysis.estimates
     assert len(rows) == len(estimates)
     for estimate in estimates:
-        figure = words.shown(estimate)
+        figure = formatting.shown(estimate)
         if not figure:
             continue
         wanted = [f">{figure.value} {figure.unit}<", f">{figure.ends}<", figure.basis]
@@ -53,8 +53,8 @@ def test_every_estimate_stands_with_its_interval_and_its_limit(page: str) -> Non
 def test_every_finding_stands_with_its_next_step_and_its_rivals(page: str) -> None:
     text = _text(page)
     for finding in example().analysis.findings:
-        assert words.sentence(finding.claim) in text
-        assert words.sentence(finding.next).rstrip(".") in text
+        assert formatting.sentence(finding.claim) in text
+        assert formatting.sentence(finding.next).rstrip(".") in text
     assert "the compiler may already use them" in text
     assert "least ratio of a block 1.33" in text
 
@@ -250,7 +250,7 @@ def test_many_nodes_are_ranked_and_the_slow_one_is_named(tmp_path: Path) -> None
     )
     assert table
     assert "n07: " in table[0]
-    middle = choose.middle(e for e in analysis.estimates if e.benchmark == "stream")
+    middle = selection.middle(e for e in analysis.estimates if e.benchmark == "stream")
     assert "n07" not in {host for e in middle for host in e.placement.hosts}
 
 

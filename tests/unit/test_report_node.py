@@ -22,9 +22,9 @@ from assay.plan import Options
 from assay.report import html, terminal, vega, verdicts
 from assay.report import varied as factors
 from assay.report.charts.heatmap import Cell, heatmap
+from assay.report.formatting import interval
 from assay.report.section import Figure, Section, Table
 from assay.report.sections import sections
-from assay.report.words import interval
 from assay.topics.cores.roofline_chart import Kernel, Roof, roofline
 from assay.topics.memory.sections import touch
 

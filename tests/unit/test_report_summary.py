@@ -18,7 +18,7 @@ from assay.model.plan import Factor
 from assay.model.quantity import Quantity, exact
 from assay.model.result import Analysis, Finding, Limit
 from assay.plan import Options
-from assay.report import html, terminal, words
+from assay.report import formatting, html, terminal
 from assay.report.summary import counted, planned, shortfall, summary, verdict
 from assay.simulation import Law
 
@@ -149,12 +149,12 @@ def test_a_bar_is_the_share_of_the_limit(
         value=Quantity(value, lo, hi, "B/s", "interval"),
         limit=limit,
     )
-    bar = words.bar(one)
+    bar = formatting.bar(one)
     assert bar is not None
     assert bar == pytest.approx(drawn)
-    assert words.bar(msgspec.structs.replace(one, limit=None)) is None
+    assert formatting.bar(msgspec.structs.replace(one, limit=None)) is None
     own = msgspec.structs.replace(limit, measured_by=one.id)
-    assert words.bar(msgspec.structs.replace(one, limit=own)) is None
+    assert formatting.bar(msgspec.structs.replace(one, limit=own)) is None
 
 
 def test_a_whole_run_says_nothing_of_a_cut(tmp_path: Path) -> None:

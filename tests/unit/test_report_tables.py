@@ -16,7 +16,7 @@ from assay import store
 from assay.analyse import analyse
 from assay.model.quantity import Quantity, exact
 from assay.model.result import Analysis, Limit
-from assay.report import tables, terminal, words
+from assay.report import formatting, tables, terminal
 
 
 def _printed(width: int = 80, encoding: str = "utf-8") -> str:
@@ -104,9 +104,9 @@ def test_a_terminal_that_knows_no_unicode_gets_plain_ascii() -> None:
 
 
 def test_an_interval_and_a_range_look_different() -> None:
-    ranged = words.shown(estimate("stream/all/x", "triad", 4.215e10))
+    ranged = formatting.shown(estimate("stream/all/x", "triad", 4.215e10))
     interval = Quantity(4.215e10, 0.985 * 4.215e10, 1.012 * 4.215e10, "B/s", "interval")
-    sure = words.shown(estimate("stream/all/x", "triad", 4.215e10, value=interval, launches=6))
+    sure = formatting.shown(estimate("stream/all/x", "triad", 4.215e10, value=interval, launches=6))
     assert ranged
     assert sure
     assert ranged.full == "42.1 GB/s (41.5 to 42.7, range of 3 launches)"
@@ -115,7 +115,7 @@ def test_an_interval_and_a_range_look_different() -> None:
 
 
 def test_a_single_launch_claims_no_interval() -> None:
-    alone = words.shown(estimate("stream/all/x", "triad", 4.2e10, value=exact(4.2e10, "B/s"), launches=1))
+    alone = formatting.shown(estimate("stream/all/x", "triad", 4.2e10, value=exact(4.2e10, "B/s"), launches=1))
     assert alone
     assert alone.ends == "no interval"
     assert alone.full == "42.0 GB/s (1 launch)"
@@ -129,7 +129,7 @@ def test_a_share_of_the_limit_is_of_its_rate(median: float, limit: float, better
     made = estimate("stream/all/x", "triad", median, better=better)
     assert made.limit
     made = msgspec.structs.replace(made, limit=msgspec.structs.replace(made.limit, value=limit))
-    assert words.share_text(made) == share
+    assert formatting.share_text(made) == share
 
 
 @pytest.mark.parametrize(
@@ -137,7 +137,7 @@ def test_a_share_of_the_limit_is_of_its_rate(median: float, limit: float, better
     [(1.1e-7, "s", "110 ns"), (2.048e11, "B/s", "205 GB/s"), (999.6e6, "B/s", "1.00 GB/s"), (0.0, "s", "0 s")],
 )
 def test_quantities_have_three_digits(value: float, unit: str, text: str) -> None:
-    assert words.quantity(value, unit) == text
+    assert formatting.quantity(value, unit) == text
 
 
 def test_the_terminal_names_what_fell_together_and_what_it_was_measured_as(tmp_path: Path) -> None:
@@ -157,16 +157,18 @@ def test_the_figure_that_set_the_measured_limit_has_no_share_of_it() -> None:
     best = estimate("stream/all/first-touch", "triad", 4e10)
     limit = Limit(4e10, "measured", "the best", "memory", measured_by=best.id)
     best = msgspec.structs.replace(best, limit=limit)
-    assert words.share_cell(best) == "is the limit"
-    assert words.share_cell(msgspec.structs.replace(best, id="another")) == "100 %"
-    assert words.share_cell(msgspec.structs.replace(best, id="another", value=exact(3e10, "B/s"))) == "75 %"
+    assert formatting.share_cell(best) == "is the limit"
+    assert formatting.share_cell(msgspec.structs.replace(best, id="another")) == "100 %"
+    assert formatting.share_cell(msgspec.structs.replace(best, id="another", value=exact(3e10, "B/s"))) == "75 %"
     assert (
-        words.share_cell(msgspec.structs.replace(best, limit=Limit(4e10, "derived", "channels", "memory")))
+        formatting.share_cell(msgspec.structs.replace(best, limit=Limit(4e10, "derived", "channels", "memory")))
         == "100 %"
     )
 
 
 def test_a_limit_names_the_part_that_it_is_of() -> None:
     of_core = Limit(9e9, "measured", "the best", "memory", "core")
-    assert words.limit_text(of_core, "B/s") == "9.00 GB/s (measured, one core)"
-    assert words.limit_text(msgspec.structs.replace(of_core, scope="machine"), "B/s") == "9.00 GB/s (measured)"
+    assert formatting.limit_text(of_core, "B/s") == "9.00 GB/s (measured, one core)"
+    assert (
+        formatting.limit_text(msgspec.structs.replace(of_core, scope="machine"), "B/s") == "9.00 GB/s (measured)"
+    )

@@ -13,7 +13,7 @@ from assay.model.errors import InterruptedRunError
 from assay.model.plan import Measure, Plan, Study
 from assay.model.run import Run
 from assay.plan import Options, stages
-from assay.plan.refinement import Bend, with_sizes
+from assay.plan.refinement import WantedSize, with_sizes
 from assay.plan.stages import Stage
 from assay.run.ledger import begun
 from assay.simulation import Fault, Law, Link, SimulatedMachine
@@ -97,7 +97,7 @@ def test_a_further_stage_is_one_function_and_ends_when_it_makes_no_launch(
     def needed(run: Run, _analysis: object) -> Plan:
         asked.append(len(run.made))
         (case, *_) = [each for each in run.plan.studied if each.params["bytes"] == 64]
-        return with_sizes(run.plan, [Bend(case.id, "bytes", 3000, 1.0)], None)
+        return with_sizes(run.plan, [WantedSize(case.id, "bytes", 3000, 1.0)], None)
 
     monkeypatch.setattr(stages, "STAGES", (Stage(needed, "sizes that are needed"),))
     measure = Measure("pt2pt", ("all",), axes={"pattern": "latency", "bytes": (64, 4096)})

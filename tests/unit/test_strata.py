@@ -7,7 +7,7 @@ import pytest
 from _pytest.mark import ParameterSet
 from scipy import stats
 
-from assay.analyse.launches import Sampled, Yield
+from assay.analyse.launches import CaseAttempt, Sampled
 from assay.analyse.strata import Stratum, chance, explained, plain
 from assay.model.bracket import Bracket
 from assay.model.placement import Memory, Placement
@@ -29,12 +29,12 @@ def _case(number: int, label: str, benchmark: str = "stream") -> Case:
     return Case(f"{benchmark}/{number}", benchmark, {}, Placement(label, label, (0,), Memory(), ()))
 
 
-def _yield(launch: int, state: str, seconds: float) -> Yield:
+def _yield(launch: int, state: str, seconds: float) -> CaseAttempt:
     sampled = Sampled(np.array([seconds]), seconds, None, None, "samples", {})
-    return Yield(f"{launch:03d}", 0, launch, QUIET, state, "complete", "", None, {("triad", "n1"): sampled})
+    return CaseAttempt(f"{launch:03d}", 0, launch, QUIET, state, "complete", "", None, {("triad", "n1"): sampled})
 
 
-Attempts = dict[str, list[Yield]]
+Attempts = dict[str, list[CaseAttempt]]
 
 
 def _apart(labels: Iterable[np.ndarray], slower: float, noise: float, seed: int) -> tuple[list[Case], Attempts]:

@@ -5,7 +5,7 @@ from itertools import chain
 
 from assay.analyse import imported, states, strata
 from assay.analyse.comparisons import pairs
-from assay.analyse.curves import Known
+from assay.analyse.curves import RunEstimates
 from assay.analyse.effort import effort
 from assay.analyse.estimates import measure
 from assay.analyse.evidence import Evidence
@@ -14,7 +14,7 @@ from assay.analyse.launches import yields
 from assay.analyse.limits import bound
 from assay.analyse.models import models
 from assay.analyse.noise import noise
-from assay.analyse.outcomes import condemn, outcomes
+from assay.analyse.outcomes import mark_invalid, outcomes
 from assay.analyse.predictions import expectations, predictions
 from assay.analyse.trials import trials
 from assay.model import record, topics
@@ -45,15 +45,15 @@ def examine(run: Run, given: Mapping[str, float] = {}) -> Evidence:
         else measure(run, attempts, ended, explained)
     )
     measured = bound(run, found, given)
-    known = Known(run, tuple(measured))
-    known = Known(run, known.measured, models(known))
+    known = RunEstimates(run, tuple(measured))
+    known = RunEstimates(run, known.measured, models(known))
     return Evidence(
         run=run,
         measured=tuple(measured),
         pairs=tuple(pairs(run, measured, measure(run, attempts, ended, explained, "control"))),
         models=known.models,
         predictions=predictions(known),
-        outcomes=condemn(ended, tuple(each.estimate for each in measured)),
+        outcomes=mark_invalid(ended, tuple(each.estimate for each in measured)),
         noise=noise(run, attempts, border, measured),
         trials=trials(run),
         effort=None if run.imported else effort(run, attempts),

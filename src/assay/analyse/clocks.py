@@ -1,7 +1,7 @@
 """The clock that the cores of an estimate keep under load, as a quantity: what turns times into cycles."""
 
 from assay.analyse.bounds import CLOCK_SHARE, run_clock
-from assay.analyse.curves import Known
+from assay.analyse.curves import RunEstimates
 from assay.model.quantity import Quantity
 from assay.model.result import Estimate
 
@@ -13,7 +13,7 @@ class Clocks:
         known: whose estimates of role `loaded-clock` count, but those too low to be a clock.
     """
 
-    def __init__(self, known: Known) -> None:
+    def __init__(self, known: RunEstimates) -> None:
         least = CLOCK_SHARE * run_clock(each.estimate for each in known.measured)
         self._found = [each.estimate for each in known.of_role("loaded-clock")]
         self._found = [each for each in self._found if (each.median or 0.0) >= least]

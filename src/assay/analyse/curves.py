@@ -27,7 +27,7 @@ _SEED = 1
 M = TypeVar("M", bound=Model)
 
 
-class Known(msgspec.Struct, frozen=True, dict=True):
+class RunEstimates(msgspec.Struct, frozen=True, dict=True):
     """A run, its estimates, and the laws fitted so far: what laws and predictions look at."""
 
     run: Run

@@ -3,12 +3,12 @@
 from collections.abc import Mapping, Sequence
 
 from assay.analyse.joint import MEAN, SOLVED
-from assay.analyse.launches import Yield
+from assay.analyse.launches import CaseAttempt
 from assay.model.effort import Effort
 from assay.model.run import Run
 
 
-def effort(run: Run, attempts: Mapping[str, Sequence[Yield]]) -> Effort:
+def effort(run: Run, attempts: Mapping[str, Sequence[CaseAttempt]]) -> Effort:
     """Counted from the records, not from the plan. Programs that solve one problem once promise no samples."""
     counts = [
         sampled.seconds.size

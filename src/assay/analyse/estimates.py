@@ -13,7 +13,7 @@ import msgspec
 import numpy as np
 
 from assay.analyse import joint
-from assay.analyse.launches import Sampled, Yield, misplaced, used, worst_stop
+from assay.analyse.launches import CaseAttempt, Sampled, misplaced, used, worst_stop
 from assay.analyse.modes import two_modes
 from assay.analyse.states import FAR, NEAR
 from assay.analyse.statistics import FEWEST_FOR_TAIL, Samples, median_interval, medians, percentile
@@ -45,7 +45,7 @@ class Measured(msgspec.Struct, frozen=True):
 
 def measure(
     run: Run,
-    attempts: Mapping[str, Sequence[Yield]],
+    attempts: Mapping[str, Sequence[CaseAttempt]],
     outcomes: Mapping[str, Outcome],
     explained: Collection[str] = (),
     role: Literal["measure", "control"] = "measure",
@@ -67,7 +67,7 @@ def measure(
     ]
 
 
-def _of_case(case: Case, attempts: Sequence[Yield], outcome: Outcome, *, split: bool) -> Iterable[Measured]:
+def _of_case(case: Case, attempts: Sequence[CaseAttempt], outcome: Outcome, *, split: bool) -> Iterable[Measured]:
     """Figures of each host; of ranks that work together one for all hosts."""
     benchmark = benchmarks.get(case.benchmark)
     taken = used(attempts)
@@ -91,7 +91,7 @@ def _of_case(case: Case, attempts: Sequence[Yield], outcome: Outcome, *, split: 
                     yield from _of_state(part, state, having, over)
 
 
-def _by_state(taken: Iterable[Yield]) -> Mapping[str | None, Sequence[Yield]]:
+def _by_state(taken: Iterable[CaseAttempt]) -> Mapping[str | None, Sequence[CaseAttempt]]:
     """State -> its launches; those in which it changed, or was not seen, count only where there are no others."""
     groups = grouped(taken, lambda each: each.state)
     return {state: groups[state] for state in (NEAR, FAR) if state in groups} or groups
@@ -110,7 +110,7 @@ class _Part(msgspec.Struct, frozen=True):
 
 
 def _of_state(
-    part: _Part, state: str | None, group: Sequence[tuple[Yield, Sampled]], over: str = joint.SLOWEST
+    part: _Part, state: str | None, group: Sequence[tuple[CaseAttempt, Sampled]], over: str = joint.SLOWEST
 ) -> Iterable[Measured]:
     if not group:
         return
@@ -133,7 +133,7 @@ def _of_state(
         yield Measured(estimate, launches)
 
 
-def _threads(part: _Part, taken: Sequence[Yield]) -> tuple[float, ...]:
+def _threads(part: _Part, taken: Sequence[CaseAttempt]) -> tuple[float, ...]:
     """The median over launches of what each thread works by itself, where all launches had as many threads."""
     wanted = {part.kernel} if part.host is None else {part.kernel, part.host}
     timed = [own for each in taken for at, own in each.threads.items() if wanted <= set(at)]
@@ -233,7 +233,7 @@ def _identity(part: _Part, metric: Metric, state: str | None) -> str:
 
 
 def _without_figures(
-    case: Case, benchmark: Benchmark, attempts: Sequence[Yield], outcome: Outcome
+    case: Case, benchmark: Benchmark, attempts: Sequence[CaseAttempt], outcome: Outcome
 ) -> Iterable[Measured]:
     placed = _placed_ranks(case, attempts)
     for kernel in benchmark.kernels:
@@ -260,13 +260,13 @@ def _blank(part: _Part, metric: Metric, status: str, reason: str | None) -> Esti
     )
 
 
-def _ranks(attempts: Iterable[Yield]) -> Mapping[str, Sequence[Rank]]:
+def _ranks(attempts: Iterable[CaseAttempt]) -> Mapping[str, Sequence[Rank]]:
     """Host -> its processes in all launches, disturbed and broken ones too."""
     headers = (each.header for each in attempts if each.header)
     return grouped((rank for header in headers for rank in header.ranks), lambda rank: rank.host)
 
 
-def _libraries(attempts: Sequence[Yield]) -> dict[str, dict[str, str]]:
+def _libraries(attempts: Sequence[CaseAttempt]) -> dict[str, dict[str, str]]:
     """What was loaded in the last launch that says so."""
     return next((each.header.libraries for each in reversed(attempts) if each.header), {})
 
@@ -307,7 +307,7 @@ def _cpus_of(placement: Placement, hosts: Sequence[str]) -> tuple[tuple[int, ...
     return tuple(tuple(cpu for cpus in asked.get(host, ()) for cpu in cpus) for host in hosts)
 
 
-def _placed_ranks(case: Case, attempts: Sequence[Yield]) -> Placed:
+def _placed_ranks(case: Case, attempts: Sequence[CaseAttempt]) -> Placed:
     """Placement of all ranks of a case, with the way that its messages took."""
     ranks = [rank for found in _ranks(attempts).values() for rank in found]
     placed = _placed(case, ranks, None, _libraries(attempts))

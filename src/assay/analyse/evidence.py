@@ -8,7 +8,7 @@ import msgspec
 
 from assay.analyse.bounds import Bounds
 from assay.analyse.comparisons import Pair
-from assay.analyse.curves import Known
+from assay.analyse.curves import RunEstimates
 from assay.analyse.trials import Trial
 from assay.model import benchmarks, roles
 from assay.model.benchmark import Role
@@ -27,7 +27,7 @@ FEWEST_BLOCKS = 3
 CONFIDENT = 6
 
 
-class Evidence(Known, frozen=True, kw_only=True):
+class Evidence(RunEstimates, frozen=True, kw_only=True):
     """Everything that is known of a run before rules are applied."""
 
     pairs: tuple[Pair, ...]

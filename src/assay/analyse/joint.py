@@ -109,7 +109,7 @@ def mtus(traffic: Sequence[Traffic], interface: str) -> dict[str, int]:
     return {host.host: host.mtus[interface] for host in last if interface in host.mtus}
 
 
-def astray(ranks: Sequence[Rank], placement: Placement) -> str:
+def wrong_ranks(ranks: Sequence[Rank], placement: Placement) -> str:
     """How ranks run otherwise than planned, rank by rank; empty where they do not.
 
     Args:

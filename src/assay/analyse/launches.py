@@ -44,7 +44,7 @@ class Sampled(msgspec.Struct, frozen=True):
     work: Mapping[str, float]
 
 
-class Yield(msgspec.Struct, frozen=True):
+class CaseAttempt(msgspec.Struct, frozen=True):
     """What one attempt of a launch gave for one case.
 
     Attributes:
@@ -78,10 +78,10 @@ class Yield(msgspec.Struct, frozen=True):
     cause: FailureCause = ""
 
 
-def yields(run: Run, border: float | None) -> dict[str, list[Yield]]:
+def yields(run: Run, border: float | None) -> dict[str, list[CaseAttempt]]:
     """Case -> what its launches gave, in the order they were made. Every case of the plan has an entry."""
     cases = {case.id: case for case in run.plan.cases}
-    found: dict[str, list[Yield]] = {case: [] for case in cases}
+    found: dict[str, list[CaseAttempt]] = {case: [] for case in cases}
     began = [{each.header.case: each for each in launch.cases} for launch in run.launches]
     sampled, disagreements = _all_sampled(began, cases)
     stray: dict[tuple[int, str], str] = {}  # launches that were placed alike hold one and the same ranks
@@ -99,7 +99,7 @@ def yields(run: Run, border: float | None) -> dict[str, list[Yield]]:
             if records and status == "complete" and (astray := stray[id(records.header.ranks), case]):
                 status, reason = "invalid", astray
             found[case].append(
-                Yield(
+                CaseAttempt(
                     launch=made.id,
                     attempt=made.attempt,
                     block=made.block,
@@ -134,7 +134,7 @@ def planned(run: Run) -> dict[str, list[PlannedLaunch]]:
     return {case.id: [launch for _, launch in launches.get(case.id, ())] for case in run.plan.cases}
 
 
-def used(attempts: Iterable[Yield]) -> list[Yield]:
+def used(attempts: Iterable[CaseAttempt]) -> list[CaseAttempt]:
     """The attempts that make estimates: of each planned launch the quiet ones, all of them where none was quiet.
 
     So a disturbed attempt is set aside only where its own repeat was quiet, and no case loses a launch by it.
@@ -266,7 +266,7 @@ def elsewhere(header: Header, case: Case) -> str:
     if absent:
         return f"asked for {', '.join(absent)}, ran on {', '.join(sorted(found)) or 'nothing'}"
     if case.placement.ranks:
-        astray = joint.astray(header.ranks, case.placement)
+        astray = joint.wrong_ranks(header.ranks, case.placement)
         if astray:
             return astray
     return next(filter(None, map(misplaced, header.ranks)), "")

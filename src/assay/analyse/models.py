@@ -12,11 +12,11 @@ from graphlib import TopologicalSorter
 
 import msgspec
 
-from assay.analyse.curves import Known
+from assay.analyse.curves import RunEstimates
 from assay.model import topics
 from assay.model.law import Model, Unfitted
 
-Fit = Callable[[Known], Iterable[Model]]
+Fit = Callable[[RunEstimates], Iterable[Model]]
 
 
 @cache
@@ -27,7 +27,7 @@ def laws() -> dict[str, Fit]:
     return {name: found[name].fit for name in TopologicalSorter(needs).static_order()}
 
 
-def models(known: Known) -> tuple[Model, ...]:
+def models(known: RunEstimates) -> tuple[Model, ...]:
     """All that every law says of a run, by the name of its file."""
     results: dict[str, tuple[Model, ...]] = {}
     for name, fit in laws().items():

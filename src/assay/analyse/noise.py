@@ -10,7 +10,7 @@ import numpy as np
 from assay.analyse import states
 from assay.analyse.curves import headline
 from assay.analyse.estimates import Measured
-from assay.analyse.launches import Yield
+from assay.analyse.launches import CaseAttempt
 from assay.analyse.statistics import (
     FEWEST_FOR_TAIL,
     Samples,
@@ -37,7 +37,7 @@ _STOPPED = 0.1
 
 
 def noise(
-    run: Run, attempts: Mapping[str, Sequence[Yield]], border: float | None, measured: Iterable[Measured]
+    run: Run, attempts: Mapping[str, Sequence[CaseAttempt]], border: float | None, measured: Iterable[Measured]
 ) -> Noise:
     """Noise of the run; the sentinel's launches count whether disturbed or not, since it is they that show it."""
     relative = _sentinel(run, attempts)
@@ -152,7 +152,7 @@ def _resolution(measured: Iterable[Measured]) -> float | None:
     return math.expm1(percentile(np.sort(np.concatenate(differences)), CONFIDENCE))
 
 
-def _sentinel(run: Run, attempts: Mapping[str, Sequence[Yield]]) -> dict[tuple[str, int], Samples]:
+def _sentinel(run: Run, attempts: Mapping[str, Sequence[CaseAttempt]]) -> dict[tuple[str, int], Samples]:
     """(launch, attempt) -> samples of the sentinel, relative to the median of its kernel and host in this state.
 
     So a change of state is no drift and no tail: it is told as what it is.

@@ -4,7 +4,7 @@ from collections.abc import Iterable, Mapping, Sequence
 
 import msgspec
 
-from assay.analyse.launches import Yield, planned
+from assay.analyse.launches import CaseAttempt, planned
 from assay.model.record import FailureCause
 from assay.model.result import CaseStatus, Estimate, Outcome
 from assay.model.run import Run, Shortfall
@@ -13,7 +13,7 @@ from assay.model.run import Run, Shortfall
 _CONDEMNS: tuple[CaseStatus, ...] = ("failed", "invalid")
 
 
-def outcomes(run: Run, attempts: Mapping[str, Sequence[Yield]]) -> dict[str, Outcome]:
+def outcomes(run: Run, attempts: Mapping[str, Sequence[CaseAttempt]]) -> dict[str, Outcome]:
     """Case -> how it ended, for every case of the plan."""
     plan = planned(run)
     cut = run.ending.cut if run.ending else {}
@@ -28,7 +28,7 @@ def outcomes(run: Run, attempts: Mapping[str, Sequence[Yield]]) -> dict[str, Out
     }
 
 
-def _outcome(case: str, attempts: Sequence[Yield], launches: Sequence[str], missing: str) -> Outcome:
+def _outcome(case: str, attempts: Sequence[CaseAttempt], launches: Sequence[str], missing: str) -> Outcome:
     complete = {each.launch for each in attempts if each.status == "complete"}
     status, reason, cause = _status(attempts, missing)
     if status == "complete" and len(complete) < len(launches):
@@ -40,7 +40,7 @@ def _outcome(case: str, attempts: Sequence[Yield], launches: Sequence[str], miss
     return Outcome(case, status, reason, len(complete), len(launches), cause)
 
 
-def _status(attempts: Sequence[Yield], missing: str) -> tuple[CaseStatus, str, FailureCause]:
+def _status(attempts: Sequence[CaseAttempt], missing: str) -> tuple[CaseStatus, str, FailureCause]:
     begun = [each for each in attempts if each.header]  # what ended before it began may have ended by chance
     worst = next((each for status in _CONDEMNS for each in begun if each.status == status), None)
     if worst is None and any(each.status == "complete" for each in attempts):
@@ -60,7 +60,7 @@ def _why_missing(run: Run, names: Sequence[str], cut: Mapping[str, Shortfall]) -
     return "the run was interrupted" if run.ending.status == "interrupted" else "the run did not reach it"
 
 
-def condemn(ended: Mapping[str, Outcome], estimates: Iterable[Estimate]) -> tuple[Outcome, ...]:
+def mark_invalid(ended: Mapping[str, Outcome], estimates: Iterable[Estimate]) -> tuple[Outcome, ...]:
     """Outcomes in which a case with an impossible figure is no longer complete."""
     found = dict(ended)
     for estimate in estimates:

@@ -8,12 +8,12 @@ against the prediction. Where it can say what cases will do that were not launch
 from collections.abc import Callable, Iterable, Sequence
 from functools import cache
 
-from assay.analyse.curves import Known
+from assay.analyse.curves import RunEstimates
 from assay.model import record, topics
 from assay.model.law import Prediction
 from assay.model.plan import Case
 
-Predict = Callable[[Known], Iterable[Prediction]]
+Predict = Callable[[RunEstimates], Iterable[Prediction]]
 
 
 @cache
@@ -22,12 +22,12 @@ def laws() -> dict[str, Predict]:
     return {name: module.predict for name, module in topics.modules("predictions").items()}
 
 
-def predictions(known: Known) -> tuple[Prediction, ...]:
+def predictions(known: RunEstimates) -> tuple[Prediction, ...]:
     """Every line of the ledger."""
     return tuple(prediction for predict in laws().values() for prediction in predict(known))
 
 
-def expectations(known: Known, cases: Sequence[Case]) -> tuple[record.Prediction, ...]:
+def expectations(known: RunEstimates, cases: Sequence[Case]) -> tuple[record.Prediction, ...]:
     """What laws say of cases that were not launched yet; written to the run before they are."""
     able = (module for module in topics.modules("predictions").values() if hasattr(module, "expect"))
     return tuple(prediction for module in able for prediction in module.expect(known, cases))

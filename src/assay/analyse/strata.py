@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from assay.analyse.launches import Yield, used
+from assay.analyse.launches import CaseAttempt, used
 from assay.analyse.states import FACTOR, FAR, NEAR
 from assay.analyse.statistics import Samples
 from assay.model.plan import Case
@@ -29,7 +29,7 @@ _ROUNDS = 20
 #: Noise of any size makes that of 3 and 3 launches in 1 of 6,000 cases (found by simulation).
 _PLAIN = 4
 
-Attempts = Mapping[str, Sequence[Yield]]
+Attempts = Mapping[str, Sequence[CaseAttempt]]
 
 
 class Stratum(NamedTuple):
@@ -94,7 +94,7 @@ class _Time(NamedTuple):
     value: float
 
 
-def _times(case: Case, taken: Iterable[Yield]) -> Iterable[_Time]:
+def _times(case: Case, taken: Iterable[CaseAttempt]) -> Iterable[_Time]:
     for each in taken:
         for key, sampled in each.sampled.items():
             if sampled.median > 0:

@@ -101,7 +101,7 @@ def _references() -> list[dict[str, object]]:
 
 
 def _placements() -> list[dict[str, object]]:
-    from assay.plan import words as known
+    from assay.plan import placement_words as known
 
     kinds = {"cores or ranks": known.WORDS, "nodes": known.NODE_WORDS, "memory": known.MEMORY_WORDS}
     return [

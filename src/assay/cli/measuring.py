@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from assay.cli import output
+from assay.report import formatting
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -95,14 +96,13 @@ class OpenRun:
     def _predict(self, run: Run, part: Plan) -> None:
         """Write what the figures so far say of cases that are launched now for the first time."""
         from assay.analyse import expected
-        from assay.report import words
 
         now = part.launched - run.plan.launched
         fresh = [case for case in part.studied if case.id in now]
         if self._directory and run.made and fresh and not part.experiments:
             for each in expected(run, fresh):
                 self._directory.predict(each)
-                output.say(f"prediction: {each.of}: {words.interval(each, '').short}")
+                output.say(f"prediction: {each.of}: {formatting.interval(each, '').short}")
 
     def _open(self) -> RunDirectory:
         from pathlib import Path

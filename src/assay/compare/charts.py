@@ -10,7 +10,7 @@ from assay.compare.sides import Sides
 from assay.compare.tables import ends_of, pair_name
 from assay.model.result import Estimate
 from assay.model.text import joined, text
-from assay.report import choose, figures, messages, words
+from assay.report import figures, formatting, messages, selection
 from assay.report.charts.curve import CurvePoint, curve
 from assay.report.charts.theme import COLOURS, DASHES, MUTED, SHAPES, log_ticks, mark
 from assay.report.section import Figure, Spec
@@ -74,7 +74,7 @@ def overlay(sides: Sides, title: str, anchor: str, curves: tuple[Curve, ...]) ->
 def _counted(first: Curve, estimate: Estimate) -> str:
     if isinstance(first, MessageCurve):
         return messages.COUNTED.get(first.pattern, first.pattern)
-    return choose.measure(estimate)
+    return selection.measure(estimate)
 
 
 def _curve(points: list[CurvePoint], first: Curve, title: str, prefixed: str) -> Spec:
@@ -108,7 +108,7 @@ def _told(points: Sequence[CurvePoint]) -> str:
                 last=members[-1].text,
                 largest=members[-1].size,
             )
-            for name, members in choose.grouped(points, lambda point: point.curve).items()
+            for name, members in selection.grouped(points, lambda point: point.curve).items()
         ],
     )
 
@@ -205,7 +205,7 @@ def ratio_curves(sides: Sides, title: str, anchor: str, pairs: tuple[CurvePair, 
         else "{title}: ratio {names}, both axes logarithmic. At 1 (dashed) both are equal; below it the first "
         "one is better. Whiskers: 95 % intervals; figures without samples have none.",
         title=title,
-        names=words.listed(dict.fromkeys(point.curve for point in points)),
+        names=formatting.listed(dict.fromkeys(point.curve for point in points)),
     )
     spec = {**spec, "layer": [one, *spec["layer"]], "height": 240}
     return Figure(anchor, caption, _told(points), spec)

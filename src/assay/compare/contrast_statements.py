@@ -14,7 +14,7 @@ from assay.model.placement import Word
 from assay.model.result import Estimate
 from assay.model.text import joined, text
 from assay.model.units import parse_cpu_list
-from assay.report import choose, messages, words
+from assay.report import formatting, messages, selection
 from assay.report.vocabulary import known
 
 #: A reader takes in no more of them; the tables have all.
@@ -70,7 +70,7 @@ def _sentence(sides: Sides, contrast: Contrast) -> str:
         )
         for group in groups
     ]
-    parts = {"noun": told, "figures": words.listed(items)}
+    parts = {"noun": told, "figures": formatting.listed(items)}
     if ratio < 1 + SAME:
         said = text("{noun}: {figures}, nearly the same", **parts)
     elif len(items) > 1 and len(groups) > 2:  # noqa: PLR2004 (more than a pair)
@@ -82,7 +82,7 @@ def _sentence(sides: Sides, contrast: Contrast) -> str:
             if first.unit == "s"
             else text("{noun}: {figures}, {times} as much", noun=told, figures=against, times=times(ratio))
         )
-    return words.sentence(joined("; ", (said, _share(contrast, estimates))))
+    return formatting.sentence(joined("; ", (said, _share(contrast, estimates))))
 
 
 def _noun(each: _Figure, differ: str) -> str:
@@ -98,7 +98,7 @@ def _noun(each: _Figure, differ: str) -> str:
         return known(estimate.benchmark)
     if _OPERATION in estimate.params and differ != _OPERATION:
         return joined(", ", (str(estimate.params[_OPERATION]).capitalize(), known(estimate.metric)))
-    return choose.measure(estimate)
+    return selection.measure(estimate)
 
 
 def _context(sides: Sides, contrast: Contrast, estimates: Sequence[_Figure]) -> list[str]:
@@ -116,7 +116,7 @@ def _context(sides: Sides, contrast: Contrast, estimates: Sequence[_Figure]) -> 
     pattern = str(first.params.get(_PATTERN, ""))
     if pattern and differ != _PATTERN and _noun(estimates[-1], differ) != messages.COUNTED.get(pattern):
         levels.append(messages.counted(pattern))
-    size = text("{size} each", size=words.param(first.params[_BYTES], "B")) if _BYTES in first.params else ""
+    size = text("{size} each", size=formatting.param(first.params[_BYTES], "B")) if _BYTES in first.params else ""
     by = messages.BY[shared.benchmark] if shared.by_sockets and differ != PROGRAM else ""
     return [label, by, place, *levels, size]
 
@@ -124,7 +124,9 @@ def _context(sides: Sides, contrast: Contrast, estimates: Sequence[_Figure]) -> 
 def _is_usual(estimate: Estimate, name: str) -> bool:
     """Whether a param is as a benchmark of ours has it, which needs no word."""
     return (
-        name in estimate.params and benchmarks.of(estimate.benchmark).is_known and choose.is_usual(estimate, name)
+        name in estimate.params
+        and benchmarks.of(estimate.benchmark).is_known
+        and selection.is_usual(estimate, name)
     )
 
 
@@ -132,7 +134,7 @@ def _place(each: _Figure) -> str:
     if each.of_messages:
         return where(each.estimate)
     label, hosts = each.estimate.placement.label, each.estimate.placement.hosts
-    return messages.cores(label, hosts) if each.word.over else words.cores(label)
+    return messages.cores(label, hosts) if each.word.over else formatting.cores(label)
 
 
 def _cores(each: _Figure) -> str:
@@ -164,8 +166,8 @@ def _levels(contrast: Contrast, group: Sequence[_Figure]) -> str:
     if contrast.differ == _PATTERN:
         return messages.counted(str(first.params[_PATTERN]))
     if contrast.differ == _MEMORY:
-        return words.memory(first) or text("first touch")
-    level = choose.level(first, contrast.differ)
+        return formatting.memory(first) or text("first touch")
+    level = selection.level(first, contrast.differ)
     told_alone = contrast.differ not in first.factors and not level.replace(".", "").isdigit()
     return level if told_alone else f"{contrast.differ} {level}"
 
@@ -182,7 +184,7 @@ def _places(group: Sequence[_Figure]) -> str:
         side = text("on the socket of the card")
     elif near == {False}:
         side = text("on the other socket than the card")
-    return joined(", ", (words.listed([*named, *dict.fromkeys(others)]), side))
+    return joined(", ", (formatting.listed([*named, *dict.fromkeys(others)]), side))
 
 
 def _is_part(each: _Figure) -> bool:
@@ -191,7 +193,7 @@ def _is_part(each: _Figure) -> bool:
 
 
 def _part(kind: str, numbers: Sequence[str]) -> str:
-    several, told = len(numbers) > 1, words.listed(numbers)
+    several, told = len(numbers) > 1, formatting.listed(numbers)
     if kind == "numa":
         return text("NUMA nodes {numbers}" if several else "NUMA node {numbers}", numbers=told)
     if kind == "socket":
@@ -220,7 +222,7 @@ def _close(values: Sequence[float]) -> list[range]:
 
 def _range(group: Sequence[Estimate]) -> str:
     """The figure, or the least and the largest of several."""
-    low, high = words.shown(group[-1]), words.shown(group[0])
+    low, high = formatting.shown(group[-1]), formatting.shown(group[0])
     if low is None or high is None or low.short == high.short:
         return figure(group[0])
     bare = low.unit == high.unit and not low.lo
@@ -232,4 +234,4 @@ def _share(contrast: Contrast, estimates: Iterable[_Figure]) -> str:
     by = {each.by_sockets: each.estimate.median or 0.0 for each in estimates if each.of_messages}
     if contrast.differ != PROGRAM or len(by) < 2:  # noqa: PLR2004 (MPI and sockets)
         return ""
-    return text("MPI has {share} of what TCP has", share=words.percent(by[False] / by[True]))
+    return text("MPI has {share} of what TCP has", share=formatting.percent(by[False] / by[True]))

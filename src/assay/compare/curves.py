@@ -6,7 +6,7 @@ from typing import Any, NamedTuple
 import msgspec
 
 from assay.analyse.comparisons.pairing import headline
-from assay.analyse.curves import Known
+from assay.analyse.curves import RunEstimates
 from assay.analyse.estimates import Measured
 from assay.analyse.evidence import Evidence
 from assay.analyse.messages.curves import BYTES, OFFSET, PATTERN, by_size, named, size
@@ -64,7 +64,7 @@ def policy(estimate: Estimate) -> str:
 
 def of_messages(evidence: Evidence) -> list[Found]:
     """Curves between two, of a single size too, in the order in which they were planned or printed."""
-    known = Known(evidence.run, evidence.measured)
+    known = RunEstimates(evidence.run, evidence.measured)
     laws = {model.id for model in evidence.fitted(MessageLaw)}
     repeated = any(_REPEAT in each.estimate.params for each in evidence.measured)
     found = []

@@ -8,7 +8,7 @@ from rich.text import Text
 from assay.compare import tables
 from assay.compare.yardsticks import NO_SPEED, speed_up
 from assay.model.compared import Compared, ComparedPair, Yardstick
-from assay.report import choose, verdicts, words
+from assay.report import formatting, selection, verdicts
 from assay.report.screen import Screen
 
 #: Colours of the verdicts that deserve one.
@@ -46,7 +46,7 @@ def render(
     sides = [pair for pair in compared.pairs if pair.comparison.differ != verdicts.CONTROL]
     chosen = [pair for pair in sides if pair.comparison.varied or compared.base] or sides
     whole = everything or len(chosen) <= _SCREEN
-    groups = choose.grouped(chosen, _differ)
+    groups = selection.grouped(chosen, _differ)
     if in_words and not everything and len(groups) > _SCREEN and verdicts.are_imported(chosen):
         _growth(compared, page)
         _uncompared(compared, page)
@@ -81,7 +81,7 @@ def _environments(compared: Compared, page: Screen) -> None:
 def _group(pairs: Sequence[ComparedPair], compared: Compared, page: Screen, *, whole: bool) -> None:
     """What the same two words tell apart: a table of claims, or of all; and why the rest is silent."""
     first = pairs[0].comparison
-    figures = words.count(len(pairs), "figure", "figures")
+    figures = formatting.count(len(pairs), "figure", "figures")
     what = f"{first.differ} {first.level} against {first.base} (base), " if _is_named(compared) else ""
     page.heading(f"{what}{figures}: {verdicts.counted(pair.comparison for pair in pairs)}")
     claims = [pair for pair in pairs if pair.comparison.verdict in verdicts.CLAIMS]
@@ -106,8 +106,8 @@ def _names(pairs: Sequence[ComparedPair]) -> dict[str, list[str]]:
     """Benchmark -> axes and factors in which its figures differ, without what tells the two sides apart."""
     differ = pairs[0].comparison.differ
     return {
-        name: [axis for axis in choose.varied([pair.b for pair in members]) if axis != differ]
-        for name, members in choose.grouped(pairs, lambda pair: pair.a.benchmark).items()
+        name: [axis for axis in selection.varied([pair.b for pair in members]) if axis != differ]
+        for name, members in selection.grouped(pairs, lambda pair: pair.a.benchmark).items()
     }
 
 
@@ -158,7 +158,7 @@ def _table(
     beside = tuple((f"÷ {each.name}", "right") for each in known)
     columns = (("what", "left"), *((name, "right") for name in figures), *beside, ("verdict", "left"))
     rows: list[tuple[str | Text, ...]] = []
-    curves = choose.grouped(pairs, lambda pair: _curve(pair, names[pair.a.benchmark], whole=whole))
+    curves = selection.grouped(pairs, lambda pair: _curve(pair, names[pair.a.benchmark], whole=whole))
     for members in curves.values():
         cells = _single(members[0], names) if len(members) == 1 else _folded(members, names)
         verdict = members[0].comparison.verdict
@@ -170,18 +170,18 @@ def _table(
 
 def _curve(pair: ComparedPair, names: Sequence[str], *, whole: bool) -> tuple[str, ...]:
     """What a row is of: a figure, or the points of a curve with the same verdict where not all rows are shown."""
-    axis = choose.swept(pair.a.benchmark)
+    axis = selection.swept(pair.a.benchmark)
     if whole or axis not in pair.a.params:
         return (pair.comparison.id,)
     return (_what(pair, [name for name in names if name != axis]), pair.comparison.verdict)
 
 
 def _single(pair: ComparedPair, names: dict[str, list[str]]) -> tuple[str, ...]:
-    each, figure = pair.comparison, words.shown(pair.b)
+    each, figure = pair.comparison, formatting.shown(pair.b)
     return (
         _what(pair, names[pair.a.benchmark]),
         figure.plain,
-        words.change(each.ratio),
+        formatting.change(each.ratio),
         verdicts.ends(each),
         verdicts.number(each),
         "" if each.adjusted_p is None else f"{each.adjusted_p:.2g}",
@@ -191,17 +191,17 @@ def _single(pair: ComparedPair, names: dict[str, list[str]]) -> tuple[str, ...]:
 def _folded(pairs: Sequence[ComparedPair], names: dict[str, list[str]]) -> tuple[str, ...]:
     """The points of a curve: from the least to the largest change, all their intervals, the fewest pairs."""
     benchmark = pairs[0].a.benchmark
-    axis = choose.swept(benchmark)
+    axis = selection.swept(benchmark)
     what = _what(pairs[0], [name for name in names[benchmark] if name != axis])
     told = [pair.comparison for pair in pairs]
     least, most = min(each.ratio for each in told), max(each.ratio for each in told)
-    ends = verdicts.alone(told[0]) or words.changes(
+    ends = verdicts.why_no_interval(told[0]) or formatting.changes(
         most, min(each.lo for each in told), max(each.hi for each in told), sure=True
     )
     return (
         f"{what}, {len(pairs)} points",
         "",
-        words.changes(most, least, most, sure=False),
+        formatting.changes(most, least, most, sure=False),
         ends,
         min((verdicts.number(each) for each in told), key=lambda number: (len(number), number)),
         f"{max(each.adjusted_p or 0.0 for each in told):.2g}",
@@ -211,8 +211,8 @@ def _folded(pairs: Sequence[ComparedPair], names: dict[str, list[str]]) -> tuple
 def _what(pair: ComparedPair, names: Sequence[str]) -> str:
     kernel = pair.a.kernel if pair.a.kernel == pair.a.benchmark else f"{pair.a.benchmark} {pair.a.kernel}"
     state = f"{pair.comparison.state} cores" if pair.comparison.state else ""
-    place = words.placed(pair.b)
-    return " · ".join(filter(None, (kernel, place, choose.levels(pair.b, names), state)))
+    place = formatting.placed(pair.b)
+    return " · ".join(filter(None, (kernel, place, selection.levels(pair.b, names), state)))
 
 
 def _resolution(compared: Compared, chosen: Sequence[ComparedPair], page: Screen) -> None:
@@ -231,7 +231,7 @@ def _resolution(compared: Compared, chosen: Sequence[ComparedPair], page: Screen
 
 
 def _uncompared(compared: Compared, page: Screen) -> None:
-    reasons = choose.grouped(compared.uncompared.items(), lambda item: item[1])
+    reasons = selection.grouped(compared.uncompared.items(), lambda item: item[1])
     if reasons:
         page.say()
     for reason, items in reasons.items():

@@ -6,7 +6,7 @@ from assay.compare.sides import Side, Sides, is_reference
 from assay.model.imported import Conclusion
 from assay.model.run import Run
 from assay.model.text import text
-from assay.report import choose, provenance, words
+from assay.report import formatting, provenance, selection
 from assay.report.section import Table, headings
 
 #: Facts of a machine that was measured, which sources of others state too.
@@ -29,7 +29,7 @@ def systems(sides: Sides) -> Table:
             machine(side.run),
             _kind(side.run),
             _source(side.run),
-            f"{len(choose.measured(side.analysis.estimates)):,}",
+            f"{len(selection.measured(side.analysis.estimates)):,}",
         )
         for side in sides.sides
     )
@@ -52,7 +52,7 @@ def _source(run: Run) -> str:
     if run.imported is None:
         return text("run {id}", id=run.info.id)
     names = [source.name for source in run.imported.sources]
-    return words.listed(names) if len(names) > 1 else "".join(names)
+    return formatting.listed(names) if len(names) > 1 else "".join(names)
 
 
 def states(sides: Sides) -> Table:
@@ -94,8 +94,8 @@ def origins(sides: Sides) -> Table:
 def _origins(side: Side) -> Iterator[tuple[str, ...]]:
     run = side.run
     if run.imported is None:
-        measured = choose.measured(side.analysis.estimates)
-        for name, members in choose.grouped(measured, lambda e: e.benchmark).items():
+        measured = selection.measured(side.analysis.estimates)
+        for name, members in selection.grouped(measured, lambda e: e.benchmark).items():
             yield (
                 side.label,
                 run.path,
@@ -135,7 +135,7 @@ def _shown(sides: Sides, side: Side, each: Conclusion) -> str:
     a, b = values[0].median or 0.0, (values[-1].median or 1.0)
     if each.kind == "ratio":
         return f"{a / b:.3g}"
-    return words.quantity(a - b if each.kind == "difference" else a, values[0].unit)
+    return formatting.quantity(a - b if each.kind == "difference" else a, values[0].unit)
 
 
 def _named(side: Side, reference: str) -> tuple[str, str]:

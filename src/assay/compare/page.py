@@ -15,7 +15,7 @@ from assay.compare.records import MessageCurve
 from assay.compare.sides import Sides
 from assay.compare.statements import NO_SAMPLES, Statement, jump, statements
 from assay.model.text import text
-from assay.report import choose, vega, words
+from assay.report import formatting, selection, vega
 from assay.report.ahead import Ahead
 from assay.report.environment import environment, file, rendered
 from assay.report.plotters import Plotters
@@ -51,9 +51,9 @@ def render(sides: Sides, language: str = "en", ahead: Ahead | None = None) -> st
     It opens in `language` where its reader has chosen none. `ahead`: what was made of it during the analysis.
     """
     with closing(ahead or Ahead(*(side.run for side in sides.sides))) as made:
-        said = choose.grouped(statements(sides), lambda each: each.kind)
+        said = selection.grouped(statements(sides), lambda each: each.kind)
         page = {
-            "title": text("{systems} side by side", systems=words.listed(side.label for side in sides.sides)),
+            "title": text("{systems} side by side", systems=formatting.listed(side.label for side in sides.sides)),
             "machines": [(side.label, origins.machine(side.run)) for side in sides.sides],
             "lead": _lead(sides),
             "notices": [NO_SAMPLES] if sides.without_samples else [],
@@ -82,10 +82,10 @@ def _lead(sides: Sides) -> str:
         "compared where place and factors are the same, else the best curve of each."
         if axes
         else "{systems} have no curve. Ratios are to {base}, which was named first.",
-        curves=words.count(len(sides.found.curves), "curve", "curves"),
-        systems=words.count(len(sides.sides), "system", "systems"),
+        curves=formatting.count(len(sides.found.curves), "curve", "curves"),
+        systems=formatting.count(len(sides.sides), "system", "systems"),
         base=sides.sides[0].label,
-        **({"axes": words.listed(axes)} if axes else {}),
+        **({"axes": formatting.listed(axes)} if axes else {}),
     )
 
 
@@ -130,7 +130,7 @@ def section(sides: Sides) -> Section | None:
 
 def _first(said: Sequence[Statement]) -> Iterator[str]:
     """The widest differences of each kind in turn, by kind."""
-    kinds = choose.grouped(said, lambda each: each.kind).values()
+    kinds = selection.grouped(said, lambda each: each.kind).values()
     taken = set(islice((each.text for each in chain(*zip_longest(*kinds)) if each), _FIRST))
     return (each.text for each in said if each.text in taken)
 

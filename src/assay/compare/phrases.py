@@ -7,7 +7,7 @@ from assay.compare.records import Curve
 from assay.model.result import Estimate
 from assay.model.text import text
 from assay.model.units import scale
-from assay.report import choose, words
+from assay.report import formatting, selection
 
 #: Nearer than this two published figures are nearly the same.
 SAME = 0.02
@@ -45,13 +45,13 @@ def near(size: float) -> str:
 
 def figure(estimate: Estimate) -> str:
     """An estimate with its interval: `3.40 GB/s [3.38, 3.41]`; empty where it has no figure."""
-    shown = words.shown(estimate)
+    shown = formatting.shown(estimate)
     return shown.short if shown else ""
 
 
 def unit(curve: Curve) -> str:
     """Of its axis; sizes are in B."""
-    return choose.units(curve.benchmark).get(curve.axis, "")
+    return selection.units(curve.benchmark).get(curve.axis, "")
 
 
 def value(curve: Curve, at: float) -> str:
@@ -62,12 +62,12 @@ def value(curve: Curve, at: float) -> str:
 def number(axis: str, at: float | str, unit: str = "") -> str:
     """`4 cores`, `16 ranks`, `64 KiB`; of other axes with the name: `window 64`."""
     if axis == CORES:
-        return words.count(int(at), "core", "cores")
+        return formatting.count(int(at), "core", "cores")
     if axis == NODES:
-        return words.count(int(at), "node", "nodes")
+        return formatting.count(int(at), "node", "nodes")
     if axis == RANKS:
-        return words.count(int(at), "rank", "ranks")
-    return words.param(int(at), unit) if unit == "B" else f"{axis} {at}"
+        return formatting.count(int(at), "rank", "ranks")
+    return formatting.param(int(at), unit) if unit == "B" else f"{axis} {at}"
 
 
 def axis_title(curve: Curve) -> str:
@@ -76,4 +76,4 @@ def axis_title(curve: Curve) -> str:
         return text("cores")
     if curve.axis == RANKS:
         return text("ranks")
-    return text("nodes") if curve.axis == NODES else choose.axis_meaning(curve.benchmark, curve.axis)
+    return text("nodes") if curve.axis == NODES else selection.axis_meaning(curve.benchmark, curve.axis)

@@ -10,7 +10,7 @@ from assay.analyse.comparisons.effects import adjusted, compare, compare_unpaire
 from assay.analyse.comparisons.pairing import MEMORY, headline
 from assay.analyse.estimates import Measured, measure
 from assay.analyse.history import BetweenRuns, History, RunLogs, logs
-from assay.analyse.launches import Yield, yields
+from assay.analyse.launches import CaseAttempt, yields
 from assay.analyse.limits import bound
 from assay.analyse.outcomes import outcomes
 from assay.compare.curves import chosen, policy
@@ -223,7 +223,9 @@ def _kind(measured: Measured) -> Hashable:
     return estimate.benchmark, estimate.kernel, estimate.metric, estimate.placement.label, ranged
 
 
-def _measured(run: Run, attempts: Mapping[str, Sequence[Yield]], explained: Collection[str]) -> list[Measured]:
+def _measured(
+    run: Run, attempts: Mapping[str, Sequence[CaseAttempt]], explained: Collection[str]
+) -> list[Measured]:
     """The headline estimates of a run; for each state those of the benchmarks that states explain."""
     found = (
         imported.measured(run.imported)

@@ -25,7 +25,7 @@ from assay.model.imported import UNSTATED
 from assay.model.result import Analysis, Estimate
 from assay.model.run import Run
 from assay.model.text import joined, text
-from assay.report import choose, messages, words
+from assay.report import formatting, messages, selection
 from assay.report.vocabulary import known
 
 #: What names of files begin with, a line each, as far as a mark between words goes.
@@ -174,14 +174,14 @@ class Sides(msgspec.Struct, frozen=True, dict=True):
             return where(first)
         if curve.axis == RANKS and first.placement.laid_out:
             each = cpus_of_rank(first)
-            return joined(", ", (text("{count} cpu each|{count} cpus each", count=each), words.memory(first)))
+            return joined(", ", (text("{count} cpu each|{count} cpus each", count=each), formatting.memory(first)))
         cores = _ADDED.get(curve.place) or messages.cores(first.placement.label, ())
-        return joined(", ", (cores if curve.place else "", words.memory(first)))
+        return joined(", ", (cores if curve.place else "", formatting.memory(first)))
 
     def series(self, curves: Iterable[Curve]) -> dict[str, str]:
         """Curve -> its name where these are drawn together: its run, and the place where that has several."""
         curves = tuple(curves)
-        single = {run for run, of in choose.grouped(curves, lambda curve: curve.run).items() if len(of) == 1}
+        single = {run for run, of in selection.grouped(curves, lambda curve: curve.run).items() if len(of) == 1}
         same = len({each.place for each in curves}) == 1
         between = all(isinstance(each, MessageCurve) and each.between for each in curves)
         names: dict[str, str] = {}

@@ -23,7 +23,7 @@ from assay.compare.records import (
 from assay.compare.sides import Sides, within
 from assay.model.text import Text, joined, text
 from assay.model.units import scale
-from assay.report import choose, messages, words
+from assay.report import formatting, messages, selection
 from assay.report.vocabulary import known
 
 Kind = Literal["rate", "time", "curve", "figure", "crossover", "jump", "saturation"]
@@ -59,7 +59,7 @@ def _saturated(sides: Sides) -> Iterator[str]:
     """For each kind of curve where it is saturated; times are not told beside rates, which follow from them."""
     models = {(side.run.info.id, model.id): model for side in sides.sides for model in side.analysis.models}
     told: dict[str, list[str]] = {}
-    for pattern, curves in choose.grouped(sides.of_messages, lambda curve: curve.pattern).items():
+    for pattern, curves in selection.grouped(sides.of_messages, lambda curve: curve.pattern).items():
         names = sides.series(curves)
         for curve in curves:
             law = models.get((curve.run, curve.law))
@@ -72,7 +72,7 @@ def _saturated(sides: Sides) -> Iterator[str]:
         yield text(
             "Saturated from these sizes on ({noun}): {sizes}.",
             noun=messages.counted(pattern),
-            sizes=words.listed(sizes),
+            sizes=formatting.listed(sizes),
         )
 
 
@@ -98,10 +98,10 @@ def _apart(sides: Sides, pair: CurvePair) -> Statement:
     """How far apart two curves are."""
     point, curve = _point(sides, pair), sides.curves[pair.a]
     if not isinstance(curve, MessageCurve):
-        return Statement("curve", words.sentence(_more(sides, pair, point)))
+        return Statement("curve", formatting.sentence(_more(sides, pair, point)))
     kind: Kind = "time" if curve.better == "lower" else "rate"
     said = (_more_time if kind == "time" else _more)(sides, pair, point)
-    return Statement(kind, words.sentence(joined(", ", (sides.context(pair), said))))
+    return Statement(kind, formatting.sentence(joined(", ", (sides.context(pair), said))))
 
 
 def _more(sides: Sides, pair: CurvePair, point: PairPoint) -> str:
@@ -225,7 +225,7 @@ def _crossed(sides: Sides, pair: CurvePair, each: Crossover) -> str:
     )
     unsure = "" if each.certain else text("figures without intervals")
     context = sides.context(pair) if isinstance(curve, MessageCurve) else ""
-    return words.sentence(joined(", ", (context, joined(", ", (told, unsure)))))
+    return formatting.sentence(joined(", ", (context, joined(", ", (told, unsure)))))
 
 
 def jump(sides: Sides, each: CurveStep) -> str:
@@ -235,7 +235,7 @@ def jump(sides: Sides, each: CurveStep) -> str:
     more = text(
         "{times} as long ({time} more)",
         times=times(each.factor.value),
-        time=f"{seconds:.{words.decimals(seconds)}f} {prefixed}",
+        time=f"{seconds:.{formatting.decimals(seconds)}f} {prefixed}",
     )
     said = text(
         "a message takes {more} from {size} on ({noun}). Possible causes: {causes}",
@@ -244,7 +244,7 @@ def jump(sides: Sides, each: CurveStep) -> str:
         noun=messages.counted(curve.pattern) if isinstance(curve, MessageCurve) else curve.metric,
         causes=joined("; ", each.rivals),
     )
-    return words.sentence(joined(", ", (within(sides.label(curve.run), sides.place(curve)), said)))
+    return formatting.sentence(joined(", ", (within(sides.label(curve.run), sides.place(curve)), said)))
 
 
 def _largest(sides: Sides) -> Iterator[CurveStep]:
@@ -258,5 +258,5 @@ def _largest(sides: Sides) -> Iterator[CurveStep]:
             else (curve.run, "", False)
         )
 
-    for members in choose.grouped(sides.found.steps, key).values():
+    for members in selection.grouped(sides.found.steps, key).values():
         yield max(members, key=lambda each: each.factor.value)

@@ -15,7 +15,7 @@ from assay.model.imported import UNSTATED
 from assay.model.quantity import Quantity
 from assay.model.result import Estimate
 from assay.model.text import joined, text
-from assay.report import choose, messages, words
+from assay.report import formatting, messages, selection
 from assay.report.section import Table, headings, trimmed
 from assay.report.vocabulary import known
 
@@ -36,7 +36,7 @@ def groups(sides: Sides) -> dict[str, tuple[Curve, ...]]:
     curves of the first run stand in each part.
     """
     found: dict[str, tuple[Curve, ...]] = {}
-    for title, curves in choose.grouped(sides.found.curves, lambda curve: _title(sides, curve)).items():
+    for title, curves in selection.grouped(sides.found.curves, lambda curve: _title(sides, curve)).items():
         for detail, few in _split(sides, curves).items():
             parts = list(_parts(few))
             for at, part in enumerate(parts, 1):
@@ -49,7 +49,7 @@ def _title(sides: Sides, curve: Curve) -> str:
     """What a curve counts, and where or by what."""
     if not isinstance(curve, MessageCurve):
         axis = text("by {axis}", axis=axis_title(curve))
-        return joined(", ", (choose.measure(sides.members(curve)[0]), axis))
+        return joined(", ", (selection.measure(sides.members(curve)[0]), axis))
     reach: str = text("between nodes") if curve.between else text("inside a node")
     if curve.place == UNSTATED:
         reach = text("at an unknown place")
@@ -64,7 +64,7 @@ def _split(sides: Sides, curves: tuple[Curve, ...]) -> dict[str, tuple[Curve, ..
         sides.where,
         sides.place,
     ]
-    splits = [choose.grouped(curves, key) for key in keys]
+    splits = [selection.grouped(curves, key) for key in keys]
     return next((few for few in splits if max(map(len, few.values())) <= MOST), splits[-1])
 
 
@@ -82,7 +82,7 @@ def _parts(curves: tuple[Curve, ...]) -> Iterator[tuple[Curve, ...]]:
 def side_by_side(sides: Sides, title: str, curves: tuple[Curve, ...]) -> Table:
     """A row for each telling value that two curves or more have, a column for each curve."""
     names = sides.series(curves)
-    counts = choose.grouped((at for curve in curves for at in curve.at), lambda at: at)
+    counts = selection.grouped((at for curve in curves for at in curve.at), lambda at: at)
     single = len(curves) == 1 or not isinstance(curves[0], MessageCurve)
     common = sorted(at for at, of in counts.items() if len(of) > 1 or single)
     rows = tuple(
@@ -158,7 +158,7 @@ def laws(sides: Sides) -> tuple[Table, ...]:
         sampled = sides.members(curve)[0].basis != "imported"
         sizes = (model.half_rate_size, model.half_rate_size_measured, model.saturation)
         told = [_law_figure(each, sampled=sampled) for each in (model.start, model.rate, *sizes)]
-        residual = words.percent(model.residual) if model.residual is not None else ""
+        residual = formatting.percent(model.residual) if model.residual is not None else ""
         rows.append((name, counted, *told, residual))
         pieces += [(name, counted, *piece) for piece in _pieces(model, curve)]
     columns = headings(
@@ -190,7 +190,7 @@ def _law_figure(found: Quantity | None, *, sampled: bool) -> str:
     if found.unit == "B":
         ends = f" ({near(found.lo)} to {near(found.hi)})" if sampled and found.hi > found.lo else ""
         return f"{near(found.value)}{ends}"
-    return words.interval(found, "interval").short
+    return formatting.interval(found, "interval").short
 
 
 def ends_of(law: MessageLaw, curve: Curve) -> Iterator[tuple[Piece, float, float]]:
@@ -206,9 +206,9 @@ def _pieces(law: MessageLaw, curve: Curve) -> Iterator[tuple[str, ...]]:
     for piece, first, last in ends_of(law, curve):
         start, per_byte = piece.start.value, piece.per_byte.value
         yield (
-            *(words.param(round(size), "B") for size in (first, last)),
+            *(formatting.param(round(size), "B") for size in (first, last)),
             roughly(start) if start > 0 else "0",
-            words.quantity(1 / per_byte, "B/s") if per_byte > 0 else text("no cost by size"),
+            formatting.quantity(1 / per_byte, "B/s") if per_byte > 0 else text("no cost by size"),
             step,
         )
         step = f"×{piece.end.factor.value:.2f}" if piece.end else ""  # noqa: RUF001 (a factor)
@@ -220,7 +220,7 @@ def machines(ratios: Iterable[tuple[str, Yardstick]]) -> tuple[Table, ...]:
         (
             text("{value} ({basis})", value=_YARDSTICKS[each.name], basis=each.of),
             system,
-            *(words.quantity(side, each.unit) for side in (each.b, each.a)),
+            *(formatting.quantity(side, each.unit) for side in (each.b, each.a)),
             ratio(each.ratio),
         )
         for system, each in ratios
@@ -256,7 +256,7 @@ def shared(sides: Sides) -> tuple[Table, ...]:
 def law_figures(sides: Sides) -> tuple[Table, ...]:
     """What laws make of figures, where several sides have it: a row for each place, and no ratio."""
     found = []
-    for metric, of in choose.grouped(sides.found.law_figures, lambda each: each.metric).items():
+    for metric, of in selection.grouped(sides.found.law_figures, lambda each: each.metric).items():
         rows = tuple(
             (
                 each.benchmark,
@@ -279,9 +279,9 @@ def _of_problems(sides: Sides, run: str, shared: SharedLawFigure) -> str:
     told = []
     for name, found in ((name, found) for of, name, found in shared.of if of == run):
         e = sides.estimate(run, name)
-        shown = words.shown(e) if e.basis == "imported" else words.interval(found, "")
+        shown = formatting.shown(e) if e.basis == "imported" else formatting.interval(found, "")
         params = {axis: value for axis, value in chosen(e).items() if axis not in shared.at}
-        problem = joined(", ", (words.params(params, choose.units(e.benchmark)), *e.factors.values()))
+        problem = joined(", ", (formatting.params(params, selection.units(e.benchmark)), *e.factors.values()))
         told.append(text("{value} ({basis})", value=shown.short, basis=problem) if problem else shown.short)
     return joined("; ", told)
 
@@ -289,16 +289,16 @@ def _of_problems(sides: Sides, run: str, shared: SharedLawFigure) -> str:
 def _ratio(estimate: Estimate | None, base: Estimate) -> str:
     if estimate is None or estimate is base or not estimate.median or not base.median:
         return figure(estimate) if estimate else ""
-    return f"{figure(estimate)}, {words.change(estimate.median / base.median, factor=True)}"
+    return f"{figure(estimate)}, {formatting.change(estimate.median / base.median, factor=True)}"
 
 
 def _what(estimate: Estimate) -> str:
-    settings = [words.params(estimate.params, choose.units(estimate.benchmark))]
+    settings = [formatting.params(estimate.params, selection.units(estimate.benchmark))]
     levels = [f"{name} {level}" for name, level in estimate.factors.items()]
     name = f"{estimate.benchmark} {estimate.kernel} {estimate.metric}"
     if not benchmarks.of(estimate.benchmark).is_known:  # it is named after its metric
         name = estimate.benchmark
-    return joined(", ", [name, words.placed(estimate), *settings, *levels])
+    return joined(", ", [name, formatting.placed(estimate), *settings, *levels])
 
 
 def against_base(sides: Sides, curves: tuple[Curve, ...]) -> tuple[CurvePair, ...]:

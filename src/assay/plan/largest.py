@@ -10,7 +10,7 @@ from assay.model import benchmarks, roles
 from assay.model.machine import Machine
 from assay.model.plan import Case, Plan
 from assay.model.result import Analysis
-from assay.plan.refinement import Bend
+from assay.plan.refinement import WantedSize
 
 #: Writing, checking and starting, as a share of a solution, and seconds.
 _BESIDE, _START_S = 0.3, 2.0
@@ -22,7 +22,7 @@ _LEAST_STEP = 1.1
 
 def largest(
     analysis: Analysis, plan: Plan, machines: Mapping[str, Machine], left_s: float | None
-) -> tuple[Bend, ...]:
+) -> tuple[WantedSize, ...]:
     """Of each curve of orders the largest one that fits memory and, with all launches, the time that is left."""
     if left_s is None:
         return ()
@@ -33,7 +33,9 @@ def largest(
     return tuple(each for each in found if each)
 
 
-def filling(plan: Plan, machines: Mapping[str, Machine], analysis: Analysis | None = None) -> tuple[Bend, ...]:
+def filling(
+    plan: Plan, machines: Mapping[str, Machine], analysis: Analysis | None = None
+) -> tuple[WantedSize, ...]:
     """Of each curve of orders the largest one that fits memory, whatever it takes; none that was measured already.
 
     Without an analysis it takes what its benchmark assumes.
@@ -44,7 +46,7 @@ def filling(plan: Plan, machines: Mapping[str, Machine], analysis: Analysis | No
         axis = _axis(case)
         order, size = int(case.params[axis]), _fitting(case, axis, machines)
         if size > order:
-            found.append(_bend(case, axis, size, took[case.id] * (size / order) ** 3))
+            found.append(_wanted(case, axis, size, took[case.id] * (size / order) ** 3))
     return tuple(found)
 
 
@@ -97,7 +99,9 @@ def _solution_s(analysis: Analysis) -> dict[str, float]:
     return longest
 
 
-def _larger(plan: Plan, case: Case, took_s: float, machines: Mapping[str, Machine], seconds: float) -> Bend | None:
+def _larger(
+    plan: Plan, case: Case, took_s: float, machines: Mapping[str, Machine], seconds: float
+) -> WantedSize | None:
     axis = _axis(case)
     order = int(case.params[axis])
     alike = sum(each.subject == case.subject for each in plan.cases)
@@ -110,12 +114,12 @@ def _larger(plan: Plan, case: Case, took_s: float, machines: Mapping[str, Machin
     size = next(fits, 0)
     if size < _LEAST_STEP * order:
         return None
-    return _bend(case, axis, size, took_s * (size / order) ** 3)
+    return _wanted(case, axis, size, took_s * (size / order) ** 3)
 
 
-def _bend(case: Case, axis: str, size: int, solution_s: float) -> Bend:
+def _wanted(case: Case, axis: str, size: int, solution_s: float) -> WantedSize:
     seconds = _START_S + (1 + _BESIDE) * solution_s if solution_s else None
-    return Bend(case.id, axis, size, float("inf"), seconds)
+    return WantedSize(case.id, axis, size, float("inf"), seconds)
 
 
 def _fits(case: Case, axis: str, size: int, machines: Mapping[str, Machine]) -> bool:

@@ -23,7 +23,7 @@ from assay.plan.cores import (
     spread,
 )
 from assay.plan.nodes import memory_targets
-from assay.plan.words import MEMORY_WORDS, WORDS
+from assay.plan.placement_words import MEMORY_WORDS, WORDS
 
 _WHOLE = frozenset(("one-core", "pair", "half", "all", "all-threads"))
 _GROUP_WORD = re.compile(r"(all|half|one-core):(l3|numa|socket):(\d+|\*|first)")

@@ -31,7 +31,7 @@ _ROOM = 2.0
 _ONWARD = (math.sqrt(2), 2.0)
 
 
-class Bend(NamedTuple):
+class WantedSize(NamedTuple):
     """A size that a curve wants.
 
     Attributes:
@@ -66,7 +66,7 @@ class Refinement(NamedTuple):
     grain: int
 
 
-def bends(estimates: Iterable[Estimate]) -> tuple[Bend, ...]:
+def wanted_sizes(estimates: Iterable[Estimate]) -> tuple[WantedSize, ...]:
     """What all curves want, the worst steps of each first; nothing where all are known."""
     curves: dict[tuple[object, ...], list[Estimate]] = {}
     for estimate in estimates:
@@ -76,11 +76,11 @@ def bends(estimates: Iterable[Estimate]) -> tuple[Bend, ...]:
     return tuple(bend for curve in curves.values() for bend in _of_curve(curve))
 
 
-def onward(analysis: Analysis, plan: Plan, machines: Mapping[str, Machine]) -> tuple[Bend, ...]:
+def onward(analysis: Analysis, plan: Plan, machines: Mapping[str, Machine]) -> tuple[WantedSize, ...]:
     """The next octave of the curves that go on, as far as memory allows."""
     known = {each.id: each for each in analysis.estimates}
     cases = {case.id: case for case in plan.cases}
-    found: dict[tuple[str, int], Bend] = {}
+    found: dict[tuple[str, int], WantedSize] = {}
     for model in analysis.models:
         of = [known[each] for each in model.of if each in known]
         axis = _swept(of[0]) if of and model.goes_on else None
@@ -90,7 +90,7 @@ def onward(analysis: Analysis, plan: Plan, machines: Mapping[str, Machine]) -> t
         for factor in _ONWARD:
             size = _whole(int(last.params[axis.name]) * factor, _REFINED[axis.role].grain)  # type: ignore[index]
             if _fits(cases[last.case], axis.name, size, machines):
-                found.setdefault((last.case, size), Bend(last.case, axis.name, size, math.inf))
+                found.setdefault((last.case, size), WantedSize(last.case, axis.name, size, math.inf))
     return tuple(found.values())
 
 
@@ -126,7 +126,7 @@ def _key(estimate: Estimate, axis: str) -> tuple[object, ...]:
     )
 
 
-def _of_curve(curve: Sequence[Estimate]) -> list[Bend]:
+def _of_curve(curve: Sequence[Estimate]) -> list[WantedSize]:
     axis = _swept(curve[0])
     if axis is None or axis.role is None:
         return []
@@ -134,7 +134,7 @@ def _of_curve(curve: Sequence[Estimate]) -> list[Bend]:
     ordered = sorted(curve, key=lambda each: int(each.params[axis.name]))
     sizes = [int(each.params[axis.name]) for each in ordered]
     found = [
-        Bend(ordered[at].case, axis.name, middle, error)
+        WantedSize(ordered[at].case, axis.name, middle, error)
         for at, error in refinement.errors(ordered, sizes).items()
         if (middle := _whole(math.sqrt(sizes[at] * sizes[at + 1]), refinement.grain)) not in sizes
         and min(middle / sizes[at], sizes[at + 1] / middle) >= refinement.nearest
@@ -186,7 +186,7 @@ def _half_width(estimate: Estimate) -> float:
     return (estimate.hi - estimate.lo) / 2 / estimate.median
 
 
-def with_sizes(plan: Plan, wanted: Iterable[Bend], left_s: float | None) -> Plan:
+def with_sizes(plan: Plan, wanted: Iterable[WantedSize], left_s: float | None) -> Plan:
     """The plan with these sizes too, at every level of what it varies; one round of refinement less.
 
     Args:
@@ -216,7 +216,7 @@ def with_sizes(plan: Plan, wanted: Iterable[Bend], left_s: float | None) -> Plan
     )
 
 
-def with_sizes_once(plan: Plan, wanted: Iterable[Bend], used_s: float) -> Plan | None:
+def with_sizes_once(plan: Plan, wanted: Iterable[WantedSize], used_s: float) -> Plan | None:
     """The plan with one launch of each of these sizes, and a budget with room for them; None where none is new.
 
     Args:
@@ -255,7 +255,7 @@ def _untimed(curve: str, sizes: Iterable[int]) -> LeftOut:
     return LeftOut(curve, f"the curve needs more sizes ({told}); the budget has no time for them")
 
 
-def _at_size(plan: Plan, like: Case, bend: Bend) -> Iterable[Case]:
+def _at_size(plan: Plan, like: Case, bend: WantedSize) -> Iterable[Case]:
     """The case at another size, at every level of every factor, controls included."""
     benchmark, axis, size = benchmarks.get(like.benchmark), bend.axis, bend.size
     for case in plan.cases:

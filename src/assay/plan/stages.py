@@ -14,7 +14,7 @@ from assay.model.run import Run
 from assay.plan.experiments import experiment_plan, wanted
 from assay.plan.largest import filling, largest
 from assay.plan.later import with_later
-from assay.plan.refinement import bends, onward, with_sizes, with_sizes_once
+from assay.plan.refinement import onward, wanted_sizes, with_sizes, with_sizes_once
 
 
 class Stage(NamedTuple):
@@ -47,7 +47,7 @@ def refined(run: Run, analysis: Callable[[], Analysis]) -> Plan | None:
     left_s = None if plan.budget_s is None else plan.budget_s - ending.elapsed_s
     found = analysis()
     larger = largest(found, plan, run.machines, left_s)
-    sizes = (*onward(found, plan, run.machines), *larger, *bends(found.estimates))
+    sizes = (*onward(found, plan, run.machines), *larger, *wanted_sizes(found.estimates))
     return with_sizes(plan, sizes, left_s)
 
 

@@ -11,7 +11,7 @@ from assay.model.law import Model, Point
 from assay.model.result import Analysis, Estimate
 from assay.model.run import Run
 from assay.model.text import joined, text
-from assay.report import choose, figures, fitted, words
+from assay.report import figures, fitted, formatting, selection
 from assay.report.charts.heatmap import Cell, heatmap
 from assay.report.fitted import Fitted
 from assay.report.section import Figure, Headline, Section, Table, trimmed
@@ -48,12 +48,12 @@ class Scene(msgspec.Struct, frozen=True, dict=True):
     @cached_property
     def measured(self) -> tuple[Estimate, ...]:
         """Estimates that have a figure."""
-        return choose.measured(self.estimates)
+        return selection.measured(self.estimates)
 
     @cached_property
     def best(self) -> Estimate | None:
         """The best of them."""
-        return choose.best(self.measured)
+        return selection.best(self.measured)
 
     @cached_property
     def names(self) -> dict[str, str]:
@@ -166,7 +166,7 @@ class Matrix(msgspec.Struct, frozen=True, kw_only=True):
         ratio = f"×{point.ratio:.2f}" if self.ratio and point.ratio is not None else ""  # noqa: RUF001 (a factor)
         basis = joined("; ", (joined(", ", (f"{shown.ends} {shown.unit}", shown.basis)), self.kind(point)))
         local = not self.mirrored and at[0] == at[1]
-        number = f"{value:.{min(self.digits, words.decimals(value))}f}"
+        number = f"{value:.{min(self.digits, formatting.decimals(value))}f}"
         first, second = (str(point.at[end]) for end in self.ends)
         pair = text("{a} with {b}", a=first, b=second) if named else ""
         return Cell(*at, value, number, ratio, basis, local, joined(", ", (pair, self.note(point))))
@@ -270,7 +270,7 @@ class Declared(msgspec.Struct, frozen=True, kw_only=True):
         first, *others = (said,) if isinstance(said, str) else said or ("",)
         return Section(
             id=self.id,
-            title=self.title or choose.title(self.benchmark),
+            title=self.title or selection.title(self.benchmark),
             meaning=(joined(" ", (self.introduction, first)), *others),
             figures=tuple(self.charts(scene)),
             tables=tuple(table for made in (*self.shared_tables, *self.page_tables) for table in made(scene)),
@@ -288,6 +288,6 @@ class Declared(msgspec.Struct, frozen=True, kw_only=True):
 
     def _scene(self, run: Run, analysis: Analysis) -> Scene:
         found: tuple[Fitted[Any], ...] = fitted.fitted(analysis, self.law) if self.law else ()
-        own = choose.headline_metric(choose.of_benchmark(analysis, self.benchmark))
-        headline = choose.middle(own if self.benchmark else fitted.of(found))
+        own = selection.headline_metric(selection.of_benchmark(analysis, self.benchmark))
+        headline = selection.middle(own if self.benchmark else fitted.of(found))
         return Scene(run, analysis, headline, self.select(analysis, headline), found)

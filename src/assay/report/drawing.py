@@ -9,7 +9,7 @@ from assay.model.grouping import grouped
 from assay.model.machine import Core, Machine, Topology
 from assay.model.text import joined, text
 from assay.model.units import format_size
-from assay.report import words
+from assay.report import formatting
 
 #: More cores than this are folded: of packages that are alike one is drawn.
 _DRAWN_CORES = 160
@@ -64,21 +64,21 @@ def described(machine: Machine, measured: Collection[int]) -> str:
     sizes = {
         (cache.level, cache.kind): cache.size_bytes for cache in topology.caches if cache.kind != "instruction"
     }
-    caches = words.listed(f"L{level} {format_size(size)}" for (level, _), size in sorted(sizes.items()))
+    caches = formatting.listed(f"L{level} {format_size(size)}" for (level, _), size in sorted(sizes.items()))
     parts = [
-        words.count(len(topology.packages), "package", "packages"),
-        words.count(len(topology.numa_nodes), "memory node", "memory nodes"),
-        words.count(
+        formatting.count(len(topology.packages), "package", "packages"),
+        formatting.count(len(topology.numa_nodes), "memory node", "memory nodes"),
+        formatting.count(
             len({core.l3 for core in topology.cores}), "last-level cache group", "last-level cache groups"
         ),
-        words.count(len(topology.cores), "core", "cores"),
-        words.count(sum(len(core.cpus) for core in topology.cores), "hardware thread", "hardware threads"),
+        formatting.count(len(topology.cores), "core", "cores"),
+        formatting.count(sum(len(core.cpus) for core in topology.cores), "hardware thread", "hardware threads"),
     ]
     return text(
         "{parts}; caches {caches}. This process may use {cpus}; {used} of them were measured.",
-        parts=words.listed(parts),
+        parts=formatting.listed(parts),
         caches=caches or text("unknown"),
-        cpus=words.count(len(topology.allowed_cpus), "cpu", "cpus"),
+        cpus=formatting.count(len(topology.allowed_cpus), "cpu", "cpus"),
         used=len(used),
     )
 

@@ -7,7 +7,7 @@ from typing import TypedDict
 from assay.model.result import Estimate
 from assay.model.text import Joined, joined, text
 from assay.model.units import scale
-from assay.report import choose, words
+from assay.report import formatting, selection
 from assay.report.charts.curve import CurvePoint, Guides, curve
 from assay.report.charts.intervals import Point, intervals
 from assay.report.charts.ranked import Node, ranked
@@ -46,7 +46,7 @@ def whiskers(estimates: Iterable[Estimate]) -> str:
         return text(
             "Points are figures as printed in their source. They have no samples, so they have no whiskers."
         )
-    kinds = words.listed(_KINDS[method] for method in made if method in _KINDS)
+    kinds = formatting.listed(_KINDS[method] for method in made if method in _KINDS)
     return text("Points are medians over launches; whiskers are {kinds}.", kinds=kinds)
 
 
@@ -62,7 +62,7 @@ class Ends(TypedDict):
 
 def ends(estimate: Estimate, factor: float, *, positive: bool = False) -> Ends:
     """Of a measured estimate; `factor`: of the scaled unit; `positive`: for an axis that has no place for 0."""
-    figure, median = words.shown(estimate), estimate.median or 0.0
+    figure, median = formatting.shown(estimate), estimate.median or 0.0
     parts = (median, estimate.lo, estimate.hi)
     value, lo, hi = (factor * (median if end is None or (positive and not end) else end) for end in parts)
     return {"value": value, "lo": lo, "hi": hi, "text": figure.short, "basis": figure.basis}
@@ -73,7 +73,7 @@ def titled(title: str, unit: str) -> str:
     return text("{title} ({unit})", title=title, unit=unit) if unit else title
 
 
-def told(rows: Iterable[tuple[str, str, str]]) -> str:
+def alternative_text(rows: Iterable[tuple[str, str, str]]) -> str:
     """Row, series and figure of each mark in words: the chart for readers who do not see it."""
     return joined(
         "; ", [text("{row}, {series}: {figure}", row=row, series=of, figure=value) for row, of, value in rows]
@@ -84,31 +84,33 @@ def placements(
     estimates: tuple[Estimate, ...],
     figure_id: str,
     title: str,
-    row: Name = words.placed,
+    row: Name = formatting.placed,
 ) -> Figure:
     """A forest plot: a row for each placement, or as `row` names it, a series for each combination of levels."""
-    estimates = choose.measured(estimates)
+    estimates = selection.measured(estimates)
     factor, unit = scaled(estimates)
-    names = choose.varied(estimates)
+    names = selection.varied(estimates)
     points = [
         Point(
             row=row(estimate),
-            series=choose.series(estimate, names) or title,
+            series=selection.series(estimate, names) or title,
             limit=factor * estimate.limit.value if estimate.limit else None,
-            short=words.shown(estimate).plain,
+            short=formatting.shown(estimate).plain,
             **ends(estimate, factor),
-            limit_text=words.limit_text(estimate.limit, estimate.unit),
+            limit_text=formatting.limit_text(estimate.limit, estimate.unit),
         )
         for estimate in estimates
     ]
-    what = text("{title} by placement.", title=title) if row is words.placed else text("{title}.", title=title)
+    what = (
+        text("{title} by placement.", title=title) if row is formatting.placed else text("{title}.", title=title)
+    )
     said: list[str] = [what, whiskers(estimates)]
     if any(e.limit for e in estimates):
         said.append(text("The vertical red line in a row is the limit of that figure."))
     if estimates[0].better == "lower":
         said.append(text("Left is better."))
     caption = joined(" ", said)
-    result = told((point.row, point.series, point.text) for point in points)
+    result = alternative_text((point.row, point.series, point.text) for point in points)
     return Figure(figure_id, caption, result, intervals(points, titled(title, unit)))
 
 
@@ -124,18 +126,18 @@ def curves(
     What follows a colon in the title is for the caption alone. A logarithmic axis has no place for a size of
     nothing: such figures are in tables alone.
     """
-    axis = choose.swept(estimates[0].benchmark)
-    every = choose.measured(estimates)
+    axis = selection.swept(estimates[0].benchmark)
+    every = selection.measured(estimates)
     estimates = tuple(e for e in every if e.params[axis])
-    axis_unit = choose.units(estimates[0].benchmark).get(axis, "")
+    axis_unit = selection.units(estimates[0].benchmark).get(axis, "")
     name = series or series_of(estimates, axis)
     factor, value_unit = scaled_middle(estimates)
     points = [
         CurvePoint(
             x=float(e.params[axis]),
             curve=name(e) or title,
-            state=choose.state(e),
-            size=words.param(e.params[axis], axis_unit),
+            state=selection.state(e),
+            size=formatting.param(e.params[axis], axis_unit),
             **ends(e, factor, positive=True),
         )
         for e in estimates
@@ -143,7 +145,7 @@ def curves(
     ]
     names = dict.fromkeys(point.series for point in points)
     result = joined("; ", [_curve_result(points, label, estimates[0].better) for label in names])
-    meaning = choose.axis_meaning(estimates[0].benchmark, axis)
+    meaning = selection.axis_meaning(estimates[0].benchmark, axis)
     spec = curve(
         points,
         (
@@ -158,7 +160,9 @@ def curves(
         whiskers(estimates),
     ]
     if len(estimates) < len(every):
-        said.append(text("{size} does not fit this axis; the table shows it.", size=words.param(0, axis_unit)))
+        said.append(
+            text("{size} does not fit this axis; the table shows it.", size=formatting.param(0, axis_unit))
+        )
     if any(point.state for point in points):
         said.append(
             text(
@@ -177,11 +181,11 @@ def _short(title: str) -> str:
 
 def series_of(estimates: tuple[Estimate, ...], axis: str) -> Name:
     """The name of each curve along `axis`: the placement if there are several, and the levels that vary."""
-    names = tuple(name for name in choose.varied(estimates) if name != axis)
-    where = len({words.placed(e) for e in estimates}) > 1
+    names = tuple(name for name in selection.varied(estimates) if name != axis)
+    where = len({formatting.placed(e) for e in estimates}) > 1
 
     def name(estimate: Estimate) -> str:
-        return joined(", ", [words.placed(estimate) if where else "", choose.levels(estimate, names)])
+        return joined(", ", [formatting.placed(estimate) if where else "", selection.levels(estimate, names)])
 
     return name
 
@@ -204,10 +208,15 @@ def _curve_result(points: list[CurvePoint], series: str, better: str) -> str:
 
 def nodes(estimates: tuple[Estimate, ...], figure_id: str, title: str) -> Figure:
     """The figures of many identical nodes by rank, all of one placement and series."""
-    estimates = choose.measured(estimates)
+    estimates = selection.measured(estimates)
     factor, unit = scaled(estimates)
     crowd = [
-        Node(", ".join(e.placement.hosts), factor * (e.median or 0.0), words.shown(e).plain, words.basis(e))
+        Node(
+            ", ".join(e.placement.hosts),
+            factor * (e.median or 0.0),
+            formatting.shown(e).plain,
+            formatting.basis(e),
+        )
         for e in estimates
     ]
     ordered = sorted(crowd, key=lambda node: node.value)
@@ -218,7 +227,7 @@ def nodes(estimates: tuple[Estimate, ...], figure_id: str, title: str) -> Figure
     )
     result = text(
         "{nodes}, from {low} on {slowest} to {high} on {fastest}; middle node {middle}",
-        nodes=words.count(len(ordered), "node", "nodes"),
+        nodes=formatting.count(len(ordered), "node", "nodes"),
         low=ordered[0].text,
         slowest=ordered[0].node,
         high=ordered[-1].text,

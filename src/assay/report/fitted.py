@@ -11,7 +11,7 @@ from assay.model.law import Model, Point, Unfitted
 from assay.model.quantity import Quantity
 from assay.model.result import Analysis, Estimate
 from assay.model.text import joined
-from assay.report import choose, words
+from assay.report import formatting, selection
 
 M = TypeVar("M", bound=Model)
 
@@ -32,7 +32,7 @@ class Fitted(msgspec.Struct, Generic[M], frozen=True, dict=True):
     @property
     def state(self) -> str:
         """The machine state of the model, e.g. `near cores`; empty if one model covers all states."""
-        return next((choose.state(estimate) for estimate in self.estimates if estimate.state), "")
+        return next((selection.state(estimate) for estimate in self.estimates if estimate.state), "")
 
     def estimate(self, point: Point) -> Estimate:
         """The estimate of a point."""
@@ -58,14 +58,14 @@ class Fitted(msgspec.Struct, Generic[M], frozen=True, dict=True):
         """What its estimates are of, on whichever nodes."""
         return frozenset(estimate.alike("hosts") for estimate in self.estimates)
 
-    def shown(self, figure: Quantity) -> words.Shown:
+    def shown(self, figure: Quantity) -> formatting.Shown:
         """A quantity of the model with its ends: a bootstrap interval from six launches on, else the range."""
-        return words.interval(figure, self.basis)
+        return formatting.interval(figure, self.basis)
 
-    def figure(self, point: Point) -> words.Shown:
+    def figure(self, point: Point) -> formatting.Shown:
         """A point with its ends."""
         estimate = self.estimate(point)
-        return words.interval(point.value, words.basis(estimate))
+        return formatting.interval(point.value, formatting.basis(estimate))
 
     @property
     def unit(self) -> str:
@@ -75,7 +75,7 @@ class Fitted(msgspec.Struct, Generic[M], frozen=True, dict=True):
     @property
     def basis(self) -> str:
         """The meaning of the ends of parameters and points."""
-        return words.basis(self._weakest)
+        return formatting.basis(self._weakest)
 
     @property
     def sure(self) -> bool:
@@ -122,9 +122,9 @@ def labels(found: Iterable[Fitted[M]]) -> dict[str, str]:
             parts.append(_place(each))
         own = each.estimates[0]
         names = [
-            name for name in choose.varied(e for other in like for e in other.estimates) if _fixed(each, name)
+            name for name in selection.varied(e for other in like for e in other.estimates) if _fixed(each, name)
         ]
-        told[each.model.id] = joined(", ", [*parts, choose.levels(own, names), each.state])
+        told[each.model.id] = joined(", ", [*parts, selection.levels(own, names), each.state])
     return told
 
 
@@ -136,13 +136,13 @@ def kind(found: Fitted[M]) -> str:
 def _place(found: Fitted[M]) -> str:
     """Placement and memory policy, each where all estimates share it."""
     labels_ = {estimate.placement.label for estimate in found.estimates}
-    policies = {words.memory(estimate) for estimate in found.estimates} - {""}
+    policies = {formatting.memory(estimate) for estimate in found.estimates} - {""}
     shared = [*(labels_ if len(labels_) == 1 else ()), *(policies if len(policies) == 1 else ())]
     return joined(" · ", shared)
 
 
 def _fixed(found: Fitted[M], name: str) -> bool:
-    return len({choose.level(estimate, name) for estimate in found.estimates}) == 1
+    return len({selection.level(estimate, name) for estimate in found.estimates}) == 1
 
 
 def _first(found: Fitted[M]) -> float:

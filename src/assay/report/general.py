@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from assay.model import benchmarks
 from assay.model.result import Estimate
 from assay.model.text import joined, text
-from assay.report import choose, figures, words
+from assay.report import figures, formatting, selection
 from assay.report.declared import Declared, Scene
 from assay.report.section import Figure, Headline
 from assay.report.vocabulary import known
@@ -31,16 +31,16 @@ def _headlines(scene: Scene) -> tuple[Headline, ...]:
     best = scene.best
     if best is None:
         return ()
-    told = choose.levels(best, choose.varied(scene.estimates))
-    return (Headline(joined(", ", (joined(": ", (choose.title(best.benchmark), best.kernel)), told)), best),)
+    told = selection.levels(best, selection.varied(scene.estimates))
+    return (Headline(joined(", ", (joined(": ", (selection.title(best.benchmark), best.kernel)), told)), best),)
 
 
 def _charts(scene: Scene) -> Iterator[Figure]:
-    by_kernel = choose.grouped(scene.measured, lambda e: e.kernel)
+    by_kernel = selection.grouped(scene.measured, lambda e: e.kernel)
     for kernel, members in by_kernel.items():
         metric, name = known(members[0].metric), members[0].benchmark
         title = metric if len(by_kernel) == 1 else text("{metric} of {kernel}", metric=metric, kernel=kernel)
-        draw = figures.curves if choose.swept(name) else figures.placements
+        draw = figures.curves if selection.swept(name) else figures.placements
         yield draw(members, f"figure-{name}-{kernel}".replace("_", "-"), title)
 
 
@@ -48,7 +48,7 @@ def _told(name: str, best: Estimate | None) -> str:
     """What the benchmark measures, and the best figure."""
     measures = known(benchmarks.of(name).measures)
     told: list[str] = [text("This is {what}.", what=measures)] if measures else []
-    figure = words.shown(best)
+    figure = formatting.shown(best)
     if best is None or not figure:
         told.append(text('Nothing could be measured. The section "What was not measured" lists the reasons.'))
         return joined(" ", told)
@@ -57,9 +57,9 @@ def _told(name: str, best: Estimate | None) -> str:
             "The best figure is {figure} ({kernel}, placement {where}).",
             figure=figure.full,
             kernel=best.kernel,
-            where=words.placed(best),
+            where=formatting.placed(best),
         )
     )
-    if choose.meaning(best):
-        told.append(text("{metric} counts {what}.", metric=best.metric.capitalize(), what=choose.meaning(best)))
+    if selection.meaning(best):
+        told.append(text("{metric} counts {what}.", metric=best.metric.capitalize(), what=selection.meaning(best)))
     return joined(" ", told)

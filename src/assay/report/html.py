@@ -15,7 +15,7 @@ from assay.model.machine import Machine
 from assay.model.result import Analysis, Comparison, Estimate, Finding
 from assay.model.run import Run
 from assay.model.text import encoded, joined, text
-from assay.report import choose, drawing, fitted, provenance, published, raw, remedies, vega, words
+from assay.report import drawing, fitted, formatting, provenance, published, raw, remedies, selection, vega
 from assay.report.ahead import Ahead
 from assay.report.environment import environment, file, rendered
 from assay.report.plotters import Plotters
@@ -103,8 +103,8 @@ def render(
             "cut": gathered(run, _shortfalls(run)),
             "unfitted": fitted.unfitted(analysis),
             "all_rows": [
-                (choose.title(name), rows.table(members))
-                for name, members in choose.grouped(listed, lambda e: e.benchmark).items()
+                (selection.title(name), rows.table(members))
+                for name, members in selection.grouped(listed, lambda e: e.benchmark).items()
             ],
             "listed": len(listed),
             "stated": provenance.machine(run),
@@ -139,7 +139,7 @@ def _without_many_points(analysis: Analysis) -> Analysis:
 def _listed(analysis: Analysis) -> tuple[Estimate, ...]:
     """What the table of all figures has."""
     every = analysis.estimates
-    listed = every if len(every) <= _LISTED else choose.middle(every)
+    listed = every if len(every) <= _LISTED else selection.middle(every)
     if len(listed) <= _LISTED:
         return listed
     named = set(chain.from_iterable(finding.evidence for finding in analysis.findings))
@@ -204,11 +204,13 @@ def _home(finding: Finding, written: list[Section], rows: Rows) -> str:
 
 def _lead(run: Run, analysis: Analysis) -> str:
     """What was measured, where and when, in two sentences; of figures of others where they come from."""
-    measured = choose.measured(analysis.estimates)
-    topics = words.listed(known(title) for title in dict.fromkeys(choose.title(e.benchmark) for e in measured))
+    measured = selection.measured(analysis.estimates)
+    topics = formatting.listed(
+        known(title) for title in dict.fromkeys(selection.title(e.benchmark) for e in measured)
+    )
     told = text("The topics: {topics}.", topics=topics or text("nothing"))
     if run.imported:
-        sources = words.listed(source.name for source in run.imported.sources)
+        sources = formatting.listed(source.name for source in run.imported.sources)
         none = text(
             "Assay did not measure these figures. They describe {machine} and come from {sources}. They have no "
             "samples, so no difference can be called significant.",
@@ -224,15 +226,15 @@ def _lead(run: Run, analysis: Analysis) -> str:
     )
     wished = planned(run, analysis)
     complete = sum(outcome.status == "complete" for outcome in wished)
-    cases = words.count(len(wished), "case", "cases")
-    launches = words.count(len(run.launches), "launch", "launches")
+    cases = formatting.count(len(wished), "case", "cases")
+    launches = formatting.count(len(run.launches), "launch", "launches")
     done = cases if complete == len(wished) else text("{complete} of {cases}", complete=complete, cases=cases)
     how = (
         text(
             "{launches} in random order measured {done} in {time}.",
             launches=launches,
             done=done,
-            time=words.seconds(run.ending.elapsed_s),
+            time=formatting.seconds(run.ending.elapsed_s),
         )
         if run.ending
         else text("{launches} in random order measured {done}.", launches=launches, done=done)
@@ -261,7 +263,7 @@ def _nodes(run: Run) -> list[_Node]:
         for host in case.placement.hosts:
             used[host] = used.get(host, frozenset()) | frozenset(case.placement.cpus)
     anywhere = frozenset().union(*used.values())
-    groups = choose.grouped(run.machines, lambda host: msgspec.json.encode(run.machines[host].topology))
+    groups = selection.grouped(run.machines, lambda host: msgspec.json.encode(run.machines[host].topology))
     return [
         _Node(run.machines[hosts[0]], hosts, frozenset().union(*(used.get(host, anywhere) for host in hosts)))
         for hosts in groups.values()
@@ -274,15 +276,15 @@ def _template() -> jinja2.Template:
         boxes=drawing.boxes,
         described=drawing.described,
         severity=SEVERITY,
-        shown=words.shown,
-        limit_text=words.limit_text,
-        against=words.against,
-        bar=words.bar,
-        placed=words.placed,
+        shown=formatting.shown,
+        limit_text=formatting.limit_text,
+        against=formatting.against,
+        bar=formatting.bar,
+        placed=formatting.placed,
         note=note,
         proof=proof,
         spread=spread,
         fact=provenance.fact,
-        sentence=words.sentence,
+        sentence=formatting.sentence,
         known=known,
     ).get_template("report.html")

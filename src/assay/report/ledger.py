@@ -8,7 +8,7 @@ from assay.model.law import Prediction
 from assay.model.result import Estimate
 from assay.model.text import joined, text
 from assay.model.units import scale
-from assay.report import choose, words
+from assay.report import formatting, selection
 from assay.report.charts.intervals import Point, intervals
 from assay.report.declared import Listing, Scene
 from assay.report.section import Figure, headings
@@ -32,7 +32,7 @@ class Ledger(msgspec.Struct, frozen=True):
 
     def lines(self, scene: Scene) -> tuple[Prediction, ...]:
         """Of the estimates that the page shows."""
-        shown = {e.id for e in choose.middle(scene.analysis.estimates)}
+        shown = {e.id for e in selection.middle(scene.analysis.estimates)}
         return tuple(
             line for line in scene.analysis.predictions if line.law == self.law and line.measured in shown
         )
@@ -107,10 +107,10 @@ class Ledger(msgspec.Struct, frozen=True):
             text(
                 "Measured figures deviate by up to {farthest} from the middle of the prediction; its half-width "
                 "is at most {widest}.",
-                farthest=words.percent(max(abs(line.deviation) for line in ledger)),
-                widest=words.percent(max(line.half_width for line in ledger)),
+                farthest=formatting.percent(max(abs(line.deviation) for line in ledger)),
+                widest=formatting.percent(max(line.half_width for line in ledger)),
             ),
-            words.sentence(ledger[0].derivation),
+            formatting.sentence(ledger[0].derivation),
         )
 
     def _name(self, scene: Scene, line: Prediction) -> str:
@@ -124,17 +124,17 @@ class Ledger(msgspec.Struct, frozen=True):
             *sources, predicted = (known(state) if state else text("any") for state in line.states)
             yield (
                 self._name(scene, line),
-                words.interval(line.predicted, "").short,
-                words.interval(line.value, "").short,
+                formatting.interval(line.predicted, "").short,
+                formatting.interval(line.value, "").short,
                 _signed(line.deviation),
                 _error(line),
-                joined(", ", (words.listed(sources), predicted)) if told else "",
+                joined(", ", (formatting.listed(sources), predicted)) if told else "",
                 text("before its launch") if line.before else "",
             )
 
     def _point(self, scene: Scene, line: Prediction, factor: float) -> Point:
         value, lo, hi = (factor * end for end in line.value)
-        plain = words.interval(line.value, "").plain
+        plain = formatting.interval(line.value, "").plain
         told = text(
             "{figure}, inside the band, {deviation} from its middle"
             if not line.error
@@ -154,7 +154,7 @@ class Ledger(msgspec.Struct, frozen=True):
             text=told,
             short=plain,
             basis=line.derivation,
-            limit_text=words.ends(*band),
+            limit_text=formatting.ends(*band),
             band=band,
         )
 

@@ -7,7 +7,7 @@ from assay.model.imported import UNSTATED
 from assay.model.placement import Word, parsed
 from assay.model.result import Analysis, Estimate
 from assay.model.text import joined, text
-from assay.report import choose, words
+from assay.report import formatting, selection
 
 #: Benchmarks whose figures are of messages between partners, and what passes them.
 BY: dict[str, str] = {name: by for name, by in roles.message_curves().items() if by}
@@ -56,9 +56,9 @@ _GROUPS = {"numa": text("NUMA node"), "socket": text("socket"), "l3": text("L3 g
 def of_patterns(analysis: Analysis, patterns: Iterable[str]) -> tuple[Estimate, ...]:
     """The headline estimates of messages between partners, in the order of the patterns."""
     wanted = tuple(patterns)
-    found = [e for name in BY for e in choose.of_benchmark(analysis, name)]
-    groups = choose.grouped(found, pattern)
-    return tuple(e for name in wanted if name in groups for e in choose.headline_metric(groups[name]))
+    found = [e for name in BY for e in selection.of_benchmark(analysis, name)]
+    groups = selection.grouped(found, pattern)
+    return tuple(e for name in wanted if name in groups for e in selection.headline_metric(groups[name]))
 
 
 def pattern(estimate: Estimate) -> str:
@@ -122,7 +122,7 @@ def cores_of(label: str, hosts: Sequence[str]) -> tuple[str, str]:
     if nodes <= 1:
         return text("in {part}", part=one) if group else text("{part} of a node", part=one), ""
     each = (
-        words.count(nodes, "node", "nodes")
+        formatting.count(nodes, "node", "nodes")
         if len(hosts) != 2  # noqa: PLR2004 (a pair)
         else " – ".join(hosts)  # noqa: RUF001 (a pair)
     )
@@ -146,17 +146,17 @@ def _share(share: str, kind: str, index: str) -> str:
 
 def _cores(word: Word) -> str:
     if word.count is None:
-        return words.cores(word.plain)
+        return formatting.cores(word.plain)
     if word.share == "spread":
-        return words.count(word.count, "core spread", "cores spread")
-    return words.count(word.count, "core", "cores")
+        return formatting.count(word.count, "core spread", "cores spread")
+    return formatting.count(word.count, "core", "cores")
 
 
 def over(estimates: Iterable[Estimate]) -> Name:
     """The difference between figures of the same partners: MPI or TCP, factor levels, axes that vary."""
     curves = _curves(estimates)
     firsts = [members[0] for members in curves]
-    groups = choose.grouped(firsts, lambda e: (e.benchmark, pattern(e)))
+    groups = selection.grouped(firsts, lambda e: (e.benchmark, pattern(e)))
     names = {key: _varied(members) for key, members in groups.items()}
     several = len({e.benchmark for e in firsts}) > 1
 
@@ -169,7 +169,7 @@ def over(estimates: Iterable[Estimate]) -> Name:
 
 
 def _varied(estimates: tuple[Estimate, ...]) -> tuple[str, ...]:
-    return tuple(name for name in choose.varied(estimates) if name not in {*_SIZE, _OPERATION})
+    return tuple(name for name in selection.varied(estimates) if name not in {*_SIZE, _OPERATION})
 
 
 def _level(estimate: Estimate, name: str) -> str:
@@ -177,8 +177,8 @@ def _level(estimate: Estimate, name: str) -> str:
     if name == "mpi":
         return estimate.factors.get(name, "")
     if name == RANKS:
-        return words.count(int(estimate.params.get(name, 0)), "rank", "ranks")
-    return choose.levels(estimate, [name])
+        return formatting.count(int(estimate.params.get(name, 0)), "rank", "ranks")
+    return selection.levels(estimate, [name])
 
 
 def series(estimates: Iterable[Estimate]) -> Name:
@@ -197,7 +197,7 @@ def series(estimates: Iterable[Estimate]) -> Name:
 
 def _curves(estimates: Iterable[Estimate]) -> list[tuple[Estimate, ...]]:
     """Figures that only the size of their messages tells apart, together: whatever names one of them names all."""
-    return list(choose.grouped(estimates, lambda e: e.alike(*_SIZE)).values())
+    return list(selection.grouped(estimates, lambda e: e.alike(*_SIZE)).values())
 
 
 def _said(name: Name, curves: Iterable[tuple[Estimate, ...]]) -> Name:
@@ -220,8 +220,8 @@ def _split(firsts: tuple[Estimate, ...]) -> dict[str, tuple[Estimate, ...]]:
     """The same for the first figure of each curve."""
     if fits(firsts):
         return {"": firsts}
-    ways = [choose.grouped(firsts, key) for key in _keys(firsts)]
-    ways = [groups for groups in ways if len(groups) > 1] or [choose.grouped(firsts, over(firsts))]
+    ways = [selection.grouped(firsts, key) for key in _keys(firsts)]
+    ways = [groups for groups in ways if len(groups) > 1] or [selection.grouped(firsts, over(firsts))]
     fitting = [groups for groups in ways if all(map(fits, groups.values()))]
     if len(ways[0]) == 1:
         return {"": firsts}
@@ -247,7 +247,11 @@ def _keys(estimates: tuple[Estimate, ...]) -> tuple[Name, ...]:
         lambda e: BY.get(e.benchmark, ""),
         *((lambda e, name=name: _level(e, name)) for name in factors),
         where,
-        *((lambda e, name=name: choose.levels(e, [name])) for name in _varied(estimates) if name not in factors),
+        *(
+            (lambda e, name=name: selection.levels(e, [name]))
+            for name in _varied(estimates)
+            if name not in factors
+        ),
     )
 
 
@@ -260,17 +264,17 @@ def far(estimate: Estimate) -> str:
 
 def small(estimates: Iterable[Estimate]) -> Estimate | None:
     """The figure of the small message of a curve: 8 B, else the smallest that is not empty, else the empty one."""
-    ordered = sorted(choose.measured(estimates), key=lambda e: (size(e) == 0, size(e) != SMALL_BYTES, size(e)))
+    ordered = sorted(selection.measured(estimates), key=lambda e: (size(e) == 0, size(e) != SMALL_BYTES, size(e)))
     return ordered[0] if ordered else None
 
 
 def largest(estimates: Iterable[Estimate]) -> Estimate | None:
     """The figure of the largest message of a curve, of a size without an offset if there is one."""
     return max(
-        choose.measured(estimates), key=lambda e: (not roles.level_of(e, "size-offset"), size(e)), default=None
+        selection.measured(estimates), key=lambda e: (not roles.level_of(e, "size-offset"), size(e)), default=None
     )
 
 
 def at(estimate: Estimate) -> str:
     """`8 B`."""
-    return words.param(size(estimate), "B")
+    return formatting.param(size(estimate), "B")

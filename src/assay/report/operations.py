@@ -5,7 +5,7 @@ from collections.abc import Callable, Iterable
 from assay.model import roles
 from assay.model.result import Estimate
 from assay.model.text import joined, text
-from assay.report import choose, figures, messages, sizes, words
+from assay.report import figures, formatting, messages, selection, sizes
 from assay.report.declared import Declared, Scene
 from assay.report.section import Figure, Headline, Table, headings, trimmed
 from assay.report.vocabulary import known
@@ -33,7 +33,7 @@ def declared(
         id=benchmark,
         benchmark=benchmark,
         introduction=introduction,
-        select=lambda analysis, _headline: choose.of_benchmark(analysis, benchmark),
+        select=lambda analysis, _headline: selection.of_benchmark(analysis, benchmark),
         sentences=_sentences,
         charts=_charts,
         shared_tables=shared_tables,
@@ -45,8 +45,8 @@ def declared(
 
 def _headline(scene: Scene) -> tuple[Estimate, ...]:
     """Of the headline metrics those of the first kernel: of collectives the time of the slowest rank."""
-    estimates = choose.headline_metric(scene.estimates)
-    return choose.measured(e for e in estimates if e.kernel == estimates[0].kernel)
+    estimates = selection.headline_metric(scene.estimates)
+    return selection.measured(e for e in estimates if e.kernel == estimates[0].kernel)
 
 
 def _charts(scene: Scene) -> Iterable[Figure]:
@@ -68,7 +68,7 @@ def _tables(scene: Scene) -> Iterable[Table]:
     way = messages.over(estimates)
     metrics = {e.metric for e in estimates}
     what = operation if len(metrics) == 1 else _what
-    groups = choose.grouped(estimates, lambda e: (what(e), _ranks_where(e), way(e), choose.state(e)))
+    groups = selection.grouped(estimates, lambda e: (what(e), _ranks_where(e), way(e), selection.state(e)))
     rows: tuple[tuple[str, ...], ...] = tuple((*said, *_both(members)) for said, members in groups.items())
     columns = headings("Operation", "Ranks", "By", "State", "Small message", "At", "Largest message", "At")
     same = {row[1] for row in rows}
@@ -76,7 +76,7 @@ def _tables(scene: Scene) -> Iterable[Table]:
         rows = tuple((row[0], "", *row[2:]) for row in rows)
     alike = (*(metrics if len(metrics) == 1 else ()), *(same if len(same) == 1 else ()))
     note = text("all rows: {what}", what=joined(", ", alike)) if alike else ""
-    name = choose.title(estimates[0].benchmark)
+    name = selection.title(estimates[0].benchmark)
     yield trimmed(Table(name, columns, rows, frozenset(range(4, len(columns))), note), {1, 2, 3})
 
 
@@ -117,13 +117,13 @@ def _ranks_where(estimate: Estimate) -> str:
 
 def _counted(ranks: int) -> str:
     """Empty where nobody says how many."""
-    return words.count(ranks, "rank", "ranks") if ranks else ""
+    return formatting.count(ranks, "rank", "ranks") if ranks else ""
 
 
 def _groups(scene: Scene) -> dict[str, tuple[Estimate, ...]]:
     """Operation and part -> what its chart and its table show."""
     found: dict[str, tuple[Estimate, ...]] = {}
-    for members in choose.grouped(_headline(scene), _what).values():
+    for members in selection.grouped(_headline(scene), _what).values():
         for part, each in messages.split(members).items():
             found[joined(": ", [_title(members[0]), part])] = each
     return found
@@ -143,7 +143,7 @@ def _table(title: str, members: tuple[Estimate, ...]) -> Table:
 
 
 def _cells(estimate: Estimate | None) -> tuple[str, str]:
-    return (sizes.cell(estimate), messages.at(estimate)) if estimate and words.shown(estimate) else ("", "")
+    return (sizes.cell(estimate), messages.at(estimate)) if estimate and formatting.shown(estimate) else ("", "")
 
 
 def _headlines(scene: Scene) -> tuple[Headline, ...]:
@@ -163,10 +163,10 @@ def _headlines(scene: Scene) -> tuple[Headline, ...]:
 def _sentences(scene: Scene) -> str:
     """The small message of each operation with most ranks."""
     parts = []
-    for what, members in choose.grouped(_headline(scene), _what).items():
+    for what, members in selection.grouped(_headline(scene), _what).items():
         most = max(map(_ranks, members))
         small = messages.small(e for e in members if _ranks(e) == most)
-        figure = words.shown(small)
+        figure = formatting.shown(small)
         if small and figure:
             parts.append(
                 text(
@@ -177,4 +177,4 @@ def _sentences(scene: Scene) -> str:
                     figure=figure.full,
                 )
             )
-    return text("Measured: {figures}.", figures=words.listed(parts)) if parts else ""
+    return text("Measured: {figures}.", figures=formatting.listed(parts)) if parts else ""

@@ -5,7 +5,7 @@ from collections.abc import Iterable, Mapping
 from assay.model import roles
 from assay.model.result import Analysis, Estimate
 from assay.model.text import Text, text
-from assay.report import figures, words
+from assay.report import figures, formatting
 from assay.report.charts.shares import Share, shares
 from assay.report.section import Figure
 
@@ -33,7 +33,7 @@ def shares_of(row: str, seconds: Mapping[str, float], names: Mapping[str, str]) 
     whole, begin = sum(seconds.values()), 0.0
     for phase, name in names.items():
         if share := 100 * seconds.get(phase, 0.0) / whole if whole else 0.0:
-            figure = f"{share:.1f} %, {words.seconds(seconds[phase])}"
+            figure = f"{share:.1f} %, {formatting.seconds(seconds[phase])}"
             yield Share(row, name, begin, begin + share, figure)
             begin += share
 
@@ -51,5 +51,5 @@ def figure(
     """
     parts = [part for row, seconds in bars for part in shares_of(row, seconds, names)]
     if parts:
-        result = figures.told((part.row, part.series, part.text) for part in parts)
+        result = figures.alternative_text((part.row, part.series, part.text) for part in parts)
         yield Figure(name, caption, result, shares(parts, text("share of the time (%)")))

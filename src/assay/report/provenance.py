@@ -13,7 +13,7 @@ from assay.model.result import Analysis
 from assay.model.run import Run
 from assay.model.text import joined, text
 from assay.model.units import format_cpu_list, format_size
-from assay.report import vocabulary, words
+from assay.report import formatting, vocabulary
 from assay.report.section import Table, headings
 
 _KIB_FROM = 2**20
@@ -36,7 +36,7 @@ def kind(run: Run) -> str:
         memory = text("{size} of memory", size=fact(total))
     elif machine.memory.known:
         memory = text("{size} of usable memory", size=fact(machine.memory))
-    cores = words.count(len(machine.topology.cores), "core", "cores")
+    cores = formatting.count(len(machine.topology.cores), "core", "cores")
     return joined(", ", [str(model.value) if model.known else "", cores, memory])
 
 
@@ -52,7 +52,7 @@ def fact(known: Fact) -> str:
     if isinstance(value, (int, float)):
         if known.unit == "B":  # an MTU is known as 1,500 B, not as 1.46 KiB
             return format_size(value) if value >= _KIB_FROM or value % 1024 == 0 else f"{value:,} B"
-        return words.quantity(value, known.unit) if known.unit else f"{value:,}"
+        return formatting.quantity(value, known.unit) if known.unit else f"{value:,}"
     return str(value)
 
 
@@ -109,7 +109,7 @@ def _import(run: Run, imported: Imported) -> Table:
 
 def _run(run: Run) -> Table:
     info, plan, ending = run.info, run.plan, run.ending
-    budget = text("none") if plan.budget_s is None else words.seconds(plan.budget_s)
+    budget = text("none") if plan.budget_s is None else formatting.seconds(plan.budget_s)
     rows = [
         (text("Run"), info.id),
         (text("Directory"), run.path),
@@ -125,7 +125,7 @@ def _run(run: Run) -> Table:
         (text("Measured by"), f"Assay {info.assay}"),
         (text("Seed of the order"), str(plan.seed)),
         (text("Launches of each case"), str(plan.launches)),
-        (text("Requested precision of a launch"), words.percent(plan.precision)),
+        (text("Requested precision of a launch"), formatting.percent(plan.precision)),
         (
             text("Samples of a kernel in a launch"),
             text("{low} to {high}", low=plan.min_samples, high=plan.max_samples),
@@ -179,7 +179,7 @@ def _cards(run: Run) -> Table:
                 told = (str(fact.value) if fact and fact.known else "" for fact in facts)
                 row = (device.name, *told, str(ofed.value) if ofed.known else "")
                 found.setdefault(row, []).append(host)
-    rows = tuple((words.listed(hosts), *row) for row, hosts in found.items())
+    rows = tuple((formatting.listed(hosts), *row) for row, hosts in found.items())
     columns = headings("Node", "Device", "Driver", "Version", "Firmware", "OFED")
     return Table(text("Network cards and what drives them"), columns, rows, recorded=True)
 
@@ -218,7 +218,7 @@ def _clocks(run: Run) -> Table:
         for case in launch.cases
     }
     rows = tuple(
-        (program, name, words.quantity(clock.resolution_s, "s"), words.quantity(clock.overhead_s, "s"))
+        (program, name, formatting.quantity(clock.resolution_s, "s"), formatting.quantity(clock.overhead_s, "s"))
         for (name, program), clock in clocks.items()
     )
     columns = headings("Program", "Clock", "Resolution", "Cost of one reading")

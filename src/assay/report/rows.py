@@ -7,7 +7,7 @@ import msgspec
 from assay.model.result import Analysis, Comparison, Estimate, Finding
 from assay.model.text import joined, text
 from assay.model.units import format_cpu_list
-from assay.report import choose, verdicts, words
+from assay.report import formatting, selection, verdicts
 from assay.report.vocabulary import known
 
 
@@ -26,17 +26,17 @@ class Row(msgspec.Struct, frozen=True):
     anchor: str
     nodes: str
     setting: str
-    figure: words.Shown
+    figure: formatting.Shown
 
     @property
     def limit(self) -> str:
         """Value and source of the limit, or that none is known; empty without a figure."""
-        return words.limit_text(self.estimate.limit, self.estimate.unit) if self.figure else ""
+        return formatting.limit_text(self.estimate.limit, self.estimate.unit) if self.figure else ""
 
     @property
     def share(self) -> str:
         """Of the limit."""
-        return words.share_cell(self.estimate)
+        return formatting.share_cell(self.estimate)
 
     @property
     def samples(self) -> str:
@@ -57,16 +57,16 @@ class Rows:
     def table(self, estimates: Iterable[Estimate]) -> list[Row]:
         """The rows of estimates that share a table; `setting` leaves out what all of them have in common."""
         estimates = tuple(estimates)
-        names = choose.varied(estimates)
+        names = selection.varied(estimates)
         several = len({e.placement.hosts for e in estimates}) > 1
         return [self._row(e, names, several) for e in estimates]
 
     def _row(self, e: Estimate, names: tuple[str, ...], several: bool) -> Row:  # noqa: FBT001 (private)
-        units = choose.units(e.benchmark)
+        units = selection.units(e.benchmark)
         values = {name: value for name in names if (value := e.factors.get(name, e.params.get(name))) is not None}
-        setting = ", ".join(words.setting(name, value, units.get(name, "")) for name, value in values.items())
+        setting = ", ".join(formatting.setting(name, value, units.get(name, "")) for name, value in values.items())
         nodes = ", ".join(e.placement.hosts) if several else ""
-        return Row(e, self._anchors.get(e.id, ""), nodes, setting, words.shown(e))
+        return Row(e, self._anchors.get(e.id, ""), nodes, setting, formatting.shown(e))
 
     def evidence(self, finding: Finding) -> list[tuple[str, str]]:
         """The evidence of a finding: anchor (empty for a comparison) and text."""
@@ -75,7 +75,7 @@ class Rows:
             if name in self._comparisons:
                 lines.append(("", compared(self._comparisons[name])))
             elif name in self._estimates:
-                shown = words.shown(self._estimates[name]).full or text("not measured")
+                shown = formatting.shown(self._estimates[name]).full or text("not measured")
                 lines.append((self._anchors.get(name, ""), text("{name}: {value}", name=name, value=shown)))
             else:
                 lines.append(("", name))
@@ -97,7 +97,7 @@ class Rows:
 def compared(comparison: Comparison) -> str:
     """A comparison in words: ratio, interval or range, pairs, verdict."""
     kind = verdicts.basis(comparison)
-    ends = verdicts.alone(comparison) or text(
+    ends = verdicts.why_no_interval(comparison) or text(
         "{value} ({basis})", value=verdicts.plain_ends(comparison), basis=kind
     )
     return text(
@@ -117,7 +117,7 @@ def proof(e: Estimate) -> str:
         return text("not read back")
     cpus = "; ".join(dict.fromkeys(format_cpu_list(cpus) for cpus in proven.cpus))
     pages = [
-        text("{share} on node {node}", share=words.percent(share), node=node)
+        text("{share} on node {node}", share=formatting.percent(share), node=node)
         for node, share in proven.page_nodes.items()
     ]
     asked = text("as requested") if proven.as_asked else text("NOT as requested")
@@ -130,8 +130,8 @@ def spread(e: Estimate) -> str:
     """Least and largest sample, and the 99th percentile."""
     if e.min is None or e.max is None:
         return ""
-    tail = f"p99 {words.quantity(e.p99, e.unit)}" if e.p99 is not None else ""
-    ends = text("{low} to {high}", low=words.quantity(e.min, e.unit), high=words.quantity(e.max, e.unit))
+    tail = f"p99 {formatting.quantity(e.p99, e.unit)}" if e.p99 is not None else ""
+    ends = text("{low} to {high}", low=formatting.quantity(e.min, e.unit), high=formatting.quantity(e.max, e.unit))
     return joined("; ", (ends, tail))
 
 
@@ -143,7 +143,9 @@ def note(e: Estimate) -> str:
         notes.append(text("{status}: {reason}", status=status, reason=e.reason) if e.reason else status)
     if e.modes:
         notes.append(
-            text("modes at {modes}", modes=words.listed(words.quantity(mode, e.unit) for mode in e.modes))
+            text(
+                "modes at {modes}", modes=formatting.listed(formatting.quantity(mode, e.unit) for mode in e.modes)
+            )
         )
     if e.steady is False:
         notes.append(text("never reached a steady state"))

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from rich.console import Console
 
 from assay.analyse.scores import Score, Scores
-from assay.report import words
+from assay.report import formatting
 from assay.report.screen import Screen
 
 _COLUMNS = (
@@ -33,7 +33,7 @@ def render(known: Scores, console: Console) -> None:
 
 
 def _row(each: Score) -> tuple[str, ...]:
-    predicted = words.interval(each.predicted, "").short
+    predicted = formatting.interval(each.predicted, "").short
     if each.measured is None or each.error is None:
         return each.run, each.case, predicted, "not measured", "", ""
     held = "held" if each.held else "missed"
@@ -41,7 +41,7 @@ def _row(each: Score) -> tuple[str, ...]:
         each.run,
         each.case,
         predicted,
-        words.interval(each.measured, "").plain,
+        formatting.interval(each.measured, "").plain,
         f"{100 * each.error:+.1f} %",
         held,
     )
@@ -49,11 +49,11 @@ def _row(each: Score) -> tuple[str, ...]:
 
 def _sentences(known: Scores) -> Iterator[str]:
     measured = sum(each.error is not None for each in known.entries)
-    yield f"{measured} of {words.count(len(known.entries), 'prediction', 'predictions')} measured."
+    yield f"{measured} of {formatting.count(len(known.entries), 'prediction', 'predictions')} measured."
     if known.error and known.coverage:
-        yield f"Median error {words.percent(known.error.value)} ({_ends(known.error.lo, known.error.hi)})."
+        yield f"Median error {formatting.percent(known.error.value)} ({_ends(known.error.lo, known.error.hi)})."
         held = sum(bool(each.held) for each in known.entries)
-        share, ends = words.percent(known.coverage.value), _ends(known.coverage.lo, known.coverage.hi)
+        share, ends = formatting.percent(known.coverage.value), _ends(known.coverage.lo, known.coverage.hi)
         yield (
             f"The interval held in {held} of {measured}, {share}; exact 95 % interval {ends} if predictions were "
             "independent. Those of one run are not."
@@ -61,4 +61,4 @@ def _sentences(known: Scores) -> Iterator[str]:
 
 
 def _ends(low: float, high: float) -> str:
-    return f"{words.percent(low)} to {words.percent(high)}"
+    return f"{formatting.percent(low)} to {formatting.percent(high)}"

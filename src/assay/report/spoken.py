@@ -8,7 +8,7 @@ from typing import Any
 from markupsafe import Markup, escape
 
 from assay.model.text import REMARK, Joined, Phrase, Text, encoded, text
-from assay.report import raw, words
+from assay.report import formatting, raw
 from assay.report.languages import LANGUAGES, PREFIXES, UNITS, catalogue
 
 #: What scripts and styles say by themselves.
@@ -41,11 +41,11 @@ class Spoken:
         if isinstance(line, Joined) and line.separator == REMARK:
             command, remark = line.parts
             return Markup(" ").join((_CODE.format(command), self.prose(remark)))
-        if words.is_command(line):
+        if formatting.is_command(line):
             return _CODE.format(line)
         if isinstance(line, Joined) and line.separator == " ":  # what has no words of its own is marked by itself
             return Markup(" ").join(map(self.prose, line.parts))
-        line = words.sentence(line)
+        line = formatting.sentence(line)
         shown = _marked(str(line))
         if not isinstance(line, Text):
             return _ENGLISH.format(shown)

@@ -10,7 +10,7 @@ from assay.model.plan import Case
 from assay.model.result import Analysis, CaseStatus, Finding, Outcome
 from assay.model.run import Run
 from assay.model.text import Command, cli, joined, text
-from assay.report import remedies, words
+from assay.report import formatting, remedies
 
 _NEAR_LIMIT = 0.9
 #: Launches from which on there is an interval.
@@ -144,8 +144,8 @@ def counted(run: Run, outcomes: Collection[Outcome]) -> str:
     studied = {case.id for case in run.plan.studied}
     cases = sum(outcome.case in studied for outcome in outcomes)
     if cases or not outcomes:
-        return f"{cases:,} of {words.count(len(studied), 'case', 'cases')}"
-    controls = words.count(len(run.plan.cases) - len(studied), "control measurement", "control measurements")
+        return f"{cases:,} of {formatting.count(len(studied), 'case', 'cases')}"
+    controls = formatting.count(len(run.plan.cases) - len(studied), "control measurement", "control measurements")
     return f"{len(outcomes):,} of {controls}"
 
 
@@ -183,13 +183,13 @@ def shortfall(run: Run, analysis: Analysis) -> str:
     if run.ending.status != "cut":
         how = text("The run was interrupted before the end of its plan")
     elif run.plan.budget_s and any(each.cause == "budget" for each in run.ending.cut.values()):
-        how = text("The time budget of {budget} cut the run short", budget=words.seconds(run.plan.budget_s))
+        how = text("The time budget of {budget} cut the run short", budget=formatting.seconds(run.plan.budget_s))
     else:
         how = text("The run could not measure its whole plan")
     wished = planned(run, analysis)
     missing = sum(outcome.status != "complete" for outcome in wished)
     fewer = sum(outcome.status == "complete" and outcome.launches < outcome.planned for outcome in wished)
-    cases = words.count(len(wished), "case", "cases")
+    cases = formatting.count(len(wished), "case", "cases")
     parts: list[str] = []
     if missing:
         parts.append(
@@ -204,7 +204,9 @@ def shortfall(run: Run, analysis: Analysis) -> str:
     elif fewer:
         parts.append(text("{count} of {cases} with fewer launches than planned", count=fewer, cases=cases))
     return (
-        text("{how}: {what}.", how=how, what=words.listed(parts)) if parts else text("{sentence}.", sentence=how)
+        text("{how}: {what}.", how=how, what=formatting.listed(parts))
+        if parts
+        else text("{sentence}.", sentence=how)
     )
 
 
@@ -218,8 +220,8 @@ def spent(analysis: Analysis) -> str:
         parts.append(
             text(
                 "The run took {more} more than the {budget} of its study, for launches that make intervals.",
-                more=words.seconds(effort.grown_s),
-                budget=words.seconds(effort.budget_s),
+                more=formatting.seconds(effort.grown_s),
+                budget=formatting.seconds(effort.budget_s),
             )
         )
     if effort.short:
@@ -239,7 +241,7 @@ def _good(run: Run, analysis: Analysis) -> tuple[str, ...]:
     measured = [e for e in analysis.estimates if e.median is not None]
     wished = planned(run, analysis)
     if measured and not run.imported and all(outcome.status == "complete" for outcome in wished):
-        cases = words.count(len(wished), "case", "cases")
+        cases = formatting.count(len(wished), "case", "cases")
         fewer = run.ending is not None and run.ending.status == "cut"
         lines.append(
             text(
@@ -254,14 +256,14 @@ def _good(run: Run, analysis: Analysis) -> tuple[str, ...]:
     if proven and all(proof.as_asked for proof in proven):
         lines.append(text("Every program ran on the requested cpus: it read them back while it ran."))
     praised = [e for e in measured if e.launches >= _FEWEST_TO_PRAISE and e.limit and e.limit.source != "measured"]
-    near = [e for e in praised if (words.share(e) or 0) >= _NEAR_LIMIT]
+    near = [e for e in praised if (formatting.share(e) or 0) >= _NEAR_LIMIT]
     if near:
         lines.append(
             text(
                 "{count} figure reaches at least {share} of a derived or given limit.|{count} figures reach at "
                 "least {share} of a derived or given limit.",
                 count=len(near),
-                share=words.percent(_NEAR_LIMIT),
+                share=formatting.percent(_NEAR_LIMIT),
             )
         )
     return tuple(lines)
@@ -282,7 +284,7 @@ def _wrong(run: Run, analysis: Analysis) -> tuple[str, ...]:
         lines.append(
             text(
                 "{parts} of the run directory could not be read.",
-                parts=words.count(len(run.damage), "part", "parts"),
+                parts=formatting.count(len(run.damage), "part", "parts"),
             )
         )
     problems = [finding.claim for finding in by_severity(analysis) if finding.severity == "problem"]
@@ -318,5 +320,5 @@ def _next(run: Run, analysis: Analysis) -> tuple[Step, ...]:
         )
     # A command that another step names with its reason needs no step of its own; nor one that is there already.
     once = {step.do: step for step in reversed(steps)}
-    named = {command for step in once.values() if not words.is_command(step.do) for command in step.commands}
+    named = {command for step in once.values() if not formatting.is_command(step.do) for command in step.commands}
     return tuple(step for step in steps if once[step.do] is step and step.do not in named)

@@ -8,7 +8,7 @@ from assay.model.noise import Noise
 from assay.model.plan import Folded
 from assay.model.result import Analysis, Estimate, Finding
 from assay.model.run import Run
-from assay.report import choose, remedies, words
+from assay.report import formatting, remedies, selection
 from assay.report.screen import Screen
 from assay.report.sections import cards, contrast, declared, drawn_elsewhere
 from assay.report.summary import by_severity, notices, shortfall, spent, unmeasured, verdict
@@ -31,7 +31,7 @@ def render(run: Run, analysis: Analysis, console: Console) -> None:
         page.say(Text(cut, style="bold yellow"))
     _claims(notices(analysis), run, page)
     _topics(run, analysis, page)
-    if choose.measured(analysis.estimates) and not run.imported:
+    if selection.measured(analysis.estimates) and not run.imported:
         page.say()
         page.say(
             Text(
@@ -56,19 +56,19 @@ def _machine(run: Run, dot: str) -> str:
         return run.plan.machine
     topology, model = machine.topology, machine.fact("processor", "model")
     parts = [
-        machine.host if len(run.plan.hosts) <= 1 else words.count(len(run.plan.hosts), "node", "nodes"),
+        machine.host if len(run.plan.hosts) <= 1 else formatting.count(len(run.plan.hosts), "node", "nodes"),
         str(model.value) if model.known else "",
-        words.count(len(topology.packages), "package", "packages"),
-        words.count(len(topology.numa_nodes), "memory node", "memory nodes"),
-        words.count(len(topology.cores), "core", "cores"),
-        f"{words.count(len(topology.allowed_cpus), 'cpu', 'cpus')} allowed",
+        formatting.count(len(topology.packages), "package", "packages"),
+        formatting.count(len(topology.numa_nodes), "memory node", "memory nodes"),
+        formatting.count(len(topology.cores), "core", "cores"),
+        f"{formatting.count(len(topology.allowed_cpus), 'cpu', 'cpus')} allowed",
     ]
     return f" {dot} ".join(filter(None, parts))
 
 
 def _topics(run: Run, analysis: Analysis, page: Screen) -> None:
     """The tables of each topic; of benchmarks that have none the headline figures, in the place of their topic."""
-    if not choose.measured(analysis.estimates):
+    if not selection.measured(analysis.estimates):
         page.say()
         page.say("Nothing was measured.")
     names = list(dict.fromkeys(e.benchmark for e in analysis.estimates))
@@ -87,11 +87,11 @@ def _topics(run: Run, analysis: Analysis, page: Screen) -> None:
 def _figures(analysis: Analysis, name: str, page: Screen) -> None:
     """Headline figures of a benchmark, without those that a topic shows as a matrix or a curve."""
     elsewhere = drawn_elsewhere(analysis)
-    estimates = choose.headline_metric(choose.of_benchmark(analysis, name))
+    estimates = selection.headline_metric(selection.of_benchmark(analysis, name))
     rows, more = _rows(tuple(e for e in estimates if e.id not in elsewhere))
     if not rows:
         return
-    page.heading(choose.title(name))
+    page.heading(selection.title(name))
     page.rows(_COLUMNS, rows)
     for limit in _limits(analysis, name):
         page.say(Text(limit, style="dim"), indent=2)
@@ -101,9 +101,9 @@ def _figures(analysis: Analysis, name: str, page: Screen) -> None:
 
 def _limits(analysis: Analysis, name: str) -> tuple[str, ...]:
     """What the shares of a benchmark's table are of, part by part; nothing where there are many limits."""
-    headline = choose.headline_kernel(choose.headline_metric(choose.of_benchmark(analysis, name)))
+    headline = selection.headline_kernel(selection.headline_metric(selection.of_benchmark(analysis, name)))
     known = dict.fromkeys((e.limit, e.unit) for e in headline if e.limit)
-    texts = (f"limit {words.limit_text(limit, unit)}: {limit.of}" for limit, unit in known if limit)
+    texts = (f"limit {formatting.limit_text(limit, unit)}: {limit.of}" for limit, unit in known if limit)
     return tuple(texts) if len(known) <= _LIMITS else ()
 
 
@@ -118,20 +118,20 @@ _COLUMNS = (
 
 def _rows(estimates: tuple[Estimate, ...]) -> tuple[list[tuple[str, ...]], int]:
     """Rows of a benchmark and how many were left out: curves by their best, many nodes by their spread."""
-    headline = choose.measured(choose.headline_kernel(estimates))
-    axis = choose.swept(headline[0].benchmark) if headline else ""
-    names = tuple(name for name in choose.varied(headline) if name != axis)
+    headline = selection.measured(selection.headline_kernel(estimates))
+    axis = selection.swept(headline[0].benchmark) if headline else ""
+    names = tuple(name for name in selection.varied(headline) if name != axis)
     if axis:
-        curves = choose.grouped(headline, lambda e: (words.placed(e), choose.series(e, names)))
+        curves = selection.grouped(headline, lambda e: (formatting.placed(e), selection.series(e, names)))
         return [_curve_row(members, axis, names) for members in curves.values()], 0
-    groups = choose.grouped(headline, lambda e: (words.placed(e), choose.series(e, names)))
+    groups = selection.grouped(headline, lambda e: (formatting.placed(e), selection.series(e, names)))
     rows = [_row(members, names) for members in groups.values()]
     return rows[:_ROWS], max(0, len(rows) - _ROWS)
 
 
 def _curve_row(members: tuple[Estimate, ...], axis: str, names: tuple[str, ...]) -> tuple[str, ...]:
-    best = choose.best(members) or members[0]
-    size = words.param(best.params[axis], choose.units(best.benchmark).get(axis, ""))
+    best = selection.best(members) or members[0]
+    size = formatting.param(best.params[axis], selection.units(best.benchmark).get(axis, ""))
     what, *rest = _row((best,), names)
     return (f"{what}, best at {size}", *rest)
 
@@ -140,20 +140,20 @@ def _row(members: tuple[Estimate, ...], names: tuple[str, ...]) -> tuple[str, ..
     """One row: an estimate, or the middle one of many nodes with the spread over them."""
     ordered = sorted(members, key=lambda e: e.median or 0.0)
     middle = ordered[len(ordered) // 2]
-    figure = words.shown(middle)
+    figure = formatting.shown(middle)
     if not figure:
         return ("", "", "", "", "")
-    series = choose.series(middle, names)
+    series = selection.series(middle, names)
     what = f"{middle.kernel}{f', {series}' if series else ''}"
     hosts = len({e.placement.hosts for e in members})
     if hosts > 1:
         low, high = ordered[0].median, ordered[-1].median
-        spread = f"{words.quantity(low, middle.unit)} to {words.quantity(high, middle.unit)}"
-        placed = f"{words.placed(middle)}, {hosts:,} nodes"
-        return (what, placed, figure.plain, f"nodes {spread}", words.share_cell(middle))
-    limit = words.share_cell(middle)
+        spread = f"{formatting.quantity(low, middle.unit)} to {formatting.quantity(high, middle.unit)}"
+        placed = f"{formatting.placed(middle)}, {hosts:,} nodes"
+        return (what, placed, figure.plain, f"nodes {spread}", formatting.share_cell(middle))
+    limit = formatting.share_cell(middle)
     ends = f"{figure.ends} n={middle.launches}"
-    return (what, words.placed(middle), figure.plain, ends, limit)
+    return (what, formatting.placed(middle), figure.plain, ends, limit)
 
 
 def _paths(analysis: Analysis, page: Screen) -> None:
@@ -163,7 +163,7 @@ def _paths(analysis: Analysis, page: Screen) -> None:
         return
     page.heading("The network in words")
     for line in contrast(analysis):
-        page.say(words.sentence(line), indent=2)
+        page.say(formatting.sentence(line), indent=2)
     for card in found:
         page.say()
         page.say(Text(card.name, style="bold"), Text(f"  {card.where}", style="dim"), indent=2)
@@ -189,7 +189,7 @@ def _claims(findings: tuple[Finding, ...], run: Run, page: Screen, title: str = 
         symbol, plain, colour = _SEVERITY[finding.severity]
         tag = Text(f"{symbol if page.unicode else plain} {finding.severity}", style=f"bold {colour}", no_wrap=True)
         doubt = "Candidate: " if finding.status == "candidate" else ""
-        claim = Text(page.text(doubt + words.sentence(finding.claim)))
+        claim = Text(page.text(doubt + formatting.sentence(finding.claim)))
         if finding.next:
             claim.append(page.text(f"\nnext: {remedies.typed(finding.next, run)}"), style="dim")
         grid.add_row(tag, claim)
@@ -201,14 +201,14 @@ def _missing(run: Run, analysis: Analysis, page: Screen) -> None:
     lines = []
     ended = [(status, each) for status, outcomes in unmeasured(analysis).items() for each in outcomes]
     studied = {case.id for case in run.plan.studied}
-    for (status, known), members in choose.grouped(ended, lambda end: (end[0], end[1].case in studied)).items():
+    for (status, known), members in selection.grouped(ended, lambda end: (end[0], end[1].case in studied)).items():
         outcomes = [outcome for _, outcome in members]
         reasons = [outcome.reason for outcome in outcomes if outcome.reason]
         why = max(set(reasons), key=reasons.count) if reasons else "no reason recorded"
         count = (
-            words.count(len(outcomes), "case", "cases")
+            formatting.count(len(outcomes), "case", "cases")
             if known
-            else words.count(len(outcomes), "control measurement", "control measurements")
+            else formatting.count(len(outcomes), "control measurement", "control measurements")
         )
         lines.append(f"{count} {status}: {why}")
     lines += [f"{out.wish}: {out.reason}" for out in run.plan.left_out]
@@ -225,26 +225,27 @@ def _missing(run: Run, analysis: Analysis, page: Screen) -> None:
 
 def _folded(folds: tuple[Folded, ...]) -> str:
     """`half and cores:1 as one-core; all:numa:0 as all`."""
-    groups = choose.grouped(folds, lambda fold: fold.into)
+    groups = selection.grouped(folds, lambda fold: fold.into)
     return "; ".join(
-        f"{words.listed(fold.wish for fold in members)} as {into}" for into, members in groups.items()
+        f"{formatting.listed(fold.wish for fold in members)} as {into}" for into, members in groups.items()
     )
 
 
 def _noise(noise: Noise) -> str:
-    parts = [f"{noise.disturbed} of {words.count(noise.launches, 'launch', 'launches')} disturbed"]
+    parts = [f"{noise.disturbed} of {formatting.count(noise.launches, 'launch', 'launches')} disturbed"]
     if noise.lost is not None:
-        parts.append(f"{words.percent(noise.lost)} of the time lost to stops")
+        parts.append(f"{formatting.percent(noise.lost)} of the time lost to stops")
     if noise.drift is not None:
         parts.append(f"drift {100 * noise.drift:+z.1f} %")
     if noise.steal is not None:
-        parts.append(f"steal {words.percent(noise.steal)}")
+        parts.append(f"steal {formatting.percent(noise.steal)}")
     if noise.foreign is not None:
-        parts.append(f"other processes at most {words.percent(noise.foreign)}")
+        parts.append(f"other processes at most {formatting.percent(noise.foreign)}")
     if noise.waited_s:
-        parts.append(f"waited {words.quantity(noise.waited_s, 's')} for them")
+        parts.append(f"waited {formatting.quantity(noise.waited_s, 's')} for them")
     if len(noise.states) > 1:
         parts.append(
-            "states " + ", ".join(f"{name} {words.quantity(at, 's')}" for name, (_, at) in noise.states.items())
+            "states "
+            + ", ".join(f"{name} {formatting.quantity(at, 's')}" for name, (_, at) in noise.states.items())
         )
     return ", ".join(parts)

@@ -3,7 +3,7 @@
 from assay.model import roles
 from assay.model.result import Analysis, Comparison, Estimate
 from assay.model.text import joined, text
-from assay.report import choose, figures, verdicts, words
+from assay.report import figures, formatting, selection, verdicts
 from assay.report.charts.intervals import Point, intervals
 from assay.report.declared import Declared, Scene
 from assay.report.section import Figure, Table, headings
@@ -30,7 +30,7 @@ def _sentences(scene: Scene) -> tuple[str, ...]:
 
 def _charts(scene: Scene) -> tuple[Figure, ...]:
     known = scene.cached(_known)
-    factors = choose.grouped(scene.cached(_varied), lambda each: each.differ)
+    factors = selection.grouped(scene.cached(_varied), lambda each: each.differ)
     return tuple(
         _figure(factor, members, known)
         for factor, members in factors.items()
@@ -49,13 +49,13 @@ def _tested(analysis: Analysis) -> int:
 
 def _curve(each: Comparison, known: dict[str, Estimate]) -> str:
     """Name of the curve that a comparison belongs to; empty where it belongs to none."""
-    axis = choose.swept(known[each.a].benchmark)
+    axis = selection.swept(known[each.a].benchmark)
     return _what(each, known, axis) if axis in known[each.a].params else ""
 
 
 def _varied(scene: Scene) -> tuple[Comparison, ...]:
     """What was varied on purpose; of several nodes that of the one in the middle."""
-    shown = {e.id for e in choose.middle(scene.analysis.estimates)}
+    shown = {e.id for e in selection.middle(scene.analysis.estimates)}
     return tuple(
         c for c in scene.analysis.comparisons if c.varied and c.differ != verdicts.CONTROL and {c.a, c.b} <= shown
     )
@@ -63,20 +63,20 @@ def _varied(scene: Scene) -> tuple[Comparison, ...]:
 
 def _headline(comparisons: tuple[Comparison, ...], known: dict[str, Estimate]) -> tuple[Comparison, ...]:
     """Those of the kernels that stand for their benchmarks."""
-    return tuple(each for each in comparisons if choose.headline_kernel([known[each.a]]))
+    return tuple(each for each in comparisons if selection.headline_kernel([known[each.a]]))
 
 
 def _what(each: Comparison, known: dict[str, Estimate], but: str = "") -> str:
     """The kernel and where it ran, without the word that was varied, and without the axis `but`."""
     a = known[each.a]
-    units = choose.units(a.benchmark)
+    units = selection.units(a.benchmark)
     settings = [
-        words.setting(name, value, units.get(name, ""))
+        formatting.setting(name, value, units.get(name, ""))
         for name, value in a.params.items()
-        if name not in {each.differ, but} and (name in _ALWAYS or not choose.is_usual(a, name))
+        if name not in {each.differ, but} and (name in _ALWAYS or not selection.is_usual(a, name))
     ]
-    where = a.placement.label if each.differ == "memory" else words.placed(a)
-    state = choose.state(a) if each.state else ""
+    where = a.placement.label if each.differ == "memory" else formatting.placed(a)
+    state = selection.state(a) if each.state else ""
     kernel = a.kernel if a.kernel == a.benchmark else f"{a.benchmark} {a.kernel}"
     return joined(", ", [kernel, where, *settings, state])
 
@@ -110,12 +110,12 @@ def _figure(factor: str, members: tuple[Comparison, ...], known: dict[str, Estim
                 text=told,
                 short=short,
                 basis=verdicts.basis(each),
-                limit_text=words.ends(1 / (1 + each.margin), 1 + each.margin),
+                limit_text=formatting.ends(1 / (1 + each.margin), 1 + each.margin),
                 band=(1 / (1 + each.margin), 1 + each.margin),
             )
         )
     margin = max(each.margin for each in shown)
-    base = words.listed(f"“{name}”" for name in bases)
+    base = formatting.listed(f"“{name}”" for name in bases)
     caption = joined(
         " ",
         (
@@ -125,7 +125,7 @@ def _figure(factor: str, members: tuple[Comparison, ...], known: dict[str, Estim
                 "difference of this machine if it is larger.",
                 factor=factor,
                 base=base,
-                margin=words.percent(margin),
+                margin=formatting.percent(margin),
             ),
             text(
                 "The chart shows {some} of {count} comparisons; the table shows all.",
@@ -136,7 +136,7 @@ def _figure(factor: str, members: tuple[Comparison, ...], known: dict[str, Estim
             else "",
         ),
     )
-    result = figures.told((row.row, row.series, row.text) for row in rows)
+    result = figures.alternative_text((row.row, row.series, row.text) for row in rows)
     figure_id = f"figure-compare-{factor}".replace("_", "-").replace(" ", "-")
     return Figure(
         figure_id, caption, result, intervals(rows, text("ratio to {base}", base=base), text("no difference"), 1.0)
@@ -153,8 +153,8 @@ def _tables(scene: Scene) -> tuple[Table, ...]:
             verdicts.plain_ends(each),
             verdicts.basis(each),
             known_word(each.verdict),
-            words.percent(each.margin),
-            text("none") if each.detectable is None else words.percent(each.detectable),
+            formatting.percent(each.margin),
+            text("none") if each.detectable is None else formatting.percent(each.detectable),
             "" if each.adjusted_p is None else f"{each.adjusted_p:.2g}",
         )
         for each in scene.cached(_varied)
@@ -179,7 +179,7 @@ def _controls(analysis: Analysis) -> tuple[Table, ...]:
             f"{each.ratio:.3f}",
             verdicts.plain_ends(each),
             verdicts.basis(each),
-            words.percent(shown[each.b]) if each.b in shown else "",
+            formatting.percent(shown[each.b]) if each.b in shown else "",
         )
         for each in analysis.comparisons
         if each.differ == verdicts.CONTROL
@@ -198,12 +198,12 @@ def _resolution(analysis: Analysis) -> str:
     return text(
         "The same level measured twice in each block differs by up to {most} in 95 of 100 cases: no smaller "
         "difference is claimed.",
-        most=words.percent(max(found)),
+        most=formatting.percent(max(found)),
     )
 
 
 def _meaning(varied: tuple[Comparison, ...], known: dict[str, Estimate]) -> str:
-    compared = words.count(len(varied), "comparison", "comparisons")
+    compared = formatting.count(len(varied), "comparison", "comparisons")
     told = [text("{comparisons}: {verdicts}.", comparisons=compared, verdicts=verdicts.counted(varied))]
     sure = [each for each in varied if each.verdict in {"faster", "slower"}]
     if sure:

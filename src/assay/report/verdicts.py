@@ -6,7 +6,7 @@ from collections.abc import Iterable, Sequence
 from assay.model.compared import ComparedPair
 from assay.model.result import Comparison
 from assay.model.text import text
-from assay.report import choose, words
+from assay.report import formatting, selection
 from assay.report.vocabulary import VERDICTS, known
 
 CLAIMS = frozenset({"slower", "faster"})
@@ -25,8 +25,8 @@ def rank(comparison: Comparison) -> int:
 
 def counted(comparisons: Iterable[Comparison]) -> str:
     """`24 slower and 49 equivalent`."""
-    verdicts = choose.grouped(sorted(comparisons, key=rank), lambda each: each.verdict)
-    return words.listed(
+    verdicts = selection.grouped(sorted(comparisons, key=rank), lambda each: each.verdict)
+    return formatting.listed(
         text("{number} {verdict}", number=len(members), verdict=known(verdict))
         for verdict, members in verdicts.items()
     )
@@ -42,7 +42,7 @@ def number(comparison: Comparison) -> str:
 
 def ends(comparison: Comparison) -> str:
     """The interval or range of the ratio; one pair has neither."""
-    return alone(comparison) or words.changes(
+    return why_no_interval(comparison) or formatting.changes(
         comparison.ratio, comparison.lo, comparison.hi, sure=comparison.confidence is not None
     )
 
@@ -50,20 +50,20 @@ def ends(comparison: Comparison) -> str:
 def plain_ends(comparison: Comparison) -> str:
     """The interval `[0.981, 1.012]` or range `0.981 to 1.012` of the bare ratio; one pair has neither."""
     lo, hi = f"{comparison.lo:.3f}", f"{comparison.hi:.3f}"
-    return alone(comparison) or (f"[{lo}, {hi}]" if comparison.confidence else f"{lo} to {hi}")
+    return why_no_interval(comparison) or (f"[{lo}, {hi}]" if comparison.confidence else f"{lo} to {hi}")
 
 
 def basis(comparison: Comparison) -> str:
     """What the ends of a paired ratio are: `95 % interval, 6 pairs`, `range of 3 pairs`."""
-    pairs = words.count(comparison.blocks, "pair", "pairs")
+    pairs = formatting.count(comparison.blocks, "pair", "pairs")
     if comparison.confidence:
         return text(
             "{confidence} % interval, {pairs}", confidence=f"{100 * comparison.confidence:.0f}", pairs=pairs
         )
-    return alone(comparison) or text("range of {pairs}", pairs=pairs)
+    return why_no_interval(comparison) or text("range of {pairs}", pairs=pairs)
 
 
-def alone(comparison: Comparison) -> str:
+def why_no_interval(comparison: Comparison) -> str:
     """That a ratio has no interval: of one pair, or of a figure without samples; empty where it rests on more."""
     if not comparison.blocks and 0 in comparison.launches:
         return text("no samples, no interval")
@@ -81,7 +81,7 @@ def silent(pairs: Sequence[ComparedPair]) -> dict[str, tuple[ComparedPair, ...]]
     """The inconclusive figures by the reason why nothing is claimed, in words that follow a number of figures."""
     several = sum(pair.comparison.p is not None for pair in pairs)
     unclear = [pair for pair in pairs if pair.comparison.verdict == "inconclusive"]
-    return choose.grouped(unclear, lambda pair: _reason(pair, several))
+    return selection.grouped(unclear, lambda pair: _reason(pair, several))
 
 
 def nearest(pairs: Sequence[ComparedPair]) -> list[ComparedPair]:
@@ -114,7 +114,7 @@ def withdrawn(comparisons: Sequence[Comparison], among: int) -> str:
         "comparisons. {pairs} or more can decide.",
         count=len(lost),
         among=among,
-        pairs=words.count(_fewest(lost[0], among), "pair", "pairs"),
+        pairs=formatting.count(_fewest(lost[0], among), "pair", "pairs"),
     )
 
 
@@ -126,8 +126,8 @@ def _is_withdrawn(comparison: Comparison) -> bool:
 
 
 def _few(comparison: Comparison) -> str:
-    if alone(comparison):
-        return alone(comparison)
+    if why_no_interval(comparison):
+        return why_no_interval(comparison)
     return "fewer than 6 pairs: a range" if comparison.blocks else "fewer than 4 launches in a run: a range"
 
 
@@ -157,7 +157,7 @@ def resolution(comparisons: Iterable[Comparison]) -> str:
     found = sorted(each.resolution for each in comparisons if each.varied and each.resolution is not None)
     if not found:
         return ""
-    middle, most = (words.percent(found[at]) for at in (len(found) // 2, -1))
+    middle, most = (formatting.percent(found[at]) for at in (len(found) // 2, -1))
     if len(found) == 1:
         return text(
             "A against A: this machine cannot resolve differences below {middle} (the median case). No smaller "
@@ -182,9 +182,9 @@ def between_runs(comparisons: Iterable[Comparison]) -> str:
         "Intervals include the variance between runs, from {runs} earlier runs of this machine: figures vary by "
         "{middle} from run to run in the median case, {least} to {most} (standard deviation).",
         runs=max(each.history for each in known),
-        middle=words.percent(found[len(found) // 2]),
-        least=words.percent(found[0]),
-        most=words.percent(found[-1]),
+        middle=formatting.percent(found[len(found) // 2]),
+        least=formatting.percent(found[0]),
+        most=formatting.percent(found[-1]),
     )
 
 
@@ -193,7 +193,7 @@ def detectable(comparisons: Iterable[Comparison]) -> str:
     found = sorted(each.detectable for each in comparisons if each.detectable is not None)
     if not found:
         return ""
-    least, middle, most = (words.percent(found[at]) for at in (0, len(found) // 2, -1))
+    least, middle, most = (formatting.percent(found[at]) for at in (0, len(found) // 2, -1))
     return text(
         "Smallest detectable difference (power 80 %, before the correction for many comparisons): {middle} in "
         "the median case, {least} to {most}.",

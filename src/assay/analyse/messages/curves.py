@@ -5,7 +5,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from assay.analyse.curves import Curve, Known, curves, figure, replicates
+from assay.analyse.curves import Curve, RunEstimates, curves, figure, replicates
 from assay.analyse.estimates import Measured
 from assay.analyse.statistics import Samples
 from assay.model import benchmarks, roles
@@ -34,7 +34,7 @@ class Times(NamedTuple):
     basis: Basis
 
 
-def by_size(known: Known, benchmark: str, *coordinates: str) -> list[Curve]:
+def by_size(known: RunEstimates, benchmark: str, *coordinates: str) -> list[Curve]:
     """Curves of a benchmark's headline over sizes, and over `coordinates`."""
     found = (each for each in known.of(benchmark) if (each.estimate.median or 0.0) > 0)
     return curves((each for each in found if size(each.estimate) >= 0), BYTES, OFFSET, *coordinates)

@@ -6,7 +6,7 @@ from functools import partial
 from itertools import chain
 from typing import NamedTuple
 
-from assay.analyse.curves import Known, curves, states_of
+from assay.analyse.curves import RunEstimates, curves, states_of
 from assay.analyse.estimates import Measured
 from assay.analyse.messages.curves import BYTES, PATTERN, unusual
 from assay.analyse.messages.steps import MessageLaw
@@ -53,7 +53,7 @@ class Network(NamedTuple):
         state: of the machine; None where states do not matter.
     """
 
-    known: Known
+    known: RunEstimates
     state: str | None
 
     def work(self, case: Case) -> Work | None:
@@ -128,7 +128,7 @@ def _between_nodes(case: Case) -> tuple[bool, bool]:
     return along_row, any(hosts[rank] != hosts[rank + q] for rank in ranks[: (p - 1) * q])
 
 
-def found(known: Known) -> Iterable[Solutions]:
+def found(known: RunEstimates) -> Iterable[Solutions]:
     """Every curve over orders whose phases are known; one order is no curve, and copies pass no messages."""
     for state, solved in _by_state(known).items():
         network, of = Network(known, state), {each.rate.estimate.id: each for each in solved}
@@ -143,7 +143,7 @@ def found(known: Known) -> Iterable[Solutions]:
                 yield Solutions(marks, state, solved_here, _product(known, ordered[0].rate.estimate))
 
 
-def over_nodes(known: Known) -> Iterable[Solutions]:
+def over_nodes(known: RunEstimates) -> Iterable[Solutions]:
     """All solutions with the same ranks on each node, on several numbers of nodes, whose messages are known."""
     for state, solved in _by_state(known).items():
         network = Network(known, state)
@@ -153,7 +153,7 @@ def over_nodes(known: Known) -> Iterable[Solutions]:
                 yield result
 
 
-def elsewhere(known: Known, case: Case, before: float = math.inf) -> Iterable[tuple[Solutions, Work]]:
+def elsewhere(known: RunEstimates, case: Case, before: float = math.inf) -> Iterable[tuple[Solutions, Work]]:
     """What predicts a case, and its work: solutions by fewer ranks, or over another network; in each state.
 
     It needs two orders, one solution by several ranks, panels that are factored alike, and a fourth of its ranks.
@@ -191,13 +191,13 @@ def elsewhere(known: Known, case: Case, before: float = math.inf) -> Iterable[tu
             yield result, work
 
 
-def first_blocks(known: Known) -> dict[str, int]:
+def first_blocks(known: RunEstimates) -> dict[str, int]:
     """Case -> the first block that holds a launch of it."""
     launches = reversed(known.run.plan.order)
     return {case: launch.block for launch in launches for case in launch.cases}
 
 
-def _together(known: Known, network: Network, solved: Iterable[_Solved]) -> Solutions:
+def _together(known: RunEstimates, network: Network, solved: Iterable[_Solved]) -> Solutions:
     """Those whose messages are known."""
     able = [(each, work) for each in solved if (work := network.work(each.case))]
     members = sorted(
@@ -207,7 +207,7 @@ def _together(known: Known, network: Network, solved: Iterable[_Solved]) -> Solu
     return Solutions(marks, network.state, tuple(members), None)
 
 
-def _by_state(known: Known) -> dict[str | None, list[_Solved]]:
+def _by_state(known: RunEstimates) -> dict[str | None, list[_Solved]]:
     """State of the machine -> the solutions that count in it."""
     cases = {case.id: case for case in known.run.plan.cases}
     parts = {
@@ -225,16 +225,16 @@ def _by_state(known: Known) -> dict[str | None, list[_Solved]]:
     return {state: [each for each in solved if each.rate.estimate.state in {None, state}] for state in states}
 
 
-def _networks(known: Known) -> set[str]:
+def _networks(known: RunEstimates) -> set[str]:
     return {factor.name for factor in known.run.plan.factors if factor.kind == "network"}
 
 
-def _levels(known: Known, case: Case) -> dict[str, str]:
+def _levels(known: RunEstimates, case: Case) -> dict[str, str]:
     """The networks that it is solved over."""
     return {name: case.factors[name] for name in _networks(known) & case.factors.keys()}
 
 
-def _alike(known: Known, case: Case) -> Hashable:
+def _alike(known: RunEstimates, case: Case) -> Hashable:
     """Equal for cases that only their order, the number of nodes and the network tell apart."""
     networks, free = _networks(known), {"n", *benchmarks.get(NAME).derived}
     return (
@@ -246,7 +246,7 @@ def _alike(known: Known, case: Case) -> Hashable:
     )
 
 
-def _marks(known: Known, case: Case, state: str | None) -> tuple[str, ...]:
+def _marks(known: RunEstimates, case: Case, state: str | None) -> tuple[str, ...]:
     """What `_alike` cases share, in words."""
     ranks, networks = case.placement.host_ranks[0], _networks(known)
     free = {"n", *benchmarks.get(NAME).derived}
@@ -260,7 +260,7 @@ def _marks(known: Known, case: Case, state: str | None) -> tuple[str, ...]:
     )
 
 
-def _product(known: Known, solution: Estimate) -> Measured | None:
+def _product(known: RunEstimates, solution: Estimate) -> Measured | None:
     """The fastest product in double precision by the same library on the same cores."""
     alike = (
         each

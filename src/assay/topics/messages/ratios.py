@@ -17,7 +17,7 @@ from assay.model.quantity import Quantity
 _LONG = 0.25
 
 
-class Beside(NamedTuple):
+class MeasuredPair(NamedTuple):
     """Two ways to pass messages of one size: the judged one and its base."""
 
     judged: Measured
@@ -39,7 +39,7 @@ class RatioBySize(Model, frozen=True, kw_only=True):
 
 
 def fitted(
-    law: str, result: Callable[..., RatioBySize], name: str, state: str | None, found: Sequence[Beside]
+    law: str, result: Callable[..., RatioBySize], name: str, state: str | None, found: Sequence[MeasuredPair]
 ) -> Model:
     """How many times as fast the judged way is as its base; points: at each size the ratio over its blocks.
 
@@ -73,7 +73,7 @@ def fitted(
     )
 
 
-def _ratio(both: Beside) -> Point | None:
+def _ratio(both: MeasuredPair) -> Point | None:
     estimate = both.judged.estimate
     comparison = compare(*(both if estimate.better == "higher" else reversed(both)))
     if comparison is None:
@@ -82,6 +82,6 @@ def _ratio(both: Beside) -> Point | None:
     return point(estimate, at, None, comparison.value)
 
 
-def _faster(ordered: Sequence[Beside], draws: Samples) -> Samples:
+def _faster(ordered: Sequence[MeasuredPair], draws: Samples) -> Samples:
     ratio: Samples = draws[:, ::2] / draws[:, 1::2]
     return ratio if ordered[0].judged.estimate.better == "higher" else 1 / ratio

@@ -4,7 +4,7 @@ from collections.abc import Iterable, Mapping
 
 import numpy as np
 
-from assay.analyse.curves import Curve, Known, curves, replicates, with_ends
+from assay.analyse.curves import Curve, RunEstimates, curves, replicates, with_ends
 from assay.analyse.estimates import Measured
 from assay.model.law import Model
 from assay.model.quantity import Quantity
@@ -24,7 +24,7 @@ class Overlap(Model, frozen=True, kw_only=True, tag=LAW):
     hidden: Quantity
 
 
-def fit(known: Known) -> Iterable[Model]:
+def fit(known: RunEstimates) -> Iterable[Model]:
     """One model for each operation, size and number of calls of MPI_Test, of which all three times are known."""
     for curve in curves(known.of_role("overlap-time")):
         kernels = {each.estimate.kernel: each for each in curve.members}

@@ -4,7 +4,7 @@ from collections.abc import Iterable
 
 from assay.model.result import Estimate
 from assay.model.text import joined, text
-from assay.report import choose, figures, messages, operations, words
+from assay.report import figures, formatting, messages, operations, selection
 from assay.report.charts.intervals import Point, intervals
 from assay.report.declared import Declared, Listing, Scene
 from assay.report.fitted import Fitted
@@ -15,32 +15,34 @@ from assay.topics.collectives.models.overlap import Overlap
 def _rows(scene: Scene) -> Iterable[tuple[str, ...]]:
     """What is hidden of each operation, size and number of calls, and the three times."""
     for each in scene.found:
-        times = (words.shown(estimate).short for estimate in each.estimates)
+        times = (formatting.shown(estimate).short for estimate in each.estimates)
         launches = min(estimate.launches for estimate in each.estimates)
         yield _row(each), _calls(each.estimates[0]), _shown(each).short, *times, f"{launches}"
 
 
-def _shown(found: Fitted[Overlap]) -> words.Shown:
+def _shown(found: Fitted[Overlap]) -> formatting.Shown:
     """The share, which may be below 0, to three places."""
-    value, low, high = map(words.plain, found.model.hidden)
-    return words.Shown(value, low, high, "", found.basis, found.sure)
+    value, low, high = map(formatting.plain, found.model.hidden)
+    return formatting.Shown(value, low, high, "", found.basis, found.sure)
 
 
 def _row(found: Fitted[Overlap]) -> str:
     """`allreduce 8 KiB, 64 ranks`."""
-    return joined(", ", (_what(found), words.count(found.estimates[0].placement.ranks, "rank", "ranks")))
+    return joined(", ", (_what(found), formatting.count(found.estimates[0].placement.ranks, "rank", "ranks")))
 
 
 def _what(found: Fitted[Overlap]) -> str:
     """`allreduce 8 KiB`, with what else tells it from others."""
     estimate = found.estimates[0]
     name = f"{operations.operation(estimate)} {messages.at(estimate)}"
-    return joined(", ", [name, choose.levels(estimate, estimate.factors), found.state])
+    return joined(", ", [name, selection.levels(estimate, estimate.factors), found.state])
 
 
 def _calls(estimate: Estimate) -> str:
     tests = int(estimate.params.get("tests", 0))
-    return words.count(tests, "call of MPI_Test", "calls of MPI_Test") if tests else text("no call of MPI_Test")
+    return (
+        formatting.count(tests, "call of MPI_Test", "calls of MPI_Test") if tests else text("no call of MPI_Test")
+    )
 
 
 def _charts(scene: Scene) -> Iterable[Figure]:
@@ -53,9 +55,9 @@ def _charts(scene: Scene) -> Iterable[Figure]:
     caption = text(
         "Share of an operation that overlaps with computing, by operation and number of MPI calls during "
         "computing. Whiskers are {kinds}. The red line means full overlap.",
-        kinds=words.listed(made),
+        kinds=formatting.listed(made),
     )
-    result = figures.told((point.row, point.series, point.text) for point in points)
+    result = figures.alternative_text((point.row, point.series, point.text) for point in points)
     yield Figure("figure-overlap", caption, result, intervals(points, text("share that is hidden")))
 
 
@@ -92,7 +94,7 @@ declared = Declared(
         "them: calls of MPI_Test show this."
     ),
     law=Overlap,
-    select=lambda analysis, _headline: choose.of_benchmark(analysis, "overlap"),
+    select=lambda analysis, _headline: selection.of_benchmark(analysis, "overlap"),
     sentences=_sentences,
     charts=_charts,
     shared_tables=(

@@ -4,7 +4,7 @@ from collections.abc import Iterable
 
 import msgspec
 
-from assay.analyse.curves import Curve, Known, curves, point, spread
+from assay.analyse.curves import Curve, RunEstimates, curves, point, spread
 from assay.model.grouping import grouped
 from assay.model.law import Model
 from assay.model.machine import Core, Machine
@@ -51,7 +51,7 @@ class CoreToCore(Model, frozen=True, kw_only=True, tag=LAW):
         return self.classes[0].time
 
 
-def fit(known: Known) -> Iterable[Model]:
+def fit(known: RunEstimates) -> Iterable[Model]:
     """One model for all pairs of a run."""
     pairs = [each for each in known.of_role("hand-over-time") if len(each.estimate.placement.cpus[0]) == _PAIR]
     for curve in curves(pairs, "label"):

@@ -3,7 +3,7 @@
 from collections.abc import Iterable
 
 from assay.analyse.clocks import Clocks
-from assay.analyse.curves import Known, curves, figure, point
+from assay.analyse.curves import RunEstimates, curves, figure, point
 from assay.analyse.estimates import Measured
 from assay.analyse.parts import part
 from assay.model import roles
@@ -28,7 +28,7 @@ class OperationsPerCycle(Model, frozen=True, kw_only=True, tag=LAW):
     cores: int
 
 
-def fit(known: Known) -> Iterable[Model]:
+def fit(known: RunEstimates) -> Iterable[Model]:
     """One model for each placement and precision."""
     clocks = Clocks(known)
     for curve in curves(known.of_role("flop-rate"), "mix", "width"):

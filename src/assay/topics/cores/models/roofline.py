@@ -10,7 +10,7 @@ from typing import NamedTuple
 import msgspec
 
 from assay.analyse.bounds import best_memory_rate
-from assay.analyse.curves import Known, figure, point, states_of
+from assay.analyse.curves import RunEstimates, figure, point, states_of
 from assay.model import roles
 from assay.model.grouping import grouped
 from assay.model.law import Model, Point, Unfitted
@@ -63,7 +63,7 @@ class _Placed(NamedTuple):
     rate: Quantity
 
 
-def fit(known: Known) -> Iterable[Model]:
+def fit(known: RunEstimates) -> Iterable[Model]:
     """One model for each set of cpus on which flops and kernels with bytes were both measured."""
     having = (each for each in known.estimates.values() if each.median is not None)
     groups = grouped(having, lambda e: (e.placement.cpus[:1], e.placement.hosts, *e.factors.items()))
@@ -72,7 +72,7 @@ def fit(known: Known) -> Iterable[Model]:
             yield from _model([each for each in group if each.state in {None, state}], state, known)
 
 
-def _model(group: Sequence[Estimate], state: str | None, known: Known) -> Iterable[Model]:
+def _model(group: Sequence[Estimate], state: str | None, known: RunEstimates) -> Iterable[Model]:
     flops = [each for each in group if roles.role(each) == "flop-rate"]
     peak = max((each for each in flops if roles.precision(each) == _PRECISION), key=_median, default=None)
     counted = {(each.case, each.kernel) for each in group if roles.role(each) == "memory-rate"}
@@ -112,7 +112,7 @@ def _median(estimate: Estimate) -> float:
     return estimate.median or 0.0
 
 
-def _cached(group: Sequence[Estimate], state: str | None, known: Known) -> dict[str, Quantity]:
+def _cached(group: Sequence[Estimate], state: str | None, known: RunEstimates) -> dict[str, Quantity]:
     """Bandwidth of each cache: the plateau of memcpy that ends at it, read and written bytes both counted."""
     ids = {each.id for each in group}
     return {

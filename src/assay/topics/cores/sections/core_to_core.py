@@ -3,7 +3,7 @@
 from collections.abc import Callable, Iterable, Sequence
 
 from assay.model.text import joined, text
-from assay.report import figures, words
+from assay.report import figures, formatting
 from assay.report.charts.heatmap import Cell
 from assay.report.declared import Declared, Listing, Matrix, Scene
 from assay.report.fitted import Fitted
@@ -61,7 +61,7 @@ def _meaning(each: Fitted[CoreToCore]) -> str:
     if len(each.model.points) == 1:  # two cores are all there are
         (point,) = each.model.points
         return text("The pair takes {time} ({kind}).", time=each.figure(point).full, kind=_word(point.at["class"]))
-    kinds = words.listed(
+    kinds = formatting.listed(
         text("{time} ({kind}; {low} to {high})", time=middle, kind=kind, low=low, high=high)
         for kind, (middle, low, high) in ((pairs.name, _times(pairs)) for pairs in each.model.classes)
     )
@@ -76,7 +76,7 @@ def _meaning(each: Fitted[CoreToCore]) -> str:
 
 def _times(pairs: PairClass) -> list[str]:
     """Of the median pair, the nearest and the farthest one."""
-    return [words.quantity(value, "s") for value in pairs.time]
+    return [formatting.quantity(value, "s") for value in pairs.time]
 
 
 def _word(value: float | str) -> str:

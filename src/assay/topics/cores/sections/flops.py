@@ -8,7 +8,7 @@ from assay.model import benchmarks
 from assay.model.result import Estimate
 from assay.model.run import Run
 from assay.model.text import joined, text
-from assay.report import choose, figures, provenance, words
+from assay.report import figures, formatting, provenance, selection
 from assay.report.charts.dots import Dot, dotted
 from assay.report.declared import Declared, Listing, Scene
 from assay.report.section import Figure, Headline, headings
@@ -20,10 +20,10 @@ _RATE, _CLOCK, _LOADED = "flop/s", "Hz", "loaded-clock"
 def _peaks(scene: Scene) -> list[Estimate]:
     """The best of each placement and precision, in each state where there are several."""
     found: dict[str, Estimate] = {}
-    groups = choose.grouped(scene.measured, lambda e: (e.placement.label, e.params.get("format", "")))
+    groups = selection.grouped(scene.measured, lambda e: (e.placement.label, e.params.get("format", "")))
     for members in groups.values():
         for state in states_of(members):
-            best = choose.best(e for e in members if e.state in {None, state})
+            best = selection.best(e for e in members if e.state in {None, state})
             found |= {best.id: best} if best else {}
     return list(found.values())
 
@@ -41,13 +41,13 @@ def _how(e: Estimate) -> str:
 
 def _charts(scene: Scene) -> tuple[Figure, ...]:
     """One plot for each placement and precision: a row for each mix, a mark for each width."""
-    groups = choose.grouped(scene.measured, lambda e: (e.placement.label, str(e.params.get("format", ""))))
+    groups = selection.grouped(scene.measured, lambda e: (e.placement.label, str(e.params.get("format", ""))))
     return tuple(_figure(label, precision, members) for (label, precision), members in groups.items())
 
 
 def _figure(label: str, precision: str, members: tuple[Estimate, ...]) -> Figure:
     factor, unit = figures.scaled(members)
-    names = tuple(name for name in choose.varied(members) if name != "mix")
+    names = tuple(name for name in selection.varied(members) if name != "mix")
     dots = [_dot(e, names, factor) for e in sorted(members, key=_rank)]
     caption = joined(
         " ",
@@ -60,7 +60,7 @@ def _figure(label: str, precision: str, members: tuple[Estimate, ...]) -> Figure
             text("The short red line is the limit of its mark."),
         ),
     )
-    result = figures.told((dot.row, dot.series, dot.text) for dot in dots)
+    result = figures.alternative_text((dot.row, dot.series, dot.text) for dot in dots)
     anchor = f"figure-flops-{label.replace(':', '-')}-{precision}".rstrip("-")
     return Figure(anchor, caption, result, dotted(dots, text("rate ({unit})", unit=unit)))
 
@@ -74,12 +74,12 @@ def _rank(estimate: Estimate) -> tuple[int, ...]:
 
 def _dot(e: Estimate, names: tuple[str, ...], factor: float) -> Dot:
     ends, mix = figures.ends(e, factor), str(e.params.get("mix", e.kernel))
-    ends["text"] = joined(" ", [ends["text"], choose.state(e)])
+    ends["text"] = joined(" ", [ends["text"], selection.state(e)])
     return Dot(
         row=_MIXES.get(mix, mix),
-        series=choose.levels(e, names) or text("rate"),
+        series=selection.levels(e, names) or text("rate"),
         limit=factor * e.limit.value if e.limit else None,
-        share=words.share_text(e),
+        share=formatting.share_text(e),
         **ends,
     )
 
@@ -107,12 +107,12 @@ def _clocks(scene: Scene) -> list[tuple[str, ...]]:
         (text("{name} (a fact)", name=name), provenance.fact(fact), "", fact.source)
         for name, fact in known.items()
     ]
-    groups = choose.grouped(clocks, lambda e: (e.placement.label, e.kernel, choose.state(e)))
+    groups = selection.grouped(clocks, lambda e: (e.placement.label, e.kernel, selection.state(e)))
     for (label, kernel, state), members in groups.items():
         ordered = sorted(members, key=lambda e: e.median or 0.0)
-        least, most = (words.shown(e).short for e in (ordered[0], ordered[-1]))
+        least, most = (formatting.shown(e).short for e in (ordered[0], ordered[-1]))
         how = text("beside the work") if kernel == _LOADED else text("alone")
-        cases = words.count(len(members), "case", "cases")
+        cases = formatting.count(len(members), "case", "cases")
         rows.append((joined(", ", [label, how, state]), least, most if len(members) > 1 else "", cases))
     return rows
 
@@ -124,7 +124,7 @@ def _sentences(scene: Scene) -> str:
     told = [
         text(
             "The maximum is {figure} on “{label}” with {how} in double precision.",
-            figure=words.shown(best).full,
+            figure=formatting.shown(best).full,
             label=best.placement.label,
             how=_how(best),
         )
@@ -135,8 +135,8 @@ def _sentences(scene: Scene) -> str:
                 "That is {share} of the best measured, {limit}: {of}."
                 if best.limit.source == "measured"
                 else "That is {share} of {limit}: {of}.",
-                share=words.share_text(best),
-                limit=words.quantity(best.limit.value, best.unit),
+                share=formatting.share_text(best),
+                limit=formatting.quantity(best.limit.value, best.unit),
                 of=best.limit.of,
             )
         )
@@ -169,23 +169,23 @@ def _nominal(run: Run) -> str:
 def _kept_and_refused(scene: Scene) -> tuple[tuple[Estimate, ...], tuple[Estimate, ...]]:
     """Clocks, and those that cannot be any."""
     least = CLOCK_SHARE * run_clock(scene.analysis.estimates)
-    clocks = (e for e in choose.measured(scene.headline) if e.unit == _CLOCK)
-    parts = choose.grouped(clocks, lambda e: (e.median or 0.0) < least)
+    clocks = (e for e in selection.measured(scene.headline) if e.unit == _CLOCK)
+    parts = selection.grouped(clocks, lambda e: (e.median or 0.0) < least)
     return parts.get(False, ()), parts.get(True, ())
 
 
 def _headlines(scene: Scene) -> Iterable[Headline]:
     best = scene.cached(_best)
     if best:
-        where, form = words.cores(best.placement.label), str(best.params.get("format", ""))
+        where, form = formatting.cores(best.placement.label), str(best.params.get("format", ""))
         yield Headline(text("Peak arithmetic, {where}, {form}", where=where, form=form), best)
 
 
 def _best_rates(scene: Scene) -> Iterable[tuple[str, ...]]:
     for e in scene.cached(_peaks):
-        figure = words.shown(e)
-        name = joined(", ", [e.placement.label, str(e.params.get("format", "")), choose.state(e)])
-        yield name, figure.plain, figure.ends, words.against(e), _how(e)
+        figure = formatting.shown(e)
+        name = joined(", ", [e.placement.label, str(e.params.get("format", "")), selection.state(e)])
+        yield name, figure.plain, figure.ends, formatting.against(e), _how(e)
 
 
 def _a_cycle(scene: Scene) -> Iterable[tuple[str, ...]]:
@@ -196,8 +196,8 @@ def _a_cycle(scene: Scene) -> Iterable[tuple[str, ...]]:
         for mix in (name for name in _MIXES if name in best):
             e, value = each.estimate(best[mix]), best[mix].value
             where = joined(", ", [e.placement.label, str(e.params.get("format", "")), each.state])
-            figure = words.interval(value, each.basis)
-            yield where, _how(e), words.shown(e).short, figure.plain, figure.ends
+            figure = formatting.interval(value, each.basis)
+            yield where, _how(e), formatting.shown(e).short, figure.plain, figure.ends
 
 
 declared = Declared(

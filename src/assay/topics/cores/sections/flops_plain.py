@@ -4,7 +4,7 @@ from collections.abc import Iterable
 
 from assay.model.result import Estimate
 from assay.model.text import joined, text
-from assay.report import choose, figures, words
+from assay.report import figures, formatting, selection
 from assay.report.charts.intervals import Point, intervals
 from assay.report.declared import Declared, Listing, Scene
 from assay.report.section import Figure, Table, headings
@@ -18,8 +18,8 @@ def _mix(e: Estimate) -> str:
 
 def _built(e: Estimate) -> str:
     """Levels of what was varied, as the compiler; the place where it is not one core."""
-    place = "" if e.placement.label == "one-core" else words.placed(e)
-    return joined(", ", [*e.factors.values(), place, choose.state(e)])
+    place = "" if e.placement.label == "one-core" else formatting.placed(e)
+    return joined(", ", [*e.factors.values(), place, selection.state(e)])
 
 
 def _charts(scene: Scene) -> Iterable[Figure]:
@@ -31,22 +31,22 @@ def _charts(scene: Scene) -> Iterable[Figure]:
             row=_mix(e),
             series=_built(e) or _USUAL,
             limit=factor * e.limit.value if e.limit else None,
-            short=words.shown(e).plain,
+            short=formatting.shown(e).plain,
             **figures.ends(e, factor),
-            limit_text=words.limit_text(e.limit, e.unit),
+            limit_text=formatting.limit_text(e.limit, e.unit),
         )
         for e in sorted(scene.measured, key=_mix)
     ]
     title = text("Rate of plain loops")
     caption = joined(" ", [text("{title}.", title=title), figures.whiskers(scene.measured)])
-    result = figures.told((point.row, point.series, point.text) for point in points)
+    result = figures.alternative_text((point.row, point.series, point.text) for point in points)
     yield Figure("figure-flops-plain", caption, result, intervals(points, figures.titled(title, unit)))
 
 
 def _table(scene: Scene) -> Iterable[Table]:
     """A row for each mix, a column for each build: as the source prints its table."""
     builds = list(dict.fromkeys(map(_built, scene.measured)))
-    known = {(_mix(e), _built(e)): words.shown(e).short for e in scene.measured}
+    known = {(_mix(e), _built(e)): formatting.shown(e).short for e in scene.measured}
     rows = tuple(
         (mix, *(known.get((mix, build), "") for build in builds))
         for mix in sorted({_mix(e) for e in scene.measured})
@@ -57,8 +57,8 @@ def _table(scene: Scene) -> Iterable[Table]:
 
 
 def _cells(e: Estimate) -> tuple[str, ...]:
-    figure = words.shown(e)
-    return _mix(e), _built(e), figure.plain, figure.ends, words.share_cell(e)
+    figure = formatting.shown(e)
+    return _mix(e), _built(e), figure.plain, figure.ends, formatting.share_cell(e)
 
 
 declared = Declared(

@@ -7,7 +7,7 @@ from assay.model.law import Point
 from assay.model.result import Estimate
 from assay.model.text import joined, text
 from assay.model.units import scale
-from assay.report import choose, words
+from assay.report import formatting, selection
 from assay.report.declared import Declared, Listing, Scene
 from assay.report.fitted import Fitted
 from assay.report.section import Figure, headings
@@ -49,7 +49,7 @@ def _figure(each: Fitted[Roofline], number: int) -> Figure:
     factor = scaled / peak
     roofs = []
     for roof in _lowest_first(each):
-        name = joined(" ", (_named(roof.level), words.quantity(roof.bandwidth.value, "B/s")))
+        name = joined(" ", (_named(roof.level), formatting.quantity(roof.bandwidth.value, "B/s")))
         roofs.append(Roof(roof.level, factor * roof.bandwidth.value, roof.ridge.value, name))
     kernels = [_kernel(each, point, factor) for point in each.model.points if _drawn(each.estimate(point))]
     top = each.shown(each.model.peak)
@@ -70,13 +70,13 @@ def _figure(each: Fitted[Roofline], number: int) -> Figure:
         for kernel in kernels
     ]
     result = joined("; ", (text("Peak {figure}", figure=top.full), *told))
-    spec = roofline(kernels, roofs, (scaled, text("peak {rate}", rate=words.quantity(peak, "flop/s"))), unit)
+    spec = roofline(kernels, roofs, (scaled, text("peak {rate}", rate=formatting.quantity(peak, "flop/s"))), unit)
     return Figure(f"figure-roofline{f'-{number}' if number else ''}", caption, result, spec)
 
 
 def _drawn(estimate: Estimate) -> bool:
     """Whether memory was touched and dealt in the usual way: others crowd the figure and stand in the table."""
-    return estimate.placement.memory == "first-touch" and choose.is_usual(estimate, but=("stores", "size"))
+    return estimate.placement.memory == "first-touch" and selection.is_usual(estimate, but=("stores", "size"))
 
 
 def _kernel(each: Fitted[Roofline], point: Point, factor: float) -> Kernel:
@@ -87,7 +87,7 @@ def _kernel(each: Fitted[Roofline], point: Point, factor: float) -> Kernel:
         value=value,
         lo=lo,
         hi=hi,
-        series=joined(", ", [estimate.benchmark, choose.levels(estimate, ["stores"])]),
+        series=joined(", ", [estimate.benchmark, selection.levels(estimate, ["stores"])]),
         label=_name(estimate),
         text=figure.short,
         basis=figure.basis,
@@ -106,7 +106,7 @@ def _name(estimate: Estimate) -> str:
 def _setting(estimate: Estimate) -> str:
     declared, memory = benchmarks.of(estimate.benchmark), estimate.placement.memory
     levels = {name: value for name, value in estimate.params.items() if name in declared.defaults}
-    told = words.params(levels, declared.units)
+    told = formatting.params(levels, declared.units)
     return ", ".join(filter(None, [told, "" if memory == "first-touch" else memory]))
 
 
@@ -125,7 +125,7 @@ def _kernels(scene: Scene) -> Iterable[tuple[str, ...]]:
 
 
 def _share(point: Point) -> str:
-    return words.percent(point.ratio) if point.ratio is not None else ""
+    return formatting.percent(point.ratio) if point.ratio is not None else ""
 
 
 def _sentences(scene: Scene) -> str:

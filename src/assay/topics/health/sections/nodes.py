@@ -5,7 +5,7 @@ from functools import partial
 
 from assay.model.result import Estimate
 from assay.model.text import joined, text
-from assay.report import choose, figures, words
+from assay.report import figures, formatting, selection
 from assay.report.declared import Declared, Listing, Scene
 from assay.report.section import Figure, headings
 
@@ -16,17 +16,19 @@ _Crowd = tuple[str, tuple[Estimate, ...]]
 def _crowds(scene: Scene) -> list[_Crowd]:
     """Headline figures that several nodes have and that are no point of a curve."""
     analysis, found = scene.analysis, list[_Crowd]()
-    for name in dict.fromkeys(e.benchmark for e in analysis.estimates if not choose.swept(e.benchmark)):
-        headline = choose.headline_kernel(choose.headline_metric(choose.of_benchmark(analysis, name)))
-        measured = choose.measured(headline)
-        for label, crowd in choose.grouped(measured, partial(_label, varied=choose.varied(measured))).items():
+    for name in dict.fromkeys(e.benchmark for e in analysis.estimates if not selection.swept(e.benchmark)):
+        headline = selection.headline_kernel(selection.headline_metric(selection.of_benchmark(analysis, name)))
+        measured = selection.measured(headline)
+        for label, crowd in selection.grouped(
+            measured, partial(_label, varied=selection.varied(measured))
+        ).items():
             if len(crowd) > 1:
                 found.append((label, tuple(sorted(crowd, key=lambda e: e.median or 0.0))))
     return found
 
 
 def _label(estimate: Estimate, varied: tuple[str, ...]) -> str:
-    return joined(", ", (estimate.kernel, words.placed(estimate), choose.series(estimate, varied)))
+    return joined(", ", (estimate.kernel, formatting.placed(estimate), selection.series(estimate, varied)))
 
 
 def _largest(scene: Scene) -> tuple[Estimate, ...]:
@@ -41,13 +43,13 @@ def _host(estimate: Estimate) -> str:
 
 def _charts(scene: Scene) -> tuple[Figure, ...]:
     crowd = _largest(scene)
-    title = joined(", ", (choose.measure(crowd[0]), words.placed(crowd[0])))
+    title = joined(", ", (selection.measure(crowd[0]), formatting.placed(crowd[0])))
     return (figures.nodes(crowd, "figure-nodes", title),)
 
 
 def _sentences(scene: Scene) -> str:
     crowd = _largest(scene)
-    low, high = words.shown(crowd[0]), words.shown(crowd[-1])
+    low, high = formatting.shown(crowd[0]), formatting.shown(crowd[-1])
     told = text(
         "All {nodes} nodes ran the same programs. A parallel program waits for its slowest node, so the low end "
         "matters. Everywhere else in this report a figure is that of the median node.",
@@ -55,7 +57,7 @@ def _sentences(scene: Scene) -> str:
     )
     here = text(
         "{where}: {low} on {first} to {high} on {last}.",
-        where=words.placed(crowd[0]),
+        where=formatting.placed(crowd[0]),
         low=low.full,
         first=_host(crowd[0]),
         high=high.full,
@@ -67,7 +69,7 @@ def _sentences(scene: Scene) -> str:
 def _rows(scene: Scene) -> Iterable[tuple[str, ...]]:
     for label, crowd in scene.cached(_crowds):
         chosen = (crowd[0], crowd[len(crowd) // 2], crowd[-1])
-        yield (label, f"{len(crowd):,}", *(f"{_host(e)}: {words.shown(e).short}" for e in chosen))
+        yield (label, f"{len(crowd):,}", *(f"{_host(e)}: {formatting.shown(e).short}" for e in chosen))
 
 
 declared = Declared(

@@ -4,7 +4,7 @@ from datetime import datetime
 
 from assay.model.run import LaunchRecords
 from assay.model.text import joined, text
-from assay.report import words
+from assay.report import formatting
 from assay.report.charts.timeline import DISTURBED, QUIET, Span, timeline
 from assay.report.declared import Declared, Listing, Scene
 from assay.report.section import Figure, headings
@@ -21,11 +21,13 @@ def _rows(scene: Scene) -> list[tuple[str, ...]]:
         (
             text("Lost to stops"),
             _share(noise.lost),
-            text("of {time} of fixed work in small pieces", time=words.quantity(noise.probed_s, "s")),
+            text("of {time} of fixed work in small pieces", time=formatting.quantity(noise.probed_s, "s")),
         ),
         (
             text("Longest stop"),
-            text("not measured") if noise.longest_stop_s is None else words.quantity(noise.longest_stop_s, "s"),
+            text("not measured")
+            if noise.longest_stop_s is None
+            else formatting.quantity(noise.longest_stop_s, "s"),
             text("{count} stops a second", count=f"{noise.stops_per_s or 0.0:.3g}"),
         ),
         (
@@ -52,7 +54,7 @@ def _rows(scene: Scene) -> list[tuple[str, ...]]:
         ),
         (
             text("Waited for other processes"),
-            words.quantity(noise.waited_s, "s"),
+            formatting.quantity(noise.waited_s, "s"),
             text("before launches that they had disturbed were made again"),
         ),
     ]
@@ -62,8 +64,8 @@ def _rows(scene: Scene) -> list[tuple[str, ...]]:
             if len(noise.states) > 1
             else text("Cache-line transfer between the cores of the probe")
         )
-        meaning = text("median, one way, in {launches}", launches=words.count(launches, "launch", "launches"))
-        rows.append((label, words.quantity(handover, "s"), meaning))
+        meaning = text("median, one way, in {launches}", launches=formatting.count(launches, "launch", "launches"))
+        rows.append((label, formatting.quantity(handover, "s"), meaning))
     return rows
 
 
@@ -74,17 +76,17 @@ def _drift(share: float | None, p: float | None = None) -> str:
 
 
 def _share(value: float | None) -> str:
-    return text("not known") if value is None else words.percent(value)
+    return text("not known") if value is None else formatting.percent(value)
 
 
 def _sentences(scene: Scene) -> str:
     noise, told = scene.analysis.noise, list[str]()
     if len(noise.states) > 1:
         seen = (
-            (known(name), words.quantity(value, "s"), words.count(launches, "launch", "launches"))
+            (known(name), formatting.quantity(value, "s"), formatting.count(launches, "launch", "launches"))
             for name, (launches, value) in noise.states.items()
         )
-        states = words.listed(
+        states = formatting.listed(
             text("“{state}” ({time}, {launches})", state=name, time=time, launches=many)
             for name, time, many in seen
         )
@@ -98,7 +100,7 @@ def _sentences(scene: Scene) -> str:
         )
     elif noise.states:
         told.append(text("The probe found one state in the whole run."))
-    launches = words.count(noise.launches, "launch", "launches")
+    launches = formatting.count(noise.launches, "launch", "launches")
     told.append(
         text("{disturbed} of {launches} were disturbed.", disturbed=noise.disturbed, launches=launches)
         if noise.disturbed
@@ -116,7 +118,7 @@ def _charts(scene: Scene) -> tuple[Figure, ...]:
     values = [value for span in spans for value in (span.before, span.after)]
     result = text(
         "{launches}; cache-line transfer between {low} and {high}",
-        launches=words.count(len(spans), "launch", "launches"),
+        launches=formatting.count(len(spans), "launch", "launches"),
         low=f"{min(values):.3g}",
         high=f"{max(values):.3g} ns",
     )

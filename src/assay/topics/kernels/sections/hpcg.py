@@ -5,7 +5,7 @@ from collections.abc import Iterable, Mapping
 from assay.model.result import Estimate
 from assay.model.text import joined, text
 from assay.model.units import format_quantity
-from assay.report import choose, figures, phases, words
+from assay.report import figures, formatting, phases, selection
 from assay.report.declared import Declared, Listing, Scene
 from assay.report.section import Figure, Headline, headings
 from assay.topics.kernels.benchmarks.hpcg import Count, counts, grid_of, operations
@@ -39,7 +39,7 @@ def _series(e: Estimate) -> str:
     """`all, 1 x 1 x 2 ranks`: what tells the curve of an estimate from others."""
     x, y, z = grid_of(_ranks(e))
     grid = text("{x} x {y} x {z} ranks", x=str(x), y=str(y), z=str(z))
-    return joined(", ", [words.placed(e), grid, *e.factors.values(), choose.state(e)])
+    return joined(", ", [formatting.placed(e), grid, *e.factors.values(), selection.state(e)])
 
 
 def _row(e: Estimate) -> str:
@@ -51,15 +51,15 @@ def _counted(e: Estimate) -> Mapping[str, Count]:
 
 
 def _cells(e: Estimate) -> tuple[str, ...]:
-    figure, edge, iterations = words.shown(e), int(e.params["n"]), int(e.params["cg-iterations"])
-    seconds = words.seconds(operations(_ranks(e), edge, iterations) / e.median) if e.median else ""
-    ends = (figure.plain, figure.ends, words.share_cell(e))
+    figure, edge, iterations = formatting.shown(e), int(e.params["n"]), int(e.params["cg-iterations"])
+    seconds = formatting.seconds(operations(_ranks(e), edge, iterations) / e.median) if e.median else ""
+    ends = (figure.plain, figure.ends, formatting.share_cell(e))
     return (_series(e), f"{edge}³", str(iterations), seconds, *ends)
 
 
 def _part_rows(scene: Scene) -> Iterable[tuple[str, ...]]:
     """What each part of the largest solution of each series reaches."""
-    for members in choose.grouped(scene.measured, _series).values():
+    for members in selection.grouped(scene.measured, _series).values():
         e = max(members, key=lambda each: int(each.params["n"]))
         seconds, counted = phases.seconds_of(scene.analysis, e), _counted(e)
         for phase, name in _PHASE.items():
@@ -68,7 +68,13 @@ def _part_rows(scene: Scene) -> Iterable[tuple[str, ...]]:
                 rates = (count.flops / took, count.bytes / took) if count else None
                 units = ("flop/s", "B/s")
                 shown = [format_quantity(r, u) for r, u in zip(rates, units, strict=True)] if rates else ["", ""]
-                yield (_row(e), name, words.percent(took / sum(seconds.values())), words.seconds(took), *shown)
+                yield (
+                    _row(e),
+                    name,
+                    formatting.percent(took / sum(seconds.values())),
+                    formatting.seconds(took),
+                    *shown,
+                )
 
 
 def _sentences(scene: Scene) -> str:
@@ -80,10 +86,12 @@ def _sentences(scene: Scene) -> str:
     said = [
         text(
             "The best rate is {figure}, with boxes of {n}³ points.",
-            figure=words.shown(best).short,
+            figure=formatting.shown(best).short,
             n=str(best.params["n"]),
         ),
-        text("{share} of its time is the preconditioner.", share=words.percent(seconds.get("mg", 0.0) / whole))
+        text(
+            "{share} of its time is the preconditioner.", share=formatting.percent(seconds.get("mg", 0.0) / whole)
+        )
         if whole
         else "",
         text("This is not an official result of HPCG."),

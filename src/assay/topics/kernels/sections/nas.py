@@ -6,7 +6,7 @@ from assay.model.imported import UNSTATED
 from assay.model.result import Estimate
 from assay.model.text import joined, text
 from assay.model.units import format_quantity
-from assay.report import choose, figures, phases, words
+from assay.report import figures, formatting, phases, selection
 from assay.report.declared import Declared, Listing, Scene
 from assay.report.section import Figure, Headline, headings
 from assay.topics.kernels.benchmarks.nas import PHASES
@@ -21,7 +21,7 @@ def _name(e: Estimate) -> str:
     """`CG, class B, all`: what tells a figure from others."""
     size = str(e.params.get("npb-class", UNSTATED))
     kernel = text("{kernel}, class {size}", kernel=str(e.params["npb"]).upper(), size=size)
-    return joined(", ", [kernel, words.placed(e), *e.factors.values(), choose.state(e)])
+    return joined(", ", [kernel, formatting.placed(e), *e.factors.values(), selection.state(e)])
 
 
 def _same(scene: Scene, rate: Estimate) -> Mapping[str, Estimate]:
@@ -52,17 +52,17 @@ def _seconds(rate: Estimate, same: Mapping[str, Estimate]) -> float:
 
 
 def _cells(scene: Scene, e: Estimate) -> tuple[str, ...]:
-    figure, same = words.shown(e), _same(scene, e)
+    figure, same = formatting.shown(e), _same(scene, e)
     bound = next((same[each] for each in _BOUND if each in same), None)
     seconds, messages = _seconds(e, same), same.get("messages")
     return (
         _name(e),
-        words.seconds(seconds) if seconds else "",
+        formatting.seconds(seconds) if seconds else "",
         figure.plain,
         figure.ends,
-        words.percent(messages.median / seconds) if messages and messages.median and seconds else "",
+        formatting.percent(messages.median / seconds) if messages and messages.median and seconds else "",
         format_quantity(bound.median, bound.unit) if bound and bound.median else "",
-        words.share_cell(bound) if bound else "",
+        formatting.share_cell(bound) if bound else "",
     )
 
 
@@ -85,7 +85,7 @@ def _sentences(scene: Scene) -> str:
     return text(
         "Messages take the largest share of the time in {kernel}: {share}.",
         kernel=_name(most),
-        share=words.percent(share),
+        share=formatting.percent(share),
     )
 
 

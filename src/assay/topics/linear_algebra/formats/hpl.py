@@ -4,7 +4,7 @@ from collections.abc import Iterator
 
 from assay.model.result import Analysis, Estimate
 from assay.model.run import Run
-from assay.report import words
+from assay.report import formatting
 from assay.topics.linear_algebra.benchmarks.hpl import operations, solves_together
 from assay.topics.linear_algebra.variants import NUMBERS
 
@@ -40,7 +40,7 @@ def _solution(run: Run, e: Estimate) -> Iterator[str]:
     rate = e.median or 0.0
     numbers = "".join(f"{e.params[name]!s:>{width}}" for name, width in (("n", 12), ("nb", 6), ("p", 6), ("q", 6)))
     seconds = operations(int(e.params["n"])) / rate
-    placed = [words.placed(e), *e.factors.values(), words.count(e.launches, "launch", "launches")]
+    placed = [formatting.placed(e), *e.factors.values(), formatting.count(e.launches, "launch", "launches")]
     yield f"# {', '.join(filter(None, map(str, placed)))}"
     yield f"{_variant(e):<8}{numbers}{seconds:19.2f}{rate / 1e9:23.4e}"
     residual = max(

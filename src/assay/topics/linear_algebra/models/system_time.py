@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable
 
-from assay.analyse.curves import Known, figure, point
+from assay.analyse.curves import RunEstimates, figure, point
 from assay.analyse.messages.curves import named
 from assay.model.law import Model, Unfitted
 from assay.model.quantity import Quantity
@@ -30,7 +30,7 @@ class SystemTime(Model, frozen=True, kw_only=True, tag=LAW):
     several: bool = False
 
 
-def fit(known: Known) -> Iterable[Model]:
+def fit(known: RunEstimates) -> Iterable[Model]:
     """One model for each curve of two orders or more, and one for ranks on several numbers of nodes."""
     yield from (_model(each) for each in solutions.found(known) if len(each.orders) >= orders.FEWEST)
     yield from (

@@ -4,7 +4,7 @@ import math
 from collections.abc import Iterable, Iterator, Sequence
 from typing import NamedTuple
 
-from assay.analyse.curves import Known, figure
+from assay.analyse.curves import RunEstimates, figure
 from assay.analyse.messages.curves import named
 from assay.model import record
 from assay.model.law import Prediction
@@ -43,7 +43,7 @@ class _Said(NamedTuple):
         return self.law.rate(self.work)
 
 
-def expect(known: Known, cases: Sequence[Case]) -> Iterable[record.Prediction]:
+def expect(known: RunEstimates, cases: Sequence[Case]) -> Iterable[record.Prediction]:
     """The rate of each case of which smaller orders are known, else fewer nodes or another network.
 
     From all states of the machine where these differ.
@@ -69,7 +69,7 @@ def expect(known: Known, cases: Sequence[Case]) -> Iterable[record.Prediction]:
             )
 
 
-def _goes_on(known: Known, curve: Solutions, case: Case) -> bool:
+def _goes_on(known: RunEstimates, curve: Solutions, case: Case) -> bool:
     """Whether a case is of a curve, at another order."""
     id_ = curve.members[0].rate.estimate.case
     one = next((each for each in known.run.plan.cases if each.id == id_), None)
@@ -80,7 +80,7 @@ def _goes_on(known: Known, curve: Solutions, case: Case) -> bool:
     )
 
 
-def _by_orders(known: Known, case: Case, curves: Iterable[Solutions]) -> Iterator[_Said]:
+def _by_orders(known: RunEstimates, case: Case, curves: Iterable[Solutions]) -> Iterator[_Said]:
     """From smaller orders on the same ranks, a state after the other."""
     for of in curves:
         if len(of.orders) >= orders.FEWEST:
@@ -88,13 +88,13 @@ def _by_orders(known: Known, case: Case, curves: Iterable[Solutions]) -> Iterato
             yield _Said(text("smaller systems"), of, orders.fitted(of), work)
 
 
-def _by_nodes(known: Known, case: Case, before: float = math.inf) -> Iterator[_Said]:
+def _by_nodes(known: RunEstimates, case: Case, before: float = math.inf) -> Iterator[_Said]:
     """From fewer ranks, or another network, and the law of messages between nodes, a state after the other."""
     for of, work in solutions.elsewhere(known, case, before):
         yield _Said(text("fewer nodes or another network, and messages"), of, orders.fitted(of), work)
 
 
-def predict(known: Known) -> Iterable[Prediction]:
+def predict(known: RunEstimates) -> Iterable[Prediction]:
     """For each solution what was stated before its launch, else what half of its order or fewer nodes say."""
     stated = {each.of: each for each in known.run.predictions if each.metric == _METRIC}
     cases = {case.id: case for case in known.run.plan.cases}

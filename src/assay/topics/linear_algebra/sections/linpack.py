@@ -5,7 +5,7 @@ from collections.abc import Iterable
 from assay.analyse.curves import machine_of
 from assay.model.result import Analysis, Estimate
 from assay.model.text import joined, text
-from assay.report import choose, figures, words
+from assay.report import figures, formatting, selection
 from assay.report.charts.intervals import Point, intervals
 from assay.report.declared import Declared, Listing, Scene
 from assay.report.section import Figure, Headline, headings
@@ -15,7 +15,7 @@ _FORTRAN = "linpack_fortran"
 
 
 def _with_fortran(analysis: Analysis, plain: tuple[Estimate, ...]) -> tuple[Estimate, ...]:
-    return (*plain, *choose.middle(choose.headline_metric(choose.of_benchmark(analysis, _FORTRAN))))
+    return (*plain, *selection.middle(selection.headline_metric(selection.of_benchmark(analysis, _FORTRAN))))
 
 
 def _number(e: Estimate, axis: str) -> int:
@@ -27,13 +27,13 @@ def _number(e: Estimate, axis: str) -> int:
 def _system(e: Estimate) -> str:
     """`n 100, leading 201`; the place where it is none that this benchmark has here, or nothing else is known."""
     known = [f"{axis} {value}" for axis in ("n", "leading") if (value := _number(e, axis))]
-    return joined(", ", [*known, "" if known and e.placement.label == "one-core" else words.placed(e)])
+    return joined(", ", [*known, "" if known and e.placement.label == "one-core" else formatting.placed(e)])
 
 
 def _how(e: Estimate) -> str:
     """`plain`, `Fortran`; empty where a figure of others does not say it."""
     method = "Fortran" if e.benchmark == _FORTRAN else str(e.params.get("method", ""))
-    return joined(", ", [method, *e.factors.values(), choose.state(e)])
+    return joined(", ", [method, *e.factors.values(), selection.state(e)])
 
 
 def _name(e: Estimate) -> str:
@@ -50,15 +50,15 @@ def _charts(scene: Scene) -> Iterable[Figure]:
             row=_system(e),
             series=_how(e) or text("rate"),
             limit=factor * e.limit.value if e.limit else None,
-            short=words.shown(e).plain,
+            short=formatting.shown(e).plain,
             **figures.ends(e, factor),
-            limit_text=words.limit_text(e.limit, e.unit),
+            limit_text=formatting.limit_text(e.limit, e.unit),
         )
         for e in sorted(scene.measured, key=lambda e: (_number(e, "n"), _number(e, "leading")))
     ]
     title = text("Rate of the solution")
     caption = joined(" ", [text("{title}.", title=title), figures.whiskers(scene.measured)])
-    result = figures.told((point.row, point.series, point.text) for point in points)
+    result = figures.alternative_text((point.row, point.series, point.text) for point in points)
     yield Figure("figure-linpack", caption, result, intervals(points, figures.titled(title, unit)))
 
 
@@ -75,17 +75,17 @@ def _cache(scene: Scene, e: Estimate) -> str:
 
 
 def _cells(scene: Scene, e: Estimate) -> tuple[str, ...]:
-    figure = words.shown(e)
+    figure = formatting.shown(e)
     loaded = e.placement.proven.libraries if e.placement.proven else {}
     return (
         _how(e) or text("not stated"),
         str(_number(e, "n") or ""),
         str(_number(e, "leading") or ""),
-        words.placed(e),
+        formatting.placed(e),
         _cache(scene, e),
         figure.plain,
         figure.ends,
-        words.share_cell(e),
+        formatting.share_cell(e),
         joined(", ", [of.get("kernel", of.get("version", "")) for of in loaded.values()]),
     )
 

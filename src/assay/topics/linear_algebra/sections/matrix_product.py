@@ -4,7 +4,7 @@ from collections.abc import Iterable
 
 from assay.model.result import Estimate
 from assay.model.text import joined, text
-from assay.report import choose, figures, words
+from assay.report import figures, formatting, selection
 from assay.report.declared import Declared, Listing, Scene
 from assay.report.section import Figure, Headline, headings
 
@@ -16,15 +16,15 @@ def _charts(scene: Scene) -> Iterable[Figure]:
 
 
 def _best(measured: tuple[Estimate, ...]) -> tuple[Estimate, ...]:
-    groups = choose.grouped(measured, _name)
-    found = (choose.best(members) for members in groups.values())
+    groups = selection.grouped(measured, _name)
+    found = (selection.best(members) for members in groups.values())
     return tuple(each for each in found if each)
 
 
 def _name(e: Estimate) -> str:
     how = text("each core its own") if _is_own(e) else ""
     form = str(e.params.get("format", ""))
-    return joined(", ", [e.placement.label, form, how, *e.factors.values(), choose.state(e)])
+    return joined(", ", [e.placement.label, form, how, *e.factors.values(), selection.state(e)])
 
 
 def _is_own(e: Estimate) -> bool:
@@ -44,8 +44,8 @@ def _sentences(scene: Scene) -> str:
             text(
                 "While every core works on a product of its own, a core reaches {rate}, {share} of what one core "
                 "reaches alone (n = {n}, {form}).",
-                rate=words.quantity(each, e.unit),
-                share=words.percent(each / (one.median or 1.0)),
+                rate=formatting.quantity(each, e.unit),
+                share=formatting.percent(each / (one.median or 1.0)),
                 n=str(e.params["n"]),
                 form=str(e.params["format"]),
             )
@@ -62,9 +62,9 @@ def _alike(e: Estimate) -> tuple[object, ...]:
 
 
 def _row(e: Estimate) -> tuple[str, ...]:
-    figure = words.shown(e)
+    figure = formatting.shown(e)
     loaded = e.placement.proven.libraries.get("blas", {}) if e.placement.proven else {}
-    shown = (figure.plain, figure.ends, words.against(e))
+    shown = (figure.plain, figure.ends, formatting.against(e))
     return (_name(e), str(e.params.get("n", "")), *shown, loaded.get("version", ""), loaded.get("kernel", ""))
 
 

@@ -4,7 +4,7 @@ from collections.abc import Iterable
 
 from assay.model.result import Estimate
 from assay.model.text import joined, text
-from assay.report import choose, figures, phases, words
+from assay.report import figures, formatting, phases, selection
 from assay.report.declared import Declared, Listing, Scene
 from assay.report.section import Figure, Headline, headings
 from assay.topics.linear_algebra.benchmarks.hpl import operations
@@ -33,7 +33,7 @@ def _charts(scene: Scene) -> Iterable[Figure]:
 
 def _series(e: Estimate) -> str:
     """`all, openblas`: what tells the curve of an estimate from others."""
-    return joined(", ", [words.placed(e), *e.factors.values(), choose.state(e)])
+    return joined(", ", [formatting.placed(e), *e.factors.values(), selection.state(e)])
 
 
 def _row(e: Estimate) -> str:
@@ -41,10 +41,10 @@ def _row(e: Estimate) -> str:
 
 
 def _cells(scene: Scene, e: Estimate) -> tuple[str, ...]:
-    figure, order = words.shown(e), int(e.params["n"])
+    figure, order = formatting.shown(e), int(e.params["n"])
     loaded = e.placement.proven.libraries.get("blas", {}) if e.placement.proven else {}
-    seconds = words.seconds(operations(order) / e.median) if e.median else ""
-    shared = (words.share_cell(e), of_product(scene, e, "fp32"), loaded.get("kernel", ""))
+    seconds = formatting.seconds(operations(order) / e.median) if e.median else ""
+    shared = (formatting.share_cell(e), of_product(scene, e, "fp32"), loaded.get("kernel", ""))
     return (_series(e), str(order), str(e.params["nb"]), seconds, figure.plain, figure.ends, *shared)
 
 
@@ -55,11 +55,13 @@ def _sentences(scene: Scene) -> str:
     seconds = phases.seconds_of(scene.analysis, best)
     whole = sum(seconds.values())
     said = [
-        text("The best rate is {figure}, at n = {n}.", figure=words.shown(best).short, n=str(best.params["n"])),
+        text(
+            "The best rate is {figure}, at n = {n}.", figure=formatting.shown(best).short, n=str(best.params["n"])
+        ),
         text(
             "Of its time {update} is the update, and {refinement} the refinement.",
-            update=words.percent(seconds.get("update", 0.0) / whole),
-            refinement=words.percent(seconds.get("refinement", 0.0) / whole),
+            update=formatting.percent(seconds.get("update", 0.0) / whole),
+            refinement=formatting.percent(seconds.get("refinement", 0.0) / whole),
         )
         if whole
         else "",

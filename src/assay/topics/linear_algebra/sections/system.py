@@ -4,7 +4,7 @@ from collections.abc import Iterable
 
 from assay.model.result import Estimate
 from assay.model.text import joined, text
-from assay.report import choose, figures, phases, words
+from assay.report import figures, formatting, phases, selection
 from assay.report.charts.lines import LinePoint, lines
 from assay.report.declared import Declared, Listing, Scene
 from assay.report.ledger import Ledger
@@ -54,7 +54,7 @@ def _by_step(scene: Scene) -> Figure:
             value=100 * share,
             lo=100 * low,
             hi=100 * high,
-            text=f"{100 * share:.1f} %, {words.seconds(step.seconds[phase])}",
+            text=f"{100 * share:.1f} %, {formatting.seconds(step.seconds[phase])}",
             basis=text("median of the solutions, least to most"),
             place=f"{step.first}-{step.last}" if step.last > step.first else str(step.first),
             x_lo=step.first,
@@ -71,14 +71,14 @@ def _by_step(scene: Scene) -> Figure:
         "The last steps have little to update: there the panels and the waiting for them remain.",
         what=_row(scene.best) if scene.best else "",
     )
-    result = figures.told((point.place, point.series, point.text) for point in points)
+    result = figures.alternative_text((point.place, point.series, point.text) for point in points)
     spec = lines(points, (text("step"), text("share of the time of the step (%)")))
     return Figure("figure-system-steps", caption, result, spec)
 
 
 def _series(e: Estimate) -> str:
     """`all, P x Q 1 x 2, openblas`: what tells the curve of an estimate from others."""
-    return joined(", ", [words.placed(e), _grid(e), *e.factors.values(), choose.state(e)])
+    return joined(", ", [formatting.placed(e), _grid(e), *e.factors.values(), selection.state(e)])
 
 
 def _grid(e: Estimate) -> str:
@@ -95,9 +95,9 @@ _LEDGER = Ledger(LAW, _row, "figure-system-ledger")
 
 
 def _cells(scene: Scene, e: Estimate) -> tuple[str, ...]:
-    figure = words.shown(e)
+    figure = formatting.shown(e)
     loaded = e.placement.proven.libraries.get("blas", {}) if e.placement.proven else {}
-    seconds = words.seconds(operations(int(e.params["n"])) / e.median) if e.median else ""
+    seconds = formatting.seconds(operations(int(e.params["n"])) / e.median) if e.median else ""
     return (
         _series(e),
         str(e.params["n"]),
@@ -105,7 +105,7 @@ def _cells(scene: Scene, e: Estimate) -> tuple[str, ...]:
         seconds,
         figure.plain,
         figure.ends,
-        words.share_cell(e),
+        formatting.share_cell(e),
         of_product(scene, e, "fp64"),
         loaded.get("kernel", ""),
     )
@@ -120,12 +120,14 @@ def _sentences(scene: Scene) -> str:
     lost = {phase: each for phase, each in seconds.items() if phase != "update"}
     most = max(lost, key=lambda phase: lost[phase], default="")
     said = [
-        text("The best rate is {figure}, at n = {n}.", figure=words.shown(best).short, n=str(best.params["n"])),
+        text(
+            "The best rate is {figure}, at n = {n}.", figure=formatting.shown(best).short, n=str(best.params["n"])
+        ),
         text(
             "Of its time {update} is the update; the largest of the rest is {phase} with {share}.",
-            update=words.percent(seconds.get("update", 0.0) / whole),
+            update=formatting.percent(seconds.get("update", 0.0) / whole),
             phase=_PHASE[most],
-            share=words.percent(lost[most] / whole),
+            share=formatting.percent(lost[most] / whole),
         )
         if most
         else "",
@@ -145,8 +147,8 @@ def _of_steps(scene: Scene) -> str:
         "the time.",
         first=found[late].first,
         count=found[-1].last,
-        least=words.percent(_MOSTLY),
-        share=words.percent(sum(spent[late:]) / sum(spent)),
+        least=formatting.percent(_MOSTLY),
+        share=formatting.percent(sum(spent[late:]) / sum(spent)),
     )
 
 

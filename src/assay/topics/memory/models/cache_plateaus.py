@@ -7,7 +7,7 @@ from itertools import zip_longest
 import msgspec
 import numpy as np
 
-from assay.analyse.curves import Curve, Known, between, curves
+from assay.analyse.curves import Curve, RunEstimates, between, curves
 from assay.model.law import Model, Unfitted
 from assay.model.machine import Machine
 from assay.model.quantity import Quantity
@@ -55,7 +55,7 @@ class CachePlateaus(Model, frozen=True, kw_only=True, tag=LAW):
         return self.plateaus[0].rate
 
 
-def fit(known: Known) -> Iterable[Model]:
+def fit(known: RunEstimates) -> Iterable[Model]:
     """One model for every copy curve in cache."""
     hot = [each for each in known.of_role("copy-rate") if each.estimate.params.get("buffers") == "hot"]
     for curve in curves(hot, "bytes", "buffers"):
@@ -64,7 +64,7 @@ def fit(known: Known) -> Iterable[Model]:
         yield _plateaus(name, curve, known)
 
 
-def _plateaus(name: str, curve: Curve, known: Known) -> Model:
+def _plateaus(name: str, curve: Curve, known: RunEstimates) -> Model:
     """Piecewise constant ln rate over the sizes that are not bound by the cost of a call."""
     members = [each.estimate for each in curve.members]
     rated = sorted(

@@ -9,7 +9,7 @@ import msgspec
 import numpy as np
 
 from assay.analyse.clocks import Clocks
-from assay.analyse.curves import Curve, Known, curves, ends, point, replicates, with_ends
+from assay.analyse.curves import Curve, RunEstimates, curves, ends, point, replicates, with_ends
 from assay.analyse.estimates import Measured
 from assay.analyse.statistics import Samples, medians
 from assay.model.law import Model, Point, Unfitted
@@ -101,7 +101,7 @@ class _Staircase(NamedTuple):
     parts: list[tuple[int, int]]
 
 
-def fit(known: Known) -> Iterable[Model]:
+def fit(known: RunEstimates) -> Iterable[Model]:
     """One model for each curve: a placement, memory policy and page size; a single size is no curve."""
     found = [
         _staircase(curve) for curve in curves(known.of_role("load-latency"), "bytes") if len(curve.members) > 1
@@ -135,7 +135,7 @@ def _walk(stairs: _Staircase) -> tuple[object, ...]:
     return (first.benchmark, placed.label, placed.memory, placed.hosts, first.factors, stairs.curve.state)
 
 
-def _model(stairs: _Staircase, huge: _Staircase | None, known: Known, clock: Quantity | None) -> Model:
+def _model(stairs: _Staircase, huge: _Staircase | None, known: RunEstimates, clock: Quantity | None) -> Model:
     name, state = _id(stairs), stairs.curve.state
     of = tuple(each.estimate.id for each in stairs.members)
     if not stairs.parts:

@@ -3,7 +3,7 @@
 from collections.abc import Iterable
 
 from assay.analyse.bounds import memory_rates
-from assay.analyse.curves import Known, figure
+from assay.analyse.curves import RunEstimates, figure
 from assay.model.law import Model
 from assay.model.quantity import Quantity
 from assay.model.result import Estimate
@@ -31,7 +31,7 @@ class LinesInFlight(Model, frozen=True, kw_only=True, tag=LAW):
     line_bytes: int
 
 
-def fit(known: Known) -> Iterable[Model]:
+def fit(known: RunEstimates) -> Iterable[Model]:
     """One model for each core whose walk reached memory and that moved bytes from or to it on its own."""
     rates = memory_rates(known.estimates.values(), known.run.machines)
     seen: set[tuple[object, ...]] = set()

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable
 
-from assay.analyse.curves import Curve, Known, curves, figure, point
+from assay.analyse.curves import Curve, RunEstimates, curves, figure, point
 from assay.model.law import Model, Unfitted
 from assay.model.quantity import Quantity
 from assay.model.result import Estimate
@@ -41,7 +41,7 @@ class LoadedLatency(Model, frozen=True, kw_only=True, tag=LAW):
         return self.base
 
 
-def fit(known: Known) -> Iterable[Model]:
+def fit(known: RunEstimates) -> Iterable[Model]:
     """One model for each placement: the chase, and the bandwidth that the load drew beside it."""
     drawn = {
         (each.estimate.case, each.estimate.placement.hosts, each.estimate.state): each.estimate

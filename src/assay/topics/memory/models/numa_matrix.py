@@ -5,7 +5,7 @@ from collections.abc import Iterable, Sequence
 import msgspec
 
 from assay.analyse.comparisons import own_node
-from assay.analyse.curves import Curve, Known, curves, point, spread
+from assay.analyse.curves import Curve, RunEstimates, curves, point, spread
 from assay.analyse.statistics import kendall
 from assay.model.grouping import grouped
 from assay.model.law import Model, Point
@@ -69,7 +69,7 @@ class NumaMatrix(Model, frozen=True, kw_only=True, tag=LAW):
         return self.classes[0].ratio or self.classes[0].value
 
 
-def fit(known: Known) -> Iterable[Model]:
+def fit(known: RunEstimates) -> Iterable[Model]:
     """One model for bandwidth and one for latency, for each kind of placement and words among the params."""
     rates, latencies = known.of_role("memory-rate", "triad"), known.of_role("load-latency")
     for what, measured in (("bandwidth", rates), ("latency", latencies)):
@@ -81,14 +81,14 @@ def fit(known: Known) -> Iterable[Model]:
                 yield from _matrix(name, what, curve, known)
 
 
-def _cell(estimate: Estimate, known: Known) -> tuple[int, int] | None:
+def _cell(estimate: Estimate, known: RunEstimates) -> tuple[int, int] | None:
     """(cpu node, memory node) of an estimate; None where its cpus or its memory are spread over several."""
     memory, own = estimate.placement.policy, own_node(estimate, known.run.machines)
     bound = memory.policy == "bind" and len(memory.nodes) == 1
     return (own, memory.nodes[0]) if bound and own is not None else None
 
 
-def _matrix(name: str, what: str, curve: Curve, known: Known) -> Iterable[Model]:
+def _matrix(name: str, what: str, curve: Curve, known: RunEstimates) -> Iterable[Model]:
     cells = {cell: each.estimate for each in curve.members if (cell := _cell(each.estimate, known))}
     machine = known.machine(curve.members[0].estimate)
     if machine is None or len({memory for _, memory in cells}) < _FEWEST_DISTANCES:

@@ -5,7 +5,7 @@ from collections.abc import Iterable, Mapping
 
 import numpy as np
 
-from assay.analyse.curves import Curve, Known, curves, ends, figure, point, replicates, with_ends
+from assay.analyse.curves import Curve, RunEstimates, curves, ends, figure, point, replicates, with_ends
 from assay.analyse.estimates import Measured
 from assay.analyse.statistics import Samples
 from assay.model.law import Model, Unfitted
@@ -52,7 +52,7 @@ class Saturation(Model, frozen=True, kw_only=True, tag=LAW):
         return self.order
 
 
-def fit(known: Known) -> Iterable[Model]:
+def fit(known: RunEstimates) -> Iterable[Model]:
     """One model for each way to add cores, and kind of stores; of two ways that are the same cores the first."""
     triads = known.of_role("memory-rate", "triad")
     words = _words(known.run)

@@ -5,7 +5,7 @@ from collections.abc import Iterable
 from assay.model.result import Analysis, Estimate
 from assay.model.text import joined, text
 from assay.model.units import format_size
-from assay.report import choose, figures, words
+from assay.report import figures, formatting, selection
 from assay.report.charts.curve import Boundary, CurvePoint, Guides, curve
 from assay.report.declared import Declared, Listing, Scene
 from assay.report.section import Figure, Headline, headings
@@ -20,14 +20,14 @@ def _by_placement(analysis: Analysis, every: tuple[Estimate, ...]) -> tuple[Esti
     matrix = numa.cells(analysis)
     touched = (e for members in touch.groups(analysis).values() for e in members)
     # Where each thread touched its own part and no policy was set, a figure is of the placement.
-    ways = {e.id for e in touched if e.placement.memory != "first-touch" or not choose.is_usual(e, "touch")}
-    triad = choose.headline_kernel(every)
+    ways = {e.id for e in touched if e.placement.memory != "first-touch" or not selection.is_usual(e, "touch")}
+    triad = selection.headline_kernel(every)
     return _of_memory(e for e in triad if e.id not in matrix | ways and not saturation.is_counted(e))
 
 
 def _of_memory(estimates: Iterable[Estimate]) -> tuple[Estimate, ...]:
     """Those of the largest arrays of each placement: smaller ones, where a study has them, are of caches."""
-    places = choose.grouped(estimates, lambda e: (e.placement.label, e.placement.hosts))
+    places = selection.grouped(estimates, lambda e: (e.placement.label, e.placement.hosts))
     largest = {place: max(_elements(e) for e in members) for place, members in places.items()}
     return tuple(e for place, members in places.items() for e in members if _elements(e) == largest[place])
 
@@ -38,21 +38,21 @@ def _elements(estimate: Estimate) -> int:
 
 def _by_cpus(estimates: tuple[Estimate, ...]) -> list[tuple[Estimate, ...]]:
     """Those of the placements that use fewest cpus first."""
-    return [members for _, members in sorted(choose.grouped(estimates, lambda e: e.placement.ranks).items())]
+    return [members for _, members in sorted(selection.grouped(estimates, lambda e: e.placement.ranks).items())]
 
 
 def _prevailing(estimates: tuple[Estimate, ...]) -> tuple[Estimate, ...]:
     """Those of the machine's state that most launches found: a headline rests on no single launch."""
-    states = choose.grouped(estimates, lambda e: e.state)
+    states = selection.grouped(estimates, lambda e: e.state)
     return max(states.values(), key=lambda members: sum(e.launches for e in members), default=())
 
 
 def _headlines(scene: Scene) -> Iterable[Headline]:
     """The most cpus; another placement where it is plainly better; the fewest cpus."""
     triad = scene.measured
-    ordered, best = _by_cpus(triad), choose.best(_prevailing(triad))
+    ordered, best = _by_cpus(triad), selection.best(_prevailing(triad))
     top, single = (
-        (choose.best(_prevailing(part)) for part in (ordered[-1], ordered[0])) if ordered else (None, None)
+        (selection.best(_prevailing(part)) for part in (ordered[-1], ordered[0])) if ordered else (None, None)
     )
     if top is None or single is None or best is None:
         return
@@ -61,14 +61,14 @@ def _headlines(scene: Scene) -> Iterable[Headline]:
         shown.setdefault(best.placement.label, best)
     shown.setdefault(single.placement.label, single)
     for label, estimate in shown.items():
-        yield Headline(text("Memory bandwidth, {where}", where=words.cores(label)), estimate)
+        yield Headline(text("Memory bandwidth, {where}", where=formatting.cores(label)), estimate)
 
 
 def _charts(scene: Scene) -> Iterable[Figure]:
     if not scene.measured:
         return
     yield figures.placements(scene.measured, "figure-bandwidth", text("Triad bandwidth"))
-    usual = _usual(_by_cpus(choose.measured(scene.headline))[-1])
+    usual = _usual(_by_cpus(selection.measured(scene.headline))[-1])
     if len({e.kernel for e in usual}) > 1:
         title = text("Bandwidth on {label} by kernel", label=usual[0].placement.label)
         yield figures.placements(usual, "figure-bandwidth-kernels", title, row=lambda e: e.kernel)
@@ -80,7 +80,7 @@ def _usual(estimates: tuple[Estimate, ...]) -> tuple[Estimate, ...]:
     return tuple(
         e
         for e in estimates
-        if e.placement.memory == estimates[0].placement.memory and choose.is_usual(e, but=("stores",))
+        if e.placement.memory == estimates[0].placement.memory and selection.is_usual(e, but=("stores",))
     )
 
 
@@ -95,7 +95,7 @@ def _sentences(scene: Scene) -> str | tuple[str, ...]:
     said = [_placement_sentence(widest)]
     if widest[0].placement.label != narrowest[0].placement.label:
         said.append(_placement_sentence(narrowest))
-    counted = choose.meaning(triad[0])
+    counted = selection.meaning(triad[0])
     return (
         joined(" ", (*said, _limit_sentence(widest))),
         text("The rate counts {what}.", what=counted) if counted else "",
@@ -105,27 +105,27 @@ def _sentences(scene: Scene) -> str | tuple[str, ...]:
 def _placement_sentence(estimates: tuple[Estimate, ...]) -> str:
     usual = _usual(estimates) or estimates
     label = usual[0].placement.label
-    names, many = choose.varied(usual), len(usual) > _TOLD
-    cpus = words.count(usual[0].placement.ranks, "cpu", "cpus")
+    names, many = selection.varied(usual), len(usual) > _TOLD
+    cpus = formatting.count(usual[0].placement.ranks, "cpu", "cpus")
     told = sorted(usual, key=lambda e: e.median or 0.0)[:: len(usual) - 1] if many else usual
     parts = []
     for estimate in told:
-        figure, how = words.shown(estimate).full, choose.series(estimate, names)
+        figure, how = formatting.shown(estimate).full, selection.series(estimate, names)
         parts.append(text("{figure} with {how}", figure=figure, how=how) if how else figure)
-    reached = text("{low} to {high}", low=parts[0], high=parts[-1]) if many else words.listed(parts)
+    reached = text("{low} to {high}", low=parts[0], high=parts[-1]) if many else formatting.listed(parts)
     return text("With placement “{label}” ({cpus}) it reaches {reached}.", label=label, cpus=cpus, reached=reached)
 
 
 def _limit_sentence(estimates: tuple[Estimate, ...]) -> str:
-    limited = choose.best(e for e in estimates if e.limit)
+    limited = selection.best(e for e in estimates if e.limit)
     if limited is None or limited.limit is None:
         return text("No limit of these figures is known.")
     return text(
         "The best figure on “{where}” is {share} of the limit, {limit} ({source}): {of}.",
         where=limited.placement.label,
-        share=words.share_text(limited),
-        limit=words.quantity(limited.limit.value, limited.unit),
-        source=words.SOURCES[limited.limit.source],
+        share=formatting.share_text(limited),
+        limit=formatting.quantity(limited.limit.value, limited.unit),
+        source=formatting.SOURCES[limited.limit.source],
         of=limited.limit.of,
     )
 
@@ -136,7 +136,7 @@ def _sizes(scene: Scene) -> Iterable[tuple[str, ...]]:
         held = machine.topology.held_bytes
         for size, rate in sorted(machine.topology.held_rates):
             here = text("memory") if size >= held else text("partly caches")
-            yield host, format_size(size), words.quantity(rate, "B/s"), here
+            yield host, format_size(size), formatting.quantity(rate, "B/s"), here
 
 
 _BY_SIZE = text("Rate of all cores by working set, measured before the run to choose the sizes of its arrays")
@@ -149,7 +149,7 @@ def _sizes_drawn(scene: Scene) -> Iterable[Figure]:
     for host, machine in scene.run.machines.items():
         for size, rate in sorted(machine.topology.held_rates):
             shown, value = format_size(size), rate / 1e9
-            told = words.quantity(rate, "B/s")
+            told = formatting.quantity(rate, "B/s")
             points.append(CurvePoint(size, host, "", value, value, value, told, text("one measurement"), shown))
         if machine.topology.held_rates and machine.topology.held_bytes:
             known = machine.topology.held_bytes

@@ -5,7 +5,7 @@ from collections.abc import Iterable
 from assay.model.result import Estimate
 from assay.model.text import joined, text
 from assay.model.units import format_size
-from assay.report import choose, figures, words
+from assay.report import figures, formatting, selection
 from assay.report.charts.curve import Boundary, Guides
 from assay.report.declared import Declared, Scene
 from assay.report.section import Figure, Headline
@@ -20,7 +20,7 @@ def _charts(scene: Scene) -> Iterable[Figure]:
     powers, guides = _powers(scene), Guides(_boundaries(scene))
     if powers:
         yield figures.curves(powers, "figure-memcpy", text("Copy rate"), guides)
-    hot = tuple(e for e in scene.measured if choose.is_usual(e, but=("bytes", "offset")))
+    hot = tuple(e for e in scene.measured if selection.is_usual(e, but=("bytes", "offset")))
     if any(e.params.get("offset") for e in hot):
         title = text("Hot copy rate at powers of two and at neighbouring sizes")
         yield figures.curves(hot, "figure-memcpy-offset", title, guides, _beside)
@@ -32,25 +32,25 @@ def _beside(estimate: Estimate) -> str:
 
 
 def _by_buffers(estimates: tuple[Estimate, ...]) -> dict[str, tuple[Estimate, ...]]:
-    return choose.grouped(estimates, lambda e: choose.level(e, "buffers"))
+    return selection.grouped(estimates, lambda e: selection.level(e, "buffers"))
 
 
 def _rate(estimate: Estimate) -> str:
-    state = choose.state(estimate)
-    told = text("{figure} at {size}", figure=words.shown(estimate).full, size=_size(estimate))
+    state = selection.state(estimate)
+    told = text("{figure} at {size}", figure=formatting.shown(estimate).full, size=_size(estimate))
     return text("{value} ({basis})", value=told, basis=state) if state else told
 
 
 def _headlines(scene: Scene) -> Iterable[Headline]:
     for buffers, members in _by_buffers(_powers(scene)).items():
-        best = choose.best(members)
+        best = selection.best(members)
         if best:
             label = text("Copy rate, {buffers} buffers, best size ({size})", buffers=buffers, size=_size(best))
             yield Headline(label, best)
 
 
 def _size(estimate: Estimate) -> str:
-    return words.param(estimate.params["bytes"], "B")
+    return formatting.param(estimate.params["bytes"], "B")
 
 
 def _boundaries(scene: Scene) -> tuple[Boundary, ...]:
@@ -79,7 +79,10 @@ def _sentences(scene: Scene) -> str:
     said: list[str] = []
     for buffers, members in _by_buffers(powers).items():
         largest = max(float(e.params["bytes"]) for e in members)
-        best, last = choose.best(members), choose.best(e for e in members if float(e.params["bytes"]) == largest)
+        best, last = (
+            selection.best(members),
+            selection.best(e for e in members if float(e.params["bytes"]) == largest),
+        )
         if best and last:
             said.append(text("With {buffers} buffers the best rate is {rate}.", buffers=buffers, rate=_rate(best)))
             said.append(text("The largest blocks get {rate}.", rate=_rate(last)))
@@ -88,7 +91,7 @@ def _sentences(scene: Scene) -> str:
             text(
                 "The dashed vertical lines mark the block size at which source and target together fill a "
                 "cache: {caches}.",
-                caches=words.listed(boundary.label for boundary in boundaries),
+                caches=formatting.listed(boundary.label for boundary in boundaries),
             )
         )
     return joined(" ", said)

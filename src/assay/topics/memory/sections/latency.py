@@ -7,7 +7,7 @@ from assay.model.result import Estimate
 from assay.model.run import Run
 from assay.model.text import joined, text
 from assay.model.units import format_size
-from assay.report import choose, figures, words
+from assay.report import figures, formatting, selection
 from assay.report.charts.curve import Boundary, Guides, Step
 from assay.report.declared import Declared, Listing, Scene
 from assay.report.fitted import Fitted
@@ -47,7 +47,7 @@ def _rows(scene: Scene) -> Iterable[tuple[str, ...]]:
                 size = f"{value} ({TLB})" if level.end.cause == TLB else value
                 between = text("{low} to {high}", low=lo, high=hi)
             name = _name(level, number)
-            cycles = words.interval(level.cycles, "").plain if level.cycles else ""
+            cycles = formatting.interval(level.cycles, "").plain if level.cycles else ""
             yield scene.name(each), name, figure.plain, figure.ends, cycles, size, between
 
 
@@ -56,11 +56,11 @@ def _charts(scene: Scene) -> tuple[Figure, ...]:
     if not measured:
         return ()
     series = figures.series_of(measured, "bytes")
-    groups = choose.grouped(measured, series)
+    groups = selection.grouped(measured, series)
     curves = tuple(each for members in groups.values() if len(members) >= _CURVE for each in members)
     if not curves:
         return (figures.placements(measured, "figure-latency", text("Time of one load")),)
-    drawn: set[str] = {joined(", ", (series(e), choose.state(e))) for e in curves}
+    drawn: set[str] = {joined(", ", (series(e), selection.state(e))) for e in curves}
     factor, _ = figures.scaled(curves)
     guides = Guides(_boundaries(scene.run, curves, found), _steps(found, drawn, series, factor))
     return (figures.curves(curves, "figure-latency", text("Time of one load"), guides, series),)
@@ -80,7 +80,7 @@ def _steps(
             if not sizes or name not in drawn:
                 continue
             value, whole = level.latency.value, _name(level, number)
-            told = words.quantity(value, "s")
+            told = formatting.quantity(value, "s")
             label: str = joined("  ", (whole, told))
             short: str = joined("  ", (_plain(level, number), told))
             of_level = labelled.setdefault(whole, [])
@@ -126,7 +126,7 @@ def _sentences(scene: Scene) -> str | tuple[str, ...]:
         return text("Nothing could be measured.")
     said: list[str] = []
     for each in scene.found:
-        told = words.listed(
+        told = formatting.listed(
             text("{time} from {level}", time=each.shown(level.latency).short, level=_name(level, number))
             for number, level in enumerate(each.model.levels, 1)
         )
@@ -152,7 +152,7 @@ def _headlines(scene: Scene) -> Iterable[Headline]:
     """One load from the largest working set: memory."""
     usual = tuple(e for e in scene.measured if e.placement.memory == "first-touch") or scene.measured
     largest = max((float(e.params["bytes"]) for e in usual), default=0.0)
-    last = choose.best(e for e in usual if float(e.params["bytes"]) == largest)
+    last = selection.best(e for e in usual if float(e.params["bytes"]) == largest)
     if last:
         yield Headline(text("One load from {size}", size=format_size(largest)), last)
 

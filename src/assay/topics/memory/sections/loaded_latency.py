@@ -5,7 +5,7 @@ from collections.abc import Hashable, Iterable
 from assay.model.result import Estimate
 from assay.model.text import joined, text
 from assay.model.units import format_size
-from assay.report import choose, figures, fitted, words
+from assay.report import figures, fitted, formatting, selection
 from assay.report.charts.lines import LinePoint, lines
 from assay.report.declared import Declared, Listing, Scene
 from assay.report.fitted import Fitted
@@ -24,7 +24,7 @@ def _ratio(each: Fitted[LoadedLatency]) -> str:
 
 def _loads(scene: Scene) -> dict[Hashable, Estimate]:
     """What the load drew beside each point."""
-    found = choose.measured(choose.of_benchmark(scene.analysis, declared.benchmark))
+    found = selection.measured(selection.of_benchmark(scene.analysis, declared.benchmark))
     return {_key(each): each for each in found if each.unit == "B/s"}
 
 
@@ -46,7 +46,7 @@ def _charts(scene: Scene) -> tuple[Figure, ...]:
         drawn = float(point.at.get("bandwidth", 0.0))
         ends = (load.lo, load.hi) if load else (None, None)
         x, x_lo, x_hi = (across * (drawn if end is None else end) for end in (drawn, *ends))
-        place = text("{rate} load", rate=words.quantity(drawn, "B/s"))
+        place = text("{rate} load", rate=formatting.quantity(drawn, "B/s"))
         name = scene.name(each) or text("one load")
         points.append(
             LinePoint(x=x, x_lo=x_lo, x_hi=x_hi, series=name, place=place, **figures.ends(estimate, factor))
@@ -94,13 +94,15 @@ def _rows(scene: Scene) -> Iterable[tuple[str, ...]]:
     beside = scene.cached(_loads)
     for each in scene.found:
         yield (
-            scene.name(each) or words.placed(each.estimates[0]),
+            scene.name(each) or formatting.placed(each.estimates[0]),
             each.shown(each.model.idle).short if each.model.idle else "",
             "" if each.model.idle else each.shown(each.model.lightest).short,
             each.shown(each.model.loaded).short,
             _ratio(each),
             each.shown(each.model.bandwidth).short if each.model.bandwidth else text("not known"),
-            words.share_text(load) if (load := beside.get(_key(each.estimate(each.model.points[-1])))) else "",
+            formatting.share_text(load)
+            if (load := beside.get(_key(each.estimate(each.model.points[-1]))))
+            else "",
         )
 
 

@@ -5,7 +5,7 @@ from collections.abc import Iterable, Sequence
 from assay.model.quantity import Quantity
 from assay.model.result import Analysis
 from assay.model.text import joined, text
-from assay.report import words
+from assay.report import formatting
 from assay.report.charts.heatmap import Cell
 from assay.report.declared import Declared, Listing, Matrix, Scene
 from assay.report.fitted import Fitted, kind
@@ -26,7 +26,7 @@ def _classes(each: Fitted[NumaMatrix]) -> list[tuple[NodeClass, Quantity]]:
 
 
 def _median(pairs: NodeClass) -> str:
-    return words.quantity(pairs.value.value, pairs.value.unit)
+    return formatting.quantity(pairs.value.value, pairs.value.unit)
 
 
 def _rows(scene: Scene) -> Iterable[tuple[str, ...]]:
@@ -105,7 +105,7 @@ def _sentences(scene: Scene) -> tuple[str, ...]:
 
 
 def _meaning(scene: Scene, each: Fitted[NumaMatrix]) -> str:
-    parts = words.listed(
+    parts = formatting.listed(
         text(
             "{value} for {kind} ({ratio})",
             value=_median(pairs),

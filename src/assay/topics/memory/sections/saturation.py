@@ -6,7 +6,7 @@ from assay.model.law import Point
 from assay.model.quantity import Quantity
 from assay.model.result import Analysis, Estimate
 from assay.model.text import joined, text
-from assay.report import figures, fitted, words
+from assay.report import figures, fitted, formatting
 from assay.report.charts.lines import Level, LinePoint, Mark, lines
 from assay.report.declared import Declared, Listing, Scene
 from assay.report.fitted import Fitted
@@ -40,11 +40,11 @@ def _charts(scene: Scene) -> tuple[Figure, ...]:
         points += drawn
         cores, lo, hi = each.model.cores
         value = min(drawn, key=lambda point: abs(point.x - cores)).value
-        marks.append(Mark(cores, value, lo, hi, name, words.count(round(cores), "core", "cores")))
+        marks.append(Mark(cores, value, lo, hi, name, formatting.count(round(cores), "core", "cores")))
     widest = max(fitted.of(scene.found), key=lambda e: len(e.placement.cpus[0]))
     limit = widest.limit if widest.limit and widest.limit.source != "measured" else None
     levels = (
-        (Level(factor * limit.value, text("limit {limit}", limit=words.limit_text(limit, widest.unit))),)
+        (Level(factor * limit.value, text("limit {limit}", limit=formatting.limit_text(limit, widest.unit))),)
         if limit
         else ()
     )
@@ -55,7 +55,7 @@ def _charts(scene: Scene) -> tuple[Figure, ...]:
         text(
             "The ring marks the smallest number of cores that reaches {share} of the maximum; the grey band is "
             "its uncertainty.",
-            share=words.percent(_FILLED),
+            share=formatting.percent(_FILLED),
         ),
         text("The red line is the limit.") if levels else "",
     )
@@ -71,7 +71,7 @@ def _result(points: list[LinePoint], mark: Mark) -> str:
     return text(
         "{series}: {share} with {cores}, maximum {best} with {place}",
         series=mark.series,
-        share=words.percent(_FILLED),
+        share=formatting.percent(_FILLED),
         cores=mark.label,
         best=best.text,
         place=best.place,
@@ -80,7 +80,7 @@ def _result(points: list[LinePoint], mark: Mark) -> str:
 
 def _point(each: Fitted[Saturation], point: Point, name: str, factor: float) -> LinePoint:
     cores = float(point.at["cores"])
-    place = words.count(round(cores), "core", "cores")
+    place = formatting.count(round(cores), "core", "cores")
     ends = figures.ends(each.estimate(point), factor)
     return LinePoint(x=cores, x_lo=cores, x_hi=cores, series=name, place=place, **ends)
 
@@ -91,7 +91,7 @@ def _sentences(scene: Scene) -> str:
             "{name}: {cores} cores reach {share} of {most}.",
             name=scene.name(each),
             cores=_cores(each.model.cores),
-            share=words.percent(_FILLED),
+            share=formatting.percent(_FILLED),
             most=each.shown(each.model.maximum).full,
         )
         for each in scene.found

@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from assay.model.result import Analysis, Comparison, Estimate
 from assay.model.text import joined, text
 from assay.model.units import format_cpu_list
-from assay.report import choose, figures, verdicts, words
+from assay.report import figures, formatting, selection, verdicts
 from assay.report.declared import Declared, Listing, Scene
 from assay.report.section import Figure, Table, headings
 from assay.report.vocabulary import known as known_word
@@ -17,8 +17,8 @@ _NONE, _INTERLEAVE, _BIND = "first-touch", "interleave", "bind"
 
 def _published(scene: Scene) -> Iterable[Table]:
     """The stencil without an option and with interleaved pages, in MFLOPS, as a published table has it."""
-    rates = choose.middle(choose.headline_metric(choose.of_benchmark(scene.analysis, "himeno")))
-    for members in choose.grouped(choose.measured(rates), _setting).values():
+    rates = selection.middle(selection.headline_metric(selection.of_benchmark(scene.analysis, "himeno")))
+    for members in selection.grouped(selection.measured(rates), _setting).values():
         plain = [e for e in members if e.placement.memory == _NONE]
         for dealt in members:
             if plain and dealt.placement.policy.policy == _INTERLEAVE:
@@ -48,9 +48,9 @@ def _two_rows(analysis: Analysis, none: Estimate, interleaved: Estimate) -> Tabl
         )
         rows.append((option, middle, ends, launches, *ratio))
     cpus = len(none.placement.cpus[0])
-    threads = words.count(cpus, "thread", "threads") if cpus else text("unknown number of threads")
+    threads = formatting.count(cpus, "thread", "threads") if cpus else text("unknown number of threads")
     size = text("size {size}", size=str(none.params.get("size", "")))
-    where = joined(", ", (size, threads, _first(str(none.params.get("touch", "parallel"))), choose.state(none)))
+    where = joined(", ", (size, threads, _first(str(none.params.get("touch", "parallel"))), selection.state(none)))
     caption = text("Himeno without a memory option and with interleave ({where})", where=where)
     found = _found(analysis, interleaved, none)
     sure = found is None or found.confidence is not None
@@ -65,11 +65,13 @@ def _by_thread(none: Estimate, interleaved: Estimate) -> Table:
     rows = []
     for option, e in ((text("none"), none), ("interleave", interleaved)):
         shares = e.placement.proven.page_nodes if e.placement.proven else {}
-        told = (text("node {node} {share}", node=node, share=words.percent(each)) for node, each in shares.items())
+        told = (
+            text("node {node} {share}", node=node, share=formatting.percent(each)) for node, each in shares.items()
+        )
         slowest, middle = max(e.threads), statistics.median(e.threads)
         cpus = e.placement.cpus[0] if e.placement.cpus else ()
         cpu = f"{cpus[e.threads.index(slowest)]}" if len(cpus) == len(e.threads) else text("unknown")
-        times = (words.quantity(each, "s") for each in (slowest, middle))
+        times = (formatting.quantity(each, "s") for each in (slowest, middle))
         rows.append((option, joined(", ", tuple(told)), *times, f"{slowest / middle:.2f}", cpu))
     columns = headings("Option", "Memory by node", "Slowest thread", "Median thread", "Ratio", "Its cpu")
     caption = text("Memory by node and time by thread in a sweep: the slowest thread decides the rate")
@@ -116,15 +118,15 @@ def groups(analysis: Analysis) -> dict[str, tuple[Estimate, ...]]:
     far = _farthest(analysis)
     found: dict[str, tuple[Estimate, ...]] = {}
     for name in dict.fromkeys(e.benchmark for e in analysis.estimates if "touch" in e.params):
-        headline = choose.headline_kernel(choose.headline_metric(choose.of_benchmark(analysis, name)))
-        usual = choose.measured(choose.middle(headline))
-        by_cpus = choose.grouped(usual, lambda e: (e.placement.label, e.placement.cpus))
+        headline = selection.headline_kernel(selection.headline_metric(selection.of_benchmark(analysis, name)))
+        usual = selection.measured(selection.middle(headline))
+        by_cpus = selection.grouped(usual, lambda e: (e.placement.label, e.placement.cpus))
         for (label, _), members in by_cpus.items():
             kept = tuple(e for e in members if e.id not in far or far[e.id])
             policies = {e.placement.policy.policy for e in kept}
             # Cores of one node against the memory of each are the matrix of the memory nodes.
             if policies != {_BIND} and len({way(e) for e in kept}) > 1:
-                found[joined(", ", (choose.measure(kept[0]), label))] = kept
+                found[joined(", ", (selection.measure(kept[0]), label))] = kept
     return found
 
 
@@ -135,7 +137,7 @@ def _farthest(analysis: Analysis) -> dict[str, bool]:
         if not isinstance(model, NumaMatrix):
             continue
         order = [each.name for each in model.classes]
-        for cpu, points in choose.grouped(model.points, lambda point: point.at["cpu node"]).items():
+        for cpu, points in selection.grouped(model.points, lambda point: point.at["cpu node"]).items():
             far = max(points, key=lambda p: (p.at.get("distance", 0), order.index(str(p.at["class"]))))
             for point in points:
                 found[point.estimate] = point is far or point.at["memory node"] == cpu
@@ -151,7 +153,7 @@ def _charts(scene: Scene) -> Iterable[Figure]:
 def way(estimate: Estimate) -> str:
     """How the pages came to lie where they do: `serial first touch`, `interleaved, serial touch`."""
     touched = str(estimate.params.get("touch", ""))
-    if not words.memory(estimate):
+    if not formatting.memory(estimate):
         return _first(touched)
     return joined(", ", (_policy(estimate), known_word(f"{touched} touch")))
 

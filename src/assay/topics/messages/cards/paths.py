@@ -11,7 +11,7 @@ from assay.model.profile import LimitedBy, Profile, ProfileFigure
 from assay.model.result import Analysis
 from assay.model.text import Text, cli, filled, joined, text
 from assay.model.units import format_share
-from assay.report import choose, messages, words
+from assay.report import formatting, messages, selection
 from assay.report.section import Card, CardRow
 from assay.report.vocabulary import known
 
@@ -201,24 +201,24 @@ def _words(profile: Profile) -> dict[str, str | int]:
     """What the templates of a card may name: figures, sizes, names; a figure that a profile lacks is empty."""
     top, fields = profile.ceiling, msgspec.structs.asdict(profile)
     figures = {name: each for name, each in fields.items() if isinstance(each, ProfileFigure)}
-    ceiling = words.quantity(top.value if top else None, "B/s")
+    ceiling = formatting.quantity(top.value if top else None, "B/s")
     sizes = zip(("before", "after"), profile.jump_bytes, strict=True)
     return defaultdict(
         str,
         {name: shown(each, of_hundred=name in _SHARES) for name, each in figures.items()},
-        **{name: words.param(fields[name], "B") for name in ("solid_bytes", "rate_bytes", "small_bytes")},
-        **{name: words.param(size, "B") for name, size in sizes},
+        **{name: formatting.param(fields[name], "B") for name in ("solid_bytes", "rate_bytes", "small_bytes")},
+        **{name: formatting.param(size, "B") for name, size in sizes},
         asked=profile.asked,
         carried=profile.carried,
         device=top.device if top else "",
         ceiling=ceiling,
-        wire=words.quantity(top.bits, "bit/s") if top and top.bits else ceiling,
+        wire=formatting.quantity(top.bits, "bit/s") if top and top.bits else ceiling,
         command=cli("run", "multi-pair", "--hosts", ",".join(profile.hosts)),
         count=profile.pairs,
-        least=words.percent(profile.share.value.lo) if profile.share else "",
-        stalled=words.quantity(profile.stalled, "s"),
-        flight=words.count(profile.window, "message in flight", "messages in flight"),
-        wire_share=words.percent(_wire_share(profile)),
+        least=formatting.percent(profile.share.value.lo) if profile.share else "",
+        stalled=formatting.quantity(profile.stalled, "s"),
+        flight=formatting.count(profile.window, "message in flight", "messages in flight"),
+        wire_share=formatting.percent(_wire_share(profile)),
     )
 
 
@@ -236,7 +236,7 @@ def cards(analysis: Analysis) -> tuple[Card, ...]:
 def contrast(analysis: Analysis) -> tuple[str, ...]:
     """The slower one of networks that differ in nothing else, by how much, and its limit."""
     between = [each for each in analysis.profiles if each.between and "network" in each.factors]
-    groups = choose.grouped(between, lambda each: (each.hosts, each.label, _others(each), each.state))
+    groups = selection.grouped(between, lambda each: (each.hosts, each.label, _others(each), each.state))
     told = [_slowest(members) for members in groups.values() if len(members) > 1]
     return tuple(filter(None, told))
 
@@ -293,7 +293,7 @@ def shown(stated: ProfileFigure, *, of_hundred: bool = False) -> str:
     Shares as `95 % [94, 96]`, sizes in B or KiB; the unit stands once where all have the same.
     """
     if stated.value.unit != "B" and not of_hundred:
-        figure = words.interval(stated.value, words.basis(stated))
+        figure = formatting.interval(stated.value, formatting.basis(stated))
         return figure.short if figure.lo else _bare(figure.plain, stated)
     (value, unit), *ends = ((format_share(each), "%") if of_hundred else _size(each) for each in stated.value)
     if not stated.value.has_ends:
@@ -312,5 +312,7 @@ def _size(value: float) -> tuple[str, str]:
 def _bare(value: str, stated: ProfileFigure) -> str:
     """A figure without ends and why it has none; of imported ones the page says that once for all."""
     return (
-        value if stated.basis == "imported" else text("{value} ({basis})", value=value, basis=words.basis(stated))
+        value
+        if stated.basis == "imported"
+        else text("{value} ({basis})", value=value, basis=formatting.basis(stated))
     )

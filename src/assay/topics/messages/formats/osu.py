@@ -7,7 +7,7 @@ from assay.model.benchmark import ParamValue
 from assay.model.grouping import grouped
 from assay.model.result import Analysis, Estimate
 from assay.model.run import Run
-from assay.report import words
+from assay.report import formatting
 
 #: Widths of OSU's columns: the size, then each figure.
 _SIZE, _FIGURE = 10, 20
@@ -113,7 +113,11 @@ def _circumstances(estimate: Estimate) -> Iterable[str]:
         yield f"state={estimate.state}"
     defaults = {axis.name: axis.default for axis in benchmarks.get(estimate.benchmark).axes}
     yield from _unusual(estimate.params, defaults)
-    yield f"medians of {words.count(estimate.launches, 'launch', 'launches')}" if estimate.launches else "imported"
+    yield (
+        f"medians of {formatting.count(estimate.launches, 'launch', 'launches')}"
+        if estimate.launches
+        else "imported"
+    )
 
 
 def _unusual(params: Mapping[str, ParamValue], defaults: Mapping[str, ParamValue | None]) -> Iterator[str]:

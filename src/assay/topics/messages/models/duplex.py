@@ -2,12 +2,12 @@
 
 from collections.abc import Iterable
 
-from assay.analyse.curves import Known
+from assay.analyse.curves import RunEstimates
 from assay.analyse.messages import curves
 from assay.model import roles
 from assay.model.law import Model
 from assay.topics.messages import ratios
-from assay.topics.messages.ratios import Beside, RatioBySize
+from assay.topics.messages.ratios import MeasuredPair, RatioBySize
 
 LAW = "duplex"
 _ONE, _BOTH = "bandwidth", "bidirectional"
@@ -17,7 +17,7 @@ class Duplex(RatioBySize, frozen=True, kw_only=True, tag=LAW):
     """Both directions together over one direction alone."""
 
 
-def fit(known: Known) -> Iterable[Model]:
+def fit(known: RunEstimates) -> Iterable[Model]:
     """One model for each pair of curves that only the directions tell apart."""
     for benchmark in roles.message_curves():
         for curve in curves.by_size(known, benchmark, curves.PATTERN):
@@ -30,6 +30,6 @@ def fit(known: Known) -> Iterable[Model]:
                 for pattern in (_ONE, _BOTH)
             }
             one, both = by_pattern[_ONE], by_pattern[_BOTH]
-            found = [Beside(both[size], one[size]) for size in sorted(one.keys() & both.keys())]
+            found = [MeasuredPair(both[size], one[size]) for size in sorted(one.keys() & both.keys())]
             if found:
                 yield ratios.fitted(LAW, Duplex, curves.named(LAW, benchmark, curve.marks), curve.state, found)

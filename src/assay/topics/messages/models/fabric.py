@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable
 
-from assay.analyse.curves import Curve, Known, curves, point
+from assay.analyse.curves import Curve, RunEstimates, curves, point
 from assay.analyse.estimates import Measured
 from assay.analyse.statistics import median_interval
 from assay.model.law import Model, Point
@@ -35,7 +35,7 @@ class Fabric(Model, frozen=True, kw_only=True, tag=LAW):
     one_at_a_time: Quantity
 
 
-def fit(known: Known) -> Iterable[Model]:
+def fit(known: RunEstimates) -> Iterable[Model]:
     """One model for each pattern and size of bandwidth that was measured with both schedules, a rank a node."""
     bandwidths = [
         each

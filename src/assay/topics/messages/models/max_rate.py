@@ -4,7 +4,7 @@ from collections.abc import Iterable, Sequence
 
 import numpy as np
 
-from assay.analyse.curves import Known, point, with_ends
+from assay.analyse.curves import RunEstimates, point, with_ends
 from assay.analyse.estimates import Measured
 from assay.analyse.messages import curves
 from assay.analyse.messages.curves import Times
@@ -41,7 +41,7 @@ class MaxRate(Model, frozen=True, kw_only=True, tag=LAW):
     pairs_that_fill: Quantity | None
 
 
-def fit(known: Known) -> Iterable[Model]:
+def fit(known: RunEstimates) -> Iterable[Model]:
     """One model for each curve over numbers of pairs and sizes; one number of pairs is no curve."""
     for benchmark in (name for name, by in roles.message_curves().items() if by):
         for curve in curves.by_size(known, benchmark, "label"):

@@ -6,7 +6,7 @@ from itertools import pairwise
 
 import numpy as np
 
-from assay.analyse.curves import Known, between, figure, point, with_ends
+from assay.analyse.curves import RunEstimates, between, figure, point, with_ends
 from assay.analyse.messages import curves
 from assay.analyse.messages.curves import Times
 from assay.analyse.messages.steps import LAW, Break, MessageLaw, Piece
@@ -21,7 +21,7 @@ from assay.topics.messages.lines import Lines
 _FEWEST_LAUNCHES = 2
 
 
-def fit(known: Known) -> Iterable[Model]:
+def fit(known: RunEstimates) -> Iterable[Model]:
     """One model for each curve: a benchmark, pattern and placement; a single size is no curve."""
     for benchmark in roles.message_curves():
         for curve in curves.by_size(known, benchmark):

@@ -3,7 +3,7 @@
 from collections.abc import Callable, Hashable, Iterable
 from functools import partial
 
-from assay.analyse.curves import Known
+from assay.analyse.curves import RunEstimates
 from assay.analyse.estimates import Measured
 from assay.analyse.messages import curves
 from assay.model import roles
@@ -11,7 +11,7 @@ from assay.model.grouping import grouped
 from assay.model.law import Model
 from assay.model.result import Estimate
 from assay.topics.messages import ratios
-from assay.topics.messages.ratios import Beside, RatioBySize
+from assay.topics.messages.ratios import MeasuredPair, RatioBySize
 
 LAW = "mpi-over"
 TCP, MEMCPY = "tcp", "memcpy"
@@ -31,7 +31,7 @@ class MpiOver(RatioBySize, frozen=True, kw_only=True, tag=LAW):
     base: str
 
 
-def fit(known: Known) -> Iterable[Model]:
+def fit(known: RunEstimates) -> Iterable[Model]:
     """One model for each curve of `pt2pt` and each base that has some of its sizes.
 
     Its base are sockets that poll, as MPI does; those that block where none polls at any size of the curve.
@@ -45,7 +45,7 @@ def fit(known: Known) -> Iterable[Model]:
     for curve in curves.by_size(known, "pt2pt"):
         for base, key, bases in ((TCP, _place, (polled, blocked)), (MEMCPY, _passed, (copies,))):
             keys = [(each, key(each.estimate)) for each in curve.members]
-            both = ([Beside(each, found[name]) for each, name in keys if name in found] for found in bases)
+            both = ([MeasuredPair(each, found[name]) for each, name in keys if name in found] for found in bases)
             if beside := next(filter(None, both), None):
                 name = curves.named(LAW, "pt2pt", (base, *curve.marks))
                 yield ratios.fitted(LAW, partial(MpiOver, base=base), name, curve.state, beside)
@@ -56,7 +56,7 @@ def is_polled(estimate: Estimate) -> bool:
     return estimate.params.get(WAITING) == POLLING
 
 
-def _usual(known: Known, benchmark: str) -> list[Measured]:
+def _usual(known: RunEstimates, benchmark: str) -> list[Measured]:
     """Its figures; those whose axes have their defaults first."""
     found = (each for each in known.of(benchmark) if (each.estimate.median or 0.0) > 0)
     return sorted(found, key=lambda each: curves.unusual(each.estimate, (*_SHARED, WAITING)))

@@ -5,7 +5,7 @@ from collections.abc import Iterable, Mapping, Sequence
 
 import numpy as np
 
-from assay.analyse.curves import Curve, Known, curves, point, spread
+from assay.analyse.curves import Curve, RunEstimates, curves, point, spread
 from assay.analyse.estimates import Measured, value
 from assay.analyse.statistics import median_intervals, medians
 from assay.model import benchmarks
@@ -36,7 +36,7 @@ class NodePairs(Model, frozen=True, kw_only=True, tag=LAW):
     all_pairs: Quantity
 
 
-def fit(known: Known) -> Iterable[NodePairs]:
+def fit(known: RunEstimates) -> Iterable[NodePairs]:
     """One model for all rounds of a pattern, size and schedule."""
     recorded = by_case(known.run)
     for curve in curves(known.of("pairs")):

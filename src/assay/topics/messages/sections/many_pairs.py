@@ -4,7 +4,7 @@ from collections.abc import Callable, Iterable
 
 from assay.model.result import Estimate
 from assay.model.text import Joined, filled, joined, text
-from assay.report import choose, figures, messages, words
+from assay.report import figures, formatting, messages, selection
 from assay.report.charts.lines import LinePoint, lines
 from assay.report.declared import Declared, Scene
 from assay.report.section import Figure, Headline, Table, headings, trimmed
@@ -21,7 +21,7 @@ def _headlines(scene: Scene) -> Iterable[Headline]:
     bandwidth = [e for e in scene.measured if messages.pattern(e) == _BANDWIDTH]
     between = [e for e in bandwidth if messages.is_between(e)] or bandwidth
     most = max(map(messages.ranks, between), default=0)
-    best = choose.best(e for e in between if messages.ranks(e) == most)
+    best = selection.best(e for e in between if messages.ranks(e) == most)
     if best:
         by = messages.over(scene.estimates)(best)
         yield Headline(
@@ -34,11 +34,13 @@ def found(scene: Scene, *, numbers: bool = True) -> Iterable[Table]:
 
     `numbers` adds a table for numbers of cores; without it a curve of the page shows them.
     """
-    every = tuple(e for name in messages.BY for e in choose.measured(choose.of_benchmark(scene.analysis, name)))
+    every = tuple(
+        e for name in messages.BY for e in selection.measured(selection.of_benchmark(scene.analysis, name))
+    )
     several = tuple(e for e in every if messages.pattern(e) in PATTERNS)
     way = messages.over(several)
-    groups = choose.grouped(several, lambda e: (e.placement.hosts, _cores(e), way(e), e.state))
-    apart = choose.grouped(groups.values(), lambda members: all(map(_is_number, members)))
+    groups = selection.grouped(several, lambda e: (e.placement.hosts, _cores(e), way(e), e.state))
+    apart = selection.grouped(groups.values(), lambda members: all(map(_is_number, members)))
     whole, counted = apart.get(False, ()), apart.get(True, ())
     if not (whole or numbers):  # nothing else that would stand for them
         whole, counted = counted, ()
@@ -82,7 +84,7 @@ def _table(
 
 
 def _best(members: tuple[Estimate, ...]) -> Estimate | None:
-    return choose.best(e for e in members if e.metric == "bandwidth")
+    return selection.best(e for e in members if e.metric == "bandwidth")
 
 
 def _small(members: tuple[Estimate, ...]) -> tuple[Estimate | None, Estimate | None]:
@@ -95,12 +97,14 @@ def _row(members: tuple[Estimate, ...], way: str) -> tuple[str, ...]:
     first = members[0]
     best = _best(members)
     shown = (best, *_small(members))
-    where = joined(", ", [messages.where(first), choose.state(first)])
-    bandwidth, *small = (words.shown(e).short for e in shown)
+    where = joined(", ", [messages.where(first), selection.state(first)])
+    bandwidth, *small = (formatting.shown(e).short for e in shown)
     launches = min((e.launches for e in shown if e), default=0)
     at = messages.at(best) if best else ""
     limit = (
-        f"{words.quantity(best.limit.value, best.unit)} ({words.share_text(best)})" if best and best.limit else ""
+        f"{formatting.quantity(best.limit.value, best.unit)} ({formatting.share_text(best)})"
+        if best and best.limit
+        else ""
     )
     return (where, way, f"{messages.ranks(first) or ''}", bandwidth, at, limit, *small, f"{launches}")
 
@@ -108,7 +112,7 @@ def _row(members: tuple[Estimate, ...], way: str) -> tuple[str, ...]:
 def _bandwidth(scene: Scene) -> tuple[Estimate, ...]:
     """Bandwidth of many pairs with the largest messages that all placements have."""
     estimates = tuple(e for e in scene.measured if messages.pattern(e) == _BANDWIDTH)
-    places = choose.grouped(estimates, messages.where).values()
+    places = selection.grouped(estimates, messages.where).values()
     sizes = [{messages.size(e) for e in members} for members in places]
     largest = max(set.intersection(*sizes), default=None) if sizes else None
     return tuple(e for e in estimates if messages.size(e) == largest)
@@ -146,7 +150,7 @@ def _short(estimate: Estimate) -> str:
 def _line(counted: tuple[Estimate, ...], title: str) -> Figure:
     factor, unit = figures.scaled(counted)
     way = messages.over(counted)
-    names = {e.id: joined(", ", [way(e), choose.state(e)]) or text("all pairs") for e in counted}
+    names = {e.id: joined(", ", [way(e), selection.state(e)]) or text("all pairs") for e in counted}
     points = [
         _point(e, names[e.id], factor) for e in sorted(counted, key=lambda e: (names[e.id], messages.ranks(e)))
     ]
@@ -163,7 +167,7 @@ def _line(counted: tuple[Estimate, ...], title: str) -> Figure:
 
 def _point(e: Estimate, name: str, factor: float) -> LinePoint:
     ranks = messages.ranks(e)
-    place = words.count(ranks, "rank a node", "ranks a node")
+    place = formatting.count(ranks, "rank a node", "ranks a node")
     return LinePoint(x=ranks, x_lo=ranks, x_hi=ranks, series=name, place=place, **figures.ends(e, factor))
 
 
@@ -173,7 +177,7 @@ def _sentences(scene: Scene) -> str:
     if not ordered:
         return ""
     ends = {e.id: e for e in (ordered[-1], ordered[0])}.values()
-    most, *least = [joined(", ", (words.shown(e).full, messages.where(e))) for e in ends]
+    most, *least = [joined(", ", (formatting.shown(e).full, messages.where(e))) for e in ends]
     size = messages.at(ordered[0])
     if not least:
         return text("With messages of {size} they get {figure}.", size=size, figure=most)

@@ -4,7 +4,7 @@ from collections.abc import Iterable
 
 from assay.model.result import Analysis, Estimate
 from assay.model.text import Text, filled, joined, text
-from assay.report import choose, figures, messages, sizes, words
+from assay.report import figures, formatting, messages, selection, sizes
 from assay.report.declared import Declared, Listing, Scene
 from assay.report.section import Figure, Headline, Table, headings
 from assay.topics.messages.models.duplex import Duplex
@@ -21,7 +21,9 @@ _NEIGHBOURS = frozenset({"sendrecv", "exchange", "pingping"})
 
 def _between_two(analysis: Analysis, _headline: tuple[Estimate, ...]) -> tuple[Estimate, ...]:
     """Patterns of ours, then those of other tools; many pairs in one direction have a section of their own."""
-    found = dict.fromkeys(messages.pattern(e) for name in messages.BY for e in choose.of_benchmark(analysis, name))
+    found = dict.fromkeys(
+        messages.pattern(e) for name in messages.BY for e in selection.of_benchmark(analysis, name)
+    )
     others = (each for each in found if each and each not in {*_PATTERNS, *many_pairs.PATTERNS})
     return messages.of_patterns(analysis, (*_PATTERNS, *others))
 
@@ -42,19 +44,19 @@ def _rows(scene: Scene) -> Iterable[tuple[str, ...]]:
 
 
 def _row(pattern: str, best: Estimate, way: str) -> tuple[str, ...]:
-    figure, where = words.shown(best), joined(", ", [messages.where(best), choose.state(best)])
+    figure, where = formatting.shown(best), joined(", ", [messages.where(best), selection.state(best)])
     what = joined(", ", (messages.counted(pattern), _at(best)))
     return (what, where, way, figure.plain, figure.ends, f"{best.launches}")
 
 
 def _of_pattern(estimates: tuple[Estimate, ...]) -> dict[str, tuple[Estimate, ...]]:
-    return choose.grouped(estimates, messages.pattern)
+    return selection.grouped(estimates, messages.pattern)
 
 
 def _curves(estimates: tuple[Estimate, ...]) -> dict[tuple[str, str, str | None], tuple[Estimate, ...]]:
     """(between whom, over what, state) -> the figures of all sizes."""
     way = messages.over(estimates)
-    return choose.grouped(estimates, lambda e: (messages.where(e), way(e), e.state))
+    return selection.grouped(estimates, lambda e: (messages.where(e), way(e), e.state))
 
 
 def _told(curve: tuple[Estimate, ...]) -> Estimate | None:
@@ -74,10 +76,10 @@ def _headlines(scene: Scene) -> Iterable[Headline]:
     """The small message and the largest one, each over the best way, between nodes and inside one."""
     measured = _aligned(scene)
     ours = tuple(e for e in measured if messages.pattern(e) in _PATTERNS)
-    for where, members in choose.grouped(ours or measured, messages.far).items():
+    for where, members in selection.grouped(ours or measured, messages.far).items():
         for pattern, of_pattern in _of_pattern(members).items():
             told = _told(of_pattern)
-            best = choose.best(e for e in of_pattern if told and messages.size(e) == messages.size(told))
+            best = selection.best(e for e in of_pattern if told and messages.size(e) == messages.size(told))
             if best:
                 by = messages.over(measured)(best)
                 yield Headline(joined(", ", (messages.COUNTED.get(pattern, pattern), _at(best), where, by)), best)
@@ -123,18 +125,18 @@ def _sentences(scene: Scene) -> str:
 
 
 def _places(measured: tuple[Estimate, ...]) -> dict[str, tuple[Estimate, ...]]:
-    return choose.grouped(measured, messages.where)
+    return selection.grouped(measured, messages.where)
 
 
 def _latencies(measured: tuple[Estimate, ...]) -> str:
     """The best small message between each two partners."""
     found = tuple(e for e in measured if messages.pattern(e) == messages.LATENCY)
     best = [
-        (where, choose.best(each for curve in _curves(members).values() if (each := messages.small(curve))))
+        (where, selection.best(each for curve in _curves(members).values() if (each := messages.small(curve))))
         for where, members in _places(found).items()
     ]
     size = next((messages.at(e) for _, e in best if e), "")
-    told, times = text("One way, a message of {size} takes {times}."), words.listed(_between(best))
+    told, times = text("One way, a message of {size} takes {times}."), formatting.listed(_between(best))
     return filled(told, {"size": size, "times": times}) if times else ""
 
 
@@ -143,17 +145,19 @@ def _bandwidths(measured: tuple[Estimate, ...]) -> str:
     found = tuple(e for e in measured if messages.pattern(e) == messages.ONE)
     size = max(map(messages.size, found), default=0)
     best = [
-        (where, choose.best(e for e in members if messages.size(e) == size))
+        (where, selection.best(e for e in members if messages.size(e) == size))
         for where, members in _places(found).items()
     ]
-    told, rates = text("In one direction, messages of {size} get {rates}."), words.listed(_between(best))
-    return filled(told, {"size": words.param(size, "B"), "rates": rates}) if rates else ""
+    told, rates = text("In one direction, messages of {size} get {rates}."), formatting.listed(_between(best))
+    return filled(told, {"size": formatting.param(size, "B"), "rates": rates}) if rates else ""
 
 
 def _between(best: list[tuple[str, Estimate | None]]) -> list[Text]:
     """A figure and its partners."""
     return [
-        text("{figure} between {partners}", figure=words.shown(e).short, partners=where) for where, e in best if e
+        text("{figure} between {partners}", figure=formatting.shown(e).short, partners=where)
+        for where, e in best
+        if e
     ]
 
 
@@ -196,8 +200,8 @@ def _duplex_table(scene: Scene) -> Iterable[Table]:
     way = messages.over(_aligned(scene))
     rows = []
     for single, double, (middle, low, high) in _ratios(scene):
-        figures_of = [words.shown(e).short for e in (single, double)]
-        where = joined(", ", [messages.where(double), choose.state(double)])
+        figures_of = [formatting.shown(e).short for e in (single, double)]
+        where = joined(", ", [messages.where(double), selection.state(double)])
         ratio = f"{middle:.2f} ({low:.2f} to {high:.2f})"
         rows.append((where, way(double), messages.at(double), *figures_of, ratio))
     columns = headings("Between", "By", "Message", "One direction", "Both added", "Both over one")

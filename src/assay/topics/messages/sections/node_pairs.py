@@ -4,7 +4,7 @@ from collections.abc import Iterable
 
 from assay.model.law import Point
 from assay.model.text import joined, text
-from assay.report import words
+from assay.report import formatting
 from assay.report.declared import Declared, Listing, Matrix, Scene
 from assay.report.fitted import Fitted
 from assay.report.section import headings
@@ -18,7 +18,7 @@ def _name(scene: Scene, each: Fitted[NodePairs]) -> str:
 
 def _pair(each: Fitted[NodePairs], point: Point) -> str:
     names = text("{a} with {b}", a=str(point.at["a"]), b=str(point.at["b"]))
-    return text("{value} ({basis})", value=words.quantity(point.value.value, each.unit), basis=names)
+    return text("{value} ({basis})", value=formatting.quantity(point.value.value, each.unit), basis=names)
 
 
 def _sentences(scene: Scene) -> str:
@@ -28,7 +28,7 @@ def _sentences(scene: Scene) -> str:
 
 
 def _meaning(scene: Scene, each: Fitted[NodePairs]) -> str:
-    middle, low, high = (words.quantity(one, each.unit) for one in each.model.all_pairs)
+    middle, low, high = (formatting.quantity(one, each.unit) for one in each.model.all_pairs)
     return text(
         "{name}: median pair {middle}, pairs from {low} to {high}",
         name=_name(scene, each),
@@ -59,7 +59,7 @@ _MATRIX = Matrix(
 def _rows(scene: Scene) -> Iterable[tuple[str, ...]]:
     for each in scene.found:
         low, *_, high = sorted(each.model.points, key=lambda point: point.value.value)
-        middle = words.quantity(each.model.all_pairs.value, each.unit)
+        middle = formatting.quantity(each.model.all_pairs.value, each.unit)
         yield _name(scene, each), f"{len(each.model.points):,}", middle, _pair(each, low), _pair(each, high)
 
 

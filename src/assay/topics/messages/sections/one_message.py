@@ -7,7 +7,7 @@ import msgspec
 from assay.model.quantity import Quantity
 from assay.model.result import Analysis, Estimate
 from assay.model.text import joined, text
-from assay.report import choose, figures, messages
+from assay.report import figures, messages, selection
 from assay.report.charts.curve import CurvePoint, curve
 from assay.report.declared import Declared, Scene
 from assay.report.section import Figure
@@ -18,14 +18,14 @@ _CURVE = 3
 
 def _rates(analysis: Analysis, _every: tuple[Estimate, ...]) -> tuple[Estimate, ...]:
     """The rates of single messages; none where they make no curve."""
-    single = _few(_usual(choose.measured(messages.of_patterns(analysis, (messages.LATENCY,)))))
+    single = _few(_usual(selection.measured(messages.of_patterns(analysis, (messages.LATENCY,)))))
     rates = tuple(_rate(e, e.value) for e in single if messages.size(e) and e.value and e.value.value)
     return rates if len({messages.size(e) for e in rates}) >= _CURVE else ()
 
 
 def _charts(scene: Scene) -> tuple[Figure, ...]:
-    copies = choose.headline_metric(choose.middle(choose.of_benchmark(scene.analysis, "memcpy")))
-    copies = tuple(e for e in choose.measured(copies) if not e.params.get("offset"))
+    copies = selection.headline_metric(selection.middle(selection.of_benchmark(scene.analysis, "memcpy")))
+    copies = tuple(e for e in selection.measured(copies) if not e.params.get("offset"))
     parts = messages.split(scene.estimates)
     drawn = [_sheet(members, copies, part, number) for number, (part, members) in enumerate(parts.items())]
     drawn += [_signature(members, part, number) for number, (part, members) in enumerate(parts.items())]
@@ -46,7 +46,7 @@ def _few(estimates: tuple[Estimate, ...]) -> tuple[Estimate, ...]:
     """
     if messages.fits(estimates):
         return estimates
-    return tuple(e for e in estimates if choose.is_usual(e, but=("bytes", "waiting"))) or estimates
+    return tuple(e for e in estimates if selection.is_usual(e, but=("bytes", "waiting"))) or estimates
 
 
 def _rate(estimate: Estimate, time: Quantity) -> Estimate:
@@ -90,7 +90,7 @@ def _signature(rates: tuple[Estimate, ...], part: str, number: int) -> Figure:
         ends = figures.ends(estimate, factor, positive=True)
         ends["text"] = text("{figure} at {size}", figure=ends["text"], size=messages.at(estimate))
         time = 1e6 * messages.size(estimate) / (estimate.median or math.inf)
-        curve_of, state = name(estimate) or text("one message"), choose.state(estimate)
+        curve_of, state = name(estimate) or text("one message"), selection.state(estimate)
         points.append(CurvePoint(x=time, curve=curve_of, state=state, size=f"{time:.4g} µs", **ends))
     told_ends = [
         text(
@@ -100,7 +100,7 @@ def _signature(rates: tuple[Estimate, ...], part: str, number: int) -> Figure:
             last=last.size,
             best=max(of_series, key=lambda p: p.value).text,
         )
-        for series, of_series in choose.grouped(points, lambda p: p.series).items()
+        for series, of_series in selection.grouped(points, lambda p: p.series).items()
         for first, last in [(min(of_series, key=lambda p: p.x), max(of_series, key=lambda p: p.x))]
     ]
     told = text(

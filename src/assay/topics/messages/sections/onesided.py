@@ -4,7 +4,7 @@ from collections.abc import Iterable
 
 from assay.model.result import Estimate
 from assay.model.text import joined, text
-from assay.report import choose, messages, operations, words
+from assay.report import formatting, messages, operations, selection
 from assay.report.declared import Scene
 from assay.report.section import Table, headings
 
@@ -16,13 +16,13 @@ def _by_synchronisation(scene: Scene) -> Iterable[Table]:
     if len(ways) <= 1:
         return
     small = min(map(messages.size, latencies))
-    groups = choose.grouped((e for e in latencies if messages.size(e) == small), _row)
+    groups = selection.grouped((e for e in latencies if messages.size(e) == small), _row)
     of_way = {row: {_way(e): e for e in reversed(members)} for row, members in groups.items()}
-    rows = tuple((*row, *(words.shown(by.get(way)).short for way in ways)) for row, by in of_way.items())
+    rows = tuple((*row, *(formatting.shown(by.get(way)).short for way in ways)) for row, by in of_way.items())
     columns = (*headings("Operation", "Between"), *ways)
     caption = text("Cost of each synchronisation: one transfer, one way, until the target sees it")
     numeric = frozenset(range(2, len(columns)))
-    yield Table(joined(", ", (caption, words.param(small, "B"))), columns, rows, numeric)
+    yield Table(joined(", ", (caption, formatting.param(small, "B"))), columns, rows, numeric)
 
 
 def _way(estimate: Estimate) -> str:
@@ -31,7 +31,7 @@ def _way(estimate: Estimate) -> str:
 
 
 def _row(estimate: Estimate) -> tuple[str, str]:
-    levels = (choose.levels(estimate, [*estimate.factors]), choose.state(estimate))
+    levels = (selection.levels(estimate, [*estimate.factors]), selection.state(estimate))
     what = joined(", ", [operations.operation(estimate), *levels])
     return what, messages.where(estimate)
 

@@ -4,20 +4,20 @@ from assay.launch.starter import network_of
 from assay.model import benchmarks
 from assay.model.result import Estimate, Proof
 from assay.model.text import joined, text
-from assay.report import choose, messages, words
+from assay.report import formatting, messages, selection
 from assay.report.declared import Declared, Listing, Scene
 from assay.report.section import headings
 
 
 def _proofs(scene: Scene) -> list[tuple[str, ...]]:
     """Rows: the largest message between each two that shows the same, by everything that shows it."""
-    measured = [e for e in choose.measured(scene.analysis.estimates) if e.placement.proven]
+    measured = [e for e in selection.measured(scene.analysis.estimates) if e.placement.proven]
     passed = tuple(e for e in measured if benchmarks.of(e.benchmark).message_size is not None)
     way = messages.over(passed)
-    groups = choose.grouped(
-        passed, lambda e: (e.benchmark, messages.where(e), way(e) or choose.title(e.benchmark))
+    groups = selection.grouped(
+        passed, lambda e: (e.benchmark, messages.where(e), way(e) or selection.title(e.benchmark))
     )
-    proofs = choose.grouped(groups.items(), lambda each: _proof(scene, each[1]))
+    proofs = selection.grouped(groups.items(), lambda each: _proof(scene, each[1]))
     return [
         (proof[0], joined("; ", dict.fromkeys(name for (_, _, name), _ in alike)), *proof[1:])
         for proof, alike in proofs.items()
@@ -28,8 +28,8 @@ def _proof(scene: Scene, members: tuple[Estimate, ...]) -> tuple[str, ...]:
     """Between whom, what was asked for, how many machines, what sent, all of the largest message."""
     e = max(members, key=messages.size)
     proven = e.placement.proven or Proof((), {}, as_asked=False)
-    sent = words.listed(f"{device} {words.percent(share)}" for device, share in proven.carried.items())
-    mtus = words.listed(f"{mtu:,} B" for mtu in sorted(set(proven.mtus.values())))
+    sent = formatting.listed(f"{device} {formatting.percent(share)}" for device, share in proven.carried.items())
+    mtus = formatting.listed(f"{mtu:,} B" for mtu in sorted(set(proven.mtus.values())))
     asked = network_of(scene.run.plan, scene.run.plan.case(e.case)) or text("nothing")
     machines, nodes = proven.machines, len(e.placement.hosts)
     told = (

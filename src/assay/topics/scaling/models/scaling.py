@@ -9,7 +9,7 @@ from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
 import msgspec
 
 from assay.analyse.comparisons.effects import compare
-from assay.analyse.curves import Known, headline, states_of
+from assay.analyse.curves import RunEstimates, headline, states_of
 from assay.analyse.estimates import LaunchMedian, Measured
 from assay.analyse.statistics import median_interval
 from assay.model import benchmarks, roles
@@ -118,7 +118,7 @@ class _Curve(msgspec.Struct, frozen=True):
     state: str | None
 
 
-def fit(known: Known) -> Iterable[Scaling]:
+def fit(known: RunEstimates) -> Iterable[Scaling]:
     """One model for each benchmark and problem that was measured on several numbers of cores."""
     rates = [each for each in known.measured if _is_rate(each.estimate)]
     for benchmark, of_benchmark in grouped(rates, lambda each: each.estimate.benchmark).items():

@@ -6,7 +6,7 @@ from assay.analyse.evidence import stands_on
 from assay.model.quantity import Quantity
 from assay.model.result import Estimate
 from assay.model.text import Text, joined, text
-from assay.report import choose, words
+from assay.report import formatting, selection
 from assay.report.charts.curve import CurvePoint, curve
 from assay.report.charts.intervals import Point, intervals
 from assay.report.declared import Declared, Listing, Scene
@@ -22,8 +22,8 @@ _Each = Fitted[Scaling]
 def _name(each: _Each) -> str:
     """`himeno_mpi, size L`: benchmark, what tells the problem from others of it, state."""
     base = _base(each)
-    units = choose.units(base.benchmark)
-    told = (f"{name} {words.param(value, units.get(name, ''))}" for name, value in each.model.problem.items())
+    units = selection.units(base.benchmark)
+    told = (f"{name} {formatting.param(value, units.get(name, ''))}" for name, value in each.model.problem.items())
     return joined(", ", (base.benchmark, *told, each.state))
 
 
@@ -42,8 +42,8 @@ def _of_node(step: Step) -> Text:
     return text("{count} core|{count} cores", count=step.cores // step.nodes)
 
 
-def _shown(figure: Quantity, step: Step) -> words.Shown:
-    return words.interval(figure, stands_on(figure, step.blocks))
+def _shown(figure: Quantity, step: Step) -> formatting.Shown:
+    return formatting.interval(figure, stands_on(figure, step.blocks))
 
 
 def _charts(scene: Scene) -> Iterator[Figure]:
@@ -89,8 +89,8 @@ def _drawn(each: _Each) -> Iterator[CurvePoint]:
 
 
 def _point(cores: float, series: str, figure: Quantity, basis: str) -> CurvePoint:
-    shown = words.interval(figure, basis)
-    size = words.count(round(cores), "core", "cores")
+    shown = formatting.interval(figure, basis)
+    size = formatting.count(round(cores), "core", "cores")
     value, lo, hi = figure
     return CurvePoint(float(cores), series, "", value, lo, hi, shown.short, basis, size)
 
@@ -121,7 +121,7 @@ def _factor(each: _Each, step: Step) -> float:
 
 
 def _base_told(each: _Each) -> Text:
-    cores = words.count(each.model.base_cores, "core", "cores")
+    cores = formatting.count(each.model.base_cores, "core", "cores")
     return text("{cores} ({label})", cores=cores, label=each.model.base_label)
 
 
@@ -130,7 +130,7 @@ def _result(found: Iterable[_Each]) -> str:
         text(
             "{name}, {cores} {kind}: {figure}",
             name=_name(each),
-            cores=words.count(step.cores, "core", "cores"),
+            cores=formatting.count(step.cores, "core", "cores"),
             kind=_kind(step),
             figure=_shown(step.speed_up, step).short,
         )
@@ -154,11 +154,11 @@ def _rows(scene: Scene) -> Iterator[tuple[str, ...]]:
     for each in scene.found:
         base, by_id = _base(each), {e.id: e for e in each.estimates}
         cores = str(each.model.base_cores)
-        yield _name(each), base.placement.label, "1", cores, words.shown(base).plain, text("base"), "", ""
+        yield _name(each), base.placement.label, "1", cores, formatting.shown(base).plain, text("base"), "", ""
         for step in _told(each):
             rate = by_id[step.estimates[0]] if len(step.estimates) == 1 else None
             speed_up = _shown(step.speed_up, step)
-            counted = (str(step.nodes), str(step.cores), words.shown(rate).plain)
+            counted = (str(step.nodes), str(step.cores), formatting.shown(rate).plain)
             efficiency = _shown(step.efficiency, step).plain
             yield _name(each), _where(step), *counted, speed_up.plain, speed_up.ends, efficiency
 
@@ -189,7 +189,7 @@ def _sentences(scene: Scene) -> str:
             "The lowest efficiency is {efficiency}: {name} on {cores} {kind}.",
             efficiency=_shown(worst.efficiency, worst).short,
             name=_name(each),
-            cores=words.count(worst.cores, "core", "cores"),
+            cores=formatting.count(worst.cores, "core", "cores"),
             kind=_kind(worst),
         )
     ]

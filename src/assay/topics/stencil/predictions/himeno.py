@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Sequence
 
 from assay.analyse.bounds import cached_bytes, fits_caches
-from assay.analyse.curves import Known, figure
+from assay.analyse.curves import RunEstimates, figure
 from assay.model import benchmarks, roles
 from assay.model.law import Prediction
 from assay.model.quantity import Quantity
@@ -18,7 +18,7 @@ _FLOPS = 34
 _BYTES, _MOST_BYTES = 72, 80
 
 
-def predict(known: Known) -> Iterable[Prediction]:
+def predict(known: RunEstimates) -> Iterable[Prediction]:
     """For each rate of himeno in memory: [34/80, 34/72] x the traffic of stream's triad at the same placement."""
     triads = [each.estimate for each in known.of_role("memory-traffic", "triad")]
     for each in known.measured:

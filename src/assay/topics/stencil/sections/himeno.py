@@ -4,7 +4,7 @@ from collections.abc import Iterable
 
 from assay.model.result import Estimate
 from assay.model.text import joined, text
-from assay.report import choose, figures, words
+from assay.report import figures, formatting, selection
 from assay.report.declared import Declared, Scene
 from assay.report.ledger import Ledger
 from assay.report.section import Figure, Headline
@@ -16,8 +16,8 @@ from assay.topics.stencil.predictions.himeno import LAW
 def _name(e: Estimate) -> str:
     """What was predicted: `himeno L, all`."""
     name = f"{e.benchmark} {e.params.get('size', '')}".strip()
-    touched = "" if choose.is_usual(e, "touch") else known_word(f"{e.params['touch']} touch")
-    return joined(", ", [name, words.placed(e), touched, choose.state(e)])
+    touched = "" if selection.is_usual(e, "touch") else known_word(f"{e.params['touch']} touch")
+    return joined(", ", [name, formatting.placed(e), touched, selection.state(e)])
 
 
 _LEDGER = Ledger(LAW, _name)
@@ -40,7 +40,7 @@ def _sentences(scene: Scene) -> str:
 
 def _headlines(scene: Scene) -> Iterable[Headline]:
     if scene.best:
-        where = joined(" · ", [words.cores(scene.best.placement.label), words.memory(scene.best)])
+        where = joined(" · ", [formatting.cores(scene.best.placement.label), formatting.memory(scene.best)])
         yield Headline(text("Stencil, {where}", where=where), scene.best)
 
 

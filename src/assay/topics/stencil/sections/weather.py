@@ -4,7 +4,7 @@ from collections.abc import Iterable
 
 from assay.model.result import Estimate
 from assay.model.text import joined, text
-from assay.report import choose, figures, phases, words
+from assay.report import figures, formatting, phases, selection
 from assay.report.declared import Declared, Listing, Scene
 from assay.report.section import Figure, Headline, headings
 
@@ -20,7 +20,7 @@ def _plane(e: Estimate) -> str:
 def _name(e: Estimate) -> str:
     """`1600 x 800, all`: what tells a figure from others."""
     copies = text("independent copies") if e.params["coupling"] == _INDEPENDENT else ""
-    return joined(", ", [_plane(e), words.placed(e), copies, *e.factors.values(), choose.state(e)])
+    return joined(", ", [_plane(e), formatting.placed(e), copies, *e.factors.values(), selection.state(e)])
 
 
 def _charts(scene: Scene) -> Iterable[Figure]:
@@ -45,9 +45,9 @@ def _others(scene: Scene, rate: Estimate) -> dict[str, Estimate]:
 
 
 def _cells(scene: Scene, e: Estimate) -> tuple[str, ...]:
-    figure, others = words.shown(e), _others(scene, e)
-    told = (words.shown(others.get(metric)).plain for metric in ("step", "arithmetic", "traffic"))
-    return (_name(e), str(e.params["time-steps"]), figure.plain, figure.ends, *told, words.share_cell(e))
+    figure, others = formatting.shown(e), _others(scene, e)
+    told = (formatting.shown(others.get(metric)).plain for metric in ("step", "arithmetic", "traffic"))
+    return (_name(e), str(e.params["time-steps"]), figure.plain, figure.ends, *told, formatting.share_cell(e))
 
 
 def _sentences(scene: Scene) -> str:
@@ -56,7 +56,9 @@ def _sentences(scene: Scene) -> str:
     found = [(e, phases.seconds_of(scene.analysis, e)) for e in scene.measured]
     waiting = [(seconds["halo"] / sum(seconds.values()), e) for e, seconds in found if "halo" in seconds]
     said = [
-        text("The best rate is {figure}: {name}.", figure=words.shown(scene.best).short, name=_name(scene.best))
+        text(
+            "The best rate is {figure}: {name}.", figure=formatting.shown(scene.best).short, name=_name(scene.best)
+        )
     ]
     if waiting:
         share, most = max(waiting, key=lambda each: each[0])
@@ -64,7 +66,7 @@ def _sentences(scene: Scene) -> str:
             text(
                 "Messages take the largest share of the time in {name}: {share}.",
                 name=_name(most),
-                share=words.percent(share),
+                share=formatting.percent(share),
             )
         )
     return joined(" ", said)
