@@ -54,6 +54,9 @@ native: native-release native-mpi ## build and test the native half; `make test-
 
 native-%: export PATH := $(CURDIR)/$(BIN):$(PATH)
 native-%: export CMAKE_GENERATOR := Ninja
+# It compiles the same harness, which ccache then has.
+native-mpi: native-release
+
 native-%: .venv/.test
 	if [ $* = mpi ] && ! command -v mpicxx > /dev/null; then echo "no mpicxx: nothing that passes messages"; exit; fi; \
 	export ASSAY_TEST_BLAS=$$($(BIN)/python -c \

@@ -32,7 +32,7 @@ def marked() -> frozenset[str]:
 
 
 def _in_code(path: Path) -> Iterator[str]:
-    """First arguments of `text`, where it is that of the model; all of `headings`; the words of `formatting.count`."""
+    """First arguments of `text`, where it is that of the model; all of `headings`; words of `formatting.count`."""
     tree = ast.parse(path.read_text("utf-8"))
     imports = [each for each in ast.walk(tree) if isinstance(each, ast.ImportFrom)]
     names = {name.name for each in imports if each.module == "assay.model.text" for name in each.names}

@@ -18,7 +18,8 @@ from tests.cluster.lab_cluster import Lab
 from assay import store, toolchain
 from assay.model.run import CaseRecords, Run
 
-ASSAY = (sys.executable, "-m", "assay")
+#: Tests beside these ones use the cpus, too.
+ASSAY = (sys.executable, str(Path(__file__).parents[1] / "impatient.py"))
 PATIENCE_S = 240.0
 
 SINGLE = """

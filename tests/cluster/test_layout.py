@@ -1,8 +1,5 @@
 """On a machine of four memory nodes every thread of several ranks is proven where a layout puts it."""
 
-import os
-import subprocess
-import sys
 from collections.abc import Mapping
 from pathlib import Path
 
@@ -25,8 +22,6 @@ from assay.model.toolchain import Build
 
 pytestmark = pytest.mark.cluster
 
-ROOT = Path(__file__).parents[2]
-BUILT = ROOT / "build" / "guest-mpi"
 PROGRAMS = ("collective", "pt2pt")
 #: The guest in hwloc's words.
 DESCRIPTION = "pack:2 numa:2(memory=256MB) core:2 pu:1"
@@ -47,19 +42,7 @@ def build() -> Build:
         made = toolchain.get("gcc/mpich -O2 -march=x86-64")
     except (UsageError, UnfitEnvironmentError) as error:
         pytest.skip(f"no gcc, or no MPICH: {error.why}")
-    assert made.mpi
-    own = str(Path(sys.prefix) / "bin")
-    environment = {**os.environ, "PATH": f"{own}:{os.environ['PATH']}", "CMAKE_GENERATOR": "Ninja"}
-    configure = ("-DCMAKE_BUILD_TYPE=None", f"-DCMAKE_CXX_FLAGS={' '.join(made.flags)}", "-DASSAY_TESTS=OFF")
-    of_mpi = ("-DASSAY_MPI=ON", f"-DMPI_CXX_COMPILER={made.mpi.compiler}")
-    for command in (
-        ["cmake", "-S", str(ROOT / "native"), "-B", str(BUILT), *configure, *of_mpi],
-        ["cmake", "--build", str(BUILT), "--target", *PROGRAMS],
-    ):
-        done = subprocess.run(command, env=environment, capture_output=True, text=True, check=False)
-        assert done.returncode == 0, done.stdout + done.stderr
-    programs = {name: str(BUILT / "bin" / name) for name in PROGRAMS}
-    return Build("0" * 16, made, "x86-64", "0" * 16, programs, {}, openmp=True, built="")
+    return toolchain.build(made, programs={*PROGRAMS})
 
 
 @pytest.fixture(scope="module")
