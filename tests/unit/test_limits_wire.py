@@ -91,7 +91,12 @@ def test_frames_leave_the_shares_that_are_published() -> None:
     assert link.tcp_share(9000) == pytest.approx(0.990, abs=5e-4)
 
 
-@pytest.mark.parametrize("found", [ethernet(virtual=True), ethernet(name="ib0"), Device("eth0", "network", {})])
+def over_infiniband() -> Device:
+    found = ethernet(name="ib0")
+    return msgspec.structs.replace(found, facts={**found.facts, "link layer": Fact("InfiniBand")})
+
+
+@pytest.mark.parametrize("found", [ethernet(virtual=True), over_infiniband(), Device("eth0", "network", {})])
 def test_what_has_no_wire_or_tells_none_has_no_limit(found: Device) -> None:
     assert link.narrowest(link.limits(found)) is None
 

@@ -73,7 +73,8 @@ def test_channels_are_guessed_from_the_names_of_the_places(
     table = b"".join(slot(locator, bank, 16384) for locator, bank in places) + slot("DIMM_Z9", "BANK 9", 0)
     facts = dmi.facts(plant(tmp_path, table + END))
     assert facts["populated channels"].value == channels
-    assert facts["populated channels"].source.startswith("guess")
+    assert facts["populated channels"].guessed
+    assert facts["populated channels"].origin == "guess: the modules' names in /sys/firmware/dmi/tables/DMI"
 
 
 def test_like_modules_are_counted_and_the_slowest_sets_the_transfer_rate(tmp_path: Path) -> None:

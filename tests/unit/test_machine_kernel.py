@@ -286,6 +286,12 @@ def test_a_virtio_interface_takes_the_slot_above_it_and_a_node_of_minus_one_is_n
     assert eth0.facts["speed"].unavailable == "the driver gives none"
 
 
+@pytest.mark.parametrize(("kind", "layer"), [("1", {}), ("32", {"link layer": "InfiniBand"})])
+def test_an_interface_of_ip_over_infiniband_says_so(tmp_path: Path, kind: str, layer: dict[str, str]) -> None:
+    (found,) = devices.read(plant(tmp_path, {f"{NET}/ib0/type": kind}))
+    assert {name: fact.value for name, fact in found.facts.items() if name == "link layer"} == layer
+
+
 def test_an_infiniband_port_has_rate_lanes_state_and_link_layer(tmp_path: Path) -> None:
     at = "sys/class/infiniband/mlx5_0/ports/1"
     tree = {f"{at}/rate": "100 Gb/sec (4X EDR)", f"{at}/state": "4: ACTIVE", f"{at}/lid": "0x1f"}

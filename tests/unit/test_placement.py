@@ -9,7 +9,6 @@ from hypothesis import strategies as st
 from assay.model.errors import UsageError
 from assay.model.machine import Core, Machine, NumaNode, Topology
 from assay.model.placement import Memory, Word, parsed
-from assay.model.plan import Folded
 from assay.plan.cores import allowed_cores, grouped, nearest_pair
 from assay.plan.nodes import memory_targets
 from assay.plan.placement import AbsentPlacementError, bindings, places
@@ -369,8 +368,3 @@ def test_a_word_is_taken_apart_once(text: str, word: Word, kind: str, starred: s
 @pytest.mark.parametrize("memory", [Memory(), Memory("bind", (3,)), Memory("interleave", (0, 1, 2))])
 def test_a_memory_word_is_read_as_it_is_written(memory: Memory) -> None:
     assert Memory.parsed(str(memory)) == memory
-
-
-def test_the_placements_of_folded_wishes_are_told_apart_from_their_memory() -> None:
-    wish, into = Folded("half:numa:0, bind:local", "one-core, interleave", "").places
-    assert (wish.share, wish.group, into.text) == ("half", "numa", "one-core")

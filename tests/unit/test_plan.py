@@ -12,6 +12,7 @@ from assay.model.facts import Fact
 from assay.model.machine import Core, Machine, NumaNode
 from assay.model.plan import Measure, Plan, Study
 from assay.plan import Options, make
+from assay.store import earlier
 
 MakeMachine = Callable[..., Machine]
 SEVEN = Options(seed=7)
@@ -130,6 +131,21 @@ def test_the_memory_study_copies_three_bytes_more_and_less_than_powers_of_two(ma
     }
     powers = {2**power for power in range(27)}
     assert sizes == powers | {size + 3 for size in powers if size > 2} | {size - 3 for size in powers if size > 2}
+
+
+def test_what_a_plan_of_an_earlier_version_told_in_ids_and_wishes_is_read_from_them(
+    make_machine: MakeMachine,
+) -> None:
+    wish = Measure("stream", ("all", "half", "all:socket:0"), ("first-touch", "interleave"))
+    plan = own(make_machine(cores=2), wish, options=Options(seed=1, toolchains=("gcc", "clang")))
+    assert {case.role for case in plan.cases} == {"measure", "control", "sentinel"}
+    assert {each.labels for each in plan.folded} >= {("all:socket:0", "all"), ("half", "half")}
+    earlier_plan = msgspec.structs.replace(
+        plan,
+        cases=tuple(msgspec.structs.replace(case, plain="", repeats="") for case in plan.cases),
+        folded=tuple(msgspec.structs.replace(each, labels=("", "")) for each in plan.folded),
+    )
+    assert earlier.plan(earlier_plan) == earlier.plan(plan) == plan != earlier_plan
 
 
 def test_on_two_cores_and_one_node_the_duplicates_fold_and_the_plan_says_so(make_machine: MakeMachine) -> None:

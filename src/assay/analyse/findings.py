@@ -4,7 +4,7 @@ from functools import cache
 
 import msgspec
 
-from assay.analyse.evidence import Evidence, Rule
+from assay.analyse.evidence import Concern, Evidence, Rule
 from assay.analyse.experiments import decided
 from assay.analyse.paired import PairedRatio
 from assay.model import topics
@@ -21,6 +21,12 @@ _FEWEST_SAMPLES = 3
 def rules() -> tuple[Rule | PairedRatio, ...]:
     """Every rule, by name."""
     return tuple(module.rule for module in topics.modules("rules").values())
+
+
+@cache
+def concerning(concern: Concern) -> frozenset[str]:
+    """Names of the rules whose findings are about this."""
+    return frozenset(rule.name for rule in rules() if isinstance(rule, Rule) and rule.concerns == concern)
 
 
 def findings(evidence: Evidence) -> tuple[Finding, ...]:

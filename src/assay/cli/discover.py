@@ -145,8 +145,7 @@ def _tree(machine: Machine) -> Tree:
 
     def grow(tree: Tree, lines: Iterable[Line], style: str) -> None:
         for line in lines:
-            below_style = "dim" if line.text.startswith(("cpus", "distance")) else style
-            grow(tree.add(Text(line.text, below_style)), line.below, "")
+            grow(tree.add(Text(line.text, "dim" if line.detail else style)), line.below, "")
 
     tree = Tree(Text("topology", "bold"), guide_style="dim")
     grow(tree, topology_tree(machine.topology), "")
@@ -186,7 +185,7 @@ def _say(words: str, console: Console, lead: Text, style: str = "") -> None:
 
 def _rows(facts: dict[str, Fact]) -> list[tuple[str, str, str]]:
     return [
-        (name, _value(fact), fact.source if fact.guessed else "")
+        (name, _value(fact), fact.origin if fact.guessed else "")
         for name, fact in facts.items()
         if fact.known and name not in _SUMMED_UP
     ]

@@ -66,13 +66,13 @@ def merged(all_checks: Sequence[Checks]) -> list[Check]:
     for checks in all_checks:
         for one in checks.checks:
             alike.setdefault((one.name, one.state, one.found, one.remedy), []).append((checks.host, one))
+    order = list(dict.fromkeys(one.name for checks in all_checks for one in checks.checks))
     found = []
-    for (name, _state, _found, remedy), same in alike.items():
+    for (name, _state, _found, remedy), same in sorted(alike.items(), key=lambda each: order.index(each[0][0])):
         hosts = NodeSet.fromlist([host for host, _ in same], resolver=RESOLVER_NOGROUP)
         meant = _for(remedy, str(hosts), hosts[0])
         found.append(msgspec.structs.replace(same[0][1], name=f"{name} on {hosts}", remedy=meant))
-    order = list(dict.fromkeys(one.name for checks in all_checks for one in checks.checks))
-    return sorted(found, key=lambda one: order.index(one.name.partition(" on ")[0]))
+    return found
 
 
 def addressed(checks: Checks) -> Checks:
@@ -116,9 +116,9 @@ def _wanted(
         assay=f"assay, version {__version__}",
         sha256={path: build.sha256[name] for build in builds for name, path in build.programs.items()},
         mpis={
-            build.programs["pt2pt"]: build.toolchain.mpi.name
+            path: build.toolchain.mpi.name
             for build in builds
-            if build.toolchain.mpi and "pt2pt" in build.programs
+            if build.toolchain.mpi and (path := _of_messages(build))
         },
         launchers={mpi.launcher: mpi.name for mpi in mpis if mpi.launcher and by_ssh and len(hosts) > 1},
         networks=dict(networks),
@@ -126,6 +126,15 @@ def _wanted(
         cpus=_granted(starter),
         whole=f"salloc -N{len(hosts)} --exclusive" if not by_ssh else "",
     )
+
+
+def _of_messages(build: Build) -> str:
+    """The program of one of MPI's curves of messages; any shows whether its MPI is there. Empty for none."""
+    from assay.model import benchmarks, roles
+
+    curves = roles.message_curves().items()
+    programs = (benchmarks.get(name).program for name, by in curves if by == "MPI")
+    return next((build.programs[each] for each in programs if each in build.programs), "")
 
 
 def _granted(starter: Starter) -> dict[str, int]:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 import shlex
 import time
 from typing import TYPE_CHECKING
@@ -24,8 +23,6 @@ if TYPE_CHECKING:
 
 _LOOK_EVERY_S = 5.0
 _PATIENCE_S = 30.0
-#: How a run ends that was asked to.
-_INTERRUPTED = re.compile(r"exit code 130\b")
 #: A scheduler that does not answer may be busy for a moment; then nobody knows what became of the job.
 _SILENT_LOOKS = 12
 _MINUTE_S = 60
@@ -136,6 +133,7 @@ def judged(job: Submitted, status: Status | None, why: str, run: Run | None) -> 
         why: what the scheduler said instead.
         run: None where none has begun.
     """
+    from assay.model.errors import InterruptedRunError
     from assay.model.job import JobStatus
     from assay.run.ledger import remaining_work
 
@@ -144,7 +142,7 @@ def judged(job: Submitted, status: Status | None, why: str, run: Run | None) -> 
     if status is None:
         state = "complete" if ended in {"complete", "cut"} else "ended" if ended else "unknown"
         reason = {"complete": "", "ended": ended}.get(state, why)
-    elif status.state == "failed" and _INTERRUPTED.search(status.reason):
+    elif status.state == "failed" and status.exit_code == InterruptedRunError.exit_code:
         # Of those that are not cancelled, nobody else asks a job to end.
         state, reason = "timed-out", "asked to end before its time limit"
     else:

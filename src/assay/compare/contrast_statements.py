@@ -23,7 +23,7 @@ MOST = 12
 _GROUP = 0.10
 _PATTERN, _OPERATION, _BYTES = map(roles.usual_axis, ("message-pattern", "operation-name", "message-size"))
 _MEMORY = "memory"
-#: Facts of a source: which node the card is at, and which nodes each package has, `0-3; 4-7`.
+#: Facts of a source: which node the card is at, and which nodes each package has, `["0-3", "4-7"]`.
 _CARD, _PACKAGES = ("network", "link's NUMA node"), ("memory", "NUMA nodes of the packages")
 
 
@@ -208,7 +208,7 @@ def _is_near(each: _Figure) -> bool | None:
     number = each.word.index
     if not _is_part(each) or each.word.group == "l3" or number is None or card is None or packages is None:
         return None
-    nodes = [parse_cpu_list(of.strip()) for of in str(packages.value).split(";")]
+    nodes = [parse_cpu_list(str(of)) for of in packages.listed]
     own = [at for at, of in enumerate(nodes) if int(str(card.value)) in of]
     mine = [at for at, of in enumerate(nodes) if number in of] if each.word.group == "numa" else [number]
     return mine == own

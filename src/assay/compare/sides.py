@@ -273,9 +273,9 @@ def _label(run: Run) -> str:
         return run.plan.machine
     if is_reference(run):
         return run.info.id
-    files = [PurePath(source.name).name for source in run.imported.sources]
-    made = run.imported.title.endswith(f": {', '.join(files)}")
-    return _called([PurePath(name).stem for name in files]) if made else run.imported.title
+    if run.imported.titled:
+        return run.imported.title
+    return _called([PurePath(source.name).stem for source in run.imported.sources])
 
 
 def _called(stems: Sequence[str]) -> str:

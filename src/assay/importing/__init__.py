@@ -65,6 +65,7 @@ def read(tool: str, texts: Sequence[Text], wanted: ImportOptions | None = None) 
         sources=tuple(Source(text.name, text.sha256) for text in texts),
         tables=tuple(_number_repeats(_with_factor_levels(tables))),
         question="What did another tool print?",
+        titled=bool(wanted.title),
     )
 
 

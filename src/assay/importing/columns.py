@@ -84,6 +84,7 @@ def _table(text: Text, line: int, row: Mapping[str, str]) -> Table:
                 unit=unit,
                 value=text.scaled(line, row["value"], factor),
                 printed=f"{row['value']} {row['unit']}".strip(),
+                printed_unit=row["unit"],
                 better=better,
                 line=line,
                 remark=row.get("remark", ""),

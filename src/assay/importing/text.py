@@ -122,6 +122,7 @@ def figure(text: Text, line: int, column: Column, word: str, params: dict[str, i
         unit=unit,
         value=text.scaled(line, word, factor),
         printed=f"{word} {column.unit}".strip(),
+        printed_unit=column.unit,
         better="lower" if unit == "s" else "higher",
         params=params,
         line=line,

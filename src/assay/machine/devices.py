@@ -7,12 +7,14 @@ from pathlib import Path
 from assay.machine import files
 from assay.machine.hwloc_xml import Device as HwlocDevice
 from assay.model.facts import Fact, unavailable
-from assay.model.machine import Device
+from assay.model.machine import INFINIBAND, Device
 
 _PCI_ADDRESS = re.compile(r"[0-9a-f]{4,}:[0-9a-f]{2}:[0-9a-f]{2}\.[0-7]")
 #: PCI base class and subclass: what it is.
 _ACCELERATORS = {"0300": "display controller", "0302": "3D controller", "1200": "processing accelerator"}
 
+#: Type of an interface of IP over InfiniBand (linux/if_arp.h).
+_ARPHRD_INFINIBAND = 32
 #: What the kernel gives for the width of a link that it cannot read.
 _UNKNOWN_LANES = 255
 
@@ -48,12 +50,20 @@ def _network(root: Path, shaped: Mapping[str, Fact], firmware: Mapping[str, Fact
                 **_versions(root, path),
                 **({"firmware": firmware[path.name]} if path.name in firmware else {}),
                 "speed": _speed(root, at, virtual=virtual),
+                **_link_layer(root, at),
                 "mtu": files.fact(root, f"{at}/mtu", int, "B"),
                 "state": files.fact(root, f"{at}/operstate", str),
                 **({"shaped rate": shaped[path.name]} if path.name in shaped else {}),
                 **_locality(path / "device"),
             },
         )
+
+
+def _link_layer(root: Path, at: str) -> dict[str, Fact]:
+    """What IP passes over, where that is no Ethernet."""
+    source = f"{at}/type"
+    is_infiniband = files.number(root / source) == _ARPHRD_INFINIBAND
+    return {"link layer": Fact(INFINIBAND, source=f"/{source}")} if is_infiniband else {}
 
 
 def _speed(root: Path, at: str, *, virtual: bool) -> Fact:

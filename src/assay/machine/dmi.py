@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from assay.machine import files
-from assay.model.facts import GUESS, Fact, unavailable
+from assay.model.facts import Fact, unavailable
 from assay.model.units import format_size
 
 _TABLE = "sys/firmware/dmi/tables/DMI"
@@ -141,7 +141,7 @@ def _channels(filled: list[Module]) -> Fact:
     }
     if any(not slot.locator for slot in filled):
         return unavailable(f"/{_TABLE} does not name the modules' places")
-    return Fact(len(named), source=f"{GUESS}the modules' names in /{_TABLE}")
+    return Fact(len(named), source=f"the modules' names in /{_TABLE}", guessed=True)
 
 
 def _channel(locator: str, bank: str) -> str:

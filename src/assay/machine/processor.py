@@ -5,7 +5,7 @@ from collections.abc import Collection
 from pathlib import Path
 
 from assay.machine import files, frequency
-from assay.model.facts import GUESS, Fact, unavailable
+from assay.model.facts import Fact, unavailable
 from assay.model.machine import Topology
 
 _CPUINFO = "/proc/cpuinfo"
@@ -76,7 +76,7 @@ def guess() -> Fact:
     later = () if generic else newer_instructions(str(host.name), features)
     if later:
         return unavailable(f"newer than {host.name}, which archspec infers: it has {', '.join(later)}")
-    return Fact(str(host.name), source=f"{GUESS}archspec{generic}")
+    return Fact(str(host.name), source=f"archspec{generic}", guessed=True)
 
 
 def newer_instructions(name: str, features: Collection[str]) -> tuple[str, ...]:

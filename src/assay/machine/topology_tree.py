@@ -14,10 +14,11 @@ _L3 = 3
 
 @dataclass(frozen=True)
 class Line:
-    """One line and the lines below it."""
+    """One line and the lines below it; `detail` for cpus and distances alone."""
 
     text: str
     below: tuple["Line", ...] = ()
+    detail: bool = False
 
 
 def topology_tree(topology: Topology) -> tuple[Line, ...]:
@@ -69,7 +70,7 @@ def _distances(topology: Topology, node: NumaNode) -> tuple[Line, ...]:
         if there != position:
             nodes.setdefault(value, []).append(topology.numa_nodes[there].index)
     told = [f"{value} to {format_cpu_list(tuple(indices))}" for value, indices in sorted(nodes.items())]
-    return (Line("distance to other nodes: " + ", ".join(told)),) if told else ()
+    return (Line("distance to other nodes: " + ", ".join(told), detail=True),) if told else ()
 
 
 def _groups(topology: Topology, cores: list[Core]) -> tuple[Line, ...]:
@@ -79,7 +80,7 @@ def _groups(topology: Topology, cores: list[Core]) -> tuple[Line, ...]:
     for shape, alike in groupby(groups, key=lambda group: _shape(topology, group)):
         same = list(alike)
         cpus = [_listed(cpu for core in group for cpu in core.cpus) for group in same]
-        below = (Line("cpus " + " | ".join(cpus)),) if 1 < len(same) <= _APART else ()
+        below = (Line("cpus " + " | ".join(cpus), detail=True),) if 1 < len(same) <= _APART else ()
         lines.append(Line(f"{len(same)} x {shape}" if len(same) > 1 else shape, below))
     return tuple(lines)
 
@@ -101,16 +102,20 @@ def _shape(topology: Topology, group: list[Core]) -> str:
 def _cores(cores: list[Core], own: list[Cache], topology: Topology) -> str:
     """`8 performance cores of 2 threads (L1d 48 KiB, L2 2 MiB each)`."""
     first = cores[0]
-    caches = [_cache(cache, topology) for cache in own if first.cpus[0] in cache.cpus]
-    each = " each" if len(cores) > 1 and not any(" per " in cache for cache in caches) else ""
+    near = [(cache, _sharers(cache, topology)) for cache in own if first.cpus[0] in cache.cpus]
+    caches = [_cache(cache, sharers) for cache, sharers in near]
+    each = " each" if len(cores) > 1 and all(sharers == 1 for _, sharers in near) else ""
     noun = f"{first.kind} core".strip() + (f" of {len(first.cpus)} threads" if len(first.cpus) > 1 else "")
     counted = f"{len(cores)} {noun.replace('core', 'cores', 1) if len(cores) > 1 else noun}"
     return counted + (f" ({', '.join(caches)}{each})" if caches else "")
 
 
-def _cache(cache: Cache, topology: Topology) -> str:
+def _sharers(cache: Cache, topology: Topology) -> int:
+    return sum(1 for core in topology.cores if core.cpus[0] in cache.cpus)
+
+
+def _cache(cache: Cache, sharers: int) -> str:
     letter = {"data": "d", "instruction": "i", "unified": ""}[cache.kind]
-    sharers = sum(1 for core in topology.cores if core.cpus[0] in cache.cpus)
     per = f" per {sharers} cores" if sharers > 1 else ""
     return f"L{cache.level}{letter} {format_size(cache.size_bytes)}{per}"
 

@@ -115,6 +115,7 @@ class Axis(msgspec.Struct, frozen=True):
             where there is only one; values that differ from point to point always are.
         named: whether its levels are names, which no language translates.
         patterns: of an axis of patterns: level -> what it means, levels of other tools' figures too.
+        short: the meaning in a few words, for the axis of a chart; empty where it is short.
     """
 
     name: str
@@ -130,12 +131,12 @@ class Axis(msgspec.Struct, frozen=True):
     identifies: bool = False
     named: bool = False
     patterns: Mapping[str, Pattern] = msgspec.field(default_factory=dict)
+    short: str = ""
 
     @property
-    def short(self) -> str:
-        """The meaning in a few words, for the axis of a chart: `size of a message`, `bytes of a transfer`."""
-        first = self.meaning.partition(":")[0]
-        return f"{self.name} {first}" if first.startswith("of ") else first
+    def title(self) -> str:
+        """What stands on the axis of a chart."""
+        return self.short or self.meaning
 
 
 class Metric(msgspec.Struct, frozen=True):
@@ -392,13 +393,13 @@ class Benchmark(msgspec.Struct, frozen=True, dict=True):
     def headline_name(self, kernel: str, params: Params, metric: str) -> str:
         """Name of the first metric of an estimate's kernel and params; `metric` is its own.
 
-        Where none counts there, as at patterns of other tools, its own; but empty for a finer form of one of ours,
-        as `latency-t-max` is of `latency`.
+        Where none counts there, as at patterns of other tools, its own; but empty where the benchmark is ours and
+        has no such metric, as one of pairs has no `latency-t-max`.
         """
         first = self.headline_of(kernel, params)
         if first:
             return first.name
-        return "" if any(metric.startswith(f"{each.name}-") for each in self.metrics) else metric
+        return metric if not self.is_known or any(metric == each.name for each in self.metrics) else ""
 
 
 def _counts(metric: Metric, kernel: str, params: Params) -> bool:

@@ -7,24 +7,22 @@ import msgspec
 FactValue = bool | int | float | str | Sequence[str | int]
 
 
-#: Begins the source of a fact that is inferred, not read.
-GUESS = "guess: "
-
-
 class Fact(msgspec.Struct, frozen=True, omit_defaults=True):
     """One fact. Exactly one of `value` and `unavailable` is set.
 
     Attributes:
         value: in SI base units (s, Hz, B, B/s) where it has a unit.
         unit: symbol of the unit, empty for names and counts.
-        source: where it was read, e.g. `/proc/meminfo`; `guess: archspec` where it is inferred.
+        source: where it was read, e.g. `/proc/meminfo`, or what it was inferred from.
         unavailable: why the value is not known.
+        guessed: whether the value is inferred, not read.
     """
 
     value: FactValue | None = None
     unit: str = ""
     source: str = ""
     unavailable: str = ""
+    guessed: bool = False
 
     def __post_init__(self) -> None:
         """Refuse a fact that says nothing or two things."""
@@ -37,14 +35,14 @@ class Fact(msgspec.Struct, frozen=True, omit_defaults=True):
         return self.value is not None
 
     @property
-    def guessed(self) -> bool:
-        """Whether the value is inferred, not read."""
-        return self.source.startswith(GUESS)
+    def listed(self) -> Sequence[str | int]:
+        """The values of a fact that has several; none of another."""
+        return () if self.value is None or isinstance(self.value, bool | int | float | str) else self.value
 
     @property
     def origin(self) -> str:
-        """Where the value was read, or what it was inferred from."""
-        return self.source.removeprefix(GUESS)
+        """The source in words: `/proc/meminfo`, `guess: archspec`."""
+        return f"guess: {self.source}" if self.guessed else self.source
 
 
 def unavailable(reason: str) -> Fact:

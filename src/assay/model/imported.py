@@ -1,13 +1,11 @@
 """What other tools printed, or others published: tables of figures without samples, each with where it stood."""
 
-from collections.abc import Mapping
-
 import msgspec
 
 from assay.model.benchmark import ParamValue
 from assay.model.facts import Fact
 from assay.model.placement import Memory, Placement
-from assay.model.plan import Case
+from assay.model.plan import Case, case_id
 
 IMPORTED_SCHEMA = 1
 #: Placement of a figure whose source does not say where it was measured.
@@ -30,6 +28,7 @@ class Figure(msgspec.Struct, frozen=True, omit_defaults=True):
         line: in the source, from 1; 0 where lines mean nothing.
         where: in a publication, where that is not the table's.
         remark: what makes it less than a plain mean: `best of 10`, `about`; empty for a plain one.
+        printed_unit: as it stood there; empty where none did, None in an import of a version that kept none.
     """
 
     kernel: str
@@ -42,6 +41,7 @@ class Figure(msgspec.Struct, frozen=True, omit_defaults=True):
     line: int = 0
     where: str = ""
     remark: str = ""
+    printed_unit: str | None = None
 
 
 class Table(msgspec.Struct, frozen=True, omit_defaults=True):
@@ -124,6 +124,7 @@ class Imported(msgspec.Struct, frozen=True, omit_defaults=True):
         facts: of the machine, as far as the sources state them: section -> name -> fact.
         conclusions: of the authors.
         question: that the source answers, one sentence.
+        titled: whether somebody gave the title; else it is made of the tool and the names of the files.
     """
 
     schema: int
@@ -134,27 +135,20 @@ class Imported(msgspec.Struct, frozen=True, omit_defaults=True):
     facts: dict[str, dict[str, Fact]] = {}
     conclusions: tuple[Conclusion, ...] = ()
     question: str = ""
+    titled: bool = True
 
 
 def case_of(table: Table, figure: Figure) -> Case:
     """The case that a figure belongs to: what was measured at one point in one place, in words of plans."""
     params = table.params | figure.params
     memory = Memory.parsed(table.memory)
-    parts = [
-        table.benchmark,
-        table.placement.replace(" ", "-"),
-        table.memory,
-        _listed(params),
-        _listed(table.factors),
-    ]
+    named = ",".join(f"{name}={value}" for name, value in params.items())
+    subject = "/".join(filter(None, (table.benchmark, table.placement.replace(" ", "-"), table.memory, named)))
     return Case(
-        id="/".join(filter(None, parts)),
+        id=case_id(subject, table.factors),
         benchmark=table.benchmark,
         params=params,
         placement=Placement(table.placement, "", (), memory, table.hosts),
         factors=table.factors,
+        plain=subject if table.factors else "",
     )
-
-
-def _listed(values: Mapping[str, ParamValue]) -> str:
-    return ",".join(f"{name}={value}" for name, value in values.items())

@@ -110,6 +110,10 @@ class Topology(msgspec.Struct, frozen=True, cache_hash=True):
         return max((len(core.cpus) for core in self.cores), default=1)
 
 
+#: Link layer of ports and interfaces that are no Ethernet.
+INFINIBAND = "InfiniBand"
+
+
 class Device(msgspec.Struct, frozen=True):
     """A network interface, InfiniBand port or accelerator.
 

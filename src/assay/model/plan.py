@@ -1,5 +1,6 @@
 """What will be measured: a Study is the wish, a Plan is the wish applied to one machine, as plain data."""
 
+from collections.abc import Mapping
 from typing import Annotated, Literal
 
 import msgspec
@@ -8,8 +9,6 @@ from assay.model.benchmark import ParamValue
 from assay.model.placement import Placement, Word, parsed
 
 PLAN_SCHEMA = 1
-#: What the id of a control adds to that of the case that it repeats.
-CONTROL = "/again"
 #: The level of an environment variable that stays as the user has it.
 UNSET = "default"
 
@@ -107,6 +106,8 @@ class Case(msgspec.Struct, frozen=True):
         weight: share of the time budget.
         memory_bytes: memory it needs on each host.
         setup_s: estimated seconds before its first sample, the mean over its launches.
+        plain: its id without what levels of factors, or a control, add to it; empty where nothing is added.
+        repeats: of a control the id of the case that it repeats; empty for others.
     """
 
     id: str
@@ -118,13 +119,18 @@ class Case(msgspec.Struct, frozen=True):
     weight: float = 1.0
     memory_bytes: int = 0
     setup_s: float = 0.01
+    plain: str = ""
+    repeats: str = ""
 
     @property
     def subject(self) -> str:
-        """The id without what factors add to it: equal for cases that only levels, or a control, tell apart."""
-        plain = self.id.removesuffix(CONTROL) if self.role == "control" else self.id
-        levels = ",".join(f"{factor}={level}" for factor, level in self.factors.items())
-        return plain.removesuffix(f"/{levels}") if levels else plain
+        """What it measures: equal for cases that only levels, or a control, tell apart."""
+        return self.plain or self.id
+
+
+def case_id(subject: str, levels: Mapping[str, str]) -> str:
+    """A subject at levels of factors: `stream/all/first-touch/stores=ordinary/toolchain=gcc`."""
+    return "/".join(filter(None, (subject, ",".join(f"{factor}={level}" for factor, level in levels.items()))))
 
 
 class Arm(msgspec.Struct, frozen=True):
@@ -211,16 +217,24 @@ class PlannedLaunch(msgspec.Struct, frozen=True):
 
 
 class Folded(msgspec.Struct, frozen=True):
-    """A wish that is the same thing as another on this machine: `wish` folds into `into` because `reason`."""
+    """A wish that is the same thing as another on this machine.
+
+    Attributes:
+        wish: in words: placement and memory.
+        into: what it folds into, in words.
+        reason: why.
+        labels: placement words of the two; empty in a plan of an earlier version, as it is stored.
+    """
 
     wish: str
     into: str
     reason: str
+    labels: tuple[str, str] = ("", "")
 
     @property
     def places(self) -> tuple[Word, Word]:
         """The placements of the wish and of what it folds into, whatever their memory."""
-        wish, into = (parsed(each.partition(", ")[0]) for each in (self.wish, self.into))
+        wish, into = map(parsed, self.labels)
         return wish, into
 
 

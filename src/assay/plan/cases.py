@@ -8,7 +8,7 @@ from assay.model import benchmarks, roles
 from assay.model.benchmark import Benchmark, Resources
 from assay.model.machine import Machine, Topology
 from assay.model.placement import Memory, Placement, parsed
-from assay.model.plan import Case, Folded, LeftOut, Measure
+from assay.model.plan import Case, Folded, LeftOut, Measure, case_id
 from assay.model.units import format_size
 from assay.plan import factors
 from assay.plan import hosts as over_nodes
@@ -103,16 +103,15 @@ def sentinel(setting: Setting, *, first_host_only: bool = False) -> Case:
     )
 
 
-def _case_id(name: str, words: tuple[str, str], point: Point, levels: dict[str, str], on: str = "") -> str:
-    """`stream/all/first-touch/stores=ordinary,touch=parallel/toolchain=gcc`; `point` has no computed params.
+def _subject(name: str, words: tuple[str, str], point: Point, levels: dict[str, str], on: str = "") -> str:
+    """`stream/all/first-touch/stores=ordinary,touch=parallel` without `levels`; `point` has no computed params.
 
     `on` is the first of some hosts that are unlike the others: they have a case of their own.
     """
     axes = ",".join(f"{axis}={value}" for axis, value in point.items() if axis not in levels)
-    varied = ",".join(f"{factor}={level}" for factor, level in levels.items())
     place, memory = words
     alike = f"on={on}" if on else ""
-    return "/".join(filter(None, (name, place, "" if factors.MEMORY in levels else memory, axes, alike, varied)))
+    return "/".join(filter(None, (name, place, "" if factors.MEMORY in levels else memory, axes, alike)))
 
 
 def _missing_software(benchmark: Benchmark, setting: Setting) -> str:
@@ -226,7 +225,7 @@ def _cases(
     if why or needed > available:
         why = why or f"it needs {format_size(needed)} of memory; {format_size(available)} may be used"
         about = (spot.binding.word, *map(str, point.named.values()))
-        left_out[LeftOut(_case_id(benchmark.name, words, point.named, {}), why, levels=about)] = None
+        left_out[LeftOut(_subject(benchmark.name, words, point.named, {}), why, levels=about)] = None
         return
     # Inside a node messages go through memory: which network there is does not matter.
     inside = len(placement.hosts) == 1
@@ -236,8 +235,9 @@ def _cases(
         if not (inside and each.kind == "network")
     )
     for levels in factors.combinations(benchmark.name, concerning, spot.binding.word, point.named):
+        subject = _subject(benchmark.name, words, point.named, levels, "".join(setting.only[:1]))
         yield Case(
-            id=_case_id(benchmark.name, words, point.named, levels, "".join(setting.only[:1])),
+            id=case_id(subject, levels),
             benchmark=benchmark.name,
             params=point.params,
             placement=placement,
@@ -245,6 +245,7 @@ def _cases(
             weight=measure.weight,
             memory_bytes=needed,
             setup_s=benchmark.setup_seconds(point.params),
+            plain=subject if levels else "",
         )
 
 
@@ -267,13 +268,15 @@ def _fold(spot: ResolvedPlacement, first: ResolvedPlacement, topology: Topology)
     same_memory = spot.binding.word == first.binding.word
     wish = in_words(spot.word, spot.binding.word) + spot.over
     into = in_words(first.word, first.binding.word) + first.over
-    if spot.word != first.word:
-        return Folded(wish, into, _same_cpus(spot.placement, first.placement, topology))
-    if same_memory or len(memory_targets(topology)) > 1:
-        return Folded(wish, into, "for these cores they name the same memory nodes")
     existing = sum(node.memory_bytes > 0 for node in topology.numa_nodes)
-    subject = "this machine has one memory node" if existing <= 1 else "one memory node may be used"
-    return Folded(wish, into, f"{subject}, so every memory policy means the same")
+    one_node = "this machine has one memory node" if existing <= 1 else "one memory node may be used"
+    if spot.word != first.word:
+        why = _same_cpus(spot.placement, first.placement, topology)
+    elif same_memory or len(memory_targets(topology)) > 1:
+        why = "for these cores they name the same memory nodes"
+    else:
+        why = f"{one_node}, so every memory policy means the same"
+    return Folded(wish, into, why, (spot.word, first.word))
 
 
 def _same_cpus(place: Placement, first: Placement, topology: Topology) -> str:

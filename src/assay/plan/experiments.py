@@ -6,7 +6,7 @@ from typing import NamedTuple
 import msgspec
 
 from assay.model import benchmarks
-from assay.model.plan import Arm, Case, Effect, Experiment, LeftOut, Plan, PlannedLaunch
+from assay.model.plan import Arm, Case, Effect, Experiment, LeftOut, Plan, PlannedLaunch, case_id
 from assay.model.result import Analysis
 from assay.model.run import LaunchRecords
 from assay.plan.costs import Cost, costs
@@ -129,10 +129,11 @@ def _case(plan: Plan, experiment: Experiment, arm: Arm) -> Case:
     placement = arm.placement or like.placement
     name = name.replace(f"/{like.placement.label}/", f"/{placement.label}/")
     benchmark, params = benchmarks.get(like.benchmark), like.params | arm.params
-    words = ",".join(f"{factor}={level}" for factor, level in levels.items())
+    subject = f"confirm/{name}"
     return msgspec.structs.replace(
         like,
-        id="/".join(filter(None, ("confirm", name, words))),
+        id=case_id(subject, levels),
+        plain=subject if levels else "",
         params=params,
         placement=placement,
         factors=levels,

@@ -13,7 +13,7 @@ from assay import toolchain as toolchains
 from assay.model import benchmarks
 from assay.model.benchmark import Axis, Benchmark
 from assay.model.errors import UsageError
-from assay.model.plan import CONTROL, Case, Factor, Measure, Study
+from assay.model.plan import Case, Factor, Measure, Study
 from assay.model.toolchain import Library
 from assay.model.units import parse_size
 
@@ -306,7 +306,7 @@ def controls(cases: Iterable[Case], factors: Iterable[Factor]) -> tuple[Case, ..
     """The cases at the first level of all factors once more, A against A: what the machine cannot tell apart."""
     first = {factor.name: factor.levels[0] for factor in factors}
     return tuple(
-        msgspec.structs.replace(case, id=case.id + CONTROL, role="control")
+        msgspec.structs.replace(case, id=f"{case.id}/again", role="control", plain=case.subject, repeats=case.id)
         for case in cases
         if case.factors and all(level == first[name] for name, level in case.factors.items())
     )

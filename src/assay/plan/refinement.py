@@ -261,9 +261,12 @@ def _at_size(plan: Plan, like: Case, bend: WantedSize) -> Iterable[Case]:
     for case in plan.cases:
         if case.subject == like.subject:
             params = case.params | {axis: size}
+            before, after = f"{axis}={case.params[axis]}", f"{axis}={size}"
             yield msgspec.structs.replace(
                 case,
-                id=case.id.replace(f"{axis}={case.params[axis]}", f"{axis}={size}"),
+                id=case.id.replace(before, after),
+                plain=case.plain.replace(before, after),
+                repeats=case.repeats.replace(before, after),
                 params=params,
                 memory_bytes=benchmark.host_memory_bytes(params, case.placement),
                 setup_s=benchmark.setup_seconds(params) if bend.setup_s is None else bend.setup_s,

@@ -9,7 +9,7 @@ import msgspec
 
 from assay.model.benchmark import ParamValue
 from assay.model.errors import UsageError
-from assay.model.facts import Fact
+from assay.model.facts import Fact, FactValue
 from assay.model.imported import IMPORTED_SCHEMA, UNSTATED, Conclusion, Figure, Imported, Source, Table
 
 _FOLDER = Path(__file__).parent
@@ -79,7 +79,7 @@ class _Reference(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     question: str
     source: str
     table: tuple[_Part, ...]
-    facts: dict[str, dict[str, ParamValue]] = {}
+    facts: dict[str, dict[str, FactValue]] = {}
     conclusion: tuple[Conclusion, ...] = ()
 
 
@@ -152,6 +152,7 @@ def _figure(part: _Part, row: tuple[ParamValue, ...]) -> Figure:
         unit=unit,
         value=float(f"{float(str(printed)) * factor:.15g}"),
         printed=f"{printed} {part.unit}".strip(),
+        printed_unit=part.unit,
         better=part.better or ("lower" if unit == "s" else "higher"),
         params=dict(zip(part.axes, at, strict=True)),
         remark=str(remark[0]) if remark else part.remark,

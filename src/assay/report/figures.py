@@ -171,7 +171,7 @@ def curves(
             )
         )
     caption = joined(" ", said)
-    return Figure(figure_id, caption, result, spec)
+    return Figure(figure_id, caption, result, spec, factor)
 
 
 def _short(title: str) -> str:

@@ -148,7 +148,7 @@ def _listed(analysis: Analysis) -> tuple[Estimate, ...]:
 
 def _published(topics: list[_Topic]) -> tuple[dict[str, Any], ...]:
     """Curves of the published systems, where the page has figures of messages that they can be laid beside."""
-    drawn = any(each.id.startswith("figure-messages-") for topic in topics for each in topic.section.figures)
+    drawn = any(each.pattern for topic in topics for each in topic.section.figures)
     return published.curves() if drawn else ()
 
 

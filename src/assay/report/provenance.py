@@ -75,8 +75,8 @@ def printed(imported: Imported) -> Iterator[tuple[str, ...]]:
 
 
 def _unit(table: Printed) -> str:
-    units = dict.fromkeys(figure.printed.partition(" ")[2] for figure in table.figures)
-    return ", ".join(filter(None, units)) or text("none")
+    units = dict.fromkeys(figure.printed_unit for figure in table.figures)
+    return ", ".join(filter(None, units)) or (text("not stated") if None in units else text("none"))
 
 
 def machine(run: Run) -> Table | None:

@@ -25,12 +25,16 @@ class Figure(msgspec.Struct, frozen=True):
         caption: what is drawn and how to read it, with units and what the whiskers are.
         result: what the figure shows, in words with figures: the text alternative.
         spec: Vega-Lite specification with a single `width`; see `assay.report.charts.theme`.
+        factor: by which values in SI units are multiplied in the spec.
+        pattern: of the messages whose published curves a reader may lay beside these; empty for none.
     """
 
     id: str
     caption: str
     result: str
     spec: Spec
+    factor: float = 1.0
+    pattern: str = ""
 
 
 class Table(msgspec.Struct, frozen=True):

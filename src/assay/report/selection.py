@@ -33,7 +33,7 @@ def units(name: str) -> Mapping[str, str]:
 
 def axis_meaning(name: str, axis: str) -> str:
     """The meaning of an axis in a few words."""
-    return next((known(each.short) for each in benchmarks.of(name).axes if each.name == axis), axis)
+    return next((known(each.title) for each in benchmarks.of(name).axes if each.name == axis), axis)
 
 
 def meaning(estimate: Estimate) -> str:

@@ -5,6 +5,7 @@ from typing import Literal
 
 import msgspec
 
+from assay.analyse.findings import concerning
 from assay.model.grouping import grouped
 from assay.model.plan import Case
 from assay.model.result import Analysis, CaseStatus, Finding, Outcome
@@ -17,12 +18,6 @@ _NEAR_LIMIT = 0.9
 _FEWEST = 6
 #: Launches below which a figure is praised for nothing.
 _FEWEST_TO_PRAISE = 3
-#: Rules whose findings change what the figures are of.
-_BEFORE_FIGURES = frozenset({"transport"})
-#: Rules whose problems are disturbances.
-_ABOUT_NOISE = frozenset({"machine_noise"})
-#: Rules whose facts are told of each path of messages, in words of its own.
-_TOLD_BY_PATH = frozenset({"duplex", "link_ceiling"})
 #: More advice than this is in the sections, beside its evidence.
 _MOST_ADVICE = 5
 
@@ -76,7 +71,7 @@ class Summary(msgspec.Struct, frozen=True):
 def summary(run: Run, analysis: Analysis) -> Summary:
     """The first page's lists."""
     known = notices(analysis)
-    told_elsewhere = _TOLD_BY_PATH if analysis.profiles else frozenset()
+    told_elsewhere = concerning("paths") if analysis.profiles else frozenset()
     facts = tuple(
         each.claim
         for each in by_severity(analysis)
@@ -93,7 +88,7 @@ def verdict(run: Run, analysis: Analysis) -> Verdict:
     proofs = [e.placement.proven for e in measured if e.placement.proven]
     elsewhere = sum(not proof.as_asked for proof in proofs)
     problems = [each for each in by_severity(analysis) if each.severity == "problem"]
-    other_way = next((each.claim for each in problems if each.rule in _BEFORE_FIGURES), "")
+    other_way = next((each.claim for each in problems if each.rule in concerning("figures")), "")
     if not measured:
         return Verdict("bad", text("There are no figures to use."))
     if run.imported:
@@ -104,8 +99,8 @@ def verdict(run: Run, analysis: Analysis) -> Verdict:
             "{count} figure is not of the cpus asked.|{count} figures are not of the cpus asked.", count=elsewhere
         )
         return Verdict("bad", text("Do not use these figures for what they are called."), other_way or where)
-    noise = next((each.claim for each in problems if each.rule in _ABOUT_NOISE), "")
-    heard = any(each.rule in _ABOUT_NOISE for each in by_severity(analysis))
+    noise = next((each.claim for each in problems if each.rule in concerning("noise")), "")
+    heard = any(each.rule in concerning("noise") for each in by_severity(analysis))
     missing = sum(each.status != "complete" for each in planned(run, analysis))
     bare = sum(not (e.value and e.value.has_interval) for e in measured)
     against = [
@@ -123,7 +118,7 @@ def verdict(run: Run, analysis: Analysis) -> Verdict:
 
 def notices(analysis: Analysis) -> tuple[Finding, ...]:
     """What comes before any figure: nodes that are one machine, messages that took another way than asked."""
-    return tuple(finding for finding in by_severity(analysis) if finding.rule in _BEFORE_FIGURES)
+    return tuple(finding for finding in by_severity(analysis) if finding.rule in concerning("figures"))
 
 
 def by_severity(analysis: Analysis) -> tuple[Finding, ...]:

@@ -232,5 +232,4 @@ declared = Declared(
     sentences=_sentences,
     charts=_charts,
     page_tables=(_tables,),
-    rules=frozenset({"comparison", "factor"}),
 )

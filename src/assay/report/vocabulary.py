@@ -36,7 +36,7 @@ def _declared(benchmark: Benchmark) -> Iterator[str]:
     metrics = ((metric.name, metric.meaning) for metric in benchmark.metrics)
     yield from (benchmark.title, benchmark.measures, *chain.from_iterable(metrics))
     for axis in benchmark.axes:
-        yield from (axis.short,) if axis.swept else ()
+        yield from (axis.title,) if axis.swept else ()
         levels = [value for value in axis.values if isinstance(value, str) and not axis.named]
         yield from (f"{value} {axis.name}" for value in levels)
 

@@ -28,7 +28,7 @@ from assay.model.record import (
     decode_record,
 )
 from assay.model.run import RUN_SCHEMA, CaseRecords, LaunchRecords, Run, RunInfo
-from assay.store import endings, imported, packed
+from assay.store import earlier, imported, packed
 from assay.store.grouping import Grouping
 
 if TYPE_CHECKING:
@@ -66,10 +66,11 @@ def read(path: Path) -> tuple[Run, "Records"]:
     if (path / imported.FILE).is_file():
         known = _read(path / imported.FILE, Imported, IMPORTED_SCHEMA)
         return imported.as_run(path, info, known), Records([], [], set(), 0, [])
-    plan = _read(path / "plan.json", Plan, PLAN_SCHEMA)
-    machines = [_read(file, Machine, MACHINE_SCHEMA) for file in sorted((path / "machine").glob("*.json"))]
+    plan = earlier.plan(_read(path / "plan.json", Plan, PLAN_SCHEMA))
+    files = sorted((path / "machine").glob("*.json"))
+    machines = [earlier.machine(_read(file, Machine, MACHINE_SCHEMA)) for file in files]
     ending = (
-        endings.current(_read(path / "ending.json", endings.Stored, None))
+        earlier.ending(_read(path / "ending.json", earlier.StoredEnding, None))
         if (path / "ending.json").is_file()
         else None
     )

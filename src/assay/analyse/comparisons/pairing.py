@@ -12,7 +12,7 @@ from assay.model import benchmarks
 from assay.model.grouping import grouped
 from assay.model.machine import Machine
 from assay.model.placement import Word, parsed
-from assay.model.plan import CONTROL, Factor
+from assay.model.plan import Factor
 from assay.model.result import Comparison, Estimate
 from assay.model.run import Run
 
@@ -71,7 +71,8 @@ def pairs(run: Run, measured: Sequence[Measured], controls: Sequence[Measured] =
     """
     varied = {factor.name: factor for factor in run.plan.factors}
     subjects = {case.id: case.subject for case in run.plan.cases}
-    repeated = grouped(_controls(measured, controls), lambda sides: _figure(sides.b.estimate, subjects))
+    repeats = {case.id: case.repeats for case in run.plan.cases if case.repeats}
+    repeated = grouped(_controls(measured, controls, repeats), lambda sides: _figure(sides.b.estimate, subjects))
     found = []
     for sides in [*itertools.chain(*repeated.values()), *_sides(run, measured, varied)]:
         alike = repeated.get(_figure(sides.b.estimate, subjects), ()) if sides.differ in varied else ()
@@ -103,13 +104,20 @@ def _adjusted(found: Sequence[Pair]) -> list[Pair]:
     ]
 
 
-def _controls(measured: Sequence[Measured], controls: Sequence[Measured]) -> Iterator[_Sides]:
-    """Each control beside the estimates that it repeats, in every state that these were found in."""
-    repeated = {each.estimate.case: each.estimate.case.removesuffix(CONTROL) for each in controls}
+def _controls(
+    measured: Sequence[Measured], controls: Sequence[Measured], repeats: Mapping[str, str]
+) -> Iterator[_Sides]:
+    """Each control beside the estimates that it repeats, in every state that these were found in.
+
+    Args:
+        measured: what may be repeated.
+        controls: of cases of that role.
+        repeats: case of a control -> the case that it repeats.
+    """
     headlines = (each for each in measured if each.launches and headline(each.estimate))
     firsts = grouped(headlines, lambda each: _figure(each.estimate))
     for again in filter(lambda each: each.launches, controls):
-        for first in firsts.get(_figure(again.estimate, repeated), ()):
+        for first in firsts.get(_figure(again.estimate, repeats), ()):
             yield _Sides(CONTROL_WORD, again, "again", first, "first")
 
 

@@ -8,7 +8,7 @@ import msgspec
 from assay.analyse.joint import short
 from assay.model import roles
 from assay.model.facts import Fact
-from assay.model.machine import Device, Machine
+from assay.model.machine import INFINIBAND, Device, Machine
 from assay.model.plan import Plan
 from assay.model.result import Estimate, Limit
 from assay.model.text import Text, filled, text
@@ -159,7 +159,7 @@ def pcie(found: Device) -> Limit | None:
 
 def _ethernet(found: Device) -> Limit | None:
     """Only of Ethernet: what IP over InfiniBand puts around its packets is another thing."""
-    if _virtual(found) or found.name.startswith("ib"):
+    if _virtual(found) or _known(found.facts, "link layer") == INFINIBAND:
         return None
     told = text("the wire rate of {device}: {rate} x {share} (TCP in frames of MTU {mtu})")
     return _framed(found, _number(found.facts, "speed"), _FRAME, told, "wire")

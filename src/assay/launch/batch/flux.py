@@ -51,7 +51,7 @@ class Flux:
             return None
         word, note, code = (*line[0].split("|"), "", "")[:3]
         told = note or (f"exit code {code}" if code not in {"", "0", "-"} else "")
-        return Status(_STATES.get(word, "failed"), word, told)
+        return Status(_STATES.get(word, "failed"), word, told, int(code) if code.isdecimal() else 0)
 
 
 scheduler = Flux()

@@ -48,11 +48,13 @@ class Status(msgspec.Struct, frozen=True):
         state: in our words.
         word: the scheduler's own.
         reason: why, in the scheduler's words; empty where it gives none.
+        exit_code: of a job that ended; 0 where it gives none.
     """
 
     state: State
     word: str
     reason: str = ""
+    exit_code: int = 0
 
 
 class Scheduler(Protocol):

@@ -74,7 +74,7 @@ class Pbs:
             return Status(state, job.state, job.comment)
         ended = "cancelled" if job.code is None else _ENDED.get(job.code, "failed")
         told = job.comment or ("" if job.code is None else f"exit code {job.code}")
-        return Status(ended, job.state, "" if ended == "complete" else told)
+        return Status(ended, job.state, "" if ended == "complete" else told, job.code or 0)
 
 
 scheduler = Pbs()

@@ -73,7 +73,7 @@ class Slurm:
         told = [] if reason in {"", "None"} else [reason]
         told += [f"exit code {code}"] if code else []
         told += [f"signal {number}"] if number else []
-        return Status(_STATES.get(word.split()[0], "failed"), word, ", ".join(told))
+        return Status(_STATES.get(word.split()[0], "failed"), word, ", ".join(told), code)
 
 
 scheduler = Slurm()

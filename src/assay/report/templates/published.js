@@ -4,16 +4,13 @@
   const block = document.getElementById("published-curves");
   if (!block || !("DecompressionStream" in window)) return;
   const curves = JSON.parse(block.textContent);
-  const SCALES = { s: 1, ms: 1e3, "µs": 1e6, ns: 1e9, "B/s": 1, "kB/s": 1e-3, "MB/s": 1e-6, "GB/s": 1e-9 };
   const COLOURS = 6, SHAPES = ["cross", "triangle-down", "triangle-up", "square", "diamond", "circle"];
   const DASHES = [[1, 3], [4, 4], [8, 3, 2, 3], [2, 2], [6, 3], [1, 0]];
   const sizes = (bytes) => bytes >= 2 ** 20 ? `${bytes / 2 ** 20} MiB` : bytes >= 1024 ? `${bytes / 1024} KiB` : `${bytes} B`;
 
   // The figure with the chosen curves: points, lines, and a place for each in every scale of series.
-  function joined(plain, chosen) {
+  function joined(plain, factor, chosen) {
     const spec = JSON.parse(plain);
-    const titled = spec.layer.map((layer) => layer.encoding?.y?.axis?.title).find(Boolean) ?? "";
-    const factor = SCALES[/\(([^()]+)\)$/.exec(titled)?.[1]] ?? 1;
     const lines = spec.layer.find((layer) => layer.mark.type === "line").data.values;
     const scales = new Set();
     for (const layer of spec.layer) {
@@ -49,11 +46,10 @@
     return JSON.stringify(spec);
   }
 
-  for (const figure of document.querySelectorAll("figure[id^='figure-messages-']")) {
-    const pattern = figure.id.split("-")[2];
-    const fitting = curves.filter((curve) => curve.pattern === pattern);
+  for (const figure of document.querySelectorAll("figure[data-pattern]")) {
+    const fitting = curves.filter((curve) => curve.pattern === figure.dataset.pattern);
     const held = figure.querySelector(".spec");
-    if (!fitting.length || !held || !JSON.parse(held.textContent).layer.some((layer) => layer.mark.type === "line")) continue;
+    if (!fitting.length || !held) continue;
     const plain = held.textContent;
     const control = document.createElement("details");
     control.className = "published";
@@ -71,7 +67,7 @@
     control.append(note);
     control.addEventListener("change", () => {
       const chosen = fitting.filter((_, number) => boxes[number].checked);
-      held.textContent = chosen.length ? joined(plain, chosen) : plain;
+      held.textContent = chosen.length ? joined(plain, Number(figure.dataset.factor), chosen) : plain;
       figure.dataset.published = chosen.map((curve) => curve.system).join(" ");
       held.parentElement.dispatchEvent(new Event("figurechanged", { bubbles: true }));
     });

@@ -49,6 +49,7 @@ benchmark = Benchmark(
             8,
             "B",
             swept=True,
+            short="bytes of one rank, as OSU counts",
             role="message-size",
         ),
         Axis(

@@ -104,7 +104,7 @@ def _clocks(scene: Scene) -> list[tuple[str, ...]]:
         if fact.known and fact.unit == _CLOCK
     }
     rows: list[tuple[str, ...]] = [
-        (text("{name} (a fact)", name=name), provenance.fact(fact), "", fact.source)
+        (text("{name} (a fact)", name=name), provenance.fact(fact), "", fact.origin)
         for name, fact in known.items()
     ]
     groups = selection.grouped(clocks, lambda e: (e.placement.label, e.kernel, selection.state(e)))

@@ -205,6 +205,5 @@ declared = Declared(
             short=text("Kernels on the roofline"),
         ),
     ),
-    rules=frozenset({"roofline"}),
     listed=False,
 )

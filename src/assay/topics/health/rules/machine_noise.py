@@ -212,4 +212,5 @@ rule = Rule(
         p=f"{_DRIFT_P}",
     ),
     _assess,
+    concerns="noise",
 )

@@ -133,7 +133,7 @@ def _channels_told(machine: Machine) -> str:
         if fact.guessed
         else "{channels} populated channels x {transfers} x 8 B",
         channels=str(fact.value),
-        source=fact.origin if fact.guessed else "",
+        source=fact.source if fact.guessed else "",
         transfers=transfers,
     )
 

@@ -160,6 +160,6 @@ declared = Declared(
             {2, 3, 4, 5},
         ),
     ),
-    rules=frozenset({"numa_penalty", "numa_distances"}),
+    rules=frozenset({"numa_penalty", "numa_latency"}),
     exclusive=cells,
 )

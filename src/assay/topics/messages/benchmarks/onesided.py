@@ -56,6 +56,7 @@ benchmark = Benchmark(
             8,
             "B",
             swept=True,
+            short="bytes of a transfer",
             role="message-size",
         ),
         Axis(

@@ -38,7 +38,14 @@ benchmark = Benchmark(
         ),
         Axis("bytes", "size of a message", (8, 2**20), 8, "B", role="message-size"),
         Axis("schedule", "one: the pairs of a round one after the other; all: at once", ("one", "all"), "all"),
-        Axis("round", "of the tournament; in each a rank meets another one", (), None, identifies=True),
+        Axis(
+            "round",
+            "of the tournament; in each a rank meets another one",
+            (),
+            None,
+            identifies=True,
+            short="round of the tournament",
+        ),
         messages.WINDOW,
     ),
     metrics=messages.metrics(

@@ -8,6 +8,11 @@ def _memory_bytes(params: Params) -> int:
     return messages.buffers_bytes(params, messages.buffer_bytes(int(params["bytes"]) + int(params["offset"])))
 
 
+def _buffer(use: str, option: str) -> Axis:
+    meaning = f"of each socket ({option}); 0: the system's choice"
+    return Axis(f"{use}-buffer", meaning, (0,), 0, "B", short=f"bytes of the {use} buffer")
+
+
 benchmark = Benchmark(
     name="tcp",
     title="Messages between two (TCP)",
@@ -30,8 +35,8 @@ benchmark = Benchmark(
             "blocking",
         ),
         Axis("nodelay", "on: TCP_NODELAY, small messages go at once", ("on", "off"), "on"),
-        Axis("send-buffer", "of each socket (SO_SNDBUF); 0: the system's choice", (0,), 0, "B"),
-        Axis("receive-buffer", "of each socket (SO_RCVBUF); 0: the system's choice", (0,), 0, "B"),
+        _buffer("send", "SO_SNDBUF"),
+        _buffer("receive", "SO_RCVBUF"),
         Axis(
             messages.SEGMENT,
             "most bytes of a segment, its options included (TCP_MAXSEG); 0: what the MTU takes",
@@ -39,6 +44,7 @@ benchmark = Benchmark(
             0,
             "B",
             role="segment-size",
+            short="most bytes of a segment",
         ),
         Axis("family", "of the addresses", ("ipv4", "ipv6"), "ipv4", role="address-family"),
         messages.POOL,

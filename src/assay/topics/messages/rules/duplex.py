@@ -68,4 +68,5 @@ rule = Rule(
         shared=f"{_SHARED}",
     ),
     _assess,
+    concerns="paths",
 )

@@ -166,4 +166,5 @@ rule = Rule(
     text("Do messages between nodes reach the link rate?"),
     text("best / (wire or slot, less code and frames) < {share} (upper end)", share=f"{ends.SHARE}"),
     _assess,
+    concerns="paths",
 )

@@ -266,4 +266,5 @@ rule = Rule(
     ),
     _assess,
     timed=False,
+    concerns="figures",
 )

@@ -2,6 +2,8 @@
 
 from collections.abc import Iterable
 
+import msgspec
+
 from assay.model.result import Analysis, Estimate
 from assay.model.text import Text, filled, joined, text
 from assay.report import figures, formatting, messages, selection, sizes
@@ -91,7 +93,8 @@ def _charts(scene: Scene) -> Iterable[Figure]:
             title = joined(": ", [messages.COUNTED.get(pattern, pattern), part])
             anchor = f"figure-messages-{pattern}{f'-{number}' if number else ''}"
             if len({messages.size(e) for e in members} - {0}) >= _CURVE:
-                yield figures.curves(members, anchor, title, series=messages.series(members))
+                drawn = figures.curves(members, anchor, title, series=messages.series(members))
+                yield msgspec.structs.replace(drawn, pattern=pattern)
             else:
                 yield figures.placements(members, anchor, title, messages.where)
 

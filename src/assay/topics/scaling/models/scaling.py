@@ -46,8 +46,9 @@ class Step(msgspec.Struct, frozen=True):
         speed_up: its rate over the base's.
         efficiency: speed-up over the factor of cores.
         shared: what sharing a node leaves of the efficiency: that of independent copies on the same cores; 1 where
-            each node, a machine of its own, runs as many cores as the base; None where nobody measured it.
+            each node is as full as the base's; None where nobody measured it.
         messages: what messages, and waiting for them, leave of that; None where it is not known apart.
+        as_full: whether each node, a machine of its own, runs as many cores as the base.
     """
 
     estimates: tuple[str, ...]
@@ -61,6 +62,7 @@ class Step(msgspec.Struct, frozen=True):
     efficiency: Quantity
     shared: Quantity | None = None
     messages: Quantity | None = None
+    as_full: bool = False
 
 
 class Scaling(Model, frozen=True, kw_only=True, tag=LAW):
@@ -307,7 +309,14 @@ def _step(member: _Member, base: _Member, copies: _Member | None) -> Step | None
         efficiency=efficiency,
         shared=shared,
         messages=messages,
+        as_full=_as_full(member, base),
     )
+
+
+def _as_full(member: _Member, base: _Member) -> bool:
+    """Whether each node, a machine of its own, runs as many cores as the base."""
+    one_machine = member.measured.estimate.placement.is_one_machine
+    return member.most_of_a_node == base.most_of_a_node and not one_machine
 
 
 def _factors(
@@ -316,7 +325,7 @@ def _factors(
     """What sharing a node leaves, and what messages leave of that: their product is the efficiency."""
     if member.copies:
         return efficiency, None
-    if member.most_of_a_node == base.most_of_a_node and not member.measured.estimate.placement.is_one_machine:
+    if _as_full(member, base):
         return exact(1.0), efficiency
     beside = compare(copies.measured, base.measured) if copies else None
     over = compare(member.measured, copies.measured) if copies else None

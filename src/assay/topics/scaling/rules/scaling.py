@@ -64,7 +64,7 @@ def _finding(evidence: Evidence, model: Scaling, step: Step) -> Finding:
 def _reason(step: Step) -> Text:
     if step.shared is None or step.messages is None:
         return text("What of it the shared node costs and what messages cost was not measured apart.")
-    if step.shared.value == step.shared.hi == 1:
+    if step.as_full:
         return text("Each node runs no more than the base does: messages, and waiting for them, cost it.")
     return text(
         "Sharing the node leaves {shared}, as independent copies on the same cores show; messages leave "

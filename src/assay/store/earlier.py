@@ -1,0 +1,82 @@
+"""What earlier versions stored as sentences and in ids, as this one has it: they are taken apart here alone."""
+
+import re
+
+import msgspec
+
+from assay.model.facts import Fact
+from assay.model.machine import INFINIBAND, Device, Machine
+from assay.model.plan import Case, Folded, Plan, case_id
+from assay.model.run import Cause, Ending, Shortfall
+
+_AGAIN = "/again"
+_GUESS, _LAYER = "guess: ", "link layer"
+
+
+class StoredEnding(Ending, frozen=True):
+    """An ending as versions before 2026-11-22 wrote it: shortfalls as sentences."""
+
+    cut: dict[str, Shortfall | str]  # type: ignore[assignment] # wider than what it becomes
+
+
+#: How those sentences begin, and what tells their causes.
+_SHORTFALL = re.compile(r"(?:not measured|(\d+) of (\d+) launches): (.*)", re.DOTALL)
+_CAUSES: tuple[tuple[str, Cause], ...] = (
+    ("the budget of", "budget"),
+    ("failed", "failures"),
+    ("interrupted", "interrupted"),
+    ("its program ended", "unreached"),
+)
+
+
+def ending(stored: StoredEnding) -> Ending:
+    """The ending as this version has it: each sentence of an older one taken apart."""
+    cut = {name: _shortfall(each) if isinstance(each, str) else each for name, each in stored.cut.items()}
+    return Ending(stored.status, stored.ended, stored.elapsed_s, cut, stored.needed_s)
+
+
+def _shortfall(told: str) -> Shortfall:
+    match = _SHORTFALL.fullmatch(told)
+    made, planned, why = match.groups("0") if match else ("0", "0", told)
+    cause: Cause = next((cause for words, cause in _CAUSES if why.startswith(words)), "other")
+    return Shortfall(cause, why, int(made), int(planned))
+
+
+def plan(stored: Plan) -> Plan:
+    """The plan with what versions before 2026-11-23 told in ids and wishes alone."""
+    return msgspec.structs.replace(
+        stored,
+        cases=tuple(map(_case, stored.cases)),
+        folded=tuple(map(_folded, stored.folded)),
+        trials=tuple(map(plan, stored.trials)),
+    )
+
+
+def _case(case: Case) -> Case:
+    first = case.id.removesuffix(_AGAIN) if case.role == "control" else case.id
+    plain = first.removesuffix(f"/{case_id('', case.factors)}") if case.factors else first
+    if case.plain or plain == case.id:
+        return case
+    return msgspec.structs.replace(case, plain=plain, repeats=first if case.role == "control" else "")
+
+
+def _folded(folded: Folded) -> Folded:
+    wish, into = (each.partition(", ")[0] for each in (folded.wish, folded.into))
+    return folded if any(folded.labels) else msgspec.structs.replace(folded, labels=(wish, into))
+
+
+def machine(stored: Machine) -> Machine:
+    """The machine with what versions before 2026-11-23 told by sources of facts and names of interfaces."""
+    told = {section: {name: _fact(fact) for name, fact in of.items()} for section, of in stored.facts.items()}
+    return msgspec.structs.replace(stored, facts=told, devices=tuple(map(_device, stored.devices)))
+
+
+def _fact(fact: Fact) -> Fact:
+    source = fact.source.removeprefix(_GUESS)
+    return fact if source == fact.source else msgspec.structs.replace(fact, source=source, guessed=True)
+
+
+def _device(device: Device) -> Device:
+    if device.kind != "network" or _LAYER in device.facts or not device.name.startswith("ib"):
+        return device
+    return msgspec.structs.replace(device, facts={**device.facts, _LAYER: Fact(INFINIBAND, source="its name")})
