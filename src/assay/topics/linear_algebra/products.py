@@ -1,8 +1,13 @@
 """A solution against the product of matrices that the same library does on the same cores."""
 
+from collections.abc import Mapping
+
 from assay.model.result import Estimate
+from assay.model.text import text
 from assay.report import selection
 from assay.report.declared import Scene
+from assay.report.formatting import shown
+from assay.report.solution import Column
 
 
 def of_product(scene: Scene, solution: Estimate, precision: str) -> str:
@@ -17,3 +22,21 @@ def of_product(scene: Scene, solution: Estimate, precision: str) -> str:
     )
     best = selection.best(products)
     return f"{100 * solution.median / best.median:.1f} %" if best and best.median and solution.median else ""
+
+
+def share_column(head: str, precision: str) -> Column:
+    """What `of_product` says of each solution."""
+    return Column(head, lambda scene, e: of_product(scene, e, precision))
+
+
+def library(e: Estimate) -> Mapping[str, str]:
+    """What is known of the BLAS library that an estimate was made with; empty where nothing is."""
+    return e.placement.proven.libraries.get("blas", {}) if e.placement.proven else {}
+
+
+KERNEL = Column(text("Kernel"), lambda _scene, e: library(e).get("kernel", ""), figure=False)
+
+
+def best_at(best: Estimate) -> str:
+    """The best rate of a section, and the order that it was reached at."""
+    return text("The best rate is {figure}, at n = {n}.", figure=shown(best).short, n=str(best.params["n"]))

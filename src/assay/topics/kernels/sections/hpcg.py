@@ -5,10 +5,11 @@ from collections.abc import Iterable, Mapping
 from assay.model.result import Estimate
 from assay.model.text import joined, text
 from assay.model.units import format_quantity
-from assay.report import figures, formatting, phases, selection
-from assay.report.declared import Declared, Listing, Scene
-from assay.report.section import Figure, Headline, headings
-from assay.topics.kernels.benchmarks.hpcg import Count, counts, grid_of, operations
+from assay.report import formatting, selection, solution
+from assay.report.declared import Listing, Scene
+from assay.report.section import headings
+from assay.report.solution import Column, Solutions
+from assay.topics.kernels.benchmarks.hpcg import Count, counts, grid_of
 
 _PHASE = {
     "mg": text("multigrid"),
@@ -19,30 +20,16 @@ _PHASE = {
 }
 
 
-def _charts(scene: Scene) -> Iterable[Figure]:
-    if not scene.measured:
-        return
-    yield figures.curves(scene.measured, "figure-hpcg", text("Rate of the solution"), series=_series)
-    caption = text(
-        "Where the time of a solution goes, mean over the ranks. Multigrid is the preconditioner. Waiting for "
-        "the slowest rank counts as sums or as exchange."
-    )
-    bars = ((_row(e), phases.seconds_of(scene.analysis, e)) for e in scene.measured)
-    yield from phases.figure("figure-hpcg-phases", caption, bars, _PHASE)
-
-
 def _ranks(e: Estimate) -> int:
     return e.placement.ranks
 
 
 def _series(e: Estimate) -> str:
-    """`all, 1 x 1 x 2 ranks`: what tells the curve of an estimate from others."""
     x, y, z = grid_of(_ranks(e))
-    grid = text("{x} x {y} x {z} ranks", x=str(x), y=str(y), z=str(z))
-    return joined(", ", [formatting.placed(e), grid, *e.factors.values(), selection.state(e)])
+    return solution.placed(e, text("{x} x {y} x {z} ranks", x=str(x), y=str(y), z=str(z)))
 
 
-def _row(e: Estimate) -> str:
+def _name(e: Estimate) -> str:
     return joined(", ", [text("box {n}³", n=str(e.params["n"])), _series(e)])
 
 
@@ -50,18 +37,11 @@ def _counted(e: Estimate) -> Mapping[str, Count]:
     return counts(_ranks(e), int(e.params["n"]), int(e.params["cg-iterations"]))
 
 
-def _cells(e: Estimate) -> tuple[str, ...]:
-    figure, edge, iterations = formatting.shown(e), int(e.params["n"]), int(e.params["cg-iterations"])
-    seconds = formatting.seconds(operations(_ranks(e), edge, iterations) / e.median) if e.median else ""
-    ends = (figure.plain, figure.ends, formatting.share_cell(e))
-    return (_series(e), f"{edge}³", str(iterations), seconds, *ends)
-
-
 def _part_rows(scene: Scene) -> Iterable[tuple[str, ...]]:
     """What each part of the largest solution of each series reaches."""
     for members in selection.grouped(scene.measured, _series).values():
         e = max(members, key=lambda each: int(each.params["n"]))
-        seconds, counted = phases.seconds_of(scene.analysis, e), _counted(e)
+        seconds, counted = solution.phase_seconds(scene, e), _counted(e)
         for phase, name in _PHASE.items():
             took, count = seconds.get(phase), counted.get(phase)
             if took:
@@ -69,7 +49,7 @@ def _part_rows(scene: Scene) -> Iterable[tuple[str, ...]]:
                 units = ("flop/s", "B/s")
                 shown = [format_quantity(r, u) for r, u in zip(rates, units, strict=True)] if rates else ["", ""]
                 yield (
-                    _row(e),
+                    _name(e),
                     name,
                     formatting.percent(took / sum(seconds.values())),
                     formatting.seconds(took),
@@ -77,31 +57,21 @@ def _part_rows(scene: Scene) -> Iterable[tuple[str, ...]]:
                 )
 
 
-def _sentences(scene: Scene) -> str:
-    best = scene.best
-    if best is None:
-        return text("It could not be measured.")
-    seconds = phases.seconds_of(scene.analysis, best)
-    whole = sum(seconds.values())
-    said = [
-        text(
-            "The best rate is {figure}, with boxes of {n}³ points.",
-            figure=formatting.shown(best).short,
-            n=str(best.params["n"]),
-        ),
-        text(
-            "{share} of its time is the preconditioner.", share=formatting.percent(seconds.get("mg", 0.0) / whole)
-        )
-        if whole
-        else "",
-        text("This is not an official result of HPCG."),
-    ]
-    return joined(" ", said)
+def _sentences(scene: Scene, best: Estimate) -> Iterable[str]:
+    yield text(
+        "The best rate is {figure}, with boxes of {n}³ points.",
+        figure=formatting.shown(best).short,
+        n=str(best.params["n"]),
+    )
+    if shares := solution.phase_shares(scene, best):
+        yield text("{share} of its time is the preconditioner.", share=formatting.percent(shares.get("mg", 0.0)))
+    yield text("This is not an official result of HPCG.")
 
 
-declared = Declared(
+declared = Solutions(
     order=47,
     id="hpcg",
+    benchmark="hpcg",
     introduction=text(
         "HPCG solves a sparse system of equations, as codes of mechanics and flow do: each point of a grid meets "
         "its 26 neighbours. Conjugate gradients with a multigrid preconditioner do about one operation for 6 "
@@ -109,18 +79,25 @@ declared = Declared(
         "met in the order of the definition, whatever the number of threads, so iterations reduce the residual as "
         "the definition does."
     ),
-    benchmark="hpcg",
-    select=lambda _analysis, every: tuple(e for e in every if e.kernel == "rate"),
+    name=_name,
+    series=_series,
+    label=lambda where: text("Conjugate gradients (HPCG), {where}", where=where),
+    chart=text("Rate of the solution"),
+    phases=_PHASE,
+    phases_caption=text(
+        "Where the time of a solution goes, mean over the ranks. Multigrid is the preconditioner. Waiting for "
+        "the slowest rank counts as sums or as exchange."
+    ),
+    caption=text("Solutions by the box of a rank"),
+    columns=(
+        Column(text("Box"), lambda _scene, e: f"{e.params['n']}³"),
+        solution.level(text("Iterations"), "cg-iterations"),
+        solution.time(lambda e: sum(each.flops for each in _counted(e).values())),
+        *solution.RATE,
+        solution.OF_LIMIT,
+    ),
     sentences=_sentences,
-    charts=_charts,
-    shared_tables=(
-        Listing(
-            text("Solutions by the box of a rank"),
-            headings("Solution", "Box", "Iterations", "Time", "Rate", "Interval", "Of limit"),
-            lambda scene: map(_cells, scene.measured),
-            {1, 2, 3, 4, 5, 6},
-            optional={6},
-        ),
+    tables=(
         Listing(
             text("What each part of the largest solution reaches, by the operations and bytes that HPCG counts"),
             headings("Solution", "Part", "Share", "Time", "Operations", "Traffic"),
@@ -128,10 +105,4 @@ declared = Declared(
             {2, 3, 4, 5},
         ),
     ),
-    listed=False,
-    headlines=lambda scene: (
-        [Headline(text("Conjugate gradients (HPCG), {where}", where=_series(scene.best)), scene.best)]
-        if scene.best
-        else []
-    ),
-)
+).declared()

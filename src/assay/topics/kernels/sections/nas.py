@@ -1,49 +1,29 @@
 """The NAS kernels: the rate of each, what bounds it, and what share of its time goes into messages."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 
 from assay.model.imported import UNSTATED
 from assay.model.result import Estimate
 from assay.model.text import joined, text
 from assay.model.units import format_quantity
-from assay.report import figures, formatting, phases, selection
-from assay.report.declared import Declared, Listing, Scene
-from assay.report.section import Figure, Headline, headings
-from assay.topics.kernels.benchmarks.nas import PHASES
+from assay.report import formatting, solution
+from assay.report.declared import Scene
+from assay.report.solution import Column, Solutions
 from assay.topics.kernels.sizes import CLASSES, PROBLEMS, demand
 
 _PHASE = {"computation": text("computing"), "messages": text("messages")}
-#: What stands for the rate against a limit.
-_BOUND = ("arithmetic", "traffic")
 
 
 def _name(e: Estimate) -> str:
-    """`CG, class B, all`: what tells a figure from others."""
+    """`CG, class B, all`."""
     size = str(e.params.get("npb-class", UNSTATED))
     kernel = text("{kernel}, class {size}", kernel=str(e.params["npb"]).upper(), size=size)
-    return joined(", ", [kernel, formatting.placed(e), *e.factors.values(), selection.state(e)])
+    return joined(", ", [kernel, solution.placed(e)])
 
 
-def _same(scene: Scene, rate: Estimate) -> Mapping[str, Estimate]:
-    """What else was found in the same case and state: metric of the rate, or phase -> estimate."""
-    found = (e for e in scene.analysis.estimates if e.case == rate.case and e.state == rate.state and e.median)
-    return {(e.kernel if e.kernel in PHASES else e.metric): e for e in found}
-
-
-def _charts(scene: Scene) -> Iterable[Figure]:
-    if scene.measured:
-        yield figures.placements(scene.measured, "figure-nas", text("Rate of the kernels"), row=_name)
-    caption = text(
-        "Where the time of a solution goes, mean over the ranks. Waiting for others counts as messages."
-    )
-    all_seconds = ((_name(e), phases.seconds_of(scene.analysis, e)) for e in scene.measured)
-    bars = (each for each in all_seconds if "messages" in each[1])  # one rank passes none
-    yield from phases.figure("figure-nas-phases", caption, bars, _PHASE)
-
-
-def _seconds(rate: Estimate, same: Mapping[str, Estimate]) -> float:
+def _seconds(scene: Scene, rate: Estimate) -> float:
     """Of a solution, as a source states it or as follows from the operations; 0 where neither is known."""
-    stated = same.get("time")
+    stated = solution.metrics(scene, rate).get("time")
     if stated and stated.median:
         return stated.median
     problem, size = (str(rate.params.get(axis, "")) for axis in ("npb", "npb-class"))
@@ -51,47 +31,45 @@ def _seconds(rate: Estimate, same: Mapping[str, Estimate]) -> float:
     return demand(problem, size).operations / rate.median if known and rate.median else 0.0
 
 
-def _cells(scene: Scene, e: Estimate) -> tuple[str, ...]:
-    figure, same = formatting.shown(e), _same(scene, e)
-    bound = next((same[each] for each in _BOUND if each in same), None)
-    seconds, messages = _seconds(e, same), same.get("messages")
-    return (
-        _name(e),
-        formatting.seconds(seconds) if seconds else "",
-        figure.plain,
-        figure.ends,
-        formatting.percent(messages.median / seconds) if messages and messages.median and seconds else "",
-        format_quantity(bound.median, bound.unit) if bound and bound.median else "",
-        formatting.share_cell(bound) if bound else "",
-    )
+def _time(scene: Scene, e: Estimate) -> str:
+    seconds = _seconds(scene, e)
+    return formatting.seconds(seconds) if seconds else ""
 
 
-def _sentences(scene: Scene) -> str:
-    waiting = [
-        (messages.median / whole, e)
-        for e in scene.measured
-        for same in [_same(scene, e)]
-        for messages, computing in [(same.get("messages"), same.get("computation"))]
-        if messages and computing and messages.median and computing.median
-        for whole in [messages.median + computing.median]
-    ]
-    if not scene.measured:
-        return text("It could not be measured.")
-    if not waiting:
-        if any(e.basis == "imported" for e in scene.measured):
-            return text("No source says what part of the time messages take.")
-        return text("One rank solved each: there were no messages.")
-    share, most = max(waiting, key=lambda each: each[0])
-    return text(
-        "Messages take the largest share of the time in {kernel}: {share}.",
-        kernel=_name(most),
-        share=formatting.percent(share),
-    )
+def _messages(scene: Scene, e: Estimate) -> str:
+    whole, messages = _seconds(scene, e), solution.phase_seconds(scene, e).get("messages")
+    return formatting.percent(messages / whole) if messages and whole else ""
 
 
-declared = Declared(
+def _bound(scene: Scene, e: Estimate) -> Estimate | None:
+    """What stands for the rate against a limit."""
+    found = solution.metrics(scene, e)
+    return found.get("arithmetic", found.get("traffic"))
+
+
+def _bound_rate(scene: Scene, e: Estimate) -> str:
+    bound = _bound(scene, e)
+    return format_quantity(bound.median, bound.unit) if bound and bound.median else ""
+
+
+def _bound_share(scene: Scene, e: Estimate) -> str:
+    bound = _bound(scene, e)
+    return formatting.share_cell(bound) if bound else ""
+
+
+def _sentences(scene: Scene, _best: Estimate) -> Iterable[str]:
+    if told := solution.most(scene, "messages", _name):
+        yield told
+    elif any(e.basis == "imported" for e in scene.measured):
+        yield text("No source says what part of the time messages take.")
+    else:
+        yield text("One rank solved each: there were no messages.")
+
+
+declared = Solutions(
     order=48,
     id="nas",
+    benchmark="nas",
     introduction=text(
         "The NAS Parallel Benchmarks were made of what codes of aerodynamics do. EP makes random deviates and "
         "passes almost no messages: it shows arithmetic. IS ranks whole numbers, and every rank sends numbers to "
@@ -100,19 +78,21 @@ declared = Declared(
         "ranks exchange in each iteration. A result that deviates from the published values yields no figure. "
         "Rates count operations as NPB does, in each kernel otherwise: compare a kernel with itself."
     ),
-    benchmark="nas",
-    select=lambda _analysis, every: tuple(e for e in every if e.kernel == "rate" and e.metric == "rate"),
-    sentences=_sentences,
-    charts=_charts,
-    shared_tables=(
-        Listing(
-            text("Solutions, each verified"),
-            headings("Kernel", "Time", "Rate", "Interval", "Messages", "Operations or traffic", "Of limit"),
-            lambda scene: (_cells(scene, e) for e in scene.measured),
-            {1, 2, 3, 4, 5, 6},
-            optional={4, 5, 6},
-        ),
+    name=_name,
+    first=lambda scene: (e for e in scene.measured if e.placement.label == "all"),
+    chart=text("Rate of the kernels"),
+    phases=_PHASE,
+    phases_caption=text(
+        "Where the time of a solution goes, mean over the ranks. Waiting for others counts as messages."
     ),
-    listed=False,
-    headlines=lambda scene: [Headline(_name(e), e) for e in scene.measured if e.placement.label == "all"],
-)
+    caption=text("Solutions, each verified"),
+    solution=text("Kernel"),
+    columns=(
+        Column(text("Time"), _time),
+        *solution.RATE,
+        Column(text("Messages"), _messages),
+        Column(text("Operations or traffic"), _bound_rate),
+        Column(text("Of limit"), _bound_share),
+    ),
+    sentences=_sentences,
+).declared()

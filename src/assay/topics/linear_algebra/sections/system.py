@@ -4,14 +4,15 @@ from collections.abc import Iterable
 
 from assay.model.result import Estimate
 from assay.model.text import joined, text
-from assay.report import figures, formatting, phases, selection
+from assay.report import figures, formatting, solution
 from assay.report.charts.lines import LinePoint, lines
-from assay.report.declared import Declared, Listing, Scene
+from assay.report.declared import Scene
 from assay.report.ledger import Ledger
-from assay.report.section import Figure, Headline, headings
+from assay.report.section import Figure
+from assay.report.solution import Solutions
 from assay.topics.linear_algebra.benchmarks.hpl import operations, solves_together
 from assay.topics.linear_algebra.models.system_time import LAW
-from assay.topics.linear_algebra.products import of_product
+from assay.topics.linear_algebra.products import KERNEL, best_at, share_column
 from assay.topics.linear_algebra.steps import Step, steps
 
 #: Share of a step that the update takes where the rest costs little.
@@ -26,15 +27,6 @@ _PHASE = {
 
 
 def _charts(scene: Scene) -> Iterable[Figure]:
-    if scene.measured:
-        title = text("Rate of the solution")
-        yield figures.curves(scene.measured, "figure-system", title, series=_series)
-    caption = text(
-        "Where the time of a solution goes, mean over the ranks. The update is what the library's product "
-        "does; the rest is its cost. Waiting for panels counts as broadcast."
-    )
-    bars = ((_row(e), phases.seconds_of(scene.analysis, e)) for e in scene.measured)
-    yield from phases.figure("figure-system-phases", caption, bars, _PHASE)
     if scene.cached(_steps):
         yield _by_step(scene)
     yield from _LEDGER.figure(scene)
@@ -69,7 +61,7 @@ def _by_step(scene: Scene) -> Figure:
         "Where the time of each step goes, {what}, mean over the ranks. A step is the update by one panel, and "
         "with look-ahead the next panel, which is factored meanwhile. Whiskers: least and most of the solutions. "
         "The last steps have little to update: there the panels and the waiting for them remain.",
-        what=_row(scene.best) if scene.best else "",
+        what=_name(scene.best) if scene.best else "",
     )
     result = figures.alternative_text((point.place, point.series, point.text) for point in points)
     spec = lines(points, (text("step"), text("share of the time of the step (%)")))
@@ -77,8 +69,7 @@ def _by_step(scene: Scene) -> Figure:
 
 
 def _series(e: Estimate) -> str:
-    """`all, P x Q 1 x 2, openblas`: what tells the curve of an estimate from others."""
-    return joined(", ", [formatting.placed(e), _grid(e), *e.factors.values(), selection.state(e)])
+    return solution.placed(e, _grid(e))
 
 
 def _grid(e: Estimate) -> str:
@@ -87,52 +78,27 @@ def _grid(e: Estimate) -> str:
     return text("{p} x {q} ranks", p=str(p), q=str(q)) if p and q else ""
 
 
-def _row(e: Estimate) -> str:
+def _name(e: Estimate) -> str:
     return joined(", ", [f"n {e.params['n']}", _series(e)])
 
 
-_LEDGER = Ledger(LAW, _row, "figure-system-ledger")
+_LEDGER = Ledger(LAW, _name, "figure-system-ledger")
 
 
-def _cells(scene: Scene, e: Estimate) -> tuple[str, ...]:
-    figure = formatting.shown(e)
-    loaded = e.placement.proven.libraries.get("blas", {}) if e.placement.proven else {}
-    seconds = formatting.seconds(operations(int(e.params["n"])) / e.median) if e.median else ""
-    return (
-        _series(e),
-        str(e.params["n"]),
-        str(e.params.get("nb", "")),
-        seconds,
-        figure.plain,
-        figure.ends,
-        formatting.share_cell(e),
-        of_product(scene, e, "fp64"),
-        loaded.get("kernel", ""),
-    )
-
-
-def _sentences(scene: Scene) -> str:
-    best = scene.best
-    if best is None:
-        return text("It could not be measured.")
-    seconds = phases.seconds_of(scene.analysis, best)
-    whole = sum(seconds.values())
-    lost = {phase: each for phase, each in seconds.items() if phase != "update"}
-    most = max(lost, key=lambda phase: lost[phase], default="")
-    said = [
-        text(
-            "The best rate is {figure}, at n = {n}.", figure=formatting.shown(best).short, n=str(best.params["n"])
-        ),
-        text(
+def _sentences(scene: Scene, best: Estimate) -> Iterable[str]:
+    yield best_at(best)
+    shares = solution.phase_shares(scene, best)
+    update = shares.pop("update", 0.0)
+    if shares:
+        most = max(shares, key=lambda phase: shares[phase])
+        yield text(
             "Of its time {update} is the update; the largest of the rest is {phase} with {share}.",
-            update=formatting.percent(seconds.get("update", 0.0) / whole),
+            update=formatting.percent(update),
             phase=_PHASE[most],
-            share=formatting.percent(lost[most] / whole),
+            share=formatting.percent(shares[most]),
         )
-        if most
-        else "",
-    ]
-    return joined(" ", [*said, _of_steps(scene), *_LEDGER.sentences(scene)])
+    yield _of_steps(scene)
+    yield from _LEDGER.sentences(scene)
 
 
 def _of_steps(scene: Scene) -> str:
@@ -152,33 +118,37 @@ def _of_steps(scene: Scene) -> str:
     )
 
 
-declared = Declared(
+declared = Solutions(
     order=44,
     id="system",
+    benchmark="hpl",
     introduction=text(
         "HPL solves a dense system of n equations by LU with partial pivoting, as the list of the 500 fastest "
         "computers does. Most of its operations are products of matrices, so its rate approaches that of the "
         "product as n grows; what is missing is the price of pivoting and of passing messages. Each solution is "
         "checked by HPL's scaled residual."
     ),
-    benchmark="hpl",
-    select=lambda _analysis, every: tuple(e for e in every if e.kernel == "rate" and solves_together(e.params)),
+    counts=lambda e: solves_together(e.params),
+    name=_name,
+    series=_series,
+    label=lambda where: text("System of equations, {where}", where=where),
+    chart=text("Rate of the solution"),
+    phases=_PHASE,
+    phases_caption=text(
+        "Where the time of a solution goes, mean over the ranks. The update is what the library's product "
+        "does; the rest is its cost. Waiting for panels counts as broadcast."
+    ),
+    caption=text("Solutions by order"),
+    columns=(
+        solution.level(text("n"), "n"),
+        solution.level(text("NB"), "nb"),
+        solution.time(lambda e: operations(int(e.params["n"]))),
+        *solution.RATE,
+        solution.OF_LIMIT,
+        share_column(text("Of DGEMM"), "fp64"),
+        KERNEL,
+    ),
     sentences=_sentences,
     charts=_charts,
-    shared_tables=(
-        Listing(
-            text("Solutions by order"),
-            headings("Solution", "n", "NB", "Time", "Rate", "Interval", "Of limit", "Of DGEMM", "Kernel"),
-            lambda scene: (_cells(scene, e) for e in scene.measured),
-            {1, 2, 3, 4, 5, 6, 7},
-            optional={2, 6, 7, 8},
-        ),
-        _LEDGER.table(),
-    ),
-    listed=False,
-    headlines=lambda scene: (
-        [Headline(text("System of equations, {where}", where=_series(scene.best)), scene.best)]
-        if scene.best
-        else []
-    ),
-)
+    tables=(_LEDGER.table(),),
+).declared()
