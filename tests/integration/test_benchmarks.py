@@ -92,7 +92,7 @@ def test_the_smallest_case_is_right_and_placed_as_asked(name: str, built: Build)
     cpus = allowed[: benchmark.min_cpus]
     axes = {axis.name: axis.values[0] if axis.values else SMALL if axis.unit else 0 for axis in benchmark.axes}
     words = ["--seconds", "0.2", *(word for axis, value in axes.items() for word in (f"--{axis}", str(value)))]
-    if benchmark.rank_per == "cpu":
+    if benchmark.launcher == "mpi":
         command = mpi_ranks.command(built, benchmark.program, benchmark.min_cpus, *words)
     else:
         command = [built.programs[benchmark.program], "--cpus", ",".join(map(str, cpus)), *words]

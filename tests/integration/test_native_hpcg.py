@@ -9,7 +9,8 @@ from tests.planted_programs import planted
 
 from assay.model.record import FigureOfMerit, Verdict
 from assay.model.toolchain import Build
-from assay.topics.kernels.benchmarks.hpcg import PHASES, counts, grid_of, operations
+from assay.topics.kernels.benchmarks.hpcg import PHASES, counts, operations
+from assay.topics.kernels.grid import grid_of
 
 pytestmark = pytest.mark.native
 

@@ -16,7 +16,8 @@ from assay.model.run import Run
 from assay.report.section import Section
 from assay.report.sections import sections
 from assay.simulation import Fault, Law
-from assay.topics.kernels.benchmarks.hpcg import PHASES, counts, grid_of, operations
+from assay.topics.kernels.benchmarks.hpcg import PHASES, counts, operations
+from assay.topics.kernels.grid import grid_of
 
 HPCG = benchmarks.get("hpcg")
 PLACED = Placement("one-core", "", (0,), Memory(), ("n1",))
@@ -47,10 +48,26 @@ def section(run: Run, analysis: Analysis) -> Section:
 
 
 @pytest.mark.parametrize(
-    ("ranks", "grid"), [(1, (1, 1, 1)), (2, (1, 1, 2)), (8, (2, 2, 2)), (12, (2, 2, 3)), (7, (1, 1, 7))]
+    ("ranks", "grid"),
+    [(1, (1, 1, 1)), (2, (1, 1, 2)), (8, (2, 2, 2)), (12, (2, 2, 3)), (7, (1, 1, 7)), (360, (5, 8, 9))],
 )
-def test_the_grid_of_ranks_has_the_least_surface(ranks: int, grid: tuple[int, int, int]) -> None:
+def test_the_grid_of_known_numbers_of_ranks(ranks: int, grid: tuple[int, int, int]) -> None:
     assert grid_of(ranks) == grid
+
+
+def test_ranks_along_each_direction_are_as_close_to_each_other_as_mpi_dims_create_sets_them() -> None:
+    """MPI 4.1, 8.5.2: the dimensions are set to be as close to each other as possible."""
+    for ranks in range(1, 513):
+        every = [
+            (x, y, ranks // (x * y))
+            for x in range(1, ranks + 1)
+            if ranks % x == 0
+            for y in range(1, ranks // x + 1)
+            if ranks // x % y == 0
+        ]
+        grid = grid_of(ranks)
+        assert grid in every
+        assert max(grid) - min(grid) == min(max(each) - min(each) for each in every)
 
 
 def test_operations_are_those_that_the_reference_counts() -> None:

@@ -28,8 +28,8 @@ def by_mpi(monkeypatch: pytest.MonkeyPatch) -> None:
 
     def get(name: str) -> Benchmark:
         if name != "memcpy":
-            return msgspec.structs.replace(known(name), launcher="direct", rank_per="host", figure_of="host")
-        return msgspec.structs.replace(known(name), launcher="mpi", rank_per="cpu", figure_of="ranks")
+            return msgspec.structs.replace(known(name), launcher="direct")
+        return msgspec.structs.replace(known(name), launcher="mpi")
 
     monkeypatch.setattr(benchmarks, "get", get)
 

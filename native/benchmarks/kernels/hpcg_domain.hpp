@@ -9,31 +9,14 @@
 #include <cstdint>
 #include <vector>
 
+#include "benchmarks/kernels/rank_grid.hpp"
+
 namespace assay::hpcg {
 
 using Index = std::int64_t;
 /// Of an entry of the matrix: a row here, or a value of another rank behind them.
 using Column = std::int32_t;
 using Triple = std::array<int, 3>;
-
-/// So many ranks as a grid x <= y <= z with the least surface between their boxes.
-inline Triple grid_of(int ranks) {
-    Triple best{1, 1, ranks};
-    const auto surface = [](const Triple& each) {
-        return static_cast<Index>(each[0]) * each[1] + static_cast<Index>(each[1]) * each[2] +
-               static_cast<Index>(each[0]) * each[2];
-    };
-    for (int x = 1; x * x * x <= ranks; ++x) {
-        for (int y = x; x * y * y <= ranks; ++y) {
-            if (ranks % (x * y) == 0) {
-                best = std::min(best, Triple{x, y, ranks / (x * y)}, [&](const Triple& one, const Triple& other) {
-                    return surface(one) < surface(other);
-                });
-            }
-        }
-    }
-    return best;
-}
 
 /// Where a rank stands in the grid of all ranks; x changes fastest.
 class Place {

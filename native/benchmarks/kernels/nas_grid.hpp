@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "benchmarks/kernels/nas_problem.hpp"
+#include "benchmarks/kernels/rank_grid.hpp"
 #include "harness/memory.hpp"
 
 namespace assay::nas {
@@ -63,20 +64,10 @@ class Boxes {
   private:
     static constexpr Index least_grain = 2;
 
-    /// Three factors, the largest as small as can be, then the second: most ranks along z, whose borders lie in
-    /// one piece.
+    /// Ranks along z, y and x: most along z, whose borders lie in one piece.
     static std::array<int, 3> dealt(int ranks) {
-        std::array<int, 3> best{ranks, 1, 1};
-        for (int first = 1; first <= ranks; ++first) {
-            for (int second = 1; second <= first && first * second <= ranks; ++second) {
-                const int third = ranks / (first * second);
-                if (first * second * third == ranks && third <= second &&
-                    std::array{first, second, third} < best) {
-                    best = {first, second, third};
-                }
-            }
-        }
-        return best;
+        const auto [x, y, z] = grid_of(ranks);
+        return {z, y, x};
     }
 
     [[nodiscard]] std::array<int, 3> place_of(int rank) const {

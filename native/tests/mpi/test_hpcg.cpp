@@ -46,12 +46,13 @@ struct Solved {
 
 bool near(double one, double other, double relative) { return std::abs(one / other - 1) <= relative; }
 
-void a_grid_has_the_least_surface() {
+void a_grid_is_as_near_to_a_cube_as_can_be() {
     CHECK((grid_of(1) == Triple{1, 1, 1}));
     CHECK((grid_of(2) == Triple{1, 1, 2}));
     CHECK((grid_of(8) == Triple{2, 2, 2}));
     CHECK((grid_of(12) == Triple{2, 2, 3}));
     CHECK((grid_of(7) == Triple{1, 1, 7}));
+    CHECK((grid_of(360) == Triple{5, 8, 9}));
 }
 
 /// Every point of another rank has a column of its own, and the two agree on which point it is.
@@ -153,7 +154,7 @@ void counts_are_those_of_the_definition() {
 
 int main() {
     assay::World world(assay::Threads::funneled);
-    a_grid_has_the_least_surface();
+    a_grid_is_as_near_to_a_cube_as_can_be();
     neighbours_mean_the_same_points(world);
     iterations_are_those_of_the_definition(world);
     the_solution_is_ones(world);

@@ -255,7 +255,7 @@ def _placement(estimate: Estimate, benchmark: Benchmark) -> Placement:
     cpus = placed.cpus or ((),)
     by_host = tuple(_ranks(each, placed.laid_out // len(cpus)) for each in cpus)
     hosts = placed.hosts or ("",)
-    whole = benchmark.rank_per == "host" or len(by_host) != len(hosts)
+    whole = benchmark.launcher != "mpi" or len(by_host) != len(hosts)
     return Placement(placed.label, "", cpus[0], Memory(), hosts, by_host=() if whole else by_host)
 
 

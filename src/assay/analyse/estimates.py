@@ -79,7 +79,7 @@ def _of_case(case: Case, attempts: Sequence[CaseAttempt], outcome: Outcome, *, s
     present = {key for each in taken for key in each.sampled}
     hosts = sorted({host for _, host in present})
     ranks, libraries = _ranks(attempts), _libraries(attempts)
-    for host in [None] if benchmark.figure_of == "ranks" else hosts:
+    for host in [None] if benchmark.launcher == "mpi" else hosts:
         alone = host if len(hosts) > 1 else None
         placed = _placed(case, ranks.get(host, ()), alone, libraries) if host else _placed_ranks(case, attempts)
         for kernel in benchmark.kernels:

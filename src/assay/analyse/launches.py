@@ -147,7 +147,7 @@ def used(attempts: Iterable[CaseAttempt]) -> list[CaseAttempt]:
 def _parts(records: CaseRecords, case: Case | None) -> tuple[joint.Parts, str]:
     """(kernel, host) -> its series, warm-up first; of ranks that work together what `joint.together` says."""
     benchmark = benchmarks.get(case.benchmark) if case else None
-    if benchmark and benchmark.figure_of == "ranks":
+    if benchmark and benchmark.launcher == "mpi":
         parts, disagreement = joint.together(records, {metric.over for metric in benchmark.metrics})
         return parts | joint.solutions(records.figures, joint.SLOWEST), disagreement
     host = next((rank.host for rank in records.header.ranks if rank.rank == 0), "")

@@ -185,6 +185,46 @@ def phase_times(phases: Mapping[str, str], each: str = "mean over the ranks") ->
     )
 
 
+def program_times(printed_by: str) -> tuple[Metric, ...]:
+    """The seconds of somebody else's program, as metrics: of its solution as it prints them, and of all of it."""
+    return (
+        Metric(
+            "time",
+            "s",
+            "lower",
+            "",
+            f"time of the solution, as {printed_by} prints it",
+            kernels=("time",),
+            role="solution-time",
+        ),
+        Metric(
+            "elapsed",
+            "s",
+            "lower",
+            "",
+            "wall time of the whole program",
+            kernels=("elapsed",),
+            role="program-time",
+        ),
+    )
+
+
+#: Before a program with MPI that runs as one rank without mpiexec: else Open MPI starts a daemon beside it, and
+#: binds its threads by rules of its own.
+ONE_RANK = ("env", "OMPI_MCA_ess_singleton_isolated=1", "OMPI_MCA_hwloc_base_binding_policy=none")
+
+
+def coupling(shared: str, own: str) -> Axis:
+    """Whether the ranks share one problem, or each has one of its own; both in words."""
+    return Axis(
+        "coupling",
+        f"sharing: {shared}; independent: {own}, without messages",
+        ("sharing", "independent"),
+        "sharing",
+        role="copies",
+    )
+
+
 class Resources(msgspec.Struct, frozen=True):
     """What a case has on its machine.
 
@@ -271,8 +311,9 @@ class Benchmark(msgspec.Struct, frozen=True, dict=True):
         touch_axes: axes in which cases have to agree for that.
         iteration_seconds: estimate of one iteration of the slowest kernel; where samples are short their number
             ends sampling before the time does. None: sampling is taken to last as long as it may.
-        launcher: `mpi` starts all of its ranks as one MPI program; `direct` starts one process on each host.
-        rank_per: what of a placement is a rank: each cpu, or each host with all of its cpus as threads.
+        launcher: `mpi` starts a rank on each cpu of a placement, all as one MPI program, and the samples of all of
+            them make one figure (see Metric.over); `direct` starts one process on each host, with all of its cpus as
+            threads, and each host has a figure of its own.
         two_sided: what passes its messages where one rank sends what another receives; empty for all others.
         message_bytes: bytes that one iteration passes from rank to rank, from its params.
         sentinel: the params at which one core of it is the fixed piece of work between blocks, which only the
@@ -282,8 +323,6 @@ class Benchmark(msgspec.Struct, frozen=True, dict=True):
             `--devices` and states in its header those that it used.
         order_grain: axis of whose value an order (the axis of that role) is a multiple; empty where any will do.
         foreign: the command that is started, where the program is Assay's starter; its figures are the kernels.
-        figure_of: `ranks` where the samples of all ranks together make one figure (see Metric.over); `host` where
-            each host has a figure of its own.
     """
 
     name: str
@@ -304,8 +343,6 @@ class Benchmark(msgspec.Struct, frozen=True, dict=True):
     touch_axes: tuple[str, ...] = ()
     iteration_seconds: Callable[[Params], float] | None = None
     launcher: Literal["direct", "mpi"] = "direct"
-    rank_per: Literal["host", "cpu"] = "host"
-    figure_of: Literal["host", "ranks"] = "host"
     two_sided: Literal["", "MPI", "TCP"] = ""
     message_bytes: Callable[[Params], int] = lambda _params: 0
     sentinel: Params = msgspec.field(default_factory=dict)

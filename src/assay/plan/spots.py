@@ -185,7 +185,7 @@ def _places(word: str, machine: Machine, benchmark: Benchmark, setting: Setting)
             raise AbsentPlacementError(word, f"{benchmark.name} is one process on each host, not {most} ranks")
         return found
     found = places(word, machine.topology)
-    if benchmark.rank_per != "cpu" or word not in {"spread:*", "cores:*"}:
+    if benchmark.launcher != "mpi" or word not in {"spread:*", "cores:*"}:
         return found
     (whole,) = places("all", machine.topology)
     return tuple(whole if set(place.cpus) == set(whole.cpus) else place for place in found)
@@ -258,7 +258,7 @@ def _ranks(place: Place, benchmark: Benchmark) -> tuple[tuple[int, ...], ...]:
     """The ranks of a place on one host; none for a program that stands alone there."""
     if benchmark.launcher != "mpi":
         return ()
-    return place.ranks or (tuple((cpu,) for cpu in place.cpus) if benchmark.rank_per == "cpu" else (place.cpus,))
+    return place.ranks or tuple((cpu,) for cpu in place.cpus)
 
 
 def _leave_out(

@@ -5,6 +5,8 @@ from collections.abc import Callable, Mapping
 
 import msgspec
 
+from assay.topics.kernels.grid import grid_of
+
 #: In ascending size.
 CLASSES = ("S", "W", "A", "B", "C")
 
@@ -67,17 +69,11 @@ class Demand(msgspec.Struct, frozen=True):
 
     def has_work(self, ranks: int) -> bool:
         """Whether each of so many ranks has a part: of a cube two points along the direction with most ranks."""
-        return ranks <= self.most_ranks and (not self.side or _LEAST_GRAIN * _longest(ranks) <= self.side)
+        return ranks <= self.most_ranks and (not self.side or _LEAST_GRAIN * grid_of(ranks)[-1] <= self.side)
 
     def rank_bytes(self, ranks: int) -> int:
         """Memory of each of so many ranks."""
         return int(self.shared_bytes / ranks + self.own_bytes)
-
-
-def _longest(ranks: int) -> int:
-    """The largest of three factors, as small as it can be."""
-    factors = [each for each in range(1, ranks + 1) if ranks % each == 0]
-    return min(a for a in factors for b in factors if b <= a and ranks % (a * b) == 0 and ranks // (a * b) <= b)
 
 
 def _deviates(size: str) -> Demand:

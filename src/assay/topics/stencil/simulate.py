@@ -11,25 +11,28 @@ from assay.topics.stencil.benchmarks import weather as air
 from assay.topics.stencil.benchmarks.himeno import GRIDS
 from assay.topics.stencil.shape import block_of, shape_of
 
-_POINTS = {"XS": 55_800, "S": 484_344, "M": 4_032_504, "L": 32_903_160, "XL": 265_822_200}
 #: Of one point.
-_FLOPS, _BYTES, _TRAFFIC = 34, 64, 72
+_WORK = {"flops": 34.0, "bytes": 64.0, "traffic_bytes": 72.0}
 #: Of the peak of fused multiply-adds that tendencies reach, and of their time what else there is to do.
 _PEAK_SHARE, _OTHER = 0.4, 0.02
+
+
+def _points(size: str) -> int:
+    """Of the grid, without its boundaries."""
+    return math.prod(points - 2 for points in GRIDS[size])
+
+
+def _work(points: int) -> dict[str, float]:
+    return {name: each * points for name, each in _WORK.items()}
 
 
 def himeno(topology: Topology, law: Law, request: Request, case: CaseRequest) -> Workload:
     """A stencil that memory decides: `stencil_bytes` for each of its points."""
     params = params_of(case, {"size": "M", "touch": "parallel"})
-    points = _POINTS[str(params["size"])]
+    points = _points(str(params["size"]))
     shares = page_shares(topology, request, serial=params["touch"] == "serial")
-    work = {
-        "flops": float(_FLOPS * points),
-        "bytes": float(_BYTES * points),
-        "traffic_bytes": float(_TRAFFIC * points),
-    }
     seconds = law.stencil_bytes * points / memory_rate(topology, law, request.cpus, shares)
-    return Workload(params, {"jacobi": work}, {"jacobi": seconds}, 14 * 4 * points, mean(shares))
+    return Workload(params, {"jacobi": _work(points)}, {"jacobi": seconds}, 14 * 4 * points, mean(shares))
 
 
 def himeno_mpi(topology: Topology, law: Law, request: Request, case: CaseRequest) -> Workload:
@@ -39,13 +42,8 @@ def himeno_mpi(topology: Topology, law: Law, request: Request, case: CaseRequest
     hosts = len({request.host_of(rank) for rank in range(ranks)}) if request.ranks else 1
     sharing = params["coupling"] == "sharing"
     grids = 1 if sharing else ranks
-    points = _POINTS[size] * grids
+    points = _points(size) * grids
     shares = page_shares(topology, request, serial=False)
-    work = {
-        "flops": float(_FLOPS * points),
-        "bytes": float(_BYTES * points),
-        "traffic_bytes": float(_TRAFFIC * points),
-    }
     seconds = law.stencil_bytes * points / hosts / memory_rate(topology, law, request.cpus, shares)
     face, faces = 0, 0
     shape = shape_of(GRIDS[size], ranks) if sharing and ranks > 1 else None
@@ -61,7 +59,7 @@ def himeno_mpi(topology: Topology, law: Law, request: Request, case: CaseRequest
         )
     return Workload(
         params,
-        {"jacobi": work},
+        {"jacobi": _work(points)},
         {"jacobi": seconds},
         14 * 4 * points // ranks,
         mean(shares),

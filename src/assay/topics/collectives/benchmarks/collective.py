@@ -86,7 +86,5 @@ benchmark = Benchmark(
     message_bytes=lambda params: int(params["bytes"]),
     setup_seconds=lambda params: 0.01 + _memory_bytes(params) / _FILL_RATE,
     launcher="mpi",
-    rank_per="cpu",
     max_rank_cpus=None,
-    figure_of="ranks",
 )

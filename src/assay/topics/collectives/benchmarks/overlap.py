@@ -41,6 +41,4 @@ benchmark = Benchmark(
     message_bytes=collective.benchmark.message_bytes,
     setup_seconds=collective.benchmark.setup_seconds,
     launcher="mpi",
-    rank_per="cpu",
-    figure_of="ranks",
 )

@@ -5,6 +5,7 @@ from typing import NamedTuple
 
 from assay.model.benchmark import Axis, Benchmark, Metric, Params, Resources, phase_times
 from assay.model.placement import Placement
+from assay.topics.kernels.grid import grid_of
 
 _NUMBER_BYTES, _COLUMN_BYTES = 8, 4
 #: Grids of the hierarchy, each with half as many points along an edge.
@@ -38,17 +39,6 @@ class Count(NamedTuple):
 
     flops: float
     bytes: float
-
-
-def grid_of(ranks: int) -> tuple[int, int, int]:
-    """So many ranks as a grid x <= y <= z with the least surface between their boxes."""
-    shapes = (
-        (x, y, ranks // (x * y))
-        for x in range(1, ranks + 1)
-        for y in range(x, ranks + 1)
-        if x * y * y <= ranks and ranks % (x * y) == 0
-    )
-    return min(shapes, key=lambda each: each[0] * each[1] + each[1] * each[2] + each[0] * each[2])
 
 
 def counts(ranks: int, edge: int, iterations: int) -> Mapping[str, Count]:
@@ -160,7 +150,5 @@ benchmark = Benchmark(
     points=_points,
     setup_seconds=_setup_seconds,
     launcher="mpi",
-    rank_per="cpu",
     max_rank_cpus=None,
-    figure_of="ranks",
 )

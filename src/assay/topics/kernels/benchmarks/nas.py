@@ -109,6 +109,4 @@ benchmark = Benchmark(
     points=_points,
     setup_seconds=_setup_seconds,
     launcher="mpi",
-    rank_per="cpu",
-    figure_of="ranks",
 )

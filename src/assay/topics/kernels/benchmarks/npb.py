@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping
 
-from assay.model.benchmark import Axis, Benchmark, ForeignProgram, Metric, Params
+from assay.model.benchmark import ONE_RANK, Axis, Benchmark, ForeignProgram, Metric, Params, program_times
 from assay.model.placement import Placement
 from assay.topics.kernels.sizes import CLASSES, PROBLEMS, demand
 
@@ -77,24 +77,7 @@ benchmark = Benchmark(
             kernels=("rate",),
             role="solution-rate",
         ),
-        Metric(
-            "time",
-            "s",
-            "lower",
-            "",
-            "time of the solution, as NPB prints it",
-            kernels=("time",),
-            role="solution-time",
-        ),
-        Metric(
-            "elapsed",
-            "s",
-            "lower",
-            "",
-            "wall time of the whole program",
-            kernels=("elapsed",),
-            role="program-time",
-        ),
+        *program_times("NPB"),
     ),
     memory_bytes=_memory_bytes,
     setup_seconds=_setup_seconds,
@@ -102,13 +85,7 @@ benchmark = Benchmark(
         name="lu.A.x (or another one of NPB)",
         names=tuple(f"{problem}.{size}.x" for problem in _PROGRAMS for size in CLASSES),
         install=_INSTALL,
-        # A build with MPI runs as one rank: without mpiexec, Open MPI would start a daemon and bind its threads.
-        command=lambda params, _cpus: (
-            "env",
-            "OMPI_MCA_ess_singleton_isolated=1",
-            "OMPI_MCA_hwloc_base_binding_policy=none",
-            _program(params),
-        ),
+        command=lambda params, _cpus: (*ONE_RANK, _program(params)),
         tool="npb",
     ),
 )

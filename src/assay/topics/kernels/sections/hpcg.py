@@ -9,7 +9,8 @@ from assay.report import formatting, selection, solution
 from assay.report.declared import Listing, Scene
 from assay.report.section import headings
 from assay.report.solution import Column, Solutions
-from assay.topics.kernels.benchmarks.hpcg import Count, counts, grid_of
+from assay.topics.kernels.benchmarks.hpcg import Count, counts
+from assay.topics.kernels.grid import grid_of
 
 _PHASE = {
     "mg": text("multigrid"),

@@ -1,6 +1,6 @@
 """HPL of the HPC Challenge benchmark: a program of somebody else, measured through Assay's starter."""
 
-from assay.model.benchmark import Axis, Benchmark, ForeignProgram, Metric, Params
+from assay.model.benchmark import ONE_RANK, Axis, Benchmark, ForeignProgram, Metric, Params, program_times
 from assay.model.placement import Placement
 
 _DOUBLE_BYTES = 8
@@ -81,37 +81,14 @@ benchmark = Benchmark(
             kernels=("rate",),
             role="system-rate",
         ),
-        Metric(
-            "time",
-            "s",
-            "lower",
-            "",
-            "time of the solution, as HPL prints it",
-            kernels=("time",),
-            role="solution-time",
-        ),
-        Metric(
-            "elapsed",
-            "s",
-            "lower",
-            "",
-            "wall time of the whole program",
-            kernels=("elapsed",),
-            role="program-time",
-        ),
+        *program_times("HPL"),
     ),
     memory_bytes=_memory_bytes,
     setup_seconds=_setup_seconds,
     foreign=ForeignProgram(
         name="hpcc",
         install="as root: apt install hpcc",
-        # Without mpiexec, Open MPI would start a daemon beside it and bind threads by rules of its own.
-        command=lambda _params, _cpus: (
-            "env",
-            "OMPI_MCA_ess_singleton_isolated=1",
-            "OMPI_MCA_hwloc_base_binding_policy=none",
-            "hpcc",
-        ),
+        command=lambda _params, _cpus: (*ONE_RANK, "hpcc"),
         tool="hpl",
         inputs=_inputs,
         output="hpccoutf.txt",

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable, Mapping
 
-from assay.model.benchmark import Axis, Benchmark, Metric, Params, ParamValue, Resources, phase_times
+from assay.model.benchmark import Axis, Benchmark, Metric, Params, ParamValue, Resources, coupling, phase_times
 from assay.model.placement import Placement
 from assay.topics.linear_algebra.grid import grid_of
 
@@ -11,9 +11,18 @@ _DOUBLE_BYTES = 8
 _RATE, _MATRIX_RATE = 1e10, 1e9
 #: Memory of a host that a system may fill: the rest is the library's and the system's.
 _SHARE = 0.8
-#: Smallest order, and how long the largest one may take by the assumed rate of fast cores, s.
-_LEAST, _LONGEST_S, _FAST = 1024, 10.0, 2.5e10
+#: Smallest order, and operations of the largest one for each core: 10 s at the assumed rate of a fast one.
+_LEAST, _WORK = 1024, 10.0 * 2.5e10
 
+ORDER = Axis(
+    "n",
+    "order of the system of equations",
+    (1024, 2048, 4096, 8192),
+    None,
+    swept=True,
+    role="order",
+    identifies=True,
+)
 #: Where the time of a solution goes.
 PHASES = {
     "panel": "LU of the panels, the search for pivots included",
@@ -36,8 +45,10 @@ def operations(order: int) -> float:
 
 def _points(resources: Resources, params: Params) -> Iterable[Params]:
     """A grid as square as can be, wider than high; orders twice each other as far as memory and patience go."""
-    p, q = _grid(params, resources.placement)
-    for order in _orders(resources, int(params["nb"])):
+    placement = resources.placement
+    p, q = _grid(params, placement)
+    memory, work = resources.memory_bytes * len(placement.hosts), _WORK * sum(map(len, placement.rank_cpus))
+    for order in orders(memory, _DOUBLE_BYTES, work, int(params["nb"])):
         yield {"n": order, "p": p, "q": q}
 
 
@@ -47,11 +58,9 @@ def _grid(params: Params, placement: Placement) -> tuple[int, int]:
     return grid_of(sharing, int(params.get("p", 0)), int(params.get("q", 0)))
 
 
-def _orders(resources: Resources, block: int) -> Iterable[int]:
-    placement = resources.placement
-    memory = _SHARE * resources.memory_bytes * len(placement.hosts)
-    cores = sum(map(len, placement.rank_cpus))
-    most = min((memory / _DOUBLE_BYTES) ** 0.5, (1.5 * _LONGEST_S * _FAST * cores) ** (1 / 3))
+def orders(memory_bytes: float, entry_bytes: int, work: float, block: int) -> Iterable[int]:
+    """Multiples of a block, twice each other, as far as a share of the memory and so many operations go."""
+    most = min((_SHARE * memory_bytes / entry_bytes) ** 0.5, (1.5 * work) ** (1 / 3))
     order = -(-_LEAST // block) * block
     while order <= most:
         yield order
@@ -95,15 +104,7 @@ benchmark = Benchmark(
     program="hpl",
     kernels=("rate", *PHASES),
     axes=(
-        Axis(
-            "n",
-            "order of the system of equations",
-            (1024, 2048, 4096, 8192),
-            None,
-            swept=True,
-            role="order",
-            identifies=True,
-        ),
+        ORDER,
         Axis("nb", "columns of a block", (128, 192, 256, 384), 256),
         Axis("p", "rows of the grid of ranks; 0: as many as make it square, or wider than high", (), None),
         Axis("q", "columns of the grid of ranks; 0: as many as there are ranks for", (), None),
@@ -134,13 +135,7 @@ benchmark = Benchmark(
             ("own", "lapack"),
             "lapack",
         ),
-        Axis(
-            "coupling",
-            "sharing: all ranks solve one system; independent: each one of its own, without messages",
-            ("sharing", "independent"),
-            "sharing",
-            role="copies",
-        ),
+        coupling("all ranks solve one system", "each one of its own"),
     ),
     metrics=(
         Metric(
@@ -159,9 +154,7 @@ benchmark = Benchmark(
     points=_points,
     setup_seconds=_setup_seconds,
     launcher="mpi",
-    rank_per="cpu",
     max_rank_cpus=None,
-    figure_of="ranks",
     needs=("blas",),
     order_grain="nb",
 )

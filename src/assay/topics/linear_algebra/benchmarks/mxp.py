@@ -4,16 +4,14 @@ from collections.abc import Iterable
 
 from assay.model.benchmark import Axis, Benchmark, Metric, Params, Resources, phase_times
 from assay.model.placement import Placement
-from assay.topics.linear_algebra.benchmarks.hpl import operations
+from assay.topics.linear_algebra.benchmarks.hpl import ORDER, operations, orders
 
 #: Of an entry: in double precision, and of the factors in single precision.
 _ENTRY_BYTES = 8 + 4
 #: Rate of one core, flop/s, and of writing and checking the matrix, B/s. Assumptions for plans only.
 _RATE, _MATRIX_RATE = 1e10, 1e9
-#: Memory of a host that a system may fill.
-_SHARE = 0.8
-#: Smallest order, and how long the largest one may take by the assumed rate of fast cores, s.
-_LEAST, _LONGEST_S, _FAST = 1024, 6.0, 5e10
+#: Operations of the largest order for each core: 6 s at the assumed rate of a fast one.
+_WORK = 6.0 * 5e10
 
 #: Where the time of a solution goes.
 PHASES = {
@@ -27,15 +25,8 @@ PHASES = {
 
 def _points(resources: Resources, params: Params) -> Iterable[Params]:
     """Orders twice each other as far as memory and patience go."""
-    cores = len(resources.placement.cpus)
-    most = min(
-        (_SHARE * resources.memory_bytes / _ENTRY_BYTES) ** 0.5, (1.5 * _LONGEST_S * _FAST * cores) ** (1 / 3)
-    )
-    block = int(params["nb"])
-    order = -(-_LEAST // block) * block
-    while order <= most:
-        yield {"n": order}
-        order *= 2
+    work = _WORK * len(resources.placement.cpus)
+    return ({"n": order} for order in orders(resources.memory_bytes, _ENTRY_BYTES, work, int(params["nb"])))
 
 
 def _memory_bytes(params: Params, _placement: Placement) -> int:
@@ -57,15 +48,7 @@ benchmark = Benchmark(
     program="mxp",
     kernels=("rate", *PHASES),
     axes=(
-        Axis(
-            "n",
-            "order of the system of equations",
-            (1024, 2048, 4096, 8192),
-            None,
-            swept=True,
-            role="order",
-            identifies=True,
-        ),
+        ORDER,
         Axis("nb", "columns of a block", (128, 256, 512), 256),
     ),
     metrics=(

@@ -94,6 +94,4 @@ benchmark = Benchmark(
     message_bytes=messages.message_bytes,
     setup_seconds=lambda params: 0.01 + _memory_bytes(params) / _FILL_RATE,
     launcher="mpi",
-    rank_per="cpu",
-    figure_of="ranks",
 )

@@ -58,6 +58,4 @@ benchmark = Benchmark(
     message_bytes=messages.message_bytes,
     setup_seconds=lambda params: 0.01 + _memory_bytes(params) / messages.FILL_RATE,
     launcher="mpi",
-    rank_per="cpu",
-    figure_of="ranks",
 )

@@ -63,7 +63,5 @@ benchmark = Benchmark(
     iteration_seconds=lambda params: messages.iteration_seconds(params, 5e9),
     setup_seconds=lambda params: 0.01 + _memory_bytes(params) / messages.FILL_RATE,
     launcher="mpi",
-    rank_per="cpu",
     max_rank_cpus=None,
-    figure_of="ranks",
 )

@@ -58,6 +58,4 @@ benchmark = Benchmark(
     iteration_seconds=lambda params: messages.iteration_seconds(params, 2e9),
     setup_seconds=lambda params: 0.02 + _memory_bytes(params) / messages.FILL_RATE,
     launcher="mpi",
-    rank_per="cpu",
-    figure_of="ranks",
 )

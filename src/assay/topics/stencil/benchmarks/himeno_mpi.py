@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable
 
-from assay.model.benchmark import Axis, Benchmark, Params, Resources
+from assay.model.benchmark import Axis, Benchmark, Params, Resources, coupling
 from assay.model.placement import Placement
 from assay.topics.stencil.benchmarks import himeno
 from assay.topics.stencil.shape import Shape, block_of, shape_of
@@ -44,13 +44,7 @@ benchmark = Benchmark(
     kernels=himeno.benchmark.kernels,
     axes=(
         _axes["size"],
-        Axis(
-            "coupling",
-            "sharing: all ranks work on one grid; independent: each on a grid of its own, without messages",
-            ("sharing", "independent"),
-            "sharing",
-            role="copies",
-        ),
+        coupling("all ranks work on one grid", "each on a grid of its own"),
         Axis("i", "ranks along the first axis of the grid; 0: what makes messages short", (), None),
         Axis("j", "ranks along the second axis; 0: what makes messages short", (), None),
         Axis("k", "ranks along the third axis, that of memory; 0: what makes messages short", (), None),
@@ -60,7 +54,5 @@ benchmark = Benchmark(
     points=_points,
     setup_seconds=lambda params: 0.1 + himeno.grid_bytes(params) / _SETUP_RATE,
     launcher="mpi",
-    rank_per="cpu",
     max_rank_cpus=None,
-    figure_of="ranks",
 )

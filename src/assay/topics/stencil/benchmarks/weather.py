@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable
 
-from assay.model.benchmark import Axis, Benchmark, Metric, Params, Resources, phase_times
+from assay.model.benchmark import Axis, Benchmark, Metric, Params, Resources, coupling, phase_times
 from assay.model.placement import Placement
 
 #: Of one cell in one step, as the program does it: docs/methods/weather.md counts them.
@@ -97,13 +97,7 @@ benchmark = Benchmark(
             identifies=True,
         ),
         Axis("time-steps", "steps of a solution", (12, 60, 150, 600), None),
-        Axis(
-            "coupling",
-            "sharing: all ranks work on one plane; independent: each on a plane of its own, without messages",
-            ("sharing", "independent"),
-            "sharing",
-            role="copies",
-        ),
+        coupling("all ranks work on one plane", "each on a plane of its own"),
         Axis("tile", "columns that a thread works on at once", (32, 256, 2048), 2048),
     ),
     metrics=(
@@ -152,7 +146,5 @@ benchmark = Benchmark(
     points=_points,
     setup_seconds=_setup_seconds,
     launcher="mpi",
-    rank_per="cpu",
     max_rank_cpus=None,
-    figure_of="ranks",
 )
