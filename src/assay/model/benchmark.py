@@ -172,59 +172,6 @@ class Metric(msgspec.Struct, frozen=True):
     precision: str = ""
 
 
-def phase_times(phases: Mapping[str, str], each: str = "mean over the ranks") -> tuple[Metric, ...]:
-    """The seconds of each part of a solution, as metrics.
-
-    Args:
-        phases: kernel -> what is done in it.
-        each: what its figure is.
-    """
-    return tuple(
-        Metric("time", "s", "lower", "", f"{each}: {what}", kernels=(phase,), role="phase-time")
-        for phase, what in phases.items()
-    )
-
-
-def program_times(printed_by: str) -> tuple[Metric, ...]:
-    """The seconds of somebody else's program, as metrics: of its solution as it prints them, and of all of it."""
-    return (
-        Metric(
-            "time",
-            "s",
-            "lower",
-            "",
-            f"time of the solution, as {printed_by} prints it",
-            kernels=("time",),
-            role="solution-time",
-        ),
-        Metric(
-            "elapsed",
-            "s",
-            "lower",
-            "",
-            "wall time of the whole program",
-            kernels=("elapsed",),
-            role="program-time",
-        ),
-    )
-
-
-#: Before a program with MPI that runs as one rank without mpiexec: else Open MPI starts a daemon beside it, and
-#: binds its threads by rules of its own.
-ONE_RANK = ("env", "OMPI_MCA_ess_singleton_isolated=1", "OMPI_MCA_hwloc_base_binding_policy=none")
-
-
-def coupling(shared: str, own: str) -> Axis:
-    """Whether the ranks share one problem, or each has one of its own; both in words."""
-    return Axis(
-        "coupling",
-        f"sharing: {shared}; independent: {own}, without messages",
-        ("sharing", "independent"),
-        "sharing",
-        role="copies",
-    )
-
-
 class Resources(msgspec.Struct, frozen=True):
     """What a case has on its machine.
 
@@ -312,8 +259,8 @@ class Benchmark(msgspec.Struct, frozen=True, dict=True):
         iteration_seconds: estimate of one iteration of the slowest kernel; where samples are short their number
             ends sampling before the time does. None: sampling is taken to last as long as it may.
         launcher: `mpi` starts a rank on each cpu of a placement, all as one MPI program, and the samples of all of
-            them make one figure (see Metric.over); `direct` starts one process on each host, with all of its cpus as
-            threads, and each host has a figure of its own.
+            them make one figure (see Metric.over); `direct` starts one process on each host, with all of its cpus
+            as threads, and each host has a figure of its own.
         two_sided: what passes its messages where one rank sends what another receives; empty for all others.
         message_bytes: bytes that one iteration passes from rank to rank, from its params.
         sentinel: the params at which one core of it is the fixed piece of work between blocks, which only the

@@ -1,7 +1,7 @@
 """Collective operations among all ranks."""
 
 from assay.model.text import text
-from assay.report import operations
+from assay.topics.messages import operations
 
 declared = operations.declared(
     64,

@@ -9,9 +9,9 @@ from assay.model.result import Estimate
 from assay.model.run import Run
 from assay.model.text import joined, text
 from assay.report import figures, formatting, provenance, selection
-from assay.report.charts.dots import Dot, dotted
 from assay.report.declared import Declared, Listing, Scene
 from assay.report.section import Figure, Headline, headings
+from assay.topics.cores.flops_chart import Dot, dotted
 from assay.topics.cores.models.operations_per_cycle import OperationsPerCycle
 
 _RATE, _CLOCK, _LOADED = "flop/s", "Hz", "loaded-clock"

@@ -3,8 +3,9 @@
 from collections.abc import Iterable, Mapping
 from typing import NamedTuple
 
-from assay.model.benchmark import Axis, Benchmark, Metric, Params, Resources, phase_times
+from assay.model.benchmark import Axis, Benchmark, Metric, Params, Resources
 from assay.model.placement import Placement
+from assay.model.solutions import phase_times
 from assay.topics.kernels.grid import grid_of
 
 _NUMBER_BYTES, _COLUMN_BYTES = 8, 4

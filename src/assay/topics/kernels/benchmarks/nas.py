@@ -2,8 +2,9 @@
 
 from collections.abc import Iterable
 
-from assay.model.benchmark import Axis, Benchmark, Metric, Params, Resources, phase_times
+from assay.model.benchmark import Axis, Benchmark, Metric, Params, Resources
 from assay.model.placement import Placement
+from assay.model.solutions import phase_times
 from assay.topics.kernels.sizes import CLASSES, PROBLEMS, demand
 
 #: Rate of one rank, op/s: what is usual on a core of 2024. Assumptions for plans only.

@@ -6,9 +6,10 @@ import msgspec
 
 from assay.model.result import Analysis, Estimate
 from assay.model.text import Text, filled, joined, text
-from assay.report import figures, formatting, messages, selection, sizes
+from assay.report import figures, formatting, messages, selection
 from assay.report.declared import Declared, Listing, Scene
 from assay.report.section import Figure, Headline, Table, headings
+from assay.topics.messages import sizes
 from assay.topics.messages.models.duplex import Duplex
 from assay.topics.messages.sections import many_pairs
 

@@ -2,8 +2,9 @@
 
 from collections.abc import Iterable
 
-from assay.model.benchmark import Axis, Benchmark, Metric, Params, Resources, coupling, phase_times
+from assay.model.benchmark import Axis, Benchmark, Metric, Params, Resources
 from assay.model.placement import Placement
+from assay.model.solutions import coupling, phase_times
 
 #: Of one cell in one step, as the program does it: docs/methods/weather.md counts them.
 FLOPS, TRAFFIC_BYTES = 540, 640

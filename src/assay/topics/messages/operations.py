@@ -5,10 +5,11 @@ from collections.abc import Callable, Iterable
 from assay.model import roles
 from assay.model.result import Estimate
 from assay.model.text import joined, text
-from assay.report import figures, formatting, messages, selection, sizes
+from assay.report import figures, formatting, messages, selection
 from assay.report.declared import Declared, Scene
 from assay.report.section import Figure, Headline, Table, headings, trimmed
 from assay.report.vocabulary import known
+from assay.topics.messages import sizes
 
 #: Fewer sizes make no curve.
 _CURVE = 3

@@ -1,0 +1,58 @@
+"""What benchmarks that solve whole problems declare alike: their phases, their times, and who shares a problem."""
+
+from collections.abc import Mapping
+
+from assay.model.benchmark import Axis, Metric
+
+
+def phase_times(phases: Mapping[str, str], each: str = "mean over the ranks") -> tuple[Metric, ...]:
+    """The seconds of each part of a solution, as metrics.
+
+    Args:
+        phases: kernel -> what is done in it.
+        each: what its figure is.
+    """
+    return tuple(
+        Metric("time", "s", "lower", "", f"{each}: {what}", kernels=(phase,), role="phase-time")
+        for phase, what in phases.items()
+    )
+
+
+def program_times(printed_by: str) -> tuple[Metric, ...]:
+    """The seconds of somebody else's program, as metrics: of its solution as it prints them, and of all of it."""
+    return (
+        Metric(
+            "time",
+            "s",
+            "lower",
+            "",
+            f"time of the solution, as {printed_by} prints it",
+            kernels=("time",),
+            role="solution-time",
+        ),
+        Metric(
+            "elapsed",
+            "s",
+            "lower",
+            "",
+            "wall time of the whole program",
+            kernels=("elapsed",),
+            role="program-time",
+        ),
+    )
+
+
+#: Before a program with MPI that runs as one rank without mpiexec: else Open MPI starts a daemon beside it, and
+#: binds its threads by rules of its own.
+ONE_RANK = ("env", "OMPI_MCA_ess_singleton_isolated=1", "OMPI_MCA_hwloc_base_binding_policy=none")
+
+
+def coupling(shared: str, own: str) -> Axis:
+    """Whether the ranks share one problem, or each has one of its own; both in words."""
+    return Axis(
+        "coupling",
+        f"sharing: {shared}; independent: {own}, without messages",
+        ("sharing", "independent"),
+        "sharing",
+        role="copies",
+    )
