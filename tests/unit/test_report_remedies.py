@@ -8,7 +8,7 @@ from assay.model.result import Analysis, Finding
 from assay.model.run import Run
 from assay.model.text import cli, text
 from assay.report import remedies
-from assay.report.summary import Step, summary
+from assay.report.summary import Action, summary
 
 CHOSEN = ("--toolchain", "clang", "--budget=5m", "--vary", "flags=-O3|-O2")
 
@@ -103,7 +103,7 @@ def finding(number: int, severity: str, remedy: str) -> Finding:
     )
 
 
-def steps(*findings: Finding, run: Run | None = None) -> tuple[Step, ...]:
+def steps(*findings: Finding, run: Run | None = None) -> tuple[Action, ...]:
     here = example()
     analysis: Analysis = msgspec.structs.replace(here.analysis, findings=findings)
     return summary(run or here.run, analysis).next
@@ -111,7 +111,7 @@ def steps(*findings: Finding, run: Run | None = None) -> tuple[Step, ...]:
 
 def test_advice_comes_with_its_reason_and_the_remedy_of_a_problem_without() -> None:
     found = steps(finding(1, "advice", "bind it"), finding(2, "problem", "plug it in"))
-    assert found[:2] == (Step("plug it in"), Step("bind it", "claim 1"))
+    assert found[:2] == (Action("plug it in"), Action("bind it", "claim 1"))
 
 
 def test_the_same_remedy_stands_once_and_more_than_five_are_counted() -> None:

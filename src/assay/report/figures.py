@@ -85,15 +85,19 @@ def placements(
     figure_id: str,
     title: str,
     row: Name = formatting.placed,
+    series: Name | None = None,
 ) -> Figure:
-    """A forest plot: a row for each placement, or as `row` names it, a series for each combination of levels."""
+    """A forest plot: a row for each placement, or as `row` names it, a series for each combination of levels.
+
+    `series` names them otherwise; empty where the title does.
+    """
     estimates = selection.measured(estimates)
     factor, unit = scaled(estimates)
     names = selection.varied(estimates)
     points = [
         Point(
             row=row(estimate),
-            series=selection.series(estimate, names) or title,
+            series=(series(estimate) if series else selection.series(estimate, names)) or title,
             limit=factor * estimate.limit.value if estimate.limit else None,
             short=formatting.shown(estimate).plain,
             **ends(estimate, factor),

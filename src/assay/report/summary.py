@@ -22,7 +22,7 @@ _FEWEST_TO_PRAISE = 3
 _MOST_ADVICE = 5
 
 
-class Step(msgspec.Struct, frozen=True):
+class Action(msgspec.Struct, frozen=True):
     """What to do, and the finding that asks for it (empty where the remedy says it)."""
 
     do: str
@@ -63,7 +63,7 @@ class Summary(msgspec.Struct, frozen=True):
     verdict: Verdict
     good: tuple[str, ...]
     wrong: tuple[str, ...]
-    next: tuple[Step, ...]
+    next: tuple[Action, ...]
     facts: tuple[str, ...]
     notices: tuple[str, ...] = ()
 
@@ -286,27 +286,27 @@ def _wrong(run: Run, analysis: Analysis) -> tuple[str, ...]:
     return tuple(filter(None, [shortfall(run, analysis), *problems, *lines]))
 
 
-def _next(run: Run, analysis: Analysis) -> tuple[Step, ...]:
+def _next(run: Run, analysis: Analysis) -> tuple[Action, ...]:
     """Remedies of problems, then of advice with its claim (problems have a list of their own), then repeats."""
     asked = [f for f in by_severity(analysis) if f.next and f.severity in {"problem", "advice"}]
     advice = [f for f in asked if f.severity == "advice"]
     steps = [
-        Step(remedies.typed(f.next, run), f.claim if f.severity == "advice" else "")
+        Action(remedies.typed(f.next, run), f.claim if f.severity == "advice" else "")
         for f in asked
         if f not in advice[_MOST_ADVICE:]
     ]
     if len(advice) > _MOST_ADVICE:
-        steps.append(Step(text("{count} more in the sections below", count=len(advice) - _MOST_ADVICE)))
+        steps.append(Action(text("{count} more in the sections below", count=len(advice) - _MOST_ADVICE)))
     if run.ending is None or run.ending.status != "complete":
         steps.append(
-            Step(text("Measure the missing cases: `assay run --resume {run}`", run=remedies.resumed(run)))
+            Action(text("Measure the missing cases: `assay run --resume {run}`", run=remedies.resumed(run)))
         )
     ranges = any(e.basis == "range" for e in analysis.estimates)
     repeated = any("--launches" in command.options for step in steps for command in step.commands)
     if ranges and run.plan.launches < _FEWEST and not repeated:
         command = remedies.typed(cli("run", run.info.study, "--launches", str(_FEWEST)), run)
         steps.append(
-            Step(
+            Action(
                 text(
                     "The ranges here are not confidence intervals. For 95 % intervals: `{command}`",
                     command=command,

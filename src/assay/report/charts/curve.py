@@ -68,7 +68,7 @@ class Boundary(msgspec.Struct, frozen=True):
     short: str
 
 
-class Step(msgspec.Struct, frozen=True):
+class Plateau(msgspec.Struct, frozen=True):
     """A fitted level: from `x` to `end` at `y`, with its label, and a shorter one for phones.
 
     Both are empty where another step has them.
@@ -86,7 +86,7 @@ class Guides(msgspec.Struct, frozen=True):
     """The additional lines of a curve: cache boundaries and fitted levels."""
 
     boundaries: tuple[Boundary, ...] = ()
-    steps: tuple[Step, ...] = ()
+    steps: tuple[Plateau, ...] = ()
 
 
 #: A curve alone.

@@ -14,7 +14,7 @@ from assay.model.run import Run
 _MOST = 48
 
 
-class Step(NamedTuple):
+class StepGroup(NamedTuple):
     """Some steps together.
 
     Attributes:
@@ -30,7 +30,7 @@ class Step(NamedTuple):
     shares: Mapping[str, tuple[float, float, float]]
 
 
-def steps(run: Run, estimate: Estimate) -> tuple[Step, ...]:
+def steps(run: Run, estimate: Estimate) -> tuple[StepGroup, ...]:
     """Of the solutions that an estimate stands on; none where its program tells no steps."""
     found = list(_solutions(run, estimate.case))
     if not found:
@@ -42,7 +42,7 @@ def steps(run: Run, estimate: Estimate) -> tuple[Step, ...]:
     seconds = np.add.reduceat(every, edges[:-1], axis=2)
     shares = seconds / np.maximum(seconds.sum(axis=1, keepdims=True), np.finfo(float).tiny)
     return tuple(
-        Step(
+        StepGroup(
             int(begin) + 1,
             int(end),
             {phase: float(medians(seconds[:, row, at])) for row, phase in enumerate(phases)},

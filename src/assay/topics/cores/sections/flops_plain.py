@@ -5,11 +5,8 @@ from collections.abc import Iterable
 from assay.model.result import Estimate
 from assay.model.text import joined, text
 from assay.report import figures, formatting, selection
-from assay.report.charts.intervals import Point, intervals
 from assay.report.declared import Declared, Listing, Scene
 from assay.report.section import Figure, Table, headings
-
-_USUAL = text("rate")
 
 
 def _mix(e: Estimate) -> str:
@@ -23,24 +20,10 @@ def _built(e: Estimate) -> str:
 
 
 def _charts(scene: Scene) -> Iterable[Figure]:
-    if not scene.measured:
-        return
-    factor, unit = figures.scaled(scene.measured)
-    points = [
-        Point(
-            row=_mix(e),
-            series=_built(e) or _USUAL,
-            limit=factor * e.limit.value if e.limit else None,
-            short=formatting.shown(e).plain,
-            **figures.ends(e, factor),
-            limit_text=formatting.limit_text(e.limit, e.unit),
-        )
-        for e in sorted(scene.measured, key=_mix)
-    ]
-    title = text("Rate of plain loops")
-    caption = joined(" ", [text("{title}.", title=title), figures.whiskers(scene.measured)])
-    result = figures.alternative_text((point.row, point.series, point.text) for point in points)
-    yield Figure("figure-flops-plain", caption, result, intervals(points, figures.titled(title, unit)))
+    ordered = tuple(sorted(scene.measured, key=_mix))
+    if ordered:
+        title, usual = text("Rate of plain loops"), text("rate")
+        yield figures.placements(ordered, "figure-flops-plain", title, _mix, lambda e: _built(e) or usual)
 
 
 def _table(scene: Scene) -> Iterable[Table]:

@@ -5,10 +5,10 @@ from datetime import datetime
 from assay.model.run import LaunchRecords
 from assay.model.text import joined, text
 from assay.report import formatting
-from assay.report.charts.timeline import DISTURBED, QUIET, Span, timeline
 from assay.report.declared import Declared, Listing, Scene
 from assay.report.section import Figure, headings
 from assay.report.vocabulary import known
+from assay.topics.health.timeline import DISTURBED, QUIET, Span, timeline
 
 _NANO = 1e9
 _OF_LAUNCH = text("largest share of cpu time during a launch")

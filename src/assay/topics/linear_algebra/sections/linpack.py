@@ -6,7 +6,6 @@ from assay.analyse.curves import machine_of
 from assay.model.result import Analysis, Estimate
 from assay.model.text import joined, text
 from assay.report import figures, formatting, selection
-from assay.report.charts.intervals import Point, intervals
 from assay.report.declared import Declared, Listing, Scene
 from assay.report.section import Figure, Headline, headings
 
@@ -42,24 +41,10 @@ def _name(e: Estimate) -> str:
 
 def _charts(scene: Scene) -> Iterable[Figure]:
     """A row for each order and leading dimension, a mark for each method."""
-    if not scene.measured:
-        return
-    factor, unit = figures.scaled(scene.measured)
-    points = [
-        Point(
-            row=_system(e),
-            series=_how(e) or text("rate"),
-            limit=factor * e.limit.value if e.limit else None,
-            short=formatting.shown(e).plain,
-            **figures.ends(e, factor),
-            limit_text=formatting.limit_text(e.limit, e.unit),
-        )
-        for e in sorted(scene.measured, key=lambda e: (_number(e, "n"), _number(e, "leading")))
-    ]
-    title = text("Rate of the solution")
-    caption = joined(" ", [text("{title}.", title=title), figures.whiskers(scene.measured)])
-    result = figures.alternative_text((point.row, point.series, point.text) for point in points)
-    yield Figure("figure-linpack", caption, result, intervals(points, figures.titled(title, unit)))
+    ordered = tuple(sorted(scene.measured, key=lambda e: (_number(e, "n"), _number(e, "leading"))))
+    if ordered:
+        title, usual = text("Rate of the solution"), text("rate")
+        yield figures.placements(ordered, "figure-linpack", title, _system, lambda e: _how(e) or usual)
 
 
 def _cache(scene: Scene, e: Estimate) -> str:

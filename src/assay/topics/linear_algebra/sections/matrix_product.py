@@ -7,6 +7,7 @@ from assay.model.text import joined, text
 from assay.report import figures, formatting, selection
 from assay.report.declared import Declared, Listing, Scene
 from assay.report.section import Figure, Headline, headings
+from assay.topics.linear_algebra.products import library
 
 
 def _charts(scene: Scene) -> Iterable[Figure]:
@@ -63,7 +64,7 @@ def _alike(e: Estimate) -> tuple[object, ...]:
 
 def _row(e: Estimate) -> tuple[str, ...]:
     figure = formatting.shown(e)
-    loaded = e.placement.proven.libraries.get("blas", {}) if e.placement.proven else {}
+    loaded = library(e)
     shown = (figure.plain, figure.ends, formatting.against(e))
     return (_name(e), str(e.params.get("n", "")), *shown, loaded.get("version", ""), loaded.get("kernel", ""))
 

@@ -13,7 +13,7 @@ from assay.report.solution import Solutions
 from assay.topics.linear_algebra.benchmarks.hpl import operations, solves_together
 from assay.topics.linear_algebra.models.system_time import LAW
 from assay.topics.linear_algebra.products import KERNEL, best_at, share_column
-from assay.topics.linear_algebra.steps import Step, steps
+from assay.topics.linear_algebra.steps import StepGroup, steps
 
 #: Share of a step that the update takes where the rest costs little.
 _MOSTLY = 0.8
@@ -32,7 +32,7 @@ def _charts(scene: Scene) -> Iterable[Figure]:
     yield from _LEDGER.figure(scene)
 
 
-def _steps(scene: Scene) -> tuple[Step, ...]:
+def _steps(scene: Scene) -> tuple[StepGroup, ...]:
     """Of the best solution."""
     return steps(scene.run, scene.best) if scene.best else ()
 

@@ -8,7 +8,7 @@ from assay.model.run import Run
 from assay.model.text import joined, text
 from assay.model.units import format_size
 from assay.report import figures, formatting, selection
-from assay.report.charts.curve import Boundary, Guides, Step
+from assay.report.charts.curve import Boundary, Guides, Plateau
 from assay.report.declared import Declared, Listing, Scene
 from assay.report.fitted import Fitted
 from assay.report.section import Figure, Headline, headings
@@ -68,8 +68,8 @@ def _charts(scene: Scene) -> tuple[Figure, ...]:
 
 def _steps(
     found: tuple[Fitted[LatencyLevels], ...], drawn: set[str], series: figures.Name, factor: float
-) -> tuple[Step, ...]:
-    steps: list[Step] = []
+) -> tuple[Plateau, ...]:
+    steps: list[Plateau] = []
     labelled: dict[str, list[float]] = {}
     for each in found:
         plain = series(each.estimates[0])
@@ -88,7 +88,7 @@ def _steps(
                 label = short = ""
             else:
                 of_level.append(value)
-            steps.append(Step(min(sizes), max(sizes), factor * value, name, label, short))
+            steps.append(Plateau(min(sizes), max(sizes), factor * value, name, label, short))
     return tuple(steps)
 
 
