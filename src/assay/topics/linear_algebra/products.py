@@ -8,19 +8,13 @@ from assay.report import selection
 from assay.report.declared import Scene
 from assay.report.formatting import shown
 from assay.report.solution import Column
+from assay.topics.linear_algebra.solutions import PRODUCT, is_of_same
 
 
 def of_product(scene: Scene, solution: Estimate, precision: str) -> str:
     """Its rate as a share of the fastest product in this precision, `85.1 %`; empty where none was measured."""
-    products = (
-        each
-        for each in selection.measured(selection.of_benchmark(scene.analysis, "dgemm"))
-        if each.params.get("format") == precision
-        and each.placement.cpus == solution.placement.cpus
-        and each.placement.hosts == solution.placement.hosts
-        and each.factors == solution.factors
-    )
-    best = selection.best(products)
+    products = selection.measured(selection.of_benchmark(scene.analysis, PRODUCT))
+    best = selection.best(each for each in products if is_of_same(each, solution, precision))
     return f"{100 * solution.median / best.median:.1f} %" if best and best.median and solution.median else ""
 
 

@@ -28,7 +28,7 @@ from assay.topics.linear_algebra.orders import (
     without_messages,
 )
 
-NAME = "hpl"
+NAME, PRODUCT = "hpl", "dgemm"
 #: What is further away is not predicted (METHODS, 5).
 _FARTHEST = 4
 
@@ -262,13 +262,16 @@ def _marks(known: RunEstimates, case: Case, state: str | None) -> tuple[str, ...
 
 def _product(known: RunEstimates, solution: Estimate) -> Measured | None:
     """The fastest product in double precision by the same library on the same cores."""
-    alike = (
-        each
-        for each in known.of("dgemm")
-        if each.estimate.params.get("format") == "fp64"
-        and each.estimate.placement.cpus == solution.placement.cpus
-        and each.estimate.placement.hosts == solution.placement.hosts
-        and each.estimate.factors == solution.factors
-        and each.estimate.state in {None, solution.state}
-    )
+    alike = (each for each in known.of(PRODUCT) if is_of_same(each.estimate, solution, "fp64"))
     return max(alike, key=lambda each: each.estimate.median or 0.0, default=None)
+
+
+def is_of_same(product: Estimate, solution: Estimate, precision: str) -> bool:
+    """Whether a product of matrices is of this precision, by the library, cores and state of a solution."""
+    return (
+        product.params.get("format") == precision
+        and product.placement.cpus == solution.placement.cpus
+        and product.placement.hosts == solution.placement.hosts
+        and product.factors == solution.factors
+        and product.state in {None, solution.state}
+    )
