@@ -22,7 +22,8 @@ sys.path.insert(0, str(Path(__file__).parent.parent))
 from bench.mpi import peers
 
 from assay import toolchain
-from assay.topics.kernels.benchmarks.hpcg import grid_of, operations
+from assay.topics.kernels.benchmarks.hpcg import operations
+from assay.topics.kernels.grid import grid_of
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -6,6 +6,7 @@
 #include "harness/cpus.hpp"
 #include "harness/mpi/world.hpp"
 
+using assay::grid_of;
 using namespace assay::hpcg;
 
 namespace {

@@ -160,7 +160,7 @@ class Solutions(msgspec.Struct, frozen=True, kw_only=True):
             yield figures.placements(scene.measured, anchor, self.chart, row=self.name)
         parts = [part for e in scene.measured for part in self._parts(scene, e)]
         if parts:
-            result = figures.read_out((part.row, part.series, part.text) for part in parts)
+            result = figures.alternative_text((part.row, part.series, part.text) for part in parts)
             spec = shares(parts, text("share of the time (%)"))
             yield Figure(f"{anchor}-phases", self.phases_caption, result, spec)
         yield from self.charts(scene)

@@ -94,7 +94,7 @@ class Network(NamedTuple):
         """Node -> rate of the product that was measured on most nodes, each by itself; the largest of these."""
         products = [
             each.estimate
-            for each in self.known.of("dgemm")
+            for each in self.known.of(PRODUCT)
             if len(each.estimate.placement.hosts) == 1
             and each.estimate.state in {None, self.state}
             and all(case.factors.get(name, level) == level for name, level in each.estimate.factors.items())

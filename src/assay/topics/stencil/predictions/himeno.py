@@ -25,7 +25,7 @@ def predict(known: RunEstimates) -> Iterable[Prediction]:
         estimate = each.estimate
         if roles.role(estimate) != "stencil-rate" or estimate.median is None:
             continue
-        if benchmarks.of(estimate.benchmark).figure_of == "ranks":
+        if benchmarks.of(estimate.benchmark).launcher == "mpi":
             continue  # messages, too, decide
         machine = known.machine(estimate)
         if machine and fits_caches(estimate, machine.topology):
