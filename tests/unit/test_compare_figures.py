@@ -221,7 +221,7 @@ def test_programs_stand_beside_each_other_only_between_the_same_partners() -> No
 def test_a_page_says_each_kind_of_sentence_under_a_heading_of_its_own() -> None:
     kinds = [each.kind for each in statements(published("sci", "leo"))]
     assert kinds == sorted(kinds, key=get_args(Kind).index)
-    assert "saturation" in [each.kind for each in statements(published("hpcdiy-qdr"))]
+    assert "saturated" in [each.kind for each in statements(published("hpcdiy-qdr"))]
     assert "64 KiB (two nodes)" in told(published("hpcdiy-qdr"))
 
 

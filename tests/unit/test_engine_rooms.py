@@ -1,4 +1,4 @@
-"""The engine rooms know no benchmark, axis or pattern by name: they ask declarations for roles."""
+"""The engine rooms know no benchmark, axis, pattern, rule or law by name, and recover no fact from a text."""
 
 import ast
 from collections.abc import Iterator
@@ -10,19 +10,32 @@ import pytest
 from tests.unit.report_example import estimates
 
 import assay
+from assay.analyse.findings import rules
+from assay.analyse.models import types
 from assay.model import benchmarks, roles
 from assay.model.benchmark import AxisRole, Role
+from assay.model.law import Unfitted
 from assay.model.result import Estimate
+from assay.report import sections
 
 SOURCE = Path(assay.__file__).parent
-ROOMS = ("analyse", "plan", "run", "store", "simulation", "report", "compare")
+ROOMS = ("analyse", "plan", "run", "store", "simulation", "report", "compare", "cli")
 #: Ordinary words of another language or of English, by the part of the source that needs them -> why.
 ALLOWED = {
     "report/charts/": (
         {"width", "size", "format", "line", "offset", "round", "segment"},
         "properties and marks of Vega-Lite, and fields of charts' own data",
     ),
-    "analyse/messages/configured.py": ({"tcp"}, "what Open MPI calls its component, a level of its `btl`"),
+    "analyse/messages/": ({"tcp", "mtu"}, "what Open MPI calls its component; a fact of an interface"),
+    "analyse/messages/steps.py": ({"message-law"}, "its own name: the law of messages is this room's"),
+    "plan/placement": ({"interleave"}, "a word of memory"),
+    "simulation/rates.py": ({"interleave"}, "a word of memory"),
+    "report/scores.py": ({"prediction"}, "the heading of a column"),
+    "cli/discover.py": ({"mtu", "threads"}, "a fact of an interface; a word of the machine's tree"),
+    "cli/export.py": ({"size"}, "an option"),
+    "cli/import_.py": ({"himeno", "hpl", "npb", "stream"}, "tools whose output is read"),
+    "cli/list_.py": ({"source"}, "a column"),
+    "cli/prepare.py": ({"seed"}, "an option"),
     "report/languages/": ({"n"}, "the number in gettext's rules of plurals"),
     "report/published.py": ({"pattern", "source"}, "fields of the data of a page"),
     "compare/charts.py": ({"format", "line", "round"}, "properties and marks of Vega-Lite"),
@@ -32,12 +45,84 @@ ALLOWED = {
     "report/languages/__init__.py": ({"p", "k"}, "prefixes of units: pico and kilo"),
     "report/verdicts.py": ({"pairs"}, "the plural of pair: launches side by side"),
 }
+#: What takes a text apart.
+TAKES_APART = frozenset(
+    ("split", "rsplit", "partition", "rpartition", "startswith", "endswith", "removeprefix", "removesuffix")
+)
+#: The only modules outside the parsers of other people's files that do so, and whose text it is.
+READERS = {
+    "analyse/joint.py": "the domain of a host's name",
+    "analyse/messages/configured.py": "a list of Open MPI's components, as its variable has it",
+    "analyse/messages/link.py": "width and generation of an InfiniBand port, as the kernel says them",
+    "plan/cards.py": "words of placements and of `--nic-node`, as a user types them",
+    "plan/factors.py": "`--vary`, as a user types it",
+    "plan/hosts.py": "words of placements, as a user types them",
+    "plan/layout.py": "words of placements, as a user types them",
+    "plan/networks.py": "`--network`, as a user types it",
+    "plan/placement.py": "words of placements, as a user types them",
+    "plan/points.py": "values of axes in a study, as a user writes them",
+    "run/causes.py": "the messages by which MPIs fail",
+    "run/foreign.py": "lines of a program's output",
+    "run/merging.py": "lines of a program's output",
+    "run/process.py": "/proc/stat",
+    "run/records.py": "lines of a program's output",
+    "store/directory.py": "lines of a file, names of variables, the letters of a file's name",
+    "store/earlier.py": "what earlier versions stored in sentences and ids",
+    "store/folder.py": "the beginning of a run's id, as a user types it",
+    "store/packed.py": "names of files in an archive",
+    "store/predicting.py": "lines of a file of records",
+    "simulation/launcher.py": "variables by which a launcher speaks to its ranks",
+    "simulation/rates.py": "the command line of a program",
+    "simulation/request.py": "the command line of a program",
+    "report/environment.py": "line breaks in a template of a page",
+    "report/formatting.py": "a size, of which a heading has the unit",
+    "report/gallery.py": "the name of a file from the anchor of a figure",
+    "report/languages/__init__.py": "the forms of a text in a catalogue",
+    "report/remedies.py": "options, as a user typed them",
+    "report/screen.py": "words of a cell, to break its line; the name of an encoding",
+    "report/spoken.py": "marks of emphasis in a text",
+    "report/vega.py": "SVG, CSS and versions of Vega",
+    "compare/origins.py": "`REFERENCE:ID` in the file of a reference",
+    "compare/sides.py": "names of files that somebody imported",
+    "cli/__init__.py": "the command line",
+    "cli/discover.py": "mitigations, as the kernel says them",
+    "cli/doctor.py": "/proc/self/mountinfo",
+    "cli/export.py": "forms of charts, as a user types them",
+    "cli/hosts.py": "names of nodes, as a user types them",
+    "cli/nodes.py": "what srun says",
+    "cli/output.py": "options, as a user types them",
+    "cli/plan.py": "names of toolchains; digits of lines that differ in nothing else",
+    "cli/prepare.py": "a list of libraries, as a user types it",
+    "cli/settings.py": "names of variables, and the configuration",
+    "cli/site.py": "a file of hosts, and what a node says",
+    "cli/status.py": "the beginning of a run's id, as a user types it",
+    "cli/submit.py": "a time limit, as a user types it",
+}
 
 
 def _names() -> set[str]:
     declared = [benchmarks.get(name) for name in benchmarks.names()]
     axes = {axis.name for each in declared for axis in each.axes}
-    return {each.name for each in declared} | axes | set(roles.patterns())
+    laws = {str(law.__struct_config__.tag) for law in types() if law is not Unfitted}
+    found = {each.name for each in declared} | axes | set(roles.patterns())
+    return found | ({rule.name for rule in rules()} | laws) - {*get_args(Role)}
+
+
+def _takes_apart(tree: ast.Module) -> bool:
+    """Whether a text is taken apart by a method of strings or by `re`; a function of a module is another thing."""
+    imported = {
+        alias.asname or alias.name
+        for node in ast.walk(tree)
+        if isinstance(node, ast.Import | ast.ImportFrom)
+        for alias in node.names
+    }
+    methods = [node for node in ast.walk(tree) if isinstance(node, ast.Attribute)]
+    return any(
+        isinstance(each.value, ast.Name) and each.value.id == "re"
+        if isinstance(each.value, ast.Name) and each.value.id in imported
+        else each.attr in TAKES_APART
+        for each in methods
+    )
 
 
 def _literals(tree: ast.Module) -> Iterator[ast.Constant]:
@@ -69,7 +154,7 @@ def _allowed(path: str, word: str) -> bool:
 
 
 @pytest.mark.parametrize("room", [room for room in ROOMS if (SOURCE / room).is_dir()])
-def test_no_literal_is_the_name_of_a_benchmark_an_axis_or_a_pattern(room: str) -> None:
+def test_no_literal_is_the_name_of_a_benchmark_an_axis_a_pattern_a_rule_or_a_law(room: str) -> None:
     assert {each for each in _found(room) if not _allowed(*each)} == set()
 
 
@@ -79,6 +164,16 @@ def test_every_word_that_is_allowed_is_needed() -> None:
     for part, (words, _) in ALLOWED.items():
         if (SOURCE / part).exists():
             assert words <= {word for used_part, word in used if used_part == part}
+
+
+def test_only_those_who_read_what_others_wrote_take_a_text_apart() -> None:
+    files = [path for room in ROOMS for path in (SOURCE / room).rglob("*.py")]
+    found = {path for path in files if _takes_apart(ast.parse(path.read_text()))}
+    assert {str(path.relative_to(SOURCE)) for path in found} == READERS.keys()
+
+
+def test_the_rules_whose_findings_a_section_claims_exist() -> None:
+    assert frozenset().union(*(each.rules for each in sections.declared())) <= {rule.name for rule in rules()}
 
 
 def test_every_metric_of_assays_own_benchmarks_has_a_role() -> None:

@@ -19,8 +19,6 @@ from assay.model.result import Estimate
 _NO_SPEED = ("", "share", "B")
 _BYTES = roles.usual_axis("message-size")
 _MEMORY = "memory"
-#: Copies that no cache helps come first: they are what messages of any size can have.
-_BUFFERS = ("cold", "hot")
 
 
 class _Figure(NamedTuple):
@@ -167,16 +165,17 @@ def _programs(figures: Sequence[_Figure]) -> Iterator[_Group]:
 
 
 def _copies(figures: Iterable[_Figure], message: _Figure) -> list[_Figure]:
-    """The copy that messages inside a node of no stated size stand against."""
+    """The copy that messages inside a node of no stated size stand against: one that no cache helps, if any is."""
     if message.estimate.placement.nodes > 1 or _BYTES in message.words:
         return []
-    ours, reuse = {of.name for of in roles.measuring("copy-rate")}, roles.usual_axis("buffer-reuse")
-    copies = {
-        str(each.words.get(reuse, _BUFFERS[-1])): each
+    ours = {of.name for of in roles.measuring("copy-rate")}
+    copies = [
+        each
         for each in figures
         if each.benchmark in ours and each.estimate.metric == message.estimate.metric and _BYTES not in each.words
-    }
-    return [copies[name] for name in _BUFFERS if name in copies][:1]
+    ]
+    beyond = [each for each in copies if roles.has_level(each.benchmark, each.words, "beyond-caches")]
+    return (beyond or copies)[-1:]
 
 
 def _across(base: Sequence[_Figure], judged: Sequence[_Figure]) -> Iterator[_Group]:

@@ -32,7 +32,7 @@ _KINDS = {
     "figure": text("Other figures"),
     "crossover": text("Where curves cross"),
     "jump": text("Where the time of a message jumps"),
-    "saturation": text("Where curves saturate"),
+    "saturated": text("Where curves saturate"),
 }
 
 

@@ -26,7 +26,7 @@ from assay.model.units import scale
 from assay.report import formatting, messages, selection
 from assay.report.vocabulary import known
 
-Kind = Literal["rate", "time", "curve", "figure", "crossover", "jump", "saturation"]
+Kind = Literal["rate", "time", "curve", "figure", "crossover", "jump", "saturated"]
 #: A reader takes in no more pairs of curves that are not of messages.
 _MOST = 12
 NO_SAMPLES = text(
@@ -52,7 +52,7 @@ def statements(sides: Sides) -> list[Statement]:
     found += [Statement("figure", each) for each in contrast_statements.sentences(sides)]
     found += [Statement("crossover", _crossed(sides, pair, each)) for pair in pairs for each in pair.crossovers]
     found += [Statement("jump", jump(sides, each)) for each in _largest(sides)]
-    return [*found, *(Statement("saturation", each) for each in _saturated(sides))]
+    return [*found, *(Statement("saturated", each) for each in _saturated(sides))]
 
 
 def _saturated(sides: Sides) -> Iterator[str]:

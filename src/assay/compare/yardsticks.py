@@ -6,7 +6,7 @@ from assay.analyse.comparisons.effects import compare_unpaired
 from assay.analyse.estimates import Measured
 from assay.analyse.history import BetweenRuns
 from assay.analyse.statistics import MARGIN
-from assay.model import roles
+from assay.model import benchmarks, roles
 from assay.model.benchmark import Role
 from assay.model.compared import ComparedPair, Growth, Yardstick
 from assay.model.errors import UsageError
@@ -19,8 +19,6 @@ from assay.model.units import parse_quantity
 CLOCK, PEAK, MEMORY = "clock", "FMA peak", "memory rate"
 #: Whole machines before single cores.
 _PLACES = ("all", "one-core")
-#: The kernel that stands for what memory gives.
-_TRIAD = "triad"
 _DOUBLE = "fp64"
 #: Units of what is no rate and no time.
 NO_SPEED = ("", "share", "B")
@@ -41,7 +39,7 @@ def yardsticks(
     found = [
         _measured(CLOCK, sides, between, _of("loaded-clock", "clock"), text("loaded clock")) or _stated(runs),
         _measured(PEAK, sides, between, _is_fma, text("fused multiply-adds")),
-        _measured(MEMORY, sides, between, _is_triad, _TRIAD),
+        _measured(MEMORY, sides, between, _is_main_of_memory, ""),
     ]
     return tuple(each for each in found if each)
 
@@ -75,12 +73,13 @@ def _of(*wanted: Role) -> Callable[[Estimate], bool]:
 
 
 def _is_fma(estimate: Estimate) -> bool:
-    mix = roles.level_of(estimate, "instruction-mix")
-    return roles.role(estimate) == "flop-rate" and mix == "fma" and roles.precision(estimate) == _DOUBLE
+    fused = roles.has_level(estimate.benchmark, estimate.params, "fused")
+    return roles.role(estimate) == "flop-rate" and fused and roles.precision(estimate) == _DOUBLE
 
 
-def _is_triad(estimate: Estimate) -> bool:
-    return roles.role(estimate) == "memory-rate" and estimate.kernel == _TRIAD
+def _is_main_of_memory(estimate: Estimate) -> bool:
+    main = benchmarks.of(estimate.benchmark).main_kernel
+    return roles.role(estimate) == "memory-rate" and estimate.kernel == main
 
 
 def _measured(
@@ -90,7 +89,7 @@ def _measured(
     wanted: Callable[[Estimate], bool],
     of: str,
 ) -> Yardstick | None:
-    """The best figures of both at the first place that both have."""
+    """The best figures of both at the first place that both have; `of`: what they are, empty for their kernel."""
     for place in _PLACES:
         best = [
             max(_at(place, side, wanted), key=lambda each: each.estimate.median or 0.0, default=None)
@@ -98,8 +97,8 @@ def _measured(
         ]
         if best[0] and best[1] and (comparison := compare_unpaired(best[0], best[1], between)):
             a, b = (each.estimate.median or 0.0 for each in best if each)
-            unit = best[0].estimate.unit
-            return Yardstick(name, a, b, unit, comparison.value, stated=False, of=joined(", ", (of, place)))
+            of = joined(", ", (of or best[0].estimate.kernel, place))
+            return Yardstick(name, a, b, best[0].estimate.unit, comparison.value, stated=False, of=of)
     return None
 
 

@@ -63,6 +63,11 @@ AxisRole = Literal[
     "address-family",  # of sockets
     "copies",  # whether ranks share a problem (`sharing`), or each has one of its own (`independent`)
 ]
+#: What a level of an axis means, where more than its own benchmark asks for it.
+LevelRole = Literal[
+    "fused",  # operations that count twice: with them a core does most
+    "beyond-caches",  # buffers that no cache holds
+]
 #: Rates of work that cores share something for: memory, or messages. Operations in registers share nothing.
 WORK_RATES: frozenset[Role] = frozenset(
     (
@@ -116,6 +121,7 @@ class Axis(msgspec.Struct, frozen=True):
         named: whether its levels are names, which no language translates.
         patterns: of an axis of patterns: level -> what it means, levels of other tools' figures too.
         short: the meaning in a few words, for the axis of a chart; empty where it is short.
+        level_roles: level -> what it means, where an engine asks for that.
     """
 
     name: str
@@ -132,6 +138,7 @@ class Axis(msgspec.Struct, frozen=True):
     named: bool = False
     patterns: Mapping[str, Pattern] = msgspec.field(default_factory=dict)
     short: str = ""
+    level_roles: Mapping[ParamValue, LevelRole] = msgspec.field(default_factory=dict)
 
     @property
     def title(self) -> str:

@@ -5,7 +5,7 @@ from functools import cache
 from typing import Literal
 
 from assay.model import benchmarks
-from assay.model.benchmark import AxisRole, Benchmark, Metric, ParamValue, Pattern, Role
+from assay.model.benchmark import AxisRole, Benchmark, LevelRole, Metric, ParamValue, Pattern, Role
 from assay.model.result import Estimate
 
 _USUAL_PRECISION = "fp64"
@@ -49,6 +49,12 @@ def level(benchmark: str, params: Mapping[str, ParamValue], wanted: AxisRole) ->
 def level_of(estimate: Estimate, wanted: AxisRole) -> ParamValue | None:
     """The value that an estimate has on the axis of a role; None where it has none."""
     return level(estimate.benchmark, estimate.params, wanted)
+
+
+def has_level(benchmark: str, params: Mapping[str, ParamValue], wanted: LevelRole) -> bool:
+    """Whether one of the params is a level that means this."""
+    axes = benchmarks.of(benchmark).axes
+    return any(axis.level_roles.get(params.get(axis.name, "")) == wanted for axis in axes)
 
 
 def size(estimate: Estimate) -> int:

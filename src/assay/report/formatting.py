@@ -239,17 +239,20 @@ def percent(value: float) -> str:
 
 def change(ratio: float, *, factor: bool | None = None) -> str:
     """A ratio to its base: `+4.7 %`, `-12 %`; from 2 on a factor, `×3.42`; or as `factor` says."""  # noqa: RUF002
-    if ratio >= _FACTOR if factor is None else factor:
-        return f"×{ratio:.{decimals(ratio)}f}"  # noqa: RUF001 (a factor)
+    return "".join(_change(ratio, factor=ratio >= _FACTOR if factor is None else factor))
+
+
+def _change(ratio: float, *, factor: bool) -> tuple[str, str]:
+    """The digits, and the unit."""
+    if factor:
+        return f"×{ratio:.{decimals(ratio)}f}", ""  # noqa: RUF001 (a factor)
     value = _PERCENT * (ratio - 1)
-    return f"{value:+z.1f} %" if abs(value) < _PERCENT else f"{value:+.0f} %"
+    return (f"{value:+z.1f}" if abs(value) < _PERCENT else f"{value:+.0f}"), " %"
 
 
 def changes(ratio: float, lo: float, hi: float, *, sure: bool) -> str:
     """The ends of a ratio in the form of `change`: an interval `[+4.1, +5.3] %`, a range `+4.1 to +5.3 %`."""
-    factor = ratio >= _FACTOR
-    least, most = (change(end, factor=factor).removesuffix(" %") for end in (lo, hi))
-    unit = "" if factor else " %"
+    (least, unit), (most, _) = (_change(end, factor=ratio >= _FACTOR) for end in (lo, hi))
     return f"[{least}, {most}]{unit}" if sure else f"{least} to {most}{unit}"
 
 

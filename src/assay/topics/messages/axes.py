@@ -71,6 +71,7 @@ BUFFERS = Axis(
     ("hot", "rotating", "cold"),
     "hot",
     role="buffer-reuse",
+    level_roles={"cold": "beyond-caches"},
 )
 OFFSET = Axis(
     "offset",

@@ -38,6 +38,7 @@ benchmark = Benchmark(
             role="instruction-mix",
             named=True,
             needs={"fma": _FUSED},
+            level_roles={"fma": "fused"},
         ),
     ),
     metrics=(

@@ -55,6 +55,7 @@ benchmark = Benchmark(
             ("hot", "cold"),
             "hot",
             role="buffer-reuse",
+            level_roles={"cold": "beyond-caches"},
         ),
         Axis(
             "offset",
