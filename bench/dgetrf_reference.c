@@ -43,8 +43,11 @@ int main(int argc, char **argv) {
     factor_t factor = library ? (factor_t)symbol(library, "dgetrf_") : NULL;
     solve_t solve = library ? (solve_t)symbol(library, "dgetrs_") : NULL;
     void (*threads)(int) = library ? (void (*)(int))symbol(library, "openblas_set_num_threads") : NULL;
+    if (library != NULL && threads == NULL) {
+        threads = (void (*)(int))dlsym(library, "MKL_Set_Num_Threads");
+    }
     if (factor == NULL || solve == NULL || threads == NULL) {
-        fprintf(stderr, "no OpenBLAS with LAPACK: %s\n", argv[1]);
+        fprintf(stderr, "no OpenBLAS or MKL with LAPACK: %s\n", argv[1]);
         return 4;
     }
     threads(argc - 3);

@@ -1,6 +1,6 @@
-"""Our HPL against hpcc's, LAPACK's LU and the product, with the same OpenBLAS file on the same cpus, in blocks.
+"""Our HPL against hpcc's, LAPACK's LU and the product, with the same BLAS file on the same cpus, in blocks.
 
-    python bench/hpl_ratio.py [--blocks 6] [--n 4000] [--product N] [--nb 128,192] [--blas FILE] [--mpi NAME]
+    python bench/hpl_ratio.py [--blocks 6] [--n 4000] [--product N] [--nb 128,192] [--blas NAME] [--mpi NAME]
                               [--peers-only]
 
 Each block launches all competitors in random order. hpcc solves with each block size in one launch, ours in one
@@ -10,13 +10,15 @@ with its exact 95 % interval, from six blocks on. The last lines are ours agains
 with panels that are passed on. `--peers-only`: ours with a rank on each cpu against hpcc, dgetrf and the product;
 large orders take minutes a block else.
 
-hpcc is linked with a BLAS of the system: another file than that makes the first ratio one of two libraries, and
-the line says so.
+hpcc is linked with a BLAS of the system. Another one (`--blas mkl`, or a path) takes its place before hpcc starts
+(LD_PRELOAD) where it has functions of the same names. One that has not (the OpenBLAS of the wheel) makes the first
+ratio one of two libraries, and the line says so.
 """
 
 from __future__ import annotations
 
 import argparse
+import ctypes
 import json
 import os
 import random
@@ -44,16 +46,20 @@ _HERE = Path(__file__).parent
 _RESULT = re.compile(r"^W\w+\s+\d+\s+\d+\s+\d+\s+\d+\s+\S+\s+(\S+)$", re.MULTILINE)
 
 
-def _hpcc(mpi: Mpi, cpus: Sequence[int], order: int, blocks: Sequence[int]) -> float:
-    """The best rate over the block sizes, flop/s."""
+def _hpcc(mpi: Mpi, blas: str, cpus: Sequence[int], order: int, blocks: Sequence[int]) -> float:
+    """The best rate over the block sizes, flop/s; with the library in place of its own where that can be."""
     content = hpcc.INPUT.format(n=order, nb=" ".join(map(str, blocks)))
     content = content.replace("1            # of NBs", f"{len(blocks)}            # of NBs")
     content = content.replace("1            Qs", f"{len(cpus)}            Qs")
     with tempfile.TemporaryDirectory() as folder:
         (Path(folder) / "hpccinf.txt").write_text(content)
         listed = ",".join(map(str, cpus))
-        command = [mpi.launcher, "-n", str(len(cpus)), "--cpu-set", listed, "--bind-to", "core", "hpcc"]
-        environment = peers.ENVIRONMENT | {"OPENBLAS_NUM_THREADS": "1", "OMP_NUM_THREADS": "1"}
+        command = [mpi.launcher, "-n", str(len(cpus)), "--cpu-set", listed, "--bind-to", "core"]
+        if _takes_its_place(blas):
+            command += ["env", f"LD_PRELOAD={blas}"]
+        command.append("hpcc")
+        threads = ("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "MKL_NUM_THREADS")
+        environment = peers.ENVIRONMENT | dict.fromkeys(threads, "1")
         subprocess.run(command, cwd=folder, env=environment, check=True, capture_output=True)
         found = _RESULT.findall((Path(folder) / "hpccoutf.txt").read_text())
     if len(found) != len(blocks):
@@ -107,6 +113,11 @@ def _same_file(blas: str) -> bool:
     return any(Path(word).resolve() == Path(blas).resolve() for word in linked.split() if word.startswith("/"))
 
 
+def _takes_its_place(blas: str) -> bool:
+    """Whether another library than hpcc's has functions of the same names."""
+    return not _same_file(blas) and hasattr(ctypes.CDLL(blas), "cblas_dgemm")
+
+
 def _default_blas() -> str:
     """The OpenBLAS that hpcc is linked with, else the first one here."""
     found = [each.file for each in toolchain.find_libraries("blas") if "openblas" in each.name]
@@ -126,7 +137,8 @@ def main() -> None:
     parser.add_argument("--mpi", default="")
     parser.add_argument("--peers-only", action="store_true")
     options = parser.parse_args()
-    blas, sizes = options.blas or _default_blas(), [int(each) for each in options.nb.split(",")]
+    blas = peers.blas_file(options.blas) if options.blas else _default_blas()
+    sizes = [int(each) for each in options.nb.split(",")]
     cpus, order = sorted(os.sched_getaffinity(0)), options.n
     mpis = [each for each in toolchain.find_mpis() if each.kind == "openmpi"]
     mpi = next(each for each in mpis if not options.mpi or each.name == options.mpi)
@@ -143,7 +155,7 @@ def main() -> None:
             **{f"ours {size}": ours(each, size) for size in sizes},
             "dgemm": lambda: _dgemm(blas, cpus, options.product or order),
             "dgetrf": lambda: _dgetrf(reference, blas, cpus, order),
-            **({"hpcc": lambda: _hpcc(mpi, cpus, order, sizes)} if has_hpcc else {}),
+            **({"hpcc": lambda: _hpcc(mpi, blas, cpus, order, sizes)} if has_hpcc else {}),
         }
         variants: Mapping[str, Callable[[], float]] = {
             **{f"ours threads {size}": ours([cpus], size) for size in sizes},
@@ -168,7 +180,7 @@ def main() -> None:
     best, one = best_of("ours"), of(f"ours {middle}")
     print(f"n = {order}, NB {options.nb}, {len(cpus)} core(s), {mpi.name}, {blas}, {options.blocks} blocks")
     if has_hpcc:
-        same = "" if _same_file(blas) else ", another BLAS file"
+        same = "" if _same_file(blas) or _takes_its_place(blas) else ", another BLAS file"
         peers.say_rates(f"hpcc's HPL{same}", best, of("hpcc"))
     peers.say_rates("dgetrf, as many threads", best, of("dgetrf"))
     peers.say_rates("the product", best, of("dgemm"))

@@ -1,6 +1,6 @@
 """Our mxp against our HPL and the product in single precision, with the same BLAS file and cpus, in blocks.
 
-    python bench/mxp_ratio.py [--blocks 6] [--n 4096] [--blas FILE] [--mpi NAME]
+    python bench/mxp_ratio.py [--blocks 6] [--n 4096] [--blas NAME] [--mpi NAME]
 
 Each block launches all in random order; a launch counts by its last solution. Printed is the ratio of rates:
 Hodges-Lehmann over the blocks with its exact 95 % interval, from six blocks on. HPL has a rank on each cpu;
@@ -45,8 +45,7 @@ def main() -> None:
     parser.add_argument("--blas", default="")
     parser.add_argument("--mpi", default="")
     options = parser.parse_args()
-    libraries = [each.file for each in toolchain.find_libraries("blas") if "openblas" in each.name]
-    blas = options.blas or libraries[0]
+    blas = peers.blas_file(options.blas or "openblas")
     cpus, order = sorted(os.sched_getaffinity(0)), str(options.n)
     mpis = [each for each in toolchain.find_mpis() if each.kind == "openmpi"]
     mpi = next(each for each in mpis if not options.mpi or each.name == options.mpi)

@@ -9,6 +9,7 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
+from assay import plan as planning
 from assay import toolchain
 from assay.analyse.statistics import hodges_lehmann
 from assay.model.toolchain import Mpi
@@ -28,6 +29,11 @@ ENVIRONMENT = {
 def output(command: Sequence[str]) -> str:
     """What a command prints; CalledProcessError where it fails."""
     return subprocess.run(command, check=True, capture_output=True, text=True, env=ENVIRONMENT).stdout
+
+
+def blas_file(name: str) -> str:
+    """The file of a BLAS by its name in `assay list blas`, or the path that is given."""
+    return planning.library_files("blas", [name], toolchain.find_libraries("blas"))[name]
 
 
 def program(mpi: Mpi, name: str) -> Path:

@@ -1,6 +1,7 @@
 #include "harness/blas.hpp"
 
 #include <dlfcn.h>
+#include <link.h>
 
 #include <algorithm>
 #include <array>
@@ -62,17 +63,29 @@ struct MklVersion {
     const char* platform;
 };
 
-/// MKL names the instructions that it chose in a sentence; the return value is what MKL_ENABLE_INSTRUCTIONS calls
-/// them, or the sentence.
-std::string mkl_kernel(const std::string& sentence) {
-    constexpr std::array<std::array<const char*, 2>, 4> names{
-        {{"AVX-512", "AVX512"}, {"AVX2", "AVX2"}, {"AVX", "AVX"}, {"SSE4.2", "SSE4_2"}}};
-    for (const auto& [said, asked] : names) {
-        if (sentence.find(said) != std::string::npos) {
-            return asked;
+/// MKL keeps each of its kernels in a library of its own, and loads the one that it chooses with the first call:
+/// `libmkl_avx2.so.2`. The return value is the name of that kernel as MKL_ENABLE_INSTRUCTIONS calls it, `def`
+/// where MKL chose the one for any processor (and for those of others than Intel); empty where none is loaded.
+std::string mkl_kernel() {
+    std::string found;
+    const auto look = [](dl_phdr_info* info, std::size_t, void* to) {
+        constexpr std::array<std::array<std::string_view, 2>, 7> kernels{{{"libmkl_def.so", "def"},
+                                                                          {"libmkl_mc3.so", "SSE4_2"},
+                                                                          {"libmkl_avx.so", "AVX"},
+                                                                          {"libmkl_avx2.so", "AVX2"},
+                                                                          {"libmkl_avx512.so", "AVX512"},
+                                                                          {"libmkl_avx512_mic.so", "AVX512_MIC"},
+                                                                          {"libmkl_avx10.so", "AVX10"}}};
+        const std::string file = std::filesystem::path(info->dlpi_name).filename().string();
+        for (const auto& [begin, name] : kernels) {
+            if (file.rfind(begin, 0) == 0) {
+                *static_cast<std::string*>(to) = name;
+            }
         }
-    }
-    return sentence;
+        return 0;
+    };
+    dl_iterate_phdr(look, &found);
+    return found;
 }
 
 /// Threads of the process before the first library was loaded.
@@ -128,18 +141,12 @@ void* Blas::find(const std::string& name) const { return dlsym(library_, (prefix
 
 template <class Given, class Number>
 void Blas::call(void* function, std::int64_t n, const Given* a, const Given* b, Number* c) const {
-    if (wide_) {
-        using Call = void (*)(int, int, int, std::int64_t, std::int64_t, std::int64_t, Number, const Given*,
-                              std::int64_t, const Given*, std::int64_t, Number, Number*, std::int64_t);
-        as<Call>(function)(row_major, not_transposed, not_transposed, n, n, n, Number{1}, a, n, b, n, Number{0}, c,
-                           n);
-        return;
-    }
-    using Call =
-        void (*)(int, int, int, int, int, int, Number, const Given*, int, const Given*, int, Number, Number*, int);
-    const int order = static_cast<int>(n);
-    as<Call>(function)(row_major, not_transposed, not_transposed, order, order, order, Number{1}, a, order, b,
-                       order, Number{0}, c, order);
+    const auto by = [&](auto order) {
+        as<Gemm<decltype(order), Given, Number>>(function)(row_major, not_transposed, not_transposed, order, order,
+                                                           order, Number{1}, a, order, b, order, Number{0}, c,
+                                                           order);
+    };
+    wide_ ? by(n) : by(static_cast<int>(n));
 }
 
 void Blas::multiply(std::int64_t n, const double* a, const double* b, double* c) const {
@@ -150,6 +157,14 @@ void Blas::multiply(std::int64_t n, const Bfloat16* a, const Bfloat16* b, float*
     call(sbgemm_, n, a, b, c);
 }
 
+void* Blas::bfloat16_product() const {
+    if (sbgemm_ == nullptr) {
+        throw Failure(Exit::environment, "this BLAS has no product of bf16",
+                      "it has neither cblas_sbgemm nor cblas_gemm_bf16bf16f32", "--format fp32");
+    }
+    return sbgemm_;
+}
+
 void Blas::set_threads(int count) const {
     if (void* set = find("openblas_set_num_threads")) {
         as<void (*)(int)>(set)(count);
@@ -157,6 +172,9 @@ void Blas::set_threads(int count) const {
         as<void (*)(std::int64_t)>(of_blis)(count);
     } else if (void* of_mkl = dlsym(library_, "MKL_Set_Num_Threads")) {
         as<void (*)(int)>(of_mkl)(count);
+        if (void* dynamic = dlsym(library_, "MKL_Set_Dynamic")) {
+            as<void (*)(int)>(dynamic)(0);  // else it may take fewer
+        }
     }
 }
 
@@ -242,7 +260,8 @@ std::map<std::string, std::string> Blas::identity() const {
         found["library"] = "MKL";
         found["version"] = "MKL " + std::to_string(version.major) + '.' + std::to_string(version.minor) + '.' +
                            std::to_string(version.update);
-        found["kernel"] = mkl_kernel(version.processor == nullptr ? "" : version.processor);
+        found["processor"] = version.processor == nullptr ? "" : version.processor;
+        found["kernel"] = mkl_kernel();
     }
     return found;
 }

@@ -17,7 +17,8 @@ inline constexpr std::int64_t largest_order = std::int64_t{1} << 26U;
 class Bfloat16 {
   public:
     Bfloat16() = default;
-    explicit Bfloat16(double value) {
+    template <class Number>
+    explicit Bfloat16(Number value) {
         const auto narrow = static_cast<float>(value);
         std::uint32_t bits = 0;
         std::memcpy(&bits, &narrow, sizeof bits);
@@ -34,6 +35,12 @@ class Bfloat16 {
     std::uint16_t bits_ = 0;
 };
 
+/// CBLAS's product of matrices of Given numbers, C = alpha A B + beta C.
+template <class Int, class Given, class Number>
+using Gemm = void (*)(int order, int turn_a, int turn_b, Int rows, Int columns, Int inner, Number alpha,
+                      const Given* a, Int stride_a, const Given* b, Int stride_b, Number beta, Number* c,
+                      Int stride_c);
+
 /// One library, loaded for the rest of the process.
 class Blas {
   public:
@@ -46,8 +53,9 @@ class Blas {
     void multiply(std::int64_t n, const float* a, const float* b, float* c) const;
     void multiply(std::int64_t n, const Bfloat16* a, const Bfloat16* b, float* c) const;
 
-    /// Whether the library has the product of 16-bit numbers, which few have.
-    [[nodiscard]] bool has_bfloat16() const { return sbgemm_ != nullptr; }
+    /// The product of 16-bit numbers that is added in single precision, under either of its names. Failure
+    /// (environment) where the library has none: few have.
+    [[nodiscard]] void* bfloat16_product() const;
 
     /// A function under the name that this library gives it, `cblas_dtrsm` or LAPACK's `dgetrf_`; null where it
     /// has none.
@@ -71,8 +79,9 @@ class Blas {
     /// together.
     [[nodiscard]] std::vector<int> cpus() const;
 
-    /// `file`, `library`, `version`, `kernel`, `threads`, `interface`, and the `number of` each kernel that is
-    /// asked for by number: as the library itself says. What it does not say is absent.
+    /// `file`, `library`, `version`, `kernel`, `threads`, `interface`, the `processor` that it sees, and the
+    /// `number of` each kernel that is asked for by number: as the library itself says. What it does not say is
+    /// absent. After the first product: some libraries choose their kernel with it.
     [[nodiscard]] std::map<std::string, std::string> identity() const;
 
   private:

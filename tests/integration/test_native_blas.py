@@ -200,6 +200,30 @@ def test_a_product_of_half_the_bits_is_checked_and_a_library_without_one_is_refu
     assert (refused.returncode, "cblas_sbgemm" in refused.stderr) == (4, True)
 
 
+@pytest.mark.long
+def test_mkl_says_what_it_chose_and_multiplies_in_every_format(
+    build: Build, libraries: tuple[Library, ...], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    mkl = next((each for each in libraries if each.name == "mkl"), None)
+    if mkl is None:
+        pytest.skip("MKL is not here: pip install 'assay[mkl]' accepts its licence and takes 1 GB")
+    words = ("--library", f"blas={mkl.file}", "--n", "512", "--cpus", "0,1")
+    kernels = {}
+    for format_ in ("fp64", "fp32", "bf16"):
+        found = records(run(build, *words, "--format", format_))
+        assert found[Verdict].passed
+        (rank,) = found[Header].ranks
+        assert (rank.cpus, rank.proof) == ((0, 1), "thread")
+        loaded = found[Header].libraries["blas"]
+        assert (loaded["library"], loaded["threads"]) == ("MKL", "2")
+        kernels[format_] = loaded["kernel"]
+    (usual,) = set(kernels.values())
+    assert usual in {"def", "SSE4_2", "AVX", "AVX2", "AVX512", "AVX10"}
+    monkeypatch.setenv("MKL_ENABLE_INSTRUCTIONS", "SSE4_2")
+    asked = records(run(build, *words))[Header].libraries["blas"]["kernel"]
+    assert asked == ("def" if usual == "def" else "SSE4_2")  # it heeds this on processors of Intel alone
+
+
 def test_a_wrong_product_fails(build: Build, tmp_path: Path) -> None:
     done = run(build, "--library", f"blas={compiled(tmp_path, _WRONG)}", "--n", "100", "--cpus", "0")
     found = records(done)

@@ -70,6 +70,68 @@ def test_a_wrong_library_is_a_failed_verdict(build: Build, tmp_path: Path) -> No
     assert [each.status for each in told.ends] == ["failed"]
 
 
+#: Products of 16-bit numbers in plain loops, spoilt by a factor; another library has all the rest.
+_BESIDE = """
+#include <stdlib.h>
+static float wide(unsigned short half) {
+    union { unsigned bits; float number; } of = {(unsigned)half << 16};
+    return of.number;
+}
+void cblas_sbgemm(int order, int ta, int tb, int m, int n, int k, float alpha, const unsigned short* a, int lda,
+                  const unsigned short* b, int ldb, float beta, float* c, int ldc) {
+    if (order != 102 || ta != 111 || tb != 111) abort();
+    for (int j = 0; j < n; ++j)
+        for (int i = 0; i < m; ++i) {
+            float sum = 0;
+            for (int p = 0; p < k; ++p) sum += wide(a[i + (long)p * lda]) * wide(b[p + (long)j * ldb]);
+            c[i + (long)j * ldc] = beta * c[i + (long)j * ldc] + SPOILT * alpha * sum;
+        }
+}
+void scipy_cblas_sbgemm(int, int, int, int, int, int, float, const unsigned short*, int, const unsigned short*,
+                        int, float, float*, int) __attribute__((alias("cblas_sbgemm")));
+"""
+
+
+def beside(folder: Path, spoilt: str) -> str:
+    """A library that has such products and, by another one, everything else."""
+    whole = Path(toolchain.find_libraries("blas")[0].file)
+    folder.mkdir()
+    (folder / "beside.c").write_text(_BESIDE.replace("SPOILT", spoilt))
+    made = folder / "libbeside.so"
+    linked = ["-Wl,--no-as-needed", str(whole), f"-Wl,-rpath,{whole.parent}"]
+    subprocess.run(["gcc", "-O2", "-shared", "-fPIC", folder / "beside.c", *linked, "-o", made], check=True)
+    return f"blas={made}"
+
+
+def steps(told: Told) -> int:
+    """Of the refinement of the last solution."""
+    return len([each for each in told.records if isinstance(each, FigureOfMerit)][-1].steps["refinement"])
+
+
+def test_factors_of_half_the_bits_cost_steps_and_no_accuracy(build: Build, blas: str, tmp_path: Path) -> None:
+    order = ("--n", "500", "--nb", "48")
+    single = run(build, blas, *order)
+    assert verdict(single).passed
+    found = {}
+    for name, spoilt in (("right", "1"), ("halved", ".5f"), ("none", "(0.f / 0.f)")):
+        told = run(build, beside(tmp_path / name, spoilt), *order, "--format", "bf16")
+        assert told.header.params["format"] == "bf16"
+        found[name] = told
+    assert verdict(found["right"]).passed
+    assert verdict(found["right"]).error < 1
+    # A preconditioner that is half right is one, and costs more steps.
+    assert 1 <= steps(single) <= steps(found["right"]) < steps(found["halved"]) <= 50
+    assert found["none"].exit_code == 1
+    assert not verdict(found["none"]).passed
+
+
+def test_a_library_without_products_of_half_the_bits_is_refused(build: Build) -> None:
+    blis = next(each for each in toolchain.find_libraries("blas") if each.name == "blis-pthread")
+    told = run(build, f"blas={blis.file}", "--n", "300", "--format", "bf16")
+    assert told.exit_code == 4
+    assert "no product of bf16" in told.words
+
+
 def test_a_wrong_solution_is_a_failed_verdict(build: Build, blas: str, tmp_path: Path) -> None:
     faults = (("solver_->solve();", "solver_->solve(); solver_->x()[5] *= 1 + 1e-9;"),)
     for program in planted(build.toolchain, tmp_path, "mxp", faults):

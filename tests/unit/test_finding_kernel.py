@@ -36,6 +36,7 @@ BLIS = {
     "number of haswell": "3",
 }
 OPENBLAS = {"library": "OpenBLAS", "version": "OpenBLAS 0.3.30", "kernel": "Haswell"}
+MKL = {"library": "MKL", "version": "MKL 2026.0.2", "kernel": "SSE4_2"}
 
 
 def run_of(folder: Path, share: float, loaded: dict[str, str], vectors: tuple[str, ...] = WIDE) -> Run:
@@ -67,7 +68,11 @@ def found(run: Run) -> list[Finding]:
 
 @pytest.mark.parametrize(
     ("loaded", "variable", "level"),
-    [(OPENBLAS, "OPENBLAS_CORETYPE", "SkylakeX"), (BLIS, "BLIS_ARCH_TYPE", "0")],
+    [
+        (OPENBLAS, "OPENBLAS_CORETYPE", "SkylakeX"),
+        (BLIS, "BLIS_ARCH_TYPE", "0"),
+        (MKL, "MKL_ENABLE_INSTRUCTIONS", "AVX512"),
+    ],
 )
 def test_a_slow_product_is_a_candidate_that_another_kernel_decides(
     tmp_path: Path, loaded: dict[str, str], variable: str, level: str
@@ -92,6 +97,7 @@ def test_a_fast_product_is_no_finding(tmp_path: Path) -> None:
     ("loaded", "vectors"),
     [
         ({**OPENBLAS, "kernel": "SkylakeX"}, WIDE),
+        ({**MKL, "kernel": "AVX512"}, WIDE),
         (OPENBLAS, ("avx2", "fma")),
         (OPENBLAS, ("neon",)),
         ({"version": "Other 1.0", "kernel": "x"}, WIDE),

@@ -44,7 +44,9 @@ def test_orders_are_doubled_as_far_as_memory_goes() -> None:
 
     assert orders(2**20) == []
     assert orders(4 * 10**8) == [1024, 2048, 4096]
-    assert MXP.memory_bytes({"n": 1000}, placement) == 12 * 10**6
+    single, half = ({"n": 1000, "nb": 100, "format": each} for each in ("fp32", "bf16"))
+    assert MXP.memory_bytes(single, placement) == 12 * 10**6
+    assert MXP.memory_bytes(half, placement) == 12 * 10**6 + 2 * 200 * 1000
 
 
 def test_a_rate_stands_against_the_peak_of_single_precision(analysis: Analysis) -> None:
@@ -73,5 +75,7 @@ def test_the_section_says_what_of_the_product_it_is(run: Run, analysis: Analysis
     assert {each.id for each in found.figures} == {"figure-mixed-system", "figure-mixed-system-phases"}
     assert "is the update, and" in " ".join(found.meaning)
     (table,) = found.tables
-    of_product = [row[table.columns.index("Of SGEMM")] for row in table.rows]
+    of_product = [row[table.columns.index("Of GEMM")] for row in table.rows]
     assert all(each.endswith(" %") for each in of_product)
+    assert {row[table.columns.index("Steps")] for row in table.rows} == {"3"}
+    assert all(row[0].startswith("all, fp32") for row in table.rows)

@@ -83,6 +83,16 @@ def test_a_class_fits_memory_time_and_ranks() -> None:
     assert chosen("ft", 64, 2**36) == "C"
     assert chosen("ft", 200, 2**38) == "C"
     assert chosen("ep", 1, 2**30) == "A"
+    assert chosen("ep", 1024, 2**40) == "D"
+    assert (chosen("is", 64, 2**34), chosen("is", 64, 2**37)) == ("C", "D")
+
+
+def test_a_class_that_memory_does_not_hold_is_left_out_with_what_it_needs() -> None:
+    measure = Measure("nas", ("all",), axes={"npb": ("ep", "ft"), "npb-class": "D"})
+    plan = plan_for(TWO_CORES, Study("NAS", "How fast?", (measure,), launches=6))
+    assert [case.params["npb"] for case in plan.cases if case.benchmark == "nas"] == ["ep"]
+    (left,) = plan.left_out
+    assert "it needs 96 GiB of memory" in left.reason
 
 
 def test_a_plan_names_the_class_and_one_that_is_wanted_counts() -> None:

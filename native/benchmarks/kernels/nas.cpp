@@ -24,7 +24,7 @@ const assay::Declaration declaration{
           {"ep", "is", "cg", "mg", "ft"},
           "ep",
           ""},
-         {"npb-class", "size of the problem, as NPB names it", {"S", "W", "A", "B", "C"}, "S", ""}},
+         {"npb-class", "size of the problem, as NPB names it", {"S", "W", "A", "B", "C", "D"}, "S", ""}},
     .work = {{"rate", {"operations", "flops", "traffic_bytes"}}, {"computation", {}}, {"messages", {}}},
     .solves = true,
 };

@@ -289,12 +289,13 @@ class Cg final : public Problem {
         double zeta;
     };
 
-    // S, A, B: RNR-94-007, table 3.4 (in more digits, and S: NPB 2); W, C: NPB 2.
+    // S, A, B: RNR-94-007, table 3.4 (in more digits, and S: NPB 2); W, C: NPB 2; D: NPB 3.
     static constexpr ByClass<Published> published{{{1400, 7, 15, 10, 8.5971775078648},
                                                    {7000, 8, 15, 12, 10.362595087124},
                                                    {14000, 11, 15, 20, 17.130235054029},
                                                    {75000, 13, 75, 60, 22.712745482631},
-                                                   {150000, 15, 75, 110, 28.973605592845}}};
+                                                   {150000, 15, 75, 110, 28.973605592845},
+                                                   {1500000, 21, 100, 500, 52.514532105794}}};
     static constexpr int steps_of_each = 25;
     static constexpr double smallest = .1;
 

@@ -155,12 +155,13 @@ class Ep final : public Problem {
 
     static constexpr std::uint64_t seed = 271'828'183;
 
-    // Sums of X and Y. S, A, B: RNR-94-007, table 3.2 (S: sample code); W, C: NPB 2.
+    // Sums of X and Y. S, A, B: RNR-94-007, table 3.2 (S: sample code); W, C: NPB 2; D: NPB 3.
     static constexpr ByClass<Published> published{{{24, -3.247834652034740e3, -6.958407078382297e3},
                                                    {25, -2.863319731645753e3, -6.320053679109499e3},
                                                    {28, -4.295875165629892e3, -1.580732573678431e4},
                                                    {30, 4.033815542441498e4, -2.660669192809235e4},
-                                                   {32, 4.764367927995374e4, -8.084072988043731e4}}};
+                                                   {32, 4.764367927995374e4, -8.084072988043731e4},
+                                                   {36, 1.982481200946593e5, -1.020596636361769e5}}};
 
     static Vector absolute(Vector numbers) { return numbers_of(words_of(numbers) & ~(std::uint64_t{1} << 63U)); }
     static Vector greater(Vector one, Vector other) { return one > other ? one : other; }

@@ -118,7 +118,8 @@ class Ft final : public Problem {
                                                    {128, 128, 32, 6, ft_checksums::w},
                                                    {256, 256, 128, 6, ft_checksums::a},
                                                    {512, 256, 256, 20, ft_checksums::b},
-                                                   {512, 512, 512, 20, ft_checksums::c}}};
+                                                   {512, 512, 512, 20, ft_checksums::c},
+                                                   {2048, 1024, 1024, 25, ft_checksums::d}}};
 
     static constexpr std::size_t group = vector_doubles;
     static constexpr double alpha = 1e-6;

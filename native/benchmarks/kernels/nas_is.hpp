@@ -114,7 +114,7 @@ class Is final : public Problem {
         std::array<Test, tests> keys;
     };
 
-    // S, A, B: RNR-94-007, tables 3.9 and 3.10 (S: sample code); W, C: NPB 2.
+    // S, A, B: RNR-94-007, tables 3.9 and 3.10 (S: sample code); W, C: NPB 2; D: NPB 3.
     static constexpr ByClass<Published> published{{
         {16, 11, {{{48427, 0, 1}, {17148, 18, 1}, {23627, 346, 1}, {62548, 64917, -1}, {4431, 65463, -1}}}},
         {20,
@@ -145,6 +145,13 @@ class Is final : public Problem {
            {74326391, 266290, 1},
            {129606274, 133997595, -1},
            {21736814, 133525895, -1}}}},
+        {31,
+         27,
+         {{{1317351170, 1, 1},
+           {995930646, 36538729, 1},
+           {1157283250, 1978098519, -1},
+           {1503301535, 2145192618, -1},
+           {1453734525, 2147425337, -1}}}},
     }};
 
     template <class Number>

@@ -87,12 +87,13 @@ class Mg final : public Problem {
         double norm;
     };
 
-    // S, A, B: RNR-94-007, tables 3.1 and 3.3; W (as of NPB 3), C: NPB.
+    // S, A, B: RNR-94-007, tables 3.1 and 3.3; W and D (as of NPB 3), C: NPB.
     static constexpr ByClass<Published> published{{{5, 4, -3. / 8, 1. / 32, -1. / 64, 0.5307707005734e-4},
                                                    {7, 4, -3. / 8, 1. / 32, -1. / 64, 0.6467329375339e-5},
                                                    {8, 4, -3. / 8, 1. / 32, -1. / 64, 0.2433365309069e-5},
                                                    {8, 20, -3. / 17, 1. / 33, -1. / 61, 0.1800564401355e-5},
-                                                   {9, 20, -3. / 17, 1. / 33, -1. / 61, 0.5706732285740e-6}}};
+                                                   {9, 20, -3. / 17, 1. / 33, -1. / 61, 0.5706732285740e-6},
+                                                   {10, 50, -3. / 17, 1. / 33, -1. / 61, 0.1583275060440e-9}}};
 
     using Grids = std::vector<Grid>;
     using Point = std::array<Index, 3>;

@@ -18,9 +18,10 @@
 
 namespace assay::nas {
 
-/// The sizes of a problem. S, A and B are those of RNR-94-007, W and C came with NPB 2.
-enum class Class : std::size_t { s, w, a, b, c };
-inline constexpr std::array<std::string_view, 5> class_names{"S", "W", "A", "B", "C"};
+/// The sizes of a problem. S, A and B are those of RNR-94-007, W and C came with NPB 2, D with NPB 2.4 (that of IS
+/// with NPB 3).
+enum class Class : std::size_t { s, w, a, b, c, d };
+inline constexpr std::array<std::string_view, 6> class_names{"S", "W", "A", "B", "C", "D"};
 
 inline Class class_named(std::string_view name) {
     const auto* found = std::find(class_names.begin(), class_names.end(), name);

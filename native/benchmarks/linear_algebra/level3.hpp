@@ -82,23 +82,29 @@ class Level3Of {
           iamax_(required(blas, name("cblas_i", "amax"))),
           getrf_(blas.find(name("", "getrf_"))) {}
 
+    /// From now on products of 16-bit numbers are added to numbers of this precision. Failure (environment) where
+    /// the library has none.
+    void use_bfloat16(const Blas& blas) { narrow_ = blas.bfloat16_product(); }
+
     /// C -= A B.
     void subtract_product(const View& a, const View& b, const View& c) const {
-        product(not_transposed, {a.first, c.rows, a.columns, a.stride}, {b.first, a.columns, c.columns, b.stride},
-                c);
+        product<Number>(not_transposed, {a.first, c.rows, a.columns, a.stride},
+                        {b.first, a.columns, c.columns, b.stride}, c);
     }
 
     /// The same of rows: the transposed matrices lie column by column.
     void subtract_product(const View& a, const RowView& b, const RowView& c) const {
-        product(transposed, {b.first, c.columns, a.columns, b.stride}, {a.first, a.columns, c.rows, a.stride},
-                {c.first, c.columns, c.rows, c.stride});
+        product<Number>(transposed, {b.first, c.columns, a.columns, b.stride},
+                        {a.first, a.columns, c.rows, a.stride}, {c.first, c.columns, c.rows, c.stride});
     }
 
     void subtract_product(const View& a, const RowView& b, const View& c) const {
-        product(transposed, {a.first, c.rows, a.columns, a.stride}, {b.first, c.columns, a.columns, b.stride}, c);
+        product<Number>(transposed, {a.first, c.rows, a.columns, a.stride},
+                        {b.first, c.columns, a.columns, b.stride}, c);
     }
 
-    void subtract_product(const RowView& a, const RowView& b, const RowView& c) const {
+    template <class Given>
+    void subtract_product(const RowViewOf<Given>& a, const RowViewOf<Given>& b, const RowView& c) const {
         product(not_transposed, turned(b), turned(a), turned(c));
     }
 
@@ -217,17 +223,17 @@ class Level3Of {
     }
 
     /// C -= A B, or A B^T; the shapes are those of the product.
-    template <class Int>
-    void gemm(int second, const View& a, const View& b, const View& c) const {
-        using Call = void (*)(int, int, int, Int, Int, Int, Number, const Number*, Int, const Number*, Int, Number,
-                              Number*, Int);
-        call<Call>(gemm_)(by_columns, not_transposed, second, static_cast<Int>(c.rows),
-                          static_cast<Int>(c.columns), static_cast<Int>(a.columns), -1, a.first,
-                          static_cast<Int>(a.stride), b.first, static_cast<Int>(b.stride), 1, c.first,
-                          static_cast<Int>(c.stride));
+    template <class Int, class Given>
+    void gemm(int second, const ViewOf<Given>& a, const ViewOf<Given>& b, const View& c) const {
+        void* function = std::is_same_v<Given, Number> ? gemm_ : narrow_;
+        call<Gemm<Int, Given, Number>>(function)(
+            by_columns, not_transposed, second, static_cast<Int>(c.rows), static_cast<Int>(c.columns),
+            static_cast<Int>(a.columns), -1, a.first, static_cast<Int>(a.stride), b.first,
+            static_cast<Int>(b.stride), 1, c.first, static_cast<Int>(c.stride));
     }
 
-    void product(int second, const View& a, const View& b, const View& c) const {
+    template <class Given>
+    void product(int second, const ViewOf<Given>& a, const ViewOf<Given>& b, const View& c) const {
         if (c.rows > 0 && c.columns > 0 && a.columns > 0) {
             wide_ ? gemm<std::int64_t>(second, a, b, c) : gemm<int>(second, a, b, c);
         }
@@ -249,7 +255,10 @@ class Level3Of {
     }
 
     /// The transposed of rows: it lies column by column.
-    static View turned(const RowView& of) { return {of.first, of.columns, of.rows, of.stride}; }
+    template <class Given>
+    static ViewOf<Given> turned(const RowViewOf<Given>& of) {
+        return {of.first, of.columns, of.rows, of.stride};
+    }
 
     template <class Int>
     void trsv(int triangle, int diagonal, const RowView& u, Number* x) const {
@@ -285,6 +294,7 @@ class Level3Of {
 
     bool wide_;
     void* gemm_;
+    void* narrow_ = nullptr;  ///< of 16-bit numbers
     void* trsm_;
     void* trsv_;
     void* gemv_;

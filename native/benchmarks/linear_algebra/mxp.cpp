@@ -1,4 +1,4 @@
-// HPL-MxP: one dense system of equations, solved by LU in single precision and refined to double precision.
+// HPL-MxP: one dense system of equations, solved by LU in low precision and refined to double precision.
 #include <optional>
 
 #include "benchmarks/linear_algebra/mxp_solver.hpp"
@@ -7,7 +7,7 @@
 namespace {
 
 using assay::Setting;
-using assay::linear_algebra::Index;
+using assay::mxp::Options;
 using assay::mxp::Solver;
 
 /// The benchmark's limit of the scaled residual.
@@ -15,10 +15,15 @@ constexpr double threshold = 16;
 
 const assay::Declaration declaration{
     .name = "mxp",
-    .summary = "HPL-MxP: a dense system of equations, by LU in single precision and GMRES in double precision",
+    .summary = "HPL-MxP: a dense system of equations, by LU in low precision and GMRES in double precision",
     .kernels = {"rate", "conversion", "diagonal", "triangles", "update", "refinement"},
     .axes = {{"n", "order of the system of equations", {}, std::int64_t{2000}, "", 1, assay::largest_order},
-             {"nb", "columns of a block", {}, std::int64_t{256}, ""}},
+             {"nb", "columns of a block", {}, std::int64_t{256}, ""},
+             {"format",
+              "of the numbers that the update multiplies: fp32; bf16, where the library has it, added in fp32",
+              {"fp32", "bf16"},
+              "fp32",
+              ""}},
     .work = {{"rate", {"solution"}},
              {"conversion", {}},
              {"diagonal", {}},
@@ -29,18 +34,26 @@ const assay::Declaration declaration{
     .solves = true,
 };
 
+Options options_of(const assay::Params& params) {
+    const std::int64_t n = params.number("n");
+    return {n, std::min(params.number("nb"), n), params.word("format") == "bf16"};
+}
+
 class Mxp : public assay::Benchmark {
   public:
     explicit Mxp(const Setting& setting)
-        : n_(setting.params.number("n")),
+        : options_(options_of(setting.params)),
           blas_(setting.library("blas"), setting.cpus),
           single_(blas_),
           exact_(blas_) {
-        std::byte* memory = setting.memory->allocate(Solver::room(n_));
+        if (options_.narrow) {
+            single_.use_bfloat16(blas_);
+        }
+        std::byte* memory = setting.memory->allocate(Solver::room(options_));
         assay::linear_algebra::start_threads<float>(blas_);
         // After the library has its threads, which are counted when they are pinned.
         crew_.emplace(setting.cpus, assay::Crew::Between::asleep);
-        solver_.emplace(n_, std::min(setting.params.number("nb"), n_), *crew_, single_, exact_, memory);
+        solver_.emplace(options_, *crew_, single_, exact_, memory);
         solver_->generate();
     }
 
@@ -64,11 +77,12 @@ class Mxp : public assay::Benchmark {
 
     /// 2 n^3 / 3 + 3 n^2 / 2, as the benchmark counts, whatever was done to refine.
     [[nodiscard]] assay::Solution solution(double seconds) override {
-        const auto n = static_cast<double>(n_);
+        const auto n = static_cast<double>(options_.n);
         assay::Solution solution{"rate", "flop/s", (2 * n / 3 + 1.5) * n * n / seconds, seconds, {}, {}};
         for (std::size_t phase = 0; phase < assay::mxp::phase_names.size(); ++phase) {
             solution.phases[assay::mxp::phase_names.at(phase)] = solver_->phases().at(phase);
         }
+        solution.steps["refinement"] = solver_->refinement_steps();
         return solution;
     }
 
@@ -80,7 +94,7 @@ class Mxp : public assay::Benchmark {
     }
 
   private:
-    Index n_;
+    Options options_;
     assay::Blas blas_;
     assay::linear_algebra::Level3Of<float> single_;
     assay::linear_algebra::Level3Of<double> exact_;

@@ -1,4 +1,4 @@
-// The solution of HPL-MxP's system: LU in single precision, then GMRES to the accuracy of double precision.
+// The solution of HPL-MxP's system: LU in low precision, then GMRES to the accuracy of double precision.
 #pragma once
 
 #include <algorithm>
@@ -21,6 +21,13 @@ using linear_algebra::Level3Of;
 using linear_algebra::RowView;
 using linear_algebra::RowViewOf;
 using Vector = std::vector<double>;
+
+/// What decides how a system is solved.
+struct Options {
+    Index n;
+    Index block;
+    bool narrow;  ///< whether the update multiplies numbers of 16 bits, and adds in single precision
+};
 
 /// Parts of a solution whose time is told apart.
 enum class Phase : std::size_t { conversion, diagonal, triangles, update, refinement };
@@ -51,31 +58,38 @@ inline void generate(Crew& crew, const RowView& a) {
 /// A process that solves A x = b, with as many threads as it has cpus.
 class Solver {
   public:
-    /// Bytes of A with b, and of its factors.
-    static std::size_t room(Index n) {
-        const auto rows = static_cast<std::size_t>(n);
-        return rows * (static_cast<std::size_t>(hpl::stride_of(n + 1)) * sizeof(double) +
-                       static_cast<std::size_t>(stride(n)) * sizeof(float)) +
-               page;
+    /// Bytes of A with b, of its factors, and of a block of columns and one of rows in 16 bits.
+    static std::size_t room(const Options& options) {
+        const auto [n, block, narrow] = options;
+        const Index in_16_bits = narrow ? n * stride(block) + block * stride(n) : 0;
+        return static_cast<std::size_t>(n * hpl::stride_of(n + 1)) * sizeof(double) +
+               static_cast<std::size_t>(n * stride(n)) * sizeof(float) +
+               static_cast<std::size_t>(in_16_bits) * sizeof(Bfloat16) + page;
     }
 
     /// `crew`: as many threads as the library has. `memory` has `room`.
-    Solver(Index n, Index block, Crew& crew, const Level3Of<float>& single, const Level3Of<double>& exact,
+    Solver(const Options& options, Crew& crew, const Level3Of<float>& single, const Level3Of<double>& exact,
            std::byte* memory)
-        : n_(n),
-          block_(block),
+        : n_(options.n),
+          block_(options.block),
+          narrow_(options.narrow),
           crew_(crew),
           single_(single),
           exact_(exact),
-          a_{reinterpret_cast<double*>(memory), n, n + 1, hpl::stride_of(n + 1)},
-          lu_{reinterpret_cast<float*>(a_.first + n * a_.stride), n, n, stride(n)},
-          small_(static_cast<std::size_t>(n)),
+          a_{reinterpret_cast<double*>(memory), n_, n_ + 1, hpl::stride_of(n_ + 1)},
+          lu_{reinterpret_cast<float*>(a_.first + n_ * a_.stride), n_, n_, stride(n_)},
+          columns_{reinterpret_cast<Bfloat16*>(lu_.first + n_ * lu_.stride), n_, block_, stride(block_)},
+          rows_{columns_.first + n_ * columns_.stride, block_, n_, stride(n_)},
+          small_(static_cast<std::size_t>(n_)),
           x_(small_.size()),
           r_(small_.size()),
           basis_(most_steps, r_),
+          refined_(most_steps, r_),
           triangle_(most_steps, Vector(most_steps)),
           turns_(most_steps),
-          right_(most_steps + 1) {}
+          right_(most_steps + 1) {
+        step_seconds_.reserve(most_steps);
+    }
 
     /// Writes the system.
     void generate() { mxp::generate(crew_, a_); }
@@ -83,7 +97,15 @@ class Solver {
     /// Neither x nor factors are left of the last solution. The first call touches their memory.
     void forget() {
         std::fill(x_.begin(), x_.end(), 0.);
-        by_rows([&](Index row) { std::fill_n(lu_.row(row), n_, std::numeric_limits<float>::quiet_NaN()); });
+        by_rows([&](Index row) {
+            std::fill_n(lu_.row(row), n_, std::numeric_limits<float>::quiet_NaN());
+            if (narrow_) {
+                std::fill_n(columns_.row(row), block_, Bfloat16(0));
+            }
+        });
+        for (Index row = 0; narrow_ && row < block_; ++row) {
+            std::fill_n(rows_.row(row), n_, Bfloat16(0));
+        }
     }
 
     /// Finds x.
@@ -101,6 +123,9 @@ class Solver {
 
     /// Seconds of each phase of the last solution.
     [[nodiscard]] const Phases& phases() const { return phases_; }
+
+    /// Seconds of each step of GMRES in it.
+    [[nodiscard]] const std::vector<double>& refinement_steps() const { return step_seconds_; }
 
     /// The scaled residual, ||A x - b|| / (eps (||A|| ||x|| + ||b||) n) in maximum norms, with A and b generated
     /// anew; the largest number there is where it is not finite.
@@ -180,8 +205,26 @@ class Solver {
         single_.solve_unit_lower(square, right);
         single_.divide_by_upper(square, below);
         enter(Phase::triangles);
-        single_.subtract_product(below, right, lu_.part(after, after, n_ - after, n_ - after));
+        const auto rest = lu_.part(after, after, n_ - after, n_ - after);
+        if (narrow_) {
+            single_.subtract_product(narrowed(below, columns_), narrowed(right, rows_), rest);
+        } else {
+            single_.subtract_product(below, right, rest);
+        }
         enter(Phase::update);
+    }
+
+    /// The numbers of a part in 16 bits, where there is room for them.
+    [[nodiscard]] RowViewOf<Bfloat16> narrowed(const RowViewOf<float>& from,
+                                               const RowViewOf<Bfloat16>& room) const {
+        const auto to = room.part(0, 0, from.rows, from.columns);
+        crew_.share(static_cast<std::size_t>(from.rows), 1, [&](std::size_t begin, std::size_t end) {
+            for (auto row = static_cast<Index>(begin); row < static_cast<Index>(end); ++row) {
+                std::transform(from.row(row), from.row(row) + from.columns, to.row(row),
+                               [](float number) { return Bfloat16(number); });
+            }
+        });
+        return to;
     }
 
     /// A square becomes its L and U, by halves. Nothing is exchanged: the diagonal dominates.
@@ -255,32 +298,44 @@ class Solver {
         }
     }
 
-    /// w = (L U)^-1 A v.
-    void multiply(const Vector& v, Vector& w) {
+    /// w = A v.
+    void multiply(const Vector& v, Vector& w) const {
         std::fill(w.begin(), w.end(), 0.);
         exact_.subtract_product(a_.part(0, 0, n_, n_), v.data(), w.data());
         for (double& each : w) {
             each = -each;
         }
-        precondition(w);
     }
 
-    /// GMRES without restart from the solution in single precision, preconditioned by the factors, until what is
-    /// left is a rounding of double precision: Y. Saad, M. H. Schultz, GMRES, 1986, with Givens rotations.
+    /// The diagonal dominates: a norm of A is no more than twice its largest entry.
+    [[nodiscard]] double largest_of_diagonal() const {
+        double most = 0;
+        for (Index row = 0; row < n_; ++row) {
+            most = std::max(most, a_.at(row, row));
+        }
+        return most;
+    }
+
+    /// Flexible GMRES without restart from the solution by the factors, which also precondition it, until what is
+    /// left of b is a rounding of double precision: Y. Saad, 1993, with Givens rotations. That the factors are
+    /// applied in single precision, and by each step a little differently, costs no accuracy in this form.
     void refine() {
         copy_b(x_);
         precondition(x_);
-        const double enough = std::numeric_limits<double>::epsilon() / 2 * norm(x_);
+        const double enough = std::numeric_limits<double>::epsilon() / 2 * largest_of_diagonal() * norm(x_);
         copy_b(r_);
         exact_.subtract_product(a_.part(0, 0, n_, n_), x_.data(), r_.data());
-        precondition(r_);
         double length = norm(r_);
         right_[0] = length;
+        step_seconds_.clear();
+        double begin = now();
         for (steps_ = 0; std::abs(right_[steps_]) > enough && steps_ < most_steps; ++steps_) {
             Vector& column = triangle_[steps_];
             Vector& direction = basis_[steps_];
             std::transform(r_.begin(), r_.end(), direction.begin(), [&](double each) { return each / length; });
-            multiply(direction, r_);
+            refined_[steps_] = direction;
+            precondition(refined_[steps_]);
+            multiply(refined_[steps_], r_);
             for (std::size_t each = 0; each <= steps_; ++each) {  // modified Gram-Schmidt
                 column[each] = dot(r_, basis_[each]);
                 add(r_, -column[each], basis_[each]);
@@ -299,13 +354,15 @@ class Solver {
             turns_[steps_] = {c, s};
             right_[steps_ + 1] = -s * right_[steps_];
             right_[steps_] *= c;
+            const double end = now();
+            step_seconds_.push_back(end - std::exchange(begin, end));
         }
         for (std::size_t each = steps_; each-- > 0;) {
             right_[each] /= triangle_[each][each];
             for (std::size_t above = 0; above < each; ++above) {
                 right_[above] -= triangle_[each][above] * right_[each];
             }
-            add(x_, right_[each], basis_[each]);
+            add(x_, right_[each], refined_[each]);
         }
     }
 
@@ -314,18 +371,23 @@ class Solver {
 
     Index n_;
     Index block_;
+    bool narrow_;
     Crew& crew_;
     const Level3Of<float>& single_;
     const Level3Of<double>& exact_;
     RowView a_;
     RowViewOf<float> lu_;
+    RowViewOf<Bfloat16> columns_;  ///< those below a square, in 16 bits
+    RowViewOf<Bfloat16> rows_;     ///< those right of it
     std::vector<float> small_;
     Vector x_;
     Vector r_;
     std::vector<Vector> basis_;     ///< of GMRES: a vector of each step
+    std::vector<Vector> refined_;   ///< the same, solved by the factors
     std::vector<Vector> triangle_;  ///< columns
     std::vector<std::pair<double, double>> turns_;
     Vector right_;
+    std::vector<double> step_seconds_;
     Phases phases_{};
     double since_ = 0;
     std::size_t steps_ = 0;

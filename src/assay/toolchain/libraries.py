@@ -30,7 +30,7 @@ _SYSTEM = {
     "blis-serial": ("blis-serial/libblis.so.4",),
     "blis-system": ("libblis.so.4", "libblis.so"),
     "aocl": ("libblis-mt.so.5", "libblis-mt.so.4", "libblis-mt.so"),
-    "mkl": ("libmkl_rt.so.2", "libmkl_rt.so"),
+    "mkl": ("libmkl_rt.so.3", "libmkl_rt.so.2", "libmkl_rt.so"),
     "armpl": ("libarmpl_lp64_mp.so",),
     "libsci": ("libsci_gnu_mp.so",),
 }

@@ -8,12 +8,12 @@ import msgspec
 from assay.topics.kernels.grid import grid_of
 
 #: In ascending size.
-CLASSES = ("S", "W", "A", "B", "C")
+CLASSES = ("S", "W", "A", "B", "C", "D")
 
 #: EP: pairs of random numbers, as a power of two.
-_PAIRS = {"S": 24, "W": 25, "A": 28, "B": 30, "C": 32}
+_PAIRS = {"S": 24, "W": 25, "A": 28, "B": 30, "C": 32, "D": 36}
 #: IS: keys, and values that they may have, as powers of two.
-_KEYS = {"S": (16, 11), "W": (20, 16), "A": (23, 19), "B": (25, 21), "C": (27, 23)}
+_KEYS = {"S": (16, 11), "W": (20, 16), "A": (23, 19), "B": (25, 21), "C": (27, 23), "D": (31, 27)}
 _RANKINGS = 10
 #: CG: order of the matrix, random elements of each of its vectors, iterations.
 _MATRICES = {
@@ -22,10 +22,11 @@ _MATRICES = {
     "A": (14000, 11, 15),
     "B": (75000, 13, 75),
     "C": (150000, 15, 75),
+    "D": (1500000, 21, 100),
 }
 _STEPS = 25
 #: MG: points a side, iterations.
-_CUBES = {"S": (32, 4), "W": (128, 4), "A": (256, 4), "B": (256, 20), "C": (512, 20)}
+_CUBES = {"S": (32, 4), "W": (128, 4), "A": (256, 4), "B": (256, 20), "C": (512, 20), "D": (1024, 50)}
 #: FT: points along x, y and z, iterations.
 _BOXES = {
     "S": (64, 64, 64, 6),
@@ -33,6 +34,7 @@ _BOXES = {
     "A": (256, 256, 128, 6),
     "B": (512, 256, 256, 20),
     "C": (512, 512, 512, 20),
+    "D": (2048, 1024, 1024, 25),
 }
 
 #: RNR-94-007 counts 26.68 10^9 floating-point operations for the 2^28 pairs of EP's class A.

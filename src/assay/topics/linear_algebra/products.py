@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping
 
+from assay.model import roles
 from assay.model.result import Estimate
 from assay.model.text import text
 from assay.report import selection
@@ -11,16 +12,11 @@ from assay.report.solution import Column
 from assay.topics.linear_algebra.solutions import PRODUCT, is_of_same
 
 
-def of_product(scene: Scene, solution: Estimate, precision: str) -> str:
-    """Its rate as a share of the fastest product in this precision, `85.1 %`; empty where none was measured."""
+def of_product(scene: Scene, solution: Estimate) -> str:
+    """Its rate as a share of the fastest product in its precision, `85.1 %`; empty where none was measured."""
     products = selection.measured(selection.of_benchmark(scene.analysis, PRODUCT))
-    best = selection.best(each for each in products if is_of_same(each, solution, precision))
+    best = selection.best(each for each in products if is_of_same(each, solution, roles.precision(solution)))
     return f"{100 * solution.median / best.median:.1f} %" if best and best.median and solution.median else ""
-
-
-def share_column(head: str, precision: str) -> Column:
-    """What `of_product` says of each solution."""
-    return Column(head, lambda scene, e: of_product(scene, e, precision))
 
 
 def library(e: Estimate) -> Mapping[str, str]:

@@ -112,18 +112,21 @@ def linpack(topology: Topology, law: Law, request: Request, case: CaseRequest) -
 
 
 def mxp(topology: Topology, law: Law, request: Request, case: CaseRequest) -> Workload:
-    """LU at the rate of products in single precision; conversion and three steps of refinement pass the matrix."""
-    params = params_of(case, {"n": 2000, "nb": 256})
+    """LU at the rate of products; conversion, a first solution and three steps of refinement pass the matrix."""
+    params = params_of(case, {"n": 2000, "nb": 256, "format": "fp32"})
     n, block = float(params["n"]), float(params["nb"])
     shares = page_shares(topology, request, serial=True)
-    rate = law.blas_share * 2 * lanes_per_s(topology, law, request, "fp32", law.vector_bits)
+    rate, of_update = (
+        law.blas_share * 2 * lanes_per_s(topology, law, request, precision, law.vector_bits)
+        for precision in ("fp32", str(params["format"]))
+    )
     memory = memory_rate(topology, law, request.cpus, shares)
     matrix = (bytes_of("fp64") + bytes_of("fp32")) * n**2
     seconds = {
         "conversion": matrix / memory,
         "diagonal": 2 * block**2 * n / 3 / (_PANEL_SHARE * rate),
         "triangles": block * n**2 / rate,
-        "update": 2 * n**3 / 3 / rate,
+        "update": 2 * n**3 / 3 / of_update,
         "refinement": 4 * matrix / memory,
     }
     return Workload(
@@ -133,6 +136,7 @@ def mxp(topology: Topology, law: Law, request: Request, case: CaseRequest) -> Wo
         int(matrix),
         mean(shares),
         figure=2 * n**3 / 3 + 1.5 * n**2,
+        steps={"refinement": (matrix / memory,) * 3},
     )
 
 

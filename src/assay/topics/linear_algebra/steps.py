@@ -52,6 +52,11 @@ def steps(run: Run, estimate: Estimate) -> tuple[StepGroup, ...]:
     )
 
 
+def numbers_of(run: Run, case: str, phase: str) -> tuple[int, ...]:
+    """How many steps a phase had in each solution of a case that counts, each number once, ascending."""
+    return tuple(sorted({len(found[phase]) for found in _solutions(run, case) if phase in found}))
+
+
 def _with_ends(values: Samples) -> tuple[float, float, float]:
     return float(medians(values)), float(values.min()), float(values.max())
 

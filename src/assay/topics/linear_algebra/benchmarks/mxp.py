@@ -1,4 +1,4 @@
-"""HPL-MxP: one dense system of equations, by LU in single precision and refinement to double precision."""
+"""HPL-MxP: one dense system of equations, by LU in low precision and refinement to double precision."""
 
 from collections.abc import Iterable
 
@@ -9,6 +9,8 @@ from assay.topics.linear_algebra.benchmarks.hpl import ORDER, operations, orders
 
 #: Of an entry: in double precision, and of the factors in single precision.
 _ENTRY_BYTES = 8 + 4
+#: Of a number that the update multiplies, where it is not one of the factors.
+_COPY_BYTES = {"fp32": 0, "bf16": 2}
 #: Rate of one core, flop/s, and of writing and checking the matrix, B/s. Assumptions for plans only.
 _RATE, _MATRIX_RATE = 1e10, 1e9
 #: Operations of the largest order for each core: 6 s at the assumed rate of a fast one.
@@ -31,7 +33,8 @@ def _points(resources: Resources, params: Params) -> Iterable[Params]:
 
 
 def _memory_bytes(params: Params, _placement: Placement) -> int:
-    return _ENTRY_BYTES * int(params["n"]) ** 2
+    order, blocks = int(params["n"]), 2 * int(params["nb"])  # one of columns, one of rows
+    return _ENTRY_BYTES * order**2 + _COPY_BYTES[str(params["format"])] * blocks * order
 
 
 def _setup_seconds(params: Params) -> float:
@@ -43,7 +46,7 @@ def _setup_seconds(params: Params) -> float:
 benchmark = Benchmark(
     name="mxp",
     title="System of equations in mixed precision (HPL-MxP)",
-    measures="the rate of the solution of a dense system of equations by LU in single precision, refined to the "
+    measures="the rate of the solution of a dense system of equations by LU in low precision, refined to the "
     "accuracy of double precision",
     source="J. Dongarra, P. Luszczek, Y. M. Tsai, HPL-MxP mixed-precision benchmark, https://hpl-mxp.org, 2019",
     program="mxp",
@@ -51,6 +54,14 @@ benchmark = Benchmark(
     axes=(
         ORDER,
         Axis("nb", "columns of a block", (128, 256, 512), 256),
+        Axis(
+            "format",
+            "of the numbers that the update multiplies: fp32; bf16, where the library has it, added in fp32",
+            ("fp32", "bf16"),
+            "fp32",
+            role="precision",
+            named=True,
+        ),
     ),
     metrics=(
         Metric(

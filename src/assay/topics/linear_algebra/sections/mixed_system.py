@@ -2,13 +2,15 @@
 
 from collections.abc import Iterable
 
+from assay.model import roles
 from assay.model.result import Estimate
 from assay.model.text import joined, text
 from assay.report import formatting, solution
 from assay.report.declared import Scene
-from assay.report.solution import Solutions
+from assay.report.solution import Column, Solutions
 from assay.topics.linear_algebra.benchmarks.hpl import operations
-from assay.topics.linear_algebra.products import KERNEL, best_at, share_column
+from assay.topics.linear_algebra.products import KERNEL, best_at, of_product
+from assay.topics.linear_algebra.steps import numbers_of
 
 _PHASE = {
     "update": text("update"),
@@ -19,8 +21,18 @@ _PHASE = {
 }
 
 
+def _series(e: Estimate) -> str:
+    """`all, fp32, openblas`: where, how and in which format it was solved."""
+    return solution.placed(e, roles.precision(e))
+
+
 def _name(e: Estimate) -> str:
-    return joined(", ", [f"n {e.params['n']}", solution.placed(e)])
+    return joined(", ", [f"n {e.params['n']}", _series(e)])
+
+
+def _steps(scene: Scene, e: Estimate) -> str:
+    """How many the refinement took; several numbers where solutions differ."""
+    return " / ".join(map(str, numbers_of(scene.run, e.case, "refinement")))
 
 
 def _sentences(scene: Scene, best: Estimate) -> Iterable[str]:
@@ -38,18 +50,18 @@ declared = Solutions(
     id="mixed-system",
     benchmark="mxp",
     introduction=text(
-        "HPL-MxP solves a dense system of n equations by LU in single precision, and refines the solution until "
+        "HPL-MxP solves a dense system of n equations by LU in low precision, and refines the solution until "
         "it is as exact as in double precision. The rate counts the operations that LU takes in double precision, "
         "so it tells what units for low precision give a code that can use them. Each solution is checked by "
         "HPL's scaled residual."
     ),
     name=_name,
-    series=solution.placed,
+    series=_series,
     label=lambda where: text("System of equations in mixed precision, {where}", where=where),
     chart=text("Rate of the solution"),
     phases=_PHASE,
     phases_caption=text(
-        "Where the time of a solution goes. The update is products in single precision; conversion and "
+        "Where the time of a solution goes. The update is products in low precision; conversion and "
         "refinement pass the matrix through memory."
     ),
     caption=text("Solutions in mixed precision by order"),
@@ -59,7 +71,8 @@ declared = Solutions(
         solution.time(lambda e: operations(int(e.params["n"]))),
         *solution.RATE,
         solution.OF_LIMIT,
-        share_column(text("Of SGEMM"), "fp32"),
+        Column(text("Of GEMM"), of_product),
+        Column(text("Steps"), _steps),
         KERNEL,
     ),
     sentences=_sentences,

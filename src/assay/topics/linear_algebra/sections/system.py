@@ -9,10 +9,10 @@ from assay.report.charts.lines import LinePoint, lines
 from assay.report.declared import Scene
 from assay.report.ledger import Ledger
 from assay.report.section import Figure
-from assay.report.solution import Solutions
+from assay.report.solution import Column, Solutions
 from assay.topics.linear_algebra.benchmarks.hpl import operations, solves_together
 from assay.topics.linear_algebra.models.system_time import LAW
-from assay.topics.linear_algebra.products import KERNEL, best_at, share_column
+from assay.topics.linear_algebra.products import KERNEL, best_at, of_product
 from assay.topics.linear_algebra.steps import StepGroup, steps
 
 #: Share of a step that the update takes where the rest costs little.
@@ -145,7 +145,7 @@ declared = Solutions(
         solution.time(lambda e: operations(int(e.params["n"]))),
         *solution.RATE,
         solution.OF_LIMIT,
-        share_column(text("Of DGEMM"), "fp64"),
+        Column(text("Of DGEMM"), of_product),
         KERNEL,
     ),
     sentences=_sentences,
