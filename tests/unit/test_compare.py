@@ -10,6 +10,7 @@ from tests.unit.compare_example import BOOST, STUDY, boosted, effects, pair
 
 from assay import store
 from assay.analyse import analyse
+from assay.compare.environment import differences
 from assay.compare.runs import between
 from assay.model.errors import UsageError
 from assay.model.plan import Factor, Measure, Study
@@ -175,6 +176,28 @@ def other_flags(run: Run) -> Run:
         for name, build in run.info.builds.items()
     }
     return msgspec.structs.replace(run, info=msgspec.structs.replace(run.info, builds=builds))
+
+
+def one_more_toolchain(run: Run) -> Run:
+    """As a study has it that passes messages, too: of another compiler."""
+    (build,) = run.info.builds.values()
+    other = msgspec.structs.replace(build.toolchain, name="mpi", version="clang 18", flags=("-O1",))
+    builds = run.info.builds | {"mpi": msgspec.structs.replace(build, toolchain=other, sources="f" * 16)}
+    return msgspec.structs.replace(run, info=msgspec.structs.replace(run.info, builds=builds))
+
+
+def without_builds(run: Run) -> Run:
+    return msgspec.structs.replace(run, info=msgspec.structs.replace(run.info, builds={}))
+
+
+@pytest.mark.parametrize("change", [one_more_toolchain, without_builds])
+def test_what_only_one_run_is_built_with_forbids_no_comparison(
+    tmp_path: Path, change: Callable[[Run], Run]
+) -> None:
+    run = store.load(simulated_run(tmp_path, study=STUDY))
+    for one, other in ((run, change(run)), (change(run), run)):
+        assert between(one, other).pairs
+        assert not [each for each in differences(one, other) if each.kind in {"toolchain", "sources"}]
 
 
 def other_sources(run: Run) -> Run:

@@ -5,6 +5,7 @@ import re
 from functools import cache
 from pathlib import Path
 
+import msgspec
 import pytest
 from click.testing import CliRunner, Result
 from tests.simulation import EPYC_7601, simulated_run
@@ -14,7 +15,8 @@ from assay.cli import assay
 from assay.compare import origins, tables
 from assay.compare.phrases import near, roughly, times
 from assay.compare.records import PLACE, RUN, CurvePair
-from assay.compare.sides import Sides, sides
+from assay.compare.runs import between
+from assay.compare.sides import Sides, only_compared, sides
 from assay.compare.statements import statements
 from assay.model.errors import UsageError
 from assay.model.plan import Measure, Study
@@ -205,6 +207,19 @@ def test_curves_that_cross_once_have_one_crossover_where_the_laws_meet(tmp_path:
     assert verdicts[65536] == "faster"
     for point in found.points:
         assert point.difference.lo <= point.difference.value <= point.difference.hi
+
+
+def test_no_sentence_is_about_figures_that_are_not_compared(tmp_path: Path) -> None:
+    here = runs_beside(tmp_path)
+    base, other = (each.run for each in here.sides)
+    compared = between(other, base)
+    assert only_compared(here, [compared]).found.pairs == here.found.pairs
+    some = tuple(each for each in compared.pairs if each.a.params.get("pattern") != "latency")
+    assert 0 < len(some) < len(compared.pairs)
+    left = only_compared(here, [msgspec.structs.replace(compared, pairs=some)])
+    assert len(left.found.pairs) == len(here.found.pairs) - 1
+    assert of_latency(here) not in left.found.pairs
+    assert len(told(left)) < len(told(here))
 
 
 def test_a_few_launches_claim_nothing_and_cross_nowhere_that_is_certain(tmp_path: Path) -> None:

@@ -188,6 +188,13 @@ def test_efficiency_is_told_at_the_nominal_and_the_loaded_clock_and_beyond_it_is
     )
 
 
+def test_a_rate_that_one_unit_fewer_could_not_give_proves_those_that_are_assumed(run: Run) -> None:
+    known = _with(run, microarchitecture=Fact("zen5", source="test"))
+    for factor, basis in ((1.0, "proven by 1.97"), (1.2, "proven by 1.6"), (1.9, "assumed for zen5")):
+        claim = _claim(_slowed(known, factor, lambda _launch, _case, each: each.kernel == "arithmetic"))
+        assert f"2 units ({basis}" in claim
+
+
 def test_a_share_of_the_loaded_clock_above_all_of_it_is_not_told(run: Run) -> None:
     known = _with(run, microarchitecture=Fact("zen5", source="test"))
     shares = re.compile(r"100 % at 3\.0\d GHz under load \([\d.]+ to [\d.]+ %, 95 % interval of 6 launches\)")

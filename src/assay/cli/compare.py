@@ -164,7 +164,7 @@ def _several(runs: Sequence[str], across: str, allowed: tuple[str, ...], thresho
     from assay import store
     from assay.compare.environment import GUARDED, differences
     from assay.compare.runs import NothingInCommonError, against
-    from assay.compare.sides import sides
+    from assay.compare.sides import only_compared, sides
     from assay.model.compared import Compared
     from assay.model.errors import UsageError
     from assay.model.result import RESULT_SCHEMA
@@ -186,7 +186,7 @@ def _several(runs: Sequence[str], across: str, allowed: tuple[str, ...], thresho
         ]
         return _Found(found, compared, shown)
     itself = {run.info.id for run in found} == {base.info.id}
-    return _Found(found, compared, sides([base] if itself else found))
+    return _Found(found, compared, only_compared(sides([base] if itself else found), compared))
 
 
 def _earlier(paths: Sequence[Path], runs: Sequence[Run]) -> list[Run]:

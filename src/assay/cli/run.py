@@ -352,9 +352,10 @@ def _tell_cut(run: Run, site: Site) -> None:
 
     missing = remaining_work(run)
     if missing and run.ending and run.ending.status == "cut":
+        resume = resume_command(run.info.id, site, "--budget", typed_duration(missing.needed_s))
         _say(
-            f"{missing.launches} of {len(run.plan.order)} launches cut by the budget of {run.plan.budget_s:g} s; "
-            f"continue with: {resume_command(run.info.id, site, '--budget', typed_duration(missing.needed_s))}"
+            f"cases of {missing.launches} of {len(run.plan.order)} launches cut by the budget of "
+            f"{run.plan.budget_s:g} s; continue with: {resume}"
         )
 
 

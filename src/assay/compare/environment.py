@@ -39,12 +39,13 @@ def differences(run: Run, base: Run) -> tuple[Difference, ...]:
             _differing("fact", {name: stated[name] for name in both}, {name: other_stated[name] for name in both})
         )
     one, other = _machine(run), _machine(base)
+    builds = _common(run.info.builds, base.info.builds)
     found = [
         *_differing("schema", _schemas(run), _schemas(base)),
         *_differing("machine", _facts(one, _MACHINE), _facts(other, _MACHINE)),
         *_differing("topology", _shape(one.topology), _shape(other.topology)),
-        *_differing("sources", _sources(run.info.builds), _sources(base.info.builds)),
-        *_differing("toolchain", _builds(run.info.builds), _builds(base.info.builds)),
+        *_differing("sources", *map(_sources, builds)),
+        *_differing("toolchain", *map(_toolchains, builds)),
         *_differing("setting", _settings(run), _settings(base)),
         *_differing("environment", run.info.environment, base.info.environment),
         *_differing("fact", _facts(one) | _cards(one), _facts(other) | _cards(other)),
@@ -149,19 +150,33 @@ def _shape(topology: Topology) -> dict[str, str]:
     }
 
 
-def _sources(builds: Mapping[str, Build]) -> dict[str, str]:
-    return {"native programs": ", ".join(sorted({build.sources[:8] for build in builds.values()}))}
+def _common(one: Mapping[str, Build], other: Mapping[str, Build]) -> tuple[Sequence[Build], Sequence[Build]]:
+    """The builds that figures of both runs can come from: of toolchains that both have, else of any.
+
+    What only one needs, as the MPI of another study, tells its figures from none of the other. A run that needs no
+    compiler differs in none.
+    """
+    names = [name for name in one if name in other]
+    if names or not (one and other):
+        return [one[name] for name in names], [other[name] for name in names]
+    return tuple(one.values()), tuple(other.values())
 
 
-def _builds(builds: Mapping[str, Build]) -> dict[str, str]:
-    """Compiler, flags and OpenMP; of each toolchain where there are several."""
-    found: dict[str, str] = {}
-    for name, build in builds.items():
-        of = f" of {name}" if len(builds) > 1 else ""
-        found[f"compiler{of}"] = build.toolchain.version
-        found[f"flags{of}"] = shlex.join(build.toolchain.flags)
-        found[f"OpenMP{of}"] = "yes" if build.openmp else "no"
-    return found
+def _sources(builds: Sequence[Build]) -> dict[str, str]:
+    return {"native programs": _listed(build.sources[:8] for build in builds)}
+
+
+def _toolchains(builds: Sequence[Build]) -> dict[str, str]:
+    """Compiler, flags and OpenMP."""
+    return {
+        "compiler": _listed(build.toolchain.version for build in builds),
+        "flags": _listed(shlex.join(build.toolchain.flags) for build in builds),
+        "OpenMP": _listed("yes" if build.openmp else "no" for build in builds),
+    }
+
+
+def _listed(values: Iterable[str]) -> str:
+    return "; ".join(sorted(set(values)))
 
 
 def _settings(run: Run) -> dict[str, str]:

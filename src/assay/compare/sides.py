@@ -18,7 +18,7 @@ from assay.compare.phrases import number
 from assay.compare.records import PLACE, PROGRAM, RUN, Curve, CurvePair, MessageCurve, SideBySide
 from assay.compare.yardsticks import yardsticks
 from assay.model import roles
-from assay.model.compared import Yardstick
+from assay.model.compared import Compared, Yardstick
 from assay.model.errors import UsageError
 from assay.model.grouping import grouped
 from assay.model.imported import UNSTATED
@@ -252,6 +252,28 @@ def sides(runs: Sequence[Run], given: Mapping[str, float] = {}) -> Sides:
         for each, label in zip(evidence, labels, strict=True)
     )
     return Sides(found, side_by_side(evidence))
+
+
+def only_compared(sides: Sides, compared: Sequence[Compared]) -> Sides:
+    """Without points of curves that runs measured here share, and whose figures were not compared.
+
+    They were in different states or at different places: no words for what no row shows.
+    """
+    judged = {(each.run, pair.a.id, pair.b.id) for each in compared for pair in each.pairs}
+    measured = {run for run, side in sides.by_run.items() if not side.run.imported}
+
+    def kept(pair: CurvePair) -> CurvePair | None:
+        a, b = sides.curves[pair.a], sides.curves[pair.b]
+        if pair.differ != RUN or not {a.run, b.run} <= measured:
+            return pair
+        points = tuple(
+            each for each in pair.points if (a.run, sides.at(a, each.at).id, sides.at(b, each.at).id) in judged
+        )
+        crossovers = pair.crossovers if len(points) == len(pair.points) else ()
+        return msgspec.structs.replace(pair, points=points, crossovers=crossovers) if points else None
+
+    pairs = tuple(filter(None, map(kept, sides.found.pairs)))
+    return msgspec.structs.replace(sides, found=msgspec.structs.replace(sides.found, pairs=pairs))
 
 
 def _yardsticks(side: Evidence, base: Evidence) -> tuple[Yardstick, ...]:

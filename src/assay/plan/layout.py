@@ -70,7 +70,7 @@ def _ranks_of(word: str, count: int, machine: Machine) -> Place:
     """So many ranks of so many cores, each inside the smallest kind of domain that has room for all of them."""
     cores, each = allowed_cores(machine.topology), int(word.partition("x")[2])
     if count * each > len(cores):
-        why = f"it needs {count * each} cores; {plural(len(cores), 'core')} may be used"
+        why = f"it needs {plural(count * each, 'core')}; {plural(len(cores), 'core')} may be used"
         raise AbsentPlacementError(word, why, indexed=True)
     larger, smaller = inner_groups(cores)
     kinds = [kind for kind in (smaller, larger, "socket") if kind != "l3" or knows_shared_caches(machine.topology)]

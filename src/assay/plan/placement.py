@@ -197,7 +197,7 @@ def _group(of: tuple[str, str, int], members: tuple[Core, ...], exists: int, top
         if exists == len(members) > 1
         else f"the {plural(len(members), 'core')}"
         if exists == len(members)
-        else f"{len(members)} allowed of {exists} cores"
+        else f"{len(members)} allowed of {plural(exists, 'core')}"
     )
     return Place(word, f"{count} of {name}{_inside(members, kind)}", _one_each(members))
 

@@ -53,8 +53,9 @@ def units(machine: Machine) -> Units:
 def rate(estimate: Estimate, machine: Machine, bounds: Bounds) -> Rate | None:
     """Flops that the cores of an estimate can do in one cycle; None for mixes, divisions and square roots.
 
-    The best measured rate of these cores proves as many units as it needs at their clock under load. They count if
-    they are no fewer than assumed; fewer prove nothing, for a rate can be low for other reasons.
+    The best measured rate of these cores proves as many units as it needs at their clock under load: those that it
+    keeps busy, or those that are assumed where one fewer could not give it. They count if they are no fewer than
+    assumed; fewer prove nothing, for a rate can be low for other reasons.
     """
     flops = _FLOPS.get(str(estimate.params.get("mix")))
     bits = _BITS.get(str(estimate.params.get("format")))
@@ -67,17 +68,17 @@ def rate(estimate: Estimate, machine: Machine, bounds: Bounds) -> Rate | None:
     turns = max(1, used // found.bits)
     used_cpus = set(estimate.placement.cpus[0])
     cores = sum(1 for core in machine.topology.cores if used_cpus & set(core.cpus))
-    proven = _proven(estimate, bounds, cores * lanes)
+    proven = _proven(estimate, bounds, cores * lanes, found.of_core / turns)
     if proven and proven.of_core >= found.of_core / turns:
         found, turns = proven, 1
     told = text(
-        "{cores} cores x {units} units ({why}) x {lanes} lanes / {turns} (units of {bits} bits) x {operation}"
+        "{cores} x {units} ({why}) x {lanes} / {turns} (units of {bits} bits) x {operation}"
         if turns > 1
-        else "{cores} cores x {units} units ({why}) x {lanes} lanes x {operation}",
-        cores=cores,
-        units=found.of_core,
+        else "{cores} x {units} ({why}) x {lanes} x {operation}",
+        cores=text("{count} core|{count} cores", count=cores),
+        units=text("{count} unit|{count} units", count=round(found.of_core)),
         why=found.why,
-        lanes=lanes,
+        lanes=text("{count} lane|{count} lanes", count=lanes),
         turns=turns,
         bits=found.bits,
         operation=text("{count} flop|{count} flops", count=flops),
@@ -85,7 +86,7 @@ def rate(estimate: Estimate, machine: Machine, bounds: Bounds) -> Rate | None:
     return Rate(cores * found.of_core * lanes / turns * flops, told)
 
 
-def _proven(estimate: Estimate, bounds: Bounds, lanes: int) -> Units | None:
+def _proven(estimate: Estimate, bounds: Bounds, lanes: int, assumed: float) -> Units | None:
     """Units that the best fused multiply-adds of these cores, width and precision need; None without a clock."""
     best, clock = bounds.best_flops(estimate), bounds.loaded_clock(estimate)
     flops = _FLOPS.get(str(best.params.get("mix"))) if best else None
@@ -94,7 +95,9 @@ def _proven(estimate: Estimate, bounds: Bounds, lanes: int) -> Units | None:
     a_cycle = best.median / (clock[0] * lanes * flops)
     count = round(a_cycle)
     if not math.isclose(a_cycle, count, rel_tol=_NEAR):
-        return None
+        count = math.ceil(a_cycle)
+        if count != assumed or a_cycle < (1 + 2 * _NEAR) * (count - 1):
+            return None
     return Units(count, 0, text("proven by {measured} operations a cycle and core", measured=f"{a_cycle:.2f}"))
 
 

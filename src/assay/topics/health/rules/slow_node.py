@@ -21,7 +21,12 @@ def _assess(evidence: Evidence) -> Iterable[Finding]:
     hosts = evidence.run.plan.hosts
     if len(hosts) < _FEWEST:
         yield rule.not_assessed(
-            text("{nodes} nodes: a usual value needs at least {fewest}", nodes=len(hosts), fewest=_FEWEST)
+            text(
+                "{count} node: a usual value needs at least {fewest}|"
+                "{count} nodes: a usual value needs at least {fewest}",
+                count=len(hosts),
+                fewest=_FEWEST,
+            )
         )
         return
     triads = [

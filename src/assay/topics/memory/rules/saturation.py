@@ -23,9 +23,10 @@ def _assess(evidence: Evidence) -> Iterable[Finding]:
         yield rule.finding(
             model.id,
             claim=text(
-                "{cores} of {total} cores ({order}) reach {share} of {most}, the maximum over all numbers of "
-                "cores.",
-                cores=round(cores),
+                "{count} of {total} cores ({order}) reaches {share} of {most}, the maximum over all numbers of "
+                "cores.|{count} of {total} cores ({order}) reach {share} of {most}, the maximum over all numbers "
+                "of cores.",
+                count=round(cores),
                 total=total,
                 order=order,
                 share=f"{REACHES}",

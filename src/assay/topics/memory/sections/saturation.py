@@ -88,9 +88,9 @@ def _point(each: Fitted[Saturation], point: Point, name: str, factor: float) -> 
 def _sentences(scene: Scene) -> str:
     told = [
         text(
-            "{name}: {cores} cores reach {share} of {most}.",
+            "{name}: {count} core reaches {share} of {most}.|{name}: {count} cores reach {share} of {most}.",
             name=scene.name(each),
-            cores=_cores(each.model.cores),
+            count=_cores(each.model.cores),
             share=formatting.percent(_FILLED),
             most=each.shown(each.model.maximum).full,
         )
