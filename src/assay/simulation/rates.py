@@ -7,7 +7,7 @@ from assay.model.benchmark import ParamValue
 from assay.model.machine import Topology
 from assay.model.units import parse_cpu_list
 from assay.simulation.law import Law
-from assay.simulation.request import CaseRequest, Request
+from assay.simulation.request import Request
 
 PAGE_BYTES = 4096
 _BITS = {"fp64": 64, "fp32": 32, "bf16": 16}
@@ -146,6 +146,8 @@ def mean(shares: list[dict[int, float]]) -> dict[int, float]:
     return found
 
 
-def params_of(case: CaseRequest, defaults: Mapping[str, ParamValue]) -> dict[str, ParamValue]:
-    """Every axis with its value."""
-    return {**defaults, **case.params}
+def phased(
+    work: dict[str, float], phases: dict[str, float]
+) -> tuple[dict[str, dict[str, float]], dict[str, float]]:
+    """Work and seconds of a program that solves: of a solution, the sum of its phases, and of each of these."""
+    return {"rate": work, **{phase: {} for phase in phases}}, {"rate": sum(phases.values()), **phases}

@@ -60,6 +60,16 @@ class Request:
         return self.every[rank][0] if self.counts else rank // len(self.ranks)
 
     @property
+    def rank_count(self) -> int:
+        """Ranks on all hosts together, one of a program without ranks."""
+        return max(1, self.expected)
+
+    @property
+    def host_count(self) -> int:
+        """Hosts of its ranks; one of a program without ranks, which each host runs by itself."""
+        return len({self.host_of(rank) for rank in range(self.rank_count)}) if self.ranks else 1
+
+    @property
     def every(self) -> tuple[tuple[int, tuple[int, ...]], ...]:
         """Number of the host, and cpus, of each rank on all hosts; of a program without ranks one on each host."""
         if self.counts:

@@ -6,20 +6,20 @@ from assay.model.benchmark import ParamValue
 from assay.model.machine import Topology
 from assay.simulation.law import Law
 from assay.simulation.links import first_link, one_way
-from assay.simulation.rates import PAGE_BYTES, Workload, mean, page_shares, params_of
+from assay.simulation.rates import PAGE_BYTES, Workload, mean, page_shares
 from assay.simulation.request import CaseRequest, Request
 
 
 def collective(topology: Topology, law: Law, request: Request, case: CaseRequest) -> Workload:
     """As many steps as the binary logarithm of the ranks, each with the message."""
-    params = params_of(case, {"operation": "allreduce", "bytes": 8, "calls": "blocking", "root": "fixed"})
+    params = case.params
     seconds = _steps(request) * _step(topology, law, request, params)
     return _workload(topology, request, params, {"slowest": seconds, "own": seconds})
 
 
 def overlap(topology: Topology, law: Law, request: Request, case: CaseRequest) -> Workload:
     """Computing lasts as long as the operation; the law's share of it is hidden, by whether MPI is called."""
-    params = params_of(case, {"operation": "allreduce", "bytes": 8, "tests": 0})
+    params = case.params
     pure = _steps(request) * _step(topology, law, request, params)
     hidden = law.overlapped[int(params["tests"]) > 0]
     return _workload(

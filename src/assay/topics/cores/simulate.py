@@ -9,7 +9,6 @@ from assay.simulation.rates import (
     lanes_per_s,
     mean,
     page_shares,
-    params_of,
     separation,
 )
 from assay.simulation.request import CaseRequest, Request
@@ -20,7 +19,7 @@ _FLOPS = 1e9
 
 def flops(topology: Topology, law: Law, request: Request, case: CaseRequest) -> Workload:
     """Cores x clock x units x lanes x flops of an operation; a vector wider than the unit takes two turns."""
-    params = params_of(case, {"format": "fp64", "width": "scalar", "mix": "fma"})
+    params = case.params
     clock = clock_of(topology, law, request)
     bits = 0 if params["width"] == "scalar" else int(params["width"])
     each = 2 if params["mix"] == "fma" else 1
@@ -32,7 +31,7 @@ def flops(topology: Topology, law: Law, request: Request, case: CaseRequest) -> 
 
 def flops_plain(topology: Topology, law: Law, request: Request, case: CaseRequest) -> Workload:
     """Scalar operations, as compilers make them of sums without leave to change their order."""
-    params = params_of(case, {"mix": "mix-1"})
+    params = case.params
     rate = lanes_per_s(topology, law, request, "fp64", 0)
     return Workload(
         params,
@@ -45,7 +44,7 @@ def flops_plain(topology: Topology, law: Law, request: Request, case: CaseReques
 
 def core_to_core(topology: Topology, law: Law, request: Request, case: CaseRequest) -> Workload:
     """A hand-over takes longer the less two cores share."""
-    params = params_of(case, {"lines": 1})
+    params = case.params
     pair = request.cpus[:2]
     far = law.handover_far.get(separation(topology, pair), 1.0)
     first = next(iter(law.handover.values()))

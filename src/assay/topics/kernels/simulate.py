@@ -5,9 +5,9 @@ import math
 from assay.model.machine import Topology
 from assay.simulation.law import Law
 from assay.simulation.links import first_link
-from assay.simulation.rates import Workload, lanes_per_s, mean, memory_rate, page_shares, params_of
+from assay.simulation.rates import Workload, lanes_per_s, mean, memory_rate, page_shares, phased
 from assay.simulation.request import CaseRequest, Request
-from assay.topics.kernels.benchmarks.hpcg import LEVELS, benchmark, counts
+from assay.topics.kernels.benchmarks.hpcg import LEVELS, benchmark, box_bytes, counts
 from assay.topics.kernels.sizes import demand
 
 #: Of the peak of fused multiply-adds that such codes reach.
@@ -18,9 +18,8 @@ _SPARSE_SHARE = 0.85
 
 def nas(topology: Topology, law: Law, request: Request, case: CaseRequest) -> Workload:
     """Arithmetic or memory, whichever takes longer, and the messages."""
-    params = params_of(case, {"npb": "ep", "npb-class": "S"})
-    ranks = max(1, request.expected)
-    hosts = len({request.host_of(rank) for rank in range(ranks)}) if request.ranks else 1
+    params = case.params
+    ranks, hosts = request.rank_count, request.host_count
     shares = page_shares(topology, request, serial=False)
     peak = hosts * 2 * lanes_per_s(topology, law, request, "fp64", law.vector_bits)
     need = demand(str(params["npb"]), str(params["npb-class"]))
@@ -38,8 +37,7 @@ def nas(topology: Topology, law: Law, request: Request, case: CaseRequest) -> Wo
     }
     return Workload(
         params,
-        {"rate": work, **{phase: {} for phase in seconds}},
-        {"rate": sum(seconds.values()), **seconds},
+        *phased(work, seconds),
         need.rank_bytes(ranks),
         mean(shares),
         (1.0,) * ranks,
@@ -50,10 +48,9 @@ def nas(topology: Topology, law: Law, request: Request, case: CaseRequest) -> Wo
 
 def hpcg(topology: Topology, law: Law, request: Request, case: CaseRequest) -> Workload:
     """Bytes by the rate of memory, a step of messages for each sum and each time that neighbours pass values."""
-    params = params_of(case, {"n": 64, "cg-iterations": 50})
+    params = case.params
     edge, iterations = int(params["n"]), int(params["cg-iterations"])
-    ranks = max(1, request.expected)
-    hosts = len({request.host_of(rank) for rank in range(ranks)}) if request.ranks else 1
+    ranks, hosts = request.rank_count, request.host_count
     shares = page_shares(topology, request, serial=False)
     rate = _SPARSE_SHARE * hosts * memory_rate(topology, law, request.cpus, shares)
     counted = counts(ranks, edge, iterations)
@@ -67,16 +64,9 @@ def hpcg(topology: Topology, law: Law, request: Request, case: CaseRequest) -> W
         seconds["exchange"] = times * iterations * link.latency_s + payload / ranks / link.rate
     flops, moved = (sum(each) for each in zip(*counted.values(), strict=True))
     phases = {part: seconds[part] for part in benchmark.kernels if part in seconds}
-    return Workload(
-        params,
-        {"rate": {"solution": 1.0, "bytes": moved / flops}, **{part: {} for part in phases}},
-        {"rate": sum(phases.values()), **phases},
-        benchmark.memory_bytes(params, None),  # type: ignore[arg-type] # (the same at every placement)
-        mean(shares),
-        (1.0,) * ranks,
-        payload,
-        figure=flops,
-    )
+    work = {"solution": 1.0, "bytes": moved / flops}
+    rank = box_bytes(edge), mean(shares), (1.0,) * ranks
+    return Workload(params, *phased(work, phases), *rank, payload, figure=flops)
 
 
 programs = {"hpcg": hpcg, "nas": nas}

@@ -9,7 +9,7 @@ from assay.model.benchmark import ParamValue
 from assay.model.machine import Topology
 from assay.simulation.law import Law
 from assay.simulation.links import link_between, one_way, share
-from assay.simulation.rates import Workload, bytes_of, lanes_per_s, mean, memory_rate, page_shares, params_of
+from assay.simulation.rates import Workload, bytes_of, lanes_per_s, mean, memory_rate, page_shares, phased
 from assay.simulation.request import CaseRequest, Request
 from assay.topics.linear_algebra.grid import grid_of
 from assay.topics.linear_algebra.simulated_system import Ranks, Way, solved
@@ -19,22 +19,11 @@ _NUMBER_BYTES = 8
 _PANEL_SHARE = 0.2
 #: A message by which links are compared, B.
 _LARGE = 1_000_000
-_SYSTEM: dict[str, ParamValue] = {
-    "n": 2000,
-    "nb": 256,
-    "p": 0,
-    "q": 0,
-    "broadcast": "shared",
-    "exchange": "binary",
-    "look-ahead": "one",
-    "panel-lu": "lapack",
-    "coupling": "sharing",
-}
 
 
 def dgemm(topology: Topology, law: Law, request: Request, case: CaseRequest) -> Workload:
     """A library that reaches `blas_share` of the peak of fused multiply-adds on its cores."""
-    params = params_of(case, {"n": 1024, "format": "fp64", "product": "shared"})
+    params = case.params
     order, sets = float(params["n"]), len(request.cpus) if params["product"] == "own" else 1
     precision = str(params["format"])
     rate = law.blas_share * 2 * lanes_per_s(topology, law, request, precision, law.vector_bits)
@@ -47,7 +36,7 @@ def dgemm(topology: Topology, law: Law, request: Request, case: CaseRequest) -> 
 
 def hpl(topology: Topology, law: Law, request: Request, case: CaseRequest) -> Workload:
     """LU step by step: a rank's products reach `blas_share` of its peak, and its host may be slow."""
-    params = params_of(case, _SYSTEM)
+    params = case.params
     n, ranks = int(params["n"]), max(1, request.expected)
     grid = _grid(topology, law, request, params)
     sharing = grid.rates.size
@@ -100,8 +89,7 @@ def _apart(request: Request, pairs: Sequence[tuple[int, int]]) -> bool:
 
 def linpack(topology: Topology, law: Law, request: Request, case: CaseRequest) -> Workload:
     """Loops that reach a tenth of the core's peak, or a library that reaches half of what its product does."""
-    usual: dict[str, ParamValue] = {"n": 100, "leading": 201}
-    params = params_of(case, usual if request.program == "linpack_fortran" else {**usual, "method": "plain"})
+    params = case.params
     n, leading = float(params["n"]), int(params["leading"])
     share = law.blas_share / 2 if params.get("method") == "lapack" else 0.1
     rate = share * 2 * lanes_per_s(topology, law, request, "fp64", law.vector_bits)
@@ -113,7 +101,7 @@ def linpack(topology: Topology, law: Law, request: Request, case: CaseRequest) -
 
 def mxp(topology: Topology, law: Law, request: Request, case: CaseRequest) -> Workload:
     """LU at the rate of products; conversion, a first solution and three steps of refinement pass the matrix."""
-    params = params_of(case, {"n": 2000, "nb": 256, "format": "fp32"})
+    params = case.params
     n, block = float(params["n"]), float(params["nb"])
     shares = page_shares(topology, request, serial=True)
     rate, of_update = (
@@ -131,8 +119,7 @@ def mxp(topology: Topology, law: Law, request: Request, case: CaseRequest) -> Wo
     }
     return Workload(
         params,
-        {"rate": {"solution": 1.0}, **{phase: {} for phase in seconds}},
-        {"rate": sum(seconds.values()), **seconds},
+        *phased({"solution": 1.0}, seconds),
         int(matrix),
         mean(shares),
         figure=2 * n**3 / 3 + 1.5 * n**2,

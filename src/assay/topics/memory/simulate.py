@@ -2,12 +2,14 @@
 
 from assay.model.machine import Topology
 from assay.simulation.law import Law
-from assay.simulation.rates import Workload, cached_rate, mean, memory_rate, nearest_nodes, page_shares, params_of
+from assay.simulation.rates import Workload, cached_rate, mean, memory_rate, nearest_nodes, page_shares
 from assay.simulation.request import CaseRequest, Request
 
 _DOUBLE_BYTES = 8
 #: kernel -> (doubles read, doubles written) for one element, as STREAM counts them.
 _STREAM = {"copy": (1, 1), "scale": (1, 1), "add": (2, 1), "triad": (2, 1)}
+#: Of an array, where nothing is asked.
+_ELEMENTS = 10_000_000
 _MEMORY_BYTES = 2**28
 _LOAD_BYTES = 2.0**26
 #: Turns of delay that halve what streams draw.
@@ -16,8 +18,8 @@ _DELAY = 30
 
 def stream(topology: Topology, law: Law, request: Request, case: CaseRequest) -> Workload:
     """Arrays from the smallest caches that hold all three, else from memory."""
-    params = params_of(case, {"stores": "ordinary", "touch": "parallel", "elements": 10_000_000})
-    elements = int(params["elements"])
+    params = case.params
+    elements = int(params["elements"]) or _ELEMENTS
     allocate = params["stores"] == "ordinary"
     shares = page_shares(topology, request, serial=params["touch"] == "serial")
     working_set = 3 * _DOUBLE_BYTES * elements
@@ -40,7 +42,7 @@ def stream(topology: Topology, law: Law, request: Request, case: CaseRequest) ->
 
 def memcpy(topology: Topology, law: Law, request: Request, case: CaseRequest) -> Workload:
     """One block copied again and again, or many blocks of a pool."""
-    params = params_of(case, {"bytes": 2**20, "buffers": "hot", "offset": 0, "pool": 2**28})
+    params = case.params
     size = max(1, int(params["bytes"]) + int(params["offset"]))
     cold = params["buffers"] == "cold"
     memory_bytes = 2 * (max(size, int(params["pool"])) if cold else size)
@@ -56,7 +58,7 @@ def latency(topology: Topology, law: Law, request: Request, case: CaseRequest) -
 
     Small pages need a walk of the page table beyond the reach of the TLB.
     """
-    params = params_of(case, {"bytes": _MEMORY_BYTES, "pages": "small", "line": 64, "seed": 1})
+    params = case.params
     size = int(params["bytes"])
     shares = page_shares(topology, request, serial=True)
     seconds = _load_s(topology, law, request.cpus[0], size, shares[0])
@@ -68,7 +70,7 @@ def latency(topology: Topology, law: Law, request: Request, case: CaseRequest) -
 
 def loaded_latency(topology: Topology, law: Law, request: Request, case: CaseRequest) -> Workload:
     """One core walks through memory, the others draw what their delay leaves; waiting grows with its square."""
-    params = params_of(case, {"delay": 0, "pages": "huge", "bytes": _MEMORY_BYTES, "line": 64})
+    params = case.params
     drawn = 1 / (1 + float(params["delay"]) / _DELAY)
     shares = page_shares(topology, request, serial=False)
     idle = _load_s(topology, law, request.cpus[0], _MEMORY_BYTES, shares[0])

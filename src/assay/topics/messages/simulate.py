@@ -7,35 +7,12 @@ from assay.model.benchmark import ParamValue
 from assay.model.machine import Topology
 from assay.simulation.law import Law, Link
 from assay.simulation.links import LOOPBACK, first_link, link_between, one_way, share, window_of
-from assay.simulation.rates import PAGE_BYTES, Workload, mean, page_shares, params_of
+from assay.simulation.rates import PAGE_BYTES, Workload, mean, page_shares
 from assay.simulation.request import CaseRequest, Request
 
-_WINDOW = 64
 _MICROSECOND = 1e-6
 #: Of IPv4 and TCP around a segment, and of the options in it.
 _HEADERS_OF_IP, _TIME_STAMPS = 40, 12
-_ONE_SIDED: dict[str, ParamValue] = {
-    "operation": "put",
-    "synchronisation": "flush",
-    "pattern": "latency",
-    "bytes": 8,
-    "allocation": "allocate",
-    "window": _WINDOW,
-}
-_USUAL: dict[str, ParamValue] = {
-    "pattern": "latency",
-    "bytes": 8,
-    "calls": "nonblocking",
-    "window": _WINDOW,
-    "gap": 0,
-}
-_ROUND_ROBIN: dict[str, ParamValue] = {
-    "pattern": "latency",
-    "bytes": 8,
-    "schedule": "all",
-    "round": 0,
-    "window": _WINDOW,
-}
 
 
 class _Pair(NamedTuple):
@@ -58,7 +35,7 @@ def tcp(topology: Topology, law: Law, request: Request, case: CaseRequest) -> Wo
     slowed = dataclasses.replace(
         link, latency_s=latency * link.latency_s, rate=link.rate / each_byte, most=link.most / each_byte
     )
-    params = params_of(case, {"send-buffer": 0, "segment": 0})
+    params = case.params
     given, segment = int(params["send-buffer"]), int(params["segment"])
     mtu, each_frame = law.frames
     payload = min(segment or mtu, mtu - _HEADERS_OF_IP) - _TIME_STAMPS
@@ -75,7 +52,7 @@ def tcp(topology: Topology, law: Law, request: Request, case: CaseRequest) -> Wo
 
 def onesided(topology: Topology, law: Law, request: Request, case: CaseRequest) -> Workload:
     """To and fro until each sees it, or a window of transfers; fences and locks cost a message without bytes."""
-    params = params_of(case, _ONE_SIDED)
+    params = case.params
     link, size = first_link(topology, law, request), int(params["bytes"])
     passive = params["synchronisation"] in {"flush", "lock"}
     empty = one_way(link, 0, link.rate)
@@ -102,7 +79,7 @@ def onesided(topology: Topology, law: Law, request: Request, case: CaseRequest) 
 
 def round_robin(topology: Topology, law: Law, request: Request, case: CaseRequest) -> Workload:
     """The pairs of a round, one after the other or all at once; ValueError where there is no such round."""
-    params = params_of(case, _ROUND_ROBIN)
+    params = case.params
     met = [_Pair(*pair) for pair in pairs_of_round(request.expected, int(params["round"]))]
     size, both = int(params["bytes"]), params["pattern"] == "bidirectional"
     messages = 2 if params["pattern"] == "latency" else (2 if both else 1) * int(params["window"])
@@ -170,7 +147,7 @@ def _host(request: Request, rank: int) -> str:
 
 
 def _pairs(topology: Topology, law: Law, request: Request, case: CaseRequest, link: Link) -> Workload:
-    params = params_of(case, _USUAL)
+    params = case.params
     pattern, size = str(params["pattern"]), int(params["bytes"]) + int(params.get("offset", 0))
     pairs = request.expected // 2
     rate = share(law, link, pairs, len(request.hosts) // 2)

@@ -5,7 +5,7 @@ import math
 from assay.model.machine import Topology
 from assay.simulation.law import Law
 from assay.simulation.links import first_link, one_way
-from assay.simulation.rates import Workload, lanes_per_s, mean, memory_rate, page_shares, params_of
+from assay.simulation.rates import Workload, lanes_per_s, mean, memory_rate, page_shares, phased
 from assay.simulation.request import CaseRequest, Request
 from assay.topics.stencil.benchmarks import weather as air
 from assay.topics.stencil.benchmarks.himeno import GRIDS
@@ -28,7 +28,7 @@ def _work(points: int) -> dict[str, float]:
 
 def himeno(topology: Topology, law: Law, request: Request, case: CaseRequest) -> Workload:
     """A stencil that memory decides: `stencil_bytes` for each of its points."""
-    params = params_of(case, {"size": "M", "touch": "parallel"})
+    params = case.params
     points = _points(str(params["size"]))
     shares = page_shares(topology, request, serial=params["touch"] == "serial")
     seconds = law.stencil_bytes * points / memory_rate(topology, law, request.cpus, shares)
@@ -37,9 +37,8 @@ def himeno(topology: Topology, law: Law, request: Request, case: CaseRequest) ->
 
 def himeno_mpi(topology: Topology, law: Law, request: Request, case: CaseRequest) -> Workload:
     """The same on each host for its part, and then the faces of blocks as messages between ranks."""
-    params = params_of(case, {"size": "M", "coupling": "sharing", "i": 0, "j": 0, "k": 0})
-    size, ranks = str(params["size"]), max(1, request.expected)
-    hosts = len({request.host_of(rank) for rank in range(ranks)}) if request.ranks else 1
+    params = case.params
+    size, ranks, hosts = str(params["size"]), request.rank_count, request.host_count
     sharing = params["coupling"] == "sharing"
     grids = 1 if sharing else ranks
     points = _points(size) * grids
@@ -70,9 +69,9 @@ def himeno_mpi(topology: Topology, law: Law, request: Request, case: CaseRequest
 
 def weather(topology: Topology, law: Law, request: Request, case: CaseRequest) -> Workload:
     """Memory or arithmetic, whichever takes longer, and two messages to the neighbours in each stage along x."""
-    params = params_of(case, {"nx": 400, "time-steps": 60, "coupling": "sharing", "tile": 2048})
-    columns, steps, ranks = int(params["nx"]), int(params["time-steps"]), max(1, request.expected)
-    hosts = len({request.host_of(rank) for rank in range(ranks)}) if request.ranks else 1
+    params = case.params
+    columns, steps = int(params["nx"]), int(params["time-steps"])
+    ranks, hosts = request.rank_count, request.host_count
     sharing = ranks if params["coupling"] == "sharing" else 1
     cells = air.cells(columns) * ranks // sharing
     shares = page_shares(topology, request, serial=False)
@@ -94,16 +93,8 @@ def weather(topology: Topology, law: Law, request: Request, case: CaseRequest) -
         "traffic_bytes": float(air.TRAFFIC_BYTES),
         "steps": 1 / cells,
     }
-    return Workload(
-        params,
-        {"rate": work, **{phase: {} for phase in seconds}},
-        {"rate": sum(seconds.values()), **seconds},
-        air.CELL_BYTES * cells // ranks,
-        mean(shares),
-        (1.0,) * ranks,
-        payload,
-        figure=float(cells * steps),
-    )
+    rank = air.CELL_BYTES * cells // ranks, mean(shares), (1.0,) * ranks
+    return Workload(params, *phased(work, seconds), *rank, payload, figure=float(cells * steps))
 
 
 programs = {"himeno": himeno, "himeno_mpi": himeno_mpi, "weather": weather}

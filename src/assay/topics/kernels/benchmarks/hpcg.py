@@ -85,18 +85,19 @@ def _points(resources: Resources, params: Params) -> Iterable[Params]:
     """Boxes as far as memory and patience go, with as many iterations as a solution of few seconds has."""
     placement = resources.placement
     for edge in (int(params["n"]),) if "n" in params else _EDGES:
-        fits = placement.most_ranks * _box_bytes(edge) <= _SHARE * resources.memory_bytes
+        fits = placement.most_ranks * box_bytes(edge) <= _SHARE * resources.memory_bytes
         iterations = max(_FEWEST, min(_ITERATIONS, round(_SOLUTION_S / _seconds(edge, 1))))
         if "n" in params or (fits and _seconds(edge, iterations + _CHECKS) <= _LONGEST_S):
             yield {"n": edge, "cg-iterations": iterations}
 
 
-def _box_bytes(edge: int) -> int:
+def box_bytes(edge: int) -> int:
+    """Memory of a rank."""
     return _POINT_BYTES * edge**3
 
 
 def _memory_bytes(params: Params, _placement: Placement) -> int:
-    return _box_bytes(int(params["n"]))
+    return box_bytes(int(params["n"]))
 
 
 def _setup_seconds(params: Params) -> float:
