@@ -17,7 +17,6 @@ from assay.analyse.history import (
     RunLogs,
     between_runs,
     median_variance,
-    student,
     sums,
     widened,
 )
@@ -82,11 +81,6 @@ def test_unbalanced_components_are_found_on_average() -> None:
         day = (found.ss_day - found.df_day * launch - found.run_in_day * run) / found.day_in_day
         solved.append((launch, run, day))
     assert np.mean(solved, axis=0) == pytest.approx([each**2 for each in planted], rel=0.1)
-
-
-@pytest.mark.parametrize("freedom", [3, 6, 10, 30])
-def test_students_quantile_is_that_of_scipy(freedom: int) -> None:
-    assert student(freedom) == pytest.approx(stats.t.ppf(0.975, freedom), rel=0.01)
 
 
 @pytest.mark.parametrize("n", [3, 6, 7, 10, 20])

@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from assay.analyse.statistics import medians
+from assay.analyse.statistics import medians, student
 from assay.model.quantity import Quantity
 
 #: Fewer earlier runs of a figure say nothing of the variance between them.
@@ -215,20 +215,6 @@ def widened(effect: Quantity, sides: Collection[Components | None], *, same_day:
 def median_variance(n: int) -> float:
     """Variance of the median of n normal values over that of one, to 12 % from 3 values on (1 for one)."""
     return math.pi / (2 * n + math.pi - 2)
-
-
-def student(freedom: float) -> float:
-    """The 97.5 % quantile of Student's t, to 1 % from 3 degrees of freedom on.
-
-    Source: M. Abramowitz, I. A. Stegun, Handbook of Mathematical Functions, 1964, 26.7.5.
-    """
-    z = NORMAL
-    return (
-        z
-        + (z**3 + z) / (4 * freedom)
-        + (5 * z**5 + 16 * z**3 + 3 * z) / (96 * freedom**2)
-        + (3 * z**7 + 19 * z**5 + 17 * z**3 - 15 * z) / (384 * freedom**3)
-    )
 
 
 def _shrunk(own: float, freedom: float, shared: float) -> float:

@@ -10,7 +10,6 @@ from assay.model.units import scale
 from assay.report import formatting, selection
 from assay.report.charts.curve import CurvePoint, Guides, curve
 from assay.report.charts.intervals import Point, intervals
-from assay.report.charts.ranked import Node, ranked
 from assay.report.section import Figure
 
 Name = Callable[[Estimate], str]
@@ -208,34 +207,3 @@ def _curve_result(points: list[CurvePoint], series: str, better: str) -> str:
         last=last.text,
         largest=last.size,
     )
-
-
-def nodes(estimates: tuple[Estimate, ...], figure_id: str, title: str) -> Figure:
-    """The figures of many identical nodes by rank, all of one placement and series."""
-    estimates = selection.measured(estimates)
-    factor, unit = scaled(estimates)
-    crowd = [
-        Node(
-            ", ".join(e.placement.hosts),
-            factor * (e.median or 0.0),
-            formatting.shown(e).plain,
-            formatting.basis(e),
-        )
-        for e in estimates
-    ]
-    ordered = sorted(crowd, key=lambda node: node.value)
-    caption = text(
-        "{title} of each node, slowest first. A point is the median over the launches of one node. The vertical "
-        "axis does not start at zero.",
-        title=title,
-    )
-    result = text(
-        "{nodes}, from {low} on {slowest} to {high} on {fastest}; middle node {middle}",
-        nodes=formatting.count(len(ordered), "node", "nodes"),
-        low=ordered[0].text,
-        slowest=ordered[0].node,
-        high=ordered[-1].text,
-        fastest=ordered[-1].node,
-        middle=ordered[len(ordered) // 2].text,
-    )
-    return Figure(figure_id, caption, result, ranked(crowd, titled(title, unit)))

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Iterable, Sequence
 
+from assay.analyse.messages import place
 from assay.model import roles
 from assay.model.imported import UNSTATED
 from assay.model.placement import Word, parsed
@@ -48,6 +49,8 @@ _SIZE = tuple(map(roles.usual_axis, ("message-size", "size-offset")))
 _OPERATION = roles.usual_axis("operation-name")
 #: Of other tools' tables, where no placement says how many ranks took part.
 RANKS = "ranks"
+#: Bytes of a message; whether it went from node to node.
+size, is_between = roles.size, place.between
 #: What a figure is called.
 Name = Callable[[Estimate], str]
 _GROUPS = {"numa": text("NUMA node"), "socket": text("socket"), "l3": text("L3 group")}
@@ -70,16 +73,6 @@ def of_all_pairs(estimate: Estimate) -> bool:
     """Whether all pairs of ranks pass messages at once."""
     found = roles.pattern(estimate)
     return found is not None and found.pairs == "all"
-
-
-def size(estimate: Estimate) -> int:
-    """Bytes of a message."""
-    return roles.size(estimate)
-
-
-def is_between(estimate: Estimate) -> bool:
-    """Whether the messages went from node to node."""
-    return estimate.placement.nodes > 1
 
 
 def ranks(estimate: Estimate) -> int:

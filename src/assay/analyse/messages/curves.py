@@ -14,6 +14,8 @@ from assay.model.result import Estimate
 
 #: What declarations call the axes of patterns, of sizes, and of what is added to those.
 PATTERN, BYTES, OFFSET = map(roles.usual_axis, ("message-pattern", "message-size", "size-offset"))
+#: Bytes of a message.
+size = roles.size
 
 
 class Times(NamedTuple):
@@ -38,11 +40,6 @@ def by_size(known: RunEstimates, benchmark: str, *coordinates: str) -> list[Curv
     """Curves of a benchmark's headline over sizes, and over `coordinates`."""
     found = (each for each in known.of(benchmark) if (each.estimate.median or 0.0) > 0)
     return curves((each for each in found if size(each.estimate) >= 0), BYTES, OFFSET, *coordinates)
-
-
-def size(estimate: Estimate) -> int:
-    """Bytes of a message."""
-    return roles.size(estimate)
 
 
 def unusual(estimate: Estimate, but: Collection[str]) -> int:

@@ -65,8 +65,8 @@ def hpcg(topology: Topology, law: Law, request: Request, case: CaseRequest) -> W
     flops, moved = (sum(each) for each in zip(*counted.values(), strict=True))
     phases = {part: seconds[part] for part in benchmark.kernels if part in seconds}
     work = {"solution": 1.0, "bytes": moved / flops}
-    rank = box_bytes(edge), mean(shares), (1.0,) * ranks
-    return Workload(params, *phased(work, phases), *rank, payload, figure=flops)
+    page_nodes, paces = mean(shares), (1.0,) * ranks
+    return Workload(params, *phased(work, phases), box_bytes(edge), page_nodes, paces, payload, figure=flops)
 
 
 programs = {"hpcg": hpcg, "nas": nas}

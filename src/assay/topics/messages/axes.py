@@ -73,14 +73,6 @@ BUFFERS = Axis(
     role="buffer-reuse",
     level_roles={"cold": "beyond-caches"},
 )
-OFFSET = Axis(
-    "offset",
-    "bytes added to the size, as NetPIPE's perturbation of 3 does",
-    (0, -3, 3),
-    0,
-    "B",
-    role="size-offset",
-)
 WINDOW = Axis("window", "messages on the way before one waits", (64,), 64)
 GAP = Axis(
     "gap",

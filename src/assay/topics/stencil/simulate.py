@@ -93,8 +93,15 @@ def weather(topology: Topology, law: Law, request: Request, case: CaseRequest) -
         "traffic_bytes": float(air.TRAFFIC_BYTES),
         "steps": 1 / cells,
     }
-    rank = air.CELL_BYTES * cells // ranks, mean(shares), (1.0,) * ranks
-    return Workload(params, *phased(work, seconds), *rank, payload, figure=float(cells * steps))
+    return Workload(
+        params,
+        *phased(work, seconds),
+        air.CELL_BYTES * cells // ranks,
+        mean(shares),
+        (1.0,) * ranks,
+        payload,
+        figure=float(cells * steps),
+    )
 
 
 programs = {"himeno": himeno, "himeno_mpi": himeno_mpi, "weather": weather}

@@ -8,6 +8,7 @@ from assay.model.text import joined, text
 from assay.report import figures, formatting, selection
 from assay.report.declared import Declared, Listing, Scene
 from assay.report.section import Figure, headings
+from assay.topics.health.ranked import Node, ranked
 
 #: What it is of, and its figures from the slowest node on.
 _Crowd = tuple[str, tuple[Estimate, ...]]
@@ -42,9 +43,28 @@ def _host(estimate: Estimate) -> str:
 
 
 def _charts(scene: Scene) -> tuple[Figure, ...]:
+    """The nodes by rank."""
     crowd = _largest(scene)
+    factor, unit = figures.scaled(crowd)
+    nodes = [
+        Node(_host(e), factor * (e.median or 0.0), formatting.shown(e).plain, formatting.basis(e)) for e in crowd
+    ]
     title = joined(", ", (selection.measure(crowd[0]), formatting.placed(crowd[0])))
-    return (figures.nodes(crowd, "figure-nodes", title),)
+    caption = text(
+        "{title} of each node, slowest first. A point is the median over the launches of one node. The vertical "
+        "axis does not start at zero.",
+        title=title,
+    )
+    result = text(
+        "{nodes}, from {low} on {slowest} to {high} on {fastest}; middle node {middle}",
+        nodes=formatting.count(len(nodes), "node", "nodes"),
+        low=nodes[0].text,
+        slowest=nodes[0].node,
+        high=nodes[-1].text,
+        fastest=nodes[-1].node,
+        middle=nodes[len(nodes) // 2].text,
+    )
+    return (Figure("figure-nodes", caption, result, ranked(nodes, figures.titled(title, unit))),)
 
 
 def _sentences(scene: Scene) -> str:

@@ -4,8 +4,8 @@ from collections.abc import Iterable, Mapping
 from typing import NamedTuple
 
 from assay.model.benchmark import Axis, Benchmark, Metric, Params, Resources
+from assay.model.declarations import phase_times, traffic
 from assay.model.placement import Placement
-from assay.model.solutions import phase_times
 from assay.topics.kernels.grid import grid_of
 
 _NUMBER_BYTES, _COLUMN_BYTES = 8, 4
@@ -135,16 +135,11 @@ benchmark = Benchmark(
             kernels=("rate",),
             role="sparse-rate",
         ),
-        Metric(
-            "traffic",
-            "B/s",
-            "higher",
-            "bytes",
+        traffic(
             "bytes of a solution over its time, as HPCG counts them: 12 B for each entry of the matrix, 8 B for "
             "each number of a vector",
-            limit="memory-traffic",
+            "bytes",
             kernels=("rate",),
-            role="memory-traffic",
         ),
         *phase_times(PHASES),
     ),

@@ -3,8 +3,8 @@
 from collections.abc import Iterable
 
 from assay.model.benchmark import Axis, Benchmark, Metric, Params, Resources
+from assay.model.declarations import phase_times, traffic
 from assay.model.placement import Placement
-from assay.model.solutions import phase_times
 from assay.topics.kernels.sizes import CLASSES, PROBLEMS, demand
 
 #: Rate of one rank, op/s: what is usual on a core of 2024. Assumptions for plans only.
@@ -93,16 +93,10 @@ benchmark = Benchmark(
             when={"npb": ("ep",)},
             role="solution-flop-rate",
         ),
-        Metric(
-            "traffic",
-            "B/s",
-            "higher",
-            "traffic_bytes",
+        traffic(
             "what memory has to move where caches keep no array, as docs/methods/nas.md counts it",
-            limit="memory-traffic",
             kernels=("rate",),
             when={"npb": ("cg", "mg", "ft")},
-            role="memory-traffic",
         ),
         *phase_times(PHASES),
     ),

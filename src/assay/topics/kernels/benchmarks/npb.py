@@ -3,8 +3,8 @@
 from collections.abc import Mapping
 
 from assay.model.benchmark import Axis, Benchmark, ForeignProgram, Metric, Params
+from assay.model.declarations import ONE_RANK, program_times
 from assay.model.placement import Placement
-from assay.model.solutions import ONE_RANK, program_times
 from assay.topics.kernels.sizes import CLASSES, PROBLEMS, demand
 
 #: Points a side and iterations of the codes that Assay has no program for.

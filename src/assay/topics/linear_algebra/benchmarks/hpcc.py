@@ -1,8 +1,8 @@
 """HPL of the HPC Challenge benchmark: a program of somebody else, measured through Assay's starter."""
 
 from assay.model.benchmark import Axis, Benchmark, ForeignProgram, Metric, Params
+from assay.model.declarations import ONE_RANK, program_times
 from assay.model.placement import Placement
-from assay.model.solutions import ONE_RANK, program_times
 
 _DOUBLE_BYTES = 8
 #: A slow core's rate, flop/s, and the other tests of the program, seconds. Assumptions for plans only.

@@ -3,8 +3,8 @@
 from collections.abc import Iterable, Mapping
 
 from assay.model.benchmark import Axis, Benchmark, Metric, Params, ParamValue, Resources
+from assay.model.declarations import coupling, phase_times
 from assay.model.placement import Placement
-from assay.model.solutions import coupling, phase_times
 from assay.topics.linear_algebra.grid import grid_of
 
 _DOUBLE_BYTES = 8

@@ -3,8 +3,8 @@
 from collections.abc import Iterable
 
 from assay.model.benchmark import Axis, Benchmark, Metric, Params, Resources
+from assay.model.declarations import phase_times
 from assay.model.placement import Placement
-from assay.model.solutions import phase_times
 from assay.topics.linear_algebra.benchmarks.hpl import ORDER, operations, orders
 
 #: Of an entry: in double precision, and of the factors in single precision.

@@ -3,6 +3,7 @@
 from collections.abc import Iterable
 
 from assay.model.benchmark import Axis, Benchmark, Metric, Params, Resources
+from assay.model.declarations import OFFSET
 
 _LARGEST = 64 * 2**20
 #: Cold sources and targets walk through two pools, each this many times the last-level cache: together four times
@@ -57,14 +58,7 @@ benchmark = Benchmark(
             role="buffer-reuse",
             level_roles={"cold": "beyond-caches"},
         ),
-        Axis(
-            "offset",
-            "bytes added to the size, as NetPIPE's perturbation of 3 does",
-            (0, -3, 3),
-            0,
-            "B",
-            role="size-offset",
-        ),
+        OFFSET,
         Axis("pool", "bytes that cold sources walk through, and as many for targets", (), None, "B"),
     ),
     metrics=(

@@ -3,6 +3,7 @@
 from collections.abc import Iterable
 
 from assay.model.benchmark import Axis, Benchmark, Metric, Params, Resources
+from assay.model.declarations import TOUCH, traffic
 
 _ARRAYS = 3
 _DOUBLE_BYTES = 8
@@ -59,12 +60,7 @@ benchmark = Benchmark(
             ("ordinary", "non-temporal"),
             "ordinary",
         ),
-        Axis(
-            "touch",
-            "who first writes the arrays: each thread its own part, or one thread everything",
-            ("parallel", "serial"),
-            "parallel",
-        ),
+        TOUCH,
         Axis("elements", "length of each of the three arrays of doubles", (), None, "elements"),
     ),
     metrics=(
@@ -77,14 +73,8 @@ benchmark = Benchmark(
             limit="memory-bandwidth",
             role="memory-rate",
         ),
-        Metric(
-            "traffic",
-            "B/s",
-            "higher",
-            "traffic_bytes",
+        traffic(
             "bytes that memory must move: ordinary stores also read the target (write-allocate)",
-            limit="memory-traffic",
-            role="memory-traffic",
         ),
     ),
     memory_bytes=lambda params, _placement: _memory_bytes(params),

@@ -1,6 +1,7 @@
 """Messages between pairs of MPI ranks: latency, bandwidth and rate."""
 
 from assay.model.benchmark import Axis, Benchmark, Params
+from assay.model.declarations import OFFSET
 from assay.topics.messages import axes as messages
 
 #: A gap beside each block.
@@ -35,7 +36,7 @@ benchmark = Benchmark(
         Axis("source", "any: received from MPI_ANY_SOURCE", ("named", "any"), "named"),
         Axis("exchange", "combined: both directions in one MPI_Sendrecv", ("separate", "combined"), "separate"),
         messages.BUFFERS,
-        messages.OFFSET,
+        OFFSET,
         Axis("alignment", "largest power of two that divides the address of a buffer", (64, 1, 4096), 64, "B"),
         Axis(
             "datatype",

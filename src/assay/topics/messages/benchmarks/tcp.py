@@ -1,6 +1,7 @@
 """Messages between the same pairs of processes as those of pt2pt, over TCP sockets."""
 
 from assay.model.benchmark import Axis, Benchmark, Params
+from assay.model.declarations import OFFSET
 from assay.topics.messages import axes as messages
 
 
@@ -25,7 +26,7 @@ benchmark = Benchmark(
         messages.PATTERN,
         messages.sizes(),
         messages.BUFFERS,
-        messages.OFFSET,
+        OFFSET,
         messages.WINDOW,
         messages.GAP,
         Axis(

@@ -1,6 +1,7 @@
 """The Himeno benchmark: Jacobi sweeps of a Poisson equation on a three-dimensional grid."""
 
 from assay.model.benchmark import Axis, Benchmark, Metric, Params
+from assay.model.declarations import TOUCH, traffic
 
 #: Points along i, j and k, boundaries included.
 GRIDS = {
@@ -47,12 +48,7 @@ benchmark = Benchmark(
             "M",
             named=True,
         ),
-        Axis(
-            "touch",
-            "who first writes the arrays: each thread its own part, or one thread everything",
-            ("parallel", "serial"),
-            "parallel",
-        ),
+        TOUCH,
     ),
     metrics=(
         Metric(
@@ -65,14 +61,8 @@ benchmark = Benchmark(
             role="stencil-rate",
             precision="fp32",
         ),
-        Metric(
-            "traffic",
-            "B/s",
-            "higher",
-            "traffic_bytes",
+        traffic(
             "72 B for each inner point and sweep: what memory must move if neighbours along i and j stay in cache",
-            limit="memory-traffic",
-            role="memory-traffic",
         ),
     ),
     memory_bytes=lambda params, _placement: grid_bytes(params),

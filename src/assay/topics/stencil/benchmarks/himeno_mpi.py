@@ -3,8 +3,8 @@
 from collections.abc import Iterable
 
 from assay.model.benchmark import Axis, Benchmark, Params, Resources
+from assay.model.declarations import coupling
 from assay.model.placement import Placement
-from assay.model.solutions import coupling
 from assay.topics.stencil.benchmarks import himeno
 from assay.topics.stencil.shape import Shape, block_of, shape_of
 

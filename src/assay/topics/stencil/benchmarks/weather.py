@@ -3,8 +3,8 @@
 from collections.abc import Iterable
 
 from assay.model.benchmark import Axis, Benchmark, Metric, Params, Resources
+from assay.model.declarations import coupling, phase_times, traffic
 from assay.model.placement import Placement
-from assay.model.solutions import coupling, phase_times
 
 #: Of one cell in one step, as the program does it: docs/methods/weather.md counts them.
 FLOPS, TRAFFIC_BYTES = 540, 640
@@ -131,15 +131,9 @@ benchmark = Benchmark(
             kernels=("rate",),
             role="solution-flop-rate",
         ),
-        Metric(
-            "traffic",
-            "B/s",
-            "higher",
-            "traffic_bytes",
+        traffic(
             "640 B for each cell and step: what memory must move if caches keep no array from stage to stage",
-            limit="memory-traffic",
             kernels=("rate",),
-            role="memory-traffic",
         ),
         *phase_times(PHASES),
     ),

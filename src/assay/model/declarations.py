@@ -1,8 +1,8 @@
-"""What benchmarks that solve whole problems declare alike: their phases, their times, and who shares a problem."""
+"""What several benchmarks declare alike: axes, and metrics of phases, of whole programs, of what memory moves."""
 
 from collections.abc import Mapping
 
-from assay.model.benchmark import Axis, Metric
+from assay.model.benchmark import Axis, Metric, ParamValue
 
 
 def phase_times(phases: Mapping[str, str], each: str = "mean over the ranks") -> tuple[Metric, ...]:
@@ -55,4 +55,41 @@ def coupling(shared: str, own: str) -> Axis:
         ("sharing", "independent"),
         "sharing",
         role="copies",
+    )
+
+
+TOUCH = Axis(
+    "touch",
+    "who first writes the arrays: each thread its own part, or one thread everything",
+    ("parallel", "serial"),
+    "parallel",
+)
+OFFSET = Axis(
+    "offset",
+    "bytes added to the size, as NetPIPE's perturbation of 3 does",
+    (0, -3, 3),
+    0,
+    "B",
+    role="size-offset",
+)
+
+
+def traffic(
+    meaning: str,
+    work: str = "traffic_bytes",
+    *,
+    kernels: tuple[str, ...] = (),
+    when: Mapping[str, tuple[ParamValue, ...]] | None = None,
+) -> Metric:
+    """The rate of what memory must move, with what counts as that; see `Metric`."""
+    return Metric(
+        "traffic",
+        "B/s",
+        "higher",
+        work,
+        meaning,
+        limit="memory-traffic",
+        kernels=kernels,
+        when=when or {},
+        role="memory-traffic",
     )

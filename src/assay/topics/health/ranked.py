@@ -17,10 +17,9 @@ class Node(msgspec.Struct, frozen=True):
 
 
 def ranked(nodes: list[Node], title: str) -> Spec:
-    """The figures of `nodes` by rank, the lowest one named; `title` names quantity and unit."""
-    ordered = sorted(nodes, key=lambda node: node.value)
+    """The figures of `nodes`, which ascend; the lowest one is named; `title` names quantity and unit."""
     values: list[Spec] = [
-        {**asdict(node), "rank": rank + 1, "name": "" if rank else node.node} for rank, node in enumerate(ordered)
+        {**asdict(node), "rank": rank + 1, "name": "" if rank else node.node} for rank, node in enumerate(nodes)
     ]
     axis = {"title": text("nodes, slowest first"), "grid": False, "tickMinStep": 1}
     x = numeric("rank", {"nice": False}, axis)
