@@ -5,7 +5,6 @@ import os
 import re
 import shutil
 import subprocess
-import sys
 import tempfile
 import time
 from collections.abc import Callable, Mapping, Sequence
@@ -14,12 +13,11 @@ from pathlib import Path
 
 import pytest
 from tests.cluster.lab_cluster import Lab
+from tests.impatient import ASSAY
 
 from assay import store, toolchain
 from assay.model.run import CaseRecords, Run
 
-#: Tests beside these ones use the cpus, too.
-ASSAY = (sys.executable, str(Path(__file__).parents[1] / "impatient.py"))
 PATIENCE_S = 240.0
 
 SINGLE = """

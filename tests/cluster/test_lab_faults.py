@@ -10,7 +10,8 @@ from pathlib import Path
 
 import pytest
 from tests.cluster.lab_cluster import Lab
-from tests.cluster.lab_runs import ASSAY, HOLDING, PATIENCE_S, Desk, desk_in, leave, mpi_of, until
+from tests.cluster.lab_runs import HOLDING, PATIENCE_S, Desk, desk_in, leave, mpi_of, until
+from tests.impatient import ASSAY
 
 from assay.model.run import Run
 

@@ -5,7 +5,8 @@ from dataclasses import replace
 
 import pytest
 from tests.cluster.lab_cluster import Lab
-from tests.cluster.lab_runs import ASSAY, Desk, desk_in, first_page, leave, mpi_of
+from tests.cluster.lab_runs import Desk, desk_in, first_page, leave, mpi_of
+from tests.impatient import ASSAY
 
 from assay import analyse
 from assay.model.result import Finding

@@ -5,7 +5,8 @@ from pathlib import Path
 
 import pytest
 from tests.cluster.lab_cluster import Lab
-from tests.cluster.lab_runs import ASSAY, PATIENCE_S, SINGLE, Desk, desk_in, leave, mpi_of
+from tests.cluster.lab_runs import PATIENCE_S, SINGLE, Desk, desk_in, leave, mpi_of
+from tests.impatient import ASSAY
 
 pytestmark = pytest.mark.cluster
 

@@ -6,7 +6,8 @@ from pathlib import Path
 
 import pytest
 from tests.cluster.lab_cluster import Lab
-from tests.cluster.lab_runs import ASSAY, Desk, between, desk_in, first_page, leave, mpi_of, went_by
+from tests.cluster.lab_runs import Desk, between, desk_in, first_page, leave, mpi_of, went_by
+from tests.impatient import ASSAY
 
 from assay import analyse, store
 from assay.model.run import Run

@@ -10,10 +10,10 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from tests.impatient import ASSAY
 
 ROOT = Path(__file__).parents[2]
 PAGE = ROOT / "docs" / "adding-a-benchmark.md"
-ASSAY = [sys.executable, "-c", "from assay.cli import main; main()"]
 
 pytestmark = pytest.mark.native
 

@@ -3,11 +3,11 @@
 import json
 import os
 import subprocess
-import sys
 from pathlib import Path
 from typing import Any
 
 import pytest
+from tests.impatient import ASSAY
 
 from assay import store
 from assay.analyse import analyse
@@ -20,7 +20,6 @@ from assay.run.foreign import with_figures
 
 pytestmark = pytest.mark.native
 
-ASSAY = [sys.executable, "-c", "from assay.cli import main; main()"]
 STUDY = """
 title = "HPL of hpcc"
 question = "What does an installed HPL reach on one core?"

@@ -4,10 +4,10 @@ import os
 import re
 import socket
 import subprocess
-import sys
 from pathlib import Path
 
 import pytest
+from tests.impatient import ASSAY
 from tests.mpi_ranks import build_with, environment, mpi
 
 from assay import store
@@ -40,7 +40,7 @@ def test_a_port_that_is_taken_is_told_and_costs_the_launches_that_want_it_only(t
     with socket.create_server(("0.0.0.0", 0)) as taken:  # noqa: S104 (what the launcher listens at)
         port = taken.getsockname()[1]
         done = subprocess.run(
-            [*(sys.executable, "-c", "from assay.cli import main; main()"), "run", "port.toml", "--mpi", name],
+            [*ASSAY, "run", "port.toml", "--mpi", name],
             cwd=tmp_path,
             env={**environment(), "MPIEXEC_PORT_RANGE": f"{port}:{port}", "MPICH_PORT_RANGE": f"{port}:{port}"},
             capture_output=True,

@@ -4,12 +4,12 @@ import os
 import re
 import signal
 import subprocess
-import sys
 import time
 from collections import Counter
 from pathlib import Path
 
 import pytest
+from tests.impatient import ASSAY
 
 from assay import store
 from assay.model.record import Launch, RecordError, decode_record
@@ -18,7 +18,6 @@ from assay.model.toolchain import Build
 
 pytestmark = pytest.mark.native
 
-_ASSAY = (sys.executable, str(Path(__file__).parents[1] / "impatient.py"))
 _LIMIT_S = 300.0
 
 STUDY = """
@@ -77,7 +76,7 @@ def measuring(pid: int) -> list[int]:
 def start(home: Path, *arguments: str, through: tuple[str, ...] = ()) -> subprocess.Popen[str]:
     """`assay` in a process group of its own, as a shell starts it."""
     return subprocess.Popen(
-        [*through, *_ASSAY, *arguments],
+        [*through, *ASSAY, *arguments],
         cwd=home,
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
