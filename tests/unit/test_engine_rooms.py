@@ -1,6 +1,7 @@
 """The engine rooms know no benchmark, axis, pattern, rule or law by name, and recover no fact from a text."""
 
 import ast
+import re
 from collections.abc import Iterator
 from pathlib import Path
 from typing import get_args
@@ -156,6 +157,13 @@ def _allowed(path: str, word: str) -> bool:
 @pytest.mark.parametrize("room", [room for room in ROOMS if (SOURCE / room).is_dir()])
 def test_no_literal_is_the_name_of_a_benchmark_an_axis_a_pattern_a_rule_or_a_law(room: str) -> None:
     assert {each for each in _found(room) if not _allowed(*each)} == set()
+
+
+def test_no_template_of_a_page_has_the_name_of_a_rule_or_a_law() -> None:
+    named = {rule.name for rule in rules()} | {str(law.__struct_config__.tag) for law in types()}
+    named -= {"mtu"}  # a fact of an interface, too
+    for file in (SOURCE / "report" / "templates").iterdir():
+        assert not named.intersection(re.findall(r"""["']([\w-]+)["']""", file.read_text("utf-8"))), file.name
 
 
 def test_every_word_that_is_allowed_is_needed() -> None:

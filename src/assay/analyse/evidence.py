@@ -26,7 +26,7 @@ FEWEST_BLOCKS = 3
 #: A ratio of so many blocks has an interval.
 CONFIDENT = 6
 #: See `Rule.concerns`.
-Concern = Literal["figures", "noise", "paths"]
+Concern = Literal["figures", "noise", "paths", "missing"]
 
 
 class Evidence(RunEstimates, frozen=True, kw_only=True):
@@ -171,9 +171,9 @@ class Rule(Question, frozen=True):
         assess: what it finds; a finding `not assessed` where evidence is missing; nothing where all is well.
         timed: whether it judges times or rates, which other processes change. They change no counter of bytes,
             and no setting.
-        concerns: what its findings are about where the first page tells them in a place of their own: what the
-            `figures` are of, before any of them; `noise`, whether the machine was quiet; `paths` of messages, of
-            which cards tell the facts.
+        concerns: what its findings are about where a page has a place of their own for them: what the `figures`
+            are of, before any of them; `noise`, whether the machine was quiet; `paths` of messages, of which cards
+            tell the facts; what is `missing`, beside the reasons.
     """
 
     assess: Callable[[Evidence], Iterable[Finding]]

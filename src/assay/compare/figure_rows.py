@@ -43,7 +43,7 @@ def render(
         for table in tables.machines(("", each) for each in compared.yardsticks):
             page.table(table)
     in_words = curves() if curves else False
-    sides = [pair for pair in compared.pairs if pair.comparison.differ != verdicts.CONTROL]
+    sides = [pair for pair in compared.pairs if not pair.comparison.is_control]
     chosen = [pair for pair in sides if pair.comparison.varied or compared.base] or sides
     whole = everything or len(chosen) <= _SCREEN
     groups = selection.grouped(chosen, _differ)
@@ -218,7 +218,7 @@ def _what(pair: ComparedPair, names: Sequence[str]) -> str:
 def _resolution(compared: Compared, chosen: Sequence[ComparedPair], page: Screen) -> None:
     """What A against A showed, and the differences that would have been found."""
     told = [pair.comparison for pair in chosen]
-    controls = [pair.comparison for pair in compared.pairs if pair.comparison.differ == verdicts.CONTROL]
+    controls = [pair.comparison for pair in compared.pairs if pair.comparison.is_control]
     lines = list(filter(None, (verdicts.between_runs(told), verdicts.resolution(told), verdicts.detectable(told))))
     differing = [each for each in controls if each.verdict in verdicts.CLAIMS]
     if lines or differing:

@@ -231,6 +231,10 @@ class Estimate(msgspec.Struct, frozen=True, kw_only=True):
         return self.value.confidence if self.value else None
 
 
+#: What tells a control from the case that it repeats; see `Comparison.differ`.
+CONTROL = "control"
+
+
 class Comparison(msgspec.Struct, frozen=True):
     """Two things measured in the same blocks, or in two runs.
 
@@ -279,6 +283,11 @@ class Comparison(msgspec.Struct, frozen=True):
     adjusted_p: float | None = None
     between_runs: float | None = None
     history: int = 0
+
+    @property
+    def is_control(self) -> bool:
+        """Whether it is A against A."""
+        return self.differ == CONTROL
 
     @property
     def ratio(self) -> float:

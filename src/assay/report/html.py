@@ -11,6 +11,7 @@ from typing import Any
 import jinja2
 import msgspec
 
+from assay.analyse.findings import concerning
 from assay.model.machine import Machine
 from assay.model.result import Analysis, Comparison, Estimate, Finding
 from assay.model.run import Run
@@ -94,7 +95,8 @@ def render(
             "cards": cards(analysis),
             "nodes": _nodes(run),
             "topics": topics,
-            "other_findings": other,
+            "other_findings": [each for each in other if each.rule not in concerning("missing")],
+            "missing_findings": [each for each in other if each.rule in concerning("missing")],
             "not_assessed": [f for f in analysis.findings if f.status == "not assessed"],
             "unmeasured": {
                 status: gathered(run, ((each.case, each.reason) for each in outcomes))

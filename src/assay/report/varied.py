@@ -56,9 +56,7 @@ def _curve(each: Comparison, known: dict[str, Estimate]) -> str:
 def _varied(scene: Scene) -> tuple[Comparison, ...]:
     """What was varied on purpose; of several nodes that of the one in the middle."""
     shown = {e.id for e in selection.middle(scene.analysis.estimates)}
-    return tuple(
-        c for c in scene.analysis.comparisons if c.varied and c.differ != verdicts.CONTROL and {c.a, c.b} <= shown
-    )
+    return tuple(c for c in scene.analysis.comparisons if c.varied and not c.is_control and {c.a, c.b} <= shown)
 
 
 def _headline(comparisons: tuple[Comparison, ...], known: dict[str, Estimate]) -> tuple[Comparison, ...]:
@@ -182,7 +180,7 @@ def _controls(analysis: Analysis) -> tuple[Table, ...]:
             formatting.percent(shown[each.b]) if each.b in shown else "",
         )
         for each in analysis.comparisons
-        if each.differ == verdicts.CONTROL
+        if each.is_control
     ]
     columns = headings("What", "Ratio", "Interval", "Basis", "Resolution")
     caption = text(

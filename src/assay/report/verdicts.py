@@ -10,7 +10,6 @@ from assay.report import formatting, selection
 from assay.report.vocabulary import VERDICTS, known
 
 CLAIMS = frozenset({"slower", "faster"})
-CONTROL = "control"
 
 _SIGNIFICANT = 0.05
 _MOST_PAIRS = 40

@@ -13,7 +13,7 @@ from assay.model.grouping import grouped
 from assay.model.machine import Machine
 from assay.model.placement import Word, parsed
 from assay.model.plan import Factor
-from assay.model.result import Comparison, Estimate
+from assay.model.result import CONTROL, Comparison, Estimate
 from assay.model.run import Run
 
 #: Dimensions that are no axis and no factor.
@@ -23,8 +23,6 @@ _CORES = ("all", "half", "all-threads", "one-core")
 NEAR, FAR = "near-nic", "far-nic"
 #: Two nodes pass messages from beside the card wherever somebody knows what is far from it.
 _BESIDE_CARD = {"pair:other-node": parsed(f"one-core:{NEAR}@2")}
-#: What tells a control from the case that it repeats.
-CONTROL_WORD = "control"
 
 
 class Pair(msgspec.Struct, frozen=True):
@@ -97,7 +95,7 @@ def _adjusted(found: Sequence[Pair]) -> list[Pair]:
     Only what was varied loses a claim by it: the other pairs are looked at one by one, by rules with thresholds.
     """
     chosen = [pair.comparison for pair in found if pair.comparison.varied]
-    others = [pair.comparison for pair in found if not pair.comparison.varied and pair.differ != CONTROL_WORD]
+    others = [pair.comparison for pair in found if not pair.comparison.varied and not pair.comparison.is_control]
     told = {each.id: each for each in (*adjusted(chosen, binding=True), *adjusted(others, binding=False))}
     return [
         msgspec.structs.replace(pair, comparison=told.get(pair.comparison.id, pair.comparison)) for pair in found
@@ -118,7 +116,7 @@ def _controls(
     firsts = grouped(headlines, lambda each: _figure(each.estimate))
     for again in filter(lambda each: each.launches, controls):
         for first in firsts.get(_figure(again.estimate, repeats), ()):
-            yield _Sides(CONTROL_WORD, again, "again", first, "first")
+            yield _Sides(CONTROL, again, "again", first, "first")
 
 
 def _figure(estimate: Estimate, subjects: Mapping[str, str] = {}) -> Hashable:

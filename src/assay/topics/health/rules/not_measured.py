@@ -66,4 +66,10 @@ def _reason(status: str, reason: str, found: Sequence[Outcome]) -> str:
     return text("{reason} ({case} and {count} more)", reason=told, case=found[0].case, count=len(found) - 1)
 
 
-rule = Rule("not_measured", text("Did every case of the plan succeed?"), text("every case complete"), _assess)
+rule = Rule(
+    "not_measured",
+    text("Did every case of the plan succeed?"),
+    text("every case complete"),
+    _assess,
+    concerns="missing",
+)

@@ -85,8 +85,8 @@ def _measured(best: Estimate | None, told: Text, scope: Scope) -> Limit | None:
 def _channels(estimate: Estimate, machine: Machine) -> Limit | None:
     """Of the memory nodes that an estimate uses; those of some of the nodes are assumed to be their even share."""
     whole, nodes = channel_peak(machine), part(estimate, machine.topology).nodes
-    share = even_share(nodes, machine.topology)
-    if whole is None or share is None or share == 1:
+    share, scope = even_share(nodes, machine.topology), scope_of_nodes(nodes, machine.topology)
+    if whole is None or share is None or scope == "machine":
         return whole if share else None
     count = len(machine.topology.numa_nodes)
     of = text(
@@ -96,7 +96,7 @@ def _channels(estimate: Estimate, machine: Machine) -> Limit | None:
         all=count,
         names=name_of_nodes(nodes, machine.topology),
     )
-    return Limit(share * whole.value, whole.source, of, whole.kind, scope_of_nodes(nodes, machine.topology))
+    return Limit(share * whole.value, whole.source, of, whole.kind, scope)
 
 
 def _given(estimate: Estimate, bounds: Bounds, told: Limit) -> Limit | None:
@@ -108,9 +108,10 @@ def _given(estimate: Estimate, bounds: Bounds, told: Limit) -> Limit | None:
     share = even_share(here.nodes, machine.topology)
     if share is None or not drives(here, machine.topology):
         return None
-    if share == 1:
+    scope = scope_of_nodes(here.nodes, machine.topology)
+    if scope == "machine":
         return told
-    scope, name = scope_of_nodes(here.nodes, machine.topology), name_of_nodes(here.nodes, machine.topology)
+    name = name_of_nodes(here.nodes, machine.topology)
     of = text("{of}, an even share for {nodes}", of=told.of, nodes=name)
     return Limit(share * told.value, told.source, of, told.kind, scope)
 
