@@ -162,6 +162,7 @@ def test_what_netpipe_3_shows_is_latency_and_the_rate_of_a_ping_pong() -> None:
     assert (latency.metric, latency.params["pattern"], latency.value) == ("latency", "latency", 40e-6)
     assert bandwidth.params["pattern"] == "ping-pong"
     assert bandwidth.value == pytest.approx(25e6)
+    assert {each.printed_unit for each in table.figures} == {"usec"}
 
 
 def test_netpipe_5_scales_sizes_rates_and_times_and_colours_them() -> None:

@@ -196,6 +196,7 @@ def test_slurm_tells_how_a_job_stands(printed: str, status: Status | None) -> No
         ({"job_state": "E"}, Status("running", "E")),
         ({"job_state": "F", "Exit_status": 0, "comment": "Job run at noon"}, Status("complete", "F")),
         ({"job_state": "F", "Exit_status": 5}, Status("failed", "F", "exit code 5", 5)),
+        ({"job_state": "F", "Exit_status": 130, "comment": "n1"}, Status("failed", "F", "n1", 130)),
         ({"job_state": "F", "Exit_status": 271}, Status("cancelled", "F", "exit code 271", 271)),
         ({"job_state": "F", "Exit_status": -29}, Status("timed-out", "F", "exit code -29", -29)),
         ({"job_state": "F"}, Status("cancelled", "F")),

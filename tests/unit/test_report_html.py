@@ -72,6 +72,17 @@ def test_everything_not_measured_stands_with_its_reason(page: str) -> None:
         assert reason.lower() in text.lower()
 
 
+def test_what_a_finding_says_is_missing_stands_beside_the_reasons() -> None:
+    here = example()
+    (first, *others) = here.analysis.findings
+    missing = msgspec.structs.replace(
+        first, id="cases", rule="not_measured", claim="a case is missing", evidence=()
+    )
+    page = html.render(here.run, msgspec.structs.replace(here.analysis, findings=(missing, *others)))
+    _, section = page.split('<section id="not-measured"')
+    assert "A case is missing." in section.partition("</section>")[0]
+
+
 def test_provenance_names_command_compiler_flags_seed_and_environment(page: str) -> None:
     text = _text(page)
     for wanted in ("assay run quick", "g++ 13.2", "-O3", "Seed of the order 42", "OMP_PROC_BIND close", "ab12"):
