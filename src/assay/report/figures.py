@@ -2,10 +2,10 @@
 
 import math
 from collections.abc import Callable, Iterable
-from typing import TypedDict
+from typing import NamedTuple, TypedDict
 
 from assay.model.result import Estimate
-from assay.model.text import Joined, joined, text
+from assay.model.text import joined, text
 from assay.model.units import scale
 from assay.report import formatting, selection
 from assay.report.charts.curve import CurvePoint, Guides, curve
@@ -117,18 +117,26 @@ def placements(
     return Figure(figure_id, caption, result, intervals(points, titled(title, unit)))
 
 
+class Title(NamedTuple):
+    """What a chart counts, and of which part, for which only its caption has room."""
+
+    counted: str
+    part: str = ""
+
+
 def curves(
     estimates: tuple[Estimate, ...],
     figure_id: str,
-    title: str,
+    title: str | Title,
     guides: Guides | None = None,
     series: Name | None = None,
 ) -> Figure:
     """Curves along the swept axis of the benchmark, a series for each combination of the other levels.
 
-    What follows a colon in the title is for the caption alone. A logarithmic axis has no place for a size of
-    nothing: such figures are in tables alone.
+    A logarithmic axis has no place for a size of nothing: such figures are in tables alone.
     """
+    title = title if isinstance(title, Title) else Title(title)
+    whole = joined(": ", title)
     axis = selection.swept(estimates[0].benchmark)
     every = selection.measured(estimates)
     estimates = tuple(e for e in every if e.params[axis])
@@ -138,7 +146,7 @@ def curves(
     points = [
         CurvePoint(
             x=float(e.params[axis]),
-            curve=name(e) or title,
+            curve=name(e) or whole,
             state=selection.state(e),
             size=formatting.param(e.params[axis], axis_unit),
             **ends(e, factor, positive=True),
@@ -153,13 +161,13 @@ def curves(
         points,
         (
             meaning,
-            titled(_short(title), value_unit),
+            titled(title.counted, value_unit),
         ),
         guides or Guides(),
         sizes=axis_unit == "B",
     )
     said: list[str] = [
-        text("{title} against {axis}; both axes are logarithmic.", title=title, axis=meaning),
+        text("{title} against {axis}; both axes are logarithmic.", title=whole, axis=meaning),
         whiskers(estimates),
     ]
     if len(estimates) < len(every):
@@ -175,11 +183,6 @@ def curves(
         )
     caption = joined(" ", said)
     return Figure(figure_id, caption, result, spec, factor)
-
-
-def _short(title: str) -> str:
-    """A title without what follows its colon."""
-    return title.parts[0] if isinstance(title, Joined) and title.separator == ": " else title
 
 
 def series_of(estimates: tuple[Estimate, ...], axis: str) -> Name:

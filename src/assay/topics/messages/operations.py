@@ -121,26 +121,26 @@ def _counted(ranks: int) -> str:
     return formatting.count(ranks, "rank", "ranks") if ranks else ""
 
 
-def _groups(scene: Scene) -> dict[str, tuple[Estimate, ...]]:
+def _groups(scene: Scene) -> dict[figures.Title, tuple[Estimate, ...]]:
     """Operation and part -> what its chart and its table show."""
-    found: dict[str, tuple[Estimate, ...]] = {}
+    found: dict[figures.Title, tuple[Estimate, ...]] = {}
     for members in selection.grouped(_headline(scene), _what).values():
         for part, each in messages.split(members).items():
-            found[joined(": ", [_title(members[0]), part])] = each
+            found[figures.Title(_title(members[0]), part)] = each
     return found
 
 
-def _figure(name: str, number: int, title: str, members: tuple[Estimate, ...]) -> Figure:
+def _figure(name: str, number: int, title: figures.Title, members: tuple[Estimate, ...]) -> Figure:
     way = messages.over(members)
     anchor = f"figure-{name}-{number}".replace("_", "-")
     if len({messages.size(e) for e in members} - {0}) >= _CURVE:
         return figures.curves(members, anchor, title, series=lambda e: _name(e, way(e)))
-    return figures.placements(members, anchor, title, lambda e: _name(e, way(e)))
+    return figures.placements(members, anchor, joined(": ", title), lambda e: _name(e, way(e)))
 
 
-def _table(title: str, members: tuple[Estimate, ...]) -> Table:
+def _table(title: figures.Title, members: tuple[Estimate, ...]) -> Table:
     way = messages.over(members)
-    return sizes.table(members, title, lambda e: _name(e, way(e)))
+    return sizes.table(members, joined(": ", title), lambda e: _name(e, way(e)))
 
 
 def _cells(estimate: Estimate | None) -> tuple[str, str]:

@@ -91,13 +91,13 @@ def _headlines(scene: Scene) -> Iterable[Headline]:
 def _charts(scene: Scene) -> Iterable[Figure]:
     for pattern, measured in _of_pattern(_aligned(scene)).items():
         for number, (part, members) in enumerate(messages.split(measured).items()):
-            title = joined(": ", [messages.COUNTED.get(pattern, pattern), part])
+            title = figures.Title(messages.COUNTED.get(pattern, pattern), part)
             anchor = f"figure-messages-{pattern}{f'-{number}' if number else ''}"
             if len({messages.size(e) for e in members} - {0}) >= _CURVE:
                 drawn = figures.curves(members, anchor, title, series=messages.series(members))
                 yield msgspec.structs.replace(drawn, pattern=pattern)
             else:
-                yield figures.placements(members, anchor, title, messages.where)
+                yield figures.placements(members, anchor, joined(": ", title), messages.where)
 
 
 def _by_size(scene: Scene) -> Iterable[Table]:

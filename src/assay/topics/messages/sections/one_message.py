@@ -77,7 +77,7 @@ def _sheet(rates: tuple[Estimate, ...], copies: tuple[Estimate, ...], part: str,
             return name(estimate)
         return joined(", ", ["memcpy", copied(estimate)])
 
-    title = joined(": ", [text("Rate of one message"), part])
+    title = figures.Title(text("Rate of one message"), part)
     return figures.curves((*rates, *beside), _anchor("rate", number), title, series=named)
 
 
