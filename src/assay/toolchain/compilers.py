@@ -13,7 +13,7 @@ from typing import Any
 
 from assay.model.errors import UnfitEnvironmentError, UsageError
 from assay.model.toolchain import Toolchain
-from assay.toolchain.mpis import get_mpi
+from assay.toolchain.mpis import get_mpi, strings
 from assay.toolchain.names import join_name, split_name, with_mpi
 
 #: The first major version whose C++20 is enough for the native programs, and where to find its number.
@@ -129,13 +129,7 @@ def _found(name: str, declared: tuple[str, ...]) -> Toolchain:
 def _declared(name: str, table: object) -> Toolchain:
     where = f"[toolchain.{name}] of the configuration"
     remedy = f'[toolchain.{name}] takes compiler = "g++-13", flags = "-O3 -march=native" and mpi = "mpich"'
-    if not isinstance(table, Mapping):
-        raise UsageError(f"{where} is no table", remedy=remedy)
-    for key, value in table.items():
-        if key not in _KEYS:
-            raise UsageError(f"unknown key '{key}' in {where}", why=f"known: {', '.join(_KEYS)}", remedy=remedy)
-        if not isinstance(value, str):
-            raise UsageError(f"'{key}' in {where} is no string", remedy=remedy)
+    table = strings(table, where, _KEYS, remedy)
     if "compiler" in table:
         toolchain = _examine(table["compiler"])
         if toolchain is None:

@@ -5,7 +5,7 @@ import re
 import shutil
 import subprocess
 import sys
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from functools import cache
 from pathlib import Path
 from typing import Any, Literal
@@ -193,19 +193,25 @@ def launcher_kind(version: str) -> Kind | None:
     return next((kind for kind, words in _LAUNCHERS.items() if any(word in version for word in words)), None)
 
 
+def strings(table: object, where: str, keys: Collection[str], remedy: str) -> Mapping[str, str]:
+    """A table of strings in the configuration; UsageError for anything else, and for unknown keys."""
+    if not isinstance(table, Mapping):
+        raise UsageError(f"{where} is no table", remedy=remedy)
+    for key, value in table.items():
+        if key not in keys:
+            raise UsageError(f"unknown key '{key}' in {where}", why=f"known: {', '.join(keys)}", remedy=remedy)
+        if not isinstance(value, str):
+            raise UsageError(f"'{key}' in {where} is no string", remedy=remedy)
+    return table
+
+
 def _declared(name: str, table: object) -> Mpi:
     where = f"[mpi.{name}] of the configuration"
     if not re.fullmatch(r"[\w.-]+", name):
         raise UsageError(
             f"{where} has no name", why="it is made of letters, digits, '.', '_' and '-'", remedy=_REMEDY
         )
-    if not isinstance(table, Mapping):
-        raise UsageError(f"{where} is no table", remedy=_REMEDY)
-    for key, value in table.items():
-        if key not in _KEYS:
-            raise UsageError(f"unknown key '{key}' in {where}", why=f"known: {', '.join(_KEYS)}", remedy=_REMEDY)
-        if not isinstance(value, str):
-            raise UsageError(f"'{key}' in {where} is no string", remedy=_REMEDY)
+    table = strings(table, where, _KEYS, _REMEDY)
     if "compiler" not in table:
         raise UsageError(f"{where} lacks the compiler", why="its wrapper for C++, mpicxx", remedy=_REMEDY)
     mpi = _examine(_program(table["compiler"], where))
