@@ -82,9 +82,7 @@ def round_robin(topology: Topology, law: Law, request: Request, case: CaseReques
     params = case.params
     met = [_Pair(*pair) for pair in pairs_of_round(request.expected, int(params["round"]))]
     size, both = int(params["bytes"]), params["pattern"] == "bidirectional"
-    messages = 2 if params["pattern"] == "latency" else (2 if both else 1) * int(params["window"])
-    work = {"messages": float(messages), "bytes": float(messages * size)}
-    work |= {"one-way": 2.0} if params["pattern"] == "latency" else {}
+    work = _work(params, size)
     seconds = [_seconds(topology, law, request, params, (pair, met)) for pair in met]
     timed = [(rank, each) for pair, each in zip(met, seconds, strict=True) for rank in pair[: 2 if both else 1]]
     timed.sort()
@@ -131,15 +129,26 @@ def _seconds(
     across = _host(request, pair.first) != _host(request, pair.second)
     loaded = between if across and params["schedule"] == "all" else 1
     rate = share(law, link, loaded, loaded if across else 0)
-    size = int(params["bytes"])
-    if params["pattern"] == "latency":
-        seconds = 2 * one_way(link, size, rate)
-    else:
-        rate *= link.duplex / 2 if params["pattern"] == "bidirectional" else 1.0
-        seconds = window_of(link, size, int(params["window"]), rate)
+    seconds = _iteration_s(link, rate, params, int(params["bytes"]))
     hosts = (_host(request, pair.first), _host(request, pair.second))
     slowest = min(law.slow_hosts.get(host, 1.0) for host in hosts)
     return seconds * law.slow_paths.get(hosts, 1.0) / slowest
+
+
+def _iteration_s(link: Link, rate: float, params: dict[str, ParamValue], size: int) -> float:
+    """A message to and fro, or a window of them, one way or both."""
+    if "latency" in str(params["pattern"]):
+        return 2 * one_way(link, size, rate)
+    rate *= link.duplex / 2 if params["pattern"] == "bidirectional" else 1.0
+    return window_of(link, size, int(params["window"]), rate)
+
+
+def _work(params: dict[str, ParamValue], size: int, pairs: int = 1) -> dict[str, float]:
+    """What so many pairs pass in an iteration."""
+    to_and_fro = "latency" in str(params["pattern"])
+    each = 2 if to_and_fro else (2 if params["pattern"] == "bidirectional" else 1) * int(params["window"])
+    work = {"messages": float(each * pairs), "bytes": float(each * pairs * size)}
+    return work | ({"one-way": 2.0} if to_and_fro else {})
 
 
 def _host(request: Request, rank: int) -> str:
@@ -148,22 +157,13 @@ def _host(request: Request, rank: int) -> str:
 
 def _pairs(topology: Topology, law: Law, request: Request, case: CaseRequest, link: Link) -> Workload:
     params = case.params
-    pattern, size = str(params["pattern"]), int(params["bytes"]) + int(params.get("offset", 0))
-    pairs = request.expected // 2
+    size, pairs = int(params["bytes"]) + int(params.get("offset", 0)), request.expected // 2
     rate = share(law, link, pairs, len(request.hosts) // 2)
-    if "latency" in pattern:
-        seconds, messages = 2 * one_way(link, size, rate), 2 * pairs
-    else:
-        both = pattern == "bidirectional"
-        rate *= link.duplex / 2 if both else 1.0
-        seconds = window_of(link, size, int(params["window"]), rate)
-        messages = (2 if both else 1) * pairs * int(params["window"])
+    seconds, work = _iteration_s(link, rate, params, size), _work(params, size, pairs)
     asleep_s, wake_s = law.wake
     seconds += wake_s if int(params["gap"]) * _MICROSECOND >= asleep_s else 0.0
-    work = {"messages": float(messages), "bytes": float(messages * size)}
-    work |= {"one-way": 2.0} if "latency" in pattern else {}
     slow = [min(law.slow_cores.get(cpu, 1.0) for cpu in cpus) for cpus in request.ranks]
-    timing = request.expected if pattern == "bidirectional" else pairs
+    timing = request.expected if params["pattern"] == "bidirectional" else pairs
     return Workload(
         params,
         {"message": work},
