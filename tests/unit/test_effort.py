@@ -52,10 +52,16 @@ def test_series_short_of_their_samples_are_counted_from_the_records(tmp_path: Pa
 def test_what_a_study_took_beyond_its_budget_is_said(tmp_path: Path) -> None:
     run, _ = measured(tmp_path, Law(), 20, grows=True)
     assert run.ending is not None
-    for elapsed_s, grows, beyond_s in ((23.0, True, 3.0), (23.0, False, 0.0), (19.0, True, 0.0)):
+    for elapsed_s, grows, beyond_s in (
+        (23.0, True, 3.0),
+        (23.0, False, 3.0),
+        (19.0, True, 0.0),
+        (19.0, False, 0.0),
+    ):
         plan = msgspec.structs.replace(run.plan, grows=grows)
         ending = msgspec.structs.replace(run.ending, elapsed_s=elapsed_s)
         analysis = analyse(msgspec.structs.replace(run, plan=plan, ending=ending))
         assert analysis.effort is not None
         assert (analysis.effort.budget_s, analysis.effort.grown_s) == (20.0, beyond_s)
         assert ("3 s more than" in spent(analysis)) == bool(beyond_s)
+        assert ("more than its budget of 20 s" in spent(analysis)) == (bool(beyond_s) and not grows)

@@ -328,6 +328,30 @@ def test_progress_counts_every_launch_and_ends_at_the_last(tmp_path: Path) -> No
     assert watcher.progress[-1].left_s == 0
 
 
+def test_progress_counts_no_launch_that_was_cut(tmp_path: Path) -> None:
+    plan, watcher = plan_for(study=FEW, options=Options(budget_s=0.4)), Recorder()
+    ending = carry_on(begin(tmp_path, plan), plan, SimulatedMachine(described().topology), watcher)
+    assert ending.cut
+    made = {launch.id for launch in watcher.launches}
+    last = watcher.progress[-1]
+    assert 0 < last.made == last.planned == len(made) < len(plan.order) == last.made + last.cut
+    assert all(each.made + each.cut <= len(plan.order) for each in watcher.progress)
+
+
+def test_what_a_cut_run_needs_is_more_than_it_has_used_with_all_that_passed_between_launches(
+    tmp_path: Path,
+) -> None:
+    plan = plan_for(study=FEW, options=Options(budget_s=0.4))
+    directory = begin(tmp_path, plan)
+    carry_on(directory, plan, SimulatedMachine(described().topology))
+    run = store.load(directory.path)
+    assert run.ending
+    slow = msgspec.structs.replace(run, ending=msgspec.structs.replace(run.ending, elapsed_s=500.0))
+    missing = remaining_work(slow)
+    assert missing
+    assert missing.needed_s > missing.used_s == 500
+
+
 def test_a_thousand_nodes_go_from_plan_to_run(tmp_path: Path) -> None:
     hosts = tuple(f"n{number:04}" for number in range(1000))
     study = Study("Nodes", "Q?", (Measure("stream", ("all",), axes={"elements": 10_000_000}),), launches=2)

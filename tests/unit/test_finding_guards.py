@@ -5,12 +5,15 @@ from pathlib import Path
 
 import msgspec
 import pytest
+from msgspec.structs import replace
 from tests.simulation import simulated_run
 
 from assay import store
-from assay.analyse import analyse
+from assay.analyse import analyse, examine
+from assay.analyse.findings import guarded, rules
 from assay.model.facts import Fact
 from assay.model.plan import Measure, Study
+from assay.model.quantity import Quantity
 from assay.model.record import Series
 from assay.model.result import Finding
 from assay.model.run import LaunchRecords, Run
@@ -39,6 +42,15 @@ def _changed(run: Run, change: Callable[[LaunchRecords], LaunchRecords]) -> Run:
 def test_the_planted_fault_is_heard(ill: Run) -> None:
     (found,) = _half(ill)
     assert found.status == "observed"
+
+
+def test_a_range_wider_than_its_statistic_claims_nothing(ill: Run) -> None:
+    evidence = examine(ill)
+    few = Quantity(1.5, 1.2, 3.1, basis="range")
+    (found,) = _half(ill)
+    for statistic, status in ((few, "not assessed"), (replace(few, hi=1.8), "observed")):
+        loose = replace(found, numbers=found.numbers | {"statistic": statistic})
+        assert guarded(loose, next(each for each in rules() if each.name == found.rule), evidence).status == status
 
 
 def _disturb(launch: LaunchRecords) -> LaunchRecords:

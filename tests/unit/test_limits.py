@@ -11,6 +11,7 @@ from tests.simulation import simulated_run
 from assay import store
 from assay.analyse import analyse
 from assay.analyse.limits import laws
+from assay.compare.runs import between
 from assay.model.benchmark import ParamValue
 from assay.model.facts import Fact
 from assay.model.law import Model, Unfitted
@@ -215,6 +216,28 @@ def test_a_clock_of_one_disturbed_launch_leaves_the_share_as_it_is(run: Run) -> 
         _slowed(known, 1.3, lambda launch, case, each: launch.launch.block == first and _is_clock(case, each))
     )
     assert re.search(r"1\d\d % at 3\.\d\d GHz under load \(", claim)
+
+
+def test_a_share_that_differs_from_launch_to_launch_by_more_than_itself_has_no_ends(run: Run) -> None:
+    known = _with(run, microarchitecture=Fact("zen5", source="test"))
+    taken = {launch.launch.id for launch in known.launches if launch.launch.block % 2}
+    claim = _claim(
+        _slowed(known, 50, lambda launch, case, each: launch.launch.id in taken and _is_clock(case, each))
+    )
+    assert "the share is unknown: it differs too much from launch to launch" in claim
+    assert "interval of" not in claim
+
+
+def test_a_clock_that_was_refused_is_not_compared(run: Run) -> None:
+    slow = _slowed(run, 50, lambda _launch, case, series: _is_clock(case, series))
+    refused = {each for found in analyse(slow).findings if found.id == "clock:refused" for each in found.evidence}
+    assert refused
+    compared = between(slow, run)
+    assert not refused & {pair.a.id for pair in compared.pairs}
+    assert {compared.uncompared[name] for name in refused} == {
+        "it is not the clock of a core, which was interrupted"
+    }
+    assert refused <= {pair.a.id for pair in between(run, run).pairs}
 
 
 def _claim(run: Run) -> str:

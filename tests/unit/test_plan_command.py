@@ -127,6 +127,13 @@ def test_two_machines_at_once_are_refused(ask: Ask) -> None:
     assert error.what == "--from and --synthetic describe two machines"
 
 
+def test_a_launch_that_may_end_after_the_budget_of_a_user_is_said(ask: Ask) -> None:
+    said = "a launch that has begun is not cut: the last one may end after the budget"
+    assert said in " ".join(ask(EPYC, "quick", "--seed", "1", "--budget", "5s").output.split())
+    assert said not in " ".join(ask(EPYC, "quick", "--seed", "1", "--budget", "10m").output.split())
+    assert said not in " ".join(ask(EPYC, "quick", "--seed", "1").output.split())
+
+
 def test_a_budget_that_is_shorter_than_the_estimate_is_said_with_the_one_that_is_not(ask: Ask) -> None:
     words = " ".join(ask(EPYC, "quick", "--seed", "1", "--budget", "5s").output.split())
     assert "the budget is shorter: every case is measured once before any is repeated" in words

@@ -17,6 +17,7 @@ from assay.compare.runs import within
 from assay.model.plan import Factor
 from assay.model.quantity import Quantity, exact
 from assay.model.result import Analysis, Finding, Limit
+from assay.model.run import LaunchRecords, Run
 from assay.plan import Options
 from assay.report import formatting, html, terminal
 from assay.report.summary import counted, planned, shortfall, summary, verdict
@@ -114,6 +115,33 @@ def test_the_verdict_names_the_worst_that_speaks_against_the_figures(tmp_path: P
     wrong = (replaced(analysis.estimates[0], placement=astray), *analysis.estimates[1:])
     assert _grade(Example(run, replaced(loud, estimates=wrong))) == ("bad", "1 figure is not of the cpus asked.")
     assert _grade(Example(run, replaced(analysis, estimates=())))[0] == "bad"
+
+
+def _moved(run: Run, count: int) -> Run:
+    """The same run, had the cores moved during so many of its launches."""
+
+    def moved(each: LaunchRecords) -> LaunchRecords:
+        bracket = each.launch.bracket
+        assert bracket.after
+        after = msgspec.structs.replace(bracket.after, seconds=[2 * value for value in bracket.after.seconds])
+        bracket = msgspec.structs.replace(bracket, after=after)
+        return msgspec.structs.replace(each, launch=msgspec.structs.replace(each.launch, bracket=bracket))
+
+    launches = (*map(moved, run.launches[:count]), *run.launches[count:])
+    return msgspec.structs.replace(run, launches=launches)
+
+
+def test_the_verdict_counts_disturbed_launches_and_calls_no_such_run_quiet(tmp_path: Path) -> None:
+    run = store.load(simulated_run(tmp_path, HEALTHY, options=Options(launches=6)))
+    made = len(run.launches)
+    assert made == len({each.launch.id for each in run.launches}) >= 20
+    told = [verdict(each, analyse(each)) for each in (run, _moved(run, 1), _moved(run, made // 4))]
+    assert [each.grade for each in told] == ["good", "good", "care"]
+    assert told[0].reason.endswith("the machine was quiet.")
+    assert told[1].reason.endswith(f" 1 of {made} launches were disturbed.")
+    assert told[2].reason.startswith(f"{made // 4} of {made} launches were disturbed at every attempt")
+    claims = [each.claim for each in analyse(_moved(run, made // 4)).findings if each.rule == "machine_noise"]
+    assert not [each for each in claims if "was quiet" in each]
 
 
 def replace_finding(analysis: Analysis, finding: Finding) -> Analysis:

@@ -77,9 +77,10 @@ class Bounds:
         found = [self._machines[host] for host in estimate.placement.hosts if host in self._machines]
         return found or [each for each in [self.machine(estimate)] if each]
 
-    def is_clock(self, estimate: Estimate) -> bool:
-        """Whether a frequency can be the clock of its cores, and not time that they spent on something else."""
-        return (estimate.median or 0.0) >= CLOCK_SHARE * self.clock
+    def is_refused(self, estimate: Estimate) -> bool:
+        """Whether it is a clock that no core can have had: its core did something else in between."""
+        below = (estimate.median or 0.0) < CLOCK_SHARE * self.clock
+        return below and roles.role(estimate) in {"clock", "loaded-clock"}
 
     def best(self, role: Role, reuse: str | None = None) -> Estimate | None:
         """The highest median of a role; `reuse`: level of buffers that are met again in cache, or are not."""

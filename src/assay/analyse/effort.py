@@ -18,13 +18,14 @@ def effort(run: Run, attempts: Mapping[str, Sequence[CaseAttempt]]) -> Effort:
         for (_, over), sampled in attempt.sampled.items()
         if over != MEAN and sampled.stop != SOLVED  # the mean has the same samples as the slowest
     ]
-    budget_s, elapsed_s = run.plan.budget_s, run.ending.elapsed_s if run.ending else None
-    beyond_s = elapsed_s - budget_s if budget_s is not None and elapsed_s is not None and run.plan.grows else 0.0
+    budget_s, study_s = run.plan.budget_s, run.study_s
+    beyond_s = study_s - budget_s if budget_s is not None and study_s is not None else 0.0
     return Effort(
         series=len(counts),
         short=sum(count < run.plan.min_samples for count in counts),
         promised=run.plan.min_samples,
         budget_s=budget_s,
-        elapsed_s=elapsed_s,
+        elapsed_s=run.ending.elapsed_s if run.ending else None,
         grown_s=max(0.0, beyond_s),
+        grows=run.plan.grows,
     )

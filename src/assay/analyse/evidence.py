@@ -53,7 +53,7 @@ class Evidence(RunEstimates, frozen=True, kw_only=True):
         found: dict[object, Estimate] = {}
         bounds = self.bounds
         for each in self.having("loaded-clock"):
-            if bounds.is_clock(each):
+            if not bounds.is_refused(each):
                 found.setdefault((each.placement.cpus, each.placement.hosts, each.state), each)
         return list(found.values())
 

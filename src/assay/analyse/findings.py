@@ -36,14 +36,14 @@ def findings(evidence: Evidence) -> tuple[Finding, ...]:
     experiment too. What was refuted is a fact.
     """
     found = [
-        _weighed(_guarded(decided(finding, evidence), rule, evidence))
+        _weighed(guarded(decided(finding, evidence), rule, evidence))
         for rule in rules()
         for finding in rule.assess(evidence)
     ]
     return tuple(sorted(found, key=lambda each: (each.status == "not assessed", _SEVERITIES.index(each.severity))))
 
 
-def _guarded(finding: Finding, rule: Rule | PairedRatio, evidence: Evidence) -> Finding:
+def guarded(finding: Finding, rule: Rule | PairedRatio, evidence: Evidence) -> Finding:
     """The finding; `not assessed` where its figures are too poor for its claim, or its statistic is unsure."""
     if finding.severity == "fact":
         return finding
@@ -55,6 +55,8 @@ def _guarded(finding: Finding, rule: Rule | PairedRatio, evidence: Evidence) -> 
     why: str = ""
     if threshold and low is not None and high is not None and low < threshold.value < high:
         why = text("The threshold lies within the interval of the statistic")
+    elif statistic and statistic.basis == "range" and statistic.is_wide:
+        why = text("The ends of its statistic are farther apart than the statistic is large")
     elif timed and figures and all(0 < each.launches == each.disturbed for each in figures):
         why = text("Other processes disturbed all launches of its figures")
     elif figures and all(0 < each.samples < _FEWEST_SAMPLES for each in figures):

@@ -83,6 +83,16 @@ def _possible(measured: Measured, bounds: Bounds) -> Measured:
             reason = text(
                 "{figure} is impossible: it is above {most}, {of}", figure=figure, most=most, of=ceiling.of
             )
-            condemned = msgspec.structs.replace(estimate, value=None, modes=(), status="invalid", reason=reason)
-            return Measured(condemned, ())
+            return _invalid(estimate, reason)
     return measured
+
+
+def _invalid(estimate: Estimate, reason: str) -> Measured:
+    return Measured(msgspec.structs.replace(estimate, value=None, modes=(), status="invalid", reason=reason), ())
+
+
+def without_refused(run: Run, measured: Sequence[Measured]) -> list[Measured]:
+    """The same estimates for a comparison, where clocks that no core can have had lose their figures."""
+    bounds = Bounds(run, (each.estimate for each in measured))
+    reason = text("it is not the clock of a core, which was interrupted")
+    return [_invalid(each.estimate, reason) if bounds.is_refused(each.estimate) else each for each in measured]

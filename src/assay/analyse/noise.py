@@ -63,6 +63,8 @@ def noise(
         stops_per_s=stopped.number / stopped.probed_s if stopped.probed_s else None,
         figures_drift=figures_drift,
         figures_drift_p=figures_drift_p,
+        made=len(attempts_of),
+        spoilt=sum(all(each.bracket.disturbance for each in made) for made in attempts_of.values()),
         crowded=sum(all(each.bracket.is_crowded for each in made) for made in attempts_of.values()),
         waited_s=sum(each.launch.waited_s for each in run.launches),
     )

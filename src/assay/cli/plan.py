@@ -27,6 +27,8 @@ if TYPE_CHECKING:
 _FEW = 4
 #: More points that a benchmark chose by the machine are not listed one by one.
 _MOST_POINTS = 40
+#: Launches that take more of a budget than this are named.
+_NOTICED = 0.1
 _MINUTE = 60
 _HOUR = 3600
 
@@ -310,6 +312,7 @@ def _policy(memory: Memory) -> str:
 
 def _order_and_cost(plan: Plan) -> list[str]:
     from assay.plan.experiments import FEWEST, MOST
+    from assay.plan.order import longest_seconds
 
     measured = len(plan.studied)
     in_each_block = sum(launch.block == 0 for launch in plan.order) - 1
@@ -346,6 +349,12 @@ def _order_and_cost(plan: Plan) -> list[str]:
             "the budget is shorter: every case is measured once before any is repeated, samples get fewer, then "
             "the last blocks are cut, and the run reports it; the whole plan needs "
             f"--budget {_budget(plan.estimate_s)}"
+        )
+    longest_s = longest_seconds(plan.cases, plan.order)
+    if plan.budget_s is not None and not plan.grows and longest_s > _NOTICED * plan.budget_s:
+        lines.append(
+            f"a launch that has begun is not cut: the last one may end after the budget (the longest takes about "
+            f"{_duration(longest_s)})"
         )
     return lines
 

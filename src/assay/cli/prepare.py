@@ -79,9 +79,10 @@ def prepare(
         starter: reaches the nodes.
         measures: whether what the caches hold may be found out, where arrays beyond what they claim are large.
     """
+    import msgspec
+
     from assay import plan as planning
     from assay import studies
-    from assay.model.units import format_size
     from assay.run.caches import find_held
     from assay.run.process import Processes
 
@@ -94,11 +95,28 @@ def prepare(
     here = machines.get(starter.site.host)
     held = find_held(made, here[0].topology, builds, starter, Processes()) if here and measures else None
     if held:
-        _say(f"from {format_size(held.bytes)} on, arrays have the rate of memory: sizes are chosen by that")
+        _say(_told(held))
+        made = msgspec.structs.replace(made, prepared_s=held.seconds)
+    if held and held.bytes:
         machines = _with_held(machines, starter.site.host, held)
         again = plan(name, wish, machines, on_nodes(options, machines), wishes)
-        made = planning.without_programs(again, absent)
+        made = msgspec.structs.replace(planning.without_programs(again, absent), prepared_s=held.seconds)
     return Prepared(made, machines, builds)
+
+
+def _told(held: Held) -> str:
+    """What the passes before a run decided, and why."""
+    from assay.model.units import format_size
+
+    claimed, size = format_size(held.claimed), format_size(held.bytes)
+    made = f"{held.passes} pass{'es' * (held.passes != 1)} of {held.seconds:.0f} s"
+    if not held.bytes:
+        return f"arrays are sized by the {claimed} that caches claim ({made})"
+    unsure = "" if held.agreed else "; the passes do not agree, so this is a guess on the safe side"
+    return (
+        f"caches claim {claimed}, but the rate is that of memory from {size} on ({made}): arrays are sized by "
+        f"that{unsure}"
+    )
 
 
 def _with_held(machines: Machines, here: str, held: Held) -> Machines:
@@ -108,7 +126,7 @@ def _with_held(machines: Machines, here: str, held: Held) -> Machines:
     from assay.model.facts import Fact
 
     like = machines[here][0].topology.shape
-    fact = Fact(held.bytes, "B", "rates by working set, measured before the run")
+    fact = Fact(held.bytes, "B", f"rates by working set, {held.passes} passes before the run")
     found = dict(machines)
     for host, (machine, document) in machines.items():
         if machine.topology.shape == like:

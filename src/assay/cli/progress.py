@@ -39,6 +39,15 @@ def _left(seconds: float) -> str:
     return f"{seconds:.0f} s" if seconds < 2 * _MINUTE_S else f"{seconds / _MINUTE_S:.0f} min"
 
 
+def _launches(progress: Progress) -> str:
+    return f"{progress.planned} launches{_without(progress)}"
+
+
+def _without(progress: Progress) -> str:
+    """What the count of launches leaves out."""
+    return f" ({progress.cut} of the plan cut)" if progress.cut else ""
+
+
 def _waiting(disturbed: Launch) -> str:
     return f"waiting: other processes use {100 * (disturbed.bracket.foreign or 0):.0f} % of the cpus"
 
@@ -61,7 +70,7 @@ class _Lines:
         if time.monotonic() - self._told_s > _LINE_EVERY_S:
             self._told_s = time.monotonic()
             again = " again: it was disturbed" if attempt else ""
-            counted = f"{progress.made} of {progress.planned} launches, about {_left(progress.left_s)} left"
+            counted = f"{progress.made} of {_launches(progress)}, about {_left(progress.left_s)} left"
             click.echo(f"assay: {counted}; now {launch.program} ({launch.id}){again}", err=True)
 
     def waits(self, disturbed: Launch) -> None:
@@ -111,7 +120,7 @@ class _Bar:
         self._show(progress, "")
 
     def _show(self, progress: Progress, now: str) -> None:
-        left = f"about {_left(progress.left_s)} left"
+        left = f"about {_left(progress.left_s)} left{_without(progress)}"
         self._bar.update(
             self._task, completed=progress.made, total=progress.planned, description=now, left=left, refresh=True
         )

@@ -107,7 +107,7 @@ def _off_curves(side: Evidence, curves: Sequence[Curve]) -> list[_Figure]:
     return [
         _Figure(run, e, taken_for[e.case], {_MEMORY: policy(e), **chosen(e), **e.factors})
         for e in (each.estimate for each in side.measured)
-        if e.median is not None and e.id not in on_curves and headline(e)
+        if e.median is not None and e.id not in on_curves and headline(e) and not side.bounds.is_refused(e)
     ]
 
 

@@ -11,7 +11,7 @@ from assay.analyse.comparisons.pairing import MEMORY, headline
 from assay.analyse.estimates import Measured, measure
 from assay.analyse.history import BetweenRuns, History, RunLogs, logs
 from assay.analyse.launches import CaseAttempt, yields
-from assay.analyse.limits import bound
+from assay.analyse.limits import bound, without_refused
 from assay.analyse.outcomes import outcomes
 from assay.compare.curves import chosen, policy
 from assay.compare.environment import GUARDED, differences, is_one_machine, refuse_undeclared
@@ -232,7 +232,7 @@ def _measured(
         if run.imported
         else measure(run, attempts, outcomes(run, attempts), explained)
     )
-    return [each for each in bound(run, found, {}) if headline(each.estimate)]
+    return [each for each in without_refused(run, bound(run, found, {})) if headline(each.estimate)]
 
 
 def _refuse_unknown(across: str, measured: Sequence[Measured]) -> None:

@@ -11,6 +11,7 @@ from assay import references
 from assay.analyse import conclude, examine
 from assay.analyse.comparisons.pairing import headline
 from assay.analyse.evidence import Evidence
+from assay.analyse.limits import without_refused
 from assay.compare.analysis import side_by_side
 from assay.compare.curves import RANKS, cpus_of_rank
 from assay.compare.environment import differences, is_one_machine
@@ -281,7 +282,9 @@ def _yardsticks(side: Evidence, base: Evidence) -> tuple[Yardstick, ...]:
     foreign = side.run.imported or base.run.imported
     if side is base or (not foreign and is_one_machine(differences(side.run, base.run))):
         return ()
-    of_side, of_base = ([each for each in of.measured if headline(each.estimate)] for of in (side, base))
+    of_side, of_base = (
+        [each for each in without_refused(of.run, of.measured) if headline(each.estimate)] for of in (side, base)
+    )
     return yardsticks((side.run, base.run), (of_side, of_base))
 
 

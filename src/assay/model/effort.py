@@ -12,7 +12,9 @@ class Effort(msgspec.Struct, frozen=True):
         promised: samples of a series that the plan promises.
         budget_s: seconds; None without a budget.
         elapsed_s: seconds that the run took; None where it has not ended.
-        grown_s: seconds beyond a budget of the study's own, for launches that make intervals.
+        grown_s: seconds beyond the budget: for launches that make intervals where it is the study's own, which
+            `grows`; else those of the launch that was not over.
+        grows: see Plan.
     """
 
     series: int
@@ -21,3 +23,4 @@ class Effort(msgspec.Struct, frozen=True):
     budget_s: float | None = None
     elapsed_s: float | None = None
     grown_s: float = 0.0
+    grows: bool = False

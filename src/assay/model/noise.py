@@ -24,7 +24,9 @@ class Noise(msgspec.Struct, frozen=True):
         figures_drift: Theil-Sen slope x duration of the mean slowness of all figures, block by block; None with
             fewer than 4 blocks.
         figures_drift_p: Kendall's p of that.
-        crowded: planned launches that other processes disturbed at every attempt.
+        made: launches of the plan that were made, however often.
+        spoilt: those of them that were disturbed at every attempt, so that their figures count nevertheless.
+        crowded: those that other processes disturbed at every attempt.
         waited_s: seconds that were waited for other processes.
     """
 
@@ -43,5 +45,7 @@ class Noise(msgspec.Struct, frozen=True):
     stops_per_s: float | None = None
     figures_drift: float | None = None
     figures_drift_p: float | None = None
+    made: int = 0
+    spoilt: int = 0
     crowded: int = 0
     waited_s: float = 0.0

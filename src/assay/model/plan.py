@@ -269,6 +269,7 @@ class Plan(msgspec.Struct, frozen=True):
         launches: of each case.
         budget_s: seconds, None for none.
         estimate_s: estimated duration without a budget's cuts.
+        prepared_s: seconds of the budget that were used before the first launch, to find sizes.
         min_samples: of a kernel in a launch.
         max_samples: of a kernel in a launch.
         probe_cpus: the two cpus of the hand-over probe, empty where there is one core.
@@ -317,6 +318,7 @@ class Plan(msgspec.Struct, frozen=True):
     trials: tuple["Plan", ...] = ()
     experiments: dict[str, Experiment] = {}
     later: tuple[tuple[str, ...], ...] = ()
+    prepared_s: float = 0.0
 
     @property
     def studied(self) -> tuple[Case, ...]:

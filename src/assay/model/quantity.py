@@ -55,6 +55,11 @@ class Quantity(msgspec.Struct, frozen=True):
         """Whether the ends claim 95 % confidence."""
         return self.basis == "interval"
 
+    @property
+    def is_wide(self) -> bool:
+        """Whether its ends are farther apart than it is large: they tell of noise and not of a quantity."""
+        return self.hi - self.lo > abs(self.value)
+
     def scaled(self, factor: float, unit: str) -> "Quantity":
         """The quantity times a positive factor, in another unit."""
         return Quantity(self.value * factor, self.lo * factor, self.hi * factor, unit, self.basis)

@@ -149,6 +149,14 @@ class Run(msgspec.Struct, frozen=True):
         """Every launch: those of the study, then those of its experiments."""
         return (*self.launches, *self.trials)
 
+    @property
+    def study_s(self) -> float | None:
+        """Seconds that the study took, which its budget is for: without its experiments; None where it goes on."""
+        if self.ending is None:
+            return None
+        of_trials = sum(each.launch.bracket.elapsed_s + each.launch.waited_s for each in self.trials)
+        return self.ending.elapsed_s - of_trials
+
     def of(self, plan: Plan) -> tuple[LaunchRecords, ...]:
         """The launches of one of its plans, the study's or that of experiments, in the order they were made."""
         names = {launch.id for launch in plan.order}

@@ -89,6 +89,7 @@ def experiment_plan(
         refine=0,
         grows=False,
         confirm_s=None,
+        prepared_s=0.0,
         trials=(),
         experiments=made,
     )

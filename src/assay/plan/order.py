@@ -109,6 +109,12 @@ def fewest_seconds(cases: tuple[Case, ...], order: tuple[PlannedLaunch, ...]) ->
     return _duration(cases, order, lambda case: max(LEAST_S, FEWEST_SHARE * _fewest_samples(case)))
 
 
+def longest_seconds(cases: tuple[Case, ...], order: tuple[PlannedLaunch, ...]) -> float:
+    """Expected duration of the longest launch with the shortest sampling of each case; 0 without launches."""
+    alike = {launch.cases: launch for launch in order}
+    return max((fewest_seconds(cases, (launch,)) for launch in alike.values()), default=0.0)
+
+
 def _duration(
     cases: tuple[Case, ...], order: tuple[PlannedLaunch, ...], sampling: Callable[[Case], float]
 ) -> float:

@@ -99,8 +99,8 @@ def verdict(run: Run, analysis: Analysis) -> Verdict:
             "{count} figure is not of the cpus asked.|{count} figures are not of the cpus asked.", count=elsewhere
         )
         return Verdict("bad", text("Do not use these figures for what they are called."), other_way or where)
-    noise = next((each.claim for each in problems if each.rule in concerning("noise")), "")
-    heard = any(each.rule in concerning("noise") for each in by_severity(analysis))
+    heard = [each for each in by_severity(analysis) if each.rule in concerning("noise")]
+    noise = next((each.claim for each in heard if each.severity != "fact"), "")
     missing = sum(each.status != "complete" for each in planned(run, analysis))
     bare = sum(not (e.value and e.value.has_interval) for e in measured)
     against = [
@@ -112,7 +112,13 @@ def verdict(run: Run, analysis: Analysis) -> Verdict:
     ]
     if why := next(filter(None, against), ""):
         return Verdict("care", text("Use these figures with care."), why)
-    how = text("Every case was measured, each on the cpus asked, and the machine was quiet.")
+    how = text(
+        "Every case was measured, each on the cpus asked. {disturbed} of {launches} launches were disturbed."
+        if analysis.noise.disturbed
+        else "Every case was measured, each on the cpus asked, and the machine was quiet.",
+        disturbed=analysis.noise.disturbed,
+        launches=analysis.noise.launches,
+    )
     return Verdict("good", text("These figures can be used."), how)
 
 
@@ -206,7 +212,7 @@ def shortfall(run: Run, analysis: Analysis) -> str:
 
 
 def spent(analysis: Analysis) -> str:
-    """Where a run took more than its study's budget, and how many series are short of samples; else empty."""
+    """Where a run took more than its budget, and how many series are short of samples; else empty."""
     effort = analysis.effort
     if effort is None:
         return ""
@@ -214,7 +220,9 @@ def spent(analysis: Analysis) -> str:
     if effort.grown_s >= 1 and effort.budget_s:
         parts.append(
             text(
-                "The run took {more} more than the {budget} of its study, for launches that make intervals.",
+                "The run took {more} more than the {budget} of its study, for launches that make intervals."
+                if effort.grows
+                else "The run took {more} more than its budget of {budget}: a launch that has begun is not cut.",
                 more=formatting.seconds(effort.grown_s),
                 budget=formatting.seconds(effort.budget_s),
             )

@@ -194,7 +194,9 @@ def _resolution(analysis: Analysis) -> str:
     if not found:
         return ""
     return text(
-        "The same level measured twice in each block differs by up to {most} in 95 of 100 cases: no smaller "
+        "The same level measured twice in each block differs by more than a factor of 2: no difference is claimed."
+        if max(found) > 1
+        else "The same level measured twice in each block differs by up to {most} in 95 of 100 cases: no smaller "
         "difference is claimed.",
         most=formatting.percent(max(found)),
     )

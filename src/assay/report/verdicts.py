@@ -156,6 +156,11 @@ def resolution(comparisons: Iterable[Comparison]) -> str:
     found = sorted(each.resolution for each in comparisons if each.varied and each.resolution is not None)
     if not found:
         return ""
+    if found[len(found) // 2] > 1:
+        return text(
+            "A against A: two measurements of the same case differ by more than a factor of 2. No difference is "
+            "claimed."
+        )
     middle, most = (formatting.percent(found[at]) for at in (len(found) // 2, -1))
     if len(found) == 1:
         return text(

@@ -1,12 +1,14 @@
 """What the caches of a machine hold, whatever they claim: found out before a plan is sized by them.
 
-A virtual machine may claim 480 MiB of a cache and get 16 to 30. Arrays of four times the claim are right where it
-is true; where it is not they take minutes to set up and tell nothing more. So one launch measures the rate at the
-size that the claim asks for, at half of it, a quarter ...: from some size on no rate is above that of the largest,
-and this size lies beyond what the caches hold. The figures choose sizes and are no results.
+A virtual machine may claim 480 MiB of a cache and get 16 to 30. Arrays of four times the claim are right where
+it is true; where it is not they take minutes to set up and tell nothing more. So passes measure the rate at up to
+four times the claim, at half of it, a quarter ...: from some size on no rate is above that of the largest, and
+this size lies beyond what the caches hold. Neighbours of a virtual machine make rates lower and none higher: the
+best rate of each size over all passes counts, and passes go on until one changes nothing. The figures choose sizes
+and are no results.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import NamedTuple
 
 import msgspec
@@ -23,26 +25,46 @@ from assay.run.records import read_answer
 
 #: Working sets below this are set up in no time, whatever the caches claim.
 _WORTH = 2**30
-#: The smallest working set that is tried.
-_LEAST = 16 * 2**20
+#: The smallest working set that is tried, and the largest as a multiple of what caches claim: no cache holds more.
+_LEAST, _MOST = 16 * 2**20, 4
 #: A rate above another one by no more is the same. Caches make none lower: what is lower was disturbed.
 _SAME = 0.02
-_CASE_S = 1.0
+_CASE_S = 0.3
 _SAMPLES = (3, 20)
 _PATIENCE_S = 120.0
+#: Passes at most, and the share of a budget that they may take before one more begins.
+_PASSES = 5
+_SHARE = 0.1
 
 
 class Held(NamedTuple):
-    """What the caches of a machine hold at most, and the rates that tell so: (B, B/s), the largest first."""
+    """What passes before a run show of the caches of a machine.
+
+    Attributes:
+        bytes: what they hold at most; 0 where what they claim is true, or nothing could be measured.
+        rates: best rate of each working set: (B, B/s), the largest first.
+        claimed: what they claim.
+        passes: that were made.
+        agreed: whether the last pass changed nothing.
+        seconds: that all of them took.
+    """
 
     bytes: int
     rates: tuple[tuple[int, float], ...]
+    claimed: int
+    passes: int
+    agreed: bool
+    seconds: float
+
+
+#: Working set in B -> its rate.
+_Pass = Mapping[int, float]
 
 
 def find_held(
     plan: Plan, topology: Topology, builds: Mapping[str, Build], starter: Starter, executor: Executor
 ) -> Held | None:
-    """The working set of all cores from which on memory decides the rate; None where what caches claim is true.
+    """The working set of all cores from which on memory decides the rate; None where no claim is worth a look.
 
     Args:
         plan: sized by what the caches claim.
@@ -56,25 +78,49 @@ def find_held(
     launch = next((each for each in plan.order if case and case.id in each.cases), None)
     if case is None or launch is None or case.memory_bytes < _WORTH:
         return None
-    tried = _sizes(case)
+    claimed = topology.last_level_bytes(case.placement.cpus)
+    tried = _sizes(case, _MOST * claimed)
     sampling = Sampling(_SAME, *_SAMPLES, {each.id: _CASE_S for each in tried})
     (command,) = starter.commands(plan, tried, builds[launch.toolchain], launch.program, sampling)
-    outcome = executor.execute(command, _PATIENCE_S)
-    rates = {each.header.case: _rate(each) for each in read_answer(outcome.stdout, tried).cases if each.end}
-    found = tuple((each.memory_bytes, rates[each.id]) for each in tried if rates.get(each.id))
-    held = held_bytes(found) if found and found[0][0] == case.memory_bytes else 0
-    true = held and _is_true(topology.last_level_bytes(case.placement.cpus), found)
-    return Held(held, found) if held and not true else None
+    began_s, found, decisions = executor.now(), list[_Pass](), list[int]()
+    most_s = _SHARE * plan.budget_s if plan.budget_s else _PATIENCE_S
+    while not agreed(decisions) and len(found) < _PASSES:
+        answer = read_answer(executor.execute(command, _PATIENCE_S).stdout, tried)
+        rates = {each.header.case: _rate(each) for each in answer.cases if each.end}
+        if not all(rates.get(each.id) for each in tried):
+            break
+        found.append({each.memory_bytes: rates[each.id] for each in tried})
+        decisions.append(held_bytes(best(found), claimed))
+        if executor.now() - began_s > most_s:
+            break
+    held = decisions[-1] if decisions else 0
+    took_s = executor.now() - began_s
+    return Held(held, best(found), claimed, len(found), agreed(decisions), took_s)
 
 
-def held_bytes(rates: Sequence[tuple[int, float]]) -> int:
-    """The smallest working set from which on no rate is above the rate of the largest; 0 if it is the largest.
+def agreed(decisions: Sequence[int]) -> bool:
+    """Whether one pass more has changed nothing."""
+    return len(decisions) > 1 and decisions[-1] == decisions[-2]
+
+
+def best(passes: Iterable[_Pass]) -> tuple[tuple[int, float], ...]:
+    """The best rate of each working set over all passes, the largest first."""
+    found: dict[int, float] = {}
+    for each in passes:
+        found |= {size: max(rate, found.get(size, 0.0)) for size, rate in each.items()}
+    return tuple(sorted(found.items(), reverse=True))
+
+
+def held_bytes(rates: Sequence[tuple[int, float]], claimed: int = 0) -> int:
+    """The smallest working set from which on no rate is above the rate of the largest; 0 where the claim is true.
 
     Args:
         rates: working set in B, and its rate; the largest first.
+        claimed: by the caches, B.
     """
-    whole = rates[0][1]
-    found = 0
+    if _is_true(claimed, rates):
+        return 0
+    found, whole = rates[0]
     for size, rate in rates[1:]:
         if not rate <= (1 + _SAME) * whole:
             break
@@ -97,8 +143,8 @@ def _axis(case: Case) -> Axis | None:
     return next((axis for axis in benchmark.axes if axis.default is None and axis.unit), None)
 
 
-def _sizes(case: Case) -> tuple[Case, ...]:
-    """The case with its arrays, with half of them, a quarter ..."""
+def _sizes(case: Case, most: int) -> tuple[Case, ...]:
+    """The case with half of its arrays, a quarter ... from the largest on that needs no more than this."""
     axis = _axis(case)
     found = [case]
     while axis and found[-1].memory_bytes // 2 >= _LEAST:
@@ -106,7 +152,7 @@ def _sizes(case: Case) -> tuple[Case, ...]:
         params = last.params | {axis.name: int(last.params[axis.name]) // 2}
         size = benchmarks.get(case.benchmark).host_memory_bytes(params, case.placement)
         found.append(msgspec.structs.replace(last, id=f"{case.id}:{size}", params=params, memory_bytes=size))
-    return tuple(found)
+    return tuple(each for each in found if each.memory_bytes <= most) or tuple(found)
 
 
 def _rate(records: CaseRecords) -> float:

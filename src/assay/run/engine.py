@@ -200,7 +200,7 @@ class _Session:
         cut = self.ledger.shortfalls(interrupted=interrupted)
         elapsed = self.ledger.elapsed_s(self.executor.now())
         status: Literal["complete", "cut", "interrupted"] = "cut" if cut else "complete"
-        missing = remaining_work(self.directory.run) if cut else None
+        missing = remaining_work(self.directory.run, used_s=elapsed) if cut else None
         return Ending(
             "interrupted" if interrupted else status,
             self.executor.date().isoformat(),

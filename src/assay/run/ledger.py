@@ -47,11 +47,18 @@ class RemainingWork(NamedTuple):
     needed_s: float
 
 
-def remaining_work(run: Run, plan: Plan | None = None) -> RemainingWork | None:
-    """The work that a resumed run would do for its study, or for one plan of experiments; None if none is left."""
+def remaining_work(run: Run, plan: Plan | None = None, used_s: float = 0.0) -> RemainingWork | None:
+    """The work that a resumed run would do for its study, or for one plan of experiments; None if none is left.
+
+    Args:
+        run: as far as it is made.
+        plan: of experiments; None for the study.
+        used_s: seconds that it has used, where its ending does not say so: what passed between launches, too.
+    """
+    used_s = max(used_s, run.study_s or 0.0) if plan is None else used_s
     plan = plan or run.plan
     ledger = Ledger(plan, run.of(plan), 0.0)
-    used_s, left = ledger.elapsed_s(0.0), ledger.left
+    used_s, left = max(used_s, ledger.elapsed_s(0.0)), ledger.left
     needed_s = used_s + _ROOM * left.expected_s(ledger.costs)
     return RemainingWork(len(left), used_s, needed_s) if left else None
 
@@ -75,7 +82,7 @@ class Ledger:
     def __init__(self, plan: Plan, history: Sequence[LaunchRecords], began_s: float) -> None:
         self.plan = plan
         self.began_s = began_s
-        self.earlier_s = 0.0
+        self.earlier_s = plan.prepared_s
         self.waited_s = 0.0
         self.costs = CostHistory(plan)
         self.left = Remaining(plan)
@@ -85,6 +92,7 @@ class Ledger:
         self._launches: Counter[str] = Counter()
         self._failures: Counter[str] = Counter()
         self._why: dict[str, str] = {}
+        self._begun: set[str] = set()
         self._repeats = 0
         self._repeated_s = 0.0
         self._budget_cut: set[str] = set()
@@ -99,6 +107,7 @@ class Ledger:
         """Count a committed launch, its failures and its cost."""
         launch = records.launch
         self._made += 1
+        self._begun.add(launch.id)
         planned = self.left.get(launch.id)
         before_s = self._foreseen_s(planned)
         self.costs.learn(records, allowed, wall_s)
@@ -203,9 +212,14 @@ class Ledger:
         if self._expected_s is None:
             self._expected_s = self.left.expected_s(self.costs)
         expected, left = max(0.0, self._expected_s) if self.left else 0.0, self.left_s(now_s)
-        planned = len(self.plan.order)
+        outstanding, planned = len(self.left), len(self.plan.order)
+        taken_back = self._begun if self._reconsidered else ()  # some of them may have cases left
+        made = len(self._begun) - sum(self.left.get(launch) is not None for launch in taken_back)
         return Progress(
-            planned - len(self.left), planned, expected if left is None else max(0.0, min(expected, left))
+            made,
+            made + outstanding,
+            planned - made - outstanding,
+            expected if left is None else max(0.0, min(expected, left)),
         )
 
     def shortfalls(self, *, interrupted: bool) -> dict[str, Shortfall]:

@@ -12,13 +12,15 @@ class Progress(msgspec.Struct, frozen=True):
     """How far a run is.
 
     Attributes:
-        made: launches that are through, cut ones included.
-        planned: all launches of the plan.
+        made: launches that were measured.
+        planned: those, and the ones that are still to be measured.
+        cut: launches of the plan that will not be made: the budget has no time for them, or their cases failed.
         left_s: estimate of the seconds that are left.
     """
 
     made: int
     planned: int
+    cut: int
     left_s: float
 
 

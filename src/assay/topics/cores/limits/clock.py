@@ -8,7 +8,7 @@ from assay.topics.cores.peak import nominal
 def _limit(estimate: Estimate, bounds: Bounds) -> Limit | None:
     """The nominal clock; above it is turbo. Nothing where none is known, or where the figure is no clock."""
     machine = bounds.machine(estimate)
-    clock = nominal(machine) if machine and bounds.is_clock(estimate) else None
+    clock = nominal(machine) if machine and not bounds.is_refused(estimate) else None
     return Limit(clock[0], "derived", clock[1], "clock", "core", reference=True) if clock else None
 
 

@@ -44,7 +44,7 @@ def _assess(evidence: Evidence) -> Iterable[Finding]:
 def _refused(evidence: Evidence) -> Iterable[Finding]:
     """One finding for all clocks that cannot be any."""
     bounds = evidence.bounds
-    refused = [each for each in evidence.having("clock", "loaded-clock") if not bounds.is_clock(each)]
+    refused = [each for each in evidence.having("clock", "loaded-clock") if bounds.is_refused(each)]
     if not refused:
         return
     slow = sorted(each.median or 0.0 for each in refused)

@@ -80,6 +80,8 @@ def _loaded(clock: Estimate, comparison: Comparison, per_cycle: float) -> str:
     """The share of the peak at the clock under load; no share where all of its interval is impossible."""
     at = text("{clock} under load", clock=format_quantity(clock.median or 0, "Hz"))
     share, low, high = (_PERCENT * each / per_cycle for each in (comparison.ratio, comparison.lo, comparison.hi))
+    if comparison.value.is_wide:
+        return text("at {clock} the share is unknown: it differs too much from launch to launch", clock=at)
     if round(low) > _PERCENT:
         return text(
             "at {clock} the share is unknown: clock and rate were not measured in the same state", clock=at

@@ -44,7 +44,7 @@ def _rows(scene: Scene) -> list[tuple[str, ...]]:
         (text("Used by other processes"), _share(noise.foreign), _OF_LAUNCH),
         (
             text("Resolution"),
-            _share(noise.resolution),
+            text("more than 100 %") if (noise.resolution or 0) > 1 else _share(noise.resolution),
             text("95 % of the pairs of launches of a case differ by less"),
         ),
         (
