@@ -6,6 +6,8 @@ import subprocess
 import sys
 from pathlib import Path
 
+from assay import toolchain
+
 ASSAY = (sys.executable, "-c", "from assay.cli import main; main()", "doctor")
 
 
@@ -45,6 +47,17 @@ def test_without_a_compiler_the_doctor_says_what_to_install(tmp_path: Path) -> N
     assert done.returncode == 4
     assert "problem: C++ compiler" in done.stdout
     assert "apt install g++" in done.stdout
+
+
+def test_the_mpi_and_the_blas_that_would_be_used_are_told(tmp_path: Path) -> None:
+    shown = json.loads(doctor("--json", ASSAY_RUNS=str(tmp_path), ASSAY_CACHE=str(tmp_path)).stdout)
+    found = {check["name"]: check for check in shown["checks"]}
+    for name, first in (
+        ("MPI", next(iter(toolchain.find_mpis()), None)),
+        ("BLAS", next(iter(toolchain.find_libraries()), None)),
+    ):
+        assert found[name]["state"] == ("ok" if first else "warning")
+        assert not first or found[name]["found"].startswith(f"{first.name} (")
 
 
 def test_nothing_is_written_where_runs_and_builds_would_go(tmp_path: Path) -> None:

@@ -20,7 +20,7 @@ pytestmark = pytest.mark.native
 #: HPL's limit.
 _LIMIT = 16
 #: All that LU calls, and every product is 0.
-_WRONG = """
+WRONG = """
 void cblas_dgemm(void) {} void cblas_sgemm(void) {} void cblas_dtrsm(void) {} void cblas_dgemv(void) {}
 void cblas_dtrsv(void) {}
 unsigned long cblas_idamax(int n, const double* x, int step) { return 0; }
@@ -105,7 +105,7 @@ def test_a_grid_that_the_ranks_do_not_fill_is_refused(built: Build, blas: str) -
 
 
 def test_a_wrong_solution_is_refused(built: Build, tmp_path: Path) -> None:
-    told = run(built, f"blas={compiled(tmp_path, _WRONG)}", 1, "--n", "300", "--nb", "32")
+    told = run(built, f"blas={compiled(tmp_path, WRONG)}", 1, "--n", "300", "--nb", "32")
     assert told.exit_code == 1
     assert [each.passed for each in told.records if isinstance(each, Verdict)] == [False]
     assert [each.status for each in told.ends] == ["failed"]

@@ -60,6 +60,18 @@ def test_what_ranks_send_is_counted_once(built: Build) -> None:
     assert sent == pytest.approx(passed, rel=0.05)
 
 
+def test_independent_ranks_solve_a_problem_each_without_messages(built: Build) -> None:
+    cases = mpi_ranks.cases(*({"npb": each, "npb-class": "S", "coupling": "independent"} for each in PROBLEMS))
+    told = mpi_ranks.run(built, "nas", 2, "--seconds", "0.000001", *cases)
+    mpi_ranks.complete(told, len(PROBLEMS))
+    figures = [each for each in told.records if isinstance(each, FigureOfMerit)]
+    for problem, figure in zip(PROBLEMS, figures, strict=True):
+        assert figure.seconds
+        assert figure.value * figure.seconds == pytest.approx(2 * demand(problem, "S").operations, rel=1e-12)
+        assert set(figure.phases) == {"computation"}
+    assert not any(each.payload for each in told.records if isinstance(each, Traffic))
+
+
 def test_one_process_needs_no_launcher(built: Build) -> None:
     words = ("--npb", "mg", "--seconds", "0.01")
     mpi_ranks.complete(start(built.programs["nas"], *words, environment=mpi_ranks.environment()), 1)

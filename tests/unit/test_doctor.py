@@ -45,7 +45,12 @@ SOUND: dict[str, dict[str, Any]] = {
     },
     "system": {"virtualisation": "none", "product": "Blade", "clock source": "tsc", "hwloc": "2.9.0"},
     "mitigations": {"spectre v2": "Mitigation: Enhanced IBRS", "meltdown": "Not affected"},
-    "tools": {"compiler": "g++ 13", "build tools": "/usr/bin/cmake, /usr/bin/ninja"},
+    "tools": {
+        "compiler": "g++ 13",
+        "build tools": "/usr/bin/cmake, /usr/bin/ninja",
+        "MPI": "openmpi-5.0.3 (/usr/bin/mpicxx)",
+        "BLAS": "openblas (/usr/lib/libopenblas.so.0)",
+    },
     "folders": {
         "runs": 2**40,
         "file system of runs": "xfs",
@@ -160,6 +165,16 @@ def test_what_prevents_measuring_is_a_problem_with_a_remedy(
     assert [check.name for check in checks.values() if check.state != "ok"] == [name]
     assert checks[name].state == "problem"
     assert checks[name].remedy
+
+
+@pytest.mark.parametrize(("name", "installs"), [("MPI", "assay[mpi]"), ("BLAS", "assay[blas]")])
+def test_what_only_some_studies_need_is_a_warning_with_what_installs_it(
+    name: str, installs: str, sound: Machine
+) -> None:
+    checks = told(sound, tools={name: unavailable("there is none")})
+    assert [check.name for check in checks.values() if check.state != "ok"] == [name]
+    assert (checks[name].state, checks[name].found) == ("warning", "there is none")
+    assert installs in checks[name].remedy
 
 
 def test_what_nobody_could_find_out_is_unknown_with_its_reason(sound: Machine) -> None:

@@ -56,6 +56,7 @@ READERS = {
     "analyse/messages/configured.py": "a list of Open MPI's components, as its variable has it",
     "analyse/messages/link.py": "width and generation of an InfiniBand port, as the kernel says them",
     "plan/cards.py": "words of placements and of `--nic-node`, as a user types them",
+    "plan/chosen.py": "`--set` and `--vary`, as a user types them",
     "plan/factors.py": "`--vary`, as a user types it",
     "plan/hosts.py": "words of placements, as a user types them",
     "plan/layout.py": "words of placements, as a user types them",

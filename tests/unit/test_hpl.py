@@ -191,3 +191,21 @@ def test_a_budget_without_room_adds_no_order(tmp_path: Path, monkeypatch: pytest
     plan = plan_for(TWO_CORES, wish, msgspec.structs.replace(WITH_BLAS, budget_s=60.0))
     run = measured(monkeypatch, begun_run(tmp_path, plan, TWO_CORES), TWO_CORES, Law())
     assert orders(run.plan) == [1024, 8192]
+
+
+def test_a_solution_is_a_share_of_the_largest_product_or_of_none(run: Run, analysis: Analysis) -> None:
+    products = [each for each in analysis.estimates if each.benchmark == "dgemm" and each.value]
+    smallest = min(products, key=lambda each: int(each.params["n"]))
+    lucky = msgspec.structs.replace(smallest, value=smallest.value.scaled(3, "flop/s") if smallest.value else None)
+    slow = [msgspec.structs.replace(each, value=each.value.over(3, "flop/s")) for each in products if each.value]
+    others = [each for each in analysis.estimates if each.benchmark != "dgemm"]
+
+    def shares(found: list[Estimate]) -> list[str]:
+        drawn = section(run, msgspec.structs.replace(analysis, estimates=(*others, *found)))
+        table = drawn.tables[0]
+        return [row[table.columns.index("Of DGEMM")] for row in table.rows]
+
+    usual = shares(products)
+    assert shares([lucky if each == smallest else each for each in products]) == usual
+    largest = max(int(each.params["n"]) for each in products)
+    assert shares(slow)[-1] == f"none: the product of n = {largest} is slower"

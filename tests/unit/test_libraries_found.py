@@ -21,7 +21,7 @@ def bare(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     monkeypatch.setattr(libraries, "_FOLDERS", ())
     monkeypatch.setattr(libraries, "_WHEELS", {})
     monkeypatch.setattr(libraries, "_FILES", {})
-    monkeypatch.setattr("ctypes.util.find_library", lambda _name: None)
+    monkeypatch.setattr(libraries, "_of_loader", frozenset)
     monkeypatch.chdir(tmp_path)
     return tmp_path
 

@@ -20,9 +20,11 @@ from assay.analyse.predictions import predictions
 from assay.model.law import Unfitted
 from assay.model.machine import Topology
 from assay.model.plan import Measure, Study
+from assay.model.quantity import Quantity
 from assay.model.result import Analysis
 from assay.model.run import Run
 from assay.simulation import Law
+from assay.topics.health.rules import prediction as prediction_rule
 from assay.topics.memory.models.saturation import Saturation
 from assay.topics.memory.nodes import Nodes
 from assay.topics.memory.plateaus import partition
@@ -255,6 +257,24 @@ def test_himeno_is_predicted_from_stream_and_only_where_it_does_not_fit_the_cach
     assert prediction.half_width == pytest.approx((80 - 72) / (80 + 72), rel=0.2)
     assert prediction.deviation == pytest.approx(2 / 74 / (1 / 72 + 1 / 80) - 1, abs=0.01)
     assert prediction.states == (None, None)
+
+
+def test_a_prediction_whose_interval_meets_the_measured_one_is_met(himeno: Run) -> None:
+    analysis = analyse(himeno)
+    (line,) = analysis.predictions
+    _, lo, hi = line.predicted
+    outside = Quantity(1.03 * hi, 0.99 * hi, 1.07 * hi, "flop/s", "interval")
+    figures = [
+        msgspec.structs.replace(each, value=outside) if each.id == line.measured else each
+        for each in analysis.estimates
+    ]
+    (met,) = predictions(RunEstimates(himeno, tuple(Measured(each, ()) for each in figures)))
+    assert met.error == 0
+    assert met.off.value == pytest.approx(met.deviation) == pytest.approx(1.03 * hi / line.predicted.value - 1)
+    assert (met.off.lo, met.off.hi) == pytest.approx((-0.01, 1.07 * hi / lo - 1))
+    finding = prediction_rule._finding([met])
+    assert f"{100 * met.deviation:+.1f} % from the middle (-1.0 % to " in finding.claim
+    assert "intervals overlap" in finding.claim
 
 
 def test_a_prediction_names_the_states_of_the_machine_that_it_rests_on(tmp_path: Path) -> None:

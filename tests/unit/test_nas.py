@@ -4,7 +4,7 @@ import itertools
 from pathlib import Path
 
 import pytest
-from tests.simulation import TWO_CORES, described, plan_for, simulated_run
+from tests.simulation import EPYC_7601, TWO_CORES, described, plan_for, simulated_run
 
 from assay import store
 from assay.analyse import analyse
@@ -19,6 +19,7 @@ from assay.report.section import Section
 from assay.report.sections import sections
 from assay.simulation import Fault, Law
 from assay.topics.kernels.sizes import CLASSES, PROBLEMS, demand
+from assay.topics.scaling.models.scaling import Scaling
 
 NAS = benchmarks.get("nas")
 
@@ -28,8 +29,11 @@ def placed(ranks: int) -> Placement:
     return Placement("all", "all", tuple(range(ranks)), Memory(), ("n1",), cpus)
 
 
-def chosen(problem: str, ranks: int, memory: int) -> str:
-    (point,) = NAS.points(Resources(placed(ranks), described().topology, memory), {"npb": problem})
+def chosen(
+    problem: str, ranks: int, memory: int, *, description: str = TWO_CORES, coupling: str = "sharing"
+) -> str:
+    resources = Resources(placed(ranks), described(description).topology, memory)
+    (point,) = NAS.points(resources, {"npb": problem, "coupling": coupling})
     return str(point["npb-class"])
 
 
@@ -44,7 +48,8 @@ def analysis(run: Run) -> Analysis:
 
 
 def rates(analysis: Analysis, place: str = "all", metric: str = "rate") -> dict[str, Estimate]:
-    found = [e for e in analysis.estimates if e.benchmark == "nas" and e.metric == metric]
+    every = (e for e in analysis.estimates if e.benchmark == "nas" and e.metric == metric)
+    found = [e for e in every if e.params["coupling"] == "sharing"]
     return {str(e.params["npb"]): e for e in found if e.placement.label == place}
 
 
@@ -75,16 +80,33 @@ def test_classes_grow(problem: str) -> None:
         assert smaller.rank_bytes(4) <= larger.rank_bytes(4)
 
 
-def test_a_class_fits_memory_time_and_ranks() -> None:
-    assert chosen("cg", 2, 2**34) == "A"
-    assert chosen("mg", 2, 2**34) == "B"
+def test_one_core_and_all_cores_have_the_same_class() -> None:
+    for description in (TWO_CORES, EPYC_7601):
+        topology = described(description).topology
+        cores = len(topology.cores)
+        for problem in PROBLEMS:
+            one, every = (
+                chosen(problem, ranks, 2**37, description=description, coupling=coupling)
+                for ranks, coupling in ((1, "sharing"), (cores, "sharing"))
+            )
+            assert one == every == chosen(problem, cores, 2**37, description=description, coupling="independent")
+
+
+def test_a_class_occupies_all_cores_for_a_second_unless_one_core_would_take_too_long() -> None:
+    assert {problem: chosen(problem, 2, 2**34) for problem in PROBLEMS} == {
+        "ep": "A",
+        "is": "B",
+        "cg": "A",  # B would take one core 36 s
+        "mg": "B",
+        "ft": "A",
+    }
+
+
+def test_a_class_fits_memory_and_gives_all_ranks_work() -> None:
     assert chosen("mg", 2, 10**8) == "W"
     assert chosen("mg", 2, 1) == "S"
-    assert chosen("ft", 64, 2**36) == "C"
-    assert chosen("ft", 200, 2**38) == "C"
-    assert chosen("ep", 1, 2**30) == "A"
-    assert chosen("ep", 1024, 2**40) == "D"
-    assert (chosen("is", 64, 2**34), chosen("is", 64, 2**37)) == ("C", "D")
+    assert chosen("ft", 64, 2**36) == "A"
+    assert chosen("ft", 200, 2**38) == "B"
 
 
 def test_a_class_that_memory_does_not_hold_is_left_out_with_what_it_needs() -> None:
@@ -99,7 +121,7 @@ def test_a_plan_names_the_class_and_one_that_is_wanted_counts() -> None:
     measure = Measure("nas", ("all",), axes={"npb": ("mg", "ep"), "npb-class": "S"})
     plan = plan_for(TWO_CORES, Study("NAS", "How fast?", (measure,), launches=6))
     ids = {case.id for case in plan.cases if case.benchmark == "nas"}
-    assert ids == {"nas/all/first-touch/npb=mg,npb-class=S", "nas/all/first-touch/npb=ep,npb-class=S"}
+    assert ids == {f"nas/all/first-touch/npb={each},npb-class=S,coupling=sharing" for each in ("mg", "ep")}
 
 
 def test_every_problem_has_a_rate_with_an_interval(analysis: Analysis) -> None:
@@ -122,6 +144,17 @@ def test_each_stands_against_what_bounds_it(analysis: Analysis) -> None:
     assert memory.kind == "memory"
     shares = [e.median / e.limit.value for e in (traffic["mg"], rates(analysis)["mg"]) if e.limit and e.median]
     assert shares[0] == pytest.approx(shares[1], rel=1e-6)
+
+
+def test_speed_ups_over_one_core_have_both_factors(analysis: Analysis) -> None:
+    models = [
+        each for each in analysis.models if isinstance(each, Scaling) and each.base.startswith("nas/one-core")
+    ]
+    assert {str(each.problem["npb"]) for each in models} == set(PROBLEMS)
+    for model in models:
+        (together,) = (each for each in model.steps if not each.copies)
+        assert together.shared
+        assert together.messages
 
 
 def test_phases_add_up_and_one_rank_has_no_messages(analysis: Analysis) -> None:

@@ -11,6 +11,7 @@ from assay.analyse.bounds import MOST_SHARE, memory_rates
 from assay.analyse.limits import share
 from assay.model import roles
 from assay.model.facts import Fact
+from assay.model.quantity import Quantity, distance
 from assay.report import provenance
 from assay.topics.cores.models.roofline import Roofline
 
@@ -51,3 +52,18 @@ def test_the_machine_in_words_has_all_of_its_memory_not_what_was_free() -> None:
     facts = {**machine.facts, "memory": machine.facts["memory"] | {"total": Fact(2**35, "B", "told")}}
     other = msgspec.structs.replace(machine, facts=facts, memory=Fact(2**33, "B", "free"))
     assert "32 GiB" in provenance.kind(msgspec.structs.replace(run, machines={host: other}))
+
+
+@pytest.mark.parametrize(
+    ("one", "other", "apart"),
+    [
+        ((105, 99, 110), (100, 98, 102), 0.0),  # the middle lies outside, the ends overlap
+        ((95, 90, 98), (100, 98, 102), 0.0),
+        ((110, 107.1, 111), (100, 98, 102), 0.05),
+        ((90, 88, 93.1), (100, 98, 102), -0.05),
+    ],
+)
+def test_two_quantities_are_apart_where_their_ends_do_not_overlap(
+    one: tuple[float, float, float], other: tuple[float, float, float], apart: float
+) -> None:
+    assert distance(Quantity(*one), Quantity(*other)) == pytest.approx(apart)

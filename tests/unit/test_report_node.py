@@ -231,14 +231,14 @@ def test_the_ledger_shows_band_measurement_and_error(here: Example, written: dic
     for row, line in zip(_rows(figure), here.analysis.predictions, strict=True):
         assert row["band"][0] / row["value"] == pytest.approx(line.predicted.lo / line.value.value)
         assert row["band"][1] / row["value"] == pytest.approx(line.predicted.hi / line.value.value)
-        assert ("inside the band" in row["text"]) == (line.error == 0)
+        assert ("overlaps the band" in row["text"]) == (line.error == 0)
     wrong = msgspec.structs.replace(here.analysis.predictions[0], error=-0.25)
     analysis = msgspec.structs.replace(here.analysis, predictions=(wrong,))
     section = next(each for each in sections(here.run, analysis) if each.id == "himeno")
     assert "0 of 1 prediction holds" in section.meaning[0]
     table = _table(section, "Predictions")
     row = dict(zip(table.columns, table.rows[0], strict=True))
-    assert row["From the nearest end"] == "-25.0 %"
+    assert row["Gap"] == "-25.0 %"
     assert row["From the middle"] == f"{100 * wrong.deviation:+.1f} %"
     assert row["Predicted"] == interval(wrong.predicted, "").short
     assert len(row) == 5

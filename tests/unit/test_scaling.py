@@ -2,6 +2,7 @@
 
 from pathlib import Path
 
+import msgspec
 import pytest
 from tests.simulation import TWO_CORES, plan_for, simulated_run
 
@@ -10,6 +11,7 @@ from assay.analyse import analyse
 from assay.model import benchmarks
 from assay.model.placement import Memory, Placement
 from assay.model.plan import Measure, Study
+from assay.model.quantity import Quantity
 from assay.model.result import Analysis
 from assay.model.run import Run
 from assay.plan import Options
@@ -17,6 +19,7 @@ from assay.report.section import Section
 from assay.report.sections import sections
 from assay.simulation import Law
 from assay.topics.scaling.models.scaling import Scaling, Step
+from assay.topics.scaling.rules import scaling as scaling_rule
 from assay.topics.stencil.benchmarks.himeno import GRIDS
 from assay.topics.stencil.shape import block_of, shape_of
 
@@ -162,3 +165,40 @@ def test_one_two_two_leaves_out_what_needs_two_nodes_with_the_reason() -> None:
     labels = {case.placement.label for case in one.cases if case.role == "measure"}
     assert labels == {"one-core", "pair"}
     assert any("one-core@2" in left.wish and "node" in left.reason for left in one.left_out)
+
+
+def test_what_shared_parts_gain_is_a_cache_effect_and_no_messages(run: Run, analysis: Analysis) -> None:
+    found = scaling(analysis, "himeno_mpi")
+    gain = Quantity(1.46, 1.4, 1.5, basis="interval")
+    for efficiency, said in ((0.96, "faster than independent copies"), (1.3, "more than the cores are")):
+        held = Quantity(efficiency, efficiency - 0.02, efficiency + 0.02, basis="interval")
+        steps = tuple(
+            msgspec.structs.replace(each, messages=gain, efficiency=held) if each == step(found, 1) else each
+            for each in found.steps
+        )
+        drawn = section(
+            run, msgspec.structs.replace(analysis, models=(msgspec.structs.replace(found, steps=steps),))
+        )
+        words = " ".join(drawn.meaning)
+        assert said in words
+        assert "a cache effect" in words
+        reasons = drawn.tables[-1]
+        row = dict(zip(reasons.columns, next(row for row in reasons.rows if row[1] == "pair"), strict=True))
+        assert row["Messages leave"] == ""
+        assert row["Smaller parts gain"].startswith("1.46")
+
+
+def test_a_low_efficiency_beside_a_cache_effect_is_no_gain_by_messages(analysis: Analysis) -> None:
+    found = scaling(analysis, "himeno_mpi")
+    assert not step(found, 1).by_caches
+    faster = msgspec.structs.replace(step(found, 1), messages=Quantity(1.46, 1.4, 1.5, basis="interval"))
+    told = scaling_rule._reason(faster)
+    assert "cache effect" in told
+    assert "messages leave" not in told
+
+
+def test_one_two_two_has_the_limits_of_its_systems() -> None:
+    plan = plan_for(TWO_CORES, "one-two-two", Options(libraries={"blas": "/simulated/libblas.so"}))
+    for benchmark in ("flops", "dgemm"):
+        places = {case.placement.label for case in plan.studied if case.benchmark == benchmark}
+        assert places == {"one-core", "pair"}

@@ -24,7 +24,12 @@ const assay::Declaration declaration{
           {"ep", "is", "cg", "mg", "ft"},
           "ep",
           ""},
-         {"npb-class", "size of the problem, as NPB names it", {"S", "W", "A", "B", "C", "D"}, "S", ""}},
+         {"npb-class", "size of the problem, as NPB names it", {"S", "W", "A", "B", "C", "D"}, "S", ""},
+         {"coupling",
+          "sharing: all ranks solve one problem; independent: each one of its own, without messages",
+          {"sharing", "independent"},
+          "sharing",
+          ""}},
     .work = {{"rate", {"operations", "flops", "traffic_bytes"}}, {"computation", {}}, {"messages", {}}},
     .solves = true,
 };
@@ -66,7 +71,11 @@ std::unique_ptr<Problem> problem_of(const Setting& setting, Messages& messages) 
 
 class Nas : public assay::Benchmark {
   public:
-    explicit Nas(const Setting& setting) : problem_(problem_of(setting, messages_)) {}
+    explicit Nas(const Setting& setting)
+        : ranks_(setting.ranks.size()),
+          problems_(setting.params.word("coupling") == "sharing" ? 1 : ranks_),
+          messages_(problems_ == 1 ? MPI_COMM_WORLD : MPI_COMM_SELF),
+          problem_(problem_of(setting, messages_)) {}
 
     /// Of one operation, as a figure is a rate of them.
     [[nodiscard]] assay::Work work() const override {
@@ -99,21 +108,25 @@ class Nas : public assay::Benchmark {
         assay::Solution solution;
         solution.name = "rate";
         solution.unit = "op/s";
-        solution.value = problem_->operations() / seconds;
+        solution.value = problems_ * problem_->operations() / seconds;
         solution.seconds = seconds;
+        if (messages_.ranks() == 1) {
+            solution.phases["computation"] = seconds;
+            return solution;
+        }
         double computing = own_seconds_ - messages_.seconds();
         MPI_Allreduce(MPI_IN_PLACE, &computing, 1, MPI_DOUBLE, MPI_SUM, messages_.comm());
         computing = std::min(computing / messages_.ranks(), seconds);
-        solution.phases["computation"] = messages_.ranks() > 1 ? computing : seconds;
-        if (messages_.ranks() > 1) {
-            solution.phases["messages"] = seconds - computing;
-        }
+        solution.phases["computation"] = computing;
+        solution.phases["messages"] = seconds - computing;
         return solution;
     }
 
     [[nodiscard]] double sent_bytes() const override { return messages_.sent_bytes(); }
 
   private:
+    int ranks_;
+    int problems_;  ///< that are solved at once
     Messages messages_;
     std::unique_ptr<Problem> problem_;
     double own_seconds_ = 0;

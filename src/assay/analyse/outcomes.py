@@ -31,13 +31,14 @@ def outcomes(run: Run, attempts: Mapping[str, Sequence[CaseAttempt]]) -> dict[st
 def _outcome(case: str, attempts: Sequence[CaseAttempt], launches: Sequence[str], missing: str) -> Outcome:
     complete = {each.launch for each in attempts if each.status == "complete"}
     status, reason, cause = _status(attempts, missing)
+    broken = [each for each in attempts if each.status != "complete" and each.launch not in complete]
     if status == "complete" and len(complete) < len(launches):
-        broken = {each.reason for each in attempts if each.status != "complete" and each.launch not in complete}
-        why = "; ".join(sorted(broken)) or missing
+        why = "; ".join(sorted({each.reason for each in broken})) or missing
         reason = f"{len(complete)} of {len(launches)} launches: {why}"
     elif status == "complete" and all(each.disturbance for each in attempts if each.status == "complete"):
         reason = f"every launch was disturbed: {attempts[-1].disturbance}"
-    return Outcome(case, status, reason, len(complete), len(launches), cause)
+    failed = len({each.launch for each in broken})
+    return Outcome(case, status, reason, len(complete), len(launches), cause, failed)
 
 
 def _status(attempts: Sequence[CaseAttempt], missing: str) -> tuple[CaseStatus, str, FailureCause]:

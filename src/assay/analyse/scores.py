@@ -5,7 +5,7 @@ from collections.abc import Iterable
 import msgspec
 
 from assay.analyse.statistics import median_interval, share_of
-from assay.model.quantity import Quantity
+from assay.model.quantity import Quantity, distance
 from assay.model.result import Analysis
 from assay.model.run import Run
 
@@ -20,7 +20,7 @@ class Score(msgspec.Struct, frozen=True):
         predicted: before its first launch.
         measured: None where the case gave no figure.
         error: measured over predicted, less 1; None without a figure.
-        held: whether the measured value lies within the predicted ends; None without a figure.
+        held: whether the measured ends and the predicted ones overlap; None without a figure.
     """
 
     run: str
@@ -61,7 +61,7 @@ def scores(run: Run, analysis: Analysis) -> Iterable[Score]:
             and estimate.value.value
         ]
         for value in figures:
-            error, held = value.value / each.value - 1, each.lo <= value.value <= each.hi
+            error, held = value.value / each.value - 1, not distance(value, predicted)
             yield Score(run.info.id, each.of, each.metric, predicted, value, error, held)
         if not figures:
             yield Score(run.info.id, each.of, each.metric, predicted)

@@ -127,13 +127,32 @@ def _checks() -> Checks:
 
 def _found() -> Machine:
     """This machine with its tools and folders."""
+    from threading import Thread
+
     import msgspec
 
     from assay import machine, store, toolchain
 
+    finds = {
+        "compiler": _compiler,
+        "build tools": lambda: ", ".join(toolchain.tools()),
+        "MPI": _mpi,
+        "BLAS": _blas,
+    }
+    tools: dict[str, Fact] = {}
+
+    def look(name: str) -> None:
+        tools[name] = _of(finds[name])
+
+    # Most of the time other programs say what they are: all are asked at once.
+    asking = [Thread(target=look, args=(name,)) for name in finds]
+    for each in asking:
+        each.start()
     here, _ = machine.discover()
+    for each in asking:
+        each.join()
     facts = {
-        "tools": {"compiler": _of(_compiler), "build tools": _of(lambda: ", ".join(toolchain.tools()))},
+        "tools": tools,
         "folders": _folder("runs", store.runs_folder()) | _folder("builds", toolchain.builds_folder()),
     }
     return msgspec.structs.replace(here, facts=here.facts | facts)
@@ -155,6 +174,32 @@ def _compiler() -> str:
 
     default = toolchain.get()
     return f"{default.version} ({default.compiler})"
+
+
+def _mpi() -> str:
+    from assay import toolchain
+    from assay.cli import settings
+
+    declared = settings.table("mpi")
+    first = toolchain.get_mpi("", declared)
+    return f"{first.name} ({first.compiler}){_more(len(toolchain.find_mpis(declared)), 'mpis')}"
+
+
+def _blas() -> str:
+    from assay import toolchain
+    from assay.cli import settings
+    from assay.model.errors import UnfitEnvironmentError
+
+    found = toolchain.find_libraries("blas", settings.table("blas"))
+    if not found:
+        raise UnfitEnvironmentError(
+            "there is no BLAS", why="no wheel, no module and no package of the system has one"
+        )
+    return f"{found[0].name} ({found[0].file}){_more(len(found), 'blas')}"
+
+
+def _more(count: int, listed: str) -> str:
+    return f" and {count - 1} more: assay list {listed}" if count > 1 else ""
 
 
 def _folder(name: str, folder: Path) -> dict[str, Fact]:

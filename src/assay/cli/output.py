@@ -92,6 +92,13 @@ networks_option = click.option(
 messages_option = click.option(
     "-m", "--messages", metavar="FROM:TO", default="", help="Message sizes, instead of those of the study: 1:4M."
 )
+set_option = click.option(
+    "--set",
+    "values",
+    metavar="AXIS=VALUE,...",
+    multiple=True,
+    help="Values of an axis, instead of those of the study: n=8192, hpl.nb=256. Can be given several times.",
+)
 refine_option = click.option(
     "--refine",
     metavar="ROUNDS",

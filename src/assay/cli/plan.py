@@ -49,6 +49,7 @@ _HOUR = 3600
 @output.blas_option
 @output.networks_option
 @output.messages_option
+@output.set_option
 @output.nic_node_option
 @output.full_option
 @output.confirm_option

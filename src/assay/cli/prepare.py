@@ -58,6 +58,7 @@ def options_of(given: Mapping[str, Any], hosts: tuple[str, ...]) -> Options:
         blas=tuple(given["blas"].split(",")) if given.get("blas") else (),
         networks=planning.parse_networks(given["networks"]) if given["networks"] else {},
         messages=given["messages"],
+        values=given["values"],
         nic_nodes=planning.parse_nodes(given["nic_node"]) if given["nic_node"] else {},
         refine=given.get("refine"),
         full=given.get("full", False),
@@ -164,7 +165,7 @@ def plan(name: str, wish: Study, machines: Machines, options: Options, wishes: t
 
     Raises:
         UnfitEnvironmentError: no cpu may be used on all of them.
-        UsageError: a BLAS that is not here, or that nothing loads.
+        UsageError: a BLAS that is not here, that is none, or that nothing loads.
     """
     import shutil
 
@@ -174,13 +175,9 @@ def plan(name: str, wish: Study, machines: Machines, options: Options, wishes: t
     from assay import toolchain
     from assay.model.errors import UsageError
 
-    libraries = [
-        each
-        for role in planning.library_roles(wish)
-        for each in toolchain.find_libraries(role, settings.table(role))
-    ]
-    roles = planning.library_roles(wish)
-    if options.blas and "blas" not in roles:
+    needed = planning.needed_libraries(wish)
+    libraries = [each for role in needed for each in toolchain.find_libraries(role, settings.table(role))]
+    if options.blas and "blas" not in needed:
         raise UsageError(
             f"nothing in study '{name}' loads a BLAS",
             why="--blas has no effect on it",
@@ -206,10 +203,32 @@ def plan(name: str, wish: Study, machines: Machines, options: Options, wishes: t
         factors=factors,
         kernels={host: str(boot_id) for host, boot_id in facts.items() if boot_id},
     )
+    _require_libraries(chosen, needed, machines)
     planned_for = _of_each_kind(machines)
     first = next(iter(planned_for.values()))
     unlike = {host: machine for host, machine in planned_for.items() if machine is not first}
     return planning.make(name, wish, first, chosen, unlike)
+
+
+def _require_libraries(options: Options, needed: Mapping[str, tuple[str, ...]], machines: Machines) -> None:
+    """Load each library that the programs will load, once; those of other machines are not known here.
+
+    Raises:
+        UsageError: a file that is no library, or lacks a function.
+        UnfitEnvironmentError: a library that cannot be loaded.
+    """
+    import os
+    from pathlib import Path
+
+    from assay import toolchain
+
+    here = os.uname().nodename in machines
+    varied = {factor.name: tuple(factor.files.values()) for factor in options.factors if factor.kind == "library"}
+    for role, functions in needed.items():
+        single = (options.libraries[role],) if role in options.libraries else ()
+        for file in varied.get(role, single):
+            if here or Path(file).exists():
+                toolchain.require_loadable(role, file, functions)
 
 
 def _of_each_kind(machines: Machines) -> dict[str, Machine]:

@@ -47,6 +47,7 @@ if TYPE_CHECKING:
 @output.blas_option
 @output.networks_option
 @output.messages_option
+@output.set_option
 @output.nic_node_option
 @output.full_option
 @output.refine_option

@@ -21,7 +21,8 @@ class Rule:
         reads: section and name of the facts; the check is `unknown` where the first is not known.
         why: what it means for measurements.
         judge: from the machine and the first fact's value.
-        needed: remedy where measuring is impossible without the fact; then an unknown fact is a problem.
+        needed: remedy where the fact is wanted; then an unknown one is a problem, for measuring is impossible ...
+        partly: ... or a warning, for some studies can be measured.
     """
 
     name: str
@@ -29,13 +30,14 @@ class Rule:
     why: str
     judge: Callable[[Machine, Fact], verdicts.Verdict]
     needed: str = ""
+    partly: bool = False
 
 
 def examine(machine: Machine) -> tuple[Check, ...]:
     """Every check of a machine, in the order of the table.
 
     Beside what discovery finds, the rules read the sections `now` (see assay.machine.state), `tools` (`compiler`,
-    `build tools`) and `folders` (free bytes and file system of where runs and builds go).
+    `build tools`, `MPI`, `BLAS`) and `folders` (free bytes and file system of where runs and builds go).
     """
     return tuple(_check(rule, machine) for rule in RULES)
 
@@ -45,7 +47,7 @@ def _check(rule: Rule, machine: Machine) -> Check:
     if read[0].known:
         verdict = rule.judge(machine, read[0])
     elif rule.needed:
-        verdict = verdicts.Verdict("problem", read[0].unavailable, rule.needed)
+        verdict = verdicts.Verdict("warning" if rule.partly else "problem", read[0].unavailable, rule.needed)
     else:
         verdict = verdicts.Verdict("unknown", read[0].unavailable)
     return Check(rule.name, verdict.state, verdict.found, rule.why, verdict.remedy, read)
@@ -192,6 +194,23 @@ RULES: tuple[Rule, ...] = (
         "they build the benchmark programs",
         verdicts.present,
         needed="pip install cmake ninja, or: module load cmake",
+    ),
+    Rule(
+        "MPI",
+        (("tools", "MPI"),),
+        "without one, studies whose ranks pass messages cannot be measured",
+        verdicts.present,
+        needed="pip install 'assay[mpi]', or: module load openmpi; or as root: apt install libopenmpi-dev "
+        "openmpi-bin, or dnf install openmpi-devel",
+        partly=True,
+    ),
+    Rule(
+        "BLAS",
+        (("tools", "BLAS"),),
+        "without one, products of matrices and dense systems of equations cannot be measured",
+        verdicts.present,
+        needed="pip install 'assay[blas]'",
+        partly=True,
     ),
     Rule(
         "folder of runs",

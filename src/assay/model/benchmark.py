@@ -272,7 +272,7 @@ class Benchmark(msgspec.Struct, frozen=True, dict=True):
         message_bytes: bytes that one iteration passes from rank to rank, from its params.
         sentinel: the params at which one core of it is the fixed piece of work between blocks, which only the
             state of a machine can slow; empty where it is none.
-        needs: roles of the libraries that the program loads at launch: `blas`.
+        needs: role of each library that the program loads at launch, `blas` -> functions that it must have.
         devices: whether each rank works on the devices that its placement gives it; its program is told them by
             `--devices` and states in its header those that it used.
         order_grain: axis of whose value an order (the axis of that role) is a multiple; empty where any will do.
@@ -300,7 +300,7 @@ class Benchmark(msgspec.Struct, frozen=True, dict=True):
     two_sided: Literal["", "MPI", "TCP"] = ""
     message_bytes: Callable[[Params], int] = lambda _params: 0
     sentinel: Params = msgspec.field(default_factory=dict)
-    needs: tuple[str, ...] = ()
+    needs: Mapping[str, tuple[str, ...]] = msgspec.field(default_factory=dict)
     devices: bool = False
     order_grain: str = ""
     foreign: ForeignProgram | None = None

@@ -3,6 +3,7 @@
 from collections.abc import Mapping
 
 from assay.model.benchmark import Axis, Metric, ParamValue
+from assay.model.placement import Placement
 
 
 def phase_times(phases: Mapping[str, str], each: str = "mean over the ranks") -> tuple[Metric, ...]:
@@ -47,12 +48,16 @@ def program_times(printed_by: str) -> tuple[Metric, ...]:
 ONE_RANK = ("env", "OMPI_MCA_ess_singleton_isolated=1", "OMPI_MCA_hwloc_base_binding_policy=none")
 
 
+#: Axis, and its level at which ranks pass no messages.
+_COUPLING, INDEPENDENT = "coupling", "independent"
+
+
 def coupling(shared: str, own: str) -> Axis:
     """Whether the ranks share one problem, or each has one of its own; both in words."""
     return Axis(
-        "coupling",
+        _COUPLING,
         f"sharing: {shared}; independent: {own}, without messages",
-        ("sharing", "independent"),
+        ("sharing", INDEPENDENT),
         "sharing",
         role="copies",
     )
@@ -93,3 +98,13 @@ def traffic(
         when=when or {},
         role="memory-traffic",
     )
+
+
+def works_together(params: Mapping[str, ParamValue]) -> bool:
+    """Whether the ranks share one problem; else each has one of its own, and the rate is the sum of all."""
+    return params.get(_COUPLING) != INDEPENDENT
+
+
+def sharing_ranks(params: Mapping[str, ParamValue], placement: Placement) -> int:
+    """How many ranks share one problem."""
+    return len(placement.rank_cpus) if works_together(params) else 1

@@ -113,7 +113,8 @@ class Prediction(msgspec.Struct, frozen=True):
         measured: id of the estimate that was predicted.
         value: measured.
         deviation: of the measured value from the predicted one, relative; negative below it.
-        error: relative distance of the measured value from the predicted ends; 0 inside, negative below it.
+        error: relative distance between the predicted and the measured ends; 0 where they overlap, negative where
+            all that was measured lies below.
         by: what it was computed from, in words: `bandwidth`.
         before: whether it was written to the run before the first launch of the case.
     """
@@ -131,6 +132,16 @@ class Prediction(msgspec.Struct, frozen=True):
     error: float
     by: str = ""
     before: bool = False
+
+    @property
+    def off(self) -> Quantity:
+        """The deviation with the ends that those of both quantities allow."""
+        return Quantity(
+            self.deviation,
+            self.value.lo / self.predicted.hi - 1,
+            self.value.hi / self.predicted.lo - 1,
+            basis="derived",
+        )
 
     @property
     def half_width(self) -> float:

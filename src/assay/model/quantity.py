@@ -78,6 +78,11 @@ class Quantity(msgspec.Struct, frozen=True):
         return Quantity(1 / self.value, 1 / self.hi, 1 / self.lo, unit, self.basis)
 
 
+def distance(one: Quantity, other: Quantity) -> float:
+    """How far the ends of one positive quantity lie from those of another, relative: 0 where they overlap."""
+    return one.lo / other.hi - 1 if one.lo > other.hi else min(0.0, one.hi / other.lo - 1)
+
+
 def exact(value: float, unit: str = "") -> Quantity:
     """A quantity without ends."""
     return Quantity(value, value, value, unit)

@@ -358,6 +358,7 @@ class Outcome(msgspec.Struct, frozen=True):
         launches: launches that yielded samples.
         planned: launches that were planned.
         cause: the reason as a name, where the program gave one.
+        failed: launches that went wrong and that no later one replaced.
     """
 
     case: str
@@ -366,6 +367,7 @@ class Outcome(msgspec.Struct, frozen=True):
     launches: int
     planned: int
     cause: FailureCause = ""
+    failed: int = 0
 
 
 class Analysis(msgspec.Struct, frozen=True):

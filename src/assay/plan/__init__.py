@@ -18,6 +18,7 @@ from assay.model.units import parse_range
 from assay.plan import factors
 from assay.plan.cards import network_cards, parse_nodes
 from assay.plan.cases import Selection, select, sentinel
+from assay.plan.chosen import choices, fixes_sizes, with_choices
 from assay.plan.cores import allowed_cores, nearest_pair
 from assay.plan.experiments import experiment_budget_s, experiment_plan
 from assay.plan.factors import library_files, parse
@@ -33,8 +34,8 @@ __all__ = [
     "experiment_plan",
     "foreign_programs",
     "library_files",
-    "library_roles",
     "make",
+    "needed_libraries",
     "parse",
     "parse_networks",
     "parse_nodes",
@@ -69,6 +70,7 @@ class Options(msgspec.Struct, frozen=True):
         refine: rounds in which curves get more sizes where they bend.
         full: whether the largest problems that the memory holds follow, in one launch, beyond the budget.
         messages: sizes of messages, as `1:4M`, in place of the study's own; empty for those.
+        values: `AXIS=VALUE,VALUE` or `BENCHMARK.AXIS=...`, in place of the study's own values of this axis.
         nic_nodes: network -> NUMA node of its card, where the machine does not tell it or tells it wrongly; the
             empty name for all networks.
         confirm: whether experiments follow that tell candidates from their rivals.
@@ -89,6 +91,7 @@ class Options(msgspec.Struct, frozen=True):
     networks: dict[str, str] = {}
     kernels: dict[str, str] = {}
     messages: str = ""
+    values: tuple[str, ...] = ()
     refine: int | None = None
     full: bool = False
     nic_nodes: dict[str, int] = {}
@@ -136,7 +139,9 @@ def make(
         libraries=frozenset(options.libraries),
         programs=options.programs,
     )
-    selection, rounds = _in_rounds(_sized(study.measure, options.messages), setting)
+    chosen = choices(options.values, study.measure)
+    measures = tuple(with_choices(_sized(study.measure, options.messages), chosen))
+    selection, rounds = _in_rounds(measures, setting)
     _check(name, selection, setting.factors)
     seed = secrets.randbits(32) if options.seed is None else options.seed
     controls = factors.controls(selection.cases, setting.factors)
@@ -167,7 +172,9 @@ def make(
         folded=selection.folded,
         left_out=selection.left_out,
         factors=setting.factors,
-        refine=study.refine if options.refine is None else options.refine,
+        refine=(0 if fixes_sizes(measures, chosen) else study.refine)
+        if options.refine is None
+        else options.refine,
         full=options.full,
         grows=budget_s is not None and options.budget_s is None,
         network=next(iter(options.networks.values())) if len(options.networks) == 1 else "",
@@ -211,10 +218,13 @@ def passes_messages(study: Study) -> bool:
     return any(benchmarks.get(measure.benchmark).launcher == "mpi" for measure in study.measure)
 
 
-def library_roles(study: Study) -> tuple[str, ...]:
-    """Roles of the libraries that programs of a study load at launch."""
-    needs = (role for measure in study.measure for role in benchmarks.get(measure.benchmark).needs)
-    return tuple(dict.fromkeys(needs))
+def needed_libraries(study: Study) -> dict[str, tuple[str, ...]]:
+    """Role of each library that programs of a study load at launch -> functions that they call."""
+    found: dict[str, tuple[str, ...]] = {}
+    for measure in study.measure:
+        for role, functions in benchmarks.get(measure.benchmark).needs.items():
+            found[role] = tuple(dict.fromkeys((*found.get(role, ()), *functions)))
+    return found
 
 
 def foreign_programs(study: Study) -> tuple[str, ...]:

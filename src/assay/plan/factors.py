@@ -5,6 +5,7 @@ import itertools
 import re
 import shlex
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from pathlib import Path
 from typing import Any
 
 import msgspec
@@ -16,6 +17,7 @@ from assay.model.errors import UsageError
 from assay.model.plan import Case, Factor, Measure, Study
 from assay.model.toolchain import Library
 from assay.model.units import parse_size
+from assay.plan.chosen import split_levels
 
 MEMORY, TOOLCHAIN, FLAGS, MPI = "memory", "toolchain", "flags", "mpi"
 _BUILT_IN = (MEMORY, TOOLCHAIN, FLAGS, MPI)
@@ -56,7 +58,7 @@ def parse(
     factors: list[Factor] = []
     for wish in wishes:
         name, equals, text = wish.partition("=")
-        levels = tuple(level.strip() for level in text.split("|" if "|" in text else ",")) if equals else ()
+        levels = split_levels(text) if equals else ()
         needed = {role for each in measured.values() for role in each.needs}
         if name.strip() in needed:
             factor = _of_libraries(name.strip(), levels, libraries)
@@ -125,7 +127,7 @@ def library_files(role: str, levels: Sequence[str], libraries: Sequence[Library]
                 why=f"found: {', '.join(found) or 'none'}; a path is taken as it is",
                 remedy=f"assay list {role}",
             )
-    return {level: found.get(level, level) for level in levels}
+    return {level: found.get(level) or str(Path(level).expanduser().absolute()) for level in levels}
 
 
 def _of_libraries(role: str, levels: tuple[str, ...], libraries: Sequence[Library]) -> Factor:

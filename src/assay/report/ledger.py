@@ -42,14 +42,14 @@ class Ledger(msgspec.Struct, frozen=True):
         return Listing(
             text(
                 "Predictions: the middle (and the ends) of the predicted interval, the measured figure, its "
-                "deviation from the middle, and from the nearest end if it is outside"
+                "deviation from the middle, and the gap between the two intervals if they do not overlap"
             ),
             headings(
                 "Prediction",
                 "Predicted",
                 "Measured",
                 "From the middle",
-                "From the nearest end",
+                "Gap",
                 "States: predicting, predicted",
                 "Stated",
             ),
@@ -136,7 +136,7 @@ class Ledger(msgspec.Struct, frozen=True):
         value, lo, hi = (factor * end for end in line.value)
         plain = formatting.interval(line.value, "").plain
         told = text(
-            "{figure}, inside the band, {deviation} from its middle"
+            "{figure}, overlaps the band, {deviation} from its middle"
             if not line.error
             else "{figure}, {error} from the band, {deviation} from its middle",
             figure=plain,
@@ -160,7 +160,7 @@ class Ledger(msgspec.Struct, frozen=True):
 
 
 def _error(line: Prediction) -> str:
-    return _signed(line.error) if line.error else text("inside")
+    return _signed(line.error) if line.error else text("none")
 
 
 def _signed(share: float) -> str:

@@ -55,8 +55,8 @@ def _sentences(known: Scores) -> Iterator[str]:
         held = sum(bool(each.held) for each in known.entries)
         share, ends = formatting.percent(known.coverage.value), _ends(known.coverage.lo, known.coverage.hi)
         yield (
-            f"The interval held in {held} of {measured}, {share}; exact 95 % interval {ends} if predictions were "
-            "independent. Those of one run are not."
+            f"Predicted and measured intervals overlap in {held} of {measured}, {share}; exact 95 % interval "
+            f"{ends} if predictions were independent. Those of one run are not."
         )
 
 

@@ -6,6 +6,7 @@ from assay.toolchain.cmake import tools
 from assay.toolchain.compilers import find, full_name, get, with_flags
 from assay.toolchain.deploying import deploy
 from assay.toolchain.libraries import find_libraries
+from assay.toolchain.loading import require_loadable
 from assay.toolchain.mpis import find_mpis, get_mpi, mpi_names, mpis_folder
 from assay.toolchain.names import with_mpi
 
@@ -22,6 +23,7 @@ __all__ = [
     "get_mpi",
     "mpi_names",
     "mpis_folder",
+    "require_loadable",
     "tools",
     "with_flags",
     "with_mpi",

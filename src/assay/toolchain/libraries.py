@@ -1,10 +1,11 @@
 """Libraries that programs load at launch: those of a user, of PyPI wheels, of modules and of the system."""
 
-import ctypes.util
 import importlib.metadata
 import importlib.util
 import os
+import subprocess
 from collections.abc import Iterator, Mapping
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -102,5 +103,15 @@ def _of_system() -> Iterator[Library]:
                 yield Library(name, BLAS, str(file), str(folder))
                 break
         else:
-            if loaded := ctypes.util.find_library(files[-1].removeprefix("lib").partition(".so")[0]):
-                yield Library(name, BLAS, loaded, "the loader's path")
+            for known in [each for each in files if each in _of_loader()][:1]:
+                yield Library(name, BLAS, known, "the loader's path")
+
+
+@cache
+def _of_loader() -> frozenset[str]:
+    """Names that the loader finds by itself."""
+    try:
+        listed = subprocess.run(["/sbin/ldconfig", "-p"], capture_output=True, text=True, check=False).stdout
+    except OSError:
+        return frozenset()
+    return frozenset(line.split()[0] for line in listed.splitlines() if line.startswith("\t"))

@@ -2,6 +2,7 @@
 
 import math
 
+from assay.model.declarations import works_together
 from assay.model.machine import Topology
 from assay.simulation.law import Law
 from assay.simulation.links import first_link
@@ -20,14 +21,16 @@ def nas(topology: Topology, law: Law, request: Request, case: CaseRequest) -> Wo
     """Arithmetic or memory, whichever takes longer, and the messages."""
     params = case.params
     ranks, hosts = request.rank_count, request.host_count
+    problems = 1 if works_together(params) else ranks
     shares = page_shares(topology, request, serial=False)
     peak = hosts * 2 * lanes_per_s(topology, law, request, "fp64", law.vector_bits)
     need = demand(str(params["npb"]), str(params["npb-class"]))
-    from_memory = need.traffic_bytes / (hosts * memory_rate(topology, law, request.cpus, shares))
+    from_memory = problems * need.traffic_bytes / (hosts * memory_rate(topology, law, request.cpus, shares))
     # Where nobody counts floating-point operations, as many instructions as operations.
-    arithmetic = (need.flops or need.operations) / (_PEAK_SHARE * peak)
+    arithmetic = problems * (need.flops or need.operations) / (_PEAK_SHARE * peak)
     seconds = {"computation": max(arithmetic, from_memory), "messages": 0.0}
-    if ranks > 1:
+    sharing = ranks // problems
+    if sharing > 1:
         link = first_link(topology, law, request)
         seconds["messages"] = need.message_bytes / ranks / link.rate + link.latency_s * math.ceil(math.log2(ranks))
     work = {
@@ -38,11 +41,11 @@ def nas(topology: Topology, law: Law, request: Request, case: CaseRequest) -> Wo
     return Workload(
         params,
         *phased(work, seconds),
-        need.rank_bytes(ranks),
+        need.rank_bytes(sharing),
         mean(shares),
         (1.0,) * ranks,
-        need.message_bytes,
-        figure=need.operations,
+        need.message_bytes * (sharing > 1),
+        figure=problems * need.operations,
     )
 
 

@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 
 from assay.model.benchmark import ParamValue
+from assay.model.declarations import works_together
 from assay.model.machine import Topology
 from assay.simulation.law import Law
 from assay.simulation.links import link_between, one_way, share
@@ -61,7 +62,7 @@ def _grid(topology: Topology, law: Law, request: Request, params: Mapping[str, P
     of_host = law.blas_share * 2 * lanes_per_s(topology, law, request, "fp64", law.vector_bits)
     speeds = np.array([law.slow_hosts.get(request.hosts[place], 1.0) for place in places])
     rates = len(set(places)) * of_host / len(places) * speeds
-    rates = rates.min(keepdims=True) if params["coupling"] == "independent" else rates
+    rates = rates if works_together(params) else rates.min(keepdims=True)
     p, q = grid_of(rates.size, int(params["p"]), int(params["q"]))
     rows = [(rank, rank + 1) for rank in range(p * q) if (rank + 1) % q]
     columns = [(rank, rank + q) for rank in range((p - 1) * q)]

@@ -11,11 +11,11 @@ from assay.analyse.estimates import Measured
 from assay.analyse.messages.curves import BYTES, PATTERN, unusual
 from assay.analyse.messages.steps import MessageLaw
 from assay.model import benchmarks, roles
+from assay.model.declarations import works_together
 from assay.model.grouping import grouped
 from assay.model.plan import Case
 from assay.model.result import Estimate
 from assay.model.units import format_cpu_list
-from assay.topics.linear_algebra.benchmarks.hpl import solves_together
 from assay.topics.linear_algebra.orders import (
     FEWEST,
     Messages,
@@ -219,7 +219,7 @@ def _by_state(known: RunEstimates) -> dict[str | None, list[_Solved]]:
         for rate in known.of(NAME, "rate", "rate")
         if (at := (rate.estimate.case, rate.estimate.state))
         and all(at in each for each in parts.values())
-        and solves_together(rate.estimate.params)
+        and works_together(rate.estimate.params)
     ]
     states = states_of(each.rate.estimate for each in solved)
     return {state: [each for each in solved if each.rate.estimate.state in {None, state}] for state in states}

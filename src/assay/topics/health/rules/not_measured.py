@@ -14,6 +14,7 @@ _STATUSES = {
     "incomplete": text("incomplete"),
     "timed-out": text("timed-out"),
     "skipped": "",
+    "complete": "",
 }
 
 
@@ -23,6 +24,9 @@ def _assess(evidence: Evidence) -> Iterable[Finding]:
     of_study = [each for each in wrong if each.case in studied]
     missing = [each for each in evidence.outcomes if each.status not in {"complete", "failed", "invalid"}]
     missing = [each for each in missing if each.case in studied]
+    short = [
+        each for each in evidence.outcomes if each.status == "complete" and each.failed and each.case in studied
+    ]
     if wrong:
         claim = text(
             "{count} of {all} cases gave no valid figure: {reasons}."
@@ -36,6 +40,10 @@ def _assess(evidence: Evidence) -> Iterable[Finding]:
         claim = text("{count} of {all} cases were not measured: {reasons}.")
         resume = cli("resume", run.info.id, *evidence.budget())
         yield _finding("missing", claim, missing, len(studied), resume)
+    if short:
+        claim = text("{count} of {all} cases lack launches that went wrong: {reasons}.")
+        logs = text("the program's own words are in the folder `logs` of the run")
+        yield _finding("short", claim, short, len(studied), logs)
 
 
 def _finding(subject: str, claim: Text, outcomes: list[Outcome], every: int, remedy: str) -> Finding:

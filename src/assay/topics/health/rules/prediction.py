@@ -41,7 +41,7 @@ def _finding(states: Sequence[Prediction]) -> Finding:
         claim=joined(" ", (told, far)),
         evidence=tuple(dict.fromkeys(name for each in states for name in (*each.of, each.measured))),
         numbers=numbers(worst),
-        statistic=text("distance from the predicted interval {share} %", share=f"{_PERCENT * worst:.1f}"),
+        statistic=text("gap between the intervals {share} %", share=f"{_PERCENT * worst:.1f}"),
     )
 
 
@@ -49,13 +49,18 @@ def _held_against(each: Prediction) -> str:
     lower, upper, value = (
         format_quantity(part, each.value.unit) for part in (each.predicted.lo, each.predicted.hi, each.value.value)
     )
-    share = f"{_PERCENT * abs(each.error):.1f}"
-    where = (
-        text("{share} % above the upper end" if each.error > 0 else "{share} % below the lower end", share=share)
+    off, low, high = (f"{_PERCENT * part:+z.1f} %" for part in each.off)
+    told = text(
+        "{lower} to {upper}; measured {value}, {off} from the middle ({low} to {high}): intervals apart"
         if each.error
-        else text("inside")
+        else "{lower} to {upper}; measured {value}, {off} from the middle ({low} to {high}): intervals overlap",
+        lower=lower,
+        upper=upper,
+        value=value,
+        off=off,
+        low=low,
+        high=high,
     )
-    told = text("{low} to {high}; measured {value}, {where}", low=lower, high=upper, value=value, where=where)
     return text("{state}: {figures}", state=each.states[-1], figures=told) if each.states[-1] else told
 
 

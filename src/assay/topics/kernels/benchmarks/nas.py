@@ -3,15 +3,17 @@
 from collections.abc import Iterable
 
 from assay.model.benchmark import Axis, Benchmark, Metric, Params, Resources
-from assay.model.declarations import phase_times, traffic
+from assay.model.declarations import coupling, phase_times, sharing_ranks, traffic, works_together
 from assay.model.placement import Placement
+from assay.plan.cores import allowed_cores
 from assay.topics.kernels.sizes import CLASSES, PROBLEMS, demand
 
 #: Rate of one rank, op/s: what is usual on a core of 2024. Assumptions for plans only.
-_RATES = {"ep": 3e8, "is": 1.5e8, "cg": 1.5e9, "mg": 4e9, "ft": 3e9}
-#: The largest class counts whose solution takes no longer by these rates, s ...
-_LONGEST_S = 2.5
-#: ... and fills no more of a host's memory.
+_RATES = {"ep": 2e8, "is": 1.5e8, "cg": 1.5e9, "mg": 4e9, "ft": 3e9}
+#: A solution on all cores of a host takes so long at least, s, where one core alone takes no longer than that by
+#: these rates: six launches of five kernels have to fit the budget.
+_LEAST_S, _LONGEST_S = 1.0, 20.0
+#: Of a host's memory that problems may fill.
 _SHARE = 0.8
 #: What start values take against a solution.
 _SETUP = 0.3
@@ -30,27 +32,34 @@ def _seconds(problem: str, size: str, ranks: int) -> float:
 
 
 def _points(resources: Resources, params: Params) -> Iterable[Params]:
-    """The largest class that fits memory, gives all ranks work and is solved in seconds; else the smallest."""
-    problem, placement = str(params["npb"]), resources.placement
-    ranks = len(placement.rank_cpus)
-    room = _SHARE * resources.memory_bytes / placement.most_ranks
+    """The same class for one core of a host and for all, so that one is a speed-up over the other.
+
+    The smallest that occupies all cores long enough, else the largest that one core solves in time; it fits memory
+    and gives all ranks of the placement work.
+    """
+    problem, cores = str(params["npb"]), len(allowed_cores(resources.topology))
+    ranks, room = sharing_ranks(params, resources.placement), _SHARE * resources.memory_bytes
     fitting = [
         size
         for size in CLASSES
-        if demand(problem, size).rank_bytes(ranks) <= room
-        and demand(problem, size).has_work(ranks)
-        and _seconds(problem, size, ranks) <= _LONGEST_S
+        for need in [demand(problem, size)]
+        if need.has_work(ranks)
+        and need.has_work(cores)
+        and max(need.rank_bytes(1), cores * need.rank_bytes(cores)) <= room
     ]
-    yield {"npb-class": (fitting or CLASSES[:1])[-1]}
+    in_time = [size for size in fitting if _seconds(problem, size, 1) <= _LONGEST_S]
+    lasting = [size for size in in_time if _seconds(problem, size, cores) >= _LEAST_S]
+    yield {"npb-class": (lasting[:1] or in_time[-1:] or fitting[:1] or CLASSES[:1])[0]}
 
 
 def _memory_bytes(params: Params, placement: Placement) -> int:
-    return demand(str(params["npb"]), str(params["npb-class"])).rank_bytes(len(placement.rank_cpus))
+    return demand(str(params["npb"]), str(params["npb-class"])).rank_bytes(sharing_ranks(params, placement))
 
 
 def _setup_seconds(params: Params) -> float:
     """Start values are made and a solution is solved and checked before others count."""
-    return 0.1 + (1 + _SETUP) * _seconds(str(params["npb"]), str(params["npb-class"]), _USUAL_RANKS)
+    ranks = _USUAL_RANKS if works_together(params) else 1
+    return 0.1 + (1 + _SETUP) * _seconds(str(params["npb"]), str(params["npb-class"]), ranks)
 
 
 benchmark = Benchmark(
@@ -70,6 +79,7 @@ benchmark = Benchmark(
             named=True,
         ),
         Axis("npb-class", "size of the problem, as NPB names it", CLASSES, None, named=True, identifies=True),
+        coupling("all ranks solve one problem", "each one of its own"),
     ),
     metrics=(
         Metric(

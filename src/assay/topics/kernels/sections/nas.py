@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable
 
+from assay.model.declarations import works_together
 from assay.model.imported import UNSTATED
 from assay.model.result import Estimate
 from assay.model.text import joined, text
@@ -78,6 +79,7 @@ declared = Solutions(
         "ranks exchange in each iteration. A result that deviates from the published values yields no figure. "
         "Rates count operations as NPB does, in each kernel otherwise: compare a kernel with itself."
     ),
+    counts=lambda e: works_together(e.params),
     name=_name,
     first=lambda scene: (e for e in scene.measured if e.placement.label == "all"),
     chart=text("Rate of the kernels"),

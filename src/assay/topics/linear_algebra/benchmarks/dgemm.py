@@ -2,6 +2,7 @@
 
 from assay.model.benchmark import Axis, Benchmark, Metric, Params
 from assay.model.placement import Placement
+from assay.topics.linear_algebra.calls import PRODUCT
 
 #: Of a number of A, one of B and one of C together.
 _BYTES = {"fp64": 8 + 8 + 8, "fp32": 4 + 4 + 4, "bf16": 2 + 2 + 4}
@@ -62,5 +63,5 @@ benchmark = Benchmark(
     memory_bytes=_memory_bytes,
     setup_seconds=lambda params: 0.05 + _matrix_bytes(params) / _FILL_RATE + 2 * _seconds(params),
     iteration_seconds=_seconds,
-    needs=("blas",),
+    needs={"blas": PRODUCT},
 )

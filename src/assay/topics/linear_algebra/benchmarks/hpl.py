@@ -3,8 +3,9 @@
 from collections.abc import Iterable, Mapping
 
 from assay.model.benchmark import Axis, Benchmark, Metric, Params, ParamValue, Resources
-from assay.model.declarations import coupling, phase_times
+from assay.model.declarations import coupling, phase_times, sharing_ranks
 from assay.model.placement import Placement
+from assay.topics.linear_algebra.calls import LU
 from assay.topics.linear_algebra.grid import grid_of
 
 _DOUBLE_BYTES = 8
@@ -34,11 +35,6 @@ PHASES = {
 }
 
 
-def solves_together(params: Mapping[str, ParamValue]) -> bool:
-    """Whether the ranks share one system; else each has one of its own, and the rate is the sum of all."""
-    return params.get("coupling") != "independent"
-
-
 def operations(order: int) -> float:
     """What HPL counts for a system of this order, flop."""
     return 2 * order**3 / 3 + 3 * order**2 / 2
@@ -55,8 +51,7 @@ def _points(resources: Resources, params: Params) -> Iterable[Params]:
 
 def _grid(params: Params, placement: Placement) -> tuple[int, int]:
     """P and Q of the ranks that solve one system."""
-    sharing = len(placement.rank_cpus) if solves_together(params) else 1
-    return grid_of(sharing, int(params.get("p", 0)), int(params.get("q", 0)))
+    return grid_of(sharing_ranks(params, placement), int(params.get("p", 0)), int(params.get("q", 0)))
 
 
 def orders(memory_bytes: float, entry_bytes: int, work: float, block: int) -> Iterable[int]:
@@ -156,6 +151,6 @@ benchmark = Benchmark(
     setup_seconds=_setup_seconds,
     launcher="mpi",
     max_rank_cpus=None,
-    needs=("blas",),
+    needs={"blas": LU},
     order_grain="nb",
 )

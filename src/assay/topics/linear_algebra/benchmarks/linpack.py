@@ -2,6 +2,7 @@
 
 from assay.model.benchmark import Axis, Benchmark
 from assay.topics.linear_algebra import linpack
+from assay.topics.linear_algebra.calls import PRODUCT
 
 benchmark = Benchmark(
     name="linpack",
@@ -26,5 +27,5 @@ benchmark = Benchmark(
     max_cpus=1,
     setup_seconds=linpack.setup_seconds,
     iteration_seconds=linpack.seconds,
-    needs=("blas",),
+    needs={"blas": PRODUCT},
 )

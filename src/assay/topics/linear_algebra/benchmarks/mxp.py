@@ -6,6 +6,7 @@ from assay.model.benchmark import Axis, Benchmark, Metric, Params, Resources
 from assay.model.declarations import phase_times
 from assay.model.placement import Placement
 from assay.topics.linear_algebra.benchmarks.hpl import ORDER, operations, orders
+from assay.topics.linear_algebra.calls import MIXED_LU
 
 #: Of an entry: in double precision, and of the factors in single precision.
 _ENTRY_BYTES = 8 + 4
@@ -80,6 +81,6 @@ benchmark = Benchmark(
     memory_bytes=_memory_bytes,
     points=_points,
     setup_seconds=_setup_seconds,
-    needs=("blas",),
+    needs={"blas": MIXED_LU},
     order_grain="nb",
 )

@@ -2,10 +2,11 @@
 
 from collections.abc import Iterator
 
+from assay.model.declarations import works_together
 from assay.model.result import Analysis, Estimate
 from assay.model.run import Run
 from assay.report import formatting
-from assay.topics.linear_algebra.benchmarks.hpl import operations, solves_together
+from assay.topics.linear_algebra.benchmarks.hpl import operations
 from assay.topics.linear_algebra.variants import NUMBERS
 
 #: What a run without such a table lacks, and what measures it.
@@ -21,7 +22,7 @@ def tables(analysis: Analysis, run: Run) -> Iterator[str]:
     found = [
         each
         for each in analysis.estimates
-        if each.benchmark == "hpl" and each.kernel == "rate" and each.median and solves_together(each.params)
+        if each.benchmark == "hpl" and each.kernel == "rate" and each.median and works_together(each.params)
     ]
     if not found or run.imported:
         return

@@ -1,6 +1,6 @@
 """HPL.dat: the orders, block sizes and grids of HPL's input file as a study."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 
 from assay.model.errors import UsageError
 from assay.model.plan import Measure, Study
@@ -29,7 +29,7 @@ def study(text: str) -> Study | None:
     given.skip(1)  # threshold
     for _ in range(4):  # panel factorisations, NBMINs, NDIVs, recursive ones
         given.values()
-    ways = tuple(dict.fromkeys(BROADCASTS.get(number, "modified-ring") for number in given.values()))
+    ways = tuple(dict.fromkeys(given.words(BROADCASTS, "broadcast")))
     depths = tuple(dict.fromkeys("one" if depth else "none" for depth in given.values()))
     measures = tuple(
         Measure(
@@ -50,10 +50,23 @@ class _Lines:
 
     def __init__(self, lines: Sequence[str]) -> None:
         self._lines: Iterator[tuple[int, str]] = iter(enumerate(lines, _BEFORE + 1))
+        self._at = _BEFORE
 
     def values(self) -> tuple[int, ...]:
         """A line with how many, then a line with these."""
         return self._numbers(self._numbers(1)[0])
+
+    def words(self, known: Mapping[int, str], what: str) -> tuple[str, ...]:
+        """What numbers of such lines mean; UsageError where one means nothing."""
+        numbers = self.values()
+        for number in numbers:
+            if number not in known:
+                raise UsageError(
+                    f"line {self._at} of the HPL.dat has an unknown {what}: {number}",
+                    why=f"HPL knows {', '.join(map(str, known))}",
+                    remedy="see HPL's TUNING file",
+                )
+        return tuple(known[number] for number in numbers)
 
     def grids(self) -> tuple[tuple[int, ...], tuple[int, ...]]:
         """A line with how many, then Ps, then Qs."""
@@ -64,20 +77,21 @@ class _Lines:
         for _ in range(count):
             self._next()
 
-    def _next(self) -> tuple[int, str]:
+    def _next(self) -> str:
         try:
-            return next(self._lines)
+            self._at, line = next(self._lines)
         except StopIteration:
             raise UsageError(
                 "the HPL.dat breaks off", why="HPL reads 31 lines", remedy="give the whole file"
             ) from None
+        return line
 
     def _numbers(self, count: int) -> tuple[int, ...]:
-        number, line = self._next()
+        line = self._next()
         words = line.split()[:count]
         if len(words) < count or not all(word.isdecimal() for word in words):
             raise UsageError(
-                f"line {number} of the HPL.dat cannot be read",
+                f"line {self._at} of the HPL.dat cannot be read",
                 why=f"it should begin with {count} whole numbers: {line.strip()!r}",
                 remedy="see HPL's TUNING file",
             )

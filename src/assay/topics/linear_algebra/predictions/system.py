@@ -9,7 +9,7 @@ from assay.analyse.messages.curves import named
 from assay.model import record
 from assay.model.law import Prediction
 from assay.model.plan import Case
-from assay.model.quantity import Quantity
+from assay.model.quantity import Quantity, distance
 from assay.model.result import Estimate
 from assay.model.text import Text, joined, text
 from assay.model.units import format_quantity
@@ -121,7 +121,6 @@ def _held(said: _Said, estimate: Estimate, before: record.Prediction | None) -> 
     if before:
         rate = Quantity(*before.parts, before.unit, before.basis)
     value = figure(estimate)
-    outside = value.value / rate.hi - 1 if value.value > rate.hi else min(0.0, value.value / rate.lo - 1)
     g, f, b = said.law.coefficients(said.work.typical)
     derivation = text(
         "T = sum of max(U + F / Q, U first + F + B) + S over the steps + b n^2 (3 P + Q) / (2 P Q), fitted to n = "
@@ -146,6 +145,6 @@ def _held(said: _Said, estimate: Estimate, before: record.Prediction | None) -> 
         measured=estimate.id,
         value=value,
         deviation=value.value / rate.value - 1,
-        error=outside,
+        error=distance(value, rate),
         before=before is not None,
     )

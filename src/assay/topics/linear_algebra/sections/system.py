@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable
 
+from assay.model.declarations import works_together
 from assay.model.result import Estimate
 from assay.model.text import joined, text
 from assay.report import figures, formatting, solution
@@ -10,7 +11,7 @@ from assay.report.declared import Scene
 from assay.report.ledger import Ledger
 from assay.report.section import Figure
 from assay.report.solution import Column, Solutions
-from assay.topics.linear_algebra.benchmarks.hpl import operations, solves_together
+from assay.topics.linear_algebra.benchmarks.hpl import operations
 from assay.topics.linear_algebra.models.system_time import LAW
 from assay.topics.linear_algebra.products import KERNEL, best_at, of_product
 from assay.topics.linear_algebra.steps import StepGroup, steps
@@ -128,7 +129,7 @@ declared = Solutions(
         "product as n grows; what is missing is the price of pivoting and of passing messages. Each solution is "
         "checked by HPL's scaled residual."
     ),
-    counts=lambda e: solves_together(e.params),
+    counts=lambda e: works_together(e.params),
     name=_name,
     series=_series,
     label=lambda where: text("System of equations, {where}", where=where),

@@ -14,6 +14,7 @@ from assay.analyse.estimates import LaunchMedian, Measured
 from assay.analyse.statistics import median_interval
 from assay.model import benchmarks, roles
 from assay.model.benchmark import WORK_RATES, ParamValue
+from assay.model.declarations import INDEPENDENT
 from assay.model.grouping import grouped
 from assay.model.law import LawFigure, Model
 from assay.model.quantity import Quantity, exact
@@ -24,8 +25,6 @@ LAW = "scaling"
 _Problem = tuple[tuple[str, ParamValue], ...]
 #: What references call its speed-ups.
 SPEED_UP = "speed-up over one core"
-#: Level of the axis `copies` at which ranks pass no messages.
-_INDEPENDENT = "independent"
 #: In place of the size of problems that are as large as each placement has them.
 _LARGEST = "largest"
 #: Of several hardware threads of a core none is a core more.
@@ -63,6 +62,19 @@ class Step(msgspec.Struct, frozen=True):
     shared: Quantity | None = None
     messages: Quantity | None = None
     as_full: bool = False
+
+    @property
+    def by_caches(self) -> bool:
+        """Whether ranks that share the problem are faster than copies of it, which no message explains.
+
+        Each has a smaller part then, of which caches hold more: what messages cost is not seen.
+        """
+        return bool(self.messages and self.messages.lo > 1)
+
+    @property
+    def is_superlinear(self) -> bool:
+        """Whether the speed-up lies above the factor of cores."""
+        return self.efficiency.lo > 1
 
 
 class Scaling(Model, frozen=True, kw_only=True, tag=LAW):
@@ -238,7 +250,7 @@ def _members(rates: Sequence[Measured], copies: str) -> Iterator[_Member]:
     """Each placement once; of programs that stand alone on each host the first host, and all hosts together."""
     for alike in grouped(rates, lambda each: each.estimate.case).values():
         first = alike[0]
-        independent = first.estimate.params.get(copies) == _INDEPENDENT
+        independent = first.estimate.params.get(copies) == INDEPENDENT
         yield _member((first,), copies=independent)
         if len(alike) > 1:
             yield _member(alike, copies=independent)

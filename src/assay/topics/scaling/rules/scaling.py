@@ -64,6 +64,14 @@ def _finding(evidence: Evidence, model: Scaling, step: Step) -> Finding:
 def _reason(step: Step) -> Text:
     if step.shared is None or step.messages is None:
         return text("What of it the shared node costs and what messages cost was not measured apart.")
+    if step.by_caches:
+        return text(
+            "Sharing the node leaves {shared}, as independent copies on the same cores show. Ranks that share the "
+            "problem reach {gain} of the copies' rate, which is a cache effect: their parts are smaller. What "
+            "messages cost is not seen beside that.",
+            shared=_told(step.shared),
+            gain=_told(step.messages),
+        )
     if step.as_full:
         return text("Each node runs no more than the base does: messages, and waiting for them, cost it.")
     return text(

@@ -171,8 +171,11 @@ def _reasons(scene: Scene) -> Iterator[tuple[str, ...]]:
     for each in scene.found:
         for step in each.model.steps:
             if step.shared and step.messages:
-                factors = (_share(figure, step) for figure in (step.efficiency, step.shared, step.messages))
-                yield _name(each), step.label, *factors
+                efficiency, shared, messages = (
+                    _share(figure, step) for figure in (step.efficiency, step.shared, step.messages)
+                )
+                factors = ("", messages) if step.by_caches else (messages, "")
+                yield _name(each), step.label, efficiency, shared, *factors
 
 
 def _share(figure: Quantity, step: Step) -> str:
@@ -200,7 +203,26 @@ def _sentences(scene: Scene) -> str:
                 "independent copies on the same cores, and what messages, waiting included, leave of that."
             )
         )
-    return joined(" ", said)
+    return joined(" ", (*said, *_beyond(steps)))
+
+
+def _beyond(steps: Iterable[tuple[_Each, Step]]) -> Iterator[Text]:
+    """That what is more than the cores are is the caches' doing, and no message's."""
+    above = [(each, step) for each, step in steps if step.is_superlinear or step.by_caches]
+    if above:
+        each, most = max(above, key=lambda pair: pair[1].efficiency.value)
+        yield text(
+            "On {cores} {kind}, {name} is {speed_up} times as fast, more than the cores are: a cache effect. Each "
+            "rank has a smaller part of the problem, and caches hold more of it; messages gain nothing."
+            if most.is_superlinear
+            else "On {cores} {kind}, {name} is {speed_up} times as fast, and faster than independent copies: a "
+            "cache effect. Each rank has a smaller part than a copy, and caches hold more of it; messages gain "
+            "nothing.",
+            cores=formatting.count(most.cores, "core", "cores"),
+            kind=_kind(most),
+            name=_name(each),
+            speed_up=_shown(most.speed_up, most).value,
+        )
 
 
 declared = Declared(
@@ -226,9 +248,12 @@ declared = Declared(
         ),
         Listing(
             text("Where speed is lost: what sharing a node and what messages leave of the efficiency"),
-            headings("Problem", "Placement", "Efficiency", "Sharing leaves", "Messages leave"),
+            headings(
+                "Problem", "Placement", "Efficiency", "Sharing leaves", "Messages leave", "Smaller parts gain"
+            ),
             _reasons,
-            {2, 3, 4},
+            {2, 3, 4, 5},
+            optional={4, 5},
         ),
     ),
     listed=False,

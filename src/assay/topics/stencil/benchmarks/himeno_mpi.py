@@ -3,7 +3,7 @@
 from collections.abc import Iterable
 
 from assay.model.benchmark import Axis, Benchmark, Params, Resources
-from assay.model.declarations import coupling
+from assay.model.declarations import coupling, sharing_ranks
 from assay.model.placement import Placement
 from assay.topics.stencil.benchmarks import himeno
 from assay.topics.stencil.shape import Shape, block_of, shape_of
@@ -13,22 +13,21 @@ _LINE_FLOATS = 16
 _SETUP_RATE = 1e9
 
 
-def _shape(params: Params, ranks: int) -> Shape | None:
+def _shape(params: Params, placement: Placement) -> Shape | None:
     """Ranks along the axes of the grid; None where it cannot be dealt so."""
     wanted = int(params.get("i", 0)), int(params.get("j", 0)), int(params.get("k", 0))
-    sharing = 1 if params["coupling"] == "independent" else ranks
-    return shape_of(himeno.GRIDS[str(params["size"])], sharing, wanted)
+    return shape_of(himeno.GRIDS[str(params["size"])], sharing_ranks(params, placement), wanted)
 
 
 def _points(resources: Resources, params: Params) -> Iterable[Params]:
     """What the program refuses stays as it was asked for."""
-    shape = _shape(params, len(resources.placement.rank_cpus))
+    shape = _shape(params, resources.placement)
     yield dict(zip("ijk", shape or (0, 0, 0), strict=True))
 
 
 def _memory_bytes(params: Params, placement: Placement) -> int:
     """Of the rank with the largest block."""
-    shape = _shape(params, len(placement.rank_cpus)) or (1, 1, 1)
+    shape = _shape(params, placement) or (1, 1, 1)
     i, j, k = block_of(himeno.GRIDS[str(params["size"])], shape)
     return himeno.arrays_bytes(i * j * -(-k // _LINE_FLOATS) * _LINE_FLOATS)
 

@@ -3,7 +3,7 @@
 from collections.abc import Iterable
 
 from assay.model.benchmark import Axis, Benchmark, Metric, Params, Resources
-from assay.model.declarations import coupling, phase_times, traffic
+from assay.model.declarations import coupling, phase_times, sharing_ranks, traffic
 from assay.model.placement import Placement
 
 #: Of one cell in one step, as the program does it: docs/methods/weather.md counts them.
@@ -45,11 +45,6 @@ def _steps(columns: int) -> int:
     return min(_STEPS_OF_CELL * columns, 2 * max(1, round(_UPDATES / cells(columns) / 2)))
 
 
-def _ranks(params: Params, placement: Placement) -> int:
-    """Those that share a plane."""
-    return 1 if params.get("coupling") == "independent" else len(placement.rank_cpus)
-
-
 def _points(resources: Resources, params: Params) -> Iterable[Params]:
     """Planes as far as memory and patience go, with the steps of a short solution; one that is wanted stays."""
     placement = resources.placement
@@ -61,7 +56,7 @@ def _points(resources: Resources, params: Params) -> Iterable[Params]:
         fits = (
             host_bytes <= _SHARE * resources.memory_bytes
             and updates <= _LONGEST_S * _RATE * cores
-            and _FEWEST_COLUMNS * _ranks(params, placement) <= columns
+            and _FEWEST_COLUMNS * sharing_ranks(params, placement) <= columns
         )
         if fits or "nx" in params:
             yield point
@@ -69,7 +64,7 @@ def _points(resources: Resources, params: Params) -> Iterable[Params]:
 
 def _memory_bytes(params: Params, placement: Placement) -> int:
     """Of the rank with most columns."""
-    columns, rows = -(-int(params["nx"]) // _ranks(params, placement)), int(params["nx"]) // 2
+    columns, rows = -(-int(params["nx"]) // sharing_ranks(params, placement)), int(params["nx"]) // 2
     beside, above = _AROUND
     return CELL_BYTES * (columns + beside) * (rows + above) + _STRIP_BYTES * rows
 

@@ -6,7 +6,7 @@ from assay.analyse.bounds import cached_bytes, fits_caches
 from assay.analyse.curves import RunEstimates, figure
 from assay.model import benchmarks, roles
 from assay.model.law import Prediction
-from assay.model.quantity import Quantity
+from assay.model.quantity import Quantity, distance
 from assay.model.result import Estimate
 from assay.model.text import joined, text
 from assay.model.units import format_quantity, format_size
@@ -52,7 +52,7 @@ def _prediction(estimate: Estimate, sources: Sequence[Estimate], cache_bytes: in
     lower, upper = _FLOPS / _MOST_BYTES * slow, _FLOPS / _BYTES * fast
     middle = (lower + upper) / 2
     value = figure(estimate)
-    outside = value.value / upper - 1 if value.value > upper else min(0.0, value.value / lower - 1)
+    predicted = Quantity(middle, lower, upper, estimate.unit, "derived")
     states = joined(", ", [each.state for each in sources if each.state])
     traffic = text(
         "{flops} flops per point / {most} B to {least} B per point x the memory traffic of stream's triad at "
@@ -71,13 +71,13 @@ def _prediction(estimate: Estimate, sources: Sequence[Estimate], cache_bytes: in
         what=text(
             "rate of himeno, {label}, {memory}", label=estimate.placement.label, memory=estimate.placement.memory
         ),
-        predicted=Quantity(middle, lower, upper, estimate.unit, "derived"),
+        predicted=predicted,
         of=tuple(each.id for each in sources),
         states=(*(each.state for each in sources), estimate.state),
         derivation=joined("; ", (traffic, caches if cache_bytes else "")),
         measured=estimate.id,
         value=value,
         deviation=value.value / middle - 1,
-        error=outside,
+        error=distance(value, predicted),
         by=text("bandwidth"),
     )

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable
 
+from assay.model.declarations import works_together
 from assay.model.result import Estimate
 from assay.model.text import joined, text
 from assay.report import formatting, solution
@@ -9,13 +10,12 @@ from assay.report.declared import Scene
 from assay.report.solution import Column, Solutions
 
 _PHASE = {"tendencies": text("computing"), "halo": text("messages"), "other": text("other")}
-_INDEPENDENT = "independent"
 
 
 def _name(e: Estimate) -> str:
     """`1600 x 800, all`."""
     columns = int(e.params["nx"])
-    copies = text("independent copies") if e.params["coupling"] == _INDEPENDENT else ""
+    copies = "" if works_together(e.params) else text("independent copies")
     return joined(", ", [f"{columns} x {columns // 2}", solution.placed(e, copies)])
 
 

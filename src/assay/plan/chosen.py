@@ -1,0 +1,86 @@
+"""Values of axes that a user chooses in place of the study's own."""
+
+import difflib
+from collections.abc import Iterable, Iterator, Sequence
+from typing import NamedTuple
+
+import msgspec
+
+from assay.model import benchmarks
+from assay.model.benchmark import Axis
+from assay.model.errors import UsageError
+from assay.model.plan import Measure
+
+
+class Choice(NamedTuple):
+    """Values of one axis, as a user types them.
+
+    Attributes:
+        benchmark: the one whose axis it is; empty for every benchmark that has the axis.
+        axis: name.
+        values: in its order.
+    """
+
+    benchmark: str
+    axis: str
+    values: tuple[str, ...]
+
+    def of(self, measure: Measure) -> Axis | None:
+        """The axis of the measure's benchmark that it means; None where it has none."""
+        if self.benchmark not in {"", measure.benchmark}:
+            return None
+        return next((each for each in benchmarks.get(measure.benchmark).axes if each.name == self.axis), None)
+
+
+def split_levels(text: str) -> tuple[str, ...]:
+    """Levels that commas separate, or `|` where the text holds one."""
+    return tuple(level.strip() for level in text.split("|" if "|" in text else ","))
+
+
+def choices(wishes: Sequence[str], measures: Sequence[Measure]) -> tuple[Choice, ...]:
+    """What `--set [BENCHMARK.]AXIS=VALUE,VALUE` asks for, in the order given.
+
+    Raises:
+        UsageError: there is no value, no measure has the axis, or an axis is set twice.
+    """
+    made = tuple(_choice(wish, measures) for wish in wishes)
+    for at, each in enumerate(made):
+        if any(each[:2] == other[:2] for other in made[:at]):
+            raise UsageError(
+                f"'{each.axis}' is set twice", why="one --set names all values", remedy=f"--set {each.axis}=A,B"
+            )
+    return made
+
+
+def _choice(wish: str, measures: Sequence[Measure]) -> Choice:
+    name, _, text = wish.partition("=")
+    benchmark, _, axis = name.strip().rpartition(".")
+    choice = Choice(benchmark, axis, split_levels(text))
+    having = {each.benchmark: each for each in measures}
+    if not all(choice.values):
+        raise UsageError(f"'{wish}' sets nothing", why="a value is missing", remedy=f"--set {name.strip()}=VALUE")
+    if not any(map(choice.of, having.values())):
+        known = list(dict.fromkeys(one.name for each in having for one in benchmarks.get(each).axes))
+        near = difflib.get_close_matches(axis, known, n=1)
+        raise UsageError(
+            f"no benchmark of the study has an axis '{name.strip()}'",
+            why=f"did you mean '{near[0]}'?" if near and not benchmark else f"known: {', '.join(known)}",
+            remedy="assay list benchmarks",
+        )
+    return choice
+
+
+def with_choices(measures: Iterable[Measure], chosen: Sequence[Choice]) -> Iterator[Measure]:
+    """The measures with the chosen values in place of their own; a benchmark's own choice counts more."""
+    for measure in measures:
+        axes = dict(measure.axes)
+        for each in sorted(chosen, key=lambda one: bool(one.benchmark)):
+            if each.of(measure):
+                axes[each.axis] = each.values
+        yield msgspec.structs.replace(measure, axes=axes)
+
+
+def fixes_sizes(measures: Iterable[Measure], chosen: Sequence[Choice]) -> bool:
+    """Whether the points of a curve are chosen: then nothing adds others."""
+    axes = (each.of(measure) for measure in measures for each in chosen)
+    return any(axis.swept for axis in axes if axis)
