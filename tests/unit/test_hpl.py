@@ -22,6 +22,7 @@ from assay.report.sections import sections
 from assay.simulation import Fault, Law
 from assay.topics.linear_algebra.benchmarks.hpl import PHASES, operations
 from assay.topics.linear_algebra.grid import grid_of
+from assay.topics.linear_algebra.solutions import PRODUCT, is_of_same
 
 HPL = benchmarks.get("hpl")
 WITH_BLAS = Options(libraries={"blas": "/simulated/libblas.so"})
@@ -146,6 +147,28 @@ def test_the_section_says_where_the_time_goes_and_what_of_the_product_it_is(run:
     assert "Of DGEMM" in table.columns
     of_product = [row[table.columns.index("Of DGEMM")] for row in table.rows]
     assert all(each.endswith(" %") for each in of_product)
+
+
+def test_a_product_is_held_against_solutions_of_its_own_state_and_precision(analysis: Analysis) -> None:
+    solution = next(each for each in analysis.estimates if each.benchmark == "hpl" and each.kernel == "rate")
+    product = msgspec.structs.replace(
+        next(each for each in analysis.estimates if each.benchmark == PRODUCT and each.median),
+        placement=solution.placement,
+        factors=solution.factors,
+    )
+
+    def held(of_product: str | None, of_solution: str | None, precision: str = "fp64") -> bool:
+        one, other = (
+            msgspec.structs.replace(each, state=state)
+            for each, state in ((product, of_product), (solution, of_solution))
+        )
+        return is_of_same(one, other, precision)
+
+    assert held(None, None)
+    assert held(None, "near")
+    assert held("near", "near")
+    assert not held("far", "near")
+    assert not held(None, None, "fp32")
 
 
 def test_a_single_rank_has_no_broadcast(tmp_path: Path) -> None:
