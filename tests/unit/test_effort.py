@@ -3,6 +3,7 @@
 from pathlib import Path
 
 import msgspec
+import pytest
 from tests.simulation import begin, carry_on, described, plan_for
 
 from assay import store
@@ -65,3 +66,15 @@ def test_what_a_study_took_beyond_its_budget_is_said(tmp_path: Path) -> None:
         assert (analysis.effort.budget_s, analysis.effort.grown_s) == (20.0, beyond_s)
         assert ("3 s more than" in spent(analysis)) == bool(beyond_s)
         assert ("more than its budget of 20 s" in spent(analysis)) == (bool(beyond_s) and not grows)
+
+
+def test_a_plan_without_a_budget_foresees_what_a_run_takes_on_a_noisy_machine(tmp_path: Path) -> None:
+    measures = (
+        Measure("memcpy", ("one-core",), axes={"bytes": ("32M", "64M"), "buffers": "hot"}, weight=0.05),
+        Measure("stream", ("one-core",), axes={"elements": 5_000_000}, weight=0.2),
+    )
+    plan = plan_for(study=Study("S", "Q?", measures), options=Options(launches=2))
+    assert plan.budget_s is None
+    directory = begin(tmp_path, plan)
+    ending = carry_on(directory, plan, SimulatedMachine(described().topology, Law(noise=0.2)))
+    assert ending.elapsed_s == pytest.approx(plan.estimate_s, rel=0.2)

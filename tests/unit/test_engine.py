@@ -328,6 +328,13 @@ def test_progress_counts_every_launch_and_ends_at_the_last(tmp_path: Path) -> No
     assert watcher.progress[-1].left_s == 0
 
 
+def test_time_is_left_as_long_as_launches_are(tmp_path: Path) -> None:
+    plan, watcher = plan_for(study=FEW), Recorder()
+    carry_on(begin(tmp_path, plan), plan, SimulatedMachine(described().topology, Law(spawn_s=1.0)), watcher)
+    assert plan.budget_s is None
+    assert all(each.left_s > 1.5 * (each.planned - each.made) for each in watcher.progress[2:-1])
+
+
 def test_progress_counts_no_launch_that_was_cut(tmp_path: Path) -> None:
     plan, watcher = plan_for(study=FEW, options=Options(budget_s=0.4)), Recorder()
     ending = carry_on(begin(tmp_path, plan), plan, SimulatedMachine(described().topology), watcher)

@@ -301,12 +301,14 @@ def test_serial_and_parallel_touch_hand_nothing_on_to_each_other(make_machine: M
 
 def test_short_samples_end_sampling_before_its_time(make_machine: MakeMachine) -> None:
     machine = make_machine(cores=2)
-    sizes = ("4K", "8K", "16K")
-    estimates = {
-        weight: own(machine, Measure("latency", ("one-core",), axes={"bytes": sizes}, weight=weight)).estimate_s
-        for weight in (0.005, 0.2, 1.0)
-    }
-    assert estimates[0.005] < estimates[0.2] == estimates[1.0]
+
+    def estimate(weight: float, budget_s: float | None) -> float:
+        measure = Measure("latency", ("one-core",), axes={"bytes": ("4K", "8K", "16K")}, weight=weight)
+        wish = Study("T", "Q?", (measure,), launches=3)
+        return make("own.toml", wish, machine, Options(seed=7, budget_s=budget_s)).estimate_s
+
+    assert estimate(0.005, 60) < estimate(0.2, 60) == estimate(1.0, 60)
+    assert estimate(0.005, None) == estimate(1.0, None) < estimate(1.0, 60)
 
 
 def test_launches_are_in_another_order_in_each_block(make_machine: MakeMachine) -> None:

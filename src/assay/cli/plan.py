@@ -338,7 +338,11 @@ def _order_and_cost(plan: Plan) -> list[str]:
     if len(plan.hosts) > 1:
         lines.append(f"nodes: {', '.join(plan.hosts)}")
     budget = "no budget" if plan.budget_s is None else f"budget {_duration(plan.budget_s)}"
-    assumed = "assumed: 1 s of sampling a case, times its weight in the study"
+    assumed = (
+        "assumed: 2 s of sampling a case, less where its samples are short"
+        if plan.budget_s is None
+        else "assumed: 1 s of sampling a case, times its weight in the study"
+    )
     lines.append(f"about {_duration(plan.estimate_s)} ({assumed}); {budget}")
     if plan.confirm_s is not None:
         lines.append(

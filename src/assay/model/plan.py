@@ -9,6 +9,8 @@ from assay.model.benchmark import ParamValue
 from assay.model.placement import Placement, Word, parsed
 
 PLAN_SCHEMA = 1
+#: Most seconds of sampling of a case without a budget, as the native programs have it.
+UNLIMITED_S = 2.0
 #: The level of an environment variable that stays as the user has it.
 UNSET = "default"
 

@@ -188,7 +188,7 @@ def make(
 def _costed(plan: Plan, study: Study) -> Plan:
     """The plan with what it takes, and with a budget of the study's own that suffices where it may grow."""
     whole, budget_s = with_every_round(plan), plan.budget_s
-    estimate_s = estimate_seconds(whole.cases, whole.order)
+    estimate_s = estimate_seconds(whole.cases, whole.order, unlimited=budget_s is None)
     if plan.grows and budget_s:
         if study.grows:
             budget_s = max(budget_s, float(math.ceil(fewest_seconds(whole.cases, whole.order))))

@@ -1,5 +1,6 @@
 """Cases -> launches in random order inside blocks, the sentinel between blocks, and what they will cost."""
 
+import math
 import random
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping
@@ -10,7 +11,7 @@ import msgspec
 from assay.model import benchmarks
 from assay.model.grouping import grouped
 from assay.model.placement import Memory, Placement
-from assay.model.plan import Case, Plan, PlannedLaunch
+from assay.model.plan import UNLIMITED_S, Case, Plan, PlannedLaunch
 from assay.plan import factors
 from assay.plan.costs import FEWEST_SAMPLES, Cost
 
@@ -24,6 +25,8 @@ SAMPLING_S = 1.0
 SAMPLE_S = 4e-4
 #: Samples of a kernel at most, warm-up and measured.
 MOST_SAMPLES = 400
+#: Samples of a kernel, warm-up and measured, that a case without a budget takes where noise keeps it imprecise.
+USUAL_SAMPLES = 250
 #: Longer launches are split, since the probes before and after one can only speak for what lies between them; but
 #: starts shall take no more than a tenth of the time.
 LONGEST_LAUNCH_S = 3.0
@@ -93,13 +96,22 @@ def _id(block: int, position: int) -> str:
 
 
 def estimate_seconds(
-    cases: tuple[Case, ...], order: tuple[PlannedLaunch, ...], shown: Mapping[str, Cost] = MappingProxyType({})
+    cases: tuple[Case, ...],
+    order: tuple[PlannedLaunch, ...],
+    shown: Mapping[str, Cost] = MappingProxyType({}),
+    *,
+    unlimited: bool = False,
 ) -> float:
-    """Expected duration of all launches without a budget's cuts; of cases that have run by what they took."""
+    """Expected duration of all launches without a budget's cuts; of cases that have run by what they took.
+
+    Without any budget a case samples for as long as programs do (`unlimited`), whatever its weight.
+    """
 
     def sampling_s(case: Case) -> float:
         cost = shown.get(case.id)
-        return cost.sampling_s(_wanted_seconds(case)) if cost else _sampling_seconds(case)
+        if cost:
+            return cost.sampling_s(_wanted_seconds(case))
+        return _unlimited_seconds(case) if unlimited and case.role != "sentinel" else _sampling_seconds(case)
 
     return _duration(cases, order, sampling_s)
 
@@ -153,12 +165,20 @@ def _case_seconds(case: Case) -> float:
 
 def _sampling_seconds(case: Case) -> float:
     """Until the precision is reached, or all samples that are allowed are taken."""
+    return max(min(_wanted_seconds(case), _samples_seconds(case, MOST_SAMPLES)), _fewest_samples(case))
+
+
+def _unlimited_seconds(case: Case) -> float:
+    """Until the usual samples are taken, or the time is up that programs give a case."""
+    return max(min(UNLIMITED_S, _samples_seconds(case, USUAL_SAMPLES)), _fewest_samples(case))
+
+
+def _samples_seconds(case: Case, samples: int) -> float:
+    """Of so many samples of each kernel; endless where the benchmark does not know how long they are."""
     benchmark = benchmarks.get(case.benchmark)
-    sampling_s = _wanted_seconds(case)
-    if benchmark.iteration_seconds is not None:
-        sample_s = max(SAMPLE_S, benchmark.iteration_seconds(case.params))
-        sampling_s = min(sampling_s, MOST_SAMPLES * len(benchmark.kernels) * sample_s)
-    return max(sampling_s, _fewest_samples(case))
+    if benchmark.iteration_seconds is None:
+        return math.inf
+    return samples * len(benchmark.kernels) * max(SAMPLE_S, benchmark.iteration_seconds(case.params))
 
 
 def _wanted_seconds(case: Case) -> float:

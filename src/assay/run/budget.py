@@ -13,13 +13,11 @@ from numpy.typing import NDArray
 
 from assay.launch.command import Sampling
 from assay.model import benchmarks
-from assay.model.plan import Case, Plan, PlannedLaunch
+from assay.model.plan import UNLIMITED_S, Case, Plan, PlannedLaunch
 from assay.model.record import Series
 from assay.model.run import LaunchRecords
 from assay.model.samples import PHASES, STOPS, SampleTable, starts_of, table_of
 
-#: Most seconds of sampling of a case without a budget, as the native programs have it.
-UNLIMITED_S = 2.0
 #: Seconds of sampling that every case gets in a launch, whatever its weight. Cases of 1 ms gave 4.8 or 82 ns for
 #: the same load by chance.
 LEAST_S = 0.02

@@ -147,9 +147,9 @@ class Ledger:
     def allot(self, launch: PlannedLaunch, now_s: float, *, repeat: bool = False) -> dict[str, float]:
         """Seconds of sampling for the cases of a launch that is about to start; one that is missing is cut."""
         left_s = self.left_s(now_s)
+        self._forget_what_has_changed(launch.block)
         if left_s is None:
             return {case_id: self.costs.unlimited_s(case_id) for case_id in launch.cases}
-        self._forget_what_has_changed(launch.block)
         while True:
             if self._spread is None:
                 known = self.left.outstanding, self._launches, left_s, self.costs

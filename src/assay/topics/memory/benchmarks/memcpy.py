@@ -14,6 +14,11 @@ _MEMORY_SHARE = 0.6
 #: First touch of fresh pages, and filling touched ones, bytes per second: assumptions for plans only.
 _TOUCH_RATE = 4e9
 _FILL_RATE = 8e9
+#: Of a copy outside the caches; what finding out the copies of a sample takes, and copies of a block beside the
+#: samples. Medians of a machine with two cores, for plans only.
+_COPY_RATE = 6e9
+_CALIBRATION_S = 0.05
+_COPIES = 6
 
 
 def _points(resources: Resources, _params: Params) -> Iterable[Params]:
@@ -28,6 +33,15 @@ def _memory_bytes(params: Params) -> int:
 
 def _touch_seconds(params: Params) -> float:
     return _memory_bytes(params) / _TOUCH_RATE
+
+
+def _copy_seconds(params: Params) -> float:
+    return int(params["bytes"]) / _COPY_RATE
+
+
+def _setup_seconds(params: Params) -> float:
+    filled_s = _memory_bytes(params) / _FILL_RATE
+    return _CALIBRATION_S + _touch_seconds(params) + filled_s + _COPIES * _copy_seconds(params)
 
 
 _SIZES = tuple(2**power for power in range(27))
@@ -76,6 +90,7 @@ benchmark = Benchmark(
     memory_bytes=lambda params, _placement: _memory_bytes(params),
     points=_points,
     max_cpus=1,
-    setup_seconds=lambda params: 0.003 + _touch_seconds(params) + _memory_bytes(params) / _FILL_RATE,
+    setup_seconds=_setup_seconds,
     touch_seconds=_touch_seconds,
+    iteration_seconds=_copy_seconds,
 )
