@@ -180,9 +180,8 @@ def _mpi() -> str:
     from assay import toolchain
     from assay.cli import settings
 
-    declared = settings.table("mpi")
-    first = toolchain.get_mpi("", declared)
-    return f"{first.name} ({first.compiler}){_more(len(toolchain.find_mpis(declared)), 'mpis')}"
+    first = toolchain.get_mpi("", settings.table("mpi"))
+    return f"{first.name} ({first.compiler})"
 
 
 def _blas() -> str:
@@ -195,11 +194,7 @@ def _blas() -> str:
         raise UnfitEnvironmentError(
             "there is no BLAS", why="no wheel, no module and no package of the system has one"
         )
-    return f"{found[0].name} ({found[0].file}){_more(len(found), 'blas')}"
-
-
-def _more(count: int, listed: str) -> str:
-    return f" and {count - 1} more: assay list {listed}" if count > 1 else ""
+    return f"{found[0].name} ({found[0].file})"
 
 
 def _folder(name: str, folder: Path) -> dict[str, Fact]:

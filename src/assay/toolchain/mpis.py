@@ -50,6 +50,11 @@ def find_mpis(declared: Mapping[str, Any] | None = None) -> tuple[Mpi, ...]:
     Raises:
         UsageError: a table that is wrong.
     """
+    return tuple(_each(declared or {}))
+
+
+def _each(declared: Mapping[str, Any]) -> Iterator[Mpi]:
+    """One after the other: each is asked what it is only when it is wanted."""
     found: dict[str, Mpi] = {}
     for path in dict.fromkeys(_resolved(wrapper) for place in _places() for wrapper in _wrappers(place)):
         mpi = _examine(path)
@@ -57,7 +62,8 @@ def find_mpis(declared: Mapping[str, Any] | None = None) -> tuple[Mpi, ...]:
             alike = sum(other.name.partition("_")[0] == mpi.name for other in found.values())
             name = f"{mpi.name}_{alike + 1}" if alike else mpi.name
             found[name] = _named(mpi, name)
-    return (*found.values(), *(_declared(name, table) for name, table in (declared or {}).items()))
+            yield found[name]
+    yield from (_declared(name, table) for name, table in declared.items())
 
 
 def get_mpi(name: str = "", declared: Mapping[str, Any] | None = None) -> Mpi:
@@ -74,12 +80,13 @@ def get_mpi(name: str = "", declared: Mapping[str, Any] | None = None) -> Mpi:
     declared = declared or {}
     if name in declared:
         return _declared(name, declared[name])
-    found = find_mpis(declared)
-    if not found:
-        raise _none_found()
-    for mpi in found:
+    found: list[Mpi] = []
+    for mpi in _each(declared):
+        found.append(mpi)
         if name in ("", mpi.name, mpi.kind) or re.match(rf"{re.escape(name)}[-.]", mpi.name):
             return mpi
+    if not found:
+        raise _none_found()
     raise UsageError(
         f"there is no MPI '{name}'",
         why=f"known here: {', '.join(mpi.name for mpi in found)}",
