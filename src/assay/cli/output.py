@@ -97,7 +97,7 @@ set_option = click.option(
     "values",
     metavar="AXIS=VALUE,...",
     multiple=True,
-    help="Values of an axis, instead of those of the study: n=8192, hpl.nb=256. Can be given several times.",
+    help="Values of an axis, instead of those of the study: hpl.n=8192, nb=256. Can be given several times.",
 )
 refine_option = click.option(
     "--refine",
