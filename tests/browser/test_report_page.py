@@ -98,6 +98,13 @@ def test_without_scripts_drawings_and_tables_stand(browser: Browser, report: Pat
     assert not page.locator("button").first.is_visible()
 
 
+def test_the_first_screen_of_a_phone_shows_a_figure(browser: Browser, report: Path) -> None:
+    page = _open(browser, report, 390).page
+    box = page.locator(".headlines .value").first.bounding_box()
+    assert box
+    assert box["y"] + box["height"] < 844
+
+
 @pytest.mark.parametrize("width", [1280, 800, 390, 320])
 @pytest.mark.parametrize("scripts", [True, False])
 def test_the_page_never_scrolls_sideways(browser: Browser, report: Path, width: int, *, scripts: bool) -> None:
