@@ -1,13 +1,15 @@
 """A system in mixed precision: its orders, figures and phases, and what the report says; all simulated."""
 
+import msgspec
 import pytest
-from tests.simulation import described, simulated_run
+from tests.simulation import TWO_CORES, described, plan_for, simulated_run
 
 from assay import store
 from assay.analyse import analyse
 from assay.model import benchmarks
 from assay.model.benchmark import Resources
 from assay.model.placement import Memory, Placement
+from assay.model.plan import Plan
 from assay.model.result import Analysis, Estimate
 from assay.model.run import Run
 from assay.plan import Options
@@ -32,7 +34,7 @@ def analysis(run: Run) -> Analysis:
 
 def rates(analysis: Analysis) -> dict[int, Estimate]:
     found = [each for each in analysis.estimates if each.benchmark == "mxp" and each.metric == "rate"]
-    return {int(each.params["n"]): each for each in found}
+    return {int(each.params["n"]): each for each in found if each.params["format"] == "fp32"}
 
 
 def test_orders_are_doubled_as_far_as_memory_goes() -> None:
@@ -78,4 +80,25 @@ def test_the_section_says_what_of_the_product_it_is(run: Run, analysis: Analysis
     of_product = [row[table.columns.index("Of GEMM")] for row in table.rows]
     assert all(each.endswith(" %") for each in of_product)
     assert {row[table.columns.index("Steps")] for row in table.rows} == {"3"}
-    assert all(row[0].startswith("all, fp32") for row in table.rows)
+    assert {row[0] for row in table.rows} == {"all, fp32", "all, bf16"}
+
+
+def test_products_of_16_bit_numbers_stand_against_no_limit(analysis: Analysis) -> None:
+    found = [each for each in analysis.estimates if each.params.get("format") == "bf16" and each.unit == "flop/s"]
+    assert {each.benchmark for each in found} == {"dgemm", "mxp"}
+    assert all(each.median and each.limit is None for each in found)
+
+
+def test_what_a_library_lacks_is_left_out_with_the_reason() -> None:
+    library = WITH_BLAS.libraries["blas"]
+
+    def planned(*lacking: str) -> Plan:
+        options = msgspec.structs.replace(WITH_BLAS, lacking={library: frozenset(lacking)})
+        return plan_for(TWO_CORES, "mxp", options)
+
+    one_of_two = planned("cblas_sbgemm")
+    assert {case.params["format"] for case in one_of_two.cases if case.benchmark == "mxp"} == {"fp32", "bf16"}
+    neither = planned("cblas_sbgemm", "cblas_gemm_bf16bf16f32")
+    assert {case.params["format"] for case in neither.cases if case.benchmark == "mxp"} == {"fp32"}
+    reasons = {left.wish.partition("/")[0]: left.reason for left in neither.left_out}
+    assert reasons["mxp"] == reasons["dgemm"] == f"{library} has no cblas_sbgemm and no cblas_gemm_bf16bf16f32"

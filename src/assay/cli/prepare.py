@@ -203,15 +203,17 @@ def plan(name: str, wish: Study, machines: Machines, options: Options, wishes: t
         factors=factors,
         kernels={host: str(boot_id) for host, boot_id in facts.items() if boot_id},
     )
-    _require_libraries(chosen, needed, machines)
+    chosen = msgspec.structs.replace(chosen, lacking=_require_libraries(chosen, wish, machines))
     planned_for = _of_each_kind(machines)
     first = next(iter(planned_for.values()))
     unlike = {host: machine for host, machine in planned_for.items() if machine is not first}
     return planning.make(name, wish, first, chosen, unlike)
 
 
-def _require_libraries(options: Options, needed: Mapping[str, tuple[str, ...]], machines: Machines) -> None:
-    """Load each library that the programs will load, once; those of other machines are not known here.
+def _require_libraries(options: Options, wish: Study, machines: Machines) -> dict[str, frozenset[str]]:
+    """Load each library that the programs will load, once: file -> what it lacks of the functions that some have.
+
+    Those of other machines are not known here.
 
     Raises:
         UsageError: a file that is no library, or lacks a function.
@@ -220,15 +222,18 @@ def _require_libraries(options: Options, needed: Mapping[str, tuple[str, ...]], 
     import os
     from pathlib import Path
 
+    from assay import plan as planning
     from assay import toolchain
 
-    here = os.uname().nodename in machines
+    here, others = os.uname().nodename in machines, planning.optional_functions(wish)
+    lacking: dict[str, frozenset[str]] = {}
     varied = {factor.name: tuple(factor.files.values()) for factor in options.factors if factor.kind == "library"}
-    for role, functions in needed.items():
+    for role, functions in planning.needed_libraries(wish).items():
         single = (options.libraries[role],) if role in options.libraries else ()
         for file in varied.get(role, single):
             if here or Path(file).exists():
-                toolchain.require_loadable(role, file, functions)
+                lacking[file] = toolchain.require_loadable(role, file, functions, others)
+    return lacking
 
 
 def _of_each_kind(machines: Machines) -> dict[str, Machine]:

@@ -114,6 +114,8 @@ class Axis(msgspec.Struct, frozen=True):
         swept: whether results are drawn as a curve along this axis.
         needs: value -> words of which the fact `needs_of` must have one; values that are absent need none.
         needs_of: section and name of that fact; by default the instruction sets that the processor has.
+        functions: value -> functions of which a library that the program loads must have one; absent values need
+            none.
         clashes: axis -> values of it with which only the default of this one can be measured, and why.
         role: what it varies, where an engine asks for that; None for all others.
         identifies: whether each value that `Benchmark.points` gives is a case of its own, which its id names, even
@@ -132,6 +134,7 @@ class Axis(msgspec.Struct, frozen=True):
     swept: bool = False
     needs: Mapping[ParamValue, tuple[str, ...]] = msgspec.field(default_factory=dict)
     needs_of: tuple[str, str] = ("processor", "vector instructions")
+    functions: Mapping[ParamValue, tuple[str, ...]] = msgspec.field(default_factory=dict)
     clashes: Mapping[str, tuple[tuple[ParamValue, ...], str]] = msgspec.field(default_factory=dict)
     role: AxisRole | None = None
     identifies: bool = False

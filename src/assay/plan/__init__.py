@@ -36,6 +36,7 @@ __all__ = [
     "library_files",
     "make",
     "needed_libraries",
+    "optional_functions",
     "parse",
     "parse_networks",
     "parse_nodes",
@@ -76,6 +77,7 @@ class Options(msgspec.Struct, frozen=True):
         confirm: whether experiments follow that tell candidates from their rivals.
         confirm_s: seconds for them, beyond the budget.
         libraries: role -> shared library that programs load where it is not varied.
+        lacking: file of a library -> functions that it has not, of those that not every one has.
         programs: names of the programs of others that are here.
     """
 
@@ -98,6 +100,7 @@ class Options(msgspec.Struct, frozen=True):
     confirm: bool = False
     confirm_s: float | None = None
     libraries: dict[str, str] = {}
+    lacking: dict[str, frozenset[str]] = {}
     programs: frozenset[str] = frozenset()
 
 
@@ -136,7 +139,8 @@ def make(
         cards=network_cards(options.networks, options.nic_nodes, (machine, *unlike.values())),
         kernels=options.kernels,
         unlike=dict(unlike),
-        libraries=frozenset(options.libraries),
+        libraries=options.libraries,
+        lacking=options.lacking,
         programs=options.programs,
     )
     chosen = choices(options.values, study.measure)
@@ -216,6 +220,12 @@ def _in_rounds(measures: tuple[Measure, ...], setting: Setting) -> tuple[Selecti
 def passes_messages(study: Study) -> bool:
     """Whether a study needs an MPI: the processes of one of its benchmarks pass messages."""
     return any(benchmarks.get(measure.benchmark).launcher == "mpi" for measure in study.measure)
+
+
+def optional_functions(study: Study) -> tuple[str, ...]:
+    """Functions of libraries that only some values of axes need."""
+    axes = (axis for measure in study.measure for axis in benchmarks.get(measure.benchmark).axes)
+    return tuple(dict.fromkeys(name for axis in axes for names in axis.functions.values() for name in names))
 
 
 def needed_libraries(study: Study) -> dict[str, tuple[str, ...]]:

@@ -119,7 +119,7 @@ def _missing_software(benchmark: Benchmark, setting: Setting) -> str:
     varied = {factor.name for factor in setting.factors if factor.kind == "library"}
     if benchmark.foreign and not setting.programs.intersection(benchmark.foreign.executables):
         return f"the program {benchmark.foreign.name} is not here: {benchmark.foreign.install}"
-    missing = [role for role in benchmark.needs if role not in setting.libraries | varied]
+    missing = [role for role in benchmark.needs if role not in setting.libraries.keys() | varied]
     return f"no {' and no '.join(missing)} library is found here: see assay list {missing[0]}" if missing else ""
 
 
@@ -129,6 +129,22 @@ def _missing_executable(benchmark: Benchmark, point: ExpandedPoint, placement: P
         return ""
     name = benchmark.foreign.executable(point.params, len(placement.cpus))
     return "" if name in setting.programs else f"the program {name} is not here: {benchmark.foreign.install}"
+
+
+def _missing_functions(
+    benchmark: Benchmark, point: ExpandedPoint, levels: dict[str, str], setting: Setting
+) -> str:
+    """Which functions a point needs that its library lacks; empty where it has one, or nobody knows."""
+    varied = {
+        each.name: each.files[levels[each.name]] for each in setting.factors if each.files and each.name in levels
+    }
+    files = [file for role, file in (setting.libraries | varied).items() if role in benchmark.needs]
+    for axis in benchmark.axes:
+        wanted = axis.functions.get(point.params.get(axis.name, ""), ())
+        for file in files if wanted else ():
+            if setting.lacking.get(file, frozenset()).issuperset(wanted):
+                return f"{file} has no {' and no '.join(wanted)}"
+    return ""
 
 
 def _count(benchmark: Benchmark, placement: Placement) -> int:
@@ -236,6 +252,9 @@ def _cases(
     )
     for levels in factors.combinations(benchmark.name, concerning, spot.binding.word, point.named):
         subject = _subject(benchmark.name, words, point.named, levels, "".join(setting.only[:1]))
+        if why := _missing_functions(benchmark, point, levels, setting):
+            left_out[LeftOut(case_id(subject, levels), why)] = None
+            continue
         yield Case(
             id=case_id(subject, levels),
             benchmark=benchmark.name,

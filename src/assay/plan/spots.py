@@ -27,7 +27,8 @@ class Setting(msgspec.Struct, frozen=True):
         factors: what is varied on purpose.
         cards: of the networks; one where all of them are in the same place.
         kernels: host -> boot id, where known: hosts of one kernel are one machine, whose cores they share.
-        libraries: roles of the libraries that are here.
+        libraries: role -> shared library that programs load where it is not varied.
+        lacking: file of a library -> functions that it has not.
         programs: names of the programs of others that are here.
         stored: whether the study is one of Assay's own, which must fit any machine: what is absent is left out.
             In a user's study a missing index is an error, unless hosts are unlike.
@@ -41,7 +42,8 @@ class Setting(msgspec.Struct, frozen=True):
     stored: bool
     cards: tuple[Card, ...] = (Card(),)
     kernels: dict[str, str] = {}
-    libraries: frozenset[str] = frozenset()
+    libraries: dict[str, str] = {}
+    lacking: dict[str, frozenset[str]] = {}
     programs: frozenset[str] = frozenset()
     unlike: dict[str, Machine] = {}
     only: tuple[str, ...] = ()

@@ -14,7 +14,8 @@ NAMINGS = (("", ""), ("scipy_", ""), ("", "64_"), ("scipy_", "64_"), ("", "_64")
 _ELF = b"\x7fELF"
 #: A library that takes longer to load waits for something.
 _PATIENCE_S = 60.0
-#: Arguments: the file, then the names of all functions under each naming. Prints what is lacking of the best one.
+#: Arguments: the file, then under each naming the functions that it must have, and the others. Prints what it
+#: lacks of these under the best naming, and the places of the others that it lacks.
 _PROBE = """
 import ctypes, os, sys
 file, *namings = sys.argv[1:]
@@ -22,19 +23,23 @@ try:
     library = ctypes.CDLL(file)
 except OSError as error:
     sys.exit(str(error))
-lacking = [[name for name in each.split() if not hasattr(library, name)] for each in namings]
-print(*min(lacking, key=len), sep=", ", end="", flush=True)
+needed, others = ([each.split() for each in part] for part in (namings[::2], namings[1::2]))
+lacking = [[name for name in each if not hasattr(library, name)] for each in needed]
+best = min(range(len(lacking)), key=lambda at: len(lacking[at]))
+print(*lacking[best], sep=", ")
+print(*(at for at, name in enumerate(others[best]) if not hasattr(library, name)), flush=True)
 os._exit(0)
 """
 
 
-def require_loadable(role: str, file: str, functions: Sequence[str]) -> None:
-    """Nothing where programs can load the library and call these functions.
+def require_loadable(role: str, file: str, functions: Sequence[str], others: Sequence[str] = ()) -> frozenset[str]:
+    """Which other functions a library lacks that programs can load, and whose functions they can call.
 
     Args:
         role: what the library is to them, e.g. `blas`.
         file: its path, or a name that the loader knows.
         functions: as its standard names them.
+        others: that not every library has.
 
     Raises:
         UsageError: it is no library, or lacks a function.
@@ -44,7 +49,11 @@ def require_loadable(role: str, file: str, functions: Sequence[str]) -> None:
     if "/" in file and not _is_library(Path(file)):
         why = "it holds something else" if Path(file).is_file() else "there is no such file"
         raise UsageError(f"'{file}' is no shared library", why=why, remedy=remedy)
-    names = [" ".join(f"{before}{name}{after}" for name in functions) for before, after in NAMINGS]
+    names = [
+        " ".join(f"{before}{name}{after}" for name in part)
+        for before, after in NAMINGS
+        for part in (functions, others)
+    ]
     try:
         probe = subprocess.run(
             [sys.executable, "-I", "-S", "-c", _PROBE, file, *names],
@@ -60,8 +69,10 @@ def require_loadable(role: str, file: str, functions: Sequence[str]) -> None:
     if probe.returncode:
         why = probe.stderr.strip() or f"the process that loads it is ended by signal {-probe.returncode}"
         raise UnfitEnvironmentError(f"'{file}' cannot be loaded", why=why, remedy=remedy)
-    if probe.stdout:
-        raise UsageError(f"'{file}' cannot serve as {role}", why=f"it lacks {probe.stdout}", remedy=remedy)
+    lacking, places = probe.stdout.splitlines()
+    if lacking:
+        raise UsageError(f"'{file}' cannot serve as {role}", why=f"it lacks {lacking}", remedy=remedy)
+    return frozenset(others[int(place)] for place in places.split())
 
 
 def _is_library(file: Path) -> bool:

@@ -2,7 +2,7 @@
 
 from assay.model.benchmark import Axis, Benchmark, Metric, Params
 from assay.model.placement import Placement
-from assay.topics.linear_algebra.calls import PRODUCT
+from assay.topics.linear_algebra.calls import BF16_PRODUCT, PRODUCT
 
 #: Of a number of A, one of B and one of C together.
 _BYTES = {"fp64": 8 + 8 + 8, "fp32": 4 + 4 + 4, "bf16": 2 + 2 + 4}
@@ -41,6 +41,7 @@ benchmark = Benchmark(
             "fp64",
             role="precision",
             named=True,
+            functions={"bf16": BF16_PRODUCT},
         ),
         Axis(
             "product",

@@ -6,7 +6,7 @@ from assay.model.benchmark import Axis, Benchmark, Metric, Params, Resources
 from assay.model.declarations import phase_times
 from assay.model.placement import Placement
 from assay.topics.linear_algebra.benchmarks.hpl import ORDER, operations, orders
-from assay.topics.linear_algebra.calls import MIXED_LU
+from assay.topics.linear_algebra.calls import BF16_PRODUCT, MIXED_LU
 
 #: Of an entry: in double precision, and of the factors in single precision.
 _ENTRY_BYTES = 8 + 4
@@ -62,6 +62,7 @@ benchmark = Benchmark(
             "fp32",
             role="precision",
             named=True,
+            functions={"bf16": BF16_PRODUCT},
         ),
     ),
     metrics=(
