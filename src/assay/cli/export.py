@@ -1,6 +1,7 @@
 """`assay export`: figures or raw samples for other programs, and charts for papers."""
 
 from collections.abc import Iterable
+from itertools import product
 from pathlib import Path
 
 import click
@@ -94,20 +95,24 @@ def command(  # noqa: PLR0913 (each is an option)
 
 def _charts(run: str, folder: Path, forms: tuple[str, ...], size: str, limits: tuple[str, ...]) -> None:
     """Write each chart in each form, named after its section and figure, and say which other forms there are."""
-    from assay.report import gallery
+    from assay.report import vega
+    from assay.report.sections import sections
 
-    found, analysis = output.load(run, limits)
-    files = 0
+    charts = {
+        section.id if own == section.id else f"{section.id}-{own}": figure
+        for section in sections(*output.load(run, limits))
+        for figure in section.figures
+        for own in (figure.id.removeprefix("figure-"),)
+    }
     try:
         folder.mkdir(parents=True, exist_ok=True)
-        for name, content in gallery.charts(found, analysis, forms, size):
-            click.echo(output.write(folder / name, content))
-            files += 1
+        for name, form in product(charts, forms):
+            click.echo(output.write(folder / f"{name}.{form}", vega.exported(charts[name], form, size)))
     except OSError as error:
         raise UsageError(f"the charts cannot be written to {folder}", why=str(error)) from error
     others = [form for form in _FORMS if form not in forms]
     more = f"; as {' or '.join(others)}: --figure-format {','.join(others)}" if others else ""
-    output.say(f"{files // len(forms)} charts as {', '.join(forms)} in {folder}{more}")
+    output.say(f"{len(charts)} charts as {', '.join(forms)} in {folder}{more}")
 
 
 def _parts(run: str, form: str, limits: tuple[str, ...], *, samples: bool) -> Iterable[str]:

@@ -36,15 +36,6 @@ def _add(found: dict[tuple[str, ...], dict[str, Any]], name: str, table: Table, 
     path = ", ".join(
         [messages.between(table.placement, ()), *(f"{key} {level}" for key, level in table.factors.items())]
     )
-    curve = found.setdefault(
-        (name, table.benchmark, pattern, path),
-        {
-            "system": name,
-            "path": path,
-            "pattern": pattern,
-            "source": table.source,
-            "where": table.where,
-            "points": [],
-        },
-    )
+    of = {"system": name, "path": path, "pattern": pattern, "source": table.source, "where": table.where}
+    curve = found.setdefault((name, table.benchmark, pattern, path), {**of, "points": []})
     curve["points"].append([size, figure.value, figure.printed])
