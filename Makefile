@@ -52,7 +52,8 @@ texts: .venv/.test ## bring the catalogues of translations up to date with the t
 
 native: native-release native-mpi ## build and test the native half; `make test-long` does it with sanitizers, too
 
-native-%: export PATH := $(CURDIR)/$(BIN):$(PATH)
+# The MPI of the site comes first, as in the builds of Assay: ccache then has its programs.
+native-%: export PATH := $(PATH):$(CURDIR)/$(BIN)
 native-%: export CMAKE_GENERATOR := Ninja
 # It compiles the same harness, which ccache then has.
 native-mpi: native-release

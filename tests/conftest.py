@@ -2,7 +2,9 @@
 
 import os
 import signal
+import tempfile
 from collections.abc import Callable, Generator
+from pathlib import Path
 
 import pytest
 from hypothesis import settings
@@ -12,6 +14,7 @@ from assay import toolchain
 from assay.model.errors import UnfitEnvironmentError
 from assay.model.toolchain import Build
 
+ROOT = Path(__file__).parents[1]
 #: Variables of the machine that runs the tests and that would change what they see.
 _FOREIGN = ("ASSAY_", "NO_COLOR", "FORCE_COLOR", "OMP_", "GOMP_", "KMP_", "SLURM_", "PBS_", "LSB_")
 
@@ -81,6 +84,15 @@ def quiet_environment(monkeypatch: pytest.MonkeyPatch) -> None:
     for name in os.environ:
         if name.startswith(_FOREIGN) and name != "ASSAY_CACHE":
             monkeypatch.delenv(name)
+
+
+@pytest.fixture
+def empty_cache(monkeypatch: pytest.MonkeyPatch) -> Generator[Path]:
+    """A cache of builds of its own, as far from the sources as the usual one: ccache minds relative paths."""
+    (ROOT / "build").mkdir(exist_ok=True)
+    with tempfile.TemporaryDirectory(prefix="cache-", dir=ROOT / "build") as folder:
+        monkeypatch.setenv("ASSAY_CACHE", folder)
+        yield Path(folder)
 
 
 @pytest.fixture(scope="session")

@@ -5,7 +5,9 @@ import os
 import re
 import subprocess
 import sys
+import tempfile
 import tomllib
+from collections.abc import Generator
 from pathlib import Path
 from typing import Any
 
@@ -26,9 +28,19 @@ def files() -> dict[str, str]:
 
 
 @pytest.fixture(scope="module")
-def installed(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A folder of packages with that of the page, as an installer leaves it: files, and what it says of itself."""
-    folder = tmp_path_factory.mktemp("site-packages")
+def installed() -> Generator[Path]:
+    """A folder of packages with that of the page, as an installer leaves it: files, and what it says of itself.
+
+    It is the cache of builds, too, and lies where ccache knows the sources by their relative paths.
+    """
+    (ROOT / "build").mkdir(exist_ok=True)
+    with tempfile.TemporaryDirectory(prefix="site-packages-", dir=ROOT / "build") as folder:
+        install(Path(folder))
+        yield Path(folder)
+
+
+def install(folder: Path) -> None:
+    """The files of the page, and what an installer adds."""
     shown = files()
     assert len(shown) == 8, sorted(shown)
     for name, content in shown.items():
@@ -46,7 +58,6 @@ def installed(tmp_path_factory: pytest.TempPathFactory) -> Path:
     of_itself.mkdir()
     (of_itself / "METADATA").write_text("Metadata-Version: 2.1\nName: assay-fill\nVersion: 1.0\n")
     (of_itself / "entry_points.txt").write_text("".join(lines))
-    return folder
 
 
 def assay(installed: Path, *arguments: str) -> "subprocess.CompletedProcess[str]":
@@ -55,7 +66,7 @@ def assay(installed: Path, *arguments: str) -> "subprocess.CompletedProcess[str]
         "PYTHONPATH": os.pathsep.join((str(ROOT / "src"), str(installed))),
         "PYTHONDONTWRITEBYTECODE": "1",
         "ASSAY_RUNS": str(installed / "runs"),
-        "ASSAY_CACHE": str(installed / "build" / "cache"),
+        "ASSAY_CACHE": str(installed),
     }
     done = subprocess.run(
         [*ASSAY, *arguments], cwd=installed, env=environment, capture_output=True, text=True, check=False
@@ -66,7 +77,7 @@ def assay(installed: Path, *arguments: str) -> "subprocess.CompletedProcess[str]
 
 def manifests(installed: Path) -> list[dict[str, Any]]:
     """Of the builds so far: they have the programs that the runs needed."""
-    folder = installed / "build" / "cache" / "builds"
+    folder = installed / "builds"
     return [json.loads(path.read_text()) for path in folder.glob("*/manifest.json")]
 
 

@@ -74,6 +74,7 @@ def test_a_library_without_lapack_or_with_a_wrong_one_is_refused(build: Build, t
     assert not records(wrong)[Verdict].passed
 
 
+@pytest.mark.usefixtures("empty_cache")
 def test_without_a_fortran_compiler_its_cases_alone_are_left_out_with_the_reason(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -81,7 +82,6 @@ def test_without_a_fortran_compiler_its_cases_alone_are_left_out_with_the_reason
         (tmp_path / name).write_text("#!/bin/sh\necho 'no licence today' >&2\nexit 1\n")
         (tmp_path / name).chmod(0o755)
     monkeypatch.setenv("PATH", str(tmp_path), prepend=":")
-    monkeypatch.setenv("ASSAY_CACHE", str(tmp_path / "cache"))
     made = toolchain.build(toolchain.get(), programs={"linpack_fortran", "start"})
     assert "no licence today" in made.absent["linpack_fortran"]
     planned = plan_for(TWO_CORES, "linpack", Options(libraries={"blas": "/simulated/libblas.so"}))
