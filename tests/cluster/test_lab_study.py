@@ -52,7 +52,8 @@ def test_network_on_one_machine_with_both_mpis(desk: Desk) -> None:
     assert levels == {mpi_of("openmpi"), mpi_of("mpich")}
 
 
-@pytest.mark.parametrize("kind", ["openmpi", pytest.param("mpich", marks=pytest.mark.long)])
+@pytest.mark.long
+@pytest.mark.parametrize("kind", ["openmpi", "mpich"])
 def test_network_between_nodes_over_ssh(desk: Desk, kind: str) -> None:
     done = desk.typed(desk.words("run", "network", *SHORT, *CHOSEN, "--mpi", mpi_of(kind)))
     assert done.returncode == 0, done.stdout + done.stderr

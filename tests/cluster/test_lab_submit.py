@@ -134,6 +134,7 @@ def test_a_job_whose_time_is_up_is_resumed_by_another_and_may_be_cancelled(
     nothing_is_left(lab)
 
 
+@pytest.mark.long
 def test_a_job_that_reaches_its_own_time_limit_keeps_what_it_has_and_another_completes_it(
     lab: Lab, assay: Assay, mpi: str
 ) -> None:

@@ -20,7 +20,7 @@ from assay.model.plan import Case, Measure, Plan, Study
 from assay.model.record import End, Verdict
 from assay.model.toolchain import Build
 
-pytestmark = pytest.mark.cluster
+pytestmark = [pytest.mark.cluster, pytest.mark.long]
 
 PROGRAMS = ("collective", "pt2pt")
 #: The guest in hwloc's words.

@@ -38,6 +38,7 @@ def test_the_manifest_tells_what_was_built_from_what(build: Build) -> None:
         assert name in done.stdout
 
 
+@pytest.mark.long
 def test_clang_builds_the_same_programs(build: Build) -> None:
     if not shutil.which("clang++"):
         pytest.skip("no clang++: apt install clang libomp-dev")

@@ -82,7 +82,7 @@ def test_two_compilers_are_two_programs_and_each_runs_at_its_level(home: Path) -
     names = [one.name for one in toolchain.find()]
     if not {"gcc", "clang"} <= set(names):
         pytest.skip("gcc and clang are not both installed")
-    measured = run(home, "toolchain=gcc,clang -O0")  # which is built for another test, too
+    measured = run(home, "toolchain=gcc,clang -O0")
     builds = measured.info.builds
     assert len({build.key for build in builds.values()}) == 2
     assert len({build.sha256["stream"] for build in builds.values()}) == 2

@@ -121,6 +121,7 @@ def wheels(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return native
 
 
+@pytest.mark.long
 @pytest.mark.usefixtures("wheels")
 def test_both_wheels_stand_beside_the_sites_and_their_ranks_pass_messages() -> None:
     told = subprocess.run([ASSAY, "list", "mpis", "--json"], capture_output=True, text=True, check=True)

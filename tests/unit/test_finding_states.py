@@ -52,7 +52,7 @@ def test_a_prediction_is_told_once_with_its_states(analysis: Analysis) -> None:
     (found,) = _found(analysis, "prediction")
     assert "near: " in found.claim
     assert "far: " in found.claim
-    assert found.claim.count("inside") == 2
+    assert found.claim.count("overlap") == 2
     assert "state" not in found.claim
 
 

@@ -17,7 +17,7 @@ _FILL_RATE = 8e9
 #: Of a copy outside the caches; what finding out the copies of a sample takes, and copies of a block beside the
 #: samples. Medians of a machine with two cores, for plans only.
 _COPY_RATE = 6e9
-_CALIBRATION_S = 0.05
+_CALIBRATION_S = 0.003
 _COPIES = 6
 
 
