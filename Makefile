@@ -7,6 +7,8 @@ SHELL := /bin/bash
 BIN := .venv/bin
 # Most tests wait longer than they work: for networks, launchers, a time limit.
 WORKERS ?= $(shell echo $$((3 * $$(nproc))))
+# A test that fails beside the others may have met a busy machine, not a fault: what fails by itself, too, has failed.
+ALONE := $(BIN)/pytest -n 0 --last-failed --maxfail 5 $(PYTEST)
 LOCKED := pyproject.toml uv.lock tools/bootstrap tools/bootstrap.py
 
 # Where ccache is installed, what was compiled once with the same flags is not compiled again: neither by CMake's
@@ -24,7 +26,7 @@ test test-long: export ASSAY_CACHE ?= $(CURDIR)/build/cache
 test test-long: export NATIVE_WERROR := ON
 test: .venv/.test ## run every check and every test
 	@$(MAKE) --no-print-directory --jobs=4 --output-sync=target lint native docs
-	@$(BIN)/pytest -n $(WORKERS) $(PYTEST)
+	@$(BIN)/pytest -n $(WORKERS) $(PYTEST) || { [ $$? = 1 ] && $(ALONE); }
 
 test-long: PYTEST := --long
 test-long: native-asan-ubsan test ## the same, with tests that take minutes, and those of chance and of laws repeated far more often
