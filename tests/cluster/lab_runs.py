@@ -175,8 +175,15 @@ class Desk:
         return path
 
     def held(self) -> None:
-        """Wait until the ranks of the launch that is held are on every node."""
-        until(lambda: any(self.folder.glob("*.holds")) and all(map(self.ranks, self.lab.nodes)))
+        """Wait until ranks of the launch that is held measure on every node.
+
+        Who is still being connected has used no second of a cpu; what a launcher says and does of it then differs.
+        """
+        until(lambda: any(self.folder.glob("*.holds")) and all(map(self._measures, self.lab.nodes)))
+
+    def _measures(self, node: str) -> bool:
+        used_s = self.lab.run(node, ["ps", "-C", "pt2pt", "-o", "cputimes="]).stdout.split()
+        return any(map(int, used_s))
 
 
 def desk_in(lab: Lab) -> Desk:

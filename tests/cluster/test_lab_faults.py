@@ -65,7 +65,8 @@ def test_a_rank_that_is_killed_costs_its_launch_only(desk: Desk, kind: str, word
     _, said = process.communicate(timeout=PATIENCE_S)
     run = desk.run()
     assert process.returncode in {0, 1}, said
-    assert any(words in message for message in launches_of(run, "pt2pt"))
+    messages = launches_of(run, "pt2pt")
+    assert any(words in message for message in messages), messages
     assert len(complete(run)) == len(run.plan.cases)
     desk.is_clean()
 
