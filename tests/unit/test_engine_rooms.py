@@ -14,9 +14,9 @@ import assay
 from assay.analyse.findings import rules
 from assay.analyse.models import types
 from assay.model import benchmarks, roles
-from assay.model.benchmark import AxisRole, Role
 from assay.model.law import Unfitted
 from assay.model.result import Estimate
+from assay.model.role_words import AxisRole, Role
 from assay.report import sections
 
 SOURCE = Path(assay.__file__).parent

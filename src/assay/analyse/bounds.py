@@ -9,10 +9,11 @@ from assay.analyse.curves import machine_of
 from assay.analyse.parts import Part, part
 from assay.model import benchmarks, roles
 from assay.model import text as texts
-from assay.model.benchmark import Benchmark, Role
+from assay.model.benchmark import Benchmark
 from assay.model.machine import Machine, Topology
 from assay.model.placement import Memory, Placement
 from assay.model.result import Estimate, Limit
+from assay.model.role_words import Role
 from assay.model.run import Run
 from assay.model.text import joined, text
 from assay.model.units import format_quantity

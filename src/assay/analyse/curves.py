@@ -11,12 +11,13 @@ import numpy as np
 from assay.analyse.estimates import Measured
 from assay.analyse.statistics import Samples, medians, quantiles
 from assay.model import benchmarks, roles
-from assay.model.benchmark import ParamValue, Role
+from assay.model.benchmark import ParamValue
 from assay.model.grouping import grouped
 from assay.model.law import Model, Point
 from assay.model.machine import Machine
 from assay.model.quantity import CONFIDENCE, Basis, Quantity, exact
 from assay.model.result import Estimate
+from assay.model.role_words import Role
 from assay.model.run import Run
 
 #: With fewer launches there is no bootstrap: the launches are the replicates, and their range the interval.

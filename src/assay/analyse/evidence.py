@@ -11,13 +11,13 @@ from assay.analyse.comparisons import Pair
 from assay.analyse.curves import RunEstimates
 from assay.analyse.trials import Trial
 from assay.model import benchmarks, roles
-from assay.model.benchmark import Role
 from assay.model.effort import Effort
 from assay.model.law import Prediction
 from assay.model.noise import Noise
 from assay.model.plan import Experiment
 from assay.model.quantity import Quantity, exact
 from assay.model.result import Comparison, Estimate, Finding, Outcome, Severity
+from assay.model.role_words import Role
 from assay.model.text import Text, cli, text
 from assay.model.units import format_quantity, typed_duration
 

@@ -16,8 +16,8 @@ from assay import __version__
 from assay.cli import settings
 from assay.model.errors import AssayError, InterruptedRunError, UnfitEnvironmentError, UsageError
 
-_NOT_COMMANDS = {"__init__", "beside", "hosts", "measuring", "nodes", "output", "prepare", "progress", "settings"}
-_NOT_COMMANDS |= {"site"}
+_NOT_COMMANDS = {"__init__", "hosts", "measuring", "nodes", "output", "prepare", "progress", "settings"}
+_NOT_COMMANDS |= {"plan_cost", "site"}
 _COMMANDS = {
     path.stem.rstrip("_"): f"assay.cli.{path.stem}"
     for path in sorted(Path(__file__).parent.glob("*.py"))

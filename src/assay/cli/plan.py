@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 import re
 import shlex
 import textwrap
@@ -11,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from assay.cli import output, site
+from assay.cli.plan_cost import duration, order_and_cost
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -27,10 +27,6 @@ if TYPE_CHECKING:
 _FEW = 4
 #: More points that a benchmark chose by the machine are not listed one by one.
 _MOST_POINTS = 40
-#: Launches that take more of a budget than this are named.
-_NOTICED = 0.1
-_MINUTE = 60
-_HOUR = 3600
 
 
 @click.command()
@@ -119,10 +115,10 @@ def _show_largest(plan: Plan, machines: Mapping[str, Machine], console: Console)
         benchmark = benchmarks.get(case.benchmark)
         params = case.params | {bend.axis: bend.size}
         memory = format_size(benchmark.host_memory_bytes(params, case.placement))
-        seconds = benchmark.setup_seconds(params)
+        seconds = benchmark.setup_s(params, case.placement, plan.core)
         console.print(
             f"then once: {case.benchmark} at {case.placement.label}, {bend.axis} = {bend.size}: {memory} on each "
-            f"host, about {seconds:.0f} s by an assumed rate"
+            f"host, about {duration(seconds)} by the assumed rate"
         )
 
 
@@ -175,7 +171,7 @@ def _show(plan: Plan, console: Console, *, every: bool) -> None:
     folded = [f"{fold.wish} is {fold.into}: {fold.reason}" for fold in plan.folded]
     _list("Merged, because it is equivalent here", folded, console)
     _list("Left out", [f"{left.wish}: {left.reason}" for left in plan.left_out], console)
-    _list("Order and cost", _order_and_cost(plan), console)
+    _list("Order and cost", order_and_cost(plan), console)
 
 
 def _axes(benchmark: Benchmark, cases: list[Case]) -> list[str]:
@@ -267,7 +263,7 @@ def _points(benchmark: Benchmark, cases: list[Case]) -> Table | None:
             _plain(case.placement.label),
             *(str(case.params.get(axis, "")) for axis in axes),
             format_size(case.memory_bytes),
-            _duration(max(1.0, case.setup_s)),
+            duration(max(1.0, case.setup_s)),
         ): None
         for case in sorted(cases, key=lambda each: (each.placement.label, int(each.params[benchmark.swept])))
     }
@@ -309,72 +305,6 @@ def _policy(memory: Memory) -> str:
     from assay.model.units import format_cpu_list
 
     return f"{memory.policy}:{format_cpu_list(memory.nodes)}" if memory.nodes else memory.policy
-
-
-def _order_and_cost(plan: Plan) -> list[str]:
-    from assay.plan.experiments import FEWEST, MOST
-    from assay.plan.order import longest_seconds
-
-    measured = len(plan.studied)
-    in_each_block = sum(launch.block == 0 for launch in plan.order) - 1
-    probe = f"cpus {plan.probe_cpus[0]} and {plan.probe_cpus[1]}" if plan.probe_cpus else "none: one core"
-    within = f"{100 * plan.precision:.3g} %"
-    lines = [
-        f"{measured} cases, {plan.launches} launches each, sampled to a precision of {within}",
-        f"{plan.launches} blocks of about {in_each_block} launches in random order (seed {plan.seed})",
-        "sentinel, a small fixed kernel, before each block and after the last",
-        f"cache-line probe around every launch: {probe}",
-    ]
-    if plan.later:
-        waiting = len({case.id for case in plan.studied} - plan.launched)
-        lines.append(f"{waiting} cases wait until the others are through: what is known by then predicts them")
-    if plan.factors:
-        varied = "; ".join(f"{factor.name} ({', '.join(factor.levels)})" for factor in plan.factors)
-        lines.append(f"varied in each block, launches side by side in random order: {varied}")
-        lines.append(
-            "the first level is measured twice (A against A): this shows the smallest difference that the machine "
-            "resolves"
-        )
-    if len(plan.hosts) > 1:
-        lines.append(f"nodes: {', '.join(plan.hosts)}")
-    budget = "no budget" if plan.budget_s is None else f"budget {_duration(plan.budget_s)}"
-    assumed = (
-        "assumed: 2 s of sampling a case, less where its samples are short"
-        if plan.budget_s is None
-        else "assumed: 1 s of sampling a case, times its weight in the study"
-    )
-    lines.append(f"about {_duration(plan.estimate_s)} ({assumed}); {budget}")
-    if plan.confirm_s is not None:
-        lines.append(
-            f"then experiments for candidate findings, if there are any: {FEWEST} to {MOST} blocks each, "
-            f"at most {_duration(plan.confirm_s)} more"
-        )
-    if plan.budget_s is not None and plan.budget_s < plan.estimate_s:
-        lines.append(
-            "the budget is shorter: every case is measured once before any is repeated, samples get fewer, then "
-            "the last blocks are cut, and the run reports it; the whole plan needs "
-            f"--budget {_budget(plan.estimate_s)}"
-        )
-    longest_s = longest_seconds(plan.cases, plan.order)
-    if plan.budget_s is not None and not plan.grows and longest_s > _NOTICED * plan.budget_s:
-        lines.append(
-            f"a launch that has begun is not cut: the last one may end after the budget (the longest takes about "
-            f"{_duration(longest_s)})"
-        )
-    return lines
-
-
-def _budget(seconds: float) -> str:
-    """At least so many seconds, as --budget takes it."""
-    return f"{math.ceil(seconds)}s" if seconds < 2 * _MINUTE else f"{math.ceil(seconds / _MINUTE)}m"
-
-
-def _duration(seconds: float) -> str:
-    if seconds < 2 * _MINUTE:
-        return f"{seconds:.0f} s"
-    if seconds < _HOUR:
-        return f"{seconds / _MINUTE:.0f} min" if seconds >= 10 * _MINUTE else f"{seconds / _MINUTE:.1f} min"
-    return f"{seconds / _HOUR:.1f} h"
 
 
 def _list(heading: str, lines: list[str], console: Console) -> None:

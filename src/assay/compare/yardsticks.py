@@ -7,11 +7,11 @@ from assay.analyse.estimates import Measured
 from assay.analyse.history import BetweenRuns
 from assay.analyse.statistics import MARGIN
 from assay.model import benchmarks, roles
-from assay.model.benchmark import Role
 from assay.model.compared import ComparedPair, Growth, Yardstick
 from assay.model.errors import UsageError
 from assay.model.quantity import Quantity, exact
 from assay.model.result import Estimate
+from assay.model.role_words import Role
 from assay.model.run import Run
 from assay.model.text import joined, text
 from assay.model.units import parse_quantity

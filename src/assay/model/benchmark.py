@@ -6,80 +6,13 @@ from typing import Literal
 
 import msgspec
 
+from assay.model.core_rate import CoreRate
 from assay.model.machine import Topology
 from assay.model.placement import Placement
+from assay.model.role_words import AxisRole, LevelRole, Role
 
 ParamValue = int | float | str
 Params = Mapping[str, ParamValue]
-
-
-#: What a metric says of a machine: limits, laws and rules ask for it, never for a benchmark by name.
-Role = Literal[
-    "memory-rate",  # bytes that the source code names, between cores and memory
-    "memory-traffic",  # bytes that memory must move for that, write-allocate included
-    "copy-rate",  # bytes that one core copies, counted once
-    "copy-time",  # of one copy
-    "flop-rate",  # operations in registers: what units and clock allow
-    "loop-rate",  # operations of loops as a compiler makes them
-    "matrix-rate",  # operations of a library's matrix product
-    "system-rate",  # operations of a dense system of equations, solved whole
-    "mixed-system-rate",  # the same, of one that low precision may help to solve
-    "sparse-rate",  # operations of a sparse system of equations, which memory decides
-    "stencil-rate",  # operations of a stencil, which memory decides
-    "solution-rate",  # work of a whole problem, as its program counts it
-    "solution-flop-rate",  # floating-point operations of a whole problem
-    "clock",  # of a core that works alone
-    "loaded-clock",  # of cores that all work
-    "load-latency",  # of a load that waits for the one before
-    "loaded-latency",  # the same, while other cores read from memory
-    "hand-over-time",  # of a cache line, from core to core, one way
-    "message-time",  # one way
-    "message-bandwidth",  # bytes of messages
-    "message-rate",  # messages
-    "collective-time",  # of a collective operation, for its slowest rank
-    "collective-mean-time",  # the same, mean over the ranks
-    "overlap-time",  # of a collective operation, of computing, and of both at once
-    "solution-time",  # of one solution of a whole program, by its own clock
-    "step-time",  # of one step of a solution that goes on in time
-    "phase-time",  # of a part of a solution, mean over its ranks
-    "program-time",  # from the start of a whole program to its end
-]
-#: What an axis varies, where more than its own benchmark asks for it.
-AxisRole = Literal[
-    "message-size",  # bytes of a message
-    "block-size",  # bytes that are copied
-    "working-set",  # bytes that are met again and again
-    "size-offset",  # bytes that are added to the size
-    "idle-gap",  # time asleep before a message
-    "message-pattern",  # how messages pass between ranks
-    "operation-name",  # what is done at all
-    "buffer-reuse",  # whether buffers are met again in cache
-    "pause",  # turns of an empty loop between loads: what is drawn then is not all that memory gives
-    "precision",  # of the numbers
-    "instruction-width",  # bits of an instruction
-    "instruction-mix",  # which operations
-    "segment-size",  # most bytes of a segment of sockets
-    "order",  # of a system: memory grows by its square, work by its cube
-    "address-family",  # of sockets
-    "copies",  # whether ranks share a problem (`sharing`), or each has one of its own (`independent`)
-]
-#: What a level of an axis means, where more than its own benchmark asks for it.
-LevelRole = Literal[
-    "fused",  # operations that count twice: with them a core does most
-    "beyond-caches",  # buffers that no cache holds
-]
-#: Rates of work that cores share something for: memory, or messages. Operations in registers share nothing.
-WORK_RATES: frozenset[Role] = frozenset(
-    (
-        "memory-rate",
-        "matrix-rate",
-        "system-rate",
-        "mixed-system-rate",
-        "stencil-rate",
-        "sparse-rate",
-        "solution-rate",
-    )
-)
 
 
 class Pattern(msgspec.Struct, frozen=True):
@@ -241,6 +174,20 @@ class ForeignProgram(msgspec.Struct, frozen=True):
         return next(word for word in self.command(params, cpus) if word in self.executables)
 
 
+class Operations(msgspec.Struct, frozen=True):
+    """Floating-point operations that decide how long a case takes, each counted as one in double precision.
+
+    Attributes:
+        share: of what a core can do at most that the program is assumed to reach.
+        setup: of the busiest core before the first sample, from the params and the placement.
+        iteration: of the busiest core in one iteration of the slowest kernel.
+    """
+
+    share: float
+    setup: Callable[[Params, Placement], float]
+    iteration: Callable[[Params, Placement], float] = lambda _params, _placement: 0.0
+
+
 class Benchmark(msgspec.Struct, frozen=True, dict=True):
     """One benchmark, declared beside nothing else: adding one is this record and one native program.
 
@@ -268,6 +215,8 @@ class Benchmark(msgspec.Struct, frozen=True, dict=True):
         touch_axes: axes in which cases have to agree for that.
         iteration_seconds: estimate of one iteration of the slowest kernel; where samples are short their number
             ends sampling before the time does. None: sampling is taken to last as long as it may.
+        operations: what takes time besides, by the rate of the machine's cores; None where memory or messages
+            decide.
         launcher: `mpi` starts a rank on each cpu of a placement, all as one MPI program, and the samples of all of
             them make one figure (see Metric.over); `direct` starts one process on each host, with all of its cpus
             as threads, and each host has a figure of its own.
@@ -299,6 +248,7 @@ class Benchmark(msgspec.Struct, frozen=True, dict=True):
     touch_seconds: Callable[[Params], float] = lambda _params: 0.0
     touch_axes: tuple[str, ...] = ()
     iteration_seconds: Callable[[Params], float] | None = None
+    operations: Operations | None = None
     launcher: Literal["direct", "mpi"] = "direct"
     two_sided: Literal["", "MPI", "TCP"] = ""
     message_bytes: Callable[[Params], int] = lambda _params: 0
@@ -368,6 +318,19 @@ class Benchmark(msgspec.Struct, frozen=True, dict=True):
     def host_memory_bytes(self, params: Params, placement: Placement) -> int:
         """Memory that a case needs on the host with most ranks."""
         return placement.most_ranks * self.memory_bytes(params, placement)
+
+    def setup_s(self, params: Params, placement: Placement, core: CoreRate) -> float:
+        """Estimate of the seconds before the first sample on such cores."""
+        of = self.operations
+        return self.setup_seconds(params) + (of.setup(params, placement) / (of.share * core.flops) if of else 0.0)
+
+    def iteration_s(self, params: Params, placement: Placement, core: CoreRate) -> float | None:
+        """Estimate of the seconds of one iteration of the slowest kernel; None where nobody knows."""
+        if self.iteration_seconds is None:
+            return None
+        of = self.operations
+        operations_s = of.iteration(params, placement) / (of.share * core.flops) if of else 0.0
+        return self.iteration_seconds(params) + operations_s
 
     def axis(self, role: AxisRole) -> Axis | None:
         """The axis that has this role; None where none has."""

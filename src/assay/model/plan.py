@@ -6,6 +6,7 @@ from typing import Annotated, Literal
 import msgspec
 
 from assay.model.benchmark import ParamValue
+from assay.model.core_rate import CoreRate
 from assay.model.placement import Placement, Word, parsed
 
 PLAN_SCHEMA = 1
@@ -108,6 +109,7 @@ class Case(msgspec.Struct, frozen=True):
         weight: share of the time budget.
         memory_bytes: memory it needs on each host.
         setup_s: estimated seconds before its first sample, the mean over its launches.
+        iteration_s: estimated seconds of one iteration of its slowest kernel; None where nobody knows.
         plain: its id without what levels of factors, or a control, add to it; empty where nothing is added.
         repeats: of a control the id of the case that it repeats; empty for others.
     """
@@ -121,6 +123,7 @@ class Case(msgspec.Struct, frozen=True):
     weight: float = 1.0
     memory_bytes: int = 0
     setup_s: float = 0.01
+    iteration_s: float | None = None
     plain: str = ""
     repeats: str = ""
 
@@ -290,6 +293,7 @@ class Plan(msgspec.Struct, frozen=True):
         confirm_s: seconds for experiments once the study is through, beyond its budget; None for no experiments.
         trials: plans of experiments, whose blocks follow those of the study and are no part of it.
         experiments: of a plan of experiments: id of a finding -> what was planned for it.
+        core: what one core of the machine can do, by which operations are foreseen.
     """
 
     schema: int
@@ -321,6 +325,7 @@ class Plan(msgspec.Struct, frozen=True):
     experiments: dict[str, Experiment] = {}
     later: tuple[tuple[str, ...], ...] = ()
     prepared_s: float = 0.0
+    core: CoreRate = CoreRate()
 
     @property
     def studied(self) -> tuple[Case, ...]:

@@ -5,8 +5,9 @@ from functools import cache
 from typing import Literal
 
 from assay.model import benchmarks
-from assay.model.benchmark import AxisRole, Benchmark, LevelRole, Metric, ParamValue, Pattern, Role
+from assay.model.benchmark import Benchmark, Metric, ParamValue, Pattern
 from assay.model.result import Estimate
+from assay.model.role_words import AxisRole, LevelRole, Role
 
 _USUAL_PRECISION = "fp64"
 #: What passes messages, in the order in which figures are shown.

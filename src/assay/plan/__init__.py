@@ -11,6 +11,7 @@ import msgspec
 
 from assay import studies
 from assay.model import benchmarks, roles
+from assay.model.core_rate import core_rate
 from assay.model.errors import UnfitEnvironmentError, UsageError
 from assay.model.machine import Machine
 from assay.model.plan import PLAN_SCHEMA, Factor, LeftOut, Measure, Plan, Study
@@ -185,6 +186,7 @@ def make(
         libraries=options.libraries,
         confirm_s=(options.confirm_s or experiment_budget_s(budget_s)) if options.confirm else None,
         later=later,
+        core=core_rate(machine),
     )
     return _costed(made, study)
 

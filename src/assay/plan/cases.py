@@ -6,6 +6,7 @@ import msgspec
 
 from assay.model import benchmarks, roles
 from assay.model.benchmark import Benchmark, Resources
+from assay.model.core_rate import core_rate
 from assay.model.machine import Machine, Topology
 from assay.model.placement import Memory, Placement, parsed
 from assay.model.plan import Case, Folded, LeftOut, Measure, case_id
@@ -100,6 +101,7 @@ def sentinel(setting: Setting, *, first_host_only: bool = False) -> Case:
         weight=_SENTINEL_WEIGHT,
         memory_bytes=benchmark.host_memory_bytes(params, placement),
         setup_s=0.01,
+        iteration_s=benchmark.iteration_s(params, placement, core_rate(setting.machine)),
     )
 
 
@@ -243,6 +245,7 @@ def _cases(
         about = (spot.binding.word, *map(str, point.named.values()))
         left_out[LeftOut(_subject(benchmark.name, words, point.named, {}), why, levels=about)] = None
         return
+    core = core_rate(setting.machine)
     # Inside a node messages go through memory: which network there is does not matter.
     inside = len(placement.hosts) == 1
     concerning = tuple(
@@ -263,7 +266,8 @@ def _cases(
             factors=levels,
             weight=measure.weight,
             memory_bytes=needed,
-            setup_s=benchmark.setup_seconds(point.params),
+            setup_s=benchmark.setup_s(point.params, placement, core),
+            iteration_s=benchmark.iteration_s(point.params, placement, core),
             plain=subject if levels else "",
         )
 

@@ -115,8 +115,7 @@ def _cases(plan: Plan, experiment: Experiment, shown: Mapping[str, Cost]) -> _Tr
 
 def _longer(like: Case, case: Case) -> float:
     """How many times as long an iteration of the case takes as one of the case that it is made of."""
-    seconds = benchmarks.get(case.benchmark).iteration_seconds
-    return seconds(case.params) / seconds(like.params) if seconds else 1.0
+    return case.iteration_s / like.iteration_s if case.iteration_s and like.iteration_s else 1.0
 
 
 def _case(plan: Plan, experiment: Experiment, arm: Arm) -> Case:
@@ -139,7 +138,8 @@ def _case(plan: Plan, experiment: Experiment, arm: Arm) -> Case:
         placement=placement,
         factors=levels,
         memory_bytes=benchmark.host_memory_bytes(params, placement),
-        setup_s=benchmark.setup_seconds(params),
+        setup_s=benchmark.setup_s(params, placement, plan.core),
+        iteration_s=benchmark.iteration_s(params, placement, plan.core),
     )
 
 

@@ -175,10 +175,9 @@ def _unlimited_seconds(case: Case) -> float:
 
 def _samples_seconds(case: Case, samples: int) -> float:
     """Of so many samples of each kernel; endless where the benchmark does not know how long they are."""
-    benchmark = benchmarks.get(case.benchmark)
-    if benchmark.iteration_seconds is None:
+    if case.iteration_s is None:
         return math.inf
-    return samples * len(benchmark.kernels) * max(SAMPLE_S, benchmark.iteration_seconds(case.params))
+    return samples * len(benchmarks.get(case.benchmark).kernels) * max(SAMPLE_S, case.iteration_s)
 
 
 def _wanted_seconds(case: Case) -> float:
@@ -188,10 +187,9 @@ def _wanted_seconds(case: Case) -> float:
 
 def _fewest_samples(case: Case) -> float:
     """Seconds that the fewest samples take, where the benchmark knows how long they are."""
-    benchmark = benchmarks.get(case.benchmark)
-    if benchmark.iteration_seconds is None:
+    if case.iteration_s is None:
         return 0.0
-    return FEWEST_SAMPLES * len(benchmark.kernels) * benchmark.iteration_seconds(case.params)
+    return FEWEST_SAMPLES * len(benchmarks.get(case.benchmark).kernels) * case.iteration_s
 
 
 def _touch_seconds(case: Case) -> float:

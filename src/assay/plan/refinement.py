@@ -15,10 +15,11 @@ from typing import NamedTuple
 import msgspec
 
 from assay.model import benchmarks
-from assay.model.benchmark import Axis, AxisRole
+from assay.model.benchmark import Axis
 from assay.model.machine import Machine
 from assay.model.plan import Case, LeftOut, Plan, PlannedLaunch
 from assay.model.result import Analysis, Estimate
+from assay.model.role_words import AxisRole
 from assay.model.units import format_size
 from assay.plan.order import append_blocks, estimate_seconds
 from assay.plan.points import MEMORY_SHARE
@@ -269,7 +270,10 @@ def _at_size(plan: Plan, like: Case, bend: WantedSize) -> Iterable[Case]:
                 repeats=case.repeats.replace(before, after),
                 params=params,
                 memory_bytes=benchmark.host_memory_bytes(params, case.placement),
-                setup_s=benchmark.setup_seconds(params) if bend.setup_s is None else bend.setup_s,
+                setup_s=benchmark.setup_s(params, case.placement, plan.core)
+                if bend.setup_s is None
+                else bend.setup_s,
+                iteration_s=benchmark.iteration_s(params, case.placement, plan.core),
             )
 
 

@@ -4,6 +4,7 @@ import math
 from typing import NamedTuple
 
 from assay.analyse.bounds import Bounds
+from assay.model.core_rate import units
 from assay.model.machine import Machine
 from assay.model.result import Estimate
 from assay.model.text import text
@@ -12,16 +13,6 @@ from assay.model.units import format_quantity
 _BITS = {"fp64": 64, "fp32": 32, "double": 64, "single": 32}
 #: Flops of one operation in one lane; what is missing (divisions, square roots, mixes) has no peak of this form.
 _FLOPS = {"fma": 2, "add": 1, "multiply": 1}
-#: Fused multiply-add units of a core and their width in bits, by archspec's name of the microarchitecture. From
-#: the vendors' optimisation manuals; parts of a family that have one unit fewer exist, so it is an assumption.
-_UNITS = {
-    **dict.fromkeys(("haswell", "broadwell", "skylake", "zen2", "zen3", "zen4"), (2, 256)),
-    **dict.fromkeys(("skylake_avx512", "cascadelake", "icelake", "sapphirerapids", "zen5", "a64fx"), (2, 512)),
-    **dict.fromkeys(("neoverse_n1", "neoverse_n2"), (2, 128)),
-    **dict.fromkeys(("neoverse_v1", "neoverse_v2"), (4, 128)),
-    "zen": (2, 128),
-}
-_COMMON = (2, 512)
 #: How far the best rate may be from that of a whole number of units to prove them. An assumption.
 _NEAR = 0.05
 
@@ -41,13 +32,14 @@ class Rate(NamedTuple):
     derivation: str
 
 
-def units(machine: Machine) -> Units:
+def _assumed(machine: Machine) -> Units:
     """What the microarchitecture has, else what most have: an assumption in both cases, and said so."""
+    found = units(machine)
+    if found.of:
+        return Units(found.of_core, found.bits, text("assumed for {name}", name=found.of))
     name = machine.fact("processor", "microarchitecture").value
-    if isinstance(name, str) and name in _UNITS:
-        return Units(*_UNITS[name], text("assumed for {name}", name=name))
     unknown = str(name) if name else text("this microarchitecture")
-    return Units(*_COMMON, text("assumed: {name} is not in the table", name=unknown))
+    return Units(found.of_core, found.bits, text("assumed: {name} is not in the table", name=unknown))
 
 
 def rate(estimate: Estimate, machine: Machine, bounds: Bounds) -> Rate | None:
@@ -61,7 +53,7 @@ def rate(estimate: Estimate, machine: Machine, bounds: Bounds) -> Rate | None:
     bits = _BITS.get(str(estimate.params.get("format")))
     if flops is None or bits is None or not estimate.placement.cpus:
         return None
-    found = units(machine)
+    found = _assumed(machine)
     width = str(estimate.params.get("width", "scalar"))
     used = int(width) if width.isdecimal() else bits
     lanes = used // bits

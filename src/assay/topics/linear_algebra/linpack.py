@@ -2,11 +2,12 @@
 
 from collections.abc import Iterable
 
-from assay.model.benchmark import Axis, Metric, Params, Resources
+from assay.model.benchmark import Axis, Metric, Operations, Params, Resources
+from assay.model.placement import Placement
 
 _DOUBLE_BYTES = 8
-#: A slow core's rate, flop/s: an assumption for plans only.
-_RATE = 5e8
+#: Share of a core's peak that loops of a compiler reach: an assumption for plans only.
+_SHARE = 0.04
 #: Order -> the leading dimensions that the benchmark names.
 _LEADING = {100: (200, 201), 1000: (1001,)}
 #: The order at which the benchmark allows no library, and what a library is here.
@@ -53,11 +54,11 @@ def operations(order: int) -> float:
     return (2 * order / 3 + 2) * order**2
 
 
-def seconds(params: Params) -> float:
-    """Of one solution, by the assumed rate."""
-    return operations(int(params["n"])) / _RATE
+def _of_a_core(params: Params, _placement: Placement) -> float:
+    return operations(int(params["n"]))
 
 
-def setup_seconds(params: Params) -> float:
-    """The system is written, and solved twice: once to choose how long samples are, once to check."""
-    return 0.02 + 2 * seconds(params)
+#: The system is solved twice before: once to choose how long samples are, once to check.
+OPERATIONS = Operations(_SHARE, lambda params, placement: 2 * _of_a_core(params, placement), iteration=_of_a_core)
+#: The system is written.
+SETUP_S = 0.02

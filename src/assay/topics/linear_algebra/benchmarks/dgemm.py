@@ -1,14 +1,16 @@
 """The matrix product of a BLAS library."""
 
-from assay.model.benchmark import Axis, Benchmark, Metric, Params
+from assay.model.benchmark import Axis, Benchmark, Metric, Operations, Params
 from assay.model.placement import Placement
 from assay.topics.linear_algebra.calls import BF16_PRODUCT, PRODUCT
 
 #: Of a number of A, one of B and one of C together.
 _BYTES = {"fp64": 8 + 8 + 8, "fp32": 4 + 4 + 4, "bf16": 2 + 2 + 4}
-#: Filling the matrices, bytes per second, and a slow core's rate. Assumptions for plans only.
+#: An operation in a format, in operations of a core in double precision.
+_COSTS = {"fp64": 1.0, "fp32": 0.5, "bf16": 0.5}
+#: Filling the matrices, bytes per second, and the share of a core's peak. Assumptions for plans only.
 _FILL_RATE = 1e9
-_RATE = 5e9
+_SHARE = 0.7
 
 
 def _matrix_bytes(params: Params) -> int:
@@ -20,8 +22,10 @@ def _memory_bytes(params: Params, placement: Placement) -> int:
     return _matrix_bytes(params) * (len(placement.cpus) if params["product"] == "own" else 1)
 
 
-def _seconds(params: Params) -> float:
-    return 2 * int(params["n"]) ** 3 / _RATE
+def _operations(params: Params, placement: Placement) -> float:
+    """Of one core in a product."""
+    cores = 1 if params["product"] == "own" else len(placement.cpus)
+    return _COSTS[str(params["format"])] * 2 * int(params["n"]) ** 3 / cores
 
 
 benchmark = Benchmark(
@@ -62,7 +66,10 @@ benchmark = Benchmark(
         ),
     ),
     memory_bytes=_memory_bytes,
-    setup_seconds=lambda params: 0.05 + _matrix_bytes(params) / _FILL_RATE + 2 * _seconds(params),
-    iteration_seconds=_seconds,
+    setup_seconds=lambda params: 0.05 + _matrix_bytes(params) / _FILL_RATE,
+    iteration_seconds=lambda _params: 0.0,
+    operations=Operations(
+        _SHARE, lambda params, placement: 2 * _operations(params, placement), iteration=_operations
+    ),
     needs={"blas": PRODUCT},
 )

@@ -1,12 +1,13 @@
 """HPL of the HPC Challenge benchmark: a program of somebody else, measured through Assay's starter."""
 
-from assay.model.benchmark import Axis, Benchmark, ForeignProgram, Metric, Params
+from assay.model.benchmark import Axis, Benchmark, ForeignProgram, Metric, Operations, Params
 from assay.model.declarations import ONE_RANK, program_times
 from assay.model.placement import Placement
 
 _DOUBLE_BYTES = 8
-#: A slow core's rate, flop/s, and the other tests of the program, seconds. Assumptions for plans only.
-_RATE = 3e9
+#: Share of a core's peak, by a BLAS library that may be a slow one, and the other tests of the program, seconds.
+#: Assumptions for plans only.
+_SHARE = 0.2
 _OTHERS_S = 1.0
 #: hpccinf.txt, line by line: value and what it is.
 INPUT = """HPLinpack benchmark input file
@@ -52,8 +53,8 @@ def _inputs(params: Params, _cpus: int) -> dict[str, str]:
     return {"hpccinf.txt": INPUT.format(n=params["n"], nb=params["nb"])}
 
 
-def _setup_seconds(params: Params) -> float:
-    return _OTHERS_S + 2 * int(params["n"]) ** 3 / 3 / _RATE
+def _operations(params: Params, _placement: Placement) -> float:
+    return 2 * int(params["n"]) ** 3 / 3
 
 
 def _memory_bytes(params: Params, _placement: Placement) -> int:
@@ -85,7 +86,8 @@ benchmark = Benchmark(
         *program_times("HPL"),
     ),
     memory_bytes=_memory_bytes,
-    setup_seconds=_setup_seconds,
+    setup_seconds=lambda _params: _OTHERS_S,
+    operations=Operations(_SHARE, _operations),
     foreign=ForeignProgram(
         name="hpcc",
         install="as root: apt install hpcc",

@@ -1,16 +1,16 @@
 """HPL: one dense system of equations, solved by all ranks together."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 
-from assay.model.benchmark import Axis, Benchmark, Metric, Params, ParamValue, Resources
+from assay.model.benchmark import Axis, Benchmark, Metric, Operations, Params, Resources
 from assay.model.declarations import coupling, phase_times, sharing_ranks
 from assay.model.placement import Placement
 from assay.topics.linear_algebra.calls import LU
 from assay.topics.linear_algebra.grid import grid_of
 
 _DOUBLE_BYTES = 8
-#: Rate of one rank, flop/s, and of writing and checking the matrix, B/s. Assumptions for plans only.
-_RATE, _MATRIX_RATE = 1e10, 1e9
+#: Share of a core's peak, and rate of writing and checking the matrix, B/s. Assumptions for plans only.
+_PEAK_SHARE, _MATRIX_RATE = 0.6, 1e9
 #: Memory of a host that a system may fill: the rest is the library's and the system's.
 _SHARE = 0.8
 #: Smallest order, and operations of the largest one for each core: 10 s at the assumed rate of a fast one.
@@ -79,15 +79,15 @@ def _memory_bytes(params: Params, placement: Placement) -> int:
     return _DOUBLE_BYTES * (rows * columns + panels + exchanged)
 
 
-def _solution_s(params: Mapping[str, ParamValue]) -> float:
-    ranks = max(1, int(params.get("p", 1)) * int(params.get("q", 1)))
-    return operations(int(params["n"])) / (_RATE * ranks)
+def _of_a_core(params: Params, placement: Placement) -> float:
+    """Operations of one core in a solution."""
+    cores = sharing_ranks(params, placement) * max(map(len, placement.rank_cpus))
+    return operations(int(params["n"])) / cores
 
 
 def _setup_seconds(params: Params) -> float:
-    """The system is written, solved and checked; what a short solution leaves is for more of them."""
-    matrix = _DOUBLE_BYTES * int(params["n"]) ** 2
-    return 0.2 + 2 * matrix / _MATRIX_RATE + _solution_s(params)
+    """The system is written, and checked once it was solved; what a short solution leaves is for more of them."""
+    return 0.2 + 2 * _DOUBLE_BYTES * int(params["n"]) ** 2 / _MATRIX_RATE
 
 
 benchmark = Benchmark(
@@ -149,6 +149,7 @@ benchmark = Benchmark(
     memory_bytes=_memory_bytes,
     points=_points,
     setup_seconds=_setup_seconds,
+    operations=Operations(_PEAK_SHARE, _of_a_core),
     launcher="mpi",
     max_rank_cpus=None,
     needs={"blas": LU},

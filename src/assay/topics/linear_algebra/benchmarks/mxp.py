@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable
 
-from assay.model.benchmark import Axis, Benchmark, Metric, Params, Resources
+from assay.model.benchmark import Axis, Benchmark, Metric, Operations, Params, Resources
 from assay.model.declarations import phase_times
 from assay.model.placement import Placement
 from assay.topics.linear_algebra.benchmarks.hpl import ORDER, operations, orders
@@ -12,8 +12,9 @@ from assay.topics.linear_algebra.calls import BF16_PRODUCT, MIXED_LU
 _ENTRY_BYTES = 8 + 4
 #: Of a number that the update multiplies, where it is not one of the factors.
 _COPY_BYTES = {"fp32": 0, "bf16": 2}
-#: Rate of one core, flop/s, and of writing and checking the matrix, B/s. Assumptions for plans only.
-_RATE, _MATRIX_RATE = 1e10, 1e9
+#: Share of a core's peak, by the operations of double precision that take as long, and rate of writing and
+#: checking the matrix, B/s. Assumptions for plans only.
+_SHARE, _COST, _MATRIX_RATE = 0.6, 0.5, 1e9
 #: Operations of the largest order for each core: 6 s at the assumed rate of a fast one.
 _WORK = 6.0 * 5e10
 
@@ -38,10 +39,13 @@ def _memory_bytes(params: Params, _placement: Placement) -> int:
     return _ENTRY_BYTES * order**2 + _COPY_BYTES[str(params["format"])] * blocks * order
 
 
+def _of_a_core(params: Params, placement: Placement) -> float:
+    return _COST * operations(int(params["n"])) / len(placement.cpus)
+
+
 def _setup_seconds(params: Params) -> float:
-    """The system is written, solved and checked; what a short solution leaves is for more of them."""
-    matrix = _ENTRY_BYTES * int(params["n"]) ** 2
-    return 0.2 + 2 * matrix / _MATRIX_RATE + operations(int(params["n"])) / _RATE
+    """The system is written, and checked once it was solved; what a short solution leaves is for more of them."""
+    return 0.2 + 2 * _ENTRY_BYTES * int(params["n"]) ** 2 / _MATRIX_RATE
 
 
 benchmark = Benchmark(
@@ -82,6 +86,7 @@ benchmark = Benchmark(
     memory_bytes=_memory_bytes,
     points=_points,
     setup_seconds=_setup_seconds,
+    operations=Operations(_SHARE, _of_a_core),
     needs={"blas": MIXED_LU},
     order_grain="nb",
 )

@@ -13,12 +13,13 @@ from assay.analyse.curves import RunEstimates, headline, states_of
 from assay.analyse.estimates import LaunchMedian, Measured
 from assay.analyse.statistics import median_interval
 from assay.model import benchmarks, roles
-from assay.model.benchmark import WORK_RATES, ParamValue
+from assay.model.benchmark import ParamValue
 from assay.model.declarations import INDEPENDENT
 from assay.model.grouping import grouped
 from assay.model.law import LawFigure, Model
 from assay.model.quantity import Quantity, exact
 from assay.model.result import Estimate
+from assay.model.role_words import WORK_RATES
 
 LAW = "scaling"
 #: Names that tell problems apart, with their values.

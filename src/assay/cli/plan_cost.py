@@ -1,0 +1,106 @@
+"""The order and the cost of a plan, for people."""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from assay.model.core_rate import Clock
+    from assay.model.plan import Plan
+
+#: Launches that take more of a budget than this are named.
+_NOTICED = 0.1
+_MINUTE = 60
+_HOUR = 3600
+_CLOCKS: dict[Clock, str] = {
+    "nominal": "the nominal clock",
+    "highest": "the highest clock",
+    "now": "the clock now",
+    "assumed": "assumed",
+}
+
+
+def order_and_cost(plan: Plan) -> list[str]:
+    """How a plan goes on, and what it takes: a line each."""
+    from assay.plan.experiments import FEWEST, MOST
+    from assay.plan.order import longest_seconds
+
+    measured = len(plan.studied)
+    in_each_block = sum(launch.block == 0 for launch in plan.order) - 1
+    probe = f"cpus {plan.probe_cpus[0]} and {plan.probe_cpus[1]}" if plan.probe_cpus else "none: one core"
+    within = f"{100 * plan.precision:.3g} %"
+    lines = [
+        f"{measured} cases, {plan.launches} launches each, sampled to a precision of {within}",
+        f"{plan.launches} blocks of about {in_each_block} launches in random order (seed {plan.seed})",
+        "sentinel, a small fixed kernel, before each block and after the last",
+        f"cache-line probe around every launch: {probe}",
+    ]
+    if plan.later:
+        waiting = len({case.id for case in plan.studied} - plan.launched)
+        lines.append(f"{waiting} cases wait until the others are through: what is known by then predicts them")
+    if plan.factors:
+        varied = "; ".join(f"{factor.name} ({', '.join(factor.levels)})" for factor in plan.factors)
+        lines.append(f"varied in each block, launches side by side in random order: {varied}")
+        lines.append(
+            "the first level is measured twice (A against A): this shows the smallest difference that the machine "
+            "resolves"
+        )
+    if len(plan.hosts) > 1:
+        lines.append(f"nodes: {', '.join(plan.hosts)}")
+    budget = "no budget" if plan.budget_s is None else f"budget {duration(plan.budget_s)}"
+    assumed = (
+        "assumed: 2 s of sampling a case, less where its samples are short"
+        if plan.budget_s is None
+        else "assumed: 1 s of sampling a case, times its weight in the study"
+    )
+    lines.append(f"about {duration(plan.estimate_s)} ({assumed}); {budget}")
+    lines += _by_operations(plan)
+    if plan.confirm_s is not None:
+        lines.append(
+            f"then experiments for candidate findings, if there are any: {FEWEST} to {MOST} blocks each, "
+            f"at most {duration(plan.confirm_s)} more"
+        )
+    if plan.budget_s is not None and plan.budget_s < plan.estimate_s:
+        lines.append(
+            "the budget is shorter: every case is measured once before any is repeated, samples get fewer, then "
+            "the last blocks are cut, and the run reports it; the whole plan needs "
+            f"--budget {_budget(plan.estimate_s)}"
+        )
+    longest_s = longest_seconds(plan.cases, plan.order)
+    if plan.budget_s is not None and not plan.grows and longest_s > _NOTICED * plan.budget_s:
+        lines.append(
+            f"a launch that has begun is not cut: the last one may end after the budget (the longest takes about "
+            f"{duration(longest_s)})"
+        )
+    return lines
+
+
+def _by_operations(plan: Plan) -> list[str]:
+    """What is assumed of the rate of a core, and why, where that decides how long cases take."""
+    from assay.model import benchmarks
+    from assay.model.units import format_quantity
+
+    names = dict.fromkeys(case.benchmark for case in plan.studied)
+    found = {name: of.share for name in names if (of := benchmarks.get(name).operations)}
+    if not found:
+        return []
+    core = plan.core
+    peak, clock = format_quantity(core.flops, "flop/s"), format_quantity(core.hertz, "Hz")
+    shares = ", ".join(f"{name} {100 * share:.0f} %" for name, share in found.items())
+    told = f"{core.units} units of {core.bits} bits ({core.of or 'assumed'}) at {clock} ({_CLOCKS[core.clock]})"
+    return [f"time of operations: assumed shares ({shares}) of the {peak} that a core can do by {told}"]
+
+
+def _budget(seconds: float) -> str:
+    """At least so many seconds, as --budget takes it."""
+    return f"{math.ceil(seconds)}s" if seconds < 2 * _MINUTE else f"{math.ceil(seconds / _MINUTE)}m"
+
+
+def duration(seconds: float) -> str:
+    """`90 s`, `2.5 min`, `1.9 h`."""
+    if seconds < 2 * _MINUTE:
+        return f"{seconds:.0f} s"
+    if seconds < _HOUR:
+        return f"{seconds / _MINUTE:.0f} min" if seconds >= 10 * _MINUTE else f"{seconds / _MINUTE:.1f} min"
+    return f"{seconds / _HOUR:.1f} h"
