@@ -18,3 +18,11 @@ def browser() -> Iterator[Browser]:
         browser = playwright.chromium.launch(executable_path=chromium, args=_FLAGS)
         yield browser
         browser.close()
+
+
+@pytest.fixture(autouse=True)
+def _closed(browser: Browser) -> Iterator[None]:
+    """Pages that stay open go on drawing."""
+    yield
+    for context in browser.contexts:
+        context.close()
