@@ -184,6 +184,10 @@ def test_an_input_file_of_hpl_is_a_study(tmp_path: Path) -> None:
     path.write_text(HPL_DAT.replace(unknown, unknown.replace("1 4", "1 9", 1)))
     with pytest.raises(UsageError, match=f"line {at} .* unknown broadcast: 9"):
         studies.get(str(path))
+    at, depths = next((at, line) for at, line in enumerate(HPL_DAT.splitlines(), 1) if "DEPTHs" in line)
+    path.write_text(HPL_DAT.replace(depths, f"2 {depths}"))
+    with pytest.raises(UsageError, match=f"line {at} .* unknown look-ahead depth: 2"):
+        studies.get(str(path))
 
 
 def test_the_table_of_hpl_can_be_read_again(run: Run) -> None:

@@ -1,13 +1,14 @@
 """LINPACK 100 and 1000: leading dimensions, the cache that holds each matrix, published figures beside ours."""
 
+import msgspec
 import pytest
-from tests.simulation import TWO_CORES, simulated_run
+from tests.simulation import TWO_CORES, plan_for, simulated_run
 
-from assay import store
+from assay import store, studies
 from assay.analyse import analyse
 from assay.compare.runs import between
 from assay.model.run import Run
-from assay.plan import Options
+from assay.plan import Options, optional_functions
 from assay.report.sections import sections
 from assay.simulation import Law
 
@@ -55,3 +56,14 @@ def test_a_published_figure_stands_beside_ours_of_the_same_order_and_not_beside_
         ours = pair.a if judged is run else pair.b
         assert (ours.benchmark, ours.params["n"]) == ("linpack_fortran", 100)  # leo's is by ifc
         assert pair.comparison.verdict == "inconclusive"
+
+
+def test_a_library_without_lapack_leaves_its_method_out_of_the_plan() -> None:
+    library = WITH_BLAS.libraries["blas"]
+    plan = plan_for(
+        TWO_CORES, "linpack", msgspec.structs.replace(WITH_BLAS, lacking={library: frozenset({"dgetrf_"})})
+    )
+    assert {case.params["method"] for case in plan.studied if case.benchmark == "linpack"} == {"plain"}
+    (left,) = (left for left in plan.left_out if "method=lapack" in left.wish)
+    assert left.reason == f"{library} has no dgetrf_"
+    assert optional_functions(studies.get("linpack")) == ("dgetrf_",)

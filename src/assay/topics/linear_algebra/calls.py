@@ -3,6 +3,8 @@
 PRODUCT = ("cblas_dgemm", "cblas_sgemm")
 #: Of 16-bit numbers, by either of its names: OpenBLAS's, MKL's.
 BF16_PRODUCT = ("cblas_sbgemm", "cblas_gemm_bf16bf16f32")
+#: LAPACK's, of which a BLAS library need not have any.
+LIBRARY_LU = ("dgetrf_",)
 _OF_LU = ("cblas_{}gemm", "cblas_{}trsm", "cblas_{}trsv", "cblas_{}gemv", "cblas_i{}amax")
 LU = tuple(dict.fromkeys((*PRODUCT, *(each.format("d") for each in _OF_LU))))
 MIXED_LU = tuple(dict.fromkeys((*LU, *(each.format("s") for each in _OF_LU))))

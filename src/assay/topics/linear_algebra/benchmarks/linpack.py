@@ -2,7 +2,7 @@
 
 from assay.model.benchmark import Axis, Benchmark
 from assay.topics.linear_algebra import linpack
-from assay.topics.linear_algebra.calls import PRODUCT
+from assay.topics.linear_algebra.calls import LIBRARY_LU, PRODUCT
 
 benchmark = Benchmark(
     name="linpack",
@@ -19,6 +19,7 @@ benchmark = Benchmark(
             "what factors the matrix: plain: DGEFA, loops of the compiler; lapack: the library's LU",
             ("plain", "lapack"),
             "plain",
+            functions={"lapack": LIBRARY_LU},
         ),
     ),
     metrics=(linpack.RATE,),

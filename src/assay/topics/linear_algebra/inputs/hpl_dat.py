@@ -9,6 +9,8 @@ from assay.topics.linear_algebra.variants import BROADCASTS
 _FIRST = "HPLinpack benchmark input file"
 #: Lines before the first number of values: two of heading, the output's name and its unit.
 _BEFORE = 4
+#: HPL's depth of look-ahead -> level of the axis `look-ahead`.
+_DEPTHS = {0: "none", 1: "one"}
 
 
 def study(text: str) -> Study | None:
@@ -29,8 +31,8 @@ def study(text: str) -> Study | None:
     given.skip(1)  # threshold
     for _ in range(4):  # panel factorisations, NBMINs, NDIVs, recursive ones
         given.values()
-    ways = tuple(dict.fromkeys(given.words(BROADCASTS, "broadcast")))
-    depths = tuple(dict.fromkeys("one" if depth else "none" for depth in given.values()))
+    ways = tuple(dict.fromkeys(given.words(BROADCASTS, "broadcast", "HPL")))
+    depths = tuple(dict.fromkeys(given.words(_DEPTHS, "look-ahead depth", "Assay's HPL")))
     measures = tuple(
         Measure(
             "hpl",
@@ -56,15 +58,15 @@ class _Lines:
         """A line with how many, then a line with these."""
         return self._numbers(self._numbers(1)[0])
 
-    def words(self, known: Mapping[int, str], what: str) -> tuple[str, ...]:
-        """What numbers of such lines mean; UsageError where one means nothing."""
+    def words(self, known: Mapping[int, str], what: str, who: str) -> tuple[str, ...]:
+        """What numbers of such lines mean; UsageError says who knows which, where one means nothing."""
         numbers = self.values()
         for number in numbers:
             if number not in known:
                 raise UsageError(
                     f"line {self._at} of the HPL.dat has an unknown {what}: {number}",
-                    why=f"HPL knows {', '.join(map(str, known))}",
-                    remedy="see HPL's TUNING file",
+                    why=f"{who} knows {', '.join(map(str, known))}",
+                    remedy="write one of these there; see HPL's TUNING file",
                 )
         return tuple(known[number] for number in numbers)
 
