@@ -134,7 +134,7 @@ def test_both_wheels_stand_beside_the_sites_and_their_ranks_pass_messages() -> N
         ranks_told = mpi_ranks.run(built, "pt2pt", 2, *mpi_ranks.QUICK, "--bytes", "1000")
         mpi_ranks.complete(ranks_told, 1)
         assert [rank.rank for rank in ranks_told.header.ranks] == [0, 1]
-        assert name.partition("-")[2] in ranks_told.header.mpi["library"]
+        assert name.partition("-")[2] in ranks_told.header.mpi.library
     site = [name for name in listed if name.startswith(("openmpi-4.", "mpich-4."))]
     assert [*listed][: len(site)] == site, "the site's come first: it knows its networks"
 

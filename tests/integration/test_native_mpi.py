@@ -55,10 +55,10 @@ def test_the_header_names_the_library_and_what_of_the_environment_changes_its_wa
     words = command(built, "pt2pt", 2, *QUICK)
     secret = {"UCX_TLS": "posix,self", "UCX_SOME_TOKEN": "hidden"}
     told = start(*words, environment={**environment(), **secret})
-    assert mpi(built).version.split(".")[0] in told.header.mpi["library"]
-    assert told.header.mpi["threads"] in {"single", "funneled"}
-    assert told.header.mpi["standard"] >= "3.1"
-    assert told.header.mpi["UCX_TLS"] == "posix,self"
+    assert mpi(built).version.split(".")[0] in told.header.mpi.library
+    assert told.header.mpi.threads in {"single", "funneled"}
+    assert told.header.mpi.standard >= "3.1"
+    assert told.header.mpi.variables["UCX_TLS"] == "posix,self"
     assert "hidden" not in str(told.records)
 
 

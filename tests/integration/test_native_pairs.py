@@ -17,9 +17,9 @@ def built(request: pytest.FixtureRequest) -> Build:
     return build_with(request.param)
 
 
-def met(header: Header) -> list[tuple[int, ...]]:
+def met(header: Header) -> list[tuple[int, int]]:
     """The pairs of a round."""
-    return [tuple(map(int, pair.split("-"))) for pair in header.mpi["way"].split()]
+    return list(header.mpi.pairs)
 
 
 def by_case(told: Told) -> list[tuple[Header, set[int]]]:

@@ -99,7 +99,7 @@ def test_threads_pass_messages_at_once_each_on_a_cpu_of_its_own(built: Build) ->
     words = [launcher(built), "-n", "2", built.programs["pt2pt"], "--cpus", f"{both}/{both}", "--threads", "2"]
     told = start(*words, *QUICK, "--bytes", "100", "--pattern", "bandwidth", environment=environment())
     complete(told, 1)
-    assert told.header.mpi["threads"] == "multiple"
+    assert told.header.mpi.threads == "multiple"
     assert told.header.work["message"] == {"messages": 128, "bytes": 12800}
 
 

@@ -78,11 +78,11 @@ def test_messages_of_all_pairs_and_both_directions_are_counted_and_carried(
 
 def test_one_host_is_one_by_loopback_where_no_interface_is_asked_for(built: Build) -> None:
     told = run(built, "tcp", 2, *QUICK)
-    assert told.header.mpi["way"] == "127.0.0.1 -> 127.0.0.1"
+    assert told.header.mpi.way == "127.0.0.1 -> 127.0.0.1"
     if has_ipv6():
         told = run(built, "tcp", 2, *QUICK, "--family", "ipv6")
         complete(told, 1)
-        assert told.header.mpi["way"] == "::1 -> ::1"
+        assert told.header.mpi.way == "::1 -> ::1"
 
 
 def test_segments_are_as_long_as_was_asked_for_and_the_header_says_how_long(built: Build) -> None:
@@ -91,17 +91,17 @@ def test_segments_are_as_long_as_was_asked_for_and_the_header_says_how_long(buil
     complete(told, len(wanted))
     for header in (each for each in told.records if isinstance(each, Header)):
         assert header.params["segment"] == 1460
-        assert 1460 - 40 < int(header.mpi["segment"]) <= 1460  # less the options of TCP: 1448 with time stamps
+        assert 1460 - 40 < header.mpi.segment_bytes <= 1460  # less the options of TCP: 1448 with time stamps
     usual = run(built, "tcp", 2, *QUICK)
     complete(usual, 1)
-    assert int(usual.header.mpi["segment"]) > 1460  # what the interface of loopback takes
+    assert usual.header.mpi.segment_bytes > 1460  # what the interface of loopback takes
 
 
 def test_the_interface_that_was_asked_for_is_used(built: Build) -> None:
     told = run(built, "tcp", 2, *QUICK, "--network", "lo")
     complete(told, 1)
-    assert told.header.mpi["way"] == "127.0.0.1 -> 127.0.0.1"
-    assert told.header.mpi["network"] == "lo"
+    assert told.header.mpi.way == "127.0.0.1 -> 127.0.0.1"
+    assert told.header.mpi.network == "lo"
 
 
 @pytest.mark.parametrize(

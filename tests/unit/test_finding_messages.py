@@ -104,7 +104,7 @@ def test_what_is_configured_near_a_break_is_named_first(tmp_path: Path) -> None:
         msgspec.structs.replace(
             launch,
             cases=tuple(
-                msgspec.structs.replace(case, header=msgspec.structs.replace(case.header, mpi=configured))
+                msgspec.structs.replace(case, header=msgspec.structs.replace(case.header, passed_by=configured))
                 for case in launch.cases
             ),
         )

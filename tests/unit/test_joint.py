@@ -43,7 +43,7 @@ def figure(analysis: Analysis, metric: str, **params: object) -> Estimate:
 
 
 def records_of(run: Run) -> list[CaseRecords]:
-    return [case for launch in run.launches for case in launch.cases if case.header.mpi]
+    return [case for launch in run.launches for case in launch.cases if case.header.passed_by]
 
 
 def test_the_bandwidth_of_messages_without_bytes_is_no_multiple_of_another(tmp_path: Path) -> None:

@@ -59,10 +59,10 @@ def test_64_nodes_meet_in_63_rounds_and_none_twice_in_a_round() -> None:
     run, analysis = with_a_slow_pair()
     assert analysis.status == "complete"
     headers = [case.header for launch in run.launches for case in launch.cases if case.header.benchmark == "pairs"]
-    ways = {int(each.params["round"]): each.mpi["way"] for each in headers}
-    assert sorted(ways) == list(range(MANY - 1))
-    for way in ways.values():
-        assert sorted(int(rank) for pair in way.split() for rank in pair.split("-")) == list(range(MANY))
+    rounds = {int(each.params["round"]): each.mpi.pairs for each in headers}
+    assert sorted(rounds) == list(range(MANY - 1))
+    for pairs in rounds.values():
+        assert sorted(rank for pair in pairs for rank in pair) == list(range(MANY))
     for model in (each for each in analysis.models if each.law == "node-pairs"):
         assert len({(point.at["a"], point.at["b"]) for point in model.points}) == MANY * (MANY - 1) / 2
 

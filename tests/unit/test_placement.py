@@ -12,6 +12,7 @@ from assay.model.placement import Memory, Word, parsed
 from assay.plan.cores import allowed_cores, grouped, nearest_pair
 from assay.plan.nodes import memory_targets
 from assay.plan.placement import AbsentPlacementError, bindings, places
+from assay.plan.placement_words import NODE_WORDS, WORDS
 
 MakeMachine = Callable[..., Machine]
 
@@ -347,22 +348,36 @@ def test_remote_memory_is_absent_where_there_is_none(make_machine: MakeMachine) 
 @pytest.mark.parametrize(
     ("text", "word", "kind", "starred"),
     [
-        ("all", Word("all", "all"), "all", "all"),
-        ("half:numa:3", Word("half:numa:3", "half", "numa", 3), "half:numa", "half:numa:*"),
-        ("all:l3:*", Word("all:l3:*", "all", "l3", every=True), "all:l3:*", "all:l3:*"),
-        ("spread:12", Word("spread:12", "spread", count=12), "spread", "spread:*"),
-        ("cores:4@2", Word("cores:4@2", "cores", count=4, over="2", nodes=2), "cores:4@2", "cores:4@2"),
-        ("all@all", Word("all@all", "all", over="all"), "all@all", "all@all"),
-        ("pair:3-17", Word("pair:3-17", "pair", partners="3-17"), "pair:3-17", "pair:*"),
-        ("pair:other-node", Word("pair:other-node", "pair", partners="other-node", nodes=2),
+        ("all", Word("all", "all", form="whole"), "all", "all"),
+        ("half:numa:3", Word("half:numa:3", "half", "numa", 3, form="group"), "half:numa", "half:numa:*"),
+        ("all:l3:*", Word("all:l3:*", "all", "l3", every=True, form="group"), "all:l3:*", "all:l3:*"),
+        ("spread:12", Word("spread:12", "spread", count=12, form="count"), "spread", "spread:*"),
+        ("cores:4@2", Word("cores:4@2", "cores", count=4, over="2", nodes=2, form="count"), *["cores:4@2"] * 2),
+        ("all@all", Word("all@all", "all", over="all", form="whole"), "all@all", "all@all"),
+        ("pair:3-17", Word("pair:3-17", "pair", partners="3-17", cpus=(3, 17), form="pair"),
+         "pair:3-17", "pair:*"),
+        ("pair:other-node", Word("pair:other-node", "pair", partners="other-node", nodes=2, form="pair"),
          *["pair:other-node"] * 2),
-        ("one-core:far-nic@2", Word("one-core:far-nic@2", "one-core", "far-nic", over="2", nodes=2),
+        ("one-core:far-nic@2", Word("one-core:far-nic@2", "one-core", "far-nic", over="2", nodes=2, form="card"),
          *["one-core:far-nic@2"] * 2),
+        ("rank-per:l3", Word("rank-per:l3", "rank-per", "l3", form="rank-per"), *["rank-per:l3"] * 2),
+        ("1,2,allx8@2", Word("1,2,allx8@2", "1,2,allx8", ranks=("1", "2", "all"), width=8, over="2", nodes=2,
+                             form="ranks"), *["1,2,allx8@2"] * 2),
         ("not stated", Word("not stated", "not stated"), "not stated", "not stated"),
     ],
 )  # fmt: skip
 def test_a_word_is_taken_apart_once(text: str, word: Word, kind: str, starred: str) -> None:
     assert (parsed(text), word.kind, word.starred) == (word, kind, starred)
+
+
+def test_every_word_that_is_documented_is_one_of_the_grammar() -> None:
+    written = {"I": "3", "N": "4", "A-B": "0-1", "RxC": "2x4", "WORD@N": "all@2"}
+    for word in (*WORDS, *NODE_WORDS):
+        head, colon, tail = word.rpartition(":")
+        assert parsed(f"{head}{colon}{written.get(tail, tail)}").form, word
+    assert not any(
+        parsed(word).form for word in ("all:l4:0", "cores:0", "pair:1-", "x4", "0x2", "rank-per:core:1")
+    )
 
 
 @pytest.mark.parametrize("memory", [Memory(), Memory("bind", (3,)), Memory("interleave", (0, 1, 2))])

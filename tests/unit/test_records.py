@@ -16,6 +16,7 @@ from assay.model.record import (
     decode_record,
     encode_record,
 )
+from assay.model.transport import Transport
 
 durations = st.lists(st.floats(min_value=0, max_value=1e6, allow_nan=False), max_size=20)
 
@@ -116,3 +117,24 @@ def test_a_header_keeps_whole_numbers_whole() -> None:
     record = decode_record(header)
     assert isinstance(record, Header)
     assert repr(record.params["elements"]) == "10000000"
+
+
+def test_what_passes_messages_has_typed_parts_however_old_the_record() -> None:
+    header = (
+        '{"type":"header","schema":1,"benchmark":"b","case":"c","params":{},"work":{},"build":{},'
+        '"clock":{"name":"c","resolution_s":1e-9,"overhead_s":2e-8},"ranks":[],"mpi":%s}'
+    )
+
+    def told(words: str) -> Transport:
+        record = decode_record(header % words)
+        assert isinstance(record, Header)
+        assert words in encode_record(record).decode()  # as it stood
+        return record.mpi
+
+    variables = {"OMPI_MCA_btl": "tcp,self"}
+    assert told('{"library":"Open MPI v4.1.4","threads":"single","OMPI_MCA_btl":"tcp,self"}') == Transport(
+        "Open MPI v4.1.4", threads="single", variables=variables
+    )
+    assert told('{"way":"0-3 1-2","segment":"1448"}') == Transport(pairs=((0, 3), (1, 2)), segment_bytes=1448)
+    assert told('{"way":"127.0.0.1 -> 127.0.0.1"}') == Transport(way="127.0.0.1 -> 127.0.0.1")
+    assert told("{}") == Transport()

@@ -12,12 +12,14 @@ import pytest
 from click.testing import CliRunner, Result
 from tests.simulation import simulated_run
 
+from assay import store
 from assay.cli import assay
 from assay.cli.submit import _seconds
 from assay.launch import batch
 from assay.model.errors import AssayError, MeasurementError, PartialRunError, UnfitEnvironmentError, UsageError
 from assay.model.job import Submitted
 from assay.model.plan import Measure, Study
+from assay.run.ledger import remaining_work
 from assay.store.jobs import jobs
 
 TINY = """
@@ -103,7 +105,7 @@ def test_one_script_runs_the_whole_study_with_the_options_that_were_typed(monkey
     assert Path("calls").read_text() == f"sbatch --parsable {Path(f'runs/jobs/{job.name}.sh').absolute()}\n"
     for word in ("--nodes=2", "--partition=long", "--account=proj", "--time=1:30:00", "--signal=B:TERM@60"):
         assert f"#SBATCH {word}\n" in script
-    assert "-m assay run tiny.toml --launches 3\n" in script
+    assert "-m assay run tiny.toml --launches 3 --budget 5070s\n" in script  # all but a minute and 5 %
     assert (
         f"exec env ASSAY_CACHE=/shared/cache ASSAY_JOB={job.name} ASSAY_RUNS={Path('runs').absolute()} " in script
     )
@@ -117,6 +119,36 @@ def test_a_dry_run_prints_the_script_and_leaves_nothing() -> None:
     assert "#SBATCH --time=0:12:00\n" in result.stdout  # 1.5 times the budget, and ten minutes to build
     assert not Path("runs").exists()
     assert not Path("calls").exists()
+
+
+@pytest.mark.usefixtures("site")
+def test_a_run_gets_the_time_of_its_job_less_what_else_takes_time(monkeypatch: pytest.MonkeyPatch) -> None:
+    def budget(*words: str) -> str:
+        return " ".join(submitted("tiny.toml", *words).command).partition("--budget ")[2]
+
+    assert budget("--time", "1h") == "3360s"
+    assert budget("--time", "1h", "--budget", "5m") == "5m"
+    assert budget("--time", "1h", "--confirm") == "1680s"  # experiments may take as long
+    assert budget("--time", "1h", "--confirm-budget", "6m") == "3000s"
+    assert budget() == ""  # the limit follows the plan
+
+    def cannot_build(_plan: object) -> None:
+        raise UnfitEnvironmentError("no compiler", why="none is here", remedy="none")
+
+    monkeypatch.setattr("assay.cli.prepare.built", cannot_build)
+    assert budget("--time", "1h") == "2760s"
+    assert budget("--time", "3m") == "51s"
+
+
+def test_a_run_that_goes_on_gets_the_time_of_another_job_too(
+    site: Script, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = begin_run(submitted("tiny.toml", "--time", "1h"), monkeypatch)
+    cut_short(path, "interrupted")
+    site("sbatch", "echo 2")
+    used_s = remaining_work(store.load(path)).used_s  # type: ignore[union-attr]
+    assert submitted("--resume", path.name).command[-2:] == ("--budget", f"{used_s + 3360:.0f}s")
+    assert submitted("--resume", path.name, "--time", "30m").command[-1] == f"{used_s + 1650:.0f}s"
 
 
 @pytest.mark.usefixtures("site")

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 import shlex
 import textwrap
 from typing import TYPE_CHECKING, Any
@@ -13,7 +12,7 @@ from assay.cli import output, site
 from assay.cli.plan_cost import duration, order_and_cost
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Mapping, Sequence
 
     from rich.console import Console
     from rich.table import Table
@@ -168,9 +167,9 @@ def _show(plan: Plan, console: Console, *, every: bool) -> None:
             if points := _points(benchmarks.get(name), cases):
                 console.print()
                 console.print(points)
-    folded = [f"{fold.wish} is {fold.into}: {fold.reason}" for fold in plan.folded]
-    _list("Merged, because it is equivalent here", folded, console)
-    _list("Left out", [f"{left.wish}: {left.reason}" for left in plan.left_out], console)
+    folded = [(fold.alike, f"{fold.wish} is {fold.into}: {fold.reason}") for fold in plan.folded]
+    _list("Merged, because it is equivalent here", _brief(folded), console)
+    _list("Left out", _brief([(left.alike, f"{left.wish}: {left.reason}") for left in plan.left_out]), console)
     _list("Order and cost", order_and_cost(plan), console)
 
 
@@ -310,18 +309,18 @@ def _policy(memory: Memory) -> str:
 def _list(heading: str, lines: list[str], console: Console) -> None:
     if lines:
         console.print(f"\n[bold]{heading}[/bold]")
-    for line in _brief(lines):
+    for line in lines:
         _say(line, console, indent="  ")
 
 
-def _brief(lines: list[str]) -> list[str]:
-    """Lines that differ in their numbers only, when they are many: the first, and how many are like it."""
-    alike: dict[str, list[str]] = {}
-    for line in lines:
-        alike.setdefault(re.sub(r"\d+", "0", line), []).append(line)
+def _brief(lines: Sequence[tuple[tuple[str, ...], str]]) -> list[str]:
+    """Lines with what those share that differ in a number only: of many the first, and how many are like it."""
+    groups: dict[object, list[str]] = {}
+    for alike, line in lines:
+        groups.setdefault(alike or line, []).append(line)
     return [
         shown
-        for group in alike.values()
+        for group in groups.values()
         for shown in (group if len(group) < _FEW else [group[0], f"... and {len(group) - 1} similar ones"])
     ]
 

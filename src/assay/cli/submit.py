@@ -28,6 +28,9 @@ _LEAST_S = 2 * _MINUTE
 _USUAL_S = 60 * _MINUTE
 #: A job is given this much more than its plan shall take: programs may have to be built in it.
 _ROOM, _BUILDING_S = 1.5, 10 * _MINUTE
+#: Of a time limit a run does not get the minute before its end, a share for starting and reporting, and where the
+#: programs could not be built here, time to build them: at most a third of the limit.
+_ENDING_S, _BESIDE, _BUILDING_SHARE = _MINUTE, 0.05, 1 / 3
 _CLOCK = re.compile(r"(?:(\d+)-)?(\d+):(\d\d):(\d\d)")
 #: A scheduler that does not answer for so long is not waited for.
 _PATIENCE_S = 60.0
@@ -50,6 +53,9 @@ class _Wanted(NamedTuple):
         hosts: nodes by name; any where empty.
         nodes: how many.
         needs_s: what it will take, as far as it is known.
+        used_s: seconds of its budget that the run took so far; None where nothing of its study is missing.
+        experiments_s: for experiments beyond the budget; None where they may take as long as the study.
+        built: whether its programs are built, or can be built here.
         before: the job that made the run so far.
     """
 
@@ -59,6 +65,9 @@ class _Wanted(NamedTuple):
     hosts: tuple[str, ...]
     nodes: int
     needs_s: float | None
+    used_s: float | None
+    experiments_s: float | None
+    built: bool
     before: Submitted | None = None
 
 
@@ -66,7 +75,12 @@ class _Wanted(NamedTuple):
 @click.argument("study", required=False)
 @click.option("-N", "--nodes", "count", metavar="N", type=click.IntRange(1), help="Number of nodes.  [default: 1]")
 @click.option("-p", "--partition", "queue", metavar="NAME", help="Partition or queue.")
-@click.option("-t", "--time", metavar="TIME", help="Time limit: 30m, 2h, 1:30:00.  [default: by the plan]")
+@click.option(
+    "-t",
+    "--time",
+    metavar="TIME",
+    help="Time limit: 30m, 2h, 1:30:00; less a reserve it is the budget of the run.  [default: by the plan]",
+)
 @click.option("-A", "--account", metavar="NAME", help="Account to charge.")
 @click.option("--cpus-per-node", "cpus", metavar="N", type=click.IntRange(1), help="Cpus of each node, for PBS.")
 @click.option(
@@ -143,9 +157,12 @@ def _whole(study: str, asked: Mapping[str, Any], *, build: bool) -> _Wanted:
             remedy="leave out -N, or leave out --hosts and --hostfile",
         )
     words = output.typed(_OF_JOB | _OF_NODES)
+    options = prepare.options_of(asked, hosts)
+    experiments_s = options.confirm_s if options.confirm else 0.0
     plan = _planned(study, asked, hosts or tuple(f"node{number}" for number in range(1, nodes + 1)), build=build)
     needs_s = (plan.budget_s or plan.estimate_s) + (plan.confirm_s or 0.0) if plan else None
-    return _Wanted(study, "", ("run", study, *words), hosts, nodes, needs_s)
+    built = plan is not None
+    return _Wanted(study, "", ("run", study, *words), hosts, nodes, needs_s, 0.0, experiments_s, built)
 
 
 def _planned(study: str, asked: Mapping[str, Any], hosts: tuple[str, ...], *, build: bool) -> Plan | None:
@@ -193,7 +210,8 @@ def _rest(path: Path, study: str | None, asked: Mapping[str, Any]) -> _Wanted:
     trials = [left for each in run.plan.trials if (left := remaining_work(run, each))]
     if not (missing or trials or confirm_s):
         raise UsageError(f"run '{path.name}' is already complete", remedy=f"assay show {path.name}")
-    needs_s = sum(each.needed_s - each.used_s for each in (missing, *trials) if each) + (confirm_s or 0.0)
+    experiments_s = sum(each.needed_s - each.used_s for each in trials) + (confirm_s or 0.0)
+    needs_s = (missing.needed_s - missing.used_s if missing else 0.0) + experiments_s
     submitted = jobs(path.parent)
     of_run = [job for job in submitted if runs_of(submitted, path.parent).get(job.name) == path]
     words = output.typed(_OF_JOB | _OF_NODES)
@@ -205,7 +223,10 @@ def _rest(path: Path, study: str | None, asked: Mapping[str, Any]) -> _Wanted:
         hosts,
         len(hosts),
         needs_s,
-        of_run[-1] if of_run else None,
+        missing.used_s if missing else None,
+        experiments_s,
+        built=True,
+        before=of_run[-1] if of_run else None,
     )
 
 
@@ -219,6 +240,7 @@ def _order(wanted: _Wanted, limit_s: int | None, asked: Mapping[str, Any], sched
     now = datetime.now(UTC)
     before = wanted.before
     label = re.sub(r"[^\w.-]+", "-", Path(wanted.study).stem)
+    limit_s = limit_s or (before.seconds if before else None)
     usual_s = _USUAL_S if wanted.needs_s is None else _minutes(_ROOM * wanted.needs_s + _BUILDING_S)
     return Submitted(
         JOB_SCHEMA,
@@ -227,15 +249,30 @@ def _order(wanted: _Wanted, limit_s: int | None, asked: Mapping[str, Any], sched
         scheduler=scheduler.name,
         study=label,
         run=wanted.run,
-        command=("assay", *wanted.command),
+        command=("assay", *wanted.command, *(_budget(wanted, limit_s, asked) if limit_s else ())),
         submitted=now.isoformat(),
         nodes=wanted.nodes,
-        seconds=limit_s or (before.seconds if before else usual_s),
+        seconds=limit_s or usual_s,
         hosts=wanted.hosts,
         queue=asked["queue"] or (before.queue if before else ""),
         account=asked["account"] or (before.account if before else ""),
         options=asked["words"] or (before.options if before else ()),
     )
+
+
+def _budget(wanted: _Wanted, limit_s: int, asked: Mapping[str, Any]) -> tuple[str, ...]:
+    """The words that give the run the time of its job; none where its user has given a budget."""
+    if wanted.used_s is None or asked["budget"] is not None:
+        return ()
+    building_s = 0.0 if wanted.built else min(_BUILDING_S, _BUILDING_SHARE * limit_s)
+    left_s = (1 - _BESIDE) * limit_s - _ENDING_S - building_s
+    left_s = left_s / 2 if wanted.experiments_s is None else left_s - wanted.experiments_s
+    budget_s = wanted.used_s + max(1.0, left_s)
+    output.say(
+        f"budget of the run: {budget_s:.0f} s of its job's {limit_s} s; the rest is for building, starting and "
+        "reporting, for experiments, and for the request to end a minute before the limit"
+    )
+    return ("--budget", f"{budget_s:.0f}s")
 
 
 def _seconds(text: str) -> int:

@@ -76,10 +76,7 @@ def _facts(run: Run) -> dict[str, str]:
         if fact and fact.known:
             found[f"{section}: {name}"] = provenance.fact(fact)
     libraries = {
-        case.header.mpi["library"]
-        for launch in run.launches
-        for case in launch.cases
-        if "library" in case.header.mpi
+        library for launch in run.launches for case in launch.cases if (library := case.header.mpi.library)
     }
     return found | ({"system: mpi": ", ".join(sorted(libraries))} if libraries else {})
 

@@ -229,12 +229,14 @@ class Folded(msgspec.Struct, frozen=True):
         into: what it folds into, in words.
         reason: why.
         labels: placement words of the two; empty in a plan of an earlier version, as it is stored.
+        alike: as of `LeftOut`.
     """
 
     wish: str
     into: str
     reason: str
     labels: tuple[str, str] = ("", "")
+    alike: tuple[str, ...] = ()
 
     @property
     def places(self) -> tuple[Word, Word]:
@@ -251,12 +253,14 @@ class LeftOut(msgspec.Struct, frozen=True):
         reason: why it cannot be measured.
         nodes: whether more nodes would do.
         levels: of axes, factors and memory that it is about.
+        alike: equal for wishes that only an index, a number or a size tells apart; empty for one like no other.
     """
 
     wish: str
     reason: str
     nodes: bool = False
     levels: tuple[str, ...] = ()
+    alike: tuple[str, ...] = ()
 
 
 class Plan(msgspec.Struct, frozen=True):

@@ -17,6 +17,7 @@ from assay.model.benchmark import ParamValue
 from assay.model.bracket import Bracket
 from assay.model.errors import AssayError
 from assay.model.quantity import Quantity
+from assay.model.transport import Transport, transport
 
 RECORD_SCHEMA = 1
 
@@ -72,10 +73,10 @@ class Header(msgspec.Struct, frozen=True, tag="header"):
         build: compiler, flags and features the program was compiled with.
         clock: of the samples.
         ranks: one entry per process.
-        mpi: what passes the messages: `library` as it names itself, `standard`, `threads` granted, `network` asked
-            for, `way` that a program names (addresses, or the pairs of a round), `segment`, most bytes of a
-            message in one of TCP, as its ends agreed, each variable of the environment, of an allowlist, that can
-            change its ways; empty without any.
+        passed_by: what passes the messages, `mpi` in a record: `library` as it names itself, `standard`, `threads`
+            granted, `network` asked for, `way` that a program names (addresses, or the pairs of a round),
+            `segment`, most bytes of a message in one of TCP, as its ends agreed, each variable of the environment,
+            of an allowlist, that can change its ways; empty without any. The property `mpi` has its parts.
         libraries: role -> what was loaded at launch, in its own words: `file`, `version`, the `kernel` that it
             chose, `threads`, `interface`, the `kernels` that it takes by number.
         facts: what else the program states of the case, name -> value with its unit.
@@ -89,21 +90,14 @@ class Header(msgspec.Struct, frozen=True, tag="header"):
     build: dict[str, str]
     clock: Clock
     ranks: tuple[Rank, ...]
-    mpi: dict[str, str] = {}
+    passed_by: dict[str, str] = msgspec.field(default_factory=dict, name="mpi")
     libraries: dict[str, dict[str, str]] = {}
     facts: dict[str, str] = {}
 
     @property
-    def segment_bytes(self) -> int:
-        """Most bytes of a message in a segment of TCP, as its ends agreed; 0 where none were told."""
-        told = self.mpi.get("segment", "")
-        return int(told) if told.isdecimal() else 0
-
-    @property
-    def pairs(self) -> tuple[tuple[int, int], ...]:
-        """The pairs of ranks that met in a round, as the program names them: `0-3 1-2`."""
-        pairs = (pair.partition("-") for pair in self.mpi.get("way", "").split())
-        return tuple((int(first), int(second)) for first, _, second in pairs)
+    def mpi(self) -> Transport:
+        """What passes the messages; all of it is empty where nothing does."""
+        return transport(tuple(self.passed_by.items()))
 
 
 class Series(msgspec.Struct, frozen=True, tag="series"):

@@ -10,13 +10,12 @@ import msgspec
 
 from assay.model.errors import UsageError
 from assay.model.machine import Device, Machine
+from assay.model.placement import OTHER_NODE, parsed
 from assay.plan.cores import allowed_cores
 from assay.plan.nodes import memory_targets
 from assay.plan.placement import AbsentPlacementError
 
-#: One core on each of two nodes: beside the card, or any core where nobody knows where that is.
-OTHER_NODE = "pair:other-node"
-_CARD_WORD = re.compile(r"(all|half|one-core):(near|far)-nic")
+_NEAR = "near-nic"
 _NODE = re.compile(r"(?:(?P<network>[^=,]+)=)?(?P<node>\d{1,5})")
 #: Networks of a plan -> NUMA node of the card, as a user says it; that of the empty name holds for all others.
 CardNodes = Mapping[str, int]
@@ -91,11 +90,6 @@ def network_cards(networks: Mapping[str, str], nodes: CardNodes, machines: Seque
     return tuple(found)
 
 
-def depends(word: str) -> bool:
-    """Whether a placement word, without its number of nodes, depends on where the card is."""
-    return word == OTHER_NODE or bool(_CARD_WORD.fullmatch(word))
-
-
 def resolve(word: str, machine: Machine, card: Card) -> str:
     """The word with the NUMA node in place of `near-nic` and `far-nic`; other words unchanged.
 
@@ -111,16 +105,15 @@ def resolve(word: str, machine: Machine, card: Card) -> str:
         usable = {core.numa for core in allowed_cores(machine.topology)}
         near = card.node(machine)
         return f"one-core:numa:{near}" if near in usable and len(usable) > 1 else "one-core"
-    match = _CARD_WORD.fullmatch(word)
-    if not match:
+    asked = parsed(word)
+    if asked.form != "card":
         return word
     near = card.node(machine)
     if near is None:
         of = f" {card.device}" if card.device else ""
         why = f"nobody knows which NUMA node the network card{of} belongs to (see --nic-node)"
         raise AbsentPlacementError(word, why)
-    share, side = match.groups()
-    return f"{share}:numa:{near if side == 'near' else _farthest_node(word, near, machine)}"
+    return f"{asked.share}:numa:{near if asked.group == _NEAR else _farthest_node(word, near, machine)}"
 
 
 def _numa_node(device: Device) -> int | None:

@@ -8,7 +8,7 @@ from assay.model import benchmarks, roles
 from assay.model.benchmark import Benchmark, Resources
 from assay.model.core_rate import core_rate
 from assay.model.machine import Machine, Topology
-from assay.model.placement import Memory, Placement, parsed
+from assay.model.placement import Memory, Placement, parsed, starred_memory
 from assay.model.plan import Case, Folded, LeftOut, Measure, case_id
 from assay.model.units import format_size
 from assay.plan import factors
@@ -53,7 +53,8 @@ def select(measures: tuple[Measure, ...], setting: Setting) -> Selection:
     left_out: dict[LeftOut, None] = {}
     for host, same in over_nodes.machine_of_hosts(setting.hosts, setting.kernels).items():
         if host != same:
-            left_out[LeftOut(f"what passes no messages on {host}", f"it is the same machine as {same}")] = None
+            why = f"it is the same machine as {same}"
+            left_out[LeftOut(f"what passes no messages on {host}", why, alike=("same machine", same))] = None
     for measure in (factors.apply(each, setting.factors) for each in measures):
         benchmark = benchmarks.get(measure.benchmark)
         for part in setting.parts(benchmark):
@@ -62,7 +63,8 @@ def select(measures: tuple[Measure, ...], setting: Setting) -> Selection:
             for spot in spots(measure, part, lacking):
                 if reason := _unfit(benchmark, spot.placement) or _missing_software(benchmark, part):
                     more_nodes = _lacks_nodes(benchmark, spot.placement)
-                    lacking[LeftOut(f"{benchmark.name} at {spot.word}", reason, more_nodes)] = None
+                    alike = (benchmark.name, parsed(spot.word).starred)
+                    lacking[LeftOut(f"{benchmark.name} at {spot.word}", reason, more_nodes, alike=alike)] = None
                     continue
                 for point in _points(benchmark, spot, wishes, part, lacking):
                     first = kept.setdefault(_identity(benchmark, spot, point, part, apart=measure.apart), spot)
@@ -215,8 +217,13 @@ def _points(
             )
             about = (spot.binding.word, str(large.value))
             wish = f"{benchmark.name} at {words}, {large.axis}={large.value}"
-            left_out[LeftOut(wish, why, levels=about)] = None
+            left_out[LeftOut(wish, why, levels=about, alike=(*_alike(benchmark, spot), large.axis))] = None
         yield from expand(benchmark, resources, point)
+
+
+def _alike(benchmark: Benchmark, spot: ResolvedPlacement) -> tuple[str, str, str]:
+    """Equal for spots of a benchmark that only an index tells apart."""
+    return benchmark.name, parsed(spot.word).starred, starred_memory(spot.binding.word)
 
 
 def _free_now(machine: Machine) -> str:
@@ -243,7 +250,8 @@ def _cases(
     if why or needed > available:
         why = why or f"it needs {format_size(needed)} of memory; {format_size(available)} may be used"
         about = (spot.binding.word, *map(str, point.named.values()))
-        left_out[LeftOut(_subject(benchmark.name, words, point.named, {}), why, levels=about)] = None
+        wish = _subject(benchmark.name, words, point.named, {})
+        left_out[LeftOut(wish, why, levels=about, alike=(*_alike(benchmark, spot), "memory"))] = None
         return
     core = core_rate(setting.machine)
     # Inside a node messages go through memory: which network there is does not matter.
@@ -256,7 +264,8 @@ def _cases(
     for levels in factors.combinations(benchmark.name, concerning, spot.binding.word, point.named):
         subject = _subject(benchmark.name, words, point.named, levels, "".join(setting.only[:1]))
         if why := _missing_functions(benchmark, point, levels, setting):
-            left_out[LeftOut(case_id(subject, levels), why)] = None
+            alike = (*_alike(benchmark, spot), "functions", *levels.values())
+            left_out[LeftOut(case_id(subject, levels), why, alike=alike)] = None
             continue
         yield Case(
             id=case_id(subject, levels),
@@ -299,7 +308,9 @@ def _fold(spot: ResolvedPlacement, first: ResolvedPlacement, topology: Topology)
         why = "for these cores they name the same memory nodes"
     else:
         why = f"{one_node}, so every memory policy means the same"
-    return Folded(wish, into, why, (spot.word, first.word))
+    memory = starred_memory(spot.binding.word)
+    alike = (parsed(spot.word).starred, memory, spot.over, parsed(first.word).starred)
+    return Folded(wish, into, why, (spot.word, first.word), alike)
 
 
 def _same_cpus(place: Placement, first: Placement, topology: Topology) -> str:

@@ -4,24 +4,16 @@
 passes messages stays inside the first node; others run on every node at once.
 """
 
-import re
 from collections.abc import Mapping
 
 from assay.model.errors import UsageError
 from assay.model.machine import Topology
-from assay.plan.cards import OTHER_NODE, depends
+from assay.model.placement import EVERY, parsed
 from assay.plan.cores import allowed_cores
 from assay.plan.placement import AbsentPlacementError, plural
 
-_NODES = re.compile(r"[1-9]\d*|all")
 #: Ranks of a host, each with its cpus.
 _Ranks = tuple[tuple[int, ...], ...]
-
-
-def swept(word: str) -> tuple[str, ...]:
-    """`2x2@1,2,all` -> `2x2@1`, `2x2@2`, `2x2@all`; any other word is alone."""
-    plain, at, nodes = word.partition("@")
-    return tuple(f"{plain}@{each}" for each in nodes.split(",")) if at else (word,)
 
 
 def split(word: str) -> tuple[str, str]:
@@ -30,22 +22,22 @@ def split(word: str) -> tuple[str, str]:
     Raises:
         UsageError: what follows the `@` is no number of nodes.
     """
-    if word == OTHER_NODE:
-        return word, "2"
-    plain, at, nodes = word.partition("@")
-    if at and not _NODES.fullmatch(nodes):
+    asked = parsed(word)
+    if not asked.names_nodes:
+        return word, ""
+    if asked.nodes is None and asked.over != EVERY:
         raise UsageError(
-            f"'{word}' names no number of nodes", why="after @ stands a number, or all", remedy=f"write {plain}@2"
+            f"'{word}' names no number of nodes",
+            why="after @ stands a number, or all",
+            remedy=f"write {asked.plain}@2",
         )
-    return plain, nodes
+    return asked.plain, asked.over or str(asked.nodes)
 
 
 def label(word: str, place: str) -> str:
     """What a case is called: the word itself, with the index that took the place of its `*`."""
-    plain, at, nodes = word.partition("@")
-    if depends(plain):
-        return word
-    return f"{place}{at}{nodes}"
+    asked = parsed(word)
+    return word if asked.by_card else place + word.removeprefix(asked.plain)
 
 
 def machine_of_hosts(hosts: tuple[str, ...], kernels: Mapping[str, str]) -> dict[str, str]:
@@ -66,7 +58,7 @@ def select_hosts(
         hosts = tuple(dict.fromkeys(machine_of_hosts(hosts, kernels).values()))
     if not nodes:
         return hosts[:1] if ranks else hosts
-    wanted = len(hosts) if nodes == "all" else int(nodes)
+    wanted = len(hosts) if nodes == EVERY else int(nodes)
     if wanted > len(hosts):
         why = f"it needs {plural(wanted, 'node')}; this run has {plural(len(hosts), 'node')} (see --hosts)"
         raise AbsentPlacementError(word, why, nodes=True)

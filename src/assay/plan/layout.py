@@ -1,9 +1,9 @@
 """Layouts on one machine: how many ranks, how many cores and which devices for each of them."""
 
-import re
 from collections.abc import Iterator
 
 from assay.model.machine import Core, Device, Machine
+from assay.model.placement import EVERY, Word, parsed
 from assay.plan.cores import (
     GROUPS,
     allowed_cores,
@@ -16,8 +16,6 @@ from assay.plan.cores import (
 )
 from assay.plan.placement import AbsentPlacementError, Place, plural
 
-_RANK_PER = re.compile(r"rank-per:(core|l3|numa|socket|gpu)")
-_COUNTED = re.compile(r"(\*|(?:[1-9]\d*|all)(?:,(?:[1-9]\d*|all))*)x([1-9]\d*)")
 #: Drivers of display controllers that compute; the others draw the console of a server.
 _GPU_DRIVERS = frozenset(("nvidia", "amdgpu", "i915", "xe"))
 _COMPUTING = frozenset(("3D controller", "processing accelerator"))
@@ -27,7 +25,7 @@ _Ranks = tuple[tuple[Core, ...], ...]
 
 def is_layout(word: str) -> bool:
     """Whether a placement word, without its nodes, lays out ranks."""
-    return bool(_RANK_PER.fullmatch(word) or _COUNTED.fullmatch(word))
+    return parsed(word).form in {"rank-per", "ranks"}
 
 
 def layouts(word: str, machine: Machine) -> tuple[Place, ...]:
@@ -39,10 +37,10 @@ def layouts(word: str, machine: Machine) -> tuple[Place, ...]:
     cores = allowed_cores(machine.topology)
     if not cores:
         raise AbsentPlacementError(word, "no cpu may be used")
-    counted = _COUNTED.fullmatch(word)
-    if counted:
-        return tuple(_ranks_of(f"{count}x{counted[2]}", count, machine) for count in _counts(word, cores))
-    kind = word.partition(":")[2]
+    asked = parsed(word)
+    if asked.form == "ranks":
+        return tuple(_ranks_of(count, asked.width, machine) for count in _counts(asked, cores))
+    kind = asked.group
     if kind == "gpu":
         return (_rank_per_gpu(word, machine),)
     if kind == "core":
@@ -55,20 +53,19 @@ def layouts(word: str, machine: Machine) -> tuple[Place, ...]:
     return (_place(word, f"one rank for each {GROUPS[kind][0]}: {_sizes(groups)}", groups),)
 
 
-def _counts(word: str, cores: tuple[Core, ...]) -> tuple[int, ...]:
+def _counts(word: Word, cores: tuple[Core, ...]) -> tuple[int, ...]:
     """Numbers of ranks that a counted layout names, in ascending order."""
-    numbers, _, each = word.partition("x")
-    most = len(cores) // int(each)
+    most = len(cores) // word.width
     if not most:
-        raise AbsentPlacementError(word, f"{plural(len(cores), 'core')} may be used", indexed=True)
-    if numbers == "*":
+        raise AbsentPlacementError(word.text, f"{plural(len(cores), 'core')} may be used", indexed=True)
+    if word.ranks == ("*",):
         return tuple(sorted({*(2**power for power in range(most.bit_length())), most}))
-    return tuple(sorted({most if number == "all" else int(number) for number in numbers.split(",")}))
+    return tuple(sorted({most if number == EVERY else int(number) for number in word.ranks}))
 
 
-def _ranks_of(word: str, count: int, machine: Machine) -> Place:
+def _ranks_of(count: int, each: int, machine: Machine) -> Place:
     """So many ranks of so many cores, each inside the smallest kind of domain that has room for all of them."""
-    cores, each = allowed_cores(machine.topology), int(word.partition("x")[2])
+    word, cores = f"{count}x{each}", allowed_cores(machine.topology)
     if count * each > len(cores):
         why = f"it needs {plural(count * each, 'core')}; {plural(len(cores), 'core')} may be used"
         raise AbsentPlacementError(word, why, indexed=True)

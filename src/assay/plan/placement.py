@@ -8,7 +8,7 @@ import msgspec
 
 from assay.model.errors import UsageError
 from assay.model.machine import Core, NumaNode, Topology
-from assay.model.placement import Memory
+from assay.model.placement import Memory, Word, parsed
 from assay.model.units import format_cpu_list
 from assay.plan import nodes, pairs
 from assay.plan.cores import (
@@ -25,10 +25,6 @@ from assay.plan.cores import (
 from assay.plan.nodes import memory_targets
 from assay.plan.placement_words import MEMORY_WORDS, WORDS
 
-_WHOLE = frozenset(("one-core", "pair", "half", "all", "all-threads"))
-_GROUP_WORD = re.compile(r"(all|half|one-core):(l3|numa|socket):(\d+|\*|first)")
-_PAIR_WORD = re.compile(r"pair:(\*|(\d+)-(\d+)|same-core|same-l3|other-l3|other-numa|other-socket)")
-_COUNT_WORD = re.compile(r"(cores|spread):([1-9]\d*|\*)")
 _NO_SHARED_CACHE = "no cache is known that several cores share"
 _BIND_WORD = re.compile(r"bind:(\d+|\*|local|remote)")
 
@@ -80,23 +76,21 @@ def places(word: str, topology: Topology) -> tuple[Place, ...]:
         UsageError: no such word.
         AbsentPlacementError: this machine has no such thing.
     """
-    match, counted, paired = (form.fullmatch(word) for form in (_GROUP_WORD, _COUNT_WORD, _PAIR_WORD))
-    if not match and not counted and not paired and word not in _WHOLE:
+    asked = parsed(word)
+    if asked.form not in {"whole", "group", "count", "pair"} or asked.names_nodes or asked.by_card:
         raise _unknown(word, "placement", WORDS)
     cores = allowed_cores(topology)
     if not cores:
         raise AbsentPlacementError(word, "no cpu may be used")
-    if paired:
-        return _paired(word, paired, cores, topology)
-    if counted:
-        order, count = counted.groups()
-        numbers = counts(len(cores)) if count == "*" else (int(count),)
-        return _counted(order, numbers, cores, topology)
-    if match:
-        share, kind, index = match.groups()
-        if kind == "l3" and not knows_shared_caches(topology):
+    if asked.form == "pair":
+        return _paired(asked, cores, topology)
+    if asked.form == "count":
+        numbers = counts(len(cores)) if asked.count is None else (asked.count,)
+        return _counted(asked.share, numbers, cores, topology)
+    if asked.form == "group":
+        if asked.group == "l3" and not knows_shared_caches(topology):
             raise AbsentPlacementError(word, _NO_SHARED_CACHE)
-        return _groups(share, kind, _indices(word, kind, index, topology), topology)
+        return _groups(asked.share, asked.group, _indices(asked, topology), topology)
     return (_whole(word, cores, topology),)
 
 
@@ -202,15 +196,16 @@ def _group(of: tuple[str, str, int], members: tuple[Core, ...], exists: int, top
     return Place(word, f"{count} of {name}{_inside(members, kind)}", _one_each(members))
 
 
-def _indices(word: str, kind: str, index: str, topology: Topology) -> tuple[int, ...]:
-    usable = tuple(grouped(allowed_cores(topology), kind))
-    if index == "*":
+def _indices(word: Word, topology: Topology) -> tuple[int, ...]:
+    """Of the groups that a word stands for: of every one, of the one that it names, or of the first."""
+    usable = tuple(grouped(allowed_cores(topology), word.group))
+    if word.every:
         return usable
-    if index == "first":
+    if word.index is None:
         return usable[:1]
-    if int(index) in usable:
-        return (int(index),)
-    raise AbsentPlacementError(word, _no_group(kind, int(index), topology), indexed=True)
+    if word.index in usable:
+        return (word.index,)
+    raise AbsentPlacementError(word.text, _no_group(word.group, word.index, topology), indexed=True)
 
 
 def _no_group(kind: str, index: int, topology: Topology) -> str:
@@ -309,16 +304,16 @@ def _inside(members: tuple[Core, ...], kind: str) -> str:
     return f", both {GROUPS[inner][0]}s" if count == 2 else f", its {count} {GROUPS[inner][0]}s"  # noqa: PLR2004
 
 
-def _paired(word: str, match: re.Match[str], cores: tuple[Core, ...], topology: Topology) -> tuple[Place, ...]:
-    kind, one, other = match.groups()
-    if one is not None:
-        return (_two_cpus(word, (int(one), int(other)), topology),)
+def _paired(asked: Word, cores: tuple[Core, ...], topology: Topology) -> tuple[Place, ...]:
+    word, kind = asked.text, asked.partners
+    if asked.cpus:
+        return (_two_cpus(word, asked.cpus, topology),)
     if kind == "same-core":
         threads = next((core.cpus[:2] for core in cores if len(core.cpus) > 1), None)
         if not threads:
             raise AbsentPlacementError(word, _no_siblings(topology))
         return (Place(word, f"cpus {threads[0]} and {threads[1]}, two hardware threads of one core", threads),)
-    if kind == "*":
+    if asked.every:
         chosen = pairs.sample(cores, topology)
         if not chosen:
             raise AbsentPlacementError(word, _only_one(len(topology.cores), "core"))
@@ -338,7 +333,7 @@ def _two_cores(word: str, pair: pairs.Pair, *, known_caches: bool) -> Place:
     return Place(word, f"cpus {cpus[0]} and {cpus[1]}, two cores {relation}", cpus)
 
 
-def _two_cpus(word: str, cpus: tuple[int, int], topology: Topology) -> Place:
+def _two_cpus(word: str, cpus: tuple[int, ...], topology: Topology) -> Place:
     known = {cpu for core in topology.cores for cpu in core.cpus} & set(topology.allowed_cpus)
     for cpu in cpus:
         if cpu not in known:

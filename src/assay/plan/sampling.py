@@ -10,8 +10,9 @@ from assay.plan.placement import Place
 def sampling_note(word: str, found: tuple[Place, ...], topology: Topology) -> str:
     """A note of how many places of a word with `*` are sampled; empty where all are."""
     cores = len(allowed_cores(topology))
-    possible = {"cores:*": cores, "spread:*": cores, "pair:*": cores * (cores - 1) // 2}.get(word, 0)
-    what = "pairs of cores" if word == "pair:*" else "numbers of cores"
+    asked = parsed(word)
+    possible = {"count": cores, "pair": cores * (cores - 1) // 2}.get(asked.form or "", 0) if asked.every else 0
+    what = "pairs of cores" if asked.form == "pair" else "numbers of cores"
     return f"a sample: {len(found)} of {possible} {what} are measured" if len(found) < possible else ""
 
 

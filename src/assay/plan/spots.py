@@ -7,7 +7,7 @@ import msgspec
 from assay.model import benchmarks
 from assay.model.benchmark import Benchmark, ParamValue
 from assay.model.machine import Machine, Topology
-from assay.model.placement import Placement
+from assay.model.placement import Placement, parsed, starred_memory
 from assay.model.plan import Factor, LeftOut, Measure
 from assay.plan import cards
 from assay.plan import hosts as over_nodes
@@ -116,7 +116,7 @@ def spots(measure: Measure, setting: Setting, left_out: dict[LeftOut, None]) -> 
         left_out[LeftOut(_wish(measure), why, levels=tuple(levels))] = None
         return
     benchmark = benchmarks.get(measure.benchmark)
-    for word in (each for wish in measure.placements for each in over_nodes.swept(wish)):
+    for word in (each for wish in measure.placements for each in parsed(wish).each_over):
         for part in _by_card(word, benchmark, setting):
             yield from _spots(word, measure, benchmark, part, left_out)
 
@@ -127,8 +127,8 @@ def _over(network: str) -> str:
 
 def _by_card(word: str, benchmark: Benchmark, setting: Setting) -> Iterator[Setting]:
     """The setting with one card each: those of all networks for ranks on several nodes that lie by the card."""
-    plain, nodes = over_nodes.split(word)
-    if benchmark.launcher == "mpi" and nodes and cards.depends(plain):
+    _, nodes = over_nodes.split(word)
+    if benchmark.launcher == "mpi" and nodes and parsed(word).by_card:
         for card in setting.cards:
             yield msgspec.structs.replace(setting, cards=(card,))
     else:
@@ -141,12 +141,11 @@ def _spots(
 ) -> Iterator[ResolvedPlacement]:
     """The places of one word with every memory policy, for one card."""
     topology, network = setting.machine.topology, setting.cards[0].network
-    over = _over(network)
     try:
         plain, hosts = _resolved(word, benchmark, setting)
         found = _places(plain, setting.machine, benchmark, setting) if hosts else ()
     except AbsentPlacementError as absent:
-        _leave_out(absent, f"{measure.benchmark} at {word}{over}", setting, left_out, network)
+        _leave_out(absent, (measure.benchmark, word, ""), setting, left_out)
         return
     if sampled := sampling_note(plain, found, topology):
         left_out[LeftOut(f"{measure.benchmark} at {word}", sampled)] = None
@@ -162,8 +161,8 @@ def _spots(
                     placement = _placement(word, on, binding, benchmark, setting)
                     yield ResolvedPlacement(binding, placement, network)
             except AbsentPlacementError as absent:
-                label = in_words(over_nodes.label(word, place.word), memory)
-                _leave_out(absent, f"{measure.benchmark} at {label}{over}", setting, left_out, memory, network)
+                label = over_nodes.label(word, place.word)
+                _leave_out(absent, (measure.benchmark, label, memory), setting, left_out)
 
 
 def _resolved(word: str, benchmark: Benchmark, setting: Setting) -> tuple[str, tuple[str, ...]]:
@@ -187,7 +186,8 @@ def _places(word: str, machine: Machine, benchmark: Benchmark, setting: Setting)
             raise AbsentPlacementError(word, f"{benchmark.name} is one process on each host, not {most} ranks")
         return found
     found = places(word, machine.topology)
-    if benchmark.launcher != "mpi" or word not in {"spread:*", "cores:*"}:
+    asked = parsed(word)
+    if benchmark.launcher != "mpi" or asked.form != "count" or not asked.every:
         return found
     (whole,) = places("all", machine.topology)
     return tuple(whole if set(place.cpus) == set(whole.cpus) else place for place in found)
@@ -264,11 +264,15 @@ def _ranks(place: Place, benchmark: Benchmark) -> tuple[tuple[int, ...], ...]:
 
 
 def _leave_out(
-    absent: AbsentPlacementError, wish: str, setting: Setting, left_out: dict[LeftOut, None], *levels: str
+    absent: AbsentPlacementError, wish: tuple[str, str, str], setting: Setting, left_out: dict[LeftOut, None]
 ) -> None:
+    """Note that a wish (benchmark, placement word, memory word if any) is absent, for the setting's network."""
     if absent.indexed and not setting.stored and not setting.only:
         raise absent
-    left_out[LeftOut(wish, absent.why, absent.nodes, tuple(filter(None, levels)))] = None
+    (name, word, memory), network = wish, setting.cards[0].network
+    told = f"{name} at {in_words(word, memory)}{_over(network)}"
+    alike = (name, parsed(word).starred, starred_memory(memory), network)
+    left_out[LeftOut(told, absent.why, absent.nodes, tuple(filter(None, (memory, network))), alike)] = None
 
 
 def _wish(measure: Measure) -> str:
@@ -284,4 +288,4 @@ def _levels(measure: Measure) -> dict[str, tuple[ParamValue, ...]]:
 
 def in_words(place: str, memory: str) -> str:
     """`all, interleave`; first touch goes without saying."""
-    return place if memory == "first-touch" else f"{place}, {memory}"
+    return place if memory in {"", "first-touch"} else f"{place}, {memory}"

@@ -192,10 +192,10 @@ def _environment(run: Run) -> Table:
 def _mpi(run: Run) -> Table:
     """What passed the messages, as it names itself, with the variables that can change its ways."""
     told = dict.fromkeys(
-        (records.launch.toolchain, tuple(case.header.mpi.items()))
+        (records.launch.toolchain, tuple(case.header.passed_by.items()))
         for records in run.launches
         for case in records.cases
-        if case.header.mpi
+        if case.header.passed_by
     )
     values: dict[tuple[str, str], dict[str, None]] = {}
     for toolchain, known in told:

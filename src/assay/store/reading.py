@@ -297,7 +297,7 @@ def _interned(launch: Launch) -> Launch:
 
 
 #: What headers of a case say alike in every launch, or all headers of a launch.
-_SHARED = ("params", "work", "build", "clock", "ranks", "mpi")
+_SHARED = ("params", "work", "build", "clock", "ranks", "passed_by")
 
 
 def _shared_header(header: Header, known: dict[str, Header]) -> Header:

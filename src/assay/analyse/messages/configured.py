@@ -6,6 +6,7 @@ from assay.analyse.messages import link, place
 from assay.model import roles
 from assay.model.machine import Device
 from assay.model.result import Estimate
+from assay.model.transport import Transport
 
 #: Part of the library's name -> variable that moves its eager limit, between nodes and inside one.
 _EAGER = {
@@ -17,16 +18,16 @@ _EAGER = {
 _BTL_EAGER = {"tcp": "OMPI_MCA_btl_tcp_eager_limit", "openib": "OMPI_MCA_btl_openib_eager_limit"}
 
 
-def settings(evidence: Evidence, estimate: Estimate) -> dict[str, str]:
+def settings(evidence: Evidence, estimate: Estimate) -> Transport:
     """Of the MPI that passed the messages: its library and the variables that can change its ways."""
     headers = (case.header for launch in evidence.run.launches for case in launch.cases)
-    return next((each.mpi for each in headers if each.case == estimate.case), {})
+    return next((each.mpi for each in headers if each.case == estimate.case), Transport())
 
 
 def eager_variable(evidence: Evidence, estimate: Estimate) -> str:
     """What moves the eager limit of the MPI that passed the messages."""
     # Only Open MPI has `btl`, where a command line of another tool tells no more.
-    library = settings(evidence, estimate).get("library") or ("Open MPI" if "btl" in estimate.factors else "")
+    library = settings(evidence, estimate).library or ("Open MPI" if "btl" in estimate.factors else "")
     names = next(names for word, names in _EAGER.items() if word in library)
     if not place.between(estimate):
         return names[1]
@@ -68,7 +69,7 @@ def mtu(evidence: Evidence, estimate: Estimate) -> int | None:
 def segment(evidence: Evidence, case: str) -> int:
     """Most bytes of a message in a segment, as the ends of a case's connection agreed; 0 where none were told."""
     headers = (each.header for launch in evidence.run.launches for each in launch.cases)
-    return next((each.segment_bytes for each in headers if each.case == case and each.segment_bytes), 0)
+    return next((each.mpi.segment_bytes for each in headers if each.case == case and each.mpi.segment_bytes), 0)
 
 
 def _device(evidence: Evidence, estimate: Estimate) -> Device | None:

@@ -113,8 +113,8 @@ def steps(model: MessageLaw) -> Iterator[Step]:
 
 def causes(evidence: Evidence, estimate: Estimate, step: Step) -> Iterator[str]:
     """What fits this break, what is configured near it first."""
-    for name, value in configured.settings(evidence, estimate).items():
-        if name[0].isupper() and value.isdecimal() and _near(int(value), step):
+    for name, value in configured.settings(evidence, estimate).variables.items():
+        if value.isdecimal() and _near(int(value), step):
             yield text("{setting} of the MPI", setting=f"{name}={value}")
     # Sockets of one node pass by the interface of loopback, whose frames are large.
     by_interface = _may_be_between(estimate) or roles.by_sockets(estimate)

@@ -55,7 +55,7 @@ def values(records: CaseRecords, metric: Metric) -> dict[Pair, float]:
         middles = medians(table.block(alike)) / table.iterations[alike]
         seconds |= zip(table.rank[alike].tolist(), middles.tolist(), strict=True)
     work = records.header.work.get("message", {})
-    timed = {pair: [seconds[rank] for rank in pair if rank in seconds] for pair in records.header.pairs}
+    timed = {pair: [seconds[rank] for rank in pair if rank in seconds] for pair in records.header.mpi.pairs}
     return {pair: value(metric, max(found), work) for pair, found in timed.items() if found and max(found) > 0}
 
 
@@ -81,7 +81,7 @@ def _points(member: Measured, recorded: Recorded) -> Iterable[Point]:
     header, metric = records[0][1].header, metric_of(estimate)
     launches = [values(each, metric) for _, each in records]
     names = names_of(header)
-    pairs = header.pairs
+    pairs = header.mpi.pairs
     held = [np.array([launch[pair] for launch in launches if pair in launch]) for pair in pairs]
     for pair, quantity in zip(pairs, median_intervals(held, estimate.unit), strict=True):
         at = {"a": names[pair[0]], "b": names[pair[1]], "round": estimate.params["round"]}

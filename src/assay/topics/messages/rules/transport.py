@@ -199,7 +199,7 @@ def _one_network(estimate: Estimate, _evidence: Evidence) -> str:
 
 def _built_with(estimate: Estimate, evidence: Evidence) -> str:
     """The command by which the MPI that passed these messages tells what it was built with."""
-    library = configured.settings(evidence, estimate).get("library", "")
+    library = configured.settings(evidence, estimate).library
     command = "ompi_info" if "Open MPI" in library else "mpichversion"
     return text("check which transports the MPI was built with: `{command}`", command=command)
 
