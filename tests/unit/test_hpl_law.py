@@ -10,9 +10,8 @@ from tests.simulation import TWO_CORES, plan_for, simulated_run
 from tests.unit.test_hpl import WITH_BLAS, orders, section, study
 from tests.unit.test_stages import begun_run, measured
 
-from assay import store, studies
+from assay import importing, store, studies
 from assay.analyse import analyse
-from assay.importing import hpl as hpl_out
 from assay.importing.text import Text
 from assay.model.errors import UsageError
 from assay.model.run import Run
@@ -193,7 +192,7 @@ def test_an_input_file_of_hpl_is_a_study(tmp_path: Path) -> None:
 def test_the_table_of_hpl_can_be_read_again(run: Run) -> None:
     analysis = analyse(run)
     lines = list(table.tables(analysis, run))
-    read = list(hpl_out.read(Text("HPL.out", "", tuple(lines))))
+    read = importing.read("hpl", [Text("HPL.out", "", tuple(lines))]).tables
     rates = {each.params["n"]: each.median for each in analysis.estimates if each.kernel == "rate"}
     assert {each.params["n"] for each in read} == set(rates)
     for each in read:

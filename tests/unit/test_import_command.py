@@ -144,11 +144,14 @@ def test_tables_of_which_nothing_tells_one_from_another_are_curves_of_their_own(
     assert ethernet > 2e-5
 
 
-def test_a_malformed_file_imports_nothing(
+def test_a_torn_table_costs_itself_and_with_strict_all(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     Path("bad.txt").write_text("# OSU MPI Latency Test v3.7\n# Size Latency (us)\n1 abc\n")
-    assert assay(monkeypatch, "import", "osu", "pasted.txt", "bad.txt") == 2
+    assert assay(monkeypatch, "import", "--json", "pasted.txt", "bad.txt", "--runs", "kept") == 0
+    kept = json.loads(capsys.readouterr().out)
+    assert (kept["figures"], [each["where"] for each in kept["skipped"]]) == (14, ["lines 1 to 3"])
+    assert assay(monkeypatch, "import", "osu", "pasted.txt", "bad.txt", "--strict") == 2
     told = capsys.readouterr().err
     assert "assay: cannot import 'bad.txt'" in told
     assert "line 3: 'abc' is no number from 0: '1 abc'" in told

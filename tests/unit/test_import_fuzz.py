@@ -17,7 +17,7 @@ from tests.unit.test_import_tools import HPL, IMB, NUMACTL, STREAM
 from assay import importing
 from assay.analyse import analyse
 from assay.compare.runs import between
-from assay.importing import TOOLS, ImportOptions, Text
+from assay.importing import FORMATS, ImportOptions, Text
 from assay.model import benchmarks
 from assay.model.errors import UsageError
 from assay.model.imported import Imported
@@ -93,21 +93,21 @@ def check(tool: str, content: bytes, test: str = "") -> None:
     assert msgspec.json.decode(msgspec.json.encode(found), type=Imported) == found
 
 
-@pytest.mark.parametrize("tool", sorted(TOOLS))
+@pytest.mark.parametrize("tool", sorted(FORMATS))
 @settings(max_examples=EXAMPLES // 2)
 @given(data=st.data())
 def test_a_damaged_file_is_refused_or_read(tool: str, data: st.DataObject) -> None:
     check(tool, data.draw(mutated(SAMPLES[tool])).encode("utf-8", "replace"))
 
 
-@pytest.mark.parametrize("tool", sorted(TOOLS))
+@pytest.mark.parametrize("tool", sorted(FORMATS))
 @settings(max_examples=EXAMPLES // 4)
 @given(content=st.binary(max_size=200), test=st.sampled_from(["", "osu_bw", "NPtcp", "osu_ibcast", "x"]))
 def test_bytes_of_any_kind_are_refused_or_read(tool: str, content: bytes, test: str) -> None:
     check(tool, content, test)
 
 
-@pytest.mark.parametrize("tool", sorted(TOOLS))
+@pytest.mark.parametrize("tool", sorted(FORMATS))
 def test_the_files_that_are_damaged_can_be_read_whole(tool: str) -> None:
     assert importing.read(tool, [Text.of(tool, SAMPLES[tool].encode())]).tables
 

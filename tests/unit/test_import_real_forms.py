@@ -79,8 +79,12 @@ def test_osu_7_has_its_datatype_before_or_behind_the_columns(version: str) -> No
         ("MPI_Fetch_and_op latency", "onesided", {"operation": "fetch-and-op", "pattern": "latency"}),
         ("MPI Persistent Latency", "pt2pt", {"pattern": "latency", "calls": "persistent"}),
         ("MPI Partitioned Latency", "pt2pt", {"pattern": "partitioned"}),
-        ("MPI-ROCM Bandwidth", "pt2pt", {"pattern": "bandwidth"}),
-        ("MPI-CUDA Allreduce Latency", "collective", {"operation": "allreduce", "calls": "blocking"}),
+        ("MPI-ROCM Bandwidth", "pt2pt", {"pattern": "bandwidth", "accelerator": "rocm"}),
+        ("MPI-CUDA Allreduce Latency", "collective",
+         {"operation": "allreduce", "calls": "blocking", "accelerator": "cuda"}),
+        ("MPI Guess", "osu", {}),
+        ("MPI Multi-threaded Latency", "pt2pt", {"pattern": "multi-threaded-latency"}),
+        ("MPI Multi-process Latency", "pt2pt", {"pattern": "multi-process-latency"}),
     ],
 )  # fmt: skip
 def test_osu_tests_are_what_they_measure(title: str, benchmark: str, params: dict[str, str]) -> None:

@@ -13,13 +13,12 @@ if TYPE_CHECKING:
 
 _TOOLS = ("osu", "imb", "netpipe", "stream", "hpl", "himeno", "npb", "numactl", "csv")
 _STDIN = "-"
-#: Nobody pastes more; a core dump is no text.
-_MOST_BYTES = 64 * 2**20
+#: So many places that could not be read are shown one by one.
+_SHOWN = 10
 
 
 @click.command()
-@click.argument("tool", type=click.Choice(_TOOLS))
-@click.argument("files", metavar="FILE...", nargs=-1, required=True)
+@click.argument("files", metavar="[TOOL] FILE...", nargs=-1, required=True)
 @click.option("--title", default="", metavar="TEXT", help="Title of the run.  [default: tool and files]")
 @click.option("--machine", default="", metavar="TEXT", help="Description of the measured machine.")
 @click.option(
@@ -31,42 +30,55 @@ _MOST_BYTES = 64 * 2**20
 @click.option(
     "--test", default="", metavar="PROGRAM", help="Program that printed rows without a heading: osu_bw, NPtcp."
 )
+@click.option("--strict", is_flag=True, help="Import nothing if a place in the files cannot be read.")
 @click.option("--runs", metavar="DIRECTORY", help="Folder of runs.  [default: $ASSAY_RUNS, else ./assay-runs]")
 @output.json_option
 def command(  # noqa: PLR0913 (one parameter an option)
-    tool: str,
     files: tuple[str, ...],
     *,
     title: str,
     machine: str,
     placement: str,
     test: str,
+    strict: bool,
     runs: str | None,
     as_json: bool,
 ) -> None:
-    """Import the output of another benchmark, or a CSV file, as a run.
+    """Import the output of other benchmarks, or a CSV file, as a run.
 
-    Prints the id of the run. FILE is a path, or `-` for standard input. Text around the tables is ignored, so the
-    text of a terminal or a web page can be imported unchanged; its command lines give placement and options. Means
-    have no samples: `assay compare` shows their differences but calls none significant.
+    Prints the id of the run. FILE is a path, or `-` for standard input. What is in it is found, also the output of
+    several benchmarks; where a file says too little, name the tool: osu, imb, netpipe, stream, hpl, himeno, npb,
+    numactl, csv. Text around the tables is ignored, so the text of a terminal or a web page can be imported
+    unchanged; its command lines give placement and options. Means have no samples: `assay compare` shows their
+    differences but calls none significant.
 
-    If a row cannot be read, nothing is imported (exit 2).
+    What cannot be read is listed and the rest is imported; with --strict, or if nothing can be read, nothing is
+    imported (exit 2).
     """
     import sys
     from pathlib import Path
 
+    import msgspec
+
     from assay import importing, store
 
-    wanted = importing.ImportOptions(title=title, machine=machine, test=test, placement=placement)
-    imported = importing.read(tool, [_read(name) for name in files], wanted)
+    tool = files[0] if files[0] in _TOOLS and len(files) > 1 else ""
+    wanted = importing.ImportOptions(title=title, machine=machine, test=test, placement=placement, strict=strict)
+    imported = importing.read(tool, [_read(name) for name in files[bool(tool) :]], wanted)
     kept = store.save_import(imported, sys.argv, Path(runs) if runs else None)
     figures = sum(len(table.figures) for table in imported.tables)
     if as_json:
-        output.print_json({"schema": 1, "run": kept.name, "tables": len(imported.tables), "figures": figures})
+        skipped = [msgspec.to_builtins(each) for each in imported.skipped]
+        counts = {"tables": len(imported.tables), "figures": figures}
+        output.print_json({"schema": 1, "run": kept.name} | counts | {"skipped": skipped})
         return
     click.echo(kept.name)
     tables = f"{len(imported.tables)} table{'s' * (len(imported.tables) > 1)}"
     told = f"{figures} figure{'s' * (figures > 1)} in {tables}"
+    for each in imported.skipped[:_SHOWN]:
+        output.say(f"not read: {', '.join(filter(None, (each.source, each.where)))}: {each.reason}")
+    if len(imported.skipped) > _SHOWN:
+        output.say(f"not read: {len(imported.skipped) - _SHOWN} more places; all of them: --json")
     output.say(f"{told}; next: assay show {kept.name}; assay report {kept.name}")
 
 
@@ -75,18 +87,18 @@ def _read(name: str) -> Text:
     import sys
     from pathlib import Path
 
-    from assay.importing import Text
+    from assay.importing import MOST_BYTES, Text
     from assay.model.errors import UsageError
 
     if name == _STDIN:
-        content, name = sys.stdin.buffer.read(_MOST_BYTES + 1), "standard input"
+        content, name = sys.stdin.buffer.read(MOST_BYTES + 1), "standard input"
     else:
         try:
             with Path(name).open("rb") as file:
-                content = file.read(_MOST_BYTES + 1)
+                content = file.read(MOST_BYTES + 1)
         except (OSError, ValueError) as error:
             why = error.strerror or str(error) if isinstance(error, OSError) else str(error)
             raise UsageError(f"cannot read '{name}'", why=why, remedy="assay import --help") from error
-    if len(content) > _MOST_BYTES:
+    if len(content) > MOST_BYTES:
         raise UsageError(f"'{name}' is larger than 64 MiB", why="the output of a benchmark is not")
     return Text.of(name, content)

@@ -1,27 +1,21 @@
 """Reading what other benchmarks printed, so that it can be shown and compared as runs are."""
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from itertools import chain
 from pathlib import PurePath
 
 import msgspec
 
 from assay.importing import columns, himeno, hpl, imb, netpipe, npb, numactl, osu, stream
+from assay.importing.cleaning import MOST_BYTES
+from assay.importing.lines import Format, Lines
 from assay.importing.text import Text
 from assay.model.errors import UsageError
-from assay.model.imported import IMPORTED_SCHEMA, UNSTATED, Imported, Source, Table, case_of
+from assay.model.imported import IMPORTED_SCHEMA, UNSTATED, Imported, Skipped, Source, Table, case_of
 
 #: Name of a tool -> what reads its output.
-TOOLS: dict[str, Callable[[Text, str], Iterator[Table]]] = {
-    "osu": osu.read,
-    "imb": imb.read,
-    "netpipe": netpipe.read,
-    "stream": stream.read,
-    "hpl": hpl.read,
-    "himeno": himeno.read,
-    "npb": npb.read,
-    "numactl": numactl.read,
-    "csv": columns.read,
+FORMATS: dict[str, Format] = {
+    each.FORMAT.name: each.FORMAT for each in (osu, imb, netpipe, stream, hpl, himeno, npb, numactl, columns)
 }
 _DEFAULT = "default"
 
@@ -34,38 +28,93 @@ class ImportOptions(msgspec.Struct, frozen=True):
         machine: what was measured, in words.
         test: program that printed rows without a heading.
         placement: of figures whose source does not say it.
+        strict: refuse files of which a place cannot be read.
     """
 
     title: str = ""
     machine: str = ""
     test: str = ""
     placement: str = ""
+    strict: bool = False
+
+
+def tables_of(text: Text, tool: str = "", test: str = "") -> Iterator[Table | Skipped]:
+    """Every table of a text in the order it stands there, and each place that could not be read.
+
+    Args:
+        text: of a file.
+        tool: that printed it; found where empty, also several.
+        test: program that printed rows without a heading.
+    """
+    for form in [FORMATS[tool]] if tool else found_in(text):
+        others = [each for each in FORMATS.values() if each is not form]
+        yield from Lines(text, form, others, test if tool else None).tables()
+
+
+def found_in(text: Text) -> list[Format]:
+    """The formats that a text holds output of."""
+    return [form for form in FORMATS.values() if any(map(form.marks.search, text.lines))]
 
 
 def read(tool: str, texts: Sequence[Text], wanted: ImportOptions | None = None) -> Imported:
-    """All tables of some files as one import.
+    """All tables of some files as one import. What cannot be read is listed; the rest is kept.
+
+    Args:
+        tool: that printed them; found where empty.
+        texts: the files.
+        wanted: what a user says of them.
 
     Raises:
-        UsageError: a file holds no table of the tool, or one that cannot be read: file, line and reason.
+        UsageError: nothing can be read; or, where the options say strict, a place cannot: file, line and reason.
     """
     wanted = wanted or ImportOptions()
     tables: list[Table] = []
+    skipped: list[Skipped] = []
     for text in texts:
-        found = list(TOOLS[tool](text, wanted.test))
-        if not found:
-            text.refuse(0, f"it holds no output of {tool}")
-        tables += found
+        found = list(tables_of(text, tool, wanted.test))
+        found = found or [_without_output(text, tool)]
+        skipped += [each for each in found if isinstance(each, Skipped)]
+        tables += sorted((each for each in found if isinstance(each, Table)), key=_first_line)
     if wanted.placement:
         tables = [_with_placement(table, wanted.placement) for table in tables]
+    numbered = list(_number_repeats(_with_factor_levels(tables)))
+    skipped += [each for each in numbered if isinstance(each, Skipped)]
+    tables = [each for each in numbered if isinstance(each, Table)]
+    if skipped and (wanted.strict or not tables):
+        raise _refusal(skipped)
     names = ", ".join(PurePath(text.name).name for text in texts)
+    tools = ", ".join(dict.fromkeys(table.tool for table in tables))
     return Imported(
         schema=IMPORTED_SCHEMA,
-        title=wanted.title or f"{tables[0].tool}: {names}",
+        title=wanted.title or f"{tools}: {names}",
         machine=wanted.machine or _hosts(tables) or "a machine that the source does not name",
         sources=tuple(Source(text.name, text.sha256) for text in texts),
-        tables=tuple(_number_repeats(_with_factor_levels(tables))),
+        tables=tuple(tables),
         question="What did another tool print?",
         titled=bool(wanted.title),
+        skipped=tuple(skipped),
+    )
+
+
+def _first_line(table: Table) -> int:
+    return table.figures[0].line
+
+
+def _without_output(text: Text, tool: str) -> Skipped:
+    others = ", ".join(form.name for form in found_in(text) if tool)
+    of = tool or f"a tool that is known ({', '.join(FORMATS)})"
+    hint = f", but of {others}" if others else ""
+    return Skipped(text.name, "", f"it holds no output of {of}{hint}")
+
+
+def _refusal(skipped: Sequence[Skipped]) -> UsageError:
+    """What the first place is and how many others cannot be read."""
+    first, others = skipped[0], len(skipped) - 1
+    more = f"; and {others} more place{'s' * (others > 1)}" if others else ""
+    return UsageError(
+        f"cannot import '{first.source}'",
+        why=(f"line {first.line}: " if first.line else "") + first.reason + more,
+        remedy="correct or cut it and import again; see docs/importing.md for what is read",
     )
 
 
@@ -80,34 +129,37 @@ def _hosts(tables: Sequence[Table]) -> str:
 
 def _with_factor_levels(tables: Sequence[Table]) -> Iterator[Table]:
     """Choices that are not the same in all tables of a benchmark as factors; where none was made: `default`."""
+    levels: dict[str, dict[str, set[str]]] = {}
     for table in tables:
-        alike = [each.factors for each in tables if each.benchmark == table.benchmark]
-        names = list(dict.fromkeys(chain.from_iterable(alike)))
-        varied = [name for name in names if len({factors.get(name, _DEFAULT) for factors in alike}) > 1]
-        levels = {name: table.factors.get(name, _DEFAULT) for name in varied}
-        yield msgspec.structs.replace(table, factors=levels)
+        for name in table.factors:
+            levels.setdefault(table.benchmark, {}).setdefault(name, set())
+    for table in tables:
+        for name, seen in levels.get(table.benchmark, {}).items():
+            seen.add(table.factors.get(name, _DEFAULT))
+    for table in tables:
+        varied = [name for name, seen in levels.get(table.benchmark, {}).items() if len(seen) > 1]
+        yield msgspec.structs.replace(table, factors={name: table.factors.get(name, _DEFAULT) for name in varied})
 
 
-def _number_repeats(tables: Iterator[Table]) -> Iterator[Table]:
-    """With figures that were printed twice told apart: the second table of a kind is `repeat` 2."""
-    seen: set[tuple[str, str, str]] = set()
+def _number_repeats(tables: Iterable[Table]) -> Iterator[Table | Skipped]:
+    """With figures that were printed several times told apart: tables of a kind are `repeat` 1, 2 and so on."""
+    told: list[tuple[Table, set[tuple[str, str, str]], int]] = []
+    times: dict[tuple[str, str, str], int] = {}
     for table in tables:
-        repeat, told = 1, table
-        while seen & (keys := _keys(told)):
-            repeat += 1
-            told = msgspec.structs.replace(table, params=table.params | {"repeat": repeat})
+        keys = _keys(table)
         if len(keys) < len(table.figures):
-            raise UsageError(
-                f"cannot import '{table.source}'",
-                why=f"{table.where}: the same figure stands twice in one table",
-                remedy="keep one of them and import again",
-            )
-        seen |= keys
-        yield told
+            yield Skipped(table.source, table.where, "the same figure stands twice in one table")
+            continue
+        repeat = 1 + max(times.get(key, 0) for key in keys)
+        times |= dict.fromkeys(keys, repeat)
+        told.append((table, keys, repeat))
+    for table, keys, repeat in told:
+        several = max(times[key] for key in keys) > 1
+        yield msgspec.structs.replace(table, params=table.params | {"repeat": repeat}) if several else table
 
 
 def _keys(table: Table) -> set[tuple[str, str, str]]:
     return {(case_of(table, each).id, each.kernel, each.metric) for each in table.figures}
 
 
-__all__ = ["TOOLS", "ImportOptions", "Text", "read"]
+__all__ = ["FORMATS", "MOST_BYTES", "ImportOptions", "Text", "found_in", "read", "tables_of"]

@@ -5,9 +5,10 @@ import json
 import re
 from collections.abc import Iterator, Mapping
 
-from assay.importing.text import UNITS, Text, lines
+from assay.importing.lines import Format, Lines
+from assay.importing.text import UNITS, RefusedError, Text, lines
 from assay.model.benchmark import ParamValue
-from assay.model.imported import UNSTATED, Figure, Table
+from assay.model.imported import UNSTATED, Figure, Skipped, Table
 
 _NEEDED = ("benchmark", "metric", "unit", "value")
 _KNOWN = {*_NEEDED, "kernel", "placement", "hosts", "memory", "better", "remark", "params", "factors"}
@@ -23,13 +24,14 @@ _FACTOR = "factor:"
 _TIMES = {"s"}
 
 
-def read(text: Text, _test: str = "") -> Iterator[Table]:
+def _read(source: Lines) -> Iterator[Table | Skipped]:
     """A figure for each row. Columns that are no known word are parameters, `factor:NAME` are factors.
 
     Raises:
-        UsageError: a column is missing, a row has another number of cells, a value or unit cannot be read.
+        UsageError: a column is missing, or a quote is not closed.
     """
-    reader = csv.reader(text.lines, strict=True)
+    text = source.text
+    reader = csv.reader([line for _, line in source], strict=True)
     names: list[str] = []
     try:
         for cells in reader:
@@ -38,11 +40,14 @@ def read(text: Text, _test: str = "") -> Iterator[Table]:
             if not names:
                 names = _heading(text, reader.line_num, [cell.strip() for cell in cells])
                 continue
-            if len(cells) != len(names):
-                text.refuse(reader.line_num, f"{len(cells)} cells in a row of {len(names)} columns")
-            row = {name: cell.strip() for name, cell in zip(names, cells, strict=True)}
-            if row["value"] or "median" not in names:
-                yield _table(text, reader.line_num, row)
+            try:
+                if len(cells) != len(names):
+                    text.refuse(reader.line_num, f"{len(cells)} cells in a row of {len(names)} columns")
+                row = {name: cell.strip() for name, cell in zip(names, cells, strict=True)}
+                if row["value"] or "median" not in names:
+                    yield _table(text, reader.line_num, row)
+            except RefusedError as torn:
+                yield Skipped(text.name, lines(torn.line, torn.line), torn.reason, torn.line)
     except csv.Error as error:
         text.refuse(min(reader.line_num, len(text.lines)), str(error))
 
@@ -115,3 +120,10 @@ def _object(text: Text, line: int, cell: str) -> dict[str, ParamValue]:
 def _value(cell: str) -> ParamValue:
     """A whole number where it is one."""
     return int(cell) if re.fullmatch(r"\d{1,18}", cell, re.ASCII) else cell
+
+
+#: A heading: all four words that it needs, in any order.
+_MARKS = re.compile(
+    "".join(rf"(?=(?:.*,)?\s*{name}\s*(?:,|$))" for name in _NEEDED[:3]) + r".*\b(?:value|median)\b"
+)
+FORMAT = Format("csv", _MARKS, _read, re.compile(r"assay"))

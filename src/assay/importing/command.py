@@ -1,27 +1,37 @@
-"""What a pasted command line says: which program, on which nodes, placed how, with which choices."""
+"""What a command line says: which program, on which nodes, placed how, with which choices."""
 
 import re
 import shlex
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from pathlib import PurePosixPath
 
 import msgspec
 
 from assay.model.imported import UNSTATED, Table
 
-#: `[hpc@hpc01 pt2pt]$ `, `user@n1:~$ `, `$ `, `% `; or a program that such files begin with.
-_PROMPT = re.compile(r"\s*(?:\[[^\]]*\]\s*[$#%>]|[\w.@:~/-]*[$%])\s+(\S.*)")
-_STARTS = re.compile(r"\s*((?:[A-Z_]+=\S+\s+)*(?:(?:mpirun|mpiexec|srun|prun|orterun|numactl)\b|\.{0,2}/)\S*.*)")
 _ASSIGNED = re.compile(r"[A-Za-z_]\w*=.*")
-_LAUNCHERS = {"mpirun", "mpiexec", "srun", "prun", "orterun"}
+#: `mpiexec.hydra` and the like count as what stands before the dot; `flux run` is two words.
+_LAUNCHERS = {"mpirun", "mpiexec", "srun", "prun", "orterun", "mpirun_rsh", "flux", "jsrun", "aprun"}
+#: They start what follows and say nothing of it.
+_WRAPPERS = {"sudo", "time", "nohup", "env", "exec", "run", "stdbuf", "chrt", "nice"}
 _HOSTS = {"-H", "-host", "--host", "-hosts", "--hosts", "-w", "--nodelist"}
 _RANKS = {"-np", "--np", "-n", "--ntasks", "-c"}
-#: Of srun; of others -N is ranks a node.
+#: Of those that count nodes; of others -N is ranks a node.
+_COUNTS_NODES = {"srun", "flux"}
 _NODES = {"-N", "--nodes"}
+#: Resource sets of jsrun: their number, ranks of each, sets a host.
+_SETS = {
+    **dict.fromkeys(("-n", "--nrs"), "sets"),
+    **dict.fromkeys(("-a", "--tasks_per_rs"), "each"),
+    **dict.fromkeys(("-r", "--rs_per_host"), "per_host"),
+    **dict.fromkeys(("-p", "--np"), "ranks"),
+}
 _CHOSEN = {"-mca", "--mca", "-genv", "-env", "-gmca", "--gmca", "--prtemca", "-prtemca"}
 _NUMBERED = {
     **dict.fromkeys(("-npersocket", "--npersocket"), "per_socket"),
-    **dict.fromkeys(("-npernode", "--npernode", "-ppn", "-perhost", "--ntasks-per-node", "-N"), "per_node"),
+    **dict.fromkeys(
+        ("-npernode", "--npernode", "-ppn", "-perhost", "--ntasks-per-node", "--tasks-per-node", "-N"), "per_node"
+    ),
 }
 #: Where ranks go: so many a node.
 _MAPPED = {"--map-by", "-map-by"}
@@ -30,6 +40,12 @@ _EACH_NODE = re.compile(r"ppr:(\d{1,6}):node\b.*", re.ASCII)
 _SKIPPED = {
     *("-num-sockets", "--num-sockets", "--bind-to", "-bind-to", "--hostfile", "-hostfile"),
     *("-machinefile", "--machinefile", "-f", "-rf", "--rankfile", "--report-bindings-to", "-wdir", "--wdir"),
+}
+_SKIPPED_OF = {
+    "srun": {"-c", "--cpus-per-task", "-p", "--partition", "-t", "--time", "-A", "--account", "-J", "-q", "-m"},
+    "flux": {"-c", "--cores-per-task", "-g", "--gpus-per-task", "-t", "-q", "-o"},
+    "jsrun": {"-c", "--cpu_per_rs", "-g", "--gpu_per_rs", "-b", "--bind", "-d", "--launch_distribution", "-l"},
+    "aprun": {"-d", "-S", "-cc", "-j"},
 }
 _NUMACTL = {
     **dict.fromkeys(("-N", "--cpunodebind"), "node"),
@@ -78,19 +94,13 @@ class CommandLine(msgspec.Struct, frozen=True):
         return words.get(name, "")
 
 
-def command_of(line: str) -> str:
-    """The command line in a line of a terminal's text; empty where it holds none."""
-    match = _PROMPT.fullmatch(line) or _STARTS.fullmatch(line)
-    return match[1].strip() if match else ""
-
-
-def parse_command(line: str) -> CommandLine:
-    """The parsed form of a command line."""
+def parse_command(line: str, exported: Mapping[str, str] | None = None) -> CommandLine:
+    """The parsed form of a command line; `exported` are variables that were set before it."""
     try:
         words = shlex.split(line)
     except ValueError:  # a quote that is not closed
         words = line.split()
-    said = _Words()
+    said = _Words(chosen=dict(exported or {}))
     rest = iter(words)
     for word in rest:
         if not _option(word, rest, said):
@@ -110,13 +120,18 @@ def parse_command(line: str) -> CommandLine:
 
 
 class _Words(msgspec.Struct):
-    """What the words before the program say."""
+    """What the words before the program say.
+
+    Attributes:
+        unlisted: hosts that mpirun_rsh still names, one a rank, before the program.
+    """
 
     hosts: tuple[str, ...] = ()
     numbers: dict[str, int] = {}
     chosen: dict[str, str] = {}
     numactl: dict[str, str] = {}
     launcher: str = ""
+    unlisted: int = 0
     within: bool = False
 
 
@@ -127,14 +142,18 @@ def _option(word: str, rest: Iterator[str], said: _Words) -> bool:
         said.within = True
     elif name in _LAUNCHERS:
         said.launcher = name
-    elif said.within:
+    elif name == "taskset":
+        said.numactl["cpus"] = next(rest, "") if (first := next(rest, "")) in {"-c", "--cpu-list"} else first
+    elif said.within and word.startswith("-"):
         return _numactl_option(word, rest, said)
     elif _ASSIGNED.fullmatch(word):
         _assign(word, said)
     elif said.launcher and word.startswith("-"):
         _launcher_option(word, rest, said)
+    elif said.unlisted:
+        said.hosts, said.unlisted = tuple(dict.fromkeys((*said.hosts, word))), said.unlisted - 1
     else:
-        return word.startswith("-")
+        return word.startswith("-") or name in _WRAPPERS
     return True
 
 
@@ -153,26 +172,36 @@ def _launcher_option(word: str, rest: Iterator[str], said: _Words) -> None:
     name, equals, value = word.partition("=")
     if glued := re.fullmatch(r"-([Nn])(\d{1,6})", word, re.ASCII):  # srun -N2 -n8
         name, equals, value = f"-{glued[1]}", "=", glued[2]
-    if name in _MAPPED:
+    if number := _number_of(name, said.launcher):
+        told = (value if equals else next(rest, "")).partition("-")[0]
+        if re.fullmatch(r"\d{1,6}", told, re.ASCII):
+            said.numbers[number] = int(told)
+            said.unlisted = int(told) if said.launcher == "mpirun_rsh" and number == "ranks" else said.unlisted
+    elif name in _MAPPED:
         each = _EACH_NODE.fullmatch(value if equals else next(rest, ""))
         said.numbers |= {"per_node": int(each[1])} if each else {}
-    elif said.launcher == "srun" and name in _NODES:
-        number = (value if equals else next(rest, "")).partition("-")[0]
-        said.numbers |= {"nodes": int(number)} if re.fullmatch(r"\d{1,6}", number, re.ASCII) else {}
     elif name in _HOSTS:
         listed = (value if equals else next(rest, "")).split(",")
         said.hosts = tuple(dict.fromkeys(each.partition(":")[0] for each in listed if each))
-    elif name in _RANKS or name in _NUMBERED:
-        number = value if equals else next(rest, "")
-        if re.fullmatch(r"\d{1,6}", number, re.ASCII):
-            said.numbers[_NUMBERED.get(name, "ranks")] = int(number)
     elif name in _CHOSEN:
-        key = next(rest, "")
-        said.chosen[key] = next(rest, "")
+        chosen = next(rest, "")
+        _assign(chosen if "=" in chosen else f"{chosen}={next(rest, '')}", said)
     elif name == "-x":
         _assign(next(rest, ""), said)
-    elif word in _SKIPPED:
+    elif word in _SKIPPED or word in _SKIPPED_OF.get(said.launcher, ()):
+        said.unlisted = 0 if "hostfile" in word else said.unlisted
         next(rest, None)
+
+
+def _number_of(option: str, launcher: str) -> str:
+    """What an option with a number counts, `ranks`; empty for others."""
+    if launcher == "jsrun":
+        return _SETS.get(option, "")
+    if option in _SKIPPED_OF.get(launcher, ()):
+        return ""
+    if launcher in _COUNTS_NODES and option in _NODES:
+        return "nodes"
+    return "ranks" if option in _RANKS else _NUMBERED.get(option, "")
 
 
 def _assign(word: str, said: _Words) -> None:
@@ -181,7 +210,7 @@ def _assign(word: str, said: _Words) -> None:
 
 
 def _placement(said: _Words) -> str:
-    ranks, each = said.numbers.get("ranks", 0), said.numbers.get("per_node", 0)
+    ranks, each = _ranks(said)
     hosts = len(said.hosts) or said.numbers.get("nodes", 0) or (ranks // each if each and not ranks % each else 0)
     ranks = ranks or each * hosts
     if not said.launcher:
@@ -196,6 +225,15 @@ def _placement(said: _Words) -> str:
     if each == 1:
         word = f"one-core:numa:{said.numactl['node']}" if _is_node(said) else "one-core"
     return f"{word}@{hosts}" if hosts > 1 else word
+
+
+def _ranks(said: _Words) -> tuple[int, int]:
+    """Ranks in all and of each node; 0 where nothing says it."""
+    number = said.numbers.get
+    if "sets" in said.numbers:
+        of_set = number("each", 1)
+        return number("sets", 0) * of_set, number("per_host", 0) * of_set
+    return number("ranks", 0), number("per_node", 0)
 
 
 def _threads(said: _Words) -> str:

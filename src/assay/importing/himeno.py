@@ -3,11 +3,11 @@
 import re
 from collections.abc import Iterator
 
-from assay.importing.command import CommandLine, command_of, parse_command
-from assay.importing.text import Column, Text, figure, lines
+from assay.importing.lines import Format, Lines
+from assay.importing.text import Column, figure, lines
 from assay.model.imported import UNSTATED, Table
 
-_RATE = re.compile(r"\s*MFLOPS(?:\s+measured)?\s*[:=]\s*(\S+)(.*)", re.IGNORECASE)
+_RATE = re.compile(r"\bMFLOPS(?:\s+measured)?\s*[:=]\s*(\d[\d.]*(?:e[+-]?\d+)?)", re.IGNORECASE | re.ASCII)
 #: What stood before this was a rehearsal, which tells how long to measure.
 _ACTUAL = re.compile(r".*\bstart the actual measurement\b.*", re.IGNORECASE)
 _GRID = re.compile(r"\s*(?:mimax|imax)\s*=\s*(\d{1,9})\b.*", re.IGNORECASE)
@@ -16,27 +16,27 @@ _SIZE = re.compile(r"\s*Grid[-_ ]?size\s*[:=]\s*(XS|S|M|L|XL)\b.*", re.IGNORECAS
 _SIZES = {33: "XS", 65: "S", 129: "M", 257: "L", 513: "XL", 32: "XS", 64: "S", 128: "M", 256: "L", 512: "XL"}
 
 
-def read(text: Text, _test: str = "") -> Iterator[Table]:
-    """A table for each rate that the program printed at the start of a line, but that of a rehearsal.
+#: Of other programs that print MFLOPS it is told by one of these, anywhere.
+_MARKS = re.compile(r"himeno|姫野|\bm?imax\s*=|Score based on Pentium|\bGosa\b", re.IGNORECASE)
 
-    Raises:
-        UsageError: a rate that is no number.
-    """
-    started, size = CommandLine(), ""
+
+def _read(source: Lines) -> Iterator[Table]:
+    """A table for each rate, but that of a rehearsal; prose that repeats a rate adds none."""
+    text, size = source.text, ""
     held: Table | None = None  # until it is known to be no rehearsal
-    for number, line in enumerate(text.lines, 1):
-        if command := command_of(line):
-            started, size = parse_command(command), ""
-        if grid := _GRID.fullmatch(line):
-            size = size or _SIZES.get(int(grid[1]), "")
-        if named := _SIZE.fullmatch(line):
-            size = named[1].upper()
+    told: set[str] = set()
+    for number, line in source:
+        size = _size("" if source.starts else size, line)
         if _ACTUAL.fullmatch(line):
             held = None
-        if rate := _RATE.fullmatch(line):
+        for rate in _RATE.finditer(line):
+            prose = line[: rate.start()].strip() or line[rate.end() : rate.end() + 1].strip()
+            if prose and rate[1] in told:
+                continue
+            told.add(rate[1])
             if held:
                 yield held
-            held = started.annotate(
+            held = source.command.annotate(
                 Table(
                     source=text.name,
                     where=lines(number, number),
@@ -51,3 +51,14 @@ def read(text: Text, _test: str = "") -> Iterator[Table]:
                 held = None
     if held:
         yield held
+
+
+def _size(known: str, line: str) -> str:
+    """The size of the grid, where this line says it; else what is known."""
+    if named := _SIZE.fullmatch(line):
+        return named[1].upper()
+    grid = None if known else _GRID.fullmatch(line)
+    return _SIZES.get(int(grid[1]), "") if grid else known
+
+
+FORMAT = Format("himeno", _MARKS, _read, re.compile(r"himeno|bmt", re.IGNORECASE))

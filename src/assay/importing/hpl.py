@@ -5,7 +5,8 @@ from collections.abc import Iterator
 
 import msgspec
 
-from assay.importing.command import CommandLine, command_of, parse_command
+from assay.importing.command import CommandLine
+from assay.importing.lines import Format, Lines
 from assay.importing.text import Column, Text, figure, lines
 from assay.model.imported import Table
 
@@ -20,18 +21,16 @@ _CHECK = re.compile(r"\s*\|\|.*\.\.\.\s*(PASSED|FAILED)\s*")
 _WORDS = 6
 
 
-def read(text: Text, _test: str = "") -> Iterator[Table]:
+def _read(source: Lines) -> Iterator[Table]:
     """Every solved system: rate and time; one whose residual failed does not count.
 
     Raises:
         UsageError: a row that cannot be read.
     """
-    started, version = CommandLine(), ""
+    text, version = source.text, ""
     table: Table | None = None
     failed = ""
-    for number, line in enumerate(text.lines, 1):
-        if command := command_of(line):
-            started = parse_command(command)
+    for number, line in source:
         if match := _VERSION.fullmatch(line):
             version = match[1]
         if (check := _CHECK.fullmatch(line)) and check[1] == "FAILED":
@@ -41,7 +40,7 @@ def read(text: Text, _test: str = "") -> Iterator[Table]:
             yield from _with_residual_check(table, failed)
             table, failed = None, ""
         if row:
-            table = _table(text, number, row, started, version)
+            table = _table(text, number, row, source.command, version)
     yield from _with_residual_check(table, failed)
 
 
@@ -69,3 +68,11 @@ def _table(text: Text, line: int, row: re.Match[str], started: CommandLine, vers
             params={**sizes, "variant": row[1]},
         )
     )
+
+
+FORMAT = Format(
+    "hpl",
+    re.compile(rf"{_ROW.pattern}|{_HEADING.pattern}", re.ASCII),
+    _read,
+    re.compile(r"hpl|hpcc", re.IGNORECASE),
+)

@@ -5,7 +5,8 @@ from collections.abc import Iterator
 
 import msgspec
 
-from assay.importing.command import CommandLine, command_of, parse_command
+from assay.importing.command import CommandLine
+from assay.importing.lines import Format, Lines
 from assay.importing.text import Column, Text, figure, is_number, lines, slug
 from assay.model.benchmark import ParamValue
 from assay.model.imported import UNSTATED, Figure, Table
@@ -30,6 +31,8 @@ _PAIRS: dict[str, dict[str, ParamValue]] = {
     "Uniband": {"pattern": "multi-bandwidth"},
     "Biband": {"pattern": "multi-bidirectional"},
 }
+#: Their time is that of one way, so that a rate follows from it.
+_ONE_WAY = {"PingPong", "PingPongSpecificSource"}
 _COLLECTIVES = {
     *("allgather", "allgatherv", "allreduce", "alltoall", "alltoallv", "barrier", "bcast"),
     *("gather", "gatherv", "reduce", "reduce_scatter", "scatter", "scatterv"),
@@ -56,15 +59,15 @@ class _Head(msgspec.Struct):
     line: int = 0
 
 
-def read(text: Text, _test: str = "") -> Iterator[Table]:
+def _read(source: Lines) -> Iterator[Table]:
     """Every block of a text.
 
     Raises:
         UsageError: a row that cannot be read, a block without rows.
     """
-    started, version = CommandLine(), ""
+    text, started, version = source.text, CommandLine(), ""
     head, rows = _Head(), list[tuple[int, list[str]]]()
-    for number, line in enumerate(text.lines, 1):
+    for number, line in source:
         words = line.split()
         if head.columns and words and is_number(words[0]):
             if len(words) != len(head.columns):
@@ -78,8 +81,7 @@ def read(text: Text, _test: str = "") -> Iterator[Table]:
         if rows:
             yield _table(text, head, rows, started, version)
             head, rows = _Head(params=head.params, name=head.name), []
-        if command := command_of(line):
-            started = parse_command(command)
+        started = source.command
         if match := _VERSION.fullmatch(line.strip()):
             version = match[1]
         _heading(text, number, line.strip(), head)
@@ -175,4 +177,18 @@ def _figures(text: Text, line: int, words: list[str], head: _Head, kernel: str) 
         elif unit in {"usec", "%"}:
             known = kernel in {"message", "own"}
             metric = times.get(name, f"latency-{slug(name)}") if known and unit == "usec" else slug(name)
-            yield figure(text, line, Column(kernel, metric, unit), word, size)
+            time = figure(text, line, Column(kernel, metric, unit), word, size)
+            yield time
+            if head.name in _ONE_WAY and "groups" not in head.params and time.value > 0 and size["bytes"]:
+                yield msgspec.structs.replace(
+                    time,
+                    metric="bandwidth",
+                    unit="B/s",
+                    value=float(size["bytes"]) / time.value,
+                    better="higher",
+                    params=size | {"pattern": "ping-pong"},
+                    printed=f"{size['bytes']} B in {time.printed}",
+                )
+
+
+FORMAT = Format("imb", re.compile(_BLOCK.pattern), _read, re.compile(r"IMB"))

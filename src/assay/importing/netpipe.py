@@ -5,7 +5,8 @@ from collections.abc import Iterator
 
 import msgspec
 
-from assay.importing.command import CommandLine, command_of, parse_command
+from assay.importing.command import CommandLine
+from assay.importing.lines import Format, Lines
 from assay.importing.text import UNITS, Column, Text, figure, is_number, is_whole, lines
 from assay.model.benchmark import ParamValue
 from assay.model.imported import UNSTATED, Figure, Table
@@ -37,30 +38,26 @@ class _Row(msgspec.Struct, frozen=True):
     unit: str
 
 
-def read(text: Text, test: str = "") -> Iterator[Table]:
+def _read(source: Lines) -> Iterator[Table]:
     """Every sweep of a text: latency, and bandwidth as NetPIPE's curves show it (size / time of one way).
 
     The time is what NetPIPE measures and is read; its rate follows from it, in 2^20 bit up to version 3.
 
-    Args:
-        text: that was pasted.
-        test: name of the module where no command line says it, `NPtcp`.
-
     Raises:
         UsageError: a row that cannot be read, or rows of a module that nothing names.
     """
+    text = source.text
     named = next(iter(_NAMED.findall(text.name)), "")
-    started, rows = CommandLine(program=test or named), list[_Row]()
-    for number, line in enumerate(text.lines, 1):
+    started, rows = CommandLine(program=source.test or named), list[_Row]()
+    for number, line in source:
         row = _row(text, number, line)
-        command = command_of(line)
-        if rows and (command or (row and row.size <= rows[-1].size)):
+        if rows and (source.starts or (row and row.size <= rows[-1].size)):
             yield _table(text, rows, started)
             rows = []
         if row:
             rows.append(row)
-        elif command and (found := _NAMED.search(command)):
-            started = _assumed_placement(msgspec.structs.replace(parse_command(command), program=found[0]))
+        elif source.starts and (found := _NAMED.search(source.command.line)):
+            started = _assumed_placement(msgspec.structs.replace(source.command, program=found[0]))
     if rows:
         yield _table(text, rows, started)
 
@@ -138,3 +135,6 @@ def _figures(text: Text, row: _Row, benchmark: str, kernel: str) -> Iterator[Fig
 
 def _params(row: _Row, pattern: str) -> dict[str, ParamValue]:
     return {"pattern": pattern, "bytes": row.size} if pattern else {"bytes": row.size}
+
+
+FORMAT = Format("netpipe", re.compile(_SHOWN.pattern), _read, _NAMED)

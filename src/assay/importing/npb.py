@@ -5,7 +5,8 @@ from collections.abc import Iterator
 
 import msgspec
 
-from assay.importing.command import CommandLine, command_of, parse_command
+from assay.importing.command import CommandLine
+from assay.importing.lines import Format, Lines
 from assay.importing.text import Column, Text, figure, lines
 from assay.model.imported import Table
 
@@ -13,8 +14,6 @@ from assay.model.imported import Table
 _COMPLETED = re.compile(r"\b([A-Z]{2}(?:-[A-Za-z]{2})?) Benchmark Completed\b")
 #: What a command line that starts one has: `lu.A.x`, `mg.B.4`, `bt-mz.C.x`.
 _PROGRAM = re.compile(r"\b[a-z]{2}(?:-[a-z]{2})?\.[A-Z]\.\w+")
-#: Marks of a letter's quotation.
-_QUOTED = re.compile(r"^\s*(?:>+\s?)+")
 _HEADING = re.compile(r"\bNAS Parallel Benchmarks\b")
 #: What a result says; several of it may have come to stand in one line, behind marks of a quotation.
 _SAID = re.compile(
@@ -42,22 +41,20 @@ class _Result(msgspec.Struct):
     said: dict[str, tuple[int, str]] = {}
 
 
-def read(text: Text, _test: str = "") -> Iterator[Table]:
+def _read(source: Lines) -> Iterator[Table]:
     """A table for each result: rate and time; one that NPB's own verification did not pass does not count.
 
     Raises:
         UsageError: a result without class, time or rate, or with one that cannot be read.
     """
-    started = CommandLine()
+    text, started = source.text, CommandLine()
     result: _Result | None = None
-    for number, quoted in enumerate(text.lines, 1):
-        line = _QUOTED.sub("", quoted, count=1)
-        completed, command = _COMPLETED.search(line), _command(line)
-        if result and (command or completed or _HEADING.search(line)):
+    for number, line in source:
+        completed = _COMPLETED.search(line)
+        if result and (source.starts or completed or _HEADING.search(line)):
             yield _table(text, result, started)
             result = None
-        if command:
-            started = parse_command(command)
+        started = source.command
         if completed:
             result = _Result(completed[1].lower(), number)
         if result:
@@ -68,12 +65,6 @@ def read(text: Text, _test: str = "") -> Iterator[Table]:
                 result = None
     if result:
         yield _table(text, result, started)
-
-
-def _command(line: str) -> str:
-    """The command line that starts one of the programs; empty where the line holds none."""
-    command = command_of(line)
-    return command if _PROGRAM.search(command) else ""
 
 
 def _table(text: Text, result: _Result, started: CommandLine) -> Table:
@@ -112,3 +103,6 @@ def _problem(result: _Result) -> str:
     if not word:
         return "NPB's own verification does not stand there"
     return f"NPB's own verification failed in line {line}"
+
+
+FORMAT = Format("npb", _COMPLETED, _read, _PROGRAM)

@@ -5,6 +5,7 @@ from collections.abc import Iterator
 
 import msgspec
 
+from assay.importing.lines import Format, Lines
 from assay.importing.text import Column, Text, figure, lines
 from assay.model.imported import Figure, Table
 
@@ -15,41 +16,61 @@ _COLUMNS = re.compile(r"\s*node((?:\s+\d{1,6})+)\s*")
 _ROW = re.compile(r"\s*(\d{1,6}):((?:\s+\S+)*)\s*")
 
 
-def read(text: Text, _test: str = "") -> Iterator[Table]:
+class _Node(msgspec.Struct):
+    """An output as far as it was read: nodes whose distances are named, and those whose row is still to come."""
+
+    first: int
+    last: int
+    figures: list[Figure] = []
+    columns: list[str] = []
+    missing: list[str] = []
+
+
+def _read(source: Lines) -> Iterator[Table]:
     """Every output of `numactl -H` in a text: sizes, free memory, and the firmware's distances.
 
     Raises:
         UsageError: a value that cannot be read, or a row of distances that is missing or too short.
     """
-    begun = [number for number, line in enumerate(text.lines, 1) if _AVAILABLE.fullmatch(line)]
-    for first, end in zip(begun, [*begun[1:], len(text.lines) + 1], strict=False):
-        yield _table(text, first, end)
+    text = source.text
+    begun: _Node | None = None
+    for number, line in source:
+        if _AVAILABLE.fullmatch(line):
+            if begun:
+                yield _table(text, begun)
+            begun = _Node(number, number)
+        elif begun:
+            _take(text, number, line, begun)
+    if begun:
+        yield _table(text, begun)
 
 
-def _table(text: Text, first: int, end: int) -> Table:
-    figures: list[Figure] = []
-    columns: list[str] = []
-    missing: list[str] = []
-    last = first
-    for number, line in enumerate(text.lines[first : end - 1], first + 1):
-        if amount := _AMOUNT.fullmatch(line):
-            if amount[4] != "MB":
-                text.refuse(number, f"'{amount[4][:20]}' is not MB, which numactl prints")
-            kernel = Column("node", amount[2], "MB")
-            figures.append(figure(text, number, kernel, amount[3], {"node": int(amount[1])}))
-            last = number
-        elif named := _COLUMNS.fullmatch(line):
-            columns, missing = named[1].split(), named[1].split()
-        elif missing and (row := _ROW.fullmatch(line)):
-            figures += _distances(text, number, row, columns)
-            missing = [node for node in missing if node != row[1]]
-            last = number
-    if missing:
-        text.refuse(last, f"no distances of node {missing[0]} follow")
-    if not figures:
-        text.refuse(first, "neither sizes nor distances follow")
+def _take(text: Text, number: int, line: str, begun: _Node) -> None:
+    if amount := _AMOUNT.fullmatch(line):
+        if amount[4] != "MB":
+            text.refuse(number, f"'{amount[4][:20]}' is not MB, which numactl prints")
+        kernel = Column("node", amount[2], "MB")
+        begun.figures.append(figure(text, number, kernel, amount[3], {"node": int(amount[1])}))
+        begun.last = number
+    elif named := _COLUMNS.fullmatch(line):
+        begun.columns, begun.missing = named[1].split(), named[1].split()
+    elif begun.missing and (row := _ROW.fullmatch(line)):
+        begun.figures += _distances(text, number, row, begun.columns)
+        begun.missing = [node for node in begun.missing if node != row[1]]
+        begun.last = number
+
+
+def _table(text: Text, begun: _Node) -> Table:
+    if begun.missing:
+        text.refuse(begun.last, f"no distances of node {begun.missing[0]} follow")
+    if not begun.figures:
+        text.refuse(begun.first, "neither sizes nor distances follow")
     return Table(
-        source=text.name, where=lines(first, last), tool="numactl", benchmark="numactl", figures=tuple(figures)
+        source=text.name,
+        where=lines(begun.first, begun.last),
+        tool="numactl",
+        benchmark="numactl",
+        figures=tuple(begun.figures),
     )
 
 
@@ -61,3 +82,6 @@ def _distances(text: Text, line: int, row: re.Match[str], columns: list[str]) ->
         params: dict[str, int | float | str] = {"node": int(row[1]), "to": int(to)}
         distance = figure(text, line, Column("node", "distance", ""), word, params)
         yield msgspec.structs.replace(distance, better="lower")
+
+
+FORMAT = Format("numactl", _AVAILABLE, _read, re.compile(r"numactl"))

@@ -5,7 +5,8 @@ from collections.abc import Iterator
 
 import msgspec
 
-from assay.importing.command import CommandLine, command_of, parse_command
+from assay.importing.command import CommandLine
+from assay.importing.lines import Format, Lines
 from assay.importing.text import Column, Text, figure, is_number, is_whole, lines, slug
 from assay.model.benchmark import ParamValue
 from assay.model.imported import Figure, Table
@@ -14,9 +15,6 @@ _TITLE = re.compile(
     r"#?\s*(?:OSU|OMB Python|OMB-Py)\s+(.*?)\s+Test(?:\s+v(\d[\d.]*)|\s*\(Version (\d[\d.]*)\))?\s*"
 )
 _HEADING = re.compile(r"#?\s*(Size\s)?(.*)")
-#: What `srun --label` and the like put before each line.
-_LABEL = re.compile(r"\s*\d{1,7}:\s?", re.ASCII)
-_LABELLED = re.compile(_LABEL.pattern + r"\s*#\s*OSU\b.*", re.ASCII)
 _COLUMN = re.compile(
     r"([A-Z][\w.-]*(?: [A-Z][\w.-]*)*)\s?\((us|MB/s|%)\)|(MB/s)|(Messages/s)|(Iterations)|(Validation)"
 )
@@ -35,8 +33,8 @@ _PAIR_TESTS = {
     "bi-directional bandwidth": "bidirectional",
     "multiple bandwidth / message rate": "multi-bandwidth",
     "multi latency": "multi-latency",
-    "multi-threaded latency": "latency",
-    "multi-process latency": "latency",
+    "multi-threaded latency": "multi-threaded-latency",
+    "multi-process latency": "multi-process-latency",
     "partitioned latency": "partitioned",
 }
 _OPERATIONS = {
@@ -56,6 +54,10 @@ _PROGRAMS = {
     "osu_latency_mt": "MPI Multi-threaded Latency",
     "osu_latency_mp": "MPI Multi-process Latency",
 }
+#: Ends of a message, and where the words behind the options put their buffers; those on the host are not named.
+_ENDS = ("sent-from", "received-on")
+_PLACES = {"D": "device", "H": "host", "M": "managed", "MD": "managed", "MH": "managed"}
+_ACCELERATED = re.compile(r"^MPI[-_ ](CUDA|ROCM|OpenACC) ", re.IGNORECASE)
 _ONE_SIDED = {"put", "get", "accumulate", "get_accumulate", "fetch_and_op", "compare_and_swap"}
 _COLLECTIVES = {
     *("allgather", "allreduce", "alltoall", "barrier", "bcast"),
@@ -64,7 +66,10 @@ _COLLECTIVES = {
 #: Headings of the figures that our benchmarks have.
 _USUAL = {"latency": "latency", "avg-latency": "latency", "bandwidth": "bandwidth", "bi-bandwidth": "bandwidth"}
 _RATES = [("", "MB/s"), ("", "Messages/s")]
-_PROGRAM = re.compile(r"osu_i?[a-z_]+")
+_PROGRAM = re.compile(r"\bosu_i?[a-z_]+")
+_MARKS = re.compile(
+    rf"#\s*(?:OSU|OMB)\b.*\bTest\b|^\s*OSU MPI.*\bTest v\d|#\s*Size\b.*(?:\(us\)|MB/s)|{_PROGRAM.pattern}"
+)
 
 
 class _Test(msgspec.Struct, frozen=True):
@@ -85,6 +90,7 @@ class _Head(msgspec.Struct):
     """What was read before the rows."""
 
     test: _Test | None = None
+    title: str = ""
     version: str = ""
     columns: list[tuple[str, str]] = []
     sized: bool = True
@@ -92,47 +98,59 @@ class _Head(msgspec.Struct):
     line: int = 0
 
 
-def read(text: Text, test: str = "") -> Iterator[Table]:
+def _read(source: Lines) -> Iterator[Table]:
     """Every table of a text; prose and other programs' lines between them are passed over.
-
-    Args:
-        text: that was pasted.
-        test: name of the program where neither title nor command names it, `osu_bw`.
 
     Raises:
         UsageError: a row that cannot be read, a heading without rows, rows of an unknown test.
     """
-    if test and _test_of_program(test) is None:
-        text.refuse(0, f"'{test[:40]}' is no test of OSU that is known: {', '.join(_PROGRAMS)}, osu_allreduce ...")
-    started = CommandLine()
-    head, rows = _Head(test=_test_of_program(test)), list[tuple[int, list[str]]]()
-    for number, line in enumerate(_unlabelled(text), 1):
+    text, wanted = source.text, _wanted(source)
+    started, unnamed = CommandLine(), 0
+    head, rows = _Head(test=wanted), list[tuple[int, list[str]]]()
+    for number, line in source:
         words = line.split()
-        command = command_of(line)
-        if _is_row(text, number, words, head):
+        if not head.columns and head.test is None and _are_figures(words):
+            unnamed = unnamed or number
+        elif _is_row(text, number, words, head):
             if rows and head.sized and int(words[0]) <= int(rows[-1][1][0]):  # the next table, without a heading
                 yield _table(text, head, rows, started)
                 rows = []
             rows.append((number, words))
             continue
-        if rows and (words or command):
+        if rows and (words or source.starts):
             yield _table(text, head, rows, started)
-            head, rows = _Head(test=_test_of_program(test), line=0), []
-        if command and _PROGRAM.search(command):
-            started = parse_command(command)
-            head = _Head(test=_test_of_program(test) or _test_of_program(started.program))
-        elif words:
+            head, rows = _Head(test=wanted), []
+        started = source.command
+        head = _begun(source, head) if source.starts else head
+        if words and not source.starts:
             _heading(text, number, line, head)
     if rows:
         yield _table(text, head, rows, started)
     elif head.line:
         text.refuse(head.line, "no rows follow this heading")
+    elif unnamed and source.named and not source.found:
+        text.refuse(unnamed, "a row, but neither a heading nor a command names the test; say it with --test")
 
 
-def _unlabelled(text: Text) -> tuple[str, ...]:
-    """The lines without the number of the rank that printed each."""
-    labelled = any(map(_LABELLED.fullmatch, text.lines))
-    return tuple(_LABEL.sub("", line, count=1) for line in text.lines) if labelled else text.lines
+def _begun(source: Lines, head: _Head) -> _Head:
+    """What a command says of the rows that follow it; before them no heading may stand that has none."""
+    if head.line:
+        source.text.refuse(head.line, "no rows follow this heading")
+    return _Head(test=_test_of_program(source.command.program) or _wanted(source))
+
+
+def _wanted(source: Lines) -> _Test | None:
+    """The test that the user names for rows without a heading."""
+    found = _test_of_program(source.test)
+    if source.test and found is None:
+        known = ", ".join(_PROGRAMS)
+        source.text.refuse(0, f"'{source.test[:40]}' is no test of OSU that is known: {known}, osu_allreduce ...")
+    return found
+
+
+def _are_figures(words: list[str]) -> bool:
+    """Whether a line looks like a row without a heading: a size and its figures."""
+    return len(words) > 1 and is_whole(words[0]) and all(map(is_number, words))
 
 
 def _heading(text: Text, number: int, line: str, head: _Head) -> None:
@@ -142,12 +160,11 @@ def _heading(text: Text, number: int, line: str, head: _Head) -> None:
         if (title[2] or title[3]) and (test := _test_of_title(title[1])):
             head.test, head.version = test, title[2] or title[3]
     elif title:
-        if head.line:
+        if head.line and title[1] != head.title:  # else two ranks printed the same
             text.refuse(head.line, "no rows follow this heading")
-        head.test, head.version = _test_of_title(title[1]), title[2] or title[3] or ""
+        head.title = title[1]
+        head.test, head.version = _test_of_title(title[1]) or _unknown(title[1]), title[2] or title[3] or ""
         head.line = number
-        if head.test is None:
-            text.refuse(number, f"the test '{title[1][:40]}' is not known")
     elif line.lstrip().startswith("#") or (head.test and line.split(maxsplit=1)[0] == "Size"):
         for name, pattern in _SAID.items():
             if match := pattern.search(line):
@@ -163,10 +180,8 @@ def _is_row(text: Text, number: int, words: list[str], head: _Head) -> bool:
     if not words:
         return False
     if not head.columns:
-        if len(words) == 1 or not is_whole(words[0]) or not all(map(is_number, words)):
+        if head.test is None or not _are_figures(words):
             return False
-        if head.test is None:
-            text.refuse(number, "a row, but neither a heading nor a command names the test; say it with --test")
         head.columns = _RATES if len(words) > 2 else [("", _unit(head.test))]  # noqa: PLR2004 (size and figure)
     if not is_number(words[0]):
         return False
@@ -214,8 +229,8 @@ def _table(text: Text, head: _Head, rows: list[tuple[int, list[str]]], started: 
 
 
 def _params(test: _Test, head: _Head, started: CommandLine) -> dict[str, ParamValue]:
-    """The test's, those of the heading, and the window of the command line."""
-    params = test.params | head.params
+    """The test's, those of the heading, and window and buffers of the command line."""
+    params = _buffers(started) | test.params | head.params
     window = started.option("-W") or started.option("--window-size")
     if is_whole(window):
         params["window"] = int(window)
@@ -223,6 +238,17 @@ def _params(test: _Test, head: _Head, started: CommandLine) -> dict[str, ParamVa
         params["datatype"] = "contiguous"
     if f"cores:{params.get('pairs')}" in started.placement:  # the placement says it
         del params["pairs"]
+    return params
+
+
+def _buffers(started: CommandLine) -> dict[str, ParamValue]:
+    """Where the command line puts them: `-d cuda`, and `D H` behind the options."""
+    params: dict[str, ParamValue] = {}
+    if accelerator := started.option("-d") or started.option("--accelerator"):
+        params["accelerator"] = slug(accelerator)
+    where = started.options[-2:]
+    if len(where) == len(_ENDS) and all(word in _PLACES for word in where):
+        params |= {end: _PLACES[word] for end, word in zip(_ENDS, where, strict=True) if _PLACES[word] != "host"}
     return params
 
 
@@ -246,10 +272,19 @@ def _test_of_program(program: str) -> _Test | None:
 
 
 def _test_of_title(title: str) -> _Test | None:
-    """The test of a title, `MPI Allreduce Latency`."""
-    name = re.sub(r"^MPI[-_ ](?:CUDA |ROCM |OpenACC )?", "", title, flags=re.IGNORECASE).lower()
+    """The test of a title, `MPI-CUDA Allreduce Latency`."""
+    accelerated = _ACCELERATED.match(title)
+    found = _plain_test("MPI " + title[accelerated.end() :] if accelerated else title)
+    if not found or not accelerated:
+        return found
+    return msgspec.structs.replace(found, params=found.params | {"accelerator": slug(accelerated[1])})
+
+
+def _plain_test(title: str) -> _Test | None:
+    """The test of a title that names no accelerator."""
+    name = re.sub(r"^MPI[-_ ]", "", title, flags=re.IGNORECASE).lower()
     usual = re.sub(r"\bpersistent ", "", name)
-    if usual != name and (found := _test_of_title(usual)):
+    if usual != name and (found := _plain_test(usual)):
         return msgspec.structs.replace(found, params=found.params | {"calls": "persistent"})
     if name in _PAIR_TESTS:
         return _Test("pt2pt", "message", {"pattern": _PAIR_TESTS[name]})
@@ -263,3 +298,11 @@ def _test_of_title(title: str) -> _Test | None:
     if what != "latency" or not operation:
         return None
     return _Test("collective", "own", {"operation": _OPERATIONS.get(operation, slug(operation)), "calls": calls})
+
+
+def _unknown(title: str) -> _Test:
+    """A test that we have no benchmark for, under its own name."""
+    return _Test("osu", slug(title), {})
+
+
+FORMAT = Format("osu", _MARKS, _read, _PROGRAM)

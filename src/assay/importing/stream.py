@@ -3,11 +3,16 @@
 import re
 from collections.abc import Iterator
 
-from assay.importing.command import CommandLine, command_of, parse_command
-from assay.importing.text import Column, Text, figure, lines
+import msgspec
+
+from assay.importing.command import CommandLine
+from assay.importing.lines import Format, Lines
+from assay.importing.text import Column, Text, figure, is_number, lines
 from assay.model.imported import Figure, Table
 
 _ROW = re.compile(r"\s*(Copy|Scale|Add|Triad)\s*:\s*(.*)", re.IGNORECASE)
+#: HPCC's STREAM prints GB/s, of 10^9 bytes.
+_HEADING = re.compile(r"\s*Function\s+(?:Best )?Rate\s*\(?([MG]B/s)\)?.*")
 _SAID: dict[str, re.Pattern[str]] = {
     "elements": re.compile(r"\s*Array size\s*=\s*(\d{1,18})\b.*"),
     "threads": re.compile(r"\s*Number of Threads (?:counted|requested)\s*=\s*(\d{1,9})\s*"),
@@ -16,62 +21,84 @@ _SAID: dict[str, re.Pattern[str]] = {
 _FAILED = re.compile(r"\s*Failed Validation.*", re.IGNORECASE)
 #: Rate, then mean, least and largest time.
 _WORDS = 4
+_BEST = "the best of its repetitions"
 _KERNELS = ("copy", "scale", "add", "triad")
 
 
-def read(text: Text, _test: str = "") -> Iterator[Table]:
+class _Rows(msgspec.Struct):
+    """A table as far as it was read.
+
+    Attributes:
+        said: elements, threads and version.
+        unit: of its rates.
+        seen: kernel -> line.
+        failed: why it does not count.
+    """
+
+    said: dict[str, str] = {}
+    unit: str = "MB/s"
+    figures: list[Figure] = []
+    seen: dict[str, int] = {}
+    failed: str = ""
+
+
+def _read(source: Lines) -> Iterator[Table]:
     """Every table of four kernels. STREAM prints the best rate of its repetitions, and the mean of their times.
 
     Raises:
         UsageError: a row that cannot be read, or a kernel missing.
     """
-    started, said = CommandLine(), dict[str, str]()
-    figures, seen, failed = list[Figure](), dict[str, int](), ""
-    for number, line in enumerate(text.lines, 1):
-        if command := command_of(line):
-            yield from _tables(text, figures, (started, said, failed), seen)
-            started, said, figures, seen, failed = parse_command(command), {}, [], {}, ""
+    text, started, rows = source.text, CommandLine(), _Rows()
+    for number, line in source:
+        heading, row = _HEADING.fullmatch(line), _ROW.fullmatch(line)
+        kernel = row[1].lower() if row else ""
+        if rows.seen and (source.starts or heading or kernel in rows.seen):
+            yield _table(text, rows, started)
+            rows = _Rows(said={} if source.starts else rows.said, unit=rows.unit)
+        started = source.command
+        if heading:
+            rows.unit = heading[1]
         for name, pattern in _SAID.items():
             if match := pattern.fullmatch(line):
-                said[name] = match[1]
+                rows.said[name] = match[1]
         if _FAILED.fullmatch(line):
-            failed = f"STREAM's own validation failed in line {number}"
-        if row := _ROW.fullmatch(line):
-            kernel = row[1].lower()
-            if kernel in seen:
-                yield from _tables(text, figures, (started, said, failed), seen)
-                figures, seen, failed = [], {}, ""
-            seen[kernel] = number
-            figures += _figures(text, number, kernel, row[2].split())
-    yield from _tables(text, figures, (started, said, failed), seen)
+            rows.failed = f"STREAM's own validation failed in line {number}"
+        if row and (rows.seen or any(map(is_number, row[2].split()))):
+            rows.seen[kernel] = number
+            rows.figures += _figures(text, number, Column(kernel, "bandwidth", rows.unit, _BEST), row[2].split())
+    if rows.seen:
+        yield _table(text, rows, started)
 
 
-def _figures(text: Text, line: int, kernel: str, words: list[str]) -> Iterator[Figure]:
+def _figures(text: Text, line: int, rate: Column, words: list[str]) -> Iterator[Figure]:
     if len(words) != _WORDS:
         text.refuse(line, f"{len(words)} numbers in a row, not rate, mean, least and largest time")
-    yield figure(text, line, Column(kernel, "bandwidth", "MB/s", "the best of its repetitions"), words[0], {})
-    yield figure(text, line, Column(kernel, "mean-time", "s"), words[1], {})
+    yield figure(text, line, rate, words[0], {})
+    yield figure(text, line, Column(rate.kernel, "mean-time", "s"), words[1], {})
 
 
-def _tables(
-    text: Text, figures: list[Figure], about: tuple[CommandLine, dict[str, str], str], seen: dict[str, int]
-) -> Iterator[Table]:
-    """The table of four kernels; none where none was begun."""
-    if not seen:
-        return
-    missing = [kernel for kernel in _KERNELS if kernel not in seen]
+def _table(text: Text, rows: _Rows, started: CommandLine) -> Table:
+    missing = [kernel for kernel in _KERNELS if kernel not in rows.seen]
+    first, last = min(rows.seen.values()), max(rows.seen.values())
     if missing:
-        text.refuse(max(seen.values()), f"no row of {', '.join(missing)} belongs to this table")
-    started, said, failed = about
-    yield started.annotate(
+        text.refuse(last, f"no row of {', '.join(missing)} belongs to this table")
+    return started.annotate(
         Table(
             source=text.name,
-            where=lines(min(seen.values()), max(seen.values())),
+            where=lines(first, last),
             tool="STREAM",
             benchmark="stream",
-            figures=tuple(figures),
-            version=said.get("version", ""),
-            params={name: int(said[name]) for name in ("elements", "threads") if name in said},
-            failed=failed,
+            figures=tuple(rows.figures),
+            version=rows.said.get("version", ""),
+            params={name: int(rows.said[name]) for name in ("elements", "threads") if name in rows.said},
+            failed=rows.failed,
         )
     )
+
+
+FORMAT = Format(
+    "stream",
+    re.compile(rf"{_HEADING.pattern}|^\s*(?:Copy|Triad)\s*:(?:\s+[\d.]+){{4}}"),
+    _read,
+    re.compile(r"(?i)stream|hpcc"),
+)

@@ -7,13 +7,13 @@ from typing import NamedTuple, NoReturn
 
 import msgspec
 
+from assay.importing.cleaning import lines_of
 from assay.model.errors import UsageError
 from assay.model.imported import Figure
 
 #: Longer words are no numbers that anything prints.
 _LONGEST = 40
 _SHOWN = 60
-_COLOURS = re.compile(r"\x1b\[[0-9;]*m")
 #: `MB/s` -> SI unit and its factor. Tools count 10^6 bytes; bits as NetPIPE 5 and network cards.
 UNITS = {
     "s": ("s", 1.0),
@@ -31,20 +31,48 @@ UNITS = {
     "B/s": ("B/s", 1.0),
     "MB/s": ("B/s", 1e6),
     "GB/s": ("B/s", 1e9),
+    "KiB/s": ("B/s", 2.0**10),
+    "MiB/s": ("B/s", 2.0**20),
+    "GiB/s": ("B/s", 2.0**30),
+    "bit/s": ("B/s", 1 / 8),
+    "kbit/s": ("B/s", 1e3 / 8),
     "Mbit/s": ("B/s", 1e6 / 8),
     "Gbit/s": ("B/s", 1e9 / 8),
     "flop/s": ("flop/s", 1.0),
     "MFLOPS": ("flop/s", 1e6),
     "GFLOPS": ("flop/s", 1e9),
+    "TFLOPS": ("flop/s", 1e12),
     "op/s": ("op/s", 1.0),
     "Mop/s": ("op/s", 1e6),
+    "Gup/s": ("update/s", 1e9),
     "Hz": ("Hz", 1.0),
     "Messages/s": ("1/s", 1.0),
     "1/s": ("1/s", 1.0),
+    "M/s": ("1/s", 1e6),
+    "count": ("", 1.0),
+    "ns/day": ("ns/day", 1.0),
     "%": ("share", 1e-2),
     "share": ("share", 1.0),
     "": ("", 1.0),
 }
+
+
+class RefusedError(UsageError):
+    """A place that cannot be read.
+
+    Attributes:
+        line: from 1; 0 for a whole file.
+        reason: what is wrong there.
+    """
+
+    def __init__(self, name: str, line: int, reason: str) -> None:
+        super().__init__(
+            f"cannot import '{name}'",
+            why=(f"line {line}: " if line else "") + reason,
+            remedy="correct or cut it and import again; see docs/importing.md for what is read",
+        )
+        self.line = line
+        self.reason = reason
 
 
 class Text(msgspec.Struct, frozen=True):
@@ -53,7 +81,7 @@ class Text(msgspec.Struct, frozen=True):
     Attributes:
         name: as the user gave it; `standard input` for `-`.
         sha256: of its bytes.
-        lines: without line ends and colours.
+        lines: cleaned of what does not belong to the output.
     """
 
     name: str
@@ -63,18 +91,12 @@ class Text(msgspec.Struct, frozen=True):
     @classmethod
     def of(cls, name: str, content: bytes) -> "Text":
         """The text of a file's bytes; what is no UTF-8 is replaced: no number is lost by it."""
-        plain = _COLOURS.sub("", content.decode("utf-8-sig", errors="replace")).replace("\r\n", "\n")
-        return cls(name, hashlib.sha256(content).hexdigest(), tuple(plain.split("\n")))
+        return cls(name, hashlib.sha256(content).hexdigest(), lines_of(name, content))
 
     def refuse(self, line: int, reason: str) -> NoReturn:
-        """UsageError that names the line (from 1; 0 for the whole file) and what is wrong with it."""
+        """RefusedError that names the line (from 1; 0 for the whole file) and what is wrong with it."""
         shown = self.lines[line - 1].strip()[:_SHOWN] if line else ""
-        where = f"line {line}: " if line else ""
-        raise UsageError(
-            f"cannot import '{self.name}'",
-            why=f"{where}{reason}" + (f": '{shown}'" if shown else ""),
-            remedy="correct or cut it and import again; see docs/importing.md for what is read",
-        )
+        raise RefusedError(self.name, line, reason + (f": '{shown}'" if shown else ""))
 
     def number(self, line: int, word: str) -> float:
         """A finite number that is not negative, or UsageError."""

@@ -90,6 +90,22 @@ class Source(msgspec.Struct, frozen=True, omit_defaults=True):
     sha256: str = ""
 
 
+class Skipped(msgspec.Struct, frozen=True, omit_defaults=True):
+    """A place that looked like output of a tool and could not be read.
+
+    Attributes:
+        source: name of the source.
+        where: `lines 40 to 63`; empty for all of it.
+        reason: what is wrong there.
+        line: that cannot be read; 0 where none is.
+    """
+
+    source: str
+    where: str
+    reason: str
+    line: int = 0
+
+
 class Conclusion(msgspec.Struct, frozen=True, omit_defaults=True):
     """What the authors of a publication conclude, to hold our own conclusions from their figures to.
 
@@ -125,6 +141,7 @@ class Imported(msgspec.Struct, frozen=True, omit_defaults=True):
         conclusions: of the authors.
         question: that the source answers, one sentence.
         titled: whether somebody gave the title; else it is made of the tool and the names of the files.
+        skipped: places that were not read.
     """
 
     schema: int
@@ -136,6 +153,7 @@ class Imported(msgspec.Struct, frozen=True, omit_defaults=True):
     conclusions: tuple[Conclusion, ...] = ()
     question: str = ""
     titled: bool = True
+    skipped: tuple[Skipped, ...] = ()
 
 
 def case_of(table: Table, figure: Figure) -> Case:

@@ -8,7 +8,7 @@ from assay import importing
 from assay.importing import Text
 from assay.model import benchmarks
 from assay.model.errors import UsageError
-from assay.model.imported import Table
+from assay.model.imported import Skipped, Table
 from assay.model.plan import Case
 from assay.model.record import (
     End,
@@ -57,7 +57,10 @@ def _figures(tool: str, text: str) -> Iterator[ProgramRecord]:
         UsageError: it holds none, or several.
     """
     source = Text.of(tool, text.encode())
-    tables = list(importing.TOOLS[tool](source, ""))
+    found = list(importing.tables_of(source, tool))
+    if torn := next((each for each in found if isinstance(each, Skipped)), None):
+        source.refuse(0, f"{torn.where}: {torn.reason}")
+    tables = [each for each in found if isinstance(each, Table)]
     if len(tables) != 1:
         source.refuse(0, f"its output holds {len(tables)} results of {tool}, not one")
     (table,) = tables

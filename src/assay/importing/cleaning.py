@@ -1,0 +1,71 @@
+"""A file's bytes as the lines that a program printed, without what pages, letters, launchers and logs add."""
+
+import gzip
+import html
+import io
+import re
+import zlib
+
+from assay.model.errors import UsageError
+
+#: Nobody pastes more; a core dump is no text.
+MOST_BYTES = 64 * 2**20
+_GZIP = b"\x1f\x8b"
+_UTF_16 = {b"\xff\xfe": "utf-16", b"\xfe\xff": "utf-16"}
+#: Colours, movements of the cursor, titles of windows.
+_ESCAPES = re.compile(r"\x1b(?:\[[0-9;?]*[A-Za-z]|\][^\x07\x1b]*(?:\x07|\x1b\\)|[()][0-9A-B])")
+#: Blanks that do not break, blanks without width.
+_BLANKS = str.maketrans({"\xa0": " ", "\u2007": " ", "\u202f": " ", **dict.fromkeys("\u200b\u2060\ufeff")})
+_PAGE = re.compile(r"<(?:!doctype html|html|body|pre|code|table|div|span|p|br)\b[^<>]{0,2000}>", re.IGNORECASE)
+_HIDDEN = re.compile(r"<(script|style)\b.*?</\1\s*>", re.IGNORECASE | re.DOTALL)
+_ENDS_LINE = re.compile(r"<(?:br|/p|/div|/tr|/li|/h\d)\b[^<>]{0,2000}>\n?", re.IGNORECASE)
+_TAG = re.compile(r"</?[a-zA-Z!][^<>\n]{0,2000}>")
+#: What stands before each line, outermost first: `> ` of letters, `(head, rank=0, pid=7)` of Ray, times of logs,
+#: `[1,0]<stdout>:` of Open MPI's --tag-output.
+_QUOTES = re.compile(r"\s{0,3}(?:>+\s?)+")
+_RAY = re.compile(r"\([\w.-]{1,40},(?: \w{2,8}=[\w.:-]{1,60},?)+\)\s?")
+_TIME = re.compile(
+    r"\[?\d{4}-\d\d-\d\d[T ]\d\d:\d\d:\d\d(?:[.,]\d{1,9})?(?:Z|[+-]\d\d:?\d\d)?\]?(?::\s|\s?\|\s?|\s|$)", re.ASCII
+)
+_TAGGED = re.compile(r"\[\d{1,9},\d{1,9}\]<std(?:out|err)>:\s?", re.ASCII)
+#: `srun --label`: only where a line that a benchmark begins with carries it; `0: 10 21` is a row of distances.
+_LABEL = re.compile(r"\s*\d{1,7}:\s?", re.ASCII)
+_LABELLED = re.compile(_LABEL.pattern + r"\s*(?:#|-{9}|={9}|T/V|STREAM\b|HPLinpack\b|\[ ?ID\]).*", re.ASCII)
+_MARKDOWN = re.compile(r"\\([#_*\[\]|<>`~-])")
+
+
+def lines_of(name: str, content: bytes) -> tuple[str, ...]:
+    """The lines of a file, cleaned. Of a page in HTML they are those of its text.
+
+    Raises:
+        UsageError: what is compressed cannot be unpacked, or is too large.
+    """
+    if content.startswith(_GZIP):
+        content = _unpacked(name, content)
+    encoding = _UTF_16.get(content[:2], "utf-8-sig")
+    text = content.decode(encoding, errors="replace").replace("\r\n", "\n")
+    text = _ESCAPES.sub("", text).translate(_BLANKS)
+    if _PAGE.search(text):
+        text = html.unescape(_TAG.sub("", _ENDS_LINE.sub("\n", _HIDDEN.sub("", text))))
+        text = text.translate(_BLANKS)
+    lines = [line.rpartition("\r")[2] for line in text.split("\n")]
+    for prefix in (_QUOTES, _RAY, _TIME, _TAGGED):
+        lines = [prefix.sub("", line, count=1) if prefix.match(line) else line for line in lines]
+    if any(map(_LABELLED.match, lines)):
+        lines = [_LABEL.sub("", line, count=1) if _LABEL.match(line) else line for line in lines]
+    return tuple(_MARKDOWN.sub(r"\1", line) if "\\" in line else line for line in lines)
+
+
+def _unpacked(name: str, content: bytes) -> bytes:
+    try:
+        with gzip.GzipFile(fileobj=io.BytesIO(content)) as file:
+            plain = file.read(MOST_BYTES + 1)
+    except (OSError, EOFError, zlib.error) as error:
+        why = f"it begins as gzip does, but cannot be unpacked: {error}"
+        raise UsageError(f"cannot read '{name}'", why=why) from error
+    if len(plain) > MOST_BYTES:
+        raise UsageError(f"'{name}' is larger than 64 MiB when unpacked", why="the output of a benchmark is not")
+    return plain
+
+
+__all__ = ["MOST_BYTES", "lines_of"]
