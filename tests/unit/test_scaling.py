@@ -12,14 +12,15 @@ from assay.model import benchmarks
 from assay.model.placement import Memory, Placement
 from assay.model.plan import Measure, Study
 from assay.model.quantity import Quantity
-from assay.model.result import Analysis
+from assay.model.result import Analysis, Estimate
 from assay.model.run import Run
 from assay.plan import Options
 from assay.report.section import Section
 from assay.report.sections import sections
 from assay.simulation import Law
-from assay.topics.scaling.models.scaling import Scaling, Step
+from assay.topics.scaling.models.scaling import Scaling
 from assay.topics.scaling.rules import scaling as scaling_rule
+from assay.topics.scaling.steps import Step
 from assay.topics.stencil.benchmarks.himeno import GRIDS
 from assay.topics.stencil.shape import block_of, shape_of
 
@@ -139,9 +140,15 @@ def test_one_core_alone_has_no_speed_up(tmp_path: Path) -> None:
     assert not [each for each in found.models if isinstance(each, Scaling)]
 
 
+def bases(analysis: Analysis) -> list[Estimate]:
+    ids = [each.base for each in analysis.models if isinstance(each, Scaling)]
+    return [next(e for e in analysis.estimates if e.id == one) for one in ids]
+
+
 def test_the_section_names_the_base_and_has_a_row_for_each_placement(run: Run, analysis: Analysis) -> None:
     drawn = section(run, analysis)
-    table, reasons = drawn.tables
+    table, advice, reasons = drawn.tables
+    assert [row[0] for row in advice.rows] == [each.benchmark for each in bases(analysis)]
     assert [row[1] for row in reasons.rows] == ["pair", "one-core@2"]
     rows = [row for row in table.rows if row[0].startswith("himeno_mpi")]
     assert [row[1] for row in rows] == ["one-core", "pair", "pair, independent copies", "one-core@2"]

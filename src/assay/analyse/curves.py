@@ -22,6 +22,8 @@ from assay.model.run import Run
 
 #: With fewer launches there is no bootstrap: the launches are the replicates, and their range the interval.
 _FEWEST = 6
+#: See `RunEstimates.farthest`.
+FARTHEST = 4.0
 _DRAWS = 400
 _SEED = 1
 
@@ -29,11 +31,19 @@ M = TypeVar("M", bound=Model)
 
 
 class RunEstimates(msgspec.Struct, frozen=True, dict=True):
-    """A run, its estimates, and the laws fitted so far: what laws and predictions look at."""
+    """A run, its estimates, and the laws fitted so far: what laws and predictions look at.
+
+    Attributes:
+        run: as it was stored.
+        measured: its estimates with their launches.
+        models: what laws say of them.
+        farthest: nothing is predicted for more than so many times the ranks or nodes that are known (METHODS, 5).
+    """
 
     run: Run
     measured: tuple[Measured, ...]
     models: tuple[Model, ...] = ()
+    farthest: float = FARTHEST
 
     def fitted(self, law: type[M]) -> list[M]:
         """What a law says, of each curve that it could be fitted to; laws declare which ones they need."""

@@ -28,6 +28,13 @@ def predictions(known: RunEstimates) -> tuple[Prediction, ...]:
 
 
 def expectations(known: RunEstimates, cases: Sequence[Case]) -> tuple[record.Prediction, ...]:
-    """What laws say of cases that were not launched yet; written to the run before they are."""
-    able = (module for module in topics.modules("predictions").values() if hasattr(module, "expect"))
-    return tuple(prediction for module in able for prediction in module.expect(known, cases))
+    """What laws say of cases that were not launched yet; written to the run before they are.
+
+    A law that is `GENERAL` speaks where no other does.
+    """
+    able = [module for module in topics.modules("predictions").values() if hasattr(module, "expect")]
+    found: dict[tuple[str, str], record.Prediction] = {}
+    for module in sorted(able, key=lambda each: getattr(each, "GENERAL", False)):
+        for prediction in module.expect(known, cases):
+            found.setdefault((prediction.of, prediction.metric), prediction)
+    return tuple(found.values())

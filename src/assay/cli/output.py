@@ -99,6 +99,13 @@ set_option = click.option(
     multiple=True,
     help="Values of an axis, instead of those of the study: hpl.n=8192, nb=256. Can be given several times.",
 )
+sweep_option = click.option(
+    "--sweep",
+    "sweeps",
+    metavar="WHAT=NUMBERS",
+    multiple=True,
+    help="Of scale:BENCHMARK: ranks=1,2,4,all (of a node), threads=1,2,4 (of a rank), nodes=1,2,all.",
+)
 refine_option = click.option(
     "--refine",
     metavar="ROUNDS",

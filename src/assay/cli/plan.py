@@ -45,6 +45,7 @@ _MOST_POINTS = 40
 @output.networks_option
 @output.messages_option
 @output.set_option
+@output.sweep_option
 @output.nic_node_option
 @output.full_option
 @output.confirm_option
@@ -68,7 +69,7 @@ def command(  # noqa: PLR0913, PLR0917 (one parameter an option)
 ) -> None:
     """Show what STUDY measures, without measuring.
 
-    STUDY is the name of a stored study (see assay list studies) or the path of your own (.toml).
+    STUDY is the name of a stored study (see assay list studies), scale:BENCHMARK, or the path of your own (.toml).
     """
     import msgspec
 
@@ -79,7 +80,7 @@ def command(  # noqa: PLR0913, PLR0917 (one parameter an option)
     from assay.launch.starter import Starter
     from assay.model.text import encoded
 
-    wish = studies.get(study)
+    wish = studies.get(study, asked["sweeps"])
     options = options_of(asked, site.node_names(nodes, hostfile))
     machine = _machine(xml, synthetic)
     if machine is None:

@@ -59,6 +59,7 @@ def options_of(given: Mapping[str, Any], hosts: tuple[str, ...]) -> Options:
         networks=planning.parse_networks(given["networks"]) if given["networks"] else {},
         messages=given["messages"],
         values=given["values"],
+        sweeps=given["sweeps"],
         nic_nodes=planning.parse_nodes(given["nic_node"]) if given["nic_node"] else {},
         refine=given.get("refine"),
         full=given.get("full", False),
@@ -87,7 +88,7 @@ def prepare(
     from assay.run.caches import find_held
     from assay.run.process import Processes
 
-    wish = studies.get(name)
+    wish = studies.get(name, options.sweeps)
     machines = where.machines(options.hosts, starter)
     made = plan(name, wish, machines, on_nodes(options, machines), wishes)
     builds = built(made)

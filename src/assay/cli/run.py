@@ -48,6 +48,7 @@ if TYPE_CHECKING:
 @output.networks_option
 @output.messages_option
 @output.set_option
+@output.sweep_option
 @output.nic_node_option
 @output.full_option
 @output.refine_option
@@ -77,8 +78,9 @@ def command(  # noqa: PLR0913, PLR0917 (one parameter an option)
 ) -> None:
     """Measure STUDY on this machine or on nodes, and explain the result.
 
-    STUDY is the name of a stored study (see assay list studies) or the path of your own (.toml). Every launch is
-    saved as soon as it ends. After Ctrl-C, SIGTERM, SIGHUP or a crash, continue with --resume last.
+    STUDY is the name of a stored study (see assay list studies), scale:BENCHMARK, or the path of your own (.toml).
+    Every launch is saved as soon as it ends. After Ctrl-C, SIGTERM, SIGHUP or a crash, continue with --resume
+    last.
 
     The last line of the output is the path of the report. Exit codes: 0 all cases were measured; 1 a case failed;
     5 a case was not measured; 130 interrupted by a signal.

@@ -171,7 +171,7 @@ def _planned(study: str, asked: Mapping[str, Any], hosts: tuple[str, ...], *, bu
     from assay.model.errors import UnfitEnvironmentError
 
     here, document = machine.discover()
-    wish = studies.get(study)
+    wish = studies.get(study, asked["sweeps"])
     options = prepare.options_of(asked, hosts)
     try:
         plan = prepare.plan(study, wish, {here.host: (here, document)}, options, asked["wishes"])

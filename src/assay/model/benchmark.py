@@ -7,6 +7,7 @@ from typing import Literal
 import msgspec
 
 from assay.model.core_rate import CoreRate
+from assay.model.growth import Growth
 from assay.model.machine import Topology
 from assay.model.placement import Placement
 from assay.model.role_words import AxisRole, LevelRole, Role
@@ -229,6 +230,7 @@ class Benchmark(msgspec.Struct, frozen=True, dict=True):
             `--devices` and states in its header those that it used.
         order_grain: axis of whose value an order (the axis of that role) is a multiple; empty where any will do.
         foreign: the command that is started, where the program is Assay's starter; its figures are the kernels.
+        growth: what a study of scaling asks of it.
     """
 
     name: str
@@ -257,6 +259,7 @@ class Benchmark(msgspec.Struct, frozen=True, dict=True):
     devices: bool = False
     order_grain: str = ""
     foreign: ForeignProgram | None = None
+    growth: Growth = Growth()
 
     @property
     def start_seconds(self) -> float:
@@ -314,6 +317,17 @@ class Benchmark(msgspec.Struct, frozen=True, dict=True):
     def sizes_itself(self) -> bool:
         """Whether it chooses its working set by the machine, beyond the caches."""
         return any(axis.default is None and axis.unit for axis in self.axes)
+
+    def problem(self, params: Params) -> dict[str, ParamValue]:
+        """The params without those that only follow from the placement: equal where cases solve the same."""
+        return {name: value for name, value in params.items() if name not in self.derived}
+
+    def is_grown(self, params: Params, base: Params, times: float) -> bool:
+        """Whether a problem is the base's with so many times the memory."""
+        before = self.problem(base)
+        known = self.growth.problem.keys() <= before.keys()  # not in all that others printed
+        grown = self.growth.larger(before, times) if known else None
+        return grown is not None and {**before, **grown} == self.problem(params)
 
     def host_memory_bytes(self, params: Params, placement: Placement) -> int:
         """Memory that a case needs on the host with most ranks."""

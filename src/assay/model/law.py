@@ -5,6 +5,9 @@ import msgspec
 from assay.model.benchmark import ParamValue
 from assay.model.quantity import Quantity
 
+#: What publications, and figures of laws, call the speed-up of a problem.
+SPEED_UP = "speed-up over one core"
+
 
 class Point(msgspec.Struct, frozen=True):
     """One estimate as a law sees it.

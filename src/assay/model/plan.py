@@ -32,6 +32,9 @@ class Measure(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
         apart: measure each memory policy even where one memory node makes them the same: a table of policies keeps
             its rows, and their equality is measured.
         why: what the measure is for, shown in the plan.
+        grows: the values are those of one core's problem; each placement gets one with as much for each core.
+        at_once: so many numbers of cores, the smallest, are measured at once; each larger number is a round of its
+            own, as in `later`. 0: all are measured at once.
     """
 
     benchmark: str
@@ -43,6 +46,8 @@ class Measure(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     apart: bool = False
     why: str = ""
     later: tuple[str, ...] = ()
+    grows: bool = False
+    at_once: int = 0
 
 
 class Study(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
@@ -58,6 +63,7 @@ class Study(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
         grows: the budget is that of a small machine; one where the plan takes longer gets what the plan takes.
         repeats: a published study whose part this repeats.
         refine: rounds in which curves of messages get more sizes where they bend.
+        without: what it would measure if anything could -> why nothing can.
     """
 
     title: str
@@ -69,6 +75,7 @@ class Study(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     grows: bool = False
     repeats: str = ""
     refine: int = 0
+    without: dict[str, str] = {}
 
 
 class Factor(msgspec.Struct, frozen=True):
@@ -126,6 +133,11 @@ class Case(msgspec.Struct, frozen=True):
     iteration_s: float | None = None
     plain: str = ""
     repeats: str = ""
+
+    @property
+    def cores(self) -> int:
+        """Cpus of all of its ranks, on all hosts."""
+        return sum(map(len, self.placement.rank_cpus))
 
     @property
     def subject(self) -> str:

@@ -329,11 +329,13 @@ class Prediction(Quantity, frozen=True, tag="prediction", kw_only=True):
         of: id of the case.
         metric: that is predicted.
         models: from which it follows, `from` in JSON.
+        law: name of the law that says so; empty in runs of earlier versions.
     """
 
     of: str
     metric: str
     models: tuple[str, ...] = msgspec.field(name="from")
+    law: str = ""
 
     def __post_init__(self) -> None:
         """Refuse ends that do not enclose the value."""

@@ -80,6 +80,7 @@ class Options(msgspec.Struct, frozen=True):
         libraries: role -> shared library that programs load where it is not varied.
         lacking: file of a library -> functions that it has not, of those that not every one has.
         programs: names of the programs of others that are here.
+        sweeps: numbers of ranks, threads and nodes of `scale:NAME`: `ranks=1,2,4`.
     """
 
     seed: int | None = None
@@ -103,6 +104,7 @@ class Options(msgspec.Struct, frozen=True):
     libraries: dict[str, str] = {}
     lacking: dict[str, frozenset[str]] = {}
     programs: frozenset[str] = frozenset()
+    sweeps: tuple[str, ...] = ()
 
 
 def make(
@@ -136,7 +138,7 @@ def make(
         machine=machine,
         hosts=options.hosts or (machine.host,),
         factors=(*_factors(toolchains, mpis, options.factors), *network_factor(options.networks)),
-        stored=name in studies.names(),
+        stored=studies.fits_any(name),
         cards=network_cards(options.networks, options.nic_nodes, (machine, *unlike.values())),
         kernels=options.kernels,
         unlike=dict(unlike),
@@ -175,7 +177,7 @@ def make(
         cases=(*shared_setups(at_once, order), *(case for case in cases if case.id in waiting)),
         order=order,
         folded=selection.folded,
-        left_out=selection.left_out,
+        left_out=(*selection.left_out, *(LeftOut(*each) for each in study.without.items())),
         factors=setting.factors,
         refine=(0 if fixes_sizes(measures, chosen) else study.refine)
         if options.refine is None
@@ -207,7 +209,7 @@ def _in_rounds(measures: tuple[Measure, ...], setting: Setting) -> tuple[Selecti
 
     A case waits for others of its benchmark; where there are none, it is measured with all else.
     """
-    selection, wishes, rounds = select(measures, setting), measures, []
+    selection, wishes, rounds = select(measures, setting), measures, list(_by_cores(measures, setting))
     for turn in range(max((len(each.later) for each in measures), default=0)):
         before = {case.id for case in selection.cases}
         at_once = {case.benchmark for case in selection.cases}
@@ -217,6 +219,18 @@ def _in_rounds(measures: tuple[Measure, ...], setting: Setting) -> tuple[Selecti
         fresh = (each for each in selection.cases if each.id not in before and each.benchmark in at_once)
         rounds.append(frozenset(case.subject for case in fresh))
     return selection, tuple(filter(None, rounds))
+
+
+def _by_cores(measures: tuple[Measure, ...], setting: Setting) -> Iterator[frozenset[str]]:
+    """Subjects of measures that go on from few cores to many: a round for each number beyond the first."""
+    rounds: dict[int, set[str]] = {}
+    at_once: set[str] = set()
+    for measure in measures:
+        cases = select((measure,), setting).cases
+        first = sorted({case.cores for case in cases})[: measure.at_once or None]
+        for case in cases:
+            (at_once if case.cores in first else rounds.setdefault(case.cores, set())).add(case.subject)
+    return (frozenset(rounds[cores] - at_once) for cores in sorted(rounds))
 
 
 def passes_messages(study: Study) -> bool:

@@ -66,7 +66,7 @@ def select(measures: tuple[Measure, ...], setting: Setting) -> Selection:
                     alike = (benchmark.name, parsed(spot.word).starred)
                     lacking[LeftOut(f"{benchmark.name} at {spot.word}", reason, more_nodes, alike=alike)] = None
                     continue
-                for point in _points(benchmark, spot, wishes, part, lacking):
+                for point in _points(benchmark, spot, wishes, (measure, part), lacking):
                     first = kept.setdefault(_identity(benchmark, spot, point, part, apart=measure.apart), spot)
                     if first != spot:
                         folded[_fold(spot, first, part.machine.topology)] = None
@@ -196,11 +196,11 @@ def _points(
     benchmark: Benchmark,
     spot: ResolvedPlacement,
     wishes: tuple[Combination, ...],
-    setting: Setting,
+    of: tuple[Measure, Setting],
     left_out: dict[LeftOut, None],
 ) -> Iterator[ExpandedPoint]:
     """The points of a spot, sizes chosen by its memory; what was too large goes to `left_out`."""
-    placement = spot.placement
+    placement, (measure, setting) = spot.placement, of
     available = setting.available(placement.hosts, placement.memory.nodes)
     resources = Resources(placement, setting.machine.topology, available)
 
@@ -218,6 +218,16 @@ def _points(
             about = (spot.binding.word, str(large.value))
             wish = f"{benchmark.name} at {words}, {large.axis}={large.value}"
             left_out[LeftOut(wish, why, levels=about, alike=(*_alike(benchmark, spot), large.axis))] = None
+        if measure.grows:
+            cores = sum(map(len, placement.rank_cpus))
+            grown = benchmark.growth.larger(point, cores)
+            if grown is None:
+                why = f"no problem of it is {cores} times as large"
+                left_out[LeftOut(f"{benchmark.name} at {spot.word}, a problem that grows with the cores", why)] = (
+                    None
+                )
+                continue
+            point = {**point, **grown}
         yield from expand(benchmark, resources, point)
 
 

@@ -59,15 +59,17 @@ def _order(plan: Plan, fresh: Sequence[Case]) -> tuple[PlannedLaunch, ...]:
 
 
 def _base(launched: Sequence[Case], case: Case) -> Case | None:
-    """The same problem on the fewest cores."""
-    follows = benchmarks.get(case.benchmark).derived
+    """The same problem on the fewest cores; where there is none, the one that grew to it."""
+    benchmark = benchmarks.get(case.benchmark)
 
-    def problem(of: Case) -> object:
-        params = {name: value for name, value in of.params.items() if name not in follows}
-        return params, of.role, of.placement.memory
-
-    alike = (each for each in launched if _like(each, case) and problem(each) == problem(case))
-    return min(alike, key=lambda each: sum(map(len, each.placement.rank_cpus)), default=None)
+    alike = [
+        each
+        for each in launched
+        if _like(each, case) and (each.role, each.placement.memory) == (case.role, case.placement.memory)
+    ]
+    same = [each for each in alike if benchmark.problem(each.params) == benchmark.problem(case.params)]
+    grown = (each for each in alike if benchmark.is_grown(case.params, each.params, case.cores / each.cores))
+    return min(same or grown, key=lambda each: each.cores, default=None)
 
 
 def _like(one: Case, case: Case) -> bool:

@@ -55,7 +55,7 @@ class Setting(msgspec.Struct, frozen=True):
     def available(self, hosts: tuple[str, ...], nodes: tuple[int, ...]) -> int:
         """Bytes of memory that a case may use on each of these hosts."""
         found = {id(machine): machine for machine in map(self.machine_of, hosts)}
-        return min(_memory_available(machine, nodes) for machine in found.values())
+        return min(memory_available(machine, nodes) for machine in found.values())
 
     def parts(self, benchmark: Benchmark) -> Iterator["Setting"]:
         """For programs that stand alone on each host, a setting for each group of hosts that are alike."""
@@ -94,7 +94,7 @@ class ResolvedPlacement(msgspec.Struct, frozen=True):
         return _over(self.network)
 
 
-def _memory_available(machine: Machine, nodes: tuple[int, ...] = ()) -> int:
+def memory_available(machine: Machine, nodes: tuple[int, ...] = ()) -> int:
     """Bytes that a case may use: what the machine has left now and no more than its memory nodes hold."""
     wanted = set(nodes or memory_targets(machine.topology))
     holding = [node for node in machine.topology.numa_nodes if node.memory_bytes > 0]

@@ -18,7 +18,7 @@ _WAY = ("--ssh-config", "--launcher")
 _NODES = ("--hosts", "--hostfile", *_WAY)
 _PLACE = ("--mpi", "--network", "--nic-node", *_NODES)
 #: Those that a repeat of the same measurement needs; the remedy has its own launches and seed.
-_KEPT = ("--toolchain", "--vary", "--messages", "-m", "--budget", "--precision", *_PLACE)
+_KEPT = ("--toolchain", "--vary", "--sweep", "--messages", "-m", "--budget", "--precision", *_PLACE)
 #: What a remedy has itself takes the place of these.
 _REPLACED = {"--hosts": ("--hosts", "--hostfile"), "--network": ("--network", "--nic-node")}
 
@@ -85,8 +85,7 @@ def _kept(asked: Command, own: Container[str], run: Run) -> tuple[str, ...]:
 
 def _passes_messages(study: str) -> bool:
     """Whether a stored study does."""
-    stored = study in studies.names()
-    return stored and any(
+    return studies.fits_any(study) and any(
         benchmarks.get(measure.benchmark).launcher == "mpi" for measure in studies.get(study).measure
     )
 

@@ -194,7 +194,7 @@ def create(
         UnfitEnvironmentError: the folder cannot be written.
     """
     now = datetime.now(UTC)
-    run_id = f"{now:%Y%m%d-%H%M%S}-{plan.study}-{os.urandom(2).hex()}"
+    run_id = f"{now:%Y%m%d-%H%M%S}-{plan.study.replace(':', '-')}-{os.urandom(2).hex()}"
     path = (folder or runs_folder()) / run_id
     environment = {name: value for name, value in os.environ.items() if name.startswith(_RECORDED)}
     info = RunInfo(

@@ -3,6 +3,7 @@
 import difflib
 import re
 import tomllib
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -11,8 +12,11 @@ import msgspec
 from assay.model import topics
 from assay.model.errors import UsageError
 from assay.model.plan import Measure, Study
+from assay.studies import like, scaling
 
 _FOLDER = Path(__file__).parent
+#: Studies that are made for something, by the word before the colon.
+_KINDS = {"scale": scaling.study, "like": like.study}
 
 
 def names() -> tuple[str, ...]:
@@ -20,12 +24,33 @@ def names() -> tuple[str, ...]:
     return tuple(sorted(path.stem for path in _FOLDER.glob("*.toml")))
 
 
-def get(name_or_path: str) -> Study:
+def fits_any(name: str) -> bool:
+    """Whether a study is Assay's own: what a machine lacks is left out of it."""
+    return name in names() or _made(name) is not None
+
+
+def _made(name: str) -> tuple[str, str] | None:
+    """The kind of a study that is made for something, and that: `scale:hpl`; None for all others."""
+    kind, colon, of = name.partition(":")
+    return (kind, of) if colon and kind in _KINDS else None
+
+
+def get(name_or_path: str, sweeps: Sequence[str] = ()) -> Study:
     """A stored study by its name, a user's own by the path of its TOML file, or the input file of another program.
+
+    `scale:NAME` is made for a benchmark; `sweeps` say on how many ranks, threads and nodes; `like:NAME` of a
+    reference.
 
     Raises:
         UsageError: no such study or file; the file is no TOML, has an unknown key, or lacks one.
     """
+    if made := _made(name_or_path):
+        kind, of = made
+        return _KINDS[kind](of, sweeps)
+    if sweeps:
+        raise UsageError(
+            f"study '{name_or_path}' is not swept", why="--sweep is for scale:NAME", remedy="assay plan scale:hpl"
+        )
     stored = name_or_path in names()
     path = _FOLDER / f"{name_or_path}.toml" if stored else Path(name_or_path)
     if not stored and path.suffix != ".toml":

@@ -29,8 +29,6 @@ from assay.topics.linear_algebra.orders import (
 )
 
 NAME, PRODUCT = "hpl", "dgemm"
-#: What is further away is not predicted (METHODS, 5).
-_FARTHEST = 4
 
 
 class _Solved(NamedTuple):
@@ -156,7 +154,7 @@ def over_nodes(known: RunEstimates) -> Iterable[Solutions]:
 def elsewhere(known: RunEstimates, case: Case, before: float = math.inf) -> Iterable[tuple[Solutions, Work]]:
     """What predicts a case, and its work: solutions by fewer ranks, or over another network; in each state.
 
-    It needs two orders, one solution by several ranks, panels that are factored alike, and a fourth of its ranks.
+    It needs two orders, one solution by several ranks, panels that are factored alike, and enough of its ranks.
 
     Args:
         known: the run.
@@ -185,7 +183,7 @@ def elsewhere(known: RunEstimates, case: Case, before: float = math.inf) -> Iter
         if (
             len(result.orders) >= FEWEST
             and any(each.p * each.q > 1 for each in of)
-            and _FARTHEST * max(each.p * each.q for each in of) >= ranks
+            and known.farthest * max(each.p * each.q for each in of) >= ranks
             and any(each.panel_coefficient == work.typical.panel_coefficient for each in of)
         ):
             yield result, work

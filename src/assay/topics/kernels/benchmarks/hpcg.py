@@ -5,6 +5,7 @@ from typing import NamedTuple
 
 from assay.model.benchmark import Axis, Benchmark, Metric, Params, Resources
 from assay.model.declarations import phase_times, traffic
+from assay.model.growth import Growth
 from assay.model.placement import Placement
 from assay.topics.kernels.grid import grid_of
 
@@ -148,4 +149,6 @@ benchmark = Benchmark(
     setup_seconds=_setup_seconds,
     launcher="mpi",
     max_rank_cpus=None,
+    # Each rank has a box of its own: more ranks have a larger problem.
+    growth=Growth({"n": (32, 64)}, lambda problem, _times: problem),
 )

@@ -4,6 +4,7 @@ from collections.abc import Iterable
 
 from assay.model.benchmark import Axis, Benchmark, Metric, Params, Resources
 from assay.model.declarations import coupling, phase_times, sharing_ranks, traffic, works_together
+from assay.model.growth import Growth
 from assay.model.placement import Placement
 from assay.plan.cores import allowed_cores
 from assay.topics.kernels.sizes import CLASSES, PROBLEMS, demand
@@ -114,4 +115,5 @@ benchmark = Benchmark(
     points=_points,
     setup_seconds=_setup_seconds,
     launcher="mpi",
+    growth=Growth({"npb": ("ep", "cg", "mg")}),
 )

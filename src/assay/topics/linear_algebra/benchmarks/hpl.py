@@ -4,6 +4,7 @@ from collections.abc import Iterable
 
 from assay.model.benchmark import Axis, Benchmark, Metric, Operations, Params, Resources
 from assay.model.declarations import coupling, phase_times, sharing_ranks
+from assay.model.growth import Growth, Values
 from assay.model.placement import Placement
 from assay.topics.linear_algebra.calls import LU
 from assay.topics.linear_algebra.grid import grid_of
@@ -90,6 +91,12 @@ def _setup_seconds(params: Params) -> float:
     return 0.2 + 2 * _DOUBLE_BYTES * int(params["n"]) ** 2 / _MATRIX_RATE
 
 
+def _larger(problem: Values, times: float) -> Values:
+    """An order with so many times the entries, a multiple of a block."""
+    block = int(problem.get("nb", 1))
+    return {"n": max(1, round(int(problem["n"]) * times**0.5 / block)) * block}
+
+
 benchmark = Benchmark(
     name="hpl",
     title="System of equations (HPL)",
@@ -154,4 +161,5 @@ benchmark = Benchmark(
     max_rank_cpus=None,
     needs={"blas": LU},
     order_grain="nb",
+    growth=Growth({"n": (2048, 4096)}, _larger),
 )

@@ -66,6 +66,7 @@ def expect(known: RunEstimates, cases: Sequence[Case]) -> Iterable[record.Predic
                 of=case.id,
                 metric=_METRIC,
                 models=tuple(named(LAW, case.benchmark, each.of.marks) for each in said),
+                law=LAW,
             )
 
 
@@ -96,7 +97,8 @@ def _by_nodes(known: RunEstimates, case: Case, before: float = math.inf) -> Iter
 
 def predict(known: RunEstimates) -> Iterable[Prediction]:
     """For each solution what was stated before its launch, else what half of its order or fewer nodes say."""
-    stated = {each.of: each for each in known.run.predictions if each.metric == _METRIC}
+    own = (each for each in known.run.predictions if each.law in {"", LAW})
+    stated = {each.of: each for each in own if each.metric == _METRIC}
     cases = {case.id: case for case in known.run.plan.cases}
     first = solutions.first_blocks(known)
     told: set[str] = set()  # what was given no state is of the curve of each

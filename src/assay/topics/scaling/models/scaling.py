@@ -16,66 +16,22 @@ from assay.model import benchmarks, roles
 from assay.model.benchmark import ParamValue
 from assay.model.declarations import INDEPENDENT
 from assay.model.grouping import grouped
-from assay.model.law import LawFigure, Model
+from assay.model.law import SPEED_UP, LawFigure, Model
 from assay.model.quantity import Quantity, exact
 from assay.model.result import Estimate
-from assay.model.role_words import WORK_RATES
+from assay.model.role_words import WORK_RATES, Role
+from assay.topics.scaling.laws import karp_flatt
+from assay.topics.scaling.steps import Advice, Course, Ratio, Step, Universal, advice, course, ratio, universal
 
 LAW = "scaling"
+#: Roles of metrics that time a whole problem, or a step of it.
+_TIMES: tuple[Role, ...] = ("step-time", "solution-time", "program-time")
 #: Names that tell problems apart, with their values.
 _Problem = tuple[tuple[str, ParamValue], ...]
-#: What references call its speed-ups.
-SPEED_UP = "speed-up over one core"
 #: In place of the size of problems that are as large as each placement has them.
 _LARGEST = "largest"
 #: Of several hardware threads of a core none is a core more.
 _NO_CORES = "all-threads"
-
-
-class Step(msgspec.Struct, frozen=True):
-    """One placement beside the base.
-
-    Attributes:
-        estimates: ids; several where each host has a figure of its own, whose rates add up.
-        label: placement word.
-        cores: of all nodes together.
-        nodes: how many.
-        ranks: how many; 0 of a program whose ranks pass no messages.
-        copies: whether its ranks are independent copies.
-        blocks: in which it and the base were both measured.
-        speed_up: its rate over the base's.
-        efficiency: speed-up over the factor of cores.
-        shared: what sharing a node leaves of the efficiency: that of independent copies on the same cores; 1 where
-            each node is as full as the base's; None where nobody measured it.
-        messages: what messages, and waiting for them, leave of that; None where it is not known apart.
-        as_full: whether each node, a machine of its own, runs as many cores as the base.
-    """
-
-    estimates: tuple[str, ...]
-    label: str
-    cores: int
-    nodes: int
-    ranks: int
-    copies: bool
-    blocks: int
-    speed_up: Quantity
-    efficiency: Quantity
-    shared: Quantity | None = None
-    messages: Quantity | None = None
-    as_full: bool = False
-
-    @property
-    def by_caches(self) -> bool:
-        """Whether ranks that share the problem are faster than copies of it, which no message explains.
-
-        Each has a smaller part then, of which caches hold more: what messages cost is not seen.
-        """
-        return bool(self.messages and self.messages.lo > 1)
-
-    @property
-    def is_superlinear(self) -> bool:
-        """Whether the speed-up lies above the factor of cores."""
-        return self.efficiency.lo > 1
 
 
 class Scaling(Model, frozen=True, kw_only=True, tag=LAW):
@@ -88,6 +44,11 @@ class Scaling(Model, frozen=True, kw_only=True, tag=LAW):
         base_cores: how many.
         steps: every other placement, fewest cores first.
         grows: whether each placement has a problem as large as it can.
+        weak: whether each core has as much of a problem at every placement; else all have the same one.
+        base_seconds: of a step, a solution or a program on the base, where the benchmark times one.
+        serial: how the serial fraction goes on with cores.
+        universal: the law of scalability; none where too few placements are known, or problems grow.
+        advice: which placements to take; None where problems grow.
     """
 
     problem: dict[str, ParamValue]
@@ -96,11 +57,16 @@ class Scaling(Model, frozen=True, kw_only=True, tag=LAW):
     base_cores: int
     steps: tuple[Step, ...]
     grows: bool = False
+    weak: bool = False
+    base_seconds: Quantity | None = None
+    serial: Course = ""
+    universal: tuple[Universal, ...] = ()
+    advice: Advice | None = None
 
     @property
     def figures(self) -> tuple[LawFigure, ...]:
         """Speed-ups of one problem over one core; nobody publishes others."""
-        if self.base_cores > 1 or self.grows:
+        if self.base_cores > 1 or self.grows or self.weak:
             return ()
         return tuple(
             LawFigure(SPEED_UP, each.estimates[0], {"cores": each.cores, "nodes": each.nodes}, each.speed_up)
@@ -131,11 +97,13 @@ class _Curve(msgspec.Struct, frozen=True):
     key: Mapping[str, ParamValue]
     members: tuple[_Member, ...]
     state: str | None
+    weak: bool = False
 
 
 def fit(known: RunEstimates) -> Iterable[Scaling]:
     """One model for each benchmark and problem that was measured on several numbers of cores."""
-    rates = [each for each in known.measured if _is_rate(each.estimate)]
+    rates = [as_rate(each) for each in known.measured if is_speed(each.estimate)]
+    seconds = _seconds(known)
     for benchmark, of_benchmark in grouped(rates, lambda each: each.estimate.benchmark).items():
         found = [
             (curve, base)
@@ -145,12 +113,14 @@ def fit(known: RunEstimates) -> Iterable[Scaling]:
         telling = _telling([curve.key for curve, _ in found])
         for curve, base in found:
             problem = {name: value for name, value in curve.key.items() if name in telling}
-            steps = tuple(_steps(curve.members, base))
+            same = not curve.weak and _LARGEST not in curve.key.values()
+            ratios = tuple(_steps(curve.members, base, seconds, same=same))
+            steps = tuple(each.step for each in ratios)
             if steps:
                 marks = (f"{name}={value}" for name, value in curve.key.items())
                 state = (f"state={curve.state}",) if curve.state else ()
                 yield Scaling(
-                    id="/".join((LAW, benchmark, *marks, *state)),
+                    id="/".join((LAW, benchmark, *(["weak"] if curve.weak else ()), *marks, *state)),
                     of=tuple(dict.fromkeys(each for member in curve.members for each in member.ids)),
                     state=curve.state,
                     problem=problem,
@@ -159,17 +129,22 @@ def fit(known: RunEstimates) -> Iterable[Scaling]:
                     base_cores=base.cores,
                     steps=steps,
                     grows=_LARGEST in curve.key.values(),
+                    weak=curve.weak,
+                    base_seconds=_of(seconds, base),
+                    serial=course(steps),
+                    universal=tuple(universal(ratios, base.cores)) if same else (),
+                    advice=advice(base.ids[0], base.cores, steps) if same else None,
                 )
 
 
-def _is_rate(estimate: Estimate) -> bool:
-    """Whether it is the main rate of work of its benchmark, on cores of their own.
+def is_speed(estimate: Estimate) -> bool:
+    """Whether it is the main rate of work of its benchmark, or its main time, on cores of their own.
 
     What memory gives to each number of cores is told by the law `saturation`.
     """
     role = roles.role(estimate)
     return (
-        role in WORK_RATES
+        (role in WORK_RATES or role in _TIMES)
         and (role != "memory-rate" or estimate.placement.word.count is None)
         and bool(estimate.median)
         and estimate.metric == headline(estimate)
@@ -177,6 +152,32 @@ def _is_rate(estimate: Estimate) -> bool:
         and estimate.placement.word.share != _NO_CORES
         and bool(estimate.placement.cpus)
     )
+
+
+def as_rate(measured: Measured) -> Measured:
+    """A time as so many in a second; a rate as it is."""
+    estimate = measured.estimate
+    if estimate.better == "higher" or estimate.value is None:
+        return measured
+    value = estimate.value.inverse("1/s")
+    launches = tuple(msgspec.structs.replace(each, value=1 / each.value) for each in measured.launches)
+    return Measured(msgspec.structs.replace(estimate, value=value, unit="1/s", better="higher"), launches)
+
+
+def _seconds(known: RunEstimates) -> dict[tuple[str, str | None], Quantity]:
+    """Case and state -> time of a step, of a solution or of the program, whichever it has first of these."""
+    found: dict[tuple[str, str | None], Quantity] = {}
+    for wanted in _TIMES:
+        for each in known.of_role(wanted):
+            if each.estimate.value:
+                found.setdefault((each.estimate.case, each.estimate.state), each.estimate.value)
+    return found
+
+
+def _of(seconds: Mapping[tuple[str, str | None], Quantity], member: _Member) -> Quantity | None:
+    """The time of a member that is no sum of several."""
+    estimate = member.measured.estimate
+    return seconds.get((estimate.case, estimate.state)) if len(member.ids) == 1 else None
 
 
 def _telling(keys: Sequence[Mapping[str, ParamValue]]) -> set[str]:
@@ -195,17 +196,54 @@ def _curves(rates: Sequence[Measured]) -> Iterator[_Curve]:
     copies = roles.axis(declared.name, "copies")
     fixed = [axis.name for axis in declared.axes if axis.default is not None or axis.identifies]
     chosen = {name for name in fixed if name != copies} | _several(rates, declared.computed)
-    problems = {
-        **grouped(rates, lambda each: _problem(each.estimate, chosen)),
-        **_largest(rates, chosen, roles.axis(declared.name, "order")),
-    }
-    for problem, members in problems.items():
+    strong = grouped(rates, lambda each: _problem(each.estimate, chosen))
+    largest = _largest(rates, chosen, roles.axis(declared.name, "order"))
+    grown = dict(_grown(strong, rates))
+    own = [(problem, members, _is_weak(members)) for problem, members in strong.items()]
+    every = (*own, *((*each, False) for each in largest.items()), *((*each, True) for each in grown.items()))
+    for problem, members, weak in every:
         levels = dict.fromkeys(frozenset(each.estimate.factors.items()) for each in members)
         for most in (each for each in levels if not any(each < other for other in levels)):
             having = [each for each in members if each.estimate.factors.items() <= most]
             for state in states_of(each.estimate for each in having):
                 shared = [each for each in having if each.estimate.state in {None, state}]
-                yield _Curve(dict(problem) | dict(sorted(most)), tuple(_members(shared, copies)), state)
+                yield _Curve(dict(problem) | dict(sorted(most)), tuple(_members(shared, copies)), state, weak)
+
+
+def _is_weak(alike: Sequence[Measured]) -> bool:
+    """Whether more ranks have a larger problem by its definition: each has a part of a fixed size."""
+    estimate = alike[0].estimate
+    declared = benchmarks.of(estimate.benchmark)
+    return declared.growth.grows and declared.is_grown(estimate.params, estimate.params, 2)
+
+
+def _grown(
+    problems: Mapping[_Problem, Sequence[Measured]], rates: Sequence[Measured]
+) -> Iterator[tuple[_Problem, tuple[Measured, ...]]]:
+    """Of each problem those that have so many times the memory as there are more cores, and itself."""
+    declared = benchmarks.of(rates[0].estimate.benchmark)
+    for problem, alike in problems.items():
+        if not declared.growth.grows or _is_weak(alike):
+            continue
+        base = min(alike, key=_cores)
+        larger = [
+            each
+            for each in rates
+            if _cores(each) > _cores(base)
+            and each.estimate.placement.memory == base.estimate.placement.memory
+            and declared.is_grown(each.estimate.params, base.estimate.params, _cores(each) / _cores(base))
+        ]
+        if larger:
+            beside = (e for e in alike if _cores(e) == _cores(base) or _level_of_copies(e) == INDEPENDENT)
+            yield problem, (*beside, *larger)
+
+
+def _level_of_copies(measured: Measured) -> ParamValue | None:
+    return roles.level_of(measured.estimate, "copies")
+
+
+def _cores(measured: Measured) -> int:
+    return sum(map(len, measured.estimate.placement.cpus))
 
 
 def _largest(rates: Sequence[Measured], chosen: set[str], order: str) -> dict[_Problem, tuple[Measured, ...]]:
@@ -292,16 +330,20 @@ def _base(members: Sequence[_Member]) -> _Member | None:
     return min(together, key=lambda each: (each.cores, len(each.hosts)), default=None)
 
 
-def _steps(members: Sequence[_Member], base: _Member) -> Iterator[Step]:
+def _steps(
+    members: Sequence[_Member], base: _Member, seconds: Mapping[tuple[str, str | None], Quantity], *, same: bool
+) -> Iterator[Ratio]:
+    """Every step of a curve; `same`: all solve one problem."""
     copies = {each.place: each for each in members if each.copies}
     for each in sorted(members, key=lambda each: (each.cores, len(each.hosts), each.copies)):
         if each.cores > base.cores and each.ids != base.ids:
-            step = _step(each, base, copies.get(each.place))
+            step = _step(each, base, copies.get(each.place), same=same)
             if step:
-                yield step
+                step = msgspec.structs.replace(step, seconds=_of(seconds, each))
+                yield ratio(step, each.measured, base.measured)
 
 
-def _step(member: _Member, base: _Member, copies: _Member | None) -> Step | None:
+def _step(member: _Member, base: _Member, copies: _Member | None, *, same: bool) -> Step | None:
     found = compare(member.measured, base.measured)
     if found is None:
         return None
@@ -320,6 +362,8 @@ def _step(member: _Member, base: _Member, copies: _Member | None) -> Step | None
         blocks=found.blocks,
         speed_up=found.value,
         efficiency=efficiency,
+        node_time=found.value.inverse("").scaled(len(member.hosts) / len(base.hosts), ""),
+        serial=karp_flatt(found.value, factor) if same and not member.copies else None,
         shared=shared,
         messages=messages,
         as_full=_as_full(member, base),
@@ -341,7 +385,9 @@ def _factors(
     if _as_full(member, base):
         return exact(1.0), efficiency
     beside = compare(copies.measured, base.measured) if copies else None
-    over = compare(member.measured, copies.measured) if copies else None
-    if beside is None or over is None:
+    if copies is None or beside is None:
         return None, None
-    return beside.value.over(member.cores / base.cores), over.value
+    shared = beside.value.over(member.cores / base.cores)
+    over = compare(member.measured, copies.measured)
+    # Copies that were launched in other blocks stand against the base in those.
+    return shared, over.value if over else efficiency.times(shared.inverse(""), "")

@@ -7,7 +7,8 @@ from assay.model import roles
 from assay.model.quantity import Quantity
 from assay.model.result import Finding
 from assay.model.text import Text, cli, joined, text
-from assay.topics.scaling.models.scaling import Scaling, Step
+from assay.topics.scaling.models.scaling import Scaling
+from assay.topics.scaling.steps import Step
 
 #: Below this share of what so many cores would do without loss.
 _LEAST = 0.8
@@ -34,7 +35,10 @@ def _shares(step: Step) -> bool:
 def _finding(evidence: Evidence, model: Scaling, step: Step) -> Finding:
     base = evidence.estimates[model.base]
     sure = step.efficiency.has_interval
-    problem = joined(", ", (base.benchmark, *(f"{name} {value}" for name, value in model.problem.items())))
+    growing = text("grows with the cores") if model.weak else ""
+    problem = joined(
+        ", ", (base.benchmark, *(f"{name} {value}" for name, value in model.problem.items()), growing)
+    )
     return rule.finding(
         model.id,
         claim=text(

@@ -3,16 +3,21 @@
 from collections.abc import Iterable, Iterator
 
 from assay.analyse.evidence import stands_on
+from assay.model import benchmarks
 from assay.model.quantity import Quantity
 from assay.model.result import Estimate
 from assay.model.text import Text, joined, text
+from assay.model.units import format_quantity
 from assay.report import formatting, selection
 from assay.report.charts.curve import CurvePoint, curve
 from assay.report.charts.intervals import Point, intervals
 from assay.report.declared import Declared, Listing, Scene
 from assay.report.fitted import Fitted
+from assay.report.ledger import Ledger
 from assay.report.section import Figure, headings
-from assay.topics.scaling.models.scaling import Scaling, Step
+from assay.topics.scaling.models.scaling import Scaling
+from assay.topics.scaling.predictions.speed_up import LAW as EXPECTED
+from assay.topics.scaling.steps import Step
 
 #: A curve has so many numbers of cores at least; fewer are points beside each other.
 _FEWEST = 3
@@ -24,7 +29,8 @@ def _name(each: _Each) -> str:
     base = _base(each)
     units = selection.units(base.benchmark)
     told = (f"{name} {formatting.param(value, units.get(name, ''))}" for name, value in each.model.problem.items())
-    return joined(", ", (base.benchmark, *told, each.state))
+    growing = text("grows with the cores") if each.model.weak else ""
+    return joined(", ", (base.benchmark, *told, growing, each.state))
 
 
 def _base(each: _Each) -> Estimate:
@@ -154,17 +160,63 @@ def _rows(scene: Scene) -> Iterator[tuple[str, ...]]:
     for each in scene.found:
         base, by_id = _base(each), {e.id: e for e in each.estimates}
         cores = str(each.model.base_cores)
-        yield _name(each), base.placement.label, "1", cores, formatting.shown(base).plain, text("base"), "", ""
+        first = (str(base.placement.nodes), cores, formatting.shown(base).plain, _seconds(each.model.base_seconds))
+        yield _name(each), base.placement.label, *first, text("base"), "", "", "", _node_time(each, None)
         for step in _told(each):
             rate = by_id[step.estimates[0]] if len(step.estimates) == 1 else None
             speed_up = _shown(step.speed_up, step)
-            counted = (str(step.nodes), str(step.cores), formatting.shown(rate).plain)
+            counted = str(step.nodes), str(step.cores), formatting.shown(rate).plain, _seconds(step.seconds)
             efficiency = _shown(step.efficiency, step).plain
-            yield _name(each), _where(step), *counted, speed_up.plain, speed_up.ends, efficiency
+            serial = _shown(step.serial, step).plain if step.serial else ""
+            figures = speed_up.plain, speed_up.ends, efficiency, serial, _node_time(each, step)
+            yield _name(each), _where(step), *counted, *figures
+
+
+def _seconds(value: Quantity | None) -> str:
+    return format_quantity(value.value, "s") if value else ""
+
+
+def _node_time(each: _Each, step: Step | None) -> str:
+    """Nodes times time over the base's, where nodes differ and all placements solve one problem."""
+    nodes = {other.nodes for other in each.model.steps} | {_base(each).placement.nodes}
+    if len(nodes) == 1 or not each.model.advice or (step and step.copies):
+        return ""
+    return _shown(step.node_time, step).plain if step else "1"
 
 
 def _where(step: Step) -> str:
     return joined(", ", (step.label, text("independent copies") if step.copies else ""))
+
+
+def _advice(scene: Scene) -> Iterator[tuple[str, ...]]:
+    for each in scene.found:
+        known = each.model.advice
+        if known:
+            of = {step.estimates[0]: step.label for step in each.model.steps}
+            of[each.model.base] = each.model.base_label
+            as_fast = formatting.listed([of[one] for one in known.as_fast]) if known.as_fast else ""
+            sure = str(known.worth) if known.worth_is_sure else text("{cores}, not certain", cores=known.worth)
+            yield _name(each), of[known.fastest], as_fast, of[known.cheapest], sure, _courses()[each.model.serial]
+
+
+def _courses() -> dict[str, str]:
+    """What the course of the serial fraction means."""
+    return {
+        "": "",
+        "constant": text("constant within its ends: a part of the work is serial"),
+        "rises": text("rises: overhead grows with the cores, as messages, waiting or a shared memory do"),
+        "falls": text("falls: parts become smaller and caches hold more of them, or the base is slow"),
+    }
+
+
+def _universal(scene: Scene) -> Iterator[tuple[str, ...]]:
+    for each in scene.found:
+        for law in each.model.universal:
+            cores = text("nodes of {cores}", cores=formatting.count(law.cores_of_node, "core", "cores"))
+            over = cores if law.cores_of_node else text("cores of one node")
+            most = formatting.interval(law.most, "").short if law.most else text("not known")
+            sigma, kappa = (formatting.interval(one, "").short for one in (law.sigma, law.kappa))
+            yield _name(each), over, str(law.points), sigma, kappa, formatting.percent(law.residual), most
 
 
 def _reasons(scene: Scene) -> Iterator[tuple[str, ...]]:
@@ -225,6 +277,16 @@ def _beyond(steps: Iterable[tuple[_Each, Step]]) -> Iterator[Text]:
         )
 
 
+def _of_ledger(estimate: Estimate) -> str:
+    units = selection.units(estimate.benchmark)
+    names = (name for name in benchmarks.of(estimate.benchmark).growth.problem if name in estimate.params)
+    told = (f"{name} {formatting.param(estimate.params[name], units.get(name, ''))}" for name in names)
+    return joined(", ", (estimate.benchmark, *told, estimate.placement.label, estimate.state or ""))
+
+
+_LEDGER = Ledger(EXPECTED, _of_ledger, "figure-scaling-ledger")
+
+
 declared = Declared(
     order=70,
     id="scaling",
@@ -232,7 +294,9 @@ declared = Declared(
     introduction=text(
         "A program on more cores is rarely as much faster as the cores are more. Cores of a node share its "
         "memory, and ranks wait for each other's messages. A speed-up is a ratio of rates of work, paired by "
-        "block; the efficiency is the speed-up over the factor of cores."
+        "block; the efficiency is the speed-up over the factor of cores. The serial fraction (Karp and Flatt) is "
+        "the part of the work that would have to be serial to explain a speed-up. Node time is what the same work "
+        "costs: nodes times time, over that of the base. Cores are worth it while the efficiency is at least 0.5."
     ),
     law=Scaling,
     applies=lambda scene: scene.found,
@@ -241,10 +305,45 @@ declared = Declared(
     shared_tables=(
         Listing(
             text("Speed-ups over the base, and efficiencies"),
-            headings("Problem", "Placement", "Nodes", "Cores", "Rate", "Speed-up", "Ends", "Efficiency"),
+            headings(
+                "Problem",
+                "Placement",
+                "Nodes",
+                "Cores",
+                "Rate",
+                "Time",
+                "Speed-up",
+                "Ends",
+                "Efficiency",
+                "Serial fraction",
+                "Node time",
+            ),
             _rows,
-            {2, 3, 4, 5, 6, 7},
-            optional={4},
+            {2, 3, 4, 5, 6, 7, 8, 9, 10},
+            optional={4, 5, 9, 10},
+        ),
+        Listing(
+            text("Which placement to take, and what the serial fraction says"),
+            headings(
+                "Problem",
+                "Fastest",
+                "As fast, by its ends",
+                "Least node time",
+                "Most cores worth it",
+                "Serial fraction",
+            ),
+            _advice,
+            {4},
+            optional={2, 5},
+        ),
+        Listing(
+            text(
+                "Universal scalability law: speed-up = p / (1 + sigma (p - 1) + kappa p (p - 1)); the cores of "
+                "its maximum only where the ends of kappa exclude 0, within four times the cores measured"
+            ),
+            headings("Problem", "Over", "Points", "Sigma", "Kappa", "Farthest point", "Maximum at, cores"),
+            _universal,
+            {2, 3, 4, 5, 6},
         ),
         Listing(
             text("Where speed is lost: what sharing a node and what messages leave of the efficiency"),
@@ -255,6 +354,7 @@ declared = Declared(
             {2, 3, 4, 5},
             optional={4, 5},
         ),
+        _LEDGER.table(),
     ),
     listed=False,
     rules=frozenset({"scaling"}),

@@ -12,7 +12,9 @@ GRIDS = {
     "XL": (512, 512, 1024),
 }
 _ARRAYS = 14
-_FLOAT_BYTES = 4
+FLOAT_BYTES = 4
+#: Operations of an inner point in a sweep.
+FLOPS = 34
 #: Each array ends 17 lines of 64 B after its last point.
 _STAGGER_BYTES = 17 * 64
 #: First touch and a look at each point, bytes per second: an assumption for plans only, on the slow side.
@@ -23,7 +25,7 @@ _TOUCH_RATE = 4e9
 
 def arrays_bytes(points: int) -> int:
     """Memory of all arrays of a grid or block of so many points."""
-    return _ARRAYS * (_FLOAT_BYTES * points + _STAGGER_BYTES)
+    return _ARRAYS * (FLOAT_BYTES * points + _STAGGER_BYTES)
 
 
 def grid_bytes(params: Params) -> int:

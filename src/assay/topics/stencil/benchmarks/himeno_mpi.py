@@ -1,14 +1,18 @@
 """The Himeno benchmark over MPI: one grid that all ranks share, or a grid for each."""
 
+import math
 from collections.abc import Iterable
 
 from assay.model.benchmark import Axis, Benchmark, Params, Resources
 from assay.model.declarations import coupling, sharing_ranks
+from assay.model.growth import Exchange, Growth, Message, Values
 from assay.model.placement import Placement
 from assay.topics.stencil.benchmarks import himeno
 from assay.topics.stencil.shape import Shape, block_of, shape_of
 
 _LINE_FLOATS = 16
+#: Points of a grid over those of the next smaller one.
+_SIZE_FACTOR = 8
 #: First touch and two looks at each point, bytes per second: an assumption for plans only, on the slow side.
 _SETUP_RATE = 1e9
 
@@ -30,6 +34,29 @@ def _memory_bytes(params: Params, placement: Placement) -> int:
     shape = _shape(params, placement) or (1, 1, 1)
     i, j, k = block_of(himeno.GRIDS[str(params["size"])], shape)
     return himeno.arrays_bytes(i * j * -(-k // _LINE_FLOATS) * _LINE_FLOATS)
+
+
+def _larger(problem: Values, times: float) -> Values | None:
+    """Of sizes each has eight times the points of the one before."""
+    sizes = tuple(himeno.GRIDS)
+    at = sizes.index(str(problem["size"]))
+    steps = math.log(times, _SIZE_FACTOR)
+    whole = round(steps)
+    exists = math.isclose(steps, whole, abs_tol=1e-9) and 0 <= at + whole < len(sizes)
+    return {"size": sizes[at + whole]} if exists else None
+
+
+def _exchange(params: Values, placement: Placement) -> Exchange:
+    """Of one sweep: the faces of a block, an axis after the other, then a sum over all ranks."""
+    grid, ranks = himeno.GRIDS[str(params["size"])], sharing_ranks(params, placement)
+    shape = _shape(params, placement)
+    work = himeno.FLOPS * math.prod(points - 2 for points in grid)
+    if ranks == 1 or shape is None:
+        return Exchange(float(work), ())
+    i, j, k = block_of(grid, shape)
+    faces = zip((j * k, i * k, i * j), shape, strict=True)
+    crossed = [Message(1, himeno.FLOAT_BYTES * area) for area, along in faces if along > 1]
+    return Exchange(float(work), (*crossed, Message(math.ceil(math.log2(ranks)), himeno.FLOAT_BYTES)))
 
 
 _axes = {axis.name: axis for axis in himeno.benchmark.axes}
@@ -55,4 +82,5 @@ benchmark = Benchmark(
     setup_seconds=lambda params: 0.1 + himeno.grid_bytes(params) / _SETUP_RATE,
     launcher="mpi",
     max_rank_cpus=None,
+    growth=Growth({"size": ("S", "first:L,M")}, _larger, _exchange),
 )

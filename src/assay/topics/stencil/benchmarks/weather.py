@@ -4,6 +4,7 @@ from collections.abc import Iterable
 
 from assay.model.benchmark import Axis, Benchmark, Metric, Params, Resources
 from assay.model.declarations import coupling, phase_times, sharing_ranks, traffic
+from assay.model.growth import Exchange, Growth, Message, Values
 from assay.model.placement import Placement
 
 #: Of one cell in one step, as the program does it: docs/methods/weather.md counts them.
@@ -76,6 +77,19 @@ def _setup_seconds(params: Params) -> float:
     return 0.1 + steps * cells(columns) / _RATE + _ROW_S * (columns // 2)
 
 
+def _larger(problem: Values, times: float) -> Values:
+    """A plane of so many times the cells; the number of columns is even."""
+    return {"nx": 2 * round(int(problem["nx"]) * times**0.5 / 2)}
+
+
+def _exchange(params: Values, placement: Placement) -> Exchange:
+    """Of one step: two columns to each neighbour at once, in each stage along x."""
+    columns = int(params["nx"])
+    several = sharing_ranks(params, placement) > 1
+    message = Message(EXCHANGES, ROW_BYTES * (columns // 2))
+    return Exchange(float(cells(columns)), (message,) if several else ())
+
+
 benchmark = Benchmark(
     name="weather",
     title="Weather (dry air in a plane)",
@@ -137,4 +151,5 @@ benchmark = Benchmark(
     setup_seconds=_setup_seconds,
     launcher="mpi",
     max_rank_cpus=None,
+    growth=Growth({"nx": (400, 1600)}, _larger, _exchange),
 )

@@ -1,0 +1,118 @@
+"""`assay predict`: what another network, or more nodes, would give, by the laws of a run."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import click
+
+from assay.cli import output
+
+if TYPE_CHECKING:
+    from assay.analyse.curves import RunEstimates
+    from assay.analyse.messages.steps import MessageLaw
+    from assay.analyse.what_if import WhatIf
+
+_EXAMPLE = "assay predict last --network 'latency=1.2us bandwidth=12GB/s'"
+
+
+@click.command()
+@output.run_argument
+@click.option(
+    "--network",
+    metavar="RUN|'latency=T bandwidth=R'",
+    help="Another network: that of another run, or its latency, one way, and its bandwidth.",
+)
+@click.option("--nodes", metavar="N", type=click.IntRange(2), help="So many nodes, like those of the run.")
+@click.option("--far", is_flag=True, help="Predict for more than four times the ranks that the run knows.")
+@output.json_option
+def command(run: str, network: str | None, nodes: int | None, *, far: bool, as_json: bool) -> None:
+    """Say what another network, or more nodes, would give the cases of RUN.
+
+    RUN is an id, a unique prefix of one, a path, or last (the default). It needs single messages between two nodes
+    (pt2pt at pair:other-node), as scale:BENCHMARK and hpl measure them. Each figure has the interval that the laws
+    of the run allow; nothing is measured, and nothing is written to the ledger.
+    """
+    from assay import store
+    from assay.analyse import examine
+    from assay.model.errors import UsageError
+
+    if (network is None) == (nodes is None):
+        raise UsageError(
+            "what shall be different?", why="give either --network or --nodes", remedy=f"{_EXAMPLE}, or --nodes 32"
+        )
+    known = examine(store.load(store.find(run)), output.given_limits(()))
+    found = _over(known, network) if network is not None else _on(known, nodes or 0, far=far)
+    if as_json:
+        output.print_json({"schema": 1, "predictions": found})
+        return
+    from assay.report import what_if
+
+    what_if.render(found, output.console())
+
+
+def _over(known: RunEstimates, network: str) -> tuple[WhatIf, ...]:
+    from assay.analyse import what_if
+    from assay.model.errors import UsageError
+
+    found = what_if.over_network(known, _law(network))
+    if not found:
+        raise UsageError(
+            f"run '{known.run.info.id}' cannot tell",
+            why="it needs messages between two nodes, and a benchmark on several nodes whose messages are known",
+            remedy="assay run scale:weather --sweep nodes=1,2 --hosts 'node[01-02]'",
+        )
+    return found
+
+
+def _law(network: str) -> MessageLaw:
+    """The law of a network that another run measured, or that is told by latency and bandwidth."""
+    from assay import store
+    from assay.analyse import examine, what_if
+    from assay.model.errors import UsageError
+    from assay.model.units import parse_quantity
+
+    if "=" not in network:
+        found = what_if.network_law(examine(store.load(store.find(network))))
+        if found is None:
+            raise UsageError(
+                f"run '{network}' has no law of messages between nodes",
+                why="it has not passed single messages of many sizes between two nodes",
+                remedy="assay run network --hosts 'node[01-02]'",
+            )
+        return found
+    told = dict(word.partition("=")[::2] for word in network.split())
+    values = {name: parse_quantity(text) for name, text in told.items()}
+    units = {name: unit for name, (_, unit) in values.items()}
+    if units != {"latency": "s", "bandwidth": "B/s"} or min(value for value, _ in values.values()) <= 0:
+        raise UsageError(
+            f"'{network}' tells no network", why="it needs a latency and a bandwidth in B/s", remedy=_EXAMPLE
+        )
+    return what_if.stated_law(values["latency"][0], values["bandwidth"][0])
+
+
+def _on(known: RunEstimates, nodes: int, *, far: bool) -> tuple[WhatIf, ...]:
+    import msgspec
+
+    from assay.analyse import what_if
+    from assay.analyse.curves import FARTHEST
+    from assay.model.errors import UsageError
+    from assay.plan.beyond import on_nodes
+
+    run = known.run
+    larger = on_nodes(run.plan, run.machines, nodes)
+    most = max((len(base.placement.hosts) for base, _ in larger), default=0)
+    if most and nodes > FARTHEST * most and not far:
+        raise UsageError(
+            f"{nodes} nodes are {nodes / most:.0f} times as many as the run has",
+            why=f"beyond {FARTHEST:g} times nobody has tried how far the laws hold",
+            remedy=f"assay predict {run.info.id} --nodes {nodes} --far",
+        )
+    found = what_if.on_cases(msgspec.structs.replace(known, farthest=float("inf") if far else FARTHEST), larger)
+    if not found:
+        raise UsageError(
+            f"run '{run.info.id}' cannot tell what {nodes} nodes would do",
+            why="it needs ranks on two numbers of nodes, or a benchmark that declares its messages and their law",
+            remedy="assay run scale:hpl --sweep nodes=1,2 --hosts 'node[01-02]'",
+        )
+    return found

@@ -1,0 +1,135 @@
+"""The study `like:REFERENCE`: what a published system was measured by, as far as it can be measured here."""
+
+from collections.abc import Iterator, Sequence
+from typing import NamedTuple
+
+from assay import references
+from assay.model import benchmarks
+from assay.model.benchmark import Axis, Benchmark, Params, ParamValue
+from assay.model.errors import UsageError
+from assay.model.imported import RANGE_END, UNSTATED, Figure, Table
+from assay.model.law import SPEED_UP
+from assay.model.placement import Memory
+from assay.model.plan import Measure, Study
+
+#: One core, which published speed-ups refer to.
+_BASE = "one-core"
+_WEIGHT = 0.3
+
+
+class _Row(NamedTuple):
+    """What one figure was measured at, in words of a study."""
+
+    benchmark: str
+    placement: str
+    memory: str
+    params: tuple[tuple[str, ParamValue], ...]
+
+
+def study(name: str, sweeps: Sequence[str] = ()) -> Study:
+    """The rows of a reference, alike ones once; what has no counterpart here is left out with the reason.
+
+    Raises:
+        UsageError: there is no such reference.
+    """
+    if sweeps:
+        raise UsageError(
+            f"study 'like:{name}' is not swept", why="--sweep is for scale:NAME", remedy=f"assay plan like:{name}"
+        )
+    found = references.get(name)
+    rows: dict[_Row, None] = {}
+    without: dict[str, str] = {}
+    for table in found.tables:
+        for factor, level in table.factors.items():
+            without.setdefault(f"{factor}={level}", "it was the source's; what is here takes its place")
+        for figure in table.figures:
+            wish = f"{table.tool}: {table.where}"
+            try:
+                rows |= dict.fromkeys(_rows(table, figure))
+            except _AbsentError as absent:
+                without.setdefault(wish, str(absent))
+    if not rows:
+        raise UsageError(
+            f"nothing of '{name}' can be measured",
+            why="; ".join(dict.fromkeys(without.values())),
+            remedy="assay list references",
+        )
+    return Study(
+        title=f"Like {found.title}",
+        question=found.question or f"What does this machine do of what {name} did?",
+        measure=tuple(_measures(rows)),
+        budget_s=900,
+        grows=True,
+        repeats=found.sources[0].name,
+        without=without,
+    )
+
+
+class _AbsentError(Exception):
+    """Why a figure cannot be measured anywhere by Assay."""
+
+
+def _rows(table: Table, figure: Figure) -> Iterator[_Row]:
+    if table.benchmark not in benchmarks.names():
+        raise _AbsentError(f"Assay has no benchmark '{table.benchmark}'")
+    benchmark = benchmarks.get(table.benchmark)
+    params = {name: value for name, value in (table.params | figure.params).items() if name != RANGE_END}
+    if figure.metric == SPEED_UP:
+        cores, nodes = int(params.pop("cores", 0)), int(params.pop("nodes", 1))
+        if not cores:
+            raise _AbsentError("the source does not say on how many cores")
+        yield _row(benchmark, _BASE, table.memory, params)
+        yield _row(benchmark, f"{cores // nodes}x1@{nodes}", table.memory, params)
+        return
+    if all(figure.metric != metric.name for metric in benchmark.metrics):
+        raise _AbsentError(f"'{figure.metric}' follows from other figures")
+    if table.placement == UNSTATED:
+        raise _AbsentError("the source does not say where it ran")
+    yield _row(benchmark, table.placement, table.memory, params)
+
+
+def _row(benchmark: Benchmark, placement: str, memory: str, params: Params) -> _Row:
+    axes = {axis.name: axis for axis in benchmark.axes}
+    for name, value in params.items():
+        if name not in axes:
+            raise _AbsentError(f"{benchmark.name} has no axis '{name}'")
+        axis = axes[name]
+        if axis.role == "message-pattern" and value not in axis.values:
+            params = {**params, name: _own_pattern(axis, str(value))}
+            continue
+        named = any(isinstance(each, str) for each in axis.values)
+        if named and value not in axis.values:
+            raise _AbsentError(f"{benchmark.name} has no {name} '{value}'")
+    policy = Memory.parsed(memory)
+    word = policy.policy if policy.policy != "bind" else memory
+    return _Row(benchmark.name, placement, word, tuple(params.items()))
+
+
+def _own_pattern(axis: Axis, name: str) -> str:
+    """Ours in which messages pass as in that of another tool."""
+    other = axis.patterns.get(name)
+    ours = ((str(level), axis.patterns[str(level)]) for level in axis.values)
+    for level, of in ours:
+        if other and (of.pairs, of.directions) == (other.pairs, other.directions):
+            return level
+    raise _AbsentError(f"there is no pattern like '{name}'")
+
+
+def _measures(rows: dict[_Row, None]) -> Iterator[Measure]:
+    """A measure for the rows that only one axis of numbers tells apart."""
+    alike: dict[_Row, dict[str, list[ParamValue]]] = {}
+    for row in rows:
+        numbers = [name for name, value in row.params if not isinstance(value, str)]
+        last = numbers[-1] if numbers else ""
+        others = tuple((name, value) for name, value in row.params if name != last)
+        values = alike.setdefault(row._replace(params=others), {}).setdefault(last, [])
+        values += [value for name, value in row.params if name == last]
+    for row, swept in alike.items():
+        for name, values in swept.items():
+            axes: dict[str, tuple[ParamValue, ...] | ParamValue] = dict(row.params)
+            if name:
+                axes[name] = tuple(dict.fromkeys(values))
+            weight = _WEIGHT / max(1, len(values))
+            yield Measure(
+                row.benchmark, (row.placement,), (row.memory,), axes, weight, why="rows of the published system"
+            )

@@ -1,0 +1,139 @@
+"""The study `scale:NAME`: one benchmark on more and more ranks, threads and nodes."""
+
+import difflib
+import re
+from collections.abc import Sequence
+
+from assay.model import benchmarks, roles
+from assay.model.benchmark import Benchmark, ParamValue
+from assay.model.declarations import INDEPENDENT
+from assay.model.errors import UsageError
+from assay.model.plan import Measure, Study
+
+_NUMBERS = re.compile(r"\*|(?:[1-9]\d*|all)(?:,(?:[1-9]\d*|all))*")
+_SWEPT = ("ranks", "threads", "nodes")
+_NODES = "2,4,8,16,32,64,all"
+#: Sizes of single messages, by which those of larger numbers of ranks are predicted.
+_MESSAGES = (0, "8:4M")
+_WEIGHT = 0.3
+_Axes = dict[str, tuple[ParamValue, ...] | ParamValue]
+
+
+def study(name: str, sweeps: Sequence[str] = ()) -> Study:
+    """One benchmark at numbers of ranks a node, threads a rank, and nodes: `ranks=1,2,4`, `nodes=1,2,all`.
+
+    Raises:
+        UsageError: no such benchmark, or it cannot be swept so.
+    """
+    if name not in benchmarks.names():
+        near = difflib.get_close_matches(name, benchmarks.names(), n=1)
+        raise UsageError(
+            f"there is no benchmark '{name}'",
+            why=f"did you mean '{near[0]}'?" if near else f"known: {', '.join(benchmarks.names())}",
+            remedy="assay list benchmarks",
+        )
+    benchmark, numbers = benchmarks.get(name), _numbers(sweeps)
+    words = _of_ranks(benchmark, numbers) if benchmark.launcher == "mpi" else _of_threads(benchmark, numbers)
+    growth = benchmark.growth
+    problem: _Axes = dict(growth.problem)
+    # What its ranks exchange is counted: then one number of cores is enough to predict the next.
+    at_once = 1 if growth.counts_messages else 2
+    measures = [
+        Measure(
+            name,
+            words,
+            axes=problem,
+            weight=_WEIGHT,
+            why="the same problem on more and more cores",
+            at_once=at_once,
+        )
+    ]
+    if growth.grows:
+        why = "a problem that grows with the cores"
+        measures.append(Measure(name, words, axes=problem, weight=_WEIGHT, why=why, grows=True, at_once=at_once))
+    if copies := benchmark.axis("copies"):
+        here = tuple(word for word in words if "@" not in word)
+        axes = problem | {copies.name: INDEPENDENT}
+        why = "independent copies on the same cores: what cores of a node cost each other without any message"
+        measures += [Measure(name, here, axes=axes, weight=_WEIGHT, why=why)] if here else []
+    if benchmark.launcher == "mpi":
+        measures.append(_messages())
+    return Study(
+        title=f"Scaling: {benchmark.title}",
+        question=f"How much faster is {benchmark.title} on more cores, and how many are worth their cost?",
+        measure=tuple(measures),
+        precision=0.02,
+        budget_s=900,
+        grows=True,
+    )
+
+
+def _numbers(sweeps: Sequence[str]) -> dict[str, str]:
+    """What is swept -> its numbers."""
+    found: dict[str, str] = {}
+    for sweep in sweeps:
+        what, _, numbers = sweep.partition("=")
+        if what not in _SWEPT or not _NUMBERS.fullmatch(numbers):
+            raise UsageError(
+                f"'{sweep}' is no sweep",
+                why=f"it is one of {', '.join(_SWEPT)}, then numbers, all, or * for 1, 2, 4 ... all",
+                remedy="--sweep ranks=1,2,4,all",
+            )
+        if what in found:
+            raise UsageError(
+                f"'{what}' is swept twice", why="one --sweep names all numbers", remedy=f"--sweep {what}=1,2"
+            )
+        found[what] = numbers
+    return found
+
+
+def _of_ranks(benchmark: Benchmark, numbers: dict[str, str]) -> tuple[str, ...]:
+    """Placement words of a program whose ranks pass messages."""
+    if "threads" in numbers and benchmark.max_rank_cpus == 1:
+        raise UsageError(
+            f"a rank of {benchmark.name} has one thread",
+            why="its program has no threads",
+            remedy=f"assay plan scale:{benchmark.name} --sweep ranks=1,2,4,all",
+        )
+    if not numbers.get("threads", "1").replace(",", "").isdecimal():
+        raise UsageError(
+            f"threads={numbers['threads']} names no numbers",
+            why="how many cores a rank can have depends on how many ranks there are",
+            remedy=f"assay plan scale:{benchmark.name} --sweep threads=1,2,4",
+        )
+    if not numbers:
+        return ("*x1", f"all@{_NODES}")
+    if numbers.keys() == {"nodes"}:
+        here: tuple[str, ...] = ("all",)
+    else:
+        ranks = numbers.get("ranks", "1")
+        here = tuple(f"{ranks}x{threads}" for threads in numbers.get("threads", "1").split(","))
+    nodes = numbers.get("nodes", "").replace("*", f"1,{_NODES}")
+    return tuple(f"{word}@{nodes}" for word in here) if nodes else here
+
+
+def _of_threads(benchmark: Benchmark, numbers: dict[str, str]) -> tuple[str, ...]:
+    """Placement words of a program that is one process on each host."""
+    if numbers.keys() - {"threads"}:
+        raise UsageError(
+            f"{benchmark.name} passes no messages",
+            why="it is one process on each host, whose threads can be swept",
+            remedy=f"assay plan scale:{benchmark.name} --sweep threads=1,2,4",
+        )
+    counts = numbers.get("threads", "*").split(",")
+    return tuple("all" if count == "all" else f"cores:{count}" for count in counts)
+
+
+def _messages() -> Measure:
+    """Single messages inside a node and between two, by the first benchmark that measures them with MPI."""
+    name = next(each for each, by in roles.message_curves().items() if by == "MPI")
+    benchmark = benchmarks.get(name)
+    pattern, size = benchmark.axis("message-pattern"), benchmark.message_size
+    axes: _Axes = {size.name: _MESSAGES} if size else {}
+    if pattern:
+        ours = ((name, pattern.patterns[str(name)]) for name in pattern.values)
+        axes[pattern.name] = next(
+            name for name, of in ours if (of.figure, of.pairs, of.directions) == ("time", "one", 1)
+        )
+    why = "the time of messages, by which more ranks are predicted"
+    return Measure(name, ("pair", "pair:other-node"), axes=axes, weight=0.03, why=why)

@@ -1,0 +1,72 @@
+"""What speed-ups by number of cores mean: the serial fraction, and the universal law of scalability."""
+
+from typing import NamedTuple
+
+import numpy as np
+
+from assay.analyse.statistics import Samples
+from assay.model.quantity import Quantity
+
+
+def karp_flatt(speed_up: Quantity, factor: float) -> Quantity:
+    """The serial fraction that explains a speed-up on so many times the cores: (1/s - 1/p) / (1 - 1/p).
+
+    It falls as the speed-up rises, so its ends change places. Below 0 the speed-up is more than the cores are.
+    Source: A. H. Karp, H. P. Flatt, Measuring parallel processor performance, Communications of the ACM 33, 1990.
+    """
+    value, lo, hi = ((1 / part - 1 / factor) / (1 - 1 / factor) for part in speed_up)
+    return Quantity(value, hi, lo, basis=speed_up.basis)
+
+
+class Usl(NamedTuple):
+    """Coefficients of s(p) = p / (1 + sigma (p - 1) + kappa p (p - 1)), each an array over draws.
+
+    Source: N. J. Gunther, Guerrilla Capacity Planning, Springer, 2007, chapter 4.
+    """
+
+    sigma: Samples
+    kappa: Samples
+
+    def speed_up(self, factor: float) -> Samples:
+        """At so many times the cores."""
+        found: Samples = factor / (1 + self.sigma * (factor - 1) + self.kappa * factor * (factor - 1))
+        return found
+
+    @property
+    def most(self) -> Samples:
+        """The factor of cores beyond which it becomes slower; infinite where nothing makes it so."""
+        with np.errstate(divide="ignore", invalid="ignore"):
+            found: Samples = np.sqrt(np.maximum(1 - self.sigma, 0) / self.kappa)
+        return np.where(self.kappa > 0, found, np.inf)
+
+
+def usl(factors: Samples, speed_ups: Samples, weights: Samples | None = None, *, coherent: bool = True) -> Usl:
+    """The law fitted to each row: least squares of p / s - 1, no coefficient below 0.
+
+    Args:
+        factors: of cores, all above 1, shape (points,).
+        speed_ups: shape (draws, points).
+        weights: of the points; by default efficiencies, which make the errors relative. Gunther weighs all alike.
+        coherent: whether kappa is fitted; without it the law is that of Amdahl.
+    """
+    weights = speed_ups / factors if weights is None else weights
+    a = weights * (factors - 1)
+    b = weights * factors * (factors - 1)
+    y = weights * (factors / speed_ups - 1)
+    aa, bb, ab = (np.einsum("dp,dp->d", one, other) for one, other in ((a, a), (b, b), (a, b)))
+    ay, by = (np.einsum("dp,dp->d", one, y) for one in (a, b))
+    alone = np.maximum(ay / aa, 0)
+    none = np.zeros_like(alone)
+    if not coherent:
+        return Usl(alone, none)
+    other = np.maximum(by / bb, 0)
+    determinant = aa * bb - ab**2
+    with np.errstate(divide="ignore", invalid="ignore"):
+        sigma, kappa = (ay * bb - by * ab) / determinant, (by * aa - ay * ab) / determinant
+    inside = (determinant > 1e-12 * aa * bb) & (sigma >= 0) & (kappa >= 0)
+    # Outside the least is on a border: of the two the one with the smaller sum of squares.
+    first = aa * alone**2 - 2 * ay * alone <= bb * other**2 - 2 * by * other
+    return Usl(
+        np.where(inside, sigma, np.where(first, alone, none)),
+        np.where(inside, kappa, np.where(first, none, other)),
+    )

@@ -1,0 +1,343 @@
+"""The rate on more cores or nodes before it is measured: from fewer of them, from copies, and from messages."""
+
+from collections.abc import Iterable, Sequence
+from typing import NamedTuple
+
+import numpy as np
+
+from assay.analyse.curves import RunEstimates, ends, figure, replicates, states_of
+from assay.analyse.estimates import Measured
+from assay.analyse.messages.steps import MessageLaw
+from assay.analyse.statistics import Samples, medians
+from assay.model import benchmarks, record, roles
+from assay.model.benchmark import ParamValue
+from assay.model.declarations import INDEPENDENT
+from assay.model.growth import Exchange
+from assay.model.law import Prediction
+from assay.model.plan import Case
+from assay.model.quantity import Basis, Quantity, distance
+from assay.model.text import joined, text
+from assay.topics.scaling.laws import usl
+from assay.topics.scaling.models.scaling import as_rate, is_speed
+
+LAW = "speed-up"
+#: Where a law of another topic predicts a case, that counts.
+GENERAL = True
+#: How far a law may be wrong beside the noise of launches: where nothing on several cores has tried it, and where
+#: such figures have. Both are assumed; the ledger says how often they hold.
+_UNTRIED, _TRIED = 0.05, 0.02
+
+
+class _Member(NamedTuple):
+    """A case and its rate in one state of the machine."""
+
+    case: Case
+    rate: Measured
+
+    @property
+    def copies(self) -> bool:
+        """Whether its ranks share nothing."""
+        return roles.level(self.case.benchmark, self.case.params, "copies") == INDEPENDENT
+
+
+class _Said(NamedTuple):
+    """What is expected of a case: a rate with its ends, and the estimates that it follows from."""
+
+    rate: Quantity
+    of: tuple[str, ...]
+
+
+class _Place(NamedTuple):
+    """A case that is predicted, what is known of the same problem, and what is counted: cores, or nodes."""
+
+    case: Case
+    base: _Member
+    more: tuple[_Member, ...]
+    by_nodes: bool
+
+    def factor(self, of: Case) -> float:
+        """Of cores or nodes, over the base."""
+        one, other = (len(each.placement.hosts) if self.by_nodes else each.cores for each in (of, self.base.case))
+        return one / other
+
+
+def expect(known: RunEstimates, cases: Sequence[Case]) -> Iterable[record.Prediction]:
+    """The figure of each case whose problem is known on fewer cores; from all states where these differ."""
+    every = _members(known)
+    states = states_of(each.rate.estimate for each in every)
+    for case in cases:
+        here = [
+            said
+            for state in states
+            if (said := _said(known, [e for e in every if e.rate.estimate.state in {None, state}], case, state))
+        ]
+        metric = next(iter(benchmarks.get(case.benchmark).metrics), None)
+        if not here or metric is None:
+            continue
+        low, high = min(each.rate.lo for each in here), max(each.rate.hi for each in here)
+        middle = here[0].rate.value if len(here) == 1 else (low + high) / 2
+        parts = (middle, low, high) if metric.better == "higher" else (1 / middle, 1 / high, 1 / low)
+        sources = dict.fromkeys(source for each in here for source in each.of)
+        yield record.Prediction(
+            *parts, metric.unit, "derived", of=case.id, metric=metric.name, models=tuple(sources), law=LAW
+        )
+
+
+def _members(known: RunEstimates) -> list[_Member]:
+    cases = {case.id: case for case in known.run.plan.cases}
+    return [
+        _Member(cases[each.estimate.case], as_rate(each))
+        for each in known.measured
+        if is_speed(each.estimate) and each.estimate.case in cases
+    ]
+
+
+def _said(known: RunEstimates, members: Sequence[_Member], case: Case, state: str | None) -> _Said | None:
+    if over := _over_network(known, members, case, state):
+        return over
+    place = _place(known, members, case)
+    if place is None:
+        return None
+    return _by_copies(known, place, members, state) or (_by_fewer(place) if place.more else None)
+
+
+def _place(known: RunEstimates, members: Sequence[_Member], case: Case) -> _Place | None:
+    """The same problem on fewer cores, or the one that grew to it; None where nothing near enough is known."""
+    declared = benchmarks.get(case.benchmark)
+    fewer = [
+        each
+        for each in members
+        if each.case.benchmark == case.benchmark
+        and each.case.cores < case.cores
+        and each.case.placement.memory == case.placement.memory
+        and each.case.factors.items() <= case.factors.items()
+        and not each.copies
+        and roles.level(case.benchmark, case.params, "copies") != INDEPENDENT
+    ]
+    by_nodes = len(case.placement.hosts) > 1
+    if by_nodes:
+        layout = case.placement.host_ranks[0]
+        fewer = [each for each in fewer if each.case.placement.host_ranks[0] == layout]
+    else:
+        fewer = [each for each in fewer if len(each.case.placement.hosts) == 1]
+    fewer.sort(key=lambda each: each.case.cores)
+    same = [each for each in fewer if declared.problem(each.case.params) == declared.problem(case.params)]
+    if not same:
+        base = next((e for e in fewer if _is_grown(case, e.case)), None)
+        same = [e for e in fewer if base and (e is base or _is_grown(e.case, base.case))]
+    if not same or case.cores > known.farthest * same[-1].case.cores:
+        return None
+    base_cores = same[0].case.cores
+    return _Place(case, same[0], tuple(each for each in same if each.case.cores > base_cores), by_nodes)
+
+
+def _over_network(known: RunEstimates, members: Sequence[_Member], case: Case, state: str | None) -> _Said | None:
+    """The same case over another network: what its messages take there in place of what they take here."""
+    networks = {factor.name for factor in known.run.plan.factors if factor.kind == "network"}
+
+    def but_networks(of: Case) -> object:
+        factors = frozenset((name, level) for name, level in of.factors.items() if name not in networks)
+        return of.benchmark, tuple(of.params.items()), factors, of.placement.hosts, of.placement.host_ranks
+
+    if len(case.placement.hosts) == 1:
+        return None
+    there = next((e for e in members if e.case.id != case.id and but_networks(e.case) == but_networks(case)), None)
+    exchange = benchmarks.get(case.benchmark).growth.exchange(case.params, case.placement)
+    if there is None or exchange is None or not exchange.messages:
+        return None
+    before, after = (_message_law(known, each, state) for each in (there.case, case))
+    if before is None or after is None:
+        return None
+    draws, basis = replicates([there.rate])
+    less, more = (_passing(exchange, law) for law in (before, after))
+    low, high = ends(draws[:, 0], basis)
+    # What messages take is a part of the time: no case is faster than its messages alone.
+    changed = _UNTRIED * abs(more.value - less.value)
+    middle = max(1 / figure(there.rate.estimate).value + more.value - less.value, more.value)
+    slow = max(1 / low + more.hi - less.lo + changed, middle)
+    fast = min(max(1 / high + more.lo - less.hi - changed, more.lo), middle)
+    rate = Quantity(1 / middle, 1 / slow, 1 / fast, "", "derived")
+    return _Said(rate, (there.rate.estimate.id, *before.of[:1], *after.of[:1]))
+
+
+def _passing(exchange: Exchange, law: MessageLaw) -> Quantity:
+    """Seconds of messages for a unit of work."""
+    numbers = np.array([each.number for each in exchange.messages])
+    sizes = np.array([float(each.bytes) for each in exchange.messages])
+    value, low, high = (float(numbers @ law.seconds(sizes, end)) / exchange.work for end in range(3))
+    return Quantity(value, low, high, "s", "derived")
+
+
+def _is_grown(case: Case, base: Case) -> bool:
+    return benchmarks.get(case.benchmark).is_grown(case.params, base.params, case.cores / base.cores)
+
+
+def _by_copies(known: RunEstimates, place: _Place, members: Sequence[_Member], state: str | None) -> _Said | None:
+    """What copies on the same cores leave, nodes sharing nothing, and messages; tried by the most cores known."""
+    tried = next((each for each in reversed(place.more)), None)
+    alone = _seconds_of_work(known, place, place.case, members, state)
+    if alone is None:
+        return None
+    value, draws, of, basis = alone
+    form = _UNTRIED
+    before = _seconds_of_work(known, place, tried.case, members, state) if tried else None
+    if tried and before:
+        beside = 1 / (figure(tried.rate.estimate).value * before[0])
+        value, draws, of = value / beside, draws / beside, (*of, tried.rate.estimate.id, *before[2])
+        form = max(_TRIED, abs(beside - 1))
+    low, high = ends(draws, basis)
+    rate = Quantity(1 / value, (1 - form) / high, (1 + form) / low, "", "derived")
+    return _Said(rate, tuple(dict.fromkeys(of)))
+
+
+def _seconds_of_work(
+    known: RunEstimates, place: _Place, case: Case, members: Sequence[_Member], state: str | None
+) -> tuple[float, Samples, tuple[str, ...], Basis] | None:
+    """Seconds a unit of work on a case's cores: value, draws, sources, what the draws' ends are."""
+    exchange = benchmarks.get(case.benchmark).growth.exchange(case.params, case.placement)
+    if exchange is None:
+        return None
+    law = _message_law(known, case, state) if exchange.messages else None
+    if exchange.messages and law is None:
+        return None
+    sharing: list[_Member] = [place.base]
+    if not place.by_nodes:
+        copies = _copies(members, place.base, case)
+        if copies is None:
+            return None
+        sharing = copies
+    draws, basis = replicates([each.rate for each in sharing])
+    middles = [float(medians([one.value for one in each.rate.launches])) for each in sharing]
+    # Copies of another problem tell by how much less they do than that alone.
+    value, drawn = (
+        each[0] if len(sharing) == 1 else each[0] * each[1] / each[2] for each in (np.array(middles), draws.T)
+    )
+    factor = place.factor(case) if place.by_nodes else 1.0
+    passing = _passing(exchange, law).value if law else 0.0
+    of = tuple(each.rate.estimate.id for each in sharing) + (law.of[:1] if law else ())
+    seconds: Samples = 1 / (factor * drawn) + passing
+    return float(1 / (factor * value)) + passing, seconds, of, basis
+
+
+def _copies(members: Sequence[_Member], base: _Member, case: Case) -> list[_Member] | None:
+    """Copies of the base's problem on the cores of a case; else the base, copies of another, that one alone.
+
+    The other problem is the largest of those that fit: copies of smaller ones share caches, and not memory.
+    """
+    declared = benchmarks.get(case.benchmark)
+    axis = roles.axis(case.benchmark, "copies")
+
+    def problem(of: Case) -> dict[str, ParamValue]:
+        return {name: value for name, value in declared.problem(of.params).items() if name != axis}
+
+    def is_beside(of: Case) -> bool:
+        same = of.benchmark == case.benchmark and of.factors.items() <= case.factors.items()
+        return same and of.placement.memory == case.placement.memory and of.placement.hosts == case.placement.hosts
+
+    cpus = set(case.placement.rank_cpus)
+    found = [e for e in members if e.copies and is_beside(e.case) and set(e.case.placement.rank_cpus) == cpus]
+    if own := next((each for each in found if problem(each.case) == problem(base.case)), None):
+        return [own]
+    others = (
+        [base, each, alone]
+        for each in sorted(found, key=lambda one: -one.case.memory_bytes / one.case.cores)
+        for alone in members
+        if not alone.copies
+        and is_beside(alone.case)
+        and set(alone.case.placement.rank_cpus) == set(base.case.placement.rank_cpus)
+        and problem(alone.case) == problem(each.case)
+    )
+    return next(others, None)
+
+
+def _message_law(known: RunEstimates, case: Case, state: str | None) -> MessageLaw | None:
+    """Of single messages inside a node, or between two over the network of a case."""
+    between = len(case.placement.hosts) > 1
+    able = []
+    for law in known.fitted(MessageLaw):
+        first = known.estimates.get(law.of[0])
+        pattern = roles.pattern(first) if first else None
+        if (
+            first
+            and pattern
+            and (pattern.figure, pattern.directions, pattern.pairs) == ("time", 1, "one")
+            and roles.between_two(first.benchmark)
+            and not roles.by_sockets(first)
+            and (first.placement.nodes > 1) == between
+            and law.state in {None, state}
+            and first.factors.items() <= case.factors.items()
+        ):
+            able.append((len(first.factors), law))
+    return max(able, key=lambda each: each[0])[1] if able else None
+
+
+def _by_fewer(place: _Place) -> _Said:
+    """All that the laws of Amdahl and of scalability, a power of the cores, and a full node allow."""
+    known = (place.base, *place.more)
+    draws, basis = replicates([each.rate for each in known])
+    values = np.array([[float(medians([one.value for one in each.rate.launches])) for each in known]])
+    factors, at = np.array([place.factor(each.case) for each in place.more]), place.factor(place.case)
+    found = []
+    for rates in (values, draws):
+        speed_ups = rates[:, 1:] / rates[:, :1]
+        told = [usl(factors, speed_ups, coherent=False).speed_up(at)]
+        if len(place.more) > 1:
+            told.append(usl(factors, speed_ups).speed_up(at))
+        told.append(np.exp(np.log(speed_ups[:, -1]) / np.log(factors[-1]) * np.log(at)))
+        if len(place.more) == 1 and not place.by_nodes:  # a node that is full gives no more
+            told.append(speed_ups[:, -1])
+        found.append(np.array(told) * rates[:, 0])
+    middle, drawn = found
+    low = min(ends(each, basis)[0] for each in drawn) * (1 - _TRIED)
+    high = max(ends(each, basis)[1] for each in drawn) * (1 + _TRIED)
+    rate = Quantity(float(np.exp(np.log(middle).mean())), low, high, "", "derived")
+    return _Said(rate, tuple(each.rate.estimate.id for each in known))
+
+
+def predict(known: RunEstimates) -> Iterable[Prediction]:
+    """What was stated before the launches of each case, held against its figure in each state."""
+    stated = {(each.of, each.metric): each for each in known.run.predictions if each.law == LAW}
+    for measured in known.measured if stated else ():
+        estimate = measured.estimate
+        before = stated.get((estimate.case, estimate.metric))
+        if before and estimate.value and is_speed(estimate):
+            yield _held(known, measured, before)
+
+
+def _held(known: RunEstimates, measured: Measured, before: record.Prediction) -> Prediction:
+    estimate, value = measured.estimate, figure(measured.estimate)
+    predicted = Quantity(*before.parts, before.unit, before.basis)
+    sources = tuple(known.estimates[each] for each in before.models if each in known.estimates)
+    by_messages = any(roles.between_two(each.benchmark) for each in sources)
+    by_copies = any(roles.level_of(each, "copies") == INDEPENDENT for each in sources)
+    parts = [
+        text("independent copies on the same cores") if by_copies else "",
+        text("fewer cores or nodes") if len(sources) > by_messages + by_copies else "",
+        text("the law of messages") if by_messages else "",
+    ]
+    return Prediction(
+        id=f"{LAW}:{estimate.id}",
+        law=LAW,
+        what=text(
+            "{metric} of {benchmark}, {label}",
+            metric=estimate.metric,
+            benchmark=estimate.benchmark,
+            label=estimate.placement.label,
+        ),
+        predicted=predicted,
+        of=tuple(each.id for each in sources),
+        states=(*(each.state for each in sources), estimate.state),
+        derivation=text(
+            "From {sources}; beside the noise of launches a law may be wrong by {untried} where no figure on "
+            "several cores has tried it, else by {tried} or by what that figure lies off, as assumed",
+            sources=joined(", ", [each for each in parts if each]),
+            untried=f"{100 * _UNTRIED:.0f} %",
+            tried=f"{100 * _TRIED:.0f} %",
+        ),
+        measured=estimate.id,
+        value=value,
+        deviation=value.value / predicted.value - 1,
+        error=distance(value, predicted),
+        by=joined(", ", [each for each in parts if each]),
+        before=True,
+    )
