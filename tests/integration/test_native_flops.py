@@ -1,6 +1,10 @@
 """flops: what it counts, right results in every width, and what it says of a width that is not there."""
 
 import os
+import platform
+import re
+import subprocess
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -99,6 +103,31 @@ def test_a_width_that_the_build_lacks_fails_and_says_why(build: Build, tmp_path:
     if os.uname().machine == "x86_64":
         assert [end.status for end in told.ends] == ["complete", "complete", "failed", "failed", "failed"]
         assert "\n  next: " in told.words
+
+
+def loops(program: str) -> Iterator[list[str]]:
+    """Instructions of each innermost loop, as GNU's objdump writes those of x86."""
+    told = subprocess.run(
+        ["objdump", "-d", "--no-show-raw-insn", program], capture_output=True, text=True, check=True
+    )
+    for function in told.stdout.split("\n\n"):
+        code = re.findall(r"^ +([0-9a-f]+):\s+(.*)", function, re.MULTILINE)
+        at = {address: index for index, (address, _) in enumerate(code)}
+        jumps = [(index, re.match(r"j\w+\s+([0-9a-f]+)", words)) for index, (_, words) in enumerate(code)]
+        for end, jump in jumps:
+            if jump and at.get(jump[1], end) < end:
+                body = [words for _, words in code[at[jump[1]] : end]]
+                if not any(words.startswith("j") for words in body):
+                    yield body
+
+
+@pytest.mark.skipif(platform.machine() != "x86_64", reason="it reads instructions of x86-64")
+def test_no_value_in_flight_waits_in_memory(build: Build) -> None:
+    arithmetic = re.compile(r"v?(fn?m|add|sub|mul)\w*[ps][ds] .*mm")
+    ours = [body for body in loops(build.programs["flops"]) if sum(map(bool, map(arithmetic.match, body))) >= 10]
+    assert len(ours) > 50
+    stored = re.compile(r"v?mov\w+ +%[xyz]mm\d+,.*\(%rsp\)")
+    assert [body for body in ours if any(map(stored.match, body))] == []
 
 
 def test_wrong_operations_are_failed_verdicts(build: Build, tmp_path: Path) -> None:

@@ -37,8 +37,9 @@
 
 namespace flops {
 
-/// Values in flight on a core: enough for six cycles on two units, or nine where there are registers.
-inline constexpr std::size_t chains = FLOPS_REGISTERS == 32 ? 18 : 12;
+/// Values in flight on a core: enough for five cycles on two units, or nine where there are registers. With twelve
+/// of sixteen registers GCC keeps one of them in memory, and a turn waits for it.
+inline constexpr std::size_t chains = FLOPS_REGISTERS == 32 ? 18 : 10;
 
 /// The compiler knows the value no longer, so that what made it and what uses it stay the instructions they are.
 template <class Register>
