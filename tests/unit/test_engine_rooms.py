@@ -34,7 +34,6 @@ ALLOWED = {
     "report/scores.py": ({"prediction"}, "the heading of a column"),
     "cli/discover.py": ({"mtu", "threads"}, "a fact of an interface; a word of the machine's tree"),
     "cli/export.py": ({"size"}, "an option"),
-    "cli/import_.py": ({"himeno", "hpl", "npb", "stream"}, "tools whose output is read"),
     "cli/list_.py": ({"source"}, "a column"),
     "cli/predict.py": ({"latency", "bandwidth"}, "what a user says of a network"),
     "cli/prepare.py": ({"seed"}, "an option"),

@@ -10,8 +10,10 @@ import pytest
 from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 from rich.console import Console
+from tests.unit.test_import_networks import BABELSTREAM, IPERF3, NCCL, NVBANDWIDTH, PERFTEST, SOCKPERF
 from tests.unit.test_import_npb import NPB_2_3
 from tests.unit.test_import_osu import PASTED
+from tests.unit.test_import_suites import GROMACS, HPCC, HPCG, IOR, MDTEST, MLC, WRF
 from tests.unit.test_import_tools import HPL, IMB, NUMACTL, STREAM
 
 from assay import importing
@@ -38,6 +40,20 @@ SAMPLES = {
     "npb": NPB_2_3,
     "numactl": NUMACTL,
     "csv": CSV,
+    "nccl-tests": NCCL[0].text,
+    "nvbandwidth": NVBANDWIDTH[1].text,
+    "babelstream": BABELSTREAM[0].text,
+    "iperf3": IPERF3[0].text,
+    "iperf3-json": IPERF3[3].text,
+    "perftest": PERFTEST[2].text,
+    "sockperf": SOCKPERF[0].text,
+    "hpcg": HPCG[0].text,
+    "hpcc": HPCC[0].text,
+    "mlc": MLC[0].text,
+    "ior": IOR[0].text,
+    "mdtest": MDTEST[0].text,
+    "gromacs": GROMACS[2].text,
+    "wrf": WRF[0].text,
 }
 #: More of them in a long run.
 EXAMPLES = settings().max_examples
@@ -93,23 +109,27 @@ def check(tool: str, content: bytes, test: str = "") -> None:
     assert msgspec.json.decode(msgspec.json.encode(found), type=Imported) == found
 
 
-@pytest.mark.parametrize("tool", sorted(FORMATS))
-@settings(max_examples=EXAMPLES // 2)
-@given(data=st.data())
-def test_a_damaged_file_is_refused_or_read(tool: str, data: st.DataObject) -> None:
-    check(tool, data.draw(mutated(SAMPLES[tool])).encode("utf-8", "replace"))
+@settings(max_examples=EXAMPLES * 5)
+@given(data=st.data(), named=st.booleans())
+def test_a_damaged_file_is_refused_or_read(data: st.DataObject, *, named: bool) -> None:
+    tool = data.draw(st.sampled_from(sorted(FORMATS)))
+    check(tool if named else "", data.draw(mutated(SAMPLES[tool])).encode("utf-8", "replace"))
 
 
-@pytest.mark.parametrize("tool", sorted(FORMATS))
-@settings(max_examples=EXAMPLES // 4)
-@given(content=st.binary(max_size=200), test=st.sampled_from(["", "osu_bw", "NPtcp", "osu_ibcast", "x"]))
+@settings(max_examples=EXAMPLES * 3)
+@given(
+    tool=st.sampled_from(sorted(FORMATS)),
+    content=st.binary(max_size=200),
+    test=st.sampled_from(["", "osu_bw", "NPtcp", "osu_ibcast", "x"]),
+)
 def test_bytes_of_any_kind_are_refused_or_read(tool: str, content: bytes, test: str) -> None:
     check(tool, content, test)
 
 
 @pytest.mark.parametrize("tool", sorted(FORMATS))
 def test_the_files_that_are_damaged_can_be_read_whole(tool: str) -> None:
-    assert importing.read(tool, [Text.of(tool, SAMPLES[tool].encode())]).tables
+    found = importing.read(tool, [Text.of(tool, SAMPLES[tool].encode())], ImportOptions(strict=True))
+    assert found.tables
 
 
 HEAD = "benchmark,kernel,metric,unit,value,placement,hosts,memory,params,remark"

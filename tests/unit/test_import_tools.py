@@ -271,6 +271,7 @@ def test_csv_takes_unknown_columns_as_parameters() -> None:
         ("benchmark,metric,unit,value\na,b,us,much\n", "line 2: 'much' is no number from 0"),
         ("benchmark,metric,unit,value,memory\na,b,us,1,best\n", "line 2: 'best' is no policy"),
         ("benchmark,metric,unit,value,value\na,b,us,1,1\n", "line 1: a column has no name, or two"),
+        ("benchmark,metric,unit,value,bytes\na,b,us,1,8 MB\n", "line 2: '8 MB' is no whole number of bytes"),
         ('benchmark,metric,unit,value\na,b,us,"1\n', "line 3: unexpected end of data"),
     ],
 )

@@ -11,7 +11,6 @@ from assay.cli import output
 if TYPE_CHECKING:
     from assay.importing import Text
 
-_TOOLS = ("osu", "imb", "netpipe", "stream", "hpl", "himeno", "npb", "numactl", "csv")
 _STDIN = "-"
 #: So many places that could not be read are shown one by one.
 _SHOWN = 10
@@ -48,7 +47,8 @@ def command(  # noqa: PLR0913 (one parameter an option)
 
     Prints the id of the run. FILE is a path, or `-` for standard input. What is in it is found, also the output of
     several benchmarks; where a file says too little, name the tool: osu, imb, netpipe, stream, hpl, himeno, npb,
-    numactl, csv. Text around the tables is ignored, so the text of a terminal or a web page can be imported
+    numactl, csv, nccl-tests, nvbandwidth, babelstream, iperf3, perftest, sockperf, hpcg, hpcc, mlc, ior, mdtest,
+    gromacs, wrf. Text around the tables is ignored, so the text of a terminal or a web page can be imported
     unchanged; its command lines give placement and options. Means have no samples: `assay compare` shows their
     differences but calls none significant.
 
@@ -62,7 +62,7 @@ def command(  # noqa: PLR0913 (one parameter an option)
 
     from assay import importing, store
 
-    tool = files[0] if files[0] in _TOOLS and len(files) > 1 else ""
+    tool = files[0] if files[0] in importing.FORMATS and len(files) > 1 else ""
     wanted = importing.ImportOptions(title=title, machine=machine, test=test, placement=placement, strict=strict)
     imported = importing.read(tool, [_read(name) for name in files[bool(tool) :]], wanted)
     kept = store.save_import(imported, sys.argv, Path(runs) if runs else None)

@@ -6,7 +6,22 @@ from pathlib import PurePath
 
 import msgspec
 
-from assay.importing import columns, himeno, hpl, imb, netpipe, npb, numactl, osu, stream
+from assay.importing import (
+    applications,
+    columns,
+    devices,
+    himeno,
+    hpl,
+    imb,
+    netpipe,
+    networks,
+    npb,
+    numactl,
+    osu,
+    stream,
+    structured,
+    suites,
+)
 from assay.importing.cleaning import MOST_BYTES
 from assay.importing.lines import Format, Lines
 from assay.importing.text import Text
@@ -15,7 +30,11 @@ from assay.model.imported import IMPORTED_SCHEMA, UNSTATED, Imported, Skipped, S
 
 #: Name of a tool -> what reads its output.
 FORMATS: dict[str, Format] = {
-    each.FORMAT.name: each.FORMAT for each in (osu, imb, netpipe, stream, hpl, himeno, npb, numactl, columns)
+    each.name: each
+    for each in (
+        *(room.FORMAT for room in (osu, imb, netpipe, stream, hpl, himeno, npb, numactl, columns)),
+        *chain.from_iterable(room.FORMATS for room in (devices, networks, suites, applications, structured)),
+    )
 }
 _DEFAULT = "default"
 

@@ -71,6 +71,8 @@ def _table(text: Text, line: int, row: Mapping[str, str]) -> Table:
     others = {name: cell for name, cell in row.items() if name not in _KNOWN | _EXPORTED and cell}
     levels = {name.removeprefix(_FACTOR): cell for name, cell in others.items() if name.startswith(_FACTOR)}
     plain = {name: _value(cell) for name, cell in others.items() if not name.startswith(_FACTOR)}
+    if "bytes" in plain and not isinstance(plain["bytes"], int):
+        text.refuse(line, f"'{str(plain['bytes'])[:20]}' is no whole number of bytes")
     memory = row.get("memory") or "first-touch"
     if not _MEMORY.fullmatch(memory):
         text.refuse(line, f"'{memory[:20]}' is no policy; known: first-touch, interleave, bind:0")
