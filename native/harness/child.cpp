@@ -32,6 +32,8 @@ constexpr int first_look_ms = 5;
 constexpr int rarest_look_ms = 500;
 constexpr int exec_failed = 127;
 
+volatile std::sig_atomic_t asked_to_end = 0;
+
 /// A folder that is removed with all that is in it.
 class Scratch {
   public:
@@ -186,8 +188,38 @@ std::string places(const std::vector<int>& cpus) {
     return text;
 }
 
+/// The folders under `prefix` that hold shared libraries, as a list for the loader.
+std::string library_folders(const fs::path& prefix) {
+    std::set<std::string> found;
+    for (const char* under : {"lib", "usr/lib"}) {
+        std::error_code absent;
+        for (fs::recursive_directory_iterator file(prefix / under, absent), end; file != end;
+             file.increment(absent)) {
+            if (file->path().filename().string().find(".so") != std::string::npos) {
+                found.insert(file->path().parent_path().string());
+            }
+            if (file.depth() > 1) {
+                file.disable_recursion_pending();  // plugins lie deeper
+            }
+        }
+    }
+    std::string list;
+    for (const std::string& folder : found) {
+        list += (list.empty() ? "" : ":") + folder;
+    }
+    return list;
+}
+
+/// `first` before what the variable holds already.
+void prepend(const char* variable, const std::string& first) {
+    const char* others = std::getenv(variable);
+    if (!first.empty()) {
+        setenv(variable, (first + (others == nullptr ? "" : std::string(":") + others)).c_str(), 1);
+    }
+}
+
 /// In the child, up to its exec. It returns only where that fails.
-void become(const Command& command, const fs::path& folder, int out) {
+void become(const Command& command, const std::vector<std::string>& spoken, const fs::path& folder, int out) {
     prctl(PR_SET_PDEATHSIG, SIGKILL);
     std::signal(SIGPIPE, SIG_DFL);
     pin(command.cpus);
@@ -195,11 +227,15 @@ void become(const Command& command, const fs::path& folder, int out) {
     setenv("OMP_NUM_THREADS", std::to_string(command.cpus.size()).c_str(), 1);
     setenv("OMP_PLACES", places(command.cpus).c_str(), 1);
     setenv("OMP_PROC_BIND", "true", 1);
+    if (!command.prefix.empty()) {
+        prepend("PATH", command.prefix + "/bin:" + command.prefix + "/usr/bin");
+        prepend("LD_LIBRARY_PATH", library_folders(command.prefix));
+    }
     if (dup2(out, STDOUT_FILENO) < 0 || chdir(folder.c_str()) != 0) {
         return;
     }
     std::vector<char*> words;
-    for (const std::string& word : command.words) {
+    for (const std::string& word : spoken) {
         words.push_back(const_cast<char*>(word.c_str()));
     }
     words.push_back(nullptr);
@@ -234,13 +270,30 @@ std::string describe(int status) {
     return code == 0 ? "" : "the command ended with exit code " + std::to_string(code);
 }
 
-}  // namespace
-
-Ended run_child(const Command& command) {
-    const Scratch scratch;
-    for (const auto& [name, content] : command.inputs) {
-        std::ofstream(scratch.path() / name) << content;
+/// Ends a process and all that it started.
+void end_family(int process) {
+    for (const int each : family(process)) {
+        kill(each, SIGKILL);
     }
+}
+
+std::string seconds_text(double seconds) {
+    std::ostringstream text;
+    text << seconds << " s";
+    return text.str();
+}
+
+/// Why a command that runs since `begin` must end now; empty where it may go on.
+std::string must_end(const Command& command, double begin) {
+    if (asked_to_end != 0) {
+        return "the launcher ended the command";
+    }
+    const bool late = command.limit_s > 0 && now() - begin > command.limit_s;
+    return late ? "the command was ended at its time limit of " + seconds_text(command.limit_s) : "";
+}
+
+/// Runs these words in the folder, placed as the command is, and waits for their end.
+Ended run_words(const Command& command, const std::vector<std::string>& words, const fs::path& folder) {
     std::array<int, 2> out{};
     std::array<int, 2> started{};  // closed by a successful exec
     if (pipe2(out.data(), O_CLOEXEC) != 0 || pipe2(started.data(), O_CLOEXEC) != 0) {
@@ -249,7 +302,7 @@ Ended run_child(const Command& command) {
     const double begin = now();
     const pid_t child = fork();
     if (child == 0) {
-        become(command, scratch.path(), out[1]);
+        become(command, words, folder, out[1]);
         const int error = errno;
         [[maybe_unused]] const ssize_t told = write(started[1], &error, sizeof error);
         _exit(exec_failed);
@@ -262,16 +315,24 @@ Ended run_child(const Command& command) {
     if (failed) {
         close(out[0]);
         waitpid(child, nullptr, 0);
-        throw Failure(Exit::environment, "'" + command.words.front() + "' cannot be started",
+        throw Failure(Exit::environment, "'" + words.front() + "' cannot be started",
                       std::strerror(child < 0 ? errno : error), "install it, or name it with its path");
     }
     Observed observed;
     observed.look(child);
-    std::string written;
+    std::string forced;  // why it was ended before it was through
+    const auto end_where_due = [&] {
+        if (forced.empty() && !(forced = must_end(command, begin)).empty()) {
+            end_family(child);
+        }
+    };
+    Ended ended;
     int wait_ms = first_look_ms;
     for (bool open = true; open;) {
         pollfd readable_end{out[0], POLLIN, 0};
-        if (poll(&readable_end, 1, wait_ms) == 0) {
+        const int ready = poll(&readable_end, 1, wait_ms);
+        end_where_due();
+        if (ready <= 0) {
             observed.look(child);
             wait_ms = std::min(2 * wait_ms, rarest_look_ms);
             continue;
@@ -279,25 +340,63 @@ Ended run_child(const Command& command) {
         std::array<char, 1 << 16> buffer{};
         const ssize_t count = read(out[0], buffer.data(), buffer.size());
         open = count > 0 || (count < 0 && errno == EINTR);
-        written.append(buffer.data(), static_cast<std::size_t>(std::max<ssize_t>(count, 0)));
+        ended.output.append(buffer.data(), static_cast<std::size_t>(std::max<ssize_t>(count, 0)));
     }
     close(out[0]);
     int status = 0;
     while (waitpid(child, &status, WNOHANG) == 0) {  // it closed its stdout and goes on
+        end_where_due();
         observed.look(child);
         usleep(1000U * static_cast<unsigned>(wait_ms));
     }
-    Ended ended;
     ended.seconds = now() - begin;
-    ended.reason = describe(status);
-    if (!command.output.empty()) {
-        std::ifstream file(scratch.path() / command.output, std::ios::binary);
-        written.assign(std::istreambuf_iterator<char>(file), {});
-    }
-    ended.output = readable(written);
+    ended.reason = forced.empty() ? describe(status) : forced;
     ended.threads_pinned = observed.pinned(command.cpus);
     ended.cpus = ended.threads_pinned ? command.cpus : observed.cpus();
     ended.page_nodes = observed.page_nodes();
+    return ended;
+}
+
+/// The files of the command in its folder.
+void lay_out(const Command& command, const fs::path& folder) {
+    for (const auto& [name, content] : command.inputs) {
+        std::ofstream(folder / name) << content;
+    }
+    for (const auto& [name, path] : command.files) {
+        std::error_code error;
+        fs::copy_file(path, folder / name, error);
+        if (error) {
+            throw Failure(Exit::environment, "'" + path + "' cannot be copied for the command", error.message(),
+                          "");
+        }
+    }
+}
+
+}  // namespace
+
+void end_command_on_sigterm() {
+    struct sigaction action {};
+    action.sa_handler = [](int) { asked_to_end = 1; };
+    sigaction(SIGTERM, &action, nullptr);
+}
+
+Ended run_child(const Command& command) {
+    const Scratch scratch;
+    lay_out(command, scratch.path());
+    if (!command.prologue.empty()) {
+        Ended prepared = run_words(command, {"/bin/sh", "-ec", "exec 2>&1\n" + command.prologue}, scratch.path());
+        if (!prepared.reason.empty()) {
+            prepared.reason = "its prologue: " + prepared.reason;
+            prepared.output = readable(prepared.output);
+            return prepared;
+        }
+    }
+    Ended ended = run_words(command, command.words, scratch.path());
+    if (!command.output.empty()) {
+        std::ifstream file(scratch.path() / command.output, std::ios::binary);
+        ended.output.assign(std::istreambuf_iterator<char>(file), {});
+    }
+    ended.output = readable(ended.output);
     return ended;
 }
 

@@ -15,7 +15,11 @@ struct Command {
     std::vector<int> cpus;                      ///< on which all of its threads run
     MemoryPolicy memory;                        ///< of all of its pages
     std::map<std::string, std::string> inputs;  ///< file -> content, in the folder of its own that it starts in
-    std::string output;                         ///< file of that folder that holds its results; empty for stdout
+    std::map<std::string, std::string> files;   ///< file of that folder -> path of which it is a copy
+    std::string prologue;  ///< line of a shell that prepares the folder, before the clock starts; empty for none
+    std::string prefix;    ///< folder whose programs and libraries come first; empty for none
+    std::string output;    ///< file of that folder that holds its results; empty for stdout
+    double limit_s = 0;    ///< most seconds of the command, and of its prologue; 0 for no limit
 };
 
 /// How it ran.
@@ -27,6 +31,9 @@ struct Ended {
     std::vector<int> cpus;  ///< of each thread where they are pinned, else all cpus that its threads were found on
     PageNodes page_nodes;   ///< at the moment at which it held most pages
 };
+
+/// On SIGTERM, as launchers send it to all ranks when one is dead, the command ends and what it wrote is kept.
+void end_command_on_sigterm();
 
 /// Starts the command, waits for its end and returns what was seen of it. Failure (environment) where it cannot be
 /// started.

@@ -58,6 +58,9 @@ json::Text entries(const std::vector<std::string>& entries) {
     return json::array(texts);
 }
 
+/// Of the output of a rank that is shown where it failed.
+constexpr std::size_t last_bytes = 400;
+
 std::string line(const std::vector<json::Member>& members) { return json::object(members).text + "\n"; }
 
 }  // namespace
@@ -222,6 +225,19 @@ void Records::flush() {
     const std::string lines = std::move(lines_);
     lines_.clear();
     write_out(lines);
+}
+
+std::string placed_line(const std::string& entry, const std::string& status, const std::string& reason,
+                        const std::string& output) {
+    std::size_t from = output.size() > last_bytes ? output.size() - last_bytes : 0;
+    while (from < output.size() && (static_cast<unsigned char>(output[from]) & 0xC0U) == 0x80U) {
+        ++from;  // not in the middle of a letter
+    }
+    return "\n" + line({{"type", json::string("placed")},
+                        {"rank", {entry}},
+                        {"status", json::string(status)},
+                        {"reason", json::string(reason)},
+                        {"last", json::string(output.substr(from))}});
 }
 
 void reserve_stdout() {

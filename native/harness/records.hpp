@@ -67,6 +67,11 @@ class Records {
     std::string lines_;
 };
 
+/// What Assay's starter says of a rank beside rank 0: its entry, how its command ended, and the last of its
+/// output.
+std::string placed_line(const std::string& entry, const std::string& status, const std::string& reason,
+                        const std::string& output);
+
 /// Keeps stdout for `write_out`: what libraries print there goes to stderr from now on.
 void reserve_stdout();
 

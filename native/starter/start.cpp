@@ -1,6 +1,8 @@
 // Starts a command of somebody else with a placement that is set and proven, and keeps its output whole.
 #include <algorithm>
+#include <array>
 #include <csignal>
+#include <cstdlib>
 #include <iostream>
 
 #include "harness/arguments.hpp"
@@ -17,7 +19,8 @@ using assay::Failure;
 
 constexpr const char* usage =
     "start --benchmark NAME --case ID --cpus LIST [--memory POLICY] [--param AXIS=VALUE]... [--figure NAME]...\n"
-    "      [--input FILE=CONTENT]... [--output FILE] -- COMMAND [ARGUMENT]...\n"
+    "      [--input FILE=CONTENT]... [--file FILE=PATH]... [--prologue LINE] [--output FILE] [--limit SECONDS]\n"
+    "      [--prefix FOLDER] [--expect-ranks COUNT] -- COMMAND [ARGUMENT]...\n"
     "       start --help | --describe";
 
 constexpr const char* summary = "runs a command with a placement that is set and proven";
@@ -32,7 +35,50 @@ struct Request {
     assay::Params params;
     assay::Work figures;
     assay::Command command;
+    std::string cpus;  ///< as asked for: those of a rank, a / and those of the next
+    int ranks = 0;     ///< that a launcher started; 0 where this process stands alone
+    int rank = 0;
 };
+
+/// What launchers tell each rank: its number, and how many there are.
+constexpr std::array<std::pair<const char*, const char*>, 4> told_by_launchers{{
+    {"OMPI_COMM_WORLD_RANK", "OMPI_COMM_WORLD_SIZE"},
+    {"PMI_RANK", "PMI_SIZE"},
+    {"SLURM_PROCID", "SLURM_NTASKS"},
+    {"PMIX_RANK", "PMIX_SIZE"},
+}};
+
+/// Which of so many ranks this process is. Failure (environment) where nobody says, or another number of them.
+int rank_of(int ranks) {
+    for (const auto& [rank, size] : told_by_launchers) {
+        const char* number = std::getenv(rank);
+        const char* count = std::getenv(size);
+        if (number == nullptr) {
+            continue;
+        }
+        if (count != nullptr && std::atoi(count) != ranks) {
+            throw Failure(Exit::environment,
+                          std::string(count) + " ranks were started, not " + std::to_string(ranks),
+                          "the launcher is not that of the MPI that was chosen", "assay list mpis");
+        }
+        return std::atoi(number);
+    }
+    throw Failure(Exit::environment, "no launcher says which rank this is", "it sets none of the usual variables",
+                  "assay list mpis");
+}
+
+/// Lists of cpus with a / between ranks.
+std::vector<std::string> by_rank(const std::string& text) {
+    std::vector<std::string> lists(1);
+    for (const char letter : text) {
+        if (letter == '/') {
+            lists.emplace_back();
+        } else {
+            lists.back() += letter;
+        }
+    }
+    return lists;
+}
 
 std::pair<std::string, std::string> halves(const std::string& option, const std::string& text) {
     const std::size_t equals = text.find('=');
@@ -58,7 +104,11 @@ Request parse(const std::vector<std::string>& arguments) {
         } else if (option == "--case") {
             request.id = text;
         } else if (option == "--cpus") {
-            request.command.cpus = assay::parse_list(text, "cpu");
+            request.cpus = text;
+        } else if (option == "--expect-ranks") {
+            request.ranks = static_cast<int>(assay::parse_size(text, option));
+        } else if (option == "--network") {
+            continue;  // which the launcher sees to
         } else if (option == "--memory") {
             request.command.memory = assay::MemoryPolicy::parse(text);
         } else if (option == "--param") {
@@ -68,6 +118,14 @@ Request parse(const std::vector<std::string>& arguments) {
             request.figures[text] = {{"solution", 1}};
         } else if (option == "--input") {
             request.command.inputs.insert(halves(option, text));
+        } else if (option == "--file") {
+            request.command.files.insert(halves(option, text));
+        } else if (option == "--prologue") {
+            request.command.prologue = text;
+        } else if (option == "--prefix") {
+            request.command.prefix = text;
+        } else if (option == "--limit") {
+            request.command.limit_s = std::stod(text);
         } else if (option == "--output") {
             request.command.output = text;
         } else {
@@ -78,7 +136,15 @@ Request parse(const std::vector<std::string>& arguments) {
         throw Failure(Exit::usage, "no command is given", "it stands after --", usage);
     }
     request.command.words.assign(arguments.begin() + static_cast<std::ptrdiff_t>(at) + 1, arguments.end());
-    if (request.command.cpus.empty()) {
+    if (request.ranks > 0) {
+        request.rank = rank_of(request.ranks);
+        assay::unpin();  // from where a launcher put this rank, by a rule of its own
+    }
+    if (!request.cpus.empty()) {
+        const std::vector<std::string> lists = by_rank(request.cpus);
+        request.command.cpus =
+            assay::parse_list(lists[static_cast<std::size_t>(request.rank) % lists.size()], "cpu");
+    } else {
         request.command.cpus = assay::affinity();
     }
     assay::require_allowed(request.command.cpus, assay::affinity());
@@ -106,11 +172,20 @@ Exit measure(const Request& request) {
         readback.cpus = request.command.cpus;  // the mask of the rank, in which all threads stayed
         std::sort(readback.cpus.begin(), readback.cpus.end());
     }
+    const std::string entry = assay::rank_entry(request.rank, readback);
+    const std::string stray = misplaced(request, ended);
+    const std::string status = !ended.reason.empty() ? "failed" : !stray.empty() ? "invalid" : "complete";
+    const Exit exit = status == "complete" ? Exit::complete : Exit::failed;
+    assay::Records records;
+    if (request.rank > 0) {  // what launchers pass on of several ranks' stdout may stand in the middle of a line
+        std::cerr << assay::placed_line(entry, status, ended.reason.empty() ? stray : ended.reason, ended.output)
+                  << std::flush;
+        return exit;
+    }
     std::string words;
     for (const std::string& word : request.command.words) {
         words += (words.empty() ? "" : " ") + word;
     }
-    assay::Records records;
     records.header({declaration,
                     {request.id, request.params, {}},
                     request.figures,
@@ -118,19 +193,12 @@ Exit measure(const Request& request) {
                     {},
                     {},
                     {{"command", words}},
-                    {assay::rank_entry(0, readback)}});
+                    {entry}});
     records.output(ended.output);
     records.figure("elapsed", "s", ended.seconds);
-    const std::string stray = misplaced(request, ended);
-    if (!ended.reason.empty()) {
-        records.end("failed", ended.reason);
-    } else if (!stray.empty()) {
-        records.end("invalid", stray);
-    } else {
-        records.end("complete", "");
-    }
+    records.end(status, ended.reason.empty() ? stray : ended.reason);
     records.flush();
-    return ended.reason.empty() && stray.empty() ? Exit::complete : Exit::failed;
+    return exit;
 }
 
 }  // namespace
@@ -139,6 +207,7 @@ int main(int argc, char** argv) {
     try {
         assay::end_with_parent();
         std::signal(SIGPIPE, SIG_IGN);
+        assay::end_command_on_sigterm();
         if (argc == 2 && std::string(argv[1]) == "--help") {
             std::cout << "start: " << summary << "\n\nusage: " << usage << '\n';
             return 0;

@@ -24,7 +24,8 @@ pytestmark = pytest.mark.parametrize("name", benchmarks.names())
 @pytest.fixture
 def built(name: str, build: Build) -> Build:
     """The programs with which a benchmark runs: those of an MPI where it passes messages."""
-    return mpi_ranks.build_with("openmpi") if benchmarks.get(name).launcher == "mpi" else build
+    benchmark = benchmarks.get(name)
+    return mpi_ranks.build_with("openmpi") if benchmark.launcher == "mpi" and not benchmark.foreign else build
 
 
 def described(benchmark: Benchmark, build: Build) -> dict[str, Any]:
@@ -35,7 +36,8 @@ def described(benchmark: Benchmark, build: Build) -> dict[str, Any]:
 
 def test_a_benchmark_is_documented_with_each_of_its_axes_and_metrics(name: str) -> None:
     benchmark = benchmarks.get(name)
-    page = (PAGES / f"{name}.md").read_text()
+    application = benchmark.foreign and benchmark.foreign.application
+    page = (PAGES / f"{'applications' if application else name}.md").read_text()
     words = [*(axis.name for axis in benchmark.axes), *(metric.name for metric in benchmark.metrics)]
     assert [word for word in (*words, *benchmark.kernels) if f"`{word}`" not in page] == []
 

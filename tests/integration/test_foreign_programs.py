@@ -1,5 +1,6 @@
 """A program of somebody else: placed by Assay's starter, its placement proven, its output kept and parsed."""
 
+import gzip
 import json
 import os
 import subprocess
@@ -11,6 +12,7 @@ from tests.impatient import ASSAY
 
 from assay import store
 from assay.analyse import analyse
+from assay.launch.command import Outcome
 from assay.model.benchmarks import get
 from assay.model.placement import Memory, Placement
 from assay.model.plan import Case
@@ -116,7 +118,8 @@ def answered(text: str, case: Case = HPCC) -> dict[type, Any]:
     lines = [Output(text), End("complete")]
     stdout = b"".join(json.dumps({"type": "output", "text": text}).encode() + b"\n" for _ in lines[:1])
     stdout += b'{"type":"end","status":"complete"}\n'
-    records = [decode_program_record(line) for line in with_figures(stdout, [case]).splitlines()]
+    outcome = with_figures(Outcome(stdout, b"", 0), [case], "kept").outcome
+    records = [decode_program_record(line) for line in outcome.stdout.splitlines()]
     return {type(each): each for each in records}
 
 
@@ -220,4 +223,6 @@ def test_an_installed_hpl_is_measured_with_interval_placement_and_limit(tmp_path
     assert 1e8 < rate.median < 1e12
     assert rate.placement.proven
     assert rate.placement.proven.as_asked
-    assert "PASSED" in (path / "records.jsonl").read_text()
+    outputs = [gzip.decompress(each.read_bytes()) for each in path.glob("logs/*.output.gz")]
+    assert len(outputs) == 2
+    assert all(b"PASSED" in each for each in outputs)

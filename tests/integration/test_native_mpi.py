@@ -24,7 +24,10 @@ def built(request: pytest.FixtureRequest) -> Build:
     return build_with(request.param)
 
 
-@pytest.mark.parametrize("name", [name for name in benchmarks.names() if benchmarks.get(name).launcher == "mpi"])
+@pytest.mark.parametrize(
+    "name",
+    [each.name for each in map(benchmarks.get, benchmarks.names()) if each.launcher == "mpi" and not each.foreign],
+)
 def test_a_program_is_the_same_with_every_mpi(built: Build, name: str) -> None:
     one, other = (
         subprocess.run([build.programs[name], "--describe"], capture_output=True, check=True).stdout

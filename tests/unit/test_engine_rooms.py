@@ -85,6 +85,7 @@ READERS = {
     "compare/origins.py": "`REFERENCE:ID` in the file of a reference",
     "compare/sides.py": "names of files that somebody imported",
     "cli/__init__.py": "the command line",
+    "cli/check.py": "`--set`, as a user types it, and the first bytes of a file",
     "cli/discover.py": "mitigations, as the kernel says them",
     "cli/doctor.py": "/proc/self/mountinfo",
     "cli/export.py": "forms of charts, as a user types them; the name of a file from the anchor of a figure",

@@ -33,15 +33,21 @@ from assay.model.errors import UsageError
     is_flag=True,
     help="Copy the programs to --hosts that do not share a home directory with this machine.",
 )
+@click.option(
+    "--application",
+    metavar="NAME",
+    help="Install an application instead, without root, in a folder of Assay's: its Debian or Python packages.",
+)
 @hosts.hosts_option
 @click.option("--ssh-config", metavar="FILE", help="Configuration file for ssh to the hosts.")
 @click.option("--json", "as_json", is_flag=True, help="Print the manifests as JSON.")
-def command(  # noqa: PLR0913 (one parameter an option)
+def command(  # noqa: PLR0913, PLR0917 (one parameter an option)
     names: tuple[str, ...],
     mpis: tuple[str, ...],
     flags: str | None,
     nodes: tuple[str, ...],
     ssh_config: str | None,
+    application: str | None,
     *,
     force: bool,
     deploy: bool,
@@ -60,7 +66,11 @@ def command(  # noqa: PLR0913 (one parameter an option)
     from assay import toolchain
     from assay.cli import settings, site
     from assay.launch.remote import ssh_options
+    from assay.model import application_files
 
+    if application is not None:
+        click.echo(toolchain.applications.install(application_files.named(application), _say))
+        return
     if deploy != bool(nodes):
         raise UsageError(
             "--deploy and --hosts need each other",

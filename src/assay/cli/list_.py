@@ -1,4 +1,4 @@
-"""`assay list`: runs, studies, benchmarks, references, placements, toolchains, MPIs, BLAS libraries."""
+"""`assay list`: runs, studies, benchmarks, applications, references, placements, toolchains and libraries."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import click
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-_WHAT = ("runs", "studies", "benchmarks", "references", "placements", "toolchains", "mpis", "blas")
+_WHAT = ("runs", "studies", "benchmarks", "applications", "references", "placements", "toolchains", "mpis", "blas")
 _NOTHING = {
     "mpis": "here; next: module load openmpi, or pip install 'assay[mpi]'",
     "blas": "here; next: module load openblas, or pip install 'assay[blas]'",
@@ -22,7 +22,7 @@ _MINUTE = 16  # 2026-11-20T14:30
 @click.option("--runs", metavar="DIRECTORY", help="Folder of runs.  [default: $ASSAY_RUNS, else ./assay-runs]")
 @click.option("--json", "as_json", is_flag=True, help="As JSON.")
 def command(what: str, runs: str | None, *, as_json: bool) -> None:
-    """List runs, studies, benchmarks, references, placements or libraries.
+    """List runs, studies, benchmarks, applications or what is installed.
 
     The newest run comes last. References are published systems that come with Assay; placements are the words
     by which a study places a benchmark.
@@ -33,6 +33,7 @@ def command(what: str, runs: str | None, *, as_json: bool) -> None:
         "runs": lambda: _runs(runs),
         "studies": _studies,
         "benchmarks": _benchmarks,
+        "applications": _applications,
         "references": _references,
         "placements": _placements,
         "toolchains": _toolchains,
@@ -83,6 +84,21 @@ def _benchmarks() -> list[dict[str, object]]:
 
     known = [benchmarks.get(name) for name in benchmarks.names()]
     return [{"name": one.name, "title": one.title, "measures": one.measures} for one in known]
+
+
+def _applications() -> list[dict[str, object]]:
+    from assay import toolchain
+    from assay.model import benchmarks
+
+    return [
+        {
+            "name": name,
+            "title": one.title,
+            "parallel": one.parallel,
+            "here": "no" if toolchain.applications.absent(one) else "yes",
+        }
+        for name, one in benchmarks.applications().items()
+    ]
 
 
 def _references() -> list[dict[str, object]]:

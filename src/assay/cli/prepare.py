@@ -191,9 +191,11 @@ def plan(name: str, wish: Study, machines: Machines, options: Options, wishes: t
     declared = settings.table("toolchain")
     named = tuple(toolchain.full_name(name, declared) for name in options.toolchains)
     toolchains = named or (() if "toolchain" in kinds else (toolchain.get().name,))
-    mpis = options.mpis
+    mpis, measured = options.mpis, planning.applications(wish)
+    family = next((each.needs.mpi for each in measured if each.needs.mpi), "")
+    absent = {each.name: why for each in measured if (why := toolchain.applications.absent(each))}
     if planning.passes_messages(wish) and "mpi" not in kinds:
-        mpis = toolchain.mpi_names(options.mpis, settings.table("mpi"))
+        mpis = toolchain.mpi_names(options.mpis or (family,) * bool(family), settings.table("mpi"))
     facts = {host: machine.fact("system", "boot id").value for host, (machine, _) in machines.items()}
     chosen = msgspec.structs.replace(
         options,
@@ -201,6 +203,8 @@ def plan(name: str, wish: Study, machines: Machines, options: Options, wishes: t
         mpis=mpis,
         libraries={each.role: each.file for each in reversed(libraries)} | ({"blas": files[0]} if files else {}),
         programs=frozenset(filter(shutil.which, planning.foreign_programs(wish))),
+        absent=absent,
+        prefixes={each.name: folder for each in measured if (folder := toolchain.applications.installed(each))},
         factors=factors,
         kernels={host: str(boot_id) for host, boot_id in facts.items() if boot_id},
     )

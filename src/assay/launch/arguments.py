@@ -15,12 +15,13 @@ from assay.model.units import format_cpu_list
 _PROBE_SAMPLES = ("--min-samples", "10", "--max-samples", "50")
 
 
-def measure_command(
+def measure_command(  # noqa: PLR0913, PLR0917 (what a launch is made of)
     program: str,
     cases: tuple[Case, ...],
     sampling: Sampling,
     network: str = "",
     libraries: Mapping[str, str] = MappingProxyType({}),
+    prefix: str = "",
 ) -> tuple[str, ...]:
     """The program with all that it needs to measure `cases`, which share a placement; what they share stands once.
 
@@ -32,9 +33,10 @@ def measure_command(
         sampling: how much of each.
         network: device that messages were asked to use, for programs that pass any.
         libraries: role -> shared library that the program loads.
+        prefix: folder that Assay installed an application in; empty for the usual place.
     """
     if foreign := benchmarks.get(cases[0].benchmark).foreign:
-        return _start_command(program, cases[0], foreign)
+        return _start_command(program, cases[0], foreign, network, prefix)
     argv = [program, *_placement_options(cases[0].placement, network), "--precision", f"{sampling.precision:g}"]
     argv += [word for role, file in libraries.items() for word in ("--library", f"{role}={file}")]
     if benchmarks.get(cases[0].benchmark).devices:
@@ -49,17 +51,26 @@ def measure_command(
     return tuple(argv)
 
 
-def _start_command(starter: str, case: Case, foreign: ForeignProgram) -> tuple[str, ...]:
+def _start_command(
+    starter: str, case: Case, foreign: ForeignProgram, network: str, prefix: str
+) -> tuple[str, ...]:
     """Assay's starter with the command of somebody else, its files, and the figures that its output holds."""
-    cpus = len(case.placement.cpus)
+    asked = (case.params, case.placement, prefix)
     options = [("--benchmark", case.benchmark), ("--case", case.id)]
     options += [("--param", f"{axis}={value}") for axis, value in case.params.items()]
     options += [("--figure", kernel) for kernel in benchmarks.get(case.benchmark).kernels]
-    options += [("--input", f"{name}={content}") for name, content in foreign.inputs(case.params, cpus).items()]
-    options += [("--output", foreign.output)] if foreign.output else []
+    options += [("--input", f"{name}={content}") for name, content in foreign.inputs(*asked).items()]
+    options += [("--file", f"{name}={path}") for name, path in foreign.files.items()]
+    given = {
+        "--prologue": foreign.prologue(*asked),
+        "--output": foreign.output,
+        "--prefix": prefix,
+        "--limit": f"{foreign.limit_s:g}" if foreign.limit_s else "",
+    }
+    options += [(option, value) for option, value in given.items() if value]
     words = (word for option in options for word in option)
-    placed = _placement_options(case.placement, "")
-    return (starter, *placed, *words, "--", *foreign.command(case.params, cpus))
+    placed = _placement_options(case.placement, network)
+    return (starter, *placed, *words, "--", *foreign.command(*asked))
 
 
 def probe_command(program: str, cpus: tuple[int, ...], seconds: float) -> tuple[str, ...]:

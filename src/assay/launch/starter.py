@@ -42,7 +42,12 @@ class Starter:
         placement = cases[0].placement
         layout = layout_of(placement, build.toolchain.mpi, network)
         argv = arguments.measure_command(
-            build.programs[program], cases, sampling, network, libraries_of(plan, cases[0])
+            build.programs[program],
+            cases,
+            sampling,
+            network,
+            libraries_of(plan, cases[0]),
+            plan.prefixes.get(cases[0].benchmark, ""),
         )
         if layout.mpi or (self._launcher and (placement.ranks or not placement.by_host)):
             return (self._translated(layout, argv, variables),)

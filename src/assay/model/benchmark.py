@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Iterable, Mapping
 from functools import cached_property
-from typing import Literal
+from typing import TYPE_CHECKING, Literal
 
 import msgspec
 
@@ -11,6 +11,9 @@ from assay.model.growth import Growth
 from assay.model.machine import Topology
 from assay.model.placement import Placement
 from assay.model.role_words import AxisRole, LevelRole, Role
+
+if TYPE_CHECKING:
+    from assay.model.application import Application
 
 ParamValue = int | float | str
 Params = Mapping[str, ParamValue]
@@ -147,32 +150,42 @@ def _one_point(_resources: Resources, _params: Params) -> Iterable[Params]:
 class ForeignProgram(msgspec.Struct, frozen=True):
     """A command of somebody else that Assay's own starter places, runs and keeps the output of.
 
+    Functions get the params, the placement and the folder that Assay installed the program in; empty for none.
+
     Attributes:
         name: of the executable, found on PATH; of several, what people call them.
-        install: how it is installed, a command.
-        command: its words, from the params and the number of cpus.
-        tool: what reads its output, a name of assay.importing.
-        inputs: files in the folder that it starts in, name -> content, from the params and the number of cpus.
+        command: its words.
+        tool: what reads its output, a name of assay.importing; empty of an application.
+        install: a command.
+        inputs: files in the folder that it starts in, name -> content.
+        files: further ones, name -> path of which they are copies.
+        prologue: line of a shell that prepares this folder; empty for none.
         output: file of that folder that holds the results; empty for its stdout.
         names: of the executables, where the params choose one of several.
+        limit_s: most seconds of the command; 0 for what its launch is given.
+        application: the declaration that it was made of; None for one in Python.
     """
 
     name: str
-    install: str
-    command: Callable[[Params, int], tuple[str, ...]]
-    tool: str
-    inputs: Callable[[Params, int], Mapping[str, str]] = lambda _params, _cpus: {}
+    command: Callable[[Params, Placement, str], tuple[str, ...]]
+    tool: str = ""
+    install: str = ""
+    inputs: Callable[[Params, Placement, str], Mapping[str, str]] = lambda _params, _placement, _prefix: {}
+    files: Mapping[str, str] = msgspec.field(default_factory=dict)
+    prologue: Callable[[Params, Placement, str], str] = lambda _params, _placement, _prefix: ""
     output: str = ""
     names: tuple[str, ...] = ()
+    limit_s: float = 0.0
+    application: "Application | None" = None
 
     @property
     def executables(self) -> tuple[str, ...]:
         """Every one that it may start."""
         return self.names or (self.name,)
 
-    def executable(self, params: Params, cpus: int) -> str:
+    def executable(self, params: Params, placement: Placement) -> str:
         """The one that the command of a case starts."""
-        return next(word for word in self.command(params, cpus) if word in self.executables)
+        return next(word for word in self.command(params, placement, "") if word in self.executables)
 
 
 class Operations(msgspec.Struct, frozen=True):

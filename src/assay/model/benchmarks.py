@@ -1,35 +1,82 @@
 """The declared benchmarks of all topics, by name."""
 
+import contextlib
 import importlib
 from functools import cache
 
-from assay.model import topics
+from assay.model import application_files, topics
+from assay.model.application import Application
 from assay.model.benchmark import Benchmark
 from assay.model.errors import UsageError
+
+#: Those that a user's files, and runs, declare.
+_declared: dict[str, Benchmark] = {}
 
 
 @cache
 def names() -> tuple[str, ...]:
-    """Every benchmark's name, sorted."""
-    return tuple(topics.found("benchmarks"))
+    """Every benchmark's name, sorted; applications of users are found by `get`."""
+    return tuple(sorted((*topics.found("benchmarks"), *application_files.stored())))
+
+
+def get(name: str) -> Benchmark:
+    """The declaration; UsageError names those that exist."""
+    return _declared.get(name) or _of_catalogue(name) or _of_user(name)
+
+
+def declare(application: Application) -> Benchmark:
+    """An application of a user's file, or of a run that was measured with it, as a benchmark of this process.
+
+    Raises:
+        UsageError: its name is that of one that comes with Assay.
+    """
+    if application.name in names():
+        raise UsageError(
+            f"application '{application.name}' has the name of a benchmark of Assay's own",
+            why="figures of the two could not be told apart",
+            remedy='give it another one: name = "..."',
+        )
+    known = _declared.get(application.name)
+    if known is None or known.foreign is None or known.foreign.application != application:
+        _declared[application.name] = application.benchmark()
+        of.cache_clear()
+    return _declared[application.name]
+
+
+def applications() -> dict[str, Application]:
+    """Name -> declaration of each that is found by its place; a user's that cannot be read is left out."""
+    found: dict[str, Application] = {}
+    for name, path in application_files.everywhere():
+        with contextlib.suppress(UsageError):
+            found[name] = application_files.read(path)
+    return dict(sorted(found.items()))
 
 
 @cache
-def get(name: str) -> Benchmark:
-    """The declaration; UsageError names those that exist."""
+def _of_catalogue(name: str) -> Benchmark | None:
+    """One that comes with Assay; None for any other name."""
+    if name in application_files.stored():
+        return application_files.read(application_files.stored()[name]).benchmark()
     if name not in names():
+        return None
+    benchmark: Benchmark = importlib.import_module(topics.found("benchmarks")[name]).benchmark
+    return benchmark
+
+
+def _of_user(name: str) -> Benchmark:
+    path = application_files.of_user().get(name)
+    if path is None:
         raise UsageError(
             f"there is no benchmark '{name}'",
             why=f"known: {', '.join(names())}",
             remedy="assay list benchmarks",
         )
-    benchmark: Benchmark = importlib.import_module(topics.found("benchmarks")[name]).benchmark
-    return benchmark
+    return declare(application_files.read(path))
 
 
 @cache
 def of(name: str) -> Benchmark:
     """The declaration; one without axes, kernels and metrics of what is another tool's, or another version's."""
-    if name in names():
+    if name in names() or name in _declared:
         return get(name)
     return Benchmark(name, name, "", "", "", (), (), (), memory_bytes=lambda _params, _placement: 0)

@@ -5,6 +5,7 @@ from typing import Annotated, Literal
 
 import msgspec
 
+from assay.model.application import Application
 from assay.model.benchmark import ParamValue
 from assay.model.core_rate import CoreRate
 from assay.model.placement import Placement, Word, parsed
@@ -310,6 +311,8 @@ class Plan(msgspec.Struct, frozen=True):
         trials: plans of experiments, whose blocks follow those of the study and are no part of it.
         experiments: of a plan of experiments: id of a finding -> what was planned for it.
         core: what one core of the machine can do, by which operations are foreseen.
+        applications: that it measures, as they were declared then.
+        prefixes: application -> folder that Assay installed it in; those without one lie in the usual place.
     """
 
     schema: int
@@ -342,6 +345,8 @@ class Plan(msgspec.Struct, frozen=True):
     later: tuple[tuple[str, ...], ...] = ()
     prepared_s: float = 0.0
     core: CoreRate = CoreRate()
+    applications: tuple[Application, ...] = ()
+    prefixes: dict[str, str] = {}
 
     @property
     def studied(self) -> tuple[Case, ...]:

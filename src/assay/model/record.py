@@ -219,17 +219,51 @@ class FigureOfMerit(msgspec.Struct, frozen=True, tag="figure"):
 
 
 class Output(msgspec.Struct, frozen=True, tag="output"):
-    """What a command of somebody else wrote, whole: figures are read from it, and can be read again."""
+    """What a command of somebody else wrote, whole: figures are read from it, and can be read again.
+
+    Attributes:
+        text: itself, where it is short.
+        file: compressed, in the run's directory, where it is long.
+    """
 
     text: str
+    file: str = ""
+
+
+class Checked(msgspec.Struct, frozen=True):
+    """What became of a check of an application's output.
+
+    Attributes:
+        about: what was checked.
+        status: `unknown` where its value is known for other versions or parameters only.
+        said: what was sought and what was found, in words.
+        error: by which a number differs; 0 where none does, 1 for text.
+        tolerance: by which it may.
+    """
+
+    about: str
+    status: Literal["right", "wrong", "unknown"]
+    said: str
+    error: float = 0.0
+    tolerance: float = 0.0
 
 
 class Verdict(msgspec.Struct, frozen=True, tag="verdict"):
-    """Whether the results of a case were right: `error` of at most `tolerance`."""
+    """Whether the results of a case were right: `error` of at most `tolerance`.
+
+    Attributes:
+        passed: whether all of it is right.
+        error: the largest, or that of what is wrong; 1 for a text.
+        tolerance: of that.
+        checks: of the output of an application, one after the other.
+        version: of the application, as its output says it.
+    """
 
     passed: bool
     error: float
     tolerance: float
+    checks: tuple[Checked, ...] = ()
+    version: str = ""
 
 
 #: Why a case failed, as far as analysis asks for it: `connection-lost`: nothing moved over a connection any more.

@@ -76,6 +76,13 @@ def found(kind: Kind) -> Mapping[str, str]:
     return dict(sorted(modules.items()))
 
 
+@cache
+def paths(kind: Kind) -> tuple[Path, ...]:
+    """The folders of this kind of all topics, for what is no module."""
+    folders = (importlib.import_module(f"{each}.{kind}") for each in packages() if kind in _folders(each))
+    return tuple(Path(path) for folder in folders for path in folder.__path__)
+
+
 def each(name: Literal["simulate"]) -> Iterator[ModuleType]:
     """The module of this name of every topic that has one."""
     for package in packages():

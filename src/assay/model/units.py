@@ -10,7 +10,19 @@ _DURATION = re.compile(r"(\d+(?:\.\d+)?)\s*(ms|s|min|m|h)?", re.IGNORECASE)
 _QUANTITY = re.compile(
     r"([-+]?\d+(?:\.\d+)?(?:e[-+]?\d+)?)\s*([kMGTmunpµ]?)(B/s|flop/s|FLOP/s|op/s|update/s|bit/s|Hz|/s|s)", re.ASCII
 )
-_DECIMAL = {"": 1, "k": 1e3, "M": 1e6, "G": 1e9, "T": 1e12, "m": 1e-3, "u": 1e-6, "µ": 1e-6, "n": 1e-9, "p": 1e-12}
+_DECIMAL = {
+    "": 1,
+    "k": 1e3,
+    "M": 1e6,
+    "G": 1e9,
+    "T": 1e12,
+    "P": 1e15,
+    "m": 1e-3,
+    "u": 1e-6,
+    "µ": 1e-6,
+    "n": 1e-9,
+    "p": 1e-12,
+}
 _BINARY = {"": 1, "k": 2**10, "m": 2**20, "g": 2**30, "t": 2**40}
 #: Characters of a wrong word that are shown: nobody reads 400 digits.
 _SHOWN = 40
@@ -54,6 +66,22 @@ def parse_duration(text: str) -> float:
             f"'{_short(text)}' is longer than a year", why="nobody waits for that", remedy="write it as 1h"
         )
     return seconds
+
+
+def printed_unit(word: str) -> tuple[str, float]:
+    """The SI base unit of a unit as programs print it, and its factor; unknown ones, as `ns/day`, stay.
+
+    `ms` are `s`, `MB/s` `B/s`, `Gflop/s`, `GFLOPS` and `GFLOP/s` `flop/s`, `steps/s` `1/s`.
+    """
+    if word in _SECONDS:
+        return "s", _SECONDS[word]
+    if re.fullmatch(r"(?:1|[a-z]+s)/s", word):
+        return "1/s", 1.0
+    match = re.fullmatch(r"([numµkMGTP]?)(s|B/s|(?:flop/s|FLOP/s|FLOPS)|op/s|update/s)", word)
+    if not match:
+        return word, 1.0
+    unit = "flop/s" if match[2].lower().startswith("flop") else match[2]
+    return unit, _DECIMAL[match[1]]
 
 
 def typed_duration(seconds: float) -> str:

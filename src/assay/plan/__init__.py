@@ -23,6 +23,7 @@ from assay.plan.chosen import choices, fixes_sizes, with_choices
 from assay.plan.cores import allowed_cores, nearest_pair
 from assay.plan.experiments import experiment_budget_s, experiment_plan
 from assay.plan.factors import library_files, parse
+from assay.plan.foreign import applications, foreign_programs
 from assay.plan.later import with_every_round
 from assay.plan.networks import network_factor, parse_networks, resolve_networks, with_ports
 from assay.plan.order import estimate_seconds, fewest_seconds, interleave, shared_setups
@@ -31,6 +32,7 @@ from assay.plan.spots import Setting
 __all__ = [
     "DEFAULT_TOOLCHAIN",
     "Options",
+    "applications",
     "experiment_budget_s",
     "experiment_plan",
     "foreign_programs",
@@ -81,6 +83,8 @@ class Options(msgspec.Struct, frozen=True):
         lacking: file of a library -> functions that it has not, of those that not every one has.
         programs: names of the programs of others that are here.
         sweeps: numbers of ranks, threads and nodes of `scale:NAME`: `ranks=1,2,4`.
+        absent: application -> why it cannot be started here, and what brings it.
+        prefixes: application -> folder that Assay installed it in.
     """
 
     seed: int | None = None
@@ -105,6 +109,8 @@ class Options(msgspec.Struct, frozen=True):
     lacking: dict[str, frozenset[str]] = {}
     programs: frozenset[str] = frozenset()
     sweeps: tuple[str, ...] = ()
+    absent: dict[str, str] = {}
+    prefixes: dict[str, str] = {}
 
 
 def make(
@@ -145,6 +151,7 @@ def make(
         libraries=options.libraries,
         lacking=options.lacking,
         programs=options.programs,
+        absent=options.absent,
     )
     chosen = choices(options.values, study.measure)
     measures = tuple(with_choices(_sized(study.measure, options.messages), chosen))
@@ -189,6 +196,8 @@ def make(
         confirm_s=(options.confirm_s or experiment_budget_s(budget_s)) if options.confirm else None,
         later=later,
         core=core_rate(machine),
+        applications=applications(study),
+        prefixes=options.prefixes,
     )
     return _costed(made, study)
 
@@ -251,12 +260,6 @@ def needed_libraries(study: Study) -> dict[str, tuple[str, ...]]:
         for role, functions in benchmarks.get(measure.benchmark).needs.items():
             found[role] = tuple(dict.fromkeys((*found.get(role, ()), *functions)))
     return found
-
-
-def foreign_programs(study: Study) -> tuple[str, ...]:
-    """Names of the programs of others that benchmarks of a study start."""
-    found = (benchmarks.get(measure.benchmark).foreign for measure in study.measure)
-    return tuple(dict.fromkeys(name for each in found if each for name in each.executables))
 
 
 def programs(plan: Plan) -> dict[str, frozenset[str]]:

@@ -121,6 +121,8 @@ def _subject(name: str, words: tuple[str, str], point: Point, levels: dict[str, 
 def _missing_software(benchmark: Benchmark, setting: Setting) -> str:
     """Which libraries or program a benchmark needs that are not here; empty where nothing is missing."""
     varied = {factor.name for factor in setting.factors if factor.kind == "library"}
+    if benchmark.foreign and benchmark.foreign.application:
+        return setting.absent.get(benchmark.name, "")
     if benchmark.foreign and not setting.programs.intersection(benchmark.foreign.executables):
         return f"the program {benchmark.foreign.name} is not here: {benchmark.foreign.install}"
     missing = [role for role in benchmark.needs if role not in setting.libraries.keys() | varied]
@@ -129,9 +131,9 @@ def _missing_software(benchmark: Benchmark, setting: Setting) -> str:
 
 def _missing_executable(benchmark: Benchmark, point: ExpandedPoint, placement: Placement, setting: Setting) -> str:
     """That the program of somebody else is not here that a point needs of several; empty where it is."""
-    if benchmark.foreign is None:
+    if benchmark.foreign is None or benchmark.foreign.application:
         return ""
-    name = benchmark.foreign.executable(point.params, len(placement.cpus))
+    name = benchmark.foreign.executable(point.params, placement)
     return "" if name in setting.programs else f"the program {name} is not here: {benchmark.foreign.install}"
 
 

@@ -30,6 +30,7 @@ class Setting(msgspec.Struct, frozen=True):
         libraries: role -> shared library that programs load where it is not varied.
         lacking: file of a library -> functions that it has not.
         programs: names of the programs of others that are here.
+        absent: application -> why it cannot be started here.
         stored: whether the study is one of Assay's own, which must fit any machine: what is absent is left out.
             In a user's study a missing index is an error, unless hosts are unlike.
         unlike: host -> its machine, for hosts that are unlike the first.
@@ -45,6 +46,7 @@ class Setting(msgspec.Struct, frozen=True):
     libraries: dict[str, str] = {}
     lacking: dict[str, frozenset[str]] = {}
     programs: frozenset[str] = frozenset()
+    absent: dict[str, str] = {}
     unlike: dict[str, Machine] = {}
     only: tuple[str, ...] = ()
 

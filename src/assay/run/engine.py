@@ -162,7 +162,9 @@ class _Session:
             self._give_up(_name(launch.id, attempt), outcome, swept.unreached)
         if cases[0].placement.ranks:
             outcome = split_launcher_output(outcome)
-        answer = read_answer(with_figures(outcome.stdout, cases), cases)
+        kept_as = f"logs/{_name(launch.id, attempt)}.output.gz"
+        read = with_figures(outcome, cases, kept_as)
+        outcome, answer = read.outcome, read_answer(read.outcome.stdout, cases)
         record = Launch(
             id=launch.id,
             attempt=attempt,
@@ -181,6 +183,8 @@ class _Session:
             waited_s=waited_s,
         )
         self._log(record, answer, outcome)
+        if read.output:
+            self.directory.keep_output(kept_as, read.output)
         return self.directory.keep(answer.lines, LaunchRecords(record, answer.cases, answer.unstarted))
 
     def bracketed(
@@ -225,7 +229,9 @@ class _Session:
         expected = max(self.ledger.costs.launch(launch).overhead_s, foreseen) + sampling
         start = _MPI_START_S + _RANK_START_S * len(cases[0].placement.rank_cpus)
         patience = max(_PATIENCE * expected, expected + sum(map(_slowest_s, cases)))
-        return (start if cases[0].placement.ranks else _LEAST_PATIENCE_S) + patience
+        foreign = benchmarks.get(cases[0].benchmark).foreign
+        limit_s = foreign.limit_s if foreign else 0.0  # which the starter keeps, and says so
+        return (start if cases[0].placement.ranks else _LEAST_PATIENCE_S) + max(patience, 2 * limit_s)
 
     def _give_up(self, name: str, outcome: Outcome, unreached: Mapping[str, str]) -> NoReturn:
         """A host was lost during a launch: that is not booked, so that a run that goes on makes it again."""

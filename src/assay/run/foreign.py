@@ -1,53 +1,158 @@
 """What commands of somebody else printed, as records: figures of their solution and a verdict."""
 
 from collections.abc import Iterator, Sequence
+from typing import Literal
 
 import msgspec
 
 from assay import importing
 from assay.importing import Text
+from assay.importing import application as declared
+from assay.launch.command import Outcome
 from assay.model import benchmarks
+from assay.model.application import Application
+from assay.model.benchmark import ForeignProgram
 from assay.model.errors import UsageError
 from assay.model.imported import Skipped, Table
 from assay.model.plan import Case
 from assay.model.record import (
     End,
     FigureOfMerit,
+    Header,
     Output,
     ProgramRecord,
+    Rank,
     RecordError,
     Verdict,
     decode_program_record,
 )
 
-#: Lines of an output without figures that are shown.
-_LAST = 3
+#: The largest outputs that stand among the records; others are files beside them.
+_SMALL = 4096
 
 
-def with_figures(stdout: bytes, cases: Sequence[Case]) -> bytes:
+class Answered(msgspec.Struct, frozen=True):
+    """The outcome of a launch with the figures of its command's output.
+
+    Attributes:
+        outcome: with records as other programs write them.
+        output: of the command, whole, where it belongs in a file of its own.
+    """
+
+    outcome: Outcome
+    output: str = ""
+
+
+class _Placed(msgspec.Struct, frozen=True, tag_field="type", tag="placed"):
+    """What the starter of a rank beside rank 0 says on stderr.
+
+    Attributes:
+        rank: where it ran.
+        status: how its command ended.
+        reason: why it is not complete.
+        last: end of its output.
+    """
+
+    rank: Rank
+    status: Literal["complete", "failed", "invalid"]
+    reason: str
+    last: str
+
+
+def with_figures(outcome: Outcome, cases: Sequence[Case], kept_as: str) -> Answered:
     """The records of Assay's starter with the figures of the command's output; of other programs, unchanged.
 
-    A case whose output holds no figures fails; the reason shows the last lines of it.
+    A case whose output lacks a figure, or is wrong, fails; its reason says what was sought, and the last lines.
+
+    Args:
+        outcome: of the launch.
+        cases: of the launch: one, of a command of somebody else.
+        kept_as: file of the run's directory that a large output goes to.
     """
     foreign = benchmarks.get(cases[0].benchmark).foreign
     if foreign is None:
-        return stdout
+        return Answered(outcome)
+    placed, stderr = _placed(outcome.stderr)
     lines: list[bytes] = []
-    failed = ""
-    for line in filter(None, stdout.split(b"\n")):
-        lines.append(line)
+    failed, kept = _rank_failure(placed), ""
+    for line in filter(None, outcome.stdout.split(b"\n")):
         try:
             record = decode_program_record(line)
         except RecordError:  # whoever reads the answer says what is wrong with it
+            lines.append(line)
             continue
+        if isinstance(record, Header) and placed:
+            record = msgspec.structs.replace(record, ranks=(*record.ranks, *(each.rank for each in placed)))
         if isinstance(record, Output):
-            try:
-                lines += map(msgspec.json.encode, _figures(foreign.tool, record.text))
-            except UsageError as error:
-                failed = f"{error.why or error.what}; it ends with: {_end(record.text)}"
-        if isinstance(record, End) and record.status == "complete" and failed:
-            lines[-1] = msgspec.json.encode(End("failed", failed))
-    return b"".join(line + b"\n" for line in lines)
+            output = record.text
+            if len(output) > _SMALL:
+                kept, record = output, Output("", kept_as)
+            made, why = _read(foreign, cases[0], output)
+            lines.append(msgspec.json.encode(record))
+            lines += map(msgspec.json.encode, made)
+            failed = "; ".join(filter(None, (failed, why)))
+            continue
+        if isinstance(record, End):
+            record = _end(record, failed)
+        lines.append(msgspec.json.encode(record))
+    stdout = b"".join(line + b"\n" for line in lines)
+    return Answered(msgspec.structs.replace(outcome, stdout=stdout, stderr=stderr), kept)
+
+
+def _end(end: End, failed: str) -> End:
+    """How the case ended: as its command, but never better than its output."""
+    if not failed or end.status == "invalid":
+        return end
+    return End("failed", "; ".join(filter(None, (end.reason, failed))))
+
+
+def _placed(stderr: bytes) -> tuple[list[_Placed], bytes]:
+    """What the starters of the other ranks say, by rank, and the rest of stderr."""
+    found: list[_Placed] = []
+    others: list[bytes] = []
+    for line in stderr.splitlines(keepends=True):
+        try:
+            found.append(msgspec.json.decode(line, type=_Placed))
+        except (msgspec.ValidationError, msgspec.DecodeError):
+            others.append(line)
+    return sorted(found, key=lambda each: each.rank.rank), b"".join(others)
+
+
+def _rank_failure(placed: Sequence[_Placed]) -> str:
+    """Why the first rank failed that did; empty where none did."""
+    broken = next((each for each in placed if each.status != "complete"), None)
+    if broken is None:
+        return ""
+    return f"rank {broken.rank.rank}: {broken.reason}; its output ends with: {declared.last_lines(broken.last)}"
+
+
+def _read(foreign: ForeignProgram, case: Case, output: str) -> tuple[list[ProgramRecord], str]:
+    """The records of an output, and why it is none of a good run; empty where it is."""
+    if foreign.application:
+        return _read_application(foreign.application, case, output)
+    try:
+        return list(_figures(foreign.tool, output)), ""
+    except UsageError as error:
+        return [], f"{error.why or error.what}; it ends with: {declared.last_lines(output)}"
+
+
+def _read_application(application: Application, case: Case, output: str) -> tuple[list[ProgramRecord], str]:
+    reading = declared.read(application, output, application.values(case.params, case.placement, ""))
+    made: list[ProgramRecord] = [
+        FigureOfMerit(taken.name, taken.unit, value, steps={taken.name: taken.steps} if taken.steps else {})
+        for taken in reading.taken
+        for value in taken.values
+    ]
+    if not reading.missing:
+        made.append(_verdict_of(reading))
+    sought = [*reading.missing, *(f"{each.about}: {each.said}" for each in reading.wrong)]
+    return made, f"{'; '.join(sought)}; its output ends with: {declared.last_lines(output)}" if sought else ""
+
+
+def _verdict_of(reading: declared.Reading) -> Verdict:
+    """The gravest of the checks, and all of them."""
+    worst = next(iter(reading.wrong), None) or max(reading.checks, key=lambda each: each.error)
+    return Verdict(not reading.wrong, worst.error, worst.tolerance, reading.checks, reading.version)
 
 
 def _figures(tool: str, text: str) -> Iterator[ProgramRecord]:
@@ -68,13 +173,4 @@ def _figures(tool: str, text: str) -> Iterator[ProgramRecord]:
     for each in table.figures:
         if each.value > 0:
             yield FigureOfMerit(each.metric, each.unit, each.value, time)
-    yield _verdict(table)
-
-
-def _verdict(table: Table) -> Verdict:
-    return Verdict(passed=not table.failed, error=1.0 if table.failed else 0.0, tolerance=0.0)
-
-
-def _end(text: str) -> str:
-    lines = [line.strip() for line in text.splitlines() if line.strip()]
-    return " / ".join(lines[-_LAST:]) or "nothing"
+    yield Verdict(passed=not table.failed, error=1.0 if table.failed else 0.0, tolerance=0.0)

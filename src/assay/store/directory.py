@@ -1,5 +1,6 @@
 """A run directory while it is measured: one writer, who appends launch by launch and loses nothing."""
 
+import gzip
 import os
 import re
 import shutil
@@ -151,6 +152,13 @@ class RunDirectory:
             (self.path / "logs" / name).write_bytes(content)
         except OSError as error:
             raise write_error(self.path / "logs" / name, error) from error
+
+    def keep_output(self, file: str, output: str) -> None:
+        """Keep the output of a command, compressed, as a file of the directory."""
+        try:
+            (self.path / file).write_bytes(gzip.compress(output.encode(), mtime=0))
+        except OSError as error:
+            raise write_error(self.path / file, error) from error
 
     def end(self, ending: Ending) -> None:
         """Write how the run ended."""

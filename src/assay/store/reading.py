@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, NamedTuple, TypeVar
 import msgspec
 
 from assay import references
+from assay.model import benchmarks
 from assay.model.errors import UsageError
 from assay.model.imported import IMPORTED_SCHEMA, Imported
 from assay.model.kernel_options import without_private_words
@@ -67,6 +68,9 @@ def read(path: Path) -> tuple[Run, "Records"]:
         known = _read(path / imported.FILE, Imported, IMPORTED_SCHEMA)
         return imported.as_run(path, info, known), Records([], [], set(), 0, [])
     plan = earlier.plan(_read(path / "plan.json", Plan, PLAN_SCHEMA))
+    for application in plan.applications:
+        if application.name not in benchmarks.names():
+            benchmarks.declare(application)
     files = sorted((path / "machine").glob("*.json"))
     machines = [earlier.machine(_read(file, Machine, MACHINE_SCHEMA)) for file in files]
     ending = (

@@ -1,15 +1,15 @@
-"""The studies: stored plans that fit any machine, one TOML file each, and users' own by their path."""
+"""The studies: stored plans that fit any machine, one TOML file each, and users' own by their path.
+
+An application is a study, too: of itself, where it usually runs.
+"""
 
 import difflib
-import re
 import tomllib
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-import msgspec
-
-from assay.model import topics
+from assay.model import application_files, benchmarks, strict, topics
 from assay.model.errors import UsageError
 from assay.model.plan import Measure, Study
 from assay.studies import like, scaling
@@ -26,7 +26,7 @@ def names() -> tuple[str, ...]:
 
 def fits_any(name: str) -> bool:
     """Whether a study is Assay's own: what a machine lacks is left out of it."""
-    return name in names() or _made(name) is not None
+    return name in names() or name in application_files.stored() or _made(name) is not None
 
 
 def _made(name: str) -> tuple[str, str] | None:
@@ -52,6 +52,8 @@ def get(name_or_path: str, sweeps: Sequence[str] = ()) -> Study:
             f"study '{name_or_path}' is not swept", why="--sweep is for scale:NAME", remedy="assay plan scale:hpl"
         )
     stored = name_or_path in names()
+    if not stored and (application := _application(name_or_path)):
+        return application
     path = _FOLDER / f"{name_or_path}.toml" if stored else Path(name_or_path)
     if not stored and path.suffix != ".toml":
         if study := _of_input(path):
@@ -64,6 +66,26 @@ def get(name_or_path: str, sweeps: Sequence[str] = ()) -> Study:
             remedy=f"assay plan {near[0]}" if near else "assay list studies",
         )
     return _convert(_read(path), path)
+
+
+def _application(name_or_path: str) -> Study | None:
+    """The study of an application, by its name or by the path of its file; None where there is none."""
+    path = Path(name_or_path)
+    if path.suffix == ".toml":
+        table = _read(path)
+        if not application_files.is_application(table):
+            return None
+        declared = application_files.of_table(table, path)
+        benchmarks.declare(declared)
+    else:
+        known = application_files.stored() | application_files.of_user()
+        foreign = benchmarks.get(name_or_path).foreign if name_or_path in known else None
+        if foreign is None or foreign.application is None:
+            return None
+        declared = foreign.application
+    question = f"How much is it, and at which placement: {declared.measures}?"
+    measure = Measure(declared.name, declared.usual_placements)
+    return Study(declared.title, question, (measure,), declared.launches, precision=0.02)
 
 
 def _of_input(path: Path) -> Study | None:
@@ -85,26 +107,9 @@ def _read(path: Path) -> dict[str, Any]:
 
 
 def _convert(table: dict[str, Any], path: Path) -> Study:
-    _refuse_unknown(table, Study, path, "")
-    measures = table.get("measure", [])
-    for number, measure in enumerate(measures if isinstance(measures, list) else []):
-        _refuse_unknown(measure, Measure, path, f"measure[{number}].")
-    try:
-        study = msgspec.convert(table, Study)
-    except msgspec.ValidationError as error:
-        message = re.sub(r" - at `\$\.?(.*)`", r" at '\1'", str(error))
-        raise UsageError(f"study '{path}' cannot be used", why=message, remedy="see docs/studies.md") from error
+    study = strict.converted(table, Study, "study", path, "see docs/studies.md")
     if not study.measure:
         raise UsageError(
             f"study '{path}' asks for nothing", why="it has no [[measure]]", remedy="see docs/studies.md"
         )
     return study
-
-
-def _refuse_unknown(table: Any, record: type[msgspec.Struct], path: Path, where: str) -> None:  # noqa: ANN401 (TOML)
-    known = record.__struct_fields__
-    for key in table if isinstance(table, dict) else ():
-        if key not in known:
-            near = difflib.get_close_matches(key, known, n=1)
-            hint = f"did you mean '{near[0]}'?" if near else f"known: {', '.join(known)}"
-            raise UsageError(f"unknown key '{where}{key}' in {path}", why=hint, remedy=f"$EDITOR {path}")

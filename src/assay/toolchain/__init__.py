@@ -1,5 +1,6 @@
 """Compilers, their flags and MPIs, and the cache of native programs that they built."""
 
+from assay.toolchain import applications
 from assay.toolchain.building import build, cached_build
 from assay.toolchain.cache import builds_folder
 from assay.toolchain.cmake import tools
@@ -11,6 +12,7 @@ from assay.toolchain.mpis import find_mpis, get_mpi, mpi_names, mpis_folder
 from assay.toolchain.names import with_mpi
 
 __all__ = [
+    "applications",
     "build",
     "builds_folder",
     "cached_build",

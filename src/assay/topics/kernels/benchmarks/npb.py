@@ -86,7 +86,7 @@ benchmark = Benchmark(
         name="lu.A.x (or another one of NPB)",
         names=tuple(f"{problem}.{size}.x" for problem in _PROGRAMS for size in CLASSES),
         install=_INSTALL,
-        command=lambda params, _cpus: (*ONE_RANK, _program(params)),
+        command=lambda params, _placement, _prefix: (*ONE_RANK, _program(params)),
         tool="npb",
     ),
 )

@@ -49,7 +49,7 @@ HPL.out
 """
 
 
-def _inputs(params: Params, _cpus: int) -> dict[str, str]:
+def _inputs(params: Params, _placement: Placement, _prefix: str) -> dict[str, str]:
     return {"hpccinf.txt": INPUT.format(n=params["n"], nb=params["nb"])}
 
 
@@ -91,7 +91,7 @@ benchmark = Benchmark(
     foreign=ForeignProgram(
         name="hpcc",
         install="as root: apt install hpcc",
-        command=lambda _params, _cpus: (*ONE_RANK, "hpcc"),
+        command=lambda _params, _placement, _prefix: (*ONE_RANK, "hpcc"),
         tool="hpl",
         inputs=_inputs,
         output="hpccoutf.txt",

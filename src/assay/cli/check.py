@@ -1,0 +1,117 @@
+"""`assay check`: whether an application is declared well, and finds its figures in an output."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from assay.cli import output
+
+if TYPE_CHECKING:
+    from assay.importing.application import Reading
+    from assay.model.application import Application
+
+_MOST_BYTES = 64 * 2**20
+
+
+@click.command()
+@click.argument("application", metavar="APPLICATION")
+@click.argument("kept", metavar="[OUTPUT]", required=False, type=click.Path(dir_okay=False, path_type=Path))
+@click.option(
+    "--set",
+    "values",
+    metavar="NAME=VALUE",
+    multiple=True,
+    help="Parameter that the output is of, and ranks or threads: edge=20, ranks=4.  [default: the declared ones]",
+)
+@output.json_option
+def command(application: str, kept: Path | None, values: tuple[str, ...], *, as_json: bool) -> None:
+    """Check how an application is declared, and what it finds in an output.
+
+    The patterns of the declaration are tried on the OUTPUT of a run of it. APPLICATION is a .toml file or a name
+    of assay list applications. OUTPUT is a file, also compressed as the runs keep it (logs/*.output.gz).
+
+    Exit codes: 0 every figure is found and nothing is wrong; 1 a figure is not found, or a check failed; 2 the
+    declaration is wrong; 4 without OUTPUT: its program is not here.
+    """
+    import msgspec
+
+    from assay import toolchain
+    from assay.importing import application as reading
+    from assay.model import application_files
+    from assay.model.errors import MeasurementError, UnfitEnvironmentError
+
+    declared = application_files.named(application)
+    if kept is None:
+        why = toolchain.applications.absent(declared)
+        if as_json:
+            output.print_json({"schema": 1, "application": declared.name, "absent": why})
+        else:
+            click.echo(f"{declared.name}: {len(declared.figures)} figures, {len(declared.verify)} checks")
+        if why:
+            raise UnfitEnvironmentError(f"'{declared.name}' cannot run here", why=why, remedy="assay build --help")
+        return
+    text = _read(kept)
+    found = reading.read(declared, text, _values(declared, values))
+    if as_json:
+        output.print_json({"schema": 1, "application": declared.name, "reading": msgspec.to_builtins(found)})
+    else:
+        _show(found)
+    if found.missing or found.wrong:
+        sought = [*found.missing, *(f"{each.about}: {each.said}" for each in found.wrong)]
+        raise MeasurementError(
+            f"'{kept}' is no output of a good run of {declared.name}",
+            why=f"{sought[0]}; it ends with: {reading.last_lines(text)}",
+            remedy=f"correct the declaration or the run; then: assay check {application} {kept}",
+        )
+
+
+def _read(path: Path) -> str:
+    """A kept output, compressed or not."""
+    import gzip
+
+    from assay.model.errors import UsageError
+
+    try:
+        content = path.read_bytes()
+        if content.startswith(b"\x1f\x8b"):
+            content = gzip.decompress(content)
+    except (OSError, EOFError) as error:
+        raise UsageError(f"cannot read '{path}'", why=str(error), remedy="assay check --help") from error
+    if len(content) > _MOST_BYTES:
+        raise UsageError(f"'{path}' is larger than 64 MiB", why="the output of a benchmark is not")
+    return content.decode(errors="replace")
+
+
+def _values(declared: Application, given: tuple[str, ...]) -> dict[str, str]:
+    """What stands for each name; how many ranks and threads there were is only known where it is said."""
+    from assay.model.application import PLACED
+    from assay.model.errors import UsageError
+
+    values = {
+        name: str(axis.values[0] if axis.default is None else axis.default)
+        for name, axis in declared.parameters.items()
+    }
+    for word in given:
+        name, equals, value = word.partition("=")
+        if not equals or name not in {*values, *PLACED}:
+            known = ", ".join((*values, *PLACED))
+            raise UsageError(f"'{word}' is no value of a parameter", why=f"known: {known}", remedy="--set ranks=4")
+        values[name] = value
+    return values
+
+
+def _show(found: Reading) -> None:
+    """A line for each figure and each check."""
+    if found.version:
+        click.echo(f"version  {found.version}")
+    for each in found.taken:
+        values = ", ".join(f"{value:.6g}" for value in each.values)
+        of = f"   ({each.matches} matches)" if each.matches > 1 else ""
+        click.echo(f"figure   {each.name}: {values} {each.unit}{of}")
+    for why in found.missing:
+        click.echo(f"missing  {why}")
+    for check in found.checks:
+        click.echo(f"{check.status:<8} {check.about}: {check.said}")

@@ -1,0 +1,161 @@
+"""The output of a declared application: its figures, its version, and whether it is right."""
+
+import re
+from collections.abc import Mapping, Sequence
+
+import msgspec
+
+from assay.model.application import Application, Check, Wanted, filled
+from assay.model.record import Checked
+from assay.model.units import printed_unit
+
+#: Lines of an output that are shown where something is sought in vain.
+_LAST = 3
+_LONGEST = 120
+_NUMBER = re.compile(r"[-+]?(?:\d+\.?\d*|\.\d+)(?:[eEdD][-+]?\d+)?", re.ASCII)
+_CLOCK = re.compile(r"(?:(\d+):)?(\d+):(\d+(?:\.\d*)?)", re.ASCII)
+_SPOKEN = re.compile(r"(?:(\d+) ?h ?)?(?:(\d+) ?m ?)?(?:(\d+(?:\.\d*)?) ?s)?", re.ASCII)
+
+
+class Taken(msgspec.Struct, frozen=True):
+    """A figure as it was found.
+
+    Attributes:
+        name: of the figure.
+        unit: SI base unit, or as printed.
+        values: in that unit; one, or each of several.
+        matches: how often the pattern matched, warm-up included.
+        steps: the matches that a mean or a sum is of; empty for others.
+    """
+
+    name: str
+    unit: str
+    values: tuple[float, ...]
+    matches: int
+    steps: tuple[float, ...] = ()
+
+
+class Reading(msgspec.Struct, frozen=True):
+    """An output as its declaration reads it.
+
+    Attributes:
+        version: of the program; empty where none is found.
+        taken: figures.
+        missing: what was sought in vain, each in words.
+        checks: in their order.
+    """
+
+    version: str
+    taken: tuple[Taken, ...]
+    missing: tuple[str, ...]
+    checks: tuple[Checked, ...]
+
+    @property
+    def wrong(self) -> tuple[Checked, ...]:
+        """The checks that failed."""
+        return tuple(each for each in self.checks if each.status == "wrong")
+
+
+def read(application: Application, output: str, values: Mapping[str, str]) -> Reading:
+    """What the declaration finds in an output.
+
+    Args:
+        application: the declaration.
+        output: whole.
+        values: what stands for each `{name}`; parameters that nobody knows are absent.
+    """
+    found = {name: _numbers(each.pattern, output) for name, each in application.figures.items()}
+    wanted = application.figures
+    missing = [_in_vain(name, wanted[name], each) for name, each in found.items()]
+    taken = [_taken(name, wanted[name], each) for name, each in found.items() if _counted(wanted[name], each)]
+    said = re.search(application.version, output, re.MULTILINE) if application.version else None
+    version = said[1].strip() if said else ""
+    return Reading(
+        version,
+        tuple(taken),
+        tuple(filter(None, missing)),
+        tuple(_checked(each, output, values, version) for each in application.verify),
+    )
+
+
+def last_lines(output: str) -> str:
+    """The end of an output, on one line."""
+    lines = [line.strip()[:_LONGEST] for line in output.splitlines() if line.strip()]
+    return " / ".join(lines[-_LAST:]) or "nothing"
+
+
+def _numbers(pattern: str, output: str) -> list[float | None]:
+    """What the pattern's group holds at each match; None for what is no number."""
+    return [_number((match[1] or "").strip()) for match in re.finditer(pattern, output, re.MULTILINE)]
+
+
+def _number(word: str) -> float | None:
+    """A number as programs print it: `-1.5`, `1.5D+02`; durations as seconds: `1h 2m3.4s`, `0:01:02`."""
+    if _NUMBER.fullmatch(word):
+        return float(word.replace("D", "e").replace("d", "e"))
+    match = _CLOCK.fullmatch(word) or _SPOKEN.fullmatch(word)
+    if not match or not any(match.groups()):
+        return None
+    hours, minutes, seconds = (float(each or 0) for each in match.groups())
+    return 3600 * hours + 60 * minutes + seconds
+
+
+def _counted(wanted: Wanted, found: Sequence[float | None]) -> list[float]:
+    return [each for each in found[wanted.skip :] if each is not None and each > 0]
+
+
+def _in_vain(name: str, wanted: Wanted, found: Sequence[float | None]) -> str:
+    if _counted(wanted, found):
+        return ""
+    if not found:
+        return f"'{name}' was sought as '{wanted.pattern}', which matches nothing"
+    if len(found) <= wanted.skip:
+        return f"'{name}' was sought as '{wanted.pattern}', which matches {len(found)} times, all of them warm-up"
+    return f"'{name}' was sought as '{wanted.pattern}', whose group holds no number above 0"
+
+
+def _taken(name: str, wanted: Wanted, found: Sequence[float | None]) -> Taken:
+    unit, factor = printed_unit(wanted.unit)
+    counted = [float(f"{factor * each:.15g}") for each in _counted(wanted, found)]
+    if wanted.take in {"sum", "mean"}:
+        total = sum(counted)
+        value = total if wanted.take == "sum" else total / len(counted)
+        return Taken(name, unit, (value,), len(found), tuple(counted))
+    kept = counted[:1] if wanted.take == "first" else counted[-1:] if wanted.take == "last" else counted
+    return Taken(name, unit, tuple(kept), len(found))
+
+
+def _checked(check: Check, output: str, values: Mapping[str, str], version: str) -> Checked:
+    if check.present:
+        pattern = _escaped(check.present, values)
+        found = re.search(pattern, output, re.MULTILINE)
+        said = f"'{pattern}' " + ("is there" if found else "was sought, and is not there")
+        return Checked(check.about, "right" if found else "wrong", said, 0.0 if found else 1.0)
+    if check.absent:
+        pattern = _escaped(check.absent, values)
+        found = re.search(pattern, output, re.MULTILINE)
+        said = f"'{found[0].strip()[:_LONGEST]}' is there" if found else f"'{pattern}' is not there"
+        return Checked(check.about, "wrong" if found else "right", said, 1.0 if found else 0.0)
+    return _compared(check, output, values, version)
+
+
+def _compared(check: Check, output: str, values: Mapping[str, str], version: str) -> Checked:
+    """A number against its value, where that is known for the version and the parameters."""
+    assert check.value is not None  # noqa: S101 (the declaration was checked)
+    if check.versions and not re.search(check.versions, version):
+        return Checked(check.about, "unknown", f"its value is known for '{check.versions}', not for '{version}'")
+    other = [name for name, value in check.when.items() if values.get(name) != str(value)]
+    if other:
+        known = ", ".join(f"{name}={check.when[name]}" for name in other)
+        return Checked(check.about, "unknown", f"its value is known for {known} only")
+    numbers = [each for each in _numbers(check.pattern, output) if each is not None]
+    if not numbers:
+        said = f"it was sought as '{check.pattern}', which matches no number"
+        return Checked(check.about, "wrong", said, 1.0, check.tolerance)
+    error = abs(numbers[-1] - check.value)
+    said = f"it is {numbers[-1]!r}, and {check.value!r} within {check.tolerance:g} is right"
+    return Checked(check.about, "right" if error <= check.tolerance else "wrong", said, error, check.tolerance)
+
+
+def _escaped(pattern: str, values: Mapping[str, str]) -> str:
+    return filled(pattern, {name: re.escape(value) for name, value in values.items()})

@@ -1,0 +1,361 @@
+"""An application: a program of somebody else, declared as data by a table `[application]` of a TOML file."""
+
+import re
+from collections.abc import Iterator, Mapping
+from typing import TYPE_CHECKING, Annotated, Literal
+
+import msgspec
+
+from assay.model.benchmark import Axis, Benchmark, ForeignProgram, Metric, Params, ParamValue
+from assay.model.errors import UsageError
+from assay.model.placement import Placement
+from assay.model.units import parse_duration, parse_size, printed_unit
+
+if TYPE_CHECKING:
+    from assay.model.role_words import Role
+
+#: `{edge}` in commands and input files; `${edge}` belongs to somebody else.
+_PLACE = re.compile(r"(?<!\$)\{([a-z][a-z0-9-]*)\}", re.ASCII)
+_NAME = re.compile(r"[a-z][a-z0-9-]*", re.ASCII)
+#: What a placement gives, and where an application that Assay installed lies (empty: the usual place).
+_RANKS, _THREADS, _PREFIX = "ranks", "threads", "prefix"
+PLACED = (_RANKS, _THREADS)
+_PLACES = frozenset((*PLACED, _PREFIX))
+#: The wall time that the starter takes from outside.
+ELAPSED = "elapsed"
+#: Options of every program.
+_OPTIONS = frozenset(("help", "describe", "cpus", "memory", "precision", "min-samples", "max-samples"))
+_OPTIONS |= {"seconds", "case", "expect-ranks", "network", "library"}
+#: What the starter sets for each placement, and nobody else.
+_STARTERS = frozenset(("OMP_NUM_THREADS", "OMP_PLACES", "OMP_PROC_BIND"))
+_VARIABLE = re.compile(r"[A-Z_][A-Z0-9_]*", re.ASCII)
+#: Longer texts are files: a command line does not take them.
+_MOST_TEXT = 64 * 1024
+
+#: How the processes of an application share the cpus of a placement.
+Form = Literal["one", "threads", "ranks", "hybrid"]
+_PLACEMENTS: Mapping[Form, tuple[str, ...]] = {
+    "one": ("one-core",),
+    "threads": ("one-core", "all"),
+    "ranks": ("one-core", "all"),
+    "hybrid": ("one-core", "all"),
+}
+
+
+class Parameter(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """An axis of the application; `{name}` stands for its value in the command and in input files.
+
+    Attributes:
+        meaning: one sentence for people.
+        values: that exist (words), or usual ones (numbers).
+        default: the first of them where None.
+        unit: of numbers.
+        swept: whether figures are drawn as a curve along it.
+    """
+
+    meaning: str
+    values: Annotated[tuple[ParamValue, ...], msgspec.Meta(min_length=1)]
+    default: ParamValue | None = None
+    unit: str = ""
+    swept: bool = False
+
+
+class Wanted(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """A figure that the program prints.
+
+    Attributes:
+        pattern: regular expression with one group, the number; `^` and `$` are ends of lines.
+        unit: as printed: `s`, `ms`, `GFLOP/s`, `steps/s`.
+        meaning: what is counted, one sentence.
+        take: of several matches one, their sum or mean, or each as a figure of its own.
+        skip: matches of the warm-up, which are left out first.
+        better: direction; lower for times.
+        role: what it says; that of a time or of a rate of a whole solution where empty.
+    """
+
+    pattern: str
+    unit: str
+    meaning: str
+    take: Literal["first", "last", "all", "sum", "mean"] = "last"
+    skip: Annotated[int, msgspec.Meta(ge=0)] = 0
+    better: Literal["", "higher", "lower"] = ""
+    role: Literal["", "solution-time", "step-time", "phase-time", "solution-rate", "solution-flop-rate"] = ""
+
+    def metric(self, name: str) -> Metric:
+        """It, as a metric of the kernel of its name."""
+        unit, _ = printed_unit(self.unit)
+        time = unit == "s"
+        role: Role = self.role or ("solution-time" if time else "solution-rate")
+        better = self.better or ("lower" if time else "higher")
+        return Metric(name, unit, better, "" if time else "solution", self.meaning, kernels=(name,), role=role)
+
+
+class Check(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """What a right output holds: one of `value`, `present` and `absent`.
+
+    Attributes:
+        about: what is checked, in words: `total energy`.
+        pattern: of the number, with one group; the last match counts.
+        value: that it must have.
+        tolerance: by which it may differ.
+        versions: pattern of the versions of the program that the value is known for; empty for all.
+        when: parameter -> its value for which it is known; others do not matter.
+        present: pattern that must match; `{ranks}`, `{threads}` and parameters stand for their values.
+        absent: pattern that must not match.
+    """
+
+    about: str
+    pattern: str = ""
+    value: float | None = None
+    tolerance: Annotated[float, msgspec.Meta(ge=0)] = 0.0
+    versions: str = ""
+    when: dict[str, ParamValue] = {}
+    present: str = ""
+    absent: str = ""
+
+
+class Needs(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """What must be installed.
+
+    Attributes:
+        program: name of the executable.
+        modules: of Python, where the program is a Python.
+        debian: packages that bring it.
+        pypi: packages that bring it.
+        mpi: family of the MPI that it was built with: its launcher starts it.
+    """
+
+    program: str
+    modules: tuple[str, ...] = ()
+    debian: tuple[str, ...] = ()
+    pypi: tuple[str, ...] = ()
+    mpi: Literal["", "openmpi", "mpich", "intel"] = ""
+
+
+class Input(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """A file in the folder that the command starts in: generated from a template, or a copy.
+
+    Attributes:
+        text: template.
+        file: path, from the folder of the declaration.
+        sha256: of that file.
+    """
+
+    text: str = ""
+    file: str = ""
+    sha256: str = ""
+
+
+class Application(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """The table `[application]`.
+
+    Attributes:
+        title: for headings.
+        measures: what it measures, one sentence.
+        needs: see `Needs`.
+        command: words; `{name}` stands for a parameter, `{ranks}`, `{threads}`, `{prefix}`.
+        figures: name -> figure; the first one is the headline.
+        verify: what a right output holds; at least one.
+        source: whose program and problem it is.
+        parallel: `one` process with one thread, `threads` of one process, `ranks` of an MPI, or `hybrid` of both.
+        parameters: name -> axis.
+        inputs: name -> file.
+        environment: variable -> value.
+        prologue: line of a shell that prepares the folder, outside of the time.
+        output: file that holds the results; stdout where empty.
+        version: pattern of the program's version in its output, with one group.
+        limit: most time of the command.
+        seconds: that a run takes, for plans.
+        memory: of each rank, for plans.
+        placements: words that it is measured at where no study says others.
+        launches: of each case.
+        name: of the benchmark; that of the file.
+    """
+
+    title: str
+    measures: str
+    needs: Needs
+    command: Annotated[tuple[str, ...], msgspec.Meta(min_length=1)]
+    figures: Annotated[dict[str, Wanted], msgspec.Meta(min_length=1)]
+    verify: Annotated[tuple[Check, ...], msgspec.Meta(min_length=1)]
+    source: str = ""
+    parallel: Form = "one"
+    parameters: dict[str, Parameter] = {}
+    inputs: dict[str, Input] = {}
+    environment: dict[str, str] = {}
+    prologue: str = ""
+    output: str = ""
+    version: str = ""
+    limit: str = "1h"
+    seconds: Annotated[float, msgspec.Meta(gt=0)] = 10.0
+    memory: str = "64M"
+    placements: tuple[str, ...] = ()
+    launches: Annotated[int, msgspec.Meta(ge=1)] = 6
+    name: str = ""
+
+    @property
+    def usual_placements(self) -> tuple[str, ...]:
+        """The words that it is measured at where no study says others."""
+        return self.placements or _PLACEMENTS[self.parallel]
+
+    def values(self, params: Params, placement: Placement, prefix: str) -> dict[str, str]:
+        """What stands for each `{name}`."""
+        given = {name: str(value) for name, value in params.items()}
+        threads = max(map(len, placement.rank_cpus))
+        return given | {_RANKS: str(len(placement.rank_cpus)), _THREADS: str(threads), _PREFIX: prefix}
+
+    def benchmark(self) -> Benchmark:
+        """It, as any benchmark of the catalogue."""
+        mpi = self.parallel in {"ranks", "hybrid"}
+        memory_bytes, seconds = parse_size(self.memory), self.seconds
+        return Benchmark(
+            name=self.name,
+            title=self.title,
+            measures=self.measures,
+            source=self.source,
+            program="start",
+            kernels=(*self.figures, ELAPSED),
+            axes=tuple(_axis(name, each) for name, each in self.parameters.items()),
+            metrics=(
+                *(each.metric(name) for name, each in self.figures.items()),
+                Metric(
+                    ELAPSED,
+                    "s",
+                    "lower",
+                    "",
+                    "wall time of the whole program",
+                    kernels=(ELAPSED,),
+                    role="program-time",
+                ),
+            ),
+            memory_bytes=lambda _params, _placement: memory_bytes,
+            setup_seconds=lambda _params: seconds,
+            launcher="mpi" if mpi else "direct",
+            max_cpus=1 if self.parallel == "one" else None,
+            max_rank_cpus=None if self.parallel in {"hybrid", "threads"} else 1,
+            foreign=ForeignProgram(
+                name=self.needs.program,
+                install="",
+                command=self._command,
+                inputs=self._inputs,
+                files={name: each.file for name, each in self.inputs.items() if each.file},
+                prologue=self._prologue,
+                output=self.output,
+                limit_s=parse_duration(self.limit),
+                application=self,
+            ),
+        )
+
+    def _command(self, params: Params, placement: Placement, prefix: str) -> tuple[str, ...]:
+        values = self.values(params, placement, prefix)
+        variables = [f"{name}={filled(value, values)}" for name, value in self.environment.items()]
+        words = tuple(filled(word, values) for word in self.command)
+        return ("env", *variables, *words) if variables else words
+
+    def _inputs(self, params: Params, placement: Placement, prefix: str) -> dict[str, str]:
+        values = self.values(params, placement, prefix)
+        return {name: filled(each.text, values) for name, each in self.inputs.items() if not each.file}
+
+    def _prologue(self, params: Params, placement: Placement, prefix: str) -> str:
+        values = self.values(params, placement, prefix)
+        exported = "".join(f"export {name}='{filled(v, values)}'\n" for name, v in self.environment.items())
+        return exported + filled(self.prologue, values) if self.prologue else ""
+
+    def refuse_contradictions(self, path: object) -> None:
+        """UsageError for what no type can tell: a pattern without its group, a placeholder for nothing."""
+        why = next(_contradictions(self), "")
+        if why:
+            raise UsageError(f"application '{path}' cannot be used", why=why, remedy="see docs/applications.md")
+
+
+def filled(template: str, values: Mapping[str, str]) -> str:
+    """The template with the values in place of their names; other braces stay."""
+    return _PLACE.sub(lambda match: values.get(match[1], match[0]), template)
+
+
+def _axis(name: str, each: Parameter) -> Axis:
+    default = each.values[0] if each.default is None else each.default
+    named = any(isinstance(value, str) for value in each.values)
+    return Axis(name, each.meaning, each.values, default, each.unit, swept=each.swept, named=named)
+
+
+def _contradictions(app: Application) -> Iterator[str]:
+    """What is wrong with it, each in words."""
+    yield from _wrong_names(app)
+    yield from _wrong_patterns(app)
+    yield from _wrong_places(app)
+    for check in app.verify:
+        yield from _wrong_check(app, check)
+    for name, each in app.inputs.items():
+        yield from _wrong_input(name, each)
+
+
+def _wrong_names(app: Application) -> Iterator[str]:
+    for kind, names in (("parameter", app.parameters), ("figure", app.figures)):
+        for name in names:
+            if not _NAME.fullmatch(name):
+                yield f"'{name}' is no name of a {kind}: small letters, digits and - after a letter"
+            if name in _OPTIONS | _PLACES | {ELAPSED}:
+                yield f"a {kind} must not be called '{name}': that word has its meaning already"
+    for name in app.environment:
+        if not _VARIABLE.fullmatch(name):
+            yield f"'{name}' is no name of an environment variable"
+        if name in _STARTERS or name.startswith("ASSAY_"):
+            yield f"Assay sets {name} itself, for each placement"
+
+
+def _wrong_patterns(app: Application) -> Iterator[str]:
+    grouped = {f"figures.{name}.pattern": each.pattern for name, each in app.figures.items()}
+    grouped |= {f"verify '{each.about}'": each.pattern for each in app.verify if each.pattern}
+    grouped |= {"version": app.version} if app.version else {}
+    for where, pattern in grouped.items():
+        yield from _wrong_pattern(where, pattern, groups=1)
+    for check in app.verify:
+        for pattern in (check.present, check.absent, check.versions):
+            yield from _wrong_pattern(f"verify '{check.about}'", _PLACE.sub("0", pattern), groups=None)
+
+
+def _wrong_pattern(where: str, pattern: str, groups: int | None) -> Iterator[str]:
+    try:
+        found = re.compile(pattern, re.MULTILINE).groups
+    except re.error as error:
+        yield f"{where} is no regular expression: {error}"
+        return
+    if groups is not None and found != groups:
+        yield f"{where} has {found} groups, and needs one, around the number: {pattern}"
+
+
+def _wrong_places(app: Application) -> Iterator[str]:
+    known = app.parameters.keys() | _PLACES
+    for where, templates in {
+        "command": app.command,
+        "environment": tuple(app.environment.values()),
+        "prologue": (app.prologue,),
+    }.items():
+        for name in (name for each in templates for name in _PLACE.findall(each)):
+            if name not in known:
+                yield f"'{{{name}}}' in {where} is no parameter; known: {', '.join(sorted(known))}"
+
+
+def _wrong_check(app: Application, check: Check) -> Iterator[str]:
+    said = [bool(check.pattern) or check.value is not None, bool(check.present), bool(check.absent)]
+    if sum(said) != 1:
+        yield f"verify '{check.about}' needs one of pattern with value, present, and absent"
+    if bool(check.pattern) != (check.value is not None):
+        yield f"verify '{check.about}' needs both pattern and value"
+    if check.versions and not app.version:
+        yield f"verify '{check.about}' is known for some versions, and no pattern finds the version"
+    for name in check.when:
+        if name not in app.parameters:
+            yield f"verify '{check.about}' holds when '{name}' has a value, which is no parameter"
+
+
+def _wrong_input(name: str, each: Input) -> Iterator[str]:
+    if "/" in name or name in {"", ".", ".."}:
+        yield f"input '{name}' is no name of a file"
+    if bool(each.text) == bool(each.file):
+        yield f"input '{name}' needs one of text and file"
+    if each.file and not re.fullmatch(r"[0-9a-f]{64}", each.sha256):
+        yield f"input '{name}' is a file and needs its sha256"
+    if len(each.text) > _MOST_TEXT:
+        yield f"input '{name}' has more than 64 KiB of text: make it a file"

@@ -1,0 +1,55 @@
+"""Tables that people write, as records: what is unknown, lacking or of another kind is refused by its name."""
+
+import difflib
+import re
+from collections.abc import Mapping
+from typing import Any, TypeVar, get_args, get_type_hints
+
+import msgspec
+
+from assay.model.errors import UsageError
+
+Record = TypeVar("Record", bound=msgspec.Struct)
+
+
+def converted(table: Mapping[str, Any], record: type[Record], what: str, path: object, remedy: str) -> Record:
+    """The table as a record.
+
+    Args:
+        table: as TOML has it.
+        record: what it should be; records within it are held to their keys, too.
+        what: of which kind the file is, in words: `study`.
+        path: of the file.
+        remedy: where people read what may stand there.
+
+    Raises:
+        UsageError: an unknown key, with the nearest known one; one that is lacking, or of another kind.
+    """
+    _refuse_unknown(table, record, path, "")
+    try:
+        return msgspec.convert(dict(table), record)
+    except msgspec.ValidationError as error:
+        message = re.sub(r" - at `\$\.?(.*)`", r" at '\1'", str(error))
+        raise UsageError(f"{what} '{path}' cannot be used", why=message, remedy=remedy) from error
+
+
+def _refuse_unknown(value: object, kind: Any, path: object, where: str) -> None:  # noqa: ANN401 (a type)
+    """Walk the table along the types of the record; what is of another kind the conversion refuses."""
+    inner = get_args(kind)
+    if isinstance(value, list):
+        for number, each in enumerate(value):
+            _refuse_unknown(each, inner[0] if inner else object, path, f"{where.rstrip('.')}[{number}].")
+    if not isinstance(value, Mapping):
+        return
+    known = get_type_hints(kind) if isinstance(kind, type) and issubclass(kind, msgspec.Struct) else {}
+    for key, each in value.items():
+        if known and key not in known:
+            raise _unknown(f"{where}{key}", key, kind.__struct_fields__, path)
+        of_any = inner[-1] if inner else object
+        _refuse_unknown(each, known.get(key, of_any), path, f"{where}{key}.")
+
+
+def _unknown(name: str, key: str, known: tuple[str, ...], path: object) -> UsageError:
+    near = difflib.get_close_matches(key, known, n=1)
+    hint = f"did you mean '{near[0]}'?" if near else f"known: {', '.join(known)}"
+    return UsageError(f"unknown key '{name}' in {path}", why=hint, remedy=f"$EDITOR {path}")

@@ -1,0 +1,17 @@
+"""The programs of others that a study starts."""
+
+from assay.model import benchmarks
+from assay.model.application import Application
+from assay.model.plan import Study
+
+
+def foreign_programs(study: Study) -> tuple[str, ...]:
+    """Names of the programs of others that benchmarks of a study start, without those of applications."""
+    found = (benchmarks.get(measure.benchmark).foreign for measure in study.measure)
+    return tuple(dict.fromkeys(name for each in found if each and each.tool for name in each.executables))
+
+
+def applications(study: Study) -> tuple[Application, ...]:
+    """The applications of a study, in its order."""
+    found = (benchmarks.get(name).foreign for name in dict.fromkeys(each.benchmark for each in study.measure))
+    return tuple(each.application for each in found if each and each.application)

@@ -1,0 +1,114 @@
+"""Programs of declared applications: whether they are here, what brings them, and how they are installed."""
+
+import hashlib
+import os
+import shlex
+import shutil
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+
+from assay.model.application import Application
+from assay.model.errors import UnfitEnvironmentError, UsageError
+from assay.toolchain.cache import cache_folder
+
+_PATIENCE_S = 60.0
+
+
+def prefix(application: Application) -> Path:
+    """The folder that Assay installs it in, on request."""
+    return cache_folder() / "applications" / application.name
+
+
+def installed(application: Application) -> str:
+    """That folder where it holds something, else empty."""
+    folder = prefix(application)
+    return str(folder) if folder.is_dir() else ""
+
+
+def absent(application: Application) -> str:
+    """Why it cannot be started here, and what brings it; empty where it can."""
+    needs = application.needs
+    folder = installed(application)
+    path = os.pathsep.join((f"{folder}/bin", f"{folder}/usr/bin", os.environ.get("PATH", os.defpath)))
+    program = shutil.which(needs.program, path=path)
+    if program is None:
+        return f"the program {needs.program} is not here; {remedy(application)}"
+    if needs.modules and not _imports(program, needs.modules):
+        return f"{needs.program} has no {' and no '.join(needs.modules)}; {remedy(application)}"
+    for name, each in application.inputs.items():
+        if each.file and (why := _wrong_file(Path(each.file), each.sha256)):
+            return f"its input {name}: {why}"
+    return ""
+
+
+def remedy(application: Application) -> str:
+    """The commands that bring it, in words."""
+    commands = {"as root": _as_root(application), "without root": _without_root(application)}
+    found = [f"{who}: {command}" for who, command in commands.items() if command]
+    return "; ".join(found) or "nobody says which package brings it: install it, and put it on PATH"
+
+
+def install(application: Application, say: Callable[[str], None]) -> Path:
+    """Install it without root, in its folder; the folder.
+
+    Raises:
+        UsageError: nothing says which packages bring it.
+        UnfitEnvironmentError: they cannot be had.
+    """
+    command = _without_root(application)
+    if not command:
+        raise UsageError(
+            f"nothing says which package brings '{application.name}'",
+            why="its declaration names neither debian nor pypi packages",
+            remedy=f"install {application.needs.program}, and put it on PATH",
+        )
+    say(command)
+    done = subprocess.run(["/bin/sh", "-ec", command], capture_output=True, text=True, check=False)
+    if done.returncode or absent(application):
+        shutil.rmtree(prefix(application), ignore_errors=True)
+        said = (done.stderr.strip().splitlines() or ["it says nothing"])[-1]
+        raise UnfitEnvironmentError(
+            f"'{application.name}' could not be installed", why=said, remedy=_as_root(application) or command
+        )
+    return prefix(application)
+
+
+def _as_root(application: Application) -> str:
+    return f"apt-get install {' '.join(application.needs.debian)}" if application.needs.debian else ""
+
+
+def _without_root(application: Application) -> str:
+    """A line of a shell that installs it in its folder."""
+    folder, needs = shlex.quote(str(prefix(application))), application.needs
+    if needs.pypi:
+        packages = shlex.join(needs.pypi)
+        return f"{shlex.quote(sys.executable)} -m venv {folder} && {folder}/bin/pip install {packages}"
+    if not needs.debian:
+        return ""
+    packages = shlex.join(needs.debian)
+    wanted = f"apt-get -s install --no-install-recommends {packages} | awk '/^Inst/ {{print $2}}'"
+    return (
+        f"mkdir -p {folder} && cd {folder} && apt-get download $({wanted}) && "
+        'for file in *.deb; do dpkg -x "$file" .; done && rm *.deb'
+    )
+
+
+def _imports(python: str, modules: tuple[str, ...]) -> bool:
+    """Whether a Python has the modules; they are looked for, not imported."""
+    script = f"import importlib.util as u, sys; sys.exit(not all(map(u.find_spec, {list(modules)!r})))"
+    try:
+        done = subprocess.run([python, "-c", script], capture_output=True, check=False, timeout=_PATIENCE_S)
+    except (OSError, subprocess.TimeoutExpired):
+        return False
+    return done.returncode == 0
+
+
+def _wrong_file(path: Path, sha256: str) -> str:
+    try:
+        with path.open("rb") as file:
+            found = hashlib.file_digest(file, "sha256").hexdigest()
+    except OSError as error:
+        return f"{path}: {error.strerror}"
+    return "" if found == sha256 else f"{path} has sha256 {found[:12]}..., declared is {sha256[:12]}..."

@@ -1,0 +1,1 @@
+"""Applications, each a table `[application]` of a TOML file: docs/applications.md."""
