@@ -2,6 +2,7 @@
 
 from pathlib import Path
 
+import msgspec
 import numpy as np
 import pytest
 from click.testing import CliRunner
@@ -11,6 +12,7 @@ from tests.unit.test_stages import begun_run, measured
 
 from assay import studies
 from assay.analyse import analyse
+from assay.analyse.estimates import LaunchMedian, Measured
 from assay.analyse.scores import scores, together
 from assay.cli import assay
 from assay.model import benchmarks
@@ -23,7 +25,7 @@ from assay.plan import Options
 from assay.report.sections import sections
 from assay.simulation import Law
 from assay.topics.scaling.laws import karp_flatt, usl
-from assay.topics.scaling.models.scaling import Scaling
+from assay.topics.scaling.models.scaling import Scaling, as_rate
 from assay.topics.scaling.predictions import speed_up
 from assay.topics.scaling.steps import Step, advice, course
 
@@ -214,6 +216,33 @@ def test_every_number_of_ranks_is_predicted_before_its_launch(run: Run, analysis
     lines = [each for each in analysis.predictions if each.law == speed_up.LAW]
     assert len(lines) == len(run.predictions)
     assert not any(each.measured in each.of for each in lines)
+
+
+def test_nodes_that_differ_are_predicted_by_how_the_loss_goes_on(tmp_path: Path) -> None:
+    """The slowest of more nodes is slower: what the law was off on fewer nodes corrects it."""
+    hosts = tuple(f"n{number}" for number in range(1, 9))
+    speeds = (1.0, 0.98, 0.96, 1.0, 0.94, 1.0, 1.0, 1.0)
+    sweeps = ("nodes=1,2,4,8",)
+    options = Options(sweeps=sweeps, hosts=hosts, values=("nx=400",))
+    plan = plan_for(TWO_CORES, studies.get("scale:weather", sweeps), options)
+    uneven = Law(slow_hosts=dict(zip(hosts, speeds, strict=True)))
+    with pytest.MonkeyPatch.context() as patch:
+        run = measured(patch, begun_run(tmp_path, plan, TWO_CORES), TWO_CORES, uneven)
+    errors = {
+        run.plan.case(each.case).cores: each.error for each in scores(run, analyse(run)) if each.error is not None
+    }
+    assert set(errors) == {4, 8, 16}
+    assert errors[4] == pytest.approx(-0.02, abs=0.01)
+    assert all(abs(errors[cores]) < 0.01 for cores in (8, 16))
+
+
+def test_a_time_is_a_speed_of_its_inverse(analysis: Analysis) -> None:
+    seconds = msgspec.structs.replace(
+        analysis.estimates[0], better="lower", unit="s", value=Quantity(4.0, 2.0, 5.0, "s", "interval")
+    )
+    found = as_rate(Measured(seconds, (LaunchMedian(0, None, 4.0),)))
+    assert found.estimate.value == Quantity(0.25, 0.2, 0.5, "1/s", "interval")
+    assert found.launches == (LaunchMedian(0, None, 0.25),)
 
 
 def test_a_machine_that_changes_is_a_prediction_that_missed(tmp_path: Path) -> None:

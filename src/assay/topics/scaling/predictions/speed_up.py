@@ -174,17 +174,28 @@ def _is_grown(case: Case, base: Case) -> bool:
 
 def _by_copies(known: RunEstimates, place: _Place, members: Sequence[_Member], state: str | None) -> _Said | None:
     """What copies on the same cores leave, nodes sharing nothing, and messages; tried by the most cores known."""
-    tried = next((each for each in reversed(place.more)), None)
     alone = _seconds_of_work(known, place, place.case, members, state)
     if alone is None:
         return None
     value, draws, of, basis = alone
     form = _UNTRIED
-    before = _seconds_of_work(known, place, tried.case, members, state) if tried else None
-    if tried and before:
-        beside = 1 / (figure(tried.rate.estimate).value * before[0])
-        value, draws, of = value / beside, draws / beside, (*of, tried.rate.estimate.id, *before[2])
-        form = max(_TRIED, abs(beside - 1))
+    slower, at, trend = (
+        1.0,
+        1.0,
+        0.0,
+    )  # than the law, on so many times the cores or nodes of the base, where it is the law
+    for tried in place.more:
+        if place.factor(tried.case) > at and (
+            before := _seconds_of_work(known, place, tried.case, members, state)
+        ):
+            factor, measured = place.factor(tried.case), 1 / (figure(tried.rate.estimate).value * before[0])
+            trend = float(np.log(measured / slower) / np.log(factor / at))
+            slower, at, of = measured, factor, (*of, tried.rate.estimate.id, *before[2])
+    if at > 1:
+        # As it has gone on since the number before: of more nodes the slowest is slower.
+        further = float((place.factor(place.case) / at) ** trend)
+        value, draws = value * slower * further, draws * slower * further
+        form = max(_TRIED, abs(slower - 1), abs(further - 1))
     low, high = ends(draws, basis)
     rate = Quantity(1 / value, (1 - form) / high, (1 + form) / low, "", "derived")
     return _Said(rate, tuple(dict.fromkeys(of)))
