@@ -136,9 +136,11 @@ class Hpl : public assay::Benchmark {
           numbers_(reinterpret_cast<double*>(
               setting.memory->allocate(Solver::room(options_, shape_.p, shape_.q) * sizeof(double)))) {
         assay::linear_algebra::start_threads<double>(blas_);
-        // One thread copies rows: beside the library's, which wait awake, others began so late that solutions by
-        // two threads took a fifth longer (OpenBLAS, n = 4000, two cores that were not idle).
-        crew_.emplace(std::vector<int>{setting.cpus.front()}, assay::Crew::Between::asleep);
+        // Several threads call the library, each for itself: one factors the next panel while the others update.
+        if (setting.cpus.size() > 1) {
+            blas_.use_calling_threads();
+        }
+        crew_.emplace(setting.cpus, assay::Crew::Between::awake);
     }
 
     void connect() override {
@@ -191,7 +193,7 @@ class Hpl : public assay::Benchmark {
         return solution;
     }
 
-    [[nodiscard]] std::vector<int> own_cpus() const override { return blas_.cpus(); }
+    [[nodiscard]] std::vector<int> own_cpus() const override { return crew_->cpus(); }
     [[nodiscard]] bool threads_pinned() const override { return blas_.threads_pinned(); }
     [[nodiscard]] double sent_bytes() const override { return grid_ ? grid_->sent_bytes() : 0; }
 

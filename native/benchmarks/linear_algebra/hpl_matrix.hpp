@@ -110,4 +110,41 @@ inline void generate(Index n, const Deal& rows, const Deal& columns, const RowVi
     }
 }
 
+/// Numbers of a cache line.
+inline constexpr Index line = 8;
+
+/// Rows of a matrix as columns of a panel: whole lines of both, and no more columns at once than pages are at hand
+/// for.
+inline void copy_rows(const RowView& from, const View& to) {
+    constexpr Index at_once = 32;
+    for (Index begin = 0; begin < from.columns; begin += at_once) {
+        const Index end = std::min(begin + at_once, from.columns);
+        for (Index row = 0; row < from.rows; row += line) {
+            const Index rows = std::min(line, from.rows - row);
+            for (Index column = begin; column < end; ++column) {
+                for (Index each = 0; each < rows; ++each) {
+                    to.at(row + each, column) = from.at(row + each, column);
+                }
+            }
+        }
+    }
+}
+
+/// Rows, number by number.
+inline void copy(const RowView& from, const RowView& to) {
+    for (Index row = 0; row < from.rows; ++row) {
+        std::copy_n(from.row(row), from.columns, to.row(row));
+    }
+}
+
+/// U, which the substitution needs, into the matrix where its rows are here. L is needed no more once it was
+/// passed on.
+inline void copy_upper(const View& from, const RowView& to) {
+    for (Index row = 0; row < to.rows; ++row) {
+        for (Index column = row; column < to.columns; ++column) {
+            to.at(row, column) = from.at(row, column);
+        }
+    }
+}
+
 }  // namespace assay::hpl

@@ -59,16 +59,13 @@ class Rows {
         }
     }
 
-    /// Swaps within the columns `a`, where one process has all of their rows.
+    /// Swaps within the columns `a`, where one process has all of their rows; by the thread that calls it.
     void swap_here(const RowView& a) const {
-        constexpr std::size_t line = 8;
-        crew_.share(static_cast<std::size_t>(a.columns), line, [&](std::size_t begin, std::size_t end) {
-            for (const auto& [row, pivot] : swaps_) {
-                if (row != pivot) {
-                    std::swap_ranges(a.row(row) + begin, a.row(row) + end, a.row(pivot) + begin);
-                }
+        for (const auto& [row, pivot] : swaps_) {
+            if (row != pivot) {
+                std::swap_ranges(a.row(row), a.row(row) + a.columns, a.row(pivot));
             }
-        });
+        }
     }
 
     /// The rows of the pivots as `u`, on every process of the grid column; rows that they replace are put into

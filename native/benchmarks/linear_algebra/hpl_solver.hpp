@@ -5,14 +5,16 @@
 
 #include <algorithm>
 #include <array>
+#include <atomic>
 #include <cmath>
 #include <limits>
 #include <memory>
+#include <utility>
 #include <vector>
 
 #include "benchmarks/linear_algebra/hpl_panels.hpp"
 #include "benchmarks/linear_algebra/hpl_rows.hpp"
-#include "harness/clock.hpp"
+#include "benchmarks/linear_algebra/hpl_times.hpp"
 
 namespace assay::hpl {
 
@@ -25,11 +27,6 @@ struct Options {
     bool look_ahead;
     bool lapack;
 };
-
-/// Parts of a solution whose time is told apart.
-enum class Phase : std::size_t { panel, broadcast, swap, update, substitution };
-inline constexpr std::array<const char*, 5> phase_names{"panel", "broadcast", "swap", "update", "substitution"};
-using Phases = std::array<double, phase_names.size()>;
 
 /// One process of those that solve A x = b. All of its public functions are called by all of them at once.
 class Solver {
@@ -44,7 +41,7 @@ class Solver {
         return static_cast<std::size_t>(height * stride_of(width) + 2 * Panel::room(height, options.block) + u);
     }
 
-    /// `crew`: the threads of this process, as many as the library has. `numbers` has `room`.
+    /// `crew`: the threads of this process; each of them calls the library, for itself. `numbers` has `room`.
     Solver(const Options& options, const Grid& grid, const Level3& blas, Crew& crew, double* numbers)
         : options_(options),
           grid_(grid),
@@ -60,7 +57,7 @@ class Solver {
           x_(static_cast<std::size_t>(options.n)),
           y_(static_cast<std::size_t>(a_.rows)),
           part_(static_cast<std::size_t>(options.block)),
-          steps_(static_cast<std::size_t>((options.n + options.block - 1) / options.block)) {
+          times_(crew, static_cast<std::size_t>((options.n + options.block - 1) / options.block)) {
         // Panels that cannot be shared go the usual way.
         const bool passed = options.way == Way::shared && !places_.shared();
         for (auto& each : broadcasts_) {
@@ -72,8 +69,14 @@ class Solver {
         std::fill(places_.shared() ? u_ : panels, u_ + u_room, 0.);  // first touch
         rows_.reserve(options.n, options.block, a_.columns);
         factor_.use_lapack(options.lapack);
-        // In one column of the grid nobody waits for a panel, and columns that are updated apart only cost.
-        options_.look_ahead = options.look_ahead && grid.columns() > 1;
+        // All processes exchange the same messages in the same order, however many threads each has.
+        int fewest = crew.size();
+        for (MPI_Comm along : {grid.along_row(), grid.along_column()}) {
+            MPI_Allreduce(MPI_IN_PLACE, &fewest, 1, MPI_INT, MPI_MIN, along);
+        }
+        apart_ = fewest > 1;
+        // One thread in one column of the grid never waits for a panel: columns that are updated apart only cost.
+        options_.look_ahead = options.look_ahead && (grid.columns() > 1 || apart_);
     }
 
     /// Writes the system anew.
@@ -81,28 +84,26 @@ class Solver {
 
     /// Replaces the system by its factors and finds x.
     void solve() {
-        phases_ = {};
-        std::fill(steps_.begin(), steps_.end(), Phases{});
-        const auto blocks = static_cast<Index>(steps_.size());
-        step_ = 0;
+        const auto blocks = static_cast<Index>(times_.steps().size());
+        times_.reset();
         if (blocks > 0) {
             begin_panel(0);
         }
         for (Index k = 0; k < blocks; ++k) {
-            step_ = static_cast<std::size_t>(k);
+            times_.go_to(static_cast<std::size_t>(k));
             step(k, blocks);
         }
         for (const auto& each : broadcasts_) {
-            timed(Phase::broadcast, [&] { each->finish(); });
+            times_.add(Phase::broadcast, [&] { each->finish(); });
         }
-        timed(Phase::substitution, [&] { substitute(); });
+        times_.add(Phase::substitution, [&] { substitute(); });
     }
 
     /// Seconds of each phase of the last solution, on this process.
-    [[nodiscard]] const Phases& phases() const { return phases_; }
+    [[nodiscard]] Phases phases() const { return times_.sum(); }
 
     /// The same of each step: a panel's updates, with the panel that is factored meanwhile.
-    [[nodiscard]] const std::vector<Phases>& steps() const { return steps_; }
+    [[nodiscard]] const std::vector<Phases>& steps() const { return times_.steps(); }
 
     /// Whether the processes of a grid row read panels where they are.
     [[nodiscard]] bool shares_panels() const { return places_.shared(); }
@@ -161,82 +162,67 @@ class Solver {
   private:
     /// Pieces of an update, between which messages get on as long as there are any.
     static constexpr Index pieces = 4;
-    /// Numbers of a cache line.
-    static constexpr Index line = 8;
-
-    template <class Action>
-    void timed(Phase phase, const Action& action) {
-        const double begin = now();
-        action();
-        const double seconds = now() - begin;
-        phases_.at(static_cast<std::size_t>(phase)) += seconds;
-        steps_[step_].at(static_cast<std::size_t>(phase)) += seconds;
-    }
+    /// Columns that a thread takes at the least: fewer cost the library more than others wait.
+    static constexpr Index fewest_columns = 128;
 
     [[nodiscard]] Panel& panel(Index k) { return panels_.at(static_cast<std::size_t>(k % 2)); }
     [[nodiscard]] Broadcast& broadcast(Index k) { return *broadcasts_.at(static_cast<std::size_t>(k % 2)); }
 
-    /// Factors panel k where it is, and sends it along the rows of the grid. `u`: what panel k - 1 has made of the
-    /// top of its columns, where the rest of them is not updated yet.
-    void begin_panel(Index k, const RowView& u = {}) {
+    /// The first and the number of those that a thread gets of so many rows or columns.
+    [[nodiscard]] std::pair<Index, Index> share_of(Index size, int thread) const {
+        const auto [begin, end] = part_of(static_cast<std::size_t>(size), thread, crew_.size(), line);
+        return {static_cast<Index>(begin), static_cast<Index>(end - begin)};
+    }
+
+    /// Factors panel k where it is, and sends it along the rows of the grid.
+    void begin_panel(Index k) {
+        take_panel(k, {});
+        send_panel(k);
+    }
+
+    /// Takes the columns of panel k out of the matrix, where they are here. `u`: what panel k - 1 has made of the
+    /// top of them, where the rest is not updated yet.
+    void take_panel(Index k, const RowView& u) {
         const Index first = k * options_.block;
         const Index columns = std::min(options_.block, options_.n - first);
         const Index row = row_deal_.before(first);
         const Index top_rows = row_deal_.before(first + columns) - row;
-        Panel& panel = this->panel(k);
         const int holder = column_deal_.holder(first);
-        timed(Phase::broadcast, [&] { broadcast(k).finish(); });
+        Panel& panel = this->panel(k);
+        times_.add(Phase::broadcast, [&] { broadcast(k).finish(); });
         panel.shape(places_.place(k, holder), first, columns, a_.rows - row, top_rows);
-        if (grid_.column() == holder) {
-            const RowView part = a_.part(row, column_deal_.before(first), a_.rows - row, columns);
-            timed(Phase::panel, [&] { copy_out(part, panel.rows()); });
+        if (grid_.column() != holder) {
+            return;
+        }
+        const RowView part = a_.part(row, column_deal_.before(first), a_.rows - row, columns);
+        times_.together(Phase::panel, [&](int thread) {
+            const auto [top, rows] = share_of(part.rows, thread);
+            const RowView mine = part.part(top, 0, rows, columns);
+            const View to = panel.rows().part(top, 0, rows, columns);
+            times_.add(Phase::panel, thread, [&] { copy_rows(mine, to); });
             if (u.columns > 0) {  // only now: a library packs L faster for a product that lies by columns as well
-                timed(Phase::update, [&] { blas_.subtract_product(this->panel(k - 1).below(), u, panel.rows()); });
+                const View l = this->panel(k - 1).below().part(top, 0, rows, u.rows);
+                times_.add(Phase::update, thread, [&] { blas_.subtract_product(l, u, to); });
             }
-            timed(Phase::panel, [&] {
+        });
+    }
+
+    /// Factors panel k where it was taken out, and sends it along the rows of the grid; by the calling thread.
+    void send_panel(Index k) {
+        Panel& panel = this->panel(k);
+        const int holder = column_deal_.holder(panel.first_row());
+        if (grid_.column() == holder) {
+            times_.add(Phase::panel, [&] {
                 factor_.factor(panel);
-                copy_upper(panel.top(), part.part(0, 0, top_rows, columns));
+                const Index top_rows = panel.rows().rows - panel.below().rows;
+                const RowView here = a_.slice(column_deal_.before(panel.first_row()), panel.columns());
+                copy_upper(panel.top(), here.part(row_deal_.before(panel.first_row()), 0, top_rows, here.columns));
             });
         }
-        timed(Phase::broadcast, [&] {
+        times_.add(Phase::broadcast, [&] {
             places_.agree();
             broadcast(k).start(holder, panel.numbers(), panel.count());
         });
-    }
-
-    /// Rows of the matrix as columns of a panel.
-    void copy_out(const RowView& from, const View& to) {
-        crew_.share(static_cast<std::size_t>(from.rows), line, [&](std::size_t begin, std::size_t end) {
-            const auto row = static_cast<Index>(begin);
-            const Index rows = static_cast<Index>(end) - row;
-            copy_rows(from.part(row, 0, rows, from.columns), to.part(row, 0, rows, from.columns));
-        });
-    }
-
-    /// Whole lines of both, and no more columns at once than pages are at hand for.
-    static void copy_rows(const RowView& from, const View& to) {
-        constexpr Index at_once = 32;
-        for (Index begin = 0; begin < from.columns; begin += at_once) {
-            const Index end = std::min(begin + at_once, from.columns);
-            for (Index row = 0; row < from.rows; row += line) {
-                const Index rows = std::min(line, from.rows - row);
-                for (Index column = begin; column < end; ++column) {
-                    for (Index each = 0; each < rows; ++each) {
-                        to.at(row + each, column) = from.at(row + each, column);
-                    }
-                }
-            }
-        }
-    }
-
-    /// U, which the substitution needs, into the matrix where its rows are here. L is needed no more once it was
-    /// passed on.
-    static void copy_upper(const View& from, const RowView& to) {
-        for (Index row = 0; row < to.rows; ++row) {
-            for (Index column = row; column < to.columns; ++column) {
-                to.at(row, column) = from.at(row, column);
-            }
-        }
     }
 
     /// What panel k does to the columns right of it. With look-ahead those of the next panel come first: it is
@@ -244,22 +230,31 @@ class Solver {
     void step(Index k, Index blocks) {
         const Index after = (k + 1) * options_.block;
         const bool more = k + 1 < blocks;
-        timed(Phase::broadcast, [&] {
+        times_.add(Phase::broadcast, [&] {
             broadcast(k).wait();
             if (!options_.look_ahead) {  // nobody gives MPI the processor again before the next panel
                 broadcast(k).finish();
             }
             places_.agree();
         });
-        timed(Phase::swap, [&] { rows_.plan(panel(k)); });
+        times_.add(Phase::swap, [&] { rows_.plan(panel(k)); });
         Index column = column_deal_.before(std::min(after, options_.n));
-        if (more && options_.look_ahead) {
+        const bool ahead = more && options_.look_ahead;
+        if (ahead) {
             const Index next = column_deal_.before(std::min(after + options_.block, options_.n));
-            begin_panel(k + 1, find_u(k, column, next));
+            const RowView u = bring_u(k, column, next);
+            times_.together(Phase::update, [&](int thread) {
+                const auto [first, count] = share_of(u.columns, thread);
+                find_u(k, column + first, u.slice(first, count), thread);
+            });
+            take_panel(k + 1, u);
             column = next;
         }
-        update(k, find_u(k, column, a_.columns));
-        if (more && !options_.look_ahead) {
+        if (ahead && !apart_) {
+            send_panel(k + 1);
+        }
+        update(k, column, ahead && apart_);
+        if (more && !ahead) {
             begin_panel(k + 1);
         }
     }
@@ -273,55 +268,75 @@ class Solver {
         return !none;
     }
 
-    /// Columns [begin, end) of those here: rows swapped, and U = L^-1 U, which is returned.
-    RowView find_u(Index k, Index begin, Index end) {
+    /// Where U of the columns [begin, end) here is to be found: their topmost rows, or those of the pivots as the
+    /// processes that hold them send them.
+    RowView bring_u(Index k, Index begin, Index end) {
         const Panel& panel = this->panel(k);
-        const Index row = row_deal_.before(panel.first_row());
-        const RowView columns = a_.slice(begin, end - begin);
-        if (begin == end) {
-            return {};
+        if (grid_.rows() == 1 || begin == end) {
+            return a_.part(row_deal_.before(panel.first_row()), begin, panel.columns(), end - begin);
         }
-        if (grid_.rows() == 1) {
-            const RowView u = columns.part(row, 0, panel.columns(), columns.columns);
-            const Index strip = 512 * crew_.size();  // still in the caches of the threads when it is solved
-            for (Index first = 0; first < u.columns; first += strip) {
-                const Index count = std::min(strip, u.columns - first);
-                timed(Phase::swap, [&] { rows_.swap_here(columns.slice(first, count)); });
-                timed(Phase::update, [&] { blas_.solve_unit_lower(panel.top(), u.slice(first, count)); });
-            }
-            return u;
-        }
-        const RowView u{u_, panel.columns(), columns.columns, columns.columns};
-        timed(Phase::swap, [&] { rows_.exchange(columns, u); });
-        timed(Phase::update, [&] { blas_.solve_unit_lower(panel.top(), u); });
-        if (row_deal_.here(panel.first_row())) {
-            timed(Phase::swap, [&] {
-                crew_.share(static_cast<std::size_t>(u.rows), 1, [&](std::size_t first, std::size_t last) {
-                    for (auto each = static_cast<Index>(first); each < static_cast<Index>(last); ++each) {
-                        std::copy_n(u.row(each), u.columns, columns.row(row + each));
-                    }
-                });
-            });
-        }
+        const RowView u{u_, panel.columns(), end - begin, end - begin};
+        times_.add(Phase::swap, [&] { rows_.exchange(a_.slice(begin, end - begin), u); });
         return u;
     }
 
-    /// A -= L U below panel k, in the last columns here. As long as messages are on their way, some rows at a
-    /// time: a library packs U, by rows, faster than L.
-    void update(Index k, const RowView& u) {
+    /// Rows swapped, where no messages did that, and U = L^-1 U, of the columns here from `begin` on.
+    void find_u(Index k, Index begin, const RowView& u, int thread) {
+        constexpr Index strip = 512;  // still in the caches when it is solved
         const Panel& panel = this->panel(k);
-        const View l = panel.below();
-        const RowView rest = a_.part(a_.rows - l.rows, a_.columns - u.columns, l.rows, u.columns);
+        for (Index first = 0; first < u.columns; first += strip) {
+            const Index count = std::min(strip, u.columns - first);
+            const RowView columns = a_.slice(begin + first, count);
+            const RowView part = u.slice(first, count);
+            if (grid_.rows() == 1) {
+                times_.add(Phase::swap, thread, [&] { rows_.swap_here(columns); });
+            }
+            times_.add(Phase::update, thread, [&] { blas_.solve_unit_lower(panel.top(), part); });
+            if (grid_.rows() > 1 && row_deal_.here(panel.first_row())) {
+                const RowView top = columns.part(row_deal_.before(panel.first_row()), 0, part.rows, count);
+                times_.add(Phase::swap, thread, [&] { copy(part, top); });
+            }
+        }
+    }
+
+    /// What panel k does to the columns from `begin` on. Each thread takes some of them, again and again, fewer as
+    /// they come to an end; the calling one may first factor the next panel (`ahead`), and gives MPI the processor
+    /// between.
+    void update(Index k, Index begin, bool ahead) {
+        const RowView u = bring_u(k, begin, a_.columns);
+        std::atomic<Index> taken{0};
+        times_.together(ahead ? Phase::panel : Phase::update, [&](int thread) {
+            if (ahead && thread == 0) {
+                send_panel(k + 1);
+            }
+            for (Index first = taken; first < u.columns;) {
+                const Index share = (u.columns - first + crew_.size() - 1) / crew_.size();
+                const Index count = std::min(std::max(share, fewest_columns), u.columns - first);
+                if (taken.compare_exchange_weak(first, first + count)) {
+                    const RowView part = u.slice(first, count);
+                    find_u(k, begin + first, part, thread);
+                    subtract(k, begin + first, part, thread);
+                    first = taken;
+                }
+            }
+        });
+    }
+
+    /// A -= L U below panel k, in the columns from `begin` on. As long as messages are on their way, some rows at
+    /// a time: a library packs U, by rows, faster than L.
+    void subtract(Index k, Index begin, const RowView& u, int thread) {
+        const View l = this->panel(k).below();
+        const RowView rest = a_.part(a_.rows - l.rows, begin, l.rows, u.columns);
         const Index piece = std::max<Index>(1, (rest.rows + pieces - 1) / pieces);
-        bool passing = options_.look_ahead && this->passing();
+        bool passing = options_.look_ahead && thread == 0 && this->passing();
         for (Index first = 0, count = 0; first < rest.rows; first += count) {
             count = passing ? std::min(piece, rest.rows - first) : rest.rows - first;
-            timed(Phase::update, [&] {
+            times_.add(Phase::update, thread, [&] {
                 blas_.subtract_product(l.part(first, 0, count, l.columns), u,
                                        rest.part(first, 0, count, rest.columns));
             });
             if (passing) {
-                timed(Phase::broadcast, [&] { passing = this->passing(); });
+                times_.add(Phase::broadcast, [&] { passing = this->passing(); });
             }
         }
     }
@@ -350,7 +365,10 @@ class Solver {
             }
             if (grid_.column() == holder) {
                 broadcast_down(part_, count, row_deal_.holder(first));
-                blas_.subtract_product(a_.part(0, column, row, count), part_.data(), y_.data());
+                crew_.run([&](int thread) {
+                    const auto [top, rows] = share_of(row, thread);
+                    blas_.subtract_product(a_.part(top, column, rows, count), part_.data(), y_.data() + top);
+                });
                 if (grid_.row() == 0) {
                     std::copy_n(part_.begin(), count, x_.begin() + first);
                 }
@@ -394,9 +412,8 @@ class Solver {
     std::vector<double> x_;
     std::vector<double> y_;     ///< right side of the substitution
     std::vector<double> part_;  ///< a block of x
-    Phases phases_{};
-    std::vector<Phases> steps_;
-    std::size_t step_ = 0;
+    Times times_;
+    bool apart_ = false;  ///< a thread factors panels while the others update
     double norm_of_a_ = 0;
 };
 

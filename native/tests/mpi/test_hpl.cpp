@@ -101,11 +101,19 @@ void every_process_generates_its_part_of_the_same_system() {
     }
 }
 
-/// Those of the threads of a rank: two in some of the cases, for ranks and threads have to share few cores here.
-std::vector<int> cpus_for(const Options& options) {
-    std::vector<int> cpus = assay::affinity();
-    cpus.resize(std::min<std::size_t>(cpus.size(), options.n == 157 && options.way == Way::ring ? 2 : 1));
-    return cpus;
+/// Those of the threads of a rank: three in some of the cases, for ranks and threads have to share few cores here;
+/// in one of them all but the first rank have two.
+std::vector<int> cpus_for(const Options& options, int rank) {
+    const std::vector<int> cpus = assay::affinity();
+    std::size_t threads = 1;
+    if (options.way == Way::ring) {
+        threads = options.n == 157 ? 3 : options.n == 300 && rank > 0 ? 2 : 1;
+    }
+    std::vector<int> found(threads);
+    for (std::size_t each = 0; each < found.size(); ++each) {
+        found[each] = cpus[each % cpus.size()];
+    }
+    return found;
 }
 
 /// Solves on the first p x q ranks; 0 elsewhere.
@@ -122,7 +130,7 @@ void solve(const Options& options, int p, int q, const assay::Blas& blas, const 
         const Grid grid(some, p, q);
         const Level3 level3(blas);
         std::vector<double> numbers(Solver::room(options, p, q));
-        assay::Crew crew(cpus_for(options), assay::Crew::Between::asleep);
+        assay::Crew crew(cpus_for(options, rank), assay::Crew::Between::asleep);
         Solver solver(options, grid, level3, crew, numbers.data());
         solver.generate();
         solver.solve();

@@ -4,6 +4,7 @@ import msgspec
 from msgspec.structs import asdict
 
 from assay.model.text import text
+from assay.report.charts.labels import TWO_LINES, in_lines
 from assay.report.charts.theme import (
     FAINT,
     GRID,
@@ -26,11 +27,6 @@ _STEP = 19
 _GAP = 0.7
 #: Pixels of the plot and of the names of rows, on a page and on a phone; where figures come with their verdict.
 _ROOM, _LESS_ROOM = ((530, 165), (190, 100)), ((430, 150), (250, 108))
-#: On a phone what comes after the first comma of a long name stands below it.
-_LINES = (
-    "narrow && length(datum.row) > 20 && indexof(datum.row, ', ') > 0 ? "
-    "[split(datum.row, ', ')[0], join(slice(split(datum.row, ', '), 1), ', ')] : datum.row"
-)
 
 
 class Point(msgspec.Struct, frozen=True):
@@ -88,9 +84,8 @@ def intervals(points: list[Point], title: str, band: str = "", reference: float 
     limit = mark("rule", {"color": LIMIT, "strokeWidth": 2}, x={**x, "field": "limit"}, **height)
     ends: Spec = {"x": {**x, "field": "band[0]"}, "x2": {"field": "band[1]"}}
     name = {
+        **TWO_LINES,
         "align": "right",
-        "lineHeight": 12,
-        "dy": {"expr": "isArray(datum.lines) ? -6 : 0"},
         "dx": -8,
         "color": INK,
         "limit": {"expr": f"narrow ? {narrow_room} : {room}"},
@@ -124,7 +119,7 @@ def intervals(points: list[Point], title: str, band: str = "", reference: float 
         mark(
             "text", {"align": "left", "dx": 10, "color": INK if band else MUTED}, x={"value": "width"}, text=SHORT
         ),
-        {"transform": [{"calculate": _LINES, "as": "lines"}], **row_names},
+        {"transform": in_lines(), **row_names},
         mark("rule", {"color": GRID}, labels[1:], y={**y, "field": "line"}),
     ]
     return chart(values, layer, width=width, height=_STEP * steps, encoding={"y": y}, usermeta={"narrow": narrow})

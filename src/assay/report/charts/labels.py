@@ -29,6 +29,34 @@ _ENDS = ("from_x", "from_y", "to_x", "to_y")
 _STEP = 3.0
 
 
+#: A name of more letters has two lines on a phone.
+_LONG = 16
+#: How a name is parted there: at commas, which are other ones in Japanese.
+_PARTS = "split(replace(datum.row, regexp('\u3001', 'g'), ', '), ', ')"
+#: What keeps two lines of a name around the middle of its row.
+TWO_LINES: Spec = {"lineHeight": 12, "dy": {"expr": "isArray(datum.lines) ? -6 : 0"}}
+
+
+def in_lines() -> list[Spec]:
+    """What makes `lines` of the `row` of a datum: on a phone two of a long name, as short as can be."""
+
+    def parted(at: str) -> str:
+        return ", ".join(f"join(slice(datum.parts, {span}), ', ')" for span in (f"0, {at}", at))
+
+    def longest(of: str) -> str:
+        return f"max(length(datum.{of}[0]), length(datum.{of}[1]))"
+
+    middle = "length(datum.parts) / 2"
+    shorter = f"{longest('early')} < {longest('late')} ? datum.early : datum.late"
+    is_long = f"narrow && length(datum.row) > {_LONG} && length(datum.parts) > 1"
+    return [
+        {"calculate": _PARTS, "as": "parts"},
+        {"calculate": f"[{parted(f'floor({middle})')}]", "as": "early"},
+        {"calculate": f"[{parted(f'ceil({middle})')}]", "as": "late"},
+        {"calculate": f"{is_long} ? ({shorter}) : datum.row", "as": "lines"},
+    ]
+
+
 class Frame(NamedTuple):
     """The plot of two logarithmic axes: pixels, and the ends of its axes."""
 

@@ -3,6 +3,7 @@
 from dataclasses import dataclass
 
 from assay.model.text import text
+from assay.report.charts.labels import TWO_LINES, in_lines
 from assay.report.charts.theme import INK, PAPER, Spec, chart, mark, numeric, series_scales, slots, tooltip
 
 _STEP = 26
@@ -34,9 +35,11 @@ def shares(parts: list[Share], title: str) -> Spec:
     ends: Spec = {"x": x, "x2": {"field": "end"}, "y": {**y, "field": "top"}, "y2": {"field": "bottom"}}
     said = tooltip(row=text("what"), series=text("part"), text=text("figure"))
     names = [{"row": row, "slot": at + 0.5} for at, row in enumerate(rows)]
-    label = {"align": "right", "dx": -10, "color": INK, "limit": {"expr": "narrow ? 108 : 250"}}
+    room = {"expr": "narrow ? 108 : 250"}
+    label = {**TWO_LINES, "align": "right", "dx": -10, "color": INK, "limit": room}
+    row_names = mark("text", label, names, x={"value": 0}, y=y, text={"field": "lines"})
     layer = [
         mark("rect", {"stroke": PAPER, "strokeWidth": 1.5}, **ends, color=colour, tooltip=said),
-        mark("text", label, names, x={"value": 0}, y=y, text={"field": "row"}),
+        {"transform": in_lines(), **row_names},
     ]
     return chart(values, layer, width=560, height=_STEP * len(rows), usermeta={"narrow": 170})

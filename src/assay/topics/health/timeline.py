@@ -48,7 +48,11 @@ def timeline(spans: list[Span]) -> Spec:
     y: Spec = {"type": "quantitative", "scale": scale, "axis": axis}
     x: Spec = {
         "type": "quantitative",
-        "axis": {"title": text("time since the start of the run (s)"), "grid": False},
+        "axis": {
+            "title": text("time since the start of the run (s)"),
+            "grid": False,
+            "tickCount": {"expr": "narrow ? 4 : 10"},
+        },
     }
     ends: Spec = {"x": {**x, "field": "start"}, "x2": {"field": "end"}}
     ends |= {"y": {**y, "field": "before"}, "y2": {"field": "after"}, "color": colour}
