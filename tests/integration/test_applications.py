@@ -196,7 +196,9 @@ def test_an_absent_program_is_left_out_with_the_commands_that_bring_it(tmp_path:
     (tmp_path / "bin" / "heat").unlink()
     done = assay(tmp_path, env, "plan", "./heat.toml", "--json")
     assert done.returncode == 4, done.stdout
-    assert "the program heat is not here; as root: apt-get install heat; without root: mkdir -p" in done.stderr
+    assert (
+        done.stderr.count("the program heat is not here; as root: apt-get install heat; without root: mkdir") == 1
+    )
 
 
 RANKS = """

@@ -159,6 +159,12 @@ def test_a_file_that_declares_one_is_a_study_of_itself(files: Path) -> None:
     assert benchmarks.get("heat").title == "Heat in a plate"
 
 
+def test_one_is_scaled_as_any_benchmark_by_its_name_or_by_its_file(files: Path) -> None:
+    scaled = studies.get(f"scale:{files / 'heat.toml'}", ("threads=1,2",))
+    assert {each.benchmark for each in scaled.measure} == {"heat"}
+    assert "lammps-lj" in {each.benchmark for each in studies.get("scale:lammps-lj").measure}
+
+
 def test_one_of_the_users_folder_is_found_by_its_name(files: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("XDG_CONFIG_HOME", str(files))
     folder = files / "assay" / "applications"

@@ -19,6 +19,11 @@ def names() -> tuple[str, ...]:
     return tuple(sorted((*topics.found("benchmarks"), *application_files.stored())))
 
 
+def exists(name: str) -> bool:
+    """Whether there is a benchmark of this name, an application of the user's included."""
+    return name in names() or name in _declared or name in application_files.of_user()
+
+
 def get(name: str) -> Benchmark:
     """The declaration; UsageError names those that exist."""
     return _declared.get(name) or _of_catalogue(name) or _of_user(name)
@@ -77,6 +82,6 @@ def _of_user(name: str) -> Benchmark:
 @cache
 def of(name: str) -> Benchmark:
     """The declaration; one without axes, kernels and metrics of what is another tool's, or another version's."""
-    if name in names() or name in _declared:
+    if name in names() or name in _declared:  # no file is looked for: figures are asked for again and again
         return get(name)
     return Benchmark(name, name, "", "", "", (), (), (), memory_bytes=lambda _params, _placement: 0)

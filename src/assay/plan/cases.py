@@ -50,12 +50,12 @@ def select(measures: tuple[Measure, ...], setting: Setting) -> Selection:
     cases: dict[str, Case] = {}
     kept: dict[object, ResolvedPlacement] = {}
     folded: dict[Folded, None] = {}
-    left_out: dict[LeftOut, None] = {}
+    left_out = _absent(measures, setting)
     for host, same in over_nodes.machine_of_hosts(setting.hosts, setting.kernels).items():
         if host != same:
             why = f"it is the same machine as {same}"
             left_out[LeftOut(f"what passes no messages on {host}", why, alike=("same machine", same))] = None
-    for measure in (factors.apply(each, setting.factors) for each in measures):
+    for measure in (factors.apply(each, setting.factors) for each in _here(measures, setting)):
         benchmark = benchmarks.get(measure.benchmark)
         for part in setting.parts(benchmark):
             lacking: dict[LeftOut, None] = {}
@@ -75,6 +75,16 @@ def select(measures: tuple[Measure, ...], setting: Setting) -> Selection:
                         cases.setdefault(case.id, case)
             left_out |= dict.fromkeys(_on_hosts_like(part, each) for each in lacking)
     return Selection(tuple(cases.values()), tuple(folded), tuple(left_out))
+
+
+def _absent(measures: tuple[Measure, ...], setting: Setting) -> dict[LeftOut, None]:
+    """The applications that cannot be started here, each once with its reason."""
+    names = (each.benchmark for each in measures)
+    return {LeftOut(name, setting.absent[name]): None for name in names if name in setting.absent}
+
+
+def _here(measures: tuple[Measure, ...], setting: Setting) -> tuple[Measure, ...]:
+    return tuple(each for each in measures if each.benchmark not in setting.absent)
 
 
 def _on_hosts_like(part: Setting, left: LeftOut) -> LeftOut:
@@ -121,9 +131,11 @@ def _subject(name: str, words: tuple[str, str], point: Point, levels: dict[str, 
 def _missing_software(benchmark: Benchmark, setting: Setting) -> str:
     """Which libraries or program a benchmark needs that are not here; empty where nothing is missing."""
     varied = {factor.name for factor in setting.factors if factor.kind == "library"}
-    if benchmark.foreign and benchmark.foreign.application:
-        return setting.absent.get(benchmark.name, "")
-    if benchmark.foreign and not setting.programs.intersection(benchmark.foreign.executables):
+    if (
+        benchmark.foreign
+        and benchmark.foreign.tool
+        and not setting.programs.intersection(benchmark.foreign.executables)
+    ):
         return f"the program {benchmark.foreign.name} is not here: {benchmark.foreign.install}"
     missing = [role for role in benchmark.needs if role not in setting.libraries.keys() | varied]
     return f"no {' and no '.join(missing)} library is found here: see assay list {missing[0]}" if missing else ""

@@ -46,7 +46,8 @@ def get(name_or_path: str, sweeps: Sequence[str] = ()) -> Study:
     """
     if made := _made(name_or_path):
         kind, of = made
-        return _KINDS[kind](of, sweeps)
+        application = _application(of)
+        return _KINDS[kind](application.measure[0].benchmark if application else of, sweeps)
     if sweeps:
         raise UsageError(
             f"study '{name_or_path}' is not swept", why="--sweep is for scale:NAME", remedy="assay plan scale:hpl"

@@ -25,7 +25,7 @@ def study(name: str, sweeps: Sequence[str] = ()) -> Study:
     Raises:
         UsageError: no such benchmark, or it cannot be swept so.
     """
-    if name not in benchmarks.names():
+    if not benchmarks.exists(name):
         near = difflib.get_close_matches(name, benchmarks.names(), n=1)
         raise UsageError(
             f"there is no benchmark '{name}'",
