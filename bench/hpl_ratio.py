@@ -4,8 +4,8 @@
                               [--peers-only]
 
 Each block launches all competitors in random order. hpcc solves with each block size in one launch, ours in one
-launch each; of either the best one counts in each block. Ours runs with a rank on each cpu, with one rank whose
-library has a thread on each cpu, and alone on one. Printed is the ratio of rates: Hodges-Lehmann over the blocks
+launch each; of either the best one counts in each block. Ours runs with a rank on each cpu, with one rank that
+has a thread on each cpu, and alone on one. Printed is the ratio of rates: Hodges-Lehmann over the blocks
 with its exact 95 % interval, from six blocks on. The last lines are ours against ours: without look-ahead, and
 with panels that are passed on. `--peers-only`: ours with a rank on each cpu against hpcc, dgetrf and the product;
 large orders take minutes a block else.

@@ -100,6 +100,27 @@ def test_the_check_of_a_release_finds_what_is_lacking_and_what_nobody_read() -> 
     assert tool.lacking(known, ["read", "changed", "empty", "gone"]) == ["changed", "empty", "gone"]
 
 
+@pytest.mark.parametrize("language", OTHERS)
+def test_catalogues_are_written_alike_again_and_a_per_cent_sign_is_no_format(
+    language: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    tool = _tool()
+    shipped = tool.CATALOGUES / f"{language}.po"
+    assert "#, python-format" not in shipped.read_text("utf-8")
+    (tmp_path / shipped.name).write_text(
+        shipped.read_text("utf-8").replace('msgid "95 % with cores"', '#, python-format\nmsgid "95 % with cores"'),
+        encoding="utf-8",
+    )
+    monkeypatch.setattr(tool, "CATALOGUES", tmp_path)
+    template = tool.template_of(tool.marked())
+    written = []
+    for _ in range(2):
+        tool.update(language, template)
+        written.append([each.read_bytes() for each in sorted(tmp_path.iterdir())])
+    assert written[0] == written[1]
+    assert b"#, python-format" not in written[0][1]
+
+
 def test_two_texts_with_one_form_of_one_are_refused() -> None:
     with pytest.raises(ValueError, match="two texts"):
         _tool().template_of(["{count} core|{count} cores", "{count} core|{count} cores spread"])
