@@ -31,6 +31,7 @@ namespace fs = std::filesystem;
 constexpr int first_look_ms = 5;
 constexpr int rarest_look_ms = 500;
 constexpr int exec_failed = 127;
+constexpr double settled_s = 0.1;
 
 volatile std::sig_atomic_t asked_to_end = 0;
 
@@ -74,9 +75,12 @@ std::set<int> family(int process) {
 }
 
 /// What a running command was seen to do so far. A library that reads the topology (hwloc, in MPI_Init) moves its
-/// thread over all cpus for some milliseconds: a command is on a cpu that was seen twice in succession.
+/// thread over all cpus for some milliseconds, more on a busy machine: a command is on a cpu that was not asked
+/// for where it was seen there for a tenth of a second.
 class Observed {
   public:
+    explicit Observed(const std::vector<int>& wanted) : wanted_(wanted.begin(), wanted.end()) {}
+
     void look(int process) {
         std::vector<std::vector<int>> masks;
         PageNodes pages;
@@ -88,16 +92,19 @@ class Observed {
         for (const std::vector<int>& mask : masks) {
             seen.insert(mask.begin(), mask.end());
         }
+        std::map<int, double> since;
         for (const int cpu : seen) {
-            if (seen_before_.empty() || seen_before_.count(cpu) > 0) {
+            const auto before = since_.find(cpu);
+            since[cpu] = before == since_.end() ? now() : before->second;
+            if (wanted_.count(cpu) > 0 || now() - since[cpu] >= settled_s) {
                 cpus_.insert(cpu);
             }
         }
+        since_ = since;
         const bool settled = std::includes(cpus_.begin(), cpus_.end(), seen.begin(), seen.end());
         if (settled && masks.size() >= masks_.size() && !masks.empty()) {
             masks_ = masks;
         }
-        seen_before_ = seen;
         if (sum(pages) >= sum(page_nodes_)) {
             page_nodes_ = pages;
         }
@@ -159,7 +166,8 @@ class Observed {
 
     std::vector<std::vector<int>> masks_;
     std::set<int> cpus_;
-    std::set<int> seen_before_;
+    std::set<int> wanted_;
+    std::map<int, double> since_;  ///< cpu -> the first of the looks in succession that saw it
     PageNodes page_nodes_;
 };
 
@@ -318,7 +326,7 @@ Ended run_words(const Command& command, const std::vector<std::string>& words, c
         throw Failure(Exit::environment, "'" + words.front() + "' cannot be started",
                       std::strerror(child < 0 ? errno : error), "install it, or name it with its path");
     }
-    Observed observed;
+    Observed observed(command.cpus);
     observed.look(child);
     std::string forced;  // why it was ended before it was through
     const auto end_where_due = [&] {
