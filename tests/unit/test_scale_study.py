@@ -16,7 +16,7 @@ from assay.analyse.estimates import LaunchMedian, Measured
 from assay.analyse.scores import scores, together
 from assay.cli import assay
 from assay.model import benchmarks
-from assay.model.errors import UsageError
+from assay.model.errors import UnfitEnvironmentError, UsageError
 from assay.model.plan import Plan
 from assay.model.quantity import Quantity, exact
 from assay.model.result import Analysis
@@ -186,7 +186,7 @@ def test_what_is_weak_has_as_much_memory_for_each_core() -> None:
 @pytest.mark.parametrize(
     ("name", "sweeps", "why"),
     [
-        ("hpll", (), "did you mean 'hpl'"),
+        ("hpll", (), "there is no benchmark 'hpll'"),
         ("hpl", ("cores=1",), "is no sweep"),
         ("hpl", ("ranks=0",), "is no sweep"),
         ("hpl", ("ranks=1", "ranks=2"), "swept twice"),
@@ -199,6 +199,13 @@ def test_what_cannot_be_swept_is_refused(name: str, sweeps: tuple[str, ...], why
     with pytest.raises(UsageError) as caught:
         studies.get(f"scale:{name}", sweeps)
     assert why in f"{caught.value.what} {caught.value.why}"
+
+
+def test_without_its_program_an_application_is_not_scaled() -> None:
+    absent = {"wrf": "the program wrf.exe is not here"}
+    with pytest.raises(UnfitEnvironmentError) as caught:
+        plan_for(EIGHT, studies.get("scale:wrf"), Options(absent=absent))
+    assert "wrf.exe is not here" in caught.value.why
 
 
 def test_a_stored_study_is_not_swept() -> None:

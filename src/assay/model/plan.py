@@ -65,6 +65,7 @@ class Study(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
         repeats: a published study whose part this repeats.
         refine: rounds in which curves of messages get more sizes where they bend.
         without: what it would measure if anything could -> why nothing can.
+        subject: benchmark without which the others would tell nothing; empty for none.
     """
 
     title: str
@@ -77,6 +78,7 @@ class Study(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     repeats: str = ""
     refine: int = 0
     without: dict[str, str] = {}
+    subject: str = ""
 
 
 class Factor(msgspec.Struct, frozen=True):

@@ -156,7 +156,7 @@ def make(
     chosen = choices(options.values, study.measure)
     measures = tuple(with_choices(_sized(study.measure, options.messages), chosen))
     selection, rounds = _in_rounds(measures, setting)
-    _check(name, selection, setting.factors)
+    _check(name, study.subject, selection, setting.factors)
     seed = secrets.randbits(32) if options.seed is None else options.seed
     controls = factors.controls(selection.cases, setting.factors)
     launches, budget_s = _extent(study, options, selection, setting.factors)
@@ -392,9 +392,10 @@ def _check_options(study: Study, options: Options) -> None:
         )
 
 
-def _check(name: str, selection: Selection, varied: tuple[Factor, ...]) -> None:
-    if not selection.cases:
-        reasons = "; ".join(f"{left.wish}: {left.reason}" for left in selection.left_out) or "it asks for nothing"
+def _check(name: str, subject: str, selection: Selection, varied: tuple[Factor, ...]) -> None:
+    if not any(subject in {"", case.benchmark} for case in selection.cases):
+        lacking = [f"{left.wish}: {left.reason}" for left in selection.left_out]
+        reasons = "; ".join(lacking[:1] if subject else lacking) or "it asks for nothing"
         more_nodes = any(left.nodes for left in selection.left_out)
         remedy = f"assay run {name} --hosts 'node[01-02]'" if more_nodes else "assay list studies"
         raise UnfitEnvironmentError(f"nothing of study '{name}' can be measured here", why=reasons, remedy=remedy)

@@ -38,8 +38,8 @@ def _made(name: str) -> tuple[str, str] | None:
 def get(name_or_path: str, sweeps: Sequence[str] = ()) -> Study:
     """A stored study by its name, a user's own by the path of its TOML file, or the input file of another program.
 
-    `scale:NAME` is made for a benchmark; `sweeps` say on how many ranks, threads and nodes; `like:NAME` of a
-    reference.
+    `scale:NAME` is made for a benchmark or the file of an application, `like:NAME` of a reference; `sweeps` say on
+    how many ranks, threads and nodes.
 
     Raises:
         UsageError: no such study or file; the file is no TOML, has an unknown key, or lacks one.

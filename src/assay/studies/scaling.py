@@ -65,6 +65,7 @@ def study(name: str, sweeps: Sequence[str] = ()) -> Study:
         precision=0.02,
         budget_s=900,
         grows=True,
+        subject=name,
     )
 
 
