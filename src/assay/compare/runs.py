@@ -18,13 +18,16 @@ from assay.compare.environment import GUARDED, differences, is_one_machine, refu
 from assay.compare.pairs import DEFAULT
 from assay.compare.records import PLACE
 from assay.compare.yardsticks import growth, yardsticks
-from assay.model import benchmarks
+from assay.model import benchmarks, roles
 from assay.model.compared import Compared, ComparedPair, Difference
 from assay.model.errors import UsageError
 from assay.model.grouping import grouped
-from assay.model.imported import RANGE_END
+from assay.model.imported import RANGE_END, UNSTATED
 from assay.model.result import RESULT_SCHEMA, Analysis, Comparison, Estimate
 from assay.model.run import Run
+
+#: Axis of the size of a message.
+_SIZE = roles.usual_axis("message-size")
 
 
 class NothingInCommonError(UsageError):
@@ -170,6 +173,11 @@ def _against(run: Run, base: Run, across: str, allowed: tuple[str, ...], between
         for pair in _less_stated(unmatched, alone, between):
             pairs.append(_named(pair, across, found, (run.info.id, base.info.id)))
             left = {name: why for name, why in left.items() if name not in {pair.a.id, pair.b.id}}
+    if foreign and not pairs:
+        unlike = list(_unlike(of_run, of_base, between))
+        found += tuple(_contradictions(unlike))
+        pairs += [_named(pair, across, found, (run.info.id, base.info.id)) for pair in unlike]
+        left = {name: why for name, why in left.items() if name not in {e.id for p in unlike for e in (p.a, p.b)}}
     known = () if alike else yardsticks((run, base), (of_run, of_base), between)
     return Compared(
         RESULT_SCHEMA,
@@ -206,6 +214,57 @@ def _less_stated(
                 yield from filter(None, (_pair(one, base, between),))
 
 
+def _unlike(ones: Sequence[Measured], others: Sequence[Measured], between: BetweenRuns) -> Iterator[ComparedPair]:
+    """The only figure of a kind in a run beside the one of the other run that is most like it; no two are alike.
+
+    That differs in the fewest words, and of those it is the best. What differs in the size of a message lies on
+    curves, which are compared as such.
+    """
+    bases = grouped(others, _what)
+    for kind, judged in grouped(ones, _what).items():
+        both = [(one.estimate, base.estimate, one, base) for one in judged for base in bases.get(kind, ())]
+        if both and 1 in {len(judged), len(bases[kind])}:
+            a, b, one, base = min(both, key=lambda each: _distance(*each[:2]))
+            if _SIZE not in _differing(a, b):
+                yield from filter(None, (_pair(one, base, between),))
+
+
+def _distance(one: Estimate, base: Estimate) -> tuple[int, float]:
+    """In how many words they differ; of as many, less for better ones."""
+    return len(_differing(one, base)), _standing(one) + _standing(base)
+
+
+def _what(measured: Measured) -> Hashable:
+    estimate = measured.estimate
+    return estimate.benchmark, estimate.kernel, estimate.metric, RANGE_END in estimate.params
+
+
+def _differing(one: Estimate, base: Estimate) -> dict[str, tuple[str, str]]:
+    """Word in which two figures differ -> what it is for each of them."""
+    sides = _words(one), _words(base)
+    told = {name: tuple(side.get(name, UNSTATED) for side in sides) for name in sides[0] | sides[1]}
+    return {name: (a, b) for name, (a, b) in told.items() if a != b}
+
+
+def _words(estimate: Estimate) -> dict[str, str]:
+    """What is said of a figure: axes as they usually are where nothing is, levels, place and memory."""
+    derived = benchmarks.of(estimate.benchmark).derived
+    words = {name: str(value) for name, value in estimate.params.items() if name not in derived}
+    words |= {name: level for name, level in estimate.factors.items() if level != DEFAULT}
+    return {**_usual(estimate), **words, MEMORY: policy(estimate), PLACE: estimate.placement.label}
+
+
+def _contradictions(pairs: Sequence[ComparedPair]) -> Iterator[Difference]:
+    """The axes at which figures that are compared all the same are not alike."""
+    found: dict[str, list[tuple[str, str]]] = {}
+    for pair in pairs:
+        for name, told in _differing(pair.a, pair.b).items():
+            found.setdefault(name, []).append(told)
+    for name, levels in found.items():
+        a, b = (", ".join(dict.fromkeys(side)) for side in zip(*levels, strict=True))
+        yield Difference("axis", name, a, b)
+
+
 def _told(estimate: Estimate) -> frozenset[tuple[str, object]]:
     """What is said of a figure beyond what is usual."""
     return frozenset((*chosen(estimate).items(), *estimate.factors.items()))
@@ -220,7 +279,8 @@ def _standing(estimate: Estimate) -> float:
 def _kind(measured: Measured) -> Hashable:
     estimate = measured.estimate
     ranged = RANGE_END in estimate.params
-    return estimate.benchmark, estimate.kernel, estimate.metric, estimate.placement.label, ranged
+    size = estimate.params.get(_SIZE)  # a usual one, too, is a size
+    return estimate.benchmark, estimate.kernel, estimate.metric, estimate.placement.label, ranged, size
 
 
 def _measured(

@@ -21,7 +21,8 @@ class Difference(msgspec.Struct, frozen=True):
 
     Attributes:
         kind: `machine`, `topology`, `toolchain`, `sources`, `schema`: such runs are compared only where the user
-            declares it; else `fact`, `environment`, `setting`, which are shown.
+            declares it; else `fact`, `environment`, `setting`, which are shown; `axis` of figures that are
+            compared though nothing in both runs is alike.
         name: of what differs, e.g. `kernel release`.
         a: in the run that is judged.
         b: in the base.

@@ -1,0 +1,51 @@
+"""Imports of which no figures are alike: which are compared all the same, and at which axes they differ."""
+
+import pytest
+from tests.unit.test_import_found import LATENCY, STREAM
+
+from assay import importing, store
+from assay.compare.runs import NothingInCommonError, between
+from assay.importing import Text
+from assay.model.run import Run
+
+
+@pytest.fixture(autouse=True)
+def _runs(tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("ASSAY_RUNS", str(tmp_path_factory.mktemp("runs")))
+
+
+def imported(text: str) -> Run:
+    return store.load(store.save_import(importing.read("", [Text.of("out.txt", text.encode())]), ["assay"]))
+
+
+def axes(run: Run, base: Run) -> dict[str, tuple[str, str]]:
+    return {each.name: (each.a, each.b) for each in between(run, base).differences if each.kind == "axis"}
+
+
+def test_two_streams_of_other_threads_are_compared_and_the_axis_is_named() -> None:
+    few, many = (
+        imported(f"Number of Threads counted = {threads}\n{STREAM.replace('26500.0', rate)}")
+        for threads, rate in ((32, "13250.0"), (64, "26500.0"))
+    )
+    assert axes(many, few) == {"threads": ("64", "32")}
+    ratios = {pair.a.kernel: pair.comparison.value.value for pair in between(many, few).pairs}
+    assert ratios["triad"] == pytest.approx(2.0)
+    assert {pair.comparison.verdict for pair in between(many, few).pairs} == {"inconclusive"}
+    assert axes(many, many) == {}
+
+
+def test_two_systems_of_other_orders_are_compared_and_the_axes_are_named() -> None:
+    small, large = (imported(f"WR11C2R4 {n} {nb} 4 6 16.40 4.0e+02\n") for n, nb in ((10000, 192), (20000, 256)))
+    assert axes(large, small) == {"n": ("20000", "10000"), "nb": ("256", "192")}
+
+
+def test_of_a_publication_the_figure_counts_that_is_most_like_an_import() -> None:
+    published = store.load(store.find("epyc-7601"))
+    compared = between(imported(f"Number of Threads counted = 64\n{STREAM}"), published)
+    assert [pair.a.kernel for pair in compared.pairs] == ["triad"]
+    assert {each.name for each in compared.differences if each.kind == "axis"} == {"threads", "placement"}
+
+
+def test_messages_of_other_sizes_are_not_laid_beside_each_other() -> None:
+    with pytest.raises(NothingInCommonError):
+        between(imported(f"{LATENCY}8 1.5\n"), imported(f"{LATENCY}16 1.5\n"))
