@@ -109,6 +109,15 @@ def test_six_thousand_tables_of_which_each_is_a_repeat_are_read_in_seconds() -> 
     assert [each.params["repeat"] for each in tables[:3]] == [1, 2, 3]
 
 
+@pytest.mark.parametrize(
+    "part", ["benchmark,", "<script <br>", "1 2 ", "> ", "a@", "[1,0]<stdout>:", '{"a": [', "# Size (us) "]
+)
+def test_a_line_of_a_megabyte_is_read_in_seconds(part: str) -> None:
+    start = time.process_time()
+    assert len(read(part * (2**20 // len(part)) + "\n" + STREAM).tables) == 1
+    assert time.process_time() - start < 10
+
+
 ROWS = f"{LATENCY}0 1.25\n8 1.75\n"
 FORMS = {
     "quoted": "".join(f"> {line}\n" for line in ROWS.splitlines()),

@@ -23,7 +23,7 @@ from assay.importing import (
     suites,
 )
 from assay.importing.cleaning import MOST_BYTES
-from assay.importing.lines import Format, Lines
+from assay.importing.lines import LONGEST, Format, Lines
 from assay.importing.text import Text
 from assay.model.errors import UsageError
 from assay.model.imported import IMPORTED_SCHEMA, UNSTATED, Imported, Skipped, Source, Table, case_of
@@ -72,7 +72,8 @@ def tables_of(text: Text, tool: str = "", test: str = "") -> Iterator[Table | Sk
 
 def found_in(text: Text) -> list[Format]:
     """The formats that a text holds output of."""
-    return [form for form in FORMATS.values() if any(map(form.marks.search, text.lines))]
+    lines = [line[:LONGEST] for line in text.lines]
+    return [form for form in FORMATS.values() if any(map(form.marks.search, lines))]
 
 
 def read(tool: str, texts: Sequence[Text], wanted: ImportOptions | None = None) -> Imported:

@@ -17,7 +17,7 @@ _ESCAPES = re.compile(r"\x1b(?:\[[0-9;?]*[A-Za-z]|\][^\x07\x1b]*(?:\x07|\x1b\\)|
 #: Blanks that do not break, blanks without width.
 _BLANKS = str.maketrans({"\xa0": " ", "\u2007": " ", "\u202f": " ", **dict.fromkeys("\u200b\u2060\ufeff")})
 _PAGE = re.compile(r"<(?:!doctype html|html|body|pre|code|table|div|span|p|br)\b[^<>]{0,2000}>", re.IGNORECASE)
-_HIDDEN = re.compile(r"<(script|style)\b.*?</\1\s*>", re.IGNORECASE | re.DOTALL)
+_HIDDEN = re.compile(r"<(script|style)\b(?:(?!<(?:script|style)\b).)*?</\1\s*>", re.IGNORECASE | re.DOTALL)
 _ENDS_LINE = re.compile(r"<(?:br|/p|/div|/tr|/li|/h\d)\b[^<>]{0,2000}>\n?", re.IGNORECASE)
 _TAG = re.compile(r"</?[a-zA-Z!][^<>\n]{0,2000}>")
 #: What stands before each line, outermost first: `> ` of letters, `(head, rank=0, pid=7)` of Ray, times of logs,

@@ -31,7 +31,9 @@ def _read(source: Lines) -> Iterator[Table | Skipped]:
         UsageError: a column is missing, or a quote is not closed.
     """
     text = source.text
-    reader = csv.reader([line for _, line in source], strict=True)
+    for _ in source:  # to its end, so that nobody goes on behind a quote that is not closed
+        pass
+    reader = csv.reader(text.lines, strict=True)
     names: list[str] = []
     try:
         for cells in reader:

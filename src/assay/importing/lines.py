@@ -9,6 +9,8 @@ from assay.importing.prompts import Command, commands_of
 from assay.importing.text import RefusedError, Text, is_number, lines
 from assay.model.imported import Skipped, Table
 
+#: Characters of the longest line that a tool prints: patterns may take the square of them.
+LONGEST = 4000
 #: Marks so near to each other belong to one table.
 _HEADING_LINES = 8
 
@@ -56,10 +58,11 @@ class Lines:
         self._commands = commands_of(text.lines)
 
     def __iter__(self) -> Iterator[tuple[int, str]]:
-        """Number and text of each line that was not read yet."""
+        """Number and text of each line that was not read yet; of longer ones than any tool prints, no text."""
         while self._at < len(self.text.lines):
             self._at += 1
             line = self.text.lines[self._at - 1]
+            line = line if len(line) <= LONGEST else ""
             command = self._commands.get(self._at)
             self.starts = command is not None and self._can_be(command)
             if command and self.starts:

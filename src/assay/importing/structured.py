@@ -19,8 +19,9 @@ _SIDES = {"sum_sent": "sender", "sum_received": "receiver", "sum": "both"}
 
 def _objects(source: Lines) -> Iterator[tuple[int, int, Mapping[str, Any]]]:
     """First line, last line and content of each object that begins a line; numbers are words, as printed."""
-    text = [line for _, line in source]
-    whole = "\n".join(text)
+    for _ in source:  # to its end: an object may be one long line
+        pass
+    whole = "\n".join(source.text.lines)
     decoder = json.JSONDecoder(parse_float=str, parse_int=str)
     ends = 0
     for begun, match in enumerate(re.finditer(r"^\s*\{", whole, re.MULTILINE)):
