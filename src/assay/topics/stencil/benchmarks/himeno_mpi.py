@@ -39,6 +39,8 @@ def _memory_bytes(params: Params, placement: Placement) -> int:
 def _larger(problem: Values, times: float) -> Values | None:
     """Of sizes each has eight times the points of the one before."""
     sizes = tuple(himeno.GRIDS)
+    if problem.get("size") not in sizes:  # an import may name another
+        return None
     at = sizes.index(str(problem["size"]))
     steps = math.log(times, _SIZE_FACTOR)
     whole = round(steps)
