@@ -228,7 +228,8 @@ def _judge(
     Where it ran is judged elsewhere: see `elsewhere`. What `has_samples` need not be looked through for them.
     """
     if records and records.verdict and not records.verdict.passed:
-        wrong, said = records.verdict, records.end.reason if records.end else ""
+        wrong = records.verdict
+        said = records.end.reason if wrong.checks and records.end else ""
         return "failed", f"wrong result: {said or f'error {wrong.error:.2g}, tolerated {wrong.tolerance:.2g}'}"
     end = _end(launch, case, records)
     if end is None:
