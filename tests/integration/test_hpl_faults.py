@@ -3,12 +3,12 @@
 import os
 import signal
 import subprocess
-import sys
 import time
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from tests.impatient import ASSAY
 from tests.integration.test_native_blas import compiled
 from tests.integration.test_native_hpl import WRONG
 from tests.mpi_ranks import build_with, environment
@@ -43,7 +43,7 @@ def begun(folder: Path, where: str, order: int, *words: str) -> "subprocess.Pope
     (folder / "system.toml").write_text(STUDY.format(where=where, order=order))
     build_with("openmpi")
     return subprocess.Popen(
-        [sys.executable, "-c", "from assay.cli import main; main()", "run", "system.toml", *words],
+        [*ASSAY, "run", "system.toml", *words],
         cwd=folder,
         env=environment(),
         stdout=subprocess.PIPE,
