@@ -119,6 +119,7 @@ class Case(msgspec.Struct, frozen=True):
         weight: share of the time budget.
         memory_bytes: memory it needs on each host.
         setup_s: estimated seconds before its first sample, the mean over its launches.
+        setup_measured: whether that follows from what smaller problems took, not from what its benchmark assumes.
         iteration_s: estimated seconds of one iteration of its slowest kernel; None where nobody knows.
         plain: its id without what levels of factors, or a control, add to it; empty where nothing is added.
         repeats: of a control the id of the case that it repeats; empty for others.
@@ -133,6 +134,7 @@ class Case(msgspec.Struct, frozen=True):
     weight: float = 1.0
     memory_bytes: int = 0
     setup_s: float = 0.01
+    setup_measured: bool = False
     iteration_s: float | None = None
     plain: str = ""
     repeats: str = ""

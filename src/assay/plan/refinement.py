@@ -273,6 +273,7 @@ def _at_size(plan: Plan, like: Case, bend: WantedSize) -> Iterable[Case]:
                 setup_s=benchmark.setup_s(params, case.placement, plan.core)
                 if bend.setup_s is None
                 else bend.setup_s,
+                setup_measured=bend.setup_s is not None,
                 iteration_s=benchmark.iteration_s(params, case.placement, plan.core),
             )
 

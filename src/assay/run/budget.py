@@ -112,6 +112,7 @@ class CostHistory:
         }
         self._program = {case: launch.program for launch in self.plan.order for case in launch.cases}
         self._setup_s = {case.id: case.setup_s for case in self.plan.cases}
+        self._measured = {case.id for case in self.plan.cases if case.setup_measured}
         self._weight = {case.id: case.weight for case in self.plan.cases}
         self._ends: dict[tuple[str, str], tuple[float, float]] = {}  # least and largest median of a launch
         self._miss: dict[str, float] = {}  # half of their range over the precision that is wanted
@@ -188,12 +189,13 @@ class CostHistory:
         """Seconds of start and set-up: the planned ones, corrected by what launches took.
 
         A case that has not run yet is corrected as all of its program were together, within reason. Of a program
-        that has not run either, no more is known than the start of others.
+        that has not run either, no more is known than the start of others. What launches took already is no
+        assumption that they correct.
         """
         program, planned_s = self._program[case_id], self._start_s[case_id] * part + self._setup_s[case_id]
         if case_id in self.correction:
             return planned_s * self.correction[case_id]
-        if program not in self.planned_s:
+        if program not in self.planned_s or case_id in self._measured:
             return max(self.start_s, self._start_s[case_id]) * part + self._setup_s[case_id]
         least, most = _CORRECTION_LIMITS
         return planned_s * min(max(self.measured_s[program] / self.planned_s[program], least), most)
