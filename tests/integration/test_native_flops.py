@@ -89,6 +89,7 @@ def test_the_clock_counts_adds_of_one_core(build: Build) -> None:
     assert set(work["loaded-clock"]) == {"cycles"}
 
 
+@pytest.mark.long  # it compiles all mixes and widths anew
 def test_a_width_that_the_build_lacks_fails_and_says_why(build: Build, tmp_path: Path) -> None:
     (program,) = planted(with_flags(build.toolchain, "-O1"), tmp_path, "flops", [("int main(", "int main(")])
     told = start(program, *QUICK, *every("width", "--mix", "add"), "--case", "fused", "--mix", "fma")
@@ -130,6 +131,7 @@ def test_no_value_in_flight_waits_in_memory(build: Build) -> None:
     assert [body for body in ours if any(map(stored.match, body))] == []
 
 
+@pytest.mark.long  # it compiles all mixes and widths anew
 def test_wrong_operations_are_failed_verdicts(build: Build, tmp_path: Path) -> None:
     faults = (
         ("x = Vector::add(x,", "x = Vector::subtract(x,"),

@@ -268,7 +268,7 @@ def test_a_complete_run_stays_as_it_is_and_says_so(home: Path) -> None:
 
 
 def test_two_processes_in_one_run_directory_get_a_clear_answer(home: Path) -> None:
-    first = start(home, "run", "small.toml")
+    first = start(home, "run", "small.toml", "--launches", "100")  # it ends by the interrupt
     try:
         deadline = time.monotonic() + _LIMIT_S
         while len(committed(home)) < 1:
