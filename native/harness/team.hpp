@@ -24,14 +24,17 @@ class Team {
     /// The cpu of each thread, read back from its affinity mask now; -1 where the mask is not exactly one cpu.
     [[nodiscard]] std::vector<int> cpus() const;
 
-    /// Calls body(thread) on every thread at once. It must not throw.
+    /// Calls body(thread) on every thread at once. It must not throw. One thread calls it outside of any parallel
+    /// region: a library that starts OpenMP's threads by itself would start others inside, all on this cpu.
     template <class Body>
     void run(const Body& body) const {
+        if (size_ == 1) {
+            body(0);
+            return;
+        }
 #ifdef _OPENMP
 #pragma omp parallel num_threads(size_)
         body(omp_get_thread_num());
-#else
-        body(0);
 #endif
     }
 

@@ -40,10 +40,35 @@ void cblas_sgemm(void) {}
 """
 
 
+#: Right where the threads of its first product make all the others, too.
+_OPENMP = """
+#include <omp.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+static long first[2];
+void cblas_dgemm(int o, int ta, int tb, int m, int n, int k, double alpha, const double* a, int lda,
+                 const double* b, int ldb, double beta, double* c, int ldc) {
+    int others = 0;
+    #pragma omp parallel for num_threads(2) schedule(static) reduction(+ : others)
+    for (int i = 0; i < m; ++i) {
+        long* known = &first[omp_get_thread_num()];
+        if (!*known) *known = syscall(SYS_gettid);
+        others += *known != syscall(SYS_gettid);
+        for (int j = 0; j < n; ++j) {
+            c[i * ldc + j] = 0;
+            for (int p = 0; p < k; ++p) c[i * ldc + j] += a[i * lda + p] * b[p * ldb + j];
+        }
+    }
+    if (others) c[m * ldc - 1] += 0.5;
+}
+void cblas_sgemm(void) {}
+"""
+
+
 def compiled(folder: Path, source: str) -> str:
     (folder / "blas.c").write_text(source)
     library = folder / "libblas.so"
-    subprocess.run(["gcc", "-shared", "-fPIC", "-o", library, folder / "blas.c"], check=True)
+    subprocess.run(["gcc", "-shared", "-fPIC", "-fopenmp", "-o", library, folder / "blas.c"], check=True)
     return str(library)
 
 
@@ -100,6 +125,14 @@ def test_threads_that_a_library_keeps_stand_on_a_cpu_each(build: Build, librarie
         proofs[each.name] = rank.proof
     assert proofs["openblas"] == "thread"
     assert proofs["blis-pthread"] == "rank"
+
+
+def test_the_threads_that_a_library_starts_by_openmp_are_those_that_are_pinned(build: Build, tmp_path: Path) -> None:
+    # MKL beside libgomp: inside a parallel region it would start others, all on the cpu of the calling thread.
+    done = run(build, "--library", f"blas={compiled(tmp_path, _OPENMP)}", "--n", "128", "--cpus", "0,1")
+    found = records(done)
+    assert found[Header].ranks[0].proof == "thread"
+    assert found[Verdict].passed
 
 
 def test_a_second_case_of_a_launch_is_proven_too(build: Build, libraries: tuple[Library, ...]) -> None:
