@@ -127,7 +127,9 @@ def test_threads_that_a_library_keeps_stand_on_a_cpu_each(build: Build, librarie
     assert proofs["blis-pthread"] == "rank"
 
 
-def test_the_threads_that_a_library_starts_by_openmp_are_those_that_are_pinned(build: Build, tmp_path: Path) -> None:
+def test_the_threads_that_a_library_starts_by_openmp_are_those_that_are_pinned(
+    build: Build, tmp_path: Path
+) -> None:
     # MKL beside libgomp: inside a parallel region it would start others, all on the cpu of the calling thread.
     done = run(build, "--library", f"blas={compiled(tmp_path, _OPENMP)}", "--n", "128", "--cpus", "0,1")
     found = records(done)
