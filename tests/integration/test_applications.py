@@ -199,6 +199,9 @@ def test_an_absent_program_is_left_out_with_the_commands_that_bring_it(tmp_path:
     assert (
         done.stderr.count("the program heat is not here; as root: apt-get install heat; without root: mkdir") == 1
     )
+    done = assay(tmp_path, env, "plan", "wrf")
+    assert done.returncode == 4, done.stdout
+    assert done.stderr.rstrip().endswith("assay build --application wrf")
 
 
 RANKS = """

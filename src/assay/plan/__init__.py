@@ -10,7 +10,7 @@ from types import MappingProxyType
 import msgspec
 
 from assay import studies
-from assay.model import benchmarks, roles
+from assay.model import application_files, benchmarks, roles
 from assay.model.core_rate import core_rate
 from assay.model.errors import UnfitEnvironmentError, UsageError
 from assay.model.machine import Machine
@@ -156,7 +156,7 @@ def make(
     chosen = choices(options.values, study.measure)
     measures = tuple(with_choices(_sized(study.measure, options.messages), chosen))
     selection, rounds = _in_rounds(measures, setting)
-    _check(name, study.subject, selection, setting.factors)
+    _check(name, study.subject, selection, setting)
     seed = secrets.randbits(32) if options.seed is None else options.seed
     controls = factors.controls(selection.cases, setting.factors)
     launches, budget_s = _extent(study, options, selection, setting.factors)
@@ -392,14 +392,17 @@ def _check_options(study: Study, options: Options) -> None:
         )
 
 
-def _check(name: str, subject: str, selection: Selection, varied: tuple[Factor, ...]) -> None:
+def _check(name: str, subject: str, selection: Selection, setting: Setting) -> None:
     if not any(subject in {"", case.benchmark} for case in selection.cases):
         lacking = [f"{left.wish}: {left.reason}" for left in selection.left_out]
         reasons = "; ".join(lacking[:1] if subject else lacking) or "it asks for nothing"
         more_nodes = any(left.nodes for left in selection.left_out)
-        remedy = f"assay run {name} --hosts 'node[01-02]'" if more_nodes else "assay list studies"
+        stored = dict(application_files.everywhere())
+        absent = next((each for each in setting.absent if each in stored), "")
+        otherwise = f"assay build --application {absent}" if absent else "assay list studies"
+        remedy = f"assay run {name} --hosts 'node[01-02]'" if more_nodes else otherwise
         raise UnfitEnvironmentError(f"nothing of study '{name}' can be measured here", why=reasons, remedy=remedy)
-    for factor in varied:
+    for factor in setting.factors:
         found = {case.factors[factor.name] for case in selection.cases if factor.name in case.factors}
         for level in factor.levels:
             if level not in found:
