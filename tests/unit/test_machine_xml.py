@@ -1,5 +1,7 @@
 """Machines that were saved as hwloc's XML, and files that are none."""
 
+import os
+import time
 from pathlib import Path
 
 import pytest
@@ -102,6 +104,12 @@ REFUSED = {
         SMALLEST.replace('type="Machine"', f'type="Machine" allowed_cpuset="{"0x1," * 9999}0x0"'),
         "65536",
     ),
+    "a size of 400 digits": (
+        SMALLEST.replace(
+            '"Machine">', f'"Machine"><object type="NUMANode" os_index="0" local_memory="{9:9>400}"/>'
+        ),
+        "a size of 999",
+    ),
     "no numbers in a set": (SMALLEST.replace('type="Machine"', 'type="Machine" allowed_cpuset="all"'), "all"),
     "distances that do not fit": (
         SMALLEST.replace(
@@ -140,8 +148,51 @@ def test_a_file_far_larger_than_a_topology_is_not_even_read(tmp_path: Path) -> N
     path = tmp_path / "huge.xml"
     with path.open("wb") as file:
         file.truncate(2**30)
-    with pytest.raises(UsageError, match="too large"):
+    with pytest.raises(UsageError) as refused:
         machine.load_xml(path)
+    assert "larger than 64 MiB" in refused.value.why
+
+
+def test_a_pipe_or_a_device_is_refused_and_not_waited_for(tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / "pipe")
+    for path in (tmp_path / "pipe", Path("/dev/zero")):
+        with pytest.raises(UsageError) as refused:
+            machine.load_xml(path)
+        assert refused.value.why == "it is no regular file"
+
+
+def test_an_encoding_that_nobody_knows_does_not_matter(tmp_path: Path) -> None:
+    (tmp_path / "machine.xml").write_text('<?xml version="1.0" encoding="ebcdic-klingon"?>' + SMALLEST)
+    assert machine.load_xml(tmp_path / "machine.xml").topology.cores
+
+
+def test_low_power_cores_are_no_performance_cores() -> None:
+    cores = "".join(
+        f'<object type="Core" cpuset="{1 << cpu:#x}"><object type="PU" os_index="{cpu}"/></object>'
+        for cpu in range(3)
+    )
+    kinds = "".join(
+        f'<cpukind cpuset="{1 << cpu:#x}"><info name="CoreType" value="{kind}"/></cpukind>'
+        for cpu, kind in enumerate(("IntelLowPower", "IntelCore", "IntelAtom"))
+    )
+    parts = hwloc_xml.parse(
+        f'<topology version="2.0"><object type="Machine">{cores}</object>{kinds}</topology>', "x"
+    ).parts
+    assert parts.kinds == {0: "efficiency", 1: "performance", 2: "efficiency"}
+
+
+def test_sixty_five_thousand_cores_are_read_in_seconds() -> None:
+    cores = "".join(
+        f'<object type="Core" cpuset="{1 << cpu % 32:#x}{"," * (cpu // 32)}">'
+        f'<object type="PU" os_index="{cpu}"/></object>'
+        for cpu in range(0, 2**16, 16)
+    )
+    everything = ",".join(["0xffffffff"] * 2**11)
+    document = f'<topology version="2.0"><object type="Package" cpuset="{everything}">{cores}</object></topology>'
+    began = time.process_time()
+    parts = hwloc_xml.parse(document, "large").parts
+    assert len(parts.cores) == 2**12
+    assert time.process_time() - began < 5
 
 
 def test_objects_nested_beyond_any_machine_are_refused() -> None:

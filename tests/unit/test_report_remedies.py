@@ -19,13 +19,15 @@ def given(*options: str) -> Run:
     return msgspec.structs.replace(run, info=msgspec.structs.replace(run.info, command=command))
 
 
-def test_a_remedy_keeps_toolchains_factors_and_budget_and_nothing_else() -> None:
+def test_a_remedy_keeps_toolchains_factors_budget_and_the_folder_of_runs_and_nothing_else() -> None:
     run = given("--seed", "3", *CHOSEN, "--launches", "2", "--runs", "elsewhere")
     study = run.info.study
-    kept = f"assay run {study} --toolchain clang --budget=5m --vary 'flags=-O3|-O2'"
+    kept = f"assay run {study} --toolchain clang --budget=5m --vary 'flags=-O3|-O2' --runs elsewhere"
     assert remedies.typed(cli("run", study, "--launches", "6"), run) == f"{kept} --launches 6"
     again = text("repeat it: `{command}`", command=cli("run", study))
     assert remedies.typed(again, run) == f"repeat it: `{kept}`"
+    assert remedies.typed(cli("show", run.info.id, "--json"), run) == f"assay show elsewhere/{run.info.id} --json"
+    assert remedies.resumed(run) == f"{run.info.id} --runs elsewhere"
 
 
 @pytest.mark.parametrize(

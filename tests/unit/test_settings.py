@@ -152,3 +152,21 @@ def test_a_site_table_that_is_none_is_refused(places: dict[str, Path]) -> None:
     places["here"].write_text("limits = 3\n")
     with pytest.raises(UsageError, match="'limits'"):
         settings.table("limits")
+
+
+def test_a_file_that_may_not_be_read_costs_one_warning(
+    places: dict[str, Path], monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    places["user"].write_text('[run]\nbudget = "user"\n')
+    places["here"].write_text('[run]\nbudget = "here"\n')
+    read = Path.read_text
+
+    def refused(path: Path) -> str:
+        if path == places["user"]:
+            raise PermissionError(13, "Permission denied", str(path))
+        return read(path)
+
+    monkeypatch.setattr(Path, "read_text", refused)
+    assert settings.defaults(group) == {"run": {"budget": "here"}}
+    assert settings.table("limits") == {}
+    assert capsys.readouterr().err == f"assay: {places['user']} is left out: permission denied\n"

@@ -85,6 +85,24 @@ def test_a_torn_last_line_is_told_and_the_launches_before_it_stand(run: Path, ke
     assert "torn off" in loaded.damage[0]
 
 
+@pytest.mark.parametrize("harm", ["twice", "of another run"])
+def test_a_launch_that_stands_twice_or_is_of_another_run_is_named_and_does_not_count(run: Path, harm: str) -> None:
+    content, before = lines(run), store.load(run)
+    first, second = launch_lines(run)[:2]
+    added = content[first + 1 : second + 1]
+    if harm == "of another run":
+        added[-1] = added[-1].replace(b'"id":"', b'"id":"9', 1)
+    (run / "records.jsonl").write_bytes(b"\n".join([*content, *added, b""]))
+    after = store.load(run)
+    assert ids(run) == [records.launch.id for records in before.launches]
+    (told,) = after.damage
+    assert "counts as not made" in told
+    assert ("stands in the records already" if harm == "twice" else "another run") in told
+    with store.reopen(run):
+        assert store.load(run).damage == ()
+    assert len(list((run / "logs").glob("torn-*.jsonl"))) == 1
+
+
 def test_reopening_moves_a_torn_tail_aside_and_keeps_every_byte(run: Path) -> None:
     whole = (run / "records.jsonl").read_bytes()
     torn = whole[:-25]

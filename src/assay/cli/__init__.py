@@ -9,6 +9,7 @@ import io
 import os
 import sys
 from pathlib import Path
+from typing import TextIO
 
 import click
 
@@ -87,10 +88,17 @@ def main() -> None:
     """Run the command line; every failure is what, why and the next command on stderr, and an exit code."""
     gc.set_threshold(_ALLOCATIONS)
     codecs.register_error(_PLAINLY, _plain)
+    if sys.stderr is None:  # closed, as by `2>&-`
+        sys.stderr = Path(os.devnull).open("w")  # noqa: SIM115 (until the end)
+    if sys.stdout is None:
+        _tell(UnfitEnvironmentError("standard output is closed", remedy="assay ... > FILE"), [])
+        sys.exit(UnfitEnvironmentError.exit_code)
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper) and stream.errors != "surrogateescape":
             stream.reconfigure(errors=_PLAINLY)
     code = _run(sys.argv[1:])
+    for each in filter(None, (sys.__stdout__, sys.__stderr__)):
+        _mute_broken(each)
     gc.freeze()  # or Python looks through all that was imported for cycles once more: a seventh of `assay show`
     sys.exit(code)
 
@@ -106,19 +114,30 @@ def _run(arguments: list[str]) -> int:
     screen = sys.stdout
     try:
         code = assay.main(arguments, prog_name="assay", standalone_mode=False)
+        screen.flush()  # or what nobody reads, or a full disk does not take, would be noticed only at the very end
+    except BrokenPipeError:
+        return 0  # `assay show last | head`
     except click.exceptions.NoArgsIsHelpError as error:
         error.show()
         return error.exit_code
     except SystemExit:
         if sys.stdout is screen:
             raise
-        return 0  # `assay show last | head`: click has met a closed pipe and put a mute stand-in for stdout
+        return 0  # click has met a closed pipe and put a mute stand-in for stdout
     except (Exception, KeyboardInterrupt) as error:  # noqa: BLE001 (no traceback ever reaches a user)
         told = _explained(error)
         with contextlib.suppress(OSError):  # a terminal that was closed
             _tell(told, arguments)
         return told.exit_code
     return code if isinstance(code, int) else 0
+
+
+def _mute_broken(stream: TextIO) -> None:
+    """What a closed pipe or a full disk does not take goes nowhere, or Python complains of it at its end."""
+    try:
+        stream.flush()
+    except OSError:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), stream.fileno())
 
 
 def _explained(error: BaseException) -> AssayError:
@@ -143,9 +162,9 @@ def _usage(error: click.ClickException) -> UsageError:
 
 
 def _unfit(error: OSError) -> UnfitEnvironmentError:
-    path = f" '{error.filename}'" if error.filename else " a file"
+    path = f"'{error.filename}'" if error.filename else "a file, or the output"
     return UnfitEnvironmentError(
-        f"cannot use{path}", why=error.strerror or str(error), remedy="check the path, its rights and the disk"
+        f"cannot use {path}", why=error.strerror or str(error), remedy="check the path, its rights and the disk"
     )
 
 
@@ -165,12 +184,14 @@ def _internal(error: BaseException) -> AssayError:
 
 
 def _tell(error: AssayError, arguments: list[str]) -> None:
+    from assay.cli.output import echo
+
     remedy = error.remedy
     if not remedy and isinstance(error, UsageError):
         named = next((word for word in arguments if word in _COMMANDS), "")
         remedy = " ".join(filter(None, ("assay", named, "--help")))
-    click.echo(f"assay: {error.what}", err=True)
+    echo(f"assay: {error.what}", err=True)
     if error.why:
-        click.echo(f"  why:  {error.why}", err=True)
+        echo(f"  why:  {error.why}", err=True)
     if remedy:
-        click.echo(f"  next: {remedy}", err=True)
+        echo(f"  next: {remedy}", err=True)

@@ -61,15 +61,13 @@ def command(  # noqa: PLR0913, PLR0917 (one parameter an option)
     --deploy copies the programs over ssh to the same folder on each of the --hosts, checks their hashes and starts
     them once. Hosts that already have them stay unchanged.
     """
-    import msgspec
-
     from assay import toolchain
     from assay.cli import settings, site
     from assay.launch.remote import ssh_options
     from assay.model import application_files
 
     if application is not None:
-        click.echo(toolchain.applications.install(application_files.named(application), _say))
+        output.echo(toolchain.applications.install(application_files.named(application), output.say))
         return
     if deploy != bool(nodes):
         raise UsageError(
@@ -86,19 +84,14 @@ def command(  # noqa: PLR0913, PLR0917 (one parameter an option)
     chosen = [toolchain.get(name, declared, tables) for name in wished]
     if flags is not None:
         chosen = [toolchain.with_flags(one, flags) for one in chosen]
-    builds = [toolchain.build(one, _say, again=force) for one in chosen]
+    builds = [toolchain.build(one, output.say, again=force) for one in chosen]
     if deploy:
         ssh = ("ssh", *ssh_options(site.find(ssh_config=ssh_config)), "--")
-        toolchain.deploy(builds, nodes, lambda host: (*ssh, host), _say)
+        toolchain.deploy(builds, nodes, lambda host: (*ssh, host), output.say)
     if as_json:
-        document = {"schema": 1, "builds": builds}
-        click.echo(msgspec.json.format(msgspec.json.encode(document)).decode())
+        output.print_json({"schema": 1, "builds": builds})
         return
     for build in builds:
-        click.echo(f"{build.toolchain.name}: {build.toolchain.version}, {' '.join(build.toolchain.flags)}")
+        output.echo(f"{build.toolchain.name}: {build.toolchain.version}, {' '.join(build.toolchain.flags)}")
         for path in build.programs.values():
-            click.echo(f"  {path}")
-
-
-def _say(text: str) -> None:
-    click.echo(f"assay: {text}", err=True)
+            output.echo(f"  {path}")

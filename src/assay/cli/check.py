@@ -49,7 +49,7 @@ def command(application: str, kept: Path | None, values: tuple[str, ...], *, as_
         if as_json:
             output.print_json({"schema": 1, "application": declared.name, "absent": why})
         else:
-            click.echo(f"{declared.name}: {len(declared.figures)} figures, {len(declared.verify)} checks")
+            output.echo(f"{declared.name}: {len(declared.figures)} figures, {len(declared.verify)} checks")
         if why:
             raise UnfitEnvironmentError(f"'{declared.name}' cannot run here", why=why, remedy="assay build --help")
         return
@@ -106,12 +106,12 @@ def _values(declared: Application, given: tuple[str, ...]) -> dict[str, str]:
 def _show(found: Reading) -> None:
     """A line for each figure and each check."""
     if found.version:
-        click.echo(f"version  {found.version}")
+        output.echo(f"version  {found.version}")
     for each in found.taken:
         values = ", ".join(f"{value:.6g}" for value in each.values)
         of = f"   ({each.matches} matches)" if each.matches > 1 else ""
-        click.echo(f"figure   {each.name}: {values} {each.unit}{of}")
+        output.echo(f"figure   {each.name}: {values} {each.unit}{of}")
     for why in found.missing:
-        click.echo(f"missing  {why}")
+        output.echo(f"missing  {why}")
     for check in found.checks:
-        click.echo(f"{check.status:<8} {check.about}: {check.said}")
+        output.echo(f"{check.status:<8} {check.about}: {check.said}")

@@ -6,6 +6,8 @@ from typing import TYPE_CHECKING
 
 import click
 
+from assay.cli import output
+
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
@@ -38,12 +40,8 @@ def command(xml_in: str | None, synthetic: str | None, xml_out: str | None, *, a
     if xml_out is not None:
         _save(document, machine, xml_out)
     if as_json:
-        import msgspec
-
-        click.echo(msgspec.json.format(msgspec.json.encode(machine), indent=2))
+        output.print_json(machine)
         return
-    from assay.cli import output
-
     _show(machine, output.console())
 
 
@@ -81,8 +79,8 @@ def _save(document: str, machine: Machine, path: str) -> None:
             why="libhwloc is not installed, or reads another machine",
             remedy=hwloc.INSTALL,
         )
-    Path(path).write_text(document, encoding="utf-8")
-    click.echo(f"wrote {path}", err=True)
+    output.write(Path(path), document)
+    output.echo(f"wrote {path}", err=True)
 
 
 def _show(machine: Machine, console: Console) -> None:

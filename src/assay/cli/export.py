@@ -88,9 +88,9 @@ def command(  # noqa: PLR0913 (each is an option)
     parts = _parts(run, form, limits, samples=samples)
     if path is None:
         for part in parts:
-            click.echo(part, nl=False)
+            output.hand_over(part, newline=False)
     else:
-        click.echo(output.write(path, "".join(parts)), err=True)
+        output.echo(output.write(path, "".join(parts)), err=True)
 
 
 def _charts(run: str, folder: Path, forms: tuple[str, ...], size: str, limits: tuple[str, ...]) -> None:
@@ -107,7 +107,7 @@ def _charts(run: str, folder: Path, forms: tuple[str, ...], size: str, limits: t
     try:
         folder.mkdir(parents=True, exist_ok=True)
         for name, form in product(charts, forms):
-            click.echo(output.write(folder / f"{name}.{form}", vega.exported(charts[name], form, size)))
+            output.echo(output.write(folder / f"{name}.{form}", vega.exported(charts[name], form, size)))
     except OSError as error:
         raise UsageError(f"the charts cannot be written to {folder}", why=str(error)) from error
     others = [form for form in _FORMS if form not in forms]

@@ -1,5 +1,6 @@
 """The option that names nodes, as node sets: `node[01-16,20]`."""
 
+import math
 import re
 
 import click
@@ -9,6 +10,24 @@ from assay.model.errors import UsageError
 #: A host name or an address, perhaps with a user; never an option of ssh, nor anything that a shell reads.
 _NAME = re.compile(r"([A-Za-z0-9_][\w.-]*@)?[A-Za-z0-9_][\w.:-]*")
 _REMEDY = "--hosts 'node[01-04,07]'"
+
+#: More nodes than any cluster has; a set of them would be made in memory first.
+_MOST = 100_000
+_SHOWN = 60
+_RANGE = re.compile(r"(\d+)-(\d+)")
+
+
+def _count(word: str) -> float:
+    """About how many nodes a word of a node set names: each bracket has its ranges."""
+    brackets = re.findall(r"\[([^\]]*)\]", word)
+    return math.prod(sum(map(_width, bracket.split(","))) for bracket in brackets)
+
+
+def _width(part: str) -> float:
+    found = _RANGE.match(part)
+    if found is None:
+        return 1.0
+    return math.inf if len(found[2]) > len(str(_MOST)) else max(1.0, float(found[2]) - float(found[1]) + 1)
 
 
 def read(ctx: click.Context | None, param: click.Parameter | None, text: str | None) -> tuple[str, ...]:  # noqa: ARG001
@@ -22,6 +41,8 @@ def read(ctx: click.Context | None, param: click.Parameter | None, text: str | N
     from ClusterShell.NodeSet import RESOLVER_NOGROUP, NodeSet, NodeSetException
 
     words = [word for word in re.split(r",(?![^\[]*\])|\s+", text.strip()) if word]
+    if sum(map(_count, words)) > _MOST:
+        raise UsageError(f"'{text[:_SHOWN]}' is more than {_MOST} nodes", why="no cluster has", remedy=_REMEDY)
     try:
         nodes = tuple(dict.fromkeys(node for word in words for node in NodeSet(word, resolver=RESOLVER_NOGROUP)))
     except NodeSetException as error:

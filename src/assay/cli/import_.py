@@ -72,14 +72,15 @@ def command(  # noqa: PLR0913 (one parameter an option)
         counts = {"tables": len(imported.tables), "figures": figures}
         output.print_json({"schema": 1, "run": kept.name} | counts | {"skipped": skipped})
         return
-    click.echo(kept.name)
+    output.echo(kept.name)
+    name = store.typed(kept)
     tables = f"{len(imported.tables)} table{'s' * (len(imported.tables) > 1)}"
     told = f"{figures} figure{'s' * (figures > 1)} in {tables}"
     for each in imported.skipped[:_SHOWN]:
         output.say(f"not read: {', '.join(filter(None, (each.source, each.where)))}: {each.reason}")
     if len(imported.skipped) > _SHOWN:
         output.say(f"not read: {len(imported.skipped) - _SHOWN} more places; all of them: --json")
-    output.say(f"{told}; next: assay show {kept.name}; assay report {kept.name}")
+    output.say(f"{told}; next: assay show {name}; assay report {name}")
 
 
 def _read(name: str) -> Text:

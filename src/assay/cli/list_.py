@@ -46,10 +46,10 @@ def command(what: str, runs: str | None, *, as_json: bool) -> None:
         output.print_json({"schema": 1, what: listed} | ({"mpis": mpis} if what == "toolchains" else {}))
         return
     if not listed:
-        click.echo(f"assay: no {what} {_NOTHING.get(what, 'yet; next: assay run quick')}", err=True)
+        output.say(f"no {what} {_NOTHING.get(what, 'yet; next: assay run quick')}")
     _print(listed)
     if mpis:
-        click.echo("\neach of them with each MPI, as gcc/mpich:")
+        output.echo("\neach of them with each MPI, as gcc/mpich:")
         _print(mpis)
 
 

@@ -68,6 +68,7 @@ class OpenRun:
         """Make the missing launches of the study or of experiments; InterruptedRunError if the user stops them."""
         import msgspec
 
+        from assay import store
         from assay.cli import prepare, progress
         from assay.launch.remote import resume_command
         from assay.launch.starter import Starter
@@ -90,7 +91,7 @@ class OpenRun:
             raise InterruptedRunError(
                 f"interrupted; the launches so far are saved in {path}",
                 why=f"{fewer} of {len(part.studied)} cases have fewer launches than planned",
-                remedy=resume_command(path.name, self._site),
+                remedy=resume_command(store.typed(path), self._site),
             )
 
     def _predict(self, run: Run, part: Plan) -> None:

@@ -1,9 +1,10 @@
 """The common parts of the commands that print: terminal, JSON, user limits, the file of the report."""
 
+import errno
 import os
+import re
 import sys
-from collections.abc import Callable, Sequence
-from contextlib import suppress
+from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -144,13 +145,43 @@ limit_option = click.option(
 json_option = click.option("--json", "as_json", is_flag=True, help="Print JSON.")
 
 
+#: What a terminal obeys or hides instead of showing it: control characters, and those that turn the direction of
+#: text, behind which a name can look like another.
+_UNSEEN = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]")
+
+
+def visible(text: str) -> str:
+    """The text with each character that a terminal would obey by its number, as JSON writes it."""
+    return _UNSEEN.sub(lambda found: f"\\u{ord(found[0]):04x}", text)
+
+
+def echo(text: object, *, err: bool = False, newline: bool = True) -> None:
+    """Print a line, made visible; every command prints by this or to a `console`."""
+    click.echo(visible(str(text)), err=err, nl=newline)
+
+
+def hand_over(text: str, *, newline: bool = True) -> None:
+    """Print what other programs read, to the letter, unless a terminal would obey it."""
+    end = "\n" if newline else ""
+    sys.stdout.write((visible(text) if sys.stdout.isatty() else text) + end)
+
+
 def console(*, stderr: bool = False, markup: bool = False) -> "Console":
-    """A terminal that respects NO_COLOR, --color and COLUMNS; every command prints to one of these."""
-    from rich.console import Console, ConsoleDimensions
+    """A terminal that respects NO_COLOR, --color and COLUMNS, and shows what it would obey."""
+    from rich.console import Console, ConsoleDimensions, ConsoleOptions, RenderableType
+    from rich.segment import Segment
+
+    class Visible(Console):
+        def render(self, renderable: RenderableType, options: ConsoleOptions | None = None) -> Iterable[Segment]:
+            for segment in super().render(renderable, options):
+                yield segment if segment.control else segment._replace(text=visible(segment.text))
+
+        def on_broken_pipe(self) -> None:
+            raise BrokenPipeError(errno.EPIPE, "nobody reads the output")
 
     stream = sys.stderr if stderr else sys.stdout
     width = None if stream.isatty() or "COLUMNS" in os.environ else _WIDTH
-    shown = Console(stderr=stderr, highlight=False, soft_wrap=False, width=width, markup=markup, emoji=False)
+    shown = Visible(stderr=stderr, highlight=False, soft_wrap=False, width=width, markup=markup, emoji=False)
     shown.size = ConsoleDimensions(max(shown.width, _NARROWEST), shown.height)  # or each line asks the terminal
     return shown
 
@@ -177,7 +208,7 @@ def typed(without: set[str]) -> list[str]:
 
 def say(text: str) -> None:
     """Print a sentence to stderr, next to the results."""
-    click.echo(f"assay: {text}", err=True)
+    echo(f"assay: {text}", err=True)
 
 
 def print_json(value: Any) -> None:  # noqa: ANN401 (any record)
@@ -186,7 +217,7 @@ def print_json(value: Any) -> None:  # noqa: ANN401 (any record)
 
     from assay.model.text import encoded
 
-    click.echo(msgspec.json.format(encoded(value)))
+    echo(msgspec.json.format(encoded(value)).decode())
 
 
 def without_collector() -> None:
@@ -271,25 +302,23 @@ def _units() -> dict[str, str]:
 
 
 def write(path: Path, content: str | bytes) -> Path:
-    """Write the file whole or not at all, and return its absolute path."""
+    """Write the file that a user names, and return its absolute path."""
+    from assay.store import writing
+
     path = path.absolute()
-    draft = path.with_name(f".{path.name}.part")
-    try:
-        if isinstance(content, str):
-            draft.write_text(content, encoding="utf-8", newline="")
-        else:
-            draft.write_bytes(content)
-        draft.replace(path)
-    except OSError as error:  # of the file that was asked for, not of its draft
-        raise OSError(error.errno, error.strerror, str(path)) from error
-    finally:
-        with suppress(OSError):
-            draft.unlink()
+    with writing(path) as file:
+        file.write(content.encode() if isinstance(content, str) else content)
     return path
 
 
 def write_page(run: "Run", page: str, path: Path | None = None) -> Path:
     """Write the report of a run to `path`, else to `report.html` beside the records."""
     beside = Path(run.path)
-    default = beside / "report.html" if beside.is_dir() else Path(f"{run.info.id}.html")
-    return write(path or default, page)
+    if path is not None or not beside.is_dir():
+        return write(path or Path(f"{run.info.id}.html"), page)
+    from assay.store import replacing
+
+    default = beside.absolute() / "report.html"  # in a run from elsewhere it may be a link
+    with replacing(default) as file:
+        file.write(page.encode())
+    return default

@@ -33,4 +33,4 @@ def command(run: str, path: Path | None) -> None:
         raise UsageError(f"'{found}' is not a run directory", why="it is already one file", remedy="assay list")
     packed = path or Path(f"{info.id}{store.SUFFIX}")
     store.pack(found, packed)
-    click.echo(packed)
+    output.echo(packed)

@@ -78,7 +78,6 @@ def command(  # noqa: PLR0913, PLR0917 (one parameter an option)
     from assay.cli import settings
     from assay.cli.prepare import on_nodes, options_of, plan
     from assay.launch.starter import Starter
-    from assay.model.text import encoded
 
     wish = studies.get(study, asked["sweeps"])
     options = options_of(asked, site.node_names(nodes, hostfile))
@@ -93,7 +92,7 @@ def command(  # noqa: PLR0913, PLR0917 (one parameter an option)
         factors = planning.parse(wishes, wish, settings.table("factor"))
         made = planning.make(study, wish, machine, msgspec.structs.replace(options, factors=factors))
     if as_json:
-        click.echo(msgspec.json.format(encoded(made), indent=2))
+        output.print_json(made)
         return
     console = output.console(markup=True)
     _show(made, console, every=every)
@@ -151,7 +150,7 @@ def _check_toolchains(plan: Plan) -> None:
 def _show(plan: Plan, console: Console, *, every: bool) -> None:
     from assay.model import benchmarks
 
-    console.print(f"[bold]{plan.title}[/bold] on {_plain(plan.machine)}")
+    console.print(f"[bold]{_plain(plan.title)}[/bold] on {_plain(plan.machine)}")
     _say(plan.question, console)
     measured = plan.studied
     for name in dict.fromkeys(case.benchmark for case in measured):

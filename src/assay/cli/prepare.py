@@ -4,9 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-import click
-
-from assay.cli import settings
+from assay.cli import output, settings
 from assay.cli import site as where
 
 if TYPE_CHECKING:
@@ -97,7 +95,7 @@ def prepare(
     here = machines.get(starter.site.host)
     held = find_held(made, here[0].topology, builds, starter, Processes()) if here and measures else None
     if held:
-        _say(_told(held))
+        output.say(_told(held))
         made = msgspec.structs.replace(made, prepared_s=held.seconds)
     if held and held.bytes:
         machines = _with_held(machines, starter.site.host, held)
@@ -272,7 +270,7 @@ def built(made: Plan) -> dict[str, Build]:
     declared, mpis = settings.table("toolchain"), settings.table("mpi")
     wanted = planning.programs(made)
     chosen = {name: toolchain.get(name, declared, mpis) for name in wanted}
-    return {name: toolchain.build(one, _say, programs=wanted[name]) for name, one in chosen.items()}
+    return {name: toolchain.build(one, output.say, programs=wanted[name]) for name, one in chosen.items()}
 
 
 def further_programs(builds: Mapping[str, Build], part: Plan) -> dict[str, Build]:
@@ -282,11 +280,7 @@ def further_programs(builds: Mapping[str, Build], part: Plan) -> dict[str, Build
 
     wanted = planning.programs(part)
     return {
-        name: toolchain.build(each.toolchain, _say, programs=wanted[name] | each.programs.keys())
+        name: toolchain.build(each.toolchain, output.say, programs=wanted[name] | each.programs.keys())
         for name, each in builds.items()
         if wanted.get(name, frozenset()) & set(each.left)
     }
-
-
-def _say(text: str) -> None:
-    click.echo(f"assay: {text}", err=True)

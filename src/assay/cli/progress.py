@@ -6,8 +6,6 @@ import time
 from contextlib import suppress
 from typing import TYPE_CHECKING
 
-import click
-
 from assay.cli import output
 
 if TYPE_CHECKING:
@@ -71,11 +69,11 @@ class _Lines:
             self._told_s = time.monotonic()
             again = " again: it was disturbed" if attempt else ""
             counted = f"{progress.made} of {_launches(progress)}, about {_left(progress.left_s)} left"
-            click.echo(f"assay: {counted}; now {launch.program} ({launch.id}){again}", err=True)
+            output.say(f"{counted}; now {launch.program} ({launch.id}){again}")
 
     def waits(self, disturbed: Launch) -> None:
         """Why nothing goes on."""
-        click.echo(f"assay: {_waiting(disturbed)}", err=True)
+        output.say(_waiting(disturbed))
 
     def ended(self, launch: Launch, progress: Progress) -> None:
         """Nothing: the next line will count it."""

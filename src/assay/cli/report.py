@@ -43,9 +43,9 @@ def command(runs: tuple[str, ...], path: Path | None, limits: tuple[str, ...], l
     side; ratios are to the first one.
     """
     if len(runs) > 1:
-        click.echo(_several(runs, path, limits, language))
+        output.echo(_several(runs, path, limits, language))
         return
-    click.echo(_single(runs[0] if runs else "last", path, limits, language))
+    output.echo(_single(runs[0] if runs else "last", path, limits, language))
 
 
 def _single(reference: str, path: Path | None, limits: tuple[str, ...], language: str) -> Path:

@@ -192,7 +192,7 @@ def _begin(prepared: Prepared, folder: Path, site: Site) -> OpenRun:
     plan, builds = prepared.plan, prepared.builds
     require_launchers(plan, Starter(site), builds)
     directory = store.create(plan, prepared.machines, builds, ("assay", *sys.argv[1:]), folder)
-    _say(f"{plan.title}: {len(plan.studied)} cases in {len(plan.order)} launches, into {directory.path}")
+    output.say(f"{plan.title}: {len(plan.studied)} cases in {len(plan.order)} launches, into {directory.path}")
     with measuring.OpenRun(directory.run, site, directory) as opened:
         measuring.measure_all(opened)
     return opened
@@ -206,7 +206,7 @@ def _go_on(path: Path, budget_s: float | None, options: Options, site: Site) -> 
     with measuring.OpenRun(run, site, require=lambda: _require_same(run, site)) as opened:
         measuring.measure_all(opened)
     if not opened.is_open:
-        _say(f"run {path.name} is already complete")
+        output.say(f"run {path.name} is already complete")
     return opened
 
 
@@ -227,7 +227,7 @@ def _wished(path: Path, options: Options, budget_s: float | None = None) -> Run:
         raise UsageError(
             f"run '{run.info.id}' was imported",
             why="imported figures cannot be measured again",
-            remedy=f"assay show {run.info.id}   # its candidate findings show the command",
+            remedy=f"assay show {_typed(run)}   # its candidate findings show the command",
         )
     plan = msgspec.structs.replace(run.plan, confirm_s=wished)
     if budget_s is not None:
@@ -249,6 +249,14 @@ def _continued(run: Run, budget_s: float | None, site: Site) -> Run:
     if whole or not _is_missing(run, budget_s, site):
         return run
     return msgspec.structs.replace(run, ending=None)
+
+
+def _typed(run: Run) -> str:
+    from pathlib import Path
+
+    from assay import store
+
+    return store.typed(Path(run.path))
 
 
 def confirm_s(run: Run, options: Options) -> float | None:
@@ -275,7 +283,7 @@ def _is_missing(run: Run, budget_s: float | None, site: Site) -> bool:
         raise UsageError(
             f"a budget of {whole_s:g} s is used up",
             why=f"the run took {missing.used_s:.0f} s so far, and its budget is for the whole of it",
-            remedy=resume_command(run.info.id, site, "--budget", typed_duration(missing.needed_s)),
+            remedy=resume_command(_typed(run), site, "--budget", typed_duration(missing.needed_s)),
         )
     return bool(missing) or run.ending is None or run.ending.status != "complete"
 
@@ -287,7 +295,7 @@ def _require_same(run: Run, site: Site) -> None:
     from assay.run.dry_run import require_same
 
     builds = {
-        name: toolchain.build(each.toolchain, _say, programs=each.programs.keys())
+        name: toolchain.build(each.toolchain, output.say, programs=each.programs.keys())
         for name, each in run.info.builds.items()
     }
     hosts = run.plan.hosts[:1] if set(run.plan.hosts) <= set(run.machines) else ()
@@ -316,16 +324,16 @@ def _print_commands(plan: Plan, builds: Mapping[str, Build], starter: Starter) -
     for launch, order in dry_run(plan, starter, builds):
         variables = [f"{name}={value}" for name, value in order.environment.items()]
         made += 1
-        click.echo(f"# launch {launch.id}")
+        output.echo(f"# launch {launch.id}")
         cases = [plan.case(case) for case in launch.cases]
         for argv in commands(plan, cases).values():
             for host in cases[0].placement.hosts:
-                click.echo(shlex.join(argv if host == starter.site.host else starter.on_host(host, argv).argv))
-        click.echo(shlex.join(["env", *variables, *order.argv]))
+                output.echo(shlex.join(argv if host == starter.site.host else starter.on_host(host, argv).argv))
+        output.echo(shlex.join(["env", *variables, *order.argv]))
     if made < len(plan.order):
-        _say(f"the budget of {plan.budget_s:g} s is enough for about {made} of {len(plan.order)} launches")
+        output.say(f"the budget of {plan.budget_s:g} s is enough for about {made} of {len(plan.order)} launches")
     if plan.confirm_s is not None:
-        _say(
+        output.say(
             f"experiments for candidate findings take at most {plan.confirm_s:g} s more; the results of the study "
             "decide which ones"
         )
@@ -343,7 +351,7 @@ def _tell_result(opened: OpenRun, site: Site) -> None:
 
         figure_rows.render(within(run, analysis), output.console())
     _tell_cut(run, site)
-    click.echo(output.write_page(run, html.render(run, analysis)))
+    output.echo(output.write_page(run, html.render(run, analysis)))
     _judge(run, analysis)
 
 
@@ -355,8 +363,8 @@ def _tell_cut(run: Run, site: Site) -> None:
 
     missing = remaining_work(run)
     if missing and run.ending and run.ending.status == "cut":
-        resume = resume_command(run.info.id, site, "--budget", typed_duration(missing.needed_s))
-        _say(
+        resume = resume_command(_typed(run), site, "--budget", typed_duration(missing.needed_s))
+        output.say(
             f"cases of {missing.launches} of {len(run.plan.order)} launches cut by the budget of "
             f"{run.plan.budget_s:g} s; continue with: {resume}"
         )
@@ -377,9 +385,5 @@ def _judge(run: Run, analysis: Analysis) -> None:
             raise kind(
                 f"{counted(run, outcomes)} {words}",
                 why=f"the first, {outcomes[0].case}: {outcomes[0].reason}",
-                remedy=f"assay show {run.info.id}",
+                remedy=f"assay show {_typed(run)}",
             )
-
-
-def _say(text: str) -> None:
-    click.echo(f"assay: {text}", err=True)

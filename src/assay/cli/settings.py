@@ -27,6 +27,8 @@ VARIABLES = {
     "ASSAY_RUN": "run that a process belongs to, so that it can be found and ended; set by assay run",
 }
 SYSTEM_FILE = Path("/etc/assay/assay.toml")
+#: Files that cannot be read, each told once.
+_left_out: set[Path] = set()
 
 
 def files() -> list[Path]:
@@ -34,7 +36,7 @@ def files() -> list[Path]:
     import platformdirs
 
     user = Path(platformdirs.user_config_dir("assay")) / "assay.toml"
-    return [path for path in (SYSTEM_FILE, user, Path("assay.toml")) if path.is_file()]
+    return [path for path in (SYSTEM_FILE, user, Path("assay.toml")) if _is_file(path)]
 
 
 def table(name: str) -> dict[str, Any]:
@@ -120,11 +122,31 @@ def _word(value: object, where: str) -> str:
     raise UsageError(f"{where} is {shown}", why="it must be one value", remedy='write it as KEY = "VALUE"')
 
 
+def _is_file(path: Path) -> bool:
+    try:
+        return path.is_file()
+    except OSError:  # in a folder that may not be looked into
+        return True
+
+
+def _content(path: Path) -> str:
+    """What a file holds; nothing, and one warning, where it may not be read."""
+    from assay.cli.output import say
+
+    try:
+        return path.read_text()
+    except OSError as error:
+        if path not in _left_out:
+            say(f"{path} is left out: {(error.strerror or str(error)).lower()}")
+        _left_out.add(path)
+        return ""
+
+
 def _read(path: Path) -> dict[str, Any]:
     import tomllib
 
     try:
-        return tomllib.loads(path.read_text())
+        return tomllib.loads(_content(path))
     except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
         raise UsageError(
             f"cannot read '{path}'", why=str(error), remedy=f"correct it, e.g. with $EDITOR {path}"

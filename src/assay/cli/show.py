@@ -71,7 +71,7 @@ def _print_tables(form: str, found: Run, analysis: Analysis, name: str) -> None:
             remedy=printer.remedy,
         )
     for line in lines:
-        click.echo(line)
+        output.hand_over(line)
 
 
 def _show_ledger(*, as_json: bool) -> None:

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from assay.cli.hosts import hosts_option
+from assay.cli.output import say
 from assay.model.errors import UnfitEnvironmentError, UsageError
 
 if TYPE_CHECKING:
@@ -50,11 +51,14 @@ def find(launcher: str | None = None, ssh_config: str | None = None, run: str = 
     """The place where commands are typed: this machine, and the scheduler whose allocation it is in.
 
     Raises:
-        UsageError: the configuration of ssh is no file.
+        UsageError: the configuration of ssh is no file, or there is no such launcher.
     """
+    from assay import launch
     from assay.launch.command import Site
     from assay.model.job import JOB_VARIABLE
 
+    if launcher:
+        launch.get(launcher)
     if ssh_config and not os.path.isfile(ssh_config):  # noqa: PTH113 (a path as the user wrote it)
         raise UsageError(f"there is no file '{ssh_config}'", remedy="name the file that ssh -F would take")
     return Site(
@@ -187,7 +191,7 @@ def machines(hosts: Sequence[str], starter: Starter) -> Machines:
         )
     first = next(iter(known))
     for host, why in ((host, answer) for host, answer in told.items() if isinstance(answer, str)):
-        click.echo(f"assay: {host} gives no facts ({why}); the plan assumes that it is like {first}", err=True)
+        say(f"{host} gives no facts ({why}); the plan assumes that it is like {first}")
     _tell_unlike(known, first)
     return _granted(known, starter)
 
@@ -211,10 +215,9 @@ def _granted(known: Machines, starter: Starter) -> Machines:
     if partly:
         each = found[partly[0]][0].topology
         whole = sum(len(core.cpus) for core in each.cores)
-        click.echo(
-            f"assay: the job may use {len(each.allowed_cpus)} of {whole} cpus of {', '.join(partly)}; cases that "
-            f"need more are left out{_wider(job)}",
-            err=True,
+        say(
+            f"the job may use {len(each.allowed_cpus)} of {whole} cpus of {', '.join(partly)}; cases that "
+            f"need more are left out{_wider(job)}"
         )
     return found
 
@@ -242,7 +245,7 @@ def _ask(host: str, starter: Starter) -> tuple[Machine, str] | str:
     if host == starter.site.host:
         return machine.discover()
     try:
-        command = starter.on_host(host, (sys.executable, "-m", "assay", "discover", "--json"))
+        command = starter.on_host(host, (sys.executable, "-P", "-m", "assay", "discover", "--json"))
         outcome = Processes().execute(command, _PATIENCE_S)
     except UnfitEnvironmentError as error:
         return error.why or error.what
@@ -269,9 +272,7 @@ def _tell_unlike(known: Machines, first: str) -> None:
     for host, (other, _) in known.items():
         if _shape(other) != shape:
             differs = f"{_shape(other)} against {shape}"
-            click.echo(
-                f"assay: {host} differs from {first} ({differs}); each is placed by its own topology", err=True
-            )
+            say(f"{host} differs from {first} ({differs}); each is placed by its own topology")
 
 
 def _shape(machine: Machine) -> str:

@@ -202,7 +202,7 @@ def _tell_changes(found: Sequence[JobStatus], told: dict[str, str]) -> None:
         line = f"{one.job} {one.state}" + (f" ({one.reason})" if one.reason else "")
         line += f", {_progress(one)}" if one.run else ""
         if told.get(one.name) != line:
-            click.echo(line)
+            output.echo(line)
         told[one.name] = line
 
 

@@ -128,9 +128,9 @@ def command(
     order = _order(wanted, limit_s, asked, scheduler)
     script = scheduler.script(_job(order, asked["cpus"] or 0, folder))
     if dry_run:
-        click.echo(script, nl=False)
+        output.hand_over(script, newline=False)
         return
-    click.echo(_submit(order, script, scheduler, folder))
+    output.echo(_submit(order, script, scheduler, folder))
 
 
 command.params += [one for one in running.command.params if one.name not in _OF_JOB]
@@ -202,14 +202,14 @@ def _rest(path: Path, study: str | None, asked: Mapping[str, Any]) -> _Wanted:
         raise UsageError(
             "--resume takes neither a study nor nodes nor options of a plan",
             why="a continued run keeps its plan and its nodes",
-            remedy=f"assay submit --resume {path.name}",
+            remedy=f"assay submit --resume {store.typed(path)}",
         )
     run = store.load(path)
     missing = remaining_work(run)
     confirm_s = running.confirm_s(run, prepare.options_of(asked, ()))
     trials = [left for each in run.plan.trials if (left := remaining_work(run, each))]
     if not (missing or trials or confirm_s):
-        raise UsageError(f"run '{path.name}' is already complete", remedy=f"assay show {path.name}")
+        raise UsageError(f"run '{path.name}' is already complete", remedy=f"assay show {store.typed(path)}")
     experiments_s = sum(each.needed_s - each.used_s for each in trials) + (confirm_s or 0.0)
     needs_s = (missing.needed_s - missing.used_s if missing else 0.0) + experiments_s
     submitted = jobs(path.parent)
@@ -318,7 +318,7 @@ def _job(order: Submitted, cpus: int, folder: Path) -> Job:
     told = {name: value for name, value in os.environ.items() if name.startswith("ASSAY_")}
     own = {"ASSAY_JOB": order.name, "ASSAY_RUNS": str(folder)}
     variables = {name: value for name, value in told.items() if name not in _OF_PROCESS} | own
-    assay = (sys.executable, "-m", "assay", *order.command[1:])
+    assay = (sys.executable, "-P", "-m", "assay", *order.command[1:])
     return Job(
         name=f"assay-{order.study}",
         command=("env", *(f"{name}={value}" for name, value in sorted(variables.items())), *assay),

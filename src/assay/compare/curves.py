@@ -1,6 +1,7 @@
 """The curves of runs, with what tells one from another: messages by size, and figures over any numeric axis."""
 
 from collections.abc import Hashable, Iterable, Iterator, Sequence
+from pathlib import PurePath
 from typing import Any, NamedTuple
 
 import msgspec
@@ -16,6 +17,7 @@ from assay.compare.records import Curve, MessageCurve
 from assay.model import benchmarks, roles
 from assay.model.benchmark import ParamValue
 from assay.model.grouping import grouped
+from assay.model.imported import case_of
 from assay.model.result import Estimate
 
 #: Axes that are no params: hardware of the placement.
@@ -66,7 +68,7 @@ def of_messages(evidence: Evidence) -> list[Found]:
     """Curves between two, of a single size too, in the order in which they were planned or printed."""
     known = RunEstimates(evidence.run, evidence.measured)
     laws = {model.id for model in evidence.fitted(MessageLaw)}
-    repeated = any(_REPEAT in each.estimate.params for each in evidence.measured)
+    tables = _tables(evidence)
     found = []
     for benchmark in filter(program, benchmarks.names()):
         for each in by_size(known, benchmark):
@@ -76,15 +78,27 @@ def of_messages(evidence: Evidence) -> list[Found]:
             if members and not _is_of_many(members):
                 law = named(LAW, benchmark, each.marks)
                 name = f"{evidence.run.info.id}:{'/'.join([benchmark, *each.marks])}"
-                found.append(_of_messages(evidence, name, members, law if law in laws else "", repeated=repeated))
+                found.append(_of_messages(evidence, name, members, law if law in laws else "", tables))
     return found
 
 
+def _tables(evidence: Evidence) -> dict[str, str]:
+    """Case -> the table of an import that it stands in, by file, line and program; none where none is repeated."""
+    imported = evidence.run.imported
+    if imported is None or not any(_REPEAT in table.params for table in imported.tables):
+        return {}
+    return {
+        case_of(table, each).id: f"{PurePath(table.source).name}:{table.figures[0].line} {table.tool}"
+        for table in imported.tables
+        for each in table.figures
+    }
+
+
 def _of_messages(
-    evidence: Evidence, name: str, members: tuple[Measured, ...], law: str, *, repeated: bool
+    evidence: Evidence, name: str, members: tuple[Measured, ...], law: str, tables: dict[str, str]
 ) -> Found:
     first = members[0].estimate
-    factors = first.factors | ({"table": str(first.params.get(_REPEAT, 1))} if repeated else {})
+    factors = first.factors | ({"table": tables[first.case]} if first.case in tables else {})
     apart = {BYTES, OFFSET, PATTERN, _REPEAT}
     shared = _shared(evidence, members, apart) | {"id": name, "axis": BYTES, "factors": factors}
     shared |= {"place": _PLACES.get(first.placement.label, first.placement.label)}

@@ -26,7 +26,9 @@ def names() -> tuple[str, ...]:
 def get(name: str) -> Launcher:
     """The launcher; UsageError names those that exist."""
     if name not in names():
-        raise UsageError(f"there is no launcher '{name}'", why=f"known: {', '.join(names())}")
+        raise UsageError(
+            f"there is no launcher '{name}'", why=f"known: {', '.join(names())}", remedy="leave out --launcher"
+        )
     launcher: Launcher = importlib.import_module(f"{__name__}.{name}").launcher
     return launcher
 

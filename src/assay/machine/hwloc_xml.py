@@ -1,5 +1,6 @@
 """hwloc's XML, read without hwloc: topology, what it tells of processor and system, and devices."""
 
+import errno
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -11,12 +12,15 @@ from xml.parsers import expat
 from assay.machine.topology import Cpus, Node, Parts
 from assay.model.errors import UsageError
 from assay.model.machine import Cache
+from assay.model.units import format_size
 
 _LARGEST_FILE = 64 * 2**20
 #: Real trees are some twenty objects deep; broken or evil files must not cost minutes.
 _DEEPEST = 500
 #: More than any kernel can be built for.
 _MOST_CPUS = 2**16
+#: Bytes that no machine has: 2^60.
+_LARGEST = 2**60
 _CONVERT = "write it again on that machine with hwloc 2: lstopo --of xml machine.xml"
 _LATENCY = 4
 _KINDS: dict[str, Literal["unified", "data", "instruction"]] = {"0": "unified", "1": "data", "2": "instruction"}
@@ -71,13 +75,15 @@ class Exported:
 
 
 def read(path: Path) -> str:
-    """The text of a file; UsageError where it cannot be read or is far too large for a topology."""
+    """The text of a file; UsageError where it cannot be read, is none, or is far too large for a topology."""
     try:
-        if path.stat().st_size > _LARGEST_FILE:
-            raise UsageError(
-                f"'{path}' is too large for a topology", why=f"more than {_LARGEST_FILE} bytes", remedy=_CONVERT
-            )
-        return path.read_text(encoding="utf-8")
+        if path.exists() and not path.is_file():  # a pipe or a device may never end
+            raise OSError(errno.EINVAL, "it is no regular file")  # noqa: TRY301 (as where it cannot be opened)
+        with path.open("rb") as file:
+            content = file.read(_LARGEST_FILE + 1)
+        if len(content) > _LARGEST_FILE:
+            raise _refusal(str(path), f"it is larger than {format_size(_LARGEST_FILE)}")
+        return content.decode()
     except OSError as error:
         raise UsageError(
             f"cannot read '{path}'", why=error.strerror or str(error), remedy="check the path, e.g. with ls -l"
@@ -119,7 +125,7 @@ def _refusal(name: str, why: str) -> UsageError:
 def _tree(document: str, name: str) -> Element:
     """The root element. No entity is ever declared in hwloc's XML, so one that is has no good purpose."""
     builder = TreeBuilder()
-    parser = expat.ParserCreate()
+    parser = expat.ParserCreate("UTF-8")  # whatever encoding the document names: it is text already
     depth = 0
 
     def start(tag: str, attributes: dict[str, str]) -> None:
@@ -156,17 +162,17 @@ def bitmap(text: str) -> int:
     groups = text.split(",")
     if len(groups) > _MOST_CPUS // 32:
         raise ValueError(f"a set of more than {_MOST_CPUS} members")
-    bits = 0
-    for group in groups:
-        bits = -1 if group == "0xf...f" else bits << 32 | int(group or "0", 16)
-    return bits
+    infinite = groups[0] == "0xf...f"
+    digits = [group.removeprefix("0x").zfill(8) for group in groups[infinite:]]
+    if any(len(each) > 8 for each in digits):  # noqa: PLR2004 (of 32 bits)
+        raise ValueError(f"a group of more than 32 members: {max(digits, key=len)[:20]}")
+    return int("".join(digits) or "0", 16) | -infinite << 32 * len(digits)
 
 
 def _members(text: str | None, within: int) -> Cpus:
     bits = bitmap(text or "0x0") & within
     first = max(0, (bits & -bits).bit_length() - 1)  # most sets are few members far from 0
-    bits >>= first
-    return Cpus(first + i for i in range(bits.bit_length()) if bits >> i & 1)
+    return Cpus(at for at, bit in enumerate(reversed(f"{bits >> first:b}"), first) if bit == "1")
 
 
 def _index(element: Element) -> int:
@@ -174,6 +180,13 @@ def _index(element: Element) -> int:
     if not 0 <= index < _MOST_CPUS:
         raise ValueError(f"os_index {index} of a {element.get('type')}")
     return index
+
+
+def _size(text: str) -> int:
+    size = int(text)
+    if not 0 <= size < _LARGEST:
+        raise ValueError(f"a size of {text[:20]}")
+    return size
 
 
 def _infos(element: Element) -> dict[str, str]:
@@ -231,7 +244,7 @@ def _node(element: Element, every: int) -> Node:
     added = element.get("subtype", "") in _ADDED_MEMORY or bool(_ADDED_INFOS & _infos(element).keys())
     return Node(
         index=_index(element),
-        memory_bytes=int(element.get("local_memory", "0")),
+        memory_bytes=_size(element.get("local_memory", "0")),
         near=_members(element.get("cpuset"), every),
         added=added,
     )
@@ -244,8 +257,8 @@ def _caches(by_type: dict[str, list[Element]], every: int) -> Iterator[Cache]:
                 yield Cache(
                     level=int(cache.attrib["depth"]),
                     kind=_KINDS[cache.attrib["cache_type"]],
-                    size_bytes=int(cache.attrib["cache_size"]),
-                    line_bytes=int(cache.get("cache_linesize", "0")),
+                    size_bytes=_size(cache.attrib["cache_size"]),
+                    line_bytes=_size(cache.get("cache_linesize", "0")),
                     cpus=tuple(sorted(_members(cache.attrib["cpuset"], every))),
                 )
 
@@ -256,7 +269,7 @@ def _distances(root: Element) -> dict[tuple[int, int], int]:
         if matrix.get("type") != "NUMANode" or not int(matrix.get("kind", "0")) & _LATENCY:
             continue
         indices = [int(word) for part in matrix.findall("indexes") for word in (part.text or "").split()]
-        values = [int(word) for part in matrix.findall("u64values") for word in (part.text or "").split()]
+        values = [_size(word) for part in matrix.findall("u64values") for word in (part.text or "").split()]
         pairs = [(a, b) for a in indices for b in indices]
         if len(values) != len(pairs):
             raise ValueError(f"{len(values)} distances between {len(indices)} nodes")
@@ -267,8 +280,8 @@ def _distances(root: Element) -> dict[tuple[int, int], int]:
 def _efficiency(kinds: list[tuple[Cpus, dict[str, str], dict[str, str]]]) -> dict[int, str]:
     """By cpu, `performance` or `efficiency` where the kinds of cpus differ in what they can do; else nothing."""
     types = {cpu: infos.get("CoreType", "") for cpus, _, infos in kinds for cpu in cpus}
-    if {"IntelAtom", "IntelCore"} <= set(types.values()):
-        return {cpu: "efficiency" if kind == "IntelAtom" else "performance" for cpu, kind in types.items()}
+    if "IntelCore" in types.values() and set(types.values()) - {"IntelCore", ""}:  # IntelAtom, IntelLowPower
+        return {cpu: "performance" if kind == "IntelCore" else "efficiency" for cpu, kind in types.items()}
     capacities = {
         cpu: int(infos["LinuxCapacity"]) for cpus, _, infos in kinds if "LinuxCapacity" in infos for cpu in cpus
     }

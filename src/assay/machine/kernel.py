@@ -1,5 +1,6 @@
 """Topology as the Linux kernel tells it in /sys: what is used where libhwloc is missing."""
 
+from itertools import chain
 from pathlib import Path
 from typing import Literal
 
@@ -129,9 +130,9 @@ def _total(meminfo: str | None) -> int:
 
 
 def _kinds(root: Path, folders: list[Path]) -> dict[int, str]:
-    performance, efficiency = (_list(root / f"sys/devices/{name}/cpus") for name in ("cpu_core", "cpu_atom"))
-    if performance and efficiency:
-        return dict.fromkeys(performance, "performance") | dict.fromkeys(efficiency, "efficiency")
+    fast, *small = (_list(root / f"sys/devices/{name}/cpus") for name in ("cpu_core", "cpu_atom", "cpu_lowpower"))
+    if fast and any(small):
+        return dict.fromkeys(chain(*small), "efficiency") | dict.fromkeys(fast, "performance")
     capacities = {
         int(folder.name.removeprefix("cpu")): files.number(folder / "cpu_capacity") for folder in folders
     }

@@ -214,9 +214,9 @@ def _digits(value: float) -> str:
 def parse_quantity(text: str) -> tuple[float, str]:
     """Value in the SI base unit, and that unit, from `204.8 GB/s`, `85ns`, `1.2 TFLOP/s`."""
     match = _QUANTITY.fullmatch(text.strip())
-    if not match:
+    if not match or not math.isfinite(float(match[1])):
         raise UsageError(
-            f"'{text}' is no quantity",
+            f"'{_short(text)}' is no quantity",
             why="a quantity looks like 204.8 GB/s, 1.2 TFLOP/s or 85 ns",
             remedy="write it as '204.8 GB/s'",
         )

@@ -74,9 +74,16 @@ def network_cards(networks: Mapping[str, str], nodes: CardNodes, machines: Seque
         machines: that the plan is for.
 
     Raises:
-        UsageError: the user speaks of a network that the plan has not.
+        UsageError: the user speaks of a network that the plan has not, or of a node that no machine has.
     """
-    for name in nodes:
+    there = sorted({each.index for machine in machines for each in machine.topology.numa_nodes})
+    for name, node in nodes.items():
+        if node not in there:
+            raise UsageError(
+                f"--nic-node names NUMA node {node}",
+                why=f"nodes of this machine: {', '.join(map(str, there))}",
+                remedy=f"--nic-node {there[0]}",
+            )
         if name and name not in networks:
             raise UsageError(
                 f"--nic-node speaks of a network '{name}'",

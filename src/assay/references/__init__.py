@@ -23,6 +23,7 @@ _UNITS = {
     "Gbps": ("B/s", 1e9 / 8),
     "MFLOPS": ("flop/s", 1e6),
     "GFLOPS": ("flop/s", 1e9),
+    "KiB": ("B", 2.0**10),
     "MB": ("B", 2.0**20),
     "%": ("share", 1e-2),
     "": ("", 1.0),

@@ -11,8 +11,8 @@ from assay.model.run import Run
 from assay.model.text import Command, Joined, Phrase
 from assay.model.units import typed_duration
 
-#: Options by which nodes are reached: whatever is done there needs them.
-_WAY = ("--ssh-config", "--launcher")
+#: Options by which nodes and runs are reached: whatever is done there needs them.
+_WAY = ("--ssh-config", "--launcher", "--runs")
 #: Options that say which nodes are measured, and by what they pass messages: a remedy that varies something else,
 #: or is another study, is about the same ones.
 _NODES = ("--hosts", "--hostfile", *_WAY)
@@ -32,7 +32,7 @@ def typed(text: str, run: Run) -> str:
     source names.
     """
     if isinstance(text, Command):
-        return text if text.verb in {"show", "report"} else _completed(text, run)
+        return _shown(text, run) if text.verb in {"show", "report"} else _completed(text, run)
     if isinstance(text, Joined):
         return texts.joined(text.separator, [typed(part, run) for part in text.parts])
     if isinstance(text, Phrase):
@@ -51,6 +51,14 @@ def commands(text: str) -> Iterator[Command]:
         parts = text.parts if isinstance(text, Joined) else text.parameters.values()
         for part in parts:
             yield from commands(part) if isinstance(part, str) else ()
+
+
+def _shown(asked: Command, run: Run) -> Command:
+    """Commands that only read find a run of another folder by its path."""
+    folder = "=".join(_given(run.info.command, ("--runs",))).removeprefix("--runs=")
+    if not folder or asked.subject != run.info.id:
+        return asked
+    return texts.cli(asked.verb, f"{folder}/{asked.subject}", *asked.options)
 
 
 def _completed(asked: Command, run: Run) -> Command:

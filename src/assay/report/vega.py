@@ -14,6 +14,7 @@ import msgspec
 import vl_convert
 from markupsafe import Markup
 
+from assay.machine.memory_limit import address_space
 from assay.model.errors import UnfitEnvironmentError
 from assay.model.text import encoded
 from assay.report.charts.theme import SCHEMA, narrowed
@@ -27,6 +28,8 @@ _VERSION = SCHEMA.rsplit("/v", 1)[-1].removesuffix(".json")
 _MARK_WORDS = re.compile(r' (?:aria-[a-z]+|role|pointer-events)="[^"]*"')
 #: A chart's own pixel is 1/96 inch, a point of print 1/72; a PNG has 300 dots an inch.
 _POINTS, _PPI = 0.75, 300
+#: With less address space vl-convert's engine may end the whole process: of 64 GiB it did, of 80 GiB it did not.
+_ADDRESS_SPACE = 2**37
 _VARIABLE = re.compile(r"var\(--([a-z0-9-]+)\)")
 _SIZE = re.compile(r'width="([\d.]+)" height="([\d.]+)"')
 _COLOUR = re.compile(r"--([a-z0-9-]+): (#[0-9a-f]{6})")
@@ -78,14 +81,28 @@ def svg(spec: Spec, prefix: str, draw: Callable[[Spec], str] | None = None) -> M
 
 
 def plain(spec: Spec) -> str:
-    """The chart as Vega draws it, without a description of each mark, which takes a fifth of the time."""
+    """The chart as Vega draws it, without a description of each mark, which takes a fifth of the time.
+
+    Nothing where `can_draw` denies it.
+    """
+    if not can_draw():
+        return ""
     quiet = spec | {"config": spec.get("config", {}) | {"aria": False}}
     text: str = vl_convert.vegalite_to_svg(quiet, vl_version=_version())
     return text
 
 
+def can_draw() -> bool:
+    """Whether there is address space for it: where there is too little, the engine ends the process."""
+    limit = address_space()
+    return limit is None or limit.size_bytes >= _ADDRESS_SPACE
+
+
 def exported(figure: Figure, form: str, size: str) -> bytes:
     """The figure as a file for a paper: on white, in the page's light colours, as wide as a column or a page."""
+    if not can_draw():
+        why = "the address space of this process is limited (ulimit -v)"
+        raise UnfitEnvironmentError("charts cannot be drawn", why=why, remedy="ulimit -v unlimited")
     spec = narrowed(figure.spec) if size == "column" else figure.spec
     text = _VARIABLE.sub(lambda found: _light()[found[1]], encoded(spec).decode())
     plain = msgspec.json.decode(text) | {"background": "#ffffff", "padding": 4}
@@ -135,6 +152,8 @@ def _bundle() -> str:
         return gzip.decompress(kept.read_bytes()).decode()
     except (OSError, EOFError, zlib.error, UnicodeDecodeError):  # not there, or torn
         pass
+    if not can_draw():
+        return ""
     source: str = vl_convert.javascript_bundle("window.vegaEmbed = vegaEmbed;", vl_version=_version())
     try:
         kept.parent.mkdir(parents=True, exist_ok=True)

@@ -32,7 +32,7 @@ from assay.run.records import (
     split_launcher_output,
 )
 from assay.run.watcher import Watcher
-from assay.store import RunDirectory
+from assay.store import RunDirectory, typed
 
 #: Of the probe between launches.
 _PROBE_S = 0.005
@@ -241,7 +241,7 @@ class _Session:
             f"'{host}' cannot be reached any more; what was measured is kept in {self.directory.path}, and "
             "the run can go on when the node is back",
             why=f"{why}; {describe_exit(outcome.exit_code)}",
-            remedy=resume_command(self.directory.path.name, self.starter.site),
+            remedy=resume_command(typed(self.directory.path), self.starter.site),
         )
 
     def _log(self, launch: Launch, answer: Answer, outcome: Outcome) -> None:

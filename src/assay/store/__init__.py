@@ -1,7 +1,8 @@
 """Run directories: the truth of what was measured, and an index of them that can be deleted at any time."""
 
 from assay.store.directory import RunDirectory, create, reopen
-from assay.store.folder import find, runs_folder
+from assay.store.files import replacing, writing
+from assay.store.folder import find, runs_folder, typed
 from assay.store.imported import save_import
 from assay.store.index import Listed, listing
 from assay.store.packed import SUFFIX, pack
@@ -19,6 +20,9 @@ __all__ = [
     "pack",
     "predicting",
     "reopen",
+    "replacing",
     "runs_folder",
     "save_import",
+    "typed",
+    "writing",
 ]

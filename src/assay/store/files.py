@@ -3,7 +3,11 @@
 import errno
 import fcntl
 import os
+import secrets
+from collections.abc import Generator
+from contextlib import AbstractContextManager, contextmanager, suppress
 from pathlib import Path
+from typing import BinaryIO
 
 from assay.model.errors import UnfitEnvironmentError
 
@@ -16,17 +20,39 @@ def write_atomically(path: Path, content: bytes) -> None:
     Raises:
         UnfitEnvironmentError: the disk is full or the folder cannot be written.
     """
-    temporary = path.with_name(f".{path.name}.{os.getpid()}")
     try:
-        with temporary.open("wb") as file:
+        with replacing(path) as file:
             file.write(content)
             file.flush()
             os.fsync(file.fileno())
-        temporary.replace(path)
         sync_folder(path.parent)
     except OSError as error:
-        temporary.unlink(missing_ok=True)
         raise write_error(path, error) from error
+
+
+@contextmanager
+def replacing(path: Path) -> Generator[BinaryIO]:
+    """A new file, of a name that nobody can foresee, that takes the place of `path` once it is whole.
+
+    Raises:
+        OSError: of `path`, which is then as it was.
+    """
+    draft = path.with_name(f".{secrets.token_hex(8)}.draft")
+    try:
+        with draft.open("xb") as file:
+            yield file
+        draft.replace(path)
+    except OSError as error:  # of the file that was asked for, not of its draft
+        raise OSError(error.errno, error.strerror or str(error), str(path)) from error
+    finally:
+        with suppress(OSError):
+            draft.unlink()
+
+
+def writing(path: Path) -> AbstractContextManager[BinaryIO]:
+    """A file that a user names, to write: whole or not at all, or into a device, a pipe, the target of a link."""
+    as_it_is = path.is_symlink() or (path.exists() and not path.is_file())
+    return path.open("wb") if as_it_is else replacing(path)
 
 
 def sync_folder(folder: Path) -> None:
@@ -81,7 +107,7 @@ def lock(path: Path) -> int:
             raise UnfitEnvironmentError(
                 f"run '{path.parent.name}' is being measured already",
                 why=f"{holder or 'another process'} holds {path}",
-                remedy="wait until it ends, or end it; then: assay run --resume " + path.parent.name,
+                remedy=f"wait until it ends, or end it; then: assay run --resume {path.parent}",
             ) from error
         raise write_error(path, error) from error
     return handle

@@ -29,6 +29,11 @@ def run_ids(folder: Path) -> list[str]:
     return sorted(names, key=lambda name: (name[:_STAMP], _started(folder / name), name))
 
 
+def typed(run: Path) -> str:
+    """A run as a user types it: its id where it lies in the usual folder, else its path."""
+    return run.name if run.parent == runs_folder() else str(run)
+
+
 def find(reference: str, folder: Path | None = None) -> Path:
     """Directory of a run by id, unique prefix, path or `last` (the one that began last); a reference by its name.
 
@@ -56,7 +61,7 @@ def find(reference: str, folder: Path | None = None) -> Path:
         raise UsageError(
             f"'{reference}' fits {len(matching)} runs",
             why=_first_ids(matching),
-            remedy=f"name one of them, e.g. assay show {matching[-1]}",
+            remedy=f"name one of them, e.g. assay show {typed(folder / matching[-1])}",
         )
     raise UsageError(
         f"there is no run '{reference}' in '{folder}'", why=f"there are: {_first_ids(ids)}", remedy="assay list"

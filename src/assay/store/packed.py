@@ -1,41 +1,45 @@
 """A run as one file, to send and to keep: a tar archive of its directory, compressed with xz."""
 
+import lzma
 import re
+import subprocess
 import tarfile
 import tempfile
-from collections.abc import Generator
+import time
+from collections.abc import Generator, Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from typing import BinaryIO
 
 from assay.model.errors import UsageError
-from assay.store.files import write_error
+from assay.model.units import format_size
+from assay.store.files import writing
 
 SUFFIX = ".tar.xz"
 #: What belongs to a run, by its path in the directory; a lock and what was drawn from the records do not.
 _FILES = re.compile(
-    r"(run|plan|ending|imported)\.json|records\.jsonl|samples\.columns|machine/[^/]+\.(json|xml)|logs/[^/]+"
+    r"(run|plan|ending|imported)\.json|records\.jsonl|samples\.columns|machine/[^/\0]+\.(json|xml)|logs/[^/\0]+"
 )
+_MAGIC = b"\xfd7zXZ\0"
+#: Bounds of what is unpacked: bytes in all, files, seconds; bytes of the decoder's memory, and of a file's name.
+_MOST_BYTES, _MOST_FILES, _MOST_S = 1 << 30, 100_000, 60.0
+_MOST_MEMORY, _LONGEST_NAME = 1 << 27, 1 << 14
 _COPIED = 1 << 20
+_PAX_SIZE = re.compile(rb"(?:\A|\n)\d+ (?:size|GNU\.sparse[.\w]*)=")
+_PAX_NAME = re.compile(rb"(?:\A|\n)\d+ path=([^\n]+)\n")
 
 
 def pack(run: Path, file: Path) -> None:
     """Write the directory `run` into the archive `file`: whole, or not at all.
 
     Raises:
-        UnfitEnvironmentError: the file cannot be written.
+        OSError: the file cannot be written.
     """
-    draft = file.with_name(f".{file.name}.draft")
-    try:
-        with tarfile.open(draft, "w:xz") as archive:
-            for path in sorted(run.rglob("*")):
-                name = path.relative_to(run).as_posix()
-                if path.is_file() and _FILES.fullmatch(name):
-                    archive.add(path, f"{run.name}/{name}", filter=_anonymous)
-        draft.replace(file)
-    except OSError as error:
-        raise write_error(file, error) from error
-    finally:
-        draft.unlink(missing_ok=True)
+    with writing(file) as packed, tarfile.open(fileobj=packed, mode="w:xz") as archive:
+        for path in sorted(run.rglob("*")):
+            name = path.relative_to(run).as_posix()
+            if path.is_file() and _FILES.fullmatch(name):
+                archive.add(path, f"{run.name}/{name}", filter=_anonymous)
 
 
 def _anonymous(member: tarfile.TarInfo) -> tarfile.TarInfo:
@@ -48,7 +52,10 @@ def _anonymous(member: tarfile.TarInfo) -> tarfile.TarInfo:
 
 def is_packed(path: Path) -> bool:
     """Whether a path is an archive."""
-    return path.is_file() and tarfile.is_tarfile(path)
+    if not path.is_file():
+        return False
+    with path.open("rb") as file:
+        return file.read(len(_MAGIC)) == _MAGIC
 
 
 @contextmanager
@@ -56,27 +63,115 @@ def unpacked(file: Path) -> Generator[Path]:
     """The directory of a packed run, while it is read: nothing is taken out but files that a run has.
 
     Raises:
-        UsageError: the archive is broken, or holds no run.
+        UsageError: the archive is damaged, or holds more than a run does.
     """
-    with tempfile.TemporaryDirectory(prefix="assay-") as folder:
+    with file.open("rb") as packed, _folder() as folder:
         try:
-            with tarfile.open(file) as archive:
-                for member in archive:
-                    _take(archive, member, Path(folder))
-        except (tarfile.TarError, EOFError, OSError) as error:
-            why = f"{error}" or "it ends too early"
-            raise UsageError(f"cannot read the packed run '{file}'", why=why, remedy="assay list") from error
+            for name, pieces in _members(_Stream(packed)):
+                _take(name.removeprefix("./").partition("/")[2], pieces, folder)
+        except (_DamageError, tarfile.TarError, lzma.LZMAError, OSError) as error:
+            raise UsageError(
+                f"the packed run '{file}' is damaged, or is none", why=str(error), remedy=f"xz --test {file}"
+            ) from error
+        yield folder
+
+
+@contextmanager
+def _folder() -> Generator[Path]:
+    """A folder that is removed afterwards, also where a signal ends this process: a shell waits for its end."""
+    folder = tempfile.mkdtemp(prefix="assay-")
+    remove = ("/bin/sh", "-c", 'read -r _; rm -rf "$1"', "sh", folder)
+    with subprocess.Popen(remove, stdin=subprocess.PIPE, start_new_session=True):  # leaving it closes its input
         yield Path(folder)
 
 
-def _take(archive: tarfile.TarFile, member: tarfile.TarInfo, folder: Path) -> None:
+class _DamageError(Exception):
+    """What is wrong with an archive."""
+
+
+class _Stream:
+    """A compressed file, decompressed piece by piece within bounds."""
+
+    def __init__(self, file: BinaryIO) -> None:
+        self._file = file
+        self._decoder = lzma.LZMADecompressor(memlimit=_MOST_MEMORY)
+        self._left = _MOST_BYTES
+        self._until_s = time.monotonic() + _MOST_S
+
+    def pieces(self, size: int) -> Iterator[bytes]:
+        """The next `size` bytes."""
+        if not 0 <= size <= self._left:
+            raise _DamageError(f"it holds more than {format_size(_MOST_BYTES)}")
+        self._left -= size
+        while size:
+            piece = self._piece(min(size, _COPIED))
+            size -= len(piece)
+            yield piece
+
+    def read(self, size: int) -> bytes:
+        """The next `size` bytes at once."""
+        return b"".join(self.pieces(size))
+
+    def _piece(self, most: int) -> bytes:
+        piece = b""
+        while not piece:
+            if time.monotonic() > self._until_s:
+                raise _DamageError(f"it takes more than {_MOST_S:.0f} s to unpack")
+            compressed = self._file.read(_COPIED) if self._decoder.needs_input else b""
+            if self._decoder.eof or (self._decoder.needs_input and not compressed):
+                raise _DamageError("it ends too early")
+            piece = self._decoder.decompress(compressed, most)
+        return piece
+
+
+def _members(stream: _Stream) -> Iterator[tuple[str, Iterator[bytes]]]:
+    """Name and content of each file. tarfile itself believes what headers say of sizes, as of sparse files."""
+    name = ""
+    for _ in range(_MOST_FILES):
+        block = stream.read(tarfile.BLOCKSIZE)
+        if not any(block):
+            return
+        member = tarfile.TarInfo.frombuf(block, "utf-8", "surrogateescape")
+        whole = -(-member.size // tarfile.BLOCKSIZE) * tarfile.BLOCKSIZE
+        if member.type in {tarfile.XHDTYPE, tarfile.GNUTYPE_LONGNAME}:
+            if member.size > _LONGEST_NAME:
+                raise _DamageError("a file's name is longer than any")
+            name = _long_name(member, stream.read(whole)[: member.size])
+        elif member.type in {tarfile.GNUTYPE_SPARSE, tarfile.XGLTYPE, tarfile.SOLARIS_XHDTYPE}:
+            raise _DamageError(f"'{member.name}' is sparse, or otherwise not as assay pack writes it")
+        elif member.isreg():
+            pieces = stream.pieces(whole)
+            yield name or member.name, _cut(pieces, member.size)
+            for _piece in pieces:  # what was not taken
+                pass
+            name = ""
+        else:
+            name = ""
+    raise _DamageError(f"it holds more than {_MOST_FILES} files")
+
+
+def _long_name(member: tarfile.TarInfo, content: bytes) -> str:
+    """The name that a header gives the next file; empty where it says something else of it."""
+    if member.type == tarfile.GNUTYPE_LONGNAME:
+        return content.rstrip(b"\0").decode("utf-8", "surrogateescape")
+    if _PAX_SIZE.search(content):
+        raise _DamageError("a file in it is sparse, or larger than any of a run")
+    found = _PAX_NAME.search(content)
+    return found[1].decode("utf-8", "surrogateescape") if found else ""
+
+
+def _cut(pieces: Iterator[bytes], size: int) -> Iterator[bytes]:
+    for piece in pieces:
+        yield piece[:size]
+        size -= min(size, len(piece))
+
+
+def _take(name: str, pieces: Iterator[bytes], folder: Path) -> None:
     """A file of the run; everything else in the archive is left there."""
-    name = member.name.removeprefix("./").partition("/")[2]
-    content = archive.extractfile(member) if member.isreg() and _FILES.fullmatch(name) else None
-    if content is None:
+    if not _FILES.fullmatch(name):
         return
     path = folder / name
     path.parent.mkdir(exist_ok=True)
     with path.open("wb") as file:
-        while part := content.read(_COPIED):
-            file.write(part)
+        for piece in pieces:
+            file.write(piece)

@@ -78,7 +78,7 @@ def read(path: Path) -> tuple[Run, "Records"]:
         if (path / "ending.json").is_file()
         else None
     )
-    records = read_records(path)
+    records = read_records(path, _Planned(plan))
     by_host = {
         machine.host: msgspec.structs.replace(machine, facts=without_private_words(machine.facts))
         for machine in machines
@@ -124,7 +124,28 @@ class Records(NamedTuple):
             self.lines.add(number)
 
 
-def read_records(path: Path) -> Records:
+class _Planned:
+    """The launches that records can hold, each once.
+
+    Args:
+        plan: of the run.
+    """
+
+    def __init__(self, plan: Plan) -> None:
+        self._cases = {each.id: frozenset(each.cases) for part in (plan, *plan.trials) for each in part.order}
+        self._made: set[tuple[str, int, str]] = set()
+
+    def take(self, launch: Launch) -> None:
+        """RecordError where the launch is of another run, or stands there already."""
+        if not self._cases.get(launch.id, frozenset()).issuperset(launch.cases):
+            raise RecordError("it belongs to another run: the plan has no such launch")
+        made = (launch.id, launch.attempt, launch.started)
+        if made in self._made:
+            raise RecordError("it stands in the records already")
+        self._made.add(made)
+
+
+def read_records(path: Path, planned: _Planned) -> Records:
     """The committed launches in the records.jsonl of a directory; lines are counted from 1.
 
     Raises:
@@ -133,12 +154,12 @@ def read_records(path: Path) -> Records:
     records, beside = path / "records.jsonl", path / COLUMNS
     content = records.read_bytes() if records.is_file() else b""
     if not beside.is_file():
-        return _read_records(content, -1)
+        return _read_records(content, -1, planned)
     with beside.open("rb") as file:
-        return _read_records(content, file.fileno())
+        return _read_records(content, file.fileno(), planned)
 
 
-def _read_records(content: bytes, file: int) -> Records:
+def _read_records(content: bytes, file: int, planned: _Planned) -> Records:
     """See `read_records`; `file`: of columns, -1 where there is none."""
     end = content.rfind(b"\n") + 1
     torn = end < len(content)
@@ -165,7 +186,9 @@ def _read_records(content: bytes, file: int) -> Records:
             pending.records.append(_compact(record) if isinstance(record, Series) else record)
             continue
         try:
-            launches.append(with_shared_parts(pending.launch(record), known))
+            fresh = pending.launch(record)
+            planned.take(record)
+            launches.append(with_shared_parts(fresh, known))
         except RecordError as error:
             damage.append(f"launch {record.id} (attempt {record.attempt}) counts as not made: {error.what}")
         else:

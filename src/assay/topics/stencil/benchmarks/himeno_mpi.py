@@ -48,9 +48,11 @@ def _larger(problem: Values, times: float) -> Values | None:
     return {"size": sizes[at + whole]} if exists else None
 
 
-def _exchange(params: Values, placement: Placement) -> Exchange:
+def _exchange(params: Values, placement: Placement) -> Exchange | None:
     """Of one sweep: the faces of a block, an axis after the other, then a sum over all ranks."""
-    grid, ranks = himeno.GRIDS[str(params["size"])], sharing_ranks(params, placement)
+    grid, ranks = himeno.GRIDS.get(str(params.get("size"))), sharing_ranks(params, placement)
+    if grid is None:  # an import may name another
+        return None
     shape = _shape(params, placement)
     work = himeno.FLOPS * math.prod(points - 2 for points in grid)
     if ranks == 1 or shape is None:
