@@ -120,7 +120,8 @@ def test_a_launcher_that_starts_each_rank_alone_is_found_out(desk: Desk, kind: s
 def test_a_launcher_that_hangs_ends_at_its_limit_with_all_that_it_started_elsewhere(desk: Desk) -> None:
     mpi_of("openmpi")
     there = f"ssh -F {desk.lab.ssh_config} node02 env ASSAY_RUN=$ASSAY_RUN sleep 601"
-    declared(desk, "openmpi", f"{there} &\nsleep 602")
+    hanging = f'case " $* " in *" --case "*) {there} & exec sleep 602 ;; esac\nexec {{launcher}} "$@"'
+    declared(desk, "openmpi", hanging)
     process = desk.started(desk.words("run", "single.toml", *GBE, "--mpi", "mine"))
     until(lambda: any("sleep 601" in args for args in desk.lab.strangers("node02")))
     _, said = process.communicate(timeout=PATIENCE_S)

@@ -8,6 +8,7 @@ import time
 from collections.abc import Callable
 from pathlib import Path
 
+import msgspec
 import pytest
 
 from assay.launch.command import Command
@@ -44,6 +45,17 @@ def test_output_errors_and_exit_code_come_back() -> None:
     )
     assert (outcome.stdout, outcome.stderr, outcome.exit_code) == (b"out\n", b"err\n", 3)
     assert outcome.involuntary_switches >= 0
+
+
+def test_what_is_too_long_for_a_command_line_stands_in_a_file_as_long_as_the_command_runs() -> None:
+    lines = ("node0001",) * 2**14  # 128 nodes of 128 ranks: more than a word may be
+    order = msgspec.structs.replace(
+        python("import os; print(os.environ['HOSTS'], len(open(os.environ['HOSTS']).read()))"),
+        files={"HOSTS": lines},
+    )
+    path, length = Processes().execute(order, LONG).stdout.split()
+    assert int(length) == 9 * len(lines) > 2**17
+    assert not Path(path.decode()).exists()
 
 
 def test_much_output_on_both_streams_does_not_block() -> None:

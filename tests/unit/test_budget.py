@@ -2,7 +2,7 @@
 
 import itertools
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Literal
 
@@ -153,9 +153,11 @@ class _Patient(SimulatedMachine):
 
     longest_s = 0.0
 
-    def execute_together(self, commands: Sequence[Command], timeout: float) -> tuple[Outcome, ...]:
+    def execute_together(
+        self, commands: Sequence[Command], timeout: float, at_limit: Callable[[], None] = lambda: None
+    ) -> tuple[Outcome, ...]:
         self.longest_s = max(self.longest_s, timeout)
-        return super().execute_together(commands, timeout)
+        return super().execute_together(commands, timeout, at_limit)
 
 
 def test_windows_over_a_network_of_100_mbit_a_second_are_waited_for(tmp_path: Path) -> None:

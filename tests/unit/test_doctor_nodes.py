@@ -257,7 +257,7 @@ def test_a_card_that_is_asked_for_without_its_port_is_found(monkeypatch: pytest.
     monkeypatch.setattr(nodes, "_mpis", lambda _names: ())
     monkeypatch.setattr(nodes, "_builds", lambda _mpis: [])
     monkeypatch.setattr(
-        nodes, "_ask", lambda *_: {"n1": NodeReply(SOUND, "", ASKED), "n2": NodeReply(OTHER, "", ASKED)}
+        nodes, "ask", lambda *_: {"n1": NodeReply(SOUND, "", ASKED), "n2": NodeReply(OTHER, "", ASKED)}
     )
     told = nodes.examine(("n1", "n2"), Starter(Site("login")), (), {"ib": "mlx5_0"})
     found = {checks.host: {one.name: one for one in checks.checks} for checks in told}

@@ -64,6 +64,7 @@ READERS = {
     "plan/points.py": "values of axes in a study, as a user writes them",
     "run/causes.py": "the messages by which MPIs fail",
     "run/foreign.py": "lines of a program's output",
+    "run/leftovers.py": "what a shell on a node says of its processes",
     "run/merging.py": "lines of a program's output",
     "run/process.py": "/proc/stat",
     "run/records.py": "lines of a program's output",

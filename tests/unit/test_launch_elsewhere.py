@@ -26,14 +26,22 @@ def line(layout: Layout, site: Site) -> str:
 @pytest.mark.parametrize(("mpi", "pmi"), [(OPEN_MPI, "pmix"), (MPICH, "pmi2")])
 def test_srun_starts_a_step_on_the_hosts_in_their_order(mpi: Mpi, pmi: str) -> None:
     assert line(Layout(("n2", "n1"), RANKS, mpi), ALLOCATED) == (
-        f"{STEP} --nodes=2 --ntasks=4 --distribution=arbitrary --nodelist=n2,n2,n1,n1"
+        f"{STEP} --nodes=2 --ntasks=4 --distribution=arbitrary"
         f" --cpu-bind=mask_cpu:0x1,0xc --mpi={pmi} /cache/prog --cpus 0/2-3"
     )
 
 
+def test_srun_takes_its_hosts_from_a_file_of_a_line_for_each_rank() -> None:
+    command = launch.get("srun").translate(Layout(("n2", "n1"), RANKS, MPICH), ALLOCATED, ("p",), {})
+    assert command.files == {"SLURM_HOSTFILE": ("n2", "n2", "n1", "n1")}
+    hosts, ranks = tuple(f"node{number:04}" for number in range(128)), tuple((cpu,) for cpu in range(128))
+    large = launch.get("srun").translate(Layout(hosts, ranks, MPICH), ALLOCATED, ("p",), {})
+    assert max(map(len, large.argv)) < 2**17  # MAX_ARG_STRLEN of Linux, execve(2)
+
+
 def test_srun_starts_a_program_that_stands_alone_on_one_other_host() -> None:
     assert line(Layout(("n2",), ((0, 1, 64),)), ALLOCATED) == (
-        f"{STEP} --nodes=1 --ntasks=1 --distribution=arbitrary --nodelist=n2"
+        f"{STEP} --nodes=1 --ntasks=1 --distribution=arbitrary"
         " --cpu-bind=mask_cpu:0x10000000000000003 --mpi=none /cache/prog --cpus 0/2-3"
     )
 

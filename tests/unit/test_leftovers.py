@@ -1,6 +1,9 @@
 """What a run looks for and ends on other hosts, and when: on a simulated node that is reached by ssh."""
 
+import os
 import shlex
+import signal
+import subprocess
 from collections.abc import Callable
 from pathlib import Path
 
@@ -11,12 +14,13 @@ from tests.simulation import TWO_CORES, Recorder, begin, builds_for, described, 
 from assay import store
 from assay.launch.command import Command, Outcome, Site
 from assay.launch.starter import Starter
-from assay.launch.sweep import SCRIPT
+from assay.launch.sweep import LOOK, SCRIPT
 from assay.model.errors import UnfitEnvironmentError
-from assay.model.plan import Measure, Plan, Study
+from assay.model.plan import Case, Measure, Plan, Study
 from assay.model.run import Run
 from assay.plan import Options
 from assay.run import execute
+from assay.run.leftovers import find_stuck
 from assay.simulation import Law, SimulatedMachine
 
 ONE = Study("One", "A question?", (Measure("stream", ("one-core",), axes={"elements": 1_000_000}),), launches=2)
@@ -135,3 +139,48 @@ def test_a_node_that_is_lost_ends_the_run_which_makes_its_launch_again_when_it_g
     assert "Connection refused" in lost.value.why
     assert lost.value.remedy == f"assay run --resume {folder.name} --ssh-config 'lab config'"
     assert store.load(folder).launches == ()
+
+
+def test_the_rank_that_is_stopped_is_named_with_its_number_and_state() -> None:
+    """Real processes of a run, of which one is stopped: what is asked on each host tells them apart."""
+    run = f"look-{os.getpid()}"
+    variables = {**os.environ, "ASSAY_RUN": run}
+    ranks = [
+        subprocess.Popen(["sleep", "60"], env={**variables, name: number})
+        for name, number in (("PMI_RANK", "0"), ("OMPI_COMM_WORLD_RANK", "3"))
+    ]
+    try:
+        os.kill(ranks[1].pid, signal.SIGSTOP)
+        told = subprocess.run(["sh", "-c", LOOK, "sweep", run], capture_output=True, text=True, check=True)
+    finally:
+        for each in ranks:
+            each.kill()
+            each.wait()
+    assert sorted(told.stdout.splitlines()) == ["0 S", "3 T"]
+    looked = Outcome(told.stdout.encode(), b"", 0)
+    found = find_stuck(_two_ranks_on_there(), Starter(Site("here", run=run)), _Looking(looked))
+    assert found == "rank 3 on there is stopped (on a signal: kill -CONT goes on with it)"
+    assert "there does not answer" in find_stuck(
+        _two_ranks_on_there(), Starter(Site("here", run=run)), _Looking(REFUSED)
+    )
+    assert not find_stuck(
+        _two_ranks_on_there(), Starter(Site("here", run=run)), _Looking(Outcome(b"0 R\n1 S\n", b"", 0))
+    )
+
+
+class _Looking(SimulatedMachine):
+    """Answers whoever looks at its ranks."""
+
+    def __init__(self, told: Outcome) -> None:
+        super().__init__(described(TWO_CORES).topology, Law(), ("there",))
+        self._told = told
+
+    def execute(self, command: Command, timeout: float) -> Outcome:
+        del command, timeout
+        return self._told
+
+
+def _two_ranks_on_there() -> tuple[Case, ...]:
+    pair = Measure("pt2pt", ("pair",), axes={"pattern": "latency", "bytes": 8})
+    plan = plan_for(study=Study("Two", "?", (pair,)), options=Options(hosts=("there",)))
+    return tuple(case for case in plan.cases if case.placement.ranks)[:1]

@@ -1,6 +1,6 @@
 """A program that stood alone on several hosts at once is one launch with a rank on each."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from datetime import datetime
 from pathlib import Path
 
@@ -103,7 +103,10 @@ class Nodes:
         program = next(at for at, word in enumerate(words) if word.startswith("/"))
         return self.nodes[host].execute(Command(tuple(words[program:]), {}), timeout)
 
-    def execute_together(self, commands: Sequence[Command], timeout: float) -> tuple[Outcome, ...]:
+    def execute_together(
+        self, commands: Sequence[Command], timeout: float, at_limit: Callable[[], None] = lambda: None
+    ) -> tuple[Outcome, ...]:
+        del at_limit
         self.together.append(tuple(command.argv[-2] for command in commands))
         return tuple(self.execute(command, timeout) for command in commands)
 

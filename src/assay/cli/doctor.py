@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 import click
 
 from assay.cli import output, site
+from assay.cli.nodes import UNFIT, addressed, examine, merged, require_fit
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -22,6 +23,7 @@ if TYPE_CHECKING:
 
 #: Others are watched for so long at least: 25 ticks of each cpu.
 _WATCHED_S = 0.25
+_MEASURABLE = "this machine can be measured. next: "
 _MARKS = {"ok": ("ok", "green"), "warning": ("warning", "yellow"), "problem": ("problem", "red")}
 
 
@@ -60,8 +62,8 @@ def command(  # noqa: PLR0913, PLR0917 (one parameter an option)
     if as_json:
         output.print_json(checks)
     else:
-        _show(checks.checks, output.console(), "assay run quick")
-    _judge(checks.checks)
+        show_checks(checks.checks, output.console(), f"{_MEASURABLE}assay run quick", UNFIT)
+    require_fit(checks.checks)
 
 
 def _tell_nodes(
@@ -71,7 +73,6 @@ def _tell_nodes(
     import msgspec
 
     from assay import plan as planning
-    from assay.cli.nodes import addressed, examine, merged
     from assay.launch.starter import Starter
 
     following = shlex.join(["assay", "run", "network", *output.typed({"as_json"})])
@@ -83,21 +84,8 @@ def _tell_nodes(
             {"schema": 1, "fit": all(one.fit for one in told), "hosts": [addressed(one) for one in told]}
         )
     else:
-        _show(together, output.console(), following)
-    _judge(together)
-
-
-def _judge(checks: Sequence[Check]) -> None:
-    """Raise what the exit code must say."""
-    from assay.model.errors import UnfitEnvironmentError
-
-    problems = [check for check in checks if check.state == "problem"]
-    if problems:
-        raise UnfitEnvironmentError(
-            "nothing can be measured here yet",
-            why="; ".join(f"{check.name}: {check.found}" for check in problems),
-            remedy=problems[0].remedy,
-        )
+        show_checks(together, output.console(), f"{_MEASURABLE}{following}", UNFIT)
+    require_fit(together)
 
 
 def _checks() -> Checks:
@@ -229,8 +217,15 @@ def _file_system(folder: Path) -> str:
     return next((kinds[path] for path in (resolved, *resolved.parents) if path in kinds), "")
 
 
-def _show(checks: Sequence[Check], console: Console, following: str) -> None:
-    """What needs attention with its reason and remedy, then what is fine, then what is not known."""
+def show_checks(checks: Sequence[Check], console: Console, good: str, bad: str) -> None:
+    """What needs attention with its reason and remedy, then what is fine, then what is not known.
+
+    Args:
+        checks: in order.
+        console: to print on.
+        good: what it means that none is a problem.
+        bad: what a problem means.
+    """
     from rich.text import Text
 
     by_state: dict[str, list[Check]] = {}
@@ -253,15 +248,15 @@ def _show(checks: Sequence[Check], console: Console, following: str) -> None:
     for check in unknown:
         _say(f"{check.name}: {check.found}", console, "  ")
     console.print()
-    _say(_sum(by_state, following), console, "")
+    _say(_sum(by_state, good, bad), console, "")
 
 
-def _sum(by_state: dict[str, list[Check]], following: str) -> str:
+def _sum(by_state: dict[str, list[Check]], good: str, bad: str) -> str:
     problems, warnings = len(by_state.get("problem", [])), len(by_state.get("warning", []))
     counted = f"{warnings} warning{'s' * (warnings != 1)}" if warnings else "no warnings"
     if problems:
-        return f"{problems} problem{'s' * (problems > 1)}, {counted}: nothing can be measured here yet"
-    return f"{counted}; this machine can be measured. next: {following}"
+        return f"{problems} problem{'s' * (problems > 1)}, {counted}: {bad}"
+    return f"{counted}; {good}"
 
 
 def _say(line: str, console: Console, indent: str) -> None:

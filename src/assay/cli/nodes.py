@@ -17,8 +17,9 @@ if TYPE_CHECKING:
     from assay.model.check import Check, Checks
     from assay.model.toolchain import Build, Mpi
 
-#: Nodes that are asked at once, and how long one may take.
-_AT_ONCE = 32
+#: What a problem means.
+UNFIT = "nothing can be measured here yet"
+#: How long a node may take to answer.
 _PATIENCE_S = 60.0
 #: What a rank of each family needs of Slurm to learn who it is: names in `srun --mpi=list`.
 _PMI = {"openmpi": "pmix", "mpich": "pmi2", "intel": "pmi2"}
@@ -35,16 +36,26 @@ def examine(
         mpis: that shall work there; the default one where empty.
         networks: name -> device that they shall have.
     """
+    from assay.cli.together import Between, try_launches
     from assay.machine import cluster
     from assay.model.check import CHECKS_SCHEMA, Checks
+    from assay.model.ranks_seen import PROGRAM
 
     chosen = _mpis(mpis)
-    wanted = _wanted(hosts, chosen, networks, starter)
-    answers = _ask(hosts, starter, wanted)
-    wanted = _with_ports(wanted, answers)
-    config = ("-F", starter.site.ssh_config) if starter.site.ssh_config else ()
-    found = cluster.examine(answers, wanted, " ".join(("ssh", *config, "{host}", "true")))
+    builds = _builds(chosen)
+    needed = wanted(hosts, chosen, builds, networks, starter)
+    answers = ask(hosts, starter, needed)
+    needed = _with_ports(needed, answers)
+    found = cluster.examine(answers, needed, by_hand(starter))
     here = tuple(_launching(mpi, starter) for mpi in chosen)
+    if len(hosts) > 1 and all(answer.node for answer in answers.values()):
+        between = [
+            Between(build, network, tuple(hosts))
+            for build in builds
+            for network in needed.networks.values() or ("",)
+            if PROGRAM in build.programs
+        ]
+        here += try_launches(between, starter, lambda: any(map(problems, found.values())))
     told = {
         starter.site.host: here,
         **{host: checks for host, checks in found.items() if host != starter.site.host},
@@ -75,6 +86,20 @@ def merged(all_checks: Sequence[Checks]) -> list[Check]:
     return found
 
 
+def require_fit(checks: Sequence[Check], unfit: str = UNFIT) -> None:
+    """UnfitEnvironmentError, with the first remedy, where a check is a problem."""
+    from assay.model.errors import UnfitEnvironmentError
+
+    if found := problems(checks):
+        why = "; ".join(f"{check.name}: {check.found}" for check in found)
+        raise UnfitEnvironmentError(unfit, why=why, remedy=found[0].remedy)
+
+
+def problems(checks: Sequence[Check]) -> list[Check]:
+    """The checks that prevent measuring."""
+    return [check for check in checks if check.state == "problem"]
+
+
 def addressed(checks: Checks) -> Checks:
     """The checks of a node, with its name in their remedies."""
     import msgspec
@@ -103,22 +128,33 @@ def _mpis(names: tuple[str, ...]) -> tuple[Mpi, ...]:
         return ()
 
 
-def _wanted(
-    hosts: Sequence[str], mpis: Sequence[Mpi], networks: Mapping[str, str], starter: Starter
+def by_hand(starter: Starter) -> str:
+    """What shows why a node cannot be reached."""
+    config = ("-F", starter.site.ssh_config) if starter.site.ssh_config else ()
+    return " ".join(("ssh", *config, "{host}", "true"))
+
+
+def wanted(
+    hosts: Sequence[str],
+    mpis: Sequence[Mpi],
+    builds: Sequence[Build],
+    networks: Mapping[str, str],
+    starter: Starter,
 ) -> Requirements:
+    """What every node must have."""
     from assay import __version__
     from assay.machine.cluster import Requirements
+    from assay.model.ranks_seen import PROGRAM
 
-    builds = _builds(mpis)
     named = " ".join(f"--mpi {mpi.name}" for mpi in mpis)
     by_ssh = starter.site.scheduler != "slurm"
     return Requirements(
         assay=f"assay, version {__version__}",
         sha256={path: build.sha256[name] for build in builds for name, path in build.programs.items()},
         mpis={
-            path: build.toolchain.mpi.name
+            build.programs[PROGRAM]: build.toolchain.mpi.name
             for build in builds
-            if build.toolchain.mpi and (path := _of_messages(build))
+            if build.toolchain.mpi and PROGRAM in build.programs
         },
         launchers={mpi.launcher: mpi.name for mpi in mpis if mpi.launcher and by_ssh and len(hosts) > 1},
         networks=dict(networks),
@@ -126,15 +162,6 @@ def _wanted(
         cpus=_granted(starter),
         whole=f"salloc -N{len(hosts)} --exclusive" if not by_ssh else "",
     )
-
-
-def _of_messages(build: Build) -> str:
-    """The program of one of MPI's curves of messages; any shows whether its MPI is there. Empty for none."""
-    from assay.model import benchmarks, roles
-
-    curves = roles.message_curves().items()
-    programs = (benchmarks.get(name).program for name, by in curves if by == "MPI")
-    return next((build.programs[each] for each in programs if each in build.programs), "")
 
 
 def _granted(starter: Starter) -> dict[str, int]:
@@ -171,9 +198,11 @@ def _builds(mpis: Sequence[Mpi]) -> list[Build]:
     return [build for build in found if build]
 
 
-def _ask(hosts: Sequence[str], starter: Starter, wanted: Requirements) -> dict[str, NodeReply]:
+def ask(hosts: Sequence[str], starter: Starter, wanted: Requirements) -> dict[str, NodeReply]:
+    """What every node tells of itself."""
     from concurrent.futures import ThreadPoolExecutor
 
+    from assay.launch.remote import AT_ONCE
     from assay.machine import node
 
     def one(host: str) -> NodeReply:
@@ -183,7 +212,7 @@ def _ask(hosts: Sequence[str], starter: Starter, wanted: Requirements) -> dict[s
         )
         return _answer(host, starter, words)
 
-    with ThreadPoolExecutor(_AT_ONCE) as pool:
+    with ThreadPoolExecutor(AT_ONCE) as pool:
         return dict(zip(hosts, pool.map(one, hosts), strict=True))
 
 

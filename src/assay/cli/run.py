@@ -186,11 +186,13 @@ def _begin(prepared: Prepared, folder: Path, site: Site) -> OpenRun:
 
     from assay import store
     from assay.cli import measuring
+    from assay.cli.together import require_together
     from assay.launch.starter import Starter
     from assay.run.dry_run import require_launchers
 
     plan, builds = prepared.plan, prepared.builds
     require_launchers(plan, Starter(site), builds)
+    require_together(plan, builds, Starter(site))
     directory = store.create(plan, prepared.machines, builds, ("assay", *sys.argv[1:]), folder)
     output.say(f"{plan.title}: {len(plan.studied)} cases in {len(plan.order)} launches, into {directory.path}")
     with measuring.OpenRun(directory.run, site, directory) as opened:
@@ -323,6 +325,9 @@ def _print_commands(plan: Plan, builds: Mapping[str, Build], starter: Starter) -
     made = 0
     for launch, order in dry_run(plan, starter, builds):
         variables = [f"{name}={value}" for name, value in order.environment.items()]
+        for name, lines in order.files.items():
+            click.echo(f"printf '%s\\n' {shlex.join(lines)} > {name}.txt")
+            variables.append(f"{name}={name}.txt")
         made += 1
         output.echo(f"# launch {launch.id}")
         cases = [plan.case(case) for case in launch.cases]

@@ -22,9 +22,10 @@ if TYPE_CHECKING:
 
     #: Host -> its facts, and hwloc's XML where there is one.
     Machines = dict[str, tuple[Machine, str]]
+    #: Of a host: the same, or why there is none.
+    _Answer = tuple[Machine, str] | str
 
-#: Nodes that are asked for their facts at once, and how long one may take.
-_AT_ONCE = 32
+#: How long a node may take to tell its facts.
 _PATIENCE_S = 60.0
 
 #: What ssh exits with where it is itself that fails.
@@ -169,18 +170,19 @@ def machines(hosts: Sequence[str], starter: Starter) -> Machines:
     """What every host is, with the cpus that a job has of it; one that cannot tell is taken to be like another.
 
     Raises:
-        UnfitEnvironmentError: one cannot be reached, or none of them can tell.
+        UnfitEnvironmentError: some cannot be reached, all of which it names, or none of them can tell.
     """
     from concurrent.futures import ThreadPoolExecutor
 
     from assay import machine
-    from assay.launch.remote import doctor_command
+    from assay.launch.remote import AT_ONCE, doctor_command
 
     if not hosts or tuple(hosts) == (starter.site.host,):
         here = machine.discover()
         return _granted({here[0].host: here}, starter)
-    with ThreadPoolExecutor(_AT_ONCE) as pool:
-        told = dict(zip(hosts, pool.map(lambda host: _ask(host, starter), hosts), strict=True))
+    with ThreadPoolExecutor(AT_ONCE) as pool:
+        answers = dict(zip(hosts, pool.map(lambda host: _ask(host, starter), hosts), strict=True))
+    told = _reached(answers)
     known = {host: answer for host, answer in told.items() if not isinstance(answer, str)}
     if not known:
         host, why = next(iter(told.items()))
@@ -231,8 +233,19 @@ def _wider(job: Allocation) -> str:
     return f"; next: salloc -N{len(job.hosts)} --exclusive"
 
 
-def _ask(host: str, starter: Starter) -> tuple[Machine, str] | str:
-    """Facts of a host by `assay discover` there, or why there are none."""
+def _reached(answers: dict[str, _Answer | UnfitEnvironmentError]) -> dict[str, _Answer]:
+    """The answers; where hosts cannot be reached, what the first of them says, with the names of all."""
+    lost = {host: each for host, each in answers.items() if isinstance(each, UnfitEnvironmentError)}
+    if lost:
+        from ClusterShell.NodeSet import RESOLVER_NOGROUP, NodeSet
+
+        first, names = next(iter(lost.values())), NodeSet.fromlist(list(lost), resolver=RESOLVER_NOGROUP)
+        raise UnfitEnvironmentError(f"'{names}' cannot be reached", why=first.why, remedy=first.remedy)
+    return {host: each for host, each in answers.items() if not isinstance(each, UnfitEnvironmentError)}
+
+
+def _ask(host: str, starter: Starter) -> _Answer | UnfitEnvironmentError:
+    """Facts of a host by `assay discover` there, why there are none, or that it cannot be reached."""
     import shlex
 
     import msgspec
@@ -257,7 +270,7 @@ def _ask(host: str, starter: Starter) -> tuple[Machine, str] | str:
             config = ("-F", starter.site.ssh_config) if starter.site.ssh_config else ()
             by_hand = shlex.join(("ssh", *config, host, "true"))
             remedy = f"{by_hand}   # then: {doctor_command((host,), starter.site)}"
-            raise UnfitEnvironmentError(f"'{host}' cannot be reached", why=why, remedy=remedy)
+            return UnfitEnvironmentError(f"'{host}' cannot be reached", why=why, remedy=remedy)
         return why
     try:
         found = msgspec.json.decode(outcome.stdout, type=Machine)

@@ -1,6 +1,6 @@
 """What a launcher makes and an executor starts."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from datetime import datetime
 from typing import Literal, Protocol
 
@@ -17,11 +17,14 @@ class Command(msgspec.Struct, frozen=True):
         environment: variables to set beside those inherited; part of the record, so never a secret.
         grace_s: seconds from the request to end to the order to: launchers need a moment to end what they started
             elsewhere.
+        files: variable -> lines of a file that it names while the command runs: for what is too long for a
+            command line.
     """
 
     argv: tuple[str, ...]
     environment: dict[str, str]
     grace_s: float = 1.0
+    files: dict[str, tuple[str, ...]] = {}
 
 
 class Sampling(msgspec.Struct, frozen=True):
@@ -152,8 +155,10 @@ class Executor(Protocol):
     def execute(self, command: Command, timeout: float) -> Outcome:
         """Start it, wait, and return its output; end it and all it started after `timeout` seconds."""
 
-    def execute_together(self, commands: Sequence[Command], timeout: float) -> tuple[Outcome, ...]:
-        """The same with several at once, within the same time."""
+    def execute_together(
+        self, commands: Sequence[Command], timeout: float, at_limit: Callable[[], None] = ...
+    ) -> tuple[Outcome, ...]:
+        """The same with several at once, within the same time; `at_limit` is called before any is ended by it."""
 
     def now(self) -> float:
         """Seconds on a clock that never goes back."""

@@ -15,8 +15,8 @@ FOLDER = ("-wdir", "/")
 
 
 def binding(layout: Layout) -> str:
-    """The cpus of each rank; none where hosts differ in them, since one list counts for every host."""
-    if layout.by_host:
+    """The cpus of each rank; none where they may be any, or hosts differ in them: one list counts for all."""
+    if layout.by_host or not all(layout.ranks):
         return "none"
     return "user:" + ",".join("+".join(map(str, cpus)) for cpus in layout.ranks)
 

@@ -25,7 +25,8 @@ class Intel:
         by_slurm = bool(reaching) and site.scheduler == "slurm"
         bootstrap = "slurm" if by_slurm else "ssh" if reaching else "fork"
         domains = f"[{','.join(f'{cpu_mask(cpus):X}' for cpus in layout.ranks)}]"
-        pinned = {"I_MPI_PIN": "off"} if layout.by_host else {"I_MPI_PIN_DOMAIN": domains}
+        free = layout.by_host or not all(layout.ranks)
+        pinned = {"I_MPI_PIN": "off"} if free else {"I_MPI_PIN_DOMAIN": domains}
         words = (
             layout.mpi.launcher,
             *("-bootstrap", bootstrap),

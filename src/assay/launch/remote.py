@@ -16,6 +16,8 @@ _SSH = (
     *("-o", "ServerAliveCountMax=3"),
 )
 _KEEP_OPEN_S = 60
+#: Hosts that are asked something in the same moment, each by a process here.
+AT_ONCE = 64
 #: Of 107 characters that a socket's path may have ssh takes 58: a hash of the connection, and a suffix at first.
 _LONGEST_FOLDER = 49
 

@@ -34,18 +34,18 @@ class Srun:
         binding = (f"--cpu-bind=mask_cpu:{masks}",) if all(layout.ranks) else ()
         if layout.by_host:  # one list counts for every host
             binding = ("--cpu-bind=none",)
-        tasks = [host for host, count in zip(layout.hosts, counts, strict=True) for _ in range(count)]
+        tasks = tuple(host for host, count in zip(layout.hosts, counts, strict=True) for _ in range(count))
         words = (
             *("srun", *_STEP),
             f"--nodes={len(layout.hosts)}",
             f"--ntasks={len(tasks)}",
-            # Any other distribution takes the hosts in Slurm's order; this one has each host once for each rank.
+            # Any other distribution takes the hosts in Slurm's order; this one has a line of a file for each rank.
             "--distribution=arbitrary",
-            f"--nodelist={','.join(tasks)}",
             *binding,
             f"--mpi={_PMI[layout.mpi.kind] if layout.mpi else 'none'}",
         )
-        return Command((*words, *argv), forwarded_environment(environment, site) | _messages(layout), GRACE_S)
+        variables = forwarded_environment(environment, site) | _messages(layout)
+        return Command((*words, *argv), variables, GRACE_S, {"SLURM_HOSTFILE": tasks})
 
 
 launcher = Srun()

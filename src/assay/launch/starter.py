@@ -8,6 +8,7 @@ from assay.launch.command import Command, Launcher, Layout, Sampling, Site
 from assay.model import benchmarks
 from assay.model.placement import Placement
 from assay.model.plan import UNSET, Case, Plan
+from assay.model.ranks_seen import PROGRAM
 from assay.model.toolchain import Build, Mpi
 
 #: What must not come in from outside: OpenMP runtimes that pin threads themselves, or let them sleep between
@@ -70,6 +71,17 @@ class Starter:
         """
         return self._translated(Layout((host,), ((),)), argv)
 
+    def trial(self, build: Build, hosts: tuple[str, ...], network: str, patience_s: int) -> Command:
+        """The command that starts one rank on each host, which says who it is and passes a message.
+
+        A single one, which passes none, is started as any program there: it shows whether its MPI is whole.
+
+        Raises:
+            UnfitEnvironmentError: nothing here starts programs of the build's MPI there.
+        """
+        layout = Layout(hosts, ((),), build.toolchain.mpi if len(hosts) > 1 else None, network)
+        return self._translated(layout, (build.programs[PROGRAM], "--patience", f"{patience_s}"))
+
     def is_local(self, cases: tuple[Case, ...]) -> bool:
         """Whether all of it runs on this machine, so that its counters speak of it."""
         return all(host == self.site.host for host in cases[0].placement.hosts)
@@ -80,7 +92,18 @@ class Starter:
         Raises:
             UnfitEnvironmentError: nothing here reaches a host.
         """
-        return sweep.commands(self.site, hosts) if self.site.run and not self._launcher else {}
+        return self._everywhere(hosts, sweep.SCRIPT)
+
+    def look(self, hosts: tuple[str, ...]) -> dict[str, Command]:
+        """Host -> the command that prints number and state of each rank of the run there; none as above.
+
+        Raises:
+            UnfitEnvironmentError: nothing here reaches a host.
+        """
+        return self._everywhere(hosts, sweep.LOOK)
+
+    def _everywhere(self, hosts: tuple[str, ...], script: str) -> dict[str, Command]:
+        return sweep.commands(self.site, hosts, script) if self.site.run and not self._launcher else {}
 
     def _translated(
         self, layout: Layout, argv: tuple[str, ...], variables: Mapping[str, str] = MappingProxyType({})

@@ -199,6 +199,11 @@ class Placement(msgspec.Struct, frozen=True):
         return tuple(host for host, ranks in zip(self.hosts, self.host_ranks, strict=True) for _ in ranks)
 
     @property
+    def passes_between_hosts(self) -> bool:
+        """Whether it has ranks on several hosts."""
+        return bool(self.ranks) and len(self.hosts) > 1
+
+    @property
     def most_ranks(self) -> int:
         """Ranks on the host that has most of them."""
         return max(map(len, self.host_ranks), default=1)

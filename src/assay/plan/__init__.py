@@ -15,6 +15,7 @@ from assay.model.core_rate import core_rate
 from assay.model.errors import UnfitEnvironmentError, UsageError
 from assay.model.machine import Machine
 from assay.model.plan import PLAN_SCHEMA, Factor, LeftOut, Measure, Plan, Study
+from assay.model.ranks_seen import PROGRAM
 from assay.model.units import parse_range
 from assay.plan import factors
 from assay.plan.cards import network_cards, parse_nodes
@@ -263,10 +264,17 @@ def needed_libraries(study: Study) -> dict[str, tuple[str, ...]]:
 
 
 def programs(plan: Plan) -> dict[str, frozenset[str]]:
-    """Toolchain -> the programs that a plan starts; those of the first one with the probe around every launch."""
+    """Toolchain -> the programs that a plan starts.
+
+    Those of the first one with the probe around every launch; those of one whose ranks are on several nodes with
+    the program of the trial before the first launch.
+    """
     found: dict[str, set[str]] = {}
     for launch in plan.order:
-        found.setdefault(launch.toolchain, {roles.probe().program} if not found else set()).add(launch.program)
+        programs = found.setdefault(launch.toolchain, {roles.probe().program} if not found else set())
+        programs.add(launch.program)
+        if plan.case(launch.cases[0]).placement.passes_between_hosts:
+            programs.add(PROGRAM)
     return {name: frozenset(each) for name, each in found.items()}
 
 

@@ -1,6 +1,6 @@
 """Executes a plan. Nothing in here is timed for a result: programs time themselves."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Literal, NoReturn
 
 import msgspec
@@ -19,7 +19,7 @@ from assay.run.budget import sampling
 from assay.run.causes import cause_of
 from assay.run.foreign import with_figures
 from assay.run.ledger import Ledger, remaining_work
-from assay.run.leftovers import Cleanup, end_leftovers, require_clear
+from assay.run.leftovers import Cleanup, end_leftovers, find_stuck, require_clear
 from assay.run.levels import Levels, levels_restored
 from assay.run.merging import merge_hosts
 from assay.run.quiet import shares, wait_until_quiet
@@ -150,9 +150,13 @@ class _Session:
         much = sampling(self.plan, cases, seconds)
         commands = self.starter.commands(self.plan, cases, build, launch.program, much)
         started = self.executor.date().isoformat()
+        stuck: list[str] = []
         try:
             outcome, bracket = self.bracketed(
-                commands, self._limit_s(launch, cases, seconds), launch.cases, here=self.starter.is_local(cases)
+                commands,
+                self._limit_s(launch, cases, seconds),
+                cases,
+                lambda: stuck.append(find_stuck(cases, self.starter, self.executor)),
             )
         except KeyboardInterrupt:
             end_leftovers(cases, self.starter, self.executor)
@@ -178,7 +182,7 @@ class _Session:
             started=started,
             exit_code=outcome.exit_code,
             bracket=bracket,
-            message=_message(answer, outcome, swept.sentences),
+            message=_message(answer, outcome, swept.sentences, "".join(stuck)),
             prepared=prepared,
             waited_s=waited_s,
         )
@@ -188,13 +192,15 @@ class _Session:
         return self.directory.keep(answer.lines, LaunchRecords(record, answer.cases, answer.unstarted))
 
     def bracketed(
-        self, commands: tuple[Command, ...], limit_s: float, cases: tuple[str, ...], *, here: bool
+        self, commands: tuple[Command, ...], limit_s: float, cases: tuple[Case, ...], at_limit: Callable[[], None]
     ) -> tuple[Outcome, Bracket]:
-        """Run commands between two probes of the machine's state; `here`: all of it runs on this machine."""
+        """Run commands between two probes of the machine's state; `at_limit` looks at what is to be ended."""
         before = self._probe()
         times, began = self.executor.cpu_times(), self.executor.now()
-        outcome = merge_hosts(self.executor.execute_together(commands, limit_s), cases)
+        outcomes = self.executor.execute_together(commands, limit_s, at_limit)
+        outcome = merge_hosts(outcomes, [case.id for case in cases])
         elapsed = self.executor.now() - began
+        here = self.starter.is_local(cases)
         steal, foreign = shares(times, self.executor.cpu_times(), elapsed) if here else (None, None)
         after = self._probe()
         return outcome, Bracket(before, after, elapsed, steal, foreign, outcome.involuntary_switches, times.load)
@@ -275,8 +281,10 @@ def _require_programs(plan: Plan, builds: Mapping[str, Build]) -> None:
             )
 
 
-def _message(answer: Answer, outcome: Outcome, swept: Sequence[str]) -> str:
-    lines = [f"assay: {answer.refused}"] if answer.refused else []
+def _message(answer: Answer, outcome: Outcome, swept: Sequence[str], stuck: str) -> str:
+    lines = [f"assay: {stuck}"] if stuck else []
+    if answer.refused:
+        lines.append(f"assay: {answer.refused}")
     if outcome.exit_code is None or outcome.exit_code < 0:
         lines.append(f"assay: {describe_exit(outcome.exit_code)}")
     said = program_message(outcome.stderr)

@@ -6,15 +6,21 @@ from types import MappingProxyType
 from typing import NamedTuple
 
 from assay.launch.command import Command, Executor, Outcome
-from assay.launch.remote import doctor_command
+from assay.launch.remote import AT_ONCE, doctor_command
 from assay.launch.starter import Starter
 from assay.launch.sweep import LIMIT_S
 from assay.model.errors import UnfitEnvironmentError
 from assay.model.plan import Case, Plan
 
-#: Hosts that are looked at in the same moment: nothing is measured meanwhile.
-_AT_ONCE = 16
 _SHOWN = 200
+_LOOK_LIMIT_S = 10.0
+#: State of a process, as proc(5) has it -> what it means.
+_STUCK = {
+    "T": "is stopped (on a signal: kill -CONT goes on with it)",
+    "t": "is stopped by a debugger",
+    "D": "waits for a device or a file system",
+    "Z": "has ended, and its launcher does not know",
+}
 #: Inside these, hosts are reached by the scheduler's daemons; ssh may be refused, and that says nothing.
 _OWN_DAEMONS = ("pbs", "flux", "lsf")
 
@@ -45,6 +51,36 @@ def end_leftovers(cases: tuple[Case, ...], starter: Starter, executor: Executor)
     )
 
 
+def find_stuck(cases: tuple[Case, ...], starter: Starter, executor: Executor) -> str:
+    """Which rank keeps a launch of `cases` that has reached its time limit; empty where none is unlike the others.
+
+    To be asked before anything of it is ended.
+    """
+    placed = cases[0].placement
+    hosts = placed.hosts if placed.ranks else ()
+    found = _sweep(starter.look(hosts), executor, _LOOK_LIMIT_S)
+    for host, outcome in found.items():
+        if outcome.exit_code != 0:
+            return f"{host} does not answer ({_last_output_line(outcome)})"
+    states = {host: _states(outcome) for host, outcome in found.items()}
+    for host, ranks in states.items():
+        for rank, state in ranks.items():
+            if state in _STUCK:
+                return f"rank {rank} on {host} {_STUCK[state]}"
+    missing = {
+        host: len(ranks) - len(states[host])
+        for host, ranks in zip(placed.hosts, placed.host_ranks, strict=True)
+        if host in states and 0 < len(states[host]) < len(ranks)
+    }
+    return next((f"{count} of the ranks on {host} have ended" for host, count in missing.items()), "")
+
+
+def _states(outcome: Outcome) -> dict[str, str]:
+    """Rank -> its state; a rank's children count as the rank itself."""
+    lines = (line.split() for line in outcome.stdout.decode(errors="replace").splitlines())
+    return {words[0]: words[1] for words in lines if len(words) == 2}  # noqa: PLR2004 (a rank and its state)
+
+
 def require_clear(plan: Plan, starter: Starter, executor: Executor) -> None:
     """End what an earlier go at the plan left behind on its hosts: nothing is measured beside that.
 
@@ -70,12 +106,12 @@ def _hosts(cases: tuple[Case, ...], starter: Starter) -> tuple[str, ...]:
     return tuple(dict.fromkeys((starter.site.host, *placed.hosts))) if by_others else ()
 
 
-def _sweep(commands: Mapping[str, Command], executor: Executor) -> dict[str, Outcome]:
+def _sweep(commands: Mapping[str, Command], executor: Executor, limit_s: float = LIMIT_S) -> dict[str, Outcome]:
     if not commands:
         return {}
-    with ThreadPoolExecutor(_AT_ONCE) as pool:
+    with ThreadPoolExecutor(AT_ONCE) as pool:
         return dict(
-            zip(commands, pool.map(lambda one: executor.execute(one, LIMIT_S), commands.values()), strict=True)
+            zip(commands, pool.map(lambda one: executor.execute(one, limit_s), commands.values()), strict=True)
         )
 
 

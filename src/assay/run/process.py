@@ -60,8 +60,12 @@ class Processes:
         (outcome,) = self.execute_together((command,), timeout)
         return outcome
 
-    def execute_together(self, commands: Sequence[Command], timeout: float) -> tuple[Outcome, ...]:
+    def execute_together(
+        self, commands: Sequence[Command], timeout: float, at_limit: Callable[[], None] = lambda: None
+    ) -> tuple[Outcome, ...]:
         """Start all commands at once and wait for all of them; the time is that of all together.
+
+        Where it is up, `at_limit` is called before any of them is ended.
 
         Raises:
             UnfitEnvironmentError: one cannot be started; then none goes on.
@@ -71,6 +75,8 @@ class Processes:
             started = [_Started.of(command, ended) for command in commands]
             deadline = time.monotonic() + timeout
             switches = [_wait(one.process, deadline - time.monotonic()) for one in started]
+            if None in switches:
+                at_limit()
             _ask_to_end(one.process for one in started)
             for one in started:
                 _end_group(one.process, one.grace_s)
@@ -90,7 +96,7 @@ class _Started(NamedTuple):
         """Start it; it ends when the stack does, however that comes."""
         stdout = ended.enter_context(tempfile.TemporaryFile())  # noqa: SIM115 (the stack closes it)
         stderr = ended.enter_context(tempfile.TemporaryFile())  # noqa: SIM115
-        process = _start(command, stdout, stderr)
+        process = _start(command, stdout, stderr, _written(command, ended))
         ended.callback(_end_group, process, command.grace_s)
         return cls(process, stdout, stderr, command.grace_s)
 
@@ -110,8 +116,21 @@ def _ask_to_end(processes: Iterable[subprocess.Popen[bytes]]) -> None:
                 os.killpg(process.pid, signal.SIGTERM)
 
 
-def _start(command: Command, stdout: IO[bytes], stderr: IO[bytes]) -> subprocess.Popen[bytes]:
-    environment = os.environ | {_PARENT: str(os.getpid())} | command.environment
+def _written(command: Command, ended: contextlib.ExitStack) -> dict[str, str]:
+    """Variable -> path of its file, which is there until the stack ends."""
+    paths = {}
+    for variable, lines in command.files.items():
+        file = ended.enter_context(tempfile.NamedTemporaryFile("w", prefix="assay-"))  # noqa: SIM115
+        file.writelines(f"{line}\n" for line in lines)
+        file.flush()
+        paths[variable] = file.name
+    return paths
+
+
+def _start(
+    command: Command, stdout: IO[bytes], stderr: IO[bytes], files: dict[str, str]
+) -> subprocess.Popen[bytes]:
+    environment = os.environ | {_PARENT: str(os.getpid())} | command.environment | files
     try:
         return subprocess.Popen(
             command.argv,

@@ -1,0 +1,164 @@
+"""`assay audit`: what a user's own launch line starts, and what is wrong with it."""
+
+from __future__ import annotations
+
+import shlex
+import shutil
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from assay.cli import output, settings
+from assay.cli.doctor import show_checks
+from assay.cli.nodes import require_fit
+
+if TYPE_CHECKING:
+    from rich.console import Console
+
+    from assay.launch.command import Outcome
+    from assay.machine.ranks import LaunchLine
+    from assay.model.ranks_seen import RanksSeen
+    from assay.model.toolchain import Mpi
+
+#: A scheduler may let a launch wait for its turn; the ranks themselves give up after 5 s.
+_PATIENCE_S = 600.0
+_SHOWN_RANKS = 16
+_UNFIT = "this line does not start what it should"
+#: Launchers that name themselves; others belong to an MPI.
+_SCHEDULERS = {"srun", "flux", "jsrun", "aprun", "pals"}
+#: What programs of a family load -> its kind.
+_LIBRARIES = {
+    "libmpi.so.40": "openmpi",
+    "libmpi.so.80": "openmpi",
+    "libmpich.so": "mpich",
+    "libmpi.so.12": "mpich",
+}
+
+
+@click.command(context_settings={"ignore_unknown_options": True, "allow_interspersed_args": False})
+@click.option(
+    "--mpi", "name", metavar="NAME", default="", help="MPI of the program.  [default: found by what it loads]"
+)
+@click.option("--json", "as_json", is_flag=True, help="Print every rank and every check as JSON.")
+@click.argument("words", nargs=-1, required=True, metavar="-- LAUNCHER [OPTION]... [PROGRAM [ARGUMENT]...]")
+def command(words: tuple[str, ...], name: str, *, as_json: bool) -> None:
+    """Check a launch line: which ranks it starts, and how each is placed.
+
+    A small program of Assay's runs in place of yours, started by your own line, in your environment. Five seconds
+    after its ranks began it says which ranks there are, their cpus, threads and memory nodes, the way of messages,
+    and the line that mends what is wrong:
+
+      assay audit -- srun -N2 -n8 ./app input
+
+    Exit codes: 0 nothing is wrong; 4 the line does not start what it should.
+    """
+    from assay import toolchain
+    from assay.launch.command import Command
+    from assay.machine import ranks
+    from assay.model.ranks_seen import PROGRAM, read_ranks
+    from assay.run.process import Processes
+
+    line = _line(words, name)
+    chosen = toolchain.get(
+        toolchain.with_mpi("", line.mpi.name), settings.table("toolchain"), settings.table("mpi")
+    )
+    build = toolchain.build(chosen, output.say, programs={PROGRAM})
+    outcome = Processes().execute(
+        Command((*line.words, build.programs[PROGRAM]), {"ASSAY_PARENT": ""}, 10.0), _PATIENCE_S
+    )
+    seen = read_ranks(outcome.stdout)
+    _require_ranks(seen, outcome, line)
+    checks = ranks.examine(seen, line)
+    if as_json:
+        output.print_json({"schema": 1, "ranks": seen.ranks, "checks": checks})
+    else:
+        screen = output.console()
+        _show_ranks(seen, screen)
+        show_checks(checks, screen, "the line starts what it should", _UNFIT)
+    require_fit(checks, _UNFIT)
+
+
+def _line(words: tuple[str, ...], name: str) -> LaunchLine:
+    """The launch line, taken apart: what starts ranks, and the program that they are.
+
+    Raises:
+        UsageError: nothing starts it.
+    """
+    from assay.importing.command import parse_command
+    from assay.machine.ranks import LaunchLine
+    from assay.model.errors import UsageError
+
+    if not shutil.which(words[0]):
+        raise UsageError(f"there is no program '{words[0]}'", remedy="assay audit -- srun -n4 ./app")
+    at = len(words) - len(parse_command(shlex.join(words)).options) - 1
+    # An option that nobody knows may have left its value there: the program is the next word that can be executed,
+    # or the next path.
+    rest = range(max(at, 1), len(words))
+    there = (each for each in rest if shutil.which(words[each]))
+    at = next(there, next((each for each in rest if "/" in words[each]), len(words)))
+    program = words[at:]
+    mpi = _mpi(name, program[0] if program else "")
+    launcher = Path(words[0]).name
+    return LaunchLine(words[:at], program, launcher if launcher in _SCHEDULERS else mpi.kind, mpi)
+
+
+def _mpi(name: str, program: str) -> Mpi:
+    """The MPI that is named, else that which the program loads, else the default."""
+    from assay import toolchain
+
+    tables = settings.table("mpi")
+    kind = "" if name or not program else _kind(program)
+    there = {each.kind for each in toolchain.find_mpis(tables)} if kind else set()
+    return toolchain.get_mpi(name or (kind if kind in there else ""), tables)
+
+
+def _kind(program: str) -> str:
+    """The family of the MPI that a program loads; empty where it loads none that is known."""
+    from assay.launch.command import Command
+    from assay.run.process import Processes
+
+    told = Processes().execute(Command(("ldd", shutil.which(program) or program), {}), 10.0).stdout.decode()
+    return next((kind for library, kind in _LIBRARIES.items() if library in told), "")
+
+
+def _require_ranks(seen: RanksSeen, outcome: Outcome, line: LaunchLine) -> None:
+    """UnfitEnvironmentError where no rank told of itself, with what was said instead."""
+    from assay.model.errors import UnfitEnvironmentError
+    from assay.model.launch_errors import pick_cause
+    from assay.run.causes import NO_PMI, cause_of
+    from assay.run.records import describe_exit, program_message
+
+    if seen.ranks:
+        return
+    if seen.stuck:
+        where = ", ".join(dict.fromkeys(f"{each.host} ({each.phase})" for each in seen.stuck))
+        raise UnfitEnvironmentError(
+            f"{len(seen.stuck)} ranks began and wait for the others: {where}",
+            why="after 5 s MPI has not connected them: a firewall, other networks, or ranks that are absent",
+            remedy="assay doctor --hosts 'node[01-02]'",
+        )
+    said = program_message(outcome.stderr + outcome.stdout)
+    cause = cause_of(said)
+    why = "; ".join(filter(None, (pick_cause(said) or describe_exit(outcome.exit_code), cause)))
+    remedy = line.with_pmi() if cause == NO_PMI else ""
+    raise UnfitEnvironmentError("no rank began", why=why, remedy=remedy or "assay list mpis")
+
+
+def _show_ranks(seen: RanksSeen, console: Console) -> None:
+    """A row for each rank; of many the first."""
+    from rich.table import Table
+
+    table = Table(box=None, pad_edge=False)
+    for heading in ("rank", "host", "cpus", "cores", "OpenMP threads", "memory"):
+        table.add_column(heading)
+    for each in seen.ranks[:_SHOWN_RANKS]:
+        threads = ", ".join(f"{count} on {cpus}" for cpus, count in each.threads.items())
+        nodes = ",".join(each.page_nodes) or each.memory_nodes
+        table.add_row(
+            f"{each.rank} of {each.size}", each.host, each.cpus, f"{each.cores}", threads, f"node {nodes}"
+        )
+    console.print(table)
+    if len(seen.ranks) > _SHOWN_RANKS:
+        console.print(f"... and {len(seen.ranks) - _SHOWN_RANKS} more; all of them: --json")
+    console.print()

@@ -1,0 +1,142 @@
+"""What is tried before anything is measured between nodes: a launch over each network, and every program."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, NamedTuple
+
+from assay.cli import output
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping, Sequence
+
+    from assay.launch.starter import Starter
+    from assay.model.check import Check
+    from assay.model.plan import Plan
+    from assay.model.toolchain import Build
+    from assay.run.trial import Patience, Trial
+
+
+class Between(NamedTuple):
+    """A launch that is tried: of the MPI of a build, over a network (its device), a rank on each host."""
+
+    build: Build
+    network: str
+    hosts: tuple[str, ...]
+
+
+def require_together(plan: Plan, builds: Mapping[str, Build], starter: Starter) -> None:
+    """Try the nodes of a plan before its first launch between them; a plan of one node needs no try.
+
+    Raises:
+        UnfitEnvironmentError: a launch fails, or a node lacks a program; with what the nodes say of the cause.
+    """
+    from concurrent.futures import ThreadPoolExecutor
+
+    import msgspec
+
+    from assay import plan as planning
+    from assay.cli import nodes
+    from assay.launch.starter import network_of
+    from assay.machine import cluster
+    from assay.model.check import CHECKS_SCHEMA, Checks
+
+    needed = planning.programs(plan)
+    between: dict[tuple[str, str], Between] = {}
+    for launch in plan.order:
+        case = plan.case(launch.cases[0])
+        if case.placement.passes_between_hosts:
+            build, network = builds[launch.toolchain], network_of(plan, case)
+            programs = {name: path for name, path in build.programs.items() if name in needed[launch.toolchain]}
+            own = msgspec.structs.replace(build, programs=programs)
+            between[launch.toolchain, network] = Between(own, network, case.placement.hosts)
+    if not between:
+        return
+    hosts = tuple(dict.fromkeys(host for each in between.values() for host in each.hosts))
+    own_builds = list({id(each.build): each.build for each in between.values()}.values())
+    mpis = tuple({mpi.name: mpi for build in own_builds if (mpi := build.toolchain.mpi)}.values())
+    wanted = nodes.wanted(hosts, mpis, own_builds, {}, starter)
+    with ThreadPoolExecutor(1) as pool:
+        asked = pool.submit(nodes.ask, hosts, starter, wanted)
+
+        def found(*, failed: bool) -> list[Check]:
+            """Problems of nodes; where launches end well only programs that were not tried may be missing."""
+            answers = {host: answer for host, answer in asked.result().items() if failed or answer.node}
+            lacks = wanted if failed else msgspec.structs.replace(wanted, mpis={}, launchers={})
+            told = cluster.examine(answers, lacks, nodes.by_hand(starter))
+            every = [Checks(CHECKS_SCHEMA, host, fit=False, checks=each) for host, each in told.items()]
+            return nodes.problems(nodes.merged(every))
+
+        tried = try_launches(list(between.values()), starter, lambda: bool(found(failed=True)))
+        for each in tried:
+            if each.state == "warning":  # the run finds out what it is
+                output.say(f"{each.name}: {each.found}; next: {each.remedy}")
+        failed = nodes.problems(tried)
+        nodes.require_fit(found(failed=bool(failed)) or failed)
+
+
+def try_launches(between: Sequence[Between], starter: Starter, explained: Callable[[], bool]) -> tuple[Check, ...]:
+    """A check for each launch; one that waits is told at once, and tried for longer where nothing explains it.
+
+    Args:
+        between: what is launched.
+        starter: makes the commands.
+        explained: whether a fault of a node is known, which a longer launch would meet, too.
+    """
+    from concurrent.futures import ThreadPoolExecutor
+
+    from assay.run.trial import LONG, SHORT
+
+    with ThreadPoolExecutor(max(1, len(between))) as pool:
+        trials = list(pool.map(lambda each: _attempt(each, each.hosts, starter, SHORT), between))
+    failed = [each for each, trial in zip(between, trials, strict=True) if trial.verdict.state == "problem"]
+    if not failed or explained():
+        return tuple(map(_check, between, trials))
+    if broken := _broken(failed[0], starter):
+        return broken
+    for at, (each, trial) in enumerate(zip(between, trials, strict=True)):
+        if trial.waited and trial.verdict.state == "problem":
+            verdict = trial.verdict
+            output.say(f"{verdict.found}; next: {verdict.remedy}; now trying with {LONG.launch_s:g} s")
+            trials[at] = _attempt(each, each.hosts, starter, LONG)
+    return tuple(map(_check, between, trials))
+
+
+def _attempt(each: Between, hosts: tuple[str, ...], starter: Starter, patience: Patience) -> Trial:
+    from assay.run import trial
+    from assay.run.process import Processes
+
+    return trial.attempt(each.build, hosts, each.network, starter, Processes(), patience)
+
+
+def _broken(each: Between, starter: Starter) -> tuple[Check, ...]:
+    """Hosts on which a single rank does not begin; Slurm starts ranks otherwise than a shell there does."""
+    from concurrent.futures import ThreadPoolExecutor
+
+    from assay.launch.remote import AT_ONCE
+    from assay.model.check import Check
+    from assay.run.trial import SHORT
+
+    if starter.site.scheduler:
+        return ()
+    with ThreadPoolExecutor(AT_ONCE) as pool:
+        trials = pool.map(lambda host: _attempt(each, (host,), starter, SHORT), each.hosts)
+    return tuple(
+        Check(f"{_mpi(each)} on {host}", "problem", trial.verdict.found, _WHY, trial.verdict.remedy)
+        for host, trial in zip(each.hosts, trials, strict=True)
+        if trial.verdict.state != "ok"
+    )
+
+
+def _check(each: Between, trial: Trial) -> Check:
+    from assay.model.check import Check
+
+    over = f" over {each.network}" if each.network else ""
+    verdict = trial.verdict
+    return Check(f"launch with {_mpi(each)}{over}", verdict.state, verdict.found, _WHY, verdict.remedy)
+
+
+def _mpi(each: Between) -> str:
+    return each.build.toolchain.mpi.name if each.build.toolchain.mpi else ""
+
+
+_WHY = "all that passes messages between nodes is started so"

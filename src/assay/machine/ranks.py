@@ -1,0 +1,231 @@
+"""What is wrong with the ranks that a launch line starts, and the line that mends it.
+
+Adding a check is one entry of `_RULES`: why it matters, and a small function that judges.
+"""
+
+import shlex
+from collections.abc import Callable, Iterator, Mapping
+from itertools import combinations
+from types import MappingProxyType
+
+import msgspec
+
+from assay.machine.verdicts import Verdict
+from assay.model.check import Check
+from assay.model.ranks_seen import RankSeen, RanksSeen
+from assay.model.toolchain import Mpi
+from assay.model.units import format_cpu_list, format_size, parse_cpu_list
+
+#: Launcher, or family of MPI whose own launcher it is -> what binds each rank to so many cores.
+_BINDING: Mapping[str, tuple[str, ...]] = MappingProxyType(
+    {
+        "srun": ("--cpus-per-task={cores}", "--cpu-bind=cores"),
+        "openmpi": ("--map-by", "slot:PE={cores}", "--bind-to", "core"),
+        "mpich": ("-bind-to", "core:{cores}"),
+        "intel": ("-genv", "I_MPI_PIN_DOMAIN", "{cores}:compact"),
+        "flux": ("--cores-per-task={cores}", "-ocpu-affinity=per-task"),
+        "jsrun": ("-c{cores}", "-bpacked:{cores}"),
+        "aprun": ("-d{cores}", "-cc", "depth"),
+        "pals": ("--depth={cores}", "--cpu-bind=depth"),
+    }
+)
+#: The same in other words: they go where a line has them.
+_ALIASES = {"-c": "--cpus-per-task", "-map-by": "--map-by", "--bind-to": "-bind-to"}
+#: How Slurm tells the ranks of a family who they are.
+_PMI = {"openmpi": "pmix", "mpich": "pmi2", "intel": "pmi2"}
+#: Variables by which launchers tell a rank how many there are.
+_SIZES = ("OMPI_COMM_WORLD_SIZE", "PMI_SIZE", "SLURM_NTASKS", "FLUX_JOB_SIZE")
+#: Facts of hosts that ranks of one launch should share.
+_ALIKE = ("cpus", "model", "kernel")
+_OF_NODE = "cpus of "
+_SHOWN = 3
+#: Of what an interface sent, compared with the most: less is talk of others.
+_MUCH = 0.1
+
+
+class LaunchLine(msgspec.Struct, frozen=True):
+    """A launch line, taken apart.
+
+    Attributes:
+        words: before the program.
+        program: and its arguments.
+        launcher: `srun`, `flux` ..., or the family of the MPI whose own launcher it is.
+        mpi: that the program was built with.
+    """
+
+    words: tuple[str, ...]
+    program: tuple[str, ...]
+    launcher: str
+    mpi: Mpi
+
+    def bound(self, cores: int) -> str:
+        """The line that binds each rank to so many cores; empty where nobody knows the words."""
+        words = tuple(word.format(cores=cores) for word in _BINDING.get(self.launcher, ()))
+        return shlex.join((*self._without(words), *words, *self.program)) if words else ""
+
+    def with_pmi(self) -> str:
+        """The line whose launcher speaks to ranks of this MPI."""
+        if self.launcher == "srun":
+            words = (f"--mpi={_PMI[self.mpi.kind]}",)
+            return shlex.join((*self._without(words), *words, *self.program))
+        return shlex.join((self.mpi.launcher, *self.words[1:], *self.program)) if self.mpi.launcher else ""
+
+    def _without(self, chosen: tuple[str, ...]) -> Iterator[str]:
+        """The words before the program, less those options that are chosen anew, with their values."""
+        names = {_name(word) for word in chosen if word.startswith("-")}
+        skip = False
+        for word in self.words:
+            mine = word.startswith("-") and _name(word) in names and _name(word) != "-genv"
+            if not skip and not mine:
+                yield word
+            skip = mine and "=" not in word
+
+
+def _name(option: str) -> str:
+    name = option.partition("=")[0]
+    return _ALIASES.get(name, name)
+
+
+def examine(seen: RanksSeen, line: LaunchLine) -> tuple[Check, ...]:
+    """Every check of the ranks of a launch, in the order of the table."""
+    found = ((name, why, judge(seen, line)) for name, why, judge in _RULES)
+    return tuple(Check(name, verdict.state, verdict.found, why, verdict.remedy) for name, why, verdict in found)
+
+
+def _ranks(seen: RanksSeen, line: LaunchLine) -> Verdict:
+    expected = max(
+        (int(each.told[name]) for each in seen.ranks for name in _SIZES if name in each.told), default=1
+    )
+    alone = [each for each in seen.ranks if each.size == 1]
+    if len(alone) > 1 or (alone and expected > 1):
+        number = max(expected, len(alone))
+        found = f"{number} programs, each of which is rank 0 of 1: the launcher and this MPI do not speak one PMI"
+        return Verdict("problem", found, line.with_pmi())
+    counts = dict.fromkeys(seen.hosts, 0)
+    for each in seen.ranks:
+        counts[each.host] += 1
+    shown = ", ".join(f"{count} on {host}" for host, count in list(counts.items())[:_SHOWN])
+    more = f" and {len(counts) - _SHOWN} hosts more" if len(counts) > _SHOWN else ""
+    return Verdict("ok", f"{len(seen.ranks)} ranks: {shown}{more}")
+
+
+def _threads(seen: RanksSeen, line: LaunchLine) -> Verdict:
+    crowded = [each for each in seen.ranks if sum(each.threads.values()) > each.cores]
+    most = max((sum(each.threads.values()) for each in seen.ranks), default=1)
+    if crowded:
+        one = crowded[0]
+        cores = f"{one.cores} core{'s' * (one.cores != 1)}"
+        found = (
+            f"rank {one.rank} on {one.host} has {sum(one.threads.values())} threads on {cores} (cpus {one.cpus})"
+        )
+        return Verdict("problem", _and_others(found, crowded), line.bound(most))
+    return Verdict("ok", f"at most {most} thread{'s' * (most != 1)} a rank, no more than its cores")
+
+
+def _cpus(seen: RanksSeen, line: LaunchLine) -> Verdict:
+    most = max((sum(each.threads.values()) for each in seen.ranks), default=1)
+    by_host: dict[str, list[RankSeen]] = {}
+    for each in seen.ranks:
+        by_host.setdefault(each.host, []).append(each)
+    for host, ranks in by_host.items():
+        masks = [frozenset(parse_cpu_list(each.cpus)) for each in ranks]
+        whole = frozenset(parse_cpu_list(ranks[0].node.get("cpus", "")))
+        if len(ranks) > 1 and all(mask == whole for mask in masks):
+            cores = max(1, ranks[0].cores // len(ranks))
+            return Verdict(
+                "warning", f"the ranks of {host} are not bound: the kernel moves them", line.bound(cores)
+            )
+        shared = next(((a, b) for a, b in combinations(range(len(ranks)), 2) if masks[a] & masks[b]), None)
+        if shared:
+            one, other = shared
+            cpus = format_cpu_list(tuple(masks[one] & masks[other]))
+            found = f"ranks {ranks[one].rank} and {ranks[other].rank} on {host} share cpus {cpus}"
+            return Verdict("problem", found, line.bound(most))
+    return Verdict("ok", "no cpu is of two ranks")
+
+
+def _memory(seen: RanksSeen, _line: LaunchLine) -> Verdict:
+    far = [each for each in seen.ranks if each.page_nodes and not set(each.page_nodes) & _own_nodes(each)]
+    if far:
+        nodes = ", ".join(far[0].page_nodes)
+        found = f"rank {far[0].rank} on {far[0].host} runs on cpus {far[0].cpus}, its memory is of node {nodes}"
+        return Verdict("warning", _and_others(found, far), "numactl --localalloc before the program")
+    known = {node for each in seen.ranks for node in each.page_nodes}
+    return Verdict("ok", f"of the ranks' own nodes ({', '.join(sorted(known))})") if known else _UNKNOWN
+
+
+def _own_nodes(rank: RankSeen) -> set[str]:
+    """Memory nodes of the cpus that a rank may use."""
+    cpus = set(parse_cpu_list(rank.cpus))
+    return {
+        name.removeprefix(f"{_OF_NODE}node")
+        for name, held in rank.node.items()
+        if name.startswith(_OF_NODE) and cpus & set(parse_cpu_list(held))
+    }
+
+
+def _single_copy(seen: RanksSeen, _line: LaunchLine) -> Verdict:
+    told = [each for each in seen.ranks if each.single_copy]
+    refused = [each for each in told if each.single_copy != "ok"]
+    if refused:
+        scope = refused[0].node.get("ptrace scope", "")
+        found = f"refused on {refused[0].host}: {refused[0].single_copy}{scope and f', ptrace_scope is {scope}'}"
+        remedy = "sudo sysctl kernel.yama.ptrace_scope=0; in a container: --cap-add=SYS_PTRACE"
+        return Verdict("warning", found, remedy)
+    return Verdict("ok", "allowed") if told else Verdict("unknown", "no two ranks are on one host")
+
+
+def _balancing(seen: RanksSeen, _line: LaunchLine) -> Verdict:
+    for each in seen.ranks:
+        several = sum(name.startswith(_OF_NODE) for name in each.node) > 1
+        if several and each.node.get("NUMA balancing", "0") not in {"0", ""}:
+            moved = each.node.get("migrated pages", "")
+            found = f"at work on {each.host}{moved and f': {moved} pages moved since it was booted'}"
+            return Verdict("warning", found, "sudo sysctl kernel.numa_balancing=0")
+    return Verdict("ok", "off, or one memory node")
+
+
+def _alike(seen: RanksSeen, _line: LaunchLine) -> Verdict:
+    nodes: dict[str, dict[str, str]] = {}
+    for each in seen.ranks:
+        nodes.setdefault(each.host, each.node)
+    first, *others = nodes.items()
+    for host, facts in others:
+        for name in dict.fromkeys((*_ALIKE, *(name for name in (*first[1], *facts) if name.startswith(_OF_NODE)))):
+            mine, theirs = facts.get(name, "none"), first[1].get(name, "none")
+            if mine != theirs:
+                found = f"{name}: {mine} on {host}, {theirs} on {first[0]}"
+                return Verdict("warning", found, "ask for nodes of one kind: --constraint, or a partition of them")
+    return Verdict("ok", f"{len(nodes)} host{'s' * (len(nodes) != 1)} of one kind")
+
+
+def _transport(seen: RanksSeen, _line: LaunchLine) -> Verdict:
+    library = next((each.library.get("library", "").partition(",")[0] for each in seen.ranks), "")
+    if any(each.messages == "wrong" for each in seen.ranks):
+        return Verdict("problem", f"{library} passed a message of 1 MiB with wrong bytes", "ask the site")
+    if len(seen.hosts) < 2:  # noqa: PLR2004 (nothing leaves one host)
+        return Verdict("ok", library)
+    sent: dict[str, int] = {}
+    for each in seen.ranks:
+        for name, count in each.sent.items():
+            sent[name] = sent.get(name, 0) + count
+    most = max(sent.values(), default=0)
+    ways = ", ".join(f"{name} {format_size(count)}" for name, count in sent.items() if count > _MUCH * most)
+    return Verdict("ok", f"{library}; {format_size(2**20)} from each host left by: {ways or 'no counter tells'}")
+
+
+def _and_others(found: str, like: list[RankSeen]) -> str:
+    return f"{found}; {len(like) - 1} more alike" if len(like) > 1 else found
+
+
+_UNKNOWN = Verdict("unknown", "the kernel does not tell")
+_RULES: tuple[tuple[str, str, Callable[[RanksSeen, LaunchLine], Verdict]], ...] = (
+    ("ranks", "programs that do not find each other compute the same, each alone", _ranks),
+    ("threads", "threads that share a core take turns", _threads),
+    ("binding", "ranks that share cpus, or are moved over them, wait for each other", _cpus),
+    ("memory", "memory of another node is slower", _memory),
+    ("single copy", "without it messages inside a node are copied twice", _single_copy),
+    ("NUMA balancing", "the kernel takes pages away from ranks, which wait for them", _balancing),
+    ("nodes", "a launch is as fast as its slowest node", _alike),
+    ("transport", "this is the way of the messages", _transport),
+)

@@ -1,0 +1,87 @@
+"""One launch of a rank on each node before anything is measured: do they find each other, do messages pass?"""
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+from assay.launch.command import Executor, Outcome
+from assay.launch.starter import Starter
+from assay.machine.verdicts import Verdict
+from assay.model.launch_errors import pick_cause
+from assay.model.ranks_seen import PROGRAM, RanksSeen, read_ranks
+from assay.model.toolchain import Build
+from assay.run.causes import NO_PMI, cause_of
+from assay.run.records import describe_exit, program_message
+
+
+class Patience(NamedTuple):
+    """Seconds for ranks that have begun, and for all of a launch."""
+
+    ranks_s: int
+    launch_s: float
+
+
+#: At first; and where that was too short and nothing else is wrong: that a machine is slow is no fault.
+SHORT, LONG = Patience(4, 6.0), Patience(25, 30.0)
+#: For each rank more. An assumption, as in the engine.
+_RANK_START_S = 0.1
+_FIREWALL = "open the ports between the nodes (sudo nft list ruleset), or name a network: --network NAME=DEVICE"
+_FRAMES = "compare the MTU of all interfaces and ports of switches on the way: assay doctor --hosts"
+_MODULES = "install the same MPI at the same path on all nodes, or load its module there, in ~/.bashrc"
+_PMI = "take a plugin that Slurm has (srun --mpi=list), or the MPI's own launcher: --launcher openmpi, mpich"
+
+
+class Trial(NamedTuple):
+    """How a launch went.
+
+    Attributes:
+        verdict: what it showed.
+        waited: whether its time was up: a longer one may end well.
+    """
+
+    verdict: Verdict
+    waited: bool
+
+
+def attempt(  # noqa: PLR0913, PLR0917 (what a launch is made of)
+    build: Build, hosts: Sequence[str], network: str, starter: Starter, executor: Executor, patience: Patience
+) -> Trial:
+    """Whether ranks of an MPI on these hosts pass messages over a network.
+
+    Args:
+        build: with the program that says which ranks there are.
+        hosts: a rank on each; a single one is started without a launcher.
+        network: device that messages shall use; empty for the MPI's own choice.
+        starter: makes the command.
+        executor: starts it.
+        patience: how long it may take.
+
+    Raises:
+        UnfitEnvironmentError: nothing here starts it.
+    """
+    more_s = _RANK_START_S * len(hosts)
+    command = starter.trial(build, tuple(hosts), network, patience.ranks_s + round(more_s))
+    outcome = executor.execute(command, patience.launch_s + more_s)
+    ranks = read_ranks(outcome.stdout)
+    return Trial(judge(ranks, outcome, hosts, network), bool(ranks.stuck) or outcome.exit_code is None)
+
+
+def judge(ranks: RanksSeen, outcome: Outcome, hosts: Sequence[str], network: str) -> Verdict:
+    """What a launch of one rank on each host showed."""
+    over = f" over {network}" if network else ""
+    there = ", ".join(dict.fromkeys((*ranks.hosts, *(each.host for each in ranks.stuck))))
+    if alone := [each for each in ranks.ranks if each.size < len(hosts)]:
+        found = f"{len(alone)} programs on {there}, each of which is rank 0 of {alone[0].size}"
+        return Verdict("problem", found, _PMI)
+    if ways := ", ".join(f"{each.host} to {each.partner}" for each in ranks.stuck if each.partner):
+        return Verdict("warning", f"short messages pass{over}, one of 1 MiB does not ({ways})", _FRAMES)
+    if ranks.stuck:
+        return Verdict("problem", f"ranks on {there} wait for each other{over}", _FIREWALL)
+    passed = len(hosts) == 1 or all(each.messages == "ok" for each in ranks.ranks)
+    if len(ranks.ranks) == len(hosts) and passed:
+        return Verdict("ok", f"{len(hosts)} ranks, messages pass{over}")
+    if outcome.exit_code is None:
+        return Verdict("problem", f"no rank began on {', '.join(hosts)}{over}", _FIREWALL)
+    said = program_message(outcome.stderr + outcome.stdout)
+    cause = cause_of(said)
+    found = cause or pick_cause(said, PROGRAM) or describe_exit(outcome.exit_code)
+    return Verdict("problem", found, _PMI if cause == NO_PMI else _MODULES)
