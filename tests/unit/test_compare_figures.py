@@ -119,7 +119,9 @@ def test_the_line_of_equal_ones_lies_within_the_chart_of_ratios(runs: tuple[str,
             figure = charts.ratio_curves(side, "title", "anchor", pairs)
             assert figure
             low, high = figure.spec["layer"][0]["encoding"]["y"]["scale"]["domain"]
-            ratios = [point.comparison.ratio for pair in pairs for point in pair.points if point.at]
+            found = [point.comparison.ratio for pair in pairs for point in pair.points if point.at]
+            ratios = found if curves[0].better == "higher" else [1 / each for each in found]
+            assert sorted(ratios) == pytest.approx(sorted(row["value"] for row in figure.spec["data"]["values"]))
             assert low < min(1.0, *ratios)
             assert high > max(1.0, *ratios)
 

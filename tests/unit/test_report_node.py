@@ -2,7 +2,6 @@
 
 import io
 import itertools
-import math
 import re
 from pathlib import Path
 from typing import Any
@@ -20,12 +19,12 @@ from assay.compare.runs import within
 from assay.model.law import Unfitted
 from assay.plan import Options
 from assay.report import html, terminal, vega, verdicts
-from assay.report import varied as factors
 from assay.report.charts.heatmap import Cell, heatmap
 from assay.report.formatting import interval
 from assay.report.section import Figure, Section, Table
 from assay.report.sections import sections
-from assay.topics.cores.roofline_chart import Kernel, Roof, roofline
+from assay.topics.comparisons.sections import varied as varied_section
+from assay.topics.health.sections import noise
 from assay.topics.memory.sections import touch
 
 _IDS = {
@@ -96,8 +95,18 @@ def test_the_staircase_has_the_steps_that_the_caches_have(written: dict[str, Sec
         assert levels[level] == pytest.approx(seconds, rel=0.12)
     lines = {line["label"]: line["x"] for line in _layers(figure, "short")}
     assert lines["L1 = 32 KiB"] == 2**15
-    (knee,) = [x for label, x in lines.items() if label.startswith("TLB ends")]
-    assert knee == pytest.approx(LAW.tlb_bytes, rel=0.2)
+    held = {label.partition(" holds ")[0]: x for label, x in lines.items() if " holds " in label}
+    assert held["TLB"] == pytest.approx(LAW.tlb_bytes, rel=0.2)
+    assert held["L1"] == pytest.approx(2**15, rel=0.3)
+    assert {line["measured"] for line in _layers(figure, "short") if line["label"].startswith("L1 = ")} == {False}
+    (second,) = [
+        layer["encoding"]["y"]["axis"]
+        for layer in figure.spec["layer"]
+        if layer["mark"]["type"] == "point" and layer["mark"].get("opacity") == 0
+    ]
+    cycles_a_ns = float(second["labelExpr"].split("* ")[1].partition(",")[0])
+    assert second["orient"] == "right"
+    assert cycles_a_ns == pytest.approx(1e-9 * LAW.clock_hz, rel=0.05)
     names = [row[:2] for row in _table(written["load-latency"], "Levels").rows]
     assert ("huge pages", "memory") in names
     assert ("small pages", "L3") in names
@@ -160,43 +169,59 @@ def test_two_pairs_have_a_range_and_prove_nothing(tmp_path: Path) -> None:
     assert "2 pairs are too few for an interval: a ratio needs 6." in table.note
 
 
-def _names_of_roofs(bandwidths: list[float], version: str, width: int) -> list[tuple[float, float, float]]:
-    """Of each name, in pixels along the roofs and across them: its end, the middle of its line, and its roof."""
-    roofs = [Roof(f"L{at}", each, 100 / each, f"L{at} {90 + at} GB/s") for at, each in enumerate(bandwidths)]
-    kernel = Kernel(0.1, 0.5, 0.4, 0.6, "triad", "triad", "", "", "")
-    layers = roofline([kernel], roofs, (100.0, "peak"), "GFLOP/s")["layer"]
-    drawn = (layer for layer in layers if "stroke" not in layer["mark"])
-    (names,) = (layer for layer in drawn if any("wide" in row for row in layer.get("data", {}).get("values", ())))
-    left, right = layers[0]["encoding"]["x"]["scale"]["domain"]
-    bottom, top = layers[0]["encoding"]["y"]["scale"]["domain"]
-    across, up = width / math.log10(right / left), 360 / math.log10(top / bottom)
-    steep = math.atan2(up, across)
-    found = []
-    for each in names["data"]["values"]:
-        x = across * math.log10(each[version])
-        y = up * math.log10(each[version] * each["bandwidth"])
-        line = y * math.cos(steep) - x * math.sin(steep)
-        middle = line + (9 if each[f"above_{version}"] else -9)
-        found.append((x * math.cos(steep) + y * math.sin(steep), middle, line))
-    return found
+def test_arithmetic_is_one_heat_map_of_operations_a_cycle(here: Example, written: dict[str, Section]) -> None:
+    (figure,) = written["flops"].figures
+    points = [
+        point for model in here.analysis.models if model.law == "operations-per-cycle" for point in model.points
+    ]
+    assert sorted(row["value"] for row in _rows(figure)) == pytest.approx(
+        sorted(each.value.value for each in points)
+    )
+    cells = {(row["row"], row["column"]) for row in _rows(figure)}
+    assert len(cells) == len(points) > 1
 
 
-@pytest.mark.parametrize("factor", [1.05, 1.5, 4.0])
-@pytest.mark.parametrize(("version", "width"), [("wide", 790), ("narrow", 280)])
-def test_names_of_roofs_never_stand_on_each_other(factor: float, version: str, width: int) -> None:
-    names = _names_of_roofs([10 * factor**-at for at in range(1, 4)], version, width)
-    for (end, middle, _), (other_end, other_middle, _) in itertools.combinations(names, 2):
-        # One ends where the next begins, or they are lines apart.
-        assert abs(end - other_end) >= 6 * len("L1 99 GB/s") or abs(middle - other_middle) >= 12
+def test_the_latency_under_load_stands_against_the_share_of_the_limit(
+    here: Example, written: dict[str, Section]
+) -> None:
+    (figure,) = written["loaded-latency"].figures
+    loads = [e for e in here.analysis.estimates if e.benchmark == "loaded_latency" and e.unit == "B/s" and e.limit]
+    shares = [100 * (e.median or 0.0) / e.limit.value for e in loads if e.limit]
+    assert max(row["x"] for row in _rows(figure)) == pytest.approx(max(shares), rel=0.01)
+    assert "(%)" in figure.spec["layer"][0]["encoding"]["x"]["axis"]["title"]
 
 
-@pytest.mark.parametrize(
-    "bandwidths", [[40, 10, 3, 2.7], [40, 6, 3, 2.7], [4, 3.6], [40, 20, 12], [40, 36, 12, 11]]
-)
-@pytest.mark.parametrize(("version", "width"), [("wide", 790), ("narrow", 280)])
-def test_names_of_roofs_cover_no_other_roof(bandwidths: list[float], version: str, width: int) -> None:
-    names = _names_of_roofs(bandwidths, version, width)
-    assert all(abs(middle - line) >= 8 for _, middle, _ in names for _, _, line in names)
+def test_a_slow_and_a_disturbed_launch_are_seen_where_they_were(
+    here: Example, written: dict[str, Section]
+) -> None:
+    healthy = {figure.id: figure for figure in written["noise"].figures}
+    assert max(row["value"] for row in _rows(healthy["figure-launches"])) < 1.5
+    assert {row["state"] for row in _rows(healthy["figure-timeline"])} == {"quiet"}
+    slow = here.run.launches[7]
+    series = [
+        msgspec.structs.replace(each, seconds=[5 * s for s in each.seconds]) for each in slow.cases[0].series
+    ]
+    bracket = msgspec.structs.replace(slow.launch.bracket, foreign=0.5)
+    planted = msgspec.structs.replace(
+        slow,
+        launch=msgspec.structs.replace(slow.launch, bracket=bracket),
+        cases=(msgspec.structs.replace(slow.cases[0], series=tuple(series)), *slow.cases[1:]),
+    )
+    launches = tuple(planted if each is slow else each for each in here.run.launches)
+    run = msgspec.structs.replace(here.run, launches=launches)
+    section = noise.declared.section(run, analyse(run))
+    assert section
+    found = {figure.id: figure for figure in section.figures}
+    (far,) = [row for row in _rows(found["figure-launches"]) if row["value"] > 3]
+    assert far["value"] == pytest.approx(5, rel=0.2)
+    assert far["launch"] == slow.launch.id
+    assert far["series"] == str(slow.launch.block + 1)
+    (disturbed,) = [row for row in _rows(found["figure-timeline"]) if row["state"] == "disturbed"]
+    assert (disturbed["program"], disturbed["foreign"]) == (slow.launch.program, 50)
+    clocks = [row["clock"] for row in _rows(found["figure-timeline"]) if row["clock"]]
+    assert clocks == pytest.approx([1e-9 * LAW.clock_hz] * len(clocks), rel=0.1)
+    assert found["figure-samples"].folded
+    assert max(row["value"] for row in _rows(found["figure-samples"]) if row["share"] <= 50) < 1.5
 
 
 def test_ways_of_touching_memory_stand_in_one_figure(written: dict[str, Section]) -> None:
@@ -284,7 +309,9 @@ def test_the_clock_is_told_alone_and_beside_the_work(written: dict[str, Section]
 def test_what_was_varied_stands_with_margin_verdict_and_resolution(varied: Example) -> None:
     section = next(each for each in sections(varied.run, varied.analysis) if each.id == "comparisons")
     (figure,) = section.figures
-    compared = {c.ratio: c for c in varied.analysis.comparisons if c.varied and c.differ != "control"}
+    known = {e.id: e for e in varied.analysis.estimates}
+    of_speeds = [verdicts.speeds(c, known[c.a].better) for c in varied.analysis.comparisons if c.varied]
+    compared = {c.ratio: c for c in of_speeds if c.differ != "control"}
     assert {row["value"] for row in _rows(figure)} == set(compared)
     for row in _rows(figure):
         comparison = compared[row["value"]]
@@ -366,7 +393,7 @@ def test_cells_of_a_matrix_hold_no_line_that_they_have_no_room_for() -> None:
 
 def test_levels_that_only_their_number_makes_inconclusive_say_so(tmp_path: Path) -> None:
     example = node(tmp_path, VARIED, MEMORY)
-    section = factors.declared.section(example.run, example.analysis)
+    section = varied_section.declared.section(example.run, example.analysis)
     assert section
     assert "5 inconclusive figures would be significant alone" in section.meaning[0]
     pairs = [pair for pair in within(example.run, example.analysis).pairs if pair.comparison.varied]

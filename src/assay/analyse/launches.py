@@ -144,7 +144,7 @@ def used(attempts: Iterable[CaseAttempt]) -> list[CaseAttempt]:
     return [each for each in complete if each.launch not in quiet or not each.disturbance]
 
 
-def _parts(records: CaseRecords, case: Case | None) -> tuple[joint.Parts, str]:
+def parts_of(records: CaseRecords, case: Case | None) -> tuple[joint.Parts, str]:
     """(kernel, host) -> its series, warm-up first; of ranks that work together what `joint.together` says."""
     benchmark = benchmarks.get(case.benchmark) if case else None
     if benchmark and benchmark.launcher == "mpi":
@@ -169,7 +169,7 @@ def _all_sampled(
     waiting: dict[_Place, tuple[joint.Parts, Mapping[str, Mapping[str, float]]]] = {}
     for at, begun in enumerate(began):
         for case, records in begun.items():
-            parts, disagreements[at, case] = _parts(records, cases.get(case))
+            parts, disagreements[at, case] = parts_of(records, cases.get(case))
             waiting[at, case] = parts, records.header.work
         if sum(len(parts) for parts, _ in waiting.values()) > _TOGETHER:
             found |= _sampled(waiting)

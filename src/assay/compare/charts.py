@@ -10,9 +10,9 @@ from assay.compare.sides import Sides
 from assay.compare.tables import ends_of, pair_name
 from assay.model.result import Estimate
 from assay.model.text import joined, text
-from assay.report import figures, formatting, messages, selection
+from assay.report import figures, formatting, messages, selection, verdicts
 from assay.report.charts.curve import CurvePoint, curve
-from assay.report.charts.theme import COLOURS, DASHES, MUTED, SHAPES, log_ticks, mark
+from assay.report.charts.theme import COLOURS, DASHES, MUTED, SHAPES, mark, ratio_ticks
 from assay.report.section import Figure, Spec
 from assay.report.vocabulary import known
 
@@ -20,10 +20,6 @@ from assay.report.vocabulary import known
 _FINE = 4
 #: Of more values only powers of two have a tick.
 _TICKS = 10
-#: Of more decades only the powers of ten have a tick.
-_DECADES = 3
-#: Ticks of ratios where there would be fewer than so many.
-_FEWEST, _NARROW = 3, (0.2, 0.3, 0.5, 0.7, 0.8, 0.9, 1.0, 1.1, 1.2, 1.5, 2.0, 3.0, 5.0)
 #: The line of equal ones is drawn in any chart of ratios, with so much room beside it.
 _BELOW = 0.9
 
@@ -170,11 +166,11 @@ def ratio_curves(sides: Sides, title: str, anchor: str, pairs: tuple[CurvePair, 
     points = []
     for pair in pairs:
         for point in pair.points:
-            each = point.comparison
+            each = verdicts.speeds(point.comparison, first.better)
             if not point.at:
                 continue
             sure = each.confidence is not None
-            ends = f" [{each.lo:.3g}, {each.hi:.3g}]" if sure else ""
+            ends = f" {verdicts.plain_ends(each)}" if sure else ""
             basis = (
                 text("95 % interval, {verdict}", verdict=known(each.verdict))
                 if sure
@@ -184,26 +180,20 @@ def ratio_curves(sides: Sides, title: str, anchor: str, pairs: tuple[CurvePair, 
                 CurvePoint(
                     float(point.at), pair_name(sides, pair), "", each.ratio,
                     each.lo if sure else each.ratio, each.hi if sure else each.ratio,
-                    f"{each.ratio:.3g}{ends}", basis, value(first, point.at),
+                    f"{formatting.plain(each.ratio)}{ends}", basis, value(first, point.at),
                 )
             )  # fmt: skip
     if len({point.x for point in points}) <= 1:
         return None
-    spec = _curve(points, first, text("ratio to the base"), "")
-    reached = [1.0, *(point.lo for point in points), *(point.hi for point in points)]
+    spec = _curve(points, first, text("speed, ratio to the base"), "")
     y = _line(spec)["y"]
     low, high = y["scale"]["domain"]  # of all layers, which share it
-    y["scale"]["domain"] = [min(low, _BELOW), max(high, 1 / _BELOW)]
-    ticks = log_ticks(min(reached), max(reached), _DECADES)
-    low, high = y["scale"]["domain"]
-    y["axis"]["values"] = ticks if len(ticks) >= _FEWEST else [tick for tick in _NARROW if low <= tick <= high]
+    low, high = y["scale"]["domain"] = [min(low, _BELOW), max(high, 1 / _BELOW)]
+    y["axis"]["values"] = ratio_ticks(low, high)
     one = mark("rule", {"color": MUTED, "strokeDash": [4, 3]}, [{"one": 1}], y={**y, "field": "one"})
     caption = text(
-        "{title}: ratio {names}, both axes logarithmic. At 1 (dashed) both are equal; above it the first one "
-        "is better. Whiskers: 95 % intervals; figures without samples have none."
-        if first.better == "higher"
-        else "{title}: ratio {names}, both axes logarithmic. At 1 (dashed) both are equal; below it the first "
-        "one is better. Whiskers: 95 % intervals; figures without samples have none.",
+        "{title}: ratio of speeds {names}, both axes logarithmic. At 1 (dashed) both are equal; above it the "
+        "first one is better. Whiskers: 95 % intervals; figures without samples have none.",
         title=title,
         names=formatting.listed(dict.fromkeys(point.curve for point in points)),
     )

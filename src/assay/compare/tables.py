@@ -15,7 +15,7 @@ from assay.model.imported import UNSTATED
 from assay.model.quantity import Quantity
 from assay.model.result import Estimate
 from assay.model.text import joined, text
-from assay.report import formatting, messages, selection
+from assay.report import formatting, messages, selection, verdicts
 from assay.report.section import Table, headings, trimmed
 from assay.report.vocabulary import known
 
@@ -121,19 +121,19 @@ def ratios(sides: Sides, title: str, pairs: tuple[CurvePair, ...]) -> Table:
     for at in _telling(curve, values):
         cells: list[str] = []
         for points in known_at:
-            each = points.get(at)
-            if each is None:
+            if at not in points:
                 cells.append("")
-            elif each.confidence:
-                ends = f"{each.ratio:.3g} [{each.lo:.3g}, {each.hi:.3g}]"
-                cells.append(text("{ratio} {verdict}", ratio=ends, verdict=known(each.verdict)))
+                continue
+            each = verdicts.speeds(points[at], curve.better)
+            ratio_, ends = formatting.plain(each.ratio), verdicts.plain_ends(each)
+            if each.confidence:
+                cells.append(text("{ratio} {verdict}", ratio=f"{ratio_} {ends}", verdict=known(each.verdict)))
             else:
-                ends = f" ({each.lo:.3g} to {each.hi:.3g})" if each.lo < each.hi else ""
-                cells.append(f"{each.ratio:.3g}{ends}")
+                cells.append(f"{ratio_} ({ends})" if each.lo < each.hi else ratio_)
         rows.append((value(curve, at), *cells))
     columns = (_head(curve), *(pair_name(sides, pair) for pair in pairs))
     caption = text(
-        "{title}: ratio to the base. [a, b] is a 95 % interval; ratios without one have no samples",
+        "{title}: speed, ratio to the base. [a, b] is a 95 % interval; ratios without one have no samples",
         title=title,
     )
     return Table(caption, columns, tuple(rows), frozenset(range(1, len(columns))))

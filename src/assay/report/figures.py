@@ -109,7 +109,7 @@ def placements(
     )
     said: list[str] = [what, whiskers(estimates)]
     if any(e.limit for e in estimates):
-        said.append(text("The vertical red line in a row is the limit of that figure."))
+        said.append(text("The vertical line in a row is the limit of that figure."))
     if estimates[0].better == "lower":
         said.append(text("Left is better."))
     caption = joined(" ", said)

@@ -165,7 +165,7 @@ def _topics(
         (homes[home] if home else other).append(finding)
     ids = {e.id: section.id for section in reversed(written) for e in section.estimates}
     compared_in: dict[str, list[Comparison]] = {}
-    for comparison in analysis.comparisons:
+    for comparison in rows.comparisons.values():
         for name in {ids.get(comparison.a, ""), ids.get(comparison.b, "")}:
             compared_in.setdefault(name, []).append(comparison)
     topics = []

@@ -52,7 +52,10 @@ class Rows:
         """Number the estimates of `analysis` that the table of all figures lists."""
         self._anchors = {e.id: f"e{number}" for number, e in enumerate(listed, start=1)}
         self._estimates = {e.id: e for e in analysis.estimates}
-        self._comparisons = {c.id: c for c in analysis.comparisons}
+        self.comparisons = {
+            c.id: verdicts.speeds(c, self._estimates[c.b].better) if c.b in self._estimates else c
+            for c in analysis.comparisons
+        }
 
     def table(self, estimates: Iterable[Estimate]) -> list[Row]:
         """The rows of estimates that share a table; `setting` leaves out what all of them have in common."""
@@ -72,8 +75,8 @@ class Rows:
         """The evidence of a finding: anchor (empty for a comparison) and text."""
         lines = []
         for name in finding.evidence:
-            if name in self._comparisons:
-                lines.append(("", compared(self._comparisons[name])))
+            if name in self.comparisons:
+                lines.append(("", compared(self.comparisons[name])))
             elif name in self._estimates:
                 shown = formatting.shown(self._estimates[name]).full or text("not measured")
                 lines.append((self._anchors.get(name, ""), text("{name}: {value}", name=name, value=shown)))
@@ -85,7 +88,7 @@ class Rows:
         """The ids of the estimates of a finding, with those inside its comparisons."""
         found = set()
         for name in finding.evidence:
-            comparison = self._comparisons.get(name)
+            comparison = self.comparisons.get(name)
             found |= {comparison.a, comparison.b} if comparison else {name}
         return found & self._estimates.keys()
 
@@ -95,7 +98,7 @@ class Rows:
 
 
 def compared(comparison: Comparison) -> str:
-    """A comparison in words: ratio, interval or range, pairs, verdict."""
+    """A comparison in words: ratio of speeds, interval or range, pairs, verdict."""
     kind = verdicts.basis(comparison)
     ends = verdicts.why_no_interval(comparison) or text(
         "{value} ({basis})", value=verdicts.plain_ends(comparison), basis=kind
@@ -104,7 +107,7 @@ def compared(comparison: Comparison) -> str:
         "{a} against {b}: {ratio}, {ends}, {verdict}",
         a=comparison.a,
         b=comparison.b,
-        ratio=f"×{comparison.ratio:.3f}",  # noqa: RUF001 (a factor)
+        ratio=f"×{formatting.plain(comparison.ratio)}",  # noqa: RUF001 (a factor)
         ends=ends,
         verdict=known(comparison.verdict),
     )

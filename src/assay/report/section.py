@@ -27,6 +27,7 @@ class Figure(msgspec.Struct, frozen=True):
         spec: Vega-Lite specification with a single `width`; see `assay.report.charts.theme`.
         factor: by which values in SI units are multiplied in the spec.
         pattern: of the messages whose published curves a reader may lay beside these; empty for none.
+        folded: what opens it where it is drawn on demand; empty where it is always seen.
     """
 
     id: str
@@ -35,6 +36,7 @@ class Figure(msgspec.Struct, frozen=True):
     spec: Spec
     factor: float = 1.0
     pattern: str = ""
+    folded: str = ""
 
 
 class Table(msgspec.Struct, frozen=True):

@@ -8,15 +8,14 @@ from itertools import chain
 from assay.model import topics
 from assay.model.result import Analysis
 from assay.model.run import Run
-from assay.report import general, varied
+from assay.report import general
 from assay.report.declared import Declared
 from assay.report.section import Card, Section
 
 
 def declared() -> list[Declared]:
     """Every section, in the order of the report."""
-    modules = (*topics.modules("sections").values(), varied)
-    return sorted((module.declared for module in modules), key=lambda each: each.order)
+    return sorted((module.declared for module in topics.modules("sections").values()), key=lambda each: each.order)
 
 
 def sections(run: Run, analysis: Analysis) -> list[Section]:

@@ -3,6 +3,8 @@
 import math
 from collections.abc import Iterable, Sequence
 
+from msgspec import structs
+
 from assay.model.compared import ComparedPair
 from assay.model.result import Comparison
 from assay.model.text import text
@@ -46,9 +48,15 @@ def ends(comparison: Comparison) -> str:
     )
 
 
+def speeds(comparison: Comparison, better: str) -> Comparison:
+    """The comparison as a ratio of speeds: above 1 a is the better one, whatever is measured."""
+    value = comparison.value
+    return comparison if better == "higher" else structs.replace(comparison, value=value.inverse(value.unit))
+
+
 def plain_ends(comparison: Comparison) -> str:
-    """The interval `[0.981, 1.012]` or range `0.981 to 1.012` of the bare ratio; one pair has neither."""
-    lo, hi = f"{comparison.lo:.3f}", f"{comparison.hi:.3f}"
+    """The interval `[0.981, 1.01]` or range `0.981 to 1.01` of the bare ratio; one pair has neither."""
+    lo, hi = map(formatting.plain, (comparison.lo, comparison.hi))
     return why_no_interval(comparison) or (f"[{lo}, {hi}]" if comparison.confidence else f"{lo} to {hi}")
 
 

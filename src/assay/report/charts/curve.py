@@ -37,6 +37,8 @@ _NARROW, _HEIGHT = 286, 340
 _WIDEST = 4
 #: More points than these are drawn small.
 _MANY = 120
+#: What an axis on the right takes from the plot.
+_AXIS = 44
 #: Between the plot and its legend, and a row of labels there; what two labels of a row keep between them.
 _GAP, _ROW, _BETWEEN = 8, 13, 8
 
@@ -61,11 +63,12 @@ class CurvePoint(msgspec.Struct, frozen=True):
 
 
 class Boundary(msgspec.Struct, frozen=True):
-    """A vertical line at `x` with its label, e.g. a cache's size, and a shorter one for phones."""
+    """A vertical line at `x` with its label, and a shorter one for phones; dashed unless it was `measured`."""
 
     x: float
     label: str
     short: str
+    measured: bool = False
 
 
 class Plateau(msgspec.Struct, frozen=True):
@@ -83,10 +86,19 @@ class Plateau(msgspec.Struct, frozen=True):
 
 
 class Guides(msgspec.Struct, frozen=True):
-    """The additional lines of a curve: cache boundaries and fitted levels."""
+    """The additional lines of a curve: cache boundaries and fitted levels.
+
+    `second`: title of an axis on the right, and what it counts in one of the left axis; None for none.
+    """
 
     boundaries: tuple[Boundary, ...] = ()
     steps: tuple[Plateau, ...] = ()
+    second: tuple[str, float] | None = None
+
+    @property
+    def widths(self) -> tuple[int, int]:
+        """Pixels of the plot on a page and on a phone."""
+        return (WIDE - _AXIS, _NARROW - _AXIS // 2) if self.second else (WIDE, _NARROW)
 
 
 #: A curve alone.
@@ -123,14 +135,17 @@ def curve(
         "format": "~r",
         "values": log_ticks(min(point.lo for point in points), max(point.hi for point in points), _FEW_DECADES),
     }
-    y = numeric("value", _frame(points, guides), y_axis)
+    with_axis = numeric("value", _frame(points, guides), y_axis)
+    y = {**with_axis, "axis": None}
     said = tooltip(size=titles[0], series=text("series"), text=text("median"), basis=text("basis"))
     many = len(points) > _MANY
     line = {"strokeDash": dash, "detail": {"field": "segment"}}
     above = _rows(points, guides, base)
     layer: list[Spec] = _boundaries(above)
     layer += [
-        mark("line", {"strokeWidth": 1.6 if not many else 1}, _lines(points), x=x, y=y, color=colour, **line),
+        mark(
+            "line", {"strokeWidth": 1.6 if not many else 1}, _lines(points), x=x, y=with_axis, color=colour, **line
+        ),
         mark(
             "rule",
             {"strokeWidth": 2, "opacity": 0.6},
@@ -141,12 +156,16 @@ def curve(
         ),
         dots(42 if not many else 16, x=x, y=y, color=colour, shape=shape, tooltip=said),
         *_steps(points, guides, x, y, colour),
+        *_second(guides, y),
     ]
+    width, narrow = guides.widths
     spec = chart(
         [asdict(point) | {"series": point.series} for point in points],
         layer,
+        width=width,
         height=_HEIGHT,
-        usermeta={"narrow": _NARROW},
+        usermeta={"narrow": narrow},
+        **({"resolve": {"axis": {"y": "independent"}}} if guides.second else {}),
     )
     rows = 1 + max((row["row"] for row in above), default=0)
     legend = {**spec["config"]["legend"], "symbolStrokeWidth": 0}  # a dash around a symbol deforms it
@@ -204,7 +223,7 @@ def _rows(points: list[CurvePoint], guides: Guides, base: int) -> list[Spec]:
     rows: list[Spec] = []
     for boundary in sorted(guides.boundaries, key=lambda each: each.x):
         row = {}
-        for name, width in (("label", WIDE), ("short", _NARROW)):
+        for name, width in zip(ends, guides.widths, strict=True):
             middle = width * math.log(boundary.x / low) / math.log(high / low) if high > low else 0.0
             half = wide(getattr(boundary, name)) / 2
             free = (at for at, end in enumerate(ends[name]) if middle - half > end + _BETWEEN)
@@ -217,10 +236,11 @@ def _rows(points: list[CurvePoint], guides: Guides, base: int) -> list[Spec]:
 def _boundaries(rows: list[Spec]) -> list[Spec]:
     if not rows:
         return []
+    dash = {"condition": {"test": "datum.measured", "value": [1, 0]}, "value": [3, 3]}
     x, top = numeric("x"), {"expr": f"-4 - {_ROW} * datum.row"}
     name = {"condition": {"test": "narrow", "field": "short"}, "field": "label"}
     return [
-        mark("rule", {"strokeDash": [3, 3], "color": FAINT, "y": top}, rows, x=x),
+        mark("rule", {"color": FAINT, "y": top}, rows, x=x, strokeDash=dash),
         mark("text", {"baseline": "bottom", "color": MUTED, "y": top}, rows, x=x, text=name),
     ]
 
@@ -233,9 +253,25 @@ def _steps(points: list[CurvePoint], guides: Guides, x: Spec, y: Spec, colour: S
     strokes = [{**asdict(step), "value": step.y} for step in guides.steps]
     layer = [mark("rule", stroke, strokes, x=x, x2={"field": "end"}, y=y, color=colour)]
     for narrow in (False, True):
-        frame = Frame(_NARROW if narrow else WIDE, _HEIGHT, x["scale"]["domain"], y["scale"]["domain"])
+        frame = Frame(guides.widths[narrow], _HEIGHT, x["scale"]["domain"], y["scale"]["domain"])
         layer += _labels(points, guides, frame, narrow=narrow)
     return layer
+
+
+def _second(guides: Guides, y: Spec) -> list[Spec]:
+    """The axis on the right: an own layer without a mark to see."""
+    if not guides.second:
+        return []
+    title, factor = guides.second
+    low, high = (factor * end for end in y["scale"]["domain"])
+    axis = {
+        "orient": "right",
+        "title": title,
+        "grid": False,
+        "labelExpr": f"format(datum.value * {factor}, '.3~r')",
+    }
+    axis["values"] = [tick / factor for tick in log_ticks(low, high, _FEW_DECADES)]
+    return [mark("point", {"opacity": 0}, y={**y, "axis": axis})]
 
 
 def _labels(points: list[CurvePoint], guides: Guides, frame: Frame, *, narrow: bool) -> list[Spec]:

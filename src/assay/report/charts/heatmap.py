@@ -1,5 +1,6 @@
 """A matrix as a heat map. Where there is room each cell carries its figure and its ratio: colour only helps."""
 
+import math
 from itertools import takewhile
 from typing import Literal
 
@@ -17,6 +18,8 @@ _CELL = 60
 _LARGEST, _NARROW = 790, 262
 #: A line of text in a cell, what surrounds them, and what they keep from the edges of the cell.
 _LINE, _ROOM, _BETWEEN = 13, 14, 7
+#: Where the largest value is more than so many times the least one, colours are logarithmic.
+_FAR = 20
 #: Pixels between two names of columns.
 _APART = 10
 #: More columns than these leave no room for figures: on a page, on a phone; for three lines in a cell.
@@ -51,10 +54,13 @@ def heatmap(
     """
     rows = names or list(dict.fromkeys(cell.row for cell in cells))
     columns = names or list(dict.fromkeys(cell.column for cell in cells))
-    across = min(_LARGEST, max(3, len(columns)) * _CELL)
+    cell = max(_CELL, _APART + max(map(wide, columns))) if len(columns) <= _READABLE else _CELL
+    across = min(_LARGEST, max(3, len(columns)) * cell)
     values = [cell.value for cell in cells]
     low, high = min(values), max(values)
-    test = f"datum.value {'>' if better == 'higher' else '<'} {(low + high) / 2}"
+    logarithmic = low > 0 and high > _FAR * low
+    middle = math.sqrt(low * high) if logarithmic else (low + high) / 2
+    test = f"datum.value {'>' if better == 'higher' else '<'} {middle}"
     ink: Spec = {"condition": {"test": test, "value": _ON_LIGHT}, "value": _ON_DARK}
     row, column, figure = titles
     further = {"ratio": text("ratio"), "note": text("between them"), "basis": text("basis")}
@@ -63,6 +69,7 @@ def heatmap(
         "field": "value",
         "type": "quantitative",
         "scale": {
+            "type": "log" if logarithmic else "linear",
             "domain": [low, high] if high > low else [0, high],
             "range": _RAMP if better == "higher" else _RAMP[::-1],
         },
@@ -87,6 +94,13 @@ def heatmap(
     narrow_down = down if lines else _NARROW * len(rows) / len(columns)
     axis = {"domain": False, "ticks": False, "labelColor": INK, "labelAngle": 0, "labelOverlap": "parity"}
     axis["labelSeparation"] = _APART
+    # On a phone names have two lines: of columns at a space, of rows at a comma.
+    heads: Spec = {"labelExpr": "narrow ? split(datum.label, ' ') : datum.label", "orient": "top"}
+    if any(" " in name for name in columns):
+        heads["labelPadding"] = {"expr": "narrow ? 16 : 4"}
+    sides: Spec = {"labelExpr": "narrow ? split(datum.label, ', ') : datum.label", "labelLineHeight": 11}
+    if all(", " in name for name in rows):
+        sides["labelOffset"] = {"expr": "narrow ? -5 : 0"}
     return chart(
         [{name: part for name, part in asdict(cell).items() if part != ""} for cell in cells],
         layer,
@@ -97,13 +111,13 @@ def heatmap(
                 "field": "column",
                 "type": "nominal",
                 "sort": columns,
-                "axis": {**axis, "title": titles[1], "orient": "top"},
+                "axis": {**axis, "title": titles[1], **heads},
             },
             "y": {
                 "field": "row",
                 "type": "nominal",
                 "sort": rows,
-                "axis": {**axis, "title": titles[0], "labelSeparation": 1},
+                "axis": {**axis, "title": titles[0], "labelSeparation": 1, **sides},
             },
         },
         usermeta={"narrow": _NARROW, "narrow_height": narrow_down},

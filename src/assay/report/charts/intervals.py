@@ -17,6 +17,7 @@ from assay.report.charts.theme import (
     dots,
     mark,
     numeric,
+    ratio_ticks,
     series_scales,
     slots,
     tooltip,
@@ -27,6 +28,10 @@ _STEP = 19
 _GAP = 0.7
 #: Pixels of the plot and of the names of rows, on a page and on a phone; where figures come with their verdict.
 _ROOM, _LESS_ROOM = ((530, 165), (190, 100)), ((430, 150), (250, 108))
+
+
+#: What an axis of ratios shows beyond the farthest end.
+_AROUND = 1.02
 
 
 class Point(msgspec.Struct, frozen=True):
@@ -62,8 +67,8 @@ class Point(msgspec.Struct, frozen=True):
 def intervals(points: list[Point], title: str, band: str = "", reference: float | None = None) -> Spec:
     """The plot of `points`, rows in the order in which they come; `title` names quantity and unit of the axis.
 
-    `band` says what the bands are. With a `reference`, a line through all rows, the axis stands around it; without
-    one it begins at zero.
+    `band` says what the bands are. With a `reference`, a line through all rows, the axis is logarithmic around it;
+    without one it begins at zero.
     """
     names = list(dict.fromkeys(point.series for point in points))
     colour, shape = series_scales(names)
@@ -71,7 +76,13 @@ def intervals(points: list[Point], title: str, band: str = "", reference: float 
     (width, narrow), (room, narrow_room) = _LESS_ROOM if band else _ROOM
     y = slots(steps)
     axis = {"title": title, "tickCount": {"expr": "narrow ? 4 : 8"}, "domain": False}
-    x = numeric("value", {"zero": reference is None, "nice": True}, axis)
+    scale: Spec = {"zero": True, "nice": True}
+    if reference is not None:
+        ends_of = [end for point in points for end in (point.lo, point.hi, *(point.band or ()))]
+        low, high = min(reference, *ends_of) / _AROUND, max(reference, *ends_of) * _AROUND
+        scale = {"type": "log", "domain": [low, high], "nice": False}
+        axis |= {"values": ratio_ticks(low, high), "format": "~r", "labelOverlap": True}
+    x = numeric("value", scale, axis)
     said = tooltip(
         row=text("what") if band else text("placement"),
         series=text("series"),

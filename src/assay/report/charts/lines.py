@@ -47,7 +47,7 @@ class Mark(msgspec.Struct, frozen=True):
 
 
 class Level(msgspec.Struct, frozen=True):
-    """A horizontal line with its label; a limit is red."""
+    """A horizontal line with its label; a limit is as dark as ink, other levels are dashed."""
 
     y: float
     label: str

@@ -8,13 +8,24 @@ Spec = dict[str, Any]
 #: Vega-Lite that the charts are written for; the one that vl-convert carries.
 SCHEMA = "https://vega.github.io/schema/vega-lite/v6.json"
 WIDE, NARROW = 790, 250
-COLOURS = [f"var(--series-{number})" for number in range(1, 7)]
-SHAPES = ["circle", "diamond", "square", "triangle-up", "cross", "triangle-down"]
-DASHES = [[1, 0], [6, 3], [2, 2], [8, 3, 2, 3], [4, 4], [1, 3]]
+COLOURS = [f"var(--series-{number})" for number in range(1, 9)]
+SHAPES = [
+    "circle",
+    "diamond",
+    "square",
+    "triangle-up",
+    "cross",
+    "triangle-down",
+    "triangle-right",
+    "triangle-left",
+]
+DASHES = [[1, 0], [6, 3], [2, 2], [8, 3, 2, 3], [4, 4], [1, 3], [12, 3], [5, 2, 1, 2]]
 #: Three families of equal widths: what is measured here fits there.
 FONT = "Helvetica, Arial, Liberation Sans, sans-serif"
 INK, MUTED, FAINT, GRID, LIMIT = "var(--ink)", "var(--muted)", "var(--faint)", "var(--grid)", "var(--limit)"
 PAPER = "var(--paper)"
+#: An axis of ratios has so many ticks at most, and steps of equal factors where its ends are so far apart.
+_MOST_TICKS, _FAR = 7, 8
 #: The channel of a text that is short on a phone.
 SHORT = {"condition": {"test": "narrow", "field": "short"}, "field": "text"}
 
@@ -50,8 +61,17 @@ _CONFIG: Spec = {
         "rowPadding": 4,
         "offset": 10,
         "labelLimit": 260,
+        "titleLimit": 400,
     },
     "text": {"fontSize": 11},
+    "title": {
+        "anchor": "start",
+        "fontSize": 11,
+        "fontWeight": "normal",
+        "color": MUTED,
+        "offset": 3,
+        "frame": "group",
+    },
 }
 
 
@@ -68,17 +88,26 @@ def chart(values: list[Spec], layer: list[Spec], **parts: Any) -> Spec:  # noqa:
     }
 
 
+def panels(values: list[Spec], drawn: list[Spec], **parts: Any) -> Spec:  # noqa: ANN401 (any part of a spec)
+    """Layered charts over the same `values` below each other, each with a height; they share the axis of x."""
+    spec = {name: part for name, part in chart(values, [], **parts).items() if name not in {"width", "layer"}}
+    view = {**_CONFIG["view"], "continuousWidth": WIDE}
+    return {**spec, "vconcat": drawn, "spacing": 10, "config": {**_CONFIG, "view": view}}
+
+
 def narrowed(spec: Spec) -> Spec:
     """The same chart for a phone: narrower, its legend in one column, its texts short (`narrow` is true)."""
     legend = {**spec["config"]["legend"], "columns": 1, "labelLimit": 240}
     axis = {**spec["config"]["axis"], "labelLimit": 112, "labelFontSize": 10.5}
     meta = spec.get("usermeta", {})
+    config = {**spec["config"], "legend": legend, "axis": axis}
+    config["view"] = {**config["view"], "continuousWidth": meta.get("narrow", NARROW)}
+    size = {"width": meta.get("narrow", NARROW), "height": meta.get("narrow_height", spec.get("height"))}
     return {
         **spec,
-        "width": meta.get("narrow", NARROW),
-        "height": meta.get("narrow_height", spec["height"]),
+        **(size if "width" in spec else {}),
         "params": [{"name": "narrow", "value": True}],
-        "config": {**spec["config"], "legend": legend, "axis": axis},
+        "config": config,
     }
 
 
@@ -128,6 +157,15 @@ def dashes(names: list[str], further: int = 0) -> Spec:
     """The scale of a dash for each series; where dashes begin anew they are so many `further` on."""
     turns = (at + further * (at // len(DASHES)) for at in range(len(names)))
     return {"domain": names, "range": [DASHES[turn % len(DASHES)] for turn in turns]}
+
+
+def ratio_ticks(low: float, high: float) -> list[float]:
+    """Ticks of a logarithmic axis of ratios: where it spans little, multiples of one step."""
+    if high > _FAR * low:
+        return log_ticks(low, high, _MOST_TICKS - 3)
+    steps = (base * 10.0**power for power in range(-4, 2) for base in (1, 2, 5))
+    step = next((step for step in steps if (high - low) / step <= _MOST_TICKS), 1.0)
+    return [round(at * step, 4) for at in range(math.ceil(low / step), math.floor(high / step) + 1)]
 
 
 def log_ticks(low: float, high: float, many: int = 3) -> list[float]:

@@ -4,8 +4,8 @@
   const block = document.getElementById("published-curves");
   if (!block || !("DecompressionStream" in window)) return;
   const curves = JSON.parse(block.textContent);
-  const COLOURS = 6, SHAPES = ["cross", "triangle-down", "triangle-up", "square", "diamond", "circle"];
-  const DASHES = [[1, 3], [4, 4], [8, 3, 2, 3], [2, 2], [6, 3], [1, 0]];
+  const COLOURS = 8, SHAPES = ["triangle-left", "triangle-right", "triangle-down", "cross", "triangle-up", "square", "diamond", "circle"];
+  const DASHES = [[5, 2, 1, 2], [12, 3], [1, 3], [4, 4], [8, 3, 2, 3], [2, 2], [6, 3], [1, 0]];
   const sizes = (bytes) => bytes >= 2 ** 20 ? `${bytes / 2 ** 20} MiB` : bytes >= 1024 ? `${bytes / 1024} KiB` : `${bytes} B`;
 
   // The figure with the chosen curves: points, lines, and a place for each in every scale of series.

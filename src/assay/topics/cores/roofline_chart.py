@@ -32,6 +32,10 @@ _NARROW, _HEIGHT = 280, 360
 #: Names along roofs: pixels of a letter and of a line with what is kept free around it, and in how many rows they
 #: stand where there is no room for a line between roofs.
 _LETTER, _LINE, _ROWS = 6, 19, 3
+#: Of the point of a kernel, in pixels.
+_RADIUS = 7
+#: How many letters a name slides along its roof at most to stand on no whisker.
+_SLIDES = 60
 #: How far a name reaches from its roof.
 _HEAD = 15
 #: What the axis shows above the peak.
@@ -85,7 +89,7 @@ def roofline(kernels: list[Kernel], roofs: list[Roof], peak: tuple[float, str], 
     return chart(
         values,
         [
-            *_roofs(roofs, peak, (left, right, bottom), {"x": x, "y": y}),
+            *_roofs(roofs, kernels, peak, (left, right, bottom), {"x": x, "y": y}),
             mark("rule", {"strokeWidth": 2.5}, x=x, y={**y, "field": "lo"}, y2={"field": "hi"}, color=colour),
             dots(70, x=x, y=y, color=colour, shape=shape, tooltip=said),
             *_labels(kernels, roofs, peak, (left, right, bottom, top), narrow=False),
@@ -103,7 +107,11 @@ def _axis(field: str, title: str, ends: tuple[float, float]) -> Spec:
 
 
 def _roofs(
-    roofs: list[Roof], peak: tuple[float, str], frame: tuple[float, float, float], axes: Spec
+    roofs: list[Roof],
+    kernels: list[Kernel],
+    peak: tuple[float, str],
+    frame: tuple[float, float, float],
+    axes: Spec,
 ) -> list[Spec]:
     """The peak, and for each level a line up to it with its name below its ridge, which is a dot."""
     left, right, bottom = frame
@@ -115,7 +123,8 @@ def _roofs(
         for at, value in ((low, low * roof.bandwidth), (roof.ridge, peak[0]))
     ]
     drawn = (left, right, bottom, _ABOVE * peak[0])
-    spots = zip(*(_along(roofs, drawn, width) for width in (WIDE, _NARROW)), strict=True)
+    frames = (Frame(width, _HEIGHT, (left, right), (bottom, drawn[3])) for width in (WIDE, _NARROW))
+    spots = zip(*(_along(roofs, kernels, frame) for frame in frames), strict=True)
     fields = ("wide", "above_wide", "narrow", "above_narrow", "bandwidth", "label")
     named = [
         dict(zip(fields, (*wide, *narrow, roof.bandwidth, roof.label), strict=True))
@@ -150,13 +159,13 @@ def _roofs(
     ]
 
 
-def _along(roofs: list[Roof], drawn: tuple[float, float, float, float], width: int) -> list[_Spot]:
+def _along(roofs: list[Roof], kernels: list[Kernel], frame: Frame) -> list[_Spot]:
     """Where the name of each roof stands: above it, near its ridge, or below it where the next roof is too near.
 
-    Between two roofs with no room for a line it slides down, row by row.
+    Between two roofs with no room for a line it slides down, row by row; from whiskers of kernels it slides away.
     """
-    left, right, bottom, top = drawn
-    steep = math.radians(_steep(drawn, width))
+    (left, right), (bottom, top), width = frame.x, frame.y, int(frame.width)
+    steep = math.radians(_steep((left, right, bottom, top), width))
     decade = width / math.log10(right / left)
     across = _HEIGHT / math.log10(top / bottom) * math.cos(steep)
     ordered = sorted(roofs, key=lambda roof: -roof.bandwidth)
@@ -172,7 +181,37 @@ def _along(roofs: list[Roof], drawn: tuple[float, float, float, float], width: i
     below, row_length = _LETTER + 1.4 * slide, longest + _LETTER + slide
     back = {name: (below + row * row_length) * math.cos(steep) / decade for name, row in rows.items()}
     sides = {roof.name: stands_above for roof, stands_above in zip(ordered, above, strict=True)}
-    return [_Spot(max(left, roof.ridge / 10 ** back[roof.name]), sides[roof.name]) for roof in roofs]
+    whiskers = _whiskers(kernels, frame)
+    spots = []
+    for roof in roofs:
+        steps = (back[roof.name] + step * _LETTER * math.cos(steep) / decade for step in range(_SLIDES))
+        ends = [roof.ridge / 10**away for away in steps]
+        is_above, length = sides[roof.name], wide(roof.label)
+        inside = (end for end in ends if end > left * 10 ** (length * math.cos(steep) / decade))
+        free = (
+            end
+            for end in inside
+            if not _meet(_name(frame.at(end, end * roof.bandwidth), length, steep, above=is_above), whiskers)
+        )
+        spots.append(_Spot(next(free, max(left, ends[0])), is_above))
+    return spots
+
+
+def _whiskers(kernels: list[Kernel], frame: Frame) -> list[tuple[float, float]]:
+    """The places that points of kernels and their whiskers take, in pixels."""
+    found = []
+    for each in kernels:
+        (x, low), (_, middle), (_, high) = (
+            frame.at(each.intensity, end) for end in (each.lo, each.value, each.hi)
+        )
+        found += [(x + side, y) for side in (-2, 2) for _, y in along([(x, low), (x, high)])]
+        found += along([(x - _RADIUS, middle), (x + _RADIUS, middle)])
+    return found
+
+
+def _meet(name: list[tuple[float, float]], whiskers: list[tuple[float, float]]) -> bool:
+    """Whether a name stands on a whisker."""
+    return any(abs(x - at) < _LETTER and abs(y - down) < _LETTER for x, y in name for at, down in whiskers)
 
 
 def _sides(gaps: list[float]) -> list[bool]:
@@ -202,9 +241,9 @@ def _labels(
     """The names of kernels beside their points, over no roof, no name of a roof and no other kernel."""
     left, right, bottom, top = drawn
     frame = Frame(_NARROW if narrow else WIDE, _HEIGHT, (left, right), (bottom, top))
-    marks = [frame.at(each.intensity, end) for each in kernels for end in (each.lo, each.value, each.hi)]
+    marks = _whiskers(kernels, frame)
     steep = math.radians(_steep(drawn, int(frame.width)))
-    for roof, (ends, above) in zip(roofs, _along(roofs, drawn, int(frame.width)), strict=True):
+    for roof, (ends, above) in zip(roofs, _along(roofs, kernels, frame), strict=True):
         low = max(left, bottom / roof.bandwidth)
         marks += along([frame.at(low, low * roof.bandwidth), frame.at(roof.ridge, peak[0])])
         marks += _name(frame.at(ends, ends * roof.bandwidth), wide(roof.label), steep, above=above)

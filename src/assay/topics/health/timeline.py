@@ -1,15 +1,29 @@
-"""The cache-line probe over the run: a line for each launch, from the probe before it to the probe after it."""
+"""The run over time: its launches by program, and below them what else the machine did."""
 
 import msgspec
 from msgspec.structs import asdict
 
 from assay.model.text import text
-from assay.report.charts.theme import COLOURS, SHAPES, Spec, chart, dots, log_ticks, mark, tooltip
+from assay.report.charts.theme import (
+    COLOURS,
+    INK,
+    LIMIT,
+    MUTED,
+    SHAPES,
+    Spec,
+    dots,
+    log_ticks,
+    mark,
+    numeric,
+    panels,
+    tooltip,
+)
 
 QUIET, DISTURBED = text("quiet"), text("disturbed")
 _STATES = (QUIET, DISTURBED)
-#: Of more launches than these, quiet ones are lines without points.
-_POINTS = 250
+#: A second of the axis where the run took longer than so many of them is a part of a minute.
+_LONG_S, _MINUTE_S = 600, 60
+_ROW, _PANEL = 20, 58
 _MICRO = 1000
 _TIME = (
     "datum.value >= 1e9 ? format(datum.value / 1e9, '~r') + ' s' : "
@@ -19,47 +33,139 @@ _TIME = (
 
 
 class Span(msgspec.Struct, frozen=True):
-    """One launch: start and end in seconds since the run began, hand-over before and after in ns, its label."""
+    """One launch. What nobody looked at is None.
+
+    Attributes:
+        start: in seconds since the run began.
+        end: the same.
+        program: that ran.
+        state: quiet or disturbed.
+        launch: its label.
+        note: why it was disturbed.
+        foreign: percent of the time of the cpus that other processes used.
+        steal: percent of it that the hypervisor took.
+        clock: of the cores under load, in GHz.
+        before: hand-over before it in ns.
+        after: the same after it.
+    """
 
     start: float
     end: float
-    before: float
-    after: float
+    program: str
     state: str
     launch: str
     note: str
+    foreign: float | None
+    steal: float | None
+    clock: float | None
+    before: float | None
+    after: float | None
 
 
-def timeline(spans: list[Span]) -> Spec:
-    """Cache-line transfer time of the probe over the run; disturbed launches have another colour and shape."""
-    of_state: Spec = {"field": "state", "type": "nominal", "legend": {"title": None}}
-    colour = {**of_state, "scale": {"domain": list(_STATES), "range": COLOURS[:2]}}
-    shape = {**of_state, "scale": {"domain": list(_STATES), "range": SHAPES[:2]}}
-    said = tooltip(launch=text("launch"), before=text("before (ns)"), after=text("after (ns)"), note=text("note"))
-    said = [{**line, "format": ",.3r"} if line["field"] in {"before", "after"} else line for line in said]
-    low = min(min(span.before, span.after) for span in spans)
-    high = max(max(span.before, span.after) for span in spans)
+def timeline(spans: list[Span], crowded: float) -> Spec:
+    """A row for each program, then a panel for each thing that was looked at; `crowded`: percent that disturb."""
+    until = max(span.end for span in spans)
+    unit = _MINUTE_S if until > _LONG_S else 1
+    title = (
+        text("time since the start of the run (min)") if unit > 1 else text("time since the start of the run (s)")
+    )
+    rows = [{**asdict(span), "start": span.start / unit, "end": span.end / unit} for span in spans]
+    scale = {"domain": [0, until / unit], "nice": False}
+    axis = {
+        "title": None,
+        "grid": False,
+        "labels": False,
+        "ticks": False,
+        "tickCount": {"expr": "narrow ? 4 : 10"},
+    }
+    x, x2 = numeric("start", scale, axis), {"field": "end"}
+    drawn = [_programs(list(dict.fromkeys(span.program for span in spans)), x, x2)]
+    shares = {
+        "foreign": text("used by other processes (% of cpu time)"),
+        "steal": text("taken by the hypervisor (%)"),
+    }
+    for name, head in shares.items():
+        if known := [found for span in spans if (found := getattr(span, name)) is not None]:
+            drawn.append(_share(name, head, x, x2, (max(known), crowded if name == "foreign" else 0.0)))
+    if any(span.clock for span in spans):
+        at = numeric("clock", {"zero": False, "padding": 6}, {"title": None, "tickCount": 3})
+        point = dots(24, x=x, y=at, color={"value": COLOURS[4]}, tooltip=_said("clock", text("clock (GHz)")))
+        drawn.append({"title": text("clock under load (GHz)"), "height": _PANEL, "layer": [point]})
+    if any(span.before and span.after for span in spans):
+        drawn.append(_handover(spans, x, x2))
+    for layer in drawn[-1]["layer"]:
+        if "x" in layer["encoding"]:
+            layer["encoding"]["x"] = {**x, "axis": {**axis, "title": title, "labels": True, "ticks": True}}
+    return panels(rows, drawn, usermeta={"narrow": 236})
+
+
+def _programs(names: list[str], x: Spec, x2: Spec) -> Spec:
+    """Launches as bars; disturbed ones have another colour, and a mark."""
+    scale = {"domain": list(_STATES), "range": COLOURS[:2]}
+    colour = {"field": "state", "type": "nominal", "scale": scale, "legend": {"title": None}}
+    axis = {"title": None, "domain": False, "ticks": False, "grid": True, "labelColor": INK, "labelLimit": 120}
+    y = {"field": "program", "type": "nominal", "sort": names, "axis": axis}
+    said = _said("note", text("note"))
+    bar = {"height": {"band": 0.6}, "stroke": None}
+    start = {"thickness": 1, "size": 12, "opacity": 1}
+    cross = {"shape": SHAPES[4], "size": 40, "filled": True, "color": COLOURS[1], "opacity": 1, "yOffset": -9}
+    return {
+        "height": _ROW * len(names),
+        "layer": [
+            mark("bar", bar, x=x, x2=x2, y=y, color=colour, tooltip=said),
+            mark("tick", start, x=x, y=y, color=colour, tooltip=said),
+            {
+                "transform": [{"filter": {"field": "state", "equal": DISTURBED}}],
+                **mark("point", cross, x=x, y=y, tooltip=said),
+            },
+        ],
+    }
+
+
+def _share(name: str, title: str, x: Spec, x2: Spec, ends: tuple[float, float]) -> Spec:
+    """A bar over each launch as high as its share; dashed, what disturbs."""
+    most, crowded = ends
+    y = numeric(name, {"domain": [0, max(1.1 * most, 1.4 * crowded, 1)]}, {"title": None, "tickCount": 3})
+    colour = COLOURS[2] if crowded else COLOURS[3]
+    bar = mark(
+        "rect",
+        {"color": colour, "stroke": colour, "strokeWidth": 1},
+        x=x,
+        x2=x2,
+        y=y,
+        y2={"datum": 0},
+        tooltip=_said(name, title),
+    )
+    rule = mark("rule", {"color": LIMIT, "strokeDash": [4, 3]}, [{name: crowded}], y=y)
+    return {"title": title, "height": _PANEL, "layer": [bar, *([rule] if crowded else [])]}
+
+
+def _handover(spans: list[Span], x: Spec, x2: Spec) -> Spec:
+    """The probe before and after each launch, joined by a line."""
+    known = [value for span in spans for value in (span.before, span.after) if value]
+    low, high = min(known), max(known)
     logarithmic = high > 3 * low
     scale: Spec = {"type": "log", "nice": False} if logarithmic else {"zero": True}
     scale["domain"] = [low * 0.8, high * 1.25] if logarithmic else [0, high * 1.15]
-    axis: Spec = {"title": text("cache-line transfer, one way (ns)"), "tickCount": 6, "format": "~r"}
+    axis: Spec = {"title": None, "tickCount": 3, "format": "~r"}
+    title = text("cache-line transfer of the probe, one way (ns)")
     if high > _MICRO:  # a core that had to wait for its turn: milliseconds beside nanoseconds
-        axis = {"title": text("cache-line transfer, one way"), "labelExpr": _TIME, "values": log_ticks(low, high)}
-    y: Spec = {"type": "quantitative", "scale": scale, "axis": axis}
-    x: Spec = {
-        "type": "quantitative",
-        "axis": {
-            "title": text("time since the start of the run (s)"),
-            "grid": False,
-            "tickCount": {"expr": "narrow ? 4 : 10"},
-        },
+        axis = {"title": None, "labelExpr": _TIME, "values": log_ticks(low, high, 1)}
+        title = text("cache-line transfer of the probe, one way")
+    said = tooltip(launch=text("launch"), before=text("before (ns)"), after=text("after (ns)"), note=text("note"))
+    said = [{**line, "format": ",.3r"} if line["field"] in {"before", "after"} else line for line in said]
+    y = numeric("before", scale, axis)
+    line = {"strokeWidth": 2, "strokeCap": "round", "color": MUTED}
+    return {
+        "title": title,
+        "height": _PANEL,
+        "layer": [
+            mark("rule", line, x=x, x2=x2, y=y, y2={"field": "after"}, tooltip=said),
+            dots(14, x=x, y=y, color={"value": COLOURS[5]}, tooltip=said),
+        ],
     }
-    ends: Spec = {"x": {**x, "field": "start"}, "x2": {"field": "end"}}
-    ends |= {"y": {**y, "field": "before"}, "y2": {"field": "after"}, "color": colour}
-    layer = [mark("rule", {"strokeWidth": 2, "strokeCap": "round", "opacity": 0.55}, **ends)]
-    few = len(spans) <= _POINTS
-    pointed = [asdict(span) for span in spans if few or span.state != _STATES[0]]
-    for time, value in (("start", "before"), ("end", "after")) if pointed else ():
-        at = {"x": {**x, "field": time}, "y": {**y, "field": value}}
-        layer.append(dots(42, pointed, **at, color=colour, shape=shape, tooltip=said))
-    return chart([asdict(span) for span in spans], layer, height=200, usermeta={"narrow": 284})
+
+
+def _said(field: str, title: str) -> list[Spec]:
+    """A tooltip with one thing beside program and launch."""
+    return tooltip(program=text("program"), launch=text("launch"), **{field: title})

@@ -55,7 +55,7 @@ def _charts(scene: Scene) -> Iterable[Figure]:
     made = dict.fromkeys(each.basis for each in found)
     caption = text(
         "Share of an operation that overlaps with computing, by operation and number of MPI calls during "
-        "computing. Whiskers are {kinds}. The red line means full overlap.",
+        "computing. Whiskers are {kinds}. The vertical line means full overlap.",
         kinds=formatting.listed(made),
     )
     result = figures.alternative_text((point.row, point.series, point.text) for point in points)

@@ -9,11 +9,13 @@ from assay.model.result import Estimate
 from assay.model.run import Run
 from assay.model.text import joined, text
 from assay.report import figures, formatting, provenance, selection
+from assay.report.charts.heatmap import Cell, heatmap
 from assay.report.declared import Declared, Listing, Scene
 from assay.report.section import Figure, Headline, headings
-from assay.topics.cores.flops_chart import Dot, dotted
 from assay.topics.cores.models.operations_per_cycle import OperationsPerCycle
 
+#: Axes of the heat map.
+_AXES = ("mix", "width", "format")
 _RATE, _CLOCK, _LOADED = "flop/s", "Hz", "loaded-clock"
 
 
@@ -39,49 +41,50 @@ def _how(e: Estimate) -> str:
     return text("{bits}-bit {mix}", bits=width, mix=mix) if width.isdigit() else f"{width} {mix}".strip()
 
 
-def _charts(scene: Scene) -> tuple[Figure, ...]:
-    """One plot for each placement and precision: a row for each mix, a mark for each width."""
-    groups = selection.grouped(scene.measured, lambda e: (e.placement.label, str(e.params.get("format", ""))))
-    return tuple(_figure(label, precision, members) for (label, precision), members in groups.items())
-
-
-def _figure(label: str, precision: str, members: tuple[Estimate, ...]) -> Figure:
-    factor, unit = figures.scaled(members)
-    names = tuple(name for name in selection.varied(members) if name != "mix")
-    dots = [_dot(e, names, factor) for e in sorted(members, key=_rank)]
-    caption = joined(
-        " ",
-        (
-            text(
-                "Rate on {where}, by mix of operations and width of instructions, logarithmic.",
-                where=", ".join(filter(None, (label, precision))),
-            ),
-            figures.whiskers(members),
-            text("The short red line is the limit of its mark."),
-        ),
+def _charts(scene: Scene) -> Iterable[Figure]:
+    """One heat map: flop per cycle by operation, width and precision; the rate where no clock was measured."""
+    a_cycle = [(each.estimate(point), point.value) for each in scene.found for point in each.model.points]
+    found = a_cycle or [(e, e.value) for e in scene.measured if e.value]
+    if not found:
+        return
+    found.sort(key=lambda each: _rank(each[0]))
+    every = [e for e, _ in found]
+    factor, unit = (1.0, "") if a_cycle else figures.scaled(every)
+    title = text("flop per cycle of a core") if a_cycle else text("rate ({unit})", unit=unit)
+    names = [name for name in selection.varied(every) if name not in _AXES]
+    several = len({e.placement.label for e in every}) > 1
+    cells = []
+    for e, value in found:
+        shown, (mix, width, form) = factor * value.value, (str(e.params.get(axis, "")) for axis in _AXES)
+        where = [formatting.cores(e.placement.label) if several else "", selection.levels(e, names)]
+        row = joined(", ", [_MIXES.get(mix, mix), *where, selection.state(e)])
+        ends = formatting.interval(value.scaled(factor, unit), formatting.basis(e))
+        cells.append(
+            Cell(
+                row=row,
+                column=f"{form} {width}".strip(),
+                value=shown,
+                text=f"{shown:.{formatting.decimals(shown)}f}",
+                ratio="",
+                basis=joined(", ", [ends.ends, ends.basis, formatting.share_text(e)]),
+            )
+        )
+    caption = text(
+        "Arithmetic by operation and by precision and width of the instructions (bits): {counted}. A fused "
+        "multiply-add counts as two operations. The scale of the colours is logarithmic.",
+        counted=title,
     )
-    result = figures.alternative_text((dot.row, dot.series, dot.text) for dot in dots)
-    anchor = f"figure-flops-{label.replace(':', '-')}-{precision}".rstrip("-")
-    return Figure(anchor, caption, result, dotted(dots, text("rate ({unit})", unit=unit)))
+    result = figures.alternative_text((cell.row, cell.column, cell.text) for cell in cells)
+    spec = heatmap(cells, (text("operation"), text("precision and width"), title))
+    yield Figure("figure-flops", caption, result, spec)
 
 
 def _rank(estimate: Estimate) -> tuple[int, ...]:
-    """Mixes and widths as the benchmark declares them."""
+    """Places, then operations, precisions and widths as the benchmark declares them."""
     axes = {axis.name: axis.values for axis in benchmarks.of(estimate.benchmark).axes}
-    params = ((axes.get(name, ()), estimate.params.get(name)) for name in ("mix", "width"))
-    return tuple(values.index(value) if value in values else len(values) for values, value in params)
-
-
-def _dot(e: Estimate, names: tuple[str, ...], factor: float) -> Dot:
-    ends, mix = figures.ends(e, factor), str(e.params.get("mix", e.kernel))
-    ends["text"] = joined(" ", [ends["text"], selection.state(e)])
-    return Dot(
-        row=_MIXES.get(mix, mix),
-        series=selection.levels(e, names) or text("rate"),
-        limit=factor * e.limit.value if e.limit else None,
-        share=formatting.share_text(e),
-        **ends,
-    )
+    params = ((axes.get(name, ()), estimate.params.get(name)) for name in ("mix", "format", "width"))
+    places = (values.index(value) if value in values else len(values) for values, value in params)
+    return len(estimate.placement.cpus[0]) if estimate.placement.cpus else 0, *places
 
 
 _MIXES = {
@@ -221,14 +224,15 @@ declared = Declared(
             _best_rates,
             {1, 2, 3},
         ),
+        Listing(text("Clock of the cores"), headings("Clock", "Least", "Most", "Over"), _clocks, {1, 2}),
+    ),
+    terminal_tables=(
         Listing(
             text("Operations that one core completes in a cycle of its measured clock, in the best width"),
             headings("On", "Operation", "Rate", "Per cycle", "Interval"),
             _a_cycle,
             {2, 3, 4},
-            short=text("Operations of one core per cycle"),
         ),
-        Listing(text("Clock of the cores"), headings("Clock", "Least", "Most", "Over"), _clocks, {1, 2}),
     ),
     headlines=_headlines,
 )

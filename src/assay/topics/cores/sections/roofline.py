@@ -54,7 +54,7 @@ def _figure(each: Fitted[Roofline], number: int) -> Figure:
     kernels = [_kernel(each, point, factor) for point in each.model.points if _drawn(each.estimate(point))]
     top = each.shown(each.model.peak)
     caption = text(
-        "Roofline of “{where}”, both axes logarithmic: rate against flops per byte of memory traffic. The red "
+        "Roofline of “{where}”, both axes logarithmic: rate against flops per byte of memory traffic. The dark "
         "lines are measured: the peak in double precision and the bandwidth of each level. A dot marks each "
         "ridge point. Kernels are at their medians with their intervals. Other memory options are in the table "
         "only.",

@@ -1,16 +1,29 @@
 """How quiet the machine was while it was measured: states of the cores, drift, other work."""
 
+import statistics
+from collections.abc import Iterable
 from datetime import datetime
 
+import numpy as np
+
+from assay.model.bracket import Bracket
+from assay.model.result import Estimate
 from assay.model.run import LaunchRecords
 from assay.model.text import joined, text
-from assay.report import formatting
+from assay.report import formatting, selection
+from assay.report.charts.theme import COLOURS
 from assay.report.declared import Declared, Listing, Scene
 from assay.report.section import Figure, headings
 from assay.report.vocabulary import known
+from assay.topics.health.launched import clock, launched, widest
+from assay.topics.health.strips import Dot, Share, cumulative, strips
 from assay.topics.health.timeline import DISTURBED, QUIET, Span, timeline
 
-_NANO = 1e9
+_NANO, _GIGA = 1e9, 1e9
+#: Cases that are drawn launch by launch.
+_ROWS = 16
+#: Percentiles that a cumulative curve is drawn through.
+_SHARES = (0, *range(1, 100), 99.9, 100)
 _OF_LAUNCH = text("largest share of cpu time during a launch")
 
 
@@ -109,46 +122,106 @@ def _sentences(scene: Scene) -> str:
     return joined(" ", told)
 
 
-def _charts(scene: Scene) -> tuple[Figure, ...]:
-    launches = scene.run.launches
-    began = min(map(_time, launches))
-    spans = [span for records in launches if (span := _span(records, began))]
-    if not spans:
-        return ()
-    values = [value for span in spans for value in (span.before, span.after)]
-    result = text(
-        "{launches}; cache-line transfer between {low} and {high}",
-        launches=formatting.count(len(spans), "launch", "launches"),
-        low=f"{min(values):.3g}",
-        high=f"{max(values):.3g} ns",
-    )
+def _charts(scene: Scene) -> Iterable[Figure]:
+    spans = [_span(records, scene) for records in scene.run.launches]
+    handover = [value for span in spans for value in (span.before, span.after) if value]
+    parts = [
+        formatting.count(len(spans), "launch", "launches"),
+        text(
+            "cache-line transfer between {low} and {high}",
+            low=f"{min(handover):.3g}",
+            high=f"{max(handover):.3g} ns",
+        )
+        if handover
+        else "",
+    ]
     caption = text(
-        "Cache-line transfer time between the two cores of the probe before and after each launch, joined by a "
-        "line. A line over a factor of 1.5 or more means that the time changed during the launch, for example "
-        "because a hypervisor moved virtual cores."
+        "Launches by program over time, and what else the machine did. A disturbed launch has a cross. Other "
+        "processes above the dashed line disturb a launch. The probe of the cache-line transfer runs before and "
+        "after each launch: a line over a factor of 1.5 or more means that the time changed during it, for "
+        "example because a hypervisor moved virtual cores."
     )
-    return (Figure("figure-states", caption, result, timeline(spans)),)
+    yield Figure("figure-timeline", caption, joined("; ", parts), timeline(spans, 100 * Bracket.FOREIGN))
+    yield from _of_launches(scene)
+
+
+def _of_launches(scene: Scene) -> Iterable[Figure]:
+    """Every launch of the cases that vary most as a dot; their samples, folded."""
+    estimates = widest(scene.analysis, _ROWS)
+    found = launched(scene.run, estimates)
+    names = {e.case: _case(e, estimates) for e in estimates if e.case in found}
+    if not names:
+        return
+    middles = {case: statistics.median(each.middle for each in found[case]) for case in names}
+    marks = [
+        Dot(name, str(each.block + 1), over, f"{over:.3f}", each.launch)
+        for case, name in names.items()
+        for each in found[case]
+        for over in [each.middle / middles[case]]
+    ]
+    caption = text(
+        "Every launch as a dot: its median time over that of its case, logarithmic; right is slower. Colours and "
+        "shapes are blocks, which follow each other in time. Cases whose launches differ most: {some} of {all}.",
+        some=len(names),
+        all=len({e.case for e in selection.measured(scene.analysis.estimates)}),
+    )
+    ends = [
+        text("{row}: {low} to {high}", row=name, low=f"{min(of):.3f}", high=f"{max(of):.3f}")
+        for name in names.values()
+        for of in [[dot.value for dot in marks if dot.row == name]]
+    ]
+    title = text("time of a launch over the median of its case")
+    yield Figure("figure-launches", caption, joined("; ", ends), strips(marks, title))
+    pooled = {
+        name: np.concatenate([each.seconds for each in found[case]]) / middles[case]
+        for case, name in list(names.items())[: len(COLOURS)]
+    }
+    shares = [
+        Share(name, float(at), share)
+        for name, samples in pooled.items()
+        for at, share in zip(np.percentile(samples, _SHARES), _SHARES, strict=True)
+    ]
+    caption = text(
+        "Cumulative shares (ECDF) of the samples of the {number} cases whose launches differ most, over the "
+        "median of each case, logarithmic. A step is a second mode; a long tail is noise.",
+        number=len(pooled),
+    )
+    ends = [
+        text("{row}: 99 % of the samples within {high}", row=name, high=f"{np.percentile(samples, 99):.3f}")
+        for name, samples in pooled.items()
+    ]
+    spec = cumulative(shares, text("time of a sample over the median of its case"))
+    yield Figure("figure-samples", caption, joined("; ", ends), spec, folded=text("Distribution of the samples"))
+
+
+def _case(e: Estimate, others: list[Estimate]) -> str:
+    """Kernel, place and levels; whatever tells it from others of its benchmark."""
+    names = selection.varied(each for each in others if each.benchmark == e.benchmark)
+    kernel = e.kernel if e.kernel == e.benchmark else f"{e.benchmark} {e.kernel}"
+    return joined(", ", [kernel, formatting.placed(e), selection.levels(e, names)])
 
 
 def _time(records: LaunchRecords) -> float:
     return datetime.fromisoformat(records.launch.started).timestamp()
 
 
-def _span(records: LaunchRecords, began: float) -> Span | None:
+def _span(records: LaunchRecords, scene: Scene) -> Span:
     launch, bracket = records.launch, records.launch.bracket
-    if bracket.before is None or bracket.after is None:
-        return None
-    start = _time(records) - began
+    start = _time(records) - min(map(_time, scene.run.launches))
+    hertz = clock(records, {case.id: case for case in scene.run.plan.cases})
+    repeat = text("attempt {number}", number=launch.attempt + 1) if launch.attempt else ""
     return Span(
         start=start,
         end=start + bracket.elapsed_s,
-        before=_NANO * bracket.before.median_s,
-        after=_NANO * bracket.after.median_s,
+        program=launch.program,
         state=DISTURBED if bracket.disturbance else QUIET,
-        launch=joined(
-            ", ", (launch.id, text("attempt {number}", number=launch.attempt + 1) if launch.attempt else "")
-        ),
+        launch=joined(", ", (launch.id, repeat)),
         note=bracket.disturbance or QUIET,
+        foreign=None if bracket.foreign is None else 100 * bracket.foreign,
+        steal=None if bracket.steal is None else 100 * bracket.steal,
+        clock=hertz / _GIGA if hertz else None,
+        before=_NANO * bracket.before.median_s if bracket.before else None,
+        after=_NANO * bracket.after.median_s if bracket.after else None,
     )
 
 

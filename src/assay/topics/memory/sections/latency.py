@@ -19,7 +19,7 @@ from assay.topics.memory.sections import numa
 _CURVE = 4
 #: Steps of two walks that are called alike and differ by less share one label.
 _ALIKE = 1.15
-#: Ends of a TLB that are nearer are one: the sizes of a walk stand an eighth of an octave apart.
+#: Ends of one cache or TLB that are nearer are one: the sizes of a walk stand an eighth of an octave apart.
 _ONE_KNEE = 1.25
 
 
@@ -62,8 +62,18 @@ def _charts(scene: Scene) -> tuple[Figure, ...]:
         return (figures.placements(measured, "figure-latency", text("Time of one load")),)
     drawn: set[str] = {joined(", ", (series(e), selection.state(e))) for e in curves}
     factor, _ = figures.scaled(curves)
-    guides = Guides(_boundaries(scene.run, curves, found), _steps(found, drawn, series, factor))
+    lines = _boundaries(scene.run, curves, found)
+    guides = Guides(lines, _steps(found, drawn, series, factor), _cycles(found, factor))
     return (figures.curves(curves, "figure-latency", text("Time of one load"), guides, series),)
+
+
+def _cycles(found: tuple[Fitted[LatencyLevels], ...], factor: float) -> tuple[str, float] | None:
+    """The axis of cycles: its title, and how many a unit of time has; None where no clock was measured."""
+    levels = (level for each in found for level in each.model.levels)
+    clock = next((level.cycles.value / level.latency.value for level in levels if level.cycles), None)
+    if clock is None:
+        return None
+    return text("cycles at {clock}, measured", clock=formatting.quantity(clock, "Hz")), clock / factor
 
 
 def _steps(
@@ -95,7 +105,7 @@ def _steps(
 def _boundaries(
     run: Run, curves: tuple[Estimate, ...], found: tuple[Fitted[LatencyLevels], ...]
 ) -> tuple[Boundary, ...]:
-    """Sizes of the data caches of the core that walked, and where a TLB ends."""
+    """Sizes that the data caches of the core that walked claim, and what they and a TLB were measured to hold."""
     machine = next(iter(run.machines.values()), None)
     cpu, largest = curves[0].placement.cpus[0][0], max(float(e.params["bytes"]) for e in curves)
     sizes = {
@@ -104,21 +114,24 @@ def _boundaries(
         if cache.kind != "instruction" and cpu in cache.cpus and 0 < cache.size_bytes < largest
     }
     lines = [Boundary(size, f"{name} = {format_size(size)}", name) for name, size in sizes.items()]
-    lines += [Boundary(size, text("TLB ends, {size}", size=format_size(size)), "TLB") for size in _knees(found)]
+    lines += [
+        Boundary(size, text("{level} holds {size}", level=cause, size=format_size(size)), cause, measured=True)
+        for cause, size in _knees(found)
+    ]
     return tuple(sorted(lines, key=lambda line: line.x))
 
 
-def _knees(found: tuple[Fitted[LatencyLevels], ...]) -> list[float]:
-    """Where walks left a TLB, of each level of it once: walks that agree are one mark, between them."""
-    ends = (level.end for each in found for level in each.model.levels if level.end)
-    knees = sorted(end.size.value for end in ends if end.cause == TLB)
-    groups: list[list[float]] = []
-    for knee in knees:
-        if groups and knee / groups[-1][-1] < _ONE_KNEE:
-            groups[-1].append(knee)
-        else:
-            groups.append([knee])
-    return [statistics.geometric_mean(group) for group in groups]
+def _knees(found: tuple[Fitted[LatencyLevels], ...]) -> Iterable[tuple[str, float]]:
+    """Where walks left a cache or a TLB, each end once: walks that agree are one mark, between them."""
+    ends = [level.end for each in found for level in each.model.levels if level.end]
+    for cause, members in selection.grouped((end for end in ends if end.cause), lambda end: end.cause).items():
+        groups: list[list[float]] = []
+        for knee in sorted(end.size.value for end in members):
+            if groups and knee / groups[-1][-1] < _ONE_KNEE:
+                groups[-1].append(knee)
+            else:
+                groups.append([knee])
+        yield from ((cause, statistics.geometric_mean(group)) for group in groups)
 
 
 def _sentences(scene: Scene) -> str | tuple[str, ...]:
@@ -137,8 +150,8 @@ def _sentences(scene: Scene) -> str | tuple[str, ...]:
             else text("A load takes {times}.", times=told)
         )
     reading = text(
-        "Thick lines are the fitted levels. Dashed vertical lines mark the sizes of the caches and the fitted "
-        "end of a TLB."
+        "Thick lines are the fitted levels. Dashed vertical lines are the sizes that the system states of the "
+        "caches; solid ones are measured: the working set at which a load leaves a cache or a TLB."
     )
     second = text(
         "“Step 2” of a cache is a second level inside its size: a more distant part, or a part that others use."

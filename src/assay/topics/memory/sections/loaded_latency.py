@@ -38,7 +38,7 @@ def _charts(scene: Scene) -> tuple[Figure, ...]:
         return ()
     beside = scene.cached(_loads)
     factor, unit = figures.scaled(fitted.of(found))
-    across, across_unit = figures.scaled(beside.values())
+    across, across_title = _load_axis(tuple(beside.values()))
     points = []
     for each, point in ((model, point) for model in found for point in model.model.points):
         estimate = each.estimate(point)
@@ -60,8 +60,17 @@ def _charts(scene: Scene) -> tuple[Figure, ...]:
         text("{series}: {figure} at {load}", series=point.series, figure=point.text, load=point.place)
         for point in points
     ]
-    titles = text("load bandwidth ({unit})", unit=across_unit), text("time of one load ({unit})", unit=unit)
+    titles = across_title, text("time of one load ({unit})", unit=unit)
     return (Figure("figure-loaded-latency", joined(" ", caption), joined("; ", result), lines(points, titles)),)
+
+
+def _load_axis(loads: tuple[Estimate, ...]) -> tuple[float, str]:
+    """By what bandwidths are multiplied, and the title: shares of the limit where all have the same one."""
+    limits = {load.limit.value if load.limit else 0.0 for load in loads}
+    if len(limits) == 1 and 0.0 not in limits:
+        return 100 / limits.pop(), text("load: share of the memory bandwidth (%)")
+    factor, unit = figures.scaled(loads)
+    return factor, text("load bandwidth ({unit})", unit=unit)
 
 
 def _sentences(scene: Scene) -> str:

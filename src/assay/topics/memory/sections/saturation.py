@@ -57,7 +57,7 @@ def _charts(scene: Scene) -> tuple[Figure, ...]:
             "its uncertainty.",
             share=formatting.percent(_FILLED),
         ),
-        text("The red line is the limit.") if levels else "",
+        text("The line across is the limit.") if levels else "",
     )
     result = joined("; ", [_result(points, mark) for mark in marks])
     return (

@@ -115,8 +115,8 @@ def _points(found: list[_Each]) -> Figure:
                 Point(_name(each), _kind(step), value, lo, hi, _factor(each, step), told, shown.plain, shown.basis)
             )
     caption = text(
-        "Speed-up over the base, {base}. Whiskers are the ends of ratios paired by block; the red mark is the "
-        "factor of cores, a speed-up without loss.",
+        "Speed-up over the base, {base}. Whiskers are the ends of ratios paired by block; the vertical line is "
+        "the factor of cores, a speed-up without loss.",
         base=_base_told(found[0]),
     )
     return Figure("figure-speed-ups", caption, _result(found), intervals(points, text("speed-up")))

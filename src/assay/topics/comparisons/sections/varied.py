@@ -16,9 +16,9 @@ _ALWAYS = set(map(roles.usual_axis, ("operation-name", "message-pattern")))
 
 _WHY = text(
     "Levels were measured side by side in the same blocks, in random order, so a drift of the machine affects "
-    "all equally. A ratio above 1 means a higher figure than that of the base. A verdict uses the interval, "
-    "never the point. “Inconclusive” means that the interval is too wide, or that such a difference can be "
-    "chance among so many comparisons."
+    "all equally. Ratios are of speeds: above 1 the level is faster than the base, also where times were "
+    "measured. A verdict uses the interval, never the point. “Inconclusive” means that the interval is too wide, "
+    "or that such a difference can be chance among so many comparisons."
 )
 
 
@@ -54,9 +54,14 @@ def _curve(each: Comparison, known: dict[str, Estimate]) -> str:
 
 
 def _varied(scene: Scene) -> tuple[Comparison, ...]:
-    """What was varied on purpose; of several nodes that of the one in the middle."""
+    """What was varied on purpose, as ratios of speeds; of several nodes that of the one in the middle."""
     shown = {e.id for e in selection.middle(scene.analysis.estimates)}
-    return tuple(c for c in scene.analysis.comparisons if c.varied and not c.is_control and {c.a, c.b} <= shown)
+    known = scene.cached(_known)
+    return tuple(
+        verdicts.speeds(c, known[c.a].better)
+        for c in scene.analysis.comparisons
+        if c.varied and not c.is_control and {c.a, c.b} <= shown
+    )
 
 
 def _headline(comparisons: tuple[Comparison, ...], known: dict[str, Estimate]) -> tuple[Comparison, ...]:
@@ -92,11 +97,11 @@ def _figure(factor: str, members: tuple[Comparison, ...], known: dict[str, Estim
         verdict = known_word(each.verdict)
         told = text(
             "{ratio} {ends}, {verdict}" if each.confidence else "{ratio} ({ends}), {verdict}",
-            ratio=f"{each.ratio:.3f}",
+            ratio=formatting.plain(each.ratio),
             ends=ends,
             verdict=verdict,
         )
-        short = text("{ratio} {verdict}", ratio=f"{each.ratio:.3f}", verdict=verdict)
+        short = text("{ratio} {verdict}", ratio=formatting.plain(each.ratio), verdict=verdict)
         rows.append(
             Point(
                 row=what,
@@ -118,9 +123,9 @@ def _figure(factor: str, members: tuple[Comparison, ...], known: dict[str, Estim
         " ",
         (
             text(
-                "Ratio of each level of “{factor}” to {base}, paired within blocks, with its interval or range. "
-                "The grey band counts as no difference, up to {margin} on each side: 1 %, or the A-against-A "
-                "difference of this machine if it is larger.",
+                "Speed of each level of “{factor}”, ratio to {base}, paired within blocks, with its interval or "
+                "range, logarithmic: right is faster. The grey band counts as no difference, up to {margin} on "
+                "each side: 1 %, or the A-against-A difference of this machine if it is larger.",
                 factor=factor,
                 base=base,
                 margin=formatting.percent(margin),
@@ -137,7 +142,10 @@ def _figure(factor: str, members: tuple[Comparison, ...], known: dict[str, Estim
     result = figures.alternative_text((row.row, row.series, row.text) for row in rows)
     figure_id = f"figure-compare-{factor}".replace("_", "-").replace(" ", "-")
     return Figure(
-        figure_id, caption, result, intervals(rows, text("ratio to {base}", base=base), text("no difference"), 1.0)
+        figure_id,
+        caption,
+        result,
+        intervals(rows, text("speed, ratio to {base}", base=base), text("no difference"), 1.0),
     )
 
 
@@ -147,7 +155,7 @@ def _tables(scene: Scene) -> tuple[Table, ...]:
         (
             _what(each, known),
             text("{a} against {b}", a=each.level, b=each.base),
-            f"{each.ratio:.3f}",
+            formatting.plain(each.ratio),
             verdicts.plain_ends(each),
             verdicts.basis(each),
             known_word(each.verdict),
@@ -161,7 +169,7 @@ def _tables(scene: Scene) -> tuple[Table, ...]:
         "What", "Levels", "Ratio", "Interval", "Basis", "Verdict", "Margin", "Detectable", "Adjusted p"
     )
     caption = text(
-        "Comparisons: ratio of medians paired within blocks (Hodges-Lehmann), the margin of practical "
+        "Comparisons: ratio of speeds, of medians paired within blocks (Hodges-Lehmann), the margin of practical "
         "equivalence, the smallest detectable difference (power 80 %), p after Benjamini and Yekutieli"
     )
     numeric = frozenset({2, 3, 6, 7, 8})
@@ -174,7 +182,7 @@ def _controls(analysis: Analysis) -> tuple[Table, ...]:
     rows = [
         (
             each.b,
-            f"{each.ratio:.3f}",
+            formatting.plain(each.ratio),
             verdicts.plain_ends(each),
             verdicts.basis(each),
             formatting.percent(shown[each.b]) if each.b in shown else "",
@@ -210,11 +218,11 @@ def _meaning(varied: tuple[Comparison, ...], known: dict[str, Estimate]) -> str:
         largest = max(sure, key=lambda each: max(each.ratio, 1 / each.ratio))
         told.append(
             text(
-                "The largest difference: {what} with {level} is {ratio} times what it is with {base} ({ends}, "
+                "The largest difference: {what} with {level} is {ratio} times as fast as with {base} ({ends}, "
                 "{basis}).",
                 what=_what(largest, known),
                 level=largest.level,
-                ratio=f"{largest.ratio:.3f}",
+                ratio=formatting.plain(largest.ratio),
                 base=largest.base,
                 ends=verdicts.plain_ends(largest),
                 basis=verdicts.basis(largest),

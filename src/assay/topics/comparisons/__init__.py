@@ -1,0 +1,1 @@
+"""Comparisons inside a run: what was varied on purpose."""

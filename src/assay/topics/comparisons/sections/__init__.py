@@ -1,0 +1,1 @@
+"""Sections of the report, one a file."""

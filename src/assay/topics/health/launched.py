@@ -1,0 +1,79 @@
+"""What each launch of a case gave by itself: its samples, its block, and the clock of the cores meanwhile."""
+
+from collections.abc import Iterable, Mapping
+from statistics import median
+from typing import NamedTuple
+
+import numpy as np
+
+from assay.analyse.estimates import value
+from assay.analyse.launches import parts_of
+from assay.analyse.statistics import Samples
+from assay.model import benchmarks
+from assay.model.plan import Case
+from assay.model.result import Analysis, Estimate
+from assay.model.run import LaunchRecords, Run
+from assay.report import selection
+
+
+class Launched(NamedTuple):
+    """The measured samples of one kernel of a case in one launch, in seconds of an iteration."""
+
+    block: int
+    launch: str
+    seconds: Samples
+
+    @property
+    def middle(self) -> float:
+        """Their median."""
+        return float(np.median(self.seconds))
+
+
+def widest(analysis: Analysis, most: int) -> list[Estimate]:
+    """A figure for each case with several launches: at most so many, those whose launches differ most."""
+    found: dict[str, Estimate] = {}
+    for members in selection.grouped(selection.measured(analysis.estimates), lambda e: e.benchmark).values():
+        chosen = selection.middle(selection.headline_metric(selection.headline_kernel(members)))
+        found |= {e.case: e for e in reversed(chosen) if e.launches > 1 and e.value and e.value.value}
+    return sorted(found.values(), key=_spread, reverse=True)[:most]
+
+
+def _spread(estimate: Estimate) -> float:
+    return (estimate.value.hi - estimate.value.lo) / estimate.value.value if estimate.value else 0.0
+
+
+def launched(run: Run, estimates: Iterable[Estimate]) -> dict[str, list[Launched]]:
+    """Case -> its launches, in the order they were made."""
+    wanted = {e.case: e for e in estimates}
+    cases = {case.id: case for case in run.plan.cases}
+    found: dict[str, list[Launched]] = {}
+    for records in run.launches:
+        for each in records.cases:
+            of = wanted.get(each.header.case)
+            parts, _ = parts_of(each, cases[of.case]) if of else ({}, "")
+            own = {host: part for (kernel, host), part in parts.items() if of and kernel == of.kernel}
+            chosen = own.get(of.placement.hosts[0], next(iter(own.values()), ())) if of and own else ()
+            seconds = [part.seconds for part in chosen if part.phase == "measured" and part.seconds.size]
+            if of and seconds:
+                made = records.launch
+                found.setdefault(of.case, []).append(Launched(made.block, made.id, np.concatenate(seconds)))
+    return found
+
+
+def clock(records: LaunchRecords, cases: Mapping[str, Case]) -> float | None:
+    """What the cores kept under load in a launch, in Hz, of the slowest one; None where nobody looked."""
+    found = []
+    for each in records.cases:
+        case = cases.get(each.header.case)
+        metrics = benchmarks.get(case.benchmark).metrics if case else ()
+        clocks = {
+            kernel: metric for metric in metrics if metric.role == "loaded-clock" for kernel in metric.kernels
+        }
+        parts = parts_of(each, case)[0] if clocks else {}
+        found += [
+            value(clocks[kernel], float(np.median(part.seconds)), each.header.work[kernel])
+            for (kernel, _), own in parts.items()
+            for part in own
+            if kernel in clocks and part.phase == "measured" and part.seconds.size
+        ]
+    return median(found) if found else None

@@ -1,0 +1,103 @@
+"""Launches as dots, a row for each case, and the samples behind them as cumulative shares."""
+
+import msgspec
+from msgspec.structs import asdict
+
+from assay.model.text import text
+from assay.report.charts.labels import TWO_LINES, in_lines
+from assay.report.charts.theme import (
+    GRID,
+    INK,
+    MUTED,
+    Spec,
+    chart,
+    dashes,
+    dots,
+    mark,
+    numeric,
+    ratio_ticks,
+    series_scales,
+    slots,
+    tooltip,
+)
+
+_STEP = 26
+
+
+class Dot(msgspec.Struct, frozen=True):
+    """One launch: its row, its block in words, its time over the median of its row, and the same in words."""
+
+    row: str
+    series: str
+    value: float
+    text: str
+    launch: str
+
+
+class Share(msgspec.Struct, frozen=True):
+    """A point of a curve: so many percent of the samples of a case take at most so much of their median."""
+
+    series: str
+    value: float
+    share: float
+
+
+def strips(launches: list[Dot], title: str) -> Spec:
+    """A dot for each launch, a colour and a shape for each block; blocks stand below each other in a row."""
+    blocks = list(dict.fromkeys(dot.series for dot in sorted(launches, key=lambda dot: int(dot.series))))
+    rows = list(dict.fromkeys(dot.row for dot in launches))
+    colour, shape = series_scales(blocks)
+    legend = {"title": text("block"), "columns": {"expr": "narrow ? 6 : 16"}} if len(blocks) > 1 else None
+    colour, shape = ({**each, "legend": legend} for each in (colour, shape))
+    y = slots(len(rows))
+    x = numeric("value", *_ratio_axis([dot.value for dot in launches], title))
+    values = [
+        {**asdict(dot), "slot": rows.index(dot.row) + 0.2 + 0.6 * (blocks.index(dot.series) + 0.5) / len(blocks)}
+        for dot in launches
+    ]
+    said = tooltip(
+        row=text("what"), series=text("block"), text=text("time over the median"), launch=text("launch")
+    )
+    names = [{"row": row, "slot": at + 0.5, "line": at} for at, row in enumerate(rows)]
+    label = {**TWO_LINES, "align": "right", "dx": -10, "color": INK, "limit": {"expr": "narrow ? 118 : 285"}}
+    layer = [
+        mark("rule", {"color": MUTED}, [{"value": 1}], x=x),
+        dots(38, x=x, y=y, color=colour, shape=shape, tooltip=said),
+        {
+            "transform": in_lines(),
+            **mark("text", label, names, x={"value": 0}, y=y, text={"field": "lines"}),
+        },
+        mark("rule", {"color": GRID}, names[1:], y={**y, "field": "line"}),
+    ]
+    return chart(values, layer, width=510, height=_STEP * len(rows), usermeta={"narrow": 170})
+
+
+def cumulative(shares: list[Share], title: str) -> Spec:
+    """The share of the samples of each case that take at most so much."""
+    names = list(dict.fromkeys(point.series for point in shares))
+    colour, _ = series_scales(names)
+    x = numeric("value", *_ratio_axis([point.value for point in shares], title))
+    y = numeric("share", {"domain": [0, 100], "nice": False}, {"title": text("share of the samples (%)")})
+    line = {"strokeWidth": 1.6, "interpolate": "step-after"}
+    look: Spec = {"strokeDash": {**colour, "scale": dashes(names)}, "order": {"field": "share"}}
+    spec = chart(
+        [asdict(point) for point in shares],
+        [mark("line", line, x=x, y=y, color=colour, **look)],
+        height=260,
+        usermeta={"narrow": 284},
+    )
+    legend = {
+        **spec["config"]["legend"],
+        "columns": 2,
+        "labelLimit": 380,
+        "symbolType": "stroke",
+        "symbolSize": 300,
+    }
+    return {**spec, "config": {**spec["config"], "legend": legend}}
+
+
+def _ratio_axis(reached: list[float], title: str) -> tuple[Spec, Spec]:
+    """The scale around 1, and its axis."""
+    low, high = min([*reached, 0.98]) / 1.01, max([*reached, 1.02]) * 1.01
+    axis = {"title": title, "values": ratio_ticks(low, high), "format": "~r", "labelOverlap": True}
+    return {"type": "log", "domain": [low, high], "nice": False}, {**axis, "grid": False}
