@@ -48,6 +48,7 @@ format: .venv/.test ## put the style right, and write anew what is generated
 		> schema/records.schema.json
 	$(BIN)/python -c 'from assay.analyse.models import types; from assay.model.schema import analysis_schema; \
 		print(analysis_schema(types()), end="")' > schema/analysis.schema.json
+	$(BIN)/python tools/json_reference.py > docs/show-json.md
 
 texts: .venv/.test ## bring the catalogues of translations up to date with the texts of the source
 	$(BIN)/python tools/texts.py

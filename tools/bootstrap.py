@@ -37,7 +37,7 @@ WHEELS = {
     ),
 }
 CHOICES = {
-    "run": ("--no-default-groups", "--inexact"),
+    "run": ("--no-default-groups", "--inexact", "--no-extra", "parquet"),
     "test": ("--all-groups", "--no-group", MPICH.name),
 }
 

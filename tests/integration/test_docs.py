@@ -30,11 +30,12 @@ def commands(page: Path) -> list[list[str]]:
     return [line for line in words if line and line[0] in {"assay", "make"} and len(line) > 1]
 
 
-def test_the_reference_of_the_command_line_is_the_help_of_the_commands() -> None:
+@pytest.mark.parametrize(("tool", "page"), [("cli_reference", "cli"), ("json_reference", "show-json")])
+def test_a_reference_is_what_its_tool_writes(tool: str, page: str) -> None:
     written = subprocess.run(
-        [sys.executable, str(ROOT / "tools" / "cli_reference.py")], capture_output=True, text=True, check=True
+        [sys.executable, str(ROOT / "tools" / f"{tool}.py")], capture_output=True, text=True, check=True
     )
-    assert (ROOT / "docs" / "cli.md").read_text() == written.stdout, "make format writes it anew"
+    assert (ROOT / "docs" / f"{page}.md").read_text() == written.stdout, "make format writes it anew"
 
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(ROOT)))

@@ -21,10 +21,10 @@ from assay.model.record import End, FigureOfMerit, Output, RecordError, Series, 
 from assay.model.run import CaseRecords, LaunchRecords
 from assay.model.samples import SampleTable, table_of
 from assay.plan import Options
-from assay.report import tables
 from assay.simulation import Fault, Law, SimulatedMachine
 from assay.store import columns, directory
 from assay.store.compact import checked, compacted
+from assay.topics.interchange.exports import csv_ as tables
 
 PAIRS = Study(
     "Pairs",

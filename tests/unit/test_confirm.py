@@ -17,9 +17,9 @@ from assay.model.result import Analysis, Finding
 from assay.plan import Options
 from assay.plan import experiment_plan as planned
 from assay.plan.experiments import wanted
-from assay.report.tables import samples
 from assay.run.ledger import remaining_work
 from assay.simulation import Fault, Law
+from assay.topics.interchange.exports.csv_ import samples
 
 MACHINE = "pack:1 numa:2(memory=8GB) l3:1(size=8MB) l2:4(size=512kB) l1:1(size=32kB) core:1 pu:1"
 STUDY = Study("Halves", "Do half of the cores get more?", (Measure("stream", ("all", "half")),), launches=3)

@@ -2,6 +2,7 @@
 
 import re
 import shlex
+import tarfile
 from pathlib import Path
 
 import pytest
@@ -9,6 +10,7 @@ from click.testing import CliRunner
 
 from assay import store
 from assay.cli import assay
+from assay.model.kernel_options import COMMAND_LINE
 from assay.model.units import parse_duration
 
 GALLERY = Path(__file__).parents[2] / "docs" / "gallery"
@@ -52,6 +54,22 @@ def test_the_packed_runs_are_small_and_each_is_told_of() -> None:
         at = begun.index("--budget") + 1
         assert told[:at] + told[at + 1 :] == begun[:at] + begun[at + 1 :]
         assert parse_duration(told[at]) == run.plan.budget_s, "a run that was resumed has its last budget"
+
+
+def test_the_packed_runs_were_shared_and_tell_nothing_of_their_machine() -> None:
+    private = re.compile(
+        rb"/root/|/work/|/process_api|\bvm\b(?!/)|/assay-ssh|\b10\.\d+\.\d+\.\d+"
+        rb"|\b[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-|\b(?!02:00:00)[0-9a-f]{2}(?::[0-9a-f]{2}){5}\b"
+    )
+    for file in PACKED:
+        with tarfile.open(file) as opened:
+            for member in opened:
+                content = opened.extractfile(member)
+                found = private.findall(content.read()) if content else []
+                assert not found, f"{file.name}, {member.name}: {found[:5]}"
+        for machine in store.load(file).machines.values():
+            line = machine.fact("system", COMMAND_LINE).value
+            assert set(str(line).split()) <= {"none", "mitigations=auto,no_guest_host,no_guest_guest"}
 
 
 def test_every_packed_run_is_read_as_the_pages_say(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

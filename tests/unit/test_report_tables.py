@@ -16,7 +16,8 @@ from assay import store
 from assay.analyse import analyse
 from assay.model.quantity import Quantity, exact
 from assay.model.result import Analysis, Limit
-from assay.report import formatting, tables, terminal
+from assay.report import formatting, terminal
+from assay.topics.interchange.exports import csv_ as tables
 
 
 def _printed(width: int = 80, encoding: str = "utf-8") -> str:
@@ -30,7 +31,7 @@ def _printed(width: int = 80, encoding: str = "utf-8") -> str:
 
 def test_csv_has_a_row_for_each_estimate_and_comes_back_exactly() -> None:
     analysis = example().analysis
-    rows = list(csv.DictReader(io.StringIO(tables.csv(analysis), newline="")))
+    rows = list(csv.DictReader(io.StringIO("".join(tables.figures(example().run, analysis)), newline="")))
     assert len(rows) == len(analysis.estimates)
     for row, e in zip(rows, analysis.estimates, strict=True):
         assert row["id"] == e.id
@@ -56,9 +57,8 @@ def test_samples_csv_has_every_sample_undivided() -> None:
 def test_a_comma_or_a_quote_in_a_text_keeps_its_column() -> None:
     analysis = example().analysis
     odd = msgspec.structs.replace(analysis.estimates[0], reason='a "quoted", and\nbroken reason')
-    (row,) = csv.DictReader(
-        io.StringIO(tables.csv(msgspec.structs.replace(analysis, estimates=(odd,))), newline="")
-    )
+    written = tables.figures(example().run, msgspec.structs.replace(analysis, estimates=(odd,)))
+    (row,) = csv.DictReader(io.StringIO("".join(written), newline=""))
     assert row["reason"] == 'a "quoted", and\nbroken reason'
 
 

@@ -128,7 +128,7 @@ def test_a_folder_that_cannot_be_made_is_refused_by_name(tmp_path: Path) -> None
 
 @pytest.mark.usefixtures("run")
 def test_samples_have_no_json_form() -> None:
-    with pytest.raises(UsageError, match="raw samples are exported as CSV"):
+    with pytest.raises(UsageError, match="json has no raw samples"):
         _assay("export", "--samples", "--format", "json")
 
 

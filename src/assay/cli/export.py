@@ -1,15 +1,24 @@
 """`assay export`: figures or raw samples for other programs, and charts for papers."""
 
-from collections.abc import Iterable
+from __future__ import annotations
+
+import sys
 from itertools import product
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
 
 from assay.cli import output
+from assay.model import topics
 from assay.model.errors import UsageError
 
+if TYPE_CHECKING:
+    from assay.model.exports import Export, Parts
+
 _FORMS = ("png", "svg", "pdf")
+#: Form of figures and samples -> its module.
+_EXPORTS = {name.rstrip("_"): name for name in topics.found("exports")}
 
 
 def _forms(_context: click.Context, _parameter: click.Parameter, value: str) -> tuple[str, ...]:
@@ -27,12 +36,12 @@ def _forms(_context: click.Context, _parameter: click.Parameter, value: str) -> 
 @click.option(
     "--format",
     "form",
-    type=click.Choice(["csv", "json"]),
+    type=click.Choice(list(_EXPORTS)),
     default="csv",
     show_default=True,
-    help="Format of the file.",
+    help="Format of the file: for DuckDB and pandas (parquet), Prometheus (openmetrics), CI (junit).",
 )
-@click.option("--samples", is_flag=True, help="Export every raw sample instead of the estimates (CSV).")
+@click.option("--samples", is_flag=True, help="Export every raw sample instead of the figures (csv, parquet).")
 @click.option(
     "-o",
     "--output",
@@ -83,14 +92,20 @@ def command(  # noqa: PLR0913 (each is an option)
     if folder is not None:
         _charts(run, folder, forms, size, limits)
         return
-    if samples and form != "csv":
-        raise UsageError("raw samples are exported as CSV", remedy=f"assay export {run} --format csv --samples")
     parts = _parts(run, form, limits, samples=samples)
-    if path is None:
-        for part in parts:
+    if path is not None:
+        content = b"".join(part if isinstance(part, bytes) else part.encode() for part in parts)
+        output.echo(output.write(path, content), err=True)
+        return
+    for part in parts:
+        if isinstance(part, str):
             output.hand_over(part, newline=False)
-    else:
-        output.echo(output.write(path, "".join(parts)), err=True)
+        elif sys.stdout.isatty():
+            raise UsageError(
+                f"{form} is no text for a terminal", remedy=f"assay export {run} --format {form} -o FILE"
+            )
+        else:
+            sys.stdout.buffer.write(part)
 
 
 def _charts(run: str, folder: Path, forms: tuple[str, ...], size: str, limits: tuple[str, ...]) -> None:
@@ -115,14 +130,12 @@ def _charts(run: str, folder: Path, forms: tuple[str, ...], size: str, limits: t
     output.say(f"{len(charts)} charts as {', '.join(forms)} in {folder}{more}")
 
 
-def _parts(run: str, form: str, limits: tuple[str, ...], *, samples: bool) -> Iterable[str]:
-    from assay.report import tables
-
+def _parts(run: str, form: str, limits: tuple[str, ...], *, samples: bool) -> Parts:
+    """What a module of `exports` makes of the run."""
+    declared: Export = topics.modules("exports")[_EXPORTS[form]].export
     found, analysis = output.load(run, limits)
-    if samples:
-        return tables.samples(found)
-    if form == "csv":
-        return [tables.csv(analysis)]
-    from assay.model.text import encoded
-
-    return [encoded(analysis).decode() + "\n"]
+    if not samples:
+        return declared.figures(found, analysis)
+    if declared.samples is None:
+        raise UsageError(f"{form} has no raw samples", remedy=f"assay export {run} --format csv --samples")
+    return declared.samples(found)

@@ -13,6 +13,7 @@ import click
 from assay.model.errors import UsageError
 
 if TYPE_CHECKING:
+    from click.shell_completion import CompletionItem
     from rich.console import Console
 
     from assay.model.result import Analysis
@@ -134,7 +135,19 @@ confirm_budget_option = click.option(
     help="Time for these experiments, in addition to the budget of the study; implies --confirm.  "
     "[default: that of the study, else 5m]",
 )
-run_argument = click.argument("run", default="last", required=False, metavar="[RUN]")
+
+
+def complete_run(_ctx: click.Context, _param: click.Parameter, begun: str) -> "list[str | CompletionItem]":
+    """The ids of runs that begin so, newest first, for a shell; else files."""
+    from click.shell_completion import CompletionItem
+
+    from assay.store.folder import run_ids, runs_folder
+
+    found = [each for each in ("last", *reversed(run_ids(runs_folder()))) if each.startswith(begun)]
+    return [*found] or [CompletionItem(begun, type="file")]
+
+
+run_argument = click.argument("run", default="last", required=False, metavar="[RUN]", shell_complete=complete_run)
 limit_option = click.option(
     "--limit",
     "limits",

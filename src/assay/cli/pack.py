@@ -4,7 +4,7 @@ from pathlib import Path
 
 import click
 
-from assay.cli import output
+from assay.cli import output, sharing
 from assay.model.errors import UsageError
 
 
@@ -17,11 +17,14 @@ from assay.model.errors import UsageError
     type=click.Path(dir_okay=False, path_type=Path),
     help="Output file.  [default: RUN.tar.xz in this folder]",
 )
-def command(run: str, path: Path | None) -> None:
+@sharing.share_option
+@sharing.list_option
+def command(run: str, path: Path | None, *, share: bool, listed: bool) -> None:
     """Pack a run into one file and print its path.
 
     Every command that reads a run also reads this file: assay show RUN.tar.xz. It has all records, the plan, the
-    machines and the output of the programs, but no report.
+    machines and the output of the programs, but no report. With --share it can leave the site: the figures stay,
+    private data is replaced, and the command says what it replaced.
 
     RUN is an id, a unique prefix of one, a path, or `last` (the default).
     """
@@ -29,8 +32,12 @@ def command(run: str, path: Path | None) -> None:
 
     found = store.find(run)
     info = store.load(found).info
-    if found.is_file():
+    if found.is_file() and not share:
         raise UsageError(f"'{found}' is not a run directory", why="it is already one file", remedy="assay list")
     packed = path or Path(f"{info.id}{store.SUFFIX}")
-    store.pack(found, packed)
+    if share:
+        with sharing.shared([found], listed=listed) as (folder,):
+            store.pack(folder, packed)
+    else:
+        store.pack(found, packed)
     output.echo(packed)

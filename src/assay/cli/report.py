@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from assay.cli import output
+from assay.cli import output, sharing
 
 if TYPE_CHECKING:
     from assay.model.run import Run
@@ -19,7 +19,7 @@ _LONGEST = 120
 
 
 @click.command()
-@click.argument("runs", metavar="[RUN]...", nargs=-1)
+@click.argument("runs", metavar="[RUN]...", nargs=-1, shell_complete=output.complete_run)
 @click.option(
     "-o",
     "--output",
@@ -35,31 +35,33 @@ _LONGEST = 120
     default="en",
     help="Initial language of the page; its reader can choose another.  [default: en]",
 )
-def command(runs: tuple[str, ...], path: Path | None, limits: tuple[str, ...], language: str) -> None:
+@sharing.share_option
+@sharing.list_option
+def command(  # noqa: PLR0913 (each is an option)
+    runs: tuple[str, ...], path: Path | None, limits: tuple[str, ...], language: str, *, share: bool, listed: bool
+) -> None:
     """Write the report of a run as one HTML file and print its path.
 
     RUN is an id, a unique prefix of one, a path, or `last` (the default). With several runs or references (assay
     list references) the page overlays their curves over sizes, cores, ranks or nodes and puts their tables side by
     side; ratios are to the first one.
     """
-    if len(runs) > 1:
-        output.echo(_several(runs, path, limits, language))
-        return
-    output.echo(_single(runs[0] if runs else "last", path, limits, language))
+    output.without_collector()
+    given = output.given_limits(limits)
+    with sharing.loaded(runs or ("last",), share=share, listed=listed) as found:
+        write = _several if len(found) > 1 else _single
+        output.echo(write(found, path, given, language))
 
 
-def _single(reference: str, path: Path | None, limits: tuple[str, ...], language: str) -> Path:
-    from assay import store
+def _single(found: list[Run], path: Path | None, limits: dict[str, float], language: str) -> Path:
     from assay.analyse import analyse
     from assay.report import html
     from assay.report.ahead import Ahead
 
-    output.without_collector()
-    given = output.given_limits(limits)
-    run = store.load(store.find(reference))
+    (run,) = found
     with closing(Ahead(run)) as ahead:
         ahead.packed(run)
-        analysis = analyse(run, given)
+        analysis = analyse(run, limits)
         own = _own(run) if run.imported else None
         return output.write_page(run, html.render(run, analysis, language, own, ahead), path)
 
@@ -72,16 +74,12 @@ def _own(run: Run) -> Section | None:
     return page.section(sides([run]))
 
 
-def _several(runs: tuple[str, ...], path: Path | None, limits: tuple[str, ...], language: str) -> Path:
-    from assay import store
+def _several(found: list[Run], path: Path | None, limits: dict[str, float], language: str) -> Path:
     from assay.compare import page
     from assay.compare.sides import sides
     from assay.report.ahead import Ahead
 
-    output.without_collector()
-    given = output.given_limits(limits)
-    found = [store.load(store.find(each)) for each in runs]
     with closing(Ahead(*found)) as ahead:
-        together = sides(found, given)
+        together = sides(found, limits)
         name = "+".join(side.run.info.id for side in together.sides)
         return output.write(path or Path(f"{name[:_LONGEST]}.html"), page.render(together, language, ahead))

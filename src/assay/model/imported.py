@@ -6,6 +6,7 @@ from assay.model.benchmark import ParamValue
 from assay.model.facts import Fact
 from assay.model.placement import Memory, Placement
 from assay.model.plan import Case, case_id
+from assay.model.private import Host
 
 IMPORTED_SCHEMA = 1
 #: Placement of a figure whose source does not say where it was measured.
@@ -73,7 +74,7 @@ class Table(msgspec.Struct, frozen=True, omit_defaults=True):
     params: dict[str, ParamValue] = {}
     factors: dict[str, str] = {}
     placement: str = UNSTATED
-    hosts: tuple[str, ...] = ()
+    hosts: tuple[Host, ...] = ()
     memory: str = "first-touch"
     failed: str = ""
 

@@ -6,6 +6,7 @@ from typing import Literal
 import msgspec
 
 from assay.model.facts import Fact
+from assay.model.private import Host
 
 MACHINE_SCHEMA = 1
 
@@ -152,7 +153,7 @@ class Machine(msgspec.Struct, frozen=True):
     """
 
     schema: int
-    host: str
+    host: Host
     origin: Literal["live", "file", "synthetic"]
     topology: Topology
     memory: Fact

@@ -6,6 +6,7 @@ from typing import Literal
 
 import msgspec
 
+from assay.model.private import Host
 from assay.model.units import parse_cpu_list
 
 Policy = Literal["first-touch", "bind", "interleave"]
@@ -178,7 +179,7 @@ class Placement(msgspec.Struct, frozen=True):
     meaning: str
     cpus: tuple[int, ...]
     memory: Memory
-    hosts: tuple[str, ...]
+    hosts: tuple[Host, ...]
     ranks: tuple[tuple[int, ...], ...] = ()
     by_host: tuple[tuple[tuple[int, ...], ...], ...] = ()
     devices: tuple[tuple[str, ...], ...] = ()

@@ -9,6 +9,7 @@ from assay.model.application import Application
 from assay.model.benchmark import ParamValue
 from assay.model.core_rate import CoreRate
 from assay.model.placement import Placement, Word, parsed
+from assay.model.private import FilePath, Host
 
 PLAN_SCHEMA = 1
 #: Most seconds of sampling of a case without a budget, as the native programs have it.
@@ -102,7 +103,7 @@ class Factor(msgspec.Struct, frozen=True):
     benchmark: str = ""
     commands: dict[str, str] = {}
     devices: dict[str, str] = {}
-    files: dict[str, str] = {}
+    files: dict[str, FilePath] = {}
 
 
 class Case(msgspec.Struct, frozen=True):
@@ -323,8 +324,8 @@ class Plan(msgspec.Struct, frozen=True):
     study: str
     title: str
     question: str
-    machine: str
-    hosts: tuple[str, ...]
+    machine: Host
+    hosts: tuple[Host, ...]
     seed: int
     precision: float
     launches: int
@@ -339,7 +340,7 @@ class Plan(msgspec.Struct, frozen=True):
     left_out: tuple[LeftOut, ...] = ()
     factors: tuple[Factor, ...] = ()
     network: str = ""
-    libraries: dict[str, str] = {}
+    libraries: dict[str, FilePath] = {}
     refine: int = 0
     full: bool = False
     grows: bool = False
@@ -350,7 +351,7 @@ class Plan(msgspec.Struct, frozen=True):
     prepared_s: float = 0.0
     core: CoreRate = CoreRate()
     applications: tuple[Application, ...] = ()
-    prefixes: dict[str, str] = {}
+    prefixes: dict[str, FilePath] = {}
 
     @property
     def studied(self) -> tuple[Case, ...]:

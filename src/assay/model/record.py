@@ -16,6 +16,7 @@ import msgspec
 from assay.model.benchmark import ParamValue
 from assay.model.bracket import Bracket
 from assay.model.errors import AssayError
+from assay.model.private import Host, Identifier
 from assay.model.quantity import Quantity
 from assay.model.transport import Transport, transport
 
@@ -50,8 +51,8 @@ class Rank(msgspec.Struct, frozen=True):
     """
 
     rank: int
-    host: str
-    boot_id: str
+    host: Host
+    boot_id: Identifier
     requested_cpus: tuple[int, ...]
     cpus: tuple[int, ...]
     requested_memory: str
@@ -158,8 +159,8 @@ class Counter(msgspec.Struct, frozen=True):
 class HostTraffic(msgspec.Struct, frozen=True):
     """Traffic of one host by interface (`eth0`) and InfiniBand port (`mlx5_0:1`), and MTUs of interfaces in B."""
 
-    host: str
-    boot_id: str
+    host: Host
+    boot_id: Identifier
     interfaces: dict[str, Counter]
     mtus: dict[str, int] = {}
 

@@ -371,7 +371,23 @@ class Outcome(msgspec.Struct, frozen=True):
 
 
 class Analysis(msgspec.Struct, frozen=True):
-    """All that may be said of a run."""
+    """All that may be said of a run.
+
+    Attributes:
+        schema: version of this document.
+        run: id.
+        study: name.
+        status: how the run ended: `complete`, `cut` by its budget, `interrupted`, or `incomplete`.
+        estimates: every figure.
+        models: fitted laws, each with its own type.
+        comparisons: figures beside each other, from the same blocks.
+        findings: claims with their evidence.
+        outcomes: how each case of the plan ended.
+        noise: what disturbed the machine.
+        predictions: what was expected before the launches that decided.
+        profiles: what messages did on their way, by size.
+        effort: what the run took; None of an import.
+    """
 
     schema: int
     run: str

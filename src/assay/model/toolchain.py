@@ -4,6 +4,8 @@ from typing import Literal
 
 import msgspec
 
+from assay.model.private import FilePath
+
 
 class Mpi(msgspec.Struct, frozen=True):
     """One installed MPI: what compiles for it, and what starts its programs.
@@ -19,8 +21,8 @@ class Mpi(msgspec.Struct, frozen=True):
     name: str
     kind: Literal["openmpi", "mpich", "intel"]
     version: str
-    compiler: str
-    launcher: str
+    compiler: FilePath
+    launcher: FilePath
 
 
 class Library(msgspec.Struct, frozen=True):
@@ -35,7 +37,7 @@ class Library(msgspec.Struct, frozen=True):
 
     name: str
     role: str
-    file: str
+    file: FilePath
     source: str = ""
 
 
@@ -52,7 +54,7 @@ class Toolchain(msgspec.Struct, frozen=True):
     """
 
     name: str
-    compiler: str
+    compiler: FilePath
     version: str
     flags: tuple[str, ...]
     mpi: Mpi | None = None
@@ -78,7 +80,7 @@ class Build(msgspec.Struct, frozen=True):
     toolchain: Toolchain
     target: str
     sources: str
-    programs: dict[str, str]
+    programs: dict[str, FilePath]
     sha256: dict[str, str]
     openmp: bool
     built: str

@@ -27,6 +27,7 @@ Kind = Literal[
     "cards",
     "sections",
     "formats",
+    "exports",
     "inputs",
 ]
 

@@ -5,7 +5,7 @@ from assay.store.files import replacing, writing
 from assay.store.folder import find, runs_folder, typed
 from assay.store.imported import save_import
 from assay.store.index import Listed, listing
-from assay.store.packed import SUFFIX, pack
+from assay.store.packed import SUFFIX, is_packed, pack
 from assay.store.predicting import predicting
 from assay.store.reading import load
 
@@ -15,6 +15,7 @@ __all__ = [
     "RunDirectory",
     "create",
     "find",
+    "is_packed",
     "listing",
     "load",
     "pack",

@@ -38,7 +38,7 @@ def pack(run: Path, file: Path) -> None:
     with writing(file) as packed, tarfile.open(fileobj=packed, mode="w:xz") as archive:
         for path in sorted(run.rglob("*")):
             name = path.relative_to(run).as_posix()
-            if path.is_file() and _FILES.fullmatch(name):
+            if path.is_file() and belongs(name):
                 archive.add(path, f"{run.name}/{name}", filter=_anonymous)
 
 
@@ -48,6 +48,11 @@ def _anonymous(member: tarfile.TarInfo) -> tarfile.TarInfo:
     member.uname = member.gname = ""
     member.mode = 0o644
     return member
+
+
+def belongs(name: str) -> bool:
+    """Whether a file, by its path in the directory, belongs to a run."""
+    return _FILES.fullmatch(name) is not None
 
 
 def is_packed(path: Path) -> bool:
@@ -65,7 +70,7 @@ def unpacked(file: Path) -> Generator[Path]:
     Raises:
         UsageError: the archive is damaged, or holds more than a run does.
     """
-    with file.open("rb") as packed, _folder() as folder:
+    with file.open("rb") as packed, emptied_folder() as folder:
         try:
             for name, pieces in _members(_Stream(packed)):
                 _take(name.removeprefix("./").partition("/")[2], pieces, folder)
@@ -77,7 +82,7 @@ def unpacked(file: Path) -> Generator[Path]:
 
 
 @contextmanager
-def _folder() -> Generator[Path]:
+def emptied_folder() -> Generator[Path]:
     """A folder that is removed afterwards, also where a signal ends this process: a shell waits for its end."""
     folder = tempfile.mkdtemp(prefix="assay-")
     remove = ("/bin/sh", "-c", 'read -r _; rm -rf "$1"', "sh", folder)
@@ -168,7 +173,7 @@ def _cut(pieces: Iterator[bytes], size: int) -> Iterator[bytes]:
 
 def _take(name: str, pieces: Iterator[bytes], folder: Path) -> None:
     """A file of the run; everything else in the archive is left there."""
-    if not _FILES.fullmatch(name):
+    if not belongs(name):
         return
     path = folder / name
     path.parent.mkdir(exist_ok=True)

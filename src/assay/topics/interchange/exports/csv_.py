@@ -1,9 +1,10 @@
-"""Tables for other programs: one row an estimate with everything it carries, or one row a raw sample."""
+"""Comma-separated values: one row an estimate with everything it carries, or one row a raw sample."""
 
-import csv as comma_separated
+import csv
 import io
 from collections.abc import Iterator, Mapping
 
+from assay.model.exports import Export
 from assay.model.result import Analysis, Estimate
 from assay.model.run import Run
 
@@ -18,19 +19,19 @@ SAMPLE_COLUMNS = (
 )  # fmt: skip
 
 
-def csv(analysis: Analysis) -> str:
+def figures(_run: Run, analysis: Analysis) -> Iterator[str]:
     """Estimates as CSV (RFC 4180) in SI base units; absent values are empty, lists have blanks."""
     lines = io.StringIO(newline="")
-    writer = comma_separated.DictWriter(lines, COLUMNS)
+    writer = csv.DictWriter(lines, COLUMNS)
     writer.writeheader()
     writer.writerows(_row(estimate) for estimate in analysis.estimates)
-    return lines.getvalue()
+    yield lines.getvalue()
 
 
 def samples(run: Run) -> Iterator[str]:
     """Raw samples as CSV, line by line with line ends: seconds of `iterations` iterations, warm-ups too."""
     line = io.StringIO(newline="")
-    writer = comma_separated.writer(line)
+    writer = csv.writer(line)
     for cells in _samples(run):
         writer.writerow(cells)
         yield line.getvalue()
@@ -87,3 +88,6 @@ def _pairs(values: Mapping[str, object]) -> str:
 
 def _lists(cpus: tuple[tuple[int, ...], ...]) -> str:
     return " ".join(",".join(map(str, of_host)) for of_host in cpus)
+
+
+export = Export("one row a figure, or with --samples a sample", figures, samples)

@@ -1,0 +1,1 @@
+"""Figures in the forms that other people's tools take."""

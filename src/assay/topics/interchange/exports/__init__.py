@@ -1,0 +1,1 @@
+"""A form a module: `export` says what `assay export --format` writes."""
