@@ -136,7 +136,7 @@ def curve(
         "values": log_ticks(min(point.lo for point in points), max(point.hi for point in points), _FEW_DECADES),
     }
     with_axis = numeric("value", _frame(points, guides), y_axis)
-    y = {**with_axis, "axis": None}
+    y = {**with_axis, "axis": None} if guides.second else with_axis  # with two axes each layer has its own
     said = tooltip(size=titles[0], series=text("series"), text=text("median"), basis=text("basis"))
     many = len(points) > _MANY
     line = {"strokeDash": dash, "detail": {"field": "segment"}}
