@@ -71,6 +71,19 @@ def test_a_rank_that_is_killed_costs_its_launch_only(desk: Desk, kind: str, word
     desk.is_clean()
 
 
+@pytest.mark.long  # the rank that waits for it uses a core until the time limit
+def test_a_rank_that_is_stopped_is_named_with_its_host(desk: Desk) -> None:
+    process = desk.started(held(desk))
+    desk.held()
+    (rank,) = desk.ranks("node02")
+    desk.lab.told("node02", "sh", "-c", f"kill -STOP {rank}")
+    _, said = process.communicate(timeout=PATIENCE_S)
+    assert process.returncode == 1, said
+    assert "rank 1 on node02 is stopped" in " ".join(said.split())
+    assert any("rank 1 on node02 is stopped" in message for message in launches_of(desk.run(), "pt2pt"))
+    desk.is_clean()
+
+
 def test_a_node_that_disappears_ends_the_run(desk: Desk) -> None:
     process = desk.started(held(desk))
     desk.held()

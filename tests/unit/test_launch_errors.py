@@ -1,8 +1,10 @@
 """What launchers and MPIs say when they fail, and what is made of it."""
 
+import pytest
+
 from assay.launch.command import Outcome
 from assay.model.launch_errors import pick_cause
-from assay.run.causes import cause_of
+from assay.run.causes import cause_of, death_of
 from assay.run.records import program_message, split_launcher_output
 
 HYDRA = b"""
@@ -47,6 +49,13 @@ the job to be terminated. The first process to do so was:
    Exit code:    17
 {RULE}
 """
+HYDRA_KILLED = """BAD TERMINATION OF ONE OF YOUR APPLICATION PROCESSES
+PID 4113 RUNNING AT node02
+EXIT CODE: 9
+CLEANING UP REMAINING PROCESSES
+YOU CAN IGNORE THE BELOW CLEANUP MESSAGES
+YOUR APPLICATION TERMINATED WITH THE EXIT STRING: Killed (signal 9)
+"""
 BINDING = "srun: cluster configuration lacks support for cpu binding"
 
 
@@ -78,3 +87,19 @@ def test_what_assay_found_out_goes_first_and_what_it_ended_afterwards_never() ->
     assert pick_cause("assay: line 3 of its output: not a valid record\nerror\n").startswith("assay: line 3")
     assert pick_cause("no route\nassay: 2 processes on node02 were ended\n") == "no route"
     assert not pick_cause(f"{RULE}\n\n")
+
+
+@pytest.mark.parametrize(
+    ("words", "told"),
+    [
+        (NOTICED, "rank 1 on node02 ended by signal 9"),
+        (HYDRA_KILLED, "a rank on node02 ended by signal 9"),
+        ("srun: error: node02: task 1: Killed", "rank 1 on node02: Killed"),
+        ("srun: error: node[01-02]: tasks 0-3: Segmentation fault", "rank 0-3 on node[01-02]: Segmentation fault"),
+        ("srun: error: Node failure on node02", "node failure: node02"),
+        (DETECTED, ""),
+        ("srun: error: node02: task 1: Exited with exit code 17", ""),
+    ],
+)
+def test_a_rank_that_was_ended_is_told_with_its_host(words: str, told: str) -> None:
+    assert death_of(words) == told

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from assay.cli import output
+from assay.cli import output, site
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from rich.text import Text
     from rich.tree import Tree
 
+    from assay.launch.command import Site
     from assay.machine.topology_tree import Line
     from assay.model.facts import Fact
     from assay.model.machine import Device, Machine
@@ -34,8 +35,25 @@ _UNAFFECTED = "Not affected"
 )
 @click.option("--xml", "xml_out", metavar="FILE", help="Save this machine as hwloc XML, for --from.")
 @click.option("--json", "as_json", is_flag=True, help="Print every fact with its unit and source as JSON.")
-def command(xml_in: str | None, synthetic: str | None, xml_out: str | None, *, as_json: bool) -> None:
-    """Show what this machine has: cores, caches, memory, devices."""
+@site.options
+def command(  # noqa: PLR0913, PLR0917 (one parameter an option)
+    xml_in: str | None,
+    synthetic: str | None,
+    xml_out: str | None,
+    nodes: tuple[str, ...],
+    hostfile: str | None,
+    launcher: str | None,
+    ssh_config: str | None,
+    *,
+    as_json: bool,
+) -> None:
+    """Show what this machine has: cores, caches, memory, devices.
+
+    With --hosts, show the nodes: equal ones together, and every fact in which some differ.
+    """
+    if hosts := site.named_nodes(nodes, hostfile):
+        _show_nodes(hosts, site.find(launcher, ssh_config), as_json=as_json)
+        return
     machine, document = _machine(xml_in, synthetic)
     if xml_out is not None:
         _save(document, machine, xml_out)
@@ -43,6 +61,43 @@ def command(xml_in: str | None, synthetic: str | None, xml_out: str | None, *, a
         output.print_json(machine)
         return
     _show(machine, output.console())
+
+
+def _show_nodes(hosts: tuple[str, ...], place: Site, *, as_json: bool) -> None:
+    """The inventory of nodes."""
+    from ClusterShell.NodeSet import RESOLVER_NOGROUP, NodeSet
+    from rich.text import Text
+
+    from assay.launch.starter import Starter
+    from assay.machine import inventory
+
+    machines = {host: each for host, (each, _) in site.machines(hosts, Starter(place)).items()}
+    kinds, differences = inventory.kinds(machines), inventory.differences(machines)
+    if as_json:
+        output.print_json({"schema": 1, "kinds": kinds, "differences": differences})
+        return
+
+    def folded(names: tuple[str, ...]) -> str:
+        return str(NodeSet.fromlist(list(names), resolver=RESOLVER_NOGROUP))
+
+    console = output.console()
+    for kind in kinds:
+        console.print(Text(folded(kind.hosts), "bold"))
+        for line in _summary(kind.machine):
+            console.print(Text(line))
+    rows = [
+        (
+            f"{each.section}: {each.name}",
+            "; ".join(
+                f"{_value(fact) if fact.known else 'not known'} on {folded(on)}" for fact, on in each.values
+            ),
+            "",
+        )
+        for each in differences
+    ]
+    _list("what differs", rows, console)
+    if not rows:
+        console.print(Text("\nno other fact differs"))
 
 
 def _machine(xml_in: str | None, synthetic: str | None) -> tuple[Machine, str]:

@@ -23,7 +23,27 @@ _CAUSES: Mapping[str, str] = MappingProxyType(
     }
 )
 
+#: How launchers (Open MPI, Hydra, srun) tell that a rank did not end by itself, or that its node is gone -> where.
+_DEATHS: Mapping[str, str] = MappingProxyType(
+    {
+        r"Node failure on (\S+)": r"node failure: \1",
+        r"process rank (\d+) with PID \d+ on node (\S+) exited on (signal \d+)": r"rank \1 on \2 ended by \3",
+        r"RUNNING AT (\S+)[\s\S]*?EXIT STRING:.*\(signal (\d+)\)": r"a rank on \1 ended by signal \2",
+        r"error: (\S+): tasks? ([\d,-]+): (Killed|Terminated|Aborted|Segmentation fault)": r"rank \2 on \1: \3",
+    }
+)
+
 
 def cause_of(words: str) -> str:
     """The cause behind a program's error message; empty where the message is not known."""
-    return next((cause for pattern, cause in _CAUSES.items() if re.search(pattern, words)), "")
+    return _first(_CAUSES, words)
+
+
+def death_of(words: str) -> str:
+    """Which rank was ended where, or which node is gone, as launchers tell it; empty where they tell nothing."""
+    return _first(_DEATHS, words)
+
+
+def _first(known: Mapping[str, str], words: str) -> str:
+    matches = ((re.search(pattern, words), told) for pattern, told in known.items())
+    return next((match.expand(told) for match, told in matches if match), "")

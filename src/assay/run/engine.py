@@ -16,7 +16,7 @@ from assay.model.record import Launch
 from assay.model.run import Ending, LaunchRecords
 from assay.model.toolchain import Build
 from assay.run.budget import sampling
-from assay.run.causes import cause_of
+from assay.run.causes import cause_of, death_of
 from assay.run.foreign import with_figures
 from assay.run.ledger import Ledger, remaining_work
 from assay.run.leftovers import Cleanup, end_leftovers, find_stuck, require_clear
@@ -288,7 +288,7 @@ def _message(answer: Answer, outcome: Outcome, swept: Sequence[str], stuck: str)
     if outcome.exit_code is None or outcome.exit_code < 0:
         lines.append(f"assay: {describe_exit(outcome.exit_code)}")
     said = program_message(outcome.stderr)
-    if cause := cause_of(said) if outcome.exit_code != 0 else "":
-        lines.append(f"assay: {cause}")
+    told = (cause_of(said), "" if outcome.exit_code is None else death_of(said)) if outcome.exit_code != 0 else ()
+    lines += [f"assay: {each}" for each in told if each][:1]
     room = _MESSAGE - sum(len(line) + 1 for line in (*lines, *swept))
     return "\n".join(filter(None, [*lines, said[: max(0, room)], *swept]))[:_MESSAGE]
