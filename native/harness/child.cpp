@@ -3,6 +3,7 @@
 #include <fcntl.h>
 #include <poll.h>
 #include <sys/prctl.h>
+#include <sys/resource.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -14,13 +15,13 @@
 #include <cstring>
 #include <filesystem>
 #include <fstream>
-#include <numeric>
 #include <set>
 #include <sstream>
 
 #include "harness/clock.hpp"
 #include "harness/cpus.hpp"
 #include "harness/failure.hpp"
+#include "harness/observed.hpp"
 
 namespace assay {
 namespace {
@@ -30,9 +31,9 @@ namespace fs = std::filesystem;
 /// The first look comes soon, later ones seldom: each costs the child some of its caches.
 constexpr int first_look_ms = 5;
 constexpr int rarest_look_ms = 500;
+constexpr const char* interposed_library = ".interposed.so";
+constexpr const char* interposed_record = ".interposed.json";
 constexpr int exec_failed = 127;
-constexpr double settled_s = 0.1;
-
 volatile std::sig_atomic_t asked_to_end = 0;
 
 /// A folder that is removed with all that is in it.
@@ -59,116 +60,6 @@ class Scratch {
 
   private:
     fs::path path_;
-};
-
-/// A process and all that it started.
-std::set<int> family(int process) {
-    std::set<int> found{process};
-    std::error_code gone;
-    for (const auto& task : fs::directory_iterator("/proc/" + std::to_string(process) + "/task", gone)) {
-        std::ifstream children(task.path() / "children");
-        for (int child = 0; children >> child;) {
-            found.merge(family(child));
-        }
-    }
-    return found;
-}
-
-/// What a running command was seen to do so far. A library that reads the topology (hwloc, in MPI_Init) moves its
-/// thread over all cpus for some milliseconds, more on a busy machine: a command is on a cpu that was not asked
-/// for where it was seen there for a tenth of a second.
-class Observed {
-  public:
-    explicit Observed(const std::vector<int>& wanted) : wanted_(wanted.begin(), wanted.end()) {}
-
-    void look(int process) {
-        std::vector<std::vector<int>> masks;
-        PageNodes pages;
-        for (const int each : family(process)) {
-            add_masks(each, masks);
-            add_pages(each, pages);
-        }
-        std::set<int> seen;
-        for (const std::vector<int>& mask : masks) {
-            seen.insert(mask.begin(), mask.end());
-        }
-        std::map<int, double> since;
-        for (const int cpu : seen) {
-            const auto before = since_.find(cpu);
-            since[cpu] = before == since_.end() ? now() : before->second;
-            if (wanted_.count(cpu) > 0 || now() - since[cpu] >= settled_s) {
-                cpus_.insert(cpu);
-            }
-        }
-        since_ = since;
-        const bool settled = std::includes(cpus_.begin(), cpus_.end(), seen.begin(), seen.end());
-        if (settled && masks.size() >= masks_.size() && !masks.empty()) {
-            masks_ = masks;
-        }
-        if (sum(pages) >= sum(page_nodes_)) {
-            page_nodes_ = pages;
-        }
-    }
-
-    /// Whether the threads, when there were most of them, stood on one cpu each, and all cpus were taken. On a
-    /// single cpu any number of them does.
-    [[nodiscard]] bool pinned(const std::vector<int>& wanted) const {
-        if (wanted.size() == 1) {
-            return cpus_ == std::set<int>{wanted.front()};
-        }
-        std::multiset<int> found;
-        for (const std::vector<int>& mask : masks_) {
-            if (mask.size() != 1) {
-                return false;
-            }
-            found.insert(mask.front());
-        }
-        return found == std::multiset<int>(wanted.begin(), wanted.end());
-    }
-
-    [[nodiscard]] std::vector<int> cpus() const { return {cpus_.begin(), cpus_.end()}; }
-    [[nodiscard]] const PageNodes& page_nodes() const { return page_nodes_; }
-
-  private:
-    static std::int64_t sum(const PageNodes& pages) {
-        return std::accumulate(pages.begin(), pages.end(), std::int64_t{0},
-                               [](std::int64_t all, const auto& node) { return all + node.second; });
-    }
-
-    static void add_masks(int process, std::vector<std::vector<int>>& masks) {
-        std::error_code gone;
-        for (const auto& task : fs::directory_iterator("/proc/" + std::to_string(process) + "/task", gone)) {
-            try {
-                masks.push_back(affinity(std::stoi(task.path().filename().string())));
-            } catch (const Failure&) {
-                continue;  // it ended meanwhile
-            }
-        }
-    }
-
-    /// `N0=12` in each line of numa_maps that is no file's: pages of its own on node 0.
-    static void add_pages(int process, PageNodes& pages) {
-        std::ifstream maps("/proc/" + std::to_string(process) + "/numa_maps");
-        for (std::string line; std::getline(maps, line);) {
-            if (line.find(" file=") != std::string::npos) {
-                continue;
-            }
-            std::istringstream words(line);
-            for (std::string word; words >> word;) {
-                const std::size_t equals = word.find('=');
-                if (word.front() == 'N' && equals > 1 && equals != std::string::npos &&
-                    word.find_first_not_of("0123456789", 1) == equals) {
-                    pages[std::stoi(word.substr(1))] += std::stoll(word.substr(equals + 1));
-                }
-            }
-        }
-    }
-
-    std::vector<std::vector<int>> masks_;
-    std::set<int> cpus_;
-    std::set<int> wanted_;
-    std::map<int, double> since_;  ///< cpu -> the first of the looks in succession that saw it
-    PageNodes page_nodes_;
 };
 
 void apply(const MemoryPolicy& policy) {
@@ -238,6 +129,10 @@ void become(const Command& command, const std::vector<std::string>& spoken, cons
     if (!command.prefix.empty()) {
         prepend("PATH", command.prefix + "/bin:" + command.prefix + "/usr/bin");
         prepend("LD_LIBRARY_PATH", library_folders(command.prefix));
+    }
+    if (!command.interposed.empty()) {
+        prepend("LD_PRELOAD", folder / interposed_library);
+        setenv("ASSAY_MPI_TIMES", (folder / interposed_record).c_str(), 1);
     }
     if (dup2(out, STDOUT_FILENO) < 0 || chdir(folder.c_str()) != 0) {
         return;
@@ -342,7 +237,7 @@ Ended run_words(const Command& command, const std::vector<std::string>& words, c
         end_where_due();
         if (ready <= 0) {
             observed.look(child);
-            wait_ms = std::min(2 * wait_ms, rarest_look_ms);
+            wait_ms = std::min(wait_ms + 1 + wait_ms / 4, rarest_look_ms);
             continue;
         }
         std::array<char, 1 << 16> buffer{};
@@ -351,17 +246,25 @@ Ended run_words(const Command& command, const std::vector<std::string>& words, c
         ended.output.append(buffer.data(), static_cast<std::size_t>(std::max<ssize_t>(count, 0)));
     }
     close(out[0]);
-    int status = 0;
-    while (waitpid(child, &status, WNOHANG) == 0) {  // it closed its stdout and goes on
+    siginfo_t exited{};
+    // What has ended and nobody waited for can still be looked at. It may close its stdout and go on.
+    while (waitid(P_PID, static_cast<id_t>(child), &exited, WEXITED | WNOHANG | WNOWAIT) == 0 &&
+           exited.si_pid == 0) {
         end_where_due();
         observed.look(child);
         usleep(1000U * static_cast<unsigned>(wait_ms));
+        wait_ms = std::min(wait_ms + 1 + wait_ms / 4, rarest_look_ms);
     }
     ended.seconds = now() - begin;
+    observed.look_at_end(child);
+    int status = 0;
+    rusage used{};
+    wait4(child, &status, 0, &used);
     ended.reason = forced.empty() ? describe(status) : forced;
     ended.threads_pinned = observed.pinned(command.cpus);
     ended.cpus = ended.threads_pinned ? command.cpus : observed.cpus();
     ended.page_nodes = observed.page_nodes();
+    ended.usage = {1024 * used.ru_maxrss, used.ru_nvcsw, used.ru_nivcsw, observed.strayed_s()};
     return ended;
 }
 
@@ -369,6 +272,9 @@ Ended run_words(const Command& command, const std::vector<std::string>& words, c
 void lay_out(const Command& command, const fs::path& folder) {
     for (const auto& [name, content] : command.inputs) {
         std::ofstream(folder / name) << content;
+    }
+    if (!command.interposed.empty()) {
+        std::ofstream(folder / interposed_library, std::ios::binary) << command.interposed;
     }
     for (const auto& [name, path] : command.files) {
         std::error_code error;
@@ -378,6 +284,12 @@ void lay_out(const Command& command, const fs::path& folder) {
                           "");
         }
     }
+}
+
+/// All of a file; nothing of one that is not there.
+std::string content(const fs::path& path) {
+    std::ifstream file(path, std::ios::binary);
+    return {std::istreambuf_iterator<char>(file), {}};
 }
 
 }  // namespace
@@ -392,7 +304,9 @@ Ended run_child(const Command& command) {
     const Scratch scratch;
     lay_out(command, scratch.path());
     if (!command.prologue.empty()) {
-        Ended prepared = run_words(command, {"/bin/sh", "-ec", "exec 2>&1\n" + command.prologue}, scratch.path());
+        Command plain = command;
+        plain.interposed = {};
+        Ended prepared = run_words(plain, {"/bin/sh", "-ec", "exec 2>&1\n" + command.prologue}, scratch.path());
         if (!prepared.reason.empty()) {
             prepared.reason = "its prologue: " + prepared.reason;
             prepared.output = readable(prepared.output);
@@ -401,9 +315,9 @@ Ended run_child(const Command& command) {
     }
     Ended ended = run_words(command, command.words, scratch.path());
     if (!command.output.empty()) {
-        std::ifstream file(scratch.path() / command.output, std::ios::binary);
-        ended.output.assign(std::istreambuf_iterator<char>(file), {});
+        ended.output = content(scratch.path() / command.output);
     }
+    ended.interposed = content(scratch.path() / interposed_record);
     ended.output = readable(ended.output);
     return ended;
 }

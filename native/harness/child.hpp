@@ -3,9 +3,11 @@
 
 #include <map>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "harness/memory.hpp"
+#include "harness/records.hpp"
 
 namespace assay {
 
@@ -19,7 +21,8 @@ struct Command {
     std::string prologue;  ///< line of a shell that prepares the folder, before the clock starts; empty for none
     std::string prefix;    ///< folder whose programs and libraries come first; empty for none
     std::string output;    ///< file of that folder that holds its results; empty for stdout
-    double limit_s = 0;    ///< most seconds of the command, and of its prologue; 0 for no limit
+    std::string_view interposed;  ///< bytes of a library that is preloaded; empty for none
+    double limit_s = 0;           ///< most seconds of the command, and of its prologue; 0 for no limit
 };
 
 /// How it ran.
@@ -30,6 +33,8 @@ struct Ended {
     bool threads_pinned = false;
     std::vector<int> cpus;  ///< of each thread where they are pinned, else all cpus that its threads were found on
     PageNodes page_nodes;   ///< at the moment at which it held most pages
+    std::string interposed;  ///< what that library wrote; empty where it wrote nothing
+    ProcessUsage usage;      ///< by the kernel's accounts of it and of all that it waited for
 };
 
 /// On SIGTERM, as launchers send it to all ranks when one is dead, the command ends and what it wrote is kept.

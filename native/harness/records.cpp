@@ -81,6 +81,17 @@ std::string rank_entry(int rank, const PlacementReadback& readback) {
     if (!readback.threads_pinned) {
         members.push_back({"proof", json::string("rank")});
     }
+    if (readback.usage) {
+        const ProcessUsage& usage = *readback.usage;
+        members.push_back(
+            {"usage", json::object({{"resident_bytes", json::number(usage.resident_bytes)},
+                                    {"voluntary_switches", json::number(usage.voluntary_switches)},
+                                    {"involuntary_switches", json::number(usage.involuntary_switches)},
+                                    {"strayed_s", json::number(usage.strayed_s)}})});
+    }
+    if (!readback.mpi.empty()) {
+        members.push_back({"mpi", {readback.mpi}});
+    }
     return json::object(members).text;
 }
 

@@ -12,6 +12,14 @@
 
 namespace assay {
 
+/// What a process of somebody else took of the machine.
+struct ProcessUsage {
+    std::int64_t resident_bytes;  ///< most at once; of several processes those of the largest
+    std::int64_t voluntary_switches;
+    std::int64_t involuntary_switches;
+    double strayed_s;  ///< that it worked with a cpu in its mask that was not asked for
+};
+
 /// The placement of a process as it was requested, and as it was read back.
 struct PlacementReadback {
     std::vector<int> requested_cpus;
@@ -20,6 +28,8 @@ struct PlacementReadback {
     PageNodes page_nodes;
     std::optional<double> huge_page_share;
     bool threads_pinned = true;  ///< else `cpus` are those of the rank, ascending
+    std::optional<ProcessUsage> usage = {};
+    std::string mpi = {};  ///< its calls of MPI, as JSON; empty where nobody counted them
 };
 
 /// The entry of this rank in the header.

@@ -11,6 +11,7 @@
 #include "harness/failure.hpp"
 #include "harness/parent.hpp"
 #include "harness/records.hpp"
+#include "interposed/embedded.hpp"
 
 namespace {
 
@@ -138,6 +139,7 @@ Request parse(const std::vector<std::string>& arguments) {
     request.command.words.assign(arguments.begin() + static_cast<std::ptrdiff_t>(at) + 1, arguments.end());
     if (request.ranks > 0) {
         request.rank = rank_of(request.ranks);
+        request.command.interposed = assay::mpi_times_library();
         assay::unpin();  // from where a launcher put this rank, by a rule of its own
     }
     if (!request.cpus.empty()) {
@@ -166,8 +168,9 @@ Exit measure(const Request& request) {
     const assay::Declaration declaration = declaration_of(request.benchmark);
     const assay::Clock clock = assay::measure_clock();
     const assay::Ended ended = assay::run_child(request.command);
-    assay::PlacementReadback readback{request.command.cpus, ended.cpus,   request.command.memory.text,
-                                      ended.page_nodes,     std::nullopt, ended.threads_pinned};
+    assay::PlacementReadback readback{request.command.cpus, ended.cpus,      request.command.memory.text,
+                                      ended.page_nodes,     std::nullopt,    ended.threads_pinned,
+                                      ended.usage,          ended.interposed};
     if (!ended.threads_pinned && misplaced(request, ended).empty()) {
         readback.cpus = request.command.cpus;  // the mask of the rank, in which all threads stayed
         std::sort(readback.cpus.begin(), readback.cpus.end());

@@ -5,7 +5,8 @@ from tests.cluster.guest import CPUS, NODES, Guest
 from tests.cluster.launches import ELEMENTS, LARGE_ELEMENTS, PAGES, cells, cpus_from, declared, matrix_name
 
 from assay.model.benchmark import Benchmark
-from assay.model.record import End, Rank, Verdict
+from assay.model.rank import Rank
+from assay.model.record import End, Verdict
 
 pytestmark = pytest.mark.cluster
 

@@ -3,6 +3,7 @@
 import gzip
 import json
 import os
+import shlex
 import subprocess
 from pathlib import Path
 from typing import Any
@@ -68,11 +69,80 @@ def test_threads_that_stay_on_the_cpus_of_the_rank_prove_the_rank(build: Build) 
     assert found[Header].ranks[0].proof == "rank"
 
 
-def test_a_command_that_leaves_its_cpus_is_invalid(build: Build) -> None:
-    found, code = started(build, "--cpus", "0", "--", "taskset", "-c", "1", "sleep", "0.3")
+#: Works on each cpu for so many seconds of its own time: cpu, seconds, cpu, seconds ...; as a library: on cpu 0
+#: while it is loaded, as the constructor of libpsm2 does in each rank of Debian's Open MPI.
+_MOVES = """
+#define _GNU_SOURCE
+#include <sched.h>
+#include <stdlib.h>
+#include <time.h>
+static void work(int cpu, double seconds) {
+    cpu_set_t one;
+    struct timespec t = {0, 0}, begin;
+    CPU_ZERO(&one);
+    CPU_SET(cpu, &one);
+    sched_setaffinity(0, sizeof one, &one);
+    clock_gettime(CLOCK_THREAD_CPUTIME_ID, &begin);
+    while (t.tv_sec - begin.tv_sec + 1e-9 * (t.tv_nsec - begin.tv_nsec) < seconds)
+        clock_gettime(CLOCK_THREAD_CPUTIME_ID, &t);
+}
+#ifdef LOADED
+__attribute__((constructor)) static void load(void) {
+    cpu_set_t before;
+    sched_getaffinity(0, sizeof before, &before);
+    work(0, 0.15);
+    sched_setaffinity(0, sizeof before, &before);
+}
+#else
+int main(int count, char** words) {
+    for (int at = 1; at < count; at += 2) work(atoi(words[at]), atof(words[at + 1]));
+}
+#endif
+"""
+
+
+@pytest.fixture(scope="module")
+def moves(tmp_path_factory: pytest.TempPathFactory) -> str:
+    """A program that moves, with a library beside it that moves its process for a moment."""
+    folder = tmp_path_factory.mktemp("moves")
+    (folder / "moves.c").write_text(_MOVES)
+    subprocess.run(["gcc", "-O1", "-o", folder / "moves", folder / "moves.c"], check=True)
+    as_library = ("-DLOADED", "-shared", "-fPIC")
+    subprocess.run(["gcc", *as_library, "-o", folder / "moves.so", folder / "moves.c"], check=True)
+    return str(folder / "moves")
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        "taskset -c 0 sleep 0.1",
+        "{moves} 1 0.05 0 0.05",  # bound elsewhere in the middle
+        "sh -c '{moves} 1 0.05; {moves} 0 0.05; true'",  # a process of it that nobody sees end
+        "{moves} 1 0.1 0 0.5 1 0.1",  # elsewhere for long, and back
+    ],
+)
+def test_a_command_that_leaves_its_cpus_is_invalid(build: Build, moves: str, command: str) -> None:
+    found, code = started(build, "--cpus", "1", "--", *shlex.split(command.format(moves=moves)))
     assert code == 1
     assert found[End].status == "invalid"
-    assert "cpu 1" in found[End].reason
+    assert "cpu 0" in found[End].reason
+
+
+@pytest.mark.parametrize("library", ["{moves}.so", "/usr/lib/x86_64-linux-gnu/libpsm2.so.2"])
+def test_a_library_that_moves_its_process_while_it_is_loaded_moves_no_launch(
+    build: Build, moves: str, library: str
+) -> None:
+    path = library.format(moves=moves)
+    if not Path(path).exists():
+        pytest.skip(f"{path} is not here")
+    found, _ = started(build, "--cpus", "1", "--", "env", f"LD_PRELOAD={path}", moves, "1", "0.1")
+    assert found[End] == End("complete")
+    (rank,) = found[Header].ranks
+    assert rank.cpus == (1,)
+    assert rank.usage
+    assert rank.usage.strayed_s < 0.2
+    if path == f"{moves}.so":
+        assert rank.usage.strayed_s > 0.05
 
 
 #: Two threads that work for a third of a second.

@@ -12,7 +12,8 @@ from assay.model.noise import Noise
 from assay.model.placement import Memory, Placement
 from assay.model.plan import Case, Folded, LeftOut, Plan, PlannedLaunch
 from assay.model.quantity import Quantity
-from assay.model.record import Clock, End, Header, Launch, Rank, Series, Verdict
+from assay.model.rank import Rank
+from assay.model.record import Clock, End, Header, Launch, Series, Verdict
 from assay.model.result import Analysis, Comparison, Estimate, Finding, Limit, Outcome, Placed, Proof
 from assay.model.run import CaseRecords, Ending, LaunchRecords, Run, RunInfo, Shortfall
 from assay.model.toolchain import Build, Toolchain

@@ -3,6 +3,8 @@
 import gzip
 import re
 import tomllib
+from itertools import combinations
+from math import dist
 from pathlib import Path
 from typing import Any
 
@@ -244,7 +246,38 @@ def reading(name: str, output: str, count: str = "2") -> Reading:
 
 
 def test_each_that_comes_with_assay_has_a_kept_output() -> None:
-    assert application_files.stored().keys() == {*OUTPUTS, "wrf"}
+    larger = {"nwchem-coronene", "nwchem-c60h60"}
+    assert application_files.stored().keys() == {*OUTPUTS, *larger, "cloverleaf", "wrf"}
+
+
+@pytest.mark.parametrize("name", ["nwchem-coronene", "nwchem-c60h60"])
+def test_larger_molecules_are_calculated_and_read_as_the_one_of_the_kept_output(name: str) -> None:
+    found, of_benzene = (
+        read(application_files.named(each), kept("nwchem-benzene"), {"ranks": "2"})
+        for each in (name, "nwchem-benzene")
+    )
+    assert found.taken == of_benzene.taken
+    assert (found.missing, found.wrong) == ((), ())
+    atoms = [line.split() for line in application_files.named(name).inputs[f"{name[7:]}.nw"].text.splitlines()]
+    places = [(each[0], tuple(map(float, each[1:]))) for each in atoms if len(each) == 4 and each[0] in {"C", "H"}]
+    count, bonds = {"nwchem-coronene": (36, 42), "nwchem-c60h60": (120, 150)}[name]
+    assert len(places) == count
+    near = [(one, other) for (one, a), (other, b) in combinations(places, 2) if dist(a, b) < 2]
+    assert len([each for each in near if each != ("H", "H")]) == bonds
+
+
+def test_published_outputs_of_cloverleaf_are_right_or_wrong_as_it_says_itself() -> None:
+    application, problem = application_files.named("cloverleaf"), {"cells": "960"}
+    found = read(application, (KEPT / "cloverleaf-1.3.txt").read_text(), problem | {"ranks": "1"})
+    assert found.version == "1.300"
+    assert [list(each.values) for each in found.taken] == [[pytest.approx(44.00127292)]]
+    assert {each.status for each in found.checks} == {"right"}
+    broken = (KEPT / "cloverleaf-failed.txt").read_text()
+    assert [each.about for each in read(application, broken, problem | {"ranks": "2"}).wrong] == [
+        "kinetic energy against the expected one (%)",
+        "its own verdict",
+    ]
+    assert read(application, broken, problem | {"ranks": "4"}).wrong[0].about == "number of ranks"
 
 
 @pytest.mark.parametrize(("version", "steps", "mean"), [("4.1.4", 7, 0.22353), ("4.3", 4, 19.69965)])

@@ -14,7 +14,8 @@ from assay.analyse import analyse, joint
 from assay.compare.runs import between
 from assay.model.placement import Memory, Placement
 from assay.model.plan import Measure, Study
-from assay.model.record import Counter, HostTraffic, Rank, Traffic
+from assay.model.rank import Rank
+from assay.model.record import Counter, HostTraffic, Traffic
 from assay.model.result import Analysis, Estimate
 from assay.model.run import CaseRecords, Run
 from assay.plan import Options

@@ -15,7 +15,8 @@ from assay.model import benchmarks
 from assay.model.benchmark import Resources
 from assay.model.noise import Noise
 from assay.model.placement import Memory, Placement
-from assay.model.record import Clock, End, Header, Rank, Series
+from assay.model.rank import Rank
+from assay.model.record import Clock, End, Header, Series
 from assay.model.result import Analysis, Estimate
 from assay.model.run import CaseRecords, Run
 from assay.topics.messages.models import node_pairs

@@ -23,7 +23,7 @@ from assay.model.grouping import grouped
 from assay.model.placement import Placement
 from assay.model.plan import Case
 from assay.model.quantity import Quantity
-from assay.model.record import Rank
+from assay.model.rank import Rank
 from assay.model.result import Estimate, Outcome, Placed, Proof
 from assay.model.run import Run
 

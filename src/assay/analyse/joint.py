@@ -8,7 +8,8 @@ import numpy as np
 
 from assay.analyse.statistics import Samples
 from assay.model.placement import Placement
-from assay.model.record import FigureOfMerit, Rank, Traffic
+from assay.model.rank import Rank
+from assay.model.record import FigureOfMerit, Traffic
 from assay.model.run import CaseRecords
 from assay.model.samples import PHASES, STOPS, table_of
 

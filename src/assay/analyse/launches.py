@@ -15,7 +15,8 @@ from assay.model.grouping import grouped
 from assay.model.launch_errors import pick_cause
 from assay.model.placement import Memory
 from assay.model.plan import Case, PlannedLaunch
-from assay.model.record import End, FailureCause, Header, Launch, Rank, Traffic
+from assay.model.rank import Rank
+from assay.model.record import End, FailureCause, Header, Launch, Traffic
 from assay.model.result import CaseStatus
 from assay.model.run import CaseRecords, LaunchRecords, Run
 from assay.model.samples import table_of

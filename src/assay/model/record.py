@@ -18,6 +18,7 @@ from assay.model.bracket import Bracket
 from assay.model.errors import AssayError
 from assay.model.private import Host, Identifier
 from assay.model.quantity import Quantity
+from assay.model.rank import Rank
 from assay.model.transport import Transport, transport
 
 RECORD_SCHEMA = 1
@@ -29,37 +30,6 @@ class Clock(msgspec.Struct, frozen=True):
     name: str
     resolution_s: float
     overhead_s: float
-
-
-class Rank(msgspec.Struct, frozen=True):
-    """One process of a launch: where it was asked to be and where it was found.
-
-    Attributes:
-        rank: from 0.
-        host: host name.
-        boot_id: of the kernel; two hosts with one boot id are one machine.
-        requested_cpus: asked for, one per thread.
-        cpus: read back from the affinity masks of its threads, one per thread, in thread order.
-        requested_memory: policy asked for, e.g. `bind:0`.
-        page_nodes: memory node -> pages of the touched buffers found on it (move_pages); empty where the kernel
-            does not say.
-        huge_page_share: share of the touched buffers that lies in huge pages (smaps); None where the kernel does
-            not say.
-        proof: `thread`: each thread stands on the cpu that was asked for; `rank`: all threads of the process run
-            together on the cpus that were asked for, and `cpus` lists those, ascending.
-        devices: that it found and used, by the names that it was told; None where its program does not say.
-    """
-
-    rank: int
-    host: Host
-    boot_id: Identifier
-    requested_cpus: tuple[int, ...]
-    cpus: tuple[int, ...]
-    requested_memory: str
-    page_nodes: dict[str, int]
-    huge_page_share: Annotated[float, msgspec.Meta(ge=0, le=1)] | None = None
-    proof: Literal["thread", "rank"] = "thread"
-    devices: tuple[str, ...] | None = None
 
 
 class Header(msgspec.Struct, frozen=True, tag="header"):

@@ -15,13 +15,13 @@ from assay.model.benchmark import ForeignProgram
 from assay.model.errors import UsageError
 from assay.model.imported import Skipped, Table
 from assay.model.plan import Case
+from assay.model.rank import Rank
 from assay.model.record import (
     End,
     FigureOfMerit,
     Header,
     Output,
     ProgramRecord,
-    Rank,
     RecordError,
     Verdict,
     decode_program_record,

@@ -13,7 +13,8 @@ from numpy.typing import NDArray
 
 from assay.launch.command import Command, CpuTimes, Outcome
 from assay.model.machine import Topology
-from assay.model.record import RECORD_SCHEMA, Clock, End, FigureOfMerit, Header, ProgramRecord, Rank, Verdict
+from assay.model.rank import Rank
+from assay.model.record import RECORD_SCHEMA, Clock, End, FigureOfMerit, Header, ProgramRecord, Verdict
 from assay.simulation.launcher import counts_of, hosts_of
 from assay.simulation.law import Fault, FaultKind, Law
 from assay.simulation.links import boot_id, hosts_in_use, traffic

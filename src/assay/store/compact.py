@@ -13,11 +13,11 @@ from typing import NamedTuple, overload
 import msgspec
 import numpy as np
 
+from assay.model.rank import Rank
 from assay.model.record import (
     Columns,
     Counter,
     HostTraffic,
-    Rank,
     RecordError,
     Series,
     Shared,

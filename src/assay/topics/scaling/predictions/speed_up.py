@@ -18,6 +18,7 @@ from assay.model.plan import Case
 from assay.model.quantity import Basis, Quantity, distance
 from assay.model.text import joined, text
 from assay.topics.scaling.laws import usl
+from assay.topics.scaling.message_laws import message_law
 from assay.topics.scaling.models.scaling import as_rate, is_speed
 
 LAW = "speed-up"
@@ -145,7 +146,7 @@ def _over_network(known: RunEstimates, members: Sequence[_Member], case: Case, s
     exchange = benchmarks.get(case.benchmark).growth.exchange(case.params, case.placement)
     if there is None or exchange is None or not exchange.messages:
         return None
-    before, after = (_message_law(known, each, state) for each in (there.case, case))
+    before, after = (message_law(known, each, state) for each in (there.case, case))
     if before is None or after is None:
         return None
     draws, basis = replicates([there.rate])
@@ -208,7 +209,7 @@ def _seconds_of_work(
     exchange = benchmarks.get(case.benchmark).growth.exchange(case.params, case.placement)
     if exchange is None:
         return None
-    law = _message_law(known, case, state) if exchange.messages else None
+    law = message_law(known, case, state) if exchange.messages else None
     if exchange.messages and law is None:
         return None
     sharing: list[_Member] = [place.base]
@@ -259,27 +260,6 @@ def _copies(members: Sequence[_Member], base: _Member, case: Case) -> list[_Memb
         and problem(alone.case) == problem(each.case)
     )
     return next(others, None)
-
-
-def _message_law(known: RunEstimates, case: Case, state: str | None) -> MessageLaw | None:
-    """Of single messages inside a node, or between two over the network of a case."""
-    between = len(case.placement.hosts) > 1
-    able = []
-    for law in known.fitted(MessageLaw):
-        first = known.estimates.get(law.of[0])
-        pattern = roles.pattern(first) if first else None
-        if (
-            first
-            and pattern
-            and (pattern.figure, pattern.directions, pattern.pairs) == ("time", 1, "one")
-            and roles.between_two(first.benchmark)
-            and not roles.by_sockets(first)
-            and (first.placement.nodes > 1) == between
-            and law.state in {None, state}
-            and first.factors.items() <= case.factors.items()
-        ):
-            able.append((len(first.factors), law))
-    return max(able, key=lambda each: each[0])[1] if able else None
 
 
 def _by_fewer(place: _Place) -> _Said:

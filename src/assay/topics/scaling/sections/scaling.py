@@ -15,6 +15,7 @@ from assay.report.declared import Declared, Listing, Scene
 from assay.report.fitted import Fitted
 from assay.report.ledger import Ledger
 from assay.report.section import Figure, headings
+from assay.topics.scaling.models.losses import Losses
 from assay.topics.scaling.models.scaling import Scaling
 from assay.topics.scaling.predictions.speed_up import LAW as EXPECTED
 from assay.topics.scaling.steps import Step
@@ -230,6 +231,22 @@ def _reasons(scene: Scene) -> Iterator[tuple[str, ...]]:
                 yield _name(each), step.label, efficiency, shared, *factors
 
 
+def _losses(scene: Scene) -> Iterator[tuple[str, ...]]:
+    curves = {each.model.id: each for each in scene.found}
+    for model in scene.analysis.models:
+        if isinstance(model, Losses) and model.scaling in curves:
+            each = curves[model.scaling]
+            for loss in model.losses:
+                label = next(one.placement.label for one in each.estimates if one.id == loss.estimate)
+                parts = loss.lost, loss.in_turn, loss.imbalance, loss.messages, loss.latency, loss.bandwidth
+                cells = (_part(part) for part in (*parts, loss.memory, loss.other))
+                yield _name(each), label, *cells, formatting.percent(model.overhead)
+
+
+def _part(share: float | None) -> str:
+    return text("not assessed") if share is None else formatting.percent(share)
+
+
 def _share(figure: Quantity, step: Step) -> str:
     return _shown(figure, step).short
 
@@ -353,6 +370,30 @@ declared = Declared(
             _reasons,
             {2, 3, 4, 5},
             optional={4, 5},
+        ),
+        Listing(
+            text(
+                "What becomes of the time of all cores, beyond what the base loses the same way, by what ranks "
+                "spent in calls of MPI. Ranks wait in turn where now one works alone, then another. Latency and "
+                "bandwidth follow from the law of messages, memory from independent copies; other is slower "
+                "computing for causes not told apart, and messages beyond their law"
+            ),
+            headings(
+                "Problem",
+                "Placement",
+                "Lost",
+                "Waiting in turn",
+                "Imbalance",
+                "Messages",
+                "Latency",
+                "Bandwidth",
+                "Memory",
+                "Other",
+                "Cost of counting",
+            ),
+            _losses,
+            {2, 3, 4, 5, 6, 7, 8, 9, 10},
+            short=text("Where the time of more cores goes"),
         ),
         _LEDGER.table(),
     ),

@@ -1,0 +1,18 @@
+# What is preloaded into ranks is linked to nothing of ours, nor to a sanitizer. It stands inside of the starter,
+# which brings it to wherever it is copied; a starter without shared libraries has none.
+add_library(embedded OBJECT EXCLUDE_FROM_ALL interposed/embedded.cpp)
+target_include_directories(embedded PUBLIC ${CMAKE_CURRENT_SOURCE_DIR})
+target_compile_options(embedded PRIVATE -fno-lto)
+target_link_libraries(embedded PRIVATE assay_options)
+if(NOT ASSAY_STATIC)
+  add_library(mpi_times MODULE EXCLUDE_FROM_ALL interposed/mpi_times.cpp)
+  target_compile_options(mpi_times PRIVATE -fno-exceptions -fno-rtti -fno-lto -fno-sanitize=all -fvisibility=hidden)
+  target_link_options(mpi_times PRIVATE -fno-lto -fno-sanitize=all -Wl,--as-needed -s)
+  target_link_libraries(mpi_times PRIVATE assay_options ${CMAKE_DL_LIBS})
+  set(interposed ${CMAKE_CURRENT_BINARY_DIR}/interposed)
+  set_target_properties(mpi_times PROPERTIES LIBRARY_OUTPUT_DIRECTORY ${interposed})
+  target_compile_definitions(embedded PRIVATE ASSAY_MPI_TIMES="${interposed}/libmpi_times.so")
+  set_source_files_properties(interposed/embedded.cpp PROPERTIES OBJECT_DEPENDS ${interposed}/libmpi_times.so)
+  add_dependencies(embedded mpi_times)
+endif()
+set(libraries embedded)

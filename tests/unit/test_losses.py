@@ -1,0 +1,63 @@
+"""The loss of a scaling point, divided by what ranks spent in calls of MPI: planted parts are found."""
+
+from typing import Literal
+
+import msgspec
+import pytest
+
+from assay.model.quantity import Quantity
+from assay.model.rank import MpiCall, MpiTimes
+from assay.topics.scaling.models.losses import loss, profile
+from assay.topics.scaling.steps import Step
+
+#: 10 s of work on one rank, which passes no messages.
+BASE = profile([[MpiTimes(10.0, 1e-7, {})]])
+
+
+def waits(*seconds: float, kind: Literal["wait", "all"] = "all") -> dict[str, MpiCall]:
+    return {f"MPI_{number}": MpiCall(kind, 10, each, 0) for number, each in enumerate(seconds)}
+
+
+def divided(ranks: list[MpiTimes], seconds: float, shared: float | None = None) -> dict[str, float | None]:
+    efficiency = 10.0 / len(ranks) / seconds
+    one = Quantity(efficiency, efficiency, efficiency)
+    step = Step(("two",), "all", len(ranks), 1, len(ranks), copies=False, blocks=6, speed_up=one, efficiency=one)
+    if shared:
+        step = msgspec.structs.replace(step, shared=Quantity(shared, shared, shared))
+    found = loss(step, profile([ranks]), BASE, None)
+    parts = (found.in_turn, found.imbalance, found.messages, found.memory or 0.0, found.other)
+    assert sum(parts) == pytest.approx(found.lost)
+    figures = {name: value for name, value in msgspec.to_builtins(found).items() if name != "estimate"}
+    return {name: value if value is None else round(value, 6) for name, value in figures.items()}
+
+
+def test_a_rank_that_computes_longer_is_imbalance() -> None:
+    # 4 and 6 s of work: the first waits 2 s for the second.
+    found = divided([MpiTimes(6.0, 1e-7, waits(2.0)), MpiTimes(6.0, 1e-7, waits(0.0))], 6.0)
+    assert found["imbalance"] == pytest.approx(1 / 6, abs=1e-6)
+    assert found == found | {"in_turn": 0, "messages": 0, "other": 0, "memory": None, "latency": None}
+
+
+def test_ranks_that_work_one_after_the_other_wait_in_turn() -> None:
+    # Both compute 5 s, and each waits 1 s for the other, at different places.
+    found = divided([MpiTimes(6.0, 1e-7, waits(1.0, 0.0)), MpiTimes(6.0, 1e-7, waits(0.0, 1.0))], 6.0)
+    assert found["in_turn"] == pytest.approx(1 / 6, abs=1e-6)
+    assert found == found | {"imbalance": 0, "messages": 0, "other": 0}
+
+
+def test_time_in_messages_is_theirs() -> None:
+    found = divided([MpiTimes(6.0, 1e-7, waits(1.0, kind="wait"))] * 2, 6.0)
+    assert found["messages"] == pytest.approx(1 / 6, abs=1e-6)
+    assert found == found | {"imbalance": 0, "in_turn": 0, "other": 0}
+
+
+def test_slower_computing_is_memorys_as_far_as_copies_say_it_and_else_other() -> None:
+    ranks = [MpiTimes(8.0, 1e-7, {"MPI_Barrier": MpiCall("all", 1, 0.0, 0)})] * 2
+    assert divided(ranks, 8.0)["other"] == pytest.approx(3 / 8)
+    found = divided(ranks, 8.0, shared=10 / 14)  # copies take 7 s for 5 s of work
+    assert found["memory"] == pytest.approx(2 / 8)
+    assert found["other"] == pytest.approx(1 / 8)
+
+
+def test_the_cost_of_counting_is_told() -> None:
+    assert profile([[MpiTimes(1.0, 1e-6, waits(0.1, 0.1))]]).shares.overhead == pytest.approx(20e-6)
