@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 from tests.native_programs import Told, start
-from tests.planted_programs import planted, with_flags
+from tests.planted_programs import planted
 
 from assay.model import benchmarks
 from assay.model.record import End, Header, Verdict
@@ -91,7 +91,7 @@ def test_the_clock_counts_adds_of_one_core(build: Build) -> None:
 
 @pytest.mark.long  # it compiles all mixes and widths anew
 def test_a_width_that_the_build_lacks_fails_and_says_why(build: Build, tmp_path: Path) -> None:
-    (program,) = planted(with_flags(build.toolchain, "-O1"), tmp_path, "flops", [("int main(", "int main(")])
+    (program,) = planted(build.toolchain, tmp_path, "flops", [("int main(", "int main(")])
     told = start(program, *QUICK, *every("width", "--mix", "add"), "--case", "fused", "--mix", "fma")
     assert told.exit_code in (0, 1)
     for case, end in zip((*AXES["width"], "fused"), told.ends, strict=True):
@@ -139,7 +139,7 @@ def test_wrong_operations_are_failed_verdicts(build: Build, tmp_path: Path) -> N
         ("flops::keep_all<sizeof...(chain)>(x);", "flops::keep_all<sizeof...(chain)>(x); sum += 1;"),
         ("for (; done < turns; ++done) {", "for (; done < turns / 2; ++done) {"),
     )
-    programs = planted(with_flags(build.toolchain, "-O1"), tmp_path, "flops", faults)
+    programs = planted(build.toolchain, tmp_path, "flops", faults)
     # What is added and taken away again ends where it began: there only the last two show.
     for mix, caught in (("mix-2", programs), ("add", programs[2:])):
         for program in caught:

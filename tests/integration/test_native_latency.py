@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 from tests.native_programs import Told, start
-from tests.planted_programs import compiled, copied, with_flags
+from tests.planted_programs import compiled, copied
 
 from assay.model.record import End, Verdict
 from assay.model.toolchain import Build
@@ -134,7 +134,7 @@ def test_a_walk_that_stands_still_is_caught(build: Build, tmp_path: Path) -> Non
     right, wrong = STANDING_STILL
     assert cycle.read_text().count(right) == 2
     cycle.write_text(cycle.read_text().replace(right, wrong))
-    program = compiled(native, with_flags(build.toolchain, "-O1")) / "latency"
+    program = compiled(native, build.toolchain) / "latency"
     told = start(str(program), *SMALL, "--cpus", str(min(os.sched_getaffinity(0))))
     assert told.exit_code == 1
     assert [record.passed for record in told.records if isinstance(record, Verdict)] == [False]

@@ -189,7 +189,9 @@ class _Session:
         self._log(record, answer, outcome)
         if read.output:
             self.directory.keep_output(kept_as, read.output)
-        return self.directory.keep(answer.lines, LaunchRecords(record, answer.cases, answer.unstarted))
+        made = LaunchRecords(record, answer.cases, answer.unstarted)
+        self.directory.keep(answer.lines, made)
+        return made  # as it was read: from columns, samples would be decoded again
 
     def bracketed(
         self, commands: tuple[Command, ...], limit_s: float, cases: tuple[Case, ...], at_limit: Callable[[], None]
