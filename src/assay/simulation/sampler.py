@@ -116,7 +116,7 @@ class Sampler:
             ordered = np.sort(first[:n])
             low = interval_rank(n)
             half = (ordered[n - low] - ordered[low - 1]) / 2 if low else math.inf
-            if half <= self.request.precision * float(np.median(first[:n])):
+            if half <= self.request.precision * (ordered[(n - 1) // 2] + ordered[n // 2]) / 2:
                 return n, "precision"
             n = math.ceil(n * _GRID)
         return (self.request.max_samples, "samples") if within >= self.request.max_samples else (within, "time")

@@ -8,7 +8,9 @@ doubles are stored as their bits.
 """
 
 import zlib
+from array import array
 from functools import lru_cache
+from itertools import islice
 from typing import TypeVar
 
 import msgspec
@@ -25,6 +27,7 @@ _NANO = 1e9
 _EXACT = 2.0**53
 _LEVEL = 6
 _WORD = 8
+_BITS = 2**64 - 1
 
 _Kind = TypeVar("_Kind", bound=msgspec.Struct)
 
@@ -161,17 +164,20 @@ def starts(of: SampleTable, durations: bytes, packed: bytes) -> Floats:
 
 
 def _chained(of: SampleTable, first: Ints, apart: Ints) -> Floats:
-    """Starts of which each is known by the end of the sample before it: all series go on by a sample at a time."""
-    inner, firsts = _places(of.counts)
-    bits = np.zeros(of.seconds.size, dtype=np.int64)
-    bits[firsts] = first
-    bits[inner] = apart
-    found = bits.view(np.float64)
-    filled = of.counts[of.counts > 0]
-    for number in range(1, int(filled.max(initial=0))):
-        at = firsts[filled > number] + number
-        bits[at] += _ends(found[at - 1], of.seconds[at - 1])
-    return found
+    """Starts of which each is known by the end of the sample before it: plain numbers, one after the other."""
+    cell = array("d", [0.0])
+    bits = memoryview(cell).cast("B").cast("Q")
+    lasting, further = iter(of.seconds.tolist()), iter(apart.tolist())
+    found = array("d")
+    for count, begins in zip(of.counts[of.counts > 0].tolist(), first.tolist(), strict=True):
+        bits[0] = begins & _BITS
+        found.append(cell[0])
+        for lasted, step in zip(islice(lasting, count - 1), islice(further, count - 1), strict=True):
+            cell[0] += lasted
+            bits[0] = (bits[0] + step) & _BITS
+            found.append(cell[0])
+        next(lasting)  # of the last sample, which none follows
+    return np.array(found)
 
 
 def _ends(starts: Floats, seconds: Floats) -> Ints:
