@@ -38,6 +38,7 @@ from assay.run.process import Processes
 
 if TYPE_CHECKING:
     from assay.model.record import Launch
+    from assay.model.run import LaunchRecords
     from assay.model.toolchain import Build
     from assay.run import Progress
 
@@ -61,7 +62,7 @@ class Clocked:
     def waits(self, disturbed: Launch) -> None:
         """The clock goes on."""
 
-    def ended(self, launch: Launch, progress: Progress) -> None:
+    def ended(self, launch: LaunchRecords, progress: Progress) -> None:
         """Stop it."""
         del launch, progress
         self.seconds.append(time.perf_counter() - self._began)

@@ -17,10 +17,10 @@ from assay.model.facts import Fact
 from assay.model.machine import Machine
 from assay.model.plan import Plan, PlannedLaunch, Study
 from assay.model.record import Launch
-from assay.model.run import Ending
+from assay.model.run import Ending, LaunchRecords
 from assay.model.toolchain import Build, Toolchain
 from assay.plan.experiments import wanted
-from assay.run import Progress, execute
+from assay.run import Progress, Watcher, execute
 from assay.simulation import Law, SimulatedMachine
 from assay.simulation.launcher import Simulated
 
@@ -44,8 +44,8 @@ class Recorder:
     def waits(self, disturbed: Launch) -> None:
         self.waited.append(disturbed)
 
-    def ended(self, launch: Launch, progress: Progress) -> None:
-        self.launches.append(launch)
+    def ended(self, launch: LaunchRecords, progress: Progress) -> None:
+        self.launches.append(launch.launch)
         self.progress.append(progress)
 
 
@@ -110,7 +110,7 @@ def starter_for(plan: Plan) -> Starter:
 
 
 def carry_on(
-    directory: store.RunDirectory, plan: Plan, simulated: SimulatedMachine, watcher: Recorder | None = None
+    directory: store.RunDirectory, plan: Plan, simulated: SimulatedMachine, watcher: Watcher | None = None
 ) -> Ending:
     """Execute what is left of the plan."""
     with directory:

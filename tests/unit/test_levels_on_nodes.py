@@ -9,7 +9,7 @@ from assay import plan as planning
 from assay import store
 from assay.model.errors import UnfitEnvironmentError
 from assay.model.plan import Measure, Plan, Study
-from assay.model.record import Launch
+from assay.model.run import LaunchRecords
 from assay.run import Progress, execute
 from assay.simulation import Law, SimulatedMachine
 
@@ -59,9 +59,9 @@ def test_a_node_that_is_lost_keeps_no_other_from_its_usual_state(tmp_path: Path)
     asleep = {case.id for case in plan.cases if case.factors["sleep"] == "off" and len(case.placement.hosts) > 1}
 
     class Losing(Recorder):
-        def ended(self, launch: Launch, progress: Progress) -> None:
+        def ended(self, launch: LaunchRecords, progress: Progress) -> None:
             super().ended(launch, progress)
-            if asleep & set(launch.cases):
+            if asleep & set(launch.launch.cases):
                 machine.lost.add("n2")
 
     with pytest.raises(UnfitEnvironmentError) as caught:

@@ -83,7 +83,7 @@ class OpenRun:
             directory.add(further)
         self._predict(run, part)
         before = run.ending if part.experiments else None
-        with progress.shown() as watcher:
+        with progress.shown(part) as watcher:
             starter = Starter(msgspec.structs.replace(self._site, run=directory.info.id))
             ending = execute(part, directory, starter, Processes(), directory.info.builds, watcher, before)
         if ending.status == "interrupted":

@@ -14,8 +14,9 @@ if TYPE_CHECKING:
 
     from rich.console import Console
 
-    from assay.model.plan import PlannedLaunch
+    from assay.model.plan import Case, Plan, PlannedLaunch
     from assay.model.record import Launch
+    from assay.model.run import CaseRecords, LaunchRecords
     from assay.run import Progress, Watcher
 
 #: Where there is no terminal, a line this often at most.
@@ -23,10 +24,10 @@ _LINE_EVERY_S = 15.0
 _MINUTE_S = 60
 
 
-def shown() -> AbstractContextManager[Watcher]:
+def shown(plan: Plan) -> AbstractContextManager[Watcher]:
     """A bar in a terminal, lines elsewhere, on stderr."""
     console = output.console(stderr=True)
-    return _Bar(console) if console.is_terminal else _Lines()
+    return _Bar(console, plan) if console.is_terminal else _Lines(plan)
 
 
 def _cases(count: int) -> str:
@@ -35,6 +36,38 @@ def _cases(count: int) -> str:
 
 def _left(seconds: float) -> str:
     return f"{seconds:.0f} s" if seconds < 2 * _MINUTE_S else f"{seconds / _MINUTE_S:.0f} min"
+
+
+def last_figure(launch: LaunchRecords | None, plan: Plan) -> str:
+    """`triad 46.5 GB/s`: the headline of the last case of a launch that has one; empty for none."""
+    cases = {case.id: case for case in plan.studied}
+    found = (
+        _figure(records, cases[records.header.case])
+        for records in reversed(launch.cases if launch else ())
+        if records.header.case in cases and records.end and records.end.status == "complete"
+    )
+    return next(filter(None, found), "")
+
+
+def _figure(records: CaseRecords, case: Case) -> str:
+    import numpy as np
+
+    from assay.analyse.estimates import value
+    from assay.analyse.launches import parts_of
+    from assay.model import benchmarks
+    from assay.report import formatting
+
+    benchmark = benchmarks.get(case.benchmark)
+    kernel = benchmark.main_kernel
+    metric = benchmark.headline_of(kernel, case.params)
+    work = records.header.work.get(kernel, {})
+    if metric is None or (metric.work and metric.work not in work):
+        return ""
+    for (own, _), parts in parts_of(records, case)[0].items():
+        seconds = [part.seconds for part in parts if part.phase == "measured" and part.seconds.size]
+        if own == kernel and seconds and (median := float(np.median(np.concatenate(seconds)))) > 0:
+            return f"{kernel} {formatting.quantity(value(metric, median, work), metric.unit)}"
+    return ""
 
 
 def _launches(progress: Progress) -> str:
@@ -53,8 +86,10 @@ def _waiting(disturbed: Launch) -> str:
 class _Lines:
     """Progress where nobody watches: a line now and then."""
 
-    def __init__(self) -> None:
-        self._told_s = 0.0
+    def __init__(self, plan: Plan) -> None:
+        self._plan = plan
+        self._began_s, self._told_s = time.monotonic(), 0.0
+        self._last: LaunchRecords | None = None
 
     def __enter__(self) -> Self:
         """Nothing has to be drawn."""
@@ -68,32 +103,41 @@ class _Lines:
         if time.monotonic() - self._told_s > _LINE_EVERY_S:
             self._told_s = time.monotonic()
             again = " again: it was disturbed" if attempt else ""
-            counted = f"{progress.made} of {_launches(progress)}, about {_left(progress.left_s)} left"
+            counted = f"{progress.made} of {_launches(progress)} in {_left(self._told_s - self._began_s)}"
+            counted += f", about {_left(progress.left_s)} left"
+            figure = last_figure(self._last, self._plan)
+            counted += f"; last: {figure}" if figure else ""
             output.say(f"{counted}; now {launch.program} ({launch.id}){again}")
 
     def waits(self, disturbed: Launch) -> None:
         """Why nothing goes on."""
         output.say(_waiting(disturbed))
 
-    def ended(self, launch: Launch, progress: Progress) -> None:
-        """Nothing: the next line will count it."""
+    def ended(self, launch: LaunchRecords, progress: Progress) -> None:
+        """The next line will count it."""
+        del progress
+        self._last = launch
 
 
 class _Bar:
     """Progress in a terminal. Drawn only between launches: a refreshing thread would take time from the cores."""
 
-    def __init__(self, console: Console) -> None:
-        from rich.progress import BarColumn, MofNCompleteColumn, TextColumn
+    def __init__(self, console: Console, plan: Plan) -> None:
+        from rich.progress import BarColumn, MofNCompleteColumn, TextColumn, TimeElapsedColumn
         from rich.progress import Progress as Bar
+        from rich.table import Column
 
         columns = (
             BarColumn(bar_width=20),
             MofNCompleteColumn(),
+            TimeElapsedColumn(),
             TextColumn("{task.fields[left]}"),
-            TextColumn("{task.description}"),
+            TextColumn("{task.fields[figure]}", style="bold"),
+            TextColumn("{task.description}", table_column=Column(no_wrap=True, overflow="ellipsis")),
         )
+        self._plan = plan
         self._bar = Bar(*columns, console=console, auto_refresh=False, transient=True)
-        self._task = self._bar.add_task("", total=None, left="")
+        self._task = self._bar.add_task("", total=None, left="", figure="")
 
     def __enter__(self) -> Self:
         self._bar.start()
@@ -112,9 +156,10 @@ class _Bar:
         """Why nothing goes on."""
         self._bar.update(self._task, description=_waiting(disturbed), refresh=True)
 
-    def ended(self, launch: Launch, progress: Progress) -> None:
-        """One more."""
-        del launch
+    def ended(self, launch: LaunchRecords, progress: Progress) -> None:
+        """One more, with its figure."""
+        if figure := last_figure(launch, self._plan):
+            self._bar.update(self._task, figure=figure)
         self._show(progress, "")
 
     def _show(self, progress: Progress, now: str) -> None:

@@ -130,7 +130,7 @@ class _Session:
             records = self.attempt(launch, attempt, allotment, waited_s)
             now = self.executor.now()
             self.ledger.book(records, allotment, now - began)
-            watcher.ended(records.launch, self.ledger.progress(now))
+            watcher.ended(records, self.ledger.progress(now))
             if not self.ledger.may_repeat(records, now - began, now):
                 return
             if records.launch.bracket.is_crowded:

@@ -6,6 +6,7 @@ import msgspec
 
 from assay.model.plan import PlannedLaunch
 from assay.model.record import Launch
+from assay.model.run import LaunchRecords
 
 
 class Progress(msgspec.Struct, frozen=True):
@@ -33,5 +34,5 @@ class Watcher(Protocol):
     def waits(self, disturbed: Launch) -> None:
         """Other processes disturbed a launch: it is made again as soon as they use little."""
 
-    def ended(self, launch: Launch, progress: Progress) -> None:
+    def ended(self, launch: LaunchRecords, progress: Progress) -> None:
         """The launch is committed."""
