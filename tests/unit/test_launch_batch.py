@@ -121,6 +121,21 @@ def test_the_command_takes_the_shells_place_and_gets_its_words_whole(name: str, 
     assert said == f"{shell.pid}\na b|$HOME|it's|"
 
 
+@pytest.mark.parametrize("name", batch.names())
+def test_the_prologue_runs_first_in_a_shell_that_has_modules_and_ends_the_job_where_it_fails(
+    name: str, tmp_path: Path
+) -> None:
+    job = Job(
+        "n", ("sh", "-c", "echo $LOADED"), str(tmp_path), "/o", 1, 60, prologue=("export LOADED=gcc", "true")
+    )
+    text = batch.get(name).script(job)
+    assert text.startswith("#!/bin/bash -l\n")
+    assert subprocess.run(["bash", "-c", text], capture_output=True, text=True, check=True).stdout == "gcc\n"
+    fails = batch.get(name).script(msgspec.structs.replace(job, prologue=("false", "export LOADED=gcc")))
+    failed = subprocess.run(["bash", "-c", fails], capture_output=True, text=True, check=False)
+    assert (failed.returncode, failed.stdout) == (1, "")
+
+
 @pytest.mark.parametrize(
     ("name", "submit", "status"),
     [

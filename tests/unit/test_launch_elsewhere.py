@@ -3,6 +3,7 @@
 import shlex
 import subprocess
 
+import msgspec
 import pytest
 
 from assay import launch
@@ -57,6 +58,43 @@ def test_a_network_reaches_the_ranks_of_srun_by_their_environment() -> None:
         "OMPI_MCA_osc": "^ucx",
         "OMPI_MCA_coll": "^hcoll,ucc",
     }
+
+
+MPICH_ENV = {"ASSAY_PARENT": "", "ASSAY_RUN": "r1", "UCX_NET_DEVICES": "mlx5_0:1", "FI_PROVIDER": "verbs;ofi_rxm"}
+MPICH_ENV |= {"FI_VERBS_DEVICE_NAME": "mlx5_0"}
+OWN = "ASSAY_PARENT= {0} ASSAY_RUN=r1 {0} UCX_NET_DEVICES=mlx5_0:1 {0} 'FI_PROVIDER=verbs;ofi_rxm' {0} "
+SETS = "jsrun --nrs=2 --rs_per_host=1 --tasks_per_rs=2 --cpu_per_rs=ALL_CPUS --gpu_per_rs=ALL_GPUS --bind=none"
+OWN += "FI_VERBS_DEVICE_NAME=mlx5_0"
+
+
+@pytest.mark.parametrize(
+    ("name", "scheduler", "words"),
+    [
+        (
+            "flux",
+            "flux",
+            "flux run --exclusive --nodes=2 --tasks-per-node=2 --requires=host:n2,n1 -ocpu-affinity=off",
+        ),
+        (
+            "jsrun",
+            "lsf",
+            f"{SETS} -E {OWN.format('-E')}",
+        ),
+        ("pals", "pbs", f"mpiexec --np=4 --ppn=2 --hosts=n2,n1 --cpu-bind=none --env {OWN.format('--env')}"),
+    ],
+)
+def test_schedulers_own_launchers_start_ranks_that_bind_themselves(name: str, scheduler: str, words: str) -> None:
+    """As their manuals have it: no such machine was at hand."""
+    asked = msgspec.convert({"host": "n1", "scheduler": scheduler, "run": "r1", "launcher": name}, Site)
+    layout = Layout(("n2", "n1"), RANKS, MPICH, "mlx5_0:1")
+    command = launch.select(layout, asked).translate(layout, asked, ("p", "a b"), {})
+    assert shlex.join(command.argv) == f"{words} p 'a b'"
+    assert command.environment == MPICH_ENV
+    unasked = msgspec.structs.replace(asked, launcher="")
+    assert launch.select(layout, unasked).name == "mpich"
+    alone = msgspec.structs.replace(MPICH, launcher="")
+    assert launch.select(Layout(("n2", "n1"), RANKS, alone), unasked).name == name
+    assert not launch.get(name).fits(layout, ALLOCATED)
 
 
 def test_inside_slurm_srun_goes_before_the_mpis_own_launcher_and_local_before_srun() -> None:

@@ -26,7 +26,7 @@ _PATIENCE_S = 600.0
 _SHOWN_RANKS = 16
 _UNFIT = "this line does not start what it should"
 #: Launchers that name themselves; others belong to an MPI.
-_SCHEDULERS = {"srun", "flux", "jsrun", "aprun", "pals"}
+_SCHEDULERS = {"srun", "flux", "jsrun", "aprun"}
 #: What programs of a family load -> its kind.
 _LIBRARIES = {
     "libmpi.so.40": "openmpi",

@@ -36,7 +36,11 @@ _LONGEST_FOLDER = 48
 _OPTIONS = (
     hosts_option,
     click.option("--hostfile", metavar="FILE", help="File with the nodes to measure, one per line."),
-    click.option("--launcher", metavar="NAME", help="Launcher of MPI programs: openmpi, mpich, intel, srun."),
+    click.option(
+        "--launcher",
+        metavar="NAME",
+        help="Launcher of MPI programs: openmpi, mpich, intel, srun, flux, jsrun, pals.",
+    ),
     click.option("--ssh-config", metavar="FILE", help="Configuration file for ssh to the nodes."),
 )
 

@@ -36,6 +36,7 @@ _CLOCK = re.compile(r"(?:(\d+)-)?(\d+):(\d\d):(\d\d)")
 _PATIENCE_S = 60.0
 #: What is of the job; everything else is of the run in it.
 _OF_JOB = {"study", "count", "queue", "time", "account", "cpus", "words", "scheduler", "resume", "runs", "dry_run"}
+_OF_JOB |= {"prologue"}
 _OF_NODES = {"nodes", "hostfile"}
 #: What a run that goes on takes.
 _RESUMING = {"budget", "confirm", "confirm_budget", "launcher", "ssh_config"}
@@ -89,6 +90,12 @@ class _Wanted(NamedTuple):
     metavar="WORD",
     multiple=True,
     help="A further option of the scheduler, passed on unchanged.",
+)
+@click.option(
+    "--prologue",
+    metavar="LINE",
+    multiple=True,
+    help="A line of bash that the job runs first: 'module load gcc openmpi'. Can be given several times.",
 )
 @click.option("--scheduler", metavar="NAME", help="slurm, pbs or flux.  [default: the installed one]")
 @click.option("--resume", metavar="RUN", help="Continue a run on its own nodes.")
@@ -257,6 +264,7 @@ def _order(wanted: _Wanted, limit_s: int | None, asked: Mapping[str, Any], sched
         queue=asked["queue"] or (before.queue if before else ""),
         account=asked["account"] or (before.account if before else ""),
         options=asked["words"] or (before.options if before else ()),
+        prologue=asked["prologue"] or (before.prologue if before else ()),
     )
 
 
@@ -331,6 +339,7 @@ def _job(order: Submitted, cpus: int, folder: Path) -> Job:
         queue=order.queue,
         account=order.account,
         options=order.options,
+        prologue=order.prologue,
     )
 
 

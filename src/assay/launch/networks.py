@@ -47,6 +47,14 @@ def network_variables(mpi: Mpi, network: str) -> dict[str, str]:
     return {"UCX_NET_DEVICES": network, "UCX_TLS": "tcp,sm,self"} | _libfabric_tcp(network)
 
 
+def step_variables(layout: Layout) -> dict[str, str]:
+    """Environment of ranks that a scheduler's own launcher starts, which takes no options of an MPI."""
+    if layout.mpi is None:
+        return {}
+    asked = {f"OMPI_MCA_{name}": value for name, value in mca_parameters(layout.mpi, layout.network).items()}
+    return asked | network_variables(layout.mpi, layout.network)
+
+
 def control_interface(layout: Layout, site: Site) -> str:
     """Interface for the launcher's own messages: the same, so that no other is touched, where this host has it."""
     return "" if is_port(layout.network) or site.host not in layout.hosts else layout.network

@@ -1,7 +1,7 @@
 """Slurm's srun: a job step inside the allocation that Assay runs in."""
 
 from assay.launch.command import Command, Layout, Site
-from assay.launch.networks import mca_parameters, network_variables
+from assay.launch.networks import step_variables
 from assay.launch.remote import GRACE_S, cpu_mask, forwarded_environment
 
 #: How each MPI learns from Slurm who its ranks are. Intel's needs `I_MPI_PMI_LIBRARY` beside it, which only the
@@ -44,15 +44,8 @@ class Srun:
             *binding,
             f"--mpi={_PMI[layout.mpi.kind] if layout.mpi else 'none'}",
         )
-        variables = forwarded_environment(environment, site) | _messages(layout)
+        variables = forwarded_environment(environment, site) | step_variables(layout)
         return Command((*words, *argv), variables, GRACE_S, {"SLURM_HOSTFILE": tasks})
 
 
 launcher = Srun()
-
-
-def _messages(layout: Layout) -> dict[str, str]:
-    if layout.mpi is None:
-        return {}
-    asked = {f"OMPI_MCA_{name}": value for name, value in mca_parameters(layout.mpi, layout.network).items()}
-    return asked | network_variables(layout.mpi, layout.network)

@@ -26,7 +26,6 @@ _BINDING: Mapping[str, tuple[str, ...]] = MappingProxyType(
         "flux": ("--cores-per-task={cores}", "-ocpu-affinity=per-task"),
         "jsrun": ("-c{cores}", "-bpacked:{cores}"),
         "aprun": ("-d{cores}", "-cc", "depth"),
-        "pals": ("--depth={cores}", "--cpu-bind=depth"),
     }
 )
 #: The same in other words: they go where a line has them.

@@ -27,6 +27,7 @@ class Submitted(msgspec.Struct, frozen=True):
         queue: partition or queue; empty for the usual one.
         account: that pays; empty for the usual one.
         options: further words for the scheduler.
+        prologue: lines of bash that the job runs first.
     """
 
     schema: int
@@ -43,6 +44,7 @@ class Submitted(msgspec.Struct, frozen=True):
     queue: str = ""
     account: str = ""
     options: tuple[str, ...] = ()
+    prologue: tuple[str, ...] = ()
 
 
 JobState = Literal["queued", "running", "complete", "failed", "cancelled", "timed-out", "ended", "unknown"]

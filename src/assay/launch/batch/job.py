@@ -26,6 +26,7 @@ class Job(msgspec.Struct, frozen=True):
         queue: partition or queue; the site's usual one where empty.
         account: that pays; the user's usual one where empty.
         options: further words for the scheduler, as its manual has them.
+        prologue: lines of bash that it runs first, as in a login shell: modules exist there.
     """
 
     name: str
@@ -39,6 +40,7 @@ class Job(msgspec.Struct, frozen=True):
     queue: str = ""
     account: str = ""
     options: tuple[str, ...] = ()
+    prologue: tuple[str, ...] = ()
 
 
 class Status(msgspec.Struct, frozen=True):
@@ -97,8 +99,9 @@ def job_script(prefix: str, directives: tuple[str, ...], job: Job) -> str:
             f"{broken!r} is no option of a job", why="it holds a line break", remedy="assay submit --help"
         )
     lines = [f"{prefix} {shlex.quote(word)}" for word in words]
+    shell = "#!/bin/bash -l" if job.prologue else "#!/bin/sh"
     run = (f"cd {shlex.quote(job.folder)} || exit", f"exec {shlex.join(job.command)}")
-    return "\n".join(["#!/bin/sh", *lines, "", *run, ""])
+    return "\n".join([shell, *lines, "", *(f"{line} || exit" for line in job.prologue), *run, ""])
 
 
 def format_clock(seconds: int) -> str:

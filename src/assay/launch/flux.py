@@ -1,0 +1,33 @@
+"""Flux's own launcher: a job inside the instance that Assay runs in."""
+
+from assay.launch.command import Command, Layout, Site
+from assay.launch.networks import step_variables, uses_prrte
+from assay.launch.remote import GRACE_S, forwarded_environment
+
+
+class Flux:
+    """Starts programs by Flux's own daemons; no ssh is needed."""
+
+    name = "flux"
+    preference = 25
+
+    def fits(self, layout: Layout, site: Site) -> bool:
+        """Inside Flux, where the user asks for it or the MPI has no launcher: as many ranks on each host."""
+        if site.scheduler != "flux" or layout.mpi is None or len(set(layout.counts)) > 1:
+            return False
+        return site.launcher == self.name or not layout.mpi.launcher
+
+    def translate(self, layout: Layout, site: Site, argv: tuple[str, ...], environment: dict[str, str]) -> Command:
+        """A job on the layout's hosts; ranks bind themselves. Flux numbers hosts in its own order."""
+        pmi = ("-opmi=pmix",) if layout.mpi and layout.mpi.kind == "openmpi" and uses_prrte(layout.mpi) else ()
+        words = (
+            *("flux", "run", "--exclusive", f"--nodes={len(layout.hosts)}"),
+            f"--tasks-per-node={layout.counts[0]}",
+            f"--requires=host:{','.join(layout.hosts)}",
+            "-ocpu-affinity=off",
+            *pmi,
+        )
+        return Command((*words, *argv), forwarded_environment(environment, site) | step_variables(layout), GRACE_S)
+
+
+launcher = Flux()

@@ -1,0 +1,31 @@
+"""jsrun of IBM's Job Step Manager: one resource set of all cpus on each host of an allocation of LSF."""
+
+from assay.launch.command import Command, Layout, Site
+from assay.launch.networks import step_variables
+from assay.launch.remote import GRACE_S, forwarded_environment
+
+
+class Jsrun:
+    """Starts programs inside LSF by JSM's daemons; no ssh is needed."""
+
+    name = "jsrun"
+    preference = 25
+
+    def fits(self, layout: Layout, site: Site) -> bool:
+        """Inside LSF, where the user asks for it or the MPI has no launcher: as many ranks on each host."""
+        if site.scheduler != "lsf" or layout.mpi is None or len(set(layout.counts)) > 1:
+            return False
+        return site.launcher == self.name or not layout.mpi.launcher
+
+    def translate(self, layout: Layout, site: Site, argv: tuple[str, ...], environment: dict[str, str]) -> Command:
+        """A resource set on each host, with all ranks of it, which bind themselves; hosts are in LSF's order."""
+        variables = forwarded_environment(environment, site) | step_variables(layout)
+        words = (
+            *("jsrun", f"--nrs={len(layout.hosts)}", "--rs_per_host=1", f"--tasks_per_rs={layout.counts[0]}"),
+            *("--cpu_per_rs=ALL_CPUS", "--gpu_per_rs=ALL_GPUS", "--bind=none"),
+            *(word for name, value in variables.items() for word in ("-E", f"{name}={value}")),
+        )
+        return Command((*words, *argv), variables, GRACE_S)
+
+
+launcher = Jsrun()

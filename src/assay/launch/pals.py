@@ -1,0 +1,31 @@
+"""PALS, the launcher of HPE Cray systems inside PBS: an mpiexec with options of its own."""
+
+from assay.launch.command import Command, Layout, Site
+from assay.launch.networks import step_variables
+from assay.launch.remote import GRACE_S, forwarded_environment
+
+
+class Pals:
+    """Starts programs inside PBS by PALS's daemons; no ssh is needed."""
+
+    name = "pals"
+    preference = 25
+
+    def fits(self, layout: Layout, site: Site) -> bool:
+        """Inside PBS, where the user asks for it or the MPI has no launcher: as many ranks on each host."""
+        if site.scheduler != "pbs" or layout.mpi is None or len(set(layout.counts)) > 1:
+            return False
+        return site.launcher == self.name or not layout.mpi.launcher
+
+    def translate(self, layout: Layout, site: Site, argv: tuple[str, ...], environment: dict[str, str]) -> Command:
+        """Hosts in order, so many ranks on each, which bind themselves."""
+        variables = forwarded_environment(environment, site) | step_variables(layout)
+        words = (
+            *("mpiexec", f"--np={layout.size}", f"--ppn={layout.counts[0]}", f"--hosts={','.join(layout.hosts)}"),
+            "--cpu-bind=none",
+            *(word for name, value in variables.items() for word in ("--env", f"{name}={value}")),
+        )
+        return Command((*words, *argv), variables, GRACE_S)
+
+
+launcher = Pals()
