@@ -137,7 +137,7 @@ def test_a_node_that_is_lost_ends_the_run_which_makes_its_launch_again_when_it_g
         carry_out(tmp_path, Lost(timed_out, CLEAR), ssh_config="lab config")
     (folder,) = tmp_path.iterdir()
     assert "Connection refused" in lost.value.why
-    assert lost.value.remedy == f"assay run --resume {folder.name} --ssh-config 'lab config'"
+    assert lost.value.remedy == f"assay run --resume {folder} --ssh-config 'lab config'"
     assert store.load(folder).launches == ()
 
 

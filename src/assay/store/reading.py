@@ -4,6 +4,7 @@ import sys
 from array import array
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
+from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple, TypeVar
 
@@ -15,7 +16,7 @@ from assay.model.errors import UsageError
 from assay.model.imported import IMPORTED_SCHEMA, Imported
 from assay.model.kernel_options import without_private_words
 from assay.model.machine import MACHINE_SCHEMA, Machine
-from assay.model.plan import PLAN_SCHEMA, Plan
+from assay.model.plan import PLAN_SCHEMA, Case, Plan
 from assay.model.record import (
     RECORD_SCHEMA,
     Columns,
@@ -37,6 +38,8 @@ if TYPE_CHECKING:
 
 #: See `assay.store.compact`, which needs numpy.
 COLUMNS, COLUMNS_FORM = "samples.columns", 1
+#: Larger numbers no program takes.
+_LARGEST = 2**62
 
 _Whole = TypeVar("_Whole", bound=msgspec.Struct)
 
@@ -71,6 +74,8 @@ def read(path: Path) -> tuple[Run, "Records"]:
     for application in plan.applications:
         if application.name not in benchmarks.names():
             benchmarks.declare(application)
+    for case in chain(plan.cases, *(trial.cases for trial in plan.trials)):
+        _require_axes(case, path / "plan.json")
     files = sorted((path / "machine").glob("*.json"))
     machines = [earlier.machine(_read(file, Machine, MACHINE_SCHEMA)) for file in files]
     ending = (
@@ -122,6 +127,18 @@ class Records(NamedTuple):
         else:
             self.predictions.append(record)
             self.lines.add(number)
+
+
+def _require_axes(case: Case, path: Path) -> None:
+    """UsageError where a case has no value of an axis, or one that no program takes."""
+    for axis in benchmarks.of(case.benchmark).axes:
+        value = case.params.get(axis.name, axis.default)  # earlier versions had fewer axes
+        words = {isinstance(each, str) for each in (*axis.values, axis.default) if each is not None} or {False}
+        right = isinstance(value, str) if words == {True} else value is not None
+        if not right or (words == {False} and not (isinstance(value, int | float) and abs(value) < _LARGEST)):
+            raise UsageError(
+                f"cannot read '{path}'", why=f"'{case.id}' has no {axis.name} that can be", remedy="assay list"
+            )
 
 
 class _Planned:

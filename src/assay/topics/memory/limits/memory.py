@@ -153,7 +153,7 @@ def _ceilings(estimate: Estimate, bounds: Bounds) -> Iterable[Limit]:
     cached = bounds.best("copy-rate", "hot")
     cores = len(estimate.placement.cpus[0]) if estimate.placement.cpus else 0
     # Copies of a few hundred bytes are slowed by their calls, so the fastest of them is no ceiling of the cache.
-    if cached and cached.median and cores and int(cached.params["bytes"]) >= _CEILING_BYTES:
+    if cached and cached.median and cores and int(cached.params.get("bytes", 0)) >= _CEILING_BYTES:
         of = text(
             "the maximum copy rate of {count} core in cache, each byte counted twice as here|"
             "the maximum copy rate of {count} cores in cache, each byte counted twice as here",

@@ -35,8 +35,8 @@ def law(name: str, state: str | None, times: Times) -> Model:
     The breaks are those of the medians; the coefficients are fitted again to every draw of launches.
     """
     of = tuple(each.estimate.id for each in times.members)
-    if len(of) < pieces.FEWEST:
-        few = text("{sizes} sizes: the model needs {needed}", sizes=len(of), needed=pieces.FEWEST)
+    if (sizes := len(set(times.sizes))) < pieces.FEWEST:
+        few = text("{sizes} sizes: the model needs {needed}", sizes=sizes, needed=pieces.FEWEST)
         return Unfitted(id=name, of=of, state=state, wanted=LAW, reason=few)
     spread = _spread(times)
     off = scatter.weighed(times.sizes, times.seconds[0], _of_medians(times, spread))

@@ -2,6 +2,7 @@
 
 from assay.model.benchmark import Axis, Benchmark, Metric, Params
 from assay.model.declarations import TOUCH, traffic
+from assay.model.errors import UsageError
 
 #: Points along i, j and k, boundaries included.
 GRIDS = {
@@ -28,9 +29,16 @@ def arrays_bytes(points: int) -> int:
     return _ARRAYS * (FLOAT_BYTES * points + _STAGGER_BYTES)
 
 
+def grid(params: Params) -> tuple[int, int, int]:
+    """Its points; UsageError for a size that Himeno has not."""
+    if (size := str(params.get("size"))) not in GRIDS:
+        raise UsageError(f"Himeno has no grid '{size}'", why=f"known: {', '.join(GRIDS)}")
+    return GRIDS[size]
+
+
 def grid_bytes(params: Params) -> int:
     """Memory of a whole grid."""
-    i, j, k = GRIDS[str(params["size"])]
+    i, j, k = grid(params)
     return arrays_bytes(i * j * k)
 
 

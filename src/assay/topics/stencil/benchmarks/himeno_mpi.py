@@ -20,7 +20,7 @@ _SETUP_RATE = 1e9
 def _shape(params: Params, placement: Placement) -> Shape | None:
     """Ranks along the axes of the grid; None where it cannot be dealt so."""
     wanted = int(params.get("i", 0)), int(params.get("j", 0)), int(params.get("k", 0))
-    return shape_of(himeno.GRIDS[str(params["size"])], sharing_ranks(params, placement), wanted)
+    return shape_of(himeno.grid(params), sharing_ranks(params, placement), wanted)
 
 
 def _points(resources: Resources, params: Params) -> Iterable[Params]:
@@ -32,7 +32,7 @@ def _points(resources: Resources, params: Params) -> Iterable[Params]:
 def _memory_bytes(params: Params, placement: Placement) -> int:
     """Of the rank with the largest block."""
     shape = _shape(params, placement) or (1, 1, 1)
-    i, j, k = block_of(himeno.GRIDS[str(params["size"])], shape)
+    i, j, k = block_of(himeno.grid(params), shape)
     return himeno.arrays_bytes(i * j * -(-k // _LINE_FLOATS) * _LINE_FLOATS)
 
 
