@@ -180,7 +180,7 @@ def ratio_curves(sides: Sides, title: str, anchor: str, pairs: tuple[CurvePair, 
                 CurvePoint(
                     float(point.at), pair_name(sides, pair), "", each.ratio,
                     each.lo if sure else each.ratio, each.hi if sure else each.ratio,
-                    f"{formatting.plain(each.ratio)}{ends}", basis, value(first, point.at),
+                    f"{formatting.factor(each.ratio)}{ends}", basis, value(first, point.at),
                 )
             )  # fmt: skip
     if len({point.x for point in points}) <= 1:

@@ -125,7 +125,7 @@ def ratios(sides: Sides, title: str, pairs: tuple[CurvePair, ...]) -> Table:
                 cells.append("")
                 continue
             each = verdicts.speeds(points[at], curve.better)
-            ratio_, ends = formatting.plain(each.ratio), verdicts.plain_ends(each)
+            ratio_, ends = formatting.factor(each.ratio), verdicts.plain_ends(each)
             if each.confidence:
                 cells.append(text("{ratio} {verdict}", ratio=f"{ratio_} {ends}", verdict=known(each.verdict)))
             else:

@@ -155,6 +155,11 @@ def plain(value: float) -> str:
     return f"{value:.{min(_SIGNIFICANT, decimals(value))}f}" if abs(value) >= 1 else f"{value:.{_SIGNIFICANT}f}"
 
 
+def factor(value: float) -> str:
+    """A ratio with three significant digits: `0.0311`, `0.935`, `1.03`."""
+    return f"{value:.{decimals(value)}f}"
+
+
 def quantity(value: float | None, unit: str) -> str:
     """A quantity without interval, with three significant digits, for extremes and limits; a dash for None."""
     if value is None:

@@ -107,7 +107,7 @@ def compared(comparison: Comparison) -> str:
         "{a} against {b}: {ratio}, {ends}, {verdict}",
         a=comparison.a,
         b=comparison.b,
-        ratio=f"×{formatting.plain(comparison.ratio)}",  # noqa: RUF001 (a factor)
+        ratio=f"×{formatting.factor(comparison.ratio)}",  # noqa: RUF001 (a factor)
         ends=ends,
         verdict=known(comparison.verdict),
     )

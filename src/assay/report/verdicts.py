@@ -56,7 +56,7 @@ def speeds(comparison: Comparison, better: str) -> Comparison:
 
 def plain_ends(comparison: Comparison) -> str:
     """The interval `[0.981, 1.01]` or range `0.981 to 1.01` of the bare ratio; one pair has neither."""
-    lo, hi = map(formatting.plain, (comparison.lo, comparison.hi))
+    lo, hi = map(formatting.factor, (comparison.lo, comparison.hi))
     return why_no_interval(comparison) or (f"[{lo}, {hi}]" if comparison.confidence else f"{lo} to {hi}")
 
 

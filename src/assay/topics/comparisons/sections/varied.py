@@ -71,6 +71,10 @@ def _headline(comparisons: tuple[Comparison, ...], known: dict[str, Estimate]) -
 
 def _what(each: Comparison, known: dict[str, Estimate], but: str = "") -> str:
     """The kernel and where it ran, without the word that was varied, and without the axis `but`."""
+    return joined(", ", _parts(each, known, but))
+
+
+def _parts(each: Comparison, known: dict[str, Estimate], but: str = "") -> list[str]:
     a = known[each.a]
     units = selection.units(a.benchmark)
     settings = [
@@ -81,7 +85,7 @@ def _what(each: Comparison, known: dict[str, Estimate], but: str = "") -> str:
     where = a.placement.label if each.differ == "memory" else formatting.placed(a)
     state = selection.state(a) if each.state else ""
     kernel = a.kernel if a.kernel == a.benchmark else f"{a.benchmark} {a.kernel}"
-    return joined(", ", [kernel, where, *settings, state])
+    return [part for part in (kernel, where, *settings, state) if part]
 
 
 def _figure(factor: str, members: tuple[Comparison, ...], known: dict[str, Estimate]) -> Figure:
@@ -89,19 +93,21 @@ def _figure(factor: str, members: tuple[Comparison, ...], known: dict[str, Estim
     if len(members) > _ROWS:
         chosen = _headline(members, known)
         shown = (tuple(each for each in chosen if not _curve(each, known)) or chosen)[:_ROWS]
+    named = {each.id: _parts(each, known) for each in shown}
+    common = set[str]() if len(shown) == 1 else set.intersection(*map(set, named.values()))
     rows = []
     bases = dict.fromkeys(each.base for each in members)
     for each in shown:
-        what = _what(each, known)
+        what = joined(", ", [part for part in named[each.id] if part not in common] or named[each.id])
         ends = verdicts.plain_ends(each)
         verdict = known_word(each.verdict)
         told = text(
             "{ratio} {ends}, {verdict}" if each.confidence else "{ratio} ({ends}), {verdict}",
-            ratio=formatting.plain(each.ratio),
+            ratio=formatting.factor(each.ratio),
             ends=ends,
             verdict=verdict,
         )
-        short = text("{ratio} {verdict}", ratio=formatting.plain(each.ratio), verdict=verdict)
+        short = text("{ratio} {verdict}", ratio=formatting.factor(each.ratio), verdict=verdict)
         rows.append(
             Point(
                 row=what,
@@ -131,6 +137,12 @@ def _figure(factor: str, members: tuple[Comparison, ...], known: dict[str, Estim
                 margin=formatting.percent(margin),
             ),
             text(
+                "All rows: {what}.",
+                what=joined(", ", [part for part in next(iter(named.values())) if part in common]),
+            )
+            if common
+            else "",
+            text(
                 "The chart shows {some} of {count} comparisons; the table shows all.",
                 some=len(shown),
                 count=len(members),
@@ -155,7 +167,7 @@ def _tables(scene: Scene) -> tuple[Table, ...]:
         (
             _what(each, known),
             text("{a} against {b}", a=each.level, b=each.base),
-            formatting.plain(each.ratio),
+            formatting.factor(each.ratio),
             verdicts.plain_ends(each),
             verdicts.basis(each),
             known_word(each.verdict),
@@ -182,7 +194,7 @@ def _controls(analysis: Analysis) -> tuple[Table, ...]:
     rows = [
         (
             each.b,
-            formatting.plain(each.ratio),
+            formatting.factor(each.ratio),
             verdicts.plain_ends(each),
             verdicts.basis(each),
             formatting.percent(shown[each.b]) if each.b in shown else "",
@@ -222,7 +234,7 @@ def _meaning(varied: tuple[Comparison, ...], known: dict[str, Estimate]) -> str:
                 "{basis}).",
                 what=_what(largest, known),
                 level=largest.level,
-                ratio=formatting.plain(largest.ratio),
+                ratio=formatting.factor(largest.ratio),
                 base=largest.base,
                 ends=verdicts.plain_ends(largest),
                 basis=verdicts.basis(largest),

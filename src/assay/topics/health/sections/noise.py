@@ -195,10 +195,11 @@ def _of_launches(scene: Scene) -> Iterable[Figure]:
 
 
 def _case(e: Estimate, others: list[Estimate]) -> str:
-    """Kernel, place and levels; whatever tells it from others of its benchmark."""
+    """Place and levels, and whatever tells it from others of its benchmark."""
     names = selection.varied(each for each in others if each.benchmark == e.benchmark)
-    kernel = e.kernel if e.kernel == e.benchmark else f"{e.benchmark} {e.kernel}"
-    return joined(", ", [kernel, formatting.placed(e), selection.levels(e, names)])
+    units, levels = selection.units(e.benchmark), {**e.params, **e.factors}
+    told = [formatting.setting(name, levels[name], units.get(name, "")) for name in names if name in levels]
+    return joined(", ", [e.benchmark, formatting.placed(e), *told])
 
 
 def _time(records: LaunchRecords) -> float:

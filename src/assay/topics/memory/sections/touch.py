@@ -106,7 +106,7 @@ def _ratio(analysis: Analysis, a: Estimate, b: Estimate) -> tuple[str, str, str]
     if found is None:
         why = text("other state") if a.state != b.state else text("no block has both")
         return (text("not compared"), why, "0")
-    return (formatting.plain(found.ratio), verdicts.plain_ends(found), verdicts.number(found))
+    return (formatting.factor(found.ratio), verdicts.plain_ends(found), verdicts.number(found))
 
 
 def _found(analysis: Analysis, a: Estimate, b: Estimate) -> Comparison | None:
@@ -180,7 +180,7 @@ def _rows(scene: Scene) -> Iterable[tuple[str, ...]]:
         what = f"{a.benchmark}, {a.placement.label}"
         ways = text("{a} against {b}", a=way(a), b=way(b))
         ends = verdicts.plain_ends(each)
-        yield what, ways, formatting.plain(each.ratio), ends, verdicts.number(each), known_word(each.verdict)
+        yield what, ways, formatting.factor(each.ratio), ends, verdicts.number(each), known_word(each.verdict)
 
 
 def _between(scene: Scene) -> list[tuple[Comparison, Estimate, Estimate]]:
