@@ -8,7 +8,7 @@ import shutil
 import time
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 import pytest
 from hypothesis import HealthCheck, given, settings
@@ -119,7 +119,7 @@ def test_a_spoiled_run_is_shown_or_refused(
     folder = tmp_path_factory.mktemp("spoiled") / run.name
     shutil.copytree(run, folder)
     for _ in range(data.draw(st.integers(1, 2))):
-        spoil(data.draw, folder)
+        spoil(cast("st.DrawFn", data.draw), folder)
     with bounded(), contextlib.suppress(AssayError):
         found = store.load(folder)
         analysis = analyse(found)
@@ -136,6 +136,6 @@ def test_spoiled_xml_is_planned_for_or_refused(
 ) -> None:
     spoiled_file = tmp_path_factory.mktemp("xml") / "machine.xml"
     text = file.read_text().replace('" ', '" \n') if data.draw(st.booleans()) else file.read_text()
-    spoiled_file.write_text(changed(data.draw, text), "utf-8", "replace")
+    spoiled_file.write_text(changed(cast("st.DrawFn", data.draw), text), "utf-8", "replace")
     with bounded(), contextlib.suppress(AssayError):
         plan.make("quick", studies.get("quick"), machine.load_xml(spoiled_file), plan.Options(seed=1))
