@@ -82,23 +82,32 @@ def try_launches(between: Sequence[Between], starter: Starter, explained: Callab
         starter: makes the commands.
         explained: whether a fault of a node is known, which a longer launch would meet, too.
     """
-    from concurrent.futures import ThreadPoolExecutor
-
     from assay.run.trial import LONG, SHORT
 
-    with ThreadPoolExecutor(max(1, len(between))) as pool:
-        trials = list(pool.map(lambda each: _attempt(each, each.hosts, starter, SHORT), between))
-    failed = [each for each, trial in zip(between, trials, strict=True) if trial.verdict.state == "problem"]
-    if not failed or explained():
-        return tuple(map(_check, between, trials))
-    if broken := _broken(failed[0], starter):
-        return broken
-    for at, (each, trial) in enumerate(zip(between, trials, strict=True)):
-        if trial.waited and trial.verdict.state == "problem":
-            verdict = trial.verdict
+    trials = _attempts(between, starter, SHORT)
+    for patience in (SHORT, LONG):
+        failed = [at for at, trial in enumerate(trials) if trial.verdict.state == "problem"]
+        if not failed or explained():
+            break
+        if broken := _broken(between[failed[0]], starter, patience):
+            return broken
+        waited = [at for at in failed if trials[at].waited] if patience is SHORT else []
+        if not waited:
+            break
+        for verdict in (trials[at].verdict for at in waited):
             output.say(f"{verdict.found}; next: {verdict.remedy}; now trying with {LONG.launch_s:g} s")
-            trials[at] = _attempt(each, each.hosts, starter, LONG)
+        again = _attempts([between[at] for at in waited], starter, LONG)
+        for at, trial in zip(waited, again, strict=True):
+            trials[at] = trial
     return tuple(map(_check, between, trials))
+
+
+def _attempts(between: Sequence[Between], starter: Starter, patience: Patience) -> list[Trial]:
+    """All at once."""
+    from concurrent.futures import ThreadPoolExecutor
+
+    with ThreadPoolExecutor(max(1, len(between))) as pool:
+        return list(pool.map(lambda each: _attempt(each, each.hosts, starter, patience), between))
 
 
 def _attempt(each: Between, hosts: tuple[str, ...], starter: Starter, patience: Patience) -> Trial:
@@ -108,22 +117,21 @@ def _attempt(each: Between, hosts: tuple[str, ...], starter: Starter, patience: 
     return trial.attempt(each.build, hosts, each.network, starter, Processes(), patience)
 
 
-def _broken(each: Between, starter: Starter) -> tuple[Check, ...]:
-    """Hosts on which a single rank does not begin; Slurm starts ranks otherwise than a shell there does."""
+def _broken(each: Between, starter: Starter, patience: Patience) -> tuple[Check, ...]:
+    """Hosts on which a single rank fails; Slurm starts ranks otherwise than a shell there does."""
     from concurrent.futures import ThreadPoolExecutor
 
     from assay.launch.remote import AT_ONCE
     from assay.model.check import Check
-    from assay.run.trial import SHORT
 
     if starter.site.scheduler:
         return ()
     with ThreadPoolExecutor(AT_ONCE) as pool:
-        trials = pool.map(lambda host: _attempt(each, (host,), starter, SHORT), each.hosts)
+        trials = pool.map(lambda host: _attempt(each, (host,), starter, patience), each.hosts)
     return tuple(
         Check(f"{_mpi(each)} on {host}", "problem", trial.verdict.found, _WHY, trial.verdict.remedy)
         for host, trial in zip(each.hosts, trials, strict=True)
-        if trial.verdict.state != "ok"
+        if trial.verdict.state == "problem" and not trial.waited
     )
 
 
