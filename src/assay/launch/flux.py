@@ -2,7 +2,7 @@
 
 from assay.launch.command import Command, Layout, Site
 from assay.launch.networks import step_variables, uses_prrte
-from assay.launch.remote import GRACE_S, forwarded_environment
+from assay.launch.remote import GRACE_S, forwarded_environment, is_own_launcher
 
 
 class Flux:
@@ -13,9 +13,7 @@ class Flux:
 
     def fits(self, layout: Layout, site: Site) -> bool:
         """Inside Flux, where the user asks for it or the MPI has no launcher: as many ranks on each host."""
-        if site.scheduler != "flux" or layout.mpi is None or len(set(layout.counts)) > 1:
-            return False
-        return site.launcher == self.name or not layout.mpi.launcher
+        return is_own_launcher(self.name, "flux", layout, site)
 
     def translate(self, layout: Layout, site: Site, argv: tuple[str, ...], environment: dict[str, str]) -> Command:
         """A job on the layout's hosts; ranks bind themselves. Flux numbers hosts in its own order."""

@@ -50,6 +50,13 @@ def _ssh_config(site: Site) -> tuple[str, ...]:
     return ("--ssh-config", site.ssh_config) if site.ssh_config else ()
 
 
+def is_own_launcher(name: str, scheduler: str, layout: Layout, site: Site) -> bool:
+    """Whether a scheduler's own launcher fits: it is asked for, or the MPI has none; hosts have as many ranks."""
+    if site.scheduler != scheduler or layout.mpi is None or len(set(layout.counts)) > 1:
+        return False
+    return site.launcher == name or not layout.mpi.launcher
+
+
 def uses_remote_hosts(layout: Layout, site: Site) -> bool:
     """Whether any rank of the layout runs on another host."""
     return set(layout.hosts) != {site.host}
