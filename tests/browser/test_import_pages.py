@@ -48,7 +48,7 @@ def test_the_first_page_says_what_published_figures_show(
     page = opened.page
     _chosen(page, language)
     assert opened.told == []
-    said = page.locator("#summary .facts").first.inner_text().replace("\u00a0", " ")
+    said = page.locator("#in-words .said").first.inner_text().replace("\u00a0", " ")
     for figure in ("24.7", "12.4", "6.80", "12.1"):
         assert (figure.replace(".", ",") if language == "ru" else figure) in said
     assert page.evaluate("document.documentElement.scrollWidth") <= width
@@ -73,5 +73,5 @@ def test_sendrecv_and_exchange_have_a_curve_for_each_number_of_ranks(
 def test_sizes_that_name_rows_are_in_the_units_of_the_language(browser: Browser, of_ranks: Path) -> None:
     page = _open(browser, of_ranks).page
     _chosen(page, "ru")
-    heads = page.locator("#messages tbody th").all_inner_texts()
+    heads = page.locator("#messages tbody th").all_text_contents()
     assert any(head.replace("\u00a0", " ") == "64 КиБ" for head in heads)

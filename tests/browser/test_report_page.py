@@ -11,6 +11,8 @@ from playwright.sync_api import Browser, Locator, Page
 from tests.unit.report_example import example
 from tests.unit.report_node import node
 
+from assay import store
+from assay.analyse import analyse
 from assay.model.run import Run
 from assay.report import html
 from assay.report.languages import Catalogue
@@ -42,6 +44,15 @@ def of_a_node(tmp_path_factory: pytest.TempPathFactory) -> Path:
     here = node(tmp_path_factory.mktemp("node"))
     path = tmp_path_factory.mktemp("report") / "node.html"
     path.write_text(html.render(here.run, here.analysis), encoding="utf-8")
+    return path
+
+
+@pytest.fixture(scope="module")
+def packed(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Of a real node."""
+    run = store.load(Path(__file__).parents[1] / "runs" / "node.tar.xz")
+    path = tmp_path_factory.mktemp("report") / "packed.html"
+    path.write_text(html.render(run, analyse(run)), encoding="utf-8")
     return path
 
 
@@ -93,16 +104,29 @@ def test_without_scripts_drawings_and_tables_stand(browser: Browser, report: Pat
         assert drawing.is_visible()
         assert drawing.locator(".mark-symbol path").count() > 2
     assert page.locator(".machine li").first.is_visible()
+    page.locator("#memory-bandwidth summary", has_text="Table of").click()
     assert page.get_by_role("table", name="Memory bandwidth (STREAM): median").is_visible()
     assert page.locator("#all-figures tbody tr").count() == len(example().analysis.estimates)
     assert not page.locator("button").first.is_visible()
 
 
-def test_the_first_screen_of_a_phone_shows_a_figure(browser: Browser, report: Path) -> None:
-    page = _open(browser, report, 390).page
-    box = page.locator(".headlines .value").first.bounding_box()
-    assert box
-    assert box["y"] + box["height"] < 844
+#: What a reader wants before any scrolling; on a phone the first bar is enough, and what is wrong.
+_WIDE = (".usable", ".headlines li:last-child", ".verdict.wrong :is(li, p)", ".verdict.next code")
+_PHONE = (".usable", ".headlines li:first-child", ".verdict.wrong :is(li, p)")
+
+
+def test_the_first_screen_says_whether_to_use_figures_what_is_wrong_and_what_to_type(
+    browser: Browser, packed: Path
+) -> None:
+    page = _open(browser, packed).page
+    assert 500 < len(page.inner_text("body").split()) <= 3500
+    for width, height, parts in ((1280, 900, _WIDE), (390, 844, _PHONE)):
+        page.set_viewport_size({"width": width, "height": height})
+        for part in parts:
+            box = page.locator(f"#summary {part}").first.bounding_box()
+            assert box
+            assert box["y"] + box["height"] <= height, part
+            assert box["x"] + box["width"] <= width, part
 
 
 @pytest.mark.parametrize("scripts", [True, False])
@@ -119,7 +143,8 @@ def test_the_page_never_scrolls_sideways(browser: Browser, report: Path, *, scri
 def test_on_a_phone_a_table_that_goes_on_has_a_shadow_at_its_edge(
     browser: Browser, report: Path, scheme: str
 ) -> None:
-    page = _open(browser, report, 390, scheme).page
+    page = _open(browser, report, 390, scheme, scripts=False).page  # scripts make cards of its rows
+    page.locator("#memory-bandwidth summary", has_text="Table of").click()
     table = page.locator("#memory-bandwidth .scroll").first
     assert table.evaluate("each => each.scrollWidth > each.clientWidth + 20")
     paper = page.evaluate("Number(getComputedStyle(document.body).backgroundColor.match(/[0-9]+/)[0])")
@@ -172,6 +197,7 @@ def test_every_figure_of_a_node_is_alive_quiet_and_fits(
     page = opened.page
     assert opened.told == []
     assert page.evaluate("document.documentElement.scrollWidth") <= width
+    page.evaluate("document.querySelectorAll('details').forEach(each => { each.open = true; })")
     charts = page.locator(".chart")
     assert charts.count() == of_a_node.read_text("utf-8").count('<figure id="figure-') > 12
     for number in range(charts.count()):
@@ -257,6 +283,9 @@ def test_on_paper_everything_is_light_and_the_navigation_is_gone(browser: Browse
     page.emulate_media(media="print")
     assert page.evaluate("getComputedStyle(document.body).backgroundColor") == "rgb(255, 255, 255)"
     assert not page.locator("nav").is_visible()
+    folded = page.locator("#all-figures table").first.bounding_box()
+    assert folded
+    assert folded["height"] > 40
     assert page.locator(".chart svg").first.count() == 1
 
 
@@ -285,6 +314,7 @@ def test_a_link_to_a_figure_opens_the_table_that_holds_it(browser: Browser, repo
     page = _open(browser, report).page
     row = page.locator("#all-figures tbody tr").first
     assert not row.is_visible()
+    page.locator("#memory-bandwidth summary", has_text="Table of").click()
     page.locator("#memory-bandwidth tbody a").first.click()
     page.locator("tr:target").wait_for(state="visible")
 

@@ -108,7 +108,6 @@ def test_the_section_tells_what_is_hidden_with_and_without_calls() -> None:
     ]
     assert all(cell[0] in "-0123456789" for row in table.rows for cell in row[2:])
     assert table in overlap.declared.tables(run, analysis)
-    assert "no call of MPI_Test: -0.1" in drawn.meaning[-1]
 
 
 def test_every_operation_and_way_to_synchronise_of_the_study_is_in_the_section() -> None:

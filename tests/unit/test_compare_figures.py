@@ -28,10 +28,12 @@ def invoke(*arguments: str) -> Result:
 
 
 def first_page(*arguments: str) -> str:
-    """The words of the page's first section."""
+    """The words of the page's first screen, and those that stand in sentences below."""
     page = Path(invoke("report", *arguments, "-o", "page.html").stdout.strip()).read_text("utf-8")
-    first = re.split(r'<section id="(?:summary|said)"', page)[1].partition("</section>")[0]
-    return one_line(re.sub(r"<[^>]+>", "", first))
+    parts = [
+        each.partition("</section>")[0] for each in re.split(r'<section id="(?:summary|in-words|said)"', page)
+    ]
+    return one_line(re.sub(r"<[^>]+>", "", " ".join(parts[1:])))
 
 
 TWO = ("cs-pccluster2", "vtpcc")

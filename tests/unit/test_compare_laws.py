@@ -1,15 +1,18 @@
 """Published systems of equations and speed-ups beside own ones."""
 
 import json
+import re
 from pathlib import Path
 
+import msgspec
 import pytest
 from click.testing import CliRunner, Result
 from tests.simulation import TWO_CORES, simulated_run
 
 from assay import references, store
 from assay.cli import assay
-from assay.compare.sides import Sides, sides
+from assay.compare import tables
+from assay.compare.sides import Side, Sides, sides
 from assay.model.plan import Measure, Study
 from assay.plan import Options
 from assay.report import selection
@@ -103,3 +106,21 @@ def test_computed_speed_ups_follow_from_the_rates_of_their_source() -> None:
     for figure, place in zip(stated.figures, places, strict=True):
         assert figure.value == pytest.approx(rates[place] / rates["one-core"], rel=0.005)
         assert f"{rates[place] / 1e9:g} GB/s / {rates['one-core'] / 1e9:g} GB/s" in figure.remark
+
+
+@pytest.mark.parametrize(("residual", "unfit"), [(0.30, False), (0.31, True)])
+def test_a_law_far_from_its_figures_is_called_unfit_and_its_parameters_have_one_digit(
+    residual: float,
+    unfit: bool,  # noqa: FBT001 (a row)
+) -> None:
+    found = beside("hpcdiy-qdr", "hpcdiy-gbe")
+
+    def off(side: Side) -> Side:
+        models = (msgspec.structs.replace(each, residual=residual) for each in side.analysis.models)
+        return msgspec.structs.replace(side, analysis=msgspec.structs.replace(side.analysis, models=tuple(models)))
+
+    table, *_ = tables.laws(msgspec.structs.replace(found, sides=tuple(map(off, found.sides))))
+    for row in table.rows:
+        assert row[-1].endswith("unfit") is unfit
+        assert row[3].startswith("about ") is unfit
+        assert not unfit or len(re.sub(r"[^1-9]", "", row[3])) == 1

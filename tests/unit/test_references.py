@@ -15,6 +15,7 @@ from assay.model.errors import UsageError
 from assay.model.imported import Conclusion, case_of
 from assay.model.result import Estimate
 from assay.model.run import Run
+from assay.report import verdicts
 
 SYSTEMS = ("cs-pccluster2", "epyc-7601", "hpcdiy-gbe", "hpcdiy-numa", "hpcdiy-qdr", "leo", "sci", "vtpcc")
 CONCLUSIONS = [
@@ -76,6 +77,7 @@ def test_infiniband_has_28_times_the_bandwidth_and_no_significance_is_claimed() 
     assert ratios(compared, "bandwidth")[4194304] == pytest.approx(3402.54 / 118.62)
     assert int(ratios(compared, "bandwidth")[4194304]) == 28
     assert {pair.comparison.verdict for pair in compared.pairs} == {"inconclusive"}
+    assert {verdicts.word(pair.comparison) for pair in compared.pairs} == {"not testable without samples"}
     assert {(pair.comparison.confidence, pair.comparison.launches) for pair in compared.pairs} == {(None, (0, 0))}
     assert any(each.name == "network: link" for each in compared.differences)
 

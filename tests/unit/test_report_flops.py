@@ -1,7 +1,5 @@
 """What the section of the floating-point peak says of clocks: refused ones, and a nominal one not known."""
 
-from pathlib import Path
-
 import msgspec
 import pytest
 from tests.simulation import simulated_run
@@ -78,9 +76,3 @@ def test_clocks_that_cannot_be_any_are_counted_and_not_shown(run: Run) -> None:
     (clocks,) = (table for table in _section(run).tables if table.caption.startswith("Clock"))
     assert "impossibly low" not in _section(run).meaning[0]
     assert clocks.rows
-
-
-def test_a_measured_limit_is_called_the_best_measured(tmp_path: Path) -> None:
-    study = msgspec.structs.replace(STUDY, measure=(Measure("flops", ("all",), axes={"mix": "divide"}),))
-    (text,) = _section(store.load(simulated_run(tmp_path, Law(), study=study))).meaning
-    assert "100 % of the best measured, " in text

@@ -15,11 +15,12 @@ from assay.analyse import analyse
 from assay.compare import figure_rows
 from assay.compare.runs import within
 from assay.model.plan import Factor
-from assay.model.quantity import Quantity, exact
+from assay.model.quantity import Quantity
 from assay.model.result import Analysis, Finding, Limit
 from assay.model.run import LaunchRecords, Run
+from assay.model.units import typed_duration
 from assay.plan import Options
-from assay.report import formatting, html, terminal
+from assay.report import formatting, terminal
 from assay.report.summary import counted, planned, shortfall, summary, verdict
 from assay.simulation import Law
 
@@ -85,10 +86,15 @@ def test_what_was_cut_stands_first_in_what_is_wrong(cut: Example) -> None:
     assert first.startswith(f"The time budget of 2 s cut the run short: {missing} of {len(wished)} cases were not")
 
 
-def test_the_lead_says_how_many_of_the_planned_cases_were_measured(cut: Example) -> None:
-    wished = planned(cut.run, cut.analysis)
-    complete = sum(outcome.status == "complete" for outcome in wished)
-    assert f"in random order measured {complete} of {len(wished)} cases" in html.render(cut.run, cut.analysis)
+def test_what_is_typed_next_continues_the_run_before_it_begins_another(cut: Example) -> None:
+    first, *others = summary(cut.run, cut.analysis).next
+    assert cut.run.ending
+    needed = typed_duration(cut.run.ending.needed_s or 0)
+    assert first.do == f"assay run --resume {cut.run.info.id} --budget {needed}"
+    assert first.why
+    assert all(step.do != first.do for step in others)
+    kinds = [bool(step.commands) for step in others]
+    assert kinds == sorted(kinds, reverse=True)
 
 
 def test_the_terminal_says_near_its_top_that_the_run_was_cut(cut: Example) -> None:
@@ -190,20 +196,4 @@ def test_a_whole_run_says_nothing_of_a_cut(tmp_path: Path) -> None:
     here = Example(run, analyse(run))
     assert not shortfall(here.run, here.analysis)
     assert "cut the run short" not in _shown(here)
-    sentinels = sum(case.role == "sentinel" for case in run.plan.cases)
-    assert sentinels
-    count = len(run.plan.cases) - sentinels
-    assert f"All {count} cases of the plan were measured" in summary(run, here.analysis).good[0]
-
-
-@pytest.mark.parametrize(("launches", "praised"), [(1, False), (2, False), (3, True)])
-def test_only_three_launches_or_more_are_praised(launches: int, praised: bool) -> None:  # noqa: FBT001 (a row)
-    here = example()
-    one = msgspec.structs.replace(
-        here.analysis.estimates[0],
-        launches=launches,
-        value=exact(95.0),
-        limit=Limit(100.0, "derived", "by hand", "memory"),
-    )
-    told = summary(here.run, msgspec.structs.replace(here.analysis, estimates=(one,))).good
-    assert any("90 % of a derived or given limit" in line for line in told) is praised
+    assert not any("--resume" in str(step.do) for step in summary(here.run, here.analysis).next)

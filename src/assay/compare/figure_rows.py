@@ -161,8 +161,8 @@ def _table(
     curves = selection.grouped(pairs, lambda pair: _curve(pair, names[pair.a.benchmark], whole=whole))
     for members in curves.values():
         cells = _single(members[0], names) if len(members) == 1 else _folded(members, names)
-        verdict = members[0].comparison.verdict
-        word = Text(verdict, style=_COLOURS.get(verdict, ""), no_wrap=True)
+        found = members[0].comparison
+        word = Text(verdicts.word(found), style=_COLOURS.get(found.verdict, ""), no_wrap=True)
         of = _beside(members[0], known) if len(members) == 1 else ("",) * len(known)
         rows.append((*(cells if judged else cells[:-1]), *of, word))
     page.rows(columns, rows)

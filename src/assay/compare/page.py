@@ -12,14 +12,16 @@ import msgspec
 from assay.compare import charts, origins, tables
 from assay.compare.phrases import axis_title
 from assay.compare.records import MessageCurve
-from assay.compare.sides import Sides
+from assay.compare.sides import Side, Sides
 from assay.compare.statements import NO_SAMPLES, Statement, jump, statements
-from assay.model.text import text
+from assay.compare.widest import widest
+from assay.model.text import cli, text
 from assay.report import formatting, selection, vega
 from assay.report.ahead import Ahead
 from assay.report.environment import environment, file, rendered
 from assay.report.plotters import Plotters
 from assay.report.section import Section, Table
+from assay.report.summary import Action, Summary, Verdict, own_system, summary
 
 #: Of more systems than these figures are drawn once: a phone without scripts shows them small.
 _TWICE = 12
@@ -52,15 +54,18 @@ def render(sides: Sides, language: str = "en", ahead: Ahead | None = None) -> st
     """
     with closing(ahead or Ahead(*(side.run for side in sides.sides))) as made:
         said = selection.grouped(statements(sides), lambda each: each.kind)
+        topics = _topics(sides, made.plotters)
         page = {
+            "summary": _summary(sides),
+            "widest": widest(sides),
+            "overlay": next((each.drawing[0] for each in topics if each.drawing), None),
             "title": text("{systems} side by side", systems=formatting.listed(side.label for side in sides.sides)),
             "machines": [(side.label, origins.machine(side.run)) for side in sides.sides],
             "lead": _lead(sides),
-            "notices": [NO_SAMPLES] if sides.without_samples else [],
             "statements": {_KINDS[kind]: [each.text for each in of] for kind, of in said.items()},
             "systems": origins.systems(sides),
             "ratios": tables.machines((side.label, each) for side in sides.sides for each in side.yardsticks),
-            "topics": _topics(sides, made.plotters),
+            "topics": topics,
             "laws": tables.laws(sides),
             "jumps": [jump(sides, each) for each in sides.found.steps],
             "shared": (*tables.shared(sides), *tables.law_figures(sides)),
@@ -87,6 +92,34 @@ def _lead(sides: Sides) -> str:
         base=sides.sides[0].label,
         **({"axes": formatting.listed(axes)} if axes else {}),
     )
+
+
+def _summary(sides: Sides) -> Summary:
+    """Whether the systems may be compared, what is wrong with any of them, and what decides more."""
+    measured = [side for side in sides.sides if not side.run.imported]
+    told = [(side, summary(side.run, side.analysis)) for side in measured]
+    wrong = tuple(_of(side, line) for side, each in told for line in each.wrong)
+    steps = [Action(step.do, _of(side, step.why)) for side, each in told for step in each.next[:1]]
+    if not measured:
+        steps.append(own_system(by_mpi=bool(sides.of_messages)))
+    elif len(measured) > 1:
+        command = cli("compare", *(side.run.info.id for side in measured))
+        steps.append(Action(command, text("It tests each difference, figure by figure.")))
+    return Summary(_verdict(sides, told), wrong, tuple(steps))
+
+
+def _verdict(sides: Sides, told: Sequence[tuple[Side, Summary]]) -> Verdict:
+    if sides.without_samples:
+        return Verdict("care", text("Compare these figures with care."), NO_SAMPLES)
+    side, worst = max(told, key=lambda each: ("good", "care", "bad").index(each[1].verdict.grade))
+    if worst.verdict.grade == "good":
+        return Verdict("good", text("These figures can be compared."), worst.verdict.reason)
+    return Verdict(worst.verdict.grade, text("Compare these figures with care."), _of(side, worst.verdict.reason))
+
+
+def _of(side: Side, line: str) -> str:
+    """The line with the name of its system."""
+    return text("{system}: {what}", system=side.label, what=line) if line else ""
 
 
 def _topics(sides: Sides, plotters: Plotters) -> list[_Topic]:

@@ -45,14 +45,18 @@ class Statement(msgspec.Struct, frozen=True):
 def statements(sides: Sides) -> list[Statement]:
     """All sentences: how far apart curves are (the widest first), where one overtakes another, where one jumps."""
     pairs = sides.found.pairs
-    widest = sorted(pairs, key=lambda each: -abs(math.log(_point(sides, each).comparison.ratio)))
-    apart = [_apart(sides, pair) for pair in widest if _says(sides, pair)]
+    apart = [_apart(sides, pair) for pair in widest(sides) if _says(sides, pair)]
     found = [each for kind in ("rate", "time") for each in apart if each.kind == kind]
     found += [each for each in apart if each.kind == "curve"][:_MOST]
     found += [Statement("figure", each) for each in contrast_statements.sentences(sides)]
     found += [Statement("crossover", _crossed(sides, pair, each)) for pair in pairs for each in pair.crossovers]
     found += [Statement("jump", jump(sides, each)) for each in _largest(sides)]
     return [*found, *(Statement("saturated", each) for each in _saturated(sides))]
+
+
+def widest(sides: Sides) -> list[CurvePair]:
+    """Pairs of curves, those that are farthest apart first."""
+    return sorted(sides.found.pairs, key=lambda each: -abs(math.log(decisive(sides, each).comparison.ratio)))
 
 
 def _saturated(sides: Sides) -> Iterator[str]:
@@ -76,7 +80,7 @@ def _saturated(sides: Sides) -> Iterator[str]:
         )
 
 
-def _point(sides: Sides, pair: CurvePair) -> PairPoint:
+def decisive(sides: Sides, pair: CurvePair) -> PairPoint:
     """Where two curves are held against each other.
 
     Of messages at the largest size, of their times at the smallest; of other curves where the difference that is
@@ -91,12 +95,12 @@ def _point(sides: Sides, pair: CurvePair) -> PairPoint:
 
 def _says(sides: Sides, pair: CurvePair) -> bool:
     """Whether a pair deserves a sentence: of curves that are not of messages those with a certain difference."""
-    return isinstance(sides.curves[pair.a], MessageCurve) or not _is_unclear(_point(sides, pair))
+    return isinstance(sides.curves[pair.a], MessageCurve) or not _is_unclear(decisive(sides, pair))
 
 
 def _apart(sides: Sides, pair: CurvePair) -> Statement:
     """How far apart two curves are."""
-    point, curve = _point(sides, pair), sides.curves[pair.a]
+    point, curve = decisive(sides, pair), sides.curves[pair.a]
     if not isinstance(curve, MessageCurve):
         return Statement("curve", formatting.sentence(_more(sides, pair, point)))
     kind: Kind = "time" if curve.better == "lower" else "rate"

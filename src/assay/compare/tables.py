@@ -13,7 +13,7 @@ from assay.model import benchmarks
 from assay.model.compared import Yardstick
 from assay.model.imported import UNSTATED
 from assay.model.quantity import Quantity
-from assay.model.result import Estimate
+from assay.model.result import Comparison, Estimate
 from assay.model.text import joined, text
 from assay.report import formatting, messages, selection, verdicts
 from assay.report.section import Table, headings, trimmed
@@ -36,7 +36,7 @@ def groups(sides: Sides) -> dict[str, tuple[Curve, ...]]:
     curves of the first run stand in each part.
     """
     found: dict[str, tuple[Curve, ...]] = {}
-    for title, curves in selection.grouped(sides.found.curves, lambda curve: _title(sides, curve)).items():
+    for title, curves in selection.grouped(sides.found.curves, lambda curve: heading(sides, curve)).items():
         for detail, few in _split(sides, curves).items():
             parts = list(_parts(few))
             for at, part in enumerate(parts, 1):
@@ -45,7 +45,7 @@ def groups(sides: Sides) -> dict[str, tuple[Curve, ...]]:
     return found
 
 
-def _title(sides: Sides, curve: Curve) -> str:
+def heading(sides: Sides, curve: Curve) -> str:
     """What a curve counts, and where or by what."""
     if not isinstance(curve, MessageCurve):
         axis = text("by {axis}", axis=axis_title(curve))
@@ -117,26 +117,27 @@ def ratios(sides: Sides, title: str, pairs: tuple[CurvePair, ...]) -> Table:
     curve = sides.curves[pairs[0].a]
     values = sorted({point.at for pair in pairs for point in pair.points})
     known_at = [{point.at: point.comparison for point in pair.points} for pair in pairs]
-    rows = []
-    for at in _telling(curve, values):
-        cells: list[str] = []
-        for points in known_at:
-            if at not in points:
-                cells.append("")
-                continue
-            each = verdicts.speeds(points[at], curve.better)
-            ratio_, ends = formatting.factor(each.ratio), verdicts.plain_ends(each)
-            if each.confidence:
-                cells.append(text("{ratio} {verdict}", ratio=f"{ratio_} {ends}", verdict=known(each.verdict)))
-            else:
-                cells.append(f"{ratio_} ({ends})" if each.lo < each.hi else ratio_)
-        rows.append((value(curve, at), *cells))
+    rows = [
+        (value(curve, at), *(compared(points.get(at), curve.better) for points in known_at))
+        for at in _telling(curve, values)
+    ]
     columns = (_head(curve), *(pair_name(sides, pair) for pair in pairs))
     caption = text(
         "{title}: speed, ratio to the base. [a, b] is a 95 % interval; ratios without one have no samples",
         title=title,
     )
     return Table(caption, columns, tuple(rows), frozenset(range(1, len(columns))))
+
+
+def compared(found: Comparison | None, better: str) -> str:
+    """The ratio of speeds, its ends where it has any, and the verdict where samples allow one."""
+    if found is None:
+        return ""
+    each = verdicts.speeds(found, better)
+    ratio_, ends = formatting.factor(each.ratio), verdicts.plain_ends(each)
+    if each.confidence:
+        return text("{ratio} {verdict}", ratio=f"{ratio_} {ends}", verdict=known(each.verdict))
+    return f"{ratio_} ({ends})" if each.lo < each.hi else ratio_
 
 
 def pair_name(sides: Sides, pair: CurvePair) -> str:
@@ -157,8 +158,9 @@ def laws(sides: Sides) -> tuple[Table, ...]:
         counted = messages.counted(curve.pattern)
         sampled = sides.members(curve)[0].basis != "imported"
         sizes = (model.half_rate_size, model.half_rate_size_measured, model.saturation)
-        told = [_law_figure(each, sampled=sampled) for each in (model.start, model.rate, *sizes)]
-        residual = formatting.percent(model.residual) if model.residual is not None else ""
+        figures_of = (model.start, model.rate, *sizes)
+        told = [_law_figure(each, sampled=sampled, unfit=model.is_unfit) for each in figures_of]
+        residual = formatting.residual(model.residual) if model.residual is not None else ""
         rows.append((name, counted, *told, residual))
         pieces += [(name, counted, *piece) for piece in _pieces(model, curve)]
     columns = headings(
@@ -184,9 +186,11 @@ def laws(sides: Sides) -> tuple[Table, ...]:
     )
 
 
-def _law_figure(found: Quantity | None, *, sampled: bool) -> str:
+def _law_figure(found: Quantity | None, *, sampled: bool, unfit: bool) -> str:
     if found is None:
         return text("beyond the sizes measured")
+    if unfit:
+        return formatting.rough(found)
     if found.unit == "B":
         ends = f" ({near(found.lo)} to {near(found.hi)})" if sampled and found.hi > found.lo else ""
         return f"{near(found.value)}{ends}"
@@ -247,7 +251,7 @@ def shared(sides: Sides) -> tuple[Table, ...]:
         found = {run: sides.estimate(run, name) for run, name in each.of}
         base = next(iter(found.values()))
         cells = (_ratio(found.get(side.run.info.id), base) for side in sides.sides)
-        rows.append((_what(base), *cells))
+        rows.append((named(base), *cells))
     columns = (text("Figure"), *(side.label for side in sides.sides))
     caption = text("Other figures that several systems have")
     return (Table(caption, columns, tuple(rows), frozenset(range(1, len(columns)))),) if rows else ()
@@ -292,7 +296,8 @@ def _ratio(estimate: Estimate | None, base: Estimate) -> str:
     return f"{figure(estimate)}, {formatting.change(estimate.median / base.median, factor=True)}"
 
 
-def _what(estimate: Estimate) -> str:
+def named(estimate: Estimate) -> str:
+    """What a figure on no curve is of."""
     settings = [formatting.params(estimate.params, selection.units(estimate.benchmark))]
     levels = [f"{name} {level}" for name, level in estimate.factors.items()]
     name = f"{estimate.benchmark} {estimate.kernel} {estimate.metric}"

@@ -7,6 +7,8 @@ from assay.model.quantity import Quantity
 
 #: What publications, and figures of laws, call the speed-up of a problem.
 SPEED_UP = "speed-up over one core"
+#: A law that is off by more than this somewhere does not describe its figures.
+UNFIT = 0.3
 
 
 class Point(msgspec.Struct, frozen=True):
@@ -67,6 +69,11 @@ class Model(msgspec.Struct, frozen=True, kw_only=True, tag_field="type"):
     def kind(self) -> str:
         """What tells models of one law apart, e.g. `compact`; empty where nothing does."""
         return ""
+
+    @property
+    def is_unfit(self) -> bool:
+        """Whether it is too far from its figures to describe them."""
+        return (self.residual or 0.0) > UNFIT
 
     @property
     def goes_on(self) -> bool:

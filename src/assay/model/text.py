@@ -24,7 +24,7 @@ REMARK = "  # "
 AND = "and"
 
 
-Verb = Literal["run", "resume", "doctor", "show", "report"]
+Verb = Literal["run", "resume", "doctor", "show", "report", "compare"]
 
 
 class Text(str):

@@ -8,6 +8,7 @@ import msgspec
 
 from assay.model import text as texts
 from assay.model.benchmark import ParamValue
+from assay.model.law import UNFIT
 from assay.model.profile import ProfileFigure
 from assay.model.quantity import Quantity
 from assay.model.result import Estimate, Limit
@@ -123,6 +124,16 @@ def interval(figure: Quantity, stands_on: str) -> Shown:
 
     lo, hi = (shown_end(figure.lo), shown_end(figure.hi)) if figure.has_ends else ("", "")
     return Shown(f"{scaled:.{digits}f}", lo, hi, prefixed, stands_on, figure.has_interval)
+
+
+def rough(figure: Quantity) -> str:
+    """A parameter of a law that does not fit, with the one digit that it deserves: `about 3 GB/s`."""
+    return text("about {figure}", figure=quantity(float(f"{figure.value:.1g}"), figure.unit))
+
+
+def residual(share: float) -> str:
+    """How far a law is from its figures, and whether that is too far: `45 %, unfit`."""
+    return text("{share}, unfit", share=percent(share)) if share > UNFIT else percent(share)
 
 
 def ratio(value: tuple[float, float, float], stands_on: str) -> Shown:

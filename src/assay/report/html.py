@@ -15,15 +15,15 @@ from assay.analyse.findings import concerning
 from assay.model.machine import Machine
 from assay.model.result import Analysis, Comparison, Estimate, Finding
 from assay.model.run import Run
-from assay.model.text import encoded, joined, text
+from assay.model.text import encoded, text
 from assay.report import drawing, fitted, formatting, provenance, published, raw, remedies, selection, vega
 from assay.report.ahead import Ahead
 from assay.report.environment import environment, file, rendered
 from assay.report.plotters import Plotters
 from assay.report.rows import Row, Rows, compared, note, proof, spread
-from assay.report.section import Section
+from assay.report.section import Headline, Section
 from assay.report.sections import cards, contrast, sections
-from assay.report.summary import by_severity, gathered, planned, summary, unmeasured
+from assay.report.summary import by_severity, gathered, spent, summary, unmeasured
 from assay.report.vocabulary import known
 
 #: Of a page with more figures than these only the first few are drawn for a phone too. Where scripts do not run it
@@ -88,8 +88,8 @@ def render(
             "run": run,
             "analysis": analysis,
             "summary": summary(run, analysis),
-            "headlines": list(chain.from_iterable(topic.section.headlines for topic in topics)),
-            "lead": _lead(run, analysis),
+            "headlines": _headlines(topics),
+            "kind": provenance.kind(run),
             "said": list(chain.from_iterable(topic.section.summary for topic in topics)),
             "contrast": contrast(analysis),
             "cards": cards(analysis),
@@ -102,6 +102,7 @@ def render(
                 status: gathered(run, ((each.case, each.reason) for each in outcomes))
                 for status, outcomes in unmeasured(analysis).items()
             },
+            "spent": spent(analysis),
             "cut": gathered(run, _shortfalls(run)),
             "unfitted": fitted.unfitted(analysis),
             "all_rows": [
@@ -124,6 +125,14 @@ def render(
         }
         scripts = {"script": file("report.js"), "published_script": file("published.js")}
         return rendered(_template(), page, scripts, language, made.library.result())
+
+
+def _headlines(topics: list[_Topic]) -> list[Headline]:
+    """Each figure once, those with a limit first."""
+    once: dict[str, Headline] = {}
+    for each in chain.from_iterable(topic.section.headlines for topic in topics):
+        once.setdefault(each.estimate.id, each)
+    return sorted(once.values(), key=lambda each: formatting.bar(each.estimate) is None)
 
 
 def _points(analysis: Analysis) -> int:
@@ -204,58 +213,9 @@ def _home(finding: Finding, written: list[Section], rows: Rows) -> str:
     return claimed or (best if best and shared[best] else by_name)
 
 
-def _lead(run: Run, analysis: Analysis) -> str:
-    """What was measured, where and when, in two sentences; of figures of others where they come from."""
-    measured = selection.measured(analysis.estimates)
-    topics = formatting.listed(
-        known(title) for title in dict.fromkeys(selection.title(e.benchmark) for e in measured)
-    )
-    told = text("The topics: {topics}.", topics=topics or text("nothing"))
-    if run.imported:
-        sources = formatting.listed(source.name for source in run.imported.sources)
-        none = text(
-            "Assay did not measure these figures. They describe {machine} and come from {sources}. They have no "
-            "samples, so no difference can be called significant.",
-            machine=run.plan.machine,
-            sources=sources,
-        )
-        return joined(" ", (none, told))
-    hosts = len(run.plan.hosts)
-    where = (
-        run.plan.machine
-        if hosts <= 1
-        else text("{count} nodes such as {host}", count=hosts, host=run.plan.hosts[0])
-    )
-    wished = planned(run, analysis)
-    complete = sum(outcome.status == "complete" for outcome in wished)
-    cases = formatting.count(len(wished), "case", "cases")
-    launches = formatting.count(len(run.launches), "launch", "launches")
-    done = cases if complete == len(wished) else text("{complete} of {cases}", complete=complete, cases=cases)
-    how = (
-        text(
-            "{launches} in random order measured {done} in {time}.",
-            launches=launches,
-            done=done,
-            time=formatting.seconds(run.ending.elapsed_s),
-        )
-        if run.ending
-        else text("{launches} in random order measured {done}.", launches=launches, done=done)
-    )
-    when = text(
-        "On {date} Assay measured {what}.", date=run.info.started[:10], what=joined(" ", (where, _kind(run)))
-    )
-    return joined(" ", (when, how, told))
-
-
 def _shortfalls(run: Run) -> Iterator[tuple[str, str]]:
     """Case -> why it has fewer launches than planned, in words."""
     return ((case, str(each)) for case, each in (run.ending.cut if run.ending else {}).items())
-
-
-def _kind(run: Run) -> str:
-    """What the machine is, in a bracket."""
-    kind = provenance.kind(run)
-    return text("({parts})", parts=kind) if kind else ""
 
 
 def _nodes(run: Run) -> list[_Node]:
@@ -279,7 +239,8 @@ def _template() -> jinja2.Template:
         described=drawing.described,
         severity=SEVERITY,
         shown=formatting.shown,
-        limit_text=formatting.limit_text,
+        count=formatting.count,
+        seconds=formatting.seconds,
         against=formatting.against,
         bar=formatting.bar,
         placed=formatting.placed,

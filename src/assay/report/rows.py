@@ -109,7 +109,7 @@ def compared(comparison: Comparison) -> str:
         b=comparison.b,
         ratio=f"×{formatting.factor(comparison.ratio)}",  # noqa: RUF001 (a factor)
         ends=ends,
-        verdict=known(comparison.verdict),
+        verdict=verdicts.word(comparison),
     )
 
 

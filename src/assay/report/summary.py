@@ -1,11 +1,13 @@
-"""The first page: what is good, what is wrong, what to do next. Every line is computed from the run."""
+"""The first page: whether figures may be used, what is wrong, what to do next; computed from the run."""
 
+import shlex
 from collections.abc import Collection, Iterable
 from typing import Literal
 
 import msgspec
 
 from assay.analyse.findings import concerning
+from assay.model import benchmarks
 from assay.model.grouping import grouped
 from assay.model.plan import Case
 from assay.model.result import Analysis, CaseStatus, Finding, Outcome
@@ -13,13 +15,8 @@ from assay.model.run import Run
 from assay.model.text import Command, cli, joined, text
 from assay.report import formatting, remedies
 
-_NEAR_LIMIT = 0.9
 #: Launches from which on there is an interval.
 _FEWEST = 6
-#: Launches below which a figure is praised for nothing.
-_FEWEST_TO_PRAISE = 3
-#: More advice than this is in the sections, beside its evidence.
-_MOST_ADVICE = 5
 
 
 class Action(msgspec.Struct, frozen=True):
@@ -53,33 +50,21 @@ class Summary(msgspec.Struct, frozen=True):
 
     Attributes:
         verdict: whether its figures may be used.
-        good: what a reader may rely on.
         wrong: what costs performance or trust.
-        next: what to do, in order, each with its reason.
-        facts: what is worth knowing, and what the run spent.
+        next: what to do, each with its reason; the first is the one thing to type.
         notices: what a reader must know before any figure: the way that messages took was not the one they think.
     """
 
     verdict: Verdict
-    good: tuple[str, ...]
-    wrong: tuple[str, ...]
-    next: tuple[Action, ...]
-    facts: tuple[str, ...]
+    wrong: tuple[str, ...] = ()
+    next: tuple[Action, ...] = ()
     notices: tuple[str, ...] = ()
 
 
 def summary(run: Run, analysis: Analysis) -> Summary:
     """The first page's lists."""
-    known = notices(analysis)
-    told_elsewhere = concerning("paths") if analysis.profiles else frozenset()
-    facts = tuple(
-        each.claim
-        for each in by_severity(analysis)
-        if each.severity == "fact" and each not in known and each.rule not in told_elsewhere
-    )
-    told = tuple(each.claim for each in known)
-    lists = _good(run, analysis), _wrong(run, analysis), _next(run, analysis)
-    return Summary(verdict(run, analysis), *lists, (*facts, *filter(None, [spent(analysis)])), told)
+    known = tuple(each.claim for each in notices(analysis))
+    return Summary(verdict(run, analysis), _wrong(run, analysis), _next(run, analysis), known)
 
 
 def verdict(run: Run, analysis: Analysis) -> Verdict:
@@ -239,37 +224,10 @@ def spent(analysis: Analysis) -> str:
     return joined(" ", parts)
 
 
-def _good(run: Run, analysis: Analysis) -> tuple[str, ...]:
-    lines: list[str] = []
-    measured = [e for e in analysis.estimates if e.median is not None]
-    wished = planned(run, analysis)
-    if measured and not run.imported and all(outcome.status == "complete" for outcome in wished):
-        cases = formatting.count(len(wished), "case", "cases")
-        fewer = run.ending is not None and run.ending.status == "cut"
-        lines.append(
-            text(
-                "All {cases} of the plan were measured and passed verification, some with fewer launches than "
-                "planned.",
-                cases=cases,
-            )
-            if fewer
-            else text("All {cases} of the plan were measured and passed verification.", cases=cases)
-        )
-    proven = [e.placement.proven for e in measured if e.placement.proven]
-    if proven and all(proof.as_asked for proof in proven):
-        lines.append(text("Every program ran on the requested cpus: it read them back while it ran."))
-    praised = [e for e in measured if e.launches >= _FEWEST_TO_PRAISE and e.limit and e.limit.source != "measured"]
-    near = [e for e in praised if (formatting.share(e) or 0) >= _NEAR_LIMIT]
-    if near:
-        lines.append(
-            text(
-                "{count} figure reaches at least {share} of a derived or given limit.|{count} figures reach at "
-                "least {share} of a derived or given limit.",
-                count=len(near),
-                share=formatting.percent(_NEAR_LIMIT),
-            )
-        )
-    return tuple(lines)
+def own_system(*, by_mpi: bool) -> Action:
+    """What a reader of figures of others measures."""
+    command = cli("run", "network" if by_mpi else "node")
+    return Action(command, text("It measures your own system, which then stands beside these."))
 
 
 def _wrong(run: Run, analysis: Analysis) -> tuple[str, ...]:
@@ -295,32 +253,23 @@ def _wrong(run: Run, analysis: Analysis) -> tuple[str, ...]:
 
 
 def _next(run: Run, analysis: Analysis) -> tuple[Action, ...]:
-    """Remedies of problems, then of advice with its claim (problems have a list of their own), then repeats."""
-    asked = [f for f in by_severity(analysis) if f.next and f.severity in {"problem", "advice"}]
-    advice = [f for f in asked if f.severity == "advice"]
-    steps = [
-        Action(remedies.typed(f.next, run), f.claim if f.severity == "advice" else "")
-        for f in asked
-        if f not in advice[_MOST_ADVICE:]
-    ]
-    if len(advice) > _MOST_ADVICE:
-        steps.append(Action(text("{count} more in the sections below", count=len(advice) - _MOST_ADVICE)))
+    """The rest of the run, remedies of problems, then of advice, then repeats; commands come first."""
+    steps: list[Action] = []
     if run.ending is None or run.ending.status != "complete":
-        steps.append(
-            Action(text("Measure the missing cases: `assay run --resume {run}`", run=remedies.resumed(run)))
-        )
+        rest = cli("resume", *shlex.split(remedies.resumed(run)))
+        steps.append(Action(rest, text("It measures what is missing and keeps what this run has measured.")))
+    asked = [f for f in by_severity(analysis) if f.next and f.severity in {"problem", "advice"}]
+    remedied = (Action(remedies.typed(f.next, run), f.claim) for f in asked)
+    steps += sorted(remedied, key=lambda step: not step.commands)
     ranges = any(e.basis == "range" for e in analysis.estimates)
     repeated = any("--launches" in command.options for step in steps for command in step.commands)
     if ranges and run.plan.launches < _FEWEST and not repeated:
         command = remedies.typed(cli("run", run.info.study, "--launches", str(_FEWEST)), run)
-        steps.append(
-            Action(
-                text(
-                    "The ranges here are not confidence intervals. For 95 % intervals: `{command}`",
-                    command=command,
-                )
-            )
-        )
+        steps.append(Action(command, text("A range of few launches becomes a 95 % interval.")))
+    if run.imported and not steps:
+        known = set(benchmarks.names()) & {e.benchmark for e in analysis.estimates}
+        by_mpi = any(benchmarks.get(name).launcher == "mpi" for name in known)
+        steps.append(own_system(by_mpi=by_mpi))
     # A command that another step names with its reason needs no step of its own; nor one that is there already.
     once = {step.do: step for step in reversed(steps)}
     named = {command for step in once.values() if not formatting.is_command(step.do) for command in step.commands}

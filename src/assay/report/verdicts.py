@@ -24,12 +24,18 @@ def rank(comparison: Comparison) -> int:
     return VERDICTS.index(comparison.verdict)
 
 
+def word(comparison: Comparison) -> str:
+    """Its verdict, as people read it: figures without samples cannot be tested at all."""
+    if comparison.verdict == "inconclusive" and _has_no_samples(comparison):
+        return text("not testable without samples")
+    return known(comparison.verdict)
+
+
 def counted(comparisons: Iterable[Comparison]) -> str:
     """`24 slower and 49 equivalent`."""
-    verdicts = selection.grouped(sorted(comparisons, key=rank), lambda each: each.verdict)
+    verdicts = selection.grouped(sorted(comparisons, key=rank), word)
     return formatting.listed(
-        text("{number} {verdict}", number=len(members), verdict=known(verdict))
-        for verdict, members in verdicts.items()
+        text("{number} {verdict}", number=len(members), verdict=verdict) for verdict, members in verdicts.items()
     )
 
 
@@ -72,11 +78,15 @@ def basis(comparison: Comparison) -> str:
 
 def why_no_interval(comparison: Comparison) -> str:
     """That a ratio has no interval: of one pair, or of a figure without samples; empty where it rests on more."""
-    if not comparison.blocks and 0 in comparison.launches:
+    if _has_no_samples(comparison):
         return text("no samples, no interval")
     if comparison.blocks == 1:
         return text("one pair, no interval")
     return text("one launch each, no interval") if comparison.launches == (1, 1) else ""
+
+
+def _has_no_samples(comparison: Comparison) -> bool:
+    return not comparison.blocks and 0 in comparison.launches
 
 
 def are_imported(pairs: Iterable[ComparedPair]) -> bool:
@@ -87,7 +97,8 @@ def are_imported(pairs: Iterable[ComparedPair]) -> bool:
 def silent(pairs: Sequence[ComparedPair]) -> dict[str, tuple[ComparedPair, ...]]:
     """The inconclusive figures by the reason why nothing is claimed, in words that follow a number of figures."""
     several = sum(pair.comparison.p is not None for pair in pairs)
-    unclear = [pair for pair in pairs if pair.comparison.verdict == "inconclusive"]
+    of = [pair for pair in pairs if not _has_no_samples(pair.comparison)]
+    unclear = [pair for pair in of if pair.comparison.verdict == "inconclusive"]
     return selection.grouped(unclear, lambda pair: _reason(pair, several))
 
 

@@ -115,7 +115,19 @@
     for (const button of document.querySelectorAll("[data-language]")) {
       button.setAttribute("aria-pressed", String(button.dataset.language === language));
     }
+    cards();
     dispatchEvent(new Event("languagechosen"));
+  }
+
+  // A phone shows a row of a wide table as a card: each cell beside its heading.
+  const MOST_CARDS = 300;
+  function cards() {
+    for (const table of document.querySelectorAll("table")) {
+      const heads = [...table.querySelectorAll("thead th")].map((each) => each.textContent);
+      if (heads.length < 4 || table.rows.length > MOST_CARDS) continue;
+      table.classList.add("cards");
+      for (const row of table.tBodies[0].rows) [...row.cells].forEach((cell, at) => { cell.dataset.head = heads[at]; });
+    }
   }
 
   const attempt = (action) => { try { return action(); } catch { return null; } }; // storage may be forbidden
@@ -225,11 +237,19 @@
   // A link into a folded table opens it.
   function reveal() {
     const target = location.hash.length > 1 && document.getElementById(decodeURIComponent(location.hash.slice(1)));
-    const folded = target && target.closest("details");
-    if (folded) { folded.open = true; target.scrollIntoView({ block: "center" }); }
+    for (let each = target; each; each = each.parentElement) if (each.tagName === "DETAILS") each.open = true;
+    if (target && target.closest("details")) target.scrollIntoView({ block: "center" });
   }
   addEventListener("hashchange", reveal);
   reveal();
+
+  // Paper opens what is folded.
+  let shut = [];
+  addEventListener("beforeprint", () => {
+    shut = [...document.querySelectorAll("details:not([open])")];
+    for (const each of shut) each.open = true;
+  });
+  addEventListener("afterprint", () => { for (const each of shut) each.open = false; });
 
   if (!("DecompressionStream" in window)) return;
   for (const element of document.querySelectorAll(".downloads")) element.hidden = false;

@@ -69,21 +69,6 @@ def _point(found: Fitted[Overlap], row: str) -> Point:
     return Point(row, series, value, low, high, 1.0, shown.short, shown.value, found.basis, text("all of it"))
 
 
-def _sentences(scene: Scene) -> str:
-    if not scene.found:
-        return ""
-    ordered = sorted(scene.found, key=lambda each: each.model.hidden.value)
-    ends = ((_row(each), _calls(each.estimates[0]), _shown(each).short) for each in (ordered[-1], ordered[0]))
-    most, least = (
-        text("{row}, {series}: {figure}", row=row, series=of, figure=figure) for row, of, figure in ends
-    )
-    if len(ordered) == 1:
-        return text("The hidden share is of {what}.", what=most)
-    return text(
-        "The largest hidden share is that of {most}; the smallest is that of {least}.", most=most, least=least
-    )
-
-
 declared = Declared(
     order=61,
     id="overlap",
@@ -96,7 +81,6 @@ declared = Declared(
     ),
     law=Overlap,
     select=lambda analysis, _headline: selection.of_benchmark(analysis, "overlap"),
-    sentences=_sentences,
     charts=_charts,
     shared_tables=(
         Listing(

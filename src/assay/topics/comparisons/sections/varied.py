@@ -7,7 +7,6 @@ from assay.report import figures, formatting, selection, verdicts
 from assay.report.charts.intervals import Point, intervals
 from assay.report.declared import Declared, Scene
 from assay.report.section import Figure, Table, headings
-from assay.report.vocabulary import known as known_word
 
 #: More rows make no figure: the table has them all.
 _ROWS = 36
@@ -100,7 +99,7 @@ def _figure(factor: str, members: tuple[Comparison, ...], known: dict[str, Estim
     for each in shown:
         what = joined(", ", [part for part in named[each.id] if part not in common] or named[each.id])
         ends = verdicts.plain_ends(each)
-        verdict = known_word(each.verdict)
+        verdict = verdicts.word(each)
         told = text(
             "{ratio} {ends}, {verdict}" if each.confidence else "{ratio} ({ends}), {verdict}",
             ratio=formatting.factor(each.ratio),
@@ -170,7 +169,7 @@ def _tables(scene: Scene) -> tuple[Table, ...]:
             formatting.factor(each.ratio),
             verdicts.plain_ends(each),
             verdicts.basis(each),
-            known_word(each.verdict),
+            verdicts.word(each),
             formatting.percent(each.margin),
             text("none") if each.detectable is None else formatting.percent(each.detectable),
             "" if each.adjusted_p is None else f"{each.adjusted_p:.2g}",

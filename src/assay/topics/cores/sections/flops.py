@@ -121,28 +121,9 @@ def _clocks(scene: Scene) -> list[tuple[str, ...]]:
 
 
 def _sentences(scene: Scene) -> str:
-    best = scene.cached(_best)
-    if best is None:
+    if scene.cached(_best) is None:
         return text("Nothing could be measured.")
-    told = [
-        text(
-            "The maximum is {figure} on “{label}” with {how} in double precision.",
-            figure=formatting.shown(best).full,
-            label=best.placement.label,
-            how=_how(best),
-        )
-    ]
-    if best.limit:
-        told.append(
-            text(
-                "That is {share} of the best measured, {limit}: {of}."
-                if best.limit.source == "measured"
-                else "That is {share} of {limit}: {of}.",
-                share=formatting.share_text(best),
-                limit=formatting.quantity(best.limit.value, best.unit),
-                of=best.limit.of,
-            )
-        )
+    told: list[str] = []
     _, refused = map(len, scene.cached(_kept_and_refused))
     if refused:
         told.append(

@@ -96,7 +96,7 @@ def _lost(noise: Noise, repeat: str) -> Iterable[Finding]:
                 "The machine was not steady: work of fixed length lost {share} % of its time to stops, {count} a "
                 "second, the longest {longest}.",
                 share=format_share(noise.lost),
-                count=f"{noise.stops_per_s or 0.0:.3g}",
+                count=f"{float(f'{noise.stops_per_s or 0.0:.3g}'):,g}",
                 longest=format_quantity(noise.longest_stop_s or 0.0, "s"),
             ),
             severity="problem",

@@ -68,22 +68,11 @@ def _charts(scene: Scene) -> tuple[Figure, ...]:
 
 
 def _sentences(scene: Scene) -> str:
-    crowd = _largest(scene)
-    low, high = formatting.shown(crowd[0]), formatting.shown(crowd[-1])
-    told = text(
+    return text(
         "All {nodes} nodes ran the same programs. A parallel program waits for its slowest node, so the low end "
         "matters. Everywhere else in this report a figure is that of the median node.",
         nodes=len(scene.run.plan.hosts),
     )
-    here = text(
-        "{where}: {low} on {first} to {high} on {last}.",
-        where=formatting.placed(crowd[0]),
-        low=low.full,
-        first=_host(crowd[0]),
-        high=high.full,
-        last=_host(crowd[-1]),
-    )
-    return joined(" ", (told, here))
 
 
 def _rows(scene: Scene) -> Iterable[tuple[str, ...]]:

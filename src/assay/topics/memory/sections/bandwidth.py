@@ -11,9 +11,6 @@ from assay.report.declared import Declared, Listing, Scene
 from assay.report.section import Figure, Headline, headings
 from assay.topics.memory.sections import numa, saturation, touch
 
-#: Of more settings than this a sentence tells the least and the best.
-_TOLD = 4
-
 
 def _by_placement(analysis: Analysis, every: tuple[Estimate, ...]) -> tuple[Estimate, ...]:
     """The triad, without what other sections show."""
@@ -84,50 +81,14 @@ def _usual(estimates: tuple[Estimate, ...]) -> tuple[Estimate, ...]:
     )
 
 
-def _sentences(scene: Scene) -> str | tuple[str, ...]:
+def _sentences(scene: Scene) -> str:
     triad = scene.measured
     if not triad:
         return text(
             'No memory bandwidth could be measured. The section "What was not measured" lists the reasons.'
         )
-    ordered = _by_cpus(triad)
-    widest, narrowest = ordered[-1], ordered[0]
-    said = [_placement_sentence(widest)]
-    if widest[0].placement.label != narrowest[0].placement.label:
-        said.append(_placement_sentence(narrowest))
     counted = selection.meaning(triad[0])
-    return (
-        joined(" ", (*said, _limit_sentence(widest))),
-        text("The rate counts {what}.", what=counted) if counted else "",
-    )
-
-
-def _placement_sentence(estimates: tuple[Estimate, ...]) -> str:
-    usual = _usual(estimates) or estimates
-    label = usual[0].placement.label
-    names, many = selection.varied(usual), len(usual) > _TOLD
-    cpus = formatting.count(usual[0].placement.ranks, "cpu", "cpus")
-    told = sorted(usual, key=lambda e: e.median or 0.0)[:: len(usual) - 1] if many else usual
-    parts = []
-    for estimate in told:
-        figure, how = formatting.shown(estimate).full, selection.series(estimate, names)
-        parts.append(text("{figure} with {how}", figure=figure, how=how) if how else figure)
-    reached = text("{low} to {high}", low=parts[0], high=parts[-1]) if many else formatting.listed(parts)
-    return text("With placement “{label}” ({cpus}) it reaches {reached}.", label=label, cpus=cpus, reached=reached)
-
-
-def _limit_sentence(estimates: tuple[Estimate, ...]) -> str:
-    limited = selection.best(e for e in estimates if e.limit)
-    if limited is None or limited.limit is None:
-        return text("No limit of these figures is known.")
-    return text(
-        "The best figure on “{where}” is {share} of the limit, {limit} ({source}): {of}.",
-        where=limited.placement.label,
-        share=formatting.share_text(limited),
-        limit=formatting.quantity(limited.limit.value, limited.unit),
-        source=formatting.SOURCES[limited.limit.source],
-        of=limited.limit.of,
-    )
+    return text("The rate counts {what}.", what=counted) if counted else ""
 
 
 def _sizes(scene: Scene) -> Iterable[tuple[str, ...]]:

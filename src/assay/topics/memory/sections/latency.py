@@ -134,21 +134,9 @@ def _knees(found: tuple[Fitted[LatencyLevels], ...]) -> Iterable[tuple[str, floa
         yield from ((cause, statistics.geometric_mean(group)) for group in groups)
 
 
-def _sentences(scene: Scene) -> str | tuple[str, ...]:
+def _sentences(scene: Scene) -> str:
     if not scene.measured:
         return text("Nothing could be measured.")
-    said: list[str] = []
-    for each in scene.found:
-        told = formatting.listed(
-            text("{time} from {level}", time=each.shown(level.latency).short, level=_name(level, number))
-            for number, level in enumerate(each.model.levels, 1)
-        )
-        walk = scene.name(each)
-        said.append(
-            text("With {walk} a load takes {times}.", walk=walk, times=told)
-            if walk
-            else text("A load takes {times}.", times=told)
-        )
     reading = text(
         "Thick lines are the fitted levels. Dashed vertical lines are the sizes that the system states of the "
         "caches; solid ones are measured: the working set at which a load leaves a cache or a TLB."
@@ -158,7 +146,7 @@ def _sentences(scene: Scene) -> str | tuple[str, ...]:
     )
     levels = (level for each in scene.found for level in each.model.levels)
     steps = any(level.step > 1 and not level.beyond_tlb for level in levels)
-    return joined(" ", said), joined(" ", (reading, second if steps else ""))
+    return joined(" ", (reading, second if steps else ""))
 
 
 def _headlines(scene: Scene) -> Iterable[Headline]:

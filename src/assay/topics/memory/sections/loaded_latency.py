@@ -74,20 +74,7 @@ def _load_axis(loads: tuple[Estimate, ...]) -> tuple[float, str]:
 
 
 def _sentences(scene: Scene) -> str:
-    found = _drawing(scene)
-    told = [
-        text(
-            "A load takes {idle} on an idle memory and {loaded} under full load ({beside}), {ratio} times as long."
-            if each.model.idle
-            else "A load takes {idle} beside the lightest load and {loaded} under full load ({beside}), {ratio} "
-            "times as long.",
-            idle=each.shown(each.model.base).full,
-            loaded=each.shown(each.model.loaded).full,
-            ratio=_ratio(each),
-            beside=each.shown(each.model.bandwidth).short if each.model.bandwidth else "",
-        )
-        for each in found
-    ]
+    found, told = _drawing(scene), list[str]()
     small = [e for each in found for e in each.estimates if e.params.get("pages") == "small"]
     if small:
         told.append(

@@ -14,6 +14,8 @@ from assay.report.section import Figure, headings
 from assay.topics.memory.models.saturation import Saturation
 
 _FILLED = 0.95
+#: On fewer cores the curve says nothing that the bandwidths of one core and of all do not.
+_FEWEST_CORES = 4
 
 
 def cells(analysis: Analysis) -> frozenset[str]:
@@ -85,22 +87,12 @@ def _point(each: Fitted[Saturation], point: Point, name: str, factor: float) -> 
     return LinePoint(x=cores, x_lo=cores, x_hi=cores, series=name, place=place, **ends)
 
 
-def _sentences(scene: Scene) -> str:
-    told = [
-        text(
-            "{name}: {count} core reaches {share} of {most}.|{name}: {count} cores reach {share} of {most}.",
-            name=scene.name(each),
-            count=_cores(each.model.cores),
-            share=formatting.percent(_FILLED),
-            most=each.shown(each.model.maximum).full,
-        )
-        for each in scene.found
-    ]
-    return joined(" ", told)
+def _applies(scene: Scene) -> bool:
+    return any(point.at["cores"] >= _FEWEST_CORES for each in scene.found for point in each.model.points)
 
 
 def _rows(scene: Scene) -> Iterable[tuple[str, ...]]:
-    for each in scene.found:
+    for each in scene.found if _applies(scene) else ():
         yield (
             scene.name(each),
             each.shown(each.model.one_core).short if each.model.one_core else "",
@@ -120,7 +112,7 @@ declared = Declared(
         "groups. Cores beyond the saturation point do not speed up memory-bound programs."
     ),
     law=Saturation,
-    sentences=_sentences,
+    applies=_applies,
     charts=_charts,
     shared_tables=(
         Listing(

@@ -180,7 +180,7 @@ def _rows(scene: Scene) -> Iterable[tuple[str, ...]]:
         what = f"{a.benchmark}, {a.placement.label}"
         ways = text("{a} against {b}", a=way(a), b=way(b))
         ends = verdicts.plain_ends(each)
-        yield what, ways, formatting.factor(each.ratio), ends, verdicts.number(each), known_word(each.verdict)
+        yield what, ways, formatting.factor(each.ratio), ends, verdicts.number(each), verdicts.word(each)
 
 
 def _between(scene: Scene) -> list[tuple[Comparison, Estimate, Estimate]]:

@@ -3,7 +3,7 @@
 from collections.abc import Callable, Iterable
 
 from assay.model.result import Estimate
-from assay.model.text import Joined, filled, joined, text
+from assay.model.text import Joined, joined, text
 from assay.report import figures, formatting, messages, selection
 from assay.report.charts.lines import LinePoint, lines
 from assay.report.declared import Declared, Scene
@@ -171,20 +171,6 @@ def _point(e: Estimate, name: str, factor: float) -> LinePoint:
     return LinePoint(x=ranks, x_lo=ranks, x_hi=ranks, series=name, place=place, **figures.ends(e, factor))
 
 
-def _sentences(scene: Scene) -> str:
-    """The most and the least of the placements, with their ranks."""
-    ordered = sorted(scene.cached(_bandwidth), key=lambda e: e.median or 0.0)
-    if not ordered:
-        return ""
-    ends = {e.id: e for e in (ordered[-1], ordered[0])}.values()
-    most, *least = [joined(", ", (formatting.shown(e).full, messages.where(e))) for e in ends]
-    size = messages.at(ordered[0])
-    if not least:
-        return text("With messages of {size} they get {figure}.", size=size, figure=most)
-    told = text("With messages of {size} the maximum is {most} and the minimum {least}.")
-    return filled(told, {"size": size, "most": most, "least": least[0]})
-
-
 declared = Declared(
     order=63,
     id="many-pairs",
@@ -194,7 +180,6 @@ declared = Declared(
         "rank i of the second half. The figures add the bytes and messages of all pairs, in one direction."
     ),
     select=lambda analysis, _headline: messages.of_patterns(analysis, PATTERNS),
-    sentences=_sentences,
     charts=_charts,
     page_tables=(found,),
     headlines=_headlines,

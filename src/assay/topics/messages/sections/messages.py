@@ -1,11 +1,12 @@
 """Messages between two partners: latency and bandwidth by size, by placement, over every network and MPI."""
 
 from collections.abc import Iterable
+from itertools import chain
 
 import msgspec
 
 from assay.model.result import Analysis, Estimate
-from assay.model.text import Text, filled, joined, text
+from assay.model.text import joined, text
 from assay.report import figures, formatting, messages, selection
 from assay.report.declared import Declared, Listing, Scene
 from assay.report.section import Figure, Headline, Table, headings
@@ -41,7 +42,8 @@ def _rows(scene: Scene) -> Iterable[tuple[str, ...]]:
     way = messages.over(scene.measured)
     for pattern, members in _of_pattern(scene.measured).items():
         # Figures between the same partners stand beside each other, whatever passed the messages.
-        for curve in _curves(tuple(e for part in _places(members).values() for e in part)).values():
+        places = selection.grouped(members, messages.where).values()
+        for curve in _curves(tuple(chain.from_iterable(places))).values():
             if best := _told(curve):
                 yield _row(pattern, best, way(best))
 
@@ -111,68 +113,13 @@ def _sentences(scene: Scene) -> str:
     measured = _aligned(scene)
     if not measured:
         return text('Nothing could be measured. The section "What was not measured" lists the reasons.')
-    patterns = _of_pattern(measured)
-    several = max(len(_curves(members)) / len(_places(members)) for members in patterns.values()) > 1
-    others = text(
+    if not _NEIGHBOURS & _of_pattern(measured).keys():
+        return ""
+    return text(
         "The Intel MPI Benchmarks also measure Sendrecv (each rank sends to one neighbour while it receives from "
         "the other), Exchange (both at once with both neighbours) and PingPing (two messages in opposite "
         "directions)."
     )
-    told = (
-        _latencies(measured),
-        _bandwidths(measured),
-        _duplex(scene),
-        text("If several networks, MPIs or states were measured, the text shows the best one.") if several else "",
-        others if _NEIGHBOURS & patterns.keys() else "",
-    )
-    return joined(" ", told)
-
-
-def _places(measured: tuple[Estimate, ...]) -> dict[str, tuple[Estimate, ...]]:
-    return selection.grouped(measured, messages.where)
-
-
-def _latencies(measured: tuple[Estimate, ...]) -> str:
-    """The best small message between each two partners."""
-    found = tuple(e for e in measured if messages.pattern(e) == messages.LATENCY)
-    best = [
-        (where, selection.best(each for curve in _curves(members).values() if (each := messages.small(curve))))
-        for where, members in _places(found).items()
-    ]
-    size = next((messages.at(e) for _, e in best if e), "")
-    told, times = text("One way, a message of {size} takes {times}."), formatting.listed(_between(best))
-    return filled(told, {"size": size, "times": times}) if times else ""
-
-
-def _bandwidths(measured: tuple[Estimate, ...]) -> str:
-    """What the largest messages reach in one direction."""
-    found = tuple(e for e in measured if messages.pattern(e) == messages.ONE)
-    size = max(map(messages.size, found), default=0)
-    best = [
-        (where, selection.best(e for e in members if messages.size(e) == size))
-        for where, members in _places(found).items()
-    ]
-    told, rates = text("In one direction, messages of {size} get {rates}."), formatting.listed(_between(best))
-    return filled(told, {"size": formatting.param(size, "B"), "rates": rates}) if rates else ""
-
-
-def _between(best: list[tuple[str, Estimate | None]]) -> list[Text]:
-    """A figure and its partners."""
-    return [
-        text("{figure} between {partners}", figure=formatting.shown(e).short, partners=where)
-        for where, e in best
-        if e
-    ]
-
-
-def _duplex(scene: Scene) -> str:
-    """From the least to the largest ratio of both directions to one."""
-    ratios = [ratio[0] for _, _, ratio in _ratios(scene)]
-    if not ratios:
-        return ""
-    low, high = (f"{ratio:.2f}" for ratio in (min(ratios), max(ratios)))
-    factor = low if low == high else text("{low} to {high}", low=low, high=high)
-    return text("Both directions together carry {factor} times as much as one direction.", factor=factor)
 
 
 def _ratios(scene: Scene) -> list[tuple[Estimate, Estimate, _Ends]]:

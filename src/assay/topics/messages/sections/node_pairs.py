@@ -3,7 +3,7 @@
 from collections.abc import Iterable
 
 from assay.model.law import Point
-from assay.model.text import joined, text
+from assay.model.text import text
 from assay.report import formatting
 from assay.report.declared import Declared, Listing, Matrix, Scene
 from assay.report.fitted import Fitted
@@ -19,12 +19,6 @@ def _name(scene: Scene, each: Fitted[NodePairs]) -> str:
 def _pair(each: Fitted[NodePairs], point: Point) -> str:
     names = text("{a} with {b}", a=str(point.at["a"]), b=str(point.at["b"]))
     return text("{value} ({basis})", value=formatting.quantity(point.value.value, each.unit), basis=names)
-
-
-def _sentences(scene: Scene) -> str:
-    if not scene.found:
-        return text("No pair could be measured.")
-    return text("{sentence}.", sentence=joined("; ", [_meaning(scene, each) for each in scene.found]))
 
 
 def _meaning(scene: Scene, each: Fitted[NodePairs]) -> str:
@@ -73,7 +67,6 @@ declared = Declared(
     ),
     benchmark="pairs",
     law=NodePairs,
-    sentences=_sentences,
     charts=_MATRIX.figures,
     shared_tables=(
         Listing(

@@ -4,6 +4,7 @@ from collections.abc import Iterable, Iterator
 
 from assay.analyse.evidence import stands_on
 from assay.model import benchmarks
+from assay.model.law import UNFIT
 from assay.model.quantity import Quantity
 from assay.model.result import Estimate
 from assay.model.text import Text, joined, text
@@ -15,6 +16,7 @@ from assay.report.declared import Declared, Listing, Scene
 from assay.report.fitted import Fitted
 from assay.report.ledger import Ledger
 from assay.report.section import Figure, headings
+from assay.topics.scaling.headlines import headlines
 from assay.topics.scaling.models.losses import Losses
 from assay.topics.scaling.models.scaling import Scaling
 from assay.topics.scaling.predictions.speed_up import LAW as EXPECTED
@@ -215,9 +217,13 @@ def _universal(scene: Scene) -> Iterator[tuple[str, ...]]:
         for law in each.model.universal:
             cores = text("nodes of {cores}", cores=formatting.count(law.cores_of_node, "core", "cores"))
             over = cores if law.cores_of_node else text("cores of one node")
-            most = formatting.interval(law.most, "").short if law.most else text("not known")
-            sigma, kappa = (formatting.interval(one, "").short for one in (law.sigma, law.kappa))
-            yield _name(each), over, str(law.points), sigma, kappa, formatting.percent(law.residual), most
+            unfit = law.residual > UNFIT
+            most = formatting.interval(law.most, "").short if law.most and not unfit else text("not known")
+            sigma, kappa = (
+                formatting.rough(one) if unfit else formatting.interval(one, "").short
+                for one in (law.sigma, law.kappa)
+            )
+            yield _name(each), over, str(law.points), sigma, kappa, formatting.residual(law.residual), most
 
 
 def _reasons(scene: Scene) -> Iterator[tuple[str, ...]]:
@@ -319,6 +325,7 @@ declared = Declared(
     applies=lambda scene: scene.found,
     sentences=_sentences,
     charts=_charts,
+    headlines=lambda scene: headlines(scene.found, _name),
     shared_tables=(
         Listing(
             text("Speed-ups over the base, and efficiencies"),
