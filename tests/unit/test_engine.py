@@ -1,5 +1,6 @@
 """The engine on machines whose laws are known, by a clock that is simulated."""
 
+import re
 from pathlib import Path
 
 import msgspec
@@ -132,6 +133,18 @@ def test_what_a_budget_cuts_is_said_case_by_case_and_blocks_go_last_first(tmp_pa
         assert ending(run).cut[case.id].cause == "budget"
         assert ending(run).cut[case.id].why == "the budget of 4 s was used up"
     assert measured_cases(run) == {case.id for case in run.plan.cases}
+
+
+def test_a_budget_that_a_launch_used_up_that_hung_says_so_of_each_case_it_cut(tmp_path: Path) -> None:
+    law = Law(faults=(Fault("hang", "bytes=4096", starts=(0,)),))
+    run = run_with(tmp_path, law, options=Options(budget_s=20, launches=5))
+    whys = {shortfall.why for shortfall in ending(run).cut.values() if shortfall.cause == "budget"}
+    (why,) = whys
+    assert re.fullmatch(
+        r"the budget of 20 s was used up, \d\d s of it by launches that failed "
+        r"\(\S*bytes=4096\S*: .*time limit.*\)",
+        why,
+    ), why
 
 
 def test_a_budget_too_small_for_every_case_measures_the_most_important_and_names_the_others(

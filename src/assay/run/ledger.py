@@ -27,6 +27,8 @@ _WAITED_SHARE = 0.1
 _REPEATED_TIME = 0.2
 #: An estimate that shall suffice is this much longer than what is expected: waiting and repeats have their part.
 _ROOM = 1.2 + _WAITED_SHARE + _REPEATED_TIME
+#: From this share of a budget on, what launches took that failed is why it was used up.
+_FAILED_SHARE = 0.25
 #: Costs of a launch that differ this much from those foreseen, as a share of them, have the budget spread anew.
 _DIFFERS = 0.25
 #: Probes around a launch of an earlier session, which only the launch itself was timed of.
@@ -96,6 +98,7 @@ class Ledger:
         self._repeats = 0
         self._repeated_s = 0.0
         self._budget_cut: set[str] = set()
+        self._failed_s = 0.0
         self._made = self._reconsidered = 0
         self._sentinels = {case.id for case in plan.cases if case.role == "sentinel"}
         for records in history:
@@ -122,7 +125,9 @@ class Ledger:
         if launch.attempt:
             self._repeats += 1
             self._repeated_s += wall_s
-        for case_id, why in failures(records).items():
+        failed = failures(records)
+        self._failed_s += wall_s if failed else 0.0
+        for case_id, why in failed.items():
             self._failures[case_id] += 1
             self._why[case_id] = why
             if self._failures[case_id] == _MOST_FAILURES:
@@ -238,10 +243,18 @@ class Ledger:
             why = f"failed {failed} times, the last time because {self._why[case_id]}"
             return Shortfall("failures", why, made, planned)
         if case_id in self._budget_cut and self.plan.budget_s is not None:
-            return Shortfall("budget", f"the budget of {self.plan.budget_s:g} s was used up", made, planned)
+            return Shortfall("budget", self._used_up(self.plan.budget_s), made, planned)
         if interrupted:
             return Shortfall("interrupted", "interrupted", made, planned)
         return Shortfall("unreached", "its program ended before it came to this case", made, planned)
+
+    def _used_up(self, budget_s: float) -> str:
+        """What used a budget up: launches that failed are named where they took a large part of it."""
+        used = f"the budget of {budget_s:g} s was used up"
+        if self._failed_s < _FAILED_SHARE * budget_s:
+            return used
+        case, why = next(iter(self._why.items()))
+        return f"{used}, {self._failed_s:.0f} s of it by launches that failed ({case}: {why})"
 
     def strike(self, launch_id: str, cases: Sequence[str]) -> None:
         """These cases of the launch are made or cut: what is left of it is what a run goes on with."""
