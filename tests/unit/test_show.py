@@ -78,7 +78,7 @@ def test_charts_are_exported_as_files_that_stand_alone(tmp_path: Path, size: str
     assert told.stdout.splitlines() == [str(path) for path in map(Path, told.stdout.split())]
     written = {path.name: path.read_bytes() for path in map(Path, told.stdout.split())}
     assert set(written) == {path.name for path in folder.iterdir()}
-    assert {"copy-rate-memcpy.svg", "memory-bandwidth-bandwidth.png", "noise-states.pdf"} <= set(written)
+    assert {"copy-rate-memcpy.svg", "memory-bandwidth-bandwidth.png", "noise-launches.pdf"} <= set(written)
     for name, content in written.items():
         if name.endswith(".png"):
             assert content.startswith(b"\x89PNG\r\n\x1a\n")

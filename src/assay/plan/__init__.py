@@ -264,11 +264,7 @@ def needed_libraries(study: Study) -> dict[str, tuple[str, ...]]:
 
 
 def programs(plan: Plan) -> dict[str, frozenset[str]]:
-    """Toolchain -> the programs that a plan starts.
-
-    Those of the first one with the probe around every launch; those of one whose ranks are on several nodes with
-    the program of the trial before the first launch.
-    """
+    """Toolchain -> the programs that a plan starts, with the probe, and the trial of ranks on several nodes."""
     found: dict[str, set[str]] = {}
     for launch in plan.order:
         programs = found.setdefault(launch.toolchain, {roles.probe().program} if not found else set())
