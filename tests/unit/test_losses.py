@@ -5,6 +5,7 @@ from typing import Literal
 import msgspec
 import pytest
 
+from assay.analyse.messages.steps import MessageLaw, Piece
 from assay.model.quantity import Quantity
 from assay.model.rank import MpiCall, MpiTimes
 from assay.topics.scaling.models.losses import loss, profile
@@ -18,13 +19,15 @@ def waits(*seconds: float, kind: Literal["wait", "all"] = "all") -> dict[str, Mp
     return {f"MPI_{number}": MpiCall(kind, 10, each, 0) for number, each in enumerate(seconds)}
 
 
-def divided(ranks: list[MpiTimes], seconds: float, shared: float | None = None) -> dict[str, float | None]:
+def divided(
+    ranks: list[MpiTimes], seconds: float, shared: float | None = None, law: MessageLaw | None = None
+) -> dict[str, float | None]:
     efficiency = 10.0 / len(ranks) / seconds
     one = Quantity(efficiency, efficiency, efficiency)
     step = Step(("two",), "all", len(ranks), 1, len(ranks), copies=False, blocks=6, speed_up=one, efficiency=one)
     if shared:
         step = msgspec.structs.replace(step, shared=Quantity(shared, shared, shared))
-    found = loss(step, profile([ranks]), BASE, None)
+    found = loss(step, profile([ranks]), BASE, law)
     parts = (found.in_turn, found.imbalance, found.messages, found.memory or 0.0, found.other)
     assert sum(parts) == pytest.approx(found.lost)
     figures = {name: value for name, value in msgspec.to_builtins(found).items() if name != "estimate"}
@@ -49,6 +52,29 @@ def test_time_in_messages_is_theirs() -> None:
     found = divided([MpiTimes(6.0, 1e-7, waits(1.0, kind="wait"))] * 2, 6.0)
     assert found["messages"] == pytest.approx(1 / 6, abs=1e-6)
     assert found == found | {"imbalance": 0, "in_turn": 0, "other": 0}
+
+
+def test_messages_take_what_their_law_gives_and_ranks_wait_in_turn_for_the_rest() -> None:
+    start, per_byte = Quantity(1e-3, 1e-3, 1e-3, "s"), Quantity(1e-6, 1e-6, 1e-6, "s/B")
+    law = MessageLaw(
+        id="law",
+        of=(),
+        start=start,
+        start_measured=start,
+        rate=None,
+        half_rate_size=None,
+        half_rate_size_measured=None,
+        saturation=None,
+        scatter=0.0,
+        pieces=(Piece(start, per_byte, None),),
+    )
+    call = MpiCall("wait", 100, 1.0, 102_400, {"1024": 100})
+    found = divided([MpiTimes(6.0, 1e-7, {"MPI_Sendrecv": call})] * 2, 6.0, law=law)
+    assert found["latency"] == pytest.approx(0.1 / 6, abs=1e-6)
+    assert found["bandwidth"] == pytest.approx(0.1024 / 6, abs=1e-6)
+    assert found["messages"] == pytest.approx(0.2024 / 6, abs=1e-6)
+    assert found["in_turn"] == pytest.approx((1 - 0.2024) / 6, abs=1e-6)
+    assert found["other"] == pytest.approx(0, abs=1e-6)
 
 
 def test_slower_computing_is_memorys_as_far_as_copies_say_it_and_else_other() -> None:

@@ -6,7 +6,7 @@ from statistics import median
 from assay.model.grouping import grouped
 from assay.model.rank import MpiCall, Rank
 from assay.model.text import joined, text
-from assay.model.units import format_quantity
+from assay.model.units import format_quantity, format_size
 from assay.report import formatting, selection
 from assay.report.declared import Declared, Listing, Scene
 from assay.report.section import headings
@@ -42,7 +42,7 @@ def _usage(scene: Scene) -> Iterator[tuple[str, ...]]:
         given = median(max(each.voluntary_switches for each in ranks) for ranks in used)
         taken = median(max(each.involuntary_switches for each in ranks) for ranks in used)
         strayed = max(each.strayed_s for ranks in used for each in ranks)
-        memory = (format_quantity(float(each), "B") for each in (most, every))
+        memory = (format_size(each) for each in (most, every))
         cells = (*memory, f"{given:.0f}", f"{taken:.0f}", format_quantity(strayed, "s") if strayed else "")
         yield *named, str(len(used[0])), *cells
 
@@ -60,7 +60,7 @@ def _calls(scene: Scene) -> Iterator[tuple[str, ...]]:
             )
             time = _seconds(found[name])
             longest = max(call.seconds for call in calls) * len(ranks) / whole
-            moved = (format_quantity(sent, "B"), _usual(calls)) if sent else ("", "")
+            moved = (format_size(sent), _usual(calls)) if sent else ("", "")
             shares = formatting.percent(time / whole), formatting.percent(longest)
             yield *named, name, f"{number:.0f}", format_quantity(time / len(ranks), "s"), *shares, *moved
 
@@ -76,7 +76,7 @@ def _usual(calls: Sequence[MpiCall]) -> str:
     for size, number in sizes:
         left -= number
         if left <= 0:
-            return format_quantity(float(size), "B")
+            return format_size(size)
     return ""
 
 

@@ -30,13 +30,14 @@ class Loss(msgspec.Struct, frozen=True):
     Attributes:
         estimate: id.
         lost: one less the efficiency.
-        in_turn: ranks wait beyond what imbalance explains: now one works alone, then another.
+        in_turn: ranks wait beyond what imbalance explains: now one works alone, then another. With a law of
+            messages also what these take beyond it: their partner comes late, or a network is contended.
         imbalance: ranks wait for the one that computes longest.
         messages: they pass messages.
         latency: of these what the law of messages gives for their number; None without a law.
         bandwidth: of these what it gives for their bytes.
         memory: they compute slower beside each other, as copies do that share nothing else; None without copies.
-        other: all else: slower computing for causes that nobody told apart, and messages beyond their law.
+        other: slower computing for causes that nobody told apart.
     """
 
     estimate: str
@@ -177,13 +178,13 @@ def loss(step: Step, counted: Profile, base: Profile, law: MessageLaw | None) ->
     return Loss(
         estimate=step.estimates[0],
         lost=1 - efficiency,
-        in_turn=in_turn,
+        in_turn=in_turn + moving - messages,
         imbalance=imbalance,
         messages=messages,
         latency=latency,
         bandwidth=bandwidth,
         memory=memory,
-        other=slower - (memory or 0.0) + moving - messages,
+        other=slower - (memory or 0.0),
     )
 
 

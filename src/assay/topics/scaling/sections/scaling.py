@@ -381,9 +381,9 @@ declared = Declared(
         Listing(
             text(
                 "What becomes of the time of all cores, beyond what the base loses the same way, by what ranks "
-                "spent in calls of MPI. Ranks wait in turn where now one works alone, then another. Latency and "
-                "bandwidth follow from the law of messages, memory from independent copies; other is slower "
-                "computing for causes not told apart, and messages beyond their law"
+                "spent in calls of MPI. Ranks wait in turn where now one works alone, then another, or where "
+                "messages take longer than their law. Latency and bandwidth follow from that law, memory from "
+                "independent copies; other is slower computing for causes not told apart"
             ),
             headings(
                 "Problem",
