@@ -24,6 +24,8 @@ _STATES = (QUIET, DISTURBED)
 #: A second of the axis where the run took longer than so many of them is a part of a minute.
 _LONG_S, _MINUTE_S = 600, 60
 _ROW, _PANEL = 20, 58
+#: Of more launches than these the probes are lines without points.
+_POINTS = 250
 _MICRO = 1000
 _TIME = (
     "datum.value >= 1e9 ? format(datum.value / 1e9, '~r') + ' s' : "
@@ -161,7 +163,7 @@ def _handover(spans: list[Span], x: Spec, x2: Spec) -> Spec:
         "height": _PANEL,
         "layer": [
             mark("rule", line, x=x, x2=x2, y=y, y2={"field": "after"}, tooltip=said),
-            dots(14, x=x, y=y, color={"value": COLOURS[5]}, tooltip=said),
+            *([dots(14, x=x, y=y, color={"value": COLOURS[5]}, tooltip=said)] if len(spans) <= _POINTS else []),
         ],
     }
 
