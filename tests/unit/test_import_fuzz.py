@@ -13,6 +13,7 @@ from rich.console import Console
 from tests.unit.test_import_networks import BABELSTREAM, IPERF3, NCCL, NVBANDWIDTH, PERFTEST, SOCKPERF
 from tests.unit.test_import_npb import NPB_2_3
 from tests.unit.test_import_osu import PASTED
+from tests.unit.test_import_reframe import REFRAME
 from tests.unit.test_import_suites import GROMACS, HPCC, HPCG, IOR, MDTEST, MLC, WRF
 from tests.unit.test_import_tools import HPL, IMB, NUMACTL, STREAM
 
@@ -54,6 +55,7 @@ SAMPLES = {
     "mdtest": MDTEST[0].text,
     "gromacs": GROMACS[2].text,
     "wrf": WRF[0].text,
+    "reframe": REFRAME[0].text,
 }
 #: More of them in a long run.
 EXAMPLES = settings().max_examples

@@ -18,6 +18,7 @@ from assay.importing import (
     npb,
     numactl,
     osu,
+    reframe,
     stream,
     structured,
     suites,
@@ -32,7 +33,7 @@ from assay.model.imported import IMPORTED_SCHEMA, UNSTATED, Imported, Skipped, S
 FORMATS: dict[str, Format] = {
     each.name: each
     for each in (
-        *(room.FORMAT for room in (osu, imb, netpipe, stream, hpl, himeno, npb, numactl, columns)),
+        *(room.FORMAT for room in (osu, imb, netpipe, stream, hpl, himeno, npb, numactl, columns, reframe)),
         *chain.from_iterable(room.FORMATS for room in (devices, networks, suites, applications, structured)),
     )
 }
