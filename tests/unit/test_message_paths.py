@@ -277,8 +277,9 @@ def test_messages_that_went_astray_are_said_before_their_limit(analysed: Analysi
 
 def test_the_first_page_has_the_words_and_facts_do_not_repeat_them(bare: Run, analysed: Analysis) -> None:
     page = html.render(with_device(bare, ethernet()), analysed)
-    summary = page[page.index('<section id="summary"') : page.index('<section id="machine"')]
-    assert "The network in words" in summary
+    summary = page[
+        page.index('<section id="summary"') : page.index("</section>", page.index('<section id="in-words"'))
+    ]
     assert "Long messages reach the wire rate of eth0, 1.00 Gbit/s." in summary
     assert "the link is what limits them" not in summary
     assert "the link is what limits them" in page
