@@ -30,7 +30,7 @@ _LOT = {f"tests/cluster/test_{file}.py": lot for lot, files in _LOTS.items() for
 
 # A law holds however busy the machine is: no example of it may fail for having taken long.
 _USUAL = settings.get_profile(settings.get_current_profile_name())
-settings.register_profile("assay", _USUAL, deadline=None)
+settings.register_profile("assay", _USUAL, deadline=None, max_examples=_USUAL.max_examples // 2)
 settings.register_profile("long", _USUAL, deadline=None, max_examples=20 * _USUAL.max_examples)
 
 # A shell starts what runs in its background with SIGINT ignored, nohup with SIGHUP, and every program below

@@ -39,7 +39,7 @@ FLOWS = Measure("pt2pt", ("2x2@all",), axes={"pattern": "latency", "bytes": 6553
 def build() -> Build:
     """Two MPI programs for any x86-64 machine, with MPICH, whose mpiexec starts ranks without a daemon."""
     try:
-        made = toolchain.get("gcc/mpich+O1")
+        made = toolchain.get("gcc/mpich -O1")
     except (UsageError, UnfitEnvironmentError) as error:
         pytest.skip(f"no gcc, or no MPICH: {error.why}")
     return toolchain.build(made, programs={*PROGRAMS})

@@ -1,6 +1,6 @@
 """Whether states explain a benchmark: seldom said of healthy runs, said where they do, else all is pooled."""
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 
 import numpy as np
 import pytest
@@ -84,9 +84,12 @@ SIX_EACH = 2 * THREE_EACH
 
 
 @pytest.mark.parametrize("noise", _seldom(0.003, 0.05, 0.3))
-def test_labels_by_chance_split_less_than_one_healthy_run_in_a_hundred(noise: float) -> None:
-    found = sum(bool(explained(_apart(_by_chance(seed), 1.0, noise, seed))) for seed in range(RUNS))
-    assert found <= BY_CHANCE
+def test_labels_by_chance_split_less_than_one_healthy_run_in_a_hundred(
+    noise: float, repeats: Callable[[int, int], int]
+) -> None:
+    runs = repeats(RUNS // 4, RUNS)
+    found = sum(bool(explained(_apart(_by_chance(seed), 1.0, noise, seed))) for seed in range(runs))
+    assert found <= (BY_CHANCE if runs == RUNS else 1)  # two standard deviations above it, too
 
 
 @pytest.mark.parametrize("noise", _seldom(0.003, 0.05, 0.2))
