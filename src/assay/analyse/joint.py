@@ -119,7 +119,7 @@ def wrong_ranks(ranks: Sequence[Rank], placement: Placement) -> str:
     """
     hosts, cpus = placement.rank_hosts, placement.rank_cpus
     for rank in ranks:
-        wanted = hosts[min(rank.rank, len(hosts) - 1)]
+        wanted = hosts[max(0, min(rank.rank, len(hosts) - 1))] if hosts else ""
         if short(rank.host) != short(wanted):
             return f"rank {rank.rank} was asked to be on {wanted}, it ran on {rank.host}"
         if rank.rank < len(cpus) and rank.requested_cpus != cpus[rank.rank]:

@@ -362,7 +362,7 @@ def _step(member: _Member, base: _Member, copies: _Member | None, *, same: bool)
         blocks=found.blocks,
         speed_up=found.value,
         efficiency=efficiency,
-        node_time=found.value.inverse("").scaled(len(member.hosts) / len(base.hosts), ""),
+        node_time=found.value.inverse("").scaled(len(member.hosts) / max(1, len(base.hosts)), ""),
         serial=karp_flatt(found.value, factor) if same and not member.copies else None,
         shared=shared,
         messages=messages,
