@@ -228,7 +228,7 @@ class Bar(NamedTuple):
         share: of the figure.
         lo: of the lower end of its interval.
         hi: of the upper end.
-        vague: whether the interval is wider than a tenth of the figure.
+        vague: whether the interval is wider than a tenth of the figure, or there is none.
     """
 
     share: float
@@ -245,7 +245,7 @@ def bar(estimate: Estimate) -> Bar | None:
     one = _PERCENT * (1 / limit.value if estimate.better == "higher" else limit.value)
     ends = [one * (each if estimate.better == "higher" else 1 / each) for each in value]
     share, lo, hi = (min(_PERCENT, max(0.0, each)) for each in (ends[0], min(ends), max(ends)))
-    return Bar(share, lo, hi, value.hi - value.lo > _VAGUE * value.value)
+    return Bar(share, lo, hi, not 0 < value.hi - value.lo <= _VAGUE * value.value)
 
 
 def percent(value: float) -> str:

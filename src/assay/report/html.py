@@ -129,9 +129,12 @@ def render(
 
 def _headlines(topics: list[_Topic]) -> list[Headline]:
     """Each figure once, those with a limit first."""
+    every = [each for topic in topics for each in topic.section.headlines]
+    shown = {each.estimate.benchmark for each in every if not each.otherwise}
     once: dict[str, Headline] = {}
-    for each in chain.from_iterable(topic.section.headlines for topic in topics):
-        once.setdefault(each.estimate.id, each)
+    for each in every:
+        if not each.otherwise or each.estimate.benchmark not in shown:
+            once.setdefault(each.estimate.id, each)
     return sorted(once.values(), key=lambda each: formatting.bar(each.estimate) is None)
 
 

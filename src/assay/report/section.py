@@ -85,10 +85,17 @@ class Card(msgspec.Struct, frozen=True):
 
 
 class Headline(msgspec.Struct, frozen=True):
-    """A figure of the first page: its name in words, and the estimate."""
+    """A figure of the first page: its name in words, and the estimate.
+
+    Attributes:
+        label: in words.
+        estimate: with its limit.
+        otherwise: whether it is shown only where no other figure of its benchmark is.
+    """
 
     label: str
     estimate: Estimate
+    otherwise: bool = False
 
 
 class Section(msgspec.Struct, frozen=True):

@@ -22,10 +22,12 @@ def headlines(found: Iterable[Fitted[Scaling]], name: Callable[[Fitted[Scaling]]
         if together and base.median and base.better == "higher":
             most = max(together, key=lambda step: step.cores)
             rate = base.median * most.cores / each.model.base_cores
-            beside = Limit(rate, "measured", text("no loss"), "flop-rate")
+            beside = Limit(rate, "measured", text("a linear speed-up"), "flop-rate")
             cores = formatting.count(most.cores, "core", "cores")
-            label = text("{name} on {cores}, as a share of no loss", name=name(each), cores=cores)
-            shown = Headline(label, msgspec.structs.replace(by_id[most.estimates[0]], limit=beside))
+            label = text("{name} on {cores}, beside a linear speed-up", name=name(each), cores=cores)
+            shown = Headline(
+                label, msgspec.structs.replace(by_id[most.estimates[0]], limit=beside), otherwise=True
+            )
             told = most.efficiency.value, shown
             worst[base.benchmark] = min(worst.get(base.benchmark, told), told, key=lambda known: known[0])
     return [headline for _, headline in worst.values()]
