@@ -11,11 +11,11 @@ from tests.unit.test_hpl import WITH_BLAS
 
 from assay import store
 from assay.analyse import analyse, examine
-from assay.analyse.what_if import WhatIf, on_cases, over_network, stated_law
 from assay.cli import assay
 from assay.model.plan import Measure, Study
 from assay.plan.beyond import on_nodes
 from assay.simulation import Law, Link
+from assay.topics.scaling.what_if import WhatIf, on_cases, over_network, stated_law
 
 FAST, SLOW = Link(1.6e-6, 12e9, 12.3e9), Link(2e-5, 1.1e9, 1.1e9)
 LAW = Law(links={**Law().links, "eth0": FAST, "eth1": SLOW})

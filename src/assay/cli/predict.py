@@ -11,7 +11,7 @@ from assay.cli import output
 if TYPE_CHECKING:
     from assay.analyse.curves import RunEstimates
     from assay.analyse.messages.steps import MessageLaw
-    from assay.analyse.what_if import WhatIf
+    from assay.topics.scaling.what_if import WhatIf
 
 _EXAMPLE = "assay predict last --network 'latency=1.2us bandwidth=12GB/s'"
 
@@ -46,14 +46,14 @@ def command(run: str, network: str | None, nodes: int | None, *, far: bool, as_j
     if as_json:
         output.print_json({"schema": 1, "predictions": found})
         return
-    from assay.report import what_if
+    from assay.topics.scaling import what_if_table
 
-    what_if.render(found, output.console())
+    what_if_table.render(found, output.console())
 
 
 def _over(known: RunEstimates, network: str) -> tuple[WhatIf, ...]:
-    from assay.analyse import what_if
     from assay.model.errors import UsageError
+    from assay.topics.scaling import what_if
 
     found = what_if.over_network(known, _law(network))
     if not found:
@@ -68,9 +68,10 @@ def _over(known: RunEstimates, network: str) -> tuple[WhatIf, ...]:
 def _law(network: str) -> MessageLaw:
     """The law of a network that another run measured, or that is told by latency and bandwidth."""
     from assay import store
-    from assay.analyse import examine, what_if
+    from assay.analyse import examine
     from assay.model.errors import UsageError
     from assay.model.units import parse_quantity
+    from assay.topics.scaling import what_if
 
     if "=" not in network:
         found = what_if.network_law(examine(store.load(store.find(network))))
@@ -94,10 +95,10 @@ def _law(network: str) -> MessageLaw:
 def _on(known: RunEstimates, nodes: int, *, far: bool) -> tuple[WhatIf, ...]:
     import msgspec
 
-    from assay.analyse import what_if
     from assay.analyse.curves import FARTHEST
     from assay.model.errors import UsageError
     from assay.plan.beyond import on_nodes
+    from assay.topics.scaling import what_if
 
     run = known.run
     larger = on_nodes(run.plan, run.machines, nodes)

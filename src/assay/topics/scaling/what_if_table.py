@@ -4,9 +4,9 @@ from collections.abc import Sequence
 
 from rich.console import Console
 
-from assay.analyse.what_if import WhatIf
 from assay.report import formatting
 from assay.report.screen import Screen
+from assay.topics.scaling.what_if import WhatIf
 
 _COLUMNS = (
     ("case", "left"),
