@@ -130,7 +130,7 @@ def render(
 def _headlines(topics: list[_Topic]) -> list[Headline]:
     """Each figure once, those with a limit first."""
     every = [each for topic in topics for each in topic.section.headlines]
-    shown = {each.estimate.benchmark for each in every if not each.otherwise}
+    shown = {each.estimate.benchmark for each in every if not each.otherwise and formatting.bar(each.estimate)}
     once: dict[str, Headline] = {}
     for each in every:
         if not each.otherwise or each.estimate.benchmark not in shown:

@@ -90,7 +90,7 @@ class Headline(msgspec.Struct, frozen=True):
     Attributes:
         label: in words.
         estimate: with its limit.
-        otherwise: whether it is shown only where no other figure of its benchmark is.
+        otherwise: whether it is shown only where no other figure of its benchmark has a bar.
     """
 
     label: str
