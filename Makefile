@@ -96,6 +96,7 @@ bench: .venv/.test ## Assay against its peers, as ratios measured now
 	$(BIN)/python bench/pt2pt_ratio.py
 	$(BIN)/python bench/weather_ratio.py
 	$(BIN)/python bench/collective_ratio.py --blocks 5
+	$(BIN)/python bench/mpi_times_cost.py $$(dirname $$($(BIN)/assay build | grep /stream))/tree/interposed/libmpi_times.so
 
 lab: ## as root: make a cluster of two nodes on this machine, for tests and demonstrations
 	@tools/lab/lab up

@@ -2,9 +2,10 @@
 
     python bench/mpi_times_cost.py PATH/OF/libmpi_times.so [--pairs 10] [--calls 200000]
 
-The library stands in `interposed` of the folder in which the programs of one process are built. Each pair starts
-two ranks twice, in random order. Printed are the seconds that a call costs more: the median of the pairs and their
-range. The worst case of an application is one that passes so many small messages that this is a part of its time.
+The library stands in `tree/interposed` of the folder in which `assay build` puts the programs of one process.
+Each pair starts two ranks twice, in random order. Printed are the seconds that a call costs more: the median of
+the pairs and their range. The worst case of an application is one that passes so many small messages that this
+is a part of its time.
 """
 
 from __future__ import annotations

@@ -1,5 +1,6 @@
 """Launchers on a cluster: hosts in the order asked for, and nothing left when their launcher is gone."""
 
+import contextlib
 import os
 import re
 import shutil
@@ -19,7 +20,7 @@ from assay import launch
 from assay.launch.command import Layout, Site
 from assay.launch.sweep import LIMIT_S, commands
 from assay.model.toolchain import Mpi
-from assay.run.process import Processes
+from assay.run.process import Processes, written
 
 pytestmark = pytest.mark.cluster
 
@@ -91,10 +92,17 @@ def left(lab: Lab, site: Site) -> dict[str, list[str]]:
 def abandoned(layout: Layout, site: Site, lab: Lab) -> None:
     """A launch whose launcher is killed, with all of its group, as soon as every node runs it."""
     command = launch.select(layout, site).translate(layout, site, ("sh", "-c", STAY), {})
-    environment = {**os.environ, **command.environment}
-    with subprocess.Popen(
-        command.argv, env=environment, stdin=subprocess.DEVNULL, stdout=-3, stderr=-3, start_new_session=True
-    ) as process:
+    with (
+        contextlib.ExitStack() as files,
+        subprocess.Popen(
+            command.argv,
+            env={**os.environ, **command.environment, **written(command, files)},
+            stdin=subprocess.DEVNULL,
+            stdout=-3,
+            stderr=-3,
+            start_new_session=True,
+        ) as process,
+    ):
         deadline = time.monotonic() + 60
         while time.monotonic() < deadline and not all(left(lab, site)[node] for node in layout.hosts):
             time.sleep(0.1)

@@ -3,7 +3,8 @@
 They are the runs of the gallery, and in `tests/runs` a node study on the simulated machine, all of the version
 before schema 2 of `assay show --json`. A run of the gallery that is made anew leaves its old form in `tests/runs`.
 `expected.json.xz` is what that version made of them: ids of estimates, comparisons, models, points and predictions
-with [value, lower, upper]. Only the kernel's command line was cut since, to the words that later versions record.
+with [value, lower, upper]. Since then the kernel's command line was cut to the words that later versions record,
+and the runs of the gallery were packed with `--share`: its host `vm` is `node01` there, and so in the ids.
 """
 
 import json

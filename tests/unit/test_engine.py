@@ -24,7 +24,7 @@ from assay.model.plan import Measure, Study
 from assay.model.run import Ending, LaunchRecords, Run
 from assay.plan import Options
 from assay.run import execute
-from assay.run.dry_run import dry_run, require_same
+from assay.run.dry_run import dry_run
 from assay.run.ledger import remaining_work
 from assay.simulation import Burst, Fault, FaultKind, Law, SimulatedMachine
 
@@ -403,24 +403,3 @@ def test_one_core_has_no_probe_and_no_bracket_of_it(tmp_path: Path) -> None:
     directory = begin(tmp_path, plan)
     carry_on(directory, plan, SimulatedMachine(described().topology))
     assert all(one.launch.bracket.before is None for one in store.load(directory.path).launches)
-
-
-def test_a_rehearsal_shows_the_commands_that_the_run_then_starts(tmp_path: Path) -> None:
-    plan = plan_for(study=FEW)
-    machine = SimulatedMachine(described().topology)
-    carry_on(begin(tmp_path, plan), plan, machine)
-    started = [command for command in machine.commands if not command.argv[0].endswith("core_to_core")]
-    assert [order for _, order in dry_run(plan, starter_for(plan), builds_for(plan))] == started
-
-
-def test_a_run_is_not_taken_up_on_another_machine_or_with_other_programs(tmp_path: Path) -> None:
-    run = store.load(simulated_run(tmp_path, study=FEW))
-    here, builds = described(), builds_for(run.plan)
-    require_same(run, here, builds)
-    with pytest.raises(UnfitEnvironmentError, match="another machine"):
-        require_same(run, msgspec.structs.replace(here, host="other"), builds)
-    with pytest.raises(UnfitEnvironmentError, match="not the machine it was"):
-        require_same(run, msgspec.structs.replace(here, topology=described(EPYC_7601).topology), builds)
-    rebuilt = {name: msgspec.structs.replace(build, key="f" * 16) for name, build in builds.items()}
-    with pytest.raises(UnfitEnvironmentError, match="other programs"):
-        require_same(run, here, rebuilt)

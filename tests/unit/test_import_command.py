@@ -194,7 +194,7 @@ def test_every_stated_reference_can_be_reported(
     for name in ("hpcdiy-numa", "epyc-7601", "leo"):
         assert assay(monkeypatch, "report", name) == 0
         page = Path(capsys.readouterr().out.strip()).read_text()
-        assert "Assay did not measure these figures" in page
+        assert "Assay has read them and has not measured them" in page
 
 
 @pytest.mark.parametrize(

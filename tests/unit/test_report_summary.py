@@ -168,7 +168,7 @@ def test_figures_of_a_single_launch_are_used_with_care_for_they_have_no_interval
     ("better", "ends", "drawn"),
     [
         ("higher", (45.0, 50.0, 60.0), (50.0, 45.0, 60.0, True)),
-        ("lower", (200.0, 200.0, 200.0), (50.0, 50.0, 50.0, False)),
+        ("lower", (200.0, 200.0, 200.0), (50.0, 50.0, 50.0, True)),
         ("higher", (99.0, 104.0, 108.0), (100.0, 99.0, 100.0, False)),
     ],
 )

@@ -1,5 +1,6 @@
 """Scaling: what is paired with what, which factor explains a loss, and what the section and the finding say."""
 
+import re
 from pathlib import Path
 
 import msgspec
@@ -15,6 +16,7 @@ from assay.model.quantity import Quantity
 from assay.model.result import Analysis, Estimate
 from assay.model.run import Run
 from assay.plan import Options
+from assay.report import html
 from assay.report.section import Section
 from assay.report.sections import sections
 from assay.simulation import Law
@@ -157,6 +159,11 @@ def test_the_section_names_the_base_and_has_a_row_for_each_placement(run: Run, a
     assert "one-core" in points.caption
     assert "independent copies" in points.result
     assert "stream, 4 cores 2 cores a node" in curve.result
+
+
+def test_a_bar_of_scaling_stands_where_its_benchmark_has_no_other(run: Run, analysis: Analysis) -> None:
+    labels = re.findall(r"([^<>]*), beside a linear speed-up", html.render(run, analysis).split('id="words"')[0])
+    assert labels == ["himeno_mpi on 2 cores"]
 
 
 def test_a_low_efficiency_is_found_with_its_reason(analysis: Analysis) -> None:

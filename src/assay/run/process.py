@@ -96,7 +96,7 @@ class _Started(NamedTuple):
         """Start it; it ends when the stack does, however that comes."""
         stdout = ended.enter_context(tempfile.TemporaryFile())  # noqa: SIM115 (the stack closes it)
         stderr = ended.enter_context(tempfile.TemporaryFile())  # noqa: SIM115
-        process = _start(command, stdout, stderr, _written(command, ended))
+        process = _start(command, stdout, stderr, written(command, ended))
         ended.callback(_end_group, process, command.grace_s)
         return cls(process, stdout, stderr, command.grace_s)
 
@@ -116,8 +116,8 @@ def _ask_to_end(processes: Iterable[subprocess.Popen[bytes]]) -> None:
                 os.killpg(process.pid, signal.SIGTERM)
 
 
-def _written(command: Command, ended: contextlib.ExitStack) -> dict[str, str]:
-    """Variable -> path of its file, which is there until the stack ends."""
+def written(command: Command, ended: contextlib.ExitStack) -> dict[str, str]:
+    """Write the files that a command reads: variable -> path, which is there until the stack ends."""
     paths = {}
     for variable, lines in command.files.items():
         file = ended.enter_context(tempfile.NamedTemporaryFile("w", prefix="assay-"))  # noqa: SIM115

@@ -81,7 +81,7 @@ def _usual(calls: Sequence[MpiCall]) -> str:
 
 
 declared = Declared(
-    order=64,
+    order=71,
     id="ranks",
     title=text("Ranks of applications"),
     introduction=text(
