@@ -44,10 +44,18 @@ Counters read_counters(const std::string& sys) {
     }
     for (const auto& device : entries(sys + "/class/infiniband")) {
         for (const auto& port : entries(device.path() / "ports")) {
+            const auto name = device.path().filename().string() + ":" + port.path().filename().string();
+            const auto own = port.path() / "hw_counters";  // Amazon's EFA has no others
+            add(counters, name, read_number(own / "tx_bytes"), read_number(own / "rx_bytes"), 1);
             const auto folder = port.path() / "counters";
-            add(counters, device.path().filename().string() + ":" + port.path().filename().string(),
-                read_number(folder / "port_xmit_data"), read_number(folder / "port_rcv_data"), word_bytes);
+            add(counters, name, read_number(folder / "port_xmit_data"), read_number(folder / "port_rcv_data"),
+                word_bytes);
         }
+    }
+    for (const auto& card : entries(sys + "/class/cxi")) {  // HPE's Slingshot: `NUMBER@TIME`
+        const auto folder = card.path() / "device" / "telemetry";
+        add(counters, card.path().filename(), read_number(folder / "hni_sts_tx_ok_octets"),
+            read_number(folder / "hni_sts_rx_ok_octets"), 1);
     }
     return counters;
 }

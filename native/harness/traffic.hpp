@@ -13,14 +13,14 @@ struct Counter {
     std::int64_t received;
 };
 
-/// Interface (`eth0`) or InfiniBand port (`mlx5_0:1`) -> what it counted.
+/// Interface (`eth0`), port of an RDMA adapter (`mlx5_0:1`) or Slingshot card (`cxi0`) -> what it counted.
 using Counters = std::map<std::string, Counter>;
 
 /// Interface -> its largest frame in bytes (MTU).
 using FrameSizes = std::map<std::string, std::int64_t>;
 
-/// Counters of all interfaces of this network namespace, loopback included, and of all InfiniBand ports; those
-/// that cannot be read are left out.
+/// Counters of all interfaces of this network namespace, loopback included, and of all ports and cards; those that
+/// cannot be read are left out.
 Counters read_counters(const std::string& sys = "/sys");
 
 /// MTUs of all interfaces of this network namespace; those that cannot be read are left out.

@@ -33,6 +33,32 @@ void interfaces_and_ports_are_read_in_bytes() {
     CHECK(mtus.size() == 1 && mtus.at("lo") == 65536);
 }
 
+/// The folders of an EFA of p5.48xlarge, a Slingshot card with its interface, an Omni-Path and an iWARP card, as
+/// their users pasted them.
+void each_fabric_is_read_by_its_own_counters() {
+    Planted sys;
+    sys.file("class/infiniband/rdmap144s27/ports/1/counters/port_xmit_data", "N/A (no PMA)\n")
+        .file("class/infiniband/rdmap144s27/ports/1/hw_counters/tx_bytes", "84417311044934\n")
+        .file("class/infiniband/rdmap144s27/ports/1/hw_counters/rx_bytes", "71\n")
+        .file("class/infiniband/rdmap144s27/ports/1/hw_counters/send_bytes", "1665042978528\n")
+        .file("class/cxi/cxi0/device/telemetry/hni_sts_tx_ok_octets", "900490@1674414354.329651605\n")
+        .file("class/cxi/cxi0/device/telemetry/hni_sts_rx_ok_octets", "31@1674414354.329651605\n")
+        .file("class/cxi/cxi1/device/telemetry/hni_pcs_uncorrected_cw", "90049@1674414354.3\n")
+        .file("class/net/hsn0/statistics/tx_bytes", "5\n")
+        .file("class/net/hsn0/statistics/rx_bytes", "6\n")
+        .file("class/infiniband/hfi1_0/ports/1/counters/port_xmit_data", "10\n")
+        .file("class/infiniband/hfi1_0/ports/1/counters/port_rcv_data", "20\n")
+        .file("class/infiniband/hfi1_0/ports/1/hw_counters/TxPkt", "7\n")
+        .file("class/infiniband/i40iw0/ports/1/counters/port_xmit_data", "N/A (no PMA)\n")
+        .file("class/infiniband/i40iw0/ports/1/hw_counters/ip4OutOctets", "7\n");
+    const Counters counters = read_counters(sys.path());
+    CHECK(counters.size() == 4);
+    CHECK(counters.at("rdmap144s27:1").sent == 84417311044934 && counters.at("rdmap144s27:1").received == 71);
+    CHECK(counters.at("cxi0").sent == 900490 && counters.at("cxi0").received == 31);
+    CHECK(counters.at("hsn0").sent == 5);
+    CHECK(counters.at("hfi1_0:1").sent == 40);
+}
+
 void what_was_carried_is_the_difference_of_interfaces_that_stayed() {
     const Counters difference = carried({{"eth0", {10, 20}}, {"gone", {1, 1}}, {"reset", {1000, 5}}},
                                         {{"eth0", {15, 20}}, {"new", {9, 9}}, {"reset", {7, 6}}});
@@ -66,6 +92,7 @@ void settings_of_libraries_are_recorded_but_no_secrets() {
 
 int main() {
     interfaces_and_ports_are_read_in_bytes();
+    each_fabric_is_read_by_its_own_counters();
     what_was_carried_is_the_difference_of_interfaces_that_stayed();
     settings_of_libraries_are_recorded_but_no_secrets();
     return assay::test::failures == 0 ? 0 : 1;

@@ -31,12 +31,12 @@ def audit(words: Sequence[str], **variables: str) -> subprocess.CompletedProcess
 
 @pytest.mark.skipif(len(os.sched_getaffinity(0)) < 2, reason="two cpus are needed")
 def test_a_hybrid_rank_on_one_core_is_found_and_the_line_mends_it(mpich: Mpi) -> None:
-    line = ("--mpi", mpich.name, "--", mpich.launcher, "-n", "1", "-bind-to", "core:1", "./hybrid")
+    line = ("--mpi", mpich.name, "--", mpich.launcher, "-n", "1", "-bind-to", "core:1", "env", "A=1", "true")
     done = audit(line, OMP_NUM_THREADS="2")
     assert done.returncode == 4, done.stderr
     assert re.search(r"rank 0 on \S+ has 2 threads on 1 core \(cpus \d+\)", done.stderr)
     mended = shlex.split(done.stderr.rpartition("next: ")[2])
-    assert mended == [mpich.launcher, "-n", "1", "-bind-to", "core:2", "./hybrid"]
+    assert mended == [mpich.launcher, "-n", "1", "-bind-to", "core:2", "env", "A=1", "true"]
     again = audit((*line[:3], *mended), OMP_NUM_THREADS="2")
     assert again.returncode == 0, again.stdout + again.stderr
 
@@ -53,6 +53,8 @@ def test_ranks_of_one_host_pass_messages_and_are_told_as_json(mpich: Mpi) -> Non
 
 def test_what_starts_nothing_is_told(tmp_path: Path) -> None:
     assert audit(("--", "no-such-launcher", "-n2")).returncode == 2
+    absent = audit(("--", "sh", "-n2", "./absent"))
+    assert (absent.returncode, "there is no program './absent'" in absent.stderr) == (2, True)
     silent = tmp_path / "silent"
     silent.write_text("#!/bin/sh\necho '[0] something went wrong' >&2\nexit 3\n")
     silent.chmod(0o755)

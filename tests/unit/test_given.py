@@ -50,8 +50,8 @@ def planted(root: Path) -> Machine:
         (root / name).parent.mkdir(parents=True, exist_ok=True)
         (root / name).write_text(content)
     (root / "drivers/mlx5_core").mkdir(parents=True)
-    for device in ("infiniband/mlx5_0", "net/eth0"):
-        (root / "sys/class" / device / "device").mkdir()
+    for device in ("infiniband/mlx5_0", "net/eth0", "cxi/cxi0"):
+        (root / "sys/class" / device / "device").mkdir(parents=True)
         (root / "sys/class" / device / "device/driver").symlink_to(root / "drivers/mlx5_core")
     found = devices.read(root, firmware={"eth0": Fact("16.35.2000 (MT_0000000008)")})
     machine = described()
@@ -64,7 +64,9 @@ def test_driver_firmware_and_release_of_cards_are_read(tmp_path: Path) -> None:
     told = {
         device.name: [device.facts[name].value for name in ("driver", "driver version", "firmware")]
         for device in machine.devices
+        if device.name != "cxi0"
     }
+    assert next(each.facts["link layer"].value for each in machine.devices if each.name == "cxi0") == "Slingshot"
     assert told == {
         "mlx5_0:1": ["mlx5_core", "5.8-1.1.2", "16.35.2000"],
         "eth0": ["mlx5_core", "5.8-1.1.2", "16.35.2000 (MT_0000000008)"],

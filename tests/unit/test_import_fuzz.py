@@ -13,6 +13,7 @@ from rich.console import Console
 from tests.unit.test_import_networks import BABELSTREAM, IPERF3, NCCL, NVBANDWIDTH, PERFTEST, SOCKPERF
 from tests.unit.test_import_npb import NPB_2_3
 from tests.unit.test_import_osu import PASTED
+from tests.unit.test_import_pasted import NVBANDWIDTH as NVBANDWIDTH_JSON
 from tests.unit.test_import_reframe import REFRAME
 from tests.unit.test_import_suites import GROMACS, HPCC, HPCG, IOR, MDTEST, MLC, WRF
 from tests.unit.test_import_tools import HPL, IMB, NUMACTL, STREAM
@@ -46,6 +47,7 @@ SAMPLES = {
     "babelstream": BABELSTREAM[0].text,
     "iperf3": IPERF3[0].text,
     "iperf3-json": IPERF3[3].text,
+    "nvbandwidth-json": NVBANDWIDTH_JSON[0].text,
     "perftest": PERFTEST[2].text,
     "sockperf": SOCKPERF[0].text,
     "hpcg": HPCG[0].text,

@@ -107,8 +107,8 @@ SUM device_to_device_memcpy_read_ce 96.50
 """,
         {},
         [
-            ("device-to-device-memcpy-read-ce", "bandwidth", 21.95e9, {"from": 0, "to": 2}),
-            ("device-to-device-memcpy-read-ce", "bandwidth", 26.35e9, {"from": 1, "to": 0}),
+            ("device-to-device-memcpy-read-ce", "bandwidth", 21.95e9, {"row": 0, "column": 2}),
+            ("device-to-device-memcpy-read-ce", "bandwidth", 26.35e9, {"row": 1, "column": 0}),
         ],
         4,
     ),
@@ -134,8 +134,8 @@ memcpy CE CPU(row) <-> GPU(column) bandwidth (GB/s)
 """,
         {},
         [
-            ("host-to-device-memcpy-ce", "bandwidth", 2142.4e9, {"to": 1}),
-            ("host-to-device-bidirectional-memcpy-ce", "bandwidth", 160.02e9, {"to": 0}),
+            ("host-to-device-memcpy-ce", "bandwidth", 2142.4e9, {"column": 1}),
+            ("host-to-device-bidirectional-memcpy-ce", "bandwidth", 160.02e9, {"column": 0}),
         ],
         3,
     ),
@@ -148,7 +148,7 @@ memcpy CE CPU(row) <-> GPU(column) bandwidth (GB/s)
 > 0     52.77     52.78
 """,
         {},
-        [("device-to-host-memcpy-sm", "bandwidth", 52.78e9, {"to": 1})],
+        [("device-to-host-memcpy-sm", "bandwidth", 52.78e9, {"column": 1})],
         2,
     ),
 ]

@@ -191,7 +191,7 @@ def test_without_an_id_what_was_printed_is_told(name: str) -> None:
         ("COMPLETED|None\n", Status("complete", "COMPLETED")),
         ("FAILED|NonZeroExitCode|33280\n", Status("failed", "FAILED", "NonZeroExitCode, exit code 130", 130)),
         ("TIMEOUT|TimeLimit\n", Status("timed-out", "TIMEOUT", "TimeLimit")),
-        ("NODE_FAIL|None\n", Status("failed", "NODE_FAIL")),
+        ("NODE_FAIL|None\n", Status("failed", "NODE_FAIL", "node failure")),
         ("COMPLETED|0:0\n", Status("complete", "COMPLETED")),
         ("FAILED|5:0\n", Status("failed", "FAILED", "exit code 5", 5)),
         ("CANCELLED by 1000|0:15\n", Status("cancelled", "CANCELLED by 1000", "signal 15")),

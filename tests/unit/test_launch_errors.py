@@ -4,7 +4,7 @@ import pytest
 
 from assay.launch.command import Outcome
 from assay.model.launch_errors import pick_cause
-from assay.run.causes import cause_of, death_of
+from assay.run.causes import cause_of, death_of, lost_nodes
 from assay.run.records import program_message, split_launcher_output
 
 HYDRA = b"""
@@ -96,10 +96,15 @@ def test_what_assay_found_out_goes_first_and_what_it_ended_afterwards_never() ->
         (HYDRA_KILLED, "a rank on node02 ended by signal 9"),
         ("srun: error: node02: task 1: Killed", "rank 1 on node02: Killed"),
         ("srun: error: node[01-02]: tasks 0-3: Segmentation fault", "rank 0-3 on node[01-02]: Segmentation fault"),
-        ("srun: error: Node failure on node02", "node failure: node02"),
         (DETECTED, ""),
         ("srun: error: node02: task 1: Exited with exit code 17", ""),
     ],
 )
 def test_a_rank_that_was_ended_is_told_with_its_host(words: str, told: str) -> None:
     assert death_of(words) == told
+    assert not lost_nodes(words)
+
+
+def test_a_node_that_slurm_gave_up_is_named_once() -> None:
+    said = "srun: error: Node failure on node02\nsrun: Job step aborted\nsrun: error: Node failure on node02\n"
+    assert lost_nodes(said) == ("node02",)

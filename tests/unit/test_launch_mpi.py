@@ -183,6 +183,28 @@ def test_a_network_is_asked_of_intel_mpi(network: str, asked: str) -> None:
     assert f"-genv I_MPI_FABRICS shm:ofi {asked} {PROGRAM}" in line(Layout(THERE, RANKS, INTEL, network))
 
 
+CXI, EFA, OPX = "cxi/cxi0", "efa/rdmap144s27:1", "opx/hfi1_0:1"
+
+
+@pytest.mark.parametrize(
+    ("mpi", "network", "asked"),
+    [
+        (OPEN_MPI_4, CXI, "--mca pml cm --mca mtl ofi --mca mtl_ofi_provider_include cxi --mca osc '^ucx'"),
+        (OPEN_MPI_5, CXI, f"{EXPORTED} -x FI_PROVIDER=cxi -x FI_CXI_DEVICE_NAME=cxi0 {PROGRAM}"),
+        (OPEN_MPI_5, OPX, f"{EXPORTED} -x FI_PROVIDER=opx {PROGRAM}"),
+        (MPICH, CXI, f"{GENV} -genv FI_PROVIDER cxi -genv FI_CXI_DEVICE_NAME cxi0 {PROGRAM}"),
+        (MPICH, EFA, "-genv FI_PROVIDER efa -genv FI_EFA_IFACE rdmap144s27"),
+        (MPICH, OPX, f"{GENV} -genv FI_PROVIDER opx {PROGRAM}"),
+        (INTEL, EFA, "-genv I_MPI_FABRICS shm:ofi -genv FI_PROVIDER efa -genv FI_EFA_IFACE rdmap144s27"),
+    ],
+)
+def test_a_provider_is_asked_of_libfabric_and_its_card_by_name_only(mpi: Mpi, network: str, asked: str) -> None:
+    told = line(Layout(THERE, RANKS, mpi, network))
+    assert asked in told
+    assert "tcp" not in told
+    assert "-iface" not in told
+
+
 def test_intel_mpi_keeps_to_what_is_asked_for_and_has_slurm_start_its_daemons() -> None:
     layout = Layout(THERE, RANKS, INTEL)
     command = launch.get("intel").translate(layout, Site("n1", scheduler="slurm"), ("p",), {})

@@ -12,6 +12,7 @@ import pytest
 from tests.simulation import TWO_CORES, Recorder, begin, builds_for, described, plan_for
 
 from assay import store
+from assay.analyse import analyse
 from assay.launch.command import Command, Outcome, Site
 from assay.launch.starter import Starter
 from assay.launch.sweep import LOOK, SCRIPT
@@ -65,12 +66,24 @@ def carry_out(folder: Path, node: Reached, scheduler: str = "", ssh_config: str 
         return store.load(directory.path)
 
 
+def carry_on(folder: Path) -> Run:
+    """Go on with a run whose node is back."""
+    plan, starter = plan_elsewhere(), Starter(Site("here", run="r1"))
+    with store.reopen(folder) as directory:
+        execute(plan, directory, starter, Reached(whole, CLEAR), builds_for(plan), Recorder())
+        return store.load(folder)
+
+
 def whole(outcome: Outcome) -> Outcome:
     return outcome
 
 
 def timed_out(outcome: Outcome) -> Outcome:
     return msgspec.structs.replace(outcome, exit_code=None)
+
+
+def silent(_outcome: Outcome) -> Outcome:
+    return Outcome(b"", b"", None)
 
 
 def interrupted(_outcome: Outcome) -> Outcome:
@@ -134,11 +147,33 @@ class Lost(Reached):
 
 def test_a_node_that_is_lost_ends_the_run_which_makes_its_launch_again_when_it_goes_on(tmp_path: Path) -> None:
     with pytest.raises(UnfitEnvironmentError, match="'there' cannot be reached any more") as lost:
-        carry_out(tmp_path, Lost(timed_out, CLEAR), ssh_config="lab config")
+        carry_out(tmp_path, Lost(silent, CLEAR), ssh_config="lab config")
     (folder,) = tmp_path.iterdir()
     assert "Connection refused" in lost.value.why
     assert lost.value.remedy == f"assay run --resume {folder} --ssh-config 'lab config'"
-    assert store.load(folder).launches == ()
+    (made,) = store.load(folder).launches
+    assert made.launch.lost == ("there",)
+    ended = analyse(store.load(folder)).outcomes
+    assert {each.reason for each in ended if each.status == "failed"} == {"node failure: there"}
+    run = carry_on(folder)
+    attempts = [one.launch.attempt for one in run.launches if one.launch.id == made.launch.id]
+    assert attempts == [0, 1]
+    assert len({one.launch.id for one in run.launches}) == len(run.plan.order)
+
+
+class GivenUp(Reached):
+    """A node that Slurm gives up during every launch, and that answers all the same."""
+
+    def execute(self, command: Command, timeout: float) -> Outcome:
+        outcome = super().execute(command, timeout)
+        srun = b"srun: error: Node failure on there\nsrun: Job step aborted: Waiting up to 32 seconds\n"
+        return outcome if outcome is self._look or outcome is CLEAR else Outcome(b"", srun, None)
+
+
+def test_what_slurm_says_of_a_node_counts_more_than_the_time_limit_that_a_launch_reached(tmp_path: Path) -> None:
+    run = carry_out(tmp_path, GivenUp(whole, CLEAR))
+    assert {each.launch.lost for each in run.launches} == {("there",)}
+    assert {(each.status, each.reason) for each in analyse(run).outcomes} == {("failed", "node failure: there")}
 
 
 def test_the_rank_that_is_stopped_is_named_with_its_number_and_state() -> None:

@@ -11,7 +11,7 @@ from assay import studies
 from assay.machine import devices
 from assay.model.errors import UnfitEnvironmentError, UsageError
 from assay.model.facts import Fact
-from assay.model.machine import Device, Machine
+from assay.model.machine import Device, Machine, is_port
 from assay.model.plan import Case, Measure, Plan, Study
 from assay.plan import Options, cards, hosts, make, parse_networks, resolve_networks
 from assay.plan.cards import Card
@@ -197,13 +197,25 @@ def test_one_network_is_no_factor_but_is_used() -> None:
     assert (plan.network, plan.factors) == ("eth0", ())
 
 
-@pytest.mark.parametrize("text", ["", "a=", "=eth0", "a=eth0,a=eth1", "a=eth 0", "--x=eth0", "a=-x"])
+@pytest.mark.parametrize(
+    "text", ["", "a=", "=eth0", "a=eth0,a=eth1", "a=eth 0", "--x=eth0", "a=cxi/", "gni/x", "cxi/a/b"]
+)
 def test_what_is_no_network_is_refused(text: str) -> None:
     with pytest.raises(UsageError):
         parse_networks(text)
 
 
 THERE = {"n1": ["eth0", "lo", "mlx5_0:1", "mlx5_0:2"], "n2": ["eth0", "lo", "eth1", "mlx5_0:1"]}
+
+
+def test_a_network_may_name_the_provider_of_its_device() -> None:
+    assert parse_networks("hsn=cxi/cxi0,efa/rdmap0s6") == {"hsn": "cxi/cxi0", "rdmap0s6": "efa/rdmap0s6"}
+    there = {"n1": ["rdmap0s6:1", "cxi0"], "n2": ["rdmap0s6:1"]}
+    assert resolve_networks({"efa": "efa/rdmap0s6"}, there) == {"efa": "efa/rdmap0s6:1"}
+    with pytest.raises(UnfitEnvironmentError, match="n2 has no network device 'cxi0'"):
+        resolve_networks({"hsn": "cxi/cxi0"}, there)
+    assert is_port("rdmap0s6:1", "efa/rdmap0s6:1")
+    assert not is_port("hsn0", "cxi/cxi0")
 
 
 def test_a_card_without_its_port_is_its_first_one() -> None:

@@ -5,6 +5,7 @@ from collections.abc import Callable
 import msgspec
 import pytest
 
+from assay.importing.command import parse_command
 from assay.launch.command import Outcome
 from assay.machine.ranks import LaunchLine, examine
 from assay.model.ranks_seen import RankSeen, RanksSeen, RankStuck, read_ranks
@@ -154,6 +155,30 @@ def test_the_line_that_binds_has_the_words_of_its_launcher(
     launcher: str, words: tuple[str, ...], mended: str
 ) -> None:
     assert LaunchLine(words, ("a",), launcher, OPEN_MPI).bound(4) == mended
+
+
+def test_options_stand_before_what_starts_the_program_and_a_launcher_is_replaced_where_it_stands() -> None:
+    words = ("env", "A=1", "mpirun", "-np", "2", "-x", "B=2", "--bind-to", "none")
+    line = LaunchLine(words, ("./a",), "openmpi", OPEN_MPI, ("env", "OMP_NUM_THREADS=4"), 2)
+    mended = "env A=1 mpirun -np 2 -x B=2 --map-by slot:PE=4 --bind-to core env OMP_NUM_THREADS=4 ./a"
+    assert line.bound(4) == mended
+    told = "env A=1 /opt/bin/mpiexec -np 2 -x B=2 --bind-to none env OMP_NUM_THREADS=4 ./a"
+    assert line.with_pmi() == told
+
+
+@pytest.mark.parametrize(
+    ("line", "launcher", "wrapper"),
+    [
+        ("srun -n4 ./app env", 0, -1),
+        ("env A=1 mpirun -np 2 env B=2 numactl -l ./app", 2, 5),
+        ("flux run -n2 time ./app", 0, 3),
+        ("mpiexec -n 2 -genv env B numactl -N 0 ./app", 0, 6),
+        ("OMP_NUM_THREADS=2 ./app", -1, -1),
+    ],
+)
+def test_the_launcher_and_what_starts_the_program_are_found(line: str, launcher: int, wrapper: int) -> None:
+    parsed = parse_command(line)
+    assert (parsed.launcher_at, parsed.wrapper_at) == (launcher, wrapper)
 
 
 def told(seen: RanksSeen) -> bytes:

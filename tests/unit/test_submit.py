@@ -198,7 +198,7 @@ STANDINGS = [
     ("FAILED|NonZeroExitCode|33280", "interrupted", "timed-out", ASKED, PartialRunError),
     ("TIMEOUT|TimeLimit|15", None, "timed-out", "TimeLimit, signal 15", PartialRunError),
     ("CANCELLED|None|0", "interrupted", "cancelled", "", PartialRunError),
-    ("NODE_FAIL|None|0", None, "failed", "", MeasurementError),
+    ("NODE_FAIL|None|0", None, "failed", "node failure", MeasurementError),
     ("", "complete", "complete", "", None),
     ("", "interrupted", "ended", "interrupted", PartialRunError),
     ("", None, "unknown", "Invalid job id specified", None),

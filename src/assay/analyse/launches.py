@@ -250,6 +250,8 @@ def _end(launch: LaunchRecords, case: str, records: CaseRecords | None) -> End |
 
 
 def _broken_off(launch: Launch, *, begun: bool) -> tuple[CaseStatus, str]:
+    if launch.lost:
+        return "failed", f"node failure: {', '.join(launch.lost)}"
     words = pick_cause(launch.message, launch.program)
     said = f": {words}" if words else ""
     if launch.exit_code is None:

@@ -65,7 +65,7 @@ def command(words: tuple[str, ...], name: str, *, as_json: bool) -> None:
     )
     build = toolchain.build(chosen, output.say, programs={PROGRAM})
     outcome = Processes().execute(
-        Command((*line.words, build.programs[PROGRAM]), {"ASSAY_PARENT": ""}, 10.0), _PATIENCE_S
+        Command((*line.words, *line.wrapper, build.programs[PROGRAM]), {"ASSAY_PARENT": ""}, 10.0), _PATIENCE_S
     )
     seen = read_ranks(outcome.stdout)
     _require_ranks(seen, outcome, line)
@@ -83,7 +83,7 @@ def _line(words: tuple[str, ...], name: str) -> LaunchLine:
     """The launch line, taken apart: what starts ranks, and the program that they are.
 
     Raises:
-        UsageError: nothing starts it.
+        UsageError: there is no such launcher, or no such program.
     """
     from assay.importing.command import parse_command
     from assay.machine.ranks import LaunchLine
@@ -91,16 +91,24 @@ def _line(words: tuple[str, ...], name: str) -> LaunchLine:
 
     if not shutil.which(words[0]):
         raise UsageError(f"there is no program '{words[0]}'", remedy="assay audit -- srun -n4 ./app")
-    at = len(words) - len(parse_command(shlex.join(words)).options) - 1
-    # An option that nobody knows may have left its value there: the program is the next word that can be executed,
-    # or the next path.
-    rest = range(max(at, 1), len(words))
-    there = (each for each in rest if shutil.which(words[each]))
-    at = next(there, next((each for each in rest if "/" in words[each]), len(words)))
-    program = words[at:]
-    mpi = _mpi(name, program[0] if program else "")
-    launcher = Path(words[0]).name
-    return LaunchLine(words[:at], program, launcher if launcher in _SCHEDULERS else mpi.kind, mpi)
+    parsed = parse_command(shlex.join(words))
+    first = max(0, parsed.launcher_at)
+    # An option that nobody knows may have left its value there: the program is the next word that can be executed.
+    begins = max(len(words) - len(parsed.options) - 1, first + 1) if parsed.program else len(words)
+    at = next((each for each in range(begins, len(words)) if shutil.which(words[each])), len(words))
+    named = words[begins:] if parsed.launcher_at >= 0 else ()
+    absent = next((word for word in words[begins:] if "/" in word), "".join(named[:1]))
+    if absent and at == len(words):
+        raise UsageError(
+            f"there is no program '{absent}'",
+            why="each rank of this line is to start it",
+            remedy="build it, correct its path, or leave it out",
+        )
+    end = at if parsed.wrapper_at < 0 else parsed.wrapper_at
+    mpi = _mpi(name, words[at] if at < len(words) else "")
+    launcher = Path(words[first]).name
+    kind = launcher if launcher in _SCHEDULERS else mpi.kind
+    return LaunchLine(words[:end], words[at:], kind, mpi, words[end:at], first)
 
 
 def _mpi(name: str, program: str) -> Mpi:

@@ -3,6 +3,7 @@
 import re
 import shlex
 from collections.abc import Iterator, Mapping
+from operator import length_hint
 from pathlib import PurePosixPath
 
 import msgspec
@@ -14,6 +15,8 @@ _ASSIGNED = re.compile(r"[A-Za-z_]\w*=.*")
 _LAUNCHERS = {"mpirun", "mpiexec", "srun", "prun", "orterun", "mpirun_rsh", "flux", "jsrun", "aprun"}
 #: They start what follows and say nothing of it.
 _WRAPPERS = {"sudo", "time", "nohup", "env", "exec", "run", "stdbuf", "chrt", "nice"}
+#: Of a rank: `flux run` is one launcher.
+_STARTERS = (_WRAPPERS - {"run"}) | {"numactl", "taskset"}
 _HOSTS = {"-H", "-host", "--host", "-hosts", "--hosts", "-w", "--nodelist"}
 _RANKS = {"-np", "--np", "-n", "--ntasks", "-c"}
 #: Of those that count nodes; of others -N is ranks a node.
@@ -67,6 +70,8 @@ class CommandLine(msgspec.Struct, frozen=True):
         placement: portable word, `not stated` where it says too little.
         memory: policy.
         factors: option -> level: of `-mca`, variables that are set, nodes that ranks are bound to.
+        launcher_at: number of the word that starts the ranks, from 0; -1 without one that is known.
+        wrapper_at: of the word between it and the program that starts the program, `env`; -1 without.
     """
 
     line: str = ""
@@ -76,6 +81,8 @@ class CommandLine(msgspec.Struct, frozen=True):
     placement: str = UNSTATED
     memory: str = "first-touch"
     factors: dict[str, str] = {}
+    launcher_at: int = -1
+    wrapper_at: int = -1
 
     def annotate(self, table: Table) -> Table:
         """The table with the command, placement and factors that this command line states."""
@@ -103,8 +110,13 @@ def parse_command(line: str, exported: Mapping[str, str] | None = None) -> Comma
     said = _Words(chosen=dict(exported or {}))
     rest = iter(words)
     for word in rest:
+        at = len(words) - length_hint(rest) - 1
         if not _option(word, rest, said):
             break
+        if said.launcher and said.launcher_at < 0:
+            said.launcher_at = at
+        elif said.launcher_at >= 0 > said.wrapper_at and PurePosixPath(word).name in _STARTERS:
+            said.wrapper_at = at
     else:
         word = ""
     program = PurePosixPath(word).name
@@ -116,6 +128,8 @@ def parse_command(line: str, exported: Mapping[str, str] | None = None) -> Comma
         placement=_placement(said),
         memory=_memory(said),
         factors=_factors(said),
+        launcher_at=said.launcher_at,
+        wrapper_at=said.wrapper_at,
     )
 
 
@@ -133,6 +147,8 @@ class _Words(msgspec.Struct):
     launcher: str = ""
     unlisted: int = 0
     within: bool = False
+    launcher_at: int = -1
+    wrapper_at: int = -1
 
 
 def _option(word: str, rest: Iterator[str], said: _Words) -> bool:

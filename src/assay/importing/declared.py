@@ -52,13 +52,13 @@ class Row(NamedTuple):
         pattern: of the whole line. Its groups are values, or `kernel`, `unit`, or parameters.
         values: name of a group -> what it is.
         like: what a line begins with that must be such a row; else it is torn.
-        needs: fact without which such a line is none.
+        needs: facts without which such a line is none -> the word that each must be; empty for any.
     """
 
     pattern: re.Pattern[str]
     values: Mapping[str, Value]
     like: re.Pattern[str] | None = None
-    needs: str = ""
+    needs: Mapping[str, str] = MappingProxyType({})
 
 
 class Matrix(NamedTuple):
@@ -190,7 +190,7 @@ def _key(each: Figure) -> tuple[str, str, str]:
 def _figures(at: _Line) -> Iterator[Figure]:
     """The figures of a line; none where it is no row."""
     for row in at.form.rows:
-        if row.needs and row.needs not in at.held.facts:
+        if not all(_is_said(at.held.facts, name, word) for name, word in row.needs.items()):
             continue
         if match := row.pattern.fullmatch(at.line.rstrip()):
             yield from _of_row(at, row, match)
@@ -199,6 +199,10 @@ def _figures(at: _Line) -> Iterator[Figure]:
             at.text.refuse(at.number, f"this is no whole row of {at.form.tool}")
     if at.form.matrix:
         yield from _of_matrix(at, at.form.matrix)
+
+
+def _is_said(facts: Mapping[str, str], name: str, word: str) -> bool:
+    return name in facts and word in {"", facts[name]}
 
 
 def _of_row(at: _Line, row: Row, match: re.Match[str]) -> Iterator[Figure]:

@@ -48,15 +48,16 @@ NVBANDWIDTH = Declared(
     name="nvbandwidth",
     tool="nvbandwidth",
     benchmark="nvbandwidth",
-    marks=r"^nvbandwidth Version|\bCPU\(row\) <?->? GPU\(column\)|\bGPU\(row\) <?->? GPU\(column\)",
+    marks=r"^nvbandwidth Version|^\w[\w ]* [CG]PU\(row\) <?->? GPU\(column\)",
     programs=r"nvbandwidth",
     begins=re.compile(r"^nvbandwidth Version"),
     said={
         "version": re.compile(r"^nvbandwidth Version: v?(\S+)"),
         "kernel": re.compile(r"^Running (\w+)\."),
-        "unit": re.compile(r"\(column\) bandwidth \((GB/s)\)"),
+        "unit": re.compile(r"\(column\) (?:bandwidth )?\((GB/s|ns)\)"),
     },
-    matrix=Matrix(re.compile(r"\s*(\d+(?:\s+\d+)*)"), ("from", "to"), Value("bandwidth")),
+    # Not `from` and `to`: of half the tests the row is where the bytes go, and only the test's name says it.
+    matrix=Matrix(re.compile(r"\s*(\d+(?:\s+\d+)*)"), ("row", "column"), Value()),
 )
 
 #: BabelStream 3 to 5, as table and as CSV: the best of its repetitions; 10^6 bytes unless it says MiBytes.
@@ -83,7 +84,7 @@ BABELSTREAM = Declared(
             re.compile(r"(?P<kernel>Copy|Mul|Add|Triad|Dot|Nstream)\s+(?P<rate>[\d.]+)\s+[\d.]+\s+[\d.]+\s+(?P<mean>[\d.]+)"),
             {"rate": Value("bandwidth", remark="the best of its repetitions"), "mean": Value("mean-time", "s")},
             like=re.compile(r"(?:Copy|Mul|Add|Triad|Dot)\s+[\d.]+(?:\s|$)"),
-            needs="unit",
+            needs={"unit": ""},
         ),
         Row(
             re.compile(
@@ -92,7 +93,7 @@ BABELSTREAM = Declared(
             ),
             {"rate": Value("bandwidth", remark="the best of its repetitions"), "mean": Value("mean-time", "s")},
             like=re.compile(r"(?:Copy|Mul|Add|Triad|Dot),\d"),
-            needs="unit",
+            needs={"unit": ""},
         ),
     ),
 )  # fmt: skip

@@ -11,7 +11,7 @@ from assay.importing.text import Column, Text, figure, lines
 from assay.model.imported import Table
 
 _HEADING = re.compile(r"\s*T/V\s+N\s+NB\s+P\s+Q\s+Time\s+Gflops\s*(?:\(\s*per GPU\)\s*)?")
-_VERSION = re.compile(r"\s*HPLinpack\s+(\S+)\s+--.*")
+_VERSION = re.compile(r"\s*(?:HPLinpack|HPL-NVIDIA)\s+(\S+)\s+--.*")
 #: Variants as HPL, Intel's and NVIDIA's call them: `WR11C2R4`, `WC00C2R100000`, `WC0`.
 _ROW = re.compile(r"\s*(W[RC]\d{1,3}(?:[LCR]\d{1,9}){0,2})\s+(\S.*)", re.ASCII)
 #: NVIDIA's tells the rate of one GPU behind that of all.

@@ -71,7 +71,7 @@ PERFTEST = Declared(
                 "rate": Value("bandwidth"),
                 "messages": Value("message-rate", "M/s"),
             },
-            needs="unit",
+            needs={"unit": ""},
         ),
         Row(
             re.compile(
@@ -87,7 +87,7 @@ PERFTEST = Declared(
                 "p999": Value("p99-9-latency", "usec"),
             },
             like=re.compile(r"\s*\d+\s+\d+\s+[\d.]+\s"),
-            needs="unit",
+            needs={"unit": ""},
         ),
     ),
 )

@@ -1,4 +1,4 @@
-"""What tools print as JSON, also in the middle of a log: iperf3 --json."""
+"""What tools print as JSON, also in the middle of a log: iperf3 --json, nvbandwidth --json."""
 
 import json
 import re
@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING, Any
 
 from assay.importing.lines import Format, Lines
-from assay.importing.text import Column, Text, figure, lines
+from assay.importing.text import UNITS, Column, Text, figure, lines, slug
 from assay.model.imported import Figure, Skipped, Table
 
 if TYPE_CHECKING:
@@ -79,4 +79,45 @@ def _within(content: Mapping[str, Any], *names: str) -> Mapping[str, Any]:
     return content
 
 
-FORMATS = (Format("iperf3-json", re.compile(r'^\s*"bits_per_second":'), _read_iperf3, re.compile(r"^iperf3?$")),)
+def _read_nvbandwidth(source: Lines) -> Iterator[Table | Skipped]:
+    """The matrix of each test that passed; one that ended otherwise is skipped, but for those that were waived."""
+    text = source.text
+    for first, last, content in _objects(source):
+        if not isinstance(content.get("nvbandwidth"), dict):
+            continue
+        said = content["nvbandwidth"]
+        tests = [each for each in said.get("testcases") or () if isinstance(each, dict)]
+        passed = [each for each in tests if each.get("status") == "Passed"]
+        failed = [each for each in tests if each.get("status") not in {"Passed", "Waived"}]
+        figures = [found for each in passed for found in _of_test(text, first, each)]
+        errors = [f"{each.get('name')}: {each.get('status')}" for each in failed]
+        if "error" in said or not tests:
+            errors.append(str(said.get("error", "no test was run")).strip())
+        for error in errors:
+            yield Skipped(text.name, lines(first, last), f"nvbandwidth says: {error[:80]}", first)
+        if figures:
+            version = str(said.get("version", "")).removeprefix("v")
+            where = lines(first, last)
+            yield Table(text.name, where, "nvbandwidth", "nvbandwidth", tuple(figures), version=version)
+
+
+def _of_test(text: Text, line: int, test: Mapping[str, Any]) -> Iterator[Figure]:
+    """A figure for each row and column, as the text of the tool has them; `N/A` is none."""
+    unit = re.search(r"\(([^()]+)\)\s*$", str(test.get("bandwidth_description", "")))
+    matrix = test.get("bandwidth_matrix")
+    if unit is None or unit[1] not in UNITS or not isinstance(matrix, list):
+        text.refuse(line, f"'{str(test.get('name'))[:40]}' states no matrix with a unit that is known")
+    metric = "latency" if UNITS[unit[1]][0] == "s" else "bandwidth"
+    column = Column(slug(str(test.get("name"))), metric, unit[1])
+    for row, words in enumerate(matrix):
+        for at, word in enumerate(words if isinstance(words, list) else ()):
+            if word != "N/A":
+                yield figure(text, line, column, str(word), {"row": row, "column": at})
+
+
+FORMATS = (
+    Format("iperf3-json", re.compile(r'^\s*"bits_per_second":'), _read_iperf3, re.compile(r"^iperf3?$")),
+    Format(
+        "nvbandwidth-json", re.compile(r'^\s*"nvbandwidth"\s*:'), _read_nvbandwidth, re.compile(r"nvbandwidth")
+    ),
+)

@@ -75,12 +75,12 @@ _HPCC = {
     },
 }
 
-#: The summary that ends hpccoutf.txt, HPCC 1.0 to 1.5; -1 is what was not measured.
+#: The summary that ends hpccoutf.txt, HPCC 1.0 to 1.5, or what people grep of it; -1 is what was not measured.
 HPCC = Declared(
     name="hpcc",
     tool="HPCC",
     benchmark="hpcc-suite",
-    marks=r"^Begin of Summary section",
+    marks=r"^Begin of Summary section|^HPL_Tflops=\d",
     programs=r"hpcc",
     begins=re.compile(r"^Begin of Summary section"),
     said={
@@ -123,12 +123,12 @@ MLC = Declared(
             re.compile(r"\s*(?P<delay>\d{5})\s+(?P<time>\d[\d.]*)\s+(?P<rate>\d[\d.]*)"),
             {"time": Value("latency", "ns"), "rate": Value("bandwidth", "MB/sec")},
             like=re.compile(r"\s*\d{5}\s"),
-            needs="kernel",
+            needs={"kernel": ""},
         ),
         Row(
             re.compile(r"(?P<traffic>ALL Reads|\d:\d\s+\S.*?|Stream-triad like)\s*:\s*(?P<rate>\d[\d.]*)"),
             {"rate": Value("bandwidth", "MB/sec")},
-            needs="kernel",
+            needs={"kernel": ""},
         ),
         Row(
             re.compile(r"(?P<transfer>Local Socket L2->L2 HITM?)\s+latency\s+(?P<time>\d[\d.]*)"),
@@ -163,7 +163,7 @@ IOR = Declared(
             ),
             {"rate": Value("bandwidth"), "ops": Value("operations", "op/s"), "time": Value("time", "s")},
             like=re.compile(r"(?:write|read)\s+[\d.]+\s"),
-            needs="unit",
+            needs={"unit": ""},
         ),
         Row(
             re.compile(r"Max (?P<kernel>Write|Read):\s+(?P<rate>\d[\d.]*) (?P<unit>MiB/sec) .*"),
@@ -174,38 +174,43 @@ IOR = Declared(
 )  # fmt: skip
 
 _ITEM = r"\s+(?P<kernel>(?:Directory|File|Tree) (?:creation|stat|read|removal|rename))\s*:?"
-_RATES = rf"\s+(?P<most>{_NUMBER})\s+(?P<least>{_NUMBER})\s+(?P<mean>{_NUMBER})\s+{_NUMBER}"
-_OPERATIONS = {
-    "mean": Value("rate", "op/s"),
-    "most": Value("max-rate", "op/s"),
-    "least": Value("min-rate", "op/s"),
+_MEANS = rf"\s+(?P<most>{_NUMBER})\s+(?P<least>{_NUMBER})\s+(?P<mean>{_NUMBER})"
+#: What a row holds, by what its heading says: versions 3.4 and 4 may print what each rank did before what all did.
+_SUMMARIES = {
+    "Std Dev": rf"(?:\s+{_NUMBER}){{4}}{_MEANS}",
+    "per Iteration": rf"(?:\s+{_NUMBER}){{3}}{_MEANS}\s+{_NUMBER}",
+    "": rf"{_MEANS}\s+{_NUMBER}",
 }
-#: mdtest 1.9 to 4 of hpc/ior: operations a second over all tasks; the mean of its iterations.
+
+
+def _summary(ranks: str, of: str, metric: str, unit: str) -> Row:
+    names = {"mean": metric, "most": f"max-{metric}", "least": f"min-{metric}"}
+    return Row(
+        re.compile(_ITEM + _SUMMARIES[ranks]),
+        {group: Value(name, unit, unless=frozenset({"0.000"})) for group, name in names.items()},  # was not done
+        like=None if ranks or of else re.compile(rf"{_ITEM}\s+\d"),
+        needs={name: word for name, word in (("_ranks", ranks), ("_of", of)) if word},
+    )
+
+
+#: mdtest 1.9 to 4 of hpc/ior: operations a second over all tasks, or milliseconds of one; means of its iterations.
 MDTEST = Declared(
     name="mdtest",
     tool="mdtest",
     benchmark="mdtest",
-    marks=r"^(?:-- )?(?:started at|mdtest-\d\S* was launched)|^SUMMARY(?: rate)?: \(of \d+ iterations\)",
+    marks=r"^mdtest-\d\S* was launched|^SUMMARY(?: (?:rate|time)(?: \(in \S+\))?)?: \(of \d+ iterations\)",
     programs=r"mdtest",
     begins=re.compile(r"^mdtest-\d\S* was launched"),
     said={
         "version": re.compile(r"^mdtest-(\d\S*) was launched"),
         "ranks": re.compile(r"was launched with (\d+) total task"),
         "nodes": re.compile(r"total task\(s\) on (\d+) node"),
-        "_iteration": re.compile(r"per Iteration:\s*Max\s+Min\s+Mean\s+(Std Dev)"),
+        "_of": re.compile(r"^SUMMARY (rate|time)\b"),
+        "_ranks": re.compile(r"per Rank:\s+Max\s+Min\s+Mean\s+(Std Dev|per Iteration)"),
     },
     rows=(
-        # Version 4: of each rank, then of each iteration, which is what earlier versions print.
-        Row(
-            re.compile(rf"{_ITEM}(?:\s+{_NUMBER}){{3}}{_RATES}"),
-            _OPERATIONS,
-            needs="_iteration",
-        ),
-        Row(
-            re.compile(rf"{_ITEM}{_RATES}"),
-            _OPERATIONS,
-            like=re.compile(rf"{_ITEM}\s+\d"),
-        ),
+        *(_summary(ranks, "time", "time", "ms") for ranks in _SUMMARIES),
+        *(_summary(ranks, "", "rate", "op/s") for ranks in _SUMMARIES),
     ),
 )
 

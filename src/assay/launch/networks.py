@@ -4,15 +4,28 @@ What the user asked for is what every kind of message must use: what would bypas
 messages over RDMA of their own) is switched off with it. The programs count the bytes of every device beside that.
 """
 
+from collections.abc import Mapping
+from types import MappingProxyType
+
 from assay.launch.command import Layout, Site
+from assay.model.machine import card_of, device_of
 from assay.model.toolchain import Mpi
 
 _NEW_OPEN_MPI = 5
+#: Provider of libfabric that a network may name, `cxi/cxi0` -> the variable that takes the name of its card. Those
+#: of Omni-Path take a number, which only the driver can tell: they choose the card, and the counters tell it.
+PROVIDERS: Mapping[str, str] = MappingProxyType(
+    {"cxi": "FI_CXI_DEVICE_NAME", "efa": "FI_EFA_IFACE", "opx": "", "psm2": ""}
+)
 
 
 def is_port(network: str) -> bool:
     """Whether the device is a port of an RDMA adapter (`mlx5_0:1`), no interface (`eth0`)."""
     return ":" in network
+
+
+def _provider(network: str) -> str:
+    return network.rpartition("/")[0]
 
 
 def uses_prrte(mpi: Mpi) -> bool:
@@ -25,6 +38,8 @@ def mca_parameters(mpi: Mpi, network: str) -> dict[str, str]:
     if mpi.kind != "openmpi" or not network:
         return {}
     own = {"coll": "^hcoll,ucc"}
+    if provider := _provider(network):
+        return {"pml": "cm", "mtl": "ofi", "mtl_ofi_provider_include": provider, "osc": "^ucx"} | own
     if is_port(network):
         return {"pml": "ucx", "osc": "ucx"} | own
     devices = f"self,{'sm' if uses_prrte(mpi) else 'vader'},tcp"
@@ -35,6 +50,10 @@ def network_variables(mpi: Mpi, network: str) -> dict[str, str]:
     """Environment of the ranks. An MPICH uses UCX or libfabric, as it was built: both are told."""
     if not network:
         return {}
+    if provider := _provider(network):
+        card = {PROVIDERS[provider]: card_of(device_of(network))} if PROVIDERS[provider] else {}
+        fabrics = {"I_MPI_FABRICS": "shm:ofi"} if mpi.kind == "intel" else {}
+        return fabrics | {"FI_PROVIDER": provider} | card
     port = is_port(network)
     if mpi.kind == "openmpi":
         return {"UCX_NET_DEVICES": network} if port else {}
@@ -57,7 +76,8 @@ def step_variables(layout: Layout) -> dict[str, str]:
 
 def control_interface(layout: Layout, site: Site) -> str:
     """Interface for the launcher's own messages: the same, so that no other is touched, where this host has it."""
-    return "" if is_port(layout.network) or site.host not in layout.hosts else layout.network
+    ours = site.host in layout.hosts and not is_port(layout.network) and not _provider(layout.network)
+    return layout.network if ours else ""
 
 
 def _libfabric_tcp(interface: str) -> dict[str, str]:

@@ -9,6 +9,7 @@ import msgspec
 from assay.machine.node import Node
 from assay.machine.verdicts import Verdict
 from assay.model.check import Check
+from assay.model.machine import device_of
 from assay.model.units import format_size
 
 _CLOCKS_S = 1.0
@@ -191,9 +192,9 @@ def _lockable(seen: _Compared) -> Verdict:
 
 def _interfaces(seen: _Compared) -> Verdict:
     own = seen.node.interfaces
-    if seen.wanted.networks:
-        absent = [device for device in seen.wanted.networks.values() if device not in own]
-        down = [device for device in seen.wanted.networks.values() if device in own and not own[device].up]
+    if wanted := tuple(map(device_of, seen.wanted.networks.values())):
+        absent = [device for device in wanted if device not in own]
+        down = [device for device in wanted if device in own and not own[device].up]
         if absent:
             there = f"; there are {_first_names(sorted(own))}"
             return Verdict(
@@ -203,7 +204,7 @@ def _interfaces(seen: _Compared) -> Verdict:
             return Verdict(
                 "problem", f"{_first_names(down)} is down", f"on {HOSTS}: sudo ip link set {down[0]} up"
             )
-        return Verdict("ok", ", ".join(seen.wanted.networks.values()))
+        return Verdict("ok", ", ".join(wanted))
     mine, theirs = _up(seen.node), _up(seen.model)
     differing = {"no": sorted(theirs - mine), "more": sorted(mine - theirs)}
     if mine != theirs:
@@ -223,7 +224,7 @@ def _speed(seen: _Compared) -> Verdict:
 
 def _same_on_both(seen: _Compared, what: str, unit: str, remedy: str) -> Verdict:
     """A property of interfaces that both nodes have; 0 is not known."""
-    wanted = set(seen.wanted.networks.values()) or _up(seen.node) & _up(seen.model)
+    wanted = set(map(device_of, seen.wanted.networks.values())) or _up(seen.node) & _up(seen.model)
     own, others = seen.node.interfaces, seen.model.interfaces
     values = {
         name: (getattr(own[name], what), getattr(others[name], what))

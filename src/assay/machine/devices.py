@@ -33,7 +33,8 @@ def read(
         shaped: interface -> the rate that it is held to.
         firmware: interface -> version of its card's firmware.
     """
-    return (*_network(root, shaped or {}, firmware or {}), *_infiniband(root), *_accelerators(root, seen))
+    cards = (*_infiniband(root), *_slingshot(root))
+    return (*_network(root, shaped or {}, firmware or {}), *cards, *_accelerators(root, seen))
 
 
 def _network(root: Path, shaped: Mapping[str, Fact], firmware: Mapping[str, Fact]) -> Iterator[Device]:
@@ -96,6 +97,13 @@ def _infiniband(root: Path) -> Iterator[Device]:
                     **_locality(adapter / "device"),
                 },
             )
+
+
+def _slingshot(root: Path) -> Iterator[Device]:
+    """Cards of HPE's fabric, of which the kernel tells an interface of Ethernet (`hsn0`), too."""
+    for card in files.entries(root / "sys/class/cxi"):
+        facts = {**_versions(root, card), "link layer": Fact("Slingshot", source="/sys/class/cxi")}
+        yield Device(card.name, "infiniband", {**facts, **_locality(card / "device")})
 
 
 def _rate(content: str) -> float | None:

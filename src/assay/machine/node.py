@@ -15,6 +15,7 @@ _LINES = (
     '"interface ${at##*/} $(cat $at/mtu) $(cat $at/operstate) $(cat $at/speed 2>/dev/null)"; done;',
     "for at in /sys/class/infiniband/*/ports/*; do card=${at%/ports/*}; [ -r $at/rate ] && echo",
     '"port ${card##*/}:${at##*/} $(cut -d: -f1 $at/state) $(cut -d" " -f1 $at/rate)"; done;',
+    'for at in /sys/class/cxi/*; do [ -d $at/device ] && echo "card ${at##*/}"; done;',
     'for name in $2; do echo "address $name $(getent hosts "$name" | head -n 1)"; done;',
     'for file in $(grep -lF "ASSAY_RUN=" /proc/[0-9]*/environ 2>/dev/null); do at=${file%/environ};',
     r"""run=$(tr '\0' '\n' 2>/dev/null <"$file" | sed -n 's/^ASSAY_RUN=//p');""",
@@ -31,7 +32,7 @@ _PLAIN = re.compile(r"[\w./+@~:-]+", re.ASCII)
 
 
 class Interface(msgspec.Struct, frozen=True):
-    """A network interface (`eth0`) or a port (`mlx5_0:1`) of a node.
+    """A network interface (`eth0`), a port (`mlx5_0:1`) or a card of Slingshot (`cxi0`) of a node.
 
     Attributes:
         up: whether it is in use.
@@ -123,7 +124,8 @@ def read(answer: str) -> Node | None:
         clock_s=(_seconds(one("start")), _seconds(one("end"))),
         assay=one("assay"),
         interfaces={words[0]: _interface(words[1:]) for words in told.get("interface", []) if words[0] != "lo"}
-        | {words[0]: _port(words[1:]) for words in told.get("port", [])},
+        | {words[0]: _port(words[1:]) for words in told.get("port", [])}
+        | {words[0]: Interface(up=True) for words in told.get("card", [])},
         addresses={words[0]: (words[1] if len(words) > 1 else "") for words in told.get("address", [])},
         processes=tuple((int(words[0]), words[1], " ".join(words[2:])) for words in told.get("process", [])),
         programs={words[1]: words[0] for words in told.get("program", [])},

@@ -46,28 +46,35 @@ class LaunchLine(msgspec.Struct, frozen=True):
     """A launch line, taken apart.
 
     Attributes:
-        words: before the program.
+        words: to the last option of the launcher.
         program: and its arguments.
         launcher: `srun`, `flux` ..., or the family of the MPI whose own launcher it is.
         mpi: that the program was built with.
+        wrapper: what each rank starts the program by, `env OMP_NUM_THREADS=4`: options of a launcher stand before.
+        at: number of the launcher's own word.
     """
 
     words: tuple[str, ...]
     program: tuple[str, ...]
     launcher: str
     mpi: Mpi
+    wrapper: tuple[str, ...] = ()
+    at: int = 0
 
     def bound(self, cores: int) -> str:
         """The line that binds each rank to so many cores; empty where nobody knows the words."""
         words = tuple(word.format(cores=cores) for word in _BINDING.get(self.launcher, ()))
-        return shlex.join((*self._without(words), *words, *self.program)) if words else ""
+        return self._with(words) if words else ""
 
     def with_pmi(self) -> str:
         """The line whose launcher speaks to ranks of this MPI."""
         if self.launcher == "srun":
-            words = (f"--mpi={_PMI[self.mpi.kind]}",)
-            return shlex.join((*self._without(words), *words, *self.program))
-        return shlex.join((self.mpi.launcher, *self.words[1:], *self.program)) if self.mpi.launcher else ""
+            return self._with((f"--mpi={_PMI[self.mpi.kind]}",))
+        own = (*self.words[: self.at], self.mpi.launcher, *self.words[self.at + 1 :])
+        return shlex.join((*own, *self.wrapper, *self.program)) if self.mpi.launcher else ""
+
+    def _with(self, chosen: tuple[str, ...]) -> str:
+        return shlex.join((*self._without(chosen), *chosen, *self.wrapper, *self.program))
 
     def _without(self, chosen: tuple[str, ...]) -> Iterator[str]:
         """The words before the program, less those options that are chosen anew, with their values."""

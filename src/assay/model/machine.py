@@ -130,8 +130,16 @@ class Device(msgspec.Struct, frozen=True):
 
 
 def is_port(name: str, device: str) -> bool:
-    """Whether a name is that of a device or of one of its ports: `mlx5_0:1` is a port of `mlx5_0`."""
-    return device in {name, card_of(name)}
+    """Whether a name is that of a device or of one of its ports: `mlx5_0:1` is a port of `mlx5_0`.
+
+    A device may be told with the provider that is to use it.
+    """
+    return device_of(device) in {name, card_of(name)}
+
+
+def device_of(network: str) -> str:
+    """The device of a network, which may name the provider that is to use it: `cxi0` of `cxi/cxi0`."""
+    return network.rpartition("/")[2]
 
 
 def card_of(name: str) -> str:

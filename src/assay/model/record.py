@@ -274,6 +274,7 @@ class Launch(msgspec.Struct, frozen=True, tag="launch"):
         message: what the program said on stderr, at most 2,000 characters.
         prepared: factor -> command that was run just before it to set the factor's level.
         waited_s: seconds that were waited before it until other processes used little.
+        lost: its hosts that did not answer any more when it ended, or that their scheduler gave up.
     """
 
     id: str
@@ -291,6 +292,7 @@ class Launch(msgspec.Struct, frozen=True, tag="launch"):
     message: str = ""
     prepared: dict[str, tuple[str, ...]] = {}
     waited_s: float = 0.0
+    lost: tuple[Host, ...] = ()
 
 
 class Shared(msgspec.Struct, frozen=True, tag="shared"):

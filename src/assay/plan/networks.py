@@ -3,7 +3,9 @@
 import re
 from collections.abc import Collection, Mapping
 
+from assay.launch.networks import PROVIDERS
 from assay.model.errors import UnfitEnvironmentError, UsageError
+from assay.model.machine import device_of
 from assay.model.plan import Factor
 
 NETWORK = "network"
@@ -14,21 +16,28 @@ _HELP = "--network gbe=eth0,ib=mlx5_0:1"
 
 
 def parse_networks(text: str) -> dict[str, str]:
-    """Name -> device, an interface or a port of an InfiniBand card; a device alone is its own name.
+    """Name -> device, an interface or a port of an RDMA card; a device alone is its own name.
+
+    A provider of libfabric may stand before a device: `hsn=cxi/cxi0`.
 
     Raises:
-        UsageError: a part is empty, said twice, or no name of a device.
+        UsageError: a part is empty, said twice, or no name of a device; nobody knows a provider.
     """
     found: dict[str, str] = {}
     for part in text.split(","):
         name, named, device = part.strip().partition("=")
         device = device if named else name
+        provider, _, device = device.rpartition("/")
+        name = name if named else device
+        if provider and provider not in PROVIDERS:
+            why = f"known: {', '.join(PROVIDERS)}; without one: TCP over interfaces, UCX over ports"
+            raise UsageError(f"'{provider}' is no provider that is known", why=why, remedy=_HELP)
         if not _DEVICE.fullmatch(name) or not _DEVICE.fullmatch(device):
             why = "a network is a name and a device, NAME=DEVICE"
             raise UsageError(f"'{part.strip()}' is no network", why=why, remedy=_HELP)
         if name in found:
             raise UsageError(f"network '{name}' is given twice", remedy=_HELP)
-        found[name] = device
+        found[name] = f"{provider}/{device}" if provider else device
     return found
 
 
@@ -39,9 +48,8 @@ def with_ports(networks: Mapping[str, str], there: Collection[str]) -> dict[str,
         networks: name -> device, as the user says them.
         there: what nodes call their devices.
     """
-    first = {name: f"{device}:1" for name, device in networks.items()}
     return {
-        name: first[name] if device not in there and first[name] in there else device
+        name: f"{device}:1" if device_of(device) not in there and f"{device_of(device)}:1" in there else device
         for name, device in networks.items()
     }
 
@@ -59,7 +67,7 @@ def resolve_networks(networks: Mapping[str, str], devices: Mapping[str, Collecti
     """
     told = {node: names for node, names in devices.items() if names}
     found = with_ports(networks, {name for names in told.values() for name in names})
-    for name, device in found.items():
+    for name, device in ((name, device_of(asked)) for name, asked in found.items()):
         lacking = [node for node, names in told.items() if device not in names]
         if not lacking:
             continue

@@ -23,10 +23,10 @@ _CAUSES: Mapping[str, str] = MappingProxyType(
     }
 )
 
-#: How launchers (Open MPI, Hydra, srun) tell that a rank did not end by itself, or that its node is gone -> where.
+_NODE_FAILURE = re.compile(r"Node failure on (\S+)")
+#: How launchers (Open MPI, Hydra, srun) tell that a rank did not end by itself -> where.
 _DEATHS: Mapping[str, str] = MappingProxyType(
     {
-        r"Node failure on (\S+)": r"node failure: \1",
         r"process rank (\d+) with PID \d+ on node (\S+) exited on (signal \d+)": r"rank \1 on \2 ended by \3",
         r"RUNNING AT (\S+)[\s\S]*?EXIT STRING:.*\(signal (\d+)\)": r"a rank on \1 ended by signal \2",
         r"error: (\S+): tasks? ([\d,-]+): (Killed|Terminated|Aborted|Segmentation fault)": r"rank \2 on \1: \3",
@@ -40,8 +40,13 @@ def cause_of(words: str) -> str:
 
 
 def death_of(words: str) -> str:
-    """Which rank was ended where, or which node is gone, as launchers tell it; empty where they tell nothing."""
+    """Which rank was ended where, as launchers tell it; empty where they tell nothing."""
     return _first(_DEATHS, words)
+
+
+def lost_nodes(words: str) -> tuple[str, ...]:
+    """Nodes that a scheduler gave up, as its launcher tells it."""
+    return tuple(dict.fromkeys(_NODE_FAILURE.findall(words)))
 
 
 def _first(known: Mapping[str, str], words: str) -> str:

@@ -16,7 +16,7 @@ from assay.model.record import Launch
 from assay.model.run import Ending, LaunchRecords
 from assay.model.toolchain import Build
 from assay.run.budget import sampling
-from assay.run.causes import cause_of, death_of
+from assay.run.causes import cause_of, death_of, lost_nodes
 from assay.run.foreign import with_figures
 from assay.run.ledger import Ledger, remaining_work
 from assay.run.leftovers import Cleanup, end_leftovers, find_stuck, require_clear
@@ -119,8 +119,9 @@ class _Session:
     def make(self, launch: PlannedLaunch, watcher: Watcher) -> None:
         """Make a launch, and again while it is disturbed; without the cases that the budget has no time for."""
         waited_s = 0.0
-        for attempt in range(len(self.plan.order)):
-            allotment = self.ledger.allot(launch, self.executor.now(), repeat=attempt > 0)
+        first = self.ledger.lost[launch.id]
+        for attempt in range(first, first + len(self.plan.order)):
+            allotment = self.ledger.allot(launch, self.executor.now(), repeat=attempt > first)
             self.ledger.cut(case_id for case_id in launch.cases if case_id not in allotment)
             if not allotment:
                 return
@@ -162,13 +163,14 @@ class _Session:
             end_leftovers(cases, self.starter, self.executor)
             raise
         swept = end_leftovers(cases, self.starter, self.executor) if outcome.exit_code != 0 else Cleanup()
-        if swept.unreached:
-            self._give_up(_name(launch.id, attempt), outcome, swept.unreached)
         if cases[0].placement.ranks:
             outcome = split_launcher_output(outcome)
         kept_as = f"logs/{_name(launch.id, attempt)}.output.gz"
         read = with_figures(outcome, cases, kept_as)
         outcome, answer = read.outcome, read_answer(read.outcome.stdout, cases)
+        failed = program_message(outcome.stderr) if outcome.exit_code != 0 else ""
+        lost = tuple(swept.unreached) or lost_nodes(failed)
+        found = f"node failure: {', '.join(lost)}" if lost else "".join(stuck)
         record = Launch(
             id=launch.id,
             attempt=attempt,
@@ -182,15 +184,18 @@ class _Session:
             started=started,
             exit_code=outcome.exit_code,
             bracket=bracket,
-            message=_message(answer, outcome, swept.sentences, "".join(stuck)),
+            message=_message(answer, outcome, swept.sentences, found),
             prepared=prepared,
             waited_s=waited_s,
+            lost=lost,
         )
         self._log(record, answer, outcome)
         if read.output:
             self.directory.keep_output(kept_as, read.output)
         made = LaunchRecords(record, answer.cases, answer.unstarted)
         self.directory.keep(answer.lines, made)
+        if swept.unreached:
+            self._give_up(outcome, swept.unreached)
         return made  # as it was read: from columns, samples would be decoded again
 
     def bracketed(
@@ -241,9 +246,8 @@ class _Session:
         limit_s = foreign.limit_s if foreign else 0.0  # which the starter keeps, and says so
         return (start if cases[0].placement.ranks else _LEAST_PATIENCE_S) + max(patience, 2 * limit_s)
 
-    def _give_up(self, name: str, outcome: Outcome, unreached: Mapping[str, str]) -> NoReturn:
-        """A host was lost during a launch: that is not booked, so that a run that goes on makes it again."""
-        self.directory.log(f"{name}.err", outcome.stderr)
+    def _give_up(self, outcome: Outcome, unreached: Mapping[str, str]) -> NoReturn:
+        """A host was lost during a launch: a run that goes on makes that again."""
         host, why = next(iter(unreached.items()))
         raise UnfitEnvironmentError(
             f"'{host}' cannot be reached any more; what was measured is kept in {self.directory.path}, and "
@@ -283,8 +287,8 @@ def _require_programs(plan: Plan, builds: Mapping[str, Build]) -> None:
             )
 
 
-def _message(answer: Answer, outcome: Outcome, swept: Sequence[str], stuck: str) -> str:
-    lines = [f"assay: {stuck}"] if stuck else []
+def _message(answer: Answer, outcome: Outcome, swept: Sequence[str], found: str) -> str:
+    lines = [f"assay: {found}"] if found else []
     if answer.refused:
         lines.append(f"assay: {answer.refused}")
     if outcome.exit_code is None or outcome.exit_code < 0:

@@ -91,6 +91,8 @@ class Ledger:
         self._spread: Spread | None = None
         self._expected_s: float | None = None
         self._block, self._in_block, self._next_spread, self._differs = -1, 0, 1, False
+        #: Launch -> how often it lost a node in earlier sessions.
+        self.lost: Counter[str] = Counter()
         self._launches: Counter[str] = Counter()
         self._failures: Counter[str] = Counter()
         self._why: dict[str, str] = {}
@@ -104,7 +106,17 @@ class Ledger:
         for records in history:
             wall_s = records.launch.bracket.elapsed_s + _PROBES_S
             self.earlier_s += wall_s + records.launch.waited_s
-            self.book(records, {}, wall_s)
+            if records.launch.lost:
+                self._book_lost(records)
+            else:
+                self.book(records, {}, wall_s)
+
+    def _book_lost(self, records: LaunchRecords) -> None:
+        """Count what a launch completed before it lost a node: the rest is made again, now that it is back."""
+        whole = tuple(case.header.case for case in records.cases if case.end and case.end.status == "complete")
+        self.lost[records.launch.id] += 1
+        self._launches.update(whole)
+        self.strike(records.launch.id, whole)
 
     def book(self, records: LaunchRecords, allowed: Mapping[str, float], wall_s: float) -> None:
         """Count a committed launch, its failures and its cost."""
@@ -122,7 +134,7 @@ class Ledger:
         self._launches.update(case_id for case_id in told if case_id in new)
         self.strike(launch.id, launch.cases)
         self.waited_s += launch.waited_s
-        if launch.attempt:
+        if launch.attempt > self.lost[launch.id]:
             self._repeats += 1
             self._repeated_s += wall_s
         failed = failures(records)

@@ -71,6 +71,7 @@ class Slurm:
         else:
             code, number = divmod(int(wait) if wait.isdecimal() else 0, 256)
         told = [] if reason in {"", "None"} else [reason]
+        told += ["node failure"] if word == "NODE_FAIL" else []
         told += [f"exit code {code}"] if code else []
         told += [f"signal {number}"] if number else []
         return Status(_STATES.get(word.split()[0], "failed"), word, ", ".join(told), code)
