@@ -1,16 +1,21 @@
 """Whether intervals hold across runs: how often a median of one run lies in the interval of another one.
 
 Run as `python bench/between_runs.py RUN RUN ...` with equal runs of one machine, or with `--runs FOLDER` (and
-`--study NAME`) for all runs of a folder. For each pair of runs, each way round: the share of headline figures
-whose median lies in the other run's interval from its launches alone, and in the interval that compares runs,
-which knows the variance between runs from all others (so at least five runs are needed). Then how wide the latter
-is, over the former. Within how many runs the machine changed its state is printed, too.
+`--study NAME`) for all runs of a folder. For each pair of runs: the share of headline figures whose median lies in
+the other run's interval from its launches alone, and the share whose ratio of the two is not told from 1 by the
+interval of `assay compare`, which knows the variance between runs from all others (so at least five runs are
+needed). Then how wide the latter is, over that of launches alone. Within how many runs the machine changed its
+state is printed, too.
+
+With `--simulated`, runs whose variance is known: for each ratio of the standard deviation between runs to that
+between launches, and each number of earlier runs, the same three figures, beside what nobody can do better: the
+width that holds 95 % where the variance is known for certain.
 """
 
 import argparse
 import itertools
 import math
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
@@ -18,14 +23,19 @@ import numpy as np
 
 from assay import store
 from assay.analyse import states
-from assay.analyse.history import FEWEST_RUNS, History, RunLogs, between_runs
+from assay.analyse.comparisons.ranks import shift
+from assay.analyse.history import FEWEST_RUNS, NORMAL, History, RunLogs, widened
 from assay.analyse.statistics import median_interval
 from assay.compare.runs import is_like, run_logs
+from assay.model.quantity import Quantity
 from assay.model.run import Run
+
+#: Of the simulated runs: launches, figures of a group, and pairs of runs for each line of the table.
+_LAUNCHES, _FIGURES, _PAIRS = 6, 8, 300
 
 
 class Held(NamedTuple):
-    """One figure of a pair of runs: whether each interval held the other median, and the ratio of their widths."""
+    """One figure of a pair of runs: whether each interval held the other run, and the ratio of their widths."""
 
     figure: str
     alone: bool
@@ -39,7 +49,11 @@ def main() -> None:
     parser.add_argument("run", nargs="*", help="id, prefix or path")
     parser.add_argument("--runs", type=Path, help="folder of runs: all of it")
     parser.add_argument("--study", help="of these only")
+    parser.add_argument("--simulated", action="store_true", help="runs whose variance is known")
     given = parser.parse_args()
+    if given.simulated:
+        _print_simulated()
+        return
     paths = [store.find(each, given.runs) for each in given.run]
     if not paths:
         paths = [(given.runs or store.runs_folder()) / each.id for each in store.listing(given.runs)]
@@ -54,51 +68,77 @@ def _print(study: str, runs: Sequence[Run]) -> None:
     if len(alike) < FEWEST_RUNS + 2:
         print(f"  at least {FEWEST_RUNS + 2} are needed")
         return
-    found = held([run_logs(run) for run in alike])
+    found = list(held([run_logs(run) for run in alike]))
     if not found:
         print("  no figure has 6 launches in two of them")
         return
     split = sum(states.border(run) is not None for run in alike)
     print(f"  the machine changed its state within {split} of them")
-    alone, compared = (np.mean([getattr(each, name) for each in found]) for name in ("alone", "compared"))
-    print(f"  {len(found)} pairs of figures: median in the interval of launches alone {100 * alone:.1f} %,")
-    print(
-        f"  in the interval between runs {100 * compared:.1f} %; median width {_median(found):.2f} of the former"
-    )
-    for benchmark in dict.fromkeys(each.figure.partition("/")[0] for each in found):
-        some = [each for each in found if each.figure.partition("/")[0] == benchmark]
-        shares = (100 * np.mean([getattr(each, name) for each in some]) for name in ("alone", "compared"))
-        told = "  ".join(f"{share:5.1f} %" for share in shares)
-        print(f"    {benchmark:16}{len(some):6} pairs  {told}  {_median(some):.2f}")
+    print(f"    {'':16}{'pairs':>6}  {'launches alone':>14}  {'compared':>8}  {'width':>5}")
+    for benchmark in ("", *dict.fromkeys(each.figure.partition("/")[0] for each in found)):
+        some = [each for each in found if benchmark in {"", each.figure.partition("/")[0]}]
+        print(f"    {benchmark or 'all':16}{len(some):6}  {_told(some)}")
 
 
-def held(runs: Sequence[RunLogs]) -> list[Held]:
+def _told(found: Sequence[Held]) -> str:
+    alone, compared = (100 * np.mean([getattr(each, name) for each in found]) for name in ("alone", "compared"))
+    return f"{alone:12.1f} %  {compared:6.1f} %  {np.median([each.wider for each in found]):5.2f}"
+
+
+def held(runs: Sequence[RunLogs]) -> Iterator[Held]:
     """Every figure of every ordered pair of runs, the variance between runs being known from all others."""
-    found = []
     for a, b in itertools.combinations(range(len(runs)), 2):
         known = History(run for at, run in enumerate(runs) if at not in {a, b})
         for one, other in ((runs[a], runs[b]), (runs[b], runs[a])):
-            for figure in one.values.keys() & other.values.keys():
-                components = known.components(figure)
-                alone = median_interval(one.values[figure])
-                if components is None or not alone.has_interval or not other.values[figure]:
-                    continue
-                middle = float(np.median(other.values[figure]))
-                wide = between_runs(one.values[figure], components)
-                width = alone.hi - alone.lo
-                found.append(
-                    Held(
-                        figure,
-                        alone.lo <= middle <= alone.hi,
-                        wide.lo <= middle <= wide.hi,
-                        (wide.hi - wide.lo) / width if width else math.inf,
-                    )
-                )
-    return found
+            yield from _held(one, other, known)
 
 
-def _median(found: Sequence[Held]) -> float:
-    return float(np.median([each.wider for each in found]))
+def _held(one: RunLogs, other: RunLogs, known: History) -> Iterator[Held]:
+    for figure in one.values.keys() & other.values.keys():
+        components = known.components(figure)
+        alone = median_interval(one.values[figure])
+        if components is None or not alone.has_interval or not other.values[figure]:
+            continue
+        effect, _ = shift(one.values[figure], other.values[figure])
+        wide = widened(effect, (components, components), same_day=one.day == other.day)
+        inside = alone.lo <= float(np.median(other.values[figure])) <= alone.hi
+        ratio = _width(wide) / _width(effect) if _width(effect) else math.inf
+        yield Held(figure, inside, wide.lo <= 0 <= wide.hi, ratio)
+
+
+def _width(ends: Quantity) -> float:
+    return ends.hi - ends.lo
+
+
+def _print_simulated() -> None:
+    print("sd between runs / between launches, whether figures move together, earlier runs: as above")
+    for between, together in itertools.product((0.0, 0.3, 0.6, 1.0, 1.5), (False, True)):
+        for earlier in (3, 5, 8, 20):
+            found = list(_simulated(between, earlier, together=together))
+            # Half the interval of 6 and 6 launches is about 1.3 of their standard deviations.
+            least = math.hypot(1.3, NORMAL * math.sqrt(2) * between) / 1.3
+            words = "together" if together else "alone"
+            print(f"  {between:4.1f}  {words:8}  {earlier:3}  {_told(found)}  (known: {least:4.2f})", flush=True)
+
+
+def _simulated(between: float, earlier: int, *, together: bool) -> Iterator[Held]:
+    rng = np.random.default_rng([earlier, together])
+    names = [f"figure/{at}" for at in range(_FIGURES)]
+    for _ in range(_PAIRS):
+        of_runs = rng.normal(0, between, (earlier + 2, 1 if together else _FIGURES))
+        runs = [
+            RunLogs(
+                str(at),
+                "day",
+                {
+                    name: (mean + rng.normal(size=_LAUNCHES)).tolist()
+                    for name, mean in zip(names, means, strict=True)
+                },
+                dict.fromkeys(names, "group"),
+            )
+            for at, means in enumerate(np.broadcast_to(of_runs, (earlier + 2, _FIGURES)))
+        ]
+        yield from _held(runs[0], runs[1], History(runs[2:]))
 
 
 if __name__ == "__main__":

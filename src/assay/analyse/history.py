@@ -11,7 +11,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from assay.analyse.statistics import medians, student
+from assay.analyse.statistics import student
+from assay.model.grouping import grouped
 from assay.model.quantity import Quantity
 
 #: Fewer earlier runs of a figure say nothing of the variance between them.
@@ -141,12 +142,7 @@ class History:
             having = [run for run in self.runs if len(run.values.get(figure, ())) > 1]
             if len(having) < FEWEST_RUNS:
                 continue
-            found = sums(
-                [
-                    [run.values[figure] for run in having if run.day == day]
-                    for day in dict.fromkeys(run.day for run in having)
-                ]
-            )
+            found = sums([[run.values[figure] for run in day] for day in _by_day(having)])
             launch, _, _ = found.solved()
             group = having[-1].groups[figure]
             self._figures[figure] = found, len(having), group
@@ -183,19 +179,6 @@ class BetweenRuns(NamedTuple):
         return self.run.components(run), self.base.components(base)
 
 
-def between_runs(launches: Sequence[float], components: Components) -> Quantity:
-    """The interval that holds the median of another run of the machine in 95 %, by ln of launch medians.
-
-    It is a prediction: the medians of both runs vary by their launches, runs and days. Its middle is the median of
-    the launches.
-    """
-    values = np.asarray(launches, dtype=np.float64)
-    middle = float(medians(values))
-    variance = median_variance(values.size) * components.launch + components.run + components.day
-    half = components.quantile * math.sqrt(2 * variance)
-    return Quantity(middle, middle - half, middle + half, basis="interval")
-
-
 def widened(effect: Quantity, sides: Collection[Components | None], *, same_day: bool) -> Quantity:
     """The interval of a difference of two runs, widened by what each varies from run to run (and day to day)."""
     known = [each for each in sides if each is not None]
@@ -212,9 +195,10 @@ def widened(effect: Quantity, sides: Collection[Components | None], *, same_day:
     )
 
 
-def median_variance(n: int) -> float:
-    """Variance of the median of n normal values over that of one, to 12 % from 3 values on (1 for one)."""
-    return math.pi / (2 * n + math.pi - 2)
+def _by_day(runs: Sequence[RunLogs]) -> list[tuple[RunLogs, ...]]:
+    """Runs of each day; where no day has two, nobody can tell days from runs, and all count as of one."""
+    days = list(grouped(runs, lambda each: each.day).values())
+    return days if len(days) < len(runs) else [tuple(runs)]
 
 
 def _shrunk(own: float, freedom: float, shared: float) -> float:
