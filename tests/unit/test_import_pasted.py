@@ -177,6 +177,65 @@ Copy        433182.244  0.00124     0.00128     0.00125
         2,
     ),
 ]
+IOR = Sample(
+    "a log of 2025 of ior 4.1 on DAOS: the summary repeats what stands above",
+    "IOR",
+    """IOR-4.1.0+dev: MPI Coordinated Test of Parallel I/O
+api                 : POSIX
+nodes               : 1
+tasks               : 10
+
+access    bw(MiB/s)  IOPS       Latency(s)  block(KiB) xfer(KiB)  open(s)    wr/rd(s)   close(s)   total(s)   iter
+write     284.17     284.84     0.035106    10240      1024.00    0.001105   0.351069   0.000144   0.351902   0
+Verifying contents of the file(s) just written.
+read      11530      11963      0.000827    10240      1024.00    0.000195   0.008359   0.000210   0.008673   0
+remove    -          -          -           -          -          -          -          -          0.001194   0
+Max Write: 284.17 MiB/sec (297.97 MB/sec)
+Max Read:  11530.10 MiB/sec (12090.18 MB/sec)
+
+Summary of all tests:
+write 284.17 284.17 284.17 0.00 284.17 284.17 284.17 0.00 0.35190 NA NA 0 10 10 1 0 0 1 0 0 1 10485760 1048576 100.0 POSIX 0
+read 11530.10 11530.10 11530.10 0.00 11530.10 11530.10 11530.10 0.00 0.00867 NA NA 0 10 10 1 0 0 1 0 0 1 10485760 1048576 100.0 POSIX 0
+Finished            : Fri Jul 18 16:11:05 2025
+""",  # noqa: E501 (as it is printed)
+    {"ranks": 10, "nodes": 1},
+    [("write", "bandwidth", 284.17 * 2**20, {}), ("read", "best-bandwidth", 11530.1 * 2**20, {})],
+    8,
+)
+STREAM = Sample(
+    "a page on eight A100 of 2024: NVIDIA's STREAM, which is of a card's memory",
+    "STREAM",
+    """NVIDIA-STREAM 24.3.0  -- NVIDIA accelerated STREAM benchmark -- NVIDIA
+Device Selected 6: "NVIDIA A100-SXM4-80GB"
+ STREAM Benchmark implementation in CUDA
+ Array size (double)=67108864*8*8 (4096 MB)
+Function      Rate (MB/s)   Avg time     Min time     Max time
+Copy:      1774334.0593       0.0006       0.0006       0.0006
+Scale:     1765000.8783       0.0006       0.0006       0.0006
+Add:       1784367.2629       0.0009       0.0009       0.0009
+Triad:     1790970.6722       0.0009       0.0009       0.0009
+""",
+    {"device": "NVIDIA A100-SXM4-80GB"},
+    [("triad", "bandwidth", 1790970.6722e6, {})],
+    8,
+)
+OSU = Sample(
+    "the form of https://github.com/openucx/ucx/issues/8851: UCX speaks between the rows",
+    "OSU Micro-Benchmarks",
+    """[root@cn2 pt2pt]# UCX_LOG_LEVEL=info mpirun -hosts cn2,cn3 -np 2 -genv UCX_NET_DEVICES=mlx5_1:1 ./osu_bw
+[1675729687.002730] [cn2:32621:0] ucp_context.c:2110 UCX INFO Version 1.15.0 (loaded from libucp.so.0)
+# OSU MPI Bandwidth Test v5.6.3
+# Size      Bandwidth (MB/s)
+1                       3.30
+4                      13.30
+[1675729687.402567] [cn2:32621:0] ucp_worker.c:1775 UCX INFO 0x7590e0 inter-node cfg#2 tag(rc_mlx5/mlx5_0:1)
+8                      26.55
+16                     52.96
+""",
+    {"pattern": "bandwidth"},
+    [("message", "bandwidth", 52.96e6, {"bytes": 16})],
+    4,
+)
 HPCC = Sample(
     "a page on HPCC in containers: what grep left of hpccoutf.txt",
     "HPCC",
@@ -285,7 +344,9 @@ Timing for main (dt=  1.00): time 2020-12-09_00:00:11 on domain   1:    0.44749 
 
 
 @pytest.mark.parametrize(
-    "sample", [*HPL, *NVBANDWIDTH, *BABELSTREAM, HPCC, *MDTEST, *WRF], ids=lambda each: each.source[:60]
+    "sample",
+    [*HPL, *NVBANDWIDTH, *BABELSTREAM, IOR, STREAM, OSU, HPCC, *MDTEST, *WRF],
+    ids=lambda each: each.source[:60],
 )
 def test_outputs_are_read_as_they_were_printed(sample: Sample) -> None:
     check(sample)

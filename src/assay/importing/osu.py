@@ -72,6 +72,10 @@ _MARKS = re.compile(
 )
 
 
+#: What libraries say between the rows, `[1675729687.002730] [cn2:32621:0] ucp_worker.c:1775 UCX INFO`.
+_LOGGED = re.compile(r"\b(?:INFO|WARN|WARNING|DEBUG|TRACE|DIAG)\b")
+
+
 class _Test(msgspec.Struct, frozen=True):
     """What a title says.
 
@@ -107,7 +111,7 @@ def _read(source: Lines) -> Iterator[Table]:
     text, wanted = source.text, _wanted(source)
     started, unnamed = CommandLine(), 0
     head, rows = _Head(test=wanted), list[tuple[int, list[str]]]()
-    for number, line in source:
+    for number, line in ((each, line) for each, line in source if source.starts or not _LOGGED.search(line)):
         words = line.split()
         if not head.columns and head.test is None and _are_figures(words):
             unnamed = unnamed or number

@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Iterator
+from typing import TYPE_CHECKING
 
 import msgspec
 
@@ -10,18 +11,24 @@ from assay.importing.lines import Format, Lines
 from assay.importing.text import Column, Text, figure, is_number, lines
 from assay.model.imported import Figure, Table
 
+if TYPE_CHECKING:
+    from assay.model.benchmark import ParamValue
+
 _ROW = re.compile(r"\s*(Copy|Scale|Add|Triad)\s*:\s*(.*)", re.IGNORECASE)
 #: HPCC's STREAM prints GB/s, of 10^9 bytes.
 _HEADING = re.compile(r"\s*Function\s+(?:Best )?Rate\s*\(?([MG]B/s)\)?.*")
+#: The version begins a program's output; the device is of NVIDIA's.
 _SAID: dict[str, re.Pattern[str]] = {
+    "version": re.compile(r"\s*(?:STREAM version \$Revision:|NVIDIA-STREAM)\s*(\S+)\s*(?:\$|--).*"),
+    "device": re.compile(r'\s*Device Selected \d{1,4}: "([^"]+)".*'),
     "elements": re.compile(r"\s*Array size\s*=\s*(\d{1,18})\b.*"),
     "threads": re.compile(r"\s*Number of Threads (?:counted|requested)\s*=\s*(\d{1,9})\s*"),
-    "version": re.compile(r"\s*STREAM version \$Revision:\s*(\S+)\s*\$.*"),
 }
 _FAILED = re.compile(r"\s*Failed Validation.*", re.IGNORECASE)
 #: Rate, then mean, least and largest time.
 _WORDS = 4
 _BEST = "the best of its repetitions"
+_COUNTED = ("elements", "threads")
 _KERNELS = ("copy", "scale", "add", "triad")
 
 
@@ -29,7 +36,7 @@ class _Rows(msgspec.Struct):
     """A table as far as it was read.
 
     Attributes:
-        said: elements, threads and version.
+        said: elements, threads, device and version.
         unit: of its rates.
         seen: kernel -> line.
         failed: why it does not count.
@@ -60,7 +67,7 @@ def _read(source: Lines) -> Iterator[Table]:
             rows.unit = heading[1]
         for name, pattern in _SAID.items():
             if match := pattern.fullmatch(line):
-                rows.said[name] = match[1]
+                rows.said = rows.said | {name: match[1]} if name != "version" else {name: match[1]}
         if _FAILED.fullmatch(line):
             rows.failed = f"STREAM's own validation failed in line {number}"
         if row and (rows.seen or any(map(is_number, row[2].split()))):
@@ -82,6 +89,8 @@ def _table(text: Text, rows: _Rows, started: CommandLine) -> Table:
     first, last = min(rows.seen.values()), max(rows.seen.values())
     if missing:
         text.refuse(last, f"no row of {', '.join(missing)} belongs to this table")
+    params: dict[str, ParamValue] = {name: int(rows.said[name]) for name in _COUNTED if name in rows.said}
+    params |= {"device": rows.said["device"]} if "device" in rows.said else {}
     return started.annotate(
         Table(
             source=text.name,
@@ -90,7 +99,7 @@ def _table(text: Text, rows: _Rows, started: CommandLine) -> Table:
             benchmark="stream",
             figures=tuple(rows.figures),
             version=rows.said.get("version", ""),
-            params={name: int(rows.said[name]) for name in ("elements", "threads") if name in rows.said},
+            params=params,
             failed=rows.failed,
         )
     )

@@ -156,6 +156,8 @@ IOR = Declared(
         "unit": re.compile(r"^access\s+bw\((MiB/s)\)"),
     },
     rows=(
+        # The summary tells the same again.
+        Row(re.compile(r"(?:write|read)(?:\s+[\d.]+){5,}\s.*\s[A-Z]\w*\s+\S+"), {}),
         Row(
             re.compile(
                 r"(?P<kernel>write|read)\s+(?P<rate>\d[\d.]*)(?:\s+(?P<ops>\d[\d.]*)\s+[\d.]+)?\s+[\d.]+\s+[\d.]+\s+[\d.]+\s+[\d.]+"
