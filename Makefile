@@ -2,7 +2,7 @@
 SHELL := /bin/bash
 .SHELLFLAGS := -euo pipefail -c
 .DEFAULT_GOAL := help
-.PHONY: help run test test-long lint format texts native docs bench lab lab-down clean
+.PHONY: help run test test-long collected lint format texts native docs bench lab lab-down clean
 
 BIN := .venv/bin
 # Most tests wait longer than they work: for networks, launchers, a time limit.
@@ -12,9 +12,11 @@ ALONE := $(BIN)/pytest -n 0 --last-failed --maxfail 5 $(PYTEST)
 LOCKED := pyproject.toml uv.lock tools/bootstrap tools/bootstrap.py
 
 # Where ccache is installed, what was compiled once with the same flags is not compiled again: neither by CMake's
-# presets nor by the builds of Assay, whose folders lie equally deep.
+# presets nor by the builds of Assay, whose folders lie equally deep. It takes paths of this folder as relative ones.
 export CMAKE_CXX_COMPILER_LAUNCHER = $(shell command -v ccache)
-export CCACHE_BASEDIR = /
+export CCACHE_BASEDIR = $(CURDIR)
+# Images for containers forbid it. Each of the programs that tests start would compile all that it imports.
+unexport PYTHONDONTWRITEBYTECODE
 
 help: ## say what there is
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/make \1\t\2/p' $(MAKEFILE_LIST) | expand -t 16
@@ -25,8 +27,12 @@ run: .venv/.run ## measure this machine in about 90 seconds; the last line is th
 test test-long: export ASSAY_CACHE ?= $(CURDIR)/build/cache
 test test-long: export NATIVE_WERROR := ON
 test: .venv/.test ## run every check and every test
-	@$(MAKE) --no-print-directory --jobs=4 --output-sync=target lint native docs
+	@$(MAKE) --no-print-directory --jobs=4 --output-sync=target lint native docs collected
 	@$(BIN)/pytest -n $(WORKERS) $(PYTEST) || { [ $$? = 1 ] && $(ALONE); }
+
+# What pytest makes of the sources of tests is kept: each of its processes would do it, all at the same time.
+collected: .venv/.test
+	@$(BIN)/pytest --collect-only -qq | tail -n 1
 
 test-long: PYTEST := --long
 test-long: native-asan-ubsan test ## the same, with tests that take minutes, and those of chance and of laws repeated far more often

@@ -1,10 +1,11 @@
 """`assay` that takes the machine as it is, typed as `python tests/impatient.py`.
 
 Beside other tests no machine becomes quiet: to wait for that, and to repeat what they disturbed, takes most of the
-time of a run and shows nothing of what is tested.
+time of a run and shows nothing of what is tested. Nor do the charts of its page: they are not drawn.
 """
 
 import sys
+from types import ModuleType
 
 from assay.cli import main
 from assay.run import ledger
@@ -14,7 +15,25 @@ ASSAY = (sys.executable, __file__)
 #: Attribute of the ledger of a run -> its value for who does not wait.
 IMPATIENCE = {"_LONGEST_WAIT_S": 0.0, "_FEWEST_REPEATS": 0, "_REPEATED_SHARE": 0.0}
 
+
+class Undrawn(ModuleType):
+    """In place of vl_convert, which takes a second of a core to draw the first chart of a process."""
+
+    @staticmethod
+    def get_vegalite_versions() -> list[str]:
+        return ["6.none"]
+
+    @staticmethod
+    def vegalite_to_svg(*_: object, **__: object) -> str:
+        return '<svg viewBox="0 0 1 1"></svg>'
+
+    @staticmethod
+    def javascript_bundle(*_: object, **__: object) -> str:
+        return ""
+
+
 if __name__ == "__main__":
+    sys.modules["vl_convert"] = Undrawn("vl_convert")
     for name, value in IMPATIENCE.items():
         setattr(ledger, name, value)
     main()
