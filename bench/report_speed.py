@@ -30,7 +30,7 @@ _REPEATS = 9
 _STARTS = (
     ("python alone", [sys.executable, "-c", "pass"], "-"),
     ("assay --help", ["assay", "--help"], "< 150 ms"),
-    ("assay show last", ["assay", "show", "last"], "< 400 ms"),
+    ("assay show last", ["assay", "show", "last"], "< 300 ms"),
 )
 
 

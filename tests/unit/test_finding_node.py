@@ -44,6 +44,7 @@ HIMENO = _study(
 )
 PAIRS = _study(Measure("core_to_core", tuple(f"pair:{a}-{b}" for a in range(8) for b in range(a + 1, 8))))
 CORES = _study(Measure("stream", ("all", "half", "one-core")))
+ONE_CORE = _study(Measure("stream", ("all", "one-core")))
 SMT = _study(Measure("stream", ("all", "all-threads")))
 
 
@@ -115,6 +116,26 @@ def test_half_of_two_cores_is_called_one_core(tmp_path: Path) -> None:
     (found,) = _found(analyse(_run(tmp_path, CORES, law, two)), "half_cores")
     assert found.claim.startswith("One core (")
     assert found.severity == "advice"  # 6 % are no problem
+
+
+def test_no_more_cores_are_said_to_be_needed_than_there_are(tmp_path: Path) -> None:
+    two = "pack:1 numa:1(memory=8GB) l3:1(size=32MB) l2:2(size=1MB) l1:1(size=32kB) core:1 pu:1"
+    law = _changed(core_traffic=12e9, node_traffic=20e9, launch_noise=0.25)
+    claims = [
+        found.claim
+        for seed in range(3)
+        for found in _found(
+            analyse(
+                store.load(
+                    simulated_run(tmp_path / str(seed), law, description=two, study=ONE_CORE, seed=seed),
+                )
+            ),
+            "one_core",
+        )
+    ]
+    assert any("this does not tell whether all cores saturate" in each for each in claims)
+    needed = re.findall(r"at least (?:\d+ to )?(\d+) cores", " ".join(claims))
+    assert all(int(each) <= 2 for each in needed)
 
 
 def test_the_reach_of_the_tlb_and_the_number_of_cores_that_suffice_are_told(tmp_path: Path) -> None:
