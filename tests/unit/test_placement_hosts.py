@@ -1,7 +1,7 @@
 """Placement words over several nodes and beside the network card, and the networks that go between them."""
 
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 import msgspec
 import pytest
@@ -10,7 +10,7 @@ from tests.simulation import EPYC_7601, described
 from assay import studies
 from assay.machine import devices
 from assay.model.errors import UnfitEnvironmentError, UsageError
-from assay.model.facts import Fact
+from assay.model.facts import Fact, unavailable
 from assay.model.machine import Device, Machine, is_port
 from assay.model.plan import Case, Measure, Plan, Study
 from assay.plan import Options, cards, hosts, make, parse_networks, resolve_networks
@@ -216,6 +216,27 @@ def test_a_network_may_name_the_provider_of_its_device() -> None:
         resolve_networks({"hsn": "cxi/cxi0"}, there)
     assert is_port("rdmap0s6:1", "efa/rdmap0s6:1")
     assert not is_port("hsn0", "cxi/cxi0")
+
+
+def on_bus(name: str, kind: Literal["network", "infiniband"], address: str, **facts: str) -> Device:
+    told = {"PCI address": address, **{name.replace("_", " "): value for name, value in facts.items()}}
+    return Device(name, kind, {name: Fact(value) for name, value in told.items()})
+
+
+def test_the_interface_of_a_faster_card_names_what_goes_without_tcp() -> None:
+    machine = msgspec.structs.replace(
+        described(),
+        devices=(
+            on_bus("hsn0", "network", "0000:41:00.0"),
+            on_bus("eth0", "network", "0000:01:00.0"),
+            on_bus("roce0", "network", "0000:02:00.0"),
+            Device("br0", "network", {"PCI address": unavailable("it is no PCI device")}),
+            on_bus("cxi0", "infiniband", "0000:41:00.0", link_layer="Slingshot"),
+            on_bus("mlx5_0:1", "infiniband", "0000:02:00.0", link_layer="Ethernet"),
+        ),
+    )
+    found = {name: machine.fabric_of(name) for name in ("hsn0", "roce0", "eth0", "br0", "cxi/cxi0", "none")}
+    assert found == {"hsn0": "cxi/cxi0", "roce0": "mlx5_0:1", "eth0": "", "br0": "", "cxi/cxi0": "", "none": ""}
 
 
 def test_a_card_without_its_port_is_its_first_one() -> None:

@@ -88,7 +88,8 @@ def prepare(
 
     wish = studies.get(name, options.sweeps)
     machines = where.machines(options.hosts, starter)
-    made = plan(name, wish, machines, on_nodes(options, machines), wishes)
+    options = on_nodes(options, machines)
+    made = plan(name, wish, machines, options, wishes)
     builds = built(made)
     absent = {name: each.absent for name, each in builds.items()}
     made = planning.without_programs(made, absent)
@@ -99,7 +100,7 @@ def prepare(
         made = msgspec.structs.replace(made, prepared_s=held.seconds)
     if held and held.bytes:
         machines = _with_held(machines, starter.site.host, held)
-        again = plan(name, wish, machines, on_nodes(options, machines), wishes)
+        again = plan(name, wish, machines, options, wishes)
         made = msgspec.structs.replace(planning.without_programs(again, absent), prepared_s=held.seconds)
     return Prepared(made, machines, builds)
 
@@ -138,7 +139,7 @@ def _with_held(machines: Machines, here: str, held: Held) -> Machines:
 
 
 def on_nodes(options: Options, machines: Machines) -> Options:
-    """The options, with networks in the names of the nodes.
+    """The options, with networks in the names of the nodes; says where one is the Ethernet of a faster card.
 
     Args:
         options: as a user gives them.
@@ -156,7 +157,12 @@ def on_nodes(options: Options, machines: Machines) -> Options:
         host: [device.name for device in machine.devices if device.kind in {"network", "infiniband"}]
         for host, (machine, _) in machines.items()
     }
-    return msgspec.structs.replace(options, networks=planning.resolve_networks(options.networks, devices))
+    networks = planning.resolve_networks(options.networks, devices)
+    for name, device in networks.items():
+        fabrics = {fabric for machine, _ in machines.values() if (fabric := machine.fabric_of(device))}
+        if fabrics:
+            output.say(f"messages over {device} use TCP; its card without TCP: --network {name}={min(fabrics)}")
+    return msgspec.structs.replace(options, networks=networks)
 
 
 def plan(name: str, wish: Study, machines: Machines, options: Options, wishes: tuple[str, ...]) -> Plan:

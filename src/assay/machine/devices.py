@@ -7,7 +7,7 @@ from pathlib import Path
 from assay.machine import files
 from assay.machine.hwloc_xml import Device as HwlocDevice
 from assay.model.facts import Fact, unavailable
-from assay.model.machine import INFINIBAND, Device
+from assay.model.machine import INFINIBAND, SLINGSHOT, Device
 
 _PCI_ADDRESS = re.compile(r"[0-9a-f]{4,}:[0-9a-f]{2}:[0-9a-f]{2}\.[0-7]")
 #: PCI base class and subclass: what it is.
@@ -102,7 +102,7 @@ def _infiniband(root: Path) -> Iterator[Device]:
 def _slingshot(root: Path) -> Iterator[Device]:
     """Cards of HPE's fabric, of which the kernel tells an interface of Ethernet (`hsn0`), too."""
     for card in files.entries(root / "sys/class/cxi"):
-        facts = {**_versions(root, card), "link layer": Fact("Slingshot", source="/sys/class/cxi")}
+        facts = {**_versions(root, card), "link layer": Fact(SLINGSHOT, source="/sys/class/cxi")}
         yield Device(card.name, "infiniband", {**facts, **_locality(card / "device")})
 
 

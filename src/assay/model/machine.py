@@ -5,7 +5,7 @@ from typing import Literal
 
 import msgspec
 
-from assay.model.facts import Fact
+from assay.model.facts import Fact, FactValue
 from assay.model.private import Host
 
 MACHINE_SCHEMA = 1
@@ -113,6 +113,7 @@ class Topology(msgspec.Struct, frozen=True, cache_hash=True):
 
 #: Link layer of ports and interfaces that are no Ethernet.
 INFINIBAND = "InfiniBand"
+SLINGSHOT = "Slingshot"
 
 
 class Device(msgspec.Struct, frozen=True):
@@ -176,3 +177,20 @@ class Machine(msgspec.Struct, frozen=True):
         """The interface or port of this name; `mlx5_0` is its first port."""
         named = (each for each in self.devices if is_port(each.name, name))
         return next((each for each in named if each.kind in {"network", "infiniband"}), None) if name else None
+
+    def fabric_of(self, interface: str) -> str:
+        """The network that passes messages over an interface's card without TCP; empty where none is known."""
+        found = self.network_device(interface)
+        if found is None or found.kind != "network" or (at := _address(found)) is None:
+            return ""
+        card = next((each for each in self.devices if each.kind == "infiniband" and _address(each) == at), None)
+        if card is None:
+            return ""
+        layer = card.facts.get("link layer")
+        return f"cxi/{card.name}" if layer and layer.value == SLINGSHOT else card.name
+
+
+def _address(device: Device) -> FactValue | None:
+    """On the PCI bus."""
+    fact = device.facts.get("PCI address")
+    return fact.value if fact else None
