@@ -32,7 +32,7 @@ from assay.report import html
 ROOT = Path(__file__).resolve().parents[1]
 _SYSTEMS = ("hpcdiy-qdr", "hpcdiy-gbe")
 SIZES = {"wide": (1280, 900), "phone": (390, 844)}
-#: Pixels as bytes of at most 256 colours: the most frequent ones; others become the nearest of these.
+#: Pixels as bytes of at most 256 colours: the most frequent ones that differ visibly; others become the nearest.
 _REDUCED = """
 async (picture) => {
   const bytes = Uint8Array.from(atob(picture), (letter) => letter.charCodeAt(0));
@@ -45,9 +45,11 @@ async (picture) => {
   const colours = Array.from({ length: width * height }, (_, at) => colour(at));
   const times = new Map();
   for (const each of colours) times.set(each, (times.get(each) ?? 0) + 1);
-  const palette = [...times].sort((a, b) => b[1] - a[1]).slice(0, 256).map(([each]) => each);
   const parts = (each) => [each >> 16, (each >> 8) & 255, each & 255];
   const apart = (a, b) => parts(a).reduce((sum, part, at) => sum + (part - parts(b)[at]) ** 2, 0);
+  const palette = [];
+  for (const [each] of [...times].sort((a, b) => b[1] - a[1]))
+    if (palette.length < 256 && palette.every((one) => apart(one, each) > 150)) palette.push(each);
   const nearest = (each) => palette.reduce((a, one, at) => apart(one, each) < apart(palette[a], each) ? at : a, 0);
   const known = new Map([...times.keys()].map((each) => [each, nearest(each)]));
   const pixels = colours.map((each) => String.fromCharCode(known.get(each)));

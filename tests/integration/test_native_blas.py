@@ -318,8 +318,8 @@ def test_a_library_that_cannot_serve_is_refused_before_anything_is_measured(
     (tmp_path / "lost").mkdir()
     compiled(tmp_path / "lost", "void nowhere(void); void cblas_dgemm(void) { nowhere(); }")
     for file, code, said, why in (
-        ("./text.so", 2, "is no shared library", "something else"),
-        ("./none.so", 2, "is no shared library", "no such file"),
+        ("./text.so", 2, "is not a shared library", "something else"),
+        ("./none.so", 2, "is not a shared library", "no such file"),
         ("./sum/libblas.so", 2, "cannot serve as blas", "it lacks cblas_dgemm, cblas_sgemm"),
         ("./lost/libblas.so", 4, "cannot be loaded", "nowhere"),
     ):

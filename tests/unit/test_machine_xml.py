@@ -158,7 +158,7 @@ def test_a_pipe_or_a_device_is_refused_and_not_waited_for(tmp_path: Path) -> Non
     for path in (tmp_path / "pipe", Path("/dev/zero")):
         with pytest.raises(UsageError) as refused:
             machine.load_xml(path)
-        assert refused.value.why == "it is no regular file"
+        assert refused.value.why == "it is not a regular file"
 
 
 def test_an_encoding_that_nobody_knows_does_not_matter(tmp_path: Path) -> None:

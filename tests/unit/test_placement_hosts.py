@@ -154,7 +154,7 @@ def test_a_user_says_where_the_card_of_each_network_is() -> None:
 
 @pytest.mark.parametrize("text", ["", "x", "ib=", "=1", "-1", "ib=1,ib=2", "1,2", "999999"])
 def test_what_is_no_node_of_a_card_is_refused(text: str) -> None:
-    with pytest.raises(UsageError, match="is no NUMA node"):
+    with pytest.raises(UsageError, match="is not a NUMA node"):
         cards.parse_nodes(text)
 
 

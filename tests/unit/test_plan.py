@@ -353,8 +353,8 @@ def test_options_replace_what_the_study_says(make_machine: MakeMachine) -> None:
     ("options", "what"),
     [
         (Options(launches=0), "0 launches measure nothing"),
-        (Options(precision=1.5), "1.5 is no precision"),
-        (Options(budget_s=0), "0 s is no budget"),
+        (Options(precision=1.5), "1.5 is not a precision"),
+        (Options(budget_s=0), "0 s is not a budget"),
     ],
 )
 def test_an_option_out_of_range_is_refused(options: Options, what: str, make_machine: MakeMachine) -> None:
@@ -378,7 +378,7 @@ def test_a_thousand_like_hosts_need_as_many_launches_as_one(make_machine: MakeMa
         (Measure("stream", ("all",), ("bound",)), "there is no memory policy 'bound'"),
         (Measure("stream", ("all",), axes={"store": "ordinary"}), "stream has no axis 'store'"),
         (Measure("stream", ("all",), axes={"stores": "temporal"}), "stream has no stores 'temporal'"),
-        (Measure("memcpy", ("one-core",), axes={"bytes": "64:1"}), "'64:1' is no range of sizes"),
+        (Measure("memcpy", ("one-core",), axes={"bytes": "64:1"}), "'64:1' is not a range of sizes"),
         (Measure("stream", ("all:numa:7",)), "'all:numa:7' means nothing on this machine"),
         (Measure("stream", ("all",), ("bind:7",)), "'bind:7' means nothing on this machine"),
     ],

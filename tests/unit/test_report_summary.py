@@ -115,6 +115,9 @@ def test_the_verdict_names_the_worst_that_speaks_against_the_figures(tmp_path: P
     noise = next(each for each in analysis.findings if each.rule == "machine_noise")
     loud = replace_finding(analysis, replaced(noise, severity="problem", claim="Others took a core."))
     assert _grade(Example(run, loud)) == ("care", "Others took a core.")
+    for lost, grade in ((0.05, "care"), (0.69, "bad")):
+        stopped = replaced(loud, noise=replaced(analysis.noise, lost=lost))
+        assert _grade(Example(run, stopped)) == (grade, "Others took a core.")
     proof = analysis.estimates[0].placement.proven
     assert proof
     astray = replaced(analysis.estimates[0].placement, proven=replaced(proof, as_asked=False))
@@ -141,13 +144,17 @@ def test_the_verdict_counts_disturbed_launches_and_calls_no_such_run_quiet(tmp_p
     run = store.load(simulated_run(tmp_path, HEALTHY, options=Options(launches=6)))
     made = len(run.launches)
     assert made == len({each.launch.id for each in run.launches}) >= 20
-    told = [verdict(each, analyse(each)) for each in (run, _moved(run, 1), _moved(run, made // 4))]
-    assert [each.grade for each in told] == ["good", "good", "care"]
+    runs = [run, *(_moved(run, count) for count in (1, made // 4, made // 2 + 1))]
+    told = [verdict(each, analyse(each)) for each in runs]
+    assert [each.grade for each in told] == ["good", "good", "care", "bad"]
     assert told[0].reason.endswith("the machine was quiet.")
     assert told[1].reason.endswith(f" 1 of {made} launches were disturbed.")
     assert told[2].reason.startswith(f"{made // 4} of {made} launches were disturbed at every attempt")
-    claims = [each.claim for each in analyse(_moved(run, made // 4)).findings if each.rule == "machine_noise"]
+    claims = [each.claim for each in analyse(runs[2]).findings if each.rule == "machine_noise"]
     assert not [each for each in claims if "was quiet" in each]
+    assert told[3].sentence == "Do not use these figures."
+    killed = msgspec.structs.replace(runs[3], ending=None)
+    assert summary(killed, analyse(killed)).next[0].do.startswith("repeat on an idle machine: `assay run ")
 
 
 def replace_finding(analysis: Analysis, finding: Finding) -> Analysis:

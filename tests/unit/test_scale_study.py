@@ -187,8 +187,8 @@ def test_what_is_weak_has_as_much_memory_for_each_core() -> None:
     ("name", "sweeps", "why"),
     [
         ("hpll", (), "there is no benchmark 'hpll'"),
-        ("hpl", ("cores=1",), "is no sweep"),
-        ("hpl", ("ranks=0",), "is no sweep"),
+        ("hpl", ("cores=1",), "is not a sweep"),
+        ("hpl", ("ranks=0",), "is not a sweep"),
         ("hpl", ("ranks=1", "ranks=2"), "swept twice"),
         ("nas", ("threads=1,2",), "has one thread"),
         ("weather", ("threads=1,all",), "names no numbers"),

@@ -161,7 +161,7 @@ def test_the_section_names_the_base_and_has_a_row_for_each_placement(run: Run, a
 
 
 def test_a_bar_of_scaling_stands_where_its_benchmark_has_no_other(run: Run, analysis: Analysis) -> None:
-    before = html.render(run, analysis).split('id="words"')[0].split(", beside a linear speed-up")[:-1]
+    before = html.render(run, analysis).split('id="words"')[0].split(", as a share of a linear speed-up")[:-1]
     assert [text[text.rindex(">") + 1 :] for text in before] == ["himeno_mpi on 2 cores"]
 
 
@@ -183,7 +183,7 @@ def test_one_two_two_leaves_out_what_needs_two_nodes_with_the_reason() -> None:
 def test_what_shared_parts_gain_is_a_cache_effect_and_no_messages(run: Run, analysis: Analysis) -> None:
     found = scaling(analysis, "himeno_mpi")
     gain = Quantity(1.46, 1.4, 1.5, basis="interval")
-    for efficiency, said in ((0.96, "faster than independent copies"), (1.3, "more than the cores are")):
+    for efficiency, said in ((0.96, "faster than independent copies"), (1.3, "more than the factor of cores")):
         held = Quantity(efficiency, efficiency - 0.02, efficiency + 0.02, basis="interval")
         steps = tuple(
             msgspec.structs.replace(each, messages=gain, efficiency=held) if each == step(found, 1) else each
@@ -197,8 +197,8 @@ def test_what_shared_parts_gain_is_a_cache_effect_and_no_messages(run: Run, anal
         assert "a cache effect" in words
         reasons = drawn.tables[-1]
         row = dict(zip(reasons.columns, next(row for row in reasons.rows if row[1] == "pair"), strict=True))
-        assert row["Messages leave"] == ""
-        assert row["Smaller parts gain"].startswith("1.46")
+        assert row["Factor of messages"] == ""
+        assert row["Factor of smaller parts"].startswith("1.46")
 
 
 def test_a_low_efficiency_beside_a_cache_effect_is_no_gain_by_messages(analysis: Analysis) -> None:
@@ -207,7 +207,7 @@ def test_a_low_efficiency_beside_a_cache_effect_is_no_gain_by_messages(analysis:
     faster = msgspec.structs.replace(step(found, 1), messages=Quantity(1.46, 1.4, 1.5, basis="interval"))
     told = scaling_rule._reason(faster)
     assert "cache effect" in told
-    assert "messages leave" not in told
+    assert "that messages leave" not in told
 
 
 def test_one_two_two_has_the_limits_of_its_systems() -> None:

@@ -102,7 +102,7 @@ def test_an_unknown_key_is_refused_by_name_and_file(
 
 def test_a_commands_name_that_is_no_table_is_told_as_such(places: dict[str, Path]) -> None:
     places["here"].write_text("run = 3\n")
-    with pytest.raises(UsageError, match=r"'run' in .*assay\.toml is no table") as caught:
+    with pytest.raises(UsageError, match=r"'run' in .*assay\.toml is not a table") as caught:
         settings.defaults(group)
     assert caught.value.remedy == "write it as [run]"
 

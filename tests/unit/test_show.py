@@ -152,7 +152,7 @@ def test_a_limit_of_the_configuration_counts_unless_an_option_says_otherwise() -
     ("option", "what"),
     [
         ("copy", "'copy' is not a limit"),
-        ("copy=fast", "'fast' is no quantity"),
+        ("copy=fast", "'fast' is not a quantity"),
         ("copy=10 ns", "the limit 'copy' is in B/s, not in s"),
         ("warp=10 GB/s", "there is no limit 'warp'"),
     ],

@@ -69,7 +69,7 @@ class _Commands(click.Group):
     default="auto",
     envvar="ASSAY_COLOR",
     show_default=True,
-    help="Colour in the terminal; NO_COLOR is kept.",
+    help="Colour in the terminal; NO_COLOR is respected.",
 )
 @click.pass_context
 def assay(ctx: click.Context, color: str) -> None:

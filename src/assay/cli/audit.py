@@ -46,8 +46,8 @@ def command(words: tuple[str, ...], name: str, *, as_json: bool) -> None:
     """Check a launch line: which ranks it starts, and how each is placed.
 
     A small program of Assay's runs in place of yours, started by your own line, in your environment. Five seconds
-    after its ranks began it says which ranks there are, their cpus, threads and memory nodes, the way of messages,
-    and the line that mends what is wrong:
+    after its ranks began it says which ranks there are, their cpus, threads and memory nodes, the path of
+    messages, and the line that corrects what is wrong:
 
       assay audit -- srun -N2 -n8 ./app input
 

@@ -62,7 +62,7 @@ def command(application: str, kept: Path | None, values: tuple[str, ...], *, as_
     if found.missing or found.wrong:
         sought = [*found.missing, *(f"{each.about}: {each.said}" for each in found.wrong)]
         raise MeasurementError(
-            f"'{kept}' is no output of a good run of {declared.name}",
+            f"'{kept}' is not an output of a good run of {declared.name}",
             why=f"{sought[0]}; it ends with: {reading.last_lines(text)}",
             remedy=f"correct the declaration or the run; then: assay check {application} {kept}",
         )
@@ -98,7 +98,9 @@ def _values(declared: Application, given: tuple[str, ...]) -> dict[str, str]:
         name, equals, value = word.partition("=")
         if not equals or name not in {*values, *PLACED}:
             known = ", ".join((*values, *PLACED))
-            raise UsageError(f"'{word}' is no value of a parameter", why=f"known: {known}", remedy="--set ranks=4")
+            raise UsageError(
+                f"'{word}' is not a value of a parameter", why=f"known: {known}", remedy="--set ranks=4"
+            )
         values[name] = value
     return values
 

@@ -11,7 +11,7 @@ _VARIABLE = "_ASSAY_COMPLETE"
 @click.command()
 @click.argument("shell", type=click.Choice(["bash", "zsh", "fish"]))
 def command(shell: str) -> None:
-    """Print what makes a shell complete commands, options and runs.
+    """Print the completion script of a shell: commands, options and runs.
 
     \b
     bash  assay completion bash > ~/.local/share/bash-completion/completions/assay

@@ -102,7 +102,7 @@ def command(  # noqa: PLR0913 (each is an option)
             output.hand_over(part, newline=False)
         elif sys.stdout.isatty():
             raise UsageError(
-                f"{form} is no text for a terminal", remedy=f"assay export {run} --format {form} -o FILE"
+                f"{form} is not text for a terminal", remedy=f"assay export {run} --format {form} -o FILE"
             )
         else:
             sys.stdout.buffer.write(part)

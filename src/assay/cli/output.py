@@ -78,12 +78,12 @@ mpis_option = click.option(
     metavar="NAME",
     multiple=True,
     callback=each_once,
-    help="MPI of the MPI programs, a name of assay list mpis; several become a factor.",
+    help="MPI of the MPI programs, by its name in assay list mpis; several become a factor.",
 )
 blas_option = click.option(
     "--blas",
     metavar="NAME,...",
-    help="BLAS that programs load, a name of assay list blas or the path of a library. Several become a factor.",
+    help="BLAS that programs load: its name in assay list blas, or a path of a library. Several become a factor.",
 )
 networks_option = click.option(
     "--network",
@@ -106,7 +106,7 @@ sweep_option = click.option(
     "sweeps",
     metavar="WHAT=NUMBERS",
     multiple=True,
-    help="Of scale:BENCHMARK: ranks=1,2,4,all (of a node), threads=1,2,4 (of a rank), nodes=1,2,all.",
+    help="For scale:BENCHMARK: ranks=1,2,4,all (of a node), threads=1,2,4 (of a rank), nodes=1,2,all.",
 )
 refine_option = click.option(
     "--refine",

@@ -21,13 +21,15 @@ _EXAMPLE = "assay predict last --network 'latency=1.2us bandwidth=12GB/s'"
 @click.option(
     "--network",
     metavar="RUN|'latency=T bandwidth=R'",
-    help="Another network: that of another run, or its latency, one way, and its bandwidth.",
+    help="Another network: that of another run, or its one-way latency and its bandwidth.",
 )
-@click.option("--nodes", metavar="N", type=click.IntRange(2), help="So many nodes, like those of the run.")
+@click.option(
+    "--nodes", metavar="N", type=click.IntRange(2), help="Number of nodes, of the same kind as those of the run."
+)
 @click.option("--far", is_flag=True, help="Predict for more than four times the ranks that the run knows.")
 @output.json_option
 def command(run: str, network: str | None, nodes: int | None, *, far: bool, as_json: bool) -> None:
-    """Say what another network, or more nodes, would give the cases of RUN.
+    """Predict the cases of RUN on another network, or on more nodes.
 
     RUN is an id, a unique prefix of one, a path, or last (the default). It needs single messages between two nodes
     (pt2pt at pair:other-node), as scale:BENCHMARK and hpl measure them. Each figure has the interval that the laws

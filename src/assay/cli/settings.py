@@ -45,7 +45,7 @@ def table(name: str) -> dict[str, Any]:
     for path in files():
         values = _read(path).get(name, {})
         if not isinstance(values, dict):
-            raise UsageError(f"'{name}' in {path} is no table", remedy=f"write it as [{name}]")
+            raise UsageError(f"'{name}' in {path} is not a table", remedy=f"write it as [{name}]")
         merged |= values
     return merged
 
@@ -70,7 +70,7 @@ def _from_table(group: click.Group, path: Path, name: str, values: object) -> di
         raise _unknown(f"key '{name}' in {path}", name, [*commands, *TABLES], f"$EDITOR {path}")
     if not isinstance(values, dict):
         raise UsageError(
-            f"'{name}' in {path} is no table",
+            f"'{name}' in {path} is not a table",
             why="it holds the options of a command",
             remedy=f"write it as [{name}]",
         )

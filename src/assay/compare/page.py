@@ -114,7 +114,12 @@ def _verdict(sides: Sides, told: Sequence[tuple[Side, Summary]]) -> Verdict:
     side, worst = max(told, key=lambda each: ("good", "care", "bad").index(each[1].verdict.grade))
     if worst.verdict.grade == "good":
         return Verdict("good", text("These figures can be compared."), worst.verdict.reason)
-    return Verdict(worst.verdict.grade, text("Compare these figures with care."), _of(side, worst.verdict.reason))
+    how = (
+        text("Do not compare these figures.")
+        if worst.verdict.grade == "bad"
+        else text("Compare these figures with care.")
+    )
+    return Verdict(worst.verdict.grade, how, _of(side, worst.verdict.reason))
 
 
 def _of(side: Side, line: str) -> str:

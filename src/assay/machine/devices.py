@@ -176,7 +176,7 @@ def _locality(device: Path) -> dict[str, Fact]:
                 else Fact(node, source=f"/sys/bus/pci/devices/{path.name}/numa_node"),
                 **_pcie_link(path),
             }
-    return dict.fromkeys(("PCI address", "NUMA node"), unavailable("it is no PCI device"))
+    return dict.fromkeys(("PCI address", "NUMA node"), unavailable("it is not a PCI device"))
 
 
 def _pcie_link(path: Path) -> dict[str, Fact]:

@@ -36,7 +36,7 @@ def _facts(table: Mapping[str, object], above: str) -> Iterator[tuple[str, Fact]
             yield f"{above}{name}", Fact(value, source=_SOURCE)
         else:
             raise UsageError(
-                f"'given.{above}{name}' in the configuration is no fact",
+                f"'given.{above}{name}' in the configuration is not a fact",
                 why="a fact is a text, a number, true or false",
                 remedy=f'[given]   {above}{name} = "fat tree, 2 levels"',
             )

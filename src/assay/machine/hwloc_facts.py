@@ -86,7 +86,9 @@ def _device(device: HwlocDevice, model: Mapping[str, str], topology: Topology, s
         {
             "model": Fact(words, source=source) if words else unavailable(f"{source} does not tell"),
             **told,
-            "PCI address": Fact(device.pci, source=source) if device.pci else unavailable("it is no PCI device"),
+            "PCI address": Fact(device.pci, source=source)
+            if device.pci
+            else unavailable("it is not a PCI device"),
             "NUMA node": _node(device.near, topology, source),
         },
     )

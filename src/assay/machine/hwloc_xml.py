@@ -78,7 +78,7 @@ def read(path: Path) -> str:
     """The text of a file; UsageError where it cannot be read, is none, or is far too large for a topology."""
     try:
         if path.exists() and not path.is_file():  # a pipe or a device may never end
-            raise OSError(errno.EINVAL, "it is no regular file")  # noqa: TRY301 (as where it cannot be opened)
+            raise OSError(errno.EINVAL, "it is not a regular file")  # noqa: TRY301 (as where it cannot be opened)
         with path.open("rb") as file:
             content = file.read(_LARGEST_FILE + 1)
         if len(content) > _LARGEST_FILE:
@@ -89,7 +89,9 @@ def read(path: Path) -> str:
             f"cannot read '{path}'", why=error.strerror or str(error), remedy="check the path, e.g. with ls -l"
         ) from error
     except UnicodeDecodeError as error:
-        raise UsageError(f"'{path}' is no hwloc XML", why="it is no text in UTF-8", remedy=_CONVERT) from error
+        raise UsageError(
+            f"'{path}' is not XML of hwloc", why="it is not text in UTF-8", remedy=_CONVERT
+        ) from error
 
 
 def parse(document: str, name: str) -> Exported:
@@ -119,7 +121,7 @@ def parse(document: str, name: str) -> Exported:
 
 
 def _refusal(name: str, why: str) -> UsageError:
-    return UsageError(f"'{name}' is no topology that can be used", why=why, remedy=_CONVERT)
+    return UsageError(f"'{name}' is not a topology that can be used", why=why, remedy=_CONVERT)
 
 
 def _tree(document: str, name: str) -> Element:
@@ -150,7 +152,7 @@ def _tree(document: str, name: str) -> Element:
     try:
         parser.Parse(document.encode(), True)  # noqa: FBT003 (expat takes no keyword)
     except expat.ExpatError as error:
-        raise _refusal(name, f"it is no XML, or broken off: {error}") from error
+        raise _refusal(name, f"it is not XML, or broken off: {error}") from error
     return builder.close()
 
 

@@ -294,12 +294,12 @@ def _wrong_names(app: Application) -> Iterator[str]:
     for kind, names in (("parameter", app.parameters), ("figure", app.figures)):
         for name in names:
             if not _NAME.fullmatch(name):
-                yield f"'{name}' is no name of a {kind}: small letters, digits and - after a letter"
+                yield f"'{name}' is not a name of a {kind}: small letters, digits and - after a letter"
             if name in _OPTIONS | _PLACES | {ELAPSED}:
                 yield f"a {kind} must not be called '{name}': that word has its meaning already"
     for name in app.environment:
         if not _VARIABLE.fullmatch(name):
-            yield f"'{name}' is no name of an environment variable"
+            yield f"'{name}' is not a name of an environment variable"
         if name in _STARTERS or name.startswith("ASSAY_"):
             yield f"Assay sets {name} itself, for each placement"
 
@@ -319,7 +319,7 @@ def _wrong_pattern(where: str, pattern: str, groups: int | None) -> Iterator[str
     try:
         found = re.compile(pattern, re.MULTILINE).groups
     except re.error as error:
-        yield f"{where} is no regular expression: {error}"
+        yield f"{where} is not a regular expression: {error}"
         return
     if groups is not None and found != groups:
         yield f"{where} has {found} groups, and needs one, around the number: {pattern}"
@@ -334,7 +334,7 @@ def _wrong_places(app: Application) -> Iterator[str]:
     }.items():
         for name in (name for each in templates for name in _PLACE.findall(each)):
             if name not in known:
-                yield f"'{{{name}}}' in {where} is no parameter; known: {', '.join(sorted(known))}"
+                yield f"'{{{name}}}' in {where} is not a parameter; known: {', '.join(sorted(known))}"
 
 
 def _wrong_check(app: Application, check: Check) -> Iterator[str]:
@@ -347,12 +347,12 @@ def _wrong_check(app: Application, check: Check) -> Iterator[str]:
         yield f"verify '{check.about}' is known for some versions, and no pattern finds the version"
     for name in check.when:
         if name not in app.parameters:
-            yield f"verify '{check.about}' holds when '{name}' has a value, which is no parameter"
+            yield f"verify '{check.about}' holds when '{name}' has a value, which is not a parameter"
 
 
 def _wrong_input(name: str, each: Input) -> Iterator[str]:
     if "/" in name or name in {"", ".", ".."}:
-        yield f"input '{name}' is no name of a file"
+        yield f"input '{name}' is not a name of a file"
     if bool(each.text) == bool(each.file):
         yield f"input '{name}' needs one of text and file"
     if each.file and not re.fullmatch(r"[0-9a-f]{64}", each.sha256):

@@ -49,3 +49,11 @@ class Noise(msgspec.Struct, frozen=True):
     spoilt: int = 0
     crowded: int = 0
     waited_s: float = 0.0
+
+    #: Stops that take more than this share of the time spoil whatever was measured meanwhile.
+    SPOILS = 0.1
+
+    @property
+    def spoils(self) -> bool:
+        """Whether it spoils the figures: most launches were disturbed at every attempt, or stops took too much."""
+        return 2 * self.spoilt > self.made or (self.lost or 0.0) > self.SPOILS

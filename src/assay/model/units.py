@@ -43,7 +43,7 @@ def parse_size(text: str) -> int:
     match = _SIZE.fullmatch(text.strip())
     if not match:
         raise UsageError(
-            f"'{text}' is no size", why="a size looks like 4096, 64K or 1.5GiB", remedy="write it as 64K"
+            f"'{text}' is not a size", why="a size looks like 4096, 64K or 1.5GiB", remedy="write it as 64K"
         )
     size = float(match[1]) * _BINARY[match[2].lower()]
     if size > _LARGEST:
@@ -58,7 +58,7 @@ def parse_duration(text: str) -> float:
     match = _DURATION.fullmatch(text.strip())
     if not match:
         raise UsageError(
-            f"'{text}' is no duration", why="a duration looks like 90, 60s, 5m or 1h", remedy="write it as 60s"
+            f"'{text}' is not a duration", why="a duration looks like 90, 60s, 5m or 1h", remedy="write it as 60s"
         )
     seconds = float(match[1]) * _SECONDS[(match[2] or "s").lower()]
     if seconds > _LONGEST_S:
@@ -96,7 +96,7 @@ def parse_share(text: str) -> float:
         return float(text.removesuffix("%")) / (100 if text.endswith("%") else 1)
     except ValueError:
         raise UsageError(
-            f"'{text}' is no share", why="a share looks like 1% or 0.01", remedy="write it as 1%"
+            f"'{text}' is not a share", why="a share looks like 1% or 0.01", remedy="write it as 1%"
         ) from None
 
 
@@ -121,7 +121,7 @@ def parse_range(text: str) -> tuple[int, ...]:
     high = parse_size(last)
     if not 0 < low <= high or (slash and not re.fullmatch(r"[1-9]\d?", count)):
         raise UsageError(
-            f"'{text}' is no range of sizes",
+            f"'{text}' is not a range of sizes",
             why="a range looks like 1:64M, smaller size first, or 4K:256M/8 with 1 to 99 sizes an octave",
             remedy="write it as 1:64M",
         )
@@ -216,7 +216,7 @@ def parse_quantity(text: str) -> tuple[float, str]:
     match = _QUANTITY.fullmatch(text.strip())
     if not match or not math.isfinite(float(match[1])):
         raise UsageError(
-            f"'{_short(text)}' is no quantity",
+            f"'{_short(text)}' is not a quantity",
             why="a quantity looks like 204.8 GB/s, 1.2 TFLOP/s or 85 ns",
             remedy="write it as '204.8 GB/s'",
         )

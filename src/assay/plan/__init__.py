@@ -384,13 +384,13 @@ def _check_options(study: Study, options: Options) -> None:
         )
     if not 0 < precision < 1:
         raise UsageError(
-            f"{precision:g} is no precision",
+            f"{precision:g} is not a precision",
             why="it is a share of the median: 0.01 is 1 %",
             remedy="assay plan STUDY --precision 0.01",
         )
     if budget_s is not None and budget_s <= 0:
         raise UsageError(
-            f"{budget_s:g} s is no budget",
+            f"{budget_s:g} s is not a budget",
             why="a budget is longer than nothing",
             remedy="assay plan STUDY --budget 60s",
         )

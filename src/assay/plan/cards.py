@@ -57,7 +57,7 @@ def parse_nodes(text: str) -> dict[str, int]:
         name = (match["network"] or "") if match else ""
         if not match or name in found:
             raise UsageError(
-                f"'{text}' is no NUMA node of a network card",
+                f"'{text}' is not a NUMA node of a network card",
                 why="it is one number, or NETWORK=NUMBER for each network, parted by commas",
                 remedy="--nic-node 1   # or --nic-node ib=1,gbe=0",
             )

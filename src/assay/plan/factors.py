@@ -161,7 +161,7 @@ def _checked_levels(name: str, levels: tuple[str, ...]) -> tuple[str, ...]:
 def _memory(level: str) -> str:
     if level == "bind:*":
         raise UsageError(
-            "'bind:*' is no level of memory",
+            "'bind:*' is not a level of memory",
             why="it is one policy for each node",
             remedy="--vary memory=bind:0,bind:1",
         )
@@ -205,7 +205,7 @@ def _commands(name: str, table: object) -> dict[str, str]:
             f"{where} has a name that is taken", why=f"--vary {name} means another thing", remedy=remedy
         )
     if not isinstance(table, Mapping):
-        raise UsageError(f"{where} is no table", remedy=remedy)
+        raise UsageError(f"{where} is not a table", remedy=remedy)
     for key in table:
         if key != "levels":
             raise UsageError(f"unknown key '{key}' in {where}", why="known: levels", remedy=remedy)

@@ -34,7 +34,7 @@ def parse_networks(text: str) -> dict[str, str]:
             raise UsageError(f"'{provider}' is no provider that is known", why=why, remedy=_HELP)
         if not _DEVICE.fullmatch(name) or not _DEVICE.fullmatch(device):
             why = "a network is a name and a device, NAME=DEVICE"
-            raise UsageError(f"'{part.strip()}' is no network", why=why, remedy=_HELP)
+            raise UsageError(f"'{part.strip()}' is not a network", why=why, remedy=_HELP)
         if name in found:
             raise UsageError(f"network '{name}' is given twice", remedy=_HELP)
         found[name] = f"{provider}/{device}" if provider else device

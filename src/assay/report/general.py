@@ -32,7 +32,7 @@ def _headlines(scene: Scene) -> tuple[Headline, ...]:
     if best is None:
         return ()
     told = selection.levels(best, selection.varied(scene.estimates))
-    return (Headline(joined(", ", (joined(": ", (selection.title(best.benchmark), best.kernel)), told)), best),)
+    return (Headline(joined(", ", (selection.title(best.benchmark), told)), best),)
 
 
 def _charts(scene: Scene) -> Iterator[Figure]:

@@ -88,7 +88,7 @@ def render(
             "run": run,
             "analysis": analysis,
             "summary": summary(run, analysis),
-            "headlines": _headlines(topics),
+            "headlines": _headlines(run, topics),
             "kind": provenance.kind(run),
             "said": list(chain.from_iterable(topic.section.summary for topic in topics)),
             "contrast": contrast(analysis),
@@ -127,15 +127,17 @@ def render(
         return rendered(_template(), page, scripts, language, made.library.result())
 
 
-def _headlines(topics: list[_Topic]) -> list[Headline]:
-    """Each figure once, those with a limit first."""
+def _headlines(run: Run, topics: list[_Topic]) -> list[Headline]:
+    """Each figure once, those with a limit first, then as the study asks for them."""
     every = [each for topic in topics for each in topic.section.headlines]
     shown = {each.estimate.benchmark for each in every if not each.otherwise and formatting.bar(each.estimate)}
     once: dict[str, Headline] = {}
     for each in every:
         if not each.otherwise or each.estimate.benchmark not in shown:
             once.setdefault(each.estimate.id, each)
-    return sorted(once.values(), key=lambda each: formatting.bar(each.estimate) is None)
+    asked = {name: at for at, name in enumerate(dict.fromkeys(case.benchmark for case in run.plan.cases))}
+    every = sorted(once.values(), key=lambda each: asked.get(each.estimate.benchmark, len(asked)))
+    return sorted(every, key=lambda each: formatting.bar(each.estimate) is None)
 
 
 def _points(analysis: Analysis) -> int:

@@ -86,6 +86,8 @@ def verdict(run: Run, analysis: Analysis) -> Verdict:
         return Verdict("bad", text("Do not use these figures for what they are called."), other_way or where)
     heard = [each for each in by_severity(analysis) if each.rule in concerning("noise")]
     noise = next((each.claim for each in heard if each.severity != "fact"), "")
+    if noise and analysis.noise.spoils:
+        return Verdict("bad", text("Do not use these figures."), noise)
     missing = sum(each.status != "complete" for each in planned(run, analysis))
     bare = sum(not (e.value and e.value.has_interval) for e in measured)
     against = [
@@ -253,9 +255,9 @@ def _wrong(run: Run, analysis: Analysis) -> tuple[str, ...]:
 
 
 def _next(run: Run, analysis: Analysis) -> tuple[Action, ...]:
-    """The rest of the run, remedies of problems, then of advice, then repeats; commands come first."""
+    """The rest of a run worth it, remedies of problems, then of advice, then repeats; commands come first."""
     steps: list[Action] = []
-    if run.ending is None or run.ending.status != "complete":
+    if not (run.ending and run.ending.status == "complete") and not analysis.noise.spoils:
         rest = cli("resume", *shlex.split(remedies.resumed(run)))
         steps.append(Action(rest, text("It measures what is missing and keeps what this run has measured.")))
     asked = [f for f in by_severity(analysis) if f.next and f.severity in {"problem", "advice"}]

@@ -371,7 +371,7 @@ def _read(path: Path, kind: type[_Whole], known: int | None) -> _Whole:
         content = path.read_bytes()
     except OSError as error:
         raise UsageError(
-            f"'{path.parent}' is no run directory", why=f"{path.name}: {error.strerror}", remedy="assay list"
+            f"'{path.parent}' is not a run directory", why=f"{path.name}: {error.strerror}", remedy="assay list"
         ) from error
     try:
         if known is not None and (schema := msgspec.json.decode(content, type=_Versioned).schema) > known:

@@ -76,7 +76,7 @@ def _numbers(sweeps: Sequence[str]) -> dict[str, str]:
         what, _, numbers = sweep.partition("=")
         if what not in _SWEPT or not _NUMBERS.fullmatch(numbers):
             raise UsageError(
-                f"'{sweep}' is no sweep",
+                f"'{sweep}' is not a sweep",
                 why=f"it is one of {', '.join(_SWEPT)}, then numbers, all, or * for 1, 2, 4 ... all",
                 remedy="--sweep ranks=1,2,4,all",
             )

@@ -61,7 +61,7 @@ def _declared(table: Mapping[str, Any]) -> Iterator[Library]:
     for name, path in table.items():
         if not isinstance(path, str) or not Path(path).expanduser().is_file():
             raise UsageError(
-                f"[blas] {name} of the configuration is no file",
+                f"[blas] {name} of the configuration is not a file",
                 why=f"{path!r} is not there",
                 remedy=f'[blas] takes {name} = "/path/to/libopenblas.so"',
             )

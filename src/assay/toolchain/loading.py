@@ -48,7 +48,7 @@ def require_loadable(role: str, file: str, functions: Sequence[str], others: Seq
     remedy = f"assay list {role}   # then --{role} NAME"
     if "/" in file and not _is_library(Path(file)):
         why = "it holds something else" if Path(file).is_file() else "there is no such file"
-        raise UsageError(f"'{file}' is no shared library", why=why, remedy=remedy)
+        raise UsageError(f"'{file}' is not a shared library", why=why, remedy=remedy)
     names = [
         " ".join(f"{before}{name}{after}" for name in part)
         for before, after in NAMINGS

@@ -203,12 +203,12 @@ def launcher_kind(version: str) -> Kind | None:
 def strings(table: object, where: str, keys: Collection[str], remedy: str) -> Mapping[str, str]:
     """A table of strings in the configuration; UsageError for anything else, and for unknown keys."""
     if not isinstance(table, Mapping):
-        raise UsageError(f"{where} is no table", remedy=remedy)
+        raise UsageError(f"{where} is not a table", remedy=remedy)
     for key, value in table.items():
         if key not in keys:
             raise UsageError(f"unknown key '{key}' in {where}", why=f"known: {', '.join(keys)}", remedy=remedy)
         if not isinstance(value, str):
-            raise UsageError(f"'{key}' in {where} is no string", remedy=remedy)
+            raise UsageError(f"'{key}' in {where} is not a string", remedy=remedy)
     return table
 
 
@@ -225,7 +225,7 @@ def _declared(name: str, table: object) -> Mpi:
     if mpi is None:
         raise UsageError(
             f"cannot use the compiler of {where}",
-            why=f"{table['compiler']} is no wrapper of Open MPI, MPICH, MVAPICH or Intel MPI",
+            why=f"{table['compiler']} is not a wrapper of Open MPI, MPICH, MVAPICH or Intel MPI",
             remedy=_REMEDY,
         )
     launcher = str(_program(table["launcher"], where)) if "launcher" in table else mpi.launcher

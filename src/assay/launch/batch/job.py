@@ -96,7 +96,7 @@ def job_script(prefix: str, directives: tuple[str, ...], job: Job) -> str:
     broken = next((word for word in words if "\n" in word), None)
     if broken is not None:
         raise UsageError(
-            f"{broken!r} is no option of a job", why="it holds a line break", remedy="assay submit --help"
+            f"{broken!r} is not an option of a job", why="it holds a line break", remedy="assay submit --help"
         )
     lines = [f"{prefix} {shlex.quote(word)}" for word in words]
     shell = "#!/bin/bash -l" if job.prologue else "#!/bin/sh"

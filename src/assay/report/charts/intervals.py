@@ -27,7 +27,7 @@ _STEP = 19
 #: Empty space between rows, in steps.
 _GAP = 0.7
 #: Pixels of the plot and of the names of rows, on a page and on a phone; where figures come with their verdict.
-_ROOM, _LESS_ROOM = ((530, 165), (190, 100)), ((400, 150), (290, 108))
+_ROOM, _LESS_ROOM = ((530, 165), (168, 122)), ((400, 150), (290, 108))
 
 
 #: What an axis of ratios shows beyond the farthest end.

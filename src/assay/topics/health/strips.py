@@ -4,7 +4,6 @@ import msgspec
 from msgspec.structs import asdict
 
 from assay.model.text import text
-from assay.report.charts.labels import TWO_LINES, in_lines
 from assay.report.charts.theme import (
     GRID,
     INK,
@@ -22,6 +21,8 @@ from assay.report.charts.theme import (
 )
 
 _STEP = 26
+#: Of a row on a phone the name, which stands above its dots.
+_NAME, _TALL = 0.46, 40
 
 
 class Dot(msgspec.Struct, frozen=True):
@@ -52,24 +53,32 @@ def strips(launches: list[Dot], title: str) -> Spec:
     y = slots(len(rows))
     x = numeric("value", *_ratio_axis([dot.value for dot in launches], title))
     values = [
-        {**asdict(dot), "slot": rows.index(dot.row) + 0.2 + 0.6 * (blocks.index(dot.series) + 0.5) / len(blocks)}
+        {**asdict(dot), "slot": rows.index(dot.row), "within": (blocks.index(dot.series) + 0.5) / len(blocks)}
         for dot in launches
     ]
+    place = f"datum.slot + (narrow ? {_NAME} : 0.2) + (narrow ? 0.94 - {_NAME} : 0.6) * datum.within"
     said = tooltip(
         row=text("what"), series=text("block"), text=text("time over the median"), launch=text("launch")
     )
     names = [{"row": row, "slot": at + 0.5, "line": at} for at, row in enumerate(rows)]
-    label = {**TWO_LINES, "align": "right", "dx": -10, "color": INK, "limit": {"expr": "narrow ? 118 : 285"}}
+    label: Spec = {
+        "align": {"expr": "narrow ? 'left' : 'right'"},
+        "dx": {"expr": "narrow ? 0 : -10"},
+        "dy": {"expr": f"narrow ? {(_NAME / 2 - 0.5) * _TALL} : 0"},
+        "color": INK,
+        "limit": 285,
+    }
     layer = [
         mark("rule", {"color": MUTED}, [{"value": 1}], x=x),
-        dots(38, x=x, y=y, color=colour, shape=shape, tooltip=said),
         {
-            "transform": in_lines(),
-            **mark("text", label, names, x={"value": 0}, y=y, text={"field": "lines"}),
+            "transform": [{"calculate": place, "as": "slot"}],
+            **dots(38, x=x, y=y, color=colour, shape=shape, tooltip=said),
         },
+        mark("text", label, names, x={"value": 0}, y=y, text={"field": "row"}),
         mark("rule", {"color": GRID}, names[1:], y={**y, "field": "line"}),
     ]
-    return chart(values, layer, width=510, height=_STEP * len(rows), usermeta={"narrow": 170})
+    narrow = {"narrow": 285, "narrow_height": _TALL * len(rows)}
+    return chart(values, layer, width=510, height=_STEP * len(rows), usermeta=narrow)
 
 
 def cumulative(shares: list[Share], title: str) -> Spec:

@@ -24,7 +24,7 @@ def headlines(found: Iterable[Fitted[Scaling]], name: Callable[[Fitted[Scaling]]
             rate = base.median * most.cores / each.model.base_cores
             beside = Limit(rate, "measured", text("a linear speed-up"), "flop-rate")
             cores = formatting.count(most.cores, "core", "cores")
-            label = text("{name} on {cores}, beside a linear speed-up", name=name(each), cores=cores)
+            label = text("{name} on {cores}, as a share of a linear speed-up", name=name(each), cores=cores)
             shown = Headline(
                 label, msgspec.structs.replace(by_id[most.estimates[0]], limit=beside), otherwise=True
             )

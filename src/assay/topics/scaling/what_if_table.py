@@ -25,7 +25,7 @@ def render(found: Sequence[WhatIf], console: Console) -> None:
     page.rows(_COLUMNS, map(_row, found))
     page.say()
     page.say(
-        "Predicted by the laws of this run, with the ends that these allow; ratio: predicted over measured. "
+        "Predicted by the laws of this run, with the interval that these allow. Ratio: predicted over measured. "
         "Messages: the share of the time that would be gone if messages took none."
     )
 

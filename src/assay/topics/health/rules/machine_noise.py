@@ -64,9 +64,9 @@ def _drift(noise: Noise, repeat: str) -> Iterable[Finding]:
     yield rule.finding(
         "drift",
         claim=text(
-            "The machine drifted: the sentinel became {change} % slower during the run."
+            "The machine drifted: work of fixed length became {change} % slower during the run."
             if noise.drift > 0
-            else "The machine drifted: the sentinel became {change} % faster during the run.",
+            else "The machine drifted: work of fixed length became {change} % faster during the run.",
             change=f"{100 * abs(noise.drift):.1f}",
         ),
         severity="problem",

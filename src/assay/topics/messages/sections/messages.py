@@ -158,11 +158,11 @@ def _duplex_table(scene: Scene) -> Iterable[Table]:
     columns = headings("Between", "By", "Message", "One direction", "Both added", "Both over one")
     caption = text(
         "Both directions added / one direction, paired by block, mean over the sizes from a quarter of the "
-        "largest: 2 means independent directions, 1 means a shared path. The ends are a 95 % interval with six "
+        "largest: 2 means independent directions, 1 means a shared path. In brackets: a 95 % interval with six "
         "or more launches, else a range."
         if scene.found
-        else "Both directions added / one direction: 2 means independent directions, 1 means a shared path. The "
-        "ends of the ratio follow from the ends of both figures and are wider than its interval."
+        else "Both directions added / one direction: 2 means independent directions, 1 means a shared path. In "
+        "brackets: bounds that follow from the intervals of both figures; the ratio's own interval is narrower."
     )
     short = text("Both directions added / one direction")
     if rows:

@@ -42,8 +42,8 @@ def _finding(evidence: Evidence, model: Scaling, step: Step) -> Finding:
     return rule.finding(
         model.id,
         claim=text(
-            "{cores} cores ({label}) reach {efficiency} of a speed-up without loss over {base_cores} ({base}): "
-            "{problem}. {reason}",
+            "The efficiency is {efficiency} on {cores} cores ({label}), over {base_cores} ({base}): {problem}. "
+            "{reason}",
             problem=problem,
             cores=step.cores,
             label=step.label,
@@ -67,20 +67,20 @@ def _finding(evidence: Evidence, model: Scaling, step: Step) -> Finding:
 
 def _reason(step: Step) -> Text:
     if step.shared is None or step.messages is None:
-        return text("What of it the shared node costs and what messages cost was not measured apart.")
+        return text("The costs of the shared node and of messages were not measured separately.")
     if step.by_caches:
         return text(
-            "Sharing the node leaves {shared}, as independent copies on the same cores show. Ranks that share the "
-            "problem reach {gain} of the copies' rate, which is a cache effect: their parts are smaller. What "
-            "messages cost is not seen beside that.",
+            "Independent copies on the same cores reach {shared}, which is the cost of sharing the node. Ranks "
+            "that share the problem reach {gain} of the copies' rate, a cache effect: their parts are smaller. "
+            "This hides the cost of messages.",
             shared=_told(step.shared),
             gain=_told(step.messages),
         )
     if step.as_full:
-        return text("Each node runs no more than the base does: messages, and waiting for them, cost it.")
+        return text("Each node has the same load as the base: the loss is messages, and waiting for them.")
     return text(
-        "Sharing the node leaves {shared}, as independent copies on the same cores show; messages leave "
-        "{messages} of that.",
+        "It is the product of two factors: {shared} that sharing the node leaves (independent copies on the same "
+        "cores), and {messages} that messages leave.",
         shared=_told(step.shared),
         messages=_told(step.messages),
     )
@@ -95,13 +95,13 @@ def _next(step: Step, has_copies: bool) -> str:  # noqa: FBT001 (of its program)
     if has_copies and (step.shared is None or step.messages is None):
         return text("measure independent copies on the same cores: {command}", command=cli("run", "one-two-two"))
     if step.shared and step.messages and step.shared.value < min(_HARMLESS, step.messages.value):
-        return text("use fewer ranks of a node: cores wait for its memory")
+        return text("use fewer ranks per node: cores wait for its memory")
     return text("larger problems for each rank, fewer ranks with more threads, or a faster network")
 
 
 rule = Rule(
     "scaling",
-    text("Do more cores and nodes make a solution as much faster as they are more?"),
+    text("Is the speed-up close to the factor of cores and nodes?"),
     text("upper end of the efficiency < {least}", least=f"{_LEAST}"),
     _assess,
 )

@@ -78,8 +78,8 @@ def _curves(found: list[_Each]) -> Figure:
         for x in cores
     ]
     caption = text(
-        "Speed-up by number of cores; both axes are logarithmic. The base is {base}. Whiskers are the ends of "
-        "ratios paired by block; the line without loss grows as the cores do.",
+        "Speed-up by number of cores; both axes are logarithmic. The base is {base}. Whiskers: interval or range "
+        "of the ratio, paired by block. The line without loss grows as the cores do.",
         base=_base_told(found[0]),
     )
     titles = text("cores"), text("speed-up")
@@ -118,8 +118,8 @@ def _points(found: list[_Each]) -> Figure:
                 Point(_name(each), _kind(step), value, lo, hi, _factor(each, step), told, shown.plain, shown.basis)
             )
     caption = text(
-        "Speed-up over the base, {base}. Whiskers are the ends of ratios paired by block; the vertical line is "
-        "the factor of cores, a speed-up without loss.",
+        "Speed-up over the base, {base}. Whiskers: interval or range of the ratio, paired by block. The vertical "
+        "line is the factor of cores, a speed-up without loss.",
         base=_base_told(found[0]),
     )
     return Figure("figure-speed-ups", caption, _result(found), intervals(points, text("speed-up")))
@@ -206,7 +206,7 @@ def _courses() -> dict[str, str]:
     """What the course of the serial fraction means."""
     return {
         "": "",
-        "constant": text("constant within its ends: a part of the work is serial"),
+        "constant": text("constant within its interval: a part of the work is serial"),
         "rises": text("rises: overhead grows with the cores, as messages, waiting or a shared memory do"),
         "falls": text("falls: parts become smaller and caches hold more of them, or the base is slow"),
     }
@@ -274,8 +274,8 @@ def _sentences(scene: Scene) -> str:
     if any(step.shared is not None and not step.copies for _, step in steps):
         said.append(
             text(
-                "Efficiency is the product of two factors: what sharing the node leaves of the rate of "
-                "independent copies on the same cores, and what messages, waiting included, leave of that."
+                "Efficiency is the product of two factors: sharing the node (the rate of independent copies on "
+                "the same cores), and messages (waiting included)."
             )
         )
     return joined(" ", (*said, *_beyond(steps)))
@@ -287,12 +287,11 @@ def _beyond(steps: Iterable[tuple[_Each, Step]]) -> Iterator[Text]:
     if above:
         each, most = max(above, key=lambda pair: pair[1].efficiency.value)
         yield text(
-            "On {cores} {kind}, {name} is {speed_up} times as fast, more than the cores are: a cache effect. Each "
-            "rank has a smaller part of the problem, and caches hold more of it; messages gain nothing."
+            "On {cores} {kind}, {name} is {speed_up} times as fast, more than the factor of cores: a cache "
+            "effect. Each rank has a smaller part of the problem, and caches hold more of it."
             if most.is_superlinear
             else "On {cores} {kind}, {name} is {speed_up} times as fast, and faster than independent copies: a "
-            "cache effect. Each rank has a smaller part than a copy, and caches hold more of it; messages gain "
-            "nothing.",
+            "cache effect. Each rank has a smaller part than a copy, and caches hold more of it.",
             cores=formatting.count(most.cores, "core", "cores"),
             kind=_kind(most),
             name=_name(each),
@@ -315,7 +314,7 @@ declared = Declared(
     id="scaling",
     title=text("Scaling"),
     introduction=text(
-        "A program on more cores is rarely as much faster as the cores are more. Cores of a node share its "
+        "A program on twice the cores is rarely twice as fast. Cores of a node share its "
         "memory, and ranks wait for each other's messages. A speed-up is a ratio of rates of work, paired by "
         "block; the efficiency is the speed-up over the factor of cores. The serial fraction (Karp and Flatt) is "
         "the part of the work that would have to be serial to explain a speed-up. Node time is what the same work "
@@ -337,7 +336,7 @@ declared = Declared(
                 "Rate",
                 "Time",
                 "Speed-up",
-                "Ends",
+                "Interval",
                 "Efficiency",
                 "Serial fraction",
                 "Node time",
@@ -351,7 +350,7 @@ declared = Declared(
             headings(
                 "Problem",
                 "Fastest",
-                "As fast, by its ends",
+                "As fast, within the interval",
                 "Least node time",
                 "Most cores worth it",
                 "Serial fraction",
@@ -363,16 +362,21 @@ declared = Declared(
         Listing(
             text(
                 "Universal scalability law: speed-up = p / (1 + sigma (p - 1) + kappa p (p - 1)); the cores of "
-                "its maximum only where the ends of kappa exclude 0, within four times the cores measured"
+                "its maximum only where the interval of kappa excludes 0, within four times the cores measured"
             ),
             headings("Problem", "Over", "Points", "Sigma", "Kappa", "Farthest point", "Maximum at, cores"),
             _universal,
             {2, 3, 4, 5, 6},
         ),
         Listing(
-            text("Where speed is lost: what sharing a node and what messages leave of the efficiency"),
+            text("Where speed is lost: the efficiency as a product of factors"),
             headings(
-                "Problem", "Placement", "Efficiency", "Sharing leaves", "Messages leave", "Smaller parts gain"
+                "Problem",
+                "Placement",
+                "Efficiency",
+                "Factor of sharing the node",
+                "Factor of messages",
+                "Factor of smaller parts",
             ),
             _reasons,
             {2, 3, 4, 5},
@@ -380,10 +384,10 @@ declared = Declared(
         ),
         Listing(
             text(
-                "What becomes of the time of all cores, beyond what the base loses the same way, by what ranks "
-                "spent in calls of MPI. Ranks wait in turn where now one works alone, then another, or where "
-                "messages take longer than their law. Latency and bandwidth follow from that law, memory from "
-                "independent copies; other is slower computing for causes not told apart"
+                "Lost shares of the time of all cores, from the time of ranks in MPI calls; losses that the base "
+                "has, too, are subtracted. Waiting in turn: one rank works alone, then another, or messages take "
+                "longer than their law. Latency and bandwidth follow from that law, memory from independent "
+                "copies. Other: slower computing of unknown cause"
             ),
             headings(
                 "Problem",
@@ -400,7 +404,7 @@ declared = Declared(
             ),
             _losses,
             {2, 3, 4, 5, 6, 7, 8, 9, 10},
-            short=text("Where the time of more cores goes"),
+            short=text("Where the time of the cores is lost"),
         ),
         _LEDGER.table(),
     ),
