@@ -2,12 +2,12 @@
 
 import os
 import signal
-import tempfile
 from collections.abc import Callable, Generator
 from pathlib import Path
 
 import pytest
 from hypothesis import settings
+from tests.planted_programs import nearby
 from xdist.scheduler import LoadScopeScheduling
 
 from assay import toolchain
@@ -87,12 +87,17 @@ def quiet_environment(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @pytest.fixture
-def empty_cache(monkeypatch: pytest.MonkeyPatch) -> Generator[Path]:
-    """A cache of builds of its own, as far from the sources as the usual one: ccache minds relative paths."""
-    (ROOT / "build").mkdir(exist_ok=True)
-    with tempfile.TemporaryDirectory(prefix="cache-", dir=ROOT / "build") as folder:
-        monkeypatch.setenv("ASSAY_CACHE", folder)
-        yield Path(folder)
+def near_path() -> Generator[Path]:
+    """In place of `tmp_path` where native programs are compiled: see `nearby`."""
+    with nearby() as folder:
+        yield folder
+
+
+@pytest.fixture
+def empty_cache(monkeypatch: pytest.MonkeyPatch, near_path: Path) -> Path:
+    """A cache of builds of its own, as far from the sources as the usual one."""
+    monkeypatch.setenv("ASSAY_CACHE", str(near_path))
+    return near_path
 
 
 @pytest.fixture(scope="session")

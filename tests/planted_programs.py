@@ -1,7 +1,9 @@
 """Native programs with a fault planted in their source, compiled in less time than those that measure."""
 
 import shutil
-from collections.abc import Sequence
+import tempfile
+from collections.abc import Generator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 
 import msgspec
@@ -11,8 +13,18 @@ from assay.toolchain import cmake, sources
 
 Change = tuple[str, str]
 
+_ROOT = Path(__file__).parents[1]
+
 #: Of the compiler; the preset `static` has the same.
 QUICK = ("-O1",)
+
+
+@contextmanager
+def nearby() -> Generator[Path]:
+    """A folder of this checkout: what ccache has of the same sources it finds for others in the checkout only."""
+    (_ROOT / "build").mkdir(exist_ok=True)
+    with tempfile.TemporaryDirectory(prefix="near-", dir=_ROOT / "build") as folder:
+        yield Path(folder)
 
 
 def copied(folder: Path, *programs: str) -> Path:
@@ -31,7 +43,9 @@ def compiled(native: Path, toolchain: Toolchain) -> Path:
     They are built as deep below it as those of the cache are: ccache then has what other tests have compiled.
     """
     tree = native.parent / "build" / "cache" / "builds" / "planted" / "tree"
-    cmake.compile_programs(native, tree, msgspec.structs.replace(toolchain, flags=QUICK), native.parent / "log")
+    quick = msgspec.structs.replace(toolchain, flags=QUICK)
+    programs = {source.stem for source in native.glob("benchmarks/*/*.cpp")}
+    cmake.compile_programs(native, tree, quick, native.parent / "log", programs)
     return tree / "bin"
 
 

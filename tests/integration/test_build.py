@@ -47,10 +47,12 @@ def test_clang_builds_the_same_programs(build: Build) -> None:
     assert other.key != build.key
 
 
-def test_programs_are_added_to_a_build_as_they_are_needed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    native = planted_programs.copied(tmp_path, "memcpy", "stream")
+def test_programs_are_added_to_a_build_as_they_are_needed(
+    near_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    native = planted_programs.copied(near_path, "memcpy", "stream")
     monkeypatch.setattr(sources, "folder", lambda: native)
-    monkeypatch.setenv("ASSAY_CACHE", str(tmp_path / "build" / "cache"))
+    monkeypatch.setenv("ASSAY_CACHE", str(near_path / "build" / "cache"))
     chosen = toolchain.get()
     first = toolchain.build(chosen, programs={"memcpy"})
     assert (set(first.programs), first.left) == ({"memcpy"}, ("start", "stream"))

@@ -110,13 +110,13 @@ def test_each_mpi_starts_what_its_wrapper_and_either_compiler_built(name: str, c
 
 
 @pytest.fixture
-def wheels(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+def wheels(near_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """The native sources of pt2pt alone, and MPICH's wheel beside Open MPI's as docs/toolchains.md has it."""
     wanted("wheel-mpich", WHEEL)
-    monkeypatch.setenv("ASSAY_CACHE", str(tmp_path / "build" / "cache"))
+    monkeypatch.setenv("ASSAY_CACHE", str(near_path / "build" / "cache"))
     mpis_folder().mkdir(parents=True)
     (mpis_folder() / "mpich").symlink_to(MPICH)
-    native = copied(tmp_path, "pt2pt")
+    native = copied(near_path, "pt2pt")
     monkeypatch.setattr(sources, "folder", lambda: native)
     return native
 

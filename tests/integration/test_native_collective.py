@@ -90,9 +90,9 @@ def test_what_means_nothing_is_refused_and_says_why(kind: str, asked: tuple[str,
     assert told in refused.words
 
 
-def test_a_call_that_loses_an_element_or_takes_the_wrong_root_fails_its_verdict(tmp_path: Path) -> None:
+def test_a_call_that_loses_an_element_or_takes_the_wrong_root_fails_its_verdict(near_path: Path) -> None:
     build = build_with("openmpi")
-    native = copied(tmp_path, "collective")
+    native = copied(near_path, "collective")
     calls = native / "benchmarks" / "collectives" / "collective_calls.hpp"
     text = calls.read_text()
     for right, wrong in FAULTS:

@@ -3,12 +3,12 @@
 import os
 import signal
 import subprocess
-from collections.abc import Mapping
+from collections.abc import Generator, Mapping
 from pathlib import Path
 
 import pytest
 from tests.native_programs import LIMIT_S, start, valid_records
-from tests.planted_programs import compiled, copied
+from tests.planted_programs import compiled, copied, nearby
 
 from assay.model.record import End, Verdict
 from assay.model.toolchain import Build
@@ -58,25 +58,26 @@ def preloaded(build: Build, folder: Path, source: str) -> Mapping[str, str]:
 
 
 @pytest.fixture(scope="session")
-def faulty(build: Build, tmp_path_factory: pytest.TempPathFactory) -> Path:
+def faulty(build: Build) -> Generator[Path]:
     """Programs built without OpenMP, and with a triad that is wrong in one element of a thousand."""
-    native = copied(tmp_path_factory.mktemp("faulty"), "stream", "core_to_core")
-    for path, right, wrong in (
-        (
-            "CMakeLists.txt",
-            '"Use OpenMP where the compiler has it" ON',
-            '"Use OpenMP where the compiler has it" OFF',
-        ),
-        (
-            "benchmarks/memory/stream.cpp",
-            "loop(arrays, mine);",
-            "loop(arrays, mine); if (kernel == triad) { arrays.x[0] += 1e-9; }",
-        ),
-    ):
-        text = (native / path).read_text()
-        assert text.count(right) == 1
-        (native / path).write_text(text.replace(right, wrong))
-    return compiled(native, build.toolchain)
+    with nearby() as folder:
+        native = copied(folder, "stream", "core_to_core")
+        for path, right, wrong in (
+            (
+                "CMakeLists.txt",
+                '"Use OpenMP where the compiler has it" ON',
+                '"Use OpenMP where the compiler has it" OFF',
+            ),
+            (
+                "benchmarks/memory/stream.cpp",
+                "loop(arrays, mine);",
+                "loop(arrays, mine); if (kernel == triad) { arrays.x[0] += 1e-9; }",
+            ),
+        ):
+            text = (native / path).read_text()
+            assert text.count(right) == 1
+            (native / path).write_text(text.replace(right, wrong))
+        yield compiled(native, build.toolchain)
 
 
 def test_a_wrong_result_is_a_failed_verdict_and_exit_1(faulty: Path) -> None:

@@ -90,8 +90,8 @@ def test_the_clock_counts_adds_of_one_core(build: Build) -> None:
 
 
 @pytest.mark.long  # it compiles all mixes and widths anew
-def test_a_width_that_the_build_lacks_fails_and_says_why(build: Build, tmp_path: Path) -> None:
-    (program,) = planted(build.toolchain, tmp_path, "flops", [("int main(", "int main(")])
+def test_a_width_that_the_build_lacks_fails_and_says_why(build: Build, near_path: Path) -> None:
+    (program,) = planted(build.toolchain, near_path, "flops", [("int main(", "int main(")])
     told = start(program, *QUICK, *every("width", "--mix", "add"), "--case", "fused", "--mix", "fma")
     assert told.exit_code in (0, 1)
     for case, end in zip((*AXES["width"], "fused"), told.ends, strict=True):
@@ -132,14 +132,14 @@ def test_no_value_in_flight_waits_in_memory(build: Build) -> None:
 
 
 @pytest.mark.long  # it compiles all mixes and widths anew
-def test_wrong_operations_are_failed_verdicts(build: Build, tmp_path: Path) -> None:
+def test_wrong_operations_are_failed_verdicts(build: Build, near_path: Path) -> None:
     faults = (
         ("x = Vector::add(x,", "x = Vector::subtract(x,"),
         ("x = Vector::subtract(x, of.minus);", "x = Vector::subtract(x, of.plus);"),
         ("flops::keep_all<sizeof...(chain)>(x);", "flops::keep_all<sizeof...(chain)>(x); sum += 1;"),
         ("for (; done < turns; ++done) {", "for (; done < turns / 2; ++done) {"),
     )
-    programs = planted(build.toolchain, tmp_path, "flops", faults)
+    programs = planted(build.toolchain, near_path, "flops", faults)
     # What is added and taken away again ends where it began: there only the last two show.
     for mix, caught in (("mix-2", programs), ("add", programs[2:])):
         for program in caught:

@@ -63,7 +63,7 @@ def test_the_declared_memory_is_what_the_pages_show(build: Build, size: str) -> 
     assert min(-(-declared // os.sysconf("SC_PAGESIZE")), 65536) == pages
 
 
-def test_a_wrong_sweep_is_a_failed_verdict(build: Build, tmp_path: Path) -> None:
+def test_a_wrong_sweep_is_a_failed_verdict(build: Build, near_path: Path) -> None:
     sweep = "gosa = grid_.sweep(mine);"
     faults = (
         ("grid_.copy_back(mine);", "if (iteration > 0) { grid_.copy_back(mine); }"),
@@ -72,7 +72,7 @@ def test_a_wrong_sweep_is_a_failed_verdict(build: Build, tmp_path: Path) -> None
         (sweep, sweep + " grid_.pressure(65536 / 2 + 5) += 1e-5F;"),
         (sweep, sweep + " grid_.pressure(0) = -1;"),
     )
-    for program in planted(build.toolchain, tmp_path, "himeno", faults):
+    for program in planted(build.toolchain, near_path, "himeno", faults):
         told = start(program, *QUICK)
         assert told.exit_code == 1, program
         assert told.ends == [End("failed", "the results are wrong")]

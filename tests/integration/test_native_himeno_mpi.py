@@ -65,9 +65,9 @@ def test_a_grid_that_cannot_be_dealt_so_is_refused(built: Build) -> None:
     assert "cannot be dealt to 2 ranks" in told.words
 
 
-def test_a_message_that_is_missing_is_a_failed_verdict(built: Build, tmp_path: Path) -> None:
+def test_a_message_that_is_missing_is_a_failed_verdict(built: Build, near_path: Path) -> None:
     faults = (("            halo_->exchange();\n", ""),)
-    (program,) = planted(built.toolchain, tmp_path, "himeno_mpi", faults)
+    (program,) = planted(built.toolchain, near_path, "himeno_mpi", faults)
     faulty = msgspec.structs.replace(built, programs={"himeno_mpi": program})
     told = run(faulty, 2)
     assert told.exit_code == 1

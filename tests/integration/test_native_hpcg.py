@@ -66,12 +66,12 @@ def test_a_box_too_large_is_refused_with_its_size(built: Build) -> None:
     assert "more memory than may be used" in told.words
 
 
-def test_a_wrong_solution_is_a_failed_verdict(built: Build, tmp_path: Path) -> None:
+def test_a_wrong_solution_is_a_failed_verdict(built: Build, near_path: Path) -> None:
     faults = (
         ("solver_.solve({iterations_});", "solver_.solve({iterations_, 0, false});"),
         ("solver_.write();", "solver_.write(); solver_.finest().scale(77, 1.001);"),
     )
-    for program in planted(built.toolchain, tmp_path, "hpcg", faults):
+    for program in planted(built.toolchain, near_path, "hpcg", faults):
         told = start(program, *_SMALL, environment=mpi_ranks.environment())
         assert told.exit_code == 1, program
         assert not verdict(told).passed

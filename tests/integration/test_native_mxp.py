@@ -132,9 +132,9 @@ def test_a_library_without_products_of_half_the_bits_is_refused(build: Build) ->
     assert "no product of bf16" in told.words
 
 
-def test_a_wrong_solution_is_a_failed_verdict(build: Build, blas: str, tmp_path: Path) -> None:
+def test_a_wrong_solution_is_a_failed_verdict(build: Build, blas: str, near_path: Path) -> None:
     faults = (("solver_->solve();", "solver_->solve(); solver_->x()[5] *= 1 + 1e-9;"),)
-    for program in planted(build.toolchain, tmp_path, "mxp", faults):
+    for program in planted(build.toolchain, near_path, "mxp", faults):
         told = start(program, "--library", blas, "--n", "500", "--seconds", "0.05")
         assert told.exit_code == 1, program
         assert not verdict(told).passed

@@ -94,9 +94,9 @@ def test_a_plane_that_cannot_be_worked_on_is_refused(built: Build, ranks: int, c
     assert f"a plane of {columns} cells along x cannot be worked on" in told.words
 
 
-def test_columns_that_nobody_passes_are_a_failed_verdict(built: Build, tmp_path: Path) -> None:
+def test_columns_that_nobody_passes_are_a_failed_verdict(built: Build, near_path: Path) -> None:
     faults = (("air_.connect(all());", "air_.connect(MPI_COMM_SELF);"),)
-    (program,) = planted(built.toolchain, tmp_path, "weather", faults)
+    (program,) = planted(built.toolchain, near_path, "weather", faults)
     told = mpi_ranks.run(msgspec.structs.replace(built, programs={"weather": program}), "weather", 2, *_SMALL)
     assert told.exit_code == 1
     assert told.ends == [End("failed", "the results are wrong")]
