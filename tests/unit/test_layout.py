@@ -70,7 +70,7 @@ def test_each_rank_is_inside_the_smallest_domain_and_ranks_are_far_apart(
 
 
 @pytest.mark.parametrize("description", [SERVER, EPYC_7601, SOCKET, TWO_CORES, "pack:2 numa:1 core:6 pu:1"])
-@settings(max_examples=25)
+@settings(max_examples=settings().max_examples // 2)
 @given(data=st.data())
 def test_ranks_are_disjoint_of_the_size_asked_and_never_straddle_where_a_domain_has_room(
     description: str, data: st.DataObject

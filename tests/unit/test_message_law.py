@@ -46,7 +46,7 @@ def noisy(rng: np.random.Generator, curves: int, noise: float) -> Array:
 
 
 @given(STARTS, RATES)
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=settings().max_examples // 2)
 def test_an_exact_line_is_found_exactly_and_in_one_piece(start: float, rate: float) -> None:
     times = start + SIZES / rate
     cut, law = fitted(SIZES, times)
@@ -57,7 +57,6 @@ def test_an_exact_line_is_found_exactly_and_in_one_piece(start: float, rate: flo
 
 
 @given(STARTS, RATES, st.integers(4, 20), st.floats(1.2, 5))
-@settings(max_examples=50, deadline=None)
 def test_exact_pieces_are_found_exactly_with_the_step_between_them(
     start: float, rate: float, at: int, factor: float
 ) -> None:

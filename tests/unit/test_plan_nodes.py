@@ -5,7 +5,7 @@ from collections import Counter
 from collections.abc import Callable
 
 import msgspec
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from assay.model.machine import Machine, NumaNode, Topology
@@ -59,7 +59,6 @@ def test_64_sockets_of_one_node_have_no_cell_inside_a_socket(make_machine: MakeM
     assert cells(topology, sample(topology)) == {(False, 0): MOST * (MOST - 1)}
 
 
-@settings(max_examples=60, deadline=None)
 @given(
     count=st.integers(MOST + 1, 60),
     ends=st.lists(st.tuples(st.integers(0, 59), st.integers(0, 59)), min_size=1, max_size=9),

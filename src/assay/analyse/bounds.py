@@ -47,6 +47,7 @@ class Bounds:
         self.clock = run_clock(found)
         self._memory: dict[Topology | None, dict[Part, list[Estimate]]] = {}
         self._fastest: dict[tuple[Topology | None, frozenset[int]], Estimate | None] = {}
+        self._by_cores: dict[tuple[Topology | None, frozenset[int]], tuple[Estimate | None, set[Hashable]]] = {}
         for each in memory_rates(found, run.machines):
             shape, there = self._place(each)
             self._memory.setdefault(shape, {}).setdefault(there, []).append(each)
@@ -100,7 +101,7 @@ class Bounds:
         known = self._memory.get(shape, {})
         if (shape, here.nodes) not in self._fastest:
             near = (each for there, rates in known.items() if there.nodes <= here.nodes for each in rates)
-            self._fastest[shape, here.nodes] = _fastest(near)
+            self._fastest[shape, here.nodes] = fastest(near)
         return self._fastest[shape, here.nodes]
 
     def of_cores(self, estimate: Estimate) -> Estimate | None:
@@ -109,10 +110,12 @@ class Bounds:
         None where nothing else was measured on them: a figure alone is no limit of itself.
         """
         shape, here = self._place(estimate)
-        known = self._memory.get(shape, {})
-        found = [each for there, rates in known.items() if there.cores == here.cores for each in rates]
-        others = {(each.case, each.kernel) for each in found} - {(estimate.case, estimate.kernel)}
-        return _fastest(found) if others else None
+        if (shape, here.cores) not in self._by_cores:
+            known = self._memory.get(shape, {}).items()
+            found = [each for there, rates in known if there.cores == here.cores for each in rates]
+            self._by_cores[shape, here.cores] = fastest(found), {(each.case, each.kernel) for each in found}
+        best, measured = self._by_cores[shape, here.cores]
+        return best if measured - {(estimate.case, estimate.kernel)} else None
 
     def _place(self, estimate: Estimate) -> tuple[Topology | None, Part]:
         """The shape of the machine that an estimate was made on, and the part of it."""
@@ -177,11 +180,6 @@ def best_clock(estimate: Estimate) -> float:
     return estimate.max or estimate.median or 0.0
 
 
-def best_memory_rate(estimates: Iterable[Estimate], machines: Mapping[str, Machine]) -> Estimate | None:
-    """The highest of the `memory_rates`; None where there is none: the roof of the roofline."""
-    return _fastest(memory_rates(estimates, machines))
-
-
 def memory_rates(estimates: Iterable[Estimate], machines: Mapping[str, Machine]) -> list[Estimate]:
     """What shows how fast memory moves bytes, write-allocate counted.
 
@@ -198,7 +196,8 @@ def memory_rates(estimates: Iterable[Estimate], machines: Mapping[str, Machine])
     ]
 
 
-def _fastest(estimates: Iterable[Estimate]) -> Estimate | None:
+def fastest(estimates: Iterable[Estimate]) -> Estimate | None:
+    """The one with the highest median; None of none."""
     return max(estimates, key=lambda each: each.median or 0.0, default=None)
 
 

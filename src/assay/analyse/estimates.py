@@ -168,7 +168,7 @@ class _Summary(msgspec.Struct, frozen=True):
             work=sampled[0].work,
             problem=_problem(sampled, ordered),
             seconds=median_interval([each.median for each in sampled], "s"),
-            mean=math.fsum(float(each.seconds.mean()) for each in sampled) / len(sampled),
+            mean=math.fsum(np.add.reduce(each.seconds) / each.seconds.size for each in sampled) / len(sampled),
             min=float(ordered[0]),
             max=float(ordered[-1]),
             p99=percentile(ordered, 0.99) if ordered.size >= FEWEST_FOR_TAIL else None,

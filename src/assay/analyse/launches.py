@@ -168,13 +168,15 @@ def _all_sampled(
     found: dict[_Place, dict[tuple[str, str], Sampled]] = {}
     disagreements: dict[_Place, str] = {}
     waiting: dict[_Place, tuple[joint.Parts, Mapping[str, Mapping[str, float]]]] = {}
+    series = 0
     for at, begun in enumerate(began):
         for case, records in begun.items():
             parts, disagreements[at, case] = parts_of(records, cases.get(case))
             waiting[at, case] = parts, records.header.work
-        if sum(len(parts) for parts, _ in waiting.values()) > _TOGETHER:
+            series += len(parts)
+        if series > _TOGETHER:
             found |= _sampled(waiting)
-            waiting.clear()
+            waiting, series = {}, 0
     return found | _sampled(waiting), disagreements
 
 

@@ -8,8 +8,9 @@ stands between launches and needs no other record.
 """
 
 import math
+from abc import abstractmethod
 from collections.abc import Mapping, Sequence
-from typing import Annotated, Literal, Protocol, runtime_checkable
+from typing import Annotated, Literal
 
 import msgspec
 
@@ -135,10 +136,10 @@ class HostTraffic(msgspec.Struct, frozen=True):
     mtus: dict[str, int] = {}
 
 
-@runtime_checkable
-class Summed(Protocol):
+class Summed(Sequence[HostTraffic]):
     """Hosts that know the sums of their counters."""
 
+    @abstractmethod
     def sent(self) -> Mapping[str, int]:
         """See Traffic."""
 

@@ -21,6 +21,7 @@ from assay.model.record import (
     RecordError,
     Series,
     Shared,
+    Summed,
     Traffic,
     encode_record,
 )
@@ -206,7 +207,7 @@ class ColumnSeries(Tabled):
         return self._packed[:first], self._packed[first : first + second], self._packed[first + second :]
 
 
-class _CountedHosts(Sequence[HostTraffic]):
+class _CountedHosts(Summed):
     """The counters of a case's hosts, decoded when they are looked at."""
 
     def __init__(self, common: Common, place: Columns, packed: bytes) -> None:

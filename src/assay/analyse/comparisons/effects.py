@@ -2,6 +2,7 @@
 
 import math
 from collections.abc import Iterable, Sequence
+from statistics import median
 
 import msgspec
 
@@ -9,7 +10,7 @@ from assay.analyse.comparisons.ranks import benjamini_yekutieli, null_effects, s
 from assay.analyse.estimates import LaunchMedian, Measured
 from assay.analyse.history import NORMAL, BetweenRuns, logs, widened
 from assay.analyse.states import UNSETTLED
-from assay.analyse.statistics import MARGIN, hodges_lehmann, medians, percentile, verdict
+from assay.analyse.statistics import MARGIN, hodges_lehmann, percentile, verdict
 from assay.model.grouping import grouped
 from assay.model.quantity import CONFIDENCE, Quantity
 from assay.model.result import Comparison
@@ -53,7 +54,7 @@ def compare_unpaired(a: Measured, b: Measured, between: BetweenRuns | None = Non
     if _apart(a, b):
         return None
     state = _common_state(a, b)
-    of_a, of_b = (_logarithms(each, state) for each in (a, b))
+    of_a, of_b = (logs(one.value for one in each.launches if state in {None, one.state}) for each in (a, b))
     if not of_a or not of_b:
         return None
     effect, p = shift(of_a, of_b)
@@ -145,10 +146,6 @@ def _differences(a: Measured, b: Measured, state: str | None) -> list[float]:
     return [math.log(one / other) for one, other in both if one > 0 and other > 0]
 
 
-def _logarithms(measured: Measured, state: str | None) -> list[float]:
-    return logs(each.value for each in measured.launches if state in {None, each.state})
-
-
 def _by_block(launches: Iterable[LaunchMedian], state: str | None) -> dict[int, float]:
     blocks = grouped((each for each in launches if state in {None, each.state}), lambda launch: launch.block)
-    return {block: float(medians([each.value for each in made])) for block, made in blocks.items()}
+    return {block: median(each.value for each in made) for block, made in blocks.items()}

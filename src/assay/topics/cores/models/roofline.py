@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 import msgspec
 
-from assay.analyse.bounds import best_memory_rate
+from assay.analyse.bounds import fastest, memory_rates
 from assay.analyse.curves import RunEstimates, figure, point, states_of
 from assay.model import roles
 from assay.model.grouping import grouped
@@ -81,7 +81,8 @@ def _model(group: Sequence[Estimate], state: str | None, known: RunEstimates) ->
     ]
     of_state = [each for each in group if each.state == state]  # what was pooled over states is no roof of one
     machines = known.run.machines
-    memory = (best_memory_rate(of_state, machines) or best_memory_rate(group, machines)) if traffic else None
+    roofs = (fastest(memory_rates(each, machines)) for each in (of_state, group) if traffic)
+    memory = next(filter(None, roofs), None)
     stated = list(_stated(group))
     if peak is None or not (traffic or stated):
         return
