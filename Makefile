@@ -30,9 +30,10 @@ test: .venv/.test ## run every check and every test
 	@$(MAKE) --no-print-directory --jobs=4 --output-sync=target lint native docs collected
 	@$(BIN)/pytest -n $(WORKERS) $(PYTEST) || { [ $$? = 1 ] && $(ALONE); }
 
-# What pytest makes of the sources of tests is kept: each of its processes would do it, all at the same time.
+# What pytest makes of the sources of tests is kept: each of its processes would do it, all at the same time. What
+# cannot be collected is told by the tests.
 collected: .venv/.test
-	@$(BIN)/pytest --collect-only -qq | tail -n 1
+	@$(BIN)/pytest --collect-only -qq > /dev/null || true
 
 test-long: PYTEST := --long
 test-long: native-asan-ubsan test ## the same, with tests that take minutes, and those of chance and of laws repeated far more often
