@@ -6,6 +6,7 @@
 #include <numeric>
 #include <optional>
 
+#include "harness/counted.hpp"
 #include "harness/cpus.hpp"
 #include "harness/failure.hpp"
 #include "harness/sampler.hpp"
@@ -153,7 +154,7 @@ Exit Launch::measure(const CaseRequest& request, Records& records) const {
         benchmark = factory_({request.params, team_, memory, cpus_, ranks_, request_.network, request_.libraries});
     });
     all_or_none(ranks_, [&] { benchmark->connect(); });
-    const PlacementReadback readback = find(*benchmark, *memory);
+    PlacementReadback readback = find(*benchmark, *memory);
     std::map<std::string, std::string> library = ranks_.library();
     if (!request_.network.empty()) {
         library["network"] = request_.network;
@@ -164,16 +165,29 @@ Exit Launch::measure(const CaseRequest& request, Records& records) const {
     if (const std::string segment = first_nonempty(ranks_, benchmark->segment()); !segment.empty()) {
         library["segment"] = segment;
     }
-    records.header({declaration_, request, benchmark->work(), clock_, library, benchmark->libraries(),
-                    benchmark->facts(), ranks_.gather(rank_entry(ranks_.rank(), readback))});
+    Header header{declaration_,       request, benchmark->work(), clock_, library, benchmark->libraries(),
+                  benchmark->facts(), {}};
+    const auto open = [&](const std::string& calls) {
+        readback.mpi = calls;
+        header.ranks = ranks_.gather(rank_entry(ranks_.rank(), readback));
+        records.header(header);
+    };
     std::optional<Watch> watch;
     if (!library.empty()) {
         watch.emplace(ranks_, *benchmark);
     }
-    const double error = allreduce_max(ranks_, sample(request, *benchmark, records));
+    double error = 0;
+    forget_calls();
+    try {
+        error = allreduce_max(ranks_, sample(request, *benchmark, records));
+    } catch (const Failure&) {
+        open("");
+        throw;
+    }
     if (watch) {
         watch->record(records);
     }
+    open(counted_calls());
     const bool passed = error <= benchmark->tolerance();
     records.verdict(passed, error, benchmark->tolerance());
     std::string misplaced = misplacement(readback, *memory);
@@ -239,9 +253,11 @@ double Launch::solve(const Stopping& stopping, Benchmark& benchmark, Records& re
         const double last = now();
         benchmark.prepare(0);
         ranks_.barrier();
+        count_calls(true);
         const double start = now();
         benchmark.iterate(0, 1, 0);
         const double seconds = allreduce_max(ranks_, now() - start);
+        count_calls(false);
         solutions.push_back(benchmark.solution(seconds));
         error = std::max(error, check(benchmark, 0));
         // As long again as this one with its preparation and its check, on the rank that is latest.
@@ -250,6 +266,7 @@ double Launch::solve(const Stopping& stopping, Benchmark& benchmark, Records& re
         room = next[0] <= stopping.seconds;
         if (solutions.size() == 1 && room) {
             warmed_up = true;
+            forget_calls();
             continue;
         }
         counted.push_back(seconds);

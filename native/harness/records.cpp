@@ -163,7 +163,7 @@ void Records::header(const Header& header) {
     if (!header.facts.empty()) {
         members.push_back({"facts", map_of(header.facts)});
     }
-    lines_ += line(members);
+    lines_ = line(members) + lines_;
 }
 
 void Records::lines(const std::vector<std::string>& lines) {

@@ -56,6 +56,7 @@ struct Header {
 /// Collects the records of a case.
 class Records {
   public:
+    /// It stands first, whenever it is known.
     void header(const Header& header);
     void lines(const std::vector<std::string>& lines);
     /// Hosts are entries of `host_entry`.

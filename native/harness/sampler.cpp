@@ -4,6 +4,7 @@
 #include <cmath>
 #include <functional>
 
+#include "harness/counted.hpp"
 #include "harness/statistics.hpp"
 
 namespace assay {
@@ -55,6 +56,9 @@ std::vector<Sampler::Interval> Sampler::time(std::size_t kernel, std::uint64_t i
     team_.run([&](int thread) {
         if (thread == 0) {
             ranks_.barrier();
+            if (counts_) {
+                count_calls(true);
+            }
         }
         benchmark_.meet(thread);
         team_.barrier();
@@ -73,6 +77,9 @@ std::vector<Sampler::Interval> Sampler::time(std::size_t kernel, std::uint64_t i
     }
     agreed.back() = taken.back().start + 2 * elapsed - begin_;
     ranks_.allreduce_max(agreed);
+    if (counts_) {
+        count_calls(false);  // who was early has waited in the maximum
+    }
     for (std::size_t sample = 0; sample < samples; ++sample) {
         taken[sample].agreed = agreed[sample];
         taken[sample].next = agreed.back();
@@ -175,6 +182,7 @@ Series Sampler::measure(std::size_t kernel, std::uint64_t iterations, const Stop
     CheckSchedule schedule(static_cast<std::size_t>(stopping.min_samples));
     const double least_s = sampled_s(stopping);
     double sampled = 0;
+    counts_ = true;
     while (series.stop.empty()) {
         const std::size_t wanted = std::min(schedule.next(), max_count) - agreed.size();
         for (const Interval& sample : time(kernel, iterations, in_a_row(wanted, stopping.seconds))) {
@@ -192,6 +200,7 @@ Series Sampler::measure(std::size_t kernel, std::uint64_t iterations, const Stop
             series.stop = "time";
         }
     }
+    counts_ = false;
     const std::vector<double> after = benchmark_.thread_seconds();
     std::transform(after.begin(), after.end(), series.thread_seconds.begin(), series.thread_seconds.begin(),
                    std::minus<>());

@@ -68,6 +68,7 @@ class Sampler {
     const Team& team_;
     Ranks& ranks_;
     Benchmark& benchmark_;
+    bool counts_ = false;  ///< calls of MPI: of samples that are measured
     double begin_ = 0;
     Interval first_{};  ///< no time where there was none
     Interval last_{};

@@ -8,7 +8,7 @@ from tests import mpi_ranks
 from tests.native_programs import Told, start
 from tests.planted_programs import planted
 
-from assay.model.record import End, Traffic, Verdict
+from assay.model.record import End, Series, Traffic, Verdict
 from assay.model.toolchain import Build
 
 pytestmark = pytest.mark.native
@@ -55,8 +55,15 @@ def test_copies_do_as_many_times_the_work_and_pass_no_messages(built: Build) -> 
     assert told.header.work["jacobi"]["flops"] == 2 * 34 * INNER
     assert told.header.facts["shape"] == "1 x 1 x 1"
     (alone,) = (each for each in told.records if isinstance(each, Traffic))
-    (together,) = (each for each in run(built, 2).records if isinstance(each, Traffic))
+    both = run(built, 2)
+    (together,) = (each for each in both.records if isinstance(each, Traffic))
     assert alone.payload == 0 < together.payload
+    # The library that is linked in counts the same of the samples: planes that are not in one piece, to one side.
+    series = [each for each in both.records if isinstance(each, Series) and each.phase == "measured"]
+    steps = series[0].iterations * len(series[0].seconds)
+    sent = sum(rank.mpi.calls["MPI_Startall"].bytes for rank in both.header.ranks if rank.mpi)
+    assert sent % steps == 0
+    assert together.payload % (sent / steps) == 0
 
 
 def test_a_grid_that_cannot_be_dealt_so_is_refused(built: Build) -> None:

@@ -8,7 +8,7 @@ from tests.native_programs import Told, start
 
 from assay.model.record import FigureOfMerit, Header, Traffic, Verdict
 from assay.model.toolchain import Build
-from assay.topics.kernels.sizes import PROBLEMS, demand
+from assay.topics.kernels.sizes import PROBLEMS, demand, passed
 
 pytestmark = pytest.mark.native
 
@@ -56,8 +56,19 @@ def test_what_ranks_send_is_counted_once(built: Build) -> None:
     told = run(built, 2, "S", "is", "cg", "ft")
     sent = [each.payload for each in told.records if isinstance(each, Traffic)]
     # Half of the keys ten times; a vector in each of 26 products of 15 iterations; half of the points seven times.
-    passed = [10 * 4 * 2**16 / 2, 15 * 26 * 8 * 1400, 7 * 16 * 64**3 / 2]
-    assert sent == pytest.approx(passed, rel=0.05)
+    expected = [10 * 4 * 2**16 / 2, 15 * 26 * 8 * 1400, 7 * 16 * 64**3 / 2]
+    assert sent == pytest.approx(expected, rel=0.05)
+
+
+def test_what_is_foreseen_of_messages_is_what_ranks_are_counted_to_send(built: Build) -> None:
+    told = run(built, 2, "S", "ep", "cg", "mg")
+    headers = [each for each in told.records if isinstance(each, Header)]
+    for problem, header in zip(("ep", "cg", "mg"), headers, strict=True):
+        foreseen = sum(each.number * each.bytes for each in passed(problem, "S", 2) or ())
+        for rank in header.ranks:
+            assert rank.mpi
+            sent = sum(call.bytes for call in rank.mpi.calls.values())
+            assert sent == pytest.approx(foreseen, rel=0.01, abs=1000)
 
 
 def test_independent_ranks_solve_a_problem_each_without_messages(built: Build) -> None:

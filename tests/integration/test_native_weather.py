@@ -8,6 +8,7 @@ from tests import mpi_ranks
 from tests.native_programs import Told, start
 from tests.planted_programs import planted
 
+from assay.model.rank import MpiCall
 from assay.model.record import End, FigureOfMerit, Traffic, Verdict
 from assay.model.toolchain import Build
 from assay.topics.stencil.benchmarks.weather import (
@@ -69,7 +70,17 @@ def test_a_rank_with_two_cores_works_with_two_threads(built: Build) -> None:
     assert sorted(told.header.ranks[0].cpus) == sorted((first, second))
 
 
-def test_neighbours_pass_what_is_counted_and_copies_nothing(built: Build) -> None:
+def calls(told: Told) -> list[dict[str, MpiCall]]:
+    """Those of each rank while solutions that count were made."""
+    counted = [rank.mpi for rank in told.header.ranks if rank.mpi]
+    assert len(counted) == len(told.header.ranks)
+    assert all(0 < each.inside < each.seconds for each in counted)
+    return [each.calls for each in counted]
+
+
+@pytest.mark.parametrize("kind", mpi_ranks.KINDS)
+def test_neighbours_pass_what_is_counted_and_copies_nothing(kind: str) -> None:
+    built = mpi_ranks.build_with(kind)
     together, alone = (
         mpi_ranks.run(built, "weather", 2, *_SMALL, "--coupling", word) for word in ("sharing", "independent")
     )
@@ -80,6 +91,12 @@ def test_neighbours_pass_what_is_counted_and_copies_nothing(built: Build) -> Non
     checked = 2
     assert passed == of_step * (12 * len(figures(together)) + checked)
     assert none == 0
+    steps = 12 * sum(not each.warmup for each in figures(together))
+    for rank in calls(together):
+        started = rank["MPI_Startall"]
+        assert started.bytes * 2 == of_step * steps
+        assert sum(started.sizes.values()) == 2 * EXCHANGES * steps
+    assert all("MPI_Startall" not in rank or not rank["MPI_Startall"].bytes for rank in calls(alone))
     assert alone.header.work["rate"]["steps"] == pytest.approx(1 / (2 * cells(100)))
     for figure in figures(alone):
         assert figure.seconds

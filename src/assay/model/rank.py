@@ -42,10 +42,12 @@ class MpiCall(msgspec.Struct, frozen=True):
 
 
 class MpiTimes(msgspec.Struct, frozen=True):
-    """What a rank of a foreign program did by MPI, from the end of MPI_Init to the begin of MPI_Finalize.
+    """What a rank did by MPI: of a foreign program from the end of MPI_Init to the begin of MPI_Finalize.
+
+    Of programs of ours it is what they did while samples that count were taken.
 
     Attributes:
-        seconds: between these two.
+        seconds: in which calls were counted.
         overhead_s: cost of counting a call, measured in the rank.
         calls: function -> what it did; empty where messages pass by ways that nobody counts.
     """
@@ -78,7 +80,8 @@ class Rank(msgspec.Struct, frozen=True):
             together on the cpus that were asked for, and `cpus` lists those, ascending.
         devices: that it found and used, by the names that it was told; None where its program does not say.
         usage: of a foreign program.
-        mpi: of a foreign program that was started with others; None where it passes no messages, or did not end.
+        mpi: of a foreign program that was started with others, and of programs of ours whose messages are a part
+            of their time; None where it passes no messages, or did not end.
     """
 
     rank: int

@@ -1,10 +1,11 @@
 """The problems of the NAS kernels in each class: operations as NPB counts them, memory, ranks with work."""
 
 import math
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 
 import msgspec
 
+from assay.model.growth import Message
 from assay.topics.kernels.grid import grid_of
 
 #: In ascending size.
@@ -125,6 +126,40 @@ def _transforms(size: str) -> Demand:
     return Demand(
         operations, operations, 80 * iterations * points, passed, min(sides[1:]), 3 * _COMPLEX_BYTES * points
     )
+
+
+def _passed_vectors(size: str, ranks: int) -> Iterator[Message]:
+    """The parts of all other ranks before each product, and three sums beside those of each step."""
+    order, _, iterations = _MATRICES[size]
+    yield Message(iterations * (_STEPS + 1) * (ranks - 1), _NUMBER_BYTES * order / ranks)
+    yield Message(iterations * (2 * _STEPS + 3) * math.ceil(math.log2(ranks)), _NUMBER_BYTES)
+
+
+def _passed_borders(size: str, ranks: int) -> Iterator[Message]:
+    """Three times on each grid in which a box has two points a side: a layer to either side where it is cut.
+
+    A layer holds points of the layers beside it, too.
+    """
+    side, iterations = _CUBES[size]
+    grid = grid_of(ranks)
+    while side >= _LEAST_GRAIN * grid[-1]:
+        for along in grid:
+            if along > 1:
+                layer = math.prod(side / each + 2 for each in grid) / (side / along + 2)
+                yield Message(6 * iterations, _NUMBER_BYTES * layer)
+        side //= 2
+
+
+_PASSED: Mapping[str, Callable[[str, int], Iterator[Message]]] = {
+    "ep": lambda _size, _ranks: iter(()),  # ten counts and two sums
+    "cg": _passed_vectors,
+    "mg": _passed_borders,
+}
+
+
+def passed(problem: str, size: str, ranks: int) -> tuple[Message, ...] | None:
+    """What one of several ranks sends in a solution; None where one rank alone solves it in another way."""
+    return tuple(_PASSED[problem](size, ranks)) if problem in _PASSED else None
 
 
 _PROBLEMS: Mapping[str, Callable[[str], Demand]] = {

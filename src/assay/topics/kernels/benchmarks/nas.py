@@ -4,10 +4,10 @@ from collections.abc import Iterable
 
 from assay.model.benchmark import Axis, Benchmark, Metric, Params, Resources
 from assay.model.declarations import coupling, phase_times, sharing_ranks, traffic, works_together
-from assay.model.growth import Growth
+from assay.model.growth import Exchange, Growth, Values
 from assay.model.placement import Placement
 from assay.plan.cores import allowed_cores
-from assay.topics.kernels.sizes import CLASSES, PROBLEMS, demand
+from assay.topics.kernels.sizes import CLASSES, PROBLEMS, demand, passed
 
 #: Rate of one rank, op/s: what is usual on a core of 2024. Assumptions for plans only.
 _RATES = {"ep": 2e8, "is": 1.5e8, "cg": 1.5e9, "mg": 4e9, "ft": 3e9}
@@ -63,6 +63,13 @@ def _setup_seconds(params: Params) -> float:
     return 0.1 + (1 + _SETUP) * _seconds(str(params["npb"]), str(params["npb-class"]), ranks)
 
 
+def _exchange(params: Values, placement: Placement) -> Exchange | None:
+    """Of a solution."""
+    problem, size, ranks = str(params["npb"]), str(params["npb-class"]), sharing_ranks(params, placement)
+    messages = passed(problem, size, ranks) if ranks > 1 else ()
+    return None if messages is None else Exchange(demand(problem, size).operations, messages)
+
+
 benchmark = Benchmark(
     name="nas",
     title="NAS kernels",
@@ -115,5 +122,5 @@ benchmark = Benchmark(
     points=_points,
     setup_seconds=_setup_seconds,
     launcher="mpi",
-    growth=Growth({"npb": ("ep", "cg", "mg")}),
+    growth=Growth({"npb": ("ep", "cg", "mg")}, exchange=_exchange),
 )

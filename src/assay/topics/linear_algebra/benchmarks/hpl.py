@@ -1,10 +1,11 @@
 """HPL: one dense system of equations, solved by all ranks together."""
 
 from collections.abc import Iterable
+from math import ceil, log2
 
 from assay.model.benchmark import Axis, Benchmark, Metric, Operations, Params, Resources
 from assay.model.declarations import coupling, phase_times, sharing_ranks
-from assay.model.growth import Growth, Values
+from assay.model.growth import Exchange, Growth, Message, Values
 from assay.model.placement import Placement
 from assay.topics.linear_algebra.calls import LU
 from assay.topics.linear_algebra.grid import grid_of
@@ -91,6 +92,19 @@ def _setup_seconds(params: Params) -> float:
     return 0.2 + 2 * _DOUBLE_BYTES * int(params["n"]) ** 2 / _MATRIX_RATE
 
 
+def _exchange(params: Values, placement: Placement) -> Exchange:
+    """Of a solution: panels along rows of the grid, read in place inside a node; pivots and rows along columns."""
+    order, block = int(params["n"]), int(params["nb"])
+    p, q = grid_of(sharing_ranks(params, placement), int(params.get("p", 0)), int(params.get("q", 0)))
+    panels, panel = order / block, _DOUBLE_BYTES * block * order / 2  # of mean height
+    messages = [Message(panels, panel / p)] if q > 1 and len(placement.hosts) > 1 else []
+    if p > 1:
+        rounds = ceil(log2(p))
+        messages.append(Message(order * rounds, 2 * _DOUBLE_BYTES * block))
+        messages.append(Message(panels * rounds, 2 * panel / q / rounds))
+    return Exchange(operations(order), tuple(messages))
+
+
 def _larger(problem: Values, times: float) -> Values:
     """An order with so many times the entries, a multiple of a block."""
     block = int(problem.get("nb", 1))
@@ -161,5 +175,5 @@ benchmark = Benchmark(
     max_rank_cpus=None,
     needs={"blas": LU},
     order_grain="nb",
-    growth=Growth({"n": (2048, 4096)}, _larger),
+    growth=Growth({"n": (2048, 4096)}, _larger, _exchange),
 )

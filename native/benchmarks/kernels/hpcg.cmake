@@ -1,0 +1,2 @@
+# Its messages are a part of its time: they are counted.
+set(libraries counted)
