@@ -367,7 +367,7 @@ launches = 3
 [[measure]]
 benchmark = "flops"
 placements = ["one-core"]
-axes = { mix = "fma", width = "512", format = "fp64" }
+axes = { mix = "fma", width = ["256", "512"], format = "fp64" }
 weight = 0.2
 why = "the peak"
 
@@ -386,10 +386,12 @@ def test_a_wrong_kernel_is_found_and_confirmed_by_experiment(
 ) -> None:
     del build  # made before the clock runs
     has = machine.discover()[0].fact("processor", "vector instructions").value
-    if not {"avx512f", "avx512bw"} <= set(has if isinstance(has, list | tuple) else ()):
+    able = set(has if isinstance(has, list | tuple) else ())
+    if not {"avx2", "fma"} <= able:
         pytest.skip("this machine's processor has no instructions that a kernel for older ones would leave unused")
+    planted, fitting = ("Haswell", "SkylakeX") if {"avx512f", "avx512bw"} <= able else ("Nehalem", "Haswell")
     (tmp_path / "kernel.toml").write_text(_KERNEL)
-    monkeypatch.setenv("OPENBLAS_CORETYPE", "Haswell")
+    monkeypatch.setenv("OPENBLAS_CORETYPE", planted)
     for attempt in range(3):  # other tests disturb some
         runs = tmp_path / str(attempt)
         words = ["run", str(tmp_path / "kernel.toml"), "--blas", "openblas", "--confirm", "--runs", str(runs)]
@@ -406,5 +408,5 @@ def test_a_wrong_kernel_is_found_and_confirmed_by_experiment(
         assert products
         assert all(each.disturbed == each.launches for each in products)
     assert finding.status == "confirmed", finding.claim  # three times not assessed proves nothing
-    assert "SkylakeX" in str(finding.claim)
-    assert "SkylakeX" in finding.next
+    assert fitting in str(finding.claim)
+    assert fitting in finding.next

@@ -11,12 +11,14 @@ from assay import store
 from assay.analyse import analyse
 from assay.model import benchmarks
 from assay.model.benchmark import Resources
+from assay.model.facts import Fact
 from assay.model.placement import Memory, Placement
 from assay.model.plan import Measure, Plan, Study
 from assay.model.record import FigureOfMerit
 from assay.model.result import Analysis, Estimate
 from assay.model.run import Run
 from assay.plan import Options
+from assay.report.formatting import percent
 from assay.report.section import Section
 from assay.report.sections import sections
 from assay.simulation import Fault, Law
@@ -147,6 +149,52 @@ def test_the_section_says_where_the_time_goes_and_what_of_the_product_it_is(run:
     assert "Of DGEMM" in table.columns
     of_product = [row[table.columns.index("Of DGEMM")] for row in table.rows]
     assert all(each.endswith(" %") for each in of_product)
+    assert "Of nominal peak" not in table.columns  # nothing tells the clock
+    peak, limit = (table.columns.index(head) for head in ("Of peak at loaded clock", "Of limit"))
+    below = [int(row[limit].split()[0]) - int(row[peak].split()[0]) for row in table.rows]
+    assert set(below) == {1}  # these cores reach 99 % of their peak in registers
+
+
+def test_on_several_nodes_the_limits_are_those_of_all_and_the_nominal_clock_has_its_share(tmp_path: Path) -> None:
+    several = Study(
+        "Nodes",
+        "How fast?",
+        (
+            Measure("hpl", ("all", "all@2"), axes={"n": 4096}),
+            Measure("dgemm", ("all",), axes={"n": 2048}),
+            Measure("flops", ("all",), axes={"mix": "fma", "width": "512", "format": "fp64"}),
+        ),
+        launches=6,
+    )
+    options = msgspec.structs.replace(WITH_BLAS, hosts=("n1", "n2"), networks={"fast": "eth0"})
+    slow = Law(slow_hosts={"n2": 0.5})
+    run = store.load(simulated_run(tmp_path, slow, study=several, options=options))
+    clock = {"nominal frequency": Fact(2e9, "Hz", "test"), "microarchitecture": Fact("zen5", source="test")}
+    machines = {
+        host: msgspec.structs.replace(each, facts=each.facts | {"processor": each.facts["processor"] | clock})
+        for host, each in run.machines.items()
+    }
+    run = msgspec.structs.replace(run, machines=machines)
+    analysis = analyse(run)
+    of = {
+        (each.benchmark, each.placement.hosts): each
+        for each in analysis.estimates
+        if each.median and each.unit == "flop/s"
+    }
+    one, both = of["hpl", ("n1",)], of["hpl", ("n1", "n2")]
+    assert one.limit
+    assert both.limit
+    assert one.limit.value == of["flops", ("n1",)].median
+    assert both.limit.value == sum(of["flops", (host,)].median or 0.0 for host in ("n1", "n2"))
+    assert not both.limit.measured_by
+    (table, *_) = section(run, analysis).tables
+    shares = {row[0]: dict(zip(table.columns, row, strict=True)) for row in table.rows}
+    (row,) = (cells for name, cells in shares.items() if "@2" in name)
+    products = sum(of["dgemm", (host,)].median or 0.0 for host in ("n1", "n2"))
+    assert row["Of DGEMM"] == f"{100 * (both.median or 0.0) / products:.1f} %"
+    nominal = 2 * 2 * 2 * 8 * 2 * 2e9  # nodes, cores, units, lanes, operations
+    assert row["Of nominal peak"] == percent((both.median or 0.0) / nominal)
+    assert row["Of peak at loaded clock"] not in {"", row["Of nominal peak"]}
 
 
 def test_a_product_is_held_against_solutions_of_its_own_state_and_precision(analysis: Analysis) -> None:

@@ -206,6 +206,20 @@ class Estimate(msgspec.Struct, frozen=True, kw_only=True):
         return self.benchmark, where.label, shared
 
     @property
+    def by_host(self) -> tuple["Estimate", ...]:
+        """As if it were of each of its hosts alone; none where they are one machine, whose cores are the same."""
+        where = self.placement
+        if len(where.hosts) <= 1:
+            return (self,)
+        parts = [] if where.is_one_machine else zip(where.hosts, where.cpus, strict=True)
+        return tuple(
+            msgspec.structs.replace(
+                self, placement=msgspec.structs.replace(where, hosts=(host,), cpus=(cpus,), laid_out=0)
+            )
+            for host, cpus in parts
+        )
+
+    @property
     def median(self) -> float | None:
         """The value alone; None without one."""
         return self.value.value if self.value else None

@@ -13,7 +13,7 @@ from assay.report.section import Figure
 from assay.report.solution import Column, Solutions
 from assay.topics.linear_algebra.benchmarks.hpl import operations
 from assay.topics.linear_algebra.models.system_time import LAW
-from assay.topics.linear_algebra.products import KERNEL, best_at, of_product
+from assay.topics.linear_algebra.products import KERNEL, PEAKS, best_at, of_product
 from assay.topics.linear_algebra.steps import StepGroup, steps
 
 #: Share of a step that the update takes where the rest costs little.
@@ -146,6 +146,7 @@ declared = Solutions(
         solution.time(lambda e: operations(int(e.params["n"]))),
         *solution.RATE,
         solution.OF_LIMIT,
+        *PEAKS,
         Column(text("Of DGEMM"), of_product),
         KERNEL,
     ),

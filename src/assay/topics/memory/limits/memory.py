@@ -17,16 +17,11 @@ _TOLERANCE = MOST_SHARE
 
 
 def _limit(estimate: Estimate, bounds: Bounds) -> Limit | None:
-    """The rate of the memory, in bytes counted as those of the figure; nothing where the caches may hold them.
-
-    Nothing, too, for what several hosts move together.
-    """
+    """The rate of the memory, in bytes counted as those of the figure; nothing where the caches may hold them."""
     machine = bounds.machine(estimate)
-    if len(estimate.placement.hosts) > 1:
-        return None
     if machine and fits_caches(estimate, machine.topology):
         return None
-    moved, found = bounds.same_case(estimate, "memory-traffic"), rate(estimate, bounds)
+    moved, found = bounds.same_case(estimate, "memory-traffic"), _of_hosts(estimate, bounds)
     if found is None or moved is None or not moved.median or moved.metric == estimate.metric:
         return found
     counted = (estimate.median or 0.0) / moved.median
@@ -36,6 +31,18 @@ def _limit(estimate: Estimate, bounds: Bounds) -> Limit | None:
         "{share} % of {of}: the bytes moved that this figure counts", share=f"{100 * counted:.0f}", of=found.of
     )
     return msgspec.structs.replace(found, value=counted * found.value, of=of)
+
+
+def _of_hosts(estimate: Estimate, bounds: Bounds) -> Limit | None:
+    """The rates of all of its hosts together; nothing where one is not known."""
+    known = [found for each in estimate.by_host if (found := rate(each, bounds))]
+    if len(known) < max(1, len(estimate.placement.hosts)):
+        return None
+    first = known[0]
+    if len(known) == 1:
+        return first
+    of = text("{count} nodes, of each: {of}", count=len(known), of=first.of)
+    return msgspec.structs.replace(first, value=sum(each.value for each in known), of=of, measured_by="")
 
 
 def rate(estimate: Estimate, bounds: Bounds) -> Limit | None:
