@@ -111,8 +111,8 @@ def test_without_scripts_drawings_and_tables_stand(browser: Browser, report: Pat
 
 
 #: What a reader wants before any scrolling; on a phone the first bar is enough, and what is wrong.
-_WIDE = (".usable", ".headlines li:last-child", ".verdict.wrong :is(li, p)", ".verdict.next code")
-_PHONE = (".usable", ".headlines li:first-child", ".verdict.wrong :is(li, p)")
+_WIDE = (".usable", ".headlines li:last-child", ".verdict:is(.wrong, .fine) :is(li, p)", ".verdict.next code")
+_PHONE = (".usable", ".headlines li:first-child", ".verdict:is(.wrong, .fine) :is(li, p)")
 
 
 def test_the_first_screen_says_whether_to_use_figures_what_is_wrong_and_what_to_type(

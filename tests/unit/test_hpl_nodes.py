@@ -25,6 +25,7 @@ from assay.model.run import Run
 from assay.plan import Options
 from assay.report import scores as table
 from assay.report.sections import sections
+from assay.run.ledger import Ledger
 from assay.simulation import Law, Link
 from assay.topics.linear_algebra.models.system_time import LAW as SYSTEM
 from assay.topics.linear_algebra.models.system_time import SystemTime
@@ -190,6 +191,34 @@ def test_what_has_no_room_in_the_budget_is_left_out_and_said(
     done = measured(monkeypatch, begun_run(tmp_path, tight, TWO_CORES), TWO_CORES, UNEVEN)
     assert not any(case.placement.label == "1x1@4" for case in done.plan.cases)
     assert any("budget" in each.reason and "1x1@4" in each.wish for each in done.plan.left_out)
+
+
+def test_a_budget_that_cuts_a_later_stage_keeps_what_its_cases_are_paired_with(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    plan = plan_for(TWO_CORES, study("1x1@1,2", "1x1@4", orders=(512, 1024)), options(fast="eth0"))
+    run = measured(monkeypatch, begun_run(tmp_path, plan, TWO_CORES), TWO_CORES, UNEVEN)
+    of = {
+        label: {case.id for case in run.plan.cases if case.placement.label == label and case.benchmark == "hpl"}
+        for label in ("1x1@1", "1x1@4")
+    }
+    stage = [each for each in run.plan.order if each.block > max(one.block for one in plan.order)]
+    assert {case for each in stage for case in each.cases} >= of["1x1@1"] | of["1x1@4"]
+    records = {each.launch.id: each for each in run.launches}
+    before = [records[each.id] for each in plan.order]
+    later_s = sum(records[each.id].launch.bracket.elapsed_s for each in stage)
+    spent_s = Ledger(run.plan, before, 0.0).elapsed_s(0.0)
+    ledger = Ledger(msgspec.structs.replace(run.plan, budget_s=spent_s + 0.6 * later_s), before, 0.0)
+    now_s, made = 0.0, dict[int, set[str]]()
+    while launch := ledger.following(now_s):
+        allowed = ledger.allot(launch, now_s)
+        ledger.cut(set(launch.cases) - allowed.keys())
+        if allowed:
+            ledger.book(records[launch.id], allowed, records[launch.id].launch.bracket.elapsed_s)
+            now_s += records[launch.id].launch.bracket.elapsed_s
+            made.setdefault(launch.block, set()).update(allowed)
+    paired = [cases for cases in made.values() if cases & of["1x1@4"] and cases & of["1x1@1"]]
+    assert paired
 
 
 def test_systems_that_grow_with_the_machine_have_a_curve_of_the_largest(tmp_path: Path) -> None:

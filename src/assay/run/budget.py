@@ -245,7 +245,7 @@ class Spread:
     Args:
         plan: with the importance of cases (their order).
         remaining: case -> how often it is still to be measured.
-        made: case -> how often it was.
+        made: case -> how often it was, of a case that a stage measures again in that stage.
         left_s: of the budget, seconds.
         costs: so far.
         may_exceed: whether the last launch may end after the budget.

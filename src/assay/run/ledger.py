@@ -94,6 +94,9 @@ class Ledger:
         #: Launch -> how often it lost a node in earlier sessions.
         self.lost: Counter[str] = Counter()
         self._launches: Counter[str] = Counter()
+        #: The same, of a case that a later stage measures again in that stage: it is paired within blocks.
+        self._paired: Counter[str] = Counter()
+        self._since = _newest_blocks(plan)
         self._failures: Counter[str] = Counter()
         self._why: dict[str, str] = {}
         self._begun: set[str] = set()
@@ -115,7 +118,7 @@ class Ledger:
         """Count what a launch completed before it lost a node: the rest is made again, now that it is back."""
         whole = tuple(case.header.case for case in records.cases if case.end and case.end.status == "complete")
         self.lost[records.launch.id] += 1
-        self._launches.update(whole)
+        self._count(self.left.get(records.launch.id), whole)
         self.strike(records.launch.id, whole)
 
     def book(self, records: LaunchRecords, allowed: Mapping[str, float], wall_s: float) -> None:
@@ -129,9 +132,7 @@ class Ledger:
         after_s = self._foreseen_s(planned)
         self._differs |= abs(after_s - before_s) > _DIFFERS * before_s
         self._in_block += 1
-        new = frozenset(planned.cases if planned else ())
-        told = (*(case.header.case for case in records.cases), *records.unstarted)
-        self._launches.update(case_id for case_id in told if case_id in new)
+        self._count(planned, (*(case.header.case for case in records.cases), *records.unstarted))
         self.strike(launch.id, launch.cases)
         self.waited_s += launch.waited_s
         if launch.attempt > self.lost[launch.id]:
@@ -169,7 +170,7 @@ class Ledger:
             return {case_id: self.costs.unlimited_s(case_id) for case_id in launch.cases}
         while True:
             if self._spread is None:
-                known = self.left.outstanding, self._launches, left_s, self.costs
+                known = self.left.outstanding, self._paired, left_s, self.costs
                 self._spread = Spread(self.plan, *known, may_exceed=not self._reconsidered)
             seconds = self._spread.allot(launch, left_s, repeat=repeat)
             if repeat or not self._spread.dropped:
@@ -268,6 +269,14 @@ class Ledger:
         case, why = next(iter(self._why.items()))
         return f"{used}, {self._failed_s:.0f} s of it by launches that failed ({case}: {why})"
 
+    def _count(self, planned: PlannedLaunch | None, cases: Iterable[str]) -> None:
+        """Count a launch for those of its planned cases that it measured."""
+        if planned is None:
+            return
+        made = [case_id for case_id in cases if case_id in planned.cases]
+        self._launches.update(made)
+        self._paired.update(each for each in made if planned.block >= self._since.get(each, 0))
+
     def strike(self, launch_id: str, cases: Sequence[str]) -> None:
         """These cases of the launch are made or cut: what is left of it is what a run goes on with."""
         launch = self.left.get(launch_id)
@@ -302,3 +311,13 @@ class Ledger:
 
     def _foreseen_s(self, launch: PlannedLaunch | None) -> float:
         return self.costs.launch(launch).poor_s if launch else 0.0
+
+
+def _newest_blocks(plan: Plan) -> dict[str, int]:
+    """Cases that the newest stage of a plan measures -> its first block: the first that holds the newest cases."""
+    first: dict[str, int] = {}
+    for launch in plan.order:
+        for case_id in launch.cases:
+            first.setdefault(case_id, launch.block)
+    begun = max(first.values(), default=0)
+    return {case_id: begun for launch in plan.order if launch.block >= begun for case_id in launch.cases}
