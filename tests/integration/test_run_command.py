@@ -95,8 +95,8 @@ def test_cases_that_a_budget_never_reached_are_exit_5_and_the_report_stands() ->
     [
         ((), "which study?"),
         (("nonesuch",), "nonesuch"),
-        (("quick", "--precision", "much"), "no share"),
-        (("quick", "--budget", "soon"), "no duration"),
+        (("quick", "--precision", "much"), "not a share"),
+        (("quick", "--budget", "soon"), "not a duration"),
         (("--resume", "last"), "no run in"),
         (("quick", "--resume", "last"), "neither a study nor other options"),
     ],

@@ -70,7 +70,7 @@ def test_levels_are_parted_by_commas_or_by_bars(wish: str, levels: tuple[str, ..
         ("himeno.touch=serial,parallel", "'himeno.touch'", "known:"),
         ("flags='-O2|-O3", "cannot split", "quotation"),
         ("sleep=on,deep", "no level 'deep'", "known: on, off"),
-        ("bytes=64,many", "no size", ""),
+        ("bytes=64,many", "not a size", ""),
     ],
 )
 def test_what_cannot_be_varied_is_refused_by_name(wish: str, what: str, why: str) -> None:
@@ -87,7 +87,7 @@ def test_what_cannot_be_varied_is_refused_by_name(wish: str, what: str, why: str
         ({"sleep": {"levels": {"on": "idle"}}}, "needs levels"),
         ({"sleep": {"levels": {"on": "idle", "off": " "}}}, "level 'off'"),
         ({"sleep": {"levels": {"on": "idle", "off": "'"}}}, "cannot split"),
-        ({"sleep": "idle"}, "no table"),
+        ({"sleep": "idle"}, "not a table"),
         ({"memory": {"levels": {"on": "a", "off": "b"}}}, "taken"),
     ],
 )

@@ -107,7 +107,7 @@ def test_what_the_user_left_open_is_left_to_the_site(name: str) -> None:
 
 @pytest.mark.parametrize("name", batch.names())
 def test_no_option_smuggles_a_line_into_the_script(name: str) -> None:
-    with pytest.raises(UsageError, match="no option of a job"):
+    with pytest.raises(UsageError, match="not an option of a job"):
         batch.get(name).script(msgspec.structs.replace(LEAST, account="a\nrm -rf ~"))
 
 

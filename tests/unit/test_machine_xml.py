@@ -84,8 +84,8 @@ BILLION_LAUGHS = (
     '<!DOCTYPE topology [<!ENTITY a "ha"><!ENTITY b "&a;&a;&a;&a;">]><topology version="2.0">&b;</topology>'
 )
 REFUSED = {
-    "empty": ("", "no XML"),
-    "not XML": ("package L#0\n  core L#0\n", "no XML"),
+    "empty": ("", "not XML"),
+    "not XML": ("package L#0\n  core L#0\n", "not XML"),
     "broken off": (SMALLEST[:60], "broken off"),
     "billion laughs": (BILLION_LAUGHS, "entity 'a'"),
     "foreign file": (
@@ -140,7 +140,7 @@ def test_a_file_that_does_not_exist_or_is_no_text_is_refused(tmp_path: Path) -> 
     with pytest.raises(UsageError, match="cannot read"):
         machine.load_xml(tmp_path)
     (tmp_path / "image.xml").write_bytes(b"\x89PNG\xff\xfe")
-    with pytest.raises(UsageError, match="hwloc XML"):
+    with pytest.raises(UsageError, match="XML of hwloc"):
         machine.load_xml(tmp_path / "image.xml")
 
 

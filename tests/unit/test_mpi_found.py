@@ -214,7 +214,7 @@ def test_a_declared_mpi_has_the_programs_of_its_table(bin_folder: Path, tmp_path
         ({"compiler": "mpicxx-99"}, "mpicxx-99"),
         ({"compiler": "g++"}, "cannot use the compiler"),
         ({"compiler": "mpicxx", "launcher": "mpiexec.mpich"}, "not that of its compiler"),
-        ("mpicxx", "no table"),
+        ("mpicxx", "not a table"),
     ],
 )
 def test_a_wrong_declaration_is_refused_by_name(bin_folder: Path, table: object, word: str) -> None:

@@ -129,5 +129,5 @@ def test_an_unknown_reference_is_refused_by_name() -> None:
 
 
 def test_a_directory_of_the_same_name_is_taken_for_what_it_is(tmp_path: Path) -> None:
-    with pytest.raises(UsageError, match="no run directory"):
+    with pytest.raises(UsageError, match="not a run directory"):
         store.load(tmp_path / "leo.toml")
