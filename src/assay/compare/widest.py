@@ -70,7 +70,8 @@ def _compared(found: Comparison | None, better: str) -> str:
     if each.confidence and each.verdict not in verdicts.CLAIMS:
         return text("{ratio} {verdict}", ratio=verdicts.plain_ends(each), verdict=verdicts.word(each))
     upright = each if each.ratio >= 1 else structs.replace(each, value=each.value.inverse(each.value.unit))
-    return " ".join((_speed(each.ratio), verdicts.plain_ends(upright) if each.lo < each.hi else "")).rstrip()
+    speed = _speed(each.ratio)
+    return joined(" ", (speed, verdicts.plain_ends(upright))) if each.lo < each.hi else speed
 
 
 def _speed(ratio: float) -> str:
