@@ -88,6 +88,7 @@ bench: .venv/.test ## Assay against its peers, as ratios measured now
 	$(BIN)/python bench/budget_speed.py
 	$(BIN)/python bench/false_alarms.py 100
 	$(BIN)/python bench/false_alarms.py 100 --scaling
+	$(BIN)/python bench/predictions.py 3
 	$(BIN)/python bench/between_runs.py
 	$(BIN)/python bench/shares.py
 	$(BIN)/python bench/false_confirmations.py 20

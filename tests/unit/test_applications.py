@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from assay import cli, studies
+from assay import cli, studies, toolchain
 from assay.importing.application import Reading, read
 from assay.model import application_files, benchmarks
 from assay.model.application import Application
@@ -99,6 +99,17 @@ def test_without_an_output_it_says_whether_the_program_is_here(
     (files / "heat").write_text("#!/bin/sh\n")
     (files / "heat").chmod(0o755)
     assert assay("check", files / "heat.toml") == 0
+
+
+def test_an_absent_program_has_others_that_solve_the_same_problem(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("PATH", str(tmp_path))
+    monkeypatch.setenv("ASSAY_CACHE", str(tmp_path))
+    said = toolchain.applications.absent(application_files.named("nwchem-benzene"))
+    assert "the same problem by another program: assay run pyscf-benzene; as root: apt-get install nwchem" in said
+    known = application_files.stored().keys()
+    assert {other for name in known for other in application_files.named(name).needs.instead} <= known
 
 
 @pytest.mark.parametrize(
@@ -228,6 +239,7 @@ def test_of_several_matches_those_that_are_asked_for_count_without_the_warm_up(
 OUTPUTS = {
     "cp2k-water": "2",
     "gromacs-water": "2",
+    "hpc-challenge": "2",
     "lammps-lj": "2",
     "nwchem-benzene": "2",
     "pyscf-benzene": "2",

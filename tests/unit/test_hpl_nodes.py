@@ -187,7 +187,7 @@ def test_what_has_no_room_in_the_budget_is_left_out_and_said(
 ) -> None:
     small = study("1x1@1,2", "1x1@4", orders=(512, 1024))
     plan = plan_for(TWO_CORES, small, options(fast="eth0"))
-    tight = msgspec.structs.replace(plan, budget_s=5.0)
+    tight = msgspec.structs.replace(plan, budget_s=1.0)
     done = measured(monkeypatch, begun_run(tmp_path, tight, TWO_CORES), TWO_CORES, UNEVEN)
     assert not any(case.placement.label == "1x1@4" for case in done.plan.cases)
     assert any("budget" in each.reason and "1x1@4" in each.wish for each in done.plan.left_out)

@@ -1,5 +1,7 @@
 """The study like:REFERENCE: its rows, on machines of the shape of each published system."""
 
+import json
+
 import msgspec
 import pytest
 from click.testing import CliRunner
@@ -80,3 +82,6 @@ def test_the_plan_command_says_what_cannot_be_done() -> None:
     answer = CliRunner().invoke(assay, ["plan", "like:leo", "--synthetic", machine, "--json"])
     assert answer.exit_code == 0, answer.output
     assert "no benchmark 'priroda'" in answer.output
+    plan = json.loads(answer.output)
+    known = {case["benchmark"] for case in plan["cases"]}
+    assert "hpl" in known, "nobody knows that the described machine has no BLAS"

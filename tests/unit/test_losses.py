@@ -6,7 +6,7 @@ import msgspec
 import pytest
 
 from assay.analyse.messages.steps import MessageLaw, Piece
-from assay.model.quantity import Quantity
+from assay.model.quantity import Quantity, exact
 from assay.model.rank import MpiCall, MpiTimes
 from assay.topics.scaling.models.losses import loss, profile
 from assay.topics.scaling.steps import Step
@@ -20,15 +20,19 @@ def waits(*seconds: float, kind: Literal["wait", "all"] = "all") -> dict[str, Mp
 
 
 def divided(
-    ranks: list[MpiTimes], seconds: float, shared: float | None = None, law: MessageLaw | None = None
+    ranks: list[MpiTimes],
+    seconds: float,
+    shared: Quantity | None = None,
+    law: MessageLaw | None = None,
+    slowdown: float | None = None,
 ) -> dict[str, float | None]:
     efficiency = 10.0 / len(ranks) / seconds
     one = Quantity(efficiency, efficiency, efficiency)
     step = Step(("two",), "all", len(ranks), 1, len(ranks), copies=False, blocks=6, speed_up=one, efficiency=one)
     if shared:
-        step = msgspec.structs.replace(step, shared=Quantity(shared, shared, shared))
-    found = loss(step, profile([ranks]), BASE, law)
-    parts = (found.in_turn, found.imbalance, found.messages, found.memory or 0.0, found.other)
+        step = msgspec.structs.replace(step, shared=shared)
+    found = loss(step, profile([ranks]), BASE, law, slowdown)
+    parts = (found.in_turn, found.imbalance, found.messages, found.clock or 0.0, found.memory or 0.0, found.other)
     assert sum(parts) == pytest.approx(found.lost)
     figures = {name: value for name, value in msgspec.to_builtins(found).items() if name != "estimate"}
     return {name: value if value is None else round(value, 6) for name, value in figures.items()}
@@ -80,9 +84,27 @@ def test_messages_take_what_their_law_gives_and_ranks_wait_in_turn_for_the_rest(
 def test_slower_computing_is_memorys_as_far_as_copies_say_it_and_else_other() -> None:
     ranks = [MpiTimes(8.0, 1e-7, {"MPI_Barrier": MpiCall("all", 1, 0.0, 0)})] * 2
     assert divided(ranks, 8.0)["other"] == pytest.approx(3 / 8)
-    found = divided(ranks, 8.0, shared=10 / 14)  # copies take 7 s for 5 s of work
+    found = divided(ranks, 8.0, shared=exact(10 / 14))  # copies take 7 s for 5 s of work
     assert found["memory"] == pytest.approx(2 / 8)
     assert found["other"] == pytest.approx(1 / 8)
+
+
+def test_copies_that_scatter_do_not_tell_memory_from_other_causes() -> None:
+    ranks = [MpiTimes(8.0, 1e-7, {"MPI_Barrier": MpiCall("all", 1, 0.0, 0)})] * 2
+    found = divided(ranks, 8.0, shared=Quantity(10 / 14, 0.5, 0.9))
+    assert found["memory"] is None
+    assert found["other"] == pytest.approx(3 / 8)
+    assert divided(ranks, 8.0, shared=Quantity(10 / 14, 0.7, 0.73))["memory"] == pytest.approx(2 / 8)
+
+
+def test_a_lower_clock_is_told_from_memory_as_copies_have_it_too() -> None:
+    ranks = [MpiTimes(8.0, 1e-7, {"MPI_Barrier": MpiCall("all", 1, 0.0, 0)})] * 2
+    found = divided(ranks, 8.0, slowdown=1.2)  # 5 s of work take 6 s
+    assert found["memory"] is None
+    assert found["clock"] == pytest.approx(1 / 8)
+    assert found["other"] == pytest.approx(2 / 8)
+    found = divided(ranks, 8.0, shared=exact(10 / 14), slowdown=1.2)
+    assert (found["clock"], found["memory"], found["other"]) == pytest.approx((1 / 8, 1 / 8, 1 / 8))
 
 
 def test_the_cost_of_counting_is_told() -> None:

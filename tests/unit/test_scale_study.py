@@ -243,6 +243,21 @@ def test_nodes_that_differ_are_predicted_by_how_the_loss_goes_on(tmp_path: Path)
     assert all(abs(errors[cores]) < 0.01 for cores in (8, 16))
 
 
+def test_a_short_budget_has_its_share_for_the_cores_that_wait(tmp_path: Path) -> None:
+    plan = planned("himeno_mpi", "ranks=1,2,4")
+    assert 0.3 < plan.later_share < 0.9
+    budget_s = 0.5 * plan.estimate_s
+    short = msgspec.structs.replace(plan, budget_s=budget_s, grows=False)
+    with pytest.MonkeyPatch.context() as patch:
+        run = measured(patch, begun_run(tmp_path, short, EIGHT), EIGHT, SHARED)
+    figures = [each for each in analyse(run).estimates if each.benchmark == "himeno_mpi" and each.value]
+    having = {run.plan.case(each.case).cores for each in figures}
+    assert having == {1, 2, 4}
+    assert run.plan.later_share == 0
+    assert run.ending
+    assert run.ending.elapsed_s < 1.2 * budget_s
+
+
 def test_a_time_is_a_speed_of_its_inverse(analysis: Analysis) -> None:
     seconds = msgspec.structs.replace(
         analysis.estimates[0], better="lower", unit="s", value=Quantity(4.0, 2.0, 5.0, "s", "interval")
@@ -255,7 +270,7 @@ def test_a_time_is_a_speed_of_its_inverse(analysis: Analysis) -> None:
 def test_a_machine_that_changes_is_a_prediction_that_missed(tmp_path: Path) -> None:
     """Half of the memory's rate is lost after the first round: the ledger says so."""
     plan = planned("himeno_mpi", "ranks=1,2")
-    slower = Law(core_traffic=12e9, node_traffic=30e9, flips=((8.0, "far"),))
+    slower = Law(core_traffic=12e9, node_traffic=30e9, flips=((18.0, "far"),))
     with pytest.MonkeyPatch.context() as patch:
         run = measured(patch, begun_run(tmp_path, plan, EIGHT), EIGHT, slower)
     entries = together(scores(run, analyse(run))).entries

@@ -29,9 +29,9 @@ SWITCHING = Law(
 )
 
 
-def measured(monkeypatch: pytest.MonkeyPatch, run: Run, machine: str, law: Law) -> Run:
+def measured(monkeypatch: pytest.MonkeyPatch, run: Run, machine: str, law: Law, seed: int = 1) -> Run:
     """The run as `measure_all` leaves it on a simulated machine."""
-    simulated = SimulatedMachine(described(machine).topology, law, run.plan.hosts)
+    simulated = SimulatedMachine(described(machine).topology, law, run.plan.hosts, seed)
     monkeypatch.setattr("assay.run.process.Processes", lambda: simulated)
     monkeypatch.setattr("assay.launch.starter.Starter", lambda _site: starter_for(run.plan))
     with OpenRun(run, Site("simulated")) as opened:

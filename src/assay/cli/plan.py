@@ -87,10 +87,15 @@ def command(  # noqa: PLR0913, PLR0917 (one parameter an option)
         known = {host: facts for host, (facts, _) in machines.items()}
         made = plan(study, wish, machines, on_nodes(options, machines), wishes)
         _check_toolchains(made)
-    else:  # nobody knows what is installed there
+    else:  # nobody knows what is installed there: what programs need is taken to be
         known = dict.fromkeys((machine.host, *options.hosts), machine)
-        factors = planning.parse(wishes, wish, settings.table("factor"))
-        made = planning.make(study, wish, machine, msgspec.structs.replace(options, factors=factors))
+        there = msgspec.structs.replace(
+            options,
+            factors=planning.parse(wishes, wish, settings.table("factor")),
+            libraries={role: role for role in planning.needed_libraries(wish)},
+            programs=planning.foreign_programs(wish),
+        )
+        made = planning.make(study, wish, machine, there)
     if as_json:
         output.print_json(made)
         return

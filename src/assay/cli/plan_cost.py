@@ -30,11 +30,12 @@ def order_and_cost(plan: Plan) -> list[str]:
 
     measured = len(plan.studied)
     in_each_block = sum(launch.block == 0 for launch in plan.order) - 1
+    word = "launch" if in_each_block == 1 else "launches"
     probe = f"cpus {plan.probe_cpus[0]} and {plan.probe_cpus[1]}" if plan.probe_cpus else "none: one core"
     within = f"{100 * plan.precision:.3g} %"
     lines = [
         f"{measured} cases, {plan.launches} launches each, sampled to a precision of {within}",
-        f"{plan.launches} blocks of about {in_each_block} launches in random order (seed {plan.seed})",
+        f"{plan.launches} blocks of about {in_each_block} {word} in random order (seed {plan.seed})",
         "sentinel, a small fixed kernel, before each block and after the last",
         f"cache-line probe around every launch: {probe}",
     ]

@@ -123,6 +123,7 @@ class Needs(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
         debian: packages that bring it.
         pypi: packages that bring it.
         mpi: family of the MPI that it was built with: its launcher starts it.
+        instead: applications that solve the same problem by another program.
     """
 
     program: str
@@ -130,6 +131,7 @@ class Needs(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     debian: tuple[str, ...] = ()
     pypi: tuple[str, ...] = ()
     mpi: Literal["", "openmpi", "mpich", "intel"] = ""
+    instead: tuple[str, ...] = ()
 
 
 class Input(msgspec.Struct, frozen=True, forbid_unknown_fields=True):

@@ -303,6 +303,7 @@ class Plan(msgspec.Struct, frozen=True):
         cases: by importance.
         order: every launch, in the order they run.
         later: rounds of cases without launches so far, which get them when all before is through: ids.
+        later_share: of the budget that is left, so much is kept for them.
         folded: what fell together.
         left_out: what is not measured.
         factors: what is varied on purpose.
@@ -348,6 +349,7 @@ class Plan(msgspec.Struct, frozen=True):
     trials: tuple["Plan", ...] = ()
     experiments: dict[str, Experiment] = {}
     later: tuple[tuple[str, ...], ...] = ()
+    later_share: float = 0.0
     prepared_s: float = 0.0
     core: CoreRate = CoreRate()
     applications: tuple[Application, ...] = ()

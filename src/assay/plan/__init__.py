@@ -25,7 +25,7 @@ from assay.plan.cores import allowed_cores, nearest_pair
 from assay.plan.experiments import experiment_budget_s, experiment_plan
 from assay.plan.factors import library_files, parse
 from assay.plan.foreign import applications, foreign_programs
-from assay.plan.later import with_every_round
+from assay.plan.later import share_of_later, with_every_round
 from assay.plan.networks import network_factor, parse_networks, resolve_networks, with_ports
 from assay.plan.order import estimate_seconds, fewest_seconds, interleave, shared_setups
 from assay.plan.spots import Setting
@@ -211,7 +211,8 @@ def _costed(plan: Plan, study: Study) -> Plan:
         if study.grows:
             budget_s = max(budget_s, float(math.ceil(fewest_seconds(whole.cases, whole.order))))
         estimate_s = min(estimate_s, budget_s)
-    return msgspec.structs.replace(plan, budget_s=budget_s, estimate_s=estimate_s)
+    share = share_of_later(plan, plan.order)
+    return msgspec.structs.replace(plan, budget_s=budget_s, estimate_s=estimate_s, later_share=share)
 
 
 def _in_rounds(measures: tuple[Measure, ...], setting: Setting) -> tuple[Selection, tuple[frozenset[str], ...]]:

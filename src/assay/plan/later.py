@@ -10,23 +10,45 @@ import msgspec
 from assay.model import benchmarks
 from assay.model.grouping import grouped
 from assay.model.plan import Case, LeftOut, Plan, PlannedLaunch
-from assay.plan.order import append_blocks, fewest_seconds
+from assay.plan.order import append_blocks, estimate_seconds, fewest_seconds
 
 
 def with_later(plan: Plan, left_s: float | None) -> Plan:
     """The plan with launches of its first round of later cases, as the budget allows, and one round less.
 
+    A case has room where one launch of it has: the budget of what follows cuts the others.
+
     Args:
         plan: as it was measured.
         left_s: seconds of the budget; what has no room in it is left out, and that is said. None for no budget.
     """
+    following = _with_round(plan, left_s)
+    launched = following.order[len(plan.order) :]
+    return msgspec.structs.replace(following, later_share=share_of_later(following, launched))
+
+
+def share_of_later(plan: Plan, order: tuple[PlannedLaunch, ...]) -> float:
+    """What the cases that wait take, as a share of that and of these launches: estimated, and without cuts."""
+    every = with_every_round(plan).order[len(plan.order) :]
+    now_s, then_s = (estimate_seconds(plan.cases, each) for each in (order, every))
+    return then_s / (now_s + then_s) if then_s else 0.0
+
+
+def with_every_round(plan: Plan) -> Plan:
+    """The plan with launches of all of its cases."""
+    while plan.later:
+        plan = _with_round(plan, None)
+    return plan
+
+
+def _with_round(plan: Plan, left_s: float | None) -> Plan:
     first, *rest = plan.later
     waiting = [case for case in plan.cases if case.id in first]
     fresh: tuple[Case, ...] = ()
     left_out: dict[LeftOut, None] = {}
     for subject in grouped(waiting, lambda case: case.subject).values():
         tried = (*fresh, *subject)
-        if left_s is not None and fewest_seconds(plan.cases, _order(plan, tried)) > left_s:
+        if left_s is not None and fewest_seconds(plan.cases, _order(plan, tried)) > plan.launches * left_s:
             where = f"{subject[0].benchmark} at {subject[0].placement.label}"
             left_out[LeftOut(where, "it waits for all others; the budget has no time left for it")] = None
         else:
@@ -39,13 +61,6 @@ def with_later(plan: Plan, left_s: float | None) -> Plan:
         left_out=(*plan.left_out, *left_out),
         later=tuple(rest),
     )
-
-
-def with_every_round(plan: Plan) -> Plan:
-    """The plan with launches of all of its cases."""
-    while plan.later:
-        plan = with_later(plan, None)
-    return plan
 
 
 def _order(plan: Plan, fresh: Sequence[Case]) -> tuple[PlannedLaunch, ...]:

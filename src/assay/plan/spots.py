@@ -243,7 +243,7 @@ def _placement(
     if len(meanings) > 1:
         meaning = "; ".join(f"{each} (as on {host})" for each, host in reversed(meanings.items()))
     elif nodes:
-        meaning = f"{meaning}, on each of {plural(len(on), 'node')}"
+        meaning = f"{meaning}, on each of {plural(len(on), 'node')}" if len(on) > 1 else f"{meaning}, on one node"
     ranks = {host: _ranks(each, benchmark) for host, each in on.items()}
     topologies = {host: setting.machine_of(host).topology for host in on}
     return Placement(

@@ -113,6 +113,7 @@ class Ledger:
                 self._book_lost(records)
             else:
                 self.book(records, {}, wall_s)
+        self._kept_s = plan.later_share * max(0.0, (plan.budget_s or 0.0) - self.earlier_s)
 
     def _book_lost(self, records: LaunchRecords) -> None:
         """Count what a launch completed before it lost a node: the rest is made again, now that it is back."""
@@ -222,8 +223,9 @@ class Ledger:
         return self.earlier_s + now_s - self.began_s
 
     def left_s(self, now_s: float) -> float | None:
-        """Of the budget; None without one."""
-        return None if self.plan.budget_s is None else self.plan.budget_s - self.elapsed_s(now_s)
+        """Of the budget, less what is kept for cases that wait; None without one."""
+        budget_s = self.plan.budget_s
+        return None if budget_s is None else budget_s - self._kept_s - self.elapsed_s(now_s)
 
     def progress(self, now_s: float) -> Progress:
         """For people who wait."""

@@ -58,6 +58,8 @@ def study(name: str, sweeps: Sequence[str] = ()) -> Study:
         measures += [Measure(name, here, axes=axes, weight=_WEIGHT, why=why)] if here else []
     if benchmark.launcher == "mpi":
         measures.append(_messages())
+    if benchmark.launcher == "mpi" and numbers.keys() != {"nodes"}:
+        measures.append(_clock())
     return Study(
         title=f"Scaling: {benchmark.title}",
         question=f"How much faster is {benchmark.title} on more cores, and how many are worth their cost?",
@@ -123,6 +125,16 @@ def _of_threads(benchmark: Benchmark, numbers: dict[str, str]) -> tuple[str, ...
         )
     counts = numbers.get("threads", "*").split(",")
     return tuple("all" if count == "all" else f"cores:{count}" for count in counts)
+
+
+def _clock() -> Measure:
+    """The clock of one core, and of all, beside fused operations of every width: their peak is a limit, too."""
+    benchmark = roles.measuring("loaded-clock")[0]
+    mix, width = (next(a for a in benchmark.axes if a.role == r) for r in ("instruction-mix", "instruction-width"))
+    fused = next(level for level, role in mix.level_roles.items() if role == "fused")
+    axes: _Axes = {mix.name: fused, width.name: tuple(width.needs)}
+    why = "the clock under load, and the peak in registers: what the clock explains of slower computing"
+    return Measure(benchmark.name, ("one-core", "all"), axes=axes, weight=0.03, why=why)
 
 
 def _messages() -> Measure:

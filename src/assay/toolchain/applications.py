@@ -47,7 +47,9 @@ def remedy(application: Application) -> str:
     """The commands that bring it, in words."""
     commands = {"as root": _as_root(application), "without root": _without_root(application)}
     found = [f"{who}: {command}" for who, command in commands.items() if command]
-    return "; ".join(found) or "nobody says which package brings it: install it, and put it on PATH"
+    found = found or ["nobody says which package brings it: install it, and put it on PATH"]
+    others = (f"the same problem by another program: assay run {name}" for name in application.needs.instead)
+    return "; ".join((*others, *found))
 
 
 def install(application: Application, say: Callable[[str], None]) -> Path:

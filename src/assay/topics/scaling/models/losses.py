@@ -9,6 +9,7 @@ from typing import NamedTuple
 import msgspec
 import numpy as np
 
+from assay.analyse.clocks import Clocks
 from assay.analyse.curves import RunEstimates
 from assay.analyse.messages.steps import MessageLaw
 from assay.model.grouping import grouped
@@ -20,6 +21,8 @@ from assay.topics.scaling.steps import Step
 
 LAW = "losses"
 NEEDS = ("scaling", "message_law")
+#: Copies whose ends allow a wider range of memory's share do not tell it from other causes.
+_WIDEST = 0.2
 
 
 class Loss(msgspec.Struct, frozen=True):
@@ -36,7 +39,9 @@ class Loss(msgspec.Struct, frozen=True):
         messages: they pass messages.
         latency: of these what the law of messages gives for their number; None without a law.
         bandwidth: of these what it gives for their bytes.
-        memory: they compute slower beside each other, as copies do that share nothing else; None without copies.
+        clock: they compute at a lower clock, as that of their cores under load says; None where it is not known.
+        memory: they compute slower beside each other, as copies do that share nothing else, beyond the clock; None
+            without copies, and where their ends are too far apart to tell it.
         other: slower computing for causes that nobody told apart.
     """
 
@@ -47,6 +52,7 @@ class Loss(msgspec.Struct, frozen=True):
     messages: float
     latency: float | None
     bandwidth: float | None
+    clock: float | None
     memory: float | None
     other: float
 
@@ -85,6 +91,7 @@ class Profile(NamedTuple):
 def fit(known: RunEstimates) -> Iterable[Losses]:
     """One model for each curve on whose base, and on some more cores, the ranks were counted."""
     profiles = dict(_profiles(known))
+    clocks = Clocks(known)
     for scaling in known.fitted(Scaling):
         base = profiles.get(known.estimates[scaling.base].case)
         steps = [
@@ -100,7 +107,10 @@ def fit(known: RunEstimates) -> Iterable[Losses]:
                 of=(scaling.base, *(step.estimates[0] for step, _ in steps)),
                 state=scaling.state,
                 scaling=scaling.id,
-                losses=tuple(loss(step, counted, base, _law(known, step)) for step, counted in steps),
+                losses=tuple(
+                    loss(step, counted, base, _law(known, step), _slowdown(known, clocks, scaling, step))
+                    for step, counted in steps
+                ),
                 overhead=max(each.shares.overhead for each in (base, *(counted for _, counted in steps))),
             )
 
@@ -160,8 +170,16 @@ def _law(known: RunEstimates, step: Step) -> MessageLaw | None:
     return message_law(known, case, estimate.state)
 
 
-def loss(step: Step, counted: Profile, base: Profile, law: MessageLaw | None) -> Loss:
-    """The loss of a step, divided."""
+def _slowdown(known: RunEstimates, clocks: Clocks, scaling: Scaling, step: Step) -> float | None:
+    """The clock of the base's cores over that of a step's; None where one of them was not measured."""
+    base, here = (clocks.of_core(known.estimates[each]) for each in (scaling.base, step.estimates[0]))
+    return base.value / here.value if base and here else None
+
+
+def loss(
+    step: Step, counted: Profile, base: Profile, law: MessageLaw | None, slowdown: float | None = None
+) -> Loss:
+    """The loss of a step, divided; `slowdown` is the clock of the base's cores over that of its own."""
     efficiency = step.efficiency.value
     here, before = counted.shares, base.shares
 
@@ -174,7 +192,11 @@ def loss(step: Step, counted: Profile, base: Profile, law: MessageLaw | None) ->
     slower = beyond(1 - here.inside, 1 - before.inside)
     latency, bandwidth = _by_law(law, counted, moving) if law else (None, None)
     messages = moving if latency is None or bandwidth is None else latency + bandwidth
-    memory = (1 - before.inside) * efficiency * (1 / step.shared.value - 1) if step.shared else None
+    computing = (1 - before.inside) * efficiency  # of the base, as a share of the time of all cores here
+    clock = computing * (slowdown - 1) if slowdown else None
+    shared = step.shared
+    told = shared is not None and computing * (1 / shared.lo - 1 / shared.hi) <= _WIDEST
+    memory = computing * (1 / shared.value - 1) - (clock or 0.0) if shared and told else None
     return Loss(
         estimate=step.estimates[0],
         lost=1 - efficiency,
@@ -183,8 +205,9 @@ def loss(step: Step, counted: Profile, base: Profile, law: MessageLaw | None) ->
         messages=messages,
         latency=latency,
         bandwidth=bandwidth,
+        clock=clock,
         memory=memory,
-        other=slower - (memory or 0.0),
+        other=slower - (memory or 0.0) - (clock or 0.0),
     )
 
 

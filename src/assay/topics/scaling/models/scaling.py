@@ -181,9 +181,12 @@ def _of(seconds: Mapping[tuple[str, str | None], Quantity], member: _Member) -> 
 
 
 def _telling(keys: Sequence[Mapping[str, ParamValue]]) -> set[str]:
-    """Names whose values differ among curves."""
-    names = {name for key in keys for name in key}
-    return {name for name in names if len({key.get(name) for key in keys}) > 1}
+    """Names whose values tell curves apart that those before them do not."""
+    told: list[str] = []
+    for name in dict.fromkeys(name for key in keys for name in key):
+        few, more = (len({tuple(map(key.get, names)) for key in keys}) for names in (told, (*told, name)))
+        told += [name] * (more > few)
+    return set(told)
 
 
 def _curves(rates: Sequence[Measured]) -> Iterator[_Curve]:

@@ -196,7 +196,9 @@ def _by_copies(known: RunEstimates, place: _Place, members: Sequence[_Member], s
         # As it has gone on since the number before: of more nodes the slowest is slower.
         further = float((place.factor(place.case) / at) ** trend)
         value, draws = value * slower * further, draws * slower * further
-        form = max(_TRIED, abs(slower - 1), abs(further - 1))
+        # Nodes that nobody has measured may differ more than those of one number of them did.
+        least = _UNTRIED if place.by_nodes and len(place.more) == 1 else _TRIED
+        form = max(least, abs(slower - 1), abs(further - 1))
     low, high = ends(draws, basis)
     rate = Quantity(1 / value, (1 - form) / high, (1 + form) / low, "", "derived")
     return _Said(rate, tuple(dict.fromkeys(of)))

@@ -35,7 +35,7 @@ def _shares(step: Step) -> bool:
 def _finding(evidence: Evidence, model: Scaling, step: Step) -> Finding:
     base = evidence.estimates[model.base]
     sure = step.efficiency.has_interval
-    growing = text("grows with the cores") if model.weak else ""
+    growing = text("weak scaling") if model.weak else ""
     problem = joined(
         ", ", (base.benchmark, *(f"{name} {value}" for name, value in model.problem.items()), growing)
     )
@@ -94,6 +94,8 @@ def _told(figure: Quantity) -> str:
 def _next(step: Step, has_copies: bool) -> str:  # noqa: FBT001 (of its program)
     if has_copies and (step.shared is None or step.messages is None):
         return text("measure independent copies on the same cores: {command}", command=cli("run", "one-two-two"))
+    if step.shared and step.messages and min(step.shared.hi, step.messages.hi) >= 1:
+        return text("more launches, or a quieter machine: the intervals of both factors hold 1")
     if step.shared and step.messages and step.shared.value < min(_HARMLESS, step.messages.value):
         return text("use fewer ranks per node: cores wait for its memory")
     return text("larger problems for each rank, fewer ranks with more threads, or a faster network")

@@ -17,7 +17,7 @@ from assay.report.fitted import Fitted
 from assay.report.ledger import Ledger
 from assay.report.section import Figure, headings
 from assay.topics.scaling.headlines import headlines
-from assay.topics.scaling.models.losses import Losses
+from assay.topics.scaling.loss_table import loss_table
 from assay.topics.scaling.models.scaling import Scaling
 from assay.topics.scaling.predictions.speed_up import LAW as EXPECTED
 from assay.topics.scaling.steps import Step
@@ -32,7 +32,7 @@ def _name(each: _Each) -> str:
     base = _base(each)
     units = selection.units(base.benchmark)
     told = (f"{name} {formatting.param(value, units.get(name, ''))}" for name, value in each.model.problem.items())
-    growing = text("grows with the cores") if each.model.weak else ""
+    growing = text("weak scaling") if each.model.weak else ""
     return joined(", ", (base.benchmark, *told, growing, each.state))
 
 
@@ -237,22 +237,6 @@ def _reasons(scene: Scene) -> Iterator[tuple[str, ...]]:
                 yield _name(each), step.label, efficiency, shared, *factors
 
 
-def _losses(scene: Scene) -> Iterator[tuple[str, ...]]:
-    curves = {each.model.id: each for each in scene.found}
-    for model in scene.analysis.models:
-        if isinstance(model, Losses) and model.scaling in curves:
-            each = curves[model.scaling]
-            for loss in model.losses:
-                label = next(one.placement.label for one in each.estimates if one.id == loss.estimate)
-                parts = loss.lost, loss.in_turn, loss.imbalance, loss.messages, loss.latency, loss.bandwidth
-                cells = (_part(part) for part in (*parts, loss.memory, loss.other))
-                yield _name(each), label, *cells, formatting.percent(model.overhead)
-
-
-def _part(share: float | None) -> str:
-    return text("not assessed") if share is None else formatting.percent(share)
-
-
 def _share(figure: Quantity, step: Step) -> str:
     return _shown(figure, step).short
 
@@ -382,30 +366,7 @@ declared = Declared(
             {2, 3, 4, 5},
             optional={4, 5},
         ),
-        Listing(
-            text(
-                "Lost shares of the time of all cores, from the time of ranks in MPI calls; losses that the base "
-                "has, too, are subtracted. Waiting in turn: one rank works alone, then another, or messages take "
-                "longer than their law. Latency and bandwidth follow from that law, memory from independent "
-                "copies. Other: slower computing of unknown cause"
-            ),
-            headings(
-                "Problem",
-                "Placement",
-                "Lost",
-                "Waiting in turn",
-                "Imbalance",
-                "Messages",
-                "Latency",
-                "Bandwidth",
-                "Memory",
-                "Other",
-                "Cost of counting",
-            ),
-            _losses,
-            {2, 3, 4, 5, 6, 7, 8, 9, 10},
-            short=text("Where the time of the cores is lost"),
-        ),
+        loss_table(_name),
         _LEDGER.table(),
     ),
     listed=False,

@@ -1,0 +1,130 @@
+"""How good predictions are that are written before their launches: on simulated clusters, and in a user's runs.
+
+Run as `python bench/predictions.py [RUNS]` from the root of the tree. Each simulated cluster has eight nodes of
+two cores whose speeds differ (`--spread`, sigma of a lognormal law). `scale:NAME` predicts 2, 4 and 8 nodes in
+turn; `assay predict` says from a quick network alone what the same cases take over a slow one, then measured.
+`--stored` scores the predictions of all runs in the folder of runs instead, as `assay show ledger` does.
+"""
+
+import argparse
+import contextlib
+import io
+import sys
+import tempfile
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+from statistics import median
+
+import msgspec
+import numpy as np
+import pytest
+
+sys.path.insert(0, str(Path(__file__).parent.parent))
+
+from tests.simulation import TWO_CORES, plan_for, simulated_run
+from tests.unit.test_hpl import WITH_BLAS
+from tests.unit.test_stages import begun_run, measured
+
+from assay import store, studies
+from assay.analyse import analyse, examine
+from assay.analyse.scores import Score, scores, together
+from assay.model.plan import Measure, Study
+from assay.simulation import Law, Link
+from assay.topics.scaling.what_if import over_network, stated_law
+
+_QUICK, _SLOW = Link(1.6e-6, 12e9, 12.3e9), Link(2e-5, 1.1e9, 1.1e9)
+_LINKS = {**Law().links, "eth0": _QUICK, "eth1": _SLOW}
+_NODES = tuple(f"n{number}" for number in range(1, 9))
+_PROBLEMS = {"weather": ("nx=400",), "himeno_mpi": ("size=M",), "hpl": ("n=4096",)}
+_SWEEP = ("nodes=1,2,4,8",)
+#: What a network costs, on two nodes.
+_STUDY = Study(
+    "Networks",
+    "What does a network cost?",
+    (
+        Measure("himeno_mpi", ("all@1,2",), axes={"size": "S"}),
+        Measure("weather", ("all@1,2",), axes={"nx": 400}),
+        Measure("hpl", ("1x1@1,2",), axes={"n": (2048, 4096)}),
+        Measure("pt2pt", ("pair:other-node",), axes={"pattern": "latency", "bytes": (0, "8:4M")}, weight=0.01),
+    ),
+    launches=6,
+)
+
+
+def main() -> None:
+    """Print, for each benchmark, the errors and how often the intervals held."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("runs", type=int, nargs="?", default=10, help="simulated clusters (10)")
+    parser.add_argument("--spread", type=float, default=0.02, help="of the speeds of nodes (0.02)")
+    parser.add_argument("--stored", action="store_true", help="score the runs in the folder of runs")
+    chosen = parser.parse_args()
+    if chosen.stored:
+        runs = [store.load(path) for path in store.predicting(store.runs_folder())]
+        print(_told("stored runs", [score for run in runs for score in scores(run, analyse(run))]))
+        return
+    every: list[Score] = []
+    for name, values in _PROBLEMS.items():
+        found = [score for seed in range(chosen.runs) for score in _scaled(name, values, chosen.spread, seed)]
+        print(_told(f"scale:{name}, 2, 4 and 8 nodes from fewer", found), flush=True)
+        every += found
+    print(_told("all of them", every))
+    errors: dict[str, list[tuple[float, bool]]] = {}
+    for seed in range(chosen.runs):
+        for benchmark, error, held in _over_the_slow_one(chosen.spread, seed):
+            errors.setdefault(benchmark, []).append((error, held))
+    for benchmark, those in errors.items():
+        sizes = [abs(error) for error, _ in those]
+        print(
+            f"another network, {benchmark}: {len(those)} predictions, error {100 * median(sizes):.1f} % at the "
+            f"median, {100 * max(sizes):.1f} % at most, held {sum(held for _, held in those)} of {len(those)}"
+        )
+
+
+def _told(what: str, found: Iterable[Score]) -> str:
+    known = together(found)
+    if known.error is None or known.coverage is None:
+        return f"{what}: no prediction with a figure"
+    sizes = [abs(each.error) for each in known.entries if each.error is not None]
+    low, high = 100 * known.coverage.lo, 100 * known.coverage.hi
+    return (
+        f"{what}: {len(sizes)} predictions, error {100 * known.error.value:.1f} % at the median, "
+        f"{100 * max(sizes):.1f} % at most, held in {100 * known.coverage.value:.0f} % ({low:.0f} to {high:.0f})"
+    )
+
+
+def _law(spread: float, seed: int) -> Law:
+    speeds = np.random.default_rng(seed).lognormal(0.0, spread, len(_NODES))
+    return Law(links=_LINKS, slow_hosts=dict(zip(_NODES, map(float, speeds), strict=True)))
+
+
+def _scaled(name: str, values: tuple[str, ...], spread: float, seed: int) -> Iterable[Score]:
+    """The ledger of one study on one cluster."""
+    options = msgspec.structs.replace(
+        WITH_BLAS, sweeps=_SWEEP, hosts=_NODES, values=values, networks={"net": "eth0"}, seed=seed
+    )
+    plan = plan_for(TWO_CORES, studies.get(f"scale:{name}", _SWEEP), options)
+    with tempfile.TemporaryDirectory() as folder, pytest.MonkeyPatch.context() as patch:
+        with contextlib.redirect_stderr(io.StringIO()):  # what a run tells who waits
+            run = measured(patch, begun_run(Path(folder), plan, TWO_CORES), TWO_CORES, _law(spread, seed), seed)
+        return tuple(scores(run, analyse(run)))
+
+
+def _over_the_slow_one(spread: float, seed: int) -> Iterator[tuple[str, float, bool]]:
+    """Benchmark, signed error and whether the ends hold, of each case on two nodes."""
+    law = _law(spread, seed)
+    with tempfile.TemporaryDirectory() as folder:
+        runs: list[Path] = []
+        for device in ("eth0", "eth1"):
+            options = msgspec.structs.replace(WITH_BLAS, hosts=_NODES[:2], networks={"net": device}, seed=seed)
+            at = Path(folder) / device
+            at.mkdir()
+            runs.append(simulated_run(at, law, study=_STUDY, options=options, seed=2 * seed + len(runs)))
+        quick, slow = (store.load(path) for path in runs)
+        there = {(each.case, each.metric): each.value for each in analyse(slow).estimates if each.value}
+        for each in over_network(examine(quick), stated_law(_SLOW.latency_s, _SLOW.rate)):
+            value, said = there[each.case, each.metric], each.predicted
+            yield each.benchmark, value.value / said.value - 1, said.lo <= value.hi and value.lo <= said.hi
+
+
+if __name__ == "__main__":
+    main()
