@@ -20,6 +20,8 @@ from assay.topics.linear_algebra.orders import Fitted, Solutions, Work, without_
 _METRIC = "rate"
 #: A figure is held against a law of orders that are smaller by so much at least.
 _STEP = 2
+#: A law may be wrong by so much where no solution on as many nodes, or over that network, has tried it. Assumed.
+_ELSEWHERE = 0.05
 
 
 class _Said(NamedTuple):
@@ -92,7 +94,9 @@ def _by_orders(known: RunEstimates, case: Case, curves: Iterable[Solutions]) -> 
 def _by_nodes(known: RunEstimates, case: Case, before: float = math.inf) -> Iterator[_Said]:
     """From fewer ranks, or another network, and the law of messages between nodes, a state after the other."""
     for of, work in solutions.elsewhere(known, case, before):
-        yield _Said(text("fewer nodes or another network, and messages"), of, orders.fitted(of), work)
+        law = orders.fitted(of)
+        law = law._replace(margin=max(law.margin, _ELSEWHERE))
+        yield _Said(text("fewer nodes or another network, and messages"), of, law, work)
 
 
 def predict(known: RunEstimates) -> Iterable[Prediction]:
