@@ -83,6 +83,7 @@ READERS = {
     "report/formatting.py": "a size, of which a heading has the unit",
     "report/languages/__init__.py": "the forms of a text in a catalogue",
     "report/remedies.py": "options, as a user typed them",
+    "report/columns.py": "words of a heading, to break its line",
     "report/screen.py": "words of a cell, to break its line; the name of an encoding",
     "report/spoken.py": "marks of emphasis in a text",
     "report/vega.py": "SVG, CSS and versions of Vega",

@@ -9,10 +9,10 @@ from rich.padding import Padding
 from rich.table import Table as Grid
 from rich.text import Text
 
+from assay.report.columns import GAP as _GAP
+from assay.report.columns import Rows, aligned, paragraphs
 from assay.report.section import Table
 
-#: Blanks before a table, and between its columns.
-_GAP = 2
 _ASCII = str.maketrans("µ·−–×“”", 'u---x""') | str.maketrans(  # noqa: RUF001 (what they look like)
     {"≥": ">=", "…": "...", "∞": "inf", "½": "1/2"}
 )
@@ -67,40 +67,26 @@ class Screen:
 
     def rows(self, columns: Iterable[tuple[str, str]], rows: Iterable[Sequence[str | Text]]) -> None:
         """Rows under the headings of their columns, each of which stands `left` or `right`."""
-        rows, columns = list(rows), list(columns)
-        if not self._as_they_are(columns, rows):
-            self._fitted(columns, rows)
-
-    def _as_they_are(self, columns: Sequence[tuple[str, str]], rows: Sequence[Sequence[str | Text]]) -> bool:
-        """Print rows that have room for a line each, and whether they have: fitting columns is far slower."""
-        heads = tuple(Text(self.text(name), "dim") for name, _ in columns)
-        lines = [heads, *(tuple(map(self.styled, row)) for row in rows)]
-        widths = [max(cell.cell_len for cell in column) for column in zip(*lines, strict=True)]
-        if sum(widths) + _GAP * len(widths) > self.console.width or any(
-            "\n" in c.plain for line in lines for c in line
-        ):
-            return False
-        page = Text()
-        for line in lines:
-            for cell, width, (_, side) in zip(line, widths, columns, strict=True):
-                blanks = " " * (width - cell.cell_len)
-                page.append(" " * _GAP + (blanks if side == "right" else "")).append_text(cell)
-                page.append(blanks if side != "right" else "")
-            page.append("\n")
-        self.console.print(page, end="", soft_wrap=True)
-        return True
-
-    def _fitted(self, columns: Sequence[tuple[str, str]], rows: Sequence[Sequence[str | Text]]) -> None:
-        """Print rows whose cells have to be broken."""
-        table = Grid(box=None, pad_edge=False, padding=(0, _GAP, 0, 0), show_header=True, header_style="dim")
-        named = tuple((self.text(name), justify) for name, justify in columns)
+        heads, sides = zip(*((self.text(name), side) for name, side in columns), strict=True)
+        right = [side == "right" for side in sides]
         cells = [tuple(map(self.styled, row)) for row in rows]
-        plain = [tuple(map(str, row)) for row in cells]
-        whole = _unbroken(named, plain, self.console.width - _GAP)
-        for number, (name, justify) in enumerate(named):
-            heading, is_whole = whole.get(number, name), number in whole
-            table.add_column(heading, justify=justify, overflow="fold", no_wrap=is_whole)  # type: ignore[arg-type]
-        for row in cells:
+        if lines := aligned(heads, right, cells, self.console.width):
+            self.console.print(Text("\n").join(lines), soft_wrap=True)
+        elif _is_broken_at_words(heads, right, cells, self.console.width - _GAP):
+            self._fitted(heads, sides, cells)
+        else:
+            for indent, line in paragraphs(heads, right, cells, self.console.width):
+                self.indented(line, indent)
+
+    def _fitted(self, heads: Sequence[str], sides: Sequence[str], rows: Rows) -> None:
+        """Rows whose cells are texts, which are broken between words."""
+        table = Grid(box=None, pad_edge=False, padding=(0, _GAP, 0, 0), show_header=True, header_style="dim")
+        for at, (head, side) in enumerate(zip(heads, sides, strict=True)):
+            is_figure = side == "right"
+            longest = max((cell_len(each) for row in rows for each in (row[at].plain, *head.split())), default=1)
+            shown = "\n".join(textwrap.wrap(head, longest)) if is_figure else head
+            table.add_column(shown, justify=side, overflow="fold", no_wrap=is_figure)  # type: ignore[arg-type]
+        for row in rows:
             table.add_row(*row)
         self.indented(table)
 
@@ -113,20 +99,11 @@ class Screen:
             self.say(Text(table.note, "dim"), indent=_GAP)
 
 
-def _unbroken(columns: Sequence[tuple[str, str]], rows: Sequence[tuple[str, ...]], width: int) -> dict[int, str]:
-    """Columns of figures that no line breaks, by number, with headings in lines as short.
-
-    None where everything has room as it is, or the figures alone have none.
-    """
-    figures: dict[int, str] = {}
-    needed, natural = _GAP * len(columns), _GAP * len(columns)
-    for number, (name, justify) in enumerate(columns):
-        cells = [row[number] for row in rows]
-        natural += max(map(cell_len, (name, *cells)))
-        if justify == "right":
-            longest = max(map(cell_len, (*cells, *name.split())), default=0)
-            figures[number] = "\n".join(textwrap.wrap(name, longest))
-            needed += longest
-        else:
-            needed += max((cell_len(word) for cell in (name, *cells) for word in cell.split()), default=0)
-    return figures if needed <= width < natural else {}
+def _is_broken_at_words(heads: Sequence[str], right: Sequence[bool], rows: Rows, width: int) -> bool:
+    """Whether the columns have room for every figure and for the longest word of every text."""
+    needed = _GAP * len(heads)
+    for at, (head, is_figure) in enumerate(zip(heads, right, strict=True)):
+        cells = [row[at].plain for row in rows]
+        parts = cells if is_figure else [word for cell in cells for word in cell.split()]
+        needed += max(map(cell_len, (*parts, *head.split())), default=0)
+    return needed <= width
