@@ -2,6 +2,7 @@
 
 import io
 import json
+from itertools import product
 from pathlib import Path
 
 import msgspec
@@ -257,6 +258,8 @@ def test_the_ledger_scores_every_prediction_of_every_run(
     shown = console.export_text()
     assert f"Predicted and measured intervals overlap in {held} of {len(known['entries'])}" in shown
     assert shown.count("held") > len(known["entries"]) / 2
+    cases = product(ORDERS, ("fast", "slow"))
+    assert all(f"hpl, n {order:,}, network {name}, 1x1@16" in shown for order, name in cases)
 
 
 def test_an_empty_ledger_says_how_it_is_filled(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

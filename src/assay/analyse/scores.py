@@ -5,6 +5,8 @@ from collections.abc import Iterable
 import msgspec
 
 from assay.analyse.statistics import median_interval, share_of
+from assay.model import benchmarks
+from assay.model.benchmark import ParamValue
 from assay.model.quantity import Quantity, distance
 from assay.model.result import Analysis
 from assay.model.run import Run
@@ -16,6 +18,9 @@ class Score(msgspec.Struct, frozen=True):
     Attributes:
         run: id.
         case: that was predicted.
+        benchmark: of it.
+        placement: word of it.
+        problem: what tells it from others: params of the problem, and levels of factors.
         metric: of it.
         predicted: before its first launch.
         measured: None where the case gave no figure.
@@ -25,6 +30,9 @@ class Score(msgspec.Struct, frozen=True):
 
     run: str
     case: str
+    benchmark: str
+    placement: str
+    problem: dict[str, ParamValue]
     metric: str
     predicted: Quantity
     measured: Quantity | None = None
@@ -52,7 +60,10 @@ class Scores(msgspec.Struct, frozen=True):
 def scores(run: Run, analysis: Analysis) -> Iterable[Score]:
     """Of each prediction in a run; in each state of the machine where its figure is given by state."""
     for each in run.predictions:
-        predicted = Quantity(*each.parts, each.unit, each.basis)
+        predicted, case = Quantity(*each.parts, each.unit, each.basis), run.plan.case(each.of)
+        names = benchmarks.of(case.benchmark).growth.problem or case.params
+        problem = {name: value for name, value in case.params.items() if name in names} | case.factors
+        of = run.info.id, each.of, case.benchmark, case.placement.label, problem, each.metric
         figures = [
             estimate.value
             for estimate in analysis.estimates
@@ -62,9 +73,9 @@ def scores(run: Run, analysis: Analysis) -> Iterable[Score]:
         ]
         for value in figures:
             error, held = value.value / each.value - 1, not distance(value, predicted)
-            yield Score(run.info.id, each.of, each.metric, predicted, value, error, held)
+            yield Score(*of, predicted, value, error, held)
         if not figures:
-            yield Score(run.info.id, each.of, each.metric, predicted)
+            yield Score(*of, predicted)
 
 
 def together(entries: Iterable[Score]) -> Scores:

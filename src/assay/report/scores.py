@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from rich.console import Console
 
 from assay.analyse.scores import Score, Scores
-from assay.report import formatting
+from assay.report import formatting, selection
 from assay.report.screen import Screen
 
 _COLUMNS = (
@@ -34,12 +34,15 @@ def render(known: Scores, console: Console) -> None:
 
 def _row(each: Score) -> tuple[str, ...]:
     predicted = formatting.interval(each.predicted, "").short
+    units = selection.units(each.benchmark)
+    told = (f"{name} {formatting.param(value, units.get(name, ''))}" for name, value in each.problem.items())
+    case = ", ".join((each.benchmark, *told, each.placement))
     if each.measured is None or each.error is None:
-        return each.run, each.case, predicted, "not measured", "", ""
+        return each.run, case, predicted, "not measured", "", ""
     held = "held" if each.held else "missed"
     return (
         each.run,
-        each.case,
+        case,
         predicted,
         formatting.interval(each.measured, "").plain,
         f"{100 * each.error:+.1f} %",
