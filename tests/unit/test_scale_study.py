@@ -15,6 +15,7 @@ from assay.analyse import analyse
 from assay.analyse.estimates import LaunchMedian, Measured
 from assay.analyse.scores import scores, together
 from assay.cli import assay
+from assay.cli.plan_cost import order_and_cost
 from assay.model import benchmarks
 from assay.model.errors import UnfitEnvironmentError, UsageError
 from assay.model.plan import Plan
@@ -246,6 +247,8 @@ def test_nodes_that_differ_are_predicted_by_how_the_loss_goes_on(tmp_path: Path)
 def test_a_short_budget_has_its_share_for_the_cores_that_wait(tmp_path: Path) -> None:
     plan = planned("himeno_mpi", "ranks=1,2,4")
     assert 0.3 < plan.later_share < 0.9
+    kept = f"; {100 * plan.later_share:.0f} % of the budget is kept for them"
+    assert any(line.endswith(kept) for line in order_and_cost(plan))
     budget_s = 0.5 * plan.estimate_s
     short = msgspec.structs.replace(plan, budget_s=budget_s, grows=False)
     with pytest.MonkeyPatch.context() as patch:

@@ -41,7 +41,9 @@ def order_and_cost(plan: Plan) -> list[str]:
     ]
     if plan.later:
         waiting = len({case.id for case in plan.studied} - plan.launched)
-        lines.append(f"{waiting} cases wait until the others are through: what is known by then predicts them")
+        kept = f"; {100 * plan.later_share:.0f} % of the budget is kept for them" if plan.budget_s else ""
+        why = "what is known by then predicts them"
+        lines.append(f"{waiting} cases wait until the others are through: {why}{kept}")
     if plan.factors:
         varied = "; ".join(f"{factor.name} ({', '.join(factor.levels)})" for factor in plan.factors)
         lines.append(f"varied in each block, launches side by side in random order: {varied}")
