@@ -9,8 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from assay.model.errors import UsageError
-from assay.model.machine import Machine, Topology
-from assay.plan.cores import allowed_cores
+from assay.model.machine import Machine, Topology, allowed_cores
 from assay.plan.pairs import BETWEEN, between
 from assay.plan.placement import AbsentPlacementError, places
 

@@ -7,9 +7,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from assay.model.errors import UsageError
-from assay.model.machine import Core, Machine, NumaNode, Topology
+from assay.model.machine import Core, Machine, NumaNode, Topology, allowed_cores
 from assay.model.placement import Memory, Word, parsed
-from assay.plan.cores import allowed_cores, grouped, nearest_pair
+from assay.plan.cores import grouped, nearest_pair
 from assay.plan.nodes import memory_targets
 from assay.plan.placement import AbsentPlacementError, bindings, places
 from assay.plan.placement_words import NODE_WORDS, WORDS

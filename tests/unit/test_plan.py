@@ -308,7 +308,7 @@ def test_short_samples_end_sampling_before_its_time(make_machine: MakeMachine) -
         return make("own.toml", wish, machine, Options(seed=7, budget_s=budget_s)).estimate_s
 
     assert estimate(0.005, 60) < estimate(0.2, 60) == estimate(1.0, 60)
-    assert estimate(0.005, None) == estimate(1.0, None) < estimate(1.0, 60)
+    assert estimate(0.005, None) == estimate(1.0, None)
 
 
 def test_launches_are_in_another_order_in_each_block(make_machine: MakeMachine) -> None:

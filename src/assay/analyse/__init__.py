@@ -46,7 +46,7 @@ def examine(run: Run, given: Mapping[str, float] = {}) -> Evidence:
     )
     measured = bound(run, found, given)
     known = RunEstimates(run, tuple(measured))
-    known = RunEstimates(run, known.measured, models(known))
+    known = known.with_models(models(known))
     return Evidence(
         run=run,
         measured=tuple(measured),

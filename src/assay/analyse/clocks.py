@@ -2,6 +2,7 @@
 
 from assay.analyse.bounds import CLOCK_SHARE, run_clock
 from assay.analyse.curves import RunEstimates
+from assay.model.grouping import grouped
 from assay.model.quantity import Quantity
 from assay.model.result import Estimate
 
@@ -15,8 +16,8 @@ class Clocks:
 
     def __init__(self, known: RunEstimates) -> None:
         least = CLOCK_SHARE * run_clock(each.estimate for each in known.measured)
-        self._found = [each.estimate for each in known.of_role("loaded-clock")]
-        self._found = [each for each in self._found if (each.median or 0.0) >= least]
+        found = (each.estimate for each in known.of_role("loaded-clock") if (each.estimate.median or 0.0) >= least)
+        self._found = grouped(found, lambda each: each.placement.hosts)
 
     def of_core(self, estimate: Estimate) -> Quantity | None:
         """The highest clock measured on exactly these cores, of any instructions, else on cores that hold them.
@@ -24,7 +25,7 @@ class Clocks:
         In Hz. None where no work kept them busy: a nominal clock says nothing of turbo.
         """
         cpus = _cpus(estimate)
-        around = [each for each in self._found if cpus and cpus <= _cpus(each) and self._agree(each, estimate)]
+        around = [each for each in self._around(estimate) if cpus and cpus <= _cpus(each)]
         fewest = min((len(_cpus(each)) for each in around), default=0)
         nearest = (each for each in around if len(_cpus(each)) == fewest)
         best = max(nearest, key=lambda each: each.median or 0.0, default=None)
@@ -32,14 +33,13 @@ class Clocks:
 
     def of_case(self, estimate: Estimate) -> Quantity | None:
         """The clock measured together with the same samples, of the slowest core; None where there is none."""
-        same = (each for each in self._found if each.case == estimate.case and self._agree(each, estimate))
-        found = next(same, None)
+        found = next((each for each in self._around(estimate) if each.case == estimate.case), None)
         return found.value if found else None
 
-    @staticmethod
-    def _agree(one: Estimate, other: Estimate) -> bool:
-        states = {one.state, other.state} - {None}
-        return one.placement.hosts == other.placement.hosts and len(states) < 2  # noqa: PLR2004 (two that differ)
+    def _around(self, estimate: Estimate) -> list[Estimate]:
+        """Those on the same hosts, in no other state of the machine."""
+        found = self._found.get(estimate.placement.hosts, ())
+        return [each for each in found if each.state == estimate.state or None in {each.state, estimate.state}]
 
 
 def _cpus(estimate: Estimate) -> frozenset[int]:

@@ -45,6 +45,12 @@ class RunEstimates(msgspec.Struct, frozen=True, dict=True):
     models: tuple[Model, ...] = ()
     farthest: float = FARTHEST
 
+    def with_models(self, models: tuple[Model, ...]) -> "RunEstimates":
+        """The same with more models; what was sorted once stays so."""
+        more = msgspec.structs.replace(self, models=self.models + models)
+        more.__dict__.update(self.__dict__)
+        return more
+
     def fitted(self, law: type[M]) -> list[M]:
         """What a law says, of each curve that it could be fitted to; laws declare which ones they need."""
         return [model for model in self.models if isinstance(model, law)]
@@ -71,13 +77,13 @@ class RunEstimates(msgspec.Struct, frozen=True, dict=True):
 
     def of_role(self, role: Role, kernel: str = "") -> list[Measured]:
         """Estimates of a role with a figure, of whatever benchmark; of one kernel, any where empty."""
-        return [
-            each
-            for each in self.measured
-            if each.estimate.median is not None
-            and (not kernel or each.estimate.kernel == kernel)
-            and roles.role(each.estimate) == role
-        ]
+        found = self._by_role.get(role, ())
+        return [each for each in found if not kernel or each.estimate.kernel == kernel]
+
+    @cached_property
+    def _by_role(self) -> dict[Role | None, tuple[Measured, ...]]:
+        having = (each for each in self.measured if each.estimate.median is not None)
+        return grouped(having, lambda each: roles.role(each.estimate))
 
     def machine(self, estimate: Estimate) -> Machine | None:
         """The machine of an estimate."""

@@ -10,8 +10,6 @@ from collections.abc import Callable, Iterable
 from functools import cache
 from graphlib import TopologicalSorter
 
-import msgspec
-
 from assay.analyse.curves import RunEstimates
 from assay.model import topics
 from assay.model.law import Model, Unfitted
@@ -32,7 +30,7 @@ def models(known: RunEstimates) -> tuple[Model, ...]:
     results: dict[str, tuple[Model, ...]] = {}
     for name, fit in laws().items():
         results[name] = tuple(fit(known))
-        known = msgspec.structs.replace(known, models=known.models + results[name])
+        known = known.with_models(results[name])
     return tuple(model for name in topics.modules("models") for model in results[name])
 
 

@@ -11,7 +11,7 @@ if TYPE_CHECKING:
 
 #: Launches that take more of a budget than this are named.
 _NOTICED = 0.1
-#: Where precise figures take less than this share of what imprecise ones take, both are told.
+#: Where a quiet machine takes less than this share of what a noisy one takes, both are told.
 _QUIET = 0.8
 _MINUTE = 60
 _HOUR = 3600
@@ -26,7 +26,8 @@ _CLOCKS: dict[Clock, str] = {
 def order_and_cost(plan: Plan) -> list[str]:
     """How a plan goes on, and what it takes: a line each."""
     from assay.plan.experiments import FEWEST, MOST
-    from assay.plan.order import fewest_seconds, longest_seconds
+    from assay.plan.later import with_every_round
+    from assay.plan.order import longest_seconds, quiet_and_noisy_seconds
 
     measured = len(plan.studied)
     in_each_block = sum(launch.block == 0 for launch in plan.order) - 1
@@ -54,16 +55,11 @@ def order_and_cost(plan: Plan) -> list[str]:
     if len(plan.hosts) > 1:
         lines.append(f"nodes: {', '.join(plan.hosts)}")
     budget = "no budget" if plan.budget_s is None else f"budget {duration(plan.budget_s)}"
-    assumed = (
-        "assumed: 2 s of sampling a case, less where its samples are short"
-        if plan.budget_s is None
-        else "assumed: 1 s of sampling a case, times its weight in the study"
-    )
-    takes = f"about {duration(plan.estimate_s)}"
-    quiet_s = fewest_seconds(plan.cases, plan.order)
-    if plan.budget_s is None and quiet_s < _QUIET * plan.estimate_s:  # a budget is spent, whatever the noise
-        takes = f"{duration(quiet_s)} on a quiet machine to {duration(plan.estimate_s)} on a noisy one"
-    lines.append(f"{takes} ({assumed}); {budget}")
+    quiet_s, noisy_s = quiet_and_noisy_seconds(with_every_round(plan))
+    takes = f"about {duration(noisy_s)}"
+    if quiet_s < _QUIET * noisy_s:
+        takes = f"{duration(quiet_s)} on a quiet machine to {duration(noisy_s)} on a noisy one"
+    lines.append(f"{takes} (assumed: the times of set-ups and samples); {budget}")
     lines += _by_operations(plan)
     if plan.confirm_s is not None:
         lines.append(

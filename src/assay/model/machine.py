@@ -1,6 +1,7 @@
 """Facts of one node: its topology, what this process may use of it, and everything else worth knowing."""
 
 from collections.abc import Collection
+from functools import lru_cache
 from typing import Literal
 
 import msgspec
@@ -109,6 +110,17 @@ class Topology(msgspec.Struct, frozen=True, cache_hash=True):
     def smt(self) -> int:
         """Largest number of hardware threads of one core."""
         return max((len(core.cpus) for core in self.cores), default=1)
+
+
+@lru_cache(maxsize=4)
+def allowed_cores(topology: Topology) -> tuple[Core, ...]:
+    """Cores with an allowed hardware thread, in topology order; their `cpus` hold the allowed threads only."""
+    allowed = set(topology.allowed_cpus)
+    narrowed = (
+        msgspec.structs.replace(core, cpus=tuple(cpu for cpu in core.cpus if cpu in allowed))
+        for core in topology.cores
+    )
+    return tuple(core for core in narrowed if core.cpus)
 
 
 #: Link layer of ports and interfaces that are no Ethernet.

@@ -14,6 +14,12 @@ from assay.model.private import FilePath, Host
 PLAN_SCHEMA = 1
 #: Most seconds of sampling of a case without a budget, as the native programs have it.
 UNLIMITED_S = 2.0
+#: Seconds of sampling that every case gets in a launch, whatever its weight. Cases of 1 ms gave 4.8 or 82 ns for
+#: the same load by chance.
+LEAST_S = 0.02
+#: Seconds of fixed work in a run, all launches of the sentinel together: what they lose to stops tells how quiet
+#: the machine is.
+PROBED_S = 1.05
 #: The level of an environment variable that stays as the user has it.
 UNSET = "default"
 

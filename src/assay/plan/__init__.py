@@ -13,7 +13,7 @@ from assay import studies
 from assay.model import application_files, benchmarks, roles
 from assay.model.core_rate import core_rate
 from assay.model.errors import UnfitEnvironmentError, UsageError
-from assay.model.machine import Machine
+from assay.model.machine import Machine, allowed_cores
 from assay.model.plan import PLAN_SCHEMA, Factor, LeftOut, Measure, Plan, Study
 from assay.model.ranks_seen import PROGRAM
 from assay.model.units import parse_range
@@ -21,13 +21,13 @@ from assay.plan import factors
 from assay.plan.cards import network_cards, parse_nodes
 from assay.plan.cases import Selection, select, sentinel
 from assay.plan.chosen import choices, fixes_sizes, with_choices
-from assay.plan.cores import allowed_cores, nearest_pair
+from assay.plan.cores import nearest_pair
 from assay.plan.experiments import experiment_budget_s, experiment_plan
 from assay.plan.factors import library_files, parse
 from assay.plan.foreign import applications, foreign_programs
 from assay.plan.later import share_of_later, with_every_round
 from assay.plan.networks import network_factor, parse_networks, resolve_networks, with_ports
-from assay.plan.order import estimate_seconds, fewest_seconds, interleave, shared_setups
+from assay.plan.order import estimate_seconds, fewest_seconds, interleave, quiet_and_noisy_seconds, shared_setups
 from assay.plan.spots import Setting
 
 __all__ = [
@@ -206,7 +206,7 @@ def make(
 def _costed(plan: Plan, study: Study) -> Plan:
     """The plan with what it takes, and with a budget of the study's own that suffices where it may grow."""
     whole, budget_s = with_every_round(plan), plan.budget_s
-    estimate_s = estimate_seconds(whole.cases, whole.order, unlimited=budget_s is None)
+    estimate_s = estimate_seconds(whole.cases, whole.order) if budget_s else quiet_and_noisy_seconds(whole)[1]
     if plan.grows and budget_s:
         if study.grows:
             budget_s = max(budget_s, float(math.ceil(fewest_seconds(whole.cases, whole.order))))

@@ -9,9 +9,8 @@ from collections.abc import Mapping, Sequence
 import msgspec
 
 from assay.model.errors import UsageError
-from assay.model.machine import Device, Machine
+from assay.model.machine import Device, Machine, allowed_cores
 from assay.model.placement import OTHER_NODE, parsed
-from assay.plan.cores import allowed_cores
 from assay.plan.nodes import memory_targets
 from assay.plan.placement import AbsentPlacementError
 

@@ -7,13 +7,13 @@ import msgspec
 from assay.model import benchmarks, roles
 from assay.model.benchmark import Benchmark, Resources
 from assay.model.core_rate import core_rate
-from assay.model.machine import Machine, Topology
+from assay.model.machine import Machine, Topology, allowed_cores
 from assay.model.placement import Memory, Placement, parsed, starred_memory
 from assay.model.plan import Case, Folded, LeftOut, Measure, case_id
 from assay.model.units import format_size
 from assay.plan import factors
 from assay.plan import hosts as over_nodes
-from assay.plan.cores import GROUPS, allowed_cores, grouped, knows_shared_caches
+from assay.plan.cores import GROUPS, grouped, knows_shared_caches
 from assay.plan.nodes import memory_targets
 from assay.plan.placement import places, plural
 from assay.plan.points import (

@@ -3,8 +3,6 @@
 from collections.abc import Callable, Iterable
 from functools import lru_cache
 
-import msgspec
-
 from assay.model.machine import Core, Topology
 
 #: Word in a placement -> what people call such a group, and the key that its cores share.
@@ -17,17 +15,6 @@ GROUPS: dict[str, tuple[str, Callable[[Core], int]]] = {
 _L3 = 3
 #: A curve over numbers of cores has each up to this one, and as many points in each octave above it.
 _EACH_UP_TO = 8
-
-
-@lru_cache(maxsize=4)
-def allowed_cores(topology: Topology) -> tuple[Core, ...]:
-    """Cores with an allowed hardware thread, in topology order; their `cpus` hold the allowed threads only."""
-    allowed = set(topology.allowed_cpus)
-    narrowed = (
-        msgspec.structs.replace(core, cpus=tuple(cpu for cpu in core.cpus if cpu in allowed))
-        for core in topology.cores
-    )
-    return tuple(core for core in narrowed if core.cpus)
 
 
 @lru_cache(maxsize=4)

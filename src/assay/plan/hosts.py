@@ -7,9 +7,8 @@ passes messages stays inside the first node; others run on every node at once.
 from collections.abc import Mapping
 
 from assay.model.errors import UsageError
-from assay.model.machine import Topology
+from assay.model.machine import Topology, allowed_cores
 from assay.model.placement import EVERY, parsed
-from assay.plan.cores import allowed_cores
 from assay.plan.placement import AbsentPlacementError, plural
 
 #: Ranks of a host, each with its cpus.

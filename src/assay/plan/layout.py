@@ -2,11 +2,10 @@
 
 from collections.abc import Iterator
 
-from assay.model.machine import Core, Device, Machine
+from assay.model.machine import Core, Device, Machine, allowed_cores
 from assay.model.placement import EVERY, Word, parsed
 from assay.plan.cores import (
     GROUPS,
-    allowed_cores,
     filled,
     first_choice,
     grouped,

@@ -4,8 +4,7 @@ from collections import Counter
 from collections.abc import Iterator
 from functools import lru_cache
 
-from assay.model.machine import Topology
-from assay.plan.cores import allowed_cores
+from assay.model.machine import Topology, allowed_cores
 
 #: A matrix of more nodes a side is measured in a sample: it has 256 cells.
 MOST = 16

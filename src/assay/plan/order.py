@@ -11,12 +11,10 @@ import msgspec
 from assay.model import benchmarks
 from assay.model.grouping import grouped
 from assay.model.placement import Memory, Placement
-from assay.model.plan import UNLIMITED_S, Case, Plan, PlannedLaunch
+from assay.model.plan import LEAST_S, PROBED_S, UNLIMITED_S, Case, Plan, PlannedLaunch
 from assay.plan import factors
 from assay.plan.costs import FEWEST_SAMPLES, Cost
 
-#: Seconds of sampling that every case gets in a launch at the least.
-LEAST_S = 0.02
 #: So much of the time of the fewest samples is always given.
 FEWEST_SHARE = 0.25
 #: Sampling of a case of weight 1 until its precision is reached, seconds. An assumption, for estimates only.
@@ -25,8 +23,12 @@ SAMPLING_S = 1.0
 SAMPLE_S = 4e-4
 #: Samples of a kernel at most, warm-up and measured.
 MOST_SAMPLES = 400
-#: Samples of a kernel, warm-up and measured, that a case without a budget takes where noise keeps it imprecise.
+#: Samples of a kernel, warm-up and measured, that a case takes where noise keeps it imprecise.
 USUAL_SAMPLES = 250
+#: Where a figure is precise at the first look: samples of the warm-up, with those that find how long samples have
+#: to be, and most of the time of a kernel that it takes; what is measured then, samples or seconds.
+_WARMING_SAMPLES, _WARMING_SHARE = 12, 0.2
+_FEWEST_MEASURED, _LEAST_MEASURED_S = 10, 0.025
 #: Longer launches are split, since the probes before and after one can only speak for what lies between them; but
 #: starts shall take no more than a tenth of the time.
 LONGEST_LAUNCH_S = 3.0
@@ -99,21 +101,37 @@ def estimate_seconds(
     cases: tuple[Case, ...],
     order: tuple[PlannedLaunch, ...],
     shown: Mapping[str, Cost] = MappingProxyType({}),
-    *,
-    unlimited: bool = False,
 ) -> float:
-    """Expected duration of all launches without a budget's cuts; of cases that have run by what they took.
-
-    Without any budget a case samples for as long as programs do (`unlimited`), whatever its weight.
-    """
+    """Expected duration of all launches without a budget's cuts; of cases that have run by what they took."""
 
     def sampling_s(case: Case) -> float:
         cost = shown.get(case.id)
-        if cost:
-            return cost.sampling_s(_wanted_seconds(case))
-        return _unlimited_seconds(case) if unlimited and case.role != "sentinel" else _sampling_seconds(case)
+        return cost.sampling_s(_wanted_seconds(case)) if cost else _sampling_seconds(case)
 
     return _duration(cases, order, sampling_s)
+
+
+def quiet_and_noisy_seconds(plan: Plan) -> tuple[float, float]:
+    """Expected duration of a plan where each figure is precise at the first look, and where none ever is.
+
+    Neither is longer than its budget. Without one a case samples for as long as programs do, whatever its weight.
+    """
+    most_s = UNLIMITED_S if plan.budget_s is None else math.inf
+    times = Counter(case for launch in plan.order for case in launch.cases)
+
+    def lasting(sampling_s: Callable[[Case, float], float]) -> float:
+        whole_s = _duration(
+            plan.cases,
+            plan.order,
+            lambda case: (
+                max(LEAST_S, PROBED_S / max(1, times[case.id]))
+                if case.role == "sentinel"
+                else sampling_s(case, most_s)
+            ),
+        )
+        return whole_s if plan.budget_s is None else min(whole_s, plan.budget_s)
+
+    return lasting(_quiet_seconds), lasting(_noisy_seconds)
 
 
 def fewest_seconds(cases: tuple[Case, ...], order: tuple[PlannedLaunch, ...]) -> float:
@@ -168,9 +186,24 @@ def _sampling_seconds(case: Case) -> float:
     return max(min(_wanted_seconds(case), _samples_seconds(case, MOST_SAMPLES)), _fewest_samples(case))
 
 
-def _unlimited_seconds(case: Case) -> float:
+def _quiet_seconds(case: Case, most_s: float) -> float:
+    """Until each kernel is warm and was looked at once, within the time that programs give a case."""
+    if case.iteration_s is None:
+        return _wanted_seconds(case) if math.isinf(most_s) else most_s
+    kernels, sample_s = len(benchmarks.get(case.benchmark).kernels) or 1, max(SAMPLE_S, case.iteration_s)
+    warming_s = min(_WARMING_SAMPLES * sample_s, _WARMING_SHARE * most_s / kernels)
+    seconds = kernels * (warming_s + max(_FEWEST_MEASURED * sample_s, _LEAST_MEASURED_S))
+    return max(min(most_s, seconds), _two_samples(case))
+
+
+def _noisy_seconds(case: Case, most_s: float) -> float:
     """Until the usual samples are taken, or the time is up that programs give a case."""
-    return max(min(UNLIMITED_S, _samples_seconds(case, USUAL_SAMPLES)), _fewest_samples(case))
+    return max(min(most_s, _samples_seconds(case, USUAL_SAMPLES)), _two_samples(case))
+
+
+def _two_samples(case: Case) -> float:
+    """Seconds that a warm-up and a measured sample take of each kernel: nothing cuts these."""
+    return 2 / FEWEST_SAMPLES * _fewest_samples(case)
 
 
 def _samples_seconds(case: Case, samples: int) -> float:

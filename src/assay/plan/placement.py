@@ -7,13 +7,12 @@ from collections.abc import Iterable
 import msgspec
 
 from assay.model.errors import UsageError
-from assay.model.machine import Core, NumaNode, Topology
+from assay.model.machine import Core, NumaNode, Topology, allowed_cores
 from assay.model.placement import Memory, Word, parsed
 from assay.model.units import format_cpu_list
 from assay.plan import nodes, pairs
 from assay.plan.cores import (
     GROUPS,
-    allowed_cores,
     counts,
     filled,
     first_choice,

@@ -1,9 +1,9 @@
 """Words with `*` on a large machine: how many of the places that they could mean are measured."""
 
-from assay.model.machine import Topology
+from assay.model.machine import Topology, allowed_cores
 from assay.model.placement import parsed
 from assay.plan import nodes
-from assay.plan.cores import GROUPS, allowed_cores
+from assay.plan.cores import GROUPS
 from assay.plan.placement import Place
 
 

@@ -22,13 +22,15 @@ _STATUSES = (
 )
 
 
-@cache
 def vocabulary() -> frozenset[str]:
     """Statuses, verdicts, the declared words of benchmarks, titles and questions of stored studies."""
-    stored = [studies.get(name) for name in studies.names()]
-    declared = chain.from_iterable(_declared(benchmarks.get(name)) for name in benchmarks.names())
-    asked = chain.from_iterable((study.title, study.question) for study in stored)
-    return frozenset(chain(_STATUSES, VERDICTS, declared, asked))
+    stored = map(studies.get, studies.names())
+    return _words().union(*((study.title, study.question) for study in stored))
+
+
+@cache
+def _words() -> frozenset[str]:
+    return frozenset(chain(_STATUSES, VERDICTS, *(_declared(benchmarks.get(name)) for name in benchmarks.names())))
 
 
 def _declared(benchmark: Benchmark) -> Iterator[str]:
@@ -41,6 +43,7 @@ def _declared(benchmark: Benchmark) -> Iterator[str]:
         yield from (f"{value} {axis.name}" for value in levels)
 
 
-def known(word: str) -> str:
-    """The word as a text if it belongs to the vocabulary; a text stays unchanged."""
-    return texts.text(word) if word in vocabulary() and not isinstance(word, texts.Text) else word
+def known(word: str, study: str = "") -> str:
+    """The word as a text if it belongs to the vocabulary, as the title of a study by its name; a text stays so."""
+    titled = study in studies.names() and studies.get(study).title == word if study else word in _words()
+    return texts.text(word) if titled and not isinstance(word, texts.Text) else word

@@ -13,16 +13,11 @@ from numpy.typing import NDArray
 
 from assay.launch.command import Sampling
 from assay.model import benchmarks
-from assay.model.plan import UNLIMITED_S, Case, Plan, PlannedLaunch
+from assay.model.plan import LEAST_S, PROBED_S, UNLIMITED_S, Case, Plan, PlannedLaunch
 from assay.model.record import Series
 from assay.model.run import LaunchRecords
 from assay.model.samples import PHASES, STOPS, SampleTable, starts_of, table_of
 
-#: Seconds of sampling that every case gets in a launch, whatever its weight. Cases of 1 ms gave 4.8 or 82 ns for
-#: the same load by chance.
-LEAST_S = 0.02
-#: Seconds of fixed work in a run: what they lose to stops tells how quiet the machine is.
-PROBED_S = 1.05
 #: Pieces of that work at most in a launch and kernel, and of all ranks.
 _MOST_QUANTA = 1500
 _MOST_OF_RANKS = 40_000

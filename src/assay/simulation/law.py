@@ -134,6 +134,8 @@ class Law:
         jitter: sigma of the lognormal factor on each piece of a rank's work that others wait for.
         steal: share of the cpus' time that a hypervisor takes.
         bursts: foreign load.
+        sampled_s: seconds of sampling of a kernel before its figure may be precise, 20 ms of the native programs.
+            With 0 samples are few and short, so that records are small and runs take less time than real ones.
         spawn_s: start of a process to its first instruction, and its end.
         touch_rate: first touch of fresh pages, bytes per second.
         faults: what goes wrong.
@@ -195,6 +197,7 @@ class Law:
     jitter: float = 0.0
     steal: float = 0.0
     bursts: tuple[Burst, ...] = ()
+    sampled_s: float = 0.0
     spawn_s: float = 0.01
     touch_rate: float = 4e9
     faults: tuple[Fault, ...] = ()

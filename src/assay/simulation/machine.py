@@ -28,6 +28,8 @@ _SIGSEGV = -11
 #: When the machine's own clock was at 0.
 _BOOTED = datetime(2000, 1, 1, tzinfo=UTC)
 _TOLERANCE = 1e-13
+#: Looks of each kernel at its result, each as long as the iteration that it first looks at.
+_CHECKS = 2
 #: A connection over which nothing moves is given up.
 _PATIENCE_S = 20.0
 
@@ -247,6 +249,9 @@ class _Launch:
             if load.in_state:
                 now = state(self.law, clock)
                 seconds *= load.in_state[now] * self.law.speed[now]  # noqa: PLW2901 (the sampler divides by speed)
+            if self.law.sampled_s:
+                self._pass((1 + _CHECKS) * seconds * float(paces.max()))
+                clock = self.machine.now()
             phases = sampler.phases(seconds * paces, clock, share, unsteady=fault == "unsteady")
             self._pass(self.launched + phases[-1].end_s - clock)
             for label, phase in zip(("warmup", "measured"), phases, strict=True):

@@ -1,7 +1,7 @@
 """The simulated clock and the samples that a program would take on it."""
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache
 
 import numpy as np
@@ -11,10 +11,15 @@ from assay.simulation.law import Law
 from assay.simulation.request import Request
 
 _Samples = NDArray[np.float64]
-#: A sample lasts at least this long, 100 times the clock's resolution.
+#: A sample lasts at least this long, 100 times the clock's resolution; where kernels are sampled for some time
+#: before figures may be precise, that is in so many samples, a little longer than they have to be.
 _LEAST_SAMPLE_S = 2e-6
+_USUAL_SAMPLES = 50
+_MARGIN = 1.2
 #: First samples against the steady ones: caches and pages are cold.
-_WARMING = np.array([1.6, 1.15, 1.04] + [1.0] * 10)
+_WARMING = np.array([1.6, 1.15, 1.04])
+#: Samples in each of the two medians that agree within so much once a kernel is warm.
+_WINDOW, _STEADY = 5, 0.01
 _UNSTEADY_SAMPLES = 40
 _GRID = 1.5
 _NANO = 1e9
@@ -78,21 +83,21 @@ class Sampler:
 
     def phases(self, iteration_s: _Samples, clock_s: float, seconds: float, *, unsteady: bool) -> list[Phase]:
         """Warm-up, then measured samples of a kernel whose iteration lasts `iteration_s` on each rank."""
-        count = _UNSTEADY_SAMPLES if unsteady else len(_WARMING)
-        shape = np.linspace(1, 2, count) if unsteady else _WARMING
-        warmup = _warmup_in_time(self._take(iteration_s, clock_s, shape), _WARM_UP_SHARE * seconds)
+        least_s = min(self.law.sampled_s, seconds / 2)
+        warm = np.ones(self.request.max_samples if least_s else 2 * _WINDOW)
+        shape = np.linspace(1, 2, _UNSTEADY_SAMPLES) if unsteady else np.concatenate((_WARMING, warm))
+        target_s = max(_LEAST_SAMPLE_S, _MARGIN * least_s / _USUAL_SAMPLES)
+        iterations = max(1, math.ceil(target_s / float(iteration_s.min())))
+        warmup = self._take(iteration_s, iterations, clock_s, shape)
+        warmup = _warmed(warmup, _WARM_UP_SHARE * seconds, looks=bool(least_s) and not unsteady)
         ended = clock_s + warmup.end_s - (clock_s - self.launched_s)
         tilt = np.linspace(2, 3, self.request.max_samples) if unsteady else np.ones(self.request.max_samples)
-        taken = self._take(iteration_s, ended, tilt)
-        n, stop = self._stop(taken, seconds - (ended - clock_s))
+        taken = self._take(iteration_s, iterations, ended, tilt)
+        n, stop = self._stop(taken, seconds - (ended - clock_s), least_s)
         measured = Phase(taken.iterations, stop, taken.start_s[:, :n], taken.seconds[:, :n])
-        return [
-            Phase(warmup.iterations, "time" if unsteady else warmup.stop, warmup.start_s, warmup.seconds),
-            measured,
-        ]
+        return [replace(warmup, stop="time") if unsteady else warmup, measured]
 
-    def _take(self, iteration_s: _Samples, clock_s: float, shape: _Samples) -> Phase:
-        iterations = max(1, math.ceil(_LEAST_SAMPLE_S / float(iteration_s.min())))
+    def _take(self, iteration_s: _Samples, iterations: int, clock_s: float, shape: _Samples) -> Phase:
         noise = self.rng.lognormal(0.0, self.law.noise, (len(iteration_s), len(shape)))
         quiet = iterations * iteration_s[:, None] * shape * noise
         # Durations depend on the state at their start, starts on the durations before: one step settles it but for
@@ -107,28 +112,39 @@ class Sampler:
         """What the clock shows."""
         return np.rint(times * _NANO) / _NANO if self.law.nanoseconds else times
 
-    def _stop(self, taken: Phase, seconds: float) -> tuple[int, str]:
-        """How many samples are taken and why no more: looked at n = 10, 15, 23, 34 ... only."""
+    def _stop(self, taken: Phase, seconds: float, least_s: float) -> tuple[int, str]:
+        """How many samples are taken and why no more: looked at n = 10, 15, 23, 34 ... only, `least_s` sampled."""
         first = taken.seconds[0]
-        within = max(1, int(np.searchsorted(np.cumsum(first), seconds)))
+        sampled_s = np.cumsum(first)
+        within = max(1, int(np.searchsorted(sampled_s, seconds)))
         n = self.request.min_samples
         while n < min(within, self.request.max_samples):
-            ordered = np.sort(first[:n])
-            low = interval_rank(n)
-            half = (ordered[n - low] - ordered[low - 1]) / 2 if low else math.inf
-            if half <= self.request.precision * (ordered[(n - 1) // 2] + ordered[n // 2]) / 2:
+            if sampled_s[n - 1] >= least_s and self._is_precise(np.sort(first[:n])):
                 return n, "precision"
             n = math.ceil(n * _GRID)
         return (self.request.max_samples, "samples") if within >= self.request.max_samples else (within, "time")
 
+    def _is_precise(self, ordered: _Samples) -> bool:
+        n, low = ordered.size, interval_rank(ordered.size)
+        middle = (ordered[(n - 1) // 2] + ordered[n // 2]) / 2
+        half = (ordered[n - low] - ordered[low - 1]) / 2 if low else math.inf
+        return bool(half <= self.request.precision * middle)
 
-def _warmup_in_time(warmup: Phase, seconds: float) -> Phase:
-    """A warm-up that ends in time, as the programs end it: steady, or when its share of the time is over."""
-    whole = warmup.seconds.shape[1]
-    n = max(1, min(whole, int(np.searchsorted(np.cumsum(warmup.seconds[0]), seconds))))
-    return Phase(
-        warmup.iterations, "steady" if n == whole else "time", warmup.start_s[:, :n], warmup.seconds[:, :n]
-    )
+
+def _warmed(taken: Phase, seconds: float, *, looks: bool) -> Phase:
+    """The warm-up of these samples, as the programs end it: steady, or when its share of the time is over.
+
+    It `looks` whether the last ones agree, as they do; else it is steady after all that were taken.
+    """
+    first = taken.seconds[0]
+    n = max(1, min(first.size, int(np.searchsorted(np.cumsum(first), seconds))))
+    stop = "steady" if n == first.size and not looks else "time"
+    for end in range(2 * _WINDOW, n + 1, _WINDOW) if looks else ():
+        earlier, later = np.sort(first[end - 2 * _WINDOW : end].reshape(2, _WINDOW))[:, _WINDOW // 2]
+        if abs(later - earlier) <= _STEADY * earlier:
+            n, stop = end, "steady"
+            break
+    return Phase(taken.iterations, stop, taken.start_s[:, :n], taken.seconds[:, :n])
 
 
 def _start_times(durations: _Samples) -> _Samples:

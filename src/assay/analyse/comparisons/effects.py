@@ -147,5 +147,6 @@ def _differences(a: Measured, b: Measured, state: str | None) -> list[float]:
 
 
 def _by_block(launches: Iterable[LaunchMedian], state: str | None) -> dict[int, float]:
-    blocks = grouped((each for each in launches if state in {None, each.state}), lambda launch: launch.block)
+    alike = (each for each in launches if state is None or state == each.state)
+    blocks = grouped(alike, lambda launch: launch.block)
     return {block: median(each.value for each in made) for block, made in blocks.items()}

@@ -13,8 +13,12 @@ from assay.simulation.rates import (
 )
 from assay.simulation.request import CaseRequest, Request
 
-_CYCLES = 1e6
-_FLOPS = 1e9
+#: In one iteration of the programs: dependent adds; operations on a lane; and what plain loops compute on a cpu.
+_CYCLES = 2.0**18
+_OPERATIONS = 2.0**20
+_PLAIN_FLOPS = 15 * 2.0**14
+#: Other operations in whose time a division or a root is done.
+_DIVISION = 10
 
 
 def flops(topology: Topology, law: Law, request: Request, case: CaseRequest) -> Workload:
@@ -23,9 +27,18 @@ def flops(topology: Topology, law: Law, request: Request, case: CaseRequest) -> 
     clock = clock_of(topology, law, request)
     bits = 0 if params["width"] == "scalar" else int(params["width"])
     each = 2 if params["mix"] == "fma" else 1
-    rate = each * lanes_per_s(topology, law, request, str(params["format"]), bits)
-    work = {"clock": {"cycles": _CYCLES}, "loaded-clock": {"cycles": _CYCLES}, "arithmetic": {"flops": _FLOPS}}
-    seconds = {"clock": _CYCLES / law.clock_hz, "loaded-clock": _CYCLES / clock, "arithmetic": _FLOPS / rate}
+    lanes_rate = lanes_per_s(topology, law, request, str(params["format"]), bits)
+    turns = _DIVISION if params["mix"] in {"divide", "sqrt"} else 1
+    seconds = {
+        "clock": _CYCLES / law.clock_hz,
+        "loaded-clock": _CYCLES / clock,
+        "arithmetic": turns * _OPERATIONS / (clock * law.fma_units),
+    }
+    work = {
+        "clock": {"cycles": _CYCLES},
+        "loaded-clock": {"cycles": _CYCLES},
+        "arithmetic": {"flops": each * lanes_rate * seconds["arithmetic"] / turns},
+    }
     return Workload(params, work, seconds, PAGE_BYTES, mean(page_shares(topology, request, serial=True)))
 
 
@@ -33,10 +46,11 @@ def flops_plain(topology: Topology, law: Law, request: Request, case: CaseReques
     """Scalar operations, as compilers make them of sums without leave to change their order."""
     params = case.params
     rate = lanes_per_s(topology, law, request, "fp64", 0)
+    flops = _PLAIN_FLOPS * len(request.cpus)
     return Workload(
         params,
-        {"sum": {"flops": _FLOPS}},
-        {"sum": _FLOPS / rate},
+        {"sum": {"flops": flops}},
+        {"sum": flops / rate},
         PAGE_BYTES,
         mean(page_shares(topology, request, serial=True)),
     )

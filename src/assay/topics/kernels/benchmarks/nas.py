@@ -5,8 +5,8 @@ from collections.abc import Iterable
 from assay.model.benchmark import Axis, Benchmark, Metric, Params, Resources
 from assay.model.declarations import coupling, phase_times, sharing_ranks, traffic, works_together
 from assay.model.growth import Exchange, Growth, Values
+from assay.model.machine import allowed_cores
 from assay.model.placement import Placement
-from assay.plan.cores import allowed_cores
 from assay.topics.kernels.sizes import CLASSES, PROBLEMS, demand, passed
 
 #: Rate of one rank, op/s: what is usual on a core of 2024. Assumptions for plans only.
