@@ -8,11 +8,7 @@ from assay.model.result import Estimate
 
 
 class Clocks:
-    """The clocks under load of a run.
-
-    Args:
-        known: whose estimates of role `loaded-clock` count, but those too low to be a clock.
-    """
+    """The clocks under load of a run: its estimates of that role, but those too low to be a clock."""
 
     def __init__(self, known: RunEstimates) -> None:
         least = CLOCK_SHARE * run_clock(each.estimate for each in known.measured)
@@ -20,9 +16,9 @@ class Clocks:
         self._found = grouped(found, lambda each: each.placement.hosts)
 
     def of_core(self, estimate: Estimate) -> Quantity | None:
-        """The highest clock measured on exactly these cores, of any instructions, else on cores that hold them.
+        """The highest clock, in Hz, of exactly these cores, of any instructions, else of cores that hold them.
 
-        In Hz. None where no work kept them busy: a nominal clock says nothing of turbo.
+        None where no work kept them busy: a nominal clock says nothing of turbo.
         """
         cpus = _cpus(estimate)
         around = [each for each in self._around(estimate) if cpus and cpus <= _cpus(each)]

@@ -57,18 +57,8 @@ class RunEstimates(msgspec.Struct, frozen=True, dict=True):
 
     def of(self, benchmark: str, kernel: str = "", metric: str = "") -> list[Measured]:
         """Estimates with a figure, of one kernel (any where empty) and metric (the headline where empty)."""
-        return [
-            each
-            for each in self._by_benchmark.get(benchmark, ())
-            if each.estimate.median is not None
-            and (not kernel or each.estimate.kernel == kernel)
-            and each.estimate.metric == (metric or headline(each.estimate))
-        ]
-
-    @cached_property
-    def _by_benchmark(self) -> dict[str, tuple[Measured, ...]]:
-        """Estimates by benchmark: models ask for them again and again."""
-        return grouped(self.measured, lambda each: each.estimate.benchmark)
+        found = _of_kernel(self._sorted[0].get(benchmark, ()), kernel)
+        return [each for each in found if each.estimate.metric == (metric or headline(each.estimate))]
 
     @cached_property
     def estimates(self) -> dict[str, Estimate]:
@@ -77,17 +67,22 @@ class RunEstimates(msgspec.Struct, frozen=True, dict=True):
 
     def of_role(self, role: Role, kernel: str = "") -> list[Measured]:
         """Estimates of a role with a figure, of whatever benchmark; of one kernel, any where empty."""
-        found = self._by_role.get(role, ())
-        return [each for each in found if not kernel or each.estimate.kernel == kernel]
+        return _of_kernel(self._sorted[1].get(role, ()), kernel)
 
     @cached_property
-    def _by_role(self) -> dict[Role | None, tuple[Measured, ...]]:
-        having = (each for each in self.measured if each.estimate.median is not None)
-        return grouped(having, lambda each: roles.role(each.estimate))
+    def _sorted(self) -> tuple[Mapping[str, Sequence[Measured]], Mapping[Role | None, Sequence[Measured]]]:
+        """Estimates with a figure by benchmark and by role: models ask for them again and again."""
+        having = [each for each in self.measured if each.estimate.median is not None]
+        by_role = grouped(having, lambda each: roles.role(each.estimate))
+        return grouped(having, lambda each: each.estimate.benchmark), by_role
 
     def machine(self, estimate: Estimate) -> Machine | None:
         """The machine of an estimate."""
         return machine_of(estimate, self.run.machines)
+
+
+def _of_kernel(found: Iterable[Measured], kernel: str) -> list[Measured]:
+    return [each for each in found if not kernel or each.estimate.kernel == kernel]
 
 
 class Curve(NamedTuple):
