@@ -273,7 +273,7 @@ def test_a_time_is_a_speed_of_its_inverse(analysis: Analysis) -> None:
 def test_a_machine_that_changes_is_a_prediction_that_missed(tmp_path: Path) -> None:
     """Half of the memory's rate is lost after the first round: the ledger says so."""
     plan = planned("himeno_mpi", "ranks=1,2")
-    slower = Law(core_traffic=12e9, node_traffic=30e9, flips=((18.0, "far"),))
+    slower = Law(core_traffic=12e9, node_traffic=30e9, flips=((10.0, "far"),))
     with pytest.MonkeyPatch.context() as patch:
         run = measured(patch, begun_run(tmp_path, plan, EIGHT), EIGHT, slower)
     entries = together(scores(run, analyse(run))).entries
