@@ -2,6 +2,7 @@
 
 import os
 import signal
+import sys
 from collections.abc import Callable, Generator
 from pathlib import Path
 
@@ -15,6 +16,7 @@ from assay.model.errors import UnfitEnvironmentError
 from assay.model.toolchain import Build
 
 ROOT = Path(__file__).parents[1]
+sys.path.append(str(ROOT))  # tests of the lab use its tool
 #: Variables of the machine that runs the tests and that would change what they see.
 _FOREIGN = ("ASSAY_", "NO_COLOR", "FORCE_COLOR", "OMP_", "GOMP_", "KMP_", "SLURM_", "PBS_", "LSB_")
 
@@ -23,7 +25,7 @@ _FOREIGN = ("ASSAY_", "NO_COLOR", "FORCE_COLOR", "OMP_", "GOMP_", "KMP_", "SLURM
 _LOTS = {
     "guest": ("placement", "topology"),
     "lab: faults": ("lab", "lab_down", "lab_faults", "lab_levels"),
-    "lab: jobs": ("lab_launch", "lab_submit"),
+    "lab: jobs": ("lab_launch", "lab_submit", "lab_together"),
     "lab: figures": ("lab_findings", "lab_mpi", "lab_solutions", "lab_study"),
 }
 _LOT = {f"tests/cluster/test_{file}.py": lot for lot, files in _LOTS.items() for file in files}

@@ -33,11 +33,12 @@ COUNTED = (
 )
 #: Hydra's mpiexec of MPICH 4.0 ends with SIGSEGV where it is given a thousand words.
 _MOST_WORDS = 900
-#: Tests may be root, and may have fewer cpus than ranks; nothing of theirs is timed.
+#: Tests may be root, and may have fewer cpus than ranks; nothing of theirs is timed: who waits lets others work.
 _ALLOWANCES = {
     "OMPI_ALLOW_RUN_AS_ROOT": "1",
     "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1",
     "OMPI_MCA_rmaps_base_oversubscribe": "1",
+    "OMPI_MCA_mpi_yield_when_idle": "1",
     "PRTE_MCA_rmaps_default_mapping_policy": ":oversubscribe",
     "ASSAY_PARENT": "",
 }

@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from functools import cache
 from pathlib import Path
 from types import MappingProxyType
 
@@ -49,6 +50,7 @@ class Recorder:
         self.progress.append(progress)
 
 
+@cache
 def described(description: str = TWO_CORES) -> Machine:
     """A machine from hwloc's short form, as if this process might use all of it."""
     found = machine.synthetic(description)

@@ -1,12 +1,13 @@
 // Threads wait for each other inside timed regions.
 #pragma once
 
+#include <sched.h>
+
 #include <atomic>
 #include <cstdint>
-#include <thread>
 
 #if defined(__x86_64__)
-#include <immintrin.h>
+#include <xmmintrin.h>
 #endif
 
 namespace assay {
@@ -33,7 +34,7 @@ void wait_until(const Ready& ready) {
             ++looks;
             relax();
         } else {
-            std::this_thread::yield();
+            sched_yield();
         }
     }
 }

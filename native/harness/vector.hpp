@@ -1,8 +1,11 @@
 // Vectors of doubles as wide as the instructions compiled for, and stores that bypass the caches.
 #pragma once
 
-#if defined(__SSE2__)
+// The header of all instructions takes a second to compile.
+#if defined(__AVX__)
 #include <immintrin.h>
+#elif defined(__SSE2__)
+#include <emmintrin.h>
 #endif
 
 #ifndef __has_builtin

@@ -6,8 +6,10 @@ import subprocess
 import time
 from collections.abc import Generator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
+
+from tools.lab import layout, machines
 
 ROOT = Path(__file__).parents[2]
 TOOL = ROOT / "tools" / "lab" / "lab"
@@ -32,11 +34,13 @@ class Lab:
         folder: of its state.
         nodes: their names.
         addresses: name, such as `node01`, `node01-gbe` or `head-fast` -> IPv4.
+        first: machine -> its first process, of those that were entered.
     """
 
     folder: Path
     nodes: tuple[str, ...]
     addresses: Mapping[str, str]
+    first: dict[str, int] = field(default_factory=dict)
 
     @property
     def ssh_config(self) -> Path:
@@ -70,8 +74,14 @@ class Lab:
         )
 
     def words(self, machine: str, argv: Sequence[str | Path]) -> list[str]:
-        """The command line that does it."""
-        return [str(TOOL), "--folder", str(self.folder), "enter", machine, *map(str, argv)]
+        """The command line that does it: what `tools/lab/lab enter` becomes, without a Python for each command."""
+        lab = layout.load(self.folder)
+        told = ["env", *(f"{name}={value}" for name, value in lab.environment().items()), *map(str, argv)]
+        if machine == layout.HEAD:
+            return told
+        if machine not in self.first:
+            self.first[machine] = machines.first_process(lab, machine)
+        return [*machines.inside_here(self.first[machine]), *told]
 
     def told(self, machine: str, *argv: str | Path) -> str:
         """What a command says; AssertionError with its other words where it fails."""
@@ -87,8 +97,8 @@ class Lab:
 
     def bytes_sent(self, node: str) -> dict[str, int]:
         """Interface of a node -> bytes that left by it."""
-        names = [path.rsplit("/", 1)[1] for path in self.told(node, "sh", "-c", "ls -d /sys/class/net/*").split()]
-        return {name: int(self.told(node, "cat", f"/sys/class/net/{name}/statistics/tx_bytes")) for name in names}
+        lines = self.told(node, "sh", "-c", "cd /sys/class/net && grep -H . */statistics/tx_bytes").splitlines()
+        return {line.partition("/")[0]: int(line.rpartition(":")[2]) for line in lines}
 
     @contextmanager
     def link_down(self, node: str, *interfaces: str) -> Generator[None]:

@@ -148,6 +148,12 @@ def test_status_and_env_tell_what_a_shell_needs(lab: Lab) -> None:
     assert f"export SLURM_CONF={lab.slurm_conf}\n" in tool(lab.folder, "env").stdout
 
 
+def test_a_shell_enters_a_node_as_tests_do(lab: Lab) -> None:
+    asked = ("sh", "-c", "hostname; pwd; echo $SLURM_CONF")
+    for machine in ("node01", "head"):
+        assert tool(lab.folder, "enter", machine, *asked).stdout == lab.told(machine, *asked)
+
+
 def test_a_machine_that_is_not_in_the_lab_is_named(lab: Lab) -> None:
     done = lab.run("node09", ["true"])
     assert done.returncode == 2

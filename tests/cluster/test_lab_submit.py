@@ -77,10 +77,11 @@ def standing(assay: Assay, job: str) -> dict[str, Any]:
 
 
 def wait_for(assay: Assay, job: str, true: Callable[[dict[str, Any]], bool]) -> dict[str, Any]:
+    """What is said of the job once it is so: asked seldom, for each answer takes a core for a second."""
     deadline = time.monotonic() + PATIENCE_S
     while not true(one := standing(assay, job)):
         assert time.monotonic() < deadline, one
-        time.sleep(0.5)
+        time.sleep(2)
     return one
 
 

@@ -1,11 +1,14 @@
 """One-sided transfers: every operation in every synchronisation with each MPI, and what is refused."""
 
+from collections.abc import Mapping, Sequence
+from itertools import product
+
 import pytest
-from tests.mpi_ranks import KINDS, QUICK, build_with, run
+from tests.mpi_ranks import KINDS, QUICK, Axes, build_with, cases, complete, run
 from tests.native_programs import Told
 
 from assay.model import benchmarks
-from assay.model.record import End, Traffic
+from assay.model.record import Header, Traffic
 
 pytestmark = [pytest.mark.native, pytest.mark.parametrize("kind", KINDS)]
 
@@ -18,29 +21,30 @@ def onesided(kind: str, *arguments: str, ranks: int = 2) -> Told:
     return run(build_with(kind), "onesided", ranks, *QUICK, *arguments)
 
 
-@pytest.mark.parametrize("operation", OPERATIONS)
-@pytest.mark.parametrize("synchronisation", SYNCHRONISATIONS)
-def test_what_is_transferred_to_and_fro_is_seen_and_right(kind: str, operation: str, synchronisation: str) -> None:
-    told = onesided(kind, "--operation", operation, "--synchronisation", synchronisation, "--bytes", "4096")
-    assert told.ends == [End("complete")], told.words
+def works(kind: str, wanted: Sequence[Axes]) -> list[Mapping[str, float]]:
+    """What each case of one launch transfers; all are complete."""
+    told = onesided(kind, *cases(*wanted))
+    complete(told, len(wanted))
     assert {each.rank for each in told.series} == {0}
-    alone = operation == "get" and synchronisation in {"flush", "lock"}
-    assert told.header.work["transfer"] == {"bytes": 4096 if alone else 8192, "one-way": 1 if alone else 2}
+    return [each.work["transfer"] for each in told.records if isinstance(each, Header)]
 
 
-@pytest.mark.parametrize("operation", OPERATIONS)
-@pytest.mark.parametrize("allocation", ["allocate", "create"])
-def test_windows_of_transfers_arrive_in_slots_of_their_own(kind: str, operation: str, allocation: str) -> None:
-    asked = ("--operation", operation, "--pattern", "bandwidth", "--window", "7", "--bytes", "1000")
-    told = onesided(kind, *asked, "--allocation", allocation)
-    assert told.ends == [End("complete")], told.words
-    assert told.header.work["transfer"] == {"bytes": 7000}
+def test_what_is_transferred_to_and_fro_is_seen_and_right(kind: str) -> None:
+    both = [*product(OPERATIONS, SYNCHRONISATIONS)]
+    found = works(kind, [{"operation": one, "synchronisation": other, "bytes": 4096} for one, other in both])
+    alone = [one == "get" and other in {"flush", "lock"} for one, other in both]
+    assert found == [{"bytes": 4096 if each else 8192, "one-way": 1 if each else 2} for each in alone]
 
 
-@pytest.mark.parametrize("synchronisation", SYNCHRONISATIONS)
-def test_every_synchronisation_ends_windows(kind: str, synchronisation: str) -> None:
-    told = onesided(kind, "--pattern", "bandwidth", "--synchronisation", synchronisation, "--bytes", "0")
-    assert told.ends == [End("complete")], told.words
+def test_windows_of_transfers_arrive_in_slots_of_their_own(kind: str) -> None:
+    asked: Axes = {"pattern": "bandwidth", "window": 7, "bytes": 1000}
+    both = product(OPERATIONS, ("allocate", "create"))
+    found = works(kind, [{**asked, "operation": one, "allocation": other} for one, other in both])
+    assert found == [{"bytes": 7000}] * 6
+
+
+def test_every_synchronisation_ends_windows(kind: str) -> None:
+    works(kind, [{"pattern": "bandwidth", "synchronisation": each, "bytes": 0} for each in SYNCHRONISATIONS])
 
 
 def test_bytes_of_all_transfers_are_counted(kind: str) -> None:

@@ -1,13 +1,33 @@
 """Machines made by hand: no test of planning depends on the machine it runs on or on hwloc."""
 
-from collections.abc import Callable
+import os
+from collections.abc import Callable, Generator
 
 import pytest
+from tests.impatient import Undrawn
 
 from assay.model.facts import Fact
 from assay.model.machine import MACHINE_SCHEMA, Cache, Core, Machine, NumaNode, Topology
+from assay.report import plotters, vega
 
 MakeMachine = Callable[..., Machine]
+
+
+@pytest.fixture(scope="session", autouse=True)
+def without_a_disk() -> Generator[None]:
+    """No launch of a simulated run waits until the disk has it: nothing here is to outlive this machine."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(os, "fsync", lambda _file: None)
+        yield
+
+
+@pytest.fixture(scope="module")
+def undrawn() -> Generator[None]:
+    """For tests that read the words of pages: to draw the charts of a page takes seconds of a core."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(vega, "plain", Undrawn.vegalite_to_svg)
+        patch.setattr(plotters, "_started", lambda: None)
+        yield
 
 
 @pytest.fixture(scope="session")

@@ -24,6 +24,8 @@ from assay.model.run import Run
 from assay.plan import Options
 from assay.simulation import Law
 
+pytestmark = pytest.mark.usefixtures("undrawn")
+
 CORES = Study("Memory", "How many?", (Measure("stream", ("cores:*",)),), launches=6)
 SIZES = Study(
     "Copies", "How fast?", (Measure("memcpy", ("one-core",), axes={"bytes": (2**14, 2**18, 2**26)}),), launches=6

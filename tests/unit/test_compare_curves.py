@@ -24,6 +24,8 @@ from assay.plan import Options
 from assay.report.published import curves as published_curves
 from assay.simulation import Law, Link
 
+pytestmark = pytest.mark.usefixtures("undrawn")
+
 SIZES = (0, 8, 64, 512, 1024, 2048, 4096, 16384, 65536)
 STUDY = Study(
     "Messages",

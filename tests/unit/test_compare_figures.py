@@ -14,6 +14,8 @@ from assay.compare.records import PLACE, PROGRAM, RUN
 from assay.compare.statements import Kind, statements
 from assay.model.plan import Measure, Study
 
+pytestmark = pytest.mark.usefixtures("undrawn")
+
 
 @pytest.fixture(autouse=True)
 def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:

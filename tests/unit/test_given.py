@@ -18,6 +18,8 @@ from assay.model.run import Run
 from assay.report import html, provenance
 from assay.simulation import Law, SimulatedMachine
 
+pytestmark = pytest.mark.usefixtures("undrawn")
+
 TABLE = {"network-topology": "fat tree, 2 levels", "switch": "SB7800", "price": {"node": 12000}}
 
 

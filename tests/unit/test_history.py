@@ -6,7 +6,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from scipy import stats
+import scipy
 from tests.simulation import simulated_run
 
 from assay import store
@@ -63,7 +63,7 @@ def test_one_day_is_the_analysis_of_variance_of_scipy() -> None:
     runs = [rng.normal(mean, 1.0, count).tolist() for mean, count in ((0, 4), (1, 6), (3, 9))]
     found = sums([runs])
     ratio = (found.ss_run / found.df_run) / (found.ss_launch / found.df_launch)
-    assert ratio == pytest.approx(stats.f_oneway(*runs).statistic)
+    assert ratio == pytest.approx(scipy.stats.f_oneway(*runs).statistic)
 
 
 def test_unbalanced_components_are_found_on_average() -> None:

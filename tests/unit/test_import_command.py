@@ -17,6 +17,8 @@ from assay.importing.command import parse_command
 from assay.model.result import Finding
 from assay.model.run import Run
 
+pytestmark = pytest.mark.usefixtures("undrawn")
+
 
 @pytest.fixture(autouse=True)
 def _runs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -22,6 +22,8 @@ from assay.model.text import Phrase, Text, encoded, joined, listed, text
 from assay.report import html, languages
 from assay.report.languages import LANGUAGES, PREFIXES, UNITS, catalogue
 
+pytestmark = pytest.mark.usefixtures("undrawn")
+
 OTHERS = [name for name in LANGUAGES if name != "en"]
 
 

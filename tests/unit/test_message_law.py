@@ -5,10 +5,10 @@ from itertools import pairwise
 
 import numpy as np
 import pytest
+import scipy
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.typing import NDArray
-from scipy import optimize
 from tests.unit.published_messages import GBE, GBE_WINDOW, IB, IB_FAR, IB_NEAR, IB_WINDOW, Table
 
 from assay.topics.messages import figures, pieces, scatter
@@ -143,7 +143,7 @@ def test_a_line_is_the_one_of_least_huber_cost_with_nothing_negative() -> None:
             return float(whole.sum())
 
         best = min(
-            optimize.minimize(cost, guess, method="Nelder-Mead", options={"xatol": 1e-9, "fatol": 1e-9}).fun
+            scipy.optimize.minimize(cost, guess, method="Nelder-Mead", options={"xatol": 1e-9, "fatol": 1e-9}).fun
             for guess in ((0.5, 1.0), (0.01, 1.1))
         )
         found = lines(SIZES, times[None, :], np.ones((1, SIZES.size)), 0.05)

@@ -24,6 +24,8 @@ from assay.simulation import Law, Link
 from assay.topics.messages.cards import paths
 from assay.topics.messages.limiting import limited_by
 
+pytestmark = pytest.mark.usefixtures("undrawn")
+
 Axes = dict[str, tuple[ParamValue, ...] | ParamValue]
 
 SIZES = tuple(2**power for power in range(23))

@@ -6,7 +6,7 @@ from typing import Any
 import msgspec
 import numpy as np
 import pytest
-from scipy import stats
+import scipy
 from tests.simulation import described, simulated_run
 
 from assay import store
@@ -135,7 +135,7 @@ def test_a_matrix_has_every_cell_with_its_class_and_its_ratio_to_local(matrix: R
 def test_rank_agreement_with_distances_is_kendalls_tau_b(matrix: Run) -> None:
     (model,) = _models(analyse(_with_distances(matrix, DISTANCES)), "numa-matrix", "bandwidth")
     away = [float(point.at["distance"]) for point in model.points]
-    oracle = stats.kendalltau(away, [-point.value.value for point in model.points], method="asymptotic")
+    oracle = scipy.stats.kendalltau(away, [-point.value.value for point in model.points], method="asymptotic")
     assert model.agreement.tau == pytest.approx(oracle.statistic)
     assert model.agreement.p == pytest.approx(oracle.pvalue)
     assert model.agreement.tau > 0.3  # local is faster than everything else, whatever the distance

@@ -58,13 +58,22 @@ def ask(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Ask:
     """The plan of the study `node` for a machine; it is bounded and no line is too long."""
 
     def run(machine: Machine) -> Shown:
+        plans: list[Plan] = []
+
+        def once(*asked: Any) -> Plan:  # noqa: ANN401 (a study, a machine and options)
+            plans[:] = plans or [make(*asked)]
+            return plans[0]
+
+        make = plan.make
         monkeypatch.setattr("assay.machine.synthetic", lambda _description: machine)
+        monkeypatch.setattr("assay.plan.make", once)
         monkeypatch.setenv("COLUMNS", "80")
         monkeypatch.chdir(tmp_path)
         words = ["plan", "node", "--seed", "1", "--synthetic", "described"]
         text = CliRunner().invoke(assay, words, catch_exceptions=False).output
         made = msgspec.json.decode(CliRunner().invoke(assay, [*words, "--json"]).output, type=Plan)
         assert [line for line in text.splitlines() if len(line) > 80] == []
+        monkeypatch.setattr("assay.plan.make", make)
         many = len(machine.topology.numa_nodes) > 1000
         assert len(made.cases) < (MOST_CASES_OF_A_THOUSAND if many else MOST_CASES)
         assert made.estimate_s < (MOST_S_OF_A_THOUSAND if many else MOST_S)

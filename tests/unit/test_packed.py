@@ -22,6 +22,8 @@ from assay.model.errors import UsageError
 from assay.model.plan import Measure, Study
 from assay.store import packed as packing
 
+pytestmark = pytest.mark.usefixtures("undrawn")
+
 SMALL = Study("Small", "How?", (Measure("stream", ("one-core",), axes={"elements": 1000}),), launches=2)
 
 

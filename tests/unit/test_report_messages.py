@@ -22,6 +22,8 @@ from assay.report.section import Figure, Section, Table
 from assay.report.sections import sections
 from assay.simulation import Law, Link
 
+pytestmark = pytest.mark.usefixtures("undrawn")
+
 FAST = Link(1.5e-6, 12e9, 12e9, duplex=2.0, gap_s=0.0, eager_bytes=8192, rendezvous_s=2e-6)
 SLOW = Link(25e-6, 0.117e9, 0.117e9, duplex=1.0, gap_s=0.0)
 LAW = Law(links={**Law().links, "mlx5_0:1": FAST, "eth0": SLOW})

@@ -5,8 +5,8 @@ from pathlib import Path
 import msgspec
 import numpy as np
 import pytest
+import scipy
 from click.testing import CliRunner
-from scipy.optimize import lsq_linear
 from tests.simulation import TWO_CORES, plan_for
 from tests.unit.test_stages import begun_run, measured
 
@@ -99,7 +99,7 @@ def test_the_universal_law_is_the_bounded_least_squares_of_scipy(seed: int) -> N
     speed_ups = factors * random.uniform(0.3, 1.2, factors.size)
     law, weights = usl(factors, speed_ups[None, :]), speed_ups / factors
     table = weights[:, None] * np.column_stack((factors - 1, factors * (factors - 1)))
-    best = lsq_linear(table, weights * (factors / speed_ups - 1), (0, np.inf), tol=1e-12).x
+    best = scipy.optimize.lsq_linear(table, weights * (factors / speed_ups - 1), (0, np.inf), tol=1e-12).x
     assert (law.sigma[0], law.kappa[0]) == pytest.approx(tuple(best), abs=1e-6)
 
 

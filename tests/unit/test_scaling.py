@@ -25,6 +25,8 @@ from assay.topics.scaling.steps import Step
 from assay.topics.stencil.benchmarks.himeno import GRIDS
 from assay.topics.stencil.shape import block_of, shape_of
 
+pytestmark = pytest.mark.usefixtures("undrawn")
+
 HIMENO = benchmarks.get("himeno_mpi")
 #: Two cores draw more than the memory of a node gives.
 SHARED = Law(node_traffic=15e9)

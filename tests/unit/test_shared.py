@@ -18,6 +18,8 @@ from assay.cli import assay
 from assay.model.plan import Measure, Study
 from assay.store.standins import StandIns
 
+pytestmark = pytest.mark.usefixtures("undrawn")
+
 HOST, USER, PROJECT, JOB, SERIAL = "leon0417", "annaverdi", "zeus-secret", "7148271", "SN-99X-4471"
 ADDRESSES = ("10.31.7.9", "fd12:3456:789a::17", "3c:fd:fe:aa:10:07", "0c42:a103:0065:bf2a", "0x0c42a1030065bf2a")
 SECRETS = (HOST, USER, PROJECT, JOB, SERIAL, *ADDRESSES, "leon0418", "cineco.example", "8f14e45f-ceea-467f-a9d5")

@@ -15,6 +15,8 @@ from assay.cli import assay, output
 from assay.model.errors import AssayError, UsageError
 from assay.model.units import parse_quantity
 
+pytestmark = pytest.mark.usefixtures("undrawn")
+
 
 @pytest.fixture
 def run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:

@@ -7,7 +7,7 @@ from itertools import pairwise
 import msgspec
 import numpy as np
 import pytest
-from scipy import stats
+import scipy
 from tests.simulation import EPYC_7601, TWO_CORES, described
 
 from assay.launch.command import Command
@@ -144,7 +144,9 @@ def test_sampling_ends_when_its_seconds_are_over() -> None:
 @pytest.mark.parametrize("n", [5, 6, 10, 20, 100, 1000])
 def test_the_rank_of_the_interval_is_the_binomials(n: int) -> None:
     # The largest l with cdf(l - 1) <= 2.5 %; scipy is the oracle.
-    expected = max((rank for rank in range(n) if rank and stats.binom.cdf(rank - 1, n, 0.5) <= 0.025), default=0)
+    expected = max(
+        (rank for rank in range(n) if rank and scipy.stats.binom.cdf(rank - 1, n, 0.5) <= 0.025), default=0
+    )
     assert interval_rank(n) == expected
 
 

@@ -12,6 +12,8 @@ from assay.compare import page as compare_page
 from assay.model import benchmarks
 from assay.report import html
 
+pytestmark = pytest.mark.usefixtures("undrawn")
+
 
 def _declared() -> frozenset[str]:
     """Names of benchmarks, kernels, metrics, axes and their words, some at the beginning of a title; of rules."""

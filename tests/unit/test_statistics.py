@@ -5,9 +5,9 @@ import math
 
 import numpy as np
 import pytest
+import scipy
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from scipy import optimize, stats
 
 from assay.analyse.modes import dip, dip_exceeds, two_modes
 from assay.analyse.statistics import (
@@ -30,13 +30,13 @@ from assay.model.quantity import Quantity
 
 @pytest.mark.parametrize(("count", "of"), [(0, 1), (1, 1), (0, 8), (7, 8), (93, 100), (1990, 2000)])
 def test_the_interval_of_a_share_is_that_of_clopper_and_pearson(count: int, of: int) -> None:
-    found, wanted = share_of(count, of), stats.binomtest(count, of).proportion_ci(0.95, "exact")
+    found, wanted = share_of(count, of), scipy.stats.binomtest(count, of).proportion_ci(0.95, "exact")
     assert found.parts == pytest.approx((count / of, wanted.low, wanted.high), abs=1e-8)
 
 
 @pytest.mark.parametrize("free", [1, 2, 3, 11, 100])
 def test_the_quantile_of_students_t_is_scipys(free: int) -> None:
-    assert student(free) == pytest.approx(stats.t.ppf(0.975, free), rel=1e-6)
+    assert student(free) == pytest.approx(scipy.stats.t.ppf(0.975, free), rel=1e-6)
 
 
 @given(st.lists(st.floats(-1e6, 1e6), min_size=1, max_size=30), st.floats(0, 1))
@@ -55,7 +55,7 @@ def test_the_ranks_of_the_medians_interval_are_the_published_ones(n: int, rank: 
 @pytest.mark.parametrize("n", [7, 33, 150, 999, 4001, 100_000])
 def test_the_ranks_are_those_of_the_binomial_law(n: int) -> None:
     rank = median_rank(n)
-    assert stats.binom.cdf(rank - 1, n, 0.5) <= 0.025 < stats.binom.cdf(rank, n, 0.5)
+    assert scipy.stats.binom.cdf(rank - 1, n, 0.5) <= 0.025 < scipy.stats.binom.cdf(rank, n, 0.5)
 
 
 def test_five_samples_give_their_range_and_no_confidence() -> None:
@@ -68,7 +68,7 @@ def test_the_interval_covers_the_median_of_a_skewed_law_as_often_as_it_says(n: i
     draws = 4000
     intervals = [median_interval(rng.lognormal(0, 1, n)) for _ in range(draws)]
     covered = sum(each.lo <= 1 <= each.hi for each in intervals) / draws
-    exact = 1 - 2 * stats.binom.cdf(median_rank(n) - 1, n, 0.5)
+    exact = 1 - 2 * scipy.stats.binom.cdf(median_rank(n) - 1, n, 0.5)
     assert covered == pytest.approx(exact, abs=0.012)
     assert exact >= 0.95
 
@@ -83,14 +83,14 @@ def test_trends_agree_with_scipy(values: list[int], random: object) -> None:
     del random
     x = np.arange(len(values), dtype=float)
     y = np.array(values, dtype=float)
-    assert theil_sen(x, y) == pytest.approx(stats.theilslopes(y, x).slope)
+    assert theil_sen(x, y) == pytest.approx(scipy.stats.theilslopes(y, x).slope)
     tau, p = kendall(x, y)
     if len(set(values)) > 1:
-        oracle = stats.kendalltau(x, y)
+        oracle = scipy.stats.kendalltau(x, y)
         assert tau == pytest.approx(oracle.statistic)
         tied = len(set(values)) < len(values)
         method = "asymptotic" if tied else "exact"
-        assert p == pytest.approx(stats.kendalltau(x, y, method=method).pvalue)
+        assert p == pytest.approx(scipy.stats.kendalltau(x, y, method=method).pvalue)
     else:
         assert (tau, p) == (0, 1)
 
@@ -121,7 +121,7 @@ def test_the_interval_holds_the_shifts_that_wilcoxon_does_not_reject(values: lis
             min(shift, found.lo) < each < max(shift, found.lo) for each in walsh
         ):
             continue
-        p = stats.wilcoxon(np.array(values) - shift, method="exact").pvalue
+        p = scipy.stats.wilcoxon(np.array(values) - shift, method="exact").pvalue
         assert (p > 0.05) == inside
 
 
@@ -182,7 +182,7 @@ def _distance_with_mode(u: np.ndarray, before: np.ndarray, after: np.ndarray, mo
             require({at: here + ahead, before_it: -here, after_it: -ahead}, 0)
         elif at > mode:
             require({at + 1: -here - ahead, before_it + 1: here, after_it + 1: ahead}, 0)
-    solved = optimize.linprog([0] * (k + 1) + [1], A_ub=np.array(rows), b_ub=bounds, bounds=(0, 1))
+    solved = scipy.optimize.linprog([0] * (k + 1) + [1], A_ub=np.array(rows), b_ub=bounds, bounds=(0, 1))
     return float(solved.fun) if solved.status == 0 else math.inf
 
 

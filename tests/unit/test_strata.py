@@ -4,8 +4,8 @@ from collections.abc import Callable, Iterable, Iterator
 
 import numpy as np
 import pytest
+import scipy
 from _pytest.mark import ParameterSet
-from scipy import stats
 
 from assay.analyse.launches import CaseAttempt, Sampled
 from assay.analyse.strata import Stratum, chance, explained, plain
@@ -155,7 +155,7 @@ def test_the_drawn_p_is_that_of_scipys_permutation_test() -> None:
     rng = np.random.default_rng(4)
     for _ in range(5):
         near, far = rng.normal(0, 0.1, 5), rng.normal(0.1, 0.1, 6)
-        exact = stats.permutation_test(
+        exact = scipy.stats.permutation_test(
             (near, far), lambda a, b: abs(np.mean(a) - np.mean(b)), alternative="greater", n_resamples=np.inf
         ).pvalue
         assert chance([Stratum(near, far)]) == pytest.approx(exact, abs=0.02)

@@ -14,6 +14,8 @@ from assay.model.run import Run
 from assay.plan import Options
 from assay.report import html
 
+pytestmark = pytest.mark.usefixtures("undrawn")
+
 LARGE = "pack:2 numa:2(memory=16GB) l3:2(size=16MB) l2:4(size=512kB) l1:1(size=32kB) core:1 pu:1"
 SMALL = "pack:1 numa:1(memory=8GB) l3:1(size=32MB) l2:2(size=1MB) l1:1(size=32kB) core:2 pu:1"
 STUDY = Study(

@@ -114,15 +114,7 @@ def enter(asked: argparse.Namespace) -> int:
         raise LabError(f"no machine {asked.machine} in this lab: {', '.join(known)}", "tools/lab/lab status", 2)
     command = asked.command or [os.environ.get("SHELL", "sh")]
     if asked.machine != HEAD:
-        here = Path.cwd()
-        seen = Path(f"/proc/{machines.first_process(lab, asked.machine)}/root{here}")
-        command = [
-            *machines.inside(lab, asked.machine),
-            "env",
-            "-C",
-            str(here if seen.is_dir() else "/"),
-            *command,
-        ]
+        command = [*machines.inside_here(machines.first_process(lab, asked.machine)), *command]
     os.environ.update(lab.environment())
     try:
         os.execvp(command[0], command)  # noqa: S606 (a shell would read the words anew)

@@ -52,6 +52,13 @@ def inside(lab: Lab, name: str) -> tuple[str, ...]:
     return (*entering(first_process(lab, name), *_NAMESPACES),)
 
 
+def inside_here(first: int) -> tuple[str, ...]:
+    """The same for the machine of a first process, and in the folder that we are in where the machine has it."""
+    here = Path.cwd()
+    seen = Path(f"/proc/{first}/root{here}").is_dir()
+    return (*entering(first, *_NAMESPACES), "env", "-C", str(here if seen else "/"))
+
+
 def end(folder: Path) -> None:
     """Kill every process of the lab with this state folder, and wait until the kernel is done with them."""
     for process, _variables in ours(folder):
