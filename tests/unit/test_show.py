@@ -4,6 +4,7 @@ import csv
 import io
 import json
 import re
+import shutil
 from pathlib import Path
 from xml.etree import ElementTree as ET
 
@@ -18,13 +19,17 @@ from assay.model.units import parse_quantity
 pytestmark = pytest.mark.usefixtures("undrawn")
 
 
+@pytest.fixture(scope="module")
+def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return simulated_run(tmp_path_factory.mktemp("made"))
+
+
 @pytest.fixture
-def run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+def run(made: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     runs = tmp_path / "runs"
-    runs.mkdir()
     monkeypatch.setenv("ASSAY_RUNS", str(runs))
     monkeypatch.chdir(tmp_path)
-    return simulated_run(runs)
+    return Path(shutil.copytree(made, runs / made.name))
 
 
 def _assay(*arguments: str) -> Result:

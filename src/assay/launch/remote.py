@@ -9,7 +9,7 @@ from assay.launch.command import Layout, Site
 GRACE_S = 10.0
 
 #: Nobody is there to answer questions, and a node that is gone is noticed within 30 s.
-_SSH = (
+_SSH: tuple[str, ...] = (
     *("-o", "BatchMode=yes"),
     *("-o", "ConnectTimeout=10"),
     *("-o", "ServerAliveInterval=10"),
