@@ -50,13 +50,24 @@ def compiled(native: Path, toolchain: Toolchain) -> Path:
 
 
 def planted(toolchain: Toolchain, folder: Path, program: str, changes: Sequence[Change]) -> list[str]:
-    """A copy of one program for each change (what stands in its source once, what shall stand there); paths."""
+    """A program for each change of its source (what stands there once, what shall stand there); paths.
+
+    They are one file, which goes by the name that it is started by: what all of them include is compiled once.
+    """
     native = copied(folder, program)
     (source,) = (native / "benchmarks").glob(f"*/{program}.cpp")
     text = source.read_text()
-    source.unlink()
-    for number, (right, wrong) in enumerate(changes):
+    included = [line for line in text.splitlines() if line.startswith("#include ")]
+    parts, names = [], [f"{program}_{number}" for number in range(len(changes))]
+    for name, (right, wrong) in zip(names, changes, strict=True):
         assert text.count(right) == 1, right
-        (source.parent / f"{program}_{number}.cpp").write_text(text.replace(right, wrong))
+        changed = text.replace(right, wrong).replace("int main(", "int started(")
+        body = [line for line in changed.splitlines() if line not in included]
+        parts += [f"namespace {name} {{", *body, "}"]
+    starts = [f'if (name.ends_with("/{name}")) return {name}::started(argc, argv);' for name in names]
+    main = ["int main(int argc, char** argv) { const std::string_view name = argv[0];", *starts, "return 99; }"]
+    source.write_text("\n".join([*included, "#include <string_view>", *parts, *main, ""]))
     made = compiled(native, toolchain)
-    return [str(made / f"{program}_{number}") for number in range(len(changes))]
+    for name in names:
+        (made / name).symlink_to(program)
+    return [str(made / name) for name in names]
