@@ -155,8 +155,8 @@ def test_a_shell_enters_a_node_as_tests_do(lab: Lab) -> None:
 
 
 def test_a_machine_that_is_not_in_the_lab_is_named(lab: Lab) -> None:
-    done = lab.run("node09", ["true"])
+    done = tool(lab.folder, "enter", "node09", "true")
     assert done.returncode == 2
     assert "no machine node09 in this lab: node01, node02, ctl, head" in done.stderr
-    assert lab.run("node01", ["no-such-program"]).returncode == 127
-    assert "no-such-program" in lab.run("head", ["no-such-program"]).stderr
+    assert tool(lab.folder, "enter", "node01", "no-such-program").returncode == 127
+    assert "no-such-program" in tool(lab.folder, "enter", "head", "no-such-program").stderr
