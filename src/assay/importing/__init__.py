@@ -58,14 +58,24 @@ class ImportOptions(msgspec.Struct, frozen=True):
     strict: bool = False
 
 
-def tables_of(text: Text, tool: str = "", test: str = "") -> Iterator[Table | Skipped]:
+def tables_of(text: Text, tool: str = "", test: str = "") -> list[Table | Skipped]:
     """Every table of a text in the order it stands there, and each place that could not be read.
+
+    Where there is none, it may be set in a comment, or in from the left.
 
     Args:
         text: of a file.
         tool: that printed it; found where empty, also several.
         test: program that printed rows without a heading.
     """
+    found = list(_tables_of(text, tool, test))
+    if any(isinstance(each, Table) for each in found):
+        return found
+    bare = list(_tables_of(text.bare(), tool, test))
+    return bare if any(isinstance(each, Table) for each in bare) else found
+
+
+def _tables_of(text: Text, tool: str, test: str) -> Iterator[Table | Skipped]:
     for form in [FORMATS[tool]] if tool else found_in(text):
         others = [each for each in FORMATS.values() if each is not form]
         yield from Lines(text, form, others, test if tool else None).tables()
@@ -92,8 +102,7 @@ def read(tool: str, texts: Sequence[Text], wanted: ImportOptions | None = None) 
     tables: list[Table] = []
     skipped: list[Skipped] = []
     for text in texts:
-        found = list(tables_of(text, tool, wanted.test))
-        found = found or [_without_output(text, tool)]
+        found = tables_of(text, tool, wanted.test) or [_without_output(text, tool)]
         skipped += [each for each in found if isinstance(each, Skipped)]
         tables += sorted((each for each in found if isinstance(each, Table)), key=_first_line)
     if wanted.placement:

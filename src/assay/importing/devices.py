@@ -14,12 +14,13 @@ NCCL = Declared(
     tool="nccl-tests",
     benchmark="nccl",
     kernel="own",
-    marks=r"#\s+size\s+count\s+type\b|\bnThread \d+ nGpus \d+",
+    marks=r"#\s+size\s+count\s+type\b|\bnThread \d+ nGpus \d+|#\s+size\s+time\s+algbw\b",
     programs=r"(?P<operation>\w+)_perf$",
     begins=re.compile(r"\bnThread \d+ nGpus \d+"),
     said={
         "version": re.compile(r"(?:nccl-tests version|NCCL version|rccl-tests: Version) (\S+)"),
         "operation": re.compile(r"Collective test starting: (\w+?)_perf"),
+        "_four": re.compile(r"^#\s+(size)\s+time\s+algbw\s+busbw\s*$"),  # as people cut it
     },
     counted={"devices": re.compile(r"^#?\s+Rank +\d+ .*\bdevice +\d+")},
     failed=re.compile(r"# Out of bounds values : [1-9]"),
@@ -40,6 +41,15 @@ NCCL = Declared(
             },
             like=re.compile(r"\s*\d+\s+\d+\s+(?:float|double|half|u?int\d*|bfloat16|f8\w+)\s"),
         ),
+        Row(
+            re.compile(rf"\s*(?P<bytes>\d+)\s+(?P<time>{_RATE})\s+(?P<rate>{_RATE})\s+(?P<bus>{_RATE})"),
+            {
+                "time": Value("latency", "us"),
+                "rate": Value("algorithm-bandwidth", "GB/s"),
+                "bus": Value("bus-bandwidth", "GB/s"),
+            },
+            needs={"_four": ""},
+        ),
     ),
 )
 
@@ -54,7 +64,7 @@ NVBANDWIDTH = Declared(
     said={
         "version": re.compile(r"^nvbandwidth Version: v?(\S+)"),
         "kernel": re.compile(r"^Running (\w+)\."),
-        "unit": re.compile(r"\(column\) (?:bandwidth )?\((GB/s|ns)\)"),
+        "unit": re.compile(r"\(column\) (?:\w+ )*\((GB/s|ns)\)"),
     },
     # Not `from` and `to`: of half the tests the row is where the bytes go, and only the test's name says it.
     matrix=Matrix(re.compile(r"\s*(\d+(?:\s+\d+)*)"), ("row", "column"), Value()),
@@ -81,9 +91,12 @@ BABELSTREAM = Declared(
            "GiBytes/sec": "GiB/s", "mibytes_per_sec": "MiB/s"},
     rows=(
         Row(
-            re.compile(r"(?P<kernel>Copy|Mul|Add|Triad|Dot|Nstream)\s+(?P<rate>[\d.]+)\s+[\d.]+\s+[\d.]+\s+(?P<mean>[\d.]+)"),
+            re.compile(
+                r"(?P<kernel>Copy|Mul|Add|Triad|Dot|Nstream)(?: :)?\s+(?P<rate>[\d.]+)\s+[\d.]+\s+[\d.]+"
+                r"\s+(?P<mean>[\d.]+)"
+            ),
             {"rate": Value("bandwidth", remark="the best of its repetitions"), "mean": Value("mean-time", "s")},
-            like=re.compile(r"(?:Copy|Mul|Add|Triad|Dot)\s+[\d.]+(?:\s|$)"),
+            like=re.compile(r"(?:Copy|Mul|Add|Triad|Dot)(?: :)?\s+[\d.]+(?:\s|$)"),
             needs={"unit": ""},
         ),
         Row(

@@ -45,6 +45,8 @@ _TOGETHER = {"latency": "multi-latency", "multi-bandwidth": "multi-bandwidth"}
 #: Counts, and rates that follow from the size and the time: older versions count 2^20 bytes, newer ones 10^6.
 _PASSED_OVER = {"#bytes", "bytes", "#repetitions", "repetitions", "Mbytes/sec", "defects"}
 _MESSAGES = "Msg/sec"
+#: Alone on a line it says that what archives of letters break at 72 letters stands on two lines.
+_LAST = "Mbytes/sec"
 _PAIR = 2
 #: Words of placements with the cores of each node, and the nodes.
 _PLACED = re.compile(r"(?:one-core(?::numa:\d+)?|cores:(\d+))(?:@(\d+))?", re.ASCII)
@@ -57,6 +59,7 @@ class _Head(msgspec.Struct):
     params: dict[str, ParamValue] = {}
     columns: list[str] = []
     line: int = 0
+    wrapped: bool = False
 
 
 def _read(source: Lines) -> Iterator[Table]:
@@ -69,14 +72,7 @@ def _read(source: Lines) -> Iterator[Table]:
     head, rows = _Head(), list[tuple[int, list[str]]]()
     for number, line in source:
         words = line.split()
-        if head.columns and words and is_number(words[0]):
-            if len(words) != len(head.columns):
-                text.refuse(
-                    number, f"{len(words)} words in a row, but the heading names {len(head.columns)} columns"
-                )
-            rows.append((number, words))
-            continue
-        if _GROUP in head.columns and not words:
+        if head.columns and _is_row(text, number, words, head, rows):
             continue
         if rows:
             yield _table(text, head, rows, started, version)
@@ -89,6 +85,28 @@ def _read(source: Lines) -> Iterator[Table]:
         yield _table(text, head, rows, started, version)
     elif head.line:
         text.refuse(head.line, "no rows follow this heading")
+
+
+def _is_row(text: Text, number: int, words: list[str], head: _Head, rows: list[tuple[int, list[str]]]) -> bool:
+    """Whether a line belongs to the rows below a heading; a row is added, or the end of one that was broken."""
+    if not words:
+        return _GROUP in head.columns or head.wrapped
+    if words == [_LAST] and not rows:
+        head.columns, head.wrapped = [*head.columns, _LAST], True
+    elif not is_number(words[0]):
+        return False
+    elif head.wrapped and rows and len(rows[-1][1]) < len(head.columns):
+        rows[-1][1].extend(words)
+    else:
+        if not head.wrapped:
+            _require_columns(text, number, words, head)
+        rows.append((number, words))
+    return True
+
+
+def _require_columns(text: Text, number: int, words: list[str], head: _Head) -> None:
+    if len(words) != len(head.columns):
+        text.refuse(number, f"{len(words)} words in a row, but the heading names {len(head.columns)} columns")
 
 
 def _heading(text: Text, number: int, line: str, head: _Head) -> None:
@@ -159,6 +177,7 @@ def _benchmark_of(head: _Head) -> tuple[str, str, dict[str, ParamValue]]:
 
 
 def _figures(text: Text, line: int, words: list[str], head: _Head, kernel: str) -> Iterator[Figure]:
+    _require_columns(text, line, words, head)
     by_name = dict(zip(head.columns, words, strict=True))
     times = _TIMES if kernel != "message" else _OF_GROUPS if "groups" in head.params else _OF_PAIRS
     size: dict[str, ParamValue] = {"bytes": text.whole(line, by_name["#bytes"])} if "#bytes" in by_name else {}

@@ -8,7 +8,7 @@ import msgspec
 from assay.importing.command import CommandLine, parse_command
 
 #: `[hpc@hpc01 pt2pt]$ `, `user@n1:~$ `, `(base) root@n1:/# `, `$ `, `+ ` of `set -x`; or a program that such
-#: lines begin with.
+#: lines begin with; `/opt/osu_bw: ` begins a message.
 _PROMPT = re.compile(
     r"\s*(?:\([\w.-]{1,40}\)\s*)?"
     r"(?:\[[^\]]*\]\s*[$#%>]|[\w.-]+@[\w.:@~/-]{1,200}[#$%>]|[\w.@:~/-]*\$|[\w.@:~/-]+%|\++)\s+(\S.*)"
@@ -16,7 +16,7 @@ _PROMPT = re.compile(
 _STARTS = re.compile(
     r"\s*((?:[A-Z_]+=\S+\s+)*"
     r"(?:(?:mpirun(?:_rsh)?|mpiexec(?:\.\w+)?|srun|prun|orterun|numactl|jsrun|aprun|flux run)(?=\s)"
-    r"(?!\s+(?:noticed|detected|has|was|is|does|could|failed)\b)|\.{0,2}/\S).*)"
+    r"(?!\s+(?:noticed|detected|has|was|is|does|could|failed)\b)|\.{0,2}/\S*[^\s:](?=\s|$)).*)"
 )
 _CONTINUES = "\\"
 #: As many lines as anybody breaks a command into.

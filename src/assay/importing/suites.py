@@ -113,11 +113,14 @@ MLC = Declared(
         "version": re.compile(r"^Intel\(R\) Memory Latency Checker - v(\S+)"),
         "kernel": re.compile(
             r"^Measuring (idle lat|Peak|Maximum|Memory Bandwidths between nodes|Loaded|cache-to-cache)"
+            r"|^Remote Socket (L2->L2 HITM? latency \(data address homed in \w+) socket"
         ),
         "unit": re.compile(r"\(in (ns)\)|^Bandwidths are in (MB/sec)"),
     },
     units={"MB/sec": "MB/s"},
-    matrix=Matrix(re.compile(r"\s*(?:Numa node|Socket)\s+(\d+(?:\s+\d+)*)"), ("node", "to"), Value()),
+    matrix=Matrix(
+        re.compile(r"\s*(?:(?:Writer )?Numa [Nn]ode|Socket)\s+(\d+(?:\s+\d+)*)"), ("node", "to"), Value()
+    ),
     rows=(
         Row(
             re.compile(r"\s*(?P<delay>\d{5})\s+(?P<time>\d[\d.]*)\s+(?P<rate>\d[\d.]*)"),
@@ -129,6 +132,10 @@ MLC = Declared(
             re.compile(r"(?P<traffic>ALL Reads|\d:\d\s+\S.*?|Stream-triad like)\s*:\s*(?P<rate>\d[\d.]*)"),
             {"rate": Value("bandwidth", "MB/sec")},
             needs={"kernel": ""},
+        ),
+        Row(
+            re.compile(r"Each iteration took [\d.]+ .*clocks \(\s*(?P<time>\d[\d.]*)\s+ns\)"),
+            {"time": Value("latency", "ns", kernel="idle-lat")},
         ),
         Row(
             re.compile(r"(?P<transfer>Local Socket L2->L2 HITM?)\s+latency\s+(?P<time>\d[\d.]*)"),

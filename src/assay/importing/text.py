@@ -11,6 +11,8 @@ from assay.importing.cleaning import lines_of
 from assay.model.errors import UsageError
 from assay.model.imported import Figure
 
+#: Before a line of a program's comment, or of a block in a page.
+_SET_IN = re.compile(r"\s*(?:(?:#+|//)\s*)?")
 #: Longer words are no numbers that anything prints.
 _LONGEST = 40
 _SHOWN = 60
@@ -87,6 +89,10 @@ class Text(msgspec.Struct, frozen=True):
     name: str
     sha256: str
     lines: tuple[str, ...]
+
+    def bare(self) -> "Text":
+        """The same without what sets it in a comment, or in from the left."""
+        return msgspec.structs.replace(self, lines=tuple(_SET_IN.sub("", line, count=1) for line in self.lines))
 
     @classmethod
     def of(cls, name: str, content: bytes) -> "Text":

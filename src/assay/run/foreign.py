@@ -162,7 +162,7 @@ def _figures(tool: str, text: str) -> Iterator[ProgramRecord]:
         UsageError: it holds none, or several.
     """
     source = Text.of(tool, text.encode())
-    found = list(importing.tables_of(source, tool))
+    found = importing.tables_of(source, tool)
     if torn := next((each for each in found if isinstance(each, Skipped)), None):
         source.refuse(0, f"{torn.where}: {torn.reason}")
     tables = [each for each in found if isinstance(each, Table)]
