@@ -16,9 +16,11 @@ from assay.model.plan import Measure, Plan, PlannedLaunch, Study
 from assay.model.record import Series
 from assay.model.run import Run
 from assay.plan import Options
+from assay.plan.networks import network_factor
 from assay.run.budget import CostHistory, Outstanding, Spread
 from assay.run.ledger import Ledger
 from assay.simulation import Fault, Law, SimulatedMachine
+from assay.simulation.law import Link
 
 SIZES = Study("Sizes", "?", (Measure("memcpy", ("one-core",), axes={"bytes": "1k:1M", "buffers": "hot"}),))
 
@@ -169,6 +171,26 @@ def test_windows_over_a_network_of_100_mbit_a_second_are_waited_for(tmp_path: Pa
     carry_on(begin(tmp_path, plan), plan, machine)
     three_windows_s = 3 * 64 * 2**22 / (100e6 / 8)
     assert machine.longest_s > three_windows_s
+
+
+@pytest.mark.parametrize("seed", [7, 8])  # both begin with the slow one, by its cases or by what controls them
+def test_a_slow_network_takes_no_time_from_another(tmp_path: Path, seed: int) -> None:
+    study = Study(
+        "Two", "?", (Measure("pt2pt", ("pair:other-node",), axes={"pattern": "bandwidth", "bytes": "64K:4M"}),)
+    )
+    networks = network_factor({"slow": "eth0", "fast": "eth1"})
+    plan = plan_for(study=study, options=Options(hosts=("n1", "n2"), budget_s=20, factors=networks, seed=seed))
+    links = {**Law().links, "eth0": Link(60e-6, 1.1e7, 1.1e7), "eth1": Link(1e-6, 1.2e10, 1.2e10)}
+    machine = SimulatedMachine(described().topology, Law(links=links), hosts=("n1", "n2"))
+    directory = begin(tmp_path, plan)
+    ending = carry_on(directory, plan, machine)
+    run = store.load(directory.path)
+    level = {case.id: case.factors.get("network") for case in plan.cases}
+    fast = [made for case, made in launches_of(run).items() if level[case] == "fast"]
+    assert min(fast) >= 6  # an interval
+    of_slow = [each.launch.bracket.elapsed_s for each in run.launches if level[each.launch.cases[0]] == "slow"]
+    assert max(of_slow) > 20  # a single one takes more than the budget
+    assert ending.elapsed_s <= 20 + sum(of_slow)
 
 
 @pytest.mark.parametrize(("left_s", "launches"), [(10, 1), (20, 6), (60, 6), (70, 7), (100, 10)])

@@ -5,6 +5,8 @@ from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from typing import NamedTuple
 
+import msgspec
+
 from assay.model.plan import Plan, PlannedLaunch
 from assay.model.run import LaunchRecords, Run, Shortfall
 from assay.run.budget import CostHistory, Outstanding, Spread
@@ -33,6 +35,8 @@ _FAILED_SHARE = 0.25
 _DIFFERS = 0.25
 #: Probes around a launch of an earlier session, which only the launch itself was timed of.
 _PROBES_S = 0.05
+#: Each factor of a case with its level.
+_Levels = frozenset[tuple[str, str]]
 
 
 class RemainingWork(NamedTuple):
@@ -106,6 +110,12 @@ class Ledger:
         self._failed_s = 0.0
         self._made = self._reconsidered = 0
         self._sentinels = {case.id for case in plan.cases if case.role == "sentinel"}
+        #: Levels of factors -> seconds by which single launches under them took more than their share of a budget
+        #: that a user gave: one slow network, or toolchain, takes no time from the others.
+        self._excess_s: dict[_Levels, float] = {}
+        self._levels = {case.id: frozenset(case.factors.items()) for case in plan.cases}
+        shares = len({self._levels[case.id] for case in plan.studied})
+        self._share_s = math.inf if plan.grows else (plan.budget_s or math.inf) / max(1, shares)
         for records in history:
             wall_s = records.launch.bracket.elapsed_s + _PROBES_S
             self.earlier_s += wall_s + records.launch.waited_s
@@ -127,6 +137,9 @@ class Ledger:
         launch = records.launch
         self._made += 1
         self._begun.add(launch.id)
+        if wall_s > self._share_s:
+            levels = self._levels[launch.cases[0]]
+            self._excess_s[levels] = self._excess_s.get(levels, 0.0) + wall_s - self._share_s
         planned = self.left.get(launch.id)
         before_s = self._foreseen_s(planned)
         self.costs.learn(records, allowed, wall_s)
@@ -169,7 +182,10 @@ class Ledger:
         self._forget_what_has_changed(launch.block)
         if left_s is None:
             return {case_id: self.costs.unlimited_s(case_id) for case_id in launch.cases}
-        while True:
+        if not repeat:
+            self._cut_what_had_its_share(left_s)
+            launch = self.left.get(launch.id) or msgspec.structs.replace(launch, cases=())
+        while launch.cases:
             if self._spread is None:
                 known = self.left.outstanding, self._paired, left_s, self.costs
                 self._spread = Spread(self.plan, *known, may_exceed=not self._reconsidered)
@@ -177,10 +193,14 @@ class Ledger:
             if repeat or not self._spread.dropped:
                 return seconds
             self.cut(self._spread.dropped)  # what is left shares starts of launches otherwise
-            left = self.left.get(launch.id)
-            if left is None:
-                return {}
-            launch = left
+            launch = self.left.get(launch.id) or msgspec.structs.replace(launch, cases=())
+        return {}
+
+    def _cut_what_had_its_share(self, left_s: float) -> None:
+        """Cut what is left under levels that had all of the time that others left, and more."""
+        had = {levels for levels, excess_s in self._excess_s.items() if left_s <= excess_s}
+        if had:
+            self.cut(case_id for case_id in self.left.outstanding if self._levels[case_id] in had)
 
     def cut(self, cases: Iterable[str]) -> None:
         """The budget has no time for these cases any more."""
@@ -223,9 +243,13 @@ class Ledger:
         return self.earlier_s + now_s - self.began_s
 
     def left_s(self, now_s: float) -> float | None:
-        """Of the budget, less what is kept for cases that wait; None without one."""
-        budget_s = self.plan.budget_s
-        return None if budget_s is None else budget_s - self._kept_s - self.elapsed_s(now_s)
+        """Of the budget, without what is kept for cases that wait, for levels that had their share at most.
+
+        None without a budget.
+        """
+        if self.plan.budget_s is None:
+            return None
+        return self.plan.budget_s - self._kept_s - self.elapsed_s(now_s) + sum(self._excess_s.values())
 
     def progress(self, now_s: float) -> Progress:
         """For people who wait."""
