@@ -12,6 +12,7 @@ from assay.model.toolchain import Mpi
 
 OPEN_MPI = Mpi("openmpi-4.1.4", "openmpi", "4.1.4", "/opt/bin/mpicxx", "/opt/bin/mpiexec")
 MPICH = Mpi("mpich-4.0.2", "mpich", "4.0.2", "/opt/bin/mpicxx", "/opt/bin/mpiexec")
+CRAY = Mpi("cray-mpich-8.1.25", "cray", "8.1.25", "/opt/cray/pe/craype/2.7.20/bin/CC", "")
 INTEL = Mpi("intel-2021.13", "intel", "2021.13", "/opt/bin/mpicxx", "/opt/bin/mpiexec")
 RANKS = ((0,), (2, 3))
 ALLOCATED = Site("n1", scheduler="slurm", run="r1")
@@ -95,6 +96,21 @@ def test_schedulers_own_launchers_start_ranks_that_bind_themselves(name: str, sc
     alone = msgspec.structs.replace(MPICH, launcher="")
     assert launch.select(Layout(("n2", "n1"), RANKS, alone), unasked).name == name
     assert not launch.get(name).fits(layout, ALLOCATED)
+
+
+def test_the_mpi_of_hpe_is_started_by_the_scheduler_as_the_site_has_it() -> None:
+    """As other machines have it: none of HPE's was at hand."""
+    layout = Layout(("n2", "n1"), RANKS, CRAY, "cxi/cxi0")
+    command = launch.select(layout, ALLOCATED).translate(layout, ALLOCATED, ("p",), {})
+    assert shlex.join(command.argv) == (
+        f"{STEP} --nodes=2 --ntasks=4 --distribution=arbitrary --cpu-bind=mask_cpu:0x1,0xc p"
+    )
+    fabric = {"FI_PROVIDER": "cxi", "FI_CXI_DEVICE_NAME": "cxi0", "MPICH_OFI_USE_PROVIDER": "cxi"}
+    assert fabric.items() <= command.environment.items()
+    assert launch.select(layout, Site("n1", scheduler="pbs")).name == "pals"
+    tcp = launch.get("pals").translate(Layout(("n2",), RANKS, CRAY, "hsn0"), ALLOCATED, ("p",), {}).environment
+    assert {tcp["FI_PROVIDER"], tcp["MPICH_OFI_USE_PROVIDER"]} == {"tcp;ofi_rxm"}
+    assert tcp["FI_TCP_IFACE"] == "hsn0"
 
 
 def test_inside_slurm_srun_goes_before_the_mpis_own_launcher_and_local_before_srun() -> None:

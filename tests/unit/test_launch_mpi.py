@@ -52,6 +52,14 @@ def test_open_mpi_reaches_others_by_ssh_with_the_runs_name_on_its_daemons(mpi: M
     )
 
 
+@pytest.mark.parametrize("mpi", [OPEN_MPI_4, OPEN_MPI_5])
+def test_an_open_mpi_that_knows_a_schedulers_own_way_to_its_nodes_takes_it(mpi: Mpi) -> None:
+    """No `plm` is chosen: `tm` of PBS comes before ssh where the Open MPI has it."""
+    job = msgspec.structs.replace(SITE, scheduler="pbs")
+    assert line(Layout(THERE, RANKS, mpi), job) == line(Layout(THERE, RANKS, mpi))
+    assert not {"plm", "ras"} & set(line(Layout(THERE, RANKS, mpi), job).split())
+
+
 def test_open_mpi_4_would_number_its_own_host_first_and_is_given_parts_in_order() -> None:
     blocks = BLOCKS.replace("ppr:2:node", "slot")
     assert line(Layout(BACK, RANKS, OPEN_MPI_4)) == (
@@ -210,5 +218,9 @@ def test_intel_mpi_keeps_to_what_is_asked_for_and_has_slurm_start_its_daemons() 
     command = launch.get("intel").translate(layout, Site("n1", scheduler="slurm"), ("p",), {})
     assert command.environment == {"ASSAY_PARENT": "", "I_MPI_JOB_RESPECT_PROCESS_PLACEMENT": "0"}
     assert "-bootstrap slurm" in shlex.join(command.argv)
+    job = Site("n1", scheduler="pbs", task_starter="/opt/pbs/bin/pbs_tmrsh")
+    command = launch.get("intel").translate(layout, job, ("p",), {})
+    assert "-bootstrap rsh -bootstrap-exec /opt/pbs/bin/pbs_tmrsh" in shlex.join(command.argv)
+    assert not any("ssh" in value for value in command.environment.values())
     command = launch.get("intel").translate(layout, Site("n1"), ("p",), {})
     assert command.environment["I_MPI_HYDRA_BOOTSTRAP_EXEC_EXTRA_ARGS"] == SSH

@@ -33,6 +33,12 @@ LAUNCHERS = {
     "srun: unrecognized option '--version'": None,
 }
 
+#: What `CC --cray-print-opts=libs` of PrgEnv-gnu printed on Frontier, shortened.
+OF_HPE = (
+    "-L/opt/cray/pe/mpich/8.1.23/ofi/gnu/9.1/lib -L/opt/cray/pe/libsci/22.12.1.1/GNU/9.1/x86_64/lib -ldl "
+    "-Wl,--as-needed,-lmpi_gnu_91,--no-as-needed -Wl,--as-needed,-lpmi,--no-as-needed"
+)
+
 PROGRAM = """#!/bin/sh
 case "$1" in {option}) echo "{text}" ;; *) echo "error: unrecognized option $1" >&2; exit 1 ;; esac
 """
@@ -91,6 +97,27 @@ def test_the_other_families_are_known_by_the_words_of_their_wrapper(
     install(bin_folder / "mpicxx", "-v", line)
     (mpi,) = toolchain.find_mpis()
     assert (mpi.name, mpi.kind) == known
+
+
+def test_the_mpi_of_hpes_environment_is_found_by_what_its_compiler_links(
+    bin_folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """As written on other machines: none of HPE's was at hand."""
+    answers = "--version) echo 'g++ (SUSE Linux) 12.3.0 Free Software Foundation' ;; *native*) ;; *) echo"
+    install(bin_folder / "CC", "--cray-print-opts=libs", OF_HPE)
+    assert (found(), [each.name for each in toolchain.find()]) == ([], ["gcc"])
+    monkeypatch.setenv("CRAYPE_VERSION", "2.7.20")
+    mpis._output_of.cache_clear()
+    wrapper = bin_folder / "CC"
+    wrapper.write_text(wrapper.read_text().replace("*) echo", answers))
+    (mpi,) = toolchain.find_mpis()
+    assert mpi == Mpi("cray-mpich-8.1.23", "cray", "8.1.23", str(wrapper), "")
+    assert [(each.name, each.compiler) for each in toolchain.find()] == [("gcc", str(wrapper))]
+    install(tmp_path / "mpich" / "mpicxx", "-v|-show", f"mpicxx for MPICH version 3.4a2 {OF_HPE}")
+    monkeypatch.setenv("PATH", f"{bin_folder}:{tmp_path / 'mpich'}")
+    assert found() == ["cray-mpich-8.1.23"]  # both wrappers are of one MPI
+    monkeypatch.setenv("PATH", f"{tmp_path / 'mpich'}:{bin_folder}")
+    assert toolchain.get_mpi("cray-mpich").compiler == str(tmp_path / "mpich" / "mpicxx")
 
 
 @pytest.mark.parametrize(("line", "kind"), [*LAUNCHERS.items()])

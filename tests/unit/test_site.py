@@ -50,6 +50,10 @@ def test_the_node_file_of_pbs_is_read(tmp_path: Path, monkeypatch: pytest.Monkey
     monkeypatch.setenv("PBS_NODEFILE", str(tmp_path / "nodes"))
     assert site.node_names((), None) == ("n1", "n2")
     assert site.find().scheduler == "pbs"
+    assert site.find().task_starter == ""
+    (tmp_path / "pbs_tmrsh").touch(0o755)
+    monkeypatch.setenv("PATH", str(tmp_path))
+    assert site.find().task_starter == str(tmp_path / "pbs_tmrsh")
 
 
 def test_a_scheduler_that_does_not_tell_its_nodes_is_said(monkeypatch: pytest.MonkeyPatch) -> None:

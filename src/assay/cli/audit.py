@@ -32,6 +32,7 @@ _LIBRARIES = {
     "libmpi.so.40": "openmpi",
     "libmpi.so.80": "openmpi",
     "libmpich.so": "mpich",
+    "/cray/pe/": "cray",  # HPE's: libmpi_gnu_91.so.12, libmpi_cray.so.12, and a libmpi.so.12
     "libmpi.so.12": "mpich",
 }
 

@@ -21,8 +21,6 @@ if TYPE_CHECKING:
 UNFIT = "nothing can be measured here yet"
 #: How long a node may take to answer.
 _PATIENCE_S = 60.0
-#: What a rank of each family needs of Slurm to learn who it is: names in `srun --mpi=list`.
-_PMI = {"openmpi": "pmix", "mpich": "pmi2", "intel": "pmi2"}
 
 
 def examine(
@@ -243,16 +241,23 @@ def _launching(mpi: Mpi, starter: Starter) -> Check:
     from assay.model.check import Check
 
     why = "the launcher of another MPI starts single ranks that do not find each other"
-    verdict = _slurm(mpi, starter) if starter.site.scheduler == "slurm" else _own(mpi)
+    verdict = _slurm(mpi, starter) if starter.site.scheduler == "slurm" else _own(mpi, starter)
     return Check(f"launcher of {mpi.name}", verdict.state, verdict.found, why, verdict.remedy)
 
 
-def _own(mpi: Mpi) -> Verdict:
+def _own(mpi: Mpi, starter: Starter) -> Verdict:
+    """Its own launcher, or that of the scheduler which gave the nodes."""
+    from assay import launch
+    from assay.launch.command import Layout
     from assay.machine.verdicts import Verdict
+    from assay.model.errors import UnfitEnvironmentError
 
-    if mpi.launcher:
-        return Verdict("ok", mpi.launcher)
-    return Verdict("problem", "its mpiexec is not here", "install it, or measure inside an allocation of Slurm")
+    try:
+        found = launch.select(Layout((starter.site.host,), ((),), mpi), starter.site)
+    except UnfitEnvironmentError:
+        remedy = "install it, or measure inside an allocation of Slurm"
+        return Verdict("problem", "its mpiexec is not here", remedy)
+    return Verdict("ok", mpi.launcher or found.name)
 
 
 def _slurm(mpi: Mpi, starter: Starter) -> Verdict:
@@ -260,16 +265,18 @@ def _slurm(mpi: Mpi, starter: Starter) -> Verdict:
     from assay.launch.command import Command
     from assay.machine.verdicts import Verdict
     from assay.model.errors import UnfitEnvironmentError
+    from assay.model.toolchain import SLURM_PMI
     from assay.run.process import Processes
 
     if starter.site.launcher not in {"", "srun"}:
-        return _own(mpi)
+        return _own(mpi, starter)
     try:
         outcome = Processes().execute(Command(("srun", "--mpi=list"), {}), _PATIENCE_S)
     except UnfitEnvironmentError as error:
         return Verdict("problem", error.what, "module load slurm")
     spoken = (outcome.stdout + outcome.stderr).decode(errors="replace").split()
-    if _PMI[mpi.kind] in spoken:
-        return Verdict("ok", f"srun --mpi={_PMI[mpi.kind]}")
-    remedy = f"--launcher {mpi.kind}" if mpi.launcher else f"ask the site for Slurm with {_PMI[mpi.kind]}"
-    return Verdict("problem", f"srun --mpi=list has no {_PMI[mpi.kind]}", remedy)
+    pmi = SLURM_PMI[mpi.kind]
+    if not pmi or pmi in spoken:
+        return Verdict("ok", f"srun --mpi={pmi}" if pmi else "srun, as the site has it for HPE's MPI")
+    remedy = f"--launcher {mpi.kind}" if mpi.launcher else f"ask the site for Slurm with {pmi}"
+    return Verdict("problem", f"srun --mpi=list has no {pmi}", remedy)

@@ -58,6 +58,8 @@ def find(launcher: str | None = None, ssh_config: str | None = None, run: str = 
     Raises:
         UsageError: the configuration of ssh is no file, or there is no such launcher.
     """
+    import shutil
+
     from assay import launch
     from assay.launch.command import Site
     from assay.model.job import JOB_VARIABLE
@@ -66,15 +68,17 @@ def find(launcher: str | None = None, ssh_config: str | None = None, run: str = 
         launch.get(launcher)
     if ssh_config and not os.path.isfile(ssh_config):  # noqa: PTH113 (a path as the user wrote it)
         raise UsageError(f"there is no file '{ssh_config}'", remedy="name the file that ssh -F would take")
+    scheduler = allocated().scheduler
     return Site(
         host=os.uname().nodename,
-        scheduler=allocated().scheduler,
+        scheduler=scheduler,
         launcher=launcher or "",
         run=run,
         ssh_config=os.path.abspath(ssh_config) if ssh_config else "",  # noqa: PTH100
         sockets=_sockets(),
         root=os.geteuid() == 0,
         job=os.environ.get(JOB_VARIABLE, ""),
+        task_starter=(shutil.which("pbs_tmrsh") or "") if scheduler == "pbs" else "",
     )
 
 

@@ -119,6 +119,8 @@ class Site(msgspec.Struct, frozen=True):
             empty for a connection of its own for each.
         root: whether this process is root, which some launchers refuse to serve unless told to.
         job: name of the job that this process belongs to (`assay submit`); empty where the command was typed.
+        task_starter: path of the program by which PBS starts a task of the job on another node (`pbs_tmrsh`);
+            empty elsewhere, and of a PBS without it.
     """
 
     host: str
@@ -129,6 +131,7 @@ class Site(msgspec.Struct, frozen=True):
     sockets: str = ""
     root: bool = False
     job: str = ""
+    task_starter: str = ""
 
 
 class Launcher(Protocol):

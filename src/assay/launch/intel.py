@@ -22,14 +22,18 @@ class Intel:
         environment = forwarded_environment(environment, site)
         messages = networks.network_variables(layout.mpi, layout.network)
         reaching = hydra.extra_ssh(layout, site, "I_MPI_HYDRA_BOOTSTRAP_EXEC_EXTRA_ARGS")
-        by_slurm = bool(reaching) and site.scheduler == "slurm"
-        bootstrap = "slurm" if by_slurm else "ssh" if reaching else "fork"
+        scheduled = bool(reaching) and (site.scheduler == "slurm" or bool(site.task_starter))
+        if scheduled:
+            tasks = ("rsh", "-bootstrap-exec", site.task_starter)
+            bootstrap = ("slurm",) if site.scheduler == "slurm" else tasks
+        else:
+            bootstrap = ("ssh" if reaching else "fork",)
         domains = f"[{','.join(f'{cpu_mask(cpus):X}' for cpus in layout.ranks)}]"
         free = layout.by_host or not all(layout.ranks)
         pinned = {"I_MPI_PIN": "off"} if free else {"I_MPI_PIN_DOMAIN": domains}
         words = (
             layout.mpi.launcher,
-            *("-bootstrap", bootstrap),
+            *("-bootstrap", *bootstrap),
             *hydra.control(layout, site),
             *hydra.FOLDER,
         )
@@ -47,7 +51,7 @@ class Intel:
             started = ("-hosts", ",".join(layout.hosts), *each, *variables, *argv)
         # A scheduler's own number of tasks a node would be taken for the one that is asked for.
         asked = {"I_MPI_JOB_RESPECT_PROCESS_PLACEMENT": "0"}
-        return Command((*words, *started), environment | asked | ({} if by_slurm else reaching), GRACE_S)
+        return Command((*words, *started), environment | asked | ({} if scheduled else reaching), GRACE_S)
 
 
 launcher = Intel()

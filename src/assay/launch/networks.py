@@ -48,8 +48,14 @@ def mca_parameters(mpi: Mpi, network: str) -> dict[str, str]:
 
 def network_variables(mpi: Mpi, network: str) -> dict[str, str]:
     """Environment of the ranks. An MPICH uses UCX or libfabric, as it was built: both are told."""
-    if not network:
-        return {}
+    found = _variables(mpi, network) if network else {}
+    if mpi.kind == "cray" and found:  # it has a variable of its own, and takes TCP by way of another provider
+        provider = {"tcp": "tcp;ofi_rxm"}.get(found["FI_PROVIDER"], found["FI_PROVIDER"])
+        return found | {"FI_PROVIDER": provider, "MPICH_OFI_USE_PROVIDER": provider}
+    return found
+
+
+def _variables(mpi: Mpi, network: str) -> dict[str, str]:
     if provider := _provider(network):
         card = {PROVIDERS[provider]: card_of(device_of(network))} if PROVIDERS[provider] else {}
         fabrics = {"I_MPI_FABRICS": "shm:ofi"} if mpi.kind == "intel" else {}

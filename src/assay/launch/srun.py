@@ -3,10 +3,7 @@
 from assay.launch.command import Command, Layout, Site
 from assay.launch.networks import step_variables
 from assay.launch.remote import GRACE_S, cpu_mask, forwarded_environment
-
-#: How each MPI learns from Slurm who its ranks are. Intel's needs `I_MPI_PMI_LIBRARY` beside it, which only the
-#: site knows: it is taken where the user asks for it.
-_PMI: dict[str, str] = {"openmpi": "pmix", "mpich": "pmi2", "intel": "pmi2"}
+from assay.model.toolchain import SLURM_PMI
 
 #: A step shares all that the job has, so that none waits for another's end; the environment travels whole, even
 #: where the job was submitted without the user's; one rank's end ends all.
@@ -25,6 +22,7 @@ class Srun:
             return False
         if layout.mpi is None:
             return len(layout.hosts) == 1
+        # Intel's needs `I_MPI_PMI_LIBRARY`, too, which only the site knows.
         return layout.mpi.kind != "intel" or site.launcher == self.name
 
     def translate(self, layout: Layout, site: Site, argv: tuple[str, ...], environment: dict[str, str]) -> Command:
@@ -34,6 +32,7 @@ class Srun:
         binding = (f"--cpu-bind=mask_cpu:{masks}",) if all(layout.ranks) else ()
         if layout.by_host:  # one list counts for every host
             binding = ("--cpu-bind=none",)
+        pmi = SLURM_PMI[layout.mpi.kind] if layout.mpi else "none"
         tasks = tuple(host for host, count in zip(layout.hosts, counts, strict=True) for _ in range(count))
         words = (
             *("srun", *_STEP),
@@ -42,7 +41,7 @@ class Srun:
             # Any other distribution takes the hosts in Slurm's order; this one has a line of a file for each rank.
             "--distribution=arbitrary",
             *binding,
-            f"--mpi={_PMI[layout.mpi.kind] if layout.mpi else 'none'}",
+            *((f"--mpi={pmi}",) if pmi else ()),
         )
         variables = forwarded_environment(environment, site) | step_variables(layout)
         return Command((*words, *argv), variables, GRACE_S, {"SLURM_HOSTFILE": tasks})

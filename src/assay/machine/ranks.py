@@ -13,7 +13,7 @@ import msgspec
 from assay.machine.verdicts import Verdict
 from assay.model.check import Check
 from assay.model.ranks_seen import RankSeen, RanksSeen
-from assay.model.toolchain import Mpi
+from assay.model.toolchain import SLURM_PMI, Mpi
 from assay.model.units import format_cpu_list, format_size, parse_cpu_list
 
 #: Launcher, or family of MPI whose own launcher it is -> what binds each rank to so many cores.
@@ -30,8 +30,6 @@ _BINDING: Mapping[str, tuple[str, ...]] = MappingProxyType(
 )
 #: The same in other words: they go where a line has them.
 _ALIASES = {"-c": "--cpus-per-task", "-map-by": "--map-by", "--bind-to": "-bind-to"}
-#: How Slurm tells the ranks of a family who they are.
-_PMI = {"openmpi": "pmix", "mpich": "pmi2", "intel": "pmi2"}
 #: Variables by which launchers tell a rank how many there are.
 _SIZES = ("OMPI_COMM_WORLD_SIZE", "PMI_SIZE", "SLURM_NTASKS", "FLUX_JOB_SIZE")
 #: Facts of hosts that ranks of one launch should share.
@@ -69,7 +67,8 @@ class LaunchLine(msgspec.Struct, frozen=True):
     def with_pmi(self) -> str:
         """The line whose launcher speaks to ranks of this MPI."""
         if self.launcher == "srun":
-            return self._with((f"--mpi={_PMI[self.mpi.kind]}",))
+            pmi = SLURM_PMI[self.mpi.kind]
+            return self._with((f"--mpi={pmi}",)) if pmi else ""
         own = (*self.words[: self.at], self.mpi.launcher, *self.words[self.at + 1 :])
         return shlex.join((*own, *self.wrapper, *self.program)) if self.mpi.launcher else ""
 

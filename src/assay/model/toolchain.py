@@ -1,10 +1,20 @@
 """What the native programs are built with."""
 
+from collections.abc import Mapping
+from types import MappingProxyType
 from typing import Literal
 
 import msgspec
 
 from assay.model.private import FilePath
+
+#: Family of an MPI: what its launcher and its environment are like.
+MpiKind = Literal["openmpi", "mpich", "intel", "cray"]
+#: What a rank of each family needs of Slurm to learn who it is: names in `srun --mpi=list`. HPE makes what its
+#: own MPI needs the default of the site.
+SLURM_PMI: Mapping[MpiKind, str] = MappingProxyType(
+    {"openmpi": "pmix", "mpich": "pmi2", "intel": "pmi2", "cray": ""}
+)
 
 
 class Mpi(msgspec.Struct, frozen=True):
@@ -14,12 +24,12 @@ class Mpi(msgspec.Struct, frozen=True):
         name: kind and version, e.g. `openmpi-4.1.4`, or a name of assay.toml.
         kind: which family it is of: what its launcher and its environment are like.
         version: of the library, e.g. `4.1.4`.
-        compiler: path of its wrapper for C++ (`mpicxx`).
+        compiler: path of its wrapper for C++ (`mpicxx`; of HPE's `CC`).
         launcher: path of its own launcher (`mpiexec`); empty where there is none: `srun` may start its programs.
     """
 
     name: str
-    kind: Literal["openmpi", "mpich", "intel"]
+    kind: MpiKind
     version: str
     compiler: FilePath
     launcher: FilePath

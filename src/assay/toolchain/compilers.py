@@ -31,9 +31,12 @@ _KEYS = ("compiler", "flags", "mpi")
 
 
 def find() -> tuple[Toolchain, ...]:
-    """Every usable toolchain with default flags, the default first: `$CXX` if set, then gcc, then clang."""
+    """Every usable toolchain with default flags, the default first: `$CXX` if set, then gcc, then clang.
+
+    In HPE's programming environment its `CC` is the compiler that the user has chosen there.
+    """
     candidates = [_from_variable(os.environ["CXX"].strip())] if os.environ.get("CXX", "").strip() else []
-    for plain in ("g++", "clang++"):
+    for plain in (*("CC",) * bool(os.environ.get("CRAYPE_VERSION")), "g++", "clang++"):
         usable = (_examine(command) for command in _commands(plain) if shutil.which(command))
         candidates += [toolchain for toolchain in [next(filter(None, usable), None)] if toolchain]
     found: dict[str, Toolchain] = {}

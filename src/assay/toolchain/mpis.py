@@ -8,28 +8,30 @@ import sys
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from functools import cache
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any
 
 from assay.model.errors import UnfitEnvironmentError, UsageError
-from assay.model.toolchain import Mpi
+from assay.model.toolchain import Mpi, MpiKind
 from assay.toolchain.cache import cache_folder
-
-Kind = Literal["openmpi", "mpich", "intel"]
 
 #: Wrappers for C++: the one that all have, those of Debian (`mpicxx.mpich`), those of Intel's compilers.
 _WRAPPERS = ("mpicxx", "mpicxx.*", "mpiicpx", "mpiicpc")
+#: The one of HPE's programming environment (`PrgEnv-*`), which a variable tells. What it links tells the version
+#: of HPE's MPI; the wrappers that come with that say the version of the MPICH that it was made from.
+_HPE_VARIABLE, _HPE_WRAPPER = "CRAYPE_VERSION", "CC"
+_HPE_MPI = re.compile(r"/cray/pe/(?:mpich|mpt)/(\d[\w.]*)/")
 #: Where distributions put an MPI that a module has yet to put on PATH: Fedora and RHEL, then SUSE.
 _PREFIXES = ("/usr/lib64/openmpi*/bin", "/usr/lib64/mpich*/bin", "/usr/lib64/mpi/gcc/*/bin")
 _OPEN_MPI = re.compile(r"Open MPI v?(\d[\w.]*)")
 #: First line of `mpicxx -v`: "mpicxx for MPICH version 4.0.2", "mpiicpx for the Intel(R) MPI Library 2021.11 for".
 _OTHERS = re.compile(r"for (?:the )?(MPICH|MVAPICH|Intel\(R\) MPI Library)\d?(?: version)? (\d[\w.]*)")
-_FAMILIES: dict[str, tuple[str, Kind]] = {
+_FAMILIES: dict[str, tuple[str, MpiKind]] = {
     "MPICH": ("mpich", "mpich"),
     "MVAPICH": ("mvapich", "mpich"),
     "Intel(R) MPI Library": ("intel", "intel"),
 }
 #: What `mpiexec --version` of each kind holds; Open MPI 4 calls its launcher OpenRTE.
-_LAUNCHERS: dict[Kind, tuple[str, ...]] = {
+_LAUNCHERS: dict[MpiKind, tuple[str, ...]] = {
     "openmpi": ("Open MPI", "OpenRTE"),
     "intel": ("Intel(R) MPI",),
     "mpich": ("HYDRA",),
@@ -148,8 +150,9 @@ def _places() -> Iterator[Path]:
 
 
 def _wrappers(place: Path) -> Iterator[Path]:
+    patterns = (*_WRAPPERS, _HPE_WRAPPER) if os.environ.get(_HPE_VARIABLE) else _WRAPPERS
     try:
-        for pattern in _WRAPPERS:
+        for pattern in patterns:
             yield from (path for path in sorted(place.glob(pattern)) if os.access(path, os.X_OK))
     except OSError:  # a folder of PATH that may not be read
         return
@@ -161,6 +164,8 @@ def _resolved(wrapper: Path) -> Path:
 
 
 def _same(one: Mpi, other: Mpi) -> bool:
+    if one.kind == other.kind == "cray":  # `CC`, and the `mpicxx` of what it links
+        return one.version == other.version
     programs = [(Path(mpi.launcher or mpi.compiler).resolve(), mpi.version) for mpi in (one, other)]
     return programs[0] == programs[1]
 
@@ -174,16 +179,21 @@ def _examine(wrapper: Path) -> Mpi | None:
     return Mpi(f"{name}-{version}", kind, version, str(wrapper), _launcher(wrapper, kind))
 
 
-def _family(wrapper: str) -> tuple[str, Kind, str] | None:
+def _family(wrapper: str) -> tuple[str, MpiKind, str] | None:
     """Name, kind and version, as the wrapper says them."""
     match = _OPEN_MPI.search(_output_of(wrapper, "--showme:version"))
     if match:
         return "openmpi", "openmpi", match[1]
     match = _OTHERS.search(_output_of(wrapper, "-v"))
+    own = Path(wrapper).name == _HPE_WRAPPER
+    if own or (match and match[1] == "MPICH"):
+        linked = _HPE_MPI.search(_output_of(wrapper, "--cray-print-opts=libs" if own else "-show"))
+        if linked:
+            return "cray-mpich", "cray", linked[1]
     return (*_FAMILIES[match[1]], match[2]) if match else None
 
 
-def _launcher(wrapper: Path, kind: Kind) -> str:
+def _launcher(wrapper: Path, kind: MpiKind) -> str:
     """The launcher beside a wrapper that belongs to it; empty where there is none: srun may start its programs."""
     suffixes = dict.fromkeys((wrapper.suffix, f".{kind}", ".hydra", ""))
     names = [f"{program}{suffix}" for suffix in suffixes for program in ("mpiexec", "mpirun")]
@@ -195,7 +205,7 @@ def _launcher(wrapper: Path, kind: Kind) -> str:
     return ""
 
 
-def launcher_kind(version: str) -> Kind | None:
+def launcher_kind(version: str) -> MpiKind | None:
     """The kind of MPI whose launcher says this of its version; None for another program."""
     return next((kind for kind, words in _LAUNCHERS.items() if any(word in version for word in words)), None)
 
