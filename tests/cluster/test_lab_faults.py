@@ -1,5 +1,6 @@
 """What goes wrong between nodes, for real: each fault ends with its cause, its exit code, and no orphan."""
 
+import json
 import os
 import re
 import shutil
@@ -93,6 +94,9 @@ def test_a_node_that_disappears_ends_the_run(desk: Desk) -> None:
     assert "'node02' cannot be reached any more" in said
     assert f"assay run --resume {Path(desk.run().path).name}" in said
     assert {"sentinel"} <= complete(desk.run()) < {case.id for case in desk.run().plan.cases}
+    shown = json.loads(desk.typed([*ASSAY, "show", "last", "--json"]).stdout)
+    failed = {each["reason"] for each in shown["outcomes"] if each["status"] == "failed"}
+    assert failed == {"node failure: node02"}
     desk.is_clean()
 
 

@@ -139,6 +139,19 @@ def test_commands_of_levels_are_really_run_and_put_back(home: Path) -> None:
     assert prepared == {f"{home}/a", f"{home}/b"}
 
 
+def test_words_before_the_program_start_it_as_a_container_does_by_a_process_between(home: Path) -> None:
+    inside = home / "inside"
+    inside.write_text(f'#!/bin/sh\necho "$1" >>{home}/image\nshift\n"$@"\nexit $?\n')
+    inside.chmod(0o755)
+    declared: dict[str, object] = {"box": {"prefix": {"bare": "", "image": f"{inside} 'my image.sif'"}}}
+    measured = run(home, "box", declared=declared)
+    assert {each.end and each.end.status for launch in measured.launches for each in launch.cases} == {"complete"}
+    levels = {case.id: case.factors.get("box") for case in measured.plan.cases}
+    of_image = sum(levels[launch.launch.cases[0]] == "image" for launch in measured.launches)
+    assert (home / "image").read_text().splitlines() == ["my image.sif"] * of_image
+    assert of_image
+
+
 def test_a_command_that_does_not_exist_is_told_by_name(home: Path) -> None:
     declared: dict[str, object] = {"mode": {"levels": {"a": "no-such-program-here", "b": "true"}}}
     with pytest.raises(UnfitEnvironmentError) as caught:

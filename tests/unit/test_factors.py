@@ -10,11 +10,14 @@ from tests.simulation import begin, builds_for, carry_on, described, plan_for, s
 
 from assay import plan as planning
 from assay import store, studies
-from assay.launch.command import Sampling
+from assay.launch.command import Sampling, Site
+from assay.launch.starter import Starter
 from assay.model.errors import UnfitEnvironmentError, UsageError
 from assay.model.machine import Machine
 from assay.model.plan import Measure, Plan, Study
+from assay.model.toolchain import Mpi
 from assay.plan import Options, make, parse
+from assay.run.levels import commands as commands_of
 from assay.simulation import Fault, Law, SimulatedMachine
 
 MakeMachine = Callable[..., Machine]
@@ -22,6 +25,7 @@ MakeMachine = Callable[..., Machine]
 STUDY = Study("t", "q?", (Measure("stream", ("one-core",)), Measure("memcpy", ("one-core",), axes={"bytes": 64})))
 STREAM = Study("t", "q?", (Measure("stream", ("one-core",)),))
 SLEEP = {"sleep": {"levels": {"on": "idle --on", "off": "idle --off 0"}}}
+BOX = {"box": {"prefix": {"bare": "", "image": "apptainer exec 'my image.sif'"}}}
 
 
 def varied(
@@ -89,6 +93,9 @@ def test_what_cannot_be_varied_is_refused_by_name(wish: str, what: str, why: str
         ({"sleep": {"levels": {"on": "idle", "off": "'"}}}, "cannot split"),
         ({"sleep": "idle"}, "not a table"),
         ({"memory": {"levels": {"on": "a", "off": "b"}}}, "taken"),
+        ({"box": {"prefix": {"bare": ""}}}, "needs levels"),
+        ({"box": {"prefix": {"bare": "", "image": "'"}}}, "cannot split"),
+        ({"box": {"prefix": {"bare": "", "image": "x"}, "levels": {"a": "x", "b": "y"}}}, "needs levels"),
     ],
 )
 def test_a_table_that_is_no_factor_is_refused(table: dict[str, Any], what: str) -> None:
@@ -279,6 +286,31 @@ def test_an_environment_variable_is_set_at_its_levels_and_left_alone_at_default(
         set_to.setdefault(level, set()).update(each.environment.get("UCX_RNDV_THRESH") for each in commands)
     # `none`: stream passes no messages and is measured once.
     assert set_to == {"default": {None}, "64": {"64"}, "none": {None}}
+
+
+def test_words_before_the_program_stand_behind_the_launcher_and_are_no_commands(
+    make_machine: MakeMachine,
+) -> None:
+    study = Study("t", "q?", (Measure("pt2pt", ("pair",), axes={"bytes": 8}), Measure("stream", ("one-core",))))
+    factors = parse(["box"], study, BOX)
+    plan = make("own", study, make_machine(cores=2), Options(seed=1, factors=factors))
+    sampling = Sampling(0.01, 1, 1, {case.id: 1.0 for case in plan.cases})
+    build = builds_for(plan)[plan.order[0].toolchain]
+    mpi = Mpi("mpich-4.0.2", "mpich", "4.0.2", "/opt/mpicxx", "/opt/mpiexec")
+    passing = msgspec.structs.replace(build, toolchain=msgspec.structs.replace(build.toolchain, mpi=mpi))
+    site = Starter(Site(plan.hosts[0], run="r1"))
+    started: dict[str, set[bool]] = {"bare": set(), "image": set()}
+    for case in plan.cases:
+        (command,) = site.commands(plan, (case,), passing, case.benchmark, sampling)
+        words, level = command.argv, case.factors["box"]
+        at = words.index(build.programs[case.benchmark])
+        assert (words[at - 3 : at] == ("apptainer", "exec", "my image.sif")) == (level == "image")
+        assert ("/opt/mpiexec" in words) == (case.benchmark == "pt2pt")
+        # Between Assay and the program may stand a process of the prefix: the run's id finds it.
+        started[level].add(command.environment.get("ASSAY_PARENT") == "" and "ASSAY_RUN" in command.environment)
+        assert commands_of(plan, (case,)) == {}
+    assert started["image"] == {True}
+    assert {case.factors["box"] for case in plan.cases if case.role == "sentinel"} == {"bare"}
 
 
 def test_what_is_no_name_of_a_variable_is_told_as_unknown() -> None:

@@ -1,10 +1,12 @@
 """From a planned launch to the command that makes it: the program's arguments, in the words of its launcher."""
 
+import shlex
 from collections.abc import Mapping
 from types import MappingProxyType
 
 from assay.launch import arguments, select, sweep
 from assay.launch.command import Command, Launcher, Layout, Sampling, Site
+from assay.launch.remote import forwarded_environment
 from assay.model import benchmarks
 from assay.model.placement import Placement
 from assay.model.plan import UNSET, Case, Plan
@@ -39,7 +41,9 @@ class Starter:
             UnfitEnvironmentError: nothing here can start it so.
         """
         network = network_of(plan, cases[0])
-        variables = variables_of(plan, cases[0])
+        variables, prefix = variables_of(plan, cases[0]), prefix_of(plan, cases[0])
+        if prefix:  # what starts the program need not be its parent: the run's id finds it
+            variables = forwarded_environment(variables, self.site)
         placement = cases[0].placement
         layout = layout_of(placement, build.toolchain.mpi, network)
         argv = arguments.measure_command(
@@ -51,11 +55,11 @@ class Starter:
             plan.prefixes.get(cases[0].benchmark, ""),
         )
         if layout.mpi or (self._launcher and (placement.ranks or not placement.by_host)):
-            return (self._translated(layout, argv, variables),)
+            return (self._translated(layout, prefix + argv, variables),)
         found = []
         for host, ranks in zip(layout.hosts, placement.host_ranks, strict=True):
             own = arguments.with_cpus(argv, ranks[0]) if placement.by_host else argv
-            found.append(self._translated(Layout((host,), ranks), own, variables))
+            found.append(self._translated(Layout((host,), ranks), prefix + own, variables))
         return tuple(found)
 
     def probe(self, plan: Plan, build: Build, program: str, seconds: float) -> Command:
@@ -123,6 +127,12 @@ def variables_of(plan: Plan, case: Case) -> dict[str, str]:
     """The environment variables that the levels of a case set; one at `default` stays as the user has it."""
     names = {factor.name for factor in plan.factors if factor.kind == "variable"}
     return {name: level for name, level in case.factors.items() if name in names and level != UNSET}
+
+
+def prefix_of(plan: Plan, case: Case) -> tuple[str, ...]:
+    """The words before the program of a case: those of its levels, one factor's after another's."""
+    having = (each for each in plan.factors if each.prefixes and each.name in case.factors)
+    return tuple(word for each in having for word in shlex.split(each.prefixes[case.factors[each.name]]))
 
 
 def libraries_of(plan: Plan, case: Case) -> dict[str, str]:

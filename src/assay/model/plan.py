@@ -95,21 +95,26 @@ class Factor(msgspec.Struct, frozen=True):
         name: as users say it: `memory`, `toolchain`, `flags`, an axis, or a `[factor.NAME]` of the configuration.
         levels: the first one is the base of every comparison.
         kind: what a level is: a memory word, a toolchain, compiler flags, an MPI, a network, a value of an axis, a
-            command, the value of an environment variable.
+            command, the value of an environment variable, words before the program (`prefix`).
         benchmark: the one whose axis it is; empty for every benchmark that has the axis, and for other kinds.
         commands: level -> command that sets it, in the order of the configuration; the first one is the machine's
             usual state and restores it at the end. Empty for other kinds.
         devices: level -> interface or port, `eth0` or `mlx5_0:1`, of kind `network`; empty for other kinds.
         files: level -> shared library that is loaded, of kind `library`; empty for other kinds.
+        prefixes: level -> words that start the program, `apptainer exec image.sif`, of kind `prefix`; empty for
+            other kinds.
     """
 
     name: str
     levels: tuple[str, ...]
-    kind: Literal["memory", "toolchain", "flags", "mpi", "network", "axis", "commands", "variable", "library"]
+    kind: Literal[
+        "memory", "toolchain", "flags", "mpi", "network", "axis", "commands", "variable", "library", "prefix"
+    ]
     benchmark: str = ""
     commands: dict[str, str] = {}
     devices: dict[str, str] = {}
     files: dict[str, FilePath] = {}
+    prefixes: dict[str, str] = {}
 
 
 class Case(msgspec.Struct, frozen=True):

@@ -21,6 +21,11 @@ from assay.plan.chosen import split_levels
 
 MEMORY, TOOLCHAIN, FLAGS, MPI = "memory", "toolchain", "flags", "mpi"
 _BUILT_IN = (MEMORY, TOOLCHAIN, FLAGS, MPI)
+#: Keys of a table `[factor.NAME]`: a command before each launch, or words before the program.
+_PREFIX = "prefix"
+_KEYS = ("levels", _PREFIX)
+#: Kinds whose levels surround a program, whatever it measures.
+_AROUND = frozenset(("toolchain", "flags", "commands", "variable", "prefix"))
 _FEWEST_LEVELS = 2
 #: 5 blocks cannot give 95 % (METHODS, 2).
 _FEWEST_BLOCKS = 6
@@ -53,7 +58,7 @@ def parse(
     Raises:
         UsageError: no such factor, fewer than two levels, a level that cannot be, a factor given twice.
     """
-    commands = {name: _commands(name, table) for name, table in declared.items()}
+    own = {name: _declared(name, table) for name, table in declared.items()}
     measured = {measure.benchmark: benchmarks.get(measure.benchmark) for measure in study.measure}
     factors: list[Factor] = []
     for wish in wishes:
@@ -63,7 +68,7 @@ def parse(
         if name.strip() in needed:
             factor = _of_libraries(name.strip(), levels, libraries)
         else:
-            factor = _factor(name.strip(), levels, commands, measured)
+            factor = _factor(name.strip(), levels, own, measured)
         if factor.name in {other.name for other in factors}:
             raise UsageError(f"'{factor.name}' is varied twice", why="a factor is given once", remedy=_HELP)
         factors.append(factor)
@@ -83,7 +88,7 @@ def mpi_factor(names: tuple[str, ...]) -> Factor:
 def _factor(
     name: str,
     levels: tuple[str, ...],
-    commands: Mapping[str, Mapping[str, str]],
+    own: Mapping[str, Factor],
     measured: Mapping[str, Benchmark],
 ) -> Factor:
     if name == MEMORY:
@@ -99,16 +104,16 @@ def _factor(
         for one in each.axes
         if one.name == axis and (not dot or each.name == of)
     ]
-    if name in commands:
+    if name in own:
         if having:
             raise UsageError(
                 f"'{name}' is an axis of {having[0][0].name} and a factor of the configuration",
                 why="which of the two is meant cannot be told",
                 remedy=f"rename [factor.{name}], or say --vary {having[0][0].name}.{name}=...",
             )
-        return _of_commands(name, levels, commands[name])
+        return _of_configuration(own[name], levels)
     if not having:
-        return _of_variable(name, levels, _unknown(name, commands, measured))
+        return _of_variable(name, levels, _unknown(name, own, measured))
     words = [_word(level, having) for level in _checked_levels(name, levels)]
     return Factor(axis, _checked_levels(name, tuple(words)), "axis", benchmark=of)
 
@@ -196,8 +201,8 @@ def _whole(level: str) -> bool:
     return level.removeprefix("-").isdecimal()
 
 
-def _commands(name: str, table: object) -> dict[str, str]:
-    """Level -> command of a table `[factor.NAME]`; UsageError where it is none."""
+def _declared(name: str, table: object) -> Factor:
+    """The factor of a table `[factor.NAME]`, with all of its levels; UsageError where it is none."""
     where = f"[factor.{name}] of the configuration"
     remedy = f'[factor.{name}]   levels = {{ on = "cpupower idle-set -E", off = "cpupower idle-set -D 0" }}'
     if name in _BUILT_IN:
@@ -206,14 +211,16 @@ def _commands(name: str, table: object) -> dict[str, str]:
         )
     if not isinstance(table, Mapping):
         raise UsageError(f"{where} is not a table", remedy=remedy)
-    for key in table:
-        if key != "levels":
-            raise UsageError(f"unknown key '{key}' in {where}", why="known: levels", remedy=remedy)
-    levels = table.get("levels")
-    if not isinstance(levels, Mapping) or len(levels) < _FEWEST_LEVELS:
-        raise UsageError(f"{where} needs levels", why="two or more, each with its command", remedy=remedy)
+    if unknown := next((key for key in table if key not in _KEYS), None):
+        raise UsageError(f"unknown key '{unknown}' in {where}", why=f"known: {', '.join(_KEYS)}", remedy=remedy)
+    key = next(iter(table), _KEYS[0])
+    levels = table.get(key)
+    if len(table) > 1 or not isinstance(levels, Mapping) or len(levels) < _FEWEST_LEVELS:
+        raise UsageError(
+            f"{where} needs levels", why=f"two or more, each with its words, in one of {_KEYS}", remedy=remedy
+        )
     for level, text in levels.items():
-        if not isinstance(text, str) or not text.strip():
+        if not isinstance(text, str) or not (text.strip() or key == _PREFIX):
             raise UsageError(f"level '{level}' in {where} has no command", remedy=remedy)
         try:
             shlex.split(text)
@@ -221,22 +228,24 @@ def _commands(name: str, table: object) -> dict[str, str]:
             raise UsageError(
                 f"cannot split the command '{text}' in {where}", why=str(error), remedy=remedy
             ) from error
-    return dict(levels)
+    if key == _PREFIX:
+        return Factor(name, tuple(levels), "prefix", prefixes=dict(levels))
+    return Factor(name, tuple(levels), "commands", commands=dict(levels))
 
 
-def _of_commands(name: str, levels: tuple[str, ...], commands: Mapping[str, str]) -> Factor:
-    levels = levels or tuple(commands)
+def _of_configuration(own: Factor, levels: tuple[str, ...]) -> Factor:
+    levels = levels or own.levels
     for level in levels:
-        if level not in commands:
-            near = difflib.get_close_matches(level, commands, n=1)
-            hint = f"did you mean '{near[0]}'?" if near else f"known: {', '.join(commands)}"
-            raise UsageError(f"'{name}' has no level '{level}'", why=hint, remedy=f"--vary {name}")
-    return Factor(name, _checked_levels(name, levels), "commands", commands=dict(commands))
+        if level not in own.levels:
+            near = difflib.get_close_matches(level, own.levels, n=1)
+            hint = f"did you mean '{near[0]}'?" if near else f"known: {', '.join(own.levels)}"
+            raise UsageError(f"'{own.name}' has no level '{level}'", why=hint, remedy=f"--vary {own.name}")
+    return msgspec.structs.replace(own, levels=_checked_levels(own.name, levels))
 
 
-def _unknown(name: str, commands: Iterable[str], measured: Mapping[str, Benchmark]) -> UsageError:
+def _unknown(name: str, own: Iterable[str], measured: Mapping[str, Benchmark]) -> UsageError:
     axes = [axis.name for benchmark in measured.values() for axis in benchmark.axes]
-    known = list(dict.fromkeys([*_BUILT_IN, *commands, *axes]))
+    known = list(dict.fromkeys([*_BUILT_IN, *own, *axes]))
     near = difflib.get_close_matches(name.rpartition(".")[2], known, n=1)
     hint = f"did you mean '{near[0]}'?" if near and "." not in name else f"known: {', '.join(known)}"
     return UsageError(
@@ -288,7 +297,7 @@ def combinations(
 
 def first_levels(factors: Iterable[Factor]) -> dict[str, str]:
     """The first level of every factor that is no property of a case: what the sentinel runs under."""
-    around = [factor for factor in factors if factor.kind in {"toolchain", "flags", "commands", "variable"}]
+    around = [factor for factor in factors if factor.kind in _AROUND]
     return {factor.name: factor.levels[0] for factor in around}
 
 
