@@ -135,7 +135,7 @@ def test_shares_of_others_are_in_percent_in_tables_and_on_cards_too() -> None:
     assert re.search(r"triad, same socket not stated 30 % no interval", shown)
     assert re.search(r"EPYC 7601.{0,30} 100\.6 % no interval", shown)
     assert "launches disturbed" not in shown
-    assert "remote memory: loss of bandwidth, same socket triad 30 %" in first_page("epyc-7601")
+    assert "Loss of bandwidth (remote memory), same socket triad 30 %" in first_page("epyc-7601")
 
 
 def test_nothing_without_samples_is_said_to_be_significant() -> None:
@@ -258,5 +258,27 @@ def test_operations_that_do_not_block_are_shown_though_none_of_ours_counts_their
         "utf-8",
     )
     shown = one_line(invoke("show", invoke("import", "osu", "iallreduce.txt").stdout.strip()).output)
-    assert re.search(r"collective: overall .{0,80}10\.1 µs", shown)
-    assert re.search(r"collective: overlap .{0,80}12\.5 %", shown)
+    assert re.search(r"Collective operations \(MPI\): overall .{0,80}10\.1 µs", shown)
+    assert re.search(r"Collective operations \(MPI\): overlap .{0,80}12\.5 %", shown)
+
+
+def test_the_page_of_two_systems_begins_with_its_widest_differences_and_ends_with_a_report_of_both() -> None:
+    page = Path(invoke("report", "hpcdiy-qdr", "hpcdiy-gbe", "-o", "page.html").stdout.strip()).read_text("utf-8")
+    words = one_line(re.sub(r"<[^>]+>", "", page.partition('<section id="summary"')[2]))
+    assert re.search(
+        r"Beside hpcdiy-qdr, hpcdiy-gbe is 28\.7 times slower \(Bandwidth.{30,60} and 15\.7 times", words
+    )
+    assert "assay run network, then assay report hpcdiy-qdr hpcdiy-gbe last" in words
+    assert "beyond chance" not in words.partition("What is wrong")[0]
+
+
+def test_a_published_system_begins_with_the_rates_and_times_of_each_of_its_programs() -> None:
+    page = Path(invoke("report", "epyc-7601", "-o", "page.html").stdout.strip()).read_text("utf-8")
+    labels = [one_line(each) for each in re.findall(r'<span class="label">(.*?) <small>', page)]
+    labels = [re.sub(r"<[^>]+>", "", each) for each in labels]
+    assert {"System of equations (HPL): rate", "Bandwidth (memory of the platform), high end"} <= set(labels[:3])
+    assert any("latency" in each for each in labels[:6])
+    assert all("(numactl)" not in each and "share" not in each.lower() for each in labels[:6])
+    wrong = re.sub(r"<[^>]+>", "", page.partition("What is wrong")[2].partition("What to do next")[0])
+    assert "Nothing was found." in wrong
+    assert "2 of 54 printed figures are left out" in page

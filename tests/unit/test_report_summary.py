@@ -14,14 +14,15 @@ from assay import store
 from assay.analyse import analyse
 from assay.compare import figure_rows
 from assay.compare.runs import within
-from assay.model.plan import Factor
-from assay.model.quantity import Quantity
+from assay.model.plan import Factor, LeftOut
+from assay.model.quantity import Basis, Quantity
 from assay.model.result import Analysis, Finding, Limit
 from assay.model.run import LaunchRecords, Run
+from assay.model.text import Rooted, text
 from assay.model.units import typed_duration
 from assay.plan import Options
 from assay.report import formatting, terminal
-from assay.report.summary import counted, planned, shortfall, summary, verdict
+from assay.report.summary import counted, planned, shortfall, summary, usable, verdict
 from assay.simulation import Law
 
 #: A machine that nothing else uses.
@@ -102,7 +103,7 @@ def test_the_terminal_says_near_its_top_that_the_run_was_cut(cut: Example) -> No
 
 
 def _grade(here: Example) -> tuple[str, str]:
-    told = verdict(here.run, here.analysis)
+    told = usable(here.run, here.analysis)
     return told.grade, told.reason
 
 
@@ -145,7 +146,7 @@ def test_the_verdict_counts_disturbed_launches_and_calls_no_such_run_quiet(tmp_p
     made = len(run.launches)
     assert made == len({each.launch.id for each in run.launches}) >= 20
     runs = [run, *(_moved(run, count) for count in (1, made // 4, made // 2 + 1))]
-    told = [verdict(each, analyse(each)) for each in runs]
+    told = [usable(each, analyse(each)) for each in runs]
     assert [each.grade for each in told] == ["good", "good", "care", "bad"]
     assert told[0].reason.endswith("the machine was quiet.")
     assert told[1].reason.endswith(f" 1 of {made} launches were disturbed.")
@@ -155,6 +156,37 @@ def test_the_verdict_counts_disturbed_launches_and_calls_no_such_run_quiet(tmp_p
     assert told[3].sentence == "Do not use these figures."
     killed = msgspec.structs.replace(runs[3], ending=None)
     assert summary(killed, analyse(killed)).next[0].do.startswith("repeat on an idle machine: `assay run ")
+
+
+def test_the_verdict_says_that_a_machine_is_simulated_and_what_one_node_leaves_out(tmp_path: Path) -> None:
+    run = store.load(simulated_run(tmp_path, HEALTHY, options=Options(launches=6)))
+    analysis, replaced = analyse(run), msgspec.structs.replace
+    told = verdict(run, analysis)
+    assert (told.grade, told.sentence, told.beyond) == ("care", "These figures are simulated.", "")
+    first, *others = run.launches
+    clock = replaced(first.cases[0].header.clock, name="CLOCK_MONOTONIC")
+    header = replaced(first.cases[0].header, clock=clock)
+    cases = (replaced(first.cases[0], header=header), *first.cases[1:])
+    real = replaced(run, launches=(replaced(first, cases=cases), *others))
+    assert verdict(real, analysis) == usable(real, analysis)
+    for nodes in (False, True):
+        left = LeftOut("messages", "it needs 2 nodes", nodes)
+        alone = replaced(real, plan=replaced(real.plan, left_out=(left,)))
+        assert bool(verdict(alone, analysis).beyond) is nodes
+        asked = [step.do for step in summary(alone, analysis).next if "--hosts" in step.do]
+        assert len(asked) == nodes
+
+
+def test_what_only_an_administrator_may_type_comes_after_what_anybody_may(tmp_path: Path) -> None:
+    run = store.load(simulated_run(tmp_path, HEALTHY, options=Options(launches=6)))
+    analysis = analyse(run)
+    whole = text("for all: `{command}`", command=Rooted("sudo change"))
+    mine = text("use non-temporal stores")
+    first = msgspec.structs.replace(analysis.findings[0], severity="advice", status="observed")
+    for asked in ((whole, mine), (mine, whole)):
+        found = tuple(msgspec.structs.replace(first, next=each, claim=str(each)) for each in asked)
+        steps = summary(run, msgspec.structs.replace(analysis, findings=found)).next
+        assert [step.do for step in steps][:2] == [mine, whole]
 
 
 def replace_finding(analysis: Analysis, finding: Finding) -> Analysis:
@@ -174,13 +206,13 @@ def test_figures_of_a_single_launch_are_used_with_care_for_they_have_no_interval
 @pytest.mark.parametrize(
     ("better", "ends", "drawn"),
     [
-        ("higher", (45.0, 50.0, 60.0), (50.0, 45.0, 60.0, True)),
-        ("lower", (200.0, 200.0, 200.0), (50.0, 50.0, 50.0, True)),
-        ("higher", (99.0, 104.0, 108.0), (100.0, 99.0, 100.0, False)),
+        ("higher", (45.0, 50.0, 60.0), (50.0, 45.0, 60.0)),
+        ("lower", (200.0, 200.0, 200.0), (50.0, 50.0, 50.0)),
+        ("higher", (99.0, 104.0, 108.0), (100.0, 99.0, 100.0)),
     ],
 )
 def test_a_bar_is_the_share_of_the_limit(
-    better: Literal["higher", "lower"], ends: tuple[float, float, float], drawn: tuple[float, float, float, bool]
+    better: Literal["higher", "lower"], ends: tuple[float, float, float], drawn: tuple[float, float, float]
 ) -> None:
     lo, value, hi = ends
     limit = Limit(100.0, "derived", "by hand", "memory")
@@ -196,6 +228,23 @@ def test_a_bar_is_the_share_of_the_limit(
     assert formatting.bar(msgspec.structs.replace(one, limit=None)) is None
     own = msgspec.structs.replace(limit, measured_by=one.id)
     assert formatting.bar(msgspec.structs.replace(one, limit=own)) is None
+
+
+@pytest.mark.parametrize(
+    ("basis", "ends", "wide"),
+    [
+        ("interval", (45.0, 50.0, 60.0), True),
+        ("interval", (99.0, 104.0, 108.0), False),
+        ("single", (50.0, 50.0, 50.0), True),
+        ("imported", (50.0, 50.0, 50.0), False),
+    ],
+)
+def test_a_wide_interval_is_called_so_with_and_without_a_limit(
+    basis: Basis, ends: tuple[float, float, float], *, wide: bool
+) -> None:
+    lo, value, hi = ends
+    one = msgspec.structs.replace(example().analysis.estimates[0], value=Quantity(value, lo, hi, "B/s", basis))
+    assert formatting.vague(one) is formatting.vague(msgspec.structs.replace(one, limit=None)) is wide
 
 
 def test_a_whole_run_says_nothing_of_a_cut(tmp_path: Path) -> None:

@@ -1,5 +1,6 @@
 """Scaling: what is paired with what, which factor explains a loss, and what the section and the finding say."""
 
+import re
 from pathlib import Path
 
 import msgspec
@@ -18,6 +19,7 @@ from assay.plan import Options
 from assay.report import html
 from assay.report.section import Section
 from assay.report.sections import sections
+from assay.report.summary import summary
 from assay.simulation import Law
 from assay.topics.scaling.models.scaling import Scaling
 from assay.topics.scaling.rules import scaling as scaling_rule
@@ -178,14 +180,24 @@ def test_the_section_names_the_base_and_has_a_row_for_each_placement(run: Run, a
     assert "stream, 4 cores 2 cores a node" in curve.result
 
 
-def test_a_bar_of_scaling_stands_where_its_benchmark_has_no_other(run: Run, analysis: Analysis) -> None:
-    unbound = tuple(
-        msgspec.structs.replace(each, limit=None) if each.benchmark == "himeno_mpi" else each
-        for each in analysis.estimates
-    )
-    page = html.render(run, msgspec.structs.replace(analysis, estimates=unbound)).split('id="words"')[0]
-    before = page.split(", as a share of a linear speed-up")[:-1]
-    assert [text[text.rindex(">") + 1 :] for text in before] == ["himeno_mpi on 2 cores"]
+def test_the_first_page_shows_a_speed_up_beside_what_no_loss_would_be(run: Run, analysis: Analysis) -> None:
+    (line,) = section(run, analysis).headlines
+    assert line.label == "Speed-up on 2 cores: Stencil over MPI (Himeno)"
+    assert line.estimate.limit
+    assert (line.estimate.unit, line.estimate.limit.value) == ("", 2.0)
+    worst = min(each.speed_up.value for each in scaling(analysis, "himeno_mpi").steps if not each.copies)
+    assert line.estimate.median == worst < 1.6
+    page = html.render(run, analysis).split('id="words"')[0]
+    assert page.index(line.label) < page.index('class="verdicts"')
+
+
+def test_a_large_loss_is_a_problem_that_names_its_largest_part_and_a_command(run: Run, analysis: Analysis) -> None:
+    told = summary(run, analysis)
+    claim = next(each for each in told.wrong if "linear" in each)
+    assert claim.startswith("Stencil over MPI (Himeno): on 2 cores (pair) ")
+    assert re.search(r"3\d\.\d % of a linear speed-up over 1 core \(one-core\) is lost", claim)
+    assert "The largest loss is by sharing the node: 3" in claim
+    assert any(command.startswith("assay run node") for command in told.next[0].commands)
 
 
 def test_a_low_efficiency_is_found_with_its_reason(analysis: Analysis) -> None:

@@ -62,7 +62,9 @@ def _estimates(table: Table) -> Iterator[Estimate]:
     placed = Placed(table.placement, table.hosts, ((),) * max(len(table.hosts), 1), table.memory, None)
     for figure in table.figures:
         case = case_of(table, figure)
-        senseless = f"printed as {figure.printed}: less than its digits show" if figure.value <= 0 else ""
+        senseless = (
+            f"printed as {figure.printed}: too small for the digits that were printed" if figure.value <= 0 else ""
+        )
         problem = table.failed or senseless
         yield Estimate(
             id=f"{case.id}/{figure.kernel}/{figure.metric}",
@@ -77,6 +79,6 @@ def _estimates(table: Table) -> Iterator[Estimate]:
             factors=table.factors,
             state=None,
             value=None if problem else Quantity(figure.value, figure.value, figure.value, figure.unit, "imported"),
-            status="invalid" if problem else "complete",
+            status="invalid" if table.failed else "skipped" if senseless else "complete",
             reason=problem or figure.remark or None,
         )

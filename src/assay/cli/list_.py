@@ -47,7 +47,7 @@ def command(what: str, runs: str | None, *, as_json: bool) -> None:
         return
     if not listed:
         output.say(f"no {what} {_NOTHING.get(what, 'yet; next: assay run quick')}")
-    _print(listed)
+    _print(listed, but="title" if what == "studies" else "")  # its name says what its title says
     if mpis:
         output.echo("\neach of them with each MPI, as gcc/mpich:")
         _print(mpis)
@@ -158,7 +158,7 @@ def _blas() -> list[dict[str, object]]:
     return [{"name": one.name, "file": one.file, "source": one.source} for one in found]
 
 
-def _print(rows: Sequence[dict[str, object]]) -> None:
+def _print(rows: Sequence[dict[str, object]], but: str = "") -> None:
     from rich.box import SIMPLE_HEAD
     from rich.table import Table
 
@@ -167,8 +167,9 @@ def _print(rows: Sequence[dict[str, object]]) -> None:
     if not rows:
         return
     table = Table(box=SIMPLE_HEAD, show_edge=False)
-    for name in rows[0]:
+    names = [name for name in rows[0] if name != but]
+    for name in names:
         table.add_column(name, overflow="fold", no_wrap=name in {"id", "name"})
     for row in rows:
-        table.add_row(*(str(value) for value in row.values()))
+        table.add_row(*(str(row[name]) for name in names))
     output.console().print(table)

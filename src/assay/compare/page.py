@@ -14,7 +14,7 @@ from assay.compare.phrases import axis_title
 from assay.compare.records import MessageCurve
 from assay.compare.sides import Side, Sides
 from assay.compare.statements import NO_SAMPLES, Statement, jump, statements
-from assay.compare.widest import widest
+from assay.compare.widest import conclusion, widest
 from assay.model.text import cli, text
 from assay.report import formatting, selection, vega
 from assay.report.ahead import Ahead
@@ -101,11 +101,12 @@ def _summary(sides: Sides) -> Summary:
     wrong = tuple(_of(side, line) for side, each in told for line in each.wrong)
     steps = [Action(step.do, _of(side, step.why)) for side, each in told for step in each.next[:1]]
     if not measured:
-        steps.append(own_system(by_mpi=bool(sides.of_messages)))
+        names = [side.run.info.id for side in sides.sides]
+        steps.append(own_system(names, by_mpi=bool(sides.of_messages)))
     elif len(measured) > 1:
         command = cli("compare", *(side.run.info.id for side in measured))
         steps.append(Action(command, text("It tests each difference, figure by figure.")))
-    return Summary(_verdict(sides, told), wrong, tuple(steps))
+    return Summary(_verdict(sides, told), wrong, tuple(steps), conclusion=conclusion(sides))
 
 
 def _verdict(sides: Sides, told: Sequence[tuple[Side, Summary]]) -> Verdict:

@@ -1,6 +1,7 @@
 """What a reader of several systems must see first: the widest difference of each thing that they share."""
 
 from collections.abc import Iterator
+from typing import NamedTuple
 
 from msgspec import structs
 
@@ -8,44 +9,95 @@ from assay.compare import statements, tables
 from assay.compare.phrases import figure, value
 from assay.compare.records import RUN
 from assay.compare.sides import Sides
+from assay.model.grouping import grouped
 from assay.model.result import Comparison
-from assay.model.text import joined, text
+from assay.model.text import joined, listed, text
 from assay.report import formatting, verdicts
 from assay.report.section import Table, headings, trimmed
 
-_ROWS = 4
+#: Rows of the table, and differences of the sentence before it.
+_ROWS, _TOLD = 4, 2
+
+
+class Difference(NamedTuple):
+    """A system beside the first one.
+
+    Attributes:
+        what: is compared.
+        at: the same with the value of the axis.
+        system: that is beside the first one, an id.
+        figures: of the first one, and of this one.
+        speed: of it over that of the first one, in words.
+        claimed: whether samples allow the claim; of figures without samples, which nothing forbids.
+    """
+
+    what: str
+    at: str
+    system: str
+    figures: tuple[str, str]
+    speed: str
+    claimed: bool
+
+
+def _differences(sides: Sides) -> list[Difference]:
+    """Each once: of curves where two are farthest apart, then of other figures."""
+    once: dict[str, Difference] = {}
+    for each in (*_of_curves(sides), *_of_figures(sides)):
+        once.setdefault(each.what, each)
+    return list(once.values())
+
+
+def conclusion(sides: Sides) -> str:
+    """The widest differences, and how many are beyond chance, in two sentences; empty where nothing is shared."""
+    found = _differences(sides)
+    base = sides.sides[0].label
+    claimed = grouped([each for each in found if each.claimed][:_TOLD], lambda each: each.system)
+    told = [
+        text(
+            "Beside {base}, {system} is {differences}.",
+            base=base,
+            system=sides.label(system),
+            differences=listed(text("{speed} ({what})", speed=each.speed, what=each.at) for each in of),
+        )
+        for system, of in claimed.items()
+    ]
+    points = [point.comparison for pair in sides.found.pairs if pair.differ == RUN for point in pair.points]
+    tested = [each for each in points if each.confidence]
+    counted = text(
+        "{sure} of {count} tested difference is beyond chance.|{sure} of {count} tested differences are beyond "
+        "chance.",
+        sure=sum(each.verdict in verdicts.CLAIMS for each in tested),
+        count=len(tested),
+    )
+    said = told or [text("No difference is certain.")]
+    return joined(" ", (*said, counted if tested else "")) if found else ""
 
 
 def widest(sides: Sides) -> Table | None:
-    """A row each, four at most: of curves where two are farthest apart, then of other figures."""
-    rows: dict[str, tuple[str, ...]] = {}
-    for what, row in (*_of_curves(sides), *_of_figures(sides)):
-        rows.setdefault(what, row)
+    """A row each, four at most."""
+    rows = [
+        (each.at, each.figures[0], _system(sides, each.system), each.figures[1], each.speed)
+        for each in _differences(sides)
+    ]
     base, *others = (side.label for side in sides.sides)
     other = others[0] if len(others) == 1 else text("The other")
     columns = (*headings("What"), base, *headings("System"), other, text("Beside {base}", base=base))
     caption = text("The widest differences in speed from {base}", base=base)
-    table = Table(caption, columns, tuple(rows.values())[:_ROWS], frozenset({1, 3, 4}))
+    table = Table(caption, columns, tuple(rows[:_ROWS]), frozenset({1, 3, 4}))
     return trimmed(table, {2}) if rows else None
 
 
-def _of_curves(sides: Sides) -> Iterator[tuple[str, tuple[str, ...]]]:
+def _of_curves(sides: Sides) -> Iterator[Difference]:
     for pair in statements.widest(sides):
         of, base, found = sides.curves[pair.a], sides.curves[pair.b], statements.decisive(sides, pair)
         if pair.differ == RUN and base.run == sides.found.runs[0]:
             what = tables.heading(sides, base)
-            figures = figure(sides.at(base, found.at)), _system(sides, of.run), figure(sides.at(of, found.at))
-            yield (
-                what,
-                (
-                    joined(", ", (what, value(base, found.at))),
-                    *figures,
-                    _compared(found.comparison, base.better),
-                ),
-            )
+            at = joined(", ", (what, value(base, found.at)))
+            figures = figure(sides.at(base, found.at)), figure(sides.at(of, found.at))
+            yield Difference(what, at, of.run, figures, *_compared(found.comparison, base.better))
 
 
-def _of_figures(sides: Sides) -> Iterator[tuple[str, tuple[str, ...]]]:
+def _of_figures(sides: Sides) -> Iterator[Difference]:
     for shared in sides.found.shared:
         (run, name), *others = shared.of
         base = sides.estimate(run, name)
@@ -54,7 +106,8 @@ def _of_figures(sides: Sides) -> Iterator[tuple[str, tuple[str, ...]]]:
             if run == sides.found.runs[0] and base.median and of.median:
                 ratio = of.median / base.median if base.better == "higher" else base.median / of.median
                 what = tables.named(base)
-                yield what, (what, figure(base), _system(sides, other), figure(of), _speed(ratio))
+                claimed = "imported" in {base.basis, of.basis}
+                yield Difference(what, what, other, (figure(base), figure(of)), _speed(ratio), claimed)
 
 
 def _system(sides: Sides, run: str) -> str:
@@ -62,16 +115,14 @@ def _system(sides: Sides, run: str) -> str:
     return sides.label(run) if len(sides.sides) > 2 else ""  # noqa: PLR2004 (the base and one)
 
 
-def _compared(found: Comparison | None, better: str) -> str:
-    """How fast it is beside the base; where samples allow a claim, whether they make one."""
-    if found is None:
-        return ""
+def _compared(found: Comparison, better: str) -> tuple[str, bool]:
+    """How fast it is beside the base, and whether samples allow that claim; without any nothing forbids it."""
     each = verdicts.speeds(found, better)
     if each.confidence and each.verdict not in verdicts.CLAIMS:
-        return text("{ratio} {verdict}", ratio=verdicts.plain_ends(each), verdict=verdicts.word(each))
+        return text("{ratio} {verdict}", ratio=verdicts.plain_ends(each), verdict=verdicts.word(each)), False
     upright = each if each.ratio >= 1 else structs.replace(each, value=each.value.inverse(each.value.unit))
     speed = _speed(each.ratio)
-    return joined(" ", (speed, verdicts.plain_ends(upright))) if each.lo < each.hi else speed
+    return (joined(" ", (speed, verdicts.plain_ends(upright))) if each.lo < each.hi else speed), True
 
 
 def _speed(ratio: float) -> str:

@@ -60,6 +60,7 @@ class Axis(msgspec.Struct, frozen=True):
         named: whether its levels are names, which no language translates.
         patterns: of an axis of patterns: level -> what it means, levels of other tools' figures too.
         short: the meaning in a few words, for the axis of a chart; empty where it is short.
+        words: level -> what people read in place of level and name, where these say nothing to them.
         level_roles: level -> what it means, where an engine asks for that.
     """
 
@@ -78,6 +79,7 @@ class Axis(msgspec.Struct, frozen=True):
     named: bool = False
     patterns: Mapping[str, Pattern] = msgspec.field(default_factory=dict)
     short: str = ""
+    words: Mapping[ParamValue, str] = msgspec.field(default_factory=dict)
     level_roles: Mapping[ParamValue, LevelRole] = msgspec.field(default_factory=dict)
 
     @property

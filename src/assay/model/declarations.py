@@ -60,6 +60,7 @@ def coupling(shared: str, own: str) -> Axis:
         ("sharing", INDEPENDENT),
         "sharing",
         role="copies",
+        words={"sharing": "one problem for all ranks", INDEPENDENT: "independent copies"},
     )
 
 

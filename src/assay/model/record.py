@@ -25,6 +25,10 @@ from assay.model.transport import Transport, transport
 RECORD_SCHEMA = 1
 
 
+#: Name of the clock of a machine that is a model.
+SIMULATED = "simulated"
+
+
 class Clock(msgspec.Struct, frozen=True):
     """The clock of the samples: its resolution and the cost of reading it, measured by the program."""
 

@@ -8,7 +8,18 @@ import msgspec
 from assay.model.imported import Imported
 from assay.model.machine import Machine
 from assay.model.plan import Plan
-from assay.model.record import End, FigureOfMerit, Header, Launch, Prediction, Series, Threads, Traffic, Verdict
+from assay.model.record import (
+    SIMULATED,
+    End,
+    FigureOfMerit,
+    Header,
+    Launch,
+    Prediction,
+    Series,
+    Threads,
+    Traffic,
+    Verdict,
+)
 from assay.model.toolchain import Build
 
 RUN_SCHEMA = 1
@@ -148,6 +159,12 @@ class Run(msgspec.Struct, frozen=True):
     def made(self) -> tuple[LaunchRecords, ...]:
         """Every launch: those of the study, then those of its experiments."""
         return (*self.launches, *self.trials)
+
+    @property
+    def simulated(self) -> bool:
+        """Whether a model of a machine answered: then the clock is the model's."""
+        first = next((each for launch in self.made for each in launch.cases), None)
+        return first is not None and first.header.clock.name == SIMULATED
 
     @property
     def study_s(self) -> float | None:

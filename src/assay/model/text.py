@@ -71,6 +71,12 @@ class Command(Text):
     options: tuple[str, ...]
 
 
+class Rooted(Text):
+    """A command that changes the whole machine: only its administrator may type it."""
+
+    __slots__ = ()
+
+
 def cli(verb: Verb, *words: str) -> Command:
     """`assay run STUDY ...`, `assay run --resume RUN ...`, `assay doctor ...`: the subject, and the options."""
     subject, options = ("", words) if verb == "doctor" else (words[0], words[1:])

@@ -19,7 +19,7 @@ _SIGNIFICANT = 3
 #: Digits that shares and ratios of others have at most.
 _PRINTED = 4
 _PERCENT = 100
-#: An interval wider than this part of its figure is drawn grey.
+#: An interval wider than this part of its figure is grey, and called wide.
 _VAGUE = 0.1
 #: From here on a ratio is read as a factor, not as a change in percent.
 _FACTOR = 2.0
@@ -228,13 +228,11 @@ class Bar(NamedTuple):
         share: of the figure.
         lo: of the lower end of its interval.
         hi: of the upper end.
-        vague: whether the interval is wider than a tenth of the figure, or there is none.
     """
 
     share: float
     lo: float
     hi: float
-    vague: bool
 
 
 def bar(estimate: Estimate) -> Bar | None:
@@ -245,7 +243,13 @@ def bar(estimate: Estimate) -> Bar | None:
     one = _PERCENT * (1 / limit.value if estimate.better == "higher" else limit.value)
     ends = [one * (each if estimate.better == "higher" else 1 / each) for each in value]
     share, lo, hi = (min(_PERCENT, max(0.0, each)) for each in (ends[0], min(ends), max(ends)))
-    return Bar(share, lo, hi, not 0 < value.hi - value.lo <= _VAGUE * value.value)
+    return Bar(share, lo, hi)
+
+
+def vague(estimate: Estimate) -> bool:
+    """Whether the interval is wider than a tenth of the figure, or there is none; what is imported has none."""
+    value = estimate.value
+    return value is not None and value.basis != "imported" and not 0 < value.hi - value.lo <= _VAGUE * value.value
 
 
 def percent(value: float) -> str:

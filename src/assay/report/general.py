@@ -13,11 +13,12 @@ from assay.report.vocabulary import known
 _ORDER = 80
 
 
-def declared(name: str) -> Declared:
+def declared(name: str, title: str) -> Declared:
     """The section of benchmark `name`."""
     return Declared(
         order=_ORDER,
         id=name.replace("_", "-"),
+        title=title,
         benchmark=name,
         applies=lambda _scene: True,
         sentences=lambda scene: _told(name, scene.best),
@@ -32,7 +33,7 @@ def _headlines(scene: Scene) -> tuple[Headline, ...]:
     if best is None:
         return ()
     told = selection.levels(best, selection.varied(scene.estimates))
-    return (Headline(joined(", ", (selection.title(best.benchmark), told)), best),)
+    return (Headline(joined(", ", (selection.named(scene.run, best), told)), best),)
 
 
 def _charts(scene: Scene) -> Iterator[Figure]:

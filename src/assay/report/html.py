@@ -106,8 +106,8 @@ def render(
             "cut": gathered(run, _shortfalls(run)),
             "unfitted": fitted.unfitted(analysis),
             "all_rows": [
-                (selection.title(name), rows.table(members))
-                for name, members in selection.grouped(listed, lambda e: e.benchmark).items()
+                (selection.named(run, members[0]), rows.table(members))
+                for members in selection.grouped(listed, lambda e: e.benchmark).values()
             ],
             "listed": len(listed),
             "stated": provenance.machine(run),
@@ -128,15 +128,20 @@ def render(
 
 
 def _headlines(run: Run, topics: list[_Topic]) -> list[Headline]:
-    """Each figure once, those with a limit first, then as the study asks for them."""
-    every = [each for topic in topics for each in topic.section.headlines]
-    shown = {each.estimate.benchmark for each in every if not each.otherwise and formatting.bar(each.estimate)}
+    """Each figure once, those with a limit first, then as the study asks for them.
+
+    Of an import bare numbers come last; of a program with several figures the others follow the first ones of all.
+    """
     once: dict[str, Headline] = {}
-    for each in every:
-        if not each.otherwise or each.estimate.benchmark not in shown:
-            once.setdefault(each.estimate.id, each)
-    asked = {name: at for at, name in enumerate(dict.fromkeys(case.benchmark for case in run.plan.cases))}
-    every = sorted(once.values(), key=lambda each: asked.get(each.estimate.benchmark, len(asked)))
+    for each in (each for topic in topics for each in topic.section.headlines):
+        once.setdefault(each.estimate.id, each)
+    taken = {case.id: case.benchmark for case in run.plan.cases}
+    asked = {name: at for at, name in enumerate(dict.fromkeys(taken.values()))}
+    every = sorted(once.values(), key=lambda each: asked.get(taken.get(each.estimate.case, ""), len(asked)))
+    if run.imported:
+        of = selection.grouped(every, lambda each: taken[each.estimate.case]).values()
+        turn = {each.estimate.id: at for members in of for at, each in enumerate(members)}
+        every.sort(key=lambda each: (each.estimate.unit in {"", "share"}, turn[each.estimate.id]))
     return sorted(every, key=lambda each: formatting.bar(each.estimate) is None)
 
 
@@ -248,6 +253,7 @@ def _template() -> jinja2.Template:
         seconds=formatting.seconds,
         against=formatting.against,
         bar=formatting.bar,
+        vague=formatting.vague,
         placed=formatting.placed,
         note=note,
         proof=proof,

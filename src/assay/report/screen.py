@@ -1,11 +1,13 @@
 """A terminal as reports and comparisons print to it: paragraphs and tables, in ASCII where it knows no more."""
 
+import re
 import textwrap
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 
 from rich.cells import cell_len
-from rich.console import Console
+from rich.console import Console, ConsoleOptions, RenderableType
 from rich.padding import Padding
+from rich.segment import Segment
 from rich.table import Table as Grid
 from rich.text import Text
 
@@ -16,6 +18,20 @@ from assay.report.section import Table
 _ASCII = str.maketrans("µ·−–×“”", 'u---x""') | str.maketrans(  # noqa: RUF001 (what they look like)
     {"≥": ">=", "…": "...", "∞": "inf", "½": "1/2"}
 )
+#: A blank at which no line ends, until it is printed; and what has one: an interval.
+_HELD = "\ue000"
+_INTERVAL = re.compile(r"\[[^][ ]+, [^][ ]+\]")
+
+
+class _Printed:
+    """A part with blanks where they were held."""
+
+    def __init__(self, part: RenderableType) -> None:
+        self._part = part
+
+    def __rich_console__(self, console: Console, options: ConsoleOptions) -> Iterator[Segment]:
+        for each in console.render(self._part, options):
+            yield Segment(each.text.replace(_HELD, " "), each.style, each.control)
 
 
 class Screen:
@@ -35,10 +51,11 @@ class Screen:
         return text if self.unicode else text.translate(_ASCII).encode("ascii", "replace").decode()
 
     def styled(self, part: str | Text) -> Text:
-        """The same with its style."""
+        """The same with its style; no line ends inside an interval."""
+        shown = _INTERVAL.sub(lambda found: found[0].replace(" ", _HELD), self.text(str(part)))
         if isinstance(part, Text):
-            return Text(self.text(str(part)), style=part.style, no_wrap=part.no_wrap)
-        return Text(self.text(part))
+            return Text(shown, style=part.style, no_wrap=part.no_wrap)
+        return Text(shown)
 
     def say(self, *parts: str | Text, indent: int = 0, mark: str | Text | None = None) -> None:
         """One paragraph, wrapped at words; what follows a mark hangs under it."""
@@ -54,7 +71,7 @@ class Screen:
         elif indent:
             self.indented(line, indent)
         else:
-            self.console.print(line)
+            self.console.print(_Printed(line))
 
     def heading(self, title: str) -> None:
         """A title after an empty line."""
@@ -63,7 +80,7 @@ class Screen:
 
     def indented(self, part: Grid | Text, by: int = _GAP) -> None:
         """A part so many blanks from the left."""
-        self.console.print(Padding(part, (0, 0, 0, by), expand=False))
+        self.console.print(_Printed(Padding(part, (0, 0, 0, by), expand=False)))
 
     def rows(self, columns: Iterable[tuple[str, str]], rows: Iterable[Sequence[str | Text]]) -> None:
         """Rows under the headings of their columns, each of which stands `left` or `right`."""
@@ -71,7 +88,7 @@ class Screen:
         right = [side == "right" for side in sides]
         cells = [tuple(map(self.styled, row)) for row in rows]
         if lines := aligned(heads, right, cells, self.console.width):
-            self.console.print(Text("\n").join(lines), soft_wrap=True)
+            self.console.print(_Printed(Text("\n").join(lines)), soft_wrap=True)
         elif _is_broken_at_words(heads, right, cells, self.console.width - _GAP):
             self._fitted(heads, sides, cells)
         else:

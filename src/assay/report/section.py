@@ -90,12 +90,12 @@ class Headline(msgspec.Struct, frozen=True):
     Attributes:
         label: in words.
         estimate: with its limit.
-        otherwise: whether it is shown only where no other figure of its benchmark has a bar.
+        told: what else belongs to it, in small type.
     """
 
     label: str
     estimate: Estimate
-    otherwise: bool = False
+    told: str = ""
 
 
 class Section(msgspec.Struct, frozen=True):

@@ -8,7 +8,7 @@ from itertools import chain
 from assay.model import topics
 from assay.model.result import Analysis
 from assay.model.run import Run
-from assay.report import general
+from assay.report import general, selection
 from assay.report.declared import Declared
 from assay.report.section import Card, Section
 
@@ -22,8 +22,11 @@ def sections(run: Run, analysis: Analysis) -> list[Section]:
     """Every section that this run can fill, in order."""
     found = declared()
     claimed = frozenset().union(*(topic.claims for topic in found))
-    others = dict.fromkeys(e.benchmark for e in analysis.estimates if e.benchmark not in claimed)
-    every = sorted([*found, *map(general.declared, others)], key=lambda each: each.order)
+    others = selection.grouped(
+        (e for e in analysis.estimates if e.benchmark not in claimed), lambda e: e.benchmark
+    )
+    titles = {name: selection.named(run, members[0]) for name, members in others.items()}
+    every = sorted([*found, *map(general.declared, titles, titles.values())], key=lambda each: each.order)
     return [section for topic in every if (section := topic.section(run, analysis))]
 
 

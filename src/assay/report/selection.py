@@ -4,6 +4,7 @@ from collections.abc import Iterable, Mapping
 
 from assay.model import benchmarks, grouping, roles
 from assay.model.result import Analysis, Estimate
+from assay.model.run import Run
 from assay.model.text import joined, text
 from assay.model.units import format_size
 from assay.report.vocabulary import known
@@ -19,6 +20,17 @@ _SIZE = roles.usual_axis("message-size")
 def title(name: str) -> str:
     """Heading of a benchmark."""
     return known(benchmarks.of(name).title)
+
+
+def named(run: Run, estimate: Estimate) -> str:
+    """The title of what an estimate is of, with the metric where no section can place it."""
+    program = run.plan.case(estimate.case).benchmark if run.imported else estimate.benchmark
+    if program == estimate.benchmark:
+        return title(program)
+    metric = known(estimate.metric)
+    if benchmarks.of(program).is_known:
+        return text("{program}: {metric}", program=title(program), metric=metric)
+    return text("{metric} ({program})", program=program, metric=metric[:1].upper() + metric[1:])
 
 
 def swept(name: str) -> str:
@@ -125,6 +137,7 @@ def state(estimate: Estimate) -> str:
 def levels(estimate: Estimate, names: Iterable[str]) -> str:
     """Levels in words, e.g. `ordinary stores`: those of the first of `names`, and of others if not the default."""
     usual, unit = benchmarks.of(estimate.benchmark).defaults, units(estimate.benchmark)
+    worded = {axis.name: axis.words for axis in benchmarks.of(estimate.benchmark).axes}
     parts: list[str] = []
     for name in names:
         value = estimate.factors.get(name, estimate.params.get(name))
@@ -138,7 +151,11 @@ def levels(estimate: Estimate, names: Iterable[str]) -> str:
         if name in _ASKING and not number:
             parts.append(str(value))
             continue
-        parts.append(f"{name} {value}" if number or name in estimate.factors else known(f"{value} {name}"))
+        parts.append(
+            f"{name} {value}"
+            if number or name in estimate.factors
+            else known(worded.get(name, {}).get(value, f"{value} {name}"))
+        )
     return joined(", ", parts)
 
 

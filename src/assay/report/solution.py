@@ -92,6 +92,7 @@ class Solutions(msgspec.Struct, frozen=True, kw_only=True):
         name: what tells a solution from the others.
         series: the same without the size of the problem, where rates are a curve along it.
         label: of a solution on the first page; gets its series or name.
+        told: what the first page says of a solution beside its rate.
         first: solutions of the first page: the best one, where it does not say.
         chart: title of the chart of rates.
         phases: phase -> what people call it, in the order of the parts.
@@ -112,6 +113,7 @@ class Solutions(msgspec.Struct, frozen=True, kw_only=True):
     name: Callable[[Estimate], str]
     series: Callable[[Estimate], str] | None = None
     label: Callable[[str], str] = lambda name: name
+    told: Callable[[Scene, Estimate], str] = lambda _scene, _e: ""
     first: Callable[[Scene], Iterable[Estimate]] = lambda scene: [scene.best] if scene.best else []
     chart: str
     phases: Mapping[str, str]
@@ -143,7 +145,9 @@ class Solutions(msgspec.Struct, frozen=True, kw_only=True):
             sentences=self._sentences,
             charts=self._charts,
             shared_tables=(table, *self.tables),
-            headlines=lambda scene: [Headline(self.label(row(e)), e) for e in self.first(scene)],
+            headlines=lambda scene: [
+                Headline(self.label(row(e)), e, self.told(scene, e)) for e in self.first(scene)
+            ],
             listed=False,
         )
 

@@ -16,7 +16,7 @@ RANGE, FIGURE, TABLE = text("{low} to {high}", low="", high=""), text("Figure"),
 
 _MARKS = re.compile(r"`([^`]+)`|\*\*([^*]+)\*\*")
 _KEPT = Markup('<span translate="no">{}</span>')
-_CODE, _BOLD, _ENGLISH = Markup("<code>{}</code>"), Markup("<b>{}</b>"), Markup('<span lang="en">{}</span>')
+_WORD, _BOLD, _ENGLISH = Markup("<span>{}</span>"), Markup("<b>{}</b>"), Markup('<span lang="en">{}</span>')
 
 
 class Spoken:
@@ -40,9 +40,9 @@ class Spoken:
         """A sentence, what stands between backticks as code; one of no other language is marked as English."""
         if isinstance(line, Joined) and line.separator == REMARK:
             command, remark = line.parts
-            return Markup(" ").join((_CODE.format(command), self.prose(remark)))
+            return Markup(" ").join((_code(command), self.prose(remark)))
         if formatting.is_command(line):
-            return _CODE.format(line)
+            return _code(line)
         if isinstance(line, Joined) and line.separator == " ":  # what has no words of its own is marked by itself
             return Markup(" ").join(map(self.prose, line.parts))
         line = formatting.sentence(line)
@@ -98,12 +98,17 @@ class Spoken:
         return Markup(f'<span data-text="{self.number(said)}">{shown}</span>')  # noqa: S704 (escaped before)
 
 
+def _code(line: str) -> Markup:
+    """What is typed, each word whole: no line ends within an option."""
+    return Markup("<code>{}</code>").format(Markup(" ").join(map(_WORD.format, line.split(" "))))
+
+
 def _marked(line: str) -> Markup:
     """What stands between backticks as code, between two stars in bold; the page's script does the same."""
     parts = iter(_MARKS.split(line))
     shown = [escape(next(parts))]
     for code, bold, plain in zip(parts, parts, parts, strict=True):
-        shown += [_CODE.format(code) if code else _BOLD.format(bold), escape(plain)]
+        shown += [_code(code) if code else _BOLD.format(bold), escape(plain)]
     return Markup().join(shown)
 
 

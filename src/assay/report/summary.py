@@ -1,13 +1,14 @@
 """The first page: whether figures may be used, what is wrong, what to do next; computed from the run."""
 
 import shlex
-from collections.abc import Collection, Iterable
+from collections.abc import Collection, Iterable, Sequence
 from typing import Literal
 
 import msgspec
+from msgspec.structs import replace
 
 from assay.analyse.findings import concerning
-from assay.model import benchmarks
+from assay.model import benchmarks, roles
 from assay.model.grouping import grouped
 from assay.model.plan import Case
 from assay.model.result import Analysis, CaseStatus, Finding, Outcome
@@ -38,11 +39,13 @@ class Verdict(msgspec.Struct, frozen=True):
         grade: `good` as they are, `care` with the reason in mind, `bad` not for what they are called.
         sentence: the same in words.
         reason: what this rests on: the worst of what speaks against them, or what speaks for them.
+        beyond: what the study is about and the figures are not; empty where they are of all of it.
     """
 
     grade: Literal["good", "care", "bad"]
     sentence: str
     reason: str = ""
+    beyond: str = ""
 
 
 class Summary(msgspec.Struct, frozen=True):
@@ -53,12 +56,14 @@ class Summary(msgspec.Struct, frozen=True):
         wrong: what costs performance or trust.
         next: what to do, each with its reason; the first is the one thing to type.
         notices: what a reader must know before any figure: the way that messages took was not the one they think.
+        conclusion: what the figures show, in a sentence; empty where bars do.
     """
 
     verdict: Verdict
     wrong: tuple[str, ...] = ()
     next: tuple[Action, ...] = ()
     notices: tuple[str, ...] = ()
+    conclusion: str = ""
 
 
 def summary(run: Run, analysis: Analysis) -> Summary:
@@ -68,6 +73,32 @@ def summary(run: Run, analysis: Analysis) -> Summary:
 
 
 def verdict(run: Run, analysis: Analysis) -> Verdict:
+    """Whether the figures may be used; of which machine there are none, and what they do not cover."""
+    told = usable(run, analysis)
+    if run.simulated:
+        simulated = text("These figures are simulated.")
+        told = (
+            Verdict("care", simulated, text("The machine is a model: no hardware has these figures."))
+            if told.grade == "good"
+            else replace(told, sentence=joined(" ", (simulated, told.sentence)))
+        )
+    if one_node(run):
+        told = replace(told, beyond=text("Nothing was measured between nodes: this run has one node."))
+    return told
+
+
+def one_node(run: Run) -> bool:
+    """Whether one node was measured of what is of several: messages, or what a study asks of more nodes."""
+    of_messages = any(roles.between_two(case.benchmark) for case in run.plan.cases)
+    return len(run.plan.hosts) == 1 and not run.imported and (of_messages or more_nodes(run))
+
+
+def more_nodes(run: Run) -> bool:
+    """Whether its study measures more where there are more nodes."""
+    return any(each.nodes for each in run.plan.left_out)
+
+
+def usable(run: Run, analysis: Analysis) -> Verdict:
     """Whether the figures may be used, by the worst of what was found: place, way, noise, cut, intervals."""
     measured = [e for e in analysis.estimates if e.median is not None]
     proofs = [e.placement.proven for e in measured if e.placement.proven]
@@ -226,10 +257,13 @@ def spent(analysis: Analysis) -> str:
     return joined(" ", parts)
 
 
-def own_system(*, by_mpi: bool) -> Action:
-    """What a reader of figures of others measures."""
-    command = cli("run", "network" if by_mpi else "node")
-    return Action(command, text("It measures your own system, which then stands beside these."))
+def own_system(beside: Sequence[str], *, by_mpi: bool) -> Action:
+    """What a reader of figures of others measures, and lays beside them."""
+    measure, report = cli("run", "network" if by_mpi else "node"), cli("report", *beside, "last")
+    return Action(
+        text("`{measure}`, then `{report}`", measure=measure, report=report),
+        text("The first command measures your own system, the second lays it beside these figures."),
+    )
 
 
 def _wrong(run: Run, analysis: Analysis) -> tuple[str, ...]:
@@ -262,16 +296,19 @@ def _next(run: Run, analysis: Analysis) -> tuple[Action, ...]:
         steps.append(Action(rest, text("It measures what is missing and keeps what this run has measured.")))
     asked = [f for f in by_severity(analysis) if f.next and f.severity in {"problem", "advice"}]
     remedied = (Action(remedies.typed(f.next, run), f.claim) for f in asked)
-    steps += sorted(remedied, key=lambda step: not step.commands)
+    steps += sorted(remedied, key=lambda step: (not step.commands, remedies.is_rooted(step.do)))
     ranges = any(e.basis == "range" for e in analysis.estimates)
     repeated = any("--launches" in command.options for step in steps for command in step.commands)
     if ranges and run.plan.launches < _FEWEST and not repeated:
         command = remedies.typed(cli("run", run.info.study, "--launches", str(_FEWEST)), run)
         steps.append(Action(command, text("A range of few launches becomes a 95 % interval.")))
+    if one_node(run) and more_nodes(run):
+        several = remedies.typed(cli("run", run.info.study, "--hosts", "NODE1,NODE2"), run)
+        steps.append(Action(several, text("It measures between nodes, too.")))
     if run.imported and not steps:
         known = set(benchmarks.names()) & {e.benchmark for e in analysis.estimates}
         by_mpi = any(benchmarks.get(name).launcher == "mpi" for name in known)
-        steps.append(own_system(by_mpi=by_mpi))
+        steps.append(own_system((run.info.id,), by_mpi=by_mpi))
     # A command that another step names with its reason needs no step of its own; nor one that is there already.
     once = {step.do: step for step in reversed(steps)}
     named = {command for step in once.values() if not formatting.is_command(step.do) for command in step.commands}

@@ -8,6 +8,7 @@ from assay.model.noise import Noise
 from assay.model.plan import Folded
 from assay.model.result import Analysis, Estimate, Finding
 from assay.model.run import Run
+from assay.model.text import joined
 from assay.report import formatting, remedies, selection
 from assay.report.screen import Screen
 from assay.report.sections import cards, contrast, declared, drawn_elsewhere
@@ -26,7 +27,7 @@ def render(run: Run, analysis: Analysis, console: Console) -> None:
     page.say(Text(f"{run.plan.title}", style="bold"), Text(f" {dot} run {run.info.id}", style="dim"))
     page.say(_machine(run, dot))
     usable = verdict(run, analysis)
-    page.say(Text(f"{usable.sentence} {usable.reason}", style=_GRADE[usable.grade]))
+    page.say(Text(joined(" ", (usable.sentence, usable.reason, usable.beyond)), style=_GRADE[usable.grade]))
     if (cut := shortfall(run, analysis)) and cut != usable.reason:
         page.say(Text(cut, style="bold yellow"))
     _claims(notices(analysis), run, page)
@@ -79,19 +80,19 @@ def _topics(run: Run, analysis: Analysis, page: Screen) -> None:
         for name in [name for name in names if name in topic.claims]:
             names.remove(name)
             if not found:
-                _figures(analysis, name, page)
+                _figures(run, analysis, name, page)
     for name in names:
-        _figures(analysis, name, page)
+        _figures(run, analysis, name, page)
 
 
-def _figures(analysis: Analysis, name: str, page: Screen) -> None:
+def _figures(run: Run, analysis: Analysis, name: str, page: Screen) -> None:
     """Headline figures of a benchmark, without those that a topic shows as a matrix or a curve."""
     elsewhere = drawn_elsewhere(analysis)
     estimates = selection.headline_metric(selection.of_benchmark(analysis, name))
     rows, more = _rows(tuple(e for e in estimates if e.id not in elsewhere))
     if not rows:
         return
-    page.heading(selection.title(name))
+    page.heading(selection.named(run, estimates[0]))
     page.rows(_COLUMNS, rows)
     for limit in _limits(analysis, name):
         page.say(Text(limit, style="dim"), indent=2)

@@ -40,7 +40,7 @@ def _declared(benchmark: Benchmark) -> Iterator[str]:
     for axis in benchmark.axes:
         yield from (axis.title,) if axis.swept else ()
         levels = [value for value in axis.values if isinstance(value, str) and not axis.named]
-        yield from (f"{value} {axis.name}" for value in levels)
+        yield from (axis.words.get(value, f"{value} {axis.name}") for value in levels)
 
 
 def known(word: str, study: str = "") -> str:

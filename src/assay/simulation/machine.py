@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from assay.launch.command import Command, CpuTimes, Outcome
 from assay.model.machine import Topology
 from assay.model.rank import Rank
-from assay.model.record import RECORD_SCHEMA, Clock, End, FigureOfMerit, Header, ProgramRecord, Verdict
+from assay.model.record import RECORD_SCHEMA, SIMULATED, Clock, End, FigureOfMerit, Header, ProgramRecord, Verdict
 from assay.simulation.launcher import counts_of, hosts_of
 from assay.simulation.law import Fault, FaultKind, Law
 from assay.simulation.links import boot_id, hosts_in_use, traffic
@@ -23,7 +23,7 @@ from assay.simulation.rates import Workload
 from assay.simulation.request import CaseRequest, Request, parse
 from assay.simulation.sampler import Phase, Sampler, state
 
-_CLOCK = Clock("simulated", 1e-9, 2e-8)
+_CLOCK = Clock(SIMULATED, 1e-9, 2e-8)
 _SIGSEGV = -11
 #: When the machine's own clock was at 0.
 _BOOTED = datetime(2000, 1, 1, tzinfo=UTC)

@@ -79,13 +79,21 @@
   // A sentence begins with a capital letter, but for names, which are Latin.
   const begun = (text) => text.replace(/^\p{Script=Cyrillic}/u, (letter) => letter.toUpperCase());
 
+  function whole(word) {
+    const element = document.createElement("span");
+    element.textContent = word;
+    return element;
+  }
+
   // The same marks as in `spoken.py`.
   function marked(text) {
     return text.split(/(`[^`]+`|\*\*[^*]+\*\*)/).map((piece) => {
       const width = piece.startsWith("`") ? 1 : piece.startsWith("**") ? 2 : 0;
       if (!width) return piece;
       const element = document.createElement(width === 1 ? "code" : "b");
-      element.textContent = piece.slice(width, -width);
+      const inside = piece.slice(width, -width);
+      if (width === 2) element.textContent = inside;
+      else element.append(...inside.split(" ").flatMap((word, at) => [...(at ? [" "] : []), whole(word)]));
       return element;
     });
   }

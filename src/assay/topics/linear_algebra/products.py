@@ -5,8 +5,10 @@ from functools import partial
 
 from assay.analyse.bounds import Bounds
 from assay.model import roles
+from assay.model.record import Verdict
 from assay.model.result import Estimate
-from assay.model.text import text
+from assay.model.run import Run
+from assay.model.text import joined, text
 from assay.report import formatting, selection
 from assay.report.declared import Scene
 from assay.report.formatting import shown
@@ -22,8 +24,22 @@ _MOST = 1.02
 def of_product(scene: Scene, solution: Estimate) -> str:
     """Its rate as a share of the largest product in its precision, `85.1 %`; empty where none was measured.
 
-    On several nodes it is of what they multiply together. Products are the faster the larger they are: one that is
-    slower than the solution was too small, and is named.
+    Products are the faster the larger they are: one that is slower than the solution was too small, and is named.
+    """
+    share, largest = _over_product(scene, solution)
+    if share > _MOST:
+        return text("none: the product of n = {n} is slower", n=str(largest))
+    return _percent(share) if share else ""
+
+
+def _percent(share: float) -> str:
+    return f"{100 * share:.1f} %"
+
+
+def _over_product(scene: Scene, solution: Estimate) -> tuple[float, int]:
+    """Its rate over that of the largest product in its precision, and n of that; 0 where none was measured.
+
+    On several nodes it is over what they multiply together.
     """
     precision = roles.precision(solution)
     every = selection.measured(selection.of_benchmark(scene.analysis, PRODUCT))
@@ -32,12 +48,32 @@ def of_product(scene: Scene, solution: Estimate) -> str:
     largest = max(set.intersection(*orders), default=0) if orders else 0
     best = [selection.best(e for e in of_host if e.params["n"] == largest) for of_host in products]
     together = sum(e.median or 0.0 for e in best if e)
-    if not together or not solution.median:
-        return ""
-    share = solution.median / together
-    if share > _MOST:
-        return text("none: the product of n = {n} is slower", n=str(largest))
-    return f"{100 * share:.1f} %"
+    return (solution.median or 0.0) / together if together else 0.0, largest
+
+
+def checked(run: Run, solution: Estimate) -> Verdict | None:
+    """The check of a solution that came closest to its tolerance; None where none is known, as of imports."""
+    known = (each for launch in run.launches for each in launch.cases if each.header.case == solution.case)
+    passed = (each.verdict for each in known if each.verdict and each.verdict.passed)
+    return max(passed, key=lambda each: each.error, default=None)
+
+
+def beside_rate(scene: Scene, solution: Estimate) -> str:
+    """Its share of the product, and its residual, in words."""
+    (share, _), verdict = _over_product(scene, solution), checked(scene.run, solution)
+    return joined(
+        "; ",
+        (
+            text("{share} of DGEMM", share=_percent(share)) if 0 < share <= _MOST else "",
+            text(
+                "residual {error}, {tolerance} allowed",
+                error=f"{verdict.error:.2g}",
+                tolerance=f"{verdict.tolerance:g}",
+            )
+            if verdict
+            else "",
+        ),
+    )
 
 
 def _bounds(scene: Scene) -> Bounds:

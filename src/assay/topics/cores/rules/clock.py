@@ -8,13 +8,13 @@ from assay.analyse.evidence import Evidence, Rule, numbers
 from assay.analyse.experiments import retest, retest_single
 from assay.model.machine import Machine
 from assay.model.result import Estimate, Finding
-from assay.model.text import cli, joined, text
+from assay.model.text import Rooted, cli, joined, text
 from assay.model.units import format_quantity
 from assay.topics.cores.peak import nominal
 
 _SHARE = 0.95
 _TURBO = 1.01
-_PERFORMANCE = "sudo cpupower frequency-set --governor performance"
+_PERFORMANCE = Rooted("sudo cpupower frequency-set --governor performance")
 
 
 def _assess(evidence: Evidence) -> Iterable[Finding]:

@@ -37,8 +37,12 @@ def _assess(evidence: Evidence) -> Iterable[Finding]:
         shown = joined(REMARK, [cli("show", run.info.id, "--json"), text("status and reason of each case")])
         yield _finding("wrong", claim, of_study or wrong, every, shown)
     if missing:
-        claim = text("{count} of {all} cases were not measured: {reasons}.")
-        resume = cli("resume", run.info.id, *evidence.budget())
+        claim = (
+            text("{count} of {all} printed figures are left out: {reasons}.")
+            if run.imported
+            else text("{count} of {all} cases were not measured: {reasons}.")
+        )
+        resume = "" if run.imported else cli("resume", run.info.id, *evidence.budget())
         yield _finding("missing", claim, missing, len(studied), resume)
     if short:
         claim = text("{count} of {all} cases lack launches that went wrong: {reasons}.")

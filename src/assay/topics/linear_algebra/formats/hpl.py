@@ -7,6 +7,7 @@ from assay.model.result import Analysis, Estimate
 from assay.model.run import Run
 from assay.report import formatting
 from assay.topics.linear_algebra.benchmarks.hpl import operations
+from assay.topics.linear_algebra.products import checked
 from assay.topics.linear_algebra.variants import NUMBERS
 
 #: What a run without such a table lacks, and what measures it.
@@ -44,17 +45,8 @@ def _solution(run: Run, e: Estimate) -> Iterator[str]:
     placed = [formatting.placed(e), *e.factors.values(), formatting.count(e.launches, "launch", "launches")]
     yield f"# {', '.join(filter(None, map(str, placed)))}"
     yield f"{_variant(e):<8}{numbers}{seconds:19.2f}{rate / 1e9:23.4e}"
-    residual = max(
-        (
-            records.verdict.error
-            for launch in run.launches
-            for records in launch.cases
-            if records.header.case == e.case and records.verdict and records.verdict.passed
-        ),
-        default=None,
-    )
-    if residual is not None:
-        yield f"{_RESIDUAL}{residual:15.8f} ...... PASSED"
+    if verdict := checked(run, e):
+        yield f"{_RESIDUAL}{verdict.error:15.8f} ...... PASSED"
 
 
 def _variant(e: Estimate) -> str:

@@ -13,7 +13,7 @@ from assay.report.section import Figure
 from assay.report.solution import Column, Solutions
 from assay.topics.linear_algebra.benchmarks.hpl import operations
 from assay.topics.linear_algebra.models.system_time import LAW
-from assay.topics.linear_algebra.products import KERNEL, PEAKS, best_at, of_product
+from assay.topics.linear_algebra.products import KERNEL, PEAKS, beside_rate, best_at, of_product
 from assay.topics.linear_algebra.steps import StepGroup, steps
 
 #: Share of a step that the update takes where the rest costs little.
@@ -133,6 +133,7 @@ declared = Solutions(
     name=_name,
     series=_series,
     label=lambda where: text("System of equations, {where}", where=where),
+    told=beside_rate,
     chart=text("Rate of the solution"),
     phases=_PHASE,
     phases_caption=text(

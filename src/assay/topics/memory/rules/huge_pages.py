@@ -2,7 +2,7 @@
 
 from assay.analyse.comparisons import Pair
 from assay.analyse.paired import Claim, PairedRatio, Tested
-from assay.model.text import Text, cli, text
+from assay.model.text import Rooted, Text, cli, text
 from assay.model.units import format_size
 
 _FACTOR = 1.03
@@ -44,7 +44,7 @@ rule = PairedRatio(
     words=lambda tested: {
         "size": format_size(_size(tested.pair)),
         "gain": f"{tested.ratio.value:.2f}",
-        "command": "echo always | sudo tee /sys/kernel/mm/transparent_hugepage/enabled",
+        "command": Rooted("echo always | sudo tee /sys/kernel/mm/transparent_hugepage/enabled"),
     },
     missing=text("Nothing was measured with small and with huge pages"),
     measure=cli("run", "caches"),

@@ -6,7 +6,7 @@ from statistics import median
 from assay.analyse.evidence import CONFIDENT, FEWEST_BLOCKS, Evidence, Rule, digits, more, numbers
 from assay.model.grouping import grouped
 from assay.model.result import Finding
-from assay.model.text import cli, joined, text
+from assay.model.text import Rooted, cli, joined, text
 from assay.model.units import format_quantity, format_size
 from assay.topics.memory.models.latency_levels import TLB, LatencyLevels
 
@@ -59,7 +59,7 @@ def _finding(evidence: Evidence, states: Sequence[_Twins]) -> Finding:
         statistic=text("small / huge pages beyond {ratios}", ratios=", ".join(digits(ratio) for _, ratio in told)),
         next=text(
             "try huge pages: `{command}`",
-            command="echo always | sudo tee /sys/kernel/mm/transparent_hugepage/enabled",
+            command=Rooted("echo always | sudo tee /sys/kernel/mm/transparent_hugepage/enabled"),
         )
         if confident
         else more(evidence, CONFIDENT),

@@ -131,7 +131,9 @@ _ROWS: dict[Text, tuple[Sentence, ...]] = {
             lambda each: each.solid_bytes,
         ),
         Sentence(
-            text("Both directions at once: together they carry {both} times as much as one."),
+            text(
+                "Both directions at once: together they carry {both} times as much as one (long messages, paired)."
+            ),
             lambda each: each.both and each.both.value.lo >= _FREE,
         ),
         Sentence(
@@ -146,11 +148,17 @@ _ROWS: dict[Text, tuple[Sentence, ...]] = {
         ),
         *_STANDS,
         Sentence(
-            text("Both directions share the path: together they carry {both} times as much as one."),
+            text(
+                "Both directions share the path: together they carry {both} times as much as one (long messages, "
+                "paired)."
+            ),
             lambda each: each.both and each.both.value.hi <= _SHARED,
         ),
         Sentence(
-            text("The two directions slow each other down: together they carry {both} times as much as one."),
+            text(
+                "The two directions slow each other down: together they carry {both} times as much as one (long "
+                "messages, paired)."
+            ),
             lambda each: each.both and each.both.value.lo > _SHARED and each.both.value.hi < _FREE,
         ),
         Sentence(

@@ -10,7 +10,7 @@ from assay.analyse.messages import place
 from assay.analyse.paired import Claim, PairedRatio, Tested
 from assay.model import roles
 from assay.model.result import Finding
-from assay.model.text import cli, text
+from assay.model.text import Rooted, cli, text
 
 #: A published effect of idle states is 2 to 9 % (AMD EPYC, 2018): beyond what the run resolves, it is said.
 _LEAST = 1.02
@@ -83,7 +83,7 @@ _gaps = _ratio(
             text("After {gap} asleep a message takes {ratio} times as long as right after the last one ({way})."),
             text(
                 "forbid deep idle states and measure again: `{command}`",
-                command="sudo cpupower idle-set -D 0",
+                command=Rooted("sudo cpupower idle-set -D 0"),
             ),
         ),
     ),

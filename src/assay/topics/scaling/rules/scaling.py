@@ -7,6 +7,7 @@ from assay.model import roles
 from assay.model.quantity import Quantity
 from assay.model.result import Finding
 from assay.model.text import Text, cli, joined, text
+from assay.report import selection
 from assay.topics.scaling.models.scaling import Scaling
 from assay.topics.scaling.steps import Step
 
@@ -37,22 +38,23 @@ def _finding(evidence: Evidence, model: Scaling, step: Step) -> Finding:
     sure = step.efficiency.has_interval
     growing = text("weak scaling") if model.weak else ""
     problem = joined(
-        ", ", (base.benchmark, *(f"{name} {value}" for name, value in model.problem.items()), growing)
+        ", ",
+        (selection.title(base.benchmark), *(f"{name} {value}" for name, value in model.problem.items()), growing),
     )
     return rule.finding(
         model.id,
         claim=text(
-            "The efficiency is {efficiency} on {cores} cores ({label}), over {base_cores} ({base}): {problem}. "
-            "{reason}",
+            "{problem}: on {cores} cores ({label}) {loss} of a linear speed-up over {base_cores} ({base}) is lost."
+            " {reason}",
             problem=problem,
             cores=step.cores,
             label=step.label,
-            efficiency=digits(step.efficiency.value),
+            loss=_loss(step.efficiency.value),
             base_cores=text("{count} core|{count} cores", count=model.base_cores),
             base=model.base_label,
             reason=_reason(step),
         ),
-        severity="advice" if sure else "fact",
+        severity="problem" if sure else "fact",
         status="observed" if sure else "candidate",
         evidence=(*step.estimates, model.base),
         numbers=numbers(step.efficiency, _LEAST),
@@ -79,11 +81,29 @@ def _reason(step: Step) -> Text:
     if step.as_full:
         return text("Each node has the same load as the base: the loss is messages, and waiting for them.")
     return text(
-        "It is the product of two factors: {shared} that sharing the node leaves (independent copies on the same "
-        "cores), and {messages} that messages leave.",
-        shared=_told(step.shared),
-        messages=_told(step.messages),
+        "The largest loss is by sharing the node: {shared}, as independent copies on the same cores show. "
+        "Messages cost {messages}."
+        if _waits_for_memory(step)
+        else "The largest loss is by messages: {messages}. Sharing the node costs {shared}, as independent copies "
+        "on the same cores show.",
+        shared=_lost(step.shared),
+        messages=_lost(step.messages),
     )
+
+
+def _waits_for_memory(step: Step) -> bool:
+    """Whether more is lost by what cores of a node share than by messages."""
+    return bool(step.shared and step.messages and step.shared.value < min(_HARMLESS, step.messages.value))
+
+
+def _loss(left: float) -> str:
+    return f"{max(0.0, 100 * (1 - left)):.1f} %"
+
+
+def _lost(factor: Quantity) -> str:
+    """What a factor takes away: `37.7 % (37.5 % to 38.0 %)`."""
+    ends = text("{low} to {high}", low=_loss(factor.hi), high=_loss(factor.lo))
+    return text("{value} ({basis})", value=_loss(factor.value), basis=ends)
 
 
 def _told(figure: Quantity) -> str:
@@ -96,9 +116,16 @@ def _next(step: Step, has_copies: bool) -> str:  # noqa: FBT001 (of its program)
         return text("measure independent copies on the same cores: {command}", command=cli("run", "one-two-two"))
     if step.shared and step.messages and min(step.shared.hi, step.messages.hi) >= 1:
         return text("more launches, or a quieter machine: the intervals of both factors hold 1")
-    if step.shared and step.messages and step.shared.value < min(_HARMLESS, step.messages.value):
-        return text("use fewer ranks per node: cores wait for its memory")
-    return text("larger problems for each rank, fewer ranks with more threads, or a faster network")
+    if _waits_for_memory(step):
+        return text(
+            "use fewer ranks per node: cores wait for its memory. `{command}` shows how many cores use all of it",
+            command=cli("run", "node"),
+        )
+    return text(
+        "larger problems for each rank, fewer ranks with more threads, or a faster network. `{command}` measures "
+        "what messages cost",
+        command=cli("run", "network"),
+    )
 
 
 rule = Rule(

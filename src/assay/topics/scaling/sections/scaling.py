@@ -308,7 +308,7 @@ declared = Declared(
     applies=lambda scene: scene.found,
     sentences=_sentences,
     charts=_charts,
-    headlines=lambda scene: headlines(scene.found, _name),
+    headlines=lambda scene: headlines(scene.found),
     shared_tables=(
         Listing(
             text("Speed-ups over the base, and efficiencies"),
