@@ -100,6 +100,7 @@ def test_a_box_too_large_is_left_out_with_what_it_needs() -> None:
     plan = plan_for(TWO_CORES, study(n=(32, 512)))
     assert [int(case.params["n"]) for case in plan.cases if case.role == "measure"] == [32]
     (left,) = plan.left_out
+    assert (left.wish, left.instead) == ("hpcg at all, n=512", "n=128")
     assert "GiB" in left.reason
 
 
@@ -116,6 +117,13 @@ def test_a_rate_stands_against_what_memory_allows(analysis: Analysis) -> None:
     assert traffic.limit
     assert 0.5 < rate.median / rate.limit.value < 1
     assert rate.median / rate.limit.value == pytest.approx(traffic.median / traffic.limit.value)
+
+
+def test_without_a_program_that_measures_memory_nothing_is_a_limit(tmp_path: Path) -> None:
+    alone = analyse(store.load(simulated_run(tmp_path, Law(), study=study(n=64))))
+    found = [each for each in alone.estimates if each.metric in {"rate", "traffic"} and each.benchmark == "hpcg"]
+    assert len(found) == 2
+    assert all(each.value and each.limit is None and each.exceeds is None for each in found)
 
 
 def test_ranks_of_a_host_share_its_caches(tmp_path: Path) -> None:

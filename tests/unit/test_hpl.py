@@ -11,6 +11,7 @@ from assay import store
 from assay.analyse import analyse
 from assay.model import benchmarks
 from assay.model.benchmark import Resources
+from assay.model.errors import UnfitEnvironmentError
 from assay.model.facts import Fact
 from assay.model.placement import Memory, Placement
 from assay.model.plan import Measure, Plan, Study
@@ -18,6 +19,7 @@ from assay.model.record import FigureOfMerit
 from assay.model.result import Analysis, Estimate
 from assay.model.run import Run
 from assay.plan import Options
+from assay.report import html
 from assay.report.formatting import percent
 from assay.report.section import Section
 from assay.report.sections import sections
@@ -104,7 +106,23 @@ def test_a_matrix_too_large_is_left_out_with_what_it_needs() -> None:
     plan = plan_for(TWO_CORES, study(n=(1024, 100_000)), WITH_BLAS)
     assert orders(plan) == [1024]
     (left,) = plan.left_out
-    assert "75.4 GiB" in left.reason
+    assert (left.wish, left.reason) == (
+        "hpl at all, n=100000",
+        "it needs 75.4 GiB of memory; 8 GiB may be used, enough for n=28672",
+    )
+
+
+def test_a_user_who_chose_nothing_but_too_large_a_matrix_gets_the_largest_that_fits() -> None:
+    def planned(order: int) -> Plan:
+        options = msgspec.structs.replace(WITH_BLAS, values=(f"hpl.n={order}",))
+        return plan_for(TWO_CORES, "hpl", options)
+
+    with pytest.raises(UnfitEnvironmentError) as refused:
+        planned(100_000)
+    assert refused.value.what == "hpl at all, n=100000 does not fit the memory"
+    assert refused.value.remedy == "assay plan hpl --set hpl.n=28672"
+    (largest,) = [case for case in planned(28672).cases if case.benchmark == "hpl"]
+    assert 0.79 < largest.memory_bytes / 8 / 2**30 <= 0.8
 
 
 def test_a_rate_counts_the_operations_that_hpl_counts(run: Run, analysis: Analysis) -> None:
@@ -153,6 +171,17 @@ def test_the_section_says_where_the_time_goes_and_what_of_the_product_it_is(run:
     peak, limit = (table.columns.index(head) for head in ("Of peak at loaded clock", "Of limit"))
     below = [int(row[limit].split()[0]) - int(row[peak].split()[0]) for row in table.rows]
     assert set(below) == {1}  # these cores reach 99 % of their peak in registers
+
+
+def test_the_page_begins_with_the_system_and_says_beside_it_what_was_predicted(
+    run: Run, analysis: Analysis
+) -> None:
+    page = html.render(run, analysis)
+    assert page.index("System of equations, all") < page.index("Peak arithmetic, all")
+    topic = page[page.index('<section id="system"') :].partition("</section>")[0]
+    assert "Predicted from smaller systems" in topic
+    assert "hpl, all, n 1024 (rate)" in topic
+    assert "hpl/all" not in topic
 
 
 def test_on_several_nodes_the_limits_are_those_of_all_and_the_nominal_clock_has_its_share(tmp_path: Path) -> None:

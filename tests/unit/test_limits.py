@@ -196,7 +196,9 @@ def test_a_rate_that_one_unit_fewer_could_not_give_proves_those_that_are_assumed
 
 def test_a_share_of_the_loaded_clock_above_all_of_it_is_not_told(run: Run) -> None:
     known = _with(run, microarchitecture=Fact("zen5", source="test"))
-    shares = re.compile(r"100 % at 3\.0\d GHz under load \([\d.]+ to [\d.]+ %, 95 % interval of 6 launches\)")
+    shares = re.compile(
+        r"(?:99|100) % at 3\.0\d GHz under load \([\d.]+ to [\d.]+ %, 95 % interval of 6 launches\)"
+    )
     assert shares.search(_claim(known))
     wrong = _claim(_slowed(known, 1.08, lambda _launch, case, series: _is_clock(case, series)))
     assert "% at" not in wrong
@@ -213,15 +215,14 @@ def test_a_clock_of_one_disturbed_launch_leaves_the_share_as_it_is(run: Run) -> 
     claim = _claim(
         _slowed(known, 1.3, lambda launch, case, each: launch.launch.block == first and _is_clock(case, each))
     )
-    assert re.search(r"1\d\d % at 3\.\d\d GHz under load \(", claim)
+    assert re.search(r"(9\d|100) % at 3\.\d\d GHz under load \(", claim)
 
 
 def test_a_share_that_differs_from_launch_to_launch_by_more_than_itself_has_no_ends(run: Run) -> None:
     known = _with(run, microarchitecture=Fact("zen5", source="test"))
     taken = {launch.launch.id for launch in known.launches if launch.launch.block % 2}
-    claim = _claim(
-        _slowed(known, 50, lambda launch, case, each: launch.launch.id in taken and _is_clock(case, each))
-    )
+    slowed = _slowed(known, 50, lambda launch, _, each: launch.launch.id in taken and each.kernel == "arithmetic")
+    claim = _claim(slowed)
     assert "the share is unknown: it differs too much from launch to launch" in claim
     assert "interval of" not in claim
 

@@ -34,6 +34,7 @@ def test_each_order_has_its_leading_dimensions_and_a_library_is_for_the_larger_o
 
 def test_the_table_names_the_cache_that_holds_each_matrix_and_has_fortran_beside_c(run: Run) -> None:
     told = next(each for each in sections(run, analyse(run)) if each.id == "linpack")
+    assert [each.estimate.params["n"] for each in told.headlines] == [100, 1000]
     (table,) = told.tables
     fits = {row[table.columns.index("n")]: row[table.columns.index("Fits")] for row in table.rows}
     assert fits == {"100": "L2", "1000": "L3"}

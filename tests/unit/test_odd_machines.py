@@ -231,7 +231,7 @@ def test_a_node_of_8_gib_beside_a_large_one_bounds_what_is_bound_to_it(
     for case in shown.plan.cases:
         if case.placement.memory.nodes == (1,):
             assert case.memory_bytes <= 200 * 2**20
-    assert re.search(r"latency/one-core:numa:0/bind:1/\S+ it needs \S+ MiB of memory; 200 MiB", shown.words)
+    assert re.search(r"latency at one-core:numa:0, bind:1[^:]*: it needs \S+ MiB of memory; 200 MiB", shown.words)
 
 
 def test_a_hybrid_processor_begins_with_its_performance_cores(ask: Ask) -> None:

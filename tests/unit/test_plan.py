@@ -211,8 +211,8 @@ def test_a_case_that_needs_more_memory_than_there_is_is_left_out_with_figures(ma
     plan = own(machine, wish)
     assert ids(plan) == ["memcpy/one-core/first-touch/bytes=1048576,buffers=hot,offset=0"]
     (left,) = plan.left_out
-    assert left.wish == "memcpy/one-core/first-touch/bytes=67108864,buffers=hot,offset=0"
-    assert left.reason == "it needs 128 MiB of memory; 100 MiB may be used"
+    assert left.wish == "memcpy at one-core, bytes=67108864"
+    assert left.reason == "it needs 128 MiB of memory; 100 MiB may be used, enough for bytes=33554432"
 
 
 def test_several_toolchains_are_a_factor_and_one_is_not(make_machine: MakeMachine) -> None:

@@ -88,7 +88,7 @@ def test_when_no_size_fits_the_smallest_is_left_out_with_its_figures(make_machin
     tiny = msgspec.structs.replace(make_machine(cores=2), memory=Fact(value=2**20, unit="B"))
     plan = own(tiny, Measure("memcpy", ("one-core",), axes={"bytes": ("first:64M,1M", 64)}))
     assert [case.params["bytes"] for case in plan.cases if case.role == "measure"] == [64]
-    assert plan.left_out[-1].reason == "it needs 2 MiB of memory; 1 MiB may be used"
+    assert plan.left_out[-1].reason.startswith("it needs 2 MiB of memory; 1 MiB may be used")
 
 
 def test_a_wrong_value_among_sizes_chosen_by_memory_is_refused(make_machine: MakeMachine) -> None:

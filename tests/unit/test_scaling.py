@@ -155,6 +155,15 @@ def test_rates_of_hosts_that_stand_alone_add_up(analysis: Analysis) -> None:
     assert both.ranks == 0
 
 
+def test_a_speed_up_of_one_launch_determines_no_serial_fraction(tmp_path: Path, analysis: Analysis) -> None:
+    assert step(scaling(analysis, "himeno_mpi"), 1).serial is not None
+    alone = msgspec.structs.replace(study(), launches=1)
+    once = analyse(store.load(simulated_run(tmp_path, SHARED, study=alone, options=HOSTS)))
+    told = step(scaling(once, "himeno_mpi"), 1)
+    assert told.serial is None
+    assert told.speed_up.value > 1
+
+
 def test_one_core_alone_has_no_speed_up(tmp_path: Path) -> None:
     measure = Measure("himeno_mpi", ("one-core",), axes={"size": ("XS", "M")})
     found = analyse(store.load(simulated_run(tmp_path, Law(), study=Study("One", "?", (measure,), launches=6))))

@@ -95,25 +95,26 @@ class Bounds:
     def of_memory(self, estimate: Estimate) -> Estimate | None:
         """The highest rate at which the memory nodes that an estimate uses, or some of them, moved bytes.
 
-        For whichever cores, on whichever host of the same shape.
+        For whichever cores, on whichever host of the same shape. None where only what solves problems moved them.
         """
         shape, here = self._place(estimate)
         known = self._memory.get(shape, {})
         if (shape, here.nodes) not in self._fastest:
-            near = (each for there, rates in known.items() if there.nodes <= here.nodes for each in rates)
-            self._fastest[shape, here.nodes] = fastest(near)
+            near = [each for there, rates in known.items() if there.nodes <= here.nodes for each in rates]
+            self._fastest[shape, here.nodes] = None if all(map(roles.solves, near)) else fastest(near)
         return self._fastest[shape, here.nodes]
 
     def of_cores(self, estimate: Estimate) -> Estimate | None:
         """The highest rate at which the cores of an estimate moved bytes from or to any memory.
 
-        None where nothing else was measured on them: a figure alone is no limit of itself.
+        None where nothing else was measured on them, as a figure alone is no limit of itself; or as `of_memory`.
         """
         shape, here = self._place(estimate)
         if (shape, here.cores) not in self._by_cores:
             known = self._memory.get(shape, {}).items()
             found = [each for there, rates in known if there.cores == here.cores for each in rates]
-            self._by_cores[shape, here.cores] = fastest(found), {(each.case, each.kernel) for each in found}
+            best = None if all(map(roles.solves, found)) else fastest(found)
+            self._by_cores[shape, here.cores] = best, {(each.case, each.kernel) for each in found}
         best, measured = self._by_cores[shape, here.cores]
         return best if measured - {(estimate.case, estimate.kernel)} else None
 

@@ -389,6 +389,6 @@ def _judge(run: Run, analysis: Analysis) -> None:
         if outcomes:
             raise kind(
                 f"{counted(run, outcomes)} {words}",
-                why=f"the first, {outcomes[0].case}: {outcomes[0].reason}",
+                why=f"the first, {run.plan.names[outcomes[0].case]}: {outcomes[0].reason}",
                 remedy=f"assay show {_typed(run)}",
             )

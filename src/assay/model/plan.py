@@ -157,6 +157,12 @@ class Case(msgspec.Struct, frozen=True):
         return sum(map(len, self.placement.rank_cpus))
 
     @property
+    def place(self) -> str:
+        """`tcp, pair`; control measurements are called so."""
+        control = {"measure": "", "control": ", A against A", "sentinel": ", fixed work between blocks"}[self.role]
+        return f"{self.benchmark}, {self.placement.label}{control}"
+
+    @property
     def subject(self) -> str:
         """What it measures: equal for cases that only levels, or a control, tell apart."""
         return self.plain or self.id
@@ -283,6 +289,8 @@ class LeftOut(msgspec.Struct, frozen=True):
         nodes: whether more nodes would do.
         levels: of axes, factors and memory that it is about.
         alike: equal for wishes that only an index, a number or a size tells apart; empty for one like no other.
+        benchmark: whose problem is too large for the memory; empty for all else.
+        instead: axis and value of the largest that fits, `n=49408`, if any.
     """
 
     wish: str
@@ -290,6 +298,8 @@ class LeftOut(msgspec.Struct, frozen=True):
     nodes: bool = False
     levels: tuple[str, ...] = ()
     alike: tuple[str, ...] = ()
+    benchmark: str = ""
+    instead: str = ""
 
 
 class Plan(msgspec.Struct, frozen=True):
@@ -393,3 +403,18 @@ class Plan(msgspec.Struct, frozen=True):
             if case.id == case_id:
                 return case
         raise KeyError(case_id)
+
+    @property
+    def names(self) -> dict[str, str]:
+        """Id of a case -> the case in words, by what tells it from others of its benchmark: `hpl, all, n 8192`."""
+        levels = {e.id: {**e.params, "memory": str(e.placement.memory), **e.factors} for e in self.cases}
+        values: dict[tuple[str, str, str], set[ParamValue]] = {}
+        for case in self.cases:
+            for name, value in levels[case.id].items():
+                values.setdefault((case.benchmark, case.role, name), set()).add(value)
+
+        def words(case: Case) -> list[str]:
+            of = case.benchmark, case.role
+            return [f"{name} {value}" for name, value in levels[case.id].items() if len(values[*of, name]) > 1]
+
+        return {case.id: ", ".join((case.place, *words(case))) for case in self.cases}

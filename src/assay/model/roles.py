@@ -7,7 +7,7 @@ from typing import Literal
 from assay.model import benchmarks
 from assay.model.benchmark import Benchmark, Metric, ParamValue, Pattern
 from assay.model.result import Estimate
-from assay.model.role_words import AxisRole, LevelRole, Role
+from assay.model.role_words import WORK_RATES, AxisRole, LevelRole, Role
 
 _USUAL_PRECISION = "fp64"
 #: What passes messages, in the order in which figures are shown.
@@ -25,6 +25,11 @@ def role(estimate: Estimate) -> Role | None:
     """What an estimate says of a machine; None where no declaration tells."""
     found = metric(estimate.benchmark, estimate.kernel, estimate.metric)
     return found.role if found else None
+
+
+def solves(estimate: Estimate) -> bool:
+    """Whether its benchmark solves a problem: the bytes that it moves do not show how fast memory is."""
+    return bool(WORK_RATES & {each.role for each in benchmarks.of(estimate.benchmark).metrics} - {"memory-rate"})
 
 
 @cache

@@ -10,7 +10,7 @@ from types import MappingProxyType
 import msgspec
 
 from assay import studies
-from assay.model import application_files, benchmarks, roles
+from assay.model import benchmarks, roles
 from assay.model.core_rate import core_rate
 from assay.model.errors import UnfitEnvironmentError, UsageError
 from assay.model.machine import Machine, allowed_cores
@@ -20,6 +20,7 @@ from assay.model.units import parse_range
 from assay.plan import factors
 from assay.plan.cards import network_cards, parse_nodes
 from assay.plan.cases import Selection, select, sentinel
+from assay.plan.checks import check, check_sizes
 from assay.plan.chosen import choices, fixes_sizes, with_choices
 from assay.plan.cores import nearest_pair
 from assay.plan.experiments import experiment_budget_s, experiment_plan
@@ -157,7 +158,8 @@ def make(
     chosen = choices(options.values, study.measure)
     measures = tuple(with_choices(_sized(study.measure, options.messages), chosen))
     selection, rounds = _in_rounds(measures, setting)
-    _check(name, study.subject, selection, setting)
+    check(name, study.subject, selection, setting)
+    check_sizes(name, [each.benchmark for each in measures if any(one.of(each) for one in chosen)], selection)
     seed = secrets.randbits(32) if options.seed is None else options.seed
     controls = factors.controls(selection.cases, setting.factors)
     launches, budget_s = _extent(study, options, selection, setting.factors)
@@ -395,25 +397,3 @@ def _check_options(study: Study, options: Options) -> None:
             why="a budget is longer than nothing",
             remedy="assay plan STUDY --budget 60s",
         )
-
-
-def _check(name: str, subject: str, selection: Selection, setting: Setting) -> None:
-    if not any(subject in {"", case.benchmark} for case in selection.cases):
-        lacking = [f"{left.wish}: {left.reason}" for left in selection.left_out]
-        reasons = "; ".join(lacking[:1] if subject else lacking) or "it asks for nothing"
-        more_nodes = any(left.nodes for left in selection.left_out)
-        stored = dict(application_files.everywhere())
-        absent = next((each for each in setting.absent if each in stored), "")
-        otherwise = f"assay build --application {absent}" if absent else "assay list studies"
-        remedy = f"assay run {name} --hosts 'node[01-02]'" if more_nodes else otherwise
-        raise UnfitEnvironmentError(f"nothing of study '{name}' can be measured here", why=reasons, remedy=remedy)
-    for factor in setting.factors:
-        found = {case.factors[factor.name] for case in selection.cases if factor.name in case.factors}
-        for level in factor.levels:
-            if level not in found:
-                why = "; ".join(dict.fromkeys(left.reason for left in selection.left_out if level in left.levels))
-                raise UnfitEnvironmentError(
-                    f"no case of study '{name}' can have {factor.name}={level} here",
-                    why=why or f"none of its benchmarks has {factor.name}",
-                    remedy=f"leave the level out, or see assay plan {name}",
-                )

@@ -1,6 +1,7 @@
 """Wishes of a study -> distinct cases on one machine; what folds together and what cannot be, with reasons."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
+from types import MappingProxyType
 
 import msgspec
 
@@ -24,6 +25,7 @@ from assay.plan.points import (
     combinations,
     expand,
     fit_sizes,
+    fitting,
     supported,
 )
 from assay.plan.spots import ResolvedPlacement, Setting, in_words, spots
@@ -126,6 +128,18 @@ def _subject(name: str, words: tuple[str, str], point: Point, levels: dict[str, 
     place, memory = words
     alike = f"on={on}" if on else ""
     return "/".join(filter(None, (name, place, "" if factors.MEMORY in levels else memory, axes, alike)))
+
+
+def _wish(
+    benchmark: Benchmark,
+    spot: ResolvedPlacement,
+    point: ExpandedPoint,
+    levels: Mapping[str, str] = MappingProxyType({}),
+) -> str:
+    """`hpl at all, n=100000`: a case in words, with what is not the usual value."""
+    chosen = {axis: value for axis, value in point.named.items() if benchmark.defaults.get(axis) != value}
+    told = (f"{name}={value}" for name, value in (chosen | dict(levels)).items())
+    return f"{benchmark.name} at {', '.join((in_words(spot.word, spot.binding.word), *told))}"
 
 
 def _missing_software(benchmark: Benchmark, setting: Setting) -> str:
@@ -270,12 +284,23 @@ def _cases(
     placement, words = spot.placement, (spot.word, spot.binding.word)
     available = setting.available(placement.hosts, placement.memory.nodes)
     needed = benchmark.host_memory_bytes(point.params, placement)
-    why = _missing_executable(benchmark, point, placement, setting)
-    if why or needed > available:
-        why = why or f"it needs {format_size(needed)} of memory; {format_size(available)} may be used"
-        about = (spot.binding.word, *map(str, point.named.values()))
-        wish = _subject(benchmark.name, words, point.named, {})
-        left_out[LeftOut(wish, why, levels=about, alike=(*_alike(benchmark, spot), "memory"))] = None
+    why, too_large, instead = _missing_executable(benchmark, point, placement, setting), "", ""
+    if not why and needed > available:
+        why = f"it needs {format_size(needed)} of memory; {format_size(available)} may be used"
+        too_large = benchmark.name
+        if smaller := fitting(benchmark, point, placement, available):
+            instead = "=".join(map(str, smaller))
+            why += f", enough for {instead}"
+    if why:
+        left = LeftOut(
+            _wish(benchmark, spot, point),
+            why,
+            levels=(spot.binding.word, *map(str, point.named.values())),
+            alike=(*_alike(benchmark, spot), "memory"),
+            benchmark=too_large,
+            instead=instead,
+        )
+        left_out[left] = None
         return
     core = core_rate(setting.machine)
     # Inside a node messages go through memory: which network there is does not matter.
@@ -289,7 +314,7 @@ def _cases(
         subject = _subject(benchmark.name, words, point.named, levels, "".join(setting.only[:1]))
         if why := _missing_functions(benchmark, point, levels, setting):
             alike = (*_alike(benchmark, spot), "functions", *levels.values())
-            left_out[LeftOut(case_id(subject, levels), why, alike=alike)] = None
+            left_out[LeftOut(_wish(benchmark, spot, point, levels), why, alike=alike)] = None
             continue
         yield Case(
             id=case_id(subject, levels),

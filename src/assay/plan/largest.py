@@ -4,18 +4,19 @@ Of an axis of the role `order` the work grows by the third power and the memory 
 solution is the sum of its phases, as they were measured: no rate is assumed.
 """
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 
 from assay.model import benchmarks, roles
 from assay.model.machine import Machine
 from assay.model.plan import Case, Plan
 from assay.model.result import Analysis
+from assay.plan.points import largest_order
 from assay.plan.refinement import WantedSize
 
 #: Writing, checking and starting, as a share of a solution, and seconds.
 _BESIDE, _START_S = 0.3, 2.0
-#: Memory of a node that the largest problem may fill, and of what is left of a budget, how much.
-_MEMORY_SHARE, _BUDGET_SHARE = 0.8, 0.9
+#: Of what is left of a budget, how much the largest problems may take.
+_BUDGET_SHARE = 0.9
 #: One that is larger by less tells no more.
 _LEAST_STEP = 1.1
 
@@ -44,27 +45,10 @@ def filling(
     found = []
     for case in _tops(plan, took):
         axis = _axis(case)
-        order, size = int(case.params[axis]), _fitting(case, axis, machines)
+        order, size = int(case.params[axis]), _fitting(case, machines)
         if size > order:
             found.append(_wanted(case, axis, size, took[case.id] * (size / order) ** 3))
     return tuple(found)
-
-
-def _fitting(case: Case, axis: str, machines: Mapping[str, Machine]) -> int:
-    """The largest order of which a case fits the memory; at least its own."""
-    grain = _grain(case)
-    size = int(case.params[axis])
-    step = grain
-    while _fits(case, axis, size + step, machines):
-        step *= 2
-    while step >= grain:
-        size += step if _fits(case, axis, size + step, machines) else 0
-        step //= 2
-    return size // grain * grain
-
-
-def _grain(case: Case) -> int:
-    return int(case.params.get(benchmarks.get(case.benchmark).order_grain, 1))
 
 
 def _tops(plan: Plan, took: Mapping[str, float]) -> tuple[Case, ...]:
@@ -108,10 +92,9 @@ def _larger(
     each_s = seconds / (plan.launches * alike) - _START_S
     if each_s <= 0:
         return None
-    grain = _grain(case)
+    grain = int(case.params.get(benchmarks.get(case.benchmark).order_grain, 1))
     wanted = int(order * (each_s / ((1 + _BESIDE) * took_s)) ** (1 / 3)) // grain * grain
-    fits = (size for size in range(wanted, order, -grain) if _fits(case, axis, size, machines))
-    size = next(fits, 0)
+    size = min(wanted, _fitting(case, machines))
     if size < _LEAST_STEP * order:
         return None
     return _wanted(case, axis, size, took_s * (size / order) ** 3)
@@ -122,8 +105,9 @@ def _wanted(case: Case, axis: str, size: int, solution_s: float) -> WantedSize:
     return WantedSize(case.id, axis, size, float("inf"), seconds)
 
 
-def _fits(case: Case, axis: str, size: int, machines: Mapping[str, Machine]) -> bool:
-    known: Iterable[Machine] = (machines[host] for host in case.placement.hosts if host in machines)
-    free = [each.memory.value for each in known]
-    needed = benchmarks.get(case.benchmark).host_memory_bytes(case.params | {axis: size}, case.placement)
-    return bool(free) and all(isinstance(each, int) and needed <= _MEMORY_SHARE * each for each in free)
+def _fitting(case: Case, machines: Mapping[str, Machine]) -> int:
+    """The largest order of which a case fits the memory of its hosts; 0 where nobody knows that."""
+    free = [machines[host].memory.value for host in case.placement.hosts if host in machines]
+    known = [each for each in free if isinstance(each, int)]
+    least = min(known, default=0) if len(known) == len(free) else 0
+    return largest_order(benchmarks.get(case.benchmark), case.params, case.placement, least)

@@ -9,6 +9,7 @@ import msgspec
 from assay.model.benchmark import Axis, Benchmark, ParamValue, Resources
 from assay.model.errors import UsageError
 from assay.model.machine import Machine
+from assay.model.placement import Placement
 from assay.model.plan import Measure
 from assay.model.units import parse_range
 
@@ -17,6 +18,8 @@ _FIRST = "first:"
 #: A size that has to fit leaves most memory alone: what fills it takes minutes to touch, and the 14 GiB that
 #: were published on nodes of 64 GiB are within this share.
 MEMORY_SHARE = 0.3
+#: Memory of a host that the largest order may fill: the rest is the system's.
+_FILLED = 0.8
 
 
 class First(msgspec.Struct, frozen=True):
@@ -96,6 +99,38 @@ def fit_sizes(
             larger = itertools.takewhile(lambda each: each != point[axis], value.values)  # noqa: B023 (used at once)
             passed += [TooLarge(axis, each, sizes[each], point[axis]) for each in larger]
     return {axis: point[axis] for axis in wish}, tuple(passed)
+
+
+def largest_order(benchmark: Benchmark, params: Point, placement: Placement, memory_bytes: float) -> int:
+    """The largest order whose case leaves a fifth of a host's memory; 0 where none does, or it has no order."""
+    axis = benchmark.axis("order")
+    grain, size = int(params.get(benchmark.order_grain, 1)), 0
+
+    def fits(order: int) -> bool:
+        known = params | {axis.name: order} if axis else params
+        return benchmark.host_memory_bytes(known, placement) <= _FILLED * memory_bytes
+
+    step = grain if axis else 0
+    while step and fits(step):
+        step *= 2
+    while step >= grain and axis:
+        size += step if fits(size + step) else 0
+        step //= 2
+    return size // grain * grain
+
+
+def fitting(
+    benchmark: Benchmark, point: ExpandedPoint, placement: Placement, memory_bytes: int
+) -> tuple[str, ParamValue] | None:
+    """Axis and value of the largest problem that fits, in place of a point that does not; None where none does."""
+    order = benchmark.axis("order")
+    if order:
+        size = largest_order(benchmark, point.params, placement, memory_bytes)
+        return (order.name, size) if size else None
+    axis, values = benchmark.swept, next((each.values for each in benchmark.axes if each.swept), ())
+    needed = {each: benchmark.host_memory_bytes(point.params | {axis: each}, placement) for each in values}
+    fits = [value for value, bytes_ in needed.items() if bytes_ <= memory_bytes]
+    return (axis, max(fits, key=needed.__getitem__)) if fits else None
 
 
 def expand(benchmark: Benchmark, resources: Resources, point: Point) -> tuple[ExpandedPoint, ...]:

@@ -1,7 +1,6 @@
 """The report as one self-contained HTML file with its raw data."""
 
 import math
-from collections.abc import Iterator
 from concurrent.futures import Future
 from contextlib import closing
 from functools import cache
@@ -20,7 +19,7 @@ from assay.report import drawing, fitted, formatting, provenance, published, raw
 from assay.report.ahead import Ahead
 from assay.report.environment import environment, file, rendered
 from assay.report.plotters import Plotters
-from assay.report.rows import Row, Rows, compared, note, proof, spread
+from assay.report.rows import Row, Rows, note, proof, spread
 from assay.report.section import Headline, Section
 from assay.report.sections import cards, contrast, sections
 from assay.report.summary import by_severity, gathered, spent, summary, unmeasured
@@ -80,7 +79,7 @@ def render(
     with closing(ahead or Ahead(run)) as made:
         packed = made.packed(run)
         listed = _listed(analysis)
-        rows = Rows(analysis, listed)
+        rows = Rows(run, analysis, listed)
         written = [*([compared] if compared else []), *sections(run, analysis)]
         topics, other = _topics(analysis, rows, written, made.plotters)
         index, samples = packed.result()
@@ -103,7 +102,9 @@ def render(
                 for status, outcomes in unmeasured(analysis).items()
             },
             "spent": spent(analysis),
-            "cut": gathered(run, _shortfalls(run)),
+            "cut": gathered(
+                run, ((case, str(why)) for case, why in (run.ending.cut if run.ending else {}).items())
+            ),
             "unfitted": fitted.unfitted(analysis),
             "all_rows": [
                 (selection.named(run, members[0]), rows.table(members))
@@ -128,7 +129,7 @@ def render(
 
 
 def _headlines(run: Run, topics: list[_Topic]) -> list[Headline]:
-    """Each figure once, those with a limit first, then as the study asks for them.
+    """Each figure once, those with a limit first, limits of others last, then as the study asks for them.
 
     Of an import bare numbers come last; of a program with several figures the others follow the first ones of all.
     """
@@ -142,7 +143,8 @@ def _headlines(run: Run, topics: list[_Topic]) -> list[Headline]:
         of = selection.grouped(every, lambda each: taken[each.estimate.case]).values()
         turn = {each.estimate.id: at for members in of for at, each in enumerate(members)}
         every.sort(key=lambda each: (each.estimate.unit in {"", "share"}, turn[each.estimate.id]))
-    return sorted(every, key=lambda each: formatting.bar(each.estimate) is None)
+    limits = {e.limit.measured_by for e in (each.estimate for each in every) if e.limit}
+    return sorted(every, key=lambda each: (formatting.bar(each.estimate) is None, each.estimate.id in limits))
 
 
 def _points(analysis: Analysis) -> int:
@@ -196,7 +198,7 @@ def _topics(
                 section,
                 tuple(plotters.draw(figure, twice=at < room) for at, figure in enumerate(section.figures)),
                 rows.table(section.estimates) if len(section.estimates) <= _ROWS else [],
-                tuple(map(compared, _telling(pairs))),
+                tuple(map(rows.compared, _telling(pairs))),
                 len(pairs),
                 tuple(homes[section.id]),
             )
@@ -214,18 +216,17 @@ def _telling(pairs: list[Comparison]) -> list[Comparison]:
 
 
 def _home(finding: Finding, written: list[Section], rows: Rows) -> str:
-    """The section that claims the rule; else the one that shows most of the evidence; else its benchmark's."""
-    subjects, names = rows.subjects(finding), rows.benchmarks(finding)
+    """The section that claims the rule; else the one of most of the evidence, listed or of its benchmarks."""
+    subjects = rows.subjects(finding)
+
+    def shown(section: Section) -> tuple[int, bool]:
+        own, here = {e.id for e in section.estimates}, section.benchmarks
+        count = sum(name in own if own else of in here for name, of in subjects.items())
+        return count, bool(here & {*subjects.values()})
+
     claimed = next((section.id for section in written if finding.rule in section.rules), "")
-    shared = {section.id: len(subjects & {e.id for e in section.estimates}) for section in written}
-    best = max(shared, key=lambda name: shared[name], default="")
-    by_name = next((section.id for section in written if section.benchmarks & names), "")
-    return claimed or (best if best and shared[best] else by_name)
-
-
-def _shortfalls(run: Run) -> Iterator[tuple[str, str]]:
-    """Case -> why it has fewer launches than planned, in words."""
-    return ((case, str(each)) for case, each in (run.ending.cut if run.ending else {}).items())
+    best = max(written, key=shown, default=None)
+    return claimed or (best.id if best and any(shown(best)) else "")
 
 
 def _nodes(run: Run) -> list[_Node]:

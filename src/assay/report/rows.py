@@ -5,6 +5,7 @@ from collections.abc import Iterable
 import msgspec
 
 from assay.model.result import Analysis, Comparison, Estimate, Finding
+from assay.model.run import Run
 from assay.model.text import joined, text
 from assay.model.units import format_cpu_list
 from assay.report import formatting, selection, verdicts
@@ -48,8 +49,9 @@ class Row(msgspec.Struct, frozen=True):
 class Rows:
     """The maker of rows; it knows the estimates of an analysis and their place on the page."""
 
-    def __init__(self, analysis: Analysis, listed: Iterable[Estimate]) -> None:
+    def __init__(self, run: Run, analysis: Analysis, listed: Iterable[Estimate]) -> None:
         """Number the estimates of `analysis` that the table of all figures lists."""
+        self._names, self._nodes = run.plan.names, len(run.plan.hosts)
         self._anchors = {e.id: f"e{number}" for number, e in enumerate(listed, start=1)}
         self._estimates = {e.id: e for e in analysis.estimates}
         self.comparisons = {
@@ -76,41 +78,45 @@ class Rows:
         lines = []
         for name in finding.evidence:
             if name in self.comparisons:
-                lines.append(("", compared(self.comparisons[name])))
+                lines.append(("", self.compared(self.comparisons[name])))
             elif name in self._estimates:
                 shown = formatting.shown(self._estimates[name]).full or text("not measured")
-                lines.append((self._anchors.get(name, ""), text("{name}: {value}", name=name, value=shown)))
+                lines.append(
+                    (self._anchors.get(name, ""), text("{name}: {value}", name=self._name(name), value=shown))
+                )
             else:
                 lines.append(("", name))
         return lines
 
-    def subjects(self, finding: Finding) -> set[str]:
-        """The ids of the estimates of a finding, with those inside its comparisons."""
-        found = set()
-        for name in finding.evidence:
-            comparison = self.comparisons.get(name)
-            found |= {comparison.a, comparison.b} if comparison else {name}
-        return found & self._estimates.keys()
+    def subjects(self, finding: Finding) -> dict[str, str]:
+        """Id -> benchmark of the estimates of a finding, with those inside its comparisons."""
+        pairs = ((each, self.comparisons.get(each)) for each in finding.evidence)
+        found = {name for each, pair in pairs for name in ((pair.a, pair.b) if pair else (each,))}
+        return {name: self._estimates[name].benchmark for name in found & self._estimates.keys()}
 
-    def benchmarks(self, finding: Finding) -> set[str]:
-        """The benchmarks of a finding."""
-        return {self._estimates[name].benchmark for name in self.subjects(finding)}
+    def compared(self, comparison: Comparison) -> str:
+        """A comparison in words: ratio of speeds, interval or range, pairs, verdict."""
+        kind = verdicts.basis(comparison)
+        ends = verdicts.why_no_interval(comparison) or text(
+            "{value} ({basis})", value=verdicts.plain_ends(comparison), basis=kind
+        )
+        return text(
+            "{a} against {b}: {ratio}, {ends}, {verdict}",
+            a=self._name(comparison.a),
+            b=self._name(comparison.b),
+            ratio=f"×{formatting.factor(comparison.ratio)}",  # noqa: RUF001 (a factor)
+            ends=ends,
+            verdict=verdicts.word(comparison),
+        )
 
-
-def compared(comparison: Comparison) -> str:
-    """A comparison in words: ratio of speeds, interval or range, pairs, verdict."""
-    kind = verdicts.basis(comparison)
-    ends = verdicts.why_no_interval(comparison) or text(
-        "{value} ({basis})", value=verdicts.plain_ends(comparison), basis=kind
-    )
-    return text(
-        "{a} against {b}: {ratio}, {ends}, {verdict}",
-        a=comparison.a,
-        b=comparison.b,
-        ratio=f"×{formatting.factor(comparison.ratio)}",  # noqa: RUF001 (a factor)
-        ends=ends,
-        verdict=verdicts.word(comparison),
-    )
+    def _name(self, of: str) -> str:
+        """`hpl, all, n 8192 (rate)`: an estimate in words; the id where it is of no case of the plan."""
+        e = self._estimates.get(of)
+        if e is None or e.case not in self._names:
+            return of
+        host = e.placement.hosts if len(e.placement.hosts) == 1 < self._nodes else ()
+        figure = " ".join(dict.fromkeys((e.kernel, e.metric)))
+        return joined(", ", (f"{self._names[e.case]} ({figure})", *host, selection.state(e)))
 
 
 def proof(e: Estimate) -> str:

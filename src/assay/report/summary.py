@@ -10,7 +10,6 @@ from msgspec.structs import replace
 from assay.analyse.findings import concerning
 from assay.model import benchmarks, roles
 from assay.model.grouping import grouped
-from assay.model.plan import Case
 from assay.model.result import Analysis, CaseStatus, Finding, Outcome
 from assay.model.run import Run
 from assay.model.text import Command, cli, joined, text
@@ -173,20 +172,14 @@ def gathered(run: Run, told: Iterable[tuple[str, str]]) -> tuple[tuple[str, str,
 
     Args:
         run: whose cases they are.
-        told: names of cases (or launches, which stand for themselves), each with what is told of it.
+        told: ids of cases (or launches, which stand for themselves), each with what is told of it.
     """
-    places = {case.id: _place(case) for case in run.plan.cases}
+    places, names = {case.id: case.place for case in run.plan.cases}, run.plan.names
     groups = grouped(told, lambda each: (places.get(each[0], each[0]), each[1]))
     return tuple(
-        (place if len(of) > 1 else of[0][0], why, tuple(name for name, _ in of))
+        (place if len(of) > 1 else names.get(of[0][0], of[0][0]), why, tuple(name for name, _ in of))
         for (place, why), of in groups.items()
     )
-
-
-def _place(case: Case) -> str:
-    """`tcp, pair`; control measurements are called so, and not counted with those of the study."""
-    control = {"measure": "", "control": ", A against A", "sentinel": ", fixed work between blocks"}[case.role]
-    return f"{case.benchmark}, {case.placement.label}{control}"
 
 
 def planned(run: Run, analysis: Analysis) -> tuple[Outcome, ...]:

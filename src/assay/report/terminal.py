@@ -41,7 +41,8 @@ def render(run: Run, analysis: Analysis, console: Console) -> None:
             )
         )
     _paths(analysis, page)
-    _findings(run, analysis, page)
+    noticed = notices(analysis)
+    _claims(tuple(each for each in by_severity(analysis) if each not in noticed), run, page, "Findings")
     _missing(run, analysis, page)
     if not run.imported:
         page.say()
@@ -172,11 +173,6 @@ def _paths(analysis: Analysis, page: Screen) -> None:
         for row in card.rows:
             grid.add_row(Text(row.name, style="dim", no_wrap=True), Text(page.text(row.told)))
         page.indented(grid, 4)
-
-
-def _findings(run: Run, analysis: Analysis, page: Screen) -> None:
-    findings = tuple(each for each in by_severity(analysis) if each not in notices(analysis))
-    _claims(findings, run, page, "Findings")
 
 
 def _claims(findings: tuple[Finding, ...], run: Run, page: Screen, title: str = "") -> None:

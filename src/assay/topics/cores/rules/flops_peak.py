@@ -2,12 +2,11 @@
 
 from collections.abc import Iterable
 
-from assay.analyse.comparisons.effects import compare
 from assay.analyse.curves import machine_of
 from assay.analyse.evidence import Evidence, Rule, numbers
-from assay.model import roles
 from assay.model.grouping import grouped
-from assay.model.result import Comparison, Estimate, Finding
+from assay.model.quantity import Quantity
+from assay.model.result import Estimate, Finding
 from assay.model.text import Text, cli, joined, text
 from assay.model.units import format_quantity
 from assay.topics.cores.peak import nominal, rate
@@ -37,14 +36,14 @@ def _finding(evidence: Evidence, best: Estimate, precision: str) -> Finding:
         share = f"{_PERCENT * (best.median or 0) / peak:.0f}"
         shares.append(text("{share} % at {clock}", share=share, clock=promised[1]))
         turbo = text("More than 100 % of the nominal clock means turbo.") if (best.lo or 0) > peak else ""
-    beside = _clock_beside(evidence, best) if per_cycle else None
-    if per_cycle and beside:
-        shares.append(_loaded(*beside, per_cycle.per_cycle))
+    clock = evidence.bounds.loaded_clock(best) if per_cycle else None
+    if per_cycle and clock and best.value:
+        shares.append(_loaded(best, best.value.over(per_cycle.per_cycle * clock[0]), clock[0]))
     told = _told(best, precision, joined(", ", shares), per_cycle.derivation if per_cycle else "")
     return rule.finding(
         precision,
         claim=joined(" ", (told, turbo)),
-        evidence=(best.id, *([beside[0].id] if beside else [])),
+        evidence=(best.id,),
         numbers=numbers(best.value, peak, best.unit),
         statistic=joined("; ", shares) or text("none"),
     )
@@ -64,45 +63,23 @@ def _told(best: Estimate, precision: str, shares: str, derivation: str) -> Text:
     )
 
 
-def _clock_beside(evidence: Evidence, best: Estimate) -> tuple[Estimate, Comparison] | None:
-    """The clock that the same launches measured beside a rate, and the rate over it: flops a cycle."""
-    of_case = {each.estimate.id: each for each in evidence.measured if each.estimate.case == best.case}
-    for each in of_case.values():
-        clock = each.estimate
-        alike = (clock.placement.hosts, clock.state) == (best.placement.hosts, best.state)
-        if roles.role(clock) == "loaded-clock" and clock.median and alike:
-            comparison = compare(of_case[best.id], each)
-            return (clock, comparison) if comparison else None
-    return None
-
-
-def _loaded(clock: Estimate, comparison: Comparison, per_cycle: float) -> str:
+def _loaded(best: Estimate, share: Quantity, clock: float) -> str:
     """The share of the peak at the clock under load; no share where all of its interval is impossible."""
-    at = text("{clock} under load", clock=format_quantity(clock.median or 0, "Hz"))
-    share, low, high = (_PERCENT * each / per_cycle for each in (comparison.ratio, comparison.lo, comparison.hi))
-    if comparison.value.is_wide:
+    at = text("{clock} under load", clock=format_quantity(clock, "Hz"))
+    if share.is_wide:
         return text("at {clock} the share is unknown: it differs too much from launch to launch", clock=at)
-    if round(low) > _PERCENT:
+    if round(_PERCENT * share.lo) > _PERCENT:
         return text(
             "at {clock} the share is unknown: clock and rate were not measured in the same state", clock=at
         )
-    launches = text("{count} launch|{count} launches", count=comparison.blocks)
-    basis = (
-        text(
-            "{confidence} % interval of {blocks}",
-            confidence=f"{_PERCENT * comparison.confidence:.0f}",
-            blocks=launches,
-        )
-        if comparison.confidence
-        else text("range of {launches}", launches=launches)
-    )
+    value, low, high = (f"{_PERCENT * each:.0f}" for each in share)
+    launches = text("{count} launch|{count} launches", count=best.launches)
+    basis = text("range of {launches}", launches=launches)
+    if share.confidence:
+        sure = f"{_PERCENT * share.confidence:.0f}"
+        basis = text("{confidence} % interval of {blocks}", confidence=sure, blocks=launches)
     return text(
-        "{share} % at {clock} ({low} to {high} %, {basis})",
-        share=f"{share:.0f}",
-        clock=at,
-        low=f"{low:.0f}",
-        high=f"{high:.0f}",
-        basis=basis,
+        "{share} % at {clock} ({low} to {high} %, {basis})", share=value, clock=at, low=low, high=high, basis=basis
     )
 
 

@@ -1,9 +1,10 @@
 """What the plan promised and the run does not hold."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 
 from assay.analyse.evidence import Evidence, Rule, numbers
 from assay.model.grouping import grouped
+from assay.model.plan import Plan
 from assay.model.result import Finding, Outcome
 from assay.model.text import REMARK, Text, cli, filled, joined, text
 
@@ -33,9 +34,8 @@ def _assess(evidence: Evidence) -> Iterable[Finding]:
             if of_study
             else "{count} of {all} control measurements gave no valid figure: {reasons}."
         )
-        every = len(studied) if of_study else len(evidence.outcomes) - len(studied)
         shown = joined(REMARK, [cli("show", run.info.id, "--json"), text("status and reason of each case")])
-        yield _finding("wrong", claim, of_study or wrong, every, shown)
+        yield _finding(run.plan, "wrong", claim, of_study or wrong, shown)
     if missing:
         claim = (
             text("{count} of {all} printed figures are left out: {reasons}.")
@@ -43,17 +43,19 @@ def _assess(evidence: Evidence) -> Iterable[Finding]:
             else text("{count} of {all} cases were not measured: {reasons}.")
         )
         resume = "" if run.imported else cli("resume", run.info.id, *evidence.budget())
-        yield _finding("missing", claim, missing, len(studied), resume)
+        yield _finding(run.plan, "missing", claim, missing, resume)
     if short:
         claim = text("{count} of {all} cases lack launches that went wrong: {reasons}.")
         logs = text("the program's own words are in the folder `logs` of the run")
-        yield _finding("short", claim, short, len(studied), logs)
+        yield _finding(run.plan, "short", claim, short, logs)
 
 
-def _finding(subject: str, claim: Text, outcomes: list[Outcome], every: int, remedy: str) -> Finding:
+def _finding(plan: Plan, subject: str, claim: Text, outcomes: list[Outcome], remedy: str) -> Finding:
+    studied = {case.id for case in plan.studied}
+    every = len(studied) if outcomes[0].case in studied else len(plan.cases) - len(studied)
     return rule.finding(
         subject,
-        claim=filled(claim, {"count": len(outcomes), "all": every, "reasons": _reasons(outcomes)}),
+        claim=filled(claim, {"count": len(outcomes), "all": every, "reasons": _reasons(plan, outcomes)}),
         severity="problem" if subject == "wrong" else "fact",
         numbers=numbers(len(outcomes), 0),
         statistic=text("{count} case|{count} cases", count=len(outcomes)),
@@ -61,21 +63,25 @@ def _finding(subject: str, claim: Text, outcomes: list[Outcome], every: int, rem
     )
 
 
-def _reasons(outcomes: list[Outcome]) -> str:
+def _reasons(plan: Plan, outcomes: list[Outcome]) -> str:
     """The most frequent reasons with one case of each."""
     cases = grouped(outcomes, lambda each: (each.status, each.reason or ""))
     ranked = sorted(cases.items(), key=lambda item: -len(item[1]))
-    shown = [_reason(_STATUSES.get(status, status), reason, found) for (status, reason), found in ranked]
+    names = plan.names
+    shown = [
+        _reason(_STATUSES.get(status, status), reason, names.get(found[0].case, found[0].case), len(found) - 1)
+        for (status, reason), found in ranked
+    ]
     others = len(shown) - _SHOWN
     rest = text("{count} other reason|{count} other reasons", count=others) if others > 0 else ""
     return joined("; ", [*shown[:_SHOWN], rest])
 
 
-def _reason(status: str, reason: str, found: Sequence[Outcome]) -> str:
+def _reason(status: str, reason: str, case: str, more: int) -> str:
     told = text("{status}: {reason}", status=status, reason=reason) if status else reason
-    if len(found) == 1:
-        return text("{reason} ({case})", reason=told, case=found[0].case)
-    return text("{reason} ({case} and {count} more)", reason=told, case=found[0].case, count=len(found) - 1)
+    if not more:
+        return text("{reason} ({case})", reason=told, case=case)
+    return text("{reason} ({case} and {count} more)", reason=told, case=case, count=more)
 
 
 rule = Rule(

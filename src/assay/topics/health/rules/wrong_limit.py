@@ -10,6 +10,9 @@ from assay.model.result import Estimate, Finding, Limit
 from assay.model.text import text
 from assay.model.units import format_quantity
 
+_OF_BYTES = text("Either the limit is too low, or bytes stayed in a cache.")
+_OF_OTHERS = text("The limit is too low: what measured it was disturbed, or is not the fastest that there is.")
+
 
 def _assess(evidence: Evidence) -> Iterable[Finding]:
     exceeded = [(each, each.exceeds) for each in evidence.estimates.values() if each.exceeds]
@@ -23,10 +26,10 @@ def _finding(subject: str, ratio: float, worst: Estimate, limit: Limit, exceedin
     return rule.finding(
         subject,
         claim=text(
-            "{benchmark} {kernel} at {label} reaches {figure}, more than its limit of {limit}: {of}. Either the "
-            "limit is too low, or bytes stayed in a cache. {count} figure has no share.|"
-            "{benchmark} {kernel} at {label} reaches {figure}, more than its limit of {limit}: {of}. Either the "
-            "limit is too low, or bytes stayed in a cache. {count} figures have no share.",
+            "{benchmark} {kernel} at {label} reaches {figure}, more than its limit of {limit}: {of}. {why} "
+            "{count} figure has no share.|{benchmark} {kernel} at {label} reaches {figure}, more than its limit "
+            "of {limit}: {of}. {why} {count} figures have no share.",
+            why=_OF_BYTES if limit.kind in {"memory", "copy"} else _OF_OTHERS,
             count=len(exceeding),
             benchmark=worst.benchmark,
             kernel=worst.kernel,

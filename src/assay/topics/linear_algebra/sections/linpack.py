@@ -97,7 +97,9 @@ declared = Declared(
         ),
     ),
     listed=False,
-    headlines=lambda scene: (
-        [Headline(text("LINPACK, {what}", what=_name(scene.best)), scene.best)] if scene.best else []
-    ),
+    headlines=lambda scene: [
+        Headline(text("LINPACK, {what}", what=_name(best)), best)
+        for _, members in sorted(selection.grouped(scene.measured, lambda e: _number(e, "n")).items())
+        if (best := selection.best(members))
+    ],
 )

@@ -366,7 +366,9 @@ def _step(member: _Member, base: _Member, copies: _Member | None, *, same: bool)
         speed_up=found.value,
         efficiency=efficiency,
         node_time=found.value.inverse("").scaled(len(member.hosts) / max(1, len(base.hosts)), ""),
-        serial=karp_flatt(found.value, factor) if same and not member.copies else None,
+        serial=karp_flatt(found.value, factor)
+        if same and not member.copies and found.value.has_interval
+        else None,
         shared=shared,
         messages=messages,
         as_full=_as_full(member, base),

@@ -290,14 +290,15 @@ def _by_fewer(place: _Place) -> _Said:
 def predict(known: RunEstimates) -> Iterable[Prediction]:
     """What was stated before the launches of each case, held against its figure in each state."""
     stated = {(each.of, each.metric): each for each in known.run.predictions if each.law == LAW}
+    names = known.run.plan.names
     for measured in known.measured if stated else ():
         estimate = measured.estimate
         before = stated.get((estimate.case, estimate.metric))
         if before and estimate.value and is_speed(estimate):
-            yield _held(known, measured, before)
+            yield _held(known, measured, before, names[estimate.case])
 
 
-def _held(known: RunEstimates, measured: Measured, before: record.Prediction) -> Prediction:
+def _held(known: RunEstimates, measured: Measured, before: record.Prediction, case: str) -> Prediction:
     estimate, value = measured.estimate, figure(measured.estimate)
     predicted = Quantity(*before.parts, before.unit, before.basis)
     sources = tuple(known.estimates[each] for each in before.models if each in known.estimates)
@@ -311,12 +312,7 @@ def _held(known: RunEstimates, measured: Measured, before: record.Prediction) ->
     return Prediction(
         id=f"{LAW}:{estimate.id}",
         law=LAW,
-        what=text(
-            "{metric} of {benchmark}, {label}",
-            metric=estimate.metric,
-            benchmark=estimate.benchmark,
-            label=estimate.placement.label,
-        ),
+        what=text("{metric} of {case}", metric=estimate.metric, case=case),
         predicted=predicted,
         of=tuple(each.id for each in sources),
         states=(*(each.state for each in sources), estimate.state),

@@ -1,0 +1,53 @@
+"""What has to be measurable here, or the plan is refused with the command that helps."""
+
+from collections.abc import Collection
+
+from assay.model import application_files
+from assay.model.errors import UnfitEnvironmentError
+from assay.model.plan import LeftOut
+from assay.plan.cases import Selection
+from assay.plan.spots import Setting
+
+
+def check(name: str, subject: str, selection: Selection, setting: Setting) -> None:
+    """UnfitEnvironmentError where a study has no case of its subject, or a factor no case at one of its levels."""
+    if not any(subject in {"", case.benchmark} for case in selection.cases):
+        lacking = [f"{left.wish}: {left.reason}" for left in selection.left_out]
+        reasons = "; ".join(lacking[:1] if subject else lacking) or "it asks for nothing"
+        more_nodes = any(left.nodes for left in selection.left_out)
+        stored = dict(application_files.everywhere())
+        absent = next((each for each in setting.absent if each in stored), "")
+        otherwise = f"assay build --application {absent}" if absent else "assay list studies"
+        smaller = next((_smaller(name, left) for left in selection.left_out if left.instead), otherwise)
+        remedy = f"assay run {name} --hosts 'node[01-02]'" if more_nodes else smaller
+        raise UnfitEnvironmentError(f"nothing of study '{name}' can be measured here", why=reasons, remedy=remedy)
+    for factor in setting.factors:
+        found = {case.factors[factor.name] for case in selection.cases if factor.name in case.factors}
+        for level in factor.levels:
+            if level not in found:
+                why = "; ".join(dict.fromkeys(left.reason for left in selection.left_out if level in left.levels))
+                raise UnfitEnvironmentError(
+                    f"no case of study '{name}' can have {factor.name}={level} here",
+                    why=why or f"none of its benchmarks has {factor.name}",
+                    remedy=f"leave the level out, or see assay plan {name}",
+                )
+
+
+def check_sizes(name: str, chosen: Collection[str], selection: Selection) -> None:
+    """UnfitEnvironmentError where all that a user chose of a benchmark is too large for the memory.
+
+    Args:
+        name: of the study.
+        chosen: benchmarks of which the user chose values.
+        selection: what can be measured.
+    """
+    measured = {case.benchmark for case in selection.cases}
+    for left in selection.left_out:
+        if left.benchmark in chosen and left.benchmark not in measured:
+            remedy = _smaller(name, left) if left.instead else f"assay plan {name}"
+            raise UnfitEnvironmentError(f"{left.wish} does not fit the memory", why=left.reason, remedy=remedy)
+
+
+def _smaller(name: str, left: LeftOut) -> str:
+    """The command for the largest problem that fits."""
+    return f"assay plan {name} --set {left.benchmark}.{left.instead}"
