@@ -1,6 +1,8 @@
 """Factors with real compilers, real programs and real commands. Nothing is asked of who wins."""
 
 import json
+import os
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -164,7 +166,16 @@ def invoke(*arguments: str) -> Result:
     return CliRunner().invoke(assay, arguments)
 
 
-@pytest.mark.usefixtures("build")
+@pytest.fixture
+def one_cpu() -> Iterator[None]:
+    """No second cpu, so no probe of cache lines: beside other tests it sees states, which split few launches."""
+    allowed = os.sched_getaffinity(0)
+    os.sched_setaffinity(0, {min(allowed)})
+    yield
+    os.sched_setaffinity(0, allowed)
+
+
+@pytest.mark.usefixtures("build", "one_cpu")
 def test_the_command_line_varies_compares_and_reports(home: Path) -> None:
     (home / "assay.toml").write_text('[factor.mode]\nlevels = { a = "true", b = "true" }\n')
     result = invoke("run", "tiny.toml", "--vary", "mode", "--launches", "2")
