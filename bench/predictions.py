@@ -24,31 +24,16 @@ sys.path.insert(0, str(Path(__file__).parent.parent))
 from tests.simulation import TWO_CORES, plan_for, simulated_run
 from tests.unit.test_hpl import WITH_BLAS
 from tests.unit.test_stages import begun_run, measured
+from tests.unit.test_what_if import LAW, NODES, SLOW, STUDY
 
 from assay import store, studies
 from assay.analyse import analyse, examine
 from assay.analyse.scores import Score, scores, together
-from assay.model.plan import Measure, Study
-from assay.simulation import Law, Link
+from assay.simulation import Law
 from assay.topics.scaling.what_if import over_network, stated_law
 
-_QUICK, _SLOW = Link(1.6e-6, 12e9, 12.3e9), Link(2e-5, 1.1e9, 1.1e9)
-_LINKS = {**Law().links, "eth0": _QUICK, "eth1": _SLOW}
-_NODES = tuple(f"n{number}" for number in range(1, 9))
 _PROBLEMS = {"weather": ("nx=400",), "himeno_mpi": ("size=M",), "hpl": ("n=4096",)}
 _SWEEP = ("nodes=1,2,4,8",)
-#: What a network costs, on two nodes.
-_STUDY = Study(
-    "Networks",
-    "What does a network cost?",
-    (
-        Measure("himeno_mpi", ("all@1,2",), axes={"size": "S"}),
-        Measure("weather", ("all@1,2",), axes={"nx": 400}),
-        Measure("hpl", ("1x1@1,2",), axes={"n": (2048, 4096)}),
-        Measure("pt2pt", ("pair:other-node",), axes={"pattern": "latency", "bytes": (0, "8:4M")}, weight=0.01),
-    ),
-    launches=6,
-)
 
 
 def main() -> None:
@@ -93,14 +78,14 @@ def _told(what: str, found: Iterable[Score]) -> str:
 
 
 def _law(spread: float, seed: int) -> Law:
-    speeds = np.random.default_rng(seed).lognormal(0.0, spread, len(_NODES))
-    return Law(links=_LINKS, slow_hosts=dict(zip(_NODES, map(float, speeds), strict=True)))
+    speeds = np.random.default_rng(seed).lognormal(0.0, spread, len(NODES))
+    return Law(links=LAW.links, slow_hosts=dict(zip(NODES, map(float, speeds), strict=True)))
 
 
 def _scaled(name: str, values: tuple[str, ...], spread: float, seed: int) -> Iterable[Score]:
     """The ledger of one study on one cluster."""
     options = msgspec.structs.replace(
-        WITH_BLAS, sweeps=_SWEEP, hosts=_NODES, values=values, networks={"net": "eth0"}, seed=seed
+        WITH_BLAS, sweeps=_SWEEP, hosts=NODES, values=values, networks={"net": "eth0"}, seed=seed
     )
     plan = plan_for(TWO_CORES, studies.get(f"scale:{name}", _SWEEP), options)
     with tempfile.TemporaryDirectory() as folder, pytest.MonkeyPatch.context() as patch:
@@ -115,13 +100,13 @@ def _over_the_slow_one(spread: float, seed: int) -> Iterator[tuple[str, float, b
     with tempfile.TemporaryDirectory() as folder:
         runs: list[Path] = []
         for device in ("eth0", "eth1"):
-            options = msgspec.structs.replace(WITH_BLAS, hosts=_NODES[:2], networks={"net": device}, seed=seed)
+            options = msgspec.structs.replace(WITH_BLAS, hosts=NODES[:2], networks={"net": device}, seed=seed)
             at = Path(folder) / device
             at.mkdir()
-            runs.append(simulated_run(at, law, study=_STUDY, options=options, seed=2 * seed + len(runs)))
+            runs.append(simulated_run(at, law, study=STUDY, options=options, seed=2 * seed + len(runs)))
         quick, slow = (store.load(path) for path in runs)
         there = {(each.case, each.metric): each.value for each in analyse(slow).estimates if each.value}
-        for each in over_network(examine(quick), stated_law(_SLOW.latency_s, _SLOW.rate)):
+        for each in over_network(examine(quick), stated_law(SLOW.latency_s, SLOW.rate)):
             value, said = there[each.case, each.metric], each.predicted
             yield each.benchmark, value.value / said.value - 1, said.lo <= value.hi and value.lo <= said.hi
 
