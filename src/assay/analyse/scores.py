@@ -26,6 +26,7 @@ class Score(msgspec.Struct, frozen=True):
         measured: None where the case gave no figure.
         error: measured over predicted, less 1; None without a figure.
         held: whether the measured ends and the predicted ones overlap; None without a figure.
+        disturbed: how many launches of the figure were disturbed.
     """
 
     run: str
@@ -38,6 +39,7 @@ class Score(msgspec.Struct, frozen=True):
     measured: Quantity | None = None
     error: float | None = None
     held: bool | None = None
+    disturbed: int = 0
 
 
 class Scores(msgspec.Struct, frozen=True):
@@ -65,15 +67,15 @@ def scores(run: Run, analysis: Analysis) -> Iterable[Score]:
         problem = {name: value for name, value in case.params.items() if name in names} | case.factors
         of = run.info.id, each.of, case.benchmark, case.placement.label, problem, each.metric
         figures = [
-            estimate.value
+            (estimate.value, estimate.disturbed)
             for estimate in analysis.estimates
             if (estimate.case, estimate.metric) == (each.of, each.metric)
             and estimate.value
             and estimate.value.value
         ]
-        for value in figures:
+        for value, disturbed in figures:
             error, held = value.value / each.value - 1, not distance(value, predicted)
-            yield Score(*of, predicted, value, error, held)
+            yield Score(*of, predicted, value, error, held, disturbed)
         if not figures:
             yield Score(*of, predicted)
 

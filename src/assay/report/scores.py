@@ -39,15 +39,9 @@ def _row(each: Score) -> tuple[str, ...]:
     case = ", ".join((each.benchmark, *told, each.placement))
     if each.measured is None or each.error is None:
         return each.run, case, predicted, "not measured", "", ""
-    held = "held" if each.held else "missed"
-    return (
-        each.run,
-        case,
-        predicted,
-        formatting.interval(each.measured, "").plain,
-        f"{100 * each.error:+.1f} %",
-        held,
-    )
+    held = ("held" if each.held else "missed") + (", disturbed" if each.disturbed else "")
+    measured = formatting.interval(each.measured, "").plain
+    return each.run, case, predicted, measured, f"{100 * each.error:+.1f} %", held
 
 
 def _sentences(known: Scores) -> Iterator[str]:
@@ -61,6 +55,9 @@ def _sentences(known: Scores) -> Iterator[str]:
             f"Predicted and measured intervals overlap in {held} of {measured}, {share}; exact 95 % interval "
             f"{ends} if predictions were independent. Those of one run are not."
         )
+        if disturbed := [each for each in known.entries if each.disturbed]:
+            missed = sum(not each.held for each in disturbed)
+            yield f"{len(disturbed)} of them have disturbed launches, and {missed} of these missed."
 
 
 def _ends(low: float, high: float) -> str:

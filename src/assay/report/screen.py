@@ -24,14 +24,21 @@ _INTERVAL = re.compile(r"\[[^][ ]+, [^][ ]+\]")
 
 
 class _Printed:
-    """A part with blanks where they were held."""
+    """A part with blanks where they were held, and none at the ends of its lines."""
 
     def __init__(self, part: RenderableType) -> None:
         self._part = part
 
     def __rich_console__(self, console: Console, options: ConsoleOptions) -> Iterator[Segment]:
-        for each in console.render(self._part, options):
-            yield Segment(each.text.replace(_HELD, " "), each.style, each.control)
+        lines = list(Segment.split_lines(console.render(self._part, options)))
+        for line in lines:
+            while line and not line[-1].control and not line[-1].text.strip(" "):
+                line.pop()
+            if line:
+                *line, last = line
+                line.append(Segment(last.text.rstrip(" "), last.style, last.control))
+            yield from (Segment(each.text.replace(_HELD, " "), each.style, each.control) for each in line)
+            yield Segment.line()
 
 
 class Screen:

@@ -21,7 +21,7 @@ from assay.topics.scaling.steps import Step
 
 LAW = "losses"
 NEEDS = ("scaling", "message_law")
-#: Copies whose ends allow a wider range of memory's share do not tell it from other causes.
+#: Copies whose ends allow a wider range of memory's share do not tell it from other causes; nor does a single pair.
 _WIDEST = 0.2
 
 
@@ -195,7 +195,7 @@ def loss(
     computing = (1 - before.inside) * efficiency  # of the base, as a share of the time of all cores here
     clock = computing * (slowdown - 1) if slowdown else None
     shared = step.shared
-    told = shared is not None and computing * (1 / shared.lo - 1 / shared.hi) <= _WIDEST
+    told = shared is not None and shared.has_ends and computing * (1 / shared.lo - 1 / shared.hi) <= _WIDEST
     memory = computing * (1 / shared.value - 1) - (clock or 0.0) if shared and told else None
     return Loss(
         estimate=step.estimates[0],

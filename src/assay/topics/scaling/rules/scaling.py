@@ -68,7 +68,7 @@ def _finding(evidence: Evidence, model: Scaling, step: Step) -> Finding:
 
 
 def _reason(step: Step) -> Text:
-    if step.shared is None or step.messages is None:
+    if step.shared is None or step.messages is None or not _has_ends(step):
         return text("The costs of the shared node and of messages were not measured separately.")
     if step.by_caches:
         return text(
@@ -89,6 +89,11 @@ def _reason(step: Step) -> Text:
         shared=_lost(step.shared),
         messages=_lost(step.messages),
     )
+
+
+def _has_ends(step: Step) -> bool:
+    """Whether both factors rest on more than one pair of launches."""
+    return bool(step.shared and step.messages and step.shared.has_ends and step.messages.has_ends)
 
 
 def _waits_for_memory(step: Step) -> bool:
@@ -114,8 +119,8 @@ def _told(figure: Quantity) -> str:
 def _next(step: Step, has_copies: bool) -> str:  # noqa: FBT001 (of its program)
     if has_copies and (step.shared is None or step.messages is None):
         return text("measure independent copies on the same cores: {command}", command=cli("run", "one-two-two"))
-    if step.shared and step.messages and min(step.shared.hi, step.messages.hi) >= 1:
-        return text("more launches, or a quieter machine: the intervals of both factors hold 1")
+    if step.shared and step.messages and (not _has_ends(step) or min(step.shared.hi, step.messages.hi) >= 1):
+        return text("more launches, or a quieter machine: the factors cannot be told apart")
     if _waits_for_memory(step):
         return text(
             "use fewer ranks per node: cores wait for its memory. `{command}` shows how many cores use all of it",
