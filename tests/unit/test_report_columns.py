@@ -33,6 +33,7 @@ def printed(
 def test_no_cell_is_broken_and_no_line_is_wider_than_the_terminal(width: int) -> None:
     text = printed(width)
     assert max(map(len, text.splitlines())) <= width
+    assert all(line == line.rstrip() for line in text.splitlines())
     assert all(word in text for row in ROWS for cell in row for word in cell.split())
     assert all(cell in text for row in ROWS for cell in row) or width < 55
     assert all(word in text for name, _ in COLUMNS[2:] for word in name.split())

@@ -30,13 +30,11 @@ class _Printed:
         self._part = part
 
     def __rich_console__(self, console: Console, options: ConsoleOptions) -> Iterator[Segment]:
-        lines = list(Segment.split_lines(console.render(self._part, options)))
-        for line in lines:
+        for line in Segment.split_lines(console.render(self._part, options)):
             while line and not line[-1].control and not line[-1].text.strip(" "):
                 line.pop()
             if line:
-                *line, last = line
-                line.append(Segment(last.text.rstrip(" "), last.style, last.control))
+                line[-1] = line[-1]._replace(text=line[-1].text.rstrip(" "))
             yield from (Segment(each.text.replace(_HELD, " "), each.style, each.control) for each in line)
             yield Segment.line()
 

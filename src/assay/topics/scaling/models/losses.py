@@ -21,7 +21,7 @@ from assay.topics.scaling.steps import Step
 
 LAW = "losses"
 NEEDS = ("scaling", "message_law")
-#: Copies whose ends allow a wider range of memory's share do not tell it from other causes; nor does a single pair.
+#: Copies whose ends allow a wider range of memory's share do not tell it from other causes; nor does one pair.
 _WIDEST = 0.2
 
 
